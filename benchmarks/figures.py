@@ -1,0 +1,210 @@
+"""The table of figures: `python benchmarks/figures.py [PATTERN]`, ratios of opweave to torch and NumPy.
+
+PATTERN selects rows by a part of their name. torch and NumPy take part when they are installed. Two threads each.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from math import exp, log
+
+import measure
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+import opweave
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+THREADS = 2
+Make = Callable[[object], Callable[[], object]]
+
+
+class Libraries:
+    """Runs one piece of work in every library that can do it."""
+
+    def __init__(self, pattern: str) -> None:
+        self.pattern = pattern
+        opweave.set_num_threads(THREADS)
+        if torch is not None:
+            torch.set_num_threads(THREADS)
+
+    def run(
+        self, work: str, make: Make, numpy: Callable[[], object] | None, limit: float | None, against: str = "torch"
+    ) -> Iterator[measure.Figure]:
+        if self.pattern not in work:
+            return
+        calls: dict[str, Callable[[], object]] = {"opweave": make(opweave)}
+        if torch is not None:
+            calls["torch"] = make(torch)
+        if numpy is not None:
+            calls["numpy"] = numpy
+        yield measure.Figure(work, measure.best(calls), limit, against)
+
+
+def small(lib: Libraries) -> Iterator[measure.Figure]:
+    """Calls on four elements: what a call costs by itself."""
+    a, b, c = (np.arange(4, dtype=np.float32) + k for k in range(3))
+
+    def pair(body: Callable[..., object]) -> Make:
+        def make(library: object) -> Callable[[], object]:
+            x, y, z = (library.from_numpy(v.copy()).clone() for v in (a, b, c))  # type: ignore[attr-defined]
+            return lambda: body(library, x, y, z)
+
+        return make
+
+    yield from lib.run("a + b, 4 elements", pair(lambda m, x, y, z: x + y), lambda: a + b, 0.30)
+    yield from lib.run("a + b, 4 elements (NumPy)", pair(lambda m, x, y, z: x + y), lambda: a + b, 1.2, "numpy")
+    yield from lib.run("a + 1, 4 elements", pair(lambda m, x, y, z: x + 1), lambda: a + 1, 0.30)
+    yield from lib.run("a.add_(b), 4 elements", pair(lambda m, x, y, z: x.add_(y)), lambda: np.add(a, b, out=a), 0.30)
+    yield from lib.run(
+        "add(a, b, out=c), 4 elements", pair(lambda m, x, y, z: m.add(x, y, out=z)), lambda: np.add(a, b, out=c), 0.30
+    )
+    yield from lib.run("exp(a), 4 elements", pair(lambda m, x, y, z: m.exp(x)), lambda: np.exp(a), 0.30)
+
+
+def views(lib: Libraries) -> Iterator[measure.Figure]:
+    grid = np.zeros((2, 3), np.float32)
+
+    def one(body: Callable[[object], object]) -> Make:
+        def make(library: object) -> Callable[[], object]:
+            x = library.from_numpy(grid).clone()  # type: ignore[attr-defined]
+            return lambda: body(x)
+
+        return make
+
+    for work, body, numpy in (
+        ("x.view(6)", lambda x: x.view(6), lambda: grid.reshape(6)),
+        ("x.t()", lambda x: x.t(), lambda: grid.T),
+        ("x.select(0, 1)", lambda x: x.select(0, 1), None),
+        ("x[1]", lambda x: x[1], lambda: grid[1]),
+        ("x[0:1]", lambda x: x[0:1], lambda: grid[0:1]),
+        ("x.unsqueeze(0)", lambda x: x.unsqueeze(0), lambda: grid[None]),
+    ):
+        yield from lib.run(work, one(body), numpy, 0.5)
+
+
+def mathematics(lib: Libraries) -> Iterator[measure.Figure]:
+    for size in (100_000, 1_000_000):
+        data = np.random.default_rng(0).uniform(0.1, 4, size).astype(np.float32)
+        for name in ("exp", "log", "sin", "cos", "tanh", "erf", "sigmoid"):
+
+            def make(library: object, name: str = name, data: np.ndarray = data) -> Callable[[], object]:
+                x = library.from_numpy(data)  # type: ignore[attr-defined]
+                function = getattr(library, name)
+                return lambda: function(x)
+
+            numpy = getattr(np, name, None)
+            yield from lib.run(
+                f"{name} f32 {size:.0e}", make, (lambda f=numpy, d=data: f(d)) if numpy else None, 0.6
+            )
+
+
+DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64")
+
+
+def elementwise(lib: Libraries) -> Iterator[measure.Figure]:
+    size = 100_000
+    bits = np.random.default_rng(1).integers(0, 100, size)
+    mask = bits > 50
+    for dtype in DTYPES:
+
+        def operands(library: object, dtype: str = dtype) -> tuple[object, object, object]:
+            x = library.from_numpy(bits).to(getattr(library, dtype))  # type: ignore[attr-defined]
+            y = library.from_numpy(bits[::-1].copy()).to(getattr(library, dtype))  # type: ignore[attr-defined]
+            return x, y, library.from_numpy(mask)  # type: ignore[attr-defined]
+
+        for name in ("add", "mul", "lt", "where"):
+
+            def make(library: object, name: str = name, operands: Callable = operands) -> Callable[[], object]:
+                x, y, m = operands(library)
+                function = getattr(library, name)
+                return (lambda: function(m, x, y)) if name == "where" else (lambda: function(x, y))
+
+            yield from lib.run(f"{name} {dtype} 1e5", make, None, 1.0)
+        for target in DTYPES:
+            if target == dtype:
+                continue
+
+            def convert(library: object, target: str = target, operands: Callable = operands) -> Callable[[], object]:
+                x = operands(library)[0]
+                to = getattr(library, target)
+                return lambda: x.to(to)
+
+            yield from lib.run(f"cast {dtype} to {target} 1e5", convert, None, 1.0)
+
+
+def large(lib: Libraries) -> Iterator[measure.Figure]:
+    data = np.random.default_rng(2).standard_normal(10_000_000, dtype=np.float32)
+
+    def on(shape: tuple[int, ...], body: Callable[..., object]) -> Make:
+        count = int(np.prod(shape))
+
+        def make(library: object) -> Callable[[], object]:
+            x = library.from_numpy(data[:count].reshape(shape).copy())  # type: ignore[attr-defined]
+            y = x + 1
+            return lambda: body(library, x, y)
+
+        return make
+
+    million = data[:1_000_000]
+    yield from lib.run("sum f32 1e6", on((1_000_000,), lambda m, x, y: x.sum()), lambda: million.sum(), 1.1)
+    yield from lib.run("a + b, fresh result, 1e7", on((10_000_000,), lambda m, x, y: x + y), lambda: data + data, 0.35)
+    big = np.zeros((4000, 4000), np.float32)
+
+    def transposed(library: object) -> Callable[[], object]:
+        x = library.from_numpy(big).t()  # type: ignore[attr-defined]
+        return lambda: x.contiguous()
+
+    yield from lib.run("transposed copy 4000 x 4000", transposed, lambda: np.ascontiguousarray(big.T), 0.5)
+    square = data[:1_000_000].reshape(1000, 1000)
+    yield from lib.run(
+        "mm f32 1000 x 1000", on((1000, 1000), lambda m, x, y: m.mm(x, y)), lambda: square @ square, 0.6
+    )
+
+
+GROUPS = (small, views, mathematics, elementwise, large)
+
+
+def show(figures: list[measure.Figure]) -> None:
+    table = Table("work", "opweave", "torch", "NumPy", "/ torch", "/ NumPy", "to reach", "")
+    for figure in figures:
+        ratios = [figure.ratio(name) for name in ("torch", "numpy")]
+        table.add_row(
+            figure.work,
+            *(_seconds(figure.seconds.get(name)) for name in ("opweave", "torch", "numpy")),
+            *("" if ratio is None else f"{ratio:.2f}" for ratio in ratios),
+            "" if figure.limit is None else f"{figure.limit:.2f} x {figure.against}",
+            {True: "ok", False: "[bold red]missed", None: ""}[figure.reached],
+        )
+    console = Console(width=None if sys.stdout.isatty() else 130)
+    console.print(table)
+    mathematical = [r for f in figures if f.work.startswith(("exp f32", "log f32", "sin f32", "cos f32", "tanh f32", "erf f32", "sigmoid f32")) and (r := f.ratio("torch"))]  # fmt: skip
+    if mathematical:
+        mean = exp(sum(map(log, mathematical)) / len(mathematical))
+        console.print(f"geometric mean of the f32 mathematics against torch: {mean:.2f} (to reach: 0.40)")
+    missed = [figure for figure in figures if figure.reached is False]
+    console.print(f"{len(figures)} figures, {len(missed)} missed")
+
+
+def _seconds(value: float | None) -> str:
+    if value is None:
+        return ""
+    for unit, scale in (("ns", 1e9), ("us", 1e6), ("ms", 1e3)):
+        if value * scale < 1000:
+            return f"{value * scale:.3g} {unit}"
+    return f"{value:.3g} s"
+
+
+def main() -> None:
+    lib = Libraries(sys.argv[1] if len(sys.argv) > 1 else "")
+    show([figure for group in GROUPS for figure in group(lib)])
+
+
+if __name__ == "__main__":
+    main()

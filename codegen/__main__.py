@@ -1,0 +1,41 @@
+"""`python -m codegen`: regenerates everything under generated/ from ops.yaml; `--check` only says whether it is stale.
+
+Prints the paths of all generated files, which the build compiles and installs. Exit status 1 with diagnostics on
+standard error when ops.yaml has mistakes or, with --check, when a file is not what it should be.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from . import emit, generate, library
+from .errors import CodegenError, render
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m codegen", description="Generate opweave from ops.yaml.")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail when a generated file is stale")
+    parser.add_argument("--yaml", type=Path, default=Path("ops.yaml"), help="the declarations (default: ops.yaml)")
+    parser.add_argument("--output", type=Path, default=Path("generated"), help="where to write (default: generated)")
+    options = parser.parse_args(arguments)
+    try:
+        operators = library.read(options.yaml, options.yaml.name)
+    except CodegenError as error:
+        lines = options.yaml.read_text("utf-8", "replace").split("\n") if options.yaml.is_file() else []
+        print(render(error.diagnostics, {options.yaml.name: lines}), file=sys.stderr)
+        return 1
+    files = emit.outputs(operators, options.yaml.name)
+    if options.check:
+        found = generate.stale(files, options.output)
+        for path in found:
+            print(f"{options.output / path} is stale; run `python -m codegen`", file=sys.stderr)
+        return 1 if found else 0
+    generate.write(files, options.output)
+    print("\n".join(f"{options.output.as_posix()}/{path}" for path in sorted(files)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

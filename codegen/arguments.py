@@ -1,0 +1,145 @@
+"""Rules on an entry's schema: what each family takes and returns, and names that generated code cannot print."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from .fields import Entry
+from .model import MAX_INPUTS, MAX_PARAMS, Family
+from .reserved import argument_reason, operator_reason
+from .schema import Argument, base_name
+from .variants import PLACEMENT
+
+
+@dataclass(frozen=True)
+class _Fixed:
+    """Arguments of a family whose meaning is in their names. `needed` must be there, `possible` may."""
+
+    needed: tuple[str, ...]
+    possible: tuple[str, ...]
+    example: str
+
+
+_FIXED: Mapping[Family, _Fixed] = {
+    Family.REDUCE: _Fixed(("self", "dim", "keepdim"), ("dtype",), "Tensor self, int[1]? dim=None, bool keepdim=False"),
+    Family.SCAN: _Fixed(("self", "dim", "dtype"), (), "Tensor self, int dim, *, ScalarType? dtype=None"),
+}
+_KINDS: Mapping[Family, str] = {
+    Family.ELEMENTWISE: "Tensor and Scalar",
+    Family.EXTERN: "Tensor and Scalar",
+    Family.VIEW: "int, bool and int[]",
+    Family.FACTORY: "Scalar, int and int[]",
+}
+_TYPES: Mapping[str, str] = {"self": "Tensor", "dim": "int", "keepdim": "bool", "dtype": "ScalarType"}
+
+
+def check(entry: Entry) -> None:
+    """Reports everything about the schema that this kind of body cannot have."""
+    _check_names(entry)
+    _check_result(entry)
+    if entry.family is not Family.COMPOSITE:
+        _check_kinds(entry)
+        _check_numbers(entry)
+
+
+def _check_names(entry: Entry) -> None:
+    name = entry.schema.name
+    reason = operator_reason(name.identifier)
+    if name.namespace:
+        entry.report(entry.func.span_at(0, len(name.namespace)), "an operator has no namespace here", "leave it out")
+    elif reason is not None:
+        entry.report(entry.func.span_at(name.offset, len(name.identifier)), f"operator '{name.identifier}' {reason}")
+    has_self = entry.schema.self_argument is not None
+    for argument in entry.schema.arguments:
+        reason = argument_reason(argument.name, entry.family)
+        if argument.name == "input" and has_self:
+            reason = "is what 'self' is called in the function"
+        if reason is not None:
+            entry.report(entry.argument_name_span(argument), f"argument '{argument.name}' {reason}", "rename it")
+
+
+def _check_result(entry: Entry) -> None:
+    returns = entry.schema.returns
+    if len(returns) == 1 and returns[0].is_tensor:
+        if returns[0].alias is not None and entry.family not in (Family.VIEW, Family.COMPOSITE):
+            span = entry.func.span_at(returns[0].offset, len(str(returns[0])))
+            entry.report(span, "only the result of a view shares memory", "write it as '-> Tensor'")
+        return
+    if returns:
+        wrong = returns[min(1, len(returns) - 1)]
+        span = entry.func.span_at(wrong.offset, len(str(wrong)))
+    else:
+        span = entry.func.span_at(len(entry.func.value.rstrip()) - 2, 2)
+    entry.report(span, "an operator returns one Tensor", "write it as '-> Tensor'")
+
+
+# ---- kinds --------------------------------------------------------------------------------------------------
+
+
+def _check_kinds(entry: Entry) -> None:
+    if entry.family in _FIXED:
+        _check_fixed(entry, _FIXED[entry.family])
+        return
+    if entry.family is Family.VIEW:
+        first = entry.schema.positional[0] if entry.schema.positional else None
+        if first is None or first.name != "self" or not first.is_tensor or first.is_optional:
+            span = entry.name_span if first is None else entry.argument_span(first)
+            entry.report(span, "the first argument of a view is the Tensor 'self'", "Tensor(a) self")
+        elif not entry.schema.returns_alias:
+            message = "the schema of a view must say that it shares memory"
+            entry.report(entry.argument_span(first), message, "Tensor(a) self ... -> Tensor(a)")
+    for argument in entry.schema.arguments:
+        if not _suits(entry.family, argument):
+            family = "a factory" if entry.family is Family.FACTORY else f"{_body(entry.family)} body"
+            message = f"{family} takes {_KINDS[entry.family]} arguments, not {argument.type}"
+            entry.report(entry.argument_span(argument), message)
+
+
+def _body(family: Family) -> str:
+    return f"{'an' if family.value[0] in 'aeiou' else 'a'} {family.value}"
+
+
+def _suits(family: Family, argument: Argument) -> bool:
+    if family is Family.ELEMENTWISE:
+        return argument.is_tensor or (argument.is_scalar and not argument.is_optional)
+    if family is Family.EXTERN:
+        return (argument.is_tensor or argument.is_scalar) and not argument.is_optional
+    integral = base_name(argument.type) in ("int", "SymInt")
+    if family is Family.VIEW:
+        return integral or argument.name == "self" or base_name(argument.type) == "bool"
+    return integral or argument.is_scalar or argument.name in ("dtype", *PLACEMENT)
+
+
+def _check_fixed(entry: Entry, fixed: _Fixed) -> None:
+    body = _body(entry.family)
+    for argument in entry.schema.arguments:
+        if argument.name not in (*fixed.needed, *fixed.possible):
+            message = f"{body} body does not use argument '{argument.name}'"
+            entry.report(entry.argument_span(argument), message, fixed.example)
+        elif base_name(argument.type) != _TYPES[argument.name]:
+            message = f"argument '{argument.name}' of {body} body has type {_TYPES[argument.name]}"
+            entry.report(entry.argument_span(argument), message, fixed.example)
+    for name in fixed.needed:
+        if entry.schema.argument(name) is None:
+            entry.report(entry.name_span, f"{body} body needs argument '{name}'", fixed.example)
+
+
+# ---- numbers ------------------------------------------------------------------------------------------------
+
+
+def _check_numbers(entry: Entry) -> None:
+    if entry.family is Family.FACTORY:
+        if entry.schema.argument("dtype") is None:
+            entry.report(entry.name_span, "a factory needs argument 'dtype'", "*, ScalarType? dtype=None")
+    elif entry.family in _KINDS and entry.family is not Family.VIEW and not entry.tensors:
+        entry.report(entry.name_span, f"{_body(entry.family)} body needs a Tensor argument")
+    _limit(entry, entry.tensors, MAX_INPUTS, "Tensor")
+    _limit(entry, entry.scalars, MAX_PARAMS, "Scalar")
+
+
+def _limit(entry: Entry, arguments: Iterable[Argument], most: int, what: str) -> None:
+    found = tuple(arguments)
+    if len(found) > most:
+        message = f"{len(found)} {what} arguments; the core takes up to {most}"
+        entry.report(entry.argument_span(found[most]), message)

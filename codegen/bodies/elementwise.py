@@ -1,0 +1,103 @@
+"""`elementwise`: one expression, or one for each class of dtypes; `fixed` and `absent` beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from ..dtypes import DTYPE_CLASSES, DTYPES, DType, lookup, lookup_class, ordered
+from ..errors import suggest
+from ..expr import names
+from ..fields import Entry
+from ..model import Elementwise, End, Expression
+from ..source import Mapping as MappingNode
+from ..source import Node, Scalar
+from .shared import expression, expression_field, report_unused
+
+_Case = tuple[frozenset[DType], Expression]
+
+
+def read(entry: Entry, node: Node) -> Elementwise | None:
+    fixed, absent = _fixed(entry), _absent(entry)
+    known = tuple(argument.name for argument in entry.schema.arguments)
+    cases: tuple[_Case, ...] | None
+    if isinstance(node, Scalar):
+        text = entry.text(entry.node, "elementwise")
+        tree = None if text is None else expression(entry, text, known)
+        cases = None if tree is None else ((DTYPE_CLASSES["all"], tree),)
+    elif isinstance(node, MappingNode):
+        cases = _cases(entry, node, known)
+    else:
+        entry.report(node.span, "'elementwise' must be an expression or a mapping from dtype class to expression")
+        return None
+    if cases is None:
+        return None
+    used = frozenset(name for _, case in cases for name in names(case.tree))
+    report_unused(entry, "expression", (*entry.tensors, *entry.scalars), used)
+    return Elementwise(cases, fixed, absent)
+
+
+def _cases(entry: Entry, node: MappingNode, known: tuple[str, ...]) -> tuple[_Case, ...] | None:
+    """None when a case could not be read: what the others lack says nothing then."""
+    if not node.items:
+        entry.report(node.span, "'elementwise' is empty")
+        return None
+    cases: list[_Case] = []
+    covered: frozenset[DType] = frozenset()
+    for key in node.keys:
+        dtypes = lookup_class(key.value)
+        if dtypes is None:
+            entry.report(key.span, f"unknown dtype '{key.value}'", suggest(key.value, (*DTYPE_CLASSES, *DTYPES)))
+            dtypes = frozenset()
+        elif dtypes & covered:
+            twice = ordered(dtypes & covered)[0]
+            entry.report(key.span, f"two expressions for {twice}", "classes of dtypes must not overlap")
+        covered |= dtypes
+        case = expression_field(entry, node, key.value, known)
+        if case is not None:
+            cases.append((dtypes, case))
+    return tuple(cases) if len(cases) == len(node) else None
+
+
+def _fixed(entry: Entry) -> Mapping[str, DType]:
+    """Inputs that do not take part in promotion but must have one dtype."""
+    found: dict[str, DType] = {}
+    node = entry.mapping(entry.node, "fixed", "argument to dtype")
+    if node is None:
+        return MappingProxyType(found)
+    tensors = [argument.name for argument in entry.tensors]
+    for key in node.keys:
+        if key.value not in tensors:
+            entry.report(key.span, f"'{key.value}' is not a tensor argument", suggest(key.value, tensors))
+            continue
+        word = entry.text(node, key.value)
+        dtype = None if word is None else lookup(word.value)
+        if word is not None and (dtype is None or not dtype.compute):
+            computed = [name for name, dtype in DTYPES.items() if dtype.compute]
+            entry.report(word.span, f"unknown dtype '{word.value}' for a fixed input", suggest(word.value, computed))
+        elif dtype is not None:
+            found[key.value] = dtype
+    return MappingProxyType(found)
+
+
+def _absent(entry: Entry) -> Mapping[str, End]:
+    """What optional tensors stand for when they are None; every one must say it."""
+    found: dict[str, End] = {}
+    node = entry.mapping(entry.node, "absent", "optional argument to 'lowest' or 'highest'")
+    optional = {argument.name: argument for argument in entry.tensors if argument.is_optional}
+    ends = {end.value: end for end in End}
+    for key in () if node is None else node.keys:
+        assert node is not None
+        if key.value not in optional:
+            entry.report(key.span, f"'{key.value}' is not an optional tensor", suggest(key.value, optional))
+            continue
+        word = entry.text(node, key.value)
+        if word is not None and word.value not in ends:
+            entry.report(word.span, f"unknown end of range '{word.value}'", suggest(word.value, ends))
+        elif word is not None:
+            found[key.value] = ends[word.value]
+    for name, argument in optional.items():
+        if node is None or name not in node:
+            message = f"optional tensor '{name}' needs a meaning for None"
+            entry.report(entry.argument_span(argument), message, f"absent: {{{name}: lowest}}")
+    return MappingProxyType(found)

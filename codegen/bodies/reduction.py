@@ -1,0 +1,63 @@
+"""`reduce` and `scan`: how an accumulator meets one element after the other."""
+
+from __future__ import annotations
+
+from ..errors import suggest
+from ..expr import names
+from ..fields import Entry, lacks
+from ..model import End, Expression, Reduce, Scan
+from ..source import Mapping
+from .shared import expression, expression_field
+
+REDUCE_EXAMPLE = "reduce: {identity: 0, combine: acc + self}"
+SCAN_EXAMPLE = "scan: {identity: 0, combine: acc + self}"
+_REDUCE_KEYS = ("identity", "empty", "combine", "map", "finalize")
+_SCAN_KEYS = ("identity", "combine")
+
+
+def read_reduce(entry: Entry, node: Mapping) -> Reduce | None:
+    entry.known_keys(node, _REDUCE_KEYS, "key of 'reduce'")
+    combine = _combine(entry, node, _REDUCE_KEYS, REDUCE_EXAMPLE)
+    identity = _identity(entry, node, _REDUCE_KEYS)
+    empty = entry.text(node, "empty")
+    if empty is not None and empty.value != "refuse":
+        entry.report(empty.span, f"unknown word '{empty.value}' for 'empty'", suggest(empty.value, ("refuse",)))
+    each = _using(entry, node, "map", ("self",), ("self",))
+    finalize = _using(entry, node, "finalize", ("acc", "count"), ("acc",))
+    if combine is None or identity is None:
+        return None
+    return Reduce(combine, identity, empty is not None, each, finalize)
+
+
+def read_scan(entry: Entry, node: Mapping) -> Scan | None:
+    entry.known_keys(node, _SCAN_KEYS, "key of 'scan'")
+    combine = _combine(entry, node, _SCAN_KEYS, SCAN_EXAMPLE)
+    identity = _identity(entry, node, _SCAN_KEYS)
+    return None if combine is None or identity is None else Scan(combine, identity)
+
+
+def _combine(entry: Entry, node: Mapping, keys: tuple[str, ...], example: str) -> Expression | None:
+    if lacks(node, ("combine",), keys):
+        entry.report(node.span, f"'{entry.family.value}' needs 'combine'", example)
+    return _using(entry, node, "combine", ("acc", "self"), ("acc", "self"))
+
+
+def _using(entry: Entry, node: Mapping, key: str, known: tuple[str, ...], needed: tuple[str, ...]) -> Expression | None:
+    """An expression over the names `known` that must use all of `needed`."""
+    found = expression_field(entry, node, key, known)
+    if found is not None:
+        for name in needed:
+            if name not in names(found.tree):
+                entry.report(found.source.span, f"'{key}' does not use '{name}'")
+    return found
+
+
+def _identity(entry: Entry, node: Mapping, keys: tuple[str, ...]) -> Expression | End | None:
+    """The value that changes nothing: a number, or an end of the dtype's range."""
+    if lacks(node, ("identity",), keys):
+        entry.report(node.span, f"'{entry.family.value}' needs 'identity'", "a number, 'lowest' or 'highest'")
+    scalar = entry.text(node, "identity")
+    if scalar is None:
+        return None
+    ends = {end.value: end for end in End}
+    return ends[scalar.value] if scalar.value in ends else expression(entry, scalar, tuple(ends))

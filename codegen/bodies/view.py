@@ -1,0 +1,152 @@
+"""`view`: shape, strides and offset of the result in the language of geometry, and the conditions to check first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from ..errors import suggest
+from ..expr import geometry
+from ..expr.geometry import Geometry, GeometryType
+from ..fields import Entry, lacks
+from ..model import Requirement, View
+from ..reserved import argument_reason
+from ..schema import base_name
+from ..source import Mapping as MappingNode
+from ..source import Node, Scalar, Sequence
+from .shared import report_unused
+
+EXAMPLE = "view: {shape: ..., strides: ...}"
+ERRORS = ("RuntimeError", "IndexError", "TypeError", "ValueError")
+_KEYS = ("require", "let", "shape", "strides", "offset")
+_PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+_WORD = re.compile(r"\w+")
+
+
+class _Geometry:
+    """Reads expressions over the names in `scope`, and remembers which they use."""
+
+    def __init__(self, entry: Entry) -> None:
+        self.entry = entry
+        self.scope: dict[str, GeometryType] = dict(geometry.BASE_SCOPE)
+        for argument in entry.schema.arguments:
+            if argument.name != "self":
+                self.scope[argument.name] = geometry.INT_LIST if argument.is_list else geometry.INT
+        self.used: set[str] = set()
+        self.broken: set[str] = set()
+
+    def read(self, scalar: Scalar, expected: GeometryType | None = None) -> Geometry | None:
+        if self.broken & set(_WORD.findall(scalar.value)):
+            return None  # what such a name means has to be mended first
+        tree = self.entry.located(scalar, lambda text: geometry.parse(text, self.scope, expected))
+        if tree is not None:
+            self.used |= geometry.names(tree)
+        return tree
+
+    def field(self, owner: MappingNode, key: str, expected: GeometryType | None) -> Geometry | None:
+        scalar = self.entry.text(owner, key)
+        return None if scalar is None else self.read(scalar, expected)
+
+
+def read(entry: Entry, node: MappingNode) -> View | None:
+    entry.known_keys(node, _KEYS, "key of 'view'")
+    for key in ("shape", "strides"):
+        if lacks(node, (key,), _KEYS):
+            entry.report(node.span, f"'view' needs '{key}'", EXAMPLE)
+    before = len(entry.diagnostics)
+    reader = _Geometry(entry)
+    wrap = _wrap(entry, reader)
+    require = _require(entry, node.get("require"), reader)
+    let = _let(entry, node, reader)
+    shape = reader.field(node, "shape", geometry.INT_LIST)
+    strides = reader.field(node, "strides", geometry.INT_LIST)
+    offset = reader.field(node, "offset", geometry.INT)
+    shape_text = node.get("shape")
+    if len(entry.diagnostics) > before or shape is None or strides is None or shape_text is None:
+        return None
+    rest = [argument for argument in entry.schema.arguments if argument.name != "self"]
+    report_unused(entry, "view", rest, frozenset(reader.used))
+    return View(shape, strides, offset, let, require, wrap, shape_text.span.line)
+
+
+def _let(entry: Entry, node: MappingNode, reader: _Geometry) -> tuple[tuple[str, Geometry], ...]:
+    """Local names, each of which the later ones may use."""
+    found: list[tuple[str, Geometry]] = []
+    locals_node = entry.mapping(node, "let", "name to expression")
+    for key in () if locals_node is None else locals_node.keys:
+        assert locals_node is not None
+        tree = reader.field(locals_node, key.value, None)
+        reason = argument_reason(key.value, entry.family)
+        if key.value in reader.scope:
+            entry.report(key.span, f"'{key.value}' is already the name of something else")
+        elif not key.value.isidentifier() or reason is not None:
+            entry.report(key.span, f"'{key.value}' {reason or 'is not a name'}", "rename it")
+        elif tree is not None:
+            reader.scope[key.value] = geometry.type_of(tree)
+            found.append((key.value, tree))
+        else:
+            reader.broken.add(key.value)
+    return tuple(found)
+
+
+def _wrap(entry: Entry, reader: _Geometry) -> Mapping[str, Geometry]:
+    """Range of each dimension argument: `ndim`, unless `wrap` says otherwise."""
+    node = entry.mapping(entry.node, "wrap", "dimension argument to its range")
+    arguments = entry.schema.arguments
+    dims = [a.name for a in arguments if a.name.startswith("dim") and base_name(a.type) == "int"]
+    if node is not None:
+        entry.known_keys(node, dims, "dimension argument")
+    found: dict[str, Geometry] = {}
+    for name in dims:
+        if node is not None and name in node:
+            tree = reader.field(node, name, geometry.INT)
+        else:
+            tree = geometry.parse("ndim", geometry.BASE_SCOPE, geometry.INT)
+        if tree is not None:
+            found[name] = tree
+    return MappingProxyType(found)
+
+
+def _require(entry: Entry, node: Node | None, reader: _Geometry) -> tuple[Requirement, ...]:
+    if node is None:
+        return ()
+    found: list[Requirement] = []
+    for item in node if isinstance(node, Sequence) else (node,):
+        if not isinstance(item, MappingNode):
+            entry.report(item.span, "'require' must be a list of {check: ..., message: ...}")
+            continue
+        keys = ("check", "error", "message")
+        entry.known_keys(item, keys, "key of 'require'")
+        for key in ("check", "message"):
+            if lacks(item, (key,), keys):
+                entry.report(item.span, f"a requirement needs '{key}'", "- {check: ndim > 0, message: ...}")
+        error, message = entry.text(item, "error"), entry.text(item, "message")
+        if error is not None and error.value not in ERRORS:
+            entry.report(error.span, f"unknown error '{error.value}'", suggest(error.value, ERRORS))
+        check = reader.field(item, "check", geometry.BOOL)
+        parts = () if message is None else _message(entry, message, reader)
+        if check is not None:
+            found.append(Requirement(check, error.value if error else ERRORS[0], parts))
+    return tuple(found)
+
+
+def _message(entry: Entry, scalar: Scalar, reader: _Geometry) -> tuple[str | Geometry, ...]:
+    """Text and the expressions in braces, in turn."""
+    parts: list[str | Geometry] = []
+    text, end = scalar.value.rstrip(), 0
+    for match in _PLACEHOLDER.finditer(text):
+        parts.append(_literal(entry, scalar, text, end, match.start()))
+        tree = reader.read(scalar.part(*match.span(1)))
+        if tree is not None:
+            parts.append(tree)
+        end = match.end()
+    return (*parts, _literal(entry, scalar, text, end, len(text)))
+
+
+def _literal(entry: Entry, scalar: Scalar, text: str, start: int, stop: int) -> str:
+    """The text between two expressions, in which a brace has lost its partner."""
+    for place in range(start, stop):
+        if text[place] in "{}":
+            entry.report(scalar.span_at(place), f"unmatched '{text[place]}'", "braces hold an expression")
+    return text[start:stop]

@@ -1,0 +1,76 @@
+"""Rules that need a whole operator, or all of them: names that collide, typed expressions, derivatives.
+
+Input: the declarations of the entries that could be read so far. Output: diagnostics; nothing is changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from . import derivatives
+from .computation import typed
+from .dtypes import DType
+from .errors import Diagnostics, Span
+from .expr import ExpressionError, emit_c
+from .expr.lower import Env
+from .model import Declaration, Operator
+from .variants import function_names, method_names
+
+
+def check(declarations: Sequence[Declaration], diagnostics: Diagnostics, taken: Iterable[str] = ()) -> None:
+    """All rules. `taken` are names that other libraries already gave to Tensor."""
+    _check_names(declarations, diagnostics, frozenset(taken))
+    for declaration in declarations:
+        if isinstance(declaration, Operator):
+            _check_types(declaration, diagnostics)
+            derivatives.check(declaration, diagnostics)
+
+
+# ---- names --------------------------------------------------------------------------------------------------
+
+
+def _check_names(declarations: Sequence[Declaration], diagnostics: Diagnostics, taken: frozenset[str]) -> None:
+    functions: dict[str, Declaration] = {}
+    methods: dict[str, Declaration] = {}
+    for declaration in declarations:
+        reported: set[Span] = set()
+        for seen, names, what in (
+            (functions, function_names(declaration), "function"),
+            (methods, tuple(method_names(declaration)), "method"),
+        ):
+            for name in names:
+                place = declaration.place(name)
+                other = seen.setdefault(name, declaration)
+                # Function, method and in-place form of one name collide together: one message is enough.
+                if place in reported:
+                    continue
+                if other is not declaration:
+                    message = f"{what} '{name}' is already made by '{other.schema.name}'"
+                    diagnostics.report(place, message, f"its entry starts at line {other.span.line}")
+                    reported.add(place)
+                elif name in taken:
+                    diagnostics.report(place, f"{what} '{name}' already exists in opweave")
+                    reported.add(place)
+
+
+# ---- types --------------------------------------------------------------------------------------------------
+
+
+def _check_types(operator: Operator, diagnostics: Diagnostics) -> None:
+    """Every expression must have a C form in every dtype that the operator computes in."""
+    reported: set[Span] = set()
+    for expression, env, result in typed(operator):
+        try:
+            emit_c(expression.tree, env, result)
+        except ExpressionError as error:
+            for each in error.all:
+                span = expression.source.span_at(each.offset, each.length)
+                # One dtype stands for all in which the same place is wrong.
+                if span not in reported:
+                    help = each.help or f"narrow 'dtypes' if {_names(env, result)} is not meant"
+                    diagnostics.report(span, each.message, help)
+                    reported.add(span)
+
+
+def _names(env: Env, result: DType) -> str:
+    return " and ".join(sorted({dtype.name for dtype in env.values()})) or result.name

@@ -1,0 +1,48 @@
+"""In which dtypes an operator's expressions are computed: what the checks try is what the emitters print."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .dtypes import BOOL, FLOAT64, INT64, DType, Promotion
+from .expr import names
+from .expr.lower import Env
+from .model import Elementwise, Expression, Factory, Operator, Reduce, Scan
+
+
+def argument_dtypes(operator: Operator, body: Elementwise, dtype: DType) -> dict[str, DType]:
+    """Dtypes of the variables of an elementwise expression computed in `dtype`."""
+    env = {argument.name: body.fixed.get(argument.name, dtype) for argument in operator.inputs}
+    return env | {param.name: dtype for param in operator.params}
+
+
+def result_dtype(operator: Operator, dtype: DType) -> DType:
+    """Dtype of the result of an elementwise expression computed in `dtype`."""
+    return BOOL if operator.promotion is Promotion.ALWAYS_BOOL else dtype
+
+
+def position_dtype(dtype: DType) -> DType:
+    """Dtype in which a factory computes its elements: positions are counted exactly, and floating sequences computed
+    in double precision, as torch does."""
+    return FLOAT64 if dtype.is_floating else INT64
+
+
+def typed(operator: Operator) -> Iterator[tuple[Expression, Env, DType]]:
+    """Every expression of the body with the dtypes of its variables and of its value, for each computation dtype."""
+    body = operator.body
+    for dtype in operator.compute_dtypes:
+        if isinstance(body, Elementwise):
+            expression = body.expression(dtype)
+            if expression is not None:
+                yield expression, argument_dtypes(operator, body, dtype), result_dtype(operator, dtype)
+        elif isinstance(body, Factory) and body.value is not None:
+            work = position_dtype(dtype)
+            yield body.value, dict.fromkeys(names(body.value.tree), work), work
+        elif isinstance(body, (Reduce, Scan)):
+            yield body.combine, {"acc": dtype, "self": dtype}, dtype
+            if isinstance(body.identity, Expression):
+                yield body.identity, {}, dtype
+            if isinstance(body, Reduce) and body.map is not None:
+                yield body.map, {"self": dtype}, dtype
+            if isinstance(body, Reduce) and body.finalize is not None:
+                yield body.finalize, {"acc": dtype, "count": dtype}, dtype

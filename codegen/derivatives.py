@@ -1,0 +1,131 @@
+"""`derivatives`: reads the formulas of an entry, and checks them against the expression they belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from .bodies.shared import python_names
+from .dtypes import FLOAT64
+from .errors import Diagnostics
+from .expr import Expr, ExpressionError, Name, apply, check_derivative, derive, lower, names, parse, simplify
+from .fields import Entry
+from .model import Body, Derivative, Elementwise, Expression, Family, Operator
+from .source import Mapping as MappingNode
+from .source import Scalar
+
+_NOT_AUTOMATIC = "only an elementwise expression can be differentiated automatically"
+
+
+# ---- reading ------------------------------------------------------------------------------------------------
+
+
+def read(entry: Entry, body: Body | None) -> Mapping[str, Derivative]:
+    """The formulas by argument. One that is wrong is there without its tree."""
+    node = entry.node.get("derivatives")
+    differentiable = tuple(argument.name for argument in entry.tensors)
+    found: dict[str, Derivative] = {}
+    if isinstance(node, MappingNode):
+        entry.known_keys(node, differentiable, "argument")
+        for name in differentiable:
+            scalar = entry.text(node, name)
+            if scalar is not None:
+                found[name] = _formula(entry, body, name, scalar)
+    elif isinstance(node, Scalar):
+        scalar = entry.text(entry.node, "derivatives")
+        if scalar is not None and scalar.value not in ("none", "auto"):
+            help = "'auto', 'none' or a formula per argument"
+            entry.report(scalar.span, f"unknown derivative '{scalar.value}'", help)
+        elif scalar is not None:
+            found = {name: _formula(entry, body, name, scalar) for name in differentiable}
+    elif node is not None:
+        entry.report(node.span, "'derivatives' must be 'auto', 'none' or a mapping from argument to formula")
+    if node is not None and not isinstance(node, MappingNode) and not found:
+        # What is wrong was said: no argument lacks a formula besides.
+        found = {name: Derivative("none", entry.func) for name in differentiable}
+    return MappingProxyType(found)
+
+
+def _formula(entry: Entry, body: Body | None, name: str, scalar: Scalar) -> Derivative:
+    """That of an elementwise body is in its language; others are Python."""
+    text = scalar.value.strip()
+    if text == "none":
+        return Derivative(text, scalar)
+    if text == "auto":
+        if entry.family is not Family.ELEMENTWISE:
+            entry.report(scalar.span, _NOT_AUTOMATIC, "declare a formula, or 'none'")
+            return Derivative("none", scalar)
+        return Derivative(text, scalar, _automatic(entry, body, name))
+    if entry.family is Family.ELEMENTWISE:
+        known = ("grad", "result", *(argument.name for argument in entry.schema.arguments))
+        return Derivative(text, scalar, entry.located(scalar, lambda formula: parse(formula, known)))
+    python_names(entry, scalar, "eval")
+    return Derivative(text, scalar)
+
+
+def _automatic(entry: Entry, body: Body | None, name: str) -> Expr | None:
+    """`grad` times the symbolic derivative of the floating expression."""
+    expression = _floating_expression(body)
+    if expression is None:
+        return None
+    tree = entry.located(expression.source, lambda _: derive(expression.tree, name))
+    return None if tree is None else simplify(apply("mul", Name("grad"), tree))
+
+
+def _floating_expression(body: Body | None) -> Expression | None:
+    return body.expression(FLOAT64) if isinstance(body, Elementwise) else None
+
+
+# ---- checking -----------------------------------------------------------------------------------------------
+
+
+def check(operator: Operator, diagnostics: Diagnostics) -> None:
+    """Every formula that is needed is there, none is there in vain, and all agree with the expression."""
+    for name, derivative in operator.derivatives.items():
+        if derivative.text != "none" and operator.result_is_bool:
+            diagnostics.report(derivative.source.span, f"the result is bool: it has no derivative by '{name}'")
+        elif derivative.tree is not None and derivative.text != "auto":
+            _check_formula(operator, name, derivative.tree, derivative.source, diagnostics)
+    if not _needs_derivatives(operator):
+        return
+    fixed = operator.body.fixed if isinstance(operator.body, Elementwise) else {}
+    for argument in operator.inputs:
+        if argument.name not in operator.derivatives and argument.name not in fixed:
+            diagnostics.report(
+                operator.place(operator.name),
+                f"'{operator.name}' has no derivative by '{argument.name}'",
+                f"derivatives: {{{argument.name}: ...}}, or 'auto', or 'none' to decline",
+            )
+
+
+def _needs_derivatives(operator: Operator) -> bool:
+    if operator.family in (Family.COMPOSITE, Family.FACTORY) or operator.result_is_bool:
+        return False
+    floating = [dtype for dtype in operator.compute_dtypes if dtype.is_floating]
+    if isinstance(operator.body, Elementwise):
+        return any(operator.body.expression(dtype) for dtype in floating)
+    return bool(floating)
+
+
+def _check_formula(operator: Operator, name: str, formula: Expr, source: Scalar, diagnostics: Diagnostics) -> None:
+    """A formula must agree with the symbolic derivative of the expression."""
+    forward = _floating_expression(operator.body)
+    if forward is None or not any(dtype.is_floating for dtype in operator.dtypes):
+        return
+    try:
+        derive(forward.tree, name)
+    except ExpressionError:
+        return  # a function without a known derivative: the formula is all there is
+    try:
+        lower(formula, dict.fromkeys(names(formula), FLOAT64))
+    except ExpressionError as error:
+        for each in error.all:
+            diagnostics.report(source.span_at(each.offset, each.length), each.message, each.help)
+        return
+    try:
+        mismatch = check_derivative(forward.tree, name, formula)
+    except ExpressionError as error:
+        diagnostics.report(source.span, error.message, error.help)
+        return
+    if mismatch is not None:
+        diagnostics.report(source.span, str(mismatch))

@@ -1,0 +1,204 @@
+"""The table of dtypes: names, codes, C and NumPy spellings, classes, and the rules by which they combine.
+
+Reads nothing; every other module of codegen asks this one. The table grows (more unsigned integers and the
+complex numbers follow), so callers take what they need from the fields and never list dtypes themselves.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import reduce
+from types import MappingProxyType
+
+
+class Kind(enum.Enum):
+    """What sort of number a dtype holds."""
+
+    BOOL = "bool"
+    UNSIGNED = "unsigned"
+    SIGNED = "signed"
+    FLOATING = "floating"
+
+    @property
+    def category(self) -> int:
+        """Rank in type promotion: an operand of a higher category decides the dtype of the result."""
+        return _CATEGORIES[self]
+
+
+_CATEGORIES = {Kind.BOOL: 0, Kind.UNSIGNED: 1, Kind.SIGNED: 1, Kind.FLOATING: 2}
+
+
+@dataclass(frozen=True)
+class DType:
+    """One dtype. `code` is its place in the C enum; `suffix` ends the names of C helpers and kernels."""
+
+    name: str
+    code: int
+    c_type: str
+    itemsize: int
+    kind: Kind
+    suffix: str
+    numpy: str | None
+    aliases: tuple[str, ...] = ()
+    opmath_name: str | None = None
+
+    @property
+    def opmath(self) -> DType:
+        """The dtype in which arithmetic on this one is done."""
+        return self if self.opmath_name is None else DTYPES[self.opmath_name]
+
+    @property
+    def compute(self) -> bool:
+        """Is there a kernel for it? Where not, chunks are cast to `opmath` and back."""
+        return self.opmath_name is None
+
+    @property
+    def is_floating(self) -> bool:
+        return self.kind is Kind.FLOATING
+
+    @property
+    def is_bool(self) -> bool:
+        return self.kind is Kind.BOOL
+
+    @property
+    def is_integer(self) -> bool:
+        """True of signed and unsigned integers; bool is not one."""
+        return self.kind in (Kind.SIGNED, Kind.UNSIGNED)
+
+    @property
+    def bits(self) -> int:
+        return 8 * self.itemsize
+
+    @property
+    def lowest(self) -> int:
+        """Smallest value of an integer dtype or bool."""
+        return -(1 << (self.bits - 1)) if self.kind is Kind.SIGNED else 0
+
+    @property
+    def highest(self) -> int:
+        """Largest value of an integer dtype or bool."""
+        if self.kind is Kind.BOOL:
+            return 1
+        return (1 << (self.bits - (self.kind is Kind.SIGNED))) - 1
+
+    def __str__(self) -> str:
+        return self.name
+
+
+BOOL = DType("bool", 0, "uint8_t", 1, Kind.BOOL, "bool", "bool")
+UINT8 = DType("uint8", 1, "uint8_t", 1, Kind.UNSIGNED, "u8", "uint8")
+INT8 = DType("int8", 2, "int8_t", 1, Kind.SIGNED, "i8", "int8")
+INT16 = DType("int16", 3, "int16_t", 2, Kind.SIGNED, "i16", "int16", ("short",))
+INT32 = DType("int32", 4, "int32_t", 4, Kind.SIGNED, "i32", "int32", ("int",))
+INT64 = DType("int64", 5, "int64_t", 8, Kind.SIGNED, "i64", "int64", ("long",))
+FLOAT16 = DType("float16", 6, "uint16_t", 2, Kind.FLOATING, "f16", "float16", ("half",), "float32")
+# NumPy has no bfloat16.
+BFLOAT16 = DType("bfloat16", 7, "uint16_t", 2, Kind.FLOATING, "bf16", None, (), "float32")
+FLOAT32 = DType("float32", 8, "float", 4, Kind.FLOATING, "f32", "float32", ("float",))
+FLOAT64 = DType("float64", 9, "double", 8, Kind.FLOATING, "f64", "float64", ("double",))
+
+DTYPES: Mapping[str, DType] = MappingProxyType(
+    {dtype.name: dtype for dtype in (BOOL, UINT8, INT8, INT16, INT32, INT64, FLOAT16, BFLOAT16, FLOAT32, FLOAT64)}
+)
+"""Every dtype by name, in the order of the codes."""
+
+COMPUTE_DTYPES: tuple[DType, ...] = tuple(dtype for dtype in DTYPES.values() if dtype.compute)
+
+_BY_ALIAS = {alias: dtype for dtype in DTYPES.values() for alias in (dtype.name, *dtype.aliases)}
+
+
+def lookup(name: str) -> DType | None:
+    """The dtype of that name or alias (`half`, `long`, ...)."""
+    return _BY_ALIAS.get(name)
+
+
+def _select(*kinds: Kind) -> frozenset[DType]:
+    return frozenset(dtype for dtype in DTYPES.values() if dtype.kind in kinds)
+
+
+DTYPE_CLASSES: Mapping[str, frozenset[DType]] = MappingProxyType(
+    {
+        "all": frozenset(DTYPES.values()),
+        "bool": _select(Kind.BOOL),
+        "integer": _select(Kind.UNSIGNED, Kind.SIGNED),
+        "floating": _select(Kind.FLOATING),
+        "numeric": _select(Kind.UNSIGNED, Kind.SIGNED, Kind.FLOATING),
+        "integral_and_bool": _select(Kind.BOOL, Kind.UNSIGNED, Kind.SIGNED),
+        "half": frozenset(dtype for dtype in DTYPES.values() if dtype.is_floating and dtype.itemsize == 2),
+    }
+)
+"""The classes that ops.yaml may name in place of a dtype."""
+
+
+def lookup_class(name: str) -> frozenset[DType] | None:
+    """The dtypes meant by a word of ops.yaml: a class, or a dtype by itself."""
+    if name in DTYPE_CLASSES:
+        return DTYPE_CLASSES[name]
+    dtype = lookup(name)
+    return None if dtype is None else frozenset((dtype,))
+
+
+def ordered(dtypes: frozenset[DType]) -> tuple[DType, ...]:
+    """A set of dtypes in the order of the codes, for output that must not vary."""
+    return tuple(sorted(dtypes, key=lambda dtype: dtype.code))
+
+
+# ---- promotion --------------------------------------------------------------------------------------------
+
+
+def promote(first: DType, second: DType) -> DType:
+    """The smallest dtype that holds both, as torch.promote_types has it."""
+    if first == second:
+        return first
+    low, high = sorted((first, second), key=lambda dtype: (dtype.kind.category, dtype.itemsize))
+    if low.kind.category < high.kind.category:
+        return high
+    if high.is_floating:
+        # Two different formats of one size: neither holds the other, the next larger one holds both.
+        return high if low.itemsize < high.itemsize else _wider(Kind.FLOATING, high.itemsize)
+    if low.kind is high.kind:
+        return high
+    signed, unsigned = (low, high) if low.kind is Kind.SIGNED else (high, low)
+    return signed if signed.itemsize > unsigned.itemsize else _wider(Kind.SIGNED, unsigned.itemsize)
+
+
+def promote_all(dtypes: list[DType]) -> DType:
+    return reduce(promote, dtypes)
+
+
+def _wider(kind: Kind, itemsize: int) -> DType:
+    wider = [dtype for dtype in DTYPES.values() if dtype.kind is kind and dtype.itemsize > itemsize]
+    if not wider:
+        raise ValueError(f"no {kind.value} dtype is wider than {8 * itemsize} bits")
+    return min(wider, key=lambda dtype: dtype.itemsize)
+
+
+class Promotion(enum.Enum):
+    """How the dtypes of computation and result follow from the common dtype of the inputs (torch's names)."""
+
+    DEFAULT = "default"
+    INT_TO_FLOAT = "int_to_float"
+    ALWAYS_BOOL = "always_bool"
+    BOOL_TO_LONG = "bool_to_long"
+    NO_OPMATH = "no_opmath"
+    INT_TO_LONG = "int_to_long"
+    """Integers and bool are accumulated in int64 (sum, prod, cumsum)."""
+    BOOL = "bool"
+    """Inputs are taken by their truth (any, all); the result is bool, but of uint8 uint8."""
+    KEEP = "keep"
+    """The first input decides, whatever the others are."""
+
+    def resolve(self, common: DType, default_floating: DType = FLOAT32) -> tuple[DType, DType]:
+        """Dtypes of computation and of the result, for inputs of the dtype `common` (of the first: KEEP)."""
+        if self is Promotion.BOOL:
+            return BOOL, common if common == UINT8 else BOOL
+        result = common
+        if not common.is_floating:
+            if self is Promotion.INT_TO_FLOAT:
+                result = default_floating
+            elif self is Promotion.INT_TO_LONG or (self is Promotion.BOOL_TO_LONG and common.is_bool):
+                result = INT64
+        computation = result if self is Promotion.NO_OPMATH else result.opmath
+        return computation, BOOL if self is Promotion.ALWAYS_BOOL else result

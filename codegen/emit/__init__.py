@@ -1,0 +1,25 @@
+"""One module for each kind of output. `outputs` gives every generated file of a set of operators."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..model import Operator
+from . import casts, dtypes, kernels, python, registry, stubs
+
+
+def outputs(operators: Sequence[Operator], source: str) -> dict[str, str]:
+    """Path (relative to the output folder) → text, for the library itself."""
+    files = {
+        "include/ow_dtypes.h": dtypes.emit_header(),
+        "python/_dtypes.py": dtypes.emit_python(),
+        "core/casts.c": casts.emit(),
+        "core/registry_ops.c": registry.emit(operators, source),
+        "python/_operators.py": python.emit(operators, source, "_operators.py"),
+        "python/_operators.pyi": stubs.emit(operators, source, "_operators.pyi"),
+    }
+    for operator in operators:
+        text = kernels.emit(operator)
+        if text is not None:
+            files[f"kernels/{operator.name}.c"] = text
+    return files

@@ -1,0 +1,82 @@
+"""core/casts.c: a loop for every pair of dtypes. What each pair needs is decided here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..dtypes import DTYPES, FLOAT32, DType
+from .text import render
+
+
+@dataclass(frozen=True)
+class Cast:
+    """One conversion, as casts.c.j2 wants it: `rows` are calls for contiguous half formats."""
+
+    name: str
+    dst: str
+    src: str
+    copy: bool
+    rows: tuple[str, ...]
+    expression: str
+
+    def convert(self, value: str) -> str:
+        return self.expression.format(value)
+
+
+def emit() -> str:
+    dtypes = tuple(DTYPES.values())
+    casts = [_cast(dst, src) for dst in dtypes for src in dtypes]
+    table = [[_name(dst, src) for src in dtypes] for dst in dtypes]
+    return render("casts.c.j2", "codegen/dtypes.py", "casts.c", casts=casts, table=table)
+
+
+def _name(dst: DType, src: DType) -> str:
+    return f"cast_{src.suffix}_to_{dst.suffix}"
+
+
+def _is_half(dtype: DType) -> bool:
+    return not dtype.compute
+
+
+def _cast(dst: DType, src: DType) -> Cast:
+    copy = dst == src
+    rows: tuple[str, ...] = ()
+    if not copy and (_is_half(dst) or _is_half(src)):
+        rows = _rows(dst, src)
+    return Cast(_name(dst, src), dst.c_type, src.c_type, copy, rows, "{0}" if copy else _expression(dst, src))
+
+
+def _rows(dst: DType, src: DType) -> tuple[str, ...]:
+    """Half formats convert a row at a time, by way of float32."""
+    load, store = f"ow_row_{src.suffix}_to_f32", f"ow_row_f32_to_{dst.suffix}"
+    if dst == FLOAT32:
+        return (load,)
+    if src == FLOAT32:
+        return (store,)
+    into = (
+        f"{load}(buffer, from + at, count);"
+        if _is_half(src)
+        else "for (int64_t i = 0; i < count; i++) buffer[i] = (float)from[at + i];"
+    )
+    out_of = (
+        f"{store}(to + at, buffer, count);"
+        if _is_half(dst)
+        else f"for (int64_t i = 0; i < count; i++) to[at + i] = {_expression(dst, FLOAT32).format('buffer[i]')};"
+    )
+    return into, out_of
+
+
+def _expression(dst: DType, src: DType) -> str:
+    """C for one element, `{0}` being the value."""
+    value = f"ow_{src.suffix}_to_f32({{0}})" if _is_half(src) else "{0}"
+    origin = src.opmath
+    if dst.is_bool:
+        return f"{value} != 0"
+    if _is_half(dst):
+        return f"ow_f32_to_{dst.suffix}((float){value})"
+    if dst.is_integer and origin.is_floating:
+        # Narrow integers are cut from a 32-bit one, as x86 (and so torch) converts.
+        width = 64 if dst.bits == 64 else 32
+        spelled = "float" if origin == FLOAT32 else "double"
+        return f"({dst.c_type}){spelled}_to_i{width}({value})"
+    return f"({dst.c_type}){value}"

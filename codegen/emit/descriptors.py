@@ -1,0 +1,74 @@
+"""The constant `ow_op` that the core knows an operator by: decisions about its fields, from the model alone."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from ..dtypes import Promotion, ordered
+from ..model import Elementwise, Extern, Factory, Family, Operator, Reduce, View
+
+_TABLES = {
+    Family.ELEMENTWISE: "ow_elementwise_table",
+    Family.FACTORY: "ow_elementwise_table",
+    Family.REDUCE: "ow_reduce_table",
+    Family.SCAN: "ow_scan_table",
+}
+
+
+@dataclass(frozen=True)
+class Descriptor:
+    """The fields of `ow_op` as C text."""
+
+    symbol: str
+    name: str
+    family: str
+    promotion: str
+    fixed: tuple[str, ...]
+    absent: tuple[str, ...]
+    needs_elements: int
+    dtypes: tuple[str, ...]
+    refusal: str
+    cost: float
+    defaults: tuple[str, ...]
+    table: str | None
+    view: str | None
+    routine: str | None
+
+
+def descriptor(operator: Operator) -> Descriptor:
+    body = operator.body
+    fixed, absent = [], []
+    for argument in operator.inputs:
+        dtype = body.fixed.get(argument.name) if isinstance(body, Elementwise) else None
+        end = body.absent.get(argument.name) if isinstance(body, Elementwise) else None
+        fixed.append(f"OW_{dtype.name.upper()}" if dtype else "OW_PROMOTED")
+        absent.append(f"OW_ABSENT_{end.name}" if end else "OW_REQUIRED")
+    defaults = tuple(
+        repr(float(param.default.value))
+        if param.default is not None and isinstance(param.default.value, (bool, int, float))
+        else "0"
+        for param in operator.params
+    )
+    return Descriptor(
+        symbol=operator.name,
+        name=operator.name,
+        family=f"OW_{operator.family.name}",
+        promotion=f"OW_PROMOTE_{_without_opmath(operator.promotion).name}",
+        fixed=tuple(fixed),
+        absent=tuple(absent),
+        needs_elements=int(isinstance(body, Reduce) and body.refuses_empty),
+        dtypes=tuple(f"1u << OW_{dtype.name.upper()}" for dtype in ordered(operator.dtypes)),
+        refusal=json.dumps(operator.refusal) if operator.refusal else "NULL",
+        cost=operator.cost,
+        defaults=defaults,
+        # A factory without a value leaves memory as it is and has no loops.
+        table=None if isinstance(body, Factory) and body.value is None else _TABLES.get(operator.family),
+        view=f"{operator.name}_geometry" if isinstance(body, View) else None,
+        routine=body.routine if isinstance(body, Extern) else None,
+    )
+
+
+def _without_opmath(promotion: Promotion) -> Promotion:
+    # The core computes halves in float32 in any case; the kind only matters to dtypes that keep their own arithmetic.
+    return Promotion.DEFAULT if promotion is Promotion.NO_OPMATH else promotion

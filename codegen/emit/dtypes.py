@@ -1,0 +1,58 @@
+"""The table of dtypes for C (include/ow_dtypes.h) and for Python (_dtypes.py)."""
+
+from __future__ import annotations
+
+from ..dtypes import DTYPES, DType, Kind, promote
+from .text import render
+
+_TABLE = "codegen/dtypes.py"
+# The names torch's messages use, from C++.
+_SCALAR_NAMES = {
+    "bool": "Bool",
+    "uint8": "Byte",
+    "int8": "Char",
+    "int16": "Short",
+    "int32": "Int",
+    "int64": "Long",
+    "float16": "Half",
+    "bfloat16": "BFloat16",
+    "float32": "Float",
+    "float64": "Double",
+}
+
+
+def _bound(dtype: DType, highest: bool) -> str:
+    if dtype.is_floating:
+        return "0"
+    if dtype.kind is Kind.SIGNED:
+        return f"INT{dtype.bits}_{'MAX' if highest else 'MIN'}"
+    return str(dtype.highest) if highest else "0"
+
+
+def _c_kind(dtype: DType) -> str:
+    return "OW_KIND_INTEGER" if dtype.is_integer else f"OW_KIND_{dtype.kind.name}"
+
+
+def emit_header() -> str:
+    rows = [
+        {
+            "enum": f"OW_{dtype.name.upper()}",
+            "name": dtype.name,
+            "scalar_name": _SCALAR_NAMES[dtype.name],
+            "size": dtype.itemsize,
+            "kind": _c_kind(dtype),
+            "compute": f"OW_{dtype.opmath.name.upper()}",
+            "lowest": _bound(dtype, highest=False),
+            "highest": _bound(dtype, highest=True),
+            "promotions": [f"OW_{promote(dtype, other).name.upper()}" for other in DTYPES.values()],
+        }
+        for dtype in DTYPES.values()
+    ]
+    return render("dtypes.h.j2", _TABLE, "ow_dtypes.h", dtypes=rows)
+
+
+def emit_python() -> str:
+    rows = [
+        (d.name, d.code, d.itemsize, d.kind.value, d.numpy, d.aliases, _SCALAR_NAMES[d.name]) for d in DTYPES.values()
+    ]
+    return render("dtypes.py.j2", _TABLE, "_dtypes.py", rows=rows)

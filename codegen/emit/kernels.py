@@ -1,0 +1,266 @@
+"""C kernels of elementwise, reduce, scan and factory operators, and the descriptor of every operator: one file each.
+
+A kernel is one expression in one compute dtype. Here are the decisions (which dtypes, which layouts, what needs the
+padded form); templates/ holds the loops.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+from ..computation import argument_dtypes, position_dtype, result_dtype
+from ..dtypes import DType
+from ..expr import Emitted, Expr, Literal, emit_c, names, simplify, substitute
+from ..expr.functions import FUNCTIONS
+from ..expr.targets import c_number
+from ..model import Elementwise, End, Expression, Factory, Family, Operator, Reduce, Scan
+from . import descriptors, views
+from .text import render
+
+# Functions of <math.h> that are exact in every form; all others differ between their scalar and vector forms.
+_EXACT = frozenset({"sqrt", "fabs", "floor", "ceil", "trunc", "rint", "copysign", "fmod"})
+_INEXACT = frozenset(
+    spelling
+    for function in FUNCTIONS.values()
+    if function.c_name and function.c_name not in _EXACT
+    for spelling in (function.c_name, function.c_name + "f")
+)
+_CALL = re.compile(r"\b(\w+)\(")
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A C variable of a kernel: an input (`broadcast`: one element for the whole row) or a parameter."""
+
+    name: str
+    ctype: str
+    broadcast: bool = False
+    place: int = 0
+    field: str = ""
+
+
+@dataclass(frozen=True)
+class LoopKernel:
+    """One elementwise loop, as elementwise.c.j2 wants it."""
+
+    name: str
+    title: str
+    role: str
+    enum: str
+    result: str
+    line: int
+    statements: tuple[str, ...]
+    value: str
+    inputs: tuple[Variable, ...]
+    params: tuple[Variable, ...]
+    layouts: tuple[tuple[Variable, ...], ...]
+    fails: bool
+    padded: bool
+
+    @property
+    def signature(self) -> str:
+        """Parameters of the function of one element."""
+        variables = [f"{variable.ctype} {variable.name}" for variable in (*self.inputs, *self.params)]
+        return ", ".join([*variables, *(["int *err"] if self.fails else [])]) or "void"
+
+    @property
+    def param_signature(self) -> str:
+        return "".join(f", {param.ctype} {param.name}" for param in self.params)
+
+    @property
+    def param_arguments(self) -> str:
+        names = [*(param.name for param in self.params), *(["err"] if self.fails else [])]
+        return "".join(f", {name}" for name in names) if self.inputs else ", ".join(names)
+
+
+@dataclass(frozen=True)
+class AccumulatorKernel:
+    """One reduction or scan in one dtype, as reduce.c.j2 and scan.c.j2 want it."""
+
+    suffix: str
+    enum: str
+    ctype: str
+    line: int
+    identity: str
+    combine: Emitted
+    map: Emitted | None
+    finalize: Emitted | None
+
+
+def emit(operator: Operator) -> str | None:
+    """The C file of one operator; None for composites, which have no C."""
+    if operator.family is Family.COMPOSITE:
+        return None
+    output = f"{operator.name}.c"
+    context: dict[str, object] = {
+        "symbol": operator.name,
+        "op": operator.name,
+        "d": descriptors.descriptor(operator),
+    }
+    body = operator.body
+    if isinstance(body, Elementwise):
+        context["kernels"] = tuple(_elementwise(operator, body))
+        return render("elementwise.c.j2", operator.file, output, **context)
+    if isinstance(body, Factory):
+        context["kernels"] = tuple(_factory(operator, body))
+        return render("factory.c.j2", operator.file, output, **context)
+    if isinstance(body, (Reduce, Scan)):
+        template = "reduce.c.j2" if isinstance(body, Reduce) else "scan.c.j2"
+        context["kernels"] = tuple(_accumulators(operator, body))
+        return render(template, operator.file, output, **context)
+    return views.emit(operator, output, context)
+
+
+# ---- elementwise --------------------------------------------------------------------------------------------
+
+
+def _elementwise(operator: Operator, body: Elementwise) -> Iterator[LoopKernel]:
+    defaults = {
+        param.name: Literal(param.default.value)
+        for param in operator.params
+        if param.default is not None and isinstance(param.default.value, (bool, int, float))
+    }
+    for dtype in operator.compute_dtypes:
+        expression = body.expression(dtype)
+        if expression is None:
+            continue
+        yield _loop(operator, body, expression, expression.tree, dtype, "general")
+        if defaults and len(defaults) == len(operator.params):
+            plain = simplify(substitute(expression.tree, defaults), exact=True)
+            yield _loop(operator, body, expression, plain, dtype, "plain")
+
+
+def _loop(
+    operator: Operator, body: Elementwise, expression: Expression, tree: Expr, dtype: DType, role: str
+) -> LoopKernel:
+    env, result = argument_dtypes(operator, body, dtype), result_dtype(operator, dtype)
+    emitted = emit_c(tree, env, result)
+    inputs = tuple(Variable(argument.name, env[argument.name].c_type) for argument in operator.inputs)
+    params = () if role == "plain" else _params(operator, dtype)
+    name = f"{operator.name}_{dtype.suffix}" + ("_plain" if role == "plain" else "")
+    return LoopKernel(
+        name=name,
+        title=f"{dtype.name}{', default parameters' if role == 'plain' else ''}",
+        role=role,
+        enum=enum(dtype),
+        result=result.c_type,
+        line=expression.line,
+        statements=emitted.statements,
+        value=emitted.value,
+        inputs=inputs,
+        params=params,
+        layouts=tuple(_layouts(inputs)),
+        fails=emitted.uses_err,
+        padded=is_inexact(emitted),
+    )
+
+
+def _params(operator: Operator, dtype: DType) -> tuple[Variable, ...]:
+    field = "d" if dtype.is_floating else "i"
+    return tuple(
+        Variable(param.name, dtype.c_type, place=place, field=field) for place, param in enumerate(operator.params)
+    )
+
+
+def _layouts(inputs: tuple[Variable, ...]) -> Iterator[tuple[Variable, ...]]:
+    """Which inputs are rows and which one element for the whole row: every mixture with at least one row. Three
+    inputs keep their first as a row (a mask, or what is clamped)."""
+    for broadcasts in product((False, True), repeat=len(inputs)):
+        if all(broadcasts) or (len(inputs) > 2 and broadcasts[0]):
+            continue
+        yield tuple(
+            Variable(variable.name, variable.ctype, broadcast)
+            for variable, broadcast in zip(inputs, broadcasts, strict=True)
+        )
+
+
+def is_inexact(emitted: Emitted) -> bool:
+    """Does the last bit depend on whether the scalar or the vector form of a function computed it?"""
+    text = " ".join((*emitted.statements, emitted.value))
+    return any(name in _INEXACT for name in _CALL.findall(text))
+
+
+def enum(dtype: DType) -> str:
+    return f"OW_{dtype.name.upper()}"
+
+
+# ---- factories ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class FactoryKernel:
+    """One loop that computes elements from their position, as factory.c.j2 wants it."""
+
+    name: str
+    enum: str
+    ctype: str
+    line: int
+    statements: tuple[str, ...]
+    value: str
+    params: tuple[Variable, ...]
+    work: str
+    uses_index: bool
+
+    @property
+    def signature(self) -> str:
+        names = [*(param.name for param in self.params), *(["i"] if self.uses_index else [])]
+        return ", ".join(f"{self.work} {name}" for name in names) or "void"
+
+    @property
+    def arguments(self) -> str:
+        index = [f"({self.work})(index + i)"] if self.uses_index else []
+        return ", ".join([*(param.name for param in self.params), *index])
+
+
+def _factory(operator: Operator, body: Factory) -> Iterator[FactoryKernel]:
+    if body.value is None:
+        return
+    used = names(body.value.tree)
+    for dtype in operator.compute_dtypes:
+        work = position_dtype(dtype)
+        emitted = emit_c(body.value.tree, dict.fromkeys(used, work), work)
+        value = f"({emitted.value}) != 0" if dtype.is_bool else f"({dtype.c_type})({emitted.value})"
+        params = tuple(param for param in _params(operator, work) if param.name in used)
+        yield FactoryKernel(
+            name=f"{operator.name}_{dtype.suffix}",
+            enum=enum(dtype),
+            ctype=dtype.c_type,
+            line=body.value.line,
+            statements=emitted.statements,
+            value=value,
+            params=params,
+            work=work.c_type,
+            uses_index="i" in used,
+        )
+
+
+# ---- reductions and scans -----------------------------------------------------------------------------------
+
+
+def _accumulators(operator: Operator, body: Reduce | Scan) -> Iterator[AccumulatorKernel]:
+    """`acc`, `self` and `count` have the accumulator's dtype; inputs were cast to it."""
+    each = body.map if isinstance(body, Reduce) else None
+    finalize = body.finalize if isinstance(body, Reduce) else None
+    for dtype in operator.compute_dtypes:
+        combine = emit_c(body.combine.tree, {"acc": dtype, "self": dtype}, dtype)
+        yield AccumulatorKernel(
+            suffix=dtype.suffix,
+            enum=enum(dtype),
+            ctype=dtype.c_type,
+            line=body.combine.line,
+            identity=_identity(body.identity, dtype),
+            combine=combine,
+            map=None if each is None else emit_c(each.tree, {"self": dtype}, dtype),
+            finalize=None if finalize is None else emit_c(finalize.tree, {"acc": dtype, "count": dtype}, dtype),
+        )
+
+
+def _identity(identity: Expression | End, dtype: DType) -> str:
+    if isinstance(identity, Expression):
+        return emit_c(identity.tree, {}, dtype).value
+    if dtype.is_floating:
+        return "-INFINITY" if identity is End.LOWEST else "INFINITY"
+    return c_number(dtype.lowest if identity is End.LOWEST else dtype.highest, dtype)

@@ -1,0 +1,167 @@
+"""opweave/_operators.py: the Python functions and methods of every operator.
+
+A function settles the common case with one call of the core and leaves everything else to runtime/dispatch.py. Which
+call that is follows from the family and the number of inputs; the text stands in templates/operators.py.j2.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .. import variants
+from ..docs import docstring
+from ..model import Composite, Factory, Family, Operator
+from ..operators import PythonOperator
+from .registry import indexed
+from .text import render, template_folder
+
+
+@dataclass(frozen=True)
+class Callable:
+    """One operator as operators.py.j2 wants it."""
+
+    name: str
+    constant: str
+    index: int
+    family: str
+    signature: str
+    method_signature: str
+    doc: str
+    inputs: tuple[str, ...]
+    params: tuple[str, ...]
+    names: tuple[str, ...]
+    ints: tuple[str, ...]
+    lists: tuple[str, ...]
+    vararg: str | None
+    placement: tuple[str, ...]
+    default_params: str
+    self_place: int
+    has_dtype: bool
+    has_out: bool
+    inplace: bool
+    method: bool
+    function: bool
+    aliases: tuple[str, ...]
+    dunder: PythonOperator | None
+    shape: str
+    let: tuple[tuple[str, str], ...]
+    body: str
+    body_names: tuple[str, ...]
+    refused: tuple[int, ...]
+    summary: str
+
+    @property
+    def slow_arguments(self) -> str:
+        return _tuple(self.inputs) + (f", {_tuple(self.params)}" if self.params else "")
+
+
+@dataclass(frozen=True)
+class Package:
+    """A woven package: its name, and the file of its kernels (None: all operators are Python)."""
+
+    name: str
+    shared_object: str | None
+
+    @property
+    def arguments(self) -> str:
+        """Of the call that loads it."""
+        return f"{self.name!r}, __file__, {self.shared_object!r}, INTERFACE"
+
+
+def _tuple(names: Sequence[str]) -> str:
+    return "(" + ", ".join(names) + ("," if len(names) == 1 else "") + ")"
+
+
+def emit(operators: Sequence[Operator], source: str, output: str, package: Package | None = None) -> str:
+    """The module. `package` is the woven package it belongs to; None: opweave itself."""
+    places = {operator.name: place for place, operator in enumerate(indexed(operators))}
+    return render(
+        "operators.py.j2",
+        source,
+        output,
+        operators=[_callable(operator, places.get(operator.name, -1)) for operator in operators],
+        package=package,
+        interface=interface(),
+    )
+
+
+def interface() -> str:
+    """Stands for what the module expects of the runtime: it changes with the template."""
+    return hashlib.sha256((template_folder() / "operators.py.j2").read_bytes()).hexdigest()[:8]
+
+
+def _callable(operator: Operator, index: int) -> Callable:
+    parameters = variants.parameters(operator)
+    body = operator.body
+    vararg = variants.varargs(operator)
+    # A view's integers and lists, in schema order; every other family's have their own place in the template.
+    rest = [p for p in parameters if not p.argument.is_tensor and not p.argument.is_scalar]
+    defaults = " and ".join(
+        f"{p.name} == {p.default}" for p in parameters if p.argument.is_scalar and p.default is not None
+    )
+    inputs = tuple(p.name for p in parameters if p.argument.is_tensor)
+    return Callable(
+        name=operator.name,
+        constant=operator.name.upper(),
+        index=index,
+        family=operator.family.value,
+        signature=signature(operator, "input"),
+        method_signature=signature(operator, "self"),
+        doc=textwrap.indent(docstring(operator), "    ").strip(),
+        inputs=inputs,
+        params=tuple(p.name for p in parameters if p.argument.is_scalar),
+        names=tuple(p.name for p in parameters),
+        ints=tuple(p.name for p in rest if not p.argument.is_list),
+        lists=tuple(p.name for p in rest if p.argument.is_list),
+        vararg=vararg.name if vararg else None,
+        placement=tuple(p.name for p in parameters if p.name in variants.PLACEMENT),
+        default_params=defaults,
+        self_place=inputs.index("input") if "input" in inputs else -1,
+        has_dtype=operator.has_dtype_argument,
+        has_out=variants.has_out(operator),
+        inplace=variants.has_inplace(operator),
+        method=operator.method,
+        function=operator.function,
+        aliases=operator.aliases,
+        dunder=variants.python_operator(operator),
+        shape=body.shape if isinstance(body, Factory) else "",
+        let=body.let if isinstance(body, Factory) else (),
+        body=textwrap.indent(body.source.value.rstrip(), "    ") if isinstance(body, Composite) else "",
+        body_names=tuple(argument.name for argument in operator.schema.arguments),
+        refused=tuple(_refused(operator)) if operator.family is Family.COMPOSITE else (),
+        summary=operator.doc.split(". ")[0].rstrip(".") + ".",
+    )
+
+
+def _refused(operator: Operator) -> list[int]:
+    from ..dtypes import DTYPES
+
+    return [dtype.code for dtype in DTYPES.values() if dtype not in operator.dtypes]
+
+
+def signature(operator: Operator, first: str) -> str:
+    """The parameter list of the function (`first` = input) or of the method (`first` = self, which then leads)."""
+    parameters = list(variants.parameters(operator))
+    if first == "self":
+        parameters.sort(key=lambda p: p.argument.name != "self")
+    vararg = variants.varargs(operator)
+    parts: list[str] = []
+    star = False
+    for parameter in parameters:
+        name = first if parameter.argument.name == "self" else parameter.name
+        if vararg is not None and parameter.name == vararg.name:
+            parts.append(f"*{name}")
+            star = True
+            continue
+        if parameter.keyword_only and not star:
+            parts.append("*")
+            star = True
+        parts.append(name if parameter.default is None else f"{name}={parameter.default}")
+    if variants.has_out(operator):
+        parts += ["out=None"] if star else ["*", "out=None"]
+    if operator.family is Family.FACTORY:
+        parts.append("requires_grad=False")
+    return ", ".join(parts)

@@ -1,0 +1,18 @@
+"""The array of descriptors: an operator's place in it is the index by which Python calls it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..model import Family, Operator
+from .text import render
+
+
+def indexed(operators: Sequence[Operator]) -> list[Operator]:
+    """The operators that have a descriptor; composites are Python only."""
+    return [operator for operator in operators if operator.family is not Family.COMPOSITE]
+
+
+def emit(operators: Sequence[Operator], source: str, library: str | None = None) -> str:
+    names = [operator.name for operator in indexed(operators)]
+    return render("registry_ops.c.j2", source, "registry_ops.c", names=names, library=library)

@@ -1,0 +1,89 @@
+"""C of view operators: a function that computes shape, strides and offset. Extern operators have a descriptor only."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from ..expr.geometry import INT_LIST, Geometry
+from ..expr.geometry_c import declare, emit_c
+from ..model import Operator, Requirement, View
+from .text import render
+
+_ERRORS = {
+    "RuntimeError": "OW_RUNTIME_ERROR",
+    "IndexError": "OW_INDEX_ERROR",
+    "TypeError": "OW_TYPE_ERROR",
+    "ValueError": "OW_VALUE_ERROR",
+}
+
+
+@dataclass(frozen=True)
+class Function:
+    """The geometry function, as view.c.j2 wants it."""
+
+    function: str
+    line: int
+    arguments: tuple[str, ...]
+    checks: tuple[str, ...]
+    locals: tuple[str, ...]
+    shape: str
+    strides: str
+    offset: str
+
+
+def emit(operator: Operator, output: str, context: dict[str, object]) -> str:
+    body = operator.body
+    function = _function(operator, body) if isinstance(body, View) else None
+    return render("view.c.j2", operator.file, output, v=function, **context)
+
+
+def _function(operator: Operator, body: View) -> Function:
+    return Function(
+        function=f"{operator.name}_geometry",
+        line=body.line,
+        arguments=tuple(_arguments(operator, body)),
+        checks=tuple(_check(requirement) for requirement in body.require),
+        locals=tuple(declare(name, tree) for name, tree in body.let),
+        shape=emit_c(body.shape),
+        strides=emit_c(body.strides),
+        offset="0" if body.offset is None else emit_c(body.offset),
+    )
+
+
+def _arguments(operator: Operator, body: View) -> list[str]:
+    """Variables for the arguments, dimensions already counted from the front."""
+    statements: list[str] = []
+    ints = lists = 0
+    for argument in operator.schema.arguments[1:]:
+        name = argument.name
+        if argument.is_list:
+            statements.append(f"ow_ints {name} = lists[{lists}];")
+            lists += 1
+        else:
+            statements.append(f"int64_t {name} = ints[{ints}];")
+            ints += 1
+        if name in body.wrap:
+            wrap = "ow_view_wrap_list" if argument.is_list else "ow_view_wrap"
+            statements.append(f"if (!{wrap}(view, &{name}, {emit_c(body.wrap[name])})) return 0;")
+        statements.append(f"(void){name};")
+    return statements
+
+
+def _check(requirement: Requirement) -> str:
+    text, values = "", []
+    for part in requirement.message:
+        if isinstance(part, str):
+            text += part.replace("%", "%%")
+        else:
+            conversion, value = _placeholder(part)
+            text += conversion
+            values.append(value)
+    arguments = ", ".join(["view", _ERRORS[requirement.error], json.dumps(text), *values])
+    return f"if (!({emit_c(requirement.check)})) return ow_view_fail({arguments});"
+
+
+def _placeholder(tree: Geometry) -> tuple[str, str]:
+    if tree.type is INT_LIST:
+        return "%s", f"ow_ints_text(&(ow_list_text_buffer){{{{0}}}}, {emit_c(tree)})"
+    return "%lld", f"(long long)({emit_c(tree)})"

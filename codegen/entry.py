@@ -1,0 +1,250 @@
+"""Reads one entry of ops.yaml into an Operator, reporting every mistake at its place.
+
+Input: a mapping node of source.py. Output: a frozen Operator; or, when part of the entry is beyond use, its Declaration
+alone or nothing (the diagnostics say why). Rules that need more than one entry are in check.py.
+"""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from . import arguments, bodies, derivatives
+from .dtypes import DTYPE_CLASSES, DTYPES, DType, Promotion, lookup_class
+from .errors import Diagnostics, Span, suggest
+from .fields import Entry, Fields, lacks
+from .model import Declaration, Family, Operator
+from .operators import PYTHON_OPERATORS
+from .schema import FunctionSchema, SchemaError, SchemaKind, parse
+from .source import Mapping as MappingNode
+from .source import Node, Scalar
+
+BODY_KEYS = tuple(family.value for family in Family)
+KEYS = (
+    "func", "doc", *BODY_KEYS, "aliases", "absent", "cost", "derivatives", "dtypes", "fixed", "operator", "promotion",
+    "reference", "refusal", "signature", "tags", "unused", "variants", "wrap",
+)  # fmt: skip
+# Keys that only mean something for some bodies.
+ONLY_FOR: Mapping[str, tuple[Family, ...]] = {
+    "absent": (Family.ELEMENTWISE,),
+    "fixed": (Family.ELEMENTWISE,),
+    "operator": (Family.ELEMENTWISE, Family.COMPOSITE, Family.EXTERN),
+    "promotion": (Family.ELEMENTWISE, Family.REDUCE, Family.SCAN),
+    "signature": (Family.EXTERN,),
+    "wrap": (Family.VIEW,),
+}
+VARIANTS = ("function", "method")
+
+
+@dataclass(frozen=True)
+class _Source:
+    """The file around an entry."""
+
+    file: str
+    lines: tuple[str, ...]
+
+
+def read(node: Node, file: str, lines: tuple[str, ...], diagnostics: Diagnostics) -> Declaration | None:
+    """One entry. Mistakes go to `diagnostics`."""
+    if not isinstance(node, MappingNode):
+        diagnostics.report(node.span, "an entry must be a mapping", "- func: name(Tensor self) -> Tensor")
+        return None
+    return _read(Fields(node, diagnostics), _Source(file, lines))
+
+
+def _read(fields: Fields, source: _Source) -> Declaration | None:
+    fields.known_keys(fields.node, KEYS, "key")
+    func, schema = _schema(fields)
+    family = _family(fields)
+    doc, cost = _doc(fields), _cost(fields)
+    before = len(fields.diagnostics)
+    dtypes, promotion = _dtypes(fields), _promotion(fields)
+    refusal, reference = fields.text(fields.node, "refusal"), fields.text(fields.node, "reference")
+    aliases, tags = _aliases(fields), fields.words("tags")
+    if family is not None:
+        _check_meaning(fields, family)
+    if func is None or schema is None or family is None:
+        return None
+    entry = Entry(fields, func, schema, family)
+    arguments.check(entry)
+    body = bodies.read(entry)
+    # Types and derivatives can only be judged where all they follow from is sound.
+    sound = len(fields.diagnostics) == before
+    formulas = derivatives.read(entry, body)
+    method, function = _variants(entry)
+    operator = _operator(entry)
+    declaration = Declaration(
+        schema=schema,
+        family=family,
+        file=source.file,
+        span=fields.node.span,
+        method=method,
+        function=function,
+        operator=None if operator is None else operator.value,
+        aliases=tuple(alias.value for alias in aliases),
+        places=_places(entry, aliases, operator),
+    )
+    if body is None or not sound:
+        return declaration
+    return Operator(
+        **vars(declaration),
+        doc=doc,
+        body=body,
+        dtypes=dtypes,
+        promotion=promotion,
+        refusal=None if refusal is None else refusal.value.strip(),
+        reference=None if reference is None else reference.value.strip(),
+        derivatives=formulas,
+        cost=cost,
+        tags=tuple(tag.value for tag in tags),
+        text=_text(fields.node.span, source.lines),
+    )
+
+
+# ---- what every entry has -----------------------------------------------------------------------------------
+
+
+def _schema(fields: Fields) -> tuple[Scalar | None, FunctionSchema | None]:
+    if lacks(fields.node, ("func",), KEYS):
+        fields.report(fields.node.span, "an entry needs 'func'", "func: name(Tensor self, ...) -> Tensor")
+    func = fields.text(fields.node, "func")
+    if func is None:
+        return None, None
+    try:
+        schema = parse(func.value)
+    except SchemaError as error:
+        fields.report(func.span_at(error.offset, error.length), error.message, error.help)
+        return func, None
+    if schema.kind is not SchemaKind.FUNCTIONAL:
+        span = func.span_at(schema.name.offset, len(schema.name.identifier))
+        help = "the in-place and out= variants are derived from it"
+        fields.report(span, "an entry is written as the functional form", help)
+        return func, None
+    return func, schema
+
+
+def _doc(fields: Fields) -> str:
+    if lacks(fields.node, ("doc",), KEYS):
+        fields.report(fields.node.span, "an entry needs 'doc'", "one sentence on what the operator computes")
+    scalar = fields.text(fields.node, "doc")
+    if scalar is None:
+        return ""
+    end = len(scalar.value.rstrip())
+    if scalar.value[end - 1] != ".":
+        fields.report(scalar.span_at(end - 1), "'doc' must be a sentence that ends with a full stop")
+    return scalar.value.strip()
+
+
+def _family(fields: Fields) -> Family | None:
+    found = [key for key in fields.node.keys if key.value in BODY_KEYS]
+    if lacks(fields.node, BODY_KEYS, KEYS):
+        fields.report(fields.node.span, "an entry needs a body", f"one of {', '.join(BODY_KEYS)}")
+    for extra in found[1:]:
+        message = f"a second body '{extra.value}'; the first is '{found[0].value}'"
+        fields.report(extra.span, message, "keep one of them")
+    return Family(found[0].value) if found else None
+
+
+def _check_meaning(fields: Fields, family: Family) -> None:
+    for key, families in ONLY_FOR.items():
+        mark = fields.node.key(key)
+        if mark is not None and family not in families:
+            only = " and ".join(each.value for each in families)
+            fields.report(mark.span, f"'{key}' has no meaning for a {family.value} body", f"only for {only}")
+
+
+def _text(span: Span, lines: tuple[str, ...]) -> str:
+    """The lines of the entry: from its `- func` to the last one that is indented as deeply as its keys."""
+    first, indentation = span.line - 1, " " * (span.column - 1)
+    last = first + 1
+    while last < len(lines) and (not lines[last].strip() or lines[last].startswith(indentation)):
+        last += 1
+    return "\n".join(lines[first:last]).rstrip()
+
+
+# ---- dtypes -------------------------------------------------------------------------------------------------
+
+
+def _dtypes(fields: Fields) -> frozenset[DType]:
+    words = fields.words("dtypes")
+    chosen: frozenset[DType] = frozenset()
+    for word in words:
+        dtypes = lookup_class(word.value)
+        if dtypes is None:
+            fields.report(word.span, f"unknown dtype '{word.value}'", suggest(word.value, (*DTYPE_CLASSES, *DTYPES)))
+        else:
+            chosen |= dtypes
+    return chosen if words else DTYPE_CLASSES["all"]
+
+
+def _promotion(fields: Fields) -> Promotion:
+    scalar = fields.text(fields.node, "promotion")
+    kinds = {kind.value: kind for kind in Promotion}
+    if scalar is None or scalar.value in kinds:
+        return Promotion.DEFAULT if scalar is None else kinds[scalar.value]
+    fields.report(scalar.span, f"unknown promotion '{scalar.value}'", suggest(scalar.value, kinds))
+    return Promotion.DEFAULT
+
+
+def _cost(fields: Fields) -> float:
+    scalar = fields.text(fields.node, "cost")
+    if scalar is None:
+        return 1.0
+    try:
+        cost = float(scalar.value)
+    except ValueError:
+        cost = 0.0
+    if not 0 < cost < 1e6:
+        fields.report(scalar.span, f"cost '{scalar.value}' is not a positive number", "1 is a float32 addition")
+    return cost
+
+
+# ---- names --------------------------------------------------------------------------------------------------
+
+
+def _aliases(fields: Fields) -> tuple[Scalar, ...]:
+    words = fields.words("aliases")
+    for word in words:
+        if not word.value.isidentifier() or keyword.iskeyword(word.value):
+            fields.report(word.span, f"alias '{word.value}' is not a Python name")
+    return words
+
+
+def _variants(entry: Entry) -> tuple[bool, bool]:
+    """Is it a method, is it a function?"""
+    receiver = entry.schema.self_argument
+    can_be_method = receiver is not None and receiver.is_tensor
+    words = entry.words("variants")
+    for word in words:
+        if word.value not in VARIANTS:
+            entry.report(word.span, f"unknown variant '{word.value}'", suggest(word.value, VARIANTS))
+        elif word.value == "method" and not can_be_method:
+            entry.report(word.span, "a method needs an argument 'Tensor self'")
+    names = {word.value for word in words}
+    return (can_be_method if not names else "method" in names), (not names or "function" in names)
+
+
+def _operator(entry: Entry) -> Scalar | None:
+    scalar = entry.text(entry.node, "operator")
+    if scalar is None:
+        return None
+    if scalar.value not in PYTHON_OPERATORS:
+        entry.report(scalar.span, f"unknown operator '{scalar.value}'", suggest(scalar.value, PYTHON_OPERATORS))
+        return None
+    wanted = PYTHON_OPERATORS[scalar.value].operands
+    given = sum(argument.is_tensor for argument in entry.schema.positional)
+    if given != wanted:
+        message = f"operator '{scalar.value}' has {wanted} operand{'s' * (wanted != 1)}, the schema {given}"
+        entry.report(scalar.span, message)
+    return scalar
+
+
+def _places(entry: Entry, aliases: tuple[Scalar, ...], operator: Scalar | None) -> Mapping[str, Span]:
+    """Where each name that the entry defines stands."""
+    places = {entry.schema.name.base: entry.name_span} | {alias.value: alias.span for alias in aliases}
+    if operator is not None:
+        python = PYTHON_OPERATORS[operator.value]
+        for method in (python.method, python.reflected_method, python.augmented_method):
+            places[method] = operator.span
+    return places

@@ -1,0 +1,181 @@
+"""Located mistakes: how codegen collects them, sorts them and prints them like a compiler.
+
+Reads nothing but the lines a diagnostic points at; writes text for a terminal. Lines and columns are
+1-based and count Unicode code points; line 0 means the file as a whole (it does not exist, say).
+"""
+
+from __future__ import annotations
+
+import difflib
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import total_ordering
+
+SourceLines = Mapping[str, Sequence[str]]
+
+# Candidate lists longer than this hide the answer in their own length, so they are cut.
+_MOST_CANDIDATES = 12
+
+
+@dataclass(frozen=True)
+class Span:
+    """A stretch of `length` characters on one line of a file."""
+
+    file: str
+    line: int
+    column: int
+    length: int = 1
+
+
+@total_ordering
+@dataclass(frozen=True)
+class Diagnostic:
+    """One mistake at one place. Ordered by file, then position, then text."""
+
+    file: str
+    line: int
+    column: int
+    message: str
+    help: str | None = None
+    length: int = 1
+
+    @property
+    def sort_key(self) -> tuple[str, int, int, str, str, int]:
+        return (self.file, self.line, self.column, self.message, self.help or "", self.length)
+
+    def __lt__(self, other: Diagnostic) -> bool:
+        return self.sort_key < other.sort_key
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+        return f"{place}: error: {self.message}"
+
+
+class CodegenError(Exception):
+    """Raised when mistakes make it pointless to go on; carries all of them, sorted."""
+
+    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+        self.diagnostics: list[Diagnostic] = sorted(set(diagnostics))
+        super().__init__("\n".join(map(str, self.diagnostics)))
+
+
+class Diagnostics:
+    """Collects mistakes so that all of them are reported at once. True when there are any.
+
+    Iteration yields them sorted and without duplicates: two rules may see the same mistake.
+    """
+
+    def __init__(self, diagnostics: Iterable[Diagnostic] = ()) -> None:
+        self._found: set[Diagnostic] = set(diagnostics)
+
+    def report(self, span: Span, message: str, help: str | None = None) -> None:
+        self.add(Diagnostic(span.file, span.line, span.column, message, help, span.length))
+
+    def add(self, diagnostic: Diagnostic) -> None:
+        self._found.add(diagnostic)
+
+    def extend(self, diagnostics: Iterable[Diagnostic]) -> None:
+        self._found.update(diagnostics)
+
+    def sorted(self) -> list[Diagnostic]:
+        return sorted(self._found)
+
+    def raise_if_any(self) -> None:
+        if self._found:
+            raise CodegenError(self._found)
+
+    def __iter__(self) -> Iterator[Diagnostic]:
+        return iter(self.sorted())
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __bool__(self) -> bool:
+        return bool(self._found)
+
+
+def suggest(name: str, candidates: Iterable[str]) -> str:
+    """The help line for an unknown name: the likely spelling, then what there is, in the order given."""
+    known = list(dict.fromkeys(candidates))
+    if not known:
+        return "no names are known here"
+    if len(known) <= _MOST_CANDIDATES:
+        shown = ", ".join(known)
+    else:
+        shown = ", ".join(known[:_MOST_CANDIDATES]) + f", … {len(known)} in all"
+    likely = closest(name, known)
+    if likely is None:
+        return f"known names: {shown}"
+    return f"did you mean '{likely}'?" + (f" ({shown})" if len(known) <= _MOST_CANDIDATES else "")
+
+
+def closest(name: str, known: Sequence[str]) -> str | None:
+    """The name among `known` that was probably meant."""
+    # Case is what people get wrong most, so it counts for nothing here.
+    spellings = {candidate.lower(): candidate for candidate in reversed(known)}
+    matches = difflib.get_close_matches(name.lower(), spellings, n=1)
+    return spellings[matches[0]] if matches else None
+
+
+def render(diagnostics: Iterable[Diagnostic], source_lines: SourceLines | None = None) -> str:
+    """All diagnostics as a compiler prints them, sorted, each with its source line and carets.
+
+    `source_lines` maps a file name to its lines; a file it does not hold is read from the disk, and a
+    diagnostic whose line cannot be found is printed without it.
+    """
+    lines: dict[str, Sequence[str]] = dict(source_lines or {})
+    blocks = []
+    for diagnostic in sorted(set(diagnostics)):
+        if diagnostic.file not in lines:
+            lines[diagnostic.file] = _read_lines(diagnostic.file)
+        blocks.append(_render_one(diagnostic, lines[diagnostic.file]))
+    return "\n".join(blocks)
+
+
+def normalise_line_breaks(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def split_lines(text: str) -> list[str]:
+    """Lines as editors and compilers count them; `str.splitlines` also splits at form feeds and the like."""
+    lines = normalise_line_breaks(text).split("\n")
+    return lines[:-1] if lines[-1] == "" else lines
+
+
+def _read_lines(file: str) -> list[str]:
+    try:
+        with open(file, "rb") as stream:
+            return split_lines(stream.read().decode("utf-8-sig", errors="replace"))
+    except OSError:
+        return []
+
+
+def _render_one(diagnostic: Diagnostic, lines: Sequence[str]) -> str:
+    number = str(diagnostic.line)
+    margin = " " * max(5, len(number))
+    text = [str(diagnostic)]
+    if 1 <= diagnostic.line <= len(lines):
+        line = lines[diagnostic.line - 1]
+        start = diagnostic.column - 1
+        marked = line[start : start + diagnostic.length]
+        carets = "^" * max(1, sum(map(_width, marked)))
+        text.append(f"{number.rjust(len(margin))} | {line}".rstrip())
+        text.append(f"{margin} | {_padding(line[:start])}{carets}")
+    if diagnostic.help is not None:
+        first, *rest = diagnostic.help.splitlines() or [""]
+        text.append(f"{margin} = help: {first}")
+        text.extend(f"{margin}         {more}" for more in rest)
+    return "\n".join(text)
+
+
+def _padding(before: str) -> str:
+    # A tab stays a tab, so that the carets line up whatever the terminal's tab width is.
+    return "".join("\t" if character == "\t" else " " * _width(character) for character in before)
+
+
+def _width(character: str) -> int:
+    """Terminal cells one character takes."""
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1

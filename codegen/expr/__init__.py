@@ -1,0 +1,44 @@
+"""The languages of ops.yaml: elementwise expressions, and (geometry.py) shapes of views."""
+
+from .derive import derive
+from .emit_c import Emitted, emit_c
+from .errors import ExpressionError
+from .evaluate import evaluate
+from .functions import CONSTANTS, FUNCTIONS, Function, Rule
+from .lower import Type, lower, type_of
+from .parse import is_reserved, parse
+from .simplify import simplify
+from .targets import C, Target
+from .tree import Apply, Expr, Literal, Name, Span, apply, names, occurrences, substitute
+from .verify import Mismatch, check_derivative
+
+__all__ = [
+    "CONSTANTS",
+    "FUNCTIONS",
+    "Apply",
+    "C",
+    "Emitted",
+    "Expr",
+    "ExpressionError",
+    "Function",
+    "Literal",
+    "Mismatch",
+    "Name",
+    "Rule",
+    "Span",
+    "Target",
+    "Type",
+    "apply",
+    "check_derivative",
+    "derive",
+    "emit_c",
+    "evaluate",
+    "is_reserved",
+    "lower",
+    "names",
+    "occurrences",
+    "parse",
+    "simplify",
+    "substitute",
+    "type_of",
+]

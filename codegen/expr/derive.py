@@ -1,0 +1,60 @@
+"""Symbolic differentiation of elementwise expressions by the derivative column of the function table."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from .errors import ExpressionError
+from .functions import FUNCTIONS
+from .parse import parse
+from .simplify import build, simplify
+from .text import symbol
+from .tree import Apply, Expr, Literal, Name, substitute
+
+_ZERO, _ONE = Literal(0), Literal(1)
+
+
+def derive(expr: Expr, name: str) -> Expr:
+    """The derivative of `expr` with respect to `name`, simplified.
+
+    Comparisons, rounding and integer operations have derivative zero; where a function has a kink, the value
+    is torch's subgradient. Raises ExpressionError for a function whose derivative is not known.
+    """
+    done: dict[Expr, Expr] = {}
+
+    def visit(node: Expr) -> Expr:
+        if isinstance(node, Name):
+            return _ONE if node.name == name else _ZERO
+        if not isinstance(node, Apply):
+            return _ZERO
+        if node not in done:
+            done[node] = chain(node)
+        return done[node]
+
+    def chain(node: Apply) -> Expr:
+        if node.function == "where":
+            condition, then, other = node.args
+            return build("where", condition, visit(then), visit(other))
+        total: Expr = _ZERO
+        for place, arg in enumerate(node.args):
+            inner = visit(arg)
+            if inner != _ZERO:
+                total = build("add", total, build("mul", inner, _partial(node, place)))
+        return total
+
+    return visit(expr)
+
+
+def _partial(node: Apply, place: int) -> Expr:
+    """The derivative of a function by one of its arguments, in terms of the actual arguments."""
+    function = FUNCTIONS[node.function]
+    if function.derivatives is None:
+        message = f"the derivative of {symbol(node.function)} is not known"
+        raise ExpressionError(message, node.span.offset, node.span.length, "declare a formula, or 'none'")
+    actual = dict(zip(function.params, node.args, strict=True))
+    return simplify(substitute(_formula(function.derivatives[place]), {**actual, "result": node}))
+
+
+@cache
+def _formula(text: str) -> Expr:
+    return parse(text)

@@ -1,0 +1,276 @@
+"""Prints a typed expression as C: declarations of temporaries, then the value.
+
+Every case of integer arithmetic is defined: signed operations are done in the unsigned type of the same
+width, narrow results are cast back, what C leaves undefined is a helper of the core. There is no `&&` or
+`||`, which keep compilers from turning conditions into masks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..dtypes import DType, Kind
+from .lower import Env, lower
+from .targets import C, Target
+from .tree import Expr
+from .typed import Arg, Cast, Const, Node, Op, may_fail
+
+# C's precedences, loosest first.
+_TERNARY, _OR, _XOR, _AND, _EQUAL, _ORDER, _SHIFT, _SUM, _PRODUCT, _UNARY, _PRIMARY = range(11)
+
+_COMPARISONS = {
+    "lt": ("<", _ORDER),
+    "le": ("<=", _ORDER),
+    "gt": (">", _ORDER),
+    "ge": (">=", _ORDER),
+    "eq": ("==", _EQUAL),
+    "ne": ("!=", _EQUAL),
+}
+_ARITHMETIC = {"add": ("+", _SUM), "sub": ("-", _SUM), "mul": ("*", _PRODUCT), "div": ("/", _PRODUCT)}
+_WRAPPING = frozenset(("add", "sub", "mul", "neg"))
+_BITS = {
+    "bitwise_and": ("&", _AND),
+    "bitwise_or": ("|", _OR),
+    "bitwise_xor": ("^", _XOR),
+    "logical_and": ("&", _AND),
+    "logical_or": ("|", _OR),
+}
+_SHIFTS = {"bitwise_left_shift": "<<", "bitwise_right_shift": ">>"}
+
+
+@dataclass(frozen=True)
+class Emitted:
+    """C text of one expression. Statements declare temporaries; `value` may be used once or more.
+    `uses_err`: a helper may set the error flag that the target passes it."""
+
+    statements: tuple[str, ...]
+    value: str
+    uses_err: bool
+
+
+def emit_c(
+    expr: Expr,
+    env: Env,
+    result: DType | None = None,
+    *,
+    target: Target = C,
+    names: Mapping[str, str] | None = None,
+    prefix: str = "t",
+) -> Emitted:
+    """C for an expression of arguments whose compute dtypes `env` gives, converted to `result`.
+
+    Arguments are variables of the same name, or as `names` spells them, and bool ones hold 0 or 1.
+    Temporaries are called `prefix` and a number. Raises ExpressionError when the types do not fit.
+    """
+    printer = _Printer(lower(expr, env, result, target.native), target, names or {}, prefix)
+    return printer.emit()
+
+
+class _Printer:
+    def __init__(self, root: Node, target: Target, names: Mapping[str, str], prefix: str) -> None:
+        self.root = root
+        self.target = target
+        self.names = names
+        self.prefix = prefix
+        self.nodes = _postorder(root)
+        self.bound: dict[Node, str] = {}
+        self.bounds: dict[Node, int] = {}
+
+    def emit(self) -> Emitted:
+        statements = []
+        taken = {self._variable(node) for node in self.nodes if isinstance(node, Arg)}
+        free = (f"{self.prefix}{number}" for number in range(len(self.nodes) + len(taken)))
+        for node in self._shared():
+            text = self._print(node)[0]
+            name = next(name for name in free if name not in taken)
+            statements.append(f"const {self.target.variable_type(node.dtype)} {name} = {text};")
+            self.bound[node] = name
+        value = self._text(self.root)[0]
+        return Emitted(tuple(statements), value, any(map(may_fail, self.nodes)))
+
+    def _shared(self) -> list[Node]:
+        """Subexpressions to compute once, operands first.
+
+        A division that only one arm of a choice reaches must not be computed outside it: it would report a
+        zero divisor that the choice avoids.
+        """
+        uses = Counter(child for node in self.nodes for child in node.children)
+        failing: set[Node] = set()
+        for node in self.nodes:
+            if may_fail(node) or any(child in failing for child in node.children):
+                failing.add(node)
+        certain = _unconditional(self.root)
+        return [
+            node
+            for node in self.nodes
+            if uses[node] > 1
+            and not isinstance(node, (Arg, Const))
+            and not (isinstance(node, Cast) and isinstance(node.operand, Arg))
+            and (node not in failing or node in certain)
+        ]
+
+    def _variable(self, node: Arg) -> str:
+        return self.names.get(node.name, node.name)
+
+    # ---- one node
+
+    def _text(self, node: Node) -> tuple[str, int]:
+        return (self.bound[node], _PRIMARY) if node in self.bound else self._print(node)
+
+    def _within(self, node: Node, precedence: int) -> str:
+        return _parenthesise(*self._text(node), precedence)
+
+    def _print(self, node: Node) -> tuple[str, int]:
+        if isinstance(node, Arg):
+            return self._variable(node), _PRIMARY
+        if isinstance(node, Const):
+            text = self.target.number(node.value, node.dtype)
+            return text, _UNARY if text[0] in "-(" else _PRIMARY
+        if isinstance(node, Cast):
+            return self._cast(node)
+        assert isinstance(node, Op)
+        return self._operation(node)
+
+    def _cast(self, node: Cast) -> tuple[str, int]:
+        if node.dtype.is_bool:
+            zero = self.target.number(0, node.operand.dtype)
+            return f"{self._within(node.operand, _EQUAL + 1)} != {zero}", _EQUAL
+        if node.operand.dtype.is_bool and node.dtype.is_integer and node.dtype.bits <= 32:
+            return self._text(node.operand)  # an int of 0 or 1 already
+        return self._to(node.dtype.c_type, node.operand)
+
+    def _to(self, c_type: str, node: Node) -> tuple[str, int]:
+        return f"({c_type}){self._within(node, _UNARY)}", _UNARY
+
+    def _operation(self, node: Op) -> tuple[str, int]:
+        function, operands, dtype = node.function, node.operands, node.operand_dtype
+        if function == "where":
+            condition, then, other = (self._within(operand, _TERNARY + 1) for operand in operands)
+            return f"{condition} ? {then} : {other}", _TERNARY
+        if function in _COMPARISONS:
+            text, precedence = _COMPARISONS[function]
+            return self._infix(text, operands, _ORDER + 1), precedence
+        if function == "signbit":
+            return f"signbit({self._text(operands[0])[0]}) != 0", _EQUAL
+        if function in _BITS:
+            text, precedence = _BITS[function]
+            return self._infix(text, operands, _UNARY), precedence
+        if function == "logical_not" or (function == "bitwise_not" and dtype.is_bool):
+            return "!" + self._within(operands[0], _UNARY), _UNARY
+        if function in _SHIFTS and self._plain_count(operands[1]):
+            return self._shift(node)
+        call = self.target.call(function, dtype)
+        if call is not None:
+            return call.format(*(self._text(operand)[0] for operand in operands)), _PRIMARY
+        if function == "bitwise_not":
+            text = "~" + self._within(operands[0], _UNARY)
+            return (f"({dtype.c_type}){text}" if dtype.bits < 32 else text), _UNARY
+        return self._arithmetic(node)
+
+    def _infix(self, text: str, operands: tuple[Node, ...], precedence: int) -> str:
+        left, right = (self._within(operand, precedence) for operand in operands)
+        return f"{left} {text} {right}"
+
+    # ---- arithmetic
+
+    def _arithmetic(self, node: Op) -> tuple[str, int]:
+        text, precedence = ("-", _UNARY) if node.function == "neg" else _ARITHMETIC[node.function]
+        dtype = node.dtype
+        if dtype.is_floating or (dtype.kind is Kind.UNSIGNED and dtype.bits >= 32):
+            return self._plain(node, text, precedence), precedence
+        if dtype.bits == 32 and self._bound(node) <= dtype.highest:
+            return self._plain(node, text, precedence), precedence
+        # Narrow operands become int, which holds every result but the product of two unsigned 16-bit numbers.
+        if dtype.bits < 32 and not (dtype.bits == 16 and dtype.kind is Kind.UNSIGNED):
+            plain = self._plain(node, text, precedence)
+            return f"({dtype.c_type}){plain if precedence == _UNARY else f'({plain})'}", _UNARY
+        return f"({dtype.c_type})({self._unsigned(node)[0]})", _UNARY
+
+    def _plain(self, node: Op, text: str, precedence: int) -> str:
+        if len(node.operands) == 1:
+            return text + self._within(node.operands[0], _PRIMARY)
+        left, right = node.operands
+        return f"{self._within(left, precedence)} {text} {self._within(right, precedence + 1)}"
+
+    def _unsigned(self, node: Node) -> tuple[str, int]:
+        """The node's value modulo 2^n, in the unsigned type of its width (at least 32 bits)."""
+        dtype = node.dtype
+        if node in self.bound or not isinstance(node, Op) or node.function not in _WRAPPING:
+            return self._to(f"uint{max(32, dtype.bits)}_t", node)
+        operands = [self._unsigned(operand) for operand in node.operands]
+        if node.function == "neg":
+            text, precedence = operands[0]
+            # Two signs in a row would be a decrement.
+            return "-" + (f"({text})" if precedence < _UNARY or text[0] == "-" else text), _UNARY
+        text, precedence = _ARITHMETIC[node.function]
+        left, right = operands
+        return (
+            f"{_parenthesise(*left, precedence)} {text} {_parenthesise(*right, precedence + 1)}",
+            precedence,
+        )
+
+    def _bound(self, node: Node) -> int:
+        """No value of the node is larger in magnitude. Spares bool and narrow integers the unsigned types."""
+        if node not in self.bounds:
+            self.bounds[node] = self._find_bound(node)
+        return self.bounds[node]
+
+    def _find_bound(self, node: Node) -> int:
+        if isinstance(node, Const):
+            return abs(int(node.value))
+        if isinstance(node, Cast):
+            return max(node.operand.dtype.highest, -node.operand.dtype.lowest)
+        if isinstance(node, Op) and node.function in _WRAPPING | {"where"}:
+            bounds = [self._bound(operand) for operand in node.operands if not operand.dtype.is_bool]
+            if node.function == "mul":
+                magnitude = math.prod(bounds)
+            else:
+                magnitude = sum(bounds) if node.function in ("add", "sub") else max(bounds)
+            if magnitude <= node.dtype.highest:
+                return magnitude
+        return -node.dtype.lowest or node.dtype.highest
+
+    def _plain_count(self, count: Node) -> bool:
+        return isinstance(count, Const) and 0 <= count.value < count.dtype.bits
+
+    def _shift(self, node: Op) -> tuple[str, int]:
+        dtype, (value, count) = node.dtype, node.operands
+        assert isinstance(count, Const)
+        if node.function == "bitwise_right_shift":
+            return f"{self._within(value, _UNARY)} >> {int(count.value)}", _SHIFT
+        work = f"uint{max(32, dtype.bits)}_t"
+        return f"({dtype.c_type})({self._to(work, value)[0]} << {int(count.value)})", _UNARY
+
+
+def _parenthesise(text: str, own: int, precedence: int) -> str:
+    return text if own >= precedence else f"({text})"
+
+
+def _postorder(root: Node) -> list[Node]:
+    """Every distinct node, operands before what uses them."""
+    seen: dict[Node, None] = {}
+
+    def visit(node: Node) -> None:
+        if node not in seen:
+            for child in node.children:
+                visit(child)
+            seen[node] = None
+
+    visit(root)
+    return list(seen)
+
+
+def _unconditional(root: Node) -> set[Node]:
+    """The nodes that are computed whatever the conditions turn out to be."""
+    seen: set[Node] = set()
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if node not in seen:
+            seen.add(node)
+            is_choice = isinstance(node, Op) and node.function == "where"
+            waiting.extend(node.children[:1] if is_choice else node.children)
+    return seen

@@ -1,0 +1,221 @@
+"""The table of elementwise functions and operators: arity, typing rule, definition, C name, derivative.
+
+A function without a definition is a primitive: each target and the evaluator know it. All others are defined
+in the language itself, so that every target, the evaluator and differentiation agree about them. Definitions
+and derivatives may use the parameters; derivatives also use `result`, the value of the application itself.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from ..dtypes import DType, Kind
+
+
+class Rule(enum.Enum):
+    """How operand and result dtypes follow from the dtypes of the arguments."""
+
+    ARITHMETIC = "arithmetic"
+    """The common dtype; bool counts as a small integer."""
+    FLOATING = "floating"
+    """The common dtype, integers and bool converted to floating point."""
+    SAME = "same"
+    """The common dtype, bool included."""
+    BITWISE = "bitwise"
+    """The common dtype of integers or of bool."""
+    SHIFT = "shift"
+    """The common dtype of integers; bool counts as a small integer."""
+    COMPARISON = "comparison"
+    """Operands in the common dtype, result bool."""
+    LOGICAL = "logical"
+    """Operands by their truth, result bool."""
+    SELECT = "select"
+    """First argument by its truth, the others in their common dtype."""
+
+
+@dataclass(frozen=True)
+class Function:
+    """One entry. `definitions` maps a kind of operand (or `any`, `integral`) to text in the language;
+    `c_name` is that of the primitive for floating operands in <math.h>, without its suffix."""
+
+    name: str
+    params: tuple[str, ...]
+    rule: Rule
+    c_name: str | None = None
+    definitions: Mapping[str, str] = field(default_factory=dict)
+    derivatives: tuple[str, ...] | None = None
+
+    @property
+    def arity(self) -> int:
+        return len(self.params)
+
+    def definition(self, operand: DType) -> str | None:
+        """Its meaning for operands of this dtype; None: a primitive."""
+        for key in (operand.kind.value, "floating" if operand.kind is Kind.FLOATING else "integral", "any"):
+            if key in self.definitions:
+                return self.definitions[key]
+        return None
+
+
+_TABLE: dict[str, Function] = {}
+
+
+def _add(
+    name: str,
+    params: str,
+    rule: Rule,
+    *derivatives: str,
+    c: str | None = None,
+    differentiable: bool = True,
+    **definitions: str,
+) -> None:
+    names = tuple(params.split())
+    if differentiable and not derivatives:
+        derivatives = ("0",) * len(names)
+    _TABLE[name] = Function(name, names, rule, c, definitions, derivatives if differentiable else None)
+
+
+_A, _F, _S = Rule.ARITHMETIC, Rule.FLOATING, Rule.SAME
+
+# ---- operators --------------------------------------------------------------------------------------------
+
+_add("add", "x y", _A, "1", "1")
+_add("sub", "x y", _A, "1", "-1")
+_add("mul", "x y", _A, "y", "x")
+_add("div", "x y", _F, "1 / y", "-x / (y * y)")
+_add("neg", "x", _A, "-1")
+_add(
+    "pow", "x y", _A, "where(y == 0, 0, y * x ** (y - 1))", "where((x == 0) & (y >= 0), 0, result * log(x))",
+    c="pow",
+)  # fmt: skip
+for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
+    _add(_name, "x y", Rule.COMPARISON)
+for _name in ("logical_and", "logical_or"):
+    _add(_name, "x y", Rule.LOGICAL)
+_add("logical_not", "x", Rule.LOGICAL)
+for _name in ("bitwise_and", "bitwise_or", "bitwise_xor"):
+    _add(_name, "x y", Rule.BITWISE)
+_add("bitwise_not", "x", Rule.BITWISE)
+for _name in ("bitwise_left_shift", "bitwise_right_shift"):
+    _add(_name, "x y", Rule.SHIFT)
+_add("where", "condition x y", Rule.SELECT, "0", "where(condition, 1, 0)", "where(condition, 0, 1)")
+
+# The quotient as Python and torch compute it: from the exact remainder, corrected to the nearest integer, so
+# that it agrees with the remainder where x / y itself rounds up to an integer.
+_SIGNS_DIFFER = "(fmod(x, y) != 0) & ((y < 0) != (fmod(x, y) < 0))"
+_QUOTIENT = f"((x - fmod(x, y)) / y - where({_SIGNS_DIFFER}, 1, 0))"
+_add(
+    "floor_divide", "x y", _A,
+    floating=f"where(y == 0, x / y, where({_QUOTIENT} != 0, floor({_QUOTIENT}) + "
+    f"where({_QUOTIENT} - floor({_QUOTIENT}) > 0.5, 1, 0), copysign(0, x / y)))",
+)  # fmt: skip
+_add(
+    "remainder", "x y", _A, "1", "-floor_divide(x, y)",
+    floating=f"where({_SIGNS_DIFFER}, fmod(x, y) + y, fmod(x, y))",
+)  # fmt: skip
+_add("trunc_divide", "x y", _A, floating="trunc(x / y)")
+_add("fmod", "x y", _A, "1", "-trunc(x / y)", c="fmod")
+
+# ---- exponentials, logarithms, powers ---------------------------------------------------------------------
+
+_add("exp", "x", _F, "result", c="exp")
+_add("exp2", "x", _F, f"result * {math.log(2)!r}", c="exp2")
+_add("expm1", "x", _F, "result + 1", c="expm1")
+_add("log", "x", _F, "1 / x", c="log")
+_add("log2", "x", _F, f"1 / (x * {math.log(2)!r})", c="log2")
+_add("log10", "x", _F, f"1 / (x * {math.log(10)!r})", c="log10")
+_add("log1p", "x", _F, "1 / (1 + x)", c="log1p")
+_add("sqrt", "x", _F, "0.5 / result", c="sqrt")
+_add("rsqrt", "x", _F, "-0.5 * result / x", any="1 / sqrt(x)")
+_add("cbrt", "x", _F, "1 / (3 * result * result)", c="cbrt")
+_add("reciprocal", "x", _F, "-(result * result)", any="1 / x")
+_add("square", "x", _A, "2 * x", any="x * x")
+_add("hypot", "x y", _F, "x / result", "y / result", c="hypot")
+
+# ---- trigonometric and hyperbolic -------------------------------------------------------------------------
+
+_add("sin", "x", _F, "cos(x)", c="sin")
+_add("cos", "x", _F, "-sin(x)", c="cos")
+_add("tan", "x", _F, "1 + result * result", c="tan")
+_add("asin", "x", _F, "1 / sqrt(1 - x * x)", c="asin")
+_add("acos", "x", _F, "-1 / sqrt(1 - x * x)", c="acos")
+_add("atan", "x", _F, "1 / (1 + x * x)", c="atan")
+_add("atan2", "x y", _F, "y / (x * x + y * y)", "-x / (x * x + y * y)", c="atan2")
+_add("sinh", "x", _F, "cosh(x)", c="sinh")
+_add("cosh", "x", _F, "sinh(x)", c="cosh")
+_add("tanh", "x", _F, "1 - result * result", c="tanh")
+_add("asinh", "x", _F, "1 / sqrt(x * x + 1)", c="asinh")
+_add("acosh", "x", _F, "1 / sqrt(x * x - 1)", c="acosh")
+_add("atanh", "x", _F, "1 / (1 - x * x)", c="atanh")
+
+# ---- special functions ------------------------------------------------------------------------------------
+
+_add("erf", "x", _F, f"{2 / math.sqrt(math.pi)!r} * exp(-(x * x))", c="erf")
+_add("erfc", "x", _F, f"{-2 / math.sqrt(math.pi)!r} * exp(-(x * x))", c="erfc")
+_add("lgamma", "x", _F, c="lgamma", differentiable=False)  # its derivative, digamma, is not in <math.h>
+# 1 / (1 + exp(-x)) overflows to 0 where the result is a denormal number; exp(-|x|) never overflows.
+_add("sigmoid", "x", _F, "result * (1 - result)", any="where(x < 0, exp(-abs(x)), 1) / (1 + exp(-abs(x)))")
+
+# ---- signs, rounding, order -------------------------------------------------------------------------------
+
+_add("abs", "x", _A, "sign(x)", c="fabs", signed="where(x < 0, -x, x)", unsigned="x")
+_add(
+    "sign", "x", _A, any="where(x > 0, 1, where(x < 0, -1, 0))", unsigned="where(x > 0, 1, 0)"
+)  # NaN gives 0, as in torch
+_add("relu", "x", _A, "where(x > 0, 1, 0)", any="where(x < 0, 0, x)", unsigned="x")
+_add("copysign", "x y", _F, "where(x == 0, 0, where(signbit(x) == signbit(y), 1, -1))", "0", c="copysign")
+_add("floor", "x", _S, c="floor", integral="x")
+_add("ceil", "x", _S, c="ceil", integral="x")
+_add("trunc", "x", _S, c="trunc", integral="x")
+_add("round", "x", _S, c="rint", integral="x")  # halves to even, as Python rounds
+
+# The first two keep NaN of either operand, the last two prefer the number; the comparisons vectorise.
+_TIE = "where(x == y, 0.5, where(x {} y, 0, 1))"
+_add(
+    "minimum", "x y", _S, _TIE.format(">"), "1 - " + _TIE.format(">"),
+    floating="where((x < y) | (x != x), x, y)", integral="where(x < y, x, y)",
+)  # fmt: skip
+_add(
+    "maximum", "x y", _S, _TIE.format("<"), "1 - " + _TIE.format("<"),
+    floating="where((x > y) | (x != x), x, y)", integral="where(x > y, x, y)",
+)  # fmt: skip
+_add(
+    "fmin", "x y", _S, "where((x <= y) | (y != y), 1, 0)", "where((x <= y) | (y != y), 0, 1)",
+    floating="where((x < y) | (y != y), x, y)", integral="where(x < y, x, y)",
+)  # fmt: skip
+_add(
+    "fmax", "x y", _S, "where((x >= y) | (y != y), 1, 0)", "where((x >= y) | (y != y), 0, 1)",
+    floating="where((x > y) | (y != y), x, y)", integral="where(x > y, x, y)",
+)  # fmt: skip
+_add(
+    "clamp", "x low high", _S, "where((x >= low) & (x <= high), 1, 0)",
+    "where((x < low) & (low < high), 1, 0)", "where((x > high) | (high < low), 1, 0)",
+    any="minimum(maximum(x, low), high)",
+)  # fmt: skip
+
+# ---- classification ---------------------------------------------------------------------------------------
+
+_C = Rule.COMPARISON
+_add("isnan", "x", _C, floating="x != x", integral="False")
+_add("isinf", "x", _C, floating="abs(x) == inf", integral="False")
+_add("isfinite", "x", _C, floating="abs(x) < inf", integral="True")
+_add("signbit", "x", _C, signed="x < 0", unsigned="False", bool="False")
+
+FUNCTIONS: Mapping[str, Function] = MappingProxyType(_TABLE)
+
+CONSTANTS: Mapping[str, float] = MappingProxyType({"inf": math.inf, "nan": math.nan, "pi": math.pi})
+
+# What people write from habit, and what it is called here.
+FOREIGN_NAMES: Mapping[str, str] = MappingProxyType(
+    {
+        "absolute": "abs", "fabs": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin",
+        "arcsinh": "asinh", "arctan": "atan", "arctan2": "atan2", "arctanh": "atanh", "clip": "clamp",
+        "expit": "sigmoid", "ln": "log", "max": "maximum", "min": "minimum", "mod": "remainder",
+        "negative": "neg", "power": "pow", "rint": "round", "sgn": "sign", "divide": "div",
+        "multiply": "mul", "subtract": "sub", "select": "where", "nearbyint": "round",
+    }
+)  # fmt: skip

@@ -1,0 +1,203 @@
+"""Types an expression for given argument dtypes and lowers it to primitives with explicit conversions.
+
+Numbers are weak, as in torch: they take the dtype of what they meet unless they are of a higher kind (a float
+among integers). What only numbers and bool decide stays weak: int32 or float64 until it meets a dtype.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from ..dtypes import BOOL, DTYPES, FLOAT64, INT32, INT64, DType, Kind, promote, promote_all
+from ..errors import suggest
+from .errors import ExpressionError
+from .functions import FUNCTIONS, Function, Rule
+from .parse import parse
+from .text import symbol
+from .tree import Apply, Expr, Literal, Name
+from .typed import Arg, Const, Node, Op, convert
+
+Env = Mapping[str, DType]
+Native = Callable[[str, DType], bool]
+
+# Results modulo 2^n depend on the operands modulo 2^n only: a number may wrap into the dtype.
+_MODULAR = frozenset(("add", "sub", "mul", "bitwise_and", "bitwise_or", "bitwise_xor", "where"))
+_SMALL_POWERS = (2, 3)
+
+
+@dataclass(frozen=True)
+class Type:
+    """The dtype of an expression; weak when it gives way to any other of its kind or above."""
+
+    dtype: DType
+    weak: bool = False
+
+
+@dataclass(frozen=True)
+class _Value:
+    node: Node
+    weak: bool
+
+    @property
+    def dtype(self) -> DType:
+        return self.node.dtype
+
+
+def type_of(expr: Expr, env: Env) -> Type:
+    """Dtype of the expression's value when the arguments have the compute dtypes of `env`."""
+    value = _Lowering(_arguments(env), None).visit(expr)
+    return Type(value.dtype, value.weak)
+
+
+def lower(expr: Expr, env: Env, result: DType | None = None, native: Native | None = None) -> Node:
+    """The typed tree of an expression, converted to the dtype `result` if one is given.
+
+    `native(function, dtype)` says that a target has the function itself, so its definition is not used.
+    """
+    value = _Lowering(_arguments(env), native).visit(expr)
+    if result is None:
+        return value.node
+    _check_assignable(expr, value, result)
+    return convert(value.node, result)
+
+
+def _check_assignable(expr: Expr, value: _Value, result: DType) -> None:
+    # Arithmetic on bool yields a weak integer, which a bool result takes as its truth.
+    category = 0 if value.weak and value.dtype.is_integer else value.dtype.kind.category
+    if category <= result.kind.category:
+        return
+    help = None
+    if value.dtype.is_floating:
+        help = "'/' and mathematical functions give floating point; '//' divides integers"
+        if value.weak:
+            help = "a float number or '/' makes an integer expression floating point; '//' divides integers"
+    message = f"the expression is {value.dtype}, which a result of {result} cannot hold"
+    raise ExpressionError(message, expr.span.offset, expr.span.length, help)
+
+
+def _arguments(env: Env) -> dict[str, _Value]:
+    for name, dtype in env.items():
+        if not dtype.compute:
+            raise ValueError(f"{name}: {dtype} has no kernels; compute in {dtype.opmath}")
+    return {name: _Value(Arg(dtype, name), weak=False) for name, dtype in env.items()}
+
+
+@cache
+def _definition(text: str) -> Expr:
+    return parse(text)
+
+
+class _Lowering:
+    def __init__(self, values: Mapping[str, _Value], native: Native | None) -> None:
+        self.values = values
+        self.native = native
+        self.done: dict[Expr, _Value] = {}
+
+    def visit(self, expr: Expr) -> _Value:
+        if expr not in self.done:
+            self.done[expr] = self._visit(expr)
+        return self.done[expr]
+
+    def _visit(self, expr: Expr) -> _Value:
+        if isinstance(expr, Name):
+            if expr.name not in self.values:
+                help = suggest(expr.name, self.values)
+                raise ExpressionError(f"unknown name '{expr.name}'", expr.span.offset, expr.span.length, help)
+            return self.values[expr.name]
+        if isinstance(expr, Literal):
+            return _number(expr)
+        assert isinstance(expr, Apply)
+        function = FUNCTIONS[expr.function]
+        values = [self.visit(arg) for arg in expr.args]
+        if function.rule is Rule.SELECT:
+            condition, *choices = values
+            dtype, weak = _common(expr, expr.args[1:], choices)
+            operands = (convert(condition.node, BOOL), *(convert(value.node, dtype) for value in choices))
+            return _Value(Op(dtype, "where", operands), weak)
+        if function.rule is Rule.LOGICAL:
+            return _Value(Op(BOOL, expr.function, tuple(convert(v.node, BOOL) for v in values)), False)
+        dtype, weak = _operand_dtype(expr, function, values)
+        return self._apply(function, tuple(convert(value.node, dtype) for value in values), dtype, weak)
+
+    def _apply(self, function: Function, operands: tuple[Node, ...], dtype: DType, weak: bool) -> _Value:
+        result = BOOL if function.rule is Rule.COMPARISON else dtype
+        weak = weak and function.rule is not Rule.COMPARISON
+        text = function.definition(dtype)
+        if text is not None and not (self.native and self.native(function.name, dtype)):
+            params = {param: _Value(node, weak) for param, node in zip(function.params, operands, strict=True)}
+            return _Value(convert(_Lowering(params, self.native).visit(_definition(text)).node, result), weak)
+        if function.name == "pow" and isinstance(operands[1], Const) and operands[1].value in _SMALL_POWERS:
+            return _Value(_small_power(operands[0], int(operands[1].value)), weak)
+        return _Value(Op(result, function.name, operands), weak)
+
+
+def _small_power(base: Node, exponent: int) -> Node:
+    """Repeated products are much cheaper than pow, and torch rounds like this too."""
+    product = base
+    for _ in range(exponent - 1):
+        product = Op(base.dtype, "mul", (product, base))
+    return product
+
+
+def _number(expr: Literal) -> _Value:
+    value = expr.value
+    if isinstance(value, bool):
+        return _Value(Const(BOOL, value), weak=True)
+    if isinstance(value, float):
+        return _Value(Const(FLOAT64, value), weak=True)
+    for dtype in (INT32, INT64):
+        if dtype.lowest <= value <= dtype.highest:
+            return _Value(Const(dtype, value), weak=True)
+    raise ExpressionError(
+        f"{value} does not fit in int64", expr.span.offset, expr.span.length, f"as a float: {float(value)!r}"
+    )
+
+
+def _operand_dtype(expr: Apply, function: Function, values: Sequence[_Value]) -> tuple[DType, bool]:
+    """Dtype to which the function's operands are converted, and whether it is weak."""
+    dtype, weak = _common(expr, expr.args, values)
+    rule = function.rule
+    if rule in (Rule.BITWISE, Rule.SHIFT) and dtype.is_floating:
+        culprit, value = next(
+            (arg, value) for arg, value in zip(expr.args, values, strict=True) if value.dtype.is_floating
+        )
+        kinds = "integers" if rule is Rule.SHIFT else "integers or bool"
+        message = f"{symbol(expr.function)} needs {kinds}, but '{culprit}' is {value.dtype}"
+        raise ExpressionError(message, culprit.span.offset, culprit.span.length)
+    if rule is Rule.FLOATING and not dtype.is_floating:
+        return FLOAT64, True
+    if rule in (Rule.ARITHMETIC, Rule.SHIFT) and dtype.is_bool:
+        return INT32, True
+    return dtype, weak
+
+
+def _common(expr: Apply, args: Sequence[Expr], values: Sequence[_Value]) -> tuple[DType, bool]:
+    strong = [value.dtype for value in values if not value.weak]
+    weak = [value.dtype for value in values if value.weak]
+    if not strong:
+        return promote_all(weak), True
+    dtype = promote_all(strong)
+    if weak and promote_all(weak).kind.category > dtype.kind.category:
+        return promote_all(weak), True
+    if dtype.is_integer:
+        for arg, value in zip(args, values, strict=True):
+            if value.weak and isinstance(value.node, Const):
+                dtype = _fit(expr, arg, int(value.node.value), dtype)
+    return dtype, False
+
+
+def _fit(expr: Apply, arg: Expr, number: int, dtype: DType) -> DType:
+    """The dtype in which an integer number meets operands of `dtype`.
+
+    It is a wider one where wrapping would be wrong, as in a comparison of uint8 with -1.
+    """
+    if dtype.lowest <= number <= dtype.highest:
+        return dtype
+    if expr.function in _MODULAR:
+        if -(1 << (dtype.bits - 1)) <= number < 1 << dtype.bits:
+            return dtype
+        raise ExpressionError(f"{number} does not fit in {dtype}", arg.span.offset, arg.span.length)
+    signed = (other for other in DTYPES.values() if other.kind is Kind.SIGNED)
+    return promote(dtype, next(other for other in signed if other.lowest <= number <= other.highest))

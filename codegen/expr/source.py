@@ -1,0 +1,110 @@
+"""The text of an expression and the places in it: Python's parser, with offsets in characters of our text.
+
+Both expression languages are read through this.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from .errors import ExpressionError
+from .tree import Span
+
+# Deeper nesting would exhaust Python's stack in one of the recursive passes.
+MAX_DEPTH = 80
+
+_HABITS = {
+    "&&": "'and' or '&'",
+    "||": "'or' or '|'",
+    "!": "'not'",
+    "?": "'a if condition else b'",
+    "->": "nothing: there is no indirection here",
+    ";": "one expression only",
+}
+_CLOSING = {")": "(", "]": "[", "}": "{"}
+# Brackets in comments and strings do not count.
+_BRACKET = re.compile(r"""#[^\n]*|'[^'\n]*'|"[^"\n]*"|[()\[\]{}]""")
+_NOT_PYTHON = re.compile(r"&&|\|\||!(?!=)|\?|->|;")
+
+
+class Source:
+    """One expression's text. It is parsed within parentheses, so that it may run over several lines."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        # Python ends lines at these and at nothing else.
+        self._lines = re.split(r"(?<=\n)|(?<=\r)(?!\n)", text)
+        self._starts = [0]
+        for line in self._lines:
+            self._starts.append(self._starts[-1] + len(line))
+
+    def parse(self) -> ast.expr:
+        """Python's tree; raises ExpressionError when the text is not one expression."""
+        if not self.text.strip():
+            raise ExpressionError("an expression is missing", 0, max(1, len(self.text)))
+        self._check_brackets()
+        try:
+            body = ast.parse(f"({self.text}\n)", mode="eval").body
+        except SyntaxError as error:
+            raise self._syntax_error(error) from None
+        except (ValueError, RecursionError, MemoryError) as error:
+            message = "nested too deeply" if not isinstance(error, ValueError) else "not an expression"
+            raise ExpressionError(message, 0, len(self.text)) from None
+        self._check_depth(body)
+        return body
+
+    def span(self, node: ast.expr | ast.keyword) -> Span:
+        """Where a node stands. A tuple without parentheses claims the added ones, so the ends are clipped."""
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        start = max(0, self._offset(node.lineno, node.col_offset))
+        stop = min(len(self.text), self._offset(node.end_lineno, node.end_col_offset))
+        return Span(start, stop - start)
+
+    def _offset(self, line: int, column: int) -> int:
+        """Python counts bytes of UTF-8, and the parenthesis that was added in front."""
+        if line > len(self._lines):
+            return len(self.text) + 1
+        column -= line == 1
+        if column < 0:
+            return -1
+        prefix = self._lines[line - 1].encode()[:column]
+        return self._starts[line - 1] + len(prefix.decode(errors="replace"))
+
+    def _check_brackets(self) -> None:
+        """Finds unbalanced brackets before the added pair can balance them."""
+        opened: list[int] = []
+        for match in _BRACKET.finditer(self.text):
+            bracket = match[0]
+            if bracket in _CLOSING.values():
+                opened.append(match.start())
+            elif bracket in _CLOSING and (not opened or self.text[opened.pop()] != _CLOSING[bracket]):
+                raise ExpressionError(f"unmatched '{bracket}'", match.start(), 1)
+        if opened:
+            raise ExpressionError(f"'{self.text[opened[-1]]}' is never closed", opened[-1], 1)
+
+    def _check_depth(self, body: ast.expr) -> None:
+        level: list[ast.expr] = [body]
+        for _ in range(MAX_DEPTH):
+            level = [child for node in level for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
+            if not level:
+                return
+        span = self.span(level[0])
+        help = "split the operator, or bind repeated parts to functions"
+        raise ExpressionError(f"nested more than {MAX_DEPTH} levels deep", span.offset, span.length, help)
+
+    def _syntax_error(self, error: SyntaxError) -> ExpressionError:
+        habit = _NOT_PYTHON.search(self.text)
+        if habit:
+            message = f"'{habit[0]}' is not part of an expression"
+            return ExpressionError(message, habit.start(), len(habit[0]), f"use {_HABITS[habit[0]]}")
+        line, column = error.lineno or 1, (error.offset or 1) - 1
+        # Unlike the columns of nodes these are characters already.
+        if line <= len(self._lines):
+            offset = self._starts[line - 1] + column - (line == 1)
+        else:
+            offset = len(self.text) - 1
+        offset = min(max(offset, 0), max(0, len(self.text) - 1))
+        message = (error.msg or "invalid syntax").split(". Perhaps")[0]
+        return ExpressionError(f"not an expression: {message}", offset, 1)

@@ -1,0 +1,118 @@
+"""What differs between the languages that expressions are printed in: names of types, functions and numbers.
+
+`emit_c.py` prints the syntax, which C and CUDA share; a target tells it the vocabulary.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from ..dtypes import DType, Kind
+from .functions import FUNCTIONS
+from .tree import Number
+from .typed import DIVISIONS
+
+
+@dataclass(frozen=True)
+class Target:
+    """One vocabulary.
+
+    `calls` maps (function, dtype name) to a call with `{0}`, `{1}` for its operands and takes precedence over
+    the definition in the language; `err` is the text passed to helpers that can fail.
+    """
+
+    name: str
+    number: Callable[[Number, DType], str]
+    calls: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    float_suffixes: Mapping[str, str] = field(default_factory=lambda: {"float32": "f", "float64": ""})
+    helper_prefix: str = "ow_"
+    err: str = "err"
+
+    def native(self, function: str, dtype: DType) -> bool:
+        """Does the target have a function that the language defines in terms of others?"""
+        return (function, dtype.name) in self.calls
+
+    def call(self, function: str, dtype: DType) -> str | None:
+        """The call that computes a primitive; None for operators."""
+        if (function, dtype.name) in self.calls:
+            return self.calls[function, dtype.name]
+        operands = ", ".join(f"{{{place}}}" for place in range(FUNCTIONS[function].arity))
+        if dtype.is_floating:
+            c_name = FUNCTIONS[function].c_name
+            return None if c_name is None else f"{c_name}{self.float_suffixes[dtype.name]}({operands})"
+        if function not in _HELPERS:
+            return None
+        if function in DIVISIONS:
+            operands += f", {self.err}"
+        return f"{self.helper_prefix}{_HELPERS[function]}_{dtype.suffix}({operands})"
+
+    @staticmethod
+    def variable_type(dtype: DType) -> str:
+        """The type of a temporary; truth values are ints, as comparisons yield them."""
+        return "int" if dtype.is_bool else dtype.c_type
+
+
+# Integer functions whose C operator has undefined cases; the core's header defines them.
+_HELPERS = {
+    "floor_divide": "floordiv",
+    "remainder": "rem",
+    "fmod": "fmod",
+    "trunc_divide": "truncdiv",
+    "pow": "ipow",
+    "bitwise_left_shift": "shl",
+    "bitwise_right_shift": "shr",
+}
+
+
+def c_number(value: Number, dtype: DType) -> str:
+    """A number of the dtype as C writes it; floats round-trip."""
+    if dtype.is_floating:
+        return _c_float(float(value), dtype)
+    number = int(value)
+    if dtype.is_bool or dtype.bits < 32:
+        return str(number)
+    if number == dtype.lowest and dtype.kind is Kind.SIGNED:
+        return f"INT{dtype.bits}_MIN"  # no literal has this value: the sign is an operator
+    text = str(abs(number))
+    if dtype.kind is Kind.UNSIGNED:
+        text = f"UINT{dtype.bits}_C({text})"
+    elif dtype.bits == 64:
+        text = f"INT64_C({text})"
+    return "-" + text if number < 0 else text
+
+
+def _c_float(value: float, dtype: DType) -> str:
+    single = dtype.itemsize == 4
+    if single:
+        value = _to_single(value)
+    if math.isnan(value):
+        return "NAN" if single else "(double)NAN"
+    if math.isinf(value):
+        text = "INFINITY" if single else "(double)INFINITY"
+        return "-" + text if value < 0 else text
+    text = _shortest_single(value) if single else repr(value)
+    if not any(mark in text for mark in ".en"):
+        text += ".0"
+    return text + ("f" if single else "")
+
+
+def _to_single(value: float) -> float:
+    try:
+        return float(struct.unpack("<f", struct.pack("<f", value))[0])
+    except OverflowError:
+        return math.copysign(math.inf, value)
+
+
+def _shortest_single(value: float) -> str:
+    for digits in range(1, 10):
+        text = f"{value:.{digits}g}"
+        if _to_single(float(text)) == value:
+            # repr of the same number: 1e+05 becomes 100000.0
+            return repr(float(text))
+    raise AssertionError("nine digits hold every float32")
+
+
+C = Target("c", c_number)

@@ -1,0 +1,93 @@
+"""Prints an expression tree as the language it was parsed from, with no more parentheses than it needs."""
+
+from __future__ import annotations
+
+import math
+
+from .tree import Apply, Expr, Literal, Name, Number
+
+# Python's precedences, loosest first; the numbers only matter relative to one another.
+_TERNARY, _OR, _AND, _NOT, _COMPARE, _BITOR, _XOR, _BITAND = range(8)
+_SHIFT, _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(8, 14)
+
+BINARY: dict[str, tuple[str, int]] = {
+    "logical_or": ("or", _OR),
+    "logical_and": ("and", _AND),
+    "lt": ("<", _COMPARE),
+    "le": ("<=", _COMPARE),
+    "gt": (">", _COMPARE),
+    "ge": (">=", _COMPARE),
+    "eq": ("==", _COMPARE),
+    "ne": ("!=", _COMPARE),
+    "bitwise_or": ("|", _BITOR),
+    "bitwise_xor": ("^", _XOR),
+    "bitwise_and": ("&", _BITAND),
+    "bitwise_left_shift": ("<<", _SHIFT),
+    "bitwise_right_shift": (">>", _SHIFT),
+    "add": ("+", _SUM),
+    "sub": ("-", _SUM),
+    "mul": ("*", _PRODUCT),
+    "div": ("/", _PRODUCT),
+    "floor_divide": ("//", _PRODUCT),
+    "remainder": ("%", _PRODUCT),
+    "pow": ("**", _POWER),
+}
+UNARY: dict[str, tuple[str, int]] = {
+    "logical_not": ("not ", _NOT),
+    "neg": ("-", _SIGN),
+    "bitwise_not": ("~", _SIGN),
+}
+
+
+def symbol(function: str) -> str:
+    """How messages name a function: `'+'`, or `exp`."""
+    if function in BINARY:
+        return f"'{BINARY[function][0]}'"
+    return f"'{UNARY[function][0].strip()}'" if function in UNARY else function
+
+
+def literal_text(value: Number) -> str:
+    """A number as the language writes it; infinities and NaN by name."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+    return repr(value)
+
+
+def to_text(expr: Expr) -> str:
+    return _print(expr)[0]
+
+
+def _print(expr: Expr) -> tuple[str, int]:
+    if isinstance(expr, Name):
+        return expr.name, _ATOM
+    if isinstance(expr, Literal):
+        text = literal_text(expr.value)
+        return text, _SIGN if text.startswith("-") else _ATOM
+    assert isinstance(expr, Apply)
+    if expr.function in BINARY:
+        return _binary(expr)
+    if expr.function in UNARY:
+        text, precedence = UNARY[expr.function]
+        return text + _within(expr.args[0], precedence), precedence
+    if expr.function == "where":
+        condition, then, other = expr.args
+        return (
+            f"{_within(then, _OR)} if {_within(condition, _OR)} else {_within(other, _TERNARY)}",
+            _TERNARY,
+        )
+    return f"{expr.function}({', '.join(to_text(arg) for arg in expr.args)})", _ATOM
+
+
+def _binary(expr: Apply) -> tuple[str, int]:
+    text, precedence = BINARY[expr.function]
+    left, right = precedence, precedence + 1
+    if precedence == _COMPARE:
+        left += 1  # comparisons would chain
+    elif precedence == _POWER:
+        left, right = _POWER + 1, _SIGN  # associates to the right; a sign after it needs no parentheses
+    return f"{_within(expr.args[0], left)} {text} {_within(expr.args[1], right)}", precedence
+
+
+def _within(expr: Expr, precedence: int) -> str:
+    text, own = _print(expr)
+    return text if own >= precedence else f"({text})"

@@ -1,0 +1,142 @@
+"""The expression tree: three kinds of frozen nodes, and what every pass does with them.
+
+Operators are applications of named functions (`a + b` is `add(a, b)`), so that one table (functions.py) says
+everything about each. Nodes compare by structure, not by place, and remember their hash: a derivative shares
+many subtrees, and passes memoise on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeAlias
+
+Number: TypeAlias = bool | int | float
+"""The value of a literal. A bool is not an int here, nor an int a float."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """Where in the text of the expression a node stands, in characters."""
+
+    offset: int
+    length: int
+
+
+NOWHERE = Span(0, 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Structural:
+    """Equality and a remembered hash by `key`; shared by this tree and the typed one."""
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        raise NotImplementedError
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((type(self), self.key))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Structural) or type(self) is not type(other):
+            return NotImplemented if not isinstance(other, Structural) else False
+        return self._hash == other._hash and self.key == other.key
+
+
+def literal_key(value: Number) -> tuple[object, ...]:
+    """Tells 1 from 1.0 and True, 0.0 from -0.0, and makes nan equal to itself."""
+    return (type(value), repr(value))
+
+
+@dataclass(frozen=True, eq=False)
+class Expr(Structural):
+    """Base of the nodes. `str` prints it back as the language."""
+
+    span: Span = field(default=NOWHERE, kw_only=True, repr=False)
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return ()
+
+    def __str__(self) -> str:
+        from .text import to_text
+
+        return to_text(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Name(Expr):
+    """An argument of the operator, `grad`, `result`, ..."""
+
+    name: str
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        return (self.name,)
+
+
+@dataclass(frozen=True, eq=False)
+class Literal(Expr):
+    """A number, True or False."""
+
+    value: Number
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        return literal_key(self.value)
+
+
+@dataclass(frozen=True, eq=False)
+class Apply(Expr):
+    """A function of the table, or an operator, applied to its arguments."""
+
+    function: str
+    args: tuple[Expr, ...]
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        return (self.function, self.args)
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return self.args
+
+
+def apply(function: str, *args: Expr, span: Span = NOWHERE) -> Apply:
+    return Apply(function, args, span=span)
+
+
+def occurrences(expr: Expr) -> Iterator[Name]:
+    """Every use of a name, from left to right."""
+    if isinstance(expr, Name):
+        yield expr
+    for child in expr.children:
+        yield from occurrences(child)
+
+
+def names(expr: Expr) -> frozenset[str]:
+    """The names that an expression uses."""
+    return frozenset(name.name for name in occurrences(expr))
+
+
+def substitute(expr: Expr, replacements: Mapping[str, Expr]) -> Expr:
+    """The expression with names replaced, all at once."""
+    done: dict[Expr, Expr] = {}
+
+    def visit(node: Expr) -> Expr:
+        if isinstance(node, Name):
+            return replacements.get(node.name, node)
+        if not isinstance(node, Apply):
+            return node
+        if node not in done:
+            done[node] = Apply(node.function, tuple(map(visit, node.args)), span=node.span)
+        return done[node]
+
+    return visit(expr)

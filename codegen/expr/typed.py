@@ -1,0 +1,116 @@
+"""The typed tree: what an expression means for given dtypes, with every conversion written out.
+
+Targets print it and the evaluator computes it. It holds primitives only; `lower.py` makes it. Nodes compare
+by structure, so that equal subexpressions are one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..dtypes import DType
+from .tree import Number, Structural, literal_key
+
+
+@dataclass(frozen=True, eq=False)
+class Node(Structural):
+    dtype: DType
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        return ()
+
+
+@dataclass(frozen=True, eq=False)
+class Arg(Node):
+    """An argument, already in its compute dtype. Bool arguments are 0 or 1."""
+
+    name: str
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        return (self.dtype, self.name)
+
+
+@dataclass(frozen=True, eq=False)
+class Const(Node):
+    """A number of its dtype: a float for floating dtypes (rounded when it is used), an int for integers."""
+
+    value: Number
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        return (self.dtype, literal_key(self.value))
+
+
+@dataclass(frozen=True, eq=False)
+class Cast(Node):
+    """A conversion; to bool it is `!= 0`."""
+
+    operand: Node
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        return (self.dtype, self.operand)
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        return (self.operand,)
+
+
+@dataclass(frozen=True, eq=False)
+class Op(Node):
+    """A primitive function applied to operands of one dtype (`where`: after its bool condition)."""
+
+    function: str
+    operands: tuple[Node, ...]
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        return (self.dtype, self.function, self.operands)
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        return self.operands
+
+    @property
+    def operand_dtype(self) -> DType:
+        """The dtype in which the function is computed."""
+        return self.operands[-1].dtype
+
+
+def constant(value: Number, dtype: DType) -> Const:
+    """A number converted at weaving time as a cast converts it at run time; integers wrap."""
+    if dtype.is_bool:
+        return Const(dtype, value != 0)
+    if dtype.is_floating:
+        try:
+            return Const(dtype, float(value))
+        except OverflowError:
+            return Const(dtype, float("inf") if value > 0 else float("-inf"))
+    wrapped = int(value) & ((1 << dtype.bits) - 1)
+    return Const(dtype, wrapped - (1 << dtype.bits) if wrapped > dtype.highest else wrapped)
+
+
+def convert(node: Node, dtype: DType) -> Node:
+    """The node in another dtype. A choice between numbers converts the numbers."""
+    if node.dtype == dtype:
+        return node
+    if isinstance(node, Const):
+        return constant(node.value, dtype)
+    if isinstance(node, Op) and node.function == "where" and any(map(_is_choice, node.operands[1:])):
+        condition, then, other = node.operands
+        return Op(dtype, "where", (condition, convert(then, dtype), convert(other, dtype)))
+    return Cast(dtype, node)
+
+
+def _is_choice(node: Node) -> bool:
+    return isinstance(node, Const) or (isinstance(node, Op) and node.function == "where")
+
+
+DIVISIONS = frozenset(("floor_divide", "remainder", "fmod", "trunc_divide"))
+
+
+def may_fail(node: Node) -> bool:
+    """Does the node itself (not its operands) report an error at run time? Integer division by zero does."""
+    return isinstance(node, Op) and node.function in DIVISIONS and node.dtype.is_integer

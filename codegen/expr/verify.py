@@ -1,0 +1,133 @@
+"""Checks a declared derivative formula against the symbolic derivative of the expression, numerically.
+
+Both are evaluated in float64 at fixed sample points. A formula may use the arguments, `grad` and `result`.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from .derive import derive
+from .errors import ExpressionError
+from .evaluate import Array, evaluate
+from .simplify import build
+from .tree import Expr, Name, occurrences, substitute
+
+# Neither zero nor numbers at which expressions tend to have kinks; every sign, and magnitudes around one.
+_MODERATE = (0.7, -1.3, 0.37, -0.21, 1.9, 2.6, -2.8, 3.3, -3.7, 0.93, -0.93, 0.06, -0.06, 5.2, -5.9)
+# Whole numbers reach powers of negative numbers; the others find formulas that overflow or cancel.
+_AWKWARD = (2.0, -3.0, 4.0, 1e-3, -1e-3, 17.5, -17.5, 41.0, -41.0, 310.0, -310.0, 1e-6, 2.5e4, -2.5e4)
+_ROUNDS = 40
+_ENOUGH = 5
+_RELATIVE, _ABSOLUTE = 1e-6, 1e-9
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """A sample point at which formula and expression disagree."""
+
+    name: str
+    point: tuple[tuple[str, float], ...]
+    formula: float
+    expression: float
+
+    def __str__(self) -> str:
+        at = ", ".join(f"{name}={value:g}" for name, value in self.point)
+        return (
+            f"derivative of '{self.name}' contradicts the expression: at {at}: "
+            f"formula gives {_show(self.formula)}, expression gives {_show(self.expression)}"
+        )
+
+
+def check_derivative(forward: Expr, name: str, formula: Expr) -> Mismatch | None:
+    """Compares `formula` with `grad` times the derivative of `forward` with respect to `name`.
+
+    Points where the expression or both derivatives are undefined do not count. Raises ExpressionError:
+    located in the forward expression when its derivative is unknown or too few points are left, located in
+    the formula when that cannot be evaluated.
+    """
+    symbolic = build("mul", Name("grad"), derive(forward, name))
+    formula = substitute(formula, {"result": forward})
+    used = [use.name for tree in (forward, formula) for use in occurrences(tree)]
+    arguments = [argument for argument in dict.fromkeys([*used, name]) if argument != "grad"]
+    points = [*_points(arguments)]
+    env = {argument: _array([point[place] for point in points]) for place, argument in enumerate([*arguments, "grad"])}
+    value = evaluate(forward, {argument: env[argument] for argument in arguments})
+    declared, expected = _floats(formula, env), _floats(symbolic, env)
+    usable = 0
+    worst: Mismatch | None = None
+    for place, point in enumerate(points):
+        if not math.isfinite(float(value[place])):
+            continue
+        mine, theirs = float(declared[place]), float(expected[place])
+        if not _comparable(mine, theirs, point):
+            continue
+        usable += 1
+        if worst is None and not _agree(mine, theirs):
+            shown = list(zip(arguments, point, strict=False))
+            if point[-1] != 1:
+                shown.append(("grad", point[-1]))
+            worst = Mismatch(name, tuple(shown), mine, theirs)
+    if worst is None and usable < _ENOUGH:
+        raise ExpressionError(
+            f"cannot check the derivative of '{name}': {usable} of {len(points)} sample points are usable",
+            forward.span.offset,
+            forward.span.length,
+            "the expression is undefined (NaN or infinite) at the others",
+        )
+    return worst
+
+
+def _points(arguments: Sequence[str]) -> Iterator[tuple[float, ...]]:
+    """Values of the arguments and, last, of `grad`. No two arguments are equal: order has kinks there."""
+    generator = random.Random(20)
+    grads = (1.0, 1.0, 1.0, -2.5)
+    for number in range(_ROUNDS):
+        grad = grads[number % len(grads)]
+        pool = _MODERATE if number < _ROUNDS // 2 else _MODERATE + _AWKWARD
+        if number == 0:
+            values = [pool[place % len(pool)] for place in range(len(arguments))]
+        else:
+            values = generator.sample(pool, min(len(arguments), len(pool)))
+        yield (*values, grad)
+    # One argument at a time through everything, the others moderate.
+    for place in range(len(arguments)):
+        for extreme in _MODERATE + _AWKWARD:
+            rest = [value for value in _MODERATE if value != extreme]
+            values = generator.sample(rest, len(arguments))
+            values[place] = extreme
+            yield (*values, 1.0)
+
+
+def _array(values: Sequence[float]) -> Array:
+    import numpy as np
+
+    return np.array(values, dtype="float64")
+
+
+def _floats(expr: Expr, env: dict[str, Array]) -> Array:
+    import numpy as np
+
+    # A formula such as `0` is an integer, a comparison bool.
+    return evaluate(expr, env).astype(np.float64)
+
+
+def _comparable(mine: float, theirs: float, point: Sequence[float]) -> bool:
+    if math.isfinite(mine) and math.isfinite(theirs):
+        return True
+    # Equivalent formulas overflow at different places: far out, one undefined value is no mistake.
+    moderate = all(abs(value) < 10 for value in point)
+    return moderate and not (math.isnan(mine) and math.isnan(theirs))
+
+
+def _agree(mine: float, theirs: float) -> bool:
+    if math.isnan(mine) or math.isnan(theirs):
+        return False
+    return mine == theirs or abs(mine - theirs) <= _RELATIVE * max(abs(mine), abs(theirs)) + _ABSOLUTE
+
+
+def _show(value: float) -> str:
+    return repr(float(f"{value:.6g}"))

@@ -1,0 +1,61 @@
+"""Brings a folder of generated files in line with what the emitters say: new, changed and stale files.
+
+Files are written only when their text changes (so that builds stay incremental), through a temporary file and a
+rename (so that a build never sees half of one).
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+KEPT = frozenset({"README.md"})
+"""Files in the output folder that codegen does not own."""
+
+
+def stale(files: Mapping[str, str], folder: Path) -> list[str]:
+    """Paths whose content on disk is not what it should be: missing, different or left over."""
+    differing = [path for path, text in files.items() if _current(folder / path) != text]
+    return sorted([*differing, *_leftovers(files, folder)])
+
+
+def write(files: Mapping[str, str], folder: Path) -> list[str]:
+    """Makes the folder hold exactly `files`; gives the paths that were touched."""
+    touched = stale(files, folder)
+    for path in touched:
+        if path in files:
+            _replace(folder / path, files[path])
+        else:
+            (folder / path).unlink()
+    return touched
+
+
+def _current(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _leftovers(files: Mapping[str, str], folder: Path) -> list[str]:
+    found = []
+    for path in folder.rglob("*"):
+        relative = path.relative_to(folder).as_posix()
+        if path.is_file() and relative not in files and relative not in KEPT and "__pycache__" not in path.parts:
+            found.append(relative)
+    return found
+
+
+def _replace(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise

@@ -1,0 +1,209 @@
+"""What an operator is, once its entry has been read: frozen, typed, complete. Every emitter works from these alone.
+
+Facts that follow from others (which dtypes need a kernel, which variants exist) are properties here or live in
+variants.py; nothing is stored twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TypeAlias
+
+from .dtypes import COMPUTE_DTYPES, DType, Promotion, ordered
+from .errors import Span
+from .expr import Expr
+from .expr.geometry import Geometry
+from .schema import Argument, FunctionSchema
+from .source import Scalar
+
+MAX_INPUTS = 3  # OW_MAX_INPUTS and OW_MAX_PARAMS of opweave.h
+MAX_PARAMS = 3
+
+
+class Family(Enum):
+    """The kinds of bodies; the value is the key in ops.yaml."""
+
+    ELEMENTWISE = "elementwise"
+    REDUCE = "reduce"
+    SCAN = "scan"
+    VIEW = "view"
+    FACTORY = "factory"
+    EXTERN = "extern"
+    COMPOSITE = "composite"
+
+
+class End(Enum):
+    """An end of a dtype's range: what an optional bound is when it is None, where a search for an extremum starts."""
+
+    LOWEST = "lowest"
+    HIGHEST = "highest"
+
+
+@dataclass(frozen=True)
+class Expression:
+    """An expression of ops.yaml and the place it was read from."""
+
+    tree: Expr
+    source: Scalar = field(repr=False, compare=False)
+
+    @property
+    def line(self) -> int:
+        return self.source.locate(0)[0]
+
+
+@dataclass(frozen=True)
+class Elementwise:
+    """One expression for every dtype, or one for each class of dtypes."""
+
+    cases: tuple[tuple[frozenset[DType], Expression], ...]
+    fixed: Mapping[str, DType]
+    absent: Mapping[str, End]
+
+    def expression(self, dtype: DType) -> Expression | None:
+        """The expression that is computed in `dtype`."""
+        return next((expression for dtypes, expression in self.cases if dtype in dtypes), None)
+
+
+@dataclass(frozen=True)
+class Reduce:
+    """`combine` joins `acc` and `self`, `map` prepares each element, `finalize` makes a result of `acc` and `count`."""
+
+    combine: Expression
+    identity: Expression | End
+    refuses_empty: bool
+    map: Expression | None
+    finalize: Expression | None
+
+
+@dataclass(frozen=True)
+class Scan:
+    combine: Expression
+    identity: Expression | End
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """A condition on a view's arguments and the error when it does not hold; its message is text and values in turn."""
+
+    check: Geometry
+    error: str
+    message: tuple[str | Geometry, ...]
+
+
+@dataclass(frozen=True)
+class View:
+    shape: Geometry
+    strides: Geometry
+    offset: Geometry | None
+    let: tuple[tuple[str, Geometry], ...]
+    require: tuple[Requirement, ...]
+    wrap: Mapping[str, Geometry]
+    """Range of each dimension argument (`ndim` unless the entry says otherwise)."""
+    line: int
+
+
+@dataclass(frozen=True)
+class Factory:
+    """`value` of element `i`; None leaves the memory uninitialised. `shape` and `let` are Python."""
+
+    shape: str
+    let: tuple[tuple[str, str], ...]
+    value: Expression | None
+
+
+@dataclass(frozen=True)
+class Extern:
+    routine: str
+    signature: str
+
+
+@dataclass(frozen=True)
+class Composite:
+    source: Scalar
+
+
+Body: TypeAlias = Elementwise | Reduce | Scan | View | Factory | Extern | Composite
+
+
+@dataclass(frozen=True)
+class Derivative:
+    """A declared formula, `none` (declined) or `auto` (the derivative of the expression).
+
+    `tree` is the formula of an elementwise operator, or what `auto` came to; those of other families are Python.
+    """
+
+    text: str
+    source: Scalar = field(repr=False, compare=False)
+    tree: Expr | None = None
+
+    @property
+    def formula(self) -> str | None:
+        """The formula to compute, as text; None when there is none."""
+        if self.text == "none":
+            return None
+        return str(self.tree) if self.text == "auto" else self.text
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """What an entry says outside its body: enough to know every name that it defines."""
+
+    schema: FunctionSchema
+    family: Family
+    file: str
+    span: Span
+    method: bool
+    function: bool
+    operator: str | None
+    aliases: tuple[str, ...]
+    places: Mapping[str, Span] = field(repr=False, compare=False)
+    """Where the entry gives a name: its own, the aliases, the special methods of Python."""
+
+    @property
+    def name(self) -> str:
+        return self.schema.name.base
+
+    @property
+    def inputs(self) -> tuple[Argument, ...]:
+        return tuple(argument for argument in self.schema.arguments if argument.is_tensor)
+
+    @property
+    def params(self) -> tuple[Argument, ...]:
+        return tuple(argument for argument in self.schema.arguments if argument.is_scalar)
+
+    def place(self, name: str) -> Span:
+        """Where the entry gives a name that it defines; the in-place form's is that of the name itself."""
+        return self.places.get(name) or self.places.get(name.removesuffix("_")) or self.span
+
+
+@dataclass(frozen=True)
+class Operator(Declaration):
+    doc: str
+    body: Body
+    dtypes: frozenset[DType]
+    promotion: Promotion
+    refusal: str | None
+    reference: str | None
+    derivatives: Mapping[str, Derivative]
+    cost: float
+    tags: tuple[str, ...]
+    text: str
+    """The entry as it stands in the file, for `opweave show`."""
+
+    @property
+    def has_dtype_argument(self) -> bool:
+        return self.schema.argument("dtype") is not None
+
+    @property
+    def compute_dtypes(self) -> tuple[DType, ...]:
+        """The dtypes that need kernels, in the order of the codes."""
+        if self.family is Family.FACTORY or self.has_dtype_argument:
+            chosen = {dtype.opmath for dtype in self.dtypes} & set(COMPUTE_DTYPES)
+            return ordered(frozenset(chosen))
+        return ordered(frozenset(self.promotion.resolve(dtype)[0].opmath for dtype in self.dtypes))
+
+    @property
+    def result_is_bool(self) -> bool:
+        return self.promotion in (Promotion.ALWAYS_BOOL, Promotion.BOOL)

@@ -1,0 +1,128 @@
+"""Reads a schema's text character by character: words, literals, and the place of what is wrong."""
+
+from __future__ import annotations
+
+import re
+from typing import NoReturn
+
+from .schema_defaults import Literal
+
+IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+WORD = re.compile(r"[^\s,()=\[\]?]+")
+_BLANKS = re.compile(r"\s+")
+_NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+_NAME = re.compile(r"-?[A-Za-z_][A-Za-z0-9_]*")  # the sign is that of -inf
+_ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "0": "\0", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
+_ESCAPES.update({character: character for character in "\\'\""})
+
+
+class SchemaError(Exception):
+    """A mistake in a schema, `length` characters from `offset` in its text."""
+
+    def __init__(self, message: str, offset: int, length: int = 1, help: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.offset = offset
+        self.length = length
+        self.help = help
+
+
+class Reader:
+    """A place in a text and the ways to move on; `at` is the offset of the next character."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+
+    def peek(self) -> str:
+        return self.text[self.at : self.at + 1]
+
+    def accept(self, expected: str) -> bool:
+        if not self.text.startswith(expected, self.at):
+            return False
+        self.at += len(expected)
+        return True
+
+    def comma(self, what: str) -> None:
+        if not self.accept(","):
+            self.expected(what)
+        self.blank("behind ','")
+
+    def blank(self, where: str) -> None:
+        if not self.accept(" "):
+            self.expected(f"a blank {where}")
+        if blanks := _BLANKS.match(self.text, self.at):
+            self.fail(f"one blank {where} is enough", length=len(blanks.group()))
+
+    def expected(self, what: str, help: str | None = None) -> NoReturn:
+        match = WORD.match(self.text, self.at)
+        got = match.group() if match else self.peek()
+        found = f"'{got}'" if got else "the end of the schema"
+        self.fail(f"expected {what}, found {found}", length=max(1, len(got)), help=help)
+
+    def fail(self, message: str, offset: int | None = None, length: int = 1, help: str | None = None) -> NoReturn:
+        raise SchemaError(message, self.at if offset is None else offset, length, help)
+
+    def identifier(self, what: str) -> str:
+        match = IDENTIFIER.match(self.text, self.at)
+        if match is None:
+            self.expected(what)
+        self.at = match.end()
+        return match.group()
+
+    def literal(self) -> Literal:
+        offset = self.at
+        first = self.peek()
+        if first == "[":
+            return self._list()
+        if first in ("'", '"'):
+            value = self._string()
+            return Literal("string", value, offset, self.at - offset)
+        if match := _NAME.match(self.text, offset):
+            self.at = match.end()
+            word = match.group()
+            if word in ("None", "True", "False"):
+                constant = {"None": None, "True": True, "False": False}[word]
+                return Literal("none" if word == "None" else "boolean", constant, offset, len(word))
+            return Literal("name", word, offset, len(word))
+        if match := _NUMBER.match(self.text, offset):
+            self.at = match.end()
+            digits = match.group()
+            if (trailing := WORD.match(self.text, self.at)) is not None:
+                whole = trailing.end() - offset
+                self.fail(f"malformed number '{digits}{trailing.group()}'", offset, whole)
+            if digits.lstrip("+-").isdigit():
+                return Literal("integer", int(digits), offset, len(digits))
+            return Literal("float", float(digits), offset, len(digits))
+        self.expected("a default behind '='")
+
+    def _list(self) -> Literal:
+        offset = self.at
+        self.at += 1
+        elements: list[Literal] = []
+        while not self.accept("]"):
+            if elements:
+                if not self.accept(","):
+                    self.expected("',' or ']'")
+                self.accept(" ")
+            elements.append(self.literal())
+        return Literal("list", tuple(elements), offset, self.at - offset)
+
+    def _string(self) -> str:
+        opening = self.at
+        quote = self.text[opening]
+        self.at += 1
+        characters: list[str] = []
+        while (character := self.peek()) != quote:
+            if character in ("", "\n"):
+                self.fail("string without a closing quote", opening, self.at - opening)
+            if character == "\\":
+                escaped = self.text[self.at + 1 : self.at + 2]
+                if escaped not in _ESCAPES:
+                    self.fail(f"unknown escape '\\{escaped}'", length=2, help="a backslash is written '\\\\'")
+                character = _ESCAPES[escaped]
+                self.at += 1
+            characters.append(character)
+            self.at += 1
+        self.at += 1
+        return "".join(characters)

@@ -1,0 +1,94 @@
+"""Which Python callables an operator becomes, and their signatures.
+
+All of it follows from the declaration: the schema, the family of the body, and the few words about variants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .model import Declaration, Family
+from .operators import PYTHON_OPERATORS, PythonOperator
+from .schema import Argument, Constant, base_name
+
+# What a factory says about the place of its result; the runtime checks these and passes none of them to the core.
+PLACEMENT = ("layout", "device", "pin_memory", "memory_format")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a Python function: its name there, its default as Python text (None: required)."""
+
+    name: str
+    argument: Argument
+    default: str | None
+    keyword_only: bool
+
+
+def parameters(operator: Declaration) -> tuple[Parameter, ...]:
+    """Of the function; torch calls `self` `input` there, so that both spellings of keywords work as in torch."""
+    return tuple(
+        Parameter(
+            "input" if argument.name == "self" else argument.name,
+            argument,
+            _default(argument),
+            argument in operator.schema.keyword_only,
+        )
+        for argument in operator.schema.arguments
+    )
+
+
+def _default(argument: Argument) -> str | None:
+    if argument.default is None:
+        return None
+    value = argument.default.value
+    return value.name if isinstance(value, Constant) else repr(value)
+
+
+def varargs(operator: Declaration) -> Parameter | None:
+    """The list that may also be given as separate integers (`x.view(2, 3)`): the only positional argument besides
+    self, if it is a list without a fixed size. torch's parser has the same rule."""
+    rest = [p for p in parameters(operator) if not p.keyword_only and p.argument.name != "self"]
+    is_ints = len(rest) == 1 and rest[0].argument.is_list and base_name(rest[0].argument.type) in ("int", "SymInt")
+    if not is_ints or str(rest[0].argument.type).endswith("[1]") or rest[0].default is not None:
+        return None
+    return rest[0]
+
+
+def has_inplace(operator: Declaration) -> bool:
+    """`x.op_()`: where the first input is `self` and takes part in promotion like the result."""
+    first = operator.inputs[0].name if operator.inputs else ""
+    if operator.family in (Family.ELEMENTWISE, Family.SCAN):
+        return operator.method and first == "self"
+    return operator.family is Family.EXTERN and operator.method and bool(operator.params)
+
+
+def has_out(operator: Declaration) -> bool:
+    """`out=`: wherever memory is written anew."""
+    return operator.family is not Family.VIEW
+
+
+def python_operator(operator: Declaration) -> PythonOperator | None:
+    return PYTHON_OPERATORS[operator.operator] if operator.operator else None
+
+
+def method_names(operator: Declaration) -> Iterator[str]:
+    """Every name that the operator puts into class Tensor."""
+    if operator.method:
+        for name in (operator.name, *operator.aliases):
+            yield name
+            if has_inplace(operator):
+                yield name + "_"
+    dunder = python_operator(operator)
+    if dunder is not None:
+        yield dunder.method
+        if dunder.reflected:
+            yield dunder.reflected_method
+        if dunder.augmented and has_inplace(operator):
+            yield dunder.augmented_method
+
+
+def function_names(operator: Declaration) -> tuple[str, ...]:
+    """Every name that the operator puts into the module."""
+    return (operator.name, *operator.aliases) if operator.function else ()

@@ -1,0 +1,78 @@
+"""opweave: tensors with PyTorch's interface, woven from a list of operators.
+
+NumPy, printing and whatever else the first tensor does not need are imported when they are first used.
+"""
+
+# ruff: noqa: F401 (__all__ is computed)
+from __future__ import annotations
+
+from . import _loader as _loader  # isort: skip  (loads OpenBLAS, which has to come before the compiled module)
+
+import builtins as _builtins
+from types import ModuleType as _ModuleType
+from typing import Any as _Any
+
+from . import _operators
+
+from .tensor import Tensor  # isort: skip  (the module's name is to become that of the function)
+from .construct import as_tensor, asarray, is_tensor, scalar_tensor, tensor
+from .dtypes import EXPORTS as _DTYPES
+from .dtypes import dtype, get_default_dtype, set_default_dtype
+from .errors import LinAlgError, OutOfMemoryError
+from .interchange import from_numpy, frombuffer
+from .promotion import can_cast, promote_types, result_type
+from .shapes import broadcast_shapes
+from .threads import get_num_threads, set_num_threads
+from .types import (
+    Size,
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    device,
+    layout,
+    memory_format,
+    preserve_format,
+    strided,
+)
+
+# Loaded when first asked for: submodules, and names by the module that has them.
+_LAZY_MODULES = ("cpu",)
+_LAZY_NAMES = {
+    "Storage": "storage",
+    "UntypedStorage": "storage",
+    "is_storage": "storage",
+    "get_printoptions": "printing",
+    "printoptions": "printing",
+    "set_printoptions": "printing",
+}
+
+# What was imported above, without the submodules that it came from.
+_WRITTEN_NAMES = [name for name, value in globals().items() if name[0] != "_" and not isinstance(value, _ModuleType)]
+__all__ = sorted({*_WRITTEN_NAMES, *_LAZY_NAMES, *_LAZY_MODULES, *_operators.FUNCTIONS} - {"annotations"})
+
+globals().update(_operators.FUNCTIONS)
+# From here on `int`, `float` and `bool` are dtypes in this module. They are left out of __all__, where `import *` would
+# take Python's own away from the user.
+globals().update(_DTYPES)
+__all__ += [name for name in _DTYPES if name not in vars(_builtins)]
+
+
+def __getattr__(name: str) -> _Any:
+    from importlib import import_module
+
+    if name == "__version__":
+        from importlib.metadata import version
+
+        value: _Any = version("opweave")
+    elif name in _LAZY_MODULES:
+        value = import_module("." + name, __name__)
+    elif name in _LAZY_NAMES:
+        value = getattr(import_module("." + _LAZY_NAMES[name], __name__), name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, "__version__"})

@@ -1,0 +1,270 @@
+"""`opweave.tensor` and its relatives: tensors from Python numbers, nested sequences, arrays and other tensors.
+
+The dtype is inferred as in PyTorch: bool, int64 and the default dtype for Python's numbers, an element's own dtype for
+NumPy's numbers and for tensors, and the promoted dtype for mixtures.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from array import array
+from itertools import chain
+from typing import Any
+
+from . import handles, interchange
+from ._C import lib
+from .conversion import tensor_of_bytes
+from .dtypes import EXPORTS, dtype, get_default_dtype
+from .handles import OVERFLOW, wrap
+from .types import check_placement
+
+__all__ = ["as_tensor", "asarray", "is_tensor", "scalar_tensor", "tensor"]
+
+_MAX_DIMS = 64
+_BOOL, _INT64 = EXPORTS["bool"], EXPORTS["int64"]
+_SEQUENCES = frozenset((list, tuple))
+
+
+def tensor(
+    data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
+) -> Any:
+    """A new tensor with the values of `data`: a number, nested sequences of numbers, an array or a tensor."""
+    check_placement("tensor", device=device, pin_memory=pin_memory, requires_grad=requires_grad)
+    wanted = None if dtype is None else _resolve(dtype, "tensor")
+    if isinstance(data, handles.Tensor):
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone(), rather than "
+            "opweave.tensor(sourceTensor).",
+            UserWarning,
+            stacklevel=2,
+        )
+    return _new(data, wanted)
+
+
+def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
+    """The data as a tensor, without a copy where it is a tensor or an array of that dtype."""
+    check_placement("as_tensor", device=device)
+    wanted = None if dtype is None else _resolve(dtype, "as_tensor")
+    if interchange.is_array(data):
+        data = interchange.from_array(data)
+    if isinstance(data, handles.Tensor):
+        return data if wanted is None else data.to(wanted)
+    return _new(data, wanted)
+
+
+def asarray(
+    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
+) -> Any:
+    """A tensor of the object's values, which shares its memory where that is possible and `copy` is not true.
+
+    Raises ValueError when `copy` is False and the memory cannot be shared.
+    """
+    check_placement("asarray", device=device, requires_grad=requires_grad)
+    wanted = None if dtype is None else _resolve(dtype, "asarray")
+    source = None
+    if isinstance(obj, handles.Tensor):
+        source = obj
+    elif interchange.is_array(obj):
+        source = interchange.from_array(obj)
+    elif interchange.has_buffer(obj) and not interchange.is_array_scalar(obj):
+        source = interchange.frombuffer(obj, dtype=wanted or get_default_dtype())
+    if source is None:
+        if copy is False:
+            raise ValueError("can't alias arbitrary sequence into a tensor.")
+        return _new(obj, wanted)
+    if wanted is not None and wanted is not source.dtype:
+        if copy is False:
+            raise ValueError(
+                f"can't alias tensor with dtype '{source.dtype.scalar_name}' into dtype '{wanted.scalar_name}'."
+            )
+        return source.to(wanted)
+    return source.clone() if copy else source
+
+
+def scalar_tensor(
+    s: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool | None = None
+) -> Any:
+    """A tensor without dimensions, of the default dtype when none is given."""
+    check_placement("scalar_tensor", layout=layout, device=device, pin_memory=pin_memory)
+    if isinstance(s, handles.Tensor) and not s.ndim:
+        s = s.item()
+    if not isinstance(s, (int, float)):
+        raise TypeError(f"scalar_tensor(): argument 's' (position 1) must be Number, not {type(s).__name__}")
+    return _new(s, get_default_dtype() if dtype is None else _resolve(dtype, "scalar_tensor"))
+
+
+def is_tensor(obj: Any) -> bool:
+    """Is it a tensor?"""
+    return isinstance(obj, handles.Tensor)
+
+
+_resolve = dtype.resolve
+
+
+def _new(data: Any, wanted: dtype | None) -> Any:
+    """A tensor with memory of its own."""
+    if interchange.is_array(data):
+        # The array is only read, so one that must not be written is as good as any.
+        data = interchange.from_array(data, warn=False)
+    if isinstance(data, handles.Tensor):
+        return wrap(lib.clone_(data._h, -1 if wanted is None else wanted.code, False))
+    kind = type(data)
+    if kind is float or kind is int or kind is bool:
+        values: list[Any] | None = [data]
+        shape: tuple[int, ...] = ()
+    else:
+        values, shape = _flatten(data)
+    if values is None:
+        shape = _shape(data)
+        inferred = _infer(data)
+        values = []
+        _collect(data, shape, 0, values)
+    else:
+        inferred = None
+    if wanted is None:
+        wanted = inferred or _common_dtype(values)
+    return _store(values, shape, wanted)
+
+
+# ---- nested lists of Python's own numbers -------------------------------------------------------------------
+
+
+def _flatten(data: Any) -> tuple[list[Any] | None, tuple[int, ...]]:
+    """The numbers of nested lists and the shape; no numbers where anything is unusual, which `_collect` handles."""
+    if type(data) not in _SEQUENCES:
+        return None, ()
+    shape = [len(data)]
+    while data and type(data[0]) in _SEQUENCES:
+        length = len(data[0])
+        if not _SEQUENCES.issuperset(map(type, data)) or set(map(len, data)) != {length}:
+            return None, ()
+        shape.append(length)
+        if len(shape) > _MAX_DIMS:
+            return None, ()
+        data = list(chain.from_iterable(data))
+    if not {bool, int, float}.issuperset(map(type, data)):
+        return None, ()
+    return data, tuple(shape)
+
+
+def _common_dtype(values: list[Any]) -> dtype:
+    kinds = set(map(type, values))
+    if not kinds or float in kinds:
+        return get_default_dtype()
+    return _INT64 if int in kinds else _BOOL
+
+
+# ---- everything else ----------------------------------------------------------------------------------------
+
+
+def _is_sequence(value: Any) -> bool:
+    """Does it have elements? A tensor counts as one number, and so does an array without dimensions."""
+    if isinstance(value, (list, tuple)):
+        return True
+    if isinstance(value, handles.Tensor) or getattr(value, "shape", None) == ():
+        return False
+    return hasattr(value, "__len__") and hasattr(value, "__getitem__") and not hasattr(value, "keys")
+
+
+def _shape(data: Any) -> tuple[int, ...]:
+    """The lengths of the first sequence, of its first element, and so on."""
+    shape: list[int] = []
+    while _is_sequence(data):
+        if isinstance(data, str) and shape:
+            raise ValueError("too many dimensions 'str'")
+        if isinstance(data, (str, bytes)):
+            break
+        shape.append(len(data))
+        if len(shape) > _MAX_DIMS:
+            raise ValueError(f"too many dimensions '{type(data).__name__}'")
+        if not shape[-1]:
+            break
+        data = data[0]
+    return tuple(shape)
+
+
+def _infer(value: Any) -> dtype:
+    """The dtype of a number, or the common one of a sequence."""
+    if isinstance(value, handles.Tensor):
+        return value.dtype
+    if interchange.is_array(value) or interchange.is_array_scalar(value):
+        return interchange.dtype_of_array(value)
+    if isinstance(value, bool):
+        return _BOOL
+    if isinstance(value, int):
+        return _INT64
+    if isinstance(value, float):
+        return get_default_dtype()
+    if isinstance(value, complex):
+        raise TypeError("complex numbers are not supported")
+    if isinstance(value, (str, bytes)):
+        raise TypeError(f"new(): invalid data type '{type(value).__name__}'")
+    if not _is_sequence(value):
+        raise RuntimeError(f"Could not infer dtype of {type(value).__name__}")
+    from .promotion import promote_types
+
+    common = None
+    for element in value:
+        found = _infer(element)
+        common = found if common is None or common is found else promote_types(common, found)
+    return common or get_default_dtype()
+
+
+def _collect(value: Any, shape: tuple[int, ...], dim: int, values: list[Any]) -> None:
+    """Appends the numbers of nested sequences, which must have the given shape."""
+    if dim == len(shape):
+        if isinstance(value, handles.Tensor):
+            if value.numel() != 1:
+                raise ValueError("only one element tensors can be converted to Python scalars")
+            value = value.item()
+        elif interchange.is_array_scalar(value) or getattr(value, "shape", None) == ():
+            value = value.item()
+        values.append(value)
+        return
+    if isinstance(value, handles.Tensor):
+        raise ValueError("only one element tensors can be converted to Python scalars")
+    if not _is_sequence(value):
+        raise TypeError("not a sequence")
+    if len(value) != shape[dim]:
+        raise ValueError(f"expected sequence of length {shape[dim]} at dim {dim} (got {len(value)})")
+    for element in value:
+        _collect(element, shape, dim + 1, values)
+
+
+# ---- numbers to memory --------------------------------------------------------------------------------------
+
+
+def _store(values: list[Any], shape: tuple[int, ...], of: dtype) -> Any:
+    """A new tensor of these numbers."""
+    if of is _BOOL:
+        return tensor_of_bytes(bytes(map(bool, values)), shape, of)
+    if of.is_integer:
+        return tensor_of_bytes(_integer_array(values, of), shape, of)
+    if of.typecode is not None:
+        return tensor_of_bytes(array(of.typecode, values), shape, of)
+    # Python cannot write this format: the core rounds to it.
+    wide = EXPORTS["float64"]
+    return tensor_of_bytes(array("d", values), shape, wide).to(of)
+
+
+def _integer_array(values: list[Any], of: dtype) -> array[int]:
+    assert of.typecode is not None
+    if float in set(map(type, values)):
+        if not all(map(math.isfinite, values)) or (not of.is_signed and min(values) <= -1.0):
+            raise _range_error(of)
+        values = list(map(int, values))
+    try:
+        return array(of.typecode, values)
+    except OverflowError:
+        lowest, highest = min(values), max(values)
+    if lowest < _INT64.minimum or highest > _INT64.maximum:
+        raise ValueError(OVERFLOW)
+    if of.is_signed or lowest < -of.maximum or highest > of.maximum:
+        raise _range_error(of)
+    # Unsigned integers take negative numbers as bit patterns.
+    return array(of.typecode, [value & of.maximum for value in values])
+
+
+def _range_error(of: dtype) -> RuntimeError:
+    return RuntimeError(f"value cannot be converted to type {str(of).rpartition('.')[2]} without overflow")

@@ -1,0 +1,97 @@
+/* What Python sees: the calling conventions. codegen feeds this file to cffi, so it holds declarations only.
+ *
+ * Operators are passed as an index into the registry, handles as doubles. A result of 0 means "not here": either an
+ * error is pending (error_take) or the inputs carry dispatch keys; the caller goes to the slow path, which knows. The
+ * surface does not grow with the number of operators. */
+
+#include <stdint.h>
+
+/* elementwise, extern: new result, one to three tensors; a Python number as the second operand */
+double call1(int32_t op, double a);
+double call2(int32_t op, double a, double b);
+double call2d(int32_t op, double a, double number);
+double call2i(int32_t op, double a, int64_t number);
+double call3(int32_t op, double a, double b, double c);
+/* in place: 1.0 when done */
+double call1_(int32_t op, double a);
+double call2_(int32_t op, double a, double b);
+double call2d_(int32_t op, double a, double number);
+double call2i_(int32_t op, double a, int64_t number);
+/* out=: 1.0 when done */
+double call1_out(int32_t op, double a, double out);
+double call2_out(int32_t op, double a, double b, double out);
+/* everything: absent inputs and default parameters are 0; parameters are number handles; mode is ow_mode */
+double call(int32_t op, double a, double b, double c, double p, double q, double r, double out, int32_t mode);
+
+double reduce_all(int32_t op, double a);
+double reduce(int32_t op, double a, const int64_t *dims, int32_t ndims, int32_t all, int32_t keepdim, int32_t dtype,
+              double out);
+double scan(int32_t op, double a, int64_t dim, int32_t dtype, double out, int32_t mode);
+double view0(int32_t op, double a);
+double view1(int32_t op, double a, int64_t i);
+double view2(int32_t op, double a, int64_t i, int64_t j);
+double view(int32_t op, double a, int64_t i, int64_t j, int64_t k, int64_t l, const int64_t *list, int32_t n,
+            const int64_t *list2, int32_t n2);
+double factory(int32_t op, const int64_t *sizes, int32_t ndim, int32_t dtype, double p, double q, double r, double out);
+
+/* tensors */
+void release(double t);
+double number_i(int64_t value);
+double number_d(double value);
+double number_b(int32_t value);
+double empty_strided(const int64_t *sizes, const int64_t *strides, int32_t ndim, int32_t dtype); /* strides may be NULL */
+double as_strided(double t, const int64_t *sizes, const int64_t *strides, int32_t ndim, int64_t offset, int32_t dtype);
+/* `data` is the first element; the memory is the `nbytes` from the lowest one on (strides may be negative). owner: key
+ * given to the function of set_release_owner when the last tensor goes (not when from_memory fails). That may be any
+ * call that frees a tensor, so tensors over such memory are released only while holding the interpreter's lock. */
+double from_memory(uintptr_t data, int64_t nbytes, const int64_t *sizes, const int64_t *strides, int32_t ndim,
+                   int32_t dtype, int64_t owner, int32_t readonly);
+void set_release_owner(uintptr_t function); /* void (*)(int64_t owner) */
+double clone_(double t, int32_t dtype, int32_t contiguous); /* dtype -1: the tensor's own; libc has a `clone` */
+double copy_(double dst, double src);
+double resize_(double t, const int64_t *sizes, int32_t ndim);
+
+int32_t shape_id(double t); /* index into an interned table of shapes, -1: not interned, use sizes() */
+int32_t ndim(double t);
+int64_t numel(double t);
+int32_t dtype(double t);
+void sizes(double t, int64_t *out);
+void strides(double t, int64_t *out);
+int64_t size(double t, int64_t dim); /* negative dim counts from the end; -1 with the error set */
+int64_t storage_offset(double t);
+uintptr_t data_ptr(double t); /* 0 for an empty tensor */
+int32_t flags(double t);
+uint32_t keys(double t);
+void set_keys(double t, uint32_t keys);
+int32_t item_kind(double t); /* 0 bool, 1 int64, 2 double; -1 when it has not exactly one element */
+int64_t item_i(double t); /* for kinds 0 and 1 */
+double item_d(double t);  /* for kind 2 */
+/* storage: an address; its identity is the pointer */
+uintptr_t storage_of(double t);
+int64_t storage_nbytes(uintptr_t storage);
+uintptr_t storage_data(uintptr_t storage);
+int32_t storage_readonly(uintptr_t storage);
+void storage_retain(uintptr_t storage);
+void storage_release(uintptr_t storage);
+double storage_tensor(uintptr_t storage, int32_t dtype); /* one-dimensional tensor over all of it */
+int32_t memory_overlap(double a, double b);
+
+int32_t result_type(double a, double b);
+int32_t can_cast(int32_t from, int32_t to);
+void set_default_dtype(int32_t dtype);
+int32_t get_default_dtype(void);
+
+/* errors, threads, memory, registry */
+int32_t error_take(char *message, int64_t capacity);
+int32_t get_num_threads(void);
+void set_num_threads(int32_t n);
+void memory_statistics(int64_t *out, int32_t n); /* in the order of memory.py's table */
+void memory_empty_cache(void);
+void memory_reset_peak(void);
+void memory_set_cap(int64_t bytes);
+int32_t operator_count(void);
+const char *operator_name(int32_t op);
+int32_t load_library(const char *path); /* first index of its operators; -1 with the error set */
+int32_t level(void);
+const char *environment_problem(void); /* why a variable OPWEAVE_... could not be followed; NULL: all were */
+int32_t set_level(int32_t level); /* 1, or 0 when the processor or the build lacks it */

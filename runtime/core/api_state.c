@@ -1,0 +1,44 @@
+/* Promotion, errors, threads, memory and the registry as Python sees them. */
+#include "allocator.h"
+#include "environment.h"
+#include "level.h"
+#include "registry.h"
+
+#include "api.h"
+
+int32_t result_type(double a, double b) {
+    ow_tensor *inputs[] = {ow_unpack(a), ow_unpack(b)};
+    return ow_result_type(inputs, 2);
+}
+
+int32_t can_cast(int32_t from, int32_t to) { return ow_can_cast(from, to); }
+
+void set_default_dtype(int32_t dtype) { ow_default_dtype = dtype; }
+
+int32_t get_default_dtype(void) { return ow_default_dtype; }
+
+int32_t error_take(char *message, int64_t capacity) { return ow_error_take(message, capacity); }
+
+int32_t get_num_threads(void) { return ow_num_threads(); }
+
+void set_num_threads(int32_t n) { ow_set_num_threads(n); }
+
+void memory_statistics(int64_t *out, int32_t n) { ow_statistics_read(out, n); }
+
+void memory_empty_cache(void) { ow_memory_empty_cache(); }
+
+void memory_reset_peak(void) { ow_statistics_reset_peak(); }
+
+void memory_set_cap(int64_t bytes) { ow_memory_set_cap(bytes); }
+
+int32_t operator_count(void) { return ow_op_count(); }
+
+const char *operator_name(int32_t op) { return op >= 0 && op < ow_op_count() ? ow_op_get(op)->name : NULL; }
+
+int32_t load_library(const char *path) { return ow_op_load(path); }
+
+int32_t level(void) { return ow_level; }
+
+int32_t set_level(int32_t level) { return ow_set_level(level); }
+
+const char *environment_problem(void) { return ow_environment_problem; }

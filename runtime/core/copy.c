@@ -1,0 +1,156 @@
+/* Copies with casting and broadcasting, and the memory order of clones.
+ *
+ * A copy between two layouts of one dtype whose fast dimensions differ (a transposition) goes through square tiles, so
+ * that both sides are read and written a cache line at a time. */
+#include "driver.h"
+#include "iterate.h"
+
+/* The cast loop in the clothes of an elementwise loop: `params` carries the function. */
+static int cast_as_loop(char *const *ptr, const int64_t *stride, int64_t n, const ow_scalar *params, int64_t index) {
+    (void)index;
+    ((ow_cast)(uintptr_t)params[0].i)(ptr[0], stride[0], ptr[1], stride[1], n);
+    return OW_OK;
+}
+
+/* ---- transposition ------------------------------------------------------------------------------------ */
+
+#define TILE 16
+
+/* Copies a rows × columns block: destination contiguous along columns, source contiguous along rows. */
+#define TRANSPOSE(bits) \
+    static void transpose_##bits(char *to, int64_t to_row, const char *from, int64_t from_column, int64_t rows, \
+                                 int64_t columns) { \
+        uint##bits##_t tile[TILE][TILE]; \
+        for (int64_t c = 0; c < columns; c++) \
+            for (int64_t r = 0; r < rows; r++) \
+                tile[c][r] = ((const uint##bits##_t *)(from + c * from_column))[r]; \
+        for (int64_t r = 0; r < rows; r++) \
+            for (int64_t c = 0; c < columns; c++) ((uint##bits##_t *)(to + r * to_row))[c] = tile[c][r]; \
+    }
+TRANSPOSE(8)
+TRANSPOSE(16)
+TRANSPOSE(32)
+TRANSPOSE(64)
+
+typedef struct {
+    const ow_iter *iter;
+    int across; /* the dimension in which the source is contiguous */
+    int64_t itemsize;
+} transposition;
+
+/* Bands of TILE rows of the result; `begin` and `end` count bands over all outer dimensions. */
+static void transpose_bands(void *context, int64_t begin, int64_t end) {
+    const transposition *t = context;
+    const ow_iter *iter = t->iter;
+    int64_t columns = iter->shape[0], rows = iter->shape[t->across];
+    int64_t bands = (rows + TILE - 1) / TILE;
+    for (int64_t at = begin; at < end; at++) {
+        int64_t row = at % bands * TILE, rest = at / bands;
+        char *to = iter->data[0] + row * iter->strides[0][t->across];
+        const char *from = iter->data[1] + row * iter->strides[1][t->across];
+        for (int d = 1; d < iter->ndim; d++) {
+            if (d == t->across) continue;
+            to += rest % iter->shape[d] * iter->strides[0][d];
+            from += rest % iter->shape[d] * iter->strides[1][d];
+            rest /= iter->shape[d];
+        }
+        int64_t height = rows - row < TILE ? rows - row : TILE;
+        for (int64_t column = 0; column < columns; column += TILE) {
+            int64_t width = columns - column < TILE ? columns - column : TILE;
+            char *a = to + column * t->itemsize;
+            const char *b = from + column * iter->strides[1][0];
+            int64_t to_row = iter->strides[0][t->across], from_column = iter->strides[1][0];
+            switch (t->itemsize) {
+            case 1: transpose_8(a, to_row, b, from_column, height, width); break;
+            case 2: transpose_16(a, to_row, b, from_column, height, width); break;
+            case 4: transpose_32(a, to_row, b, from_column, height, width); break;
+            default: transpose_64(a, to_row, b, from_column, height, width); break;
+            }
+        }
+    }
+}
+
+/* The dimension along which the source is contiguous while the destination is along dimension 0; 0: no such. */
+static int transposed_dimension(const ow_iter *iter, int64_t itemsize) {
+    if (iter->strides[0][0] != itemsize || iter->strides[1][0] == itemsize || iter->shape[0] < TILE) return 0;
+    for (int d = 1; d < iter->ndim; d++)
+        if (iter->strides[1][d] == itemsize && iter->shape[d] >= TILE) return d;
+    return 0;
+}
+
+/* ---- copy --------------------------------------------------------------------------------------------- */
+
+static int copy_into(ow_tensor *dst, const ow_tensor *src) {
+    ow_iter iter;
+    int64_t itemsize = ow_itemsize(dst->dtype);
+    iter.noperands = 2;
+    iter.ndim = dst->ndim;
+    iter.numel = dst->numel;
+    if (!iter.numel) return 1;
+    memcpy(iter.shape, dst->sizes, sizeof(int64_t) * dst->ndim);
+    ow_iter_operand(&iter, 0, dst);
+    ow_iter_operand(&iter, 1, src);
+    ow_iter_arrange(&iter);
+    iter.cast[0] = iter.cast[1] = NULL;
+    int across = dst->dtype == src->dtype ? transposed_dimension(&iter, itemsize) : 0;
+    if (across) {
+        transposition t = {&iter, across, itemsize};
+        int64_t bands = (iter.shape[across] + TILE - 1) / TILE;
+        for (int d = 1; d < iter.ndim; d++)
+            if (d != across) bands *= iter.shape[d];
+        double work = 2.0 * (double)iter.numel;
+        void *token = ow_gil_release((int64_t)work);
+        ow_parallel_for(bands, 1 + 8192 / (TILE * iter.shape[0]), work, transpose_bands, &t);
+        ow_gil_acquire(token);
+        return 1;
+    }
+    ow_scalar params = {.i = (int64_t)(uintptr_t)ow_cast_loop(dst->dtype, src->dtype)};
+    ow_iter_run(&iter, cast_as_loop, &params, 1.0);
+    return 1;
+}
+
+int ow_copy(ow_tensor *dst, ow_tensor *src) {
+    int64_t shape[OW_MAX_DIMS];
+    ow_tensor *both[] = {dst, src};
+    if (dst == src) return 1;
+    int ndim = ow_broadcast_shape(both, 2, shape);
+    if (ndim < 0) return 0;
+    if (ndim != dst->ndim || memcmp(shape, dst->sizes, sizeof(int64_t) * (size_t)ndim)) {
+        ow_fail_shape_mismatch(dst, ndim, shape);
+        return 0;
+    }
+    if (dst->storage->flags & OW_STORAGE_READONLY || ow_internal_overlap(dst))
+        return ow_check_writable(dst, NULL, 0);
+    int overlap = ow_memory_overlap(dst, src);
+    if (overlap == 1 && dst->dtype == src->dtype) return 1; /* the same elements in the same places */
+    if (!overlap) return copy_into(dst, src);
+    ow_tensor *separate = ow_clone(src, src->dtype, 0);
+    if (!separate) return 0;
+    copy_into(dst, separate);
+    ow_tensor_free(separate);
+    return 1;
+}
+
+ow_tensor *ow_clone(ow_tensor *t, int dtype, int contiguous) {
+    int64_t strides[OW_MAX_DIMS];
+    const int64_t *layout = NULL;
+    if (!contiguous && !(t->flags & OW_CONTIGUOUS)) {
+        if (t->flags & OW_DENSE) {
+            layout = t->strides;
+        } else { /* gaps or broadcast dimensions: keep the order, close the gaps */
+            int64_t own[1][OW_MAX_DIMS];
+            int order[OW_MAX_DIMS];
+            memcpy(own[0], t->strides, sizeof(int64_t) * t->ndim);
+            ow_iter_order(t->ndim, t->sizes, 1, own, order);
+            int64_t step = 1;
+            for (int i = 0; i < t->ndim; i++) {
+                strides[order[i]] = step;
+                step *= t->sizes[order[i]] > 0 ? t->sizes[order[i]] : 1;
+            }
+            layout = strides;
+        }
+    }
+    ow_tensor *result = ow_tensor_new(dtype < 0 ? t->dtype : dtype, t->ndim, t->sizes, layout);
+    if (result) copy_into(result, t);
+    return result;
+}

@@ -1,0 +1,135 @@
+/* What the drivers of several families share; the messages are torch's. */
+#include <float.h>
+#include <stdlib.h>
+
+#include "driver.h"
+#include "storage.h"
+
+int ow_wrap_dim(int64_t *dim, int64_t ndim) {
+    int64_t n = ndim > 0 ? ndim : 1;
+    if (*dim < -n || *dim >= n) {
+        ow_fail(OW_INDEX_ERROR, "Dimension out of range (expected to be in range of [%lld, %lld], but got %lld)",
+                (long long)-n, (long long)(n - 1), (long long)*dim);
+        return 0;
+    }
+    if (*dim < 0) *dim += n;
+    return 1;
+}
+
+int ow_axes_arrange(ow_axis *axes, int n) {
+    for (int i = 1; i < n; i++) {
+        ow_axis moved = axes[i];
+        uint64_t key = (uint64_t)llabs(moved.in) - 1; /* zero becomes the largest */
+        int j = i;
+        for (; j > 0 && (uint64_t)llabs(axes[j - 1].in) - 1 > key; j--) axes[j] = axes[j - 1];
+        axes[j] = moved;
+    }
+    int merged = 0;
+    for (int i = 0; i < n; i++) {
+        ow_axis *last = axes + merged - 1;
+        if (merged && axes[i].in == last->in * last->size && axes[i].out == last->out * last->size)
+            last->size *= axes[i].size;
+        else axes[merged++] = axes[i];
+    }
+    return merged;
+}
+
+/* ---- results given by the caller ---------------------------------------------------------------------- */
+
+const char *const ow_type_names[OW_NDTYPES] = {
+    [OW_BOOL] = "bool",        [OW_UINT8] = "unsigned char", [OW_INT8] = "signed char",     [OW_INT16] = "short int",
+    [OW_INT32] = "int",        [OW_INT64] = "long int",      [OW_FLOAT16] = "c10::Half",    [OW_BFLOAT16] = "c10::BFloat16",
+    [OW_FLOAT32] = "float",    [OW_FLOAT64] = "double",
+};
+
+int ow_check_result_cast(const ow_tensor *out, int dtype) {
+    if (ow_can_cast(dtype, out->dtype)) return 1;
+    ow_fail(OW_RUNTIME_ERROR, "result type %s can't be cast to the desired output type %s",
+            ow_dtype_scalar_names[dtype], ow_dtype_scalar_names[out->dtype]);
+    return 0;
+}
+
+int ow_check_memory(const ow_tensor *out) {
+    if (out->storage->flags & OW_STORAGE_READONLY) {
+        ow_fail(OW_RUNTIME_ERROR, "the written-to tensor is read-only: its memory belongs to a read-only object. Please "
+                                  "clone() the tensor before performing the operation.");
+        return 0;
+    }
+    if (ow_internal_overlap(out)) {
+        ow_fail(OW_RUNTIME_ERROR,
+                "unsupported operation: more than one element of the written-to tensor refers to a single memory "
+                "location. Please clone() the tensor before performing the operation.");
+        return 0;
+    }
+    return 1;
+}
+
+int ow_shares_memory(const ow_tensor *out, ow_tensor *const *inputs, int n) {
+    for (int k = 0; k < n; k++)
+        if (inputs[k] && ow_memory_overlap(out, inputs[k])) return 1;
+    return 0;
+}
+
+int ow_check_writable(const ow_tensor *out, ow_tensor *const *inputs, int n) {
+    if (!ow_check_memory(out)) return 0;
+    for (int k = 0; k < n; k++) {
+        if (!inputs[k] || inputs[k] == out || ow_memory_overlap(out, inputs[k]) != 2) continue;
+        ow_fail(OW_RUNTIME_ERROR,
+                "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
+                "memory location. Please clone() the tensor before performing the operation.");
+        return 0;
+    }
+    return 1;
+}
+
+ow_tensor *ow_prepare_out(const char *name, ow_tensor *out, int dtype, int ndim, const int64_t *sizes) {
+    if (out->flags & OW_NUMBER) return ow_fail(OW_TYPE_ERROR, "%s(): argument 'out' must be a Tensor, not a number", name);
+    if (!ow_check_result_cast(out, dtype)) return NULL;
+    if (out->ndim == ndim && memcmp(out->sizes, sizes, sizeof(int64_t) * (size_t)ndim) == 0) return out;
+    return ow_tensor_resize(out, ndim, sizes) ? out : NULL;
+}
+
+void *ow_fail_shape_mismatch(const ow_tensor *out, int ndim, const int64_t *shape) {
+    char have[200], want[200];
+    return ow_fail(OW_RUNTIME_ERROR, "output with shape %s doesn't match the broadcast shape %s",
+                   ow_list_text(have, sizeof have, out->ndim, out->sizes), ow_list_text(want, sizeof want, ndim, shape));
+}
+
+/* ---- parameters --------------------------------------------------------------------------------------- */
+
+/* Names of C++ types as torch's message has them; NULL: every number fits (bool by truth, halves by infinity). */
+static const char *const type_names[OW_NDTYPES] = {
+    [OW_UINT8] = "uint8_t", [OW_INT8] = "int8_t", [OW_INT16] = "int16_t",  [OW_INT32] = "int",
+    [OW_INT64] = "int64_t", [OW_FLOAT32] = "float",
+};
+
+static int double_fits(double value, int dtype) {
+    if (dtype == OW_FLOAT32) return value - value != 0 || (value >= -FLT_MAX && value <= FLT_MAX);
+    double lowest = (double)ow_dtype_bounds[dtype][0], highest = (double)ow_dtype_bounds[dtype][1];
+    return value >= lowest && value <= highest; /* false for NaN */
+}
+
+static int integer_fits(int64_t value, int dtype) {
+    if (dtype == OW_FLOAT32) return 1;
+    int64_t lowest = ow_dtype_bounds[dtype][0], highest = ow_dtype_bounds[dtype][1];
+    /* Negative numbers wrap into unsigned dtypes, but only once around. */
+    if (lowest == 0) lowest = -highest;
+    return value >= lowest && value <= highest;
+}
+
+int ow_load_param(const ow_tensor *param, int dtype, ow_scalar *value) {
+    double d = 0;
+    int64_t i = 0;
+    int floating = ow_dtype_kinds[param->dtype] == OW_KIND_FLOATING;
+    if (floating) ow_cast_loop(OW_FLOAT64, param->dtype)((char *)&d, 0, param->data, 0, 1);
+    else ow_cast_loop(OW_INT64, param->dtype)((char *)&i, 0, param->data, 0, 1);
+    if (type_names[dtype] && !(floating ? double_fits(d, dtype) : integer_fits(i, dtype))) {
+        ow_fail(OW_RUNTIME_ERROR, "value cannot be converted to type %s without overflow", type_names[dtype]);
+        return 0;
+    }
+    if (ow_dtype_kinds[dtype] == OW_KIND_FLOATING) value->d = floating ? d : (double)i;
+    else if (dtype == OW_BOOL) value->i = floating ? d != 0 : i != 0;
+    /* The largest double that passes for int64 is 2^63, which does not fit. */
+    else value->i = !floating ? i : d >= 0x1p63 ? INT64_MIN : (int64_t)d;
+    return 1;
+}

@@ -1,0 +1,63 @@
+/* What the drivers of several families share: dimensions, results given by the caller, parameters. */
+#ifndef OPWEAVE_DRIVER_H
+#define OPWEAVE_DRIVER_H
+
+#include "tensor.h"
+
+#define OW_BLOCK 512 /* elements that pass through a stack buffer at a time: a row of casts stays in the level-1 cache */
+
+/* ---- dimensions --------------------------------------------------------------------------------------- */
+
+/* A dimension counted from the end becomes one counted from the start; tensors without dimensions have dimension 0 and
+ * -1. 1, or 0 with the error set. */
+int ow_wrap_dim(int64_t *dim, int64_t ndim);
+
+/* One dimension of a loop over two tensors; strides in bytes. */
+typedef struct ow_axis {
+    int64_t size, in, out;
+} ow_axis;
+
+/* Sorts by the input's strides, fastest first (repeated elements, of stride 0, last), and merges axes that are adjacent
+ * in both tensors. Returns the new number. */
+int ow_axes_arrange(ow_axis *axes, int n);
+
+/* Offset in the input of position `index` of the space that n axes span, the first being the fastest; *out, unless NULL,
+ * is set to that in the output. */
+static inline int64_t ow_axes_offset(const ow_axis *axes, int n, int64_t index, int64_t *out) {
+    int64_t in = 0, to = 0;
+    for (int d = 0; d < n && index; d++) {
+        int64_t at = d == n - 1 ? index : index % axes[d].size;
+        index /= axes[d].size;
+        in += at * axes[d].in;
+        to += at * axes[d].out;
+    }
+    if (out) *out = to;
+    return in;
+}
+
+/* ---- results given by the caller ---------------------------------------------------------------------- */
+
+/* Names of dtypes as torch prints those of C++ ("long int"). */
+extern const char *const ow_type_names[OW_NDTYPES];
+
+/* Checks of a tensor that is to be written. Each returns 1, or 0 with the error set. */
+int ow_check_result_cast(const ow_tensor *out, int dtype); /* can a result of `dtype` be stored in it? */
+int ow_check_memory(const ow_tensor *out);                 /* writable, and each element in a place of its own */
+/* The same, and the inputs (NULL entries skipped) share no memory with it, save the very same elements. */
+int ow_check_writable(const ow_tensor *out, ow_tensor *const *inputs, int n);
+/* Is writing `out` while reading the inputs unsafe? */
+int ow_shares_memory(const ow_tensor *out, ow_tensor *const *inputs, int n);
+
+/* `out=`: checks the cast from `dtype` and gives `out` the shape of the result. `out`, or NULL with the error set. */
+ow_tensor *ow_prepare_out(const char *name, ow_tensor *out, int dtype, int ndim, const int64_t *sizes);
+
+/* "output with shape ... doesn't match the broadcast shape ...". Returns NULL. */
+void *ow_fail_shape_mismatch(const ow_tensor *out, int ndim, const int64_t *shape);
+
+/* ---- parameters --------------------------------------------------------------------------------------- */
+
+/* The value of a number tensor in the form that kernels of `dtype` read, refused as torch does when it lies outside
+ * the dtype's range. 1, or 0 with the error set. */
+int ow_load_param(const ow_tensor *param, int dtype, ow_scalar *value);
+
+#endif

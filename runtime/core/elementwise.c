@@ -1,0 +1,305 @@
+/* The driver of elementwise operators: promotion, broadcasting, allocation, then one pass over memory.
+ *
+ * Small tensors decide the design. The common case (equal shapes, one dtype, contiguous, or a number as the second
+ * operand) skips every general step; all else takes the general road below, which is written for clarity. */
+#include "driver.h"
+#include "iterate.h"
+
+#include <stdio.h>
+
+/* ---- dtypes ------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    int common;  /* what the inputs promote to */
+    int compute; /* what the loop works in */
+    int result;
+    ow_loop loop;
+} resolved;
+
+static int result_dtype(const ow_op *op, int common) {
+    switch (op->promotion) {
+    case OW_PROMOTE_ALWAYS_BOOL:
+        return OW_BOOL;
+    case OW_PROMOTE_INT_TO_FLOAT:
+        return ow_dtype_kinds[common] == OW_KIND_FLOATING ? common : ow_default_dtype;
+    default:
+        return common;
+    }
+}
+
+static int resolve(const ow_op *op, int common, int default_params, resolved *r) {
+    const ow_elementwise_table *table = op->tables[ow_level];
+    r->common = common;
+    r->result = result_dtype(op, common);
+    r->compute = ow_compute_dtype[op->promotion == OW_PROMOTE_ALWAYS_BOOL ? common : r->result];
+    r->loop = default_params && table->plain[r->compute] ? table->plain[r->compute] : table->general[r->compute];
+    if (!r->loop || !(op->dtypes >> common & 1)) {
+        ow_fail(OW_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", op->name, ow_dtype_scalar_names[common]);
+        return 0;
+    }
+    return 1;
+}
+
+/* The dtype in which the loop takes input k. */
+static int input_dtype(const ow_op *op, int k, int compute) {
+    return op->fixed[k] == OW_PROMOTED ? compute : op->fixed[k];
+}
+
+/* ---- results ------------------------------------------------------------------------------------------ */
+
+/* Elements in a row must not pay for a thread switch or a lock twice: contiguous operands run as one long row. */
+static int run_contiguous(const ow_op *op, ow_loop loop, const ow_scalar *params, int noperands, char *const *data,
+                          const int64_t *strides, int64_t n) {
+    if ((double)n * op->cost < 16384) return loop(data, strides, n, params, 0);
+    ow_iter iter;
+    iter.noperands = noperands;
+    iter.ndim = 1;
+    iter.numel = iter.shape[0] = n;
+    for (int k = 0; k < noperands; k++) {
+        iter.data[k] = data[k];
+        iter.strides[k][0] = strides[k];
+        iter.cast[k] = NULL;
+    }
+    return ow_iter_run(&iter, loop, params, op->cost);
+}
+
+static ow_tensor *loop_failed(const ow_op *op, int status) {
+    if (status == OW_ZERO_DIVISION) return ow_fail(OW_ZERO_DIVISION, "ZeroDivisionError");
+    return ow_fail(status, "%s: invalid value", op->name);
+}
+
+static int same_sizes(const ow_tensor *a, const ow_tensor *b) {
+    return a->ndim == b->ndim && memcmp(a->sizes, b->sizes, sizeof(int64_t) * a->ndim) == 0;
+}
+
+/* The number's value in the dtype of the loop. */
+static void load_number(const ow_tensor *number, int dtype, char *value) {
+    ow_cast_loop(dtype, number->dtype)(value, 0, number->data, 0, 1);
+}
+
+/* The common case; *done tells whether it applied. */
+static ow_tensor *fast(const ow_op *op, ow_tensor *const *inputs, ow_tensor *out, int *done) {
+    const ow_tensor *first = inputs[0];
+    _Alignas(8) char number[8];
+    char *data[OW_MAX_OPERANDS];
+    int64_t strides[OW_MAX_OPERANDS];
+    *done = 0;
+    if (!(first->flags & OW_CONTIGUOUS) || first->flags & OW_NUMBER) return NULL;
+    int compute = first->dtype;
+    const ow_elementwise_table *table = op->tables[ow_level];
+    ow_loop loop = table->plain[compute] ? table->plain[compute] : table->general[compute];
+    if (!loop || !(op->dtypes >> compute & 1)) return NULL;
+    int result = result_dtype(op, compute);
+    if (result != compute && op->promotion != OW_PROMOTE_ALWAYS_BOOL) return NULL;
+    int64_t itemsize = ow_itemsize(compute);
+    data[1] = first->data;
+    strides[1] = itemsize;
+    for (int k = 0; k < op->ninputs; k++)
+        if (op->fixed[k] != OW_PROMOTED || !inputs[k]) return NULL;
+    for (int k = 1; k < op->ninputs; k++) {
+        const ow_tensor *t = inputs[k];
+        if (t->flags & OW_NUMBER) {
+            /* A number does not change the dtype when its category is not above the tensor's. */
+            if (k != op->ninputs - 1 || ow_dtype_kinds[t->dtype] > ow_dtype_kinds[compute]) return NULL;
+            load_number(t, compute, number);
+            data[k + 1] = number;
+            strides[k + 1] = 0;
+        } else {
+            if (t->dtype != compute || !(t->flags & OW_CONTIGUOUS) || !same_sizes(t, first)) return NULL;
+            data[k + 1] = t->data;
+            strides[k + 1] = itemsize;
+        }
+    }
+    if (out) {
+        if (out->dtype != result || !(out->flags & OW_CONTIGUOUS) || !same_sizes(out, first)) return NULL;
+        for (int k = 0; k < op->ninputs; k++)
+            if (inputs[k] != out && !(inputs[k]->flags & OW_NUMBER) && inputs[k]->storage == out->storage)
+                return NULL; /* the general road checks for partial overlap */
+        if (out->storage->flags & OW_STORAGE_READONLY) return NULL;
+    } else {
+        out = ow_tensor_new(result, first->ndim, first->sizes, NULL);
+        *done = 1;
+        if (!out) return NULL;
+    }
+    *done = 1;
+    data[0] = out->data;
+    strides[0] = ow_itemsize(result);
+    int status = run_contiguous(op, loop, NULL, op->ninputs + 1, data, strides, first->numel);
+    if (status) return loop_failed(op, status);
+    return out;
+}
+
+/* ---- the general road --------------------------------------------------------------------------------- */
+
+static int defaults_suffice(const ow_op *op, ow_tensor *const *params) {
+    for (int k = 0; k < op->nparams; k++)
+        if (params && params[k]) return 0;
+    return 1;
+}
+
+/* Parameters in the form the loop reads: doubles for floating compute dtypes, else integers. */
+static int load_params(const ow_op *op, ow_tensor *const *params, const resolved *r, ow_scalar *values) {
+    int floating = ow_dtype_kinds[r->compute] == OW_KIND_FLOATING;
+    for (int k = 0; k < op->nparams; k++) {
+        const ow_tensor *p = params ? params[k] : NULL;
+        if (!p) {
+            if (floating) values[k].d = op->defaults[k];
+            else values[k].i = (int64_t)op->defaults[k];
+            continue;
+        }
+        int kind = ow_dtype_kinds[p->dtype];
+        if (kind == OW_KIND_FLOATING && ow_dtype_kinds[r->common] != OW_KIND_FLOATING) {
+            ow_fail(OW_RUNTIME_ERROR, "For integral input tensors, argument alpha must not be a floating point number.");
+            return 0;
+        }
+        if (kind == OW_KIND_BOOL && r->common != OW_BOOL) {
+            ow_fail(OW_RUNTIME_ERROR, "Boolean alpha only supported for Boolean results.");
+            return 0;
+        }
+        ow_cast_loop(floating ? OW_FLOAT64 : OW_INT64, p->dtype)((char *)&values[k], 0, p->data, 0, 1);
+    }
+    return 1;
+}
+
+/* Inputs that are None are replaced by the end of the compute dtype's range that leaves the others unchanged. */
+static void absent_value(int which, int dtype, char *value) {
+    double end = which == OW_ABSENT_HIGHEST ? __builtin_inf() : -__builtin_inf();
+    if (ow_dtype_kinds[dtype] == OW_KIND_FLOATING) {
+        ow_cast_loop(dtype, OW_FLOAT64)(value, 0, (const char *)&end, 0, 1);
+    } else {
+        int64_t bound = ow_dtype_bounds[dtype][which == OW_ABSENT_HIGHEST];
+        ow_cast_loop(dtype, OW_INT64)(value, 0, (const char *)&bound, 0, 1);
+    }
+}
+
+static ow_tensor *check_inputs(const ow_op *op, ow_tensor *const *inputs) {
+    int given = 0, optional = 0;
+    for (int k = 0; k < op->ninputs; k++) {
+        const ow_tensor *t = inputs[k];
+        if (!t && op->absent[k] == OW_REQUIRED)
+            return ow_fail(OW_TYPE_ERROR, "%s(): argument %d must be a Tensor, not None", op->name, k + 1);
+        if (t && op->fixed[k] != OW_PROMOTED && t->dtype != op->fixed[k])
+            return ow_fail(OW_RUNTIME_ERROR, "%s expected argument %d to be a %s tensor, but got a tensor with dtype %s",
+                           op->name, k + 1, ow_dtype_names[op->fixed[k]], ow_dtype_names[t->dtype]);
+        optional += op->absent[k] != OW_REQUIRED;
+        given += t && op->absent[k] != OW_REQUIRED;
+    }
+    for (int k = 0; op->refusal && k < op->ninputs; k++)
+        if (inputs[k] && !(op->dtypes >> inputs[k]->dtype & 1)) return ow_fail(OW_RUNTIME_ERROR, "%s", op->refusal);
+    if (optional && !given)
+        return ow_fail(OW_RUNTIME_ERROR, "%s: At least one of the optional bounds must not be None", op->name);
+    return inputs[0];
+}
+
+/* A tensor of `shape` whose memory order follows the inputs, as torch chooses it. */
+static ow_tensor *new_result(int dtype, int ndim, const int64_t *shape, ow_tensor *const *inputs, int n) {
+    int64_t strides[OW_MAX_OPERANDS][OW_MAX_DIMS];
+    int order[OW_MAX_DIMS], contiguous = 1, count = 0;
+    const ow_tensor *first = NULL;
+    int alike = 1; /* same sizes and strides throughout */
+    for (int k = 0; k < n; k++) {
+        const ow_tensor *t = inputs[k];
+        if (!t || t->flags & OW_NUMBER) continue;
+        int full = t->ndim == ndim && memcmp(t->sizes, shape, sizeof(int64_t) * (size_t)ndim) == 0;
+        contiguous &= full && (t->flags & OW_CONTIGUOUS);
+        if (!first) first = t;
+        alike &= full && memcmp(t->strides, first->strides, sizeof(int64_t) * (size_t)ndim) == 0;
+    }
+    if (!first || contiguous) return ow_tensor_new(dtype, ndim, shape, NULL);
+    if (alike && first->flags & OW_DENSE) return ow_tensor_new(dtype, ndim, shape, first->strides);
+    for (int k = 0; k < n; k++) {
+        const ow_tensor *t = inputs[k];
+        if (!t || t->flags & OW_NUMBER) continue;
+        int lead = ndim - t->ndim;
+        for (int d = 0; d < ndim; d++)
+            strides[count][d] = d < lead || t->sizes[d - lead] == 1 ? 0 : t->strides[d - lead] * ow_itemsize(t->dtype);
+        count++;
+    }
+    ow_iter_order(ndim, shape, count, strides, order);
+    int64_t result[OW_MAX_DIMS], step = 1;
+    for (int i = 0; i < ndim; i++) {
+        result[order[i]] = step;
+        step *= shape[order[i]] > 0 ? shape[order[i]] : 1;
+    }
+    return ow_tensor_new(dtype, ndim, shape, result);
+}
+
+static int format_sizes(char *text, size_t capacity, int ndim, const int64_t *sizes) {
+    size_t used = (size_t)snprintf(text, capacity, "[");
+    for (int d = 0; d < ndim && used < capacity; d++)
+        used += (size_t)snprintf(text + used, capacity - used, d ? ", %lld" : "%lld", (long long)sizes[d]);
+    if (used < capacity) snprintf(text + used, capacity - used, "]");
+    return 1;
+}
+
+/* In place: the target keeps its shape and dtype, so both must be able to take the result. */
+static int check_inplace(const ow_tensor *out, int result, int ndim, const int64_t *shape) {
+    if (out->ndim != ndim || memcmp(out->sizes, shape, sizeof(int64_t) * (size_t)ndim)) {
+        char have[200], want[200];
+        format_sizes(have, sizeof have, out->ndim, out->sizes);
+        format_sizes(want, sizeof want, ndim, shape);
+        ow_fail(OW_RUNTIME_ERROR, "output with shape %s doesn't match the broadcast shape %s", have, want);
+        return 0;
+    }
+    return ow_check_result_cast(out, result);
+}
+
+ow_tensor *ow_elementwise(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out,
+                          ow_mode mode) {
+    int plain = defaults_suffice(op, params);
+    if (plain && inputs[0]) {
+        int done;
+        ow_tensor *result = fast(op, inputs, out, &done);
+        if (done) return result;
+    }
+    if (!check_inputs(op, inputs)) return NULL;
+
+    ow_tensor *promoted[OW_MAX_INPUTS];
+    for (int k = 0; k < op->ninputs; k++) promoted[k] = op->fixed[k] == OW_PROMOTED ? inputs[k] : NULL;
+    int common = op->promotion == OW_PROMOTE_KEEP ? inputs[0]->dtype : ow_result_type(promoted, op->ninputs);
+    resolved r;
+    ow_scalar values[OW_MAX_PARAMS];
+    ow_iter iter;
+    iter.ndim = ow_broadcast_shape(inputs, op->ninputs, iter.shape);
+    if (iter.ndim < 0) return NULL;
+    if (!resolve(op, common, plain, &r) || !load_params(op, params, &r, values)) return NULL;
+
+    ow_tensor *result = out;
+    if (mode == OW_INPLACE) {
+        if (!check_inplace(out, r.result, iter.ndim, iter.shape)) return NULL;
+    } else if (mode == OW_OUT) {
+        result = ow_prepare_out(op->name, out, r.result, iter.ndim, iter.shape);
+    } else {
+        result = new_result(r.result, iter.ndim, iter.shape, inputs, op->ninputs);
+    }
+    if (!result) return NULL;
+    if (mode != OW_NEW && !ow_check_writable(result, inputs, op->ninputs)) return NULL;
+
+    iter.noperands = op->ninputs + 1;
+    iter.numel = result->numel;
+    ow_iter_operand(&iter, 0, result);
+    int computed = op->promotion == OW_PROMOTE_ALWAYS_BOOL ? OW_BOOL : r.compute;
+    iter.itemsize[0] = ow_itemsize(computed);
+    iter.cast[0] = result->dtype == computed ? NULL : ow_cast_loop(result->dtype, computed);
+    _Alignas(8) char single[OW_MAX_INPUTS][8]; /* one-element inputs are converted once, not in every chunk */
+    for (int k = 0; k < op->ninputs; k++) {
+        const ow_tensor *t = inputs[k];
+        int wanted = input_dtype(op, k, r.compute);
+        iter.itemsize[k + 1] = ow_itemsize(wanted);
+        iter.cast[k + 1] = NULL;
+        if (t && t->numel != 1) {
+            ow_iter_operand(&iter, k + 1, t);
+            iter.cast[k + 1] = t->dtype == wanted ? NULL : ow_cast_loop(wanted, t->dtype);
+            continue;
+        }
+        if (t) load_number(t, wanted, single[k]);
+        else absent_value(op->absent[k], wanted, single[k]);
+        iter.data[k + 1] = single[k];
+        memset(iter.strides[k + 1], 0, sizeof(int64_t) * (size_t)iter.ndim);
+    }
+    ow_iter_arrange(&iter);
+    int status = ow_iter_run(&iter, r.loop, values, op->cost);
+    if (!status) return result;
+    if (mode == OW_NEW) ow_tensor_free(result);
+    return loop_failed(op, status);
+}

@@ -1,0 +1,91 @@
+/* The driver of factories: tensors whose elements are computed from parameters and their position. */
+#include "driver.h"
+
+typedef struct {
+    ow_loop loop;
+    const ow_scalar *params;
+    char *out;
+    int64_t size;    /* bytes of an element of the result */
+    int64_t compute; /* bytes of an element that the loop writes */
+    ow_cast store;   /* NULL: the loop writes the result itself */
+} fill_state;
+
+/* Elements [begin, end) of a contiguous result. */
+static void fill(void *context, int64_t begin, int64_t end) {
+    const fill_state *f = context;
+    if (!f->store) {
+        char *to = f->out + begin * f->size;
+        f->loop(&to, &f->size, end - begin, f->params, begin);
+        return;
+    }
+    _Alignas(64) char buffer[OW_BLOCK * 8];
+    for (int64_t at = begin; at < end; at += OW_BLOCK) {
+        int64_t count = end - at < OW_BLOCK ? end - at : OW_BLOCK;
+        char *to = buffer;
+        f->loop(&to, &f->compute, count, f->params, at);
+        f->store(f->out + at * f->size, f->size, buffer, f->compute, count);
+    }
+}
+
+static int load_params(const ow_op *op, ow_tensor *const *params, int dtype, ow_scalar *values) {
+    int floating = ow_dtype_kinds[dtype] == OW_KIND_FLOATING;
+    for (int k = 0; k < op->nparams; k++) {
+        if (params && params[k]) {
+            if (!ow_load_param(params[k], dtype, &values[k])) return 0;
+        } else if (floating) {
+            values[k].d = op->defaults[k];
+        } else {
+            values[k].i = (int64_t)op->defaults[k];
+        }
+    }
+    return 1;
+}
+
+/* A tensor without a table of loops keeps what its memory holds. */
+static int run(const ow_op *op, ow_tensor *const *params, ow_tensor *result) {
+    const ow_elementwise_table *table = op->tables[ow_level];
+    ow_scalar values[OW_MAX_PARAMS];
+    int compute = ow_compute_dtype[result->dtype];
+    if (!table) return 1;
+    fill_state f = {.loop = table->general[compute],
+                    .params = values,
+                    .out = result->data,
+                    .size = ow_itemsize(result->dtype),
+                    .compute = ow_itemsize(compute),
+                    .store = compute == result->dtype ? NULL : ow_cast_loop(result->dtype, compute)};
+    if (!load_params(op, params, result->dtype, values)) return 0;
+    double work = (double)result->numel * op->cost;
+    if (work < 2 * 8192) {
+        fill(&f, 0, result->numel);
+        return 1;
+    }
+    void *token = ow_gil_release((int64_t)work);
+    ow_parallel_for(result->numel, 8192, work, fill, &f);
+    ow_gil_acquire(token);
+    return 1;
+}
+
+static int supports(const ow_op *op, int dtype) {
+    const ow_elementwise_table *table = op->tables[ow_level];
+    if (op->dtypes >> dtype & 1 && (!table || table->general[ow_compute_dtype[dtype]])) return 1;
+    if (op->refusal) ow_fail(OW_RUNTIME_ERROR, "%s", op->refusal);
+    else ow_fail(OW_NOT_IMPLEMENTED, "\"%s_cpu\" not implemented for '%s'", op->name, ow_dtype_scalar_names[dtype]);
+    return 0;
+}
+
+ow_tensor *ow_factory(const ow_op *op, const int64_t *sizes, int ndim, int dtype, ow_tensor *const *params,
+                      ow_tensor *out) {
+    if (!supports(op, out ? out->dtype : dtype)) return NULL;
+    if (out) {
+        if (!ow_prepare_out(op->name, out, out->dtype, ndim, sizes) || !ow_check_memory(out)) return NULL;
+        if (out->flags & OW_CONTIGUOUS) return run(op, params, out) ? out : NULL;
+        if (!op->tables[ow_level]) return out;
+        dtype = out->dtype;
+    }
+    ow_tensor *result = ow_tensor_new(dtype, ndim, sizes, NULL);
+    if (!result) return NULL;
+    int done = run(op, params, result) && (!out || ow_copy(out, result));
+    if (done && !out) return result;
+    ow_tensor_free(result);
+    return done ? out : NULL;
+}

@@ -1,0 +1,94 @@
+/* Conversions between float32 and the half formats, as rows (vectorised) and one by one. */
+#ifndef OPWEAVE_HALF_H
+#define OPWEAVE_HALF_H
+
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__F16C__)
+#include <immintrin.h>
+#endif
+
+static inline uint32_t ow_float_bits(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static inline float ow_bits_float(uint32_t bits) {
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* ---- bfloat16: the upper half of a float32; rounds to nearest even, NaN stays NaN ---------------------- */
+
+static inline float ow_bf16_to_f32(uint16_t h) { return ow_bits_float((uint32_t)h << 16); }
+
+static inline uint16_t ow_f32_to_bf16(float x) {
+    uint32_t bits = ow_float_bits(x);
+    uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+    return (uint16_t)((bits & 0x7fffffff) > 0x7f800000 ? 0x7fc0 : rounded);
+}
+
+/* ---- float16 (IEEE binary16) --------------------------------------------------------------------------- */
+
+#if defined(__F16C__)
+static inline float ow_f16_to_f32(uint16_t h) { return _cvtsh_ss(h); }
+static inline uint16_t ow_f32_to_f16(float x) { return _cvtss_sh(x, 0); }
+#else
+static inline float ow_f16_to_f32(uint16_t h) {
+    /* Scaling by 2^112 moves the exponent and normalises denormals; infinities and NaN need their exponent filled. */
+    uint32_t magnitude = (uint32_t)(h & 0x7fff) << 13;
+    float scaled = ow_bits_float(magnitude) * 0x1p112f;
+    uint32_t bits = ow_float_bits(scaled) | ((h & 0x7c00) == 0x7c00 ? 0x7f800000u : 0);
+    /* The hardware conversion makes signalling NaNs quiet. */
+    bits |= (h & 0x7fff) > 0x7c00 ? 0x00400000u : 0;
+    return ow_bits_float(bits | (uint32_t)(h & 0x8000) << 16);
+}
+static inline uint16_t ow_f32_to_f16(float x) {
+    uint32_t bits = ow_float_bits(x), sign = bits >> 16 & 0x8000;
+    bits &= 0x7fffffff;
+    /* Denormal results: adding 0.5 aligns the binary point, so that the addition rounds to nearest even. */
+    uint32_t denormal = ow_float_bits(ow_bits_float(bits) + 0.5f) - 0x3f000000;
+    uint32_t normal = (bits - 0x38000000 + 0xfff + (bits >> 13 & 1)) >> 13;
+    uint32_t result = bits < 0x38800000 ? denormal : normal;
+    result = bits >= 0x47800000 ? 0x7c00 : result;
+    result = bits > 0x7f800000 ? 0x7e00 | (bits >> 13 & 0x3ff) : result;
+    return (uint16_t)(sign | result);
+}
+#endif
+
+/* ---- rows ---------------------------------------------------------------------------------------------- */
+
+static inline void ow_row_f16_to_f32(float *to, const uint16_t *from, int64_t n) {
+    int64_t i = 0;
+#if defined(__AVX512F__)
+    for (; i + 16 <= n; i += 16)
+        _mm512_storeu_ps(to + i, _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(from + i))));
+#elif defined(__F16C__)
+    for (; i + 8 <= n; i += 8) _mm256_storeu_ps(to + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(from + i))));
+#endif
+    for (; i < n; i++) to[i] = ow_f16_to_f32(from[i]);
+}
+
+static inline void ow_row_f32_to_f16(uint16_t *to, const float *from, int64_t n) {
+    int64_t i = 0;
+#if defined(__AVX512F__)
+    for (; i + 16 <= n; i += 16)
+        _mm256_storeu_si256((__m256i *)(to + i), _mm512_cvtps_ph(_mm512_loadu_ps(from + i), 0));
+#elif defined(__F16C__)
+    for (; i + 8 <= n; i += 8) _mm_storeu_si128((__m128i *)(to + i), _mm256_cvtps_ph(_mm256_loadu_ps(from + i), 0));
+#endif
+    for (; i < n; i++) to[i] = ow_f32_to_f16(from[i]);
+}
+
+static inline void ow_row_bf16_to_f32(float *to, const uint16_t *from, int64_t n) {
+    for (int64_t i = 0; i < n; i++) to[i] = ow_bf16_to_f32(from[i]);
+}
+
+static inline void ow_row_f32_to_bf16(uint16_t *to, const float *from, int64_t n) {
+    for (int64_t i = 0; i < n; i++) to[i] = ow_f32_to_bf16(from[i]);
+}
+
+#endif

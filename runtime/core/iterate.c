@@ -1,0 +1,220 @@
+/* Strided iteration: order and merge dimensions once, then run a loop over rows, whole or in cast chunks. */
+#include "iterate.h"
+
+int ow_broadcast_shape(ow_tensor *const *inputs, int n, int64_t *shape) {
+    int ndim = 0;
+    for (int k = 0; k < n; k++)
+        if (inputs[k] && inputs[k]->ndim > ndim) ndim = inputs[k]->ndim;
+    for (int d = 0; d < ndim; d++) shape[d] = 1;
+    for (int k = 0; k < n; k++) {
+        const ow_tensor *t = inputs[k];
+        if (!t) continue;
+        for (int d = 0; d < t->ndim; d++) {
+            int at = ndim - t->ndim + d;
+            int64_t size = t->sizes[d];
+            if (size == shape[at] || size == 1) continue;
+            if (shape[at] != 1) {
+                ow_fail(OW_RUNTIME_ERROR,
+                        "The size of tensor a (%lld) must match the size of tensor b (%lld) at non-singleton "
+                        "dimension %d",
+                        (long long)shape[at], (long long)size, at);
+                return -1;
+            }
+            shape[at] = size;
+        }
+    }
+    return ndim;
+}
+
+/* Should dimension a come after dimension b (be slower)? 1 yes, -1 no, 0 the operands cannot tell. */
+static int slower(const int64_t *shape, int noperands, int64_t strides[][OW_MAX_DIMS], int a, int b) {
+    for (int k = 0; k < noperands; k++) {
+        int64_t sa = strides[k][a], sb = strides[k][b];
+        if (sa < 0) sa = -sa;
+        if (sb < 0) sb = -sb;
+        if (!sa || !sb) continue;
+        if (sa < sb) return -1;
+        if (sa > sb) return 1;
+        if (shape[a] > shape[b]) return 1;
+    }
+    return 0;
+}
+
+void ow_iter_order(int ndim, const int64_t *shape, int noperands, int64_t strides[][OW_MAX_DIMS], int *order) {
+    for (int d = 0; d < ndim; d++) order[d] = ndim - 1 - d;
+    for (int i = 1; i < ndim; i++) {
+        int moved = i;
+        for (int j = i - 1; j >= 0; j--) {
+            int relation = slower(shape, noperands, strides, order[j], order[moved]);
+            if (relation > 0) {
+                int swap = order[j];
+                order[j] = order[moved];
+                order[moved] = swap;
+                moved = j;
+            } else if (relation < 0) {
+                break;
+            }
+        }
+    }
+}
+
+void ow_iter_operand(ow_iter *iter, int k, const ow_tensor *t) {
+    int64_t itemsize = ow_itemsize(t->dtype);
+    int lead = iter->ndim - t->ndim;
+    iter->data[k] = t->data;
+    for (int d = 0; d < lead; d++) iter->strides[k][d] = 0;
+    for (int d = 0; d < t->ndim; d++)
+        iter->strides[k][lead + d] = t->sizes[d] == 1 ? 0 : t->strides[d] * itemsize;
+}
+
+/* Rows shorter than this are better run across: the longest dimension becomes the inner one. */
+#define SHORT_ROW 8
+
+static void put_long_dimension_inside(ow_iter *iter) {
+    if (iter->ndim < 2 || iter->shape[0] >= SHORT_ROW) return;
+    int longest = 0;
+    for (int d = 1; d < iter->ndim; d++)
+        if (iter->shape[d] > iter->shape[longest]) longest = d;
+    if (iter->shape[longest] < 4 * iter->shape[0]) return;
+    int64_t size = iter->shape[0];
+    iter->shape[0] = iter->shape[longest];
+    iter->shape[longest] = size;
+    for (int k = 0; k < iter->noperands; k++) {
+        int64_t stride = iter->strides[k][0];
+        iter->strides[k][0] = iter->strides[k][longest];
+        iter->strides[k][longest] = stride;
+    }
+}
+
+void ow_iter_arrange(ow_iter *iter) {
+    int order[OW_MAX_DIMS];
+    int64_t shape[OW_MAX_DIMS], strides[OW_MAX_OPERANDS][OW_MAX_DIMS];
+    ow_iter_order(iter->ndim, iter->shape, iter->noperands, iter->strides, order);
+    int ndim = 0;
+    for (int i = 0; i < iter->ndim; i++) {
+        int d = order[i];
+        if (iter->shape[d] == 1) continue;
+        int merge = ndim > 0;
+        for (int k = 0; merge && k < iter->noperands; k++)
+            merge = iter->strides[k][d] == strides[k][ndim - 1] * shape[ndim - 1];
+        if (merge) {
+            shape[ndim - 1] *= iter->shape[d];
+            continue;
+        }
+        shape[ndim] = iter->shape[d];
+        for (int k = 0; k < iter->noperands; k++) strides[k][ndim] = iter->strides[k][d];
+        ndim++;
+    }
+    if (!ndim) { /* 0-dim, or every dimension of size one */
+        shape[0] = 1;
+        for (int k = 0; k < iter->noperands; k++) strides[k][0] = 0;
+        ndim = 1;
+    }
+    iter->ndim = ndim;
+    memcpy(iter->shape, shape, sizeof(int64_t) * (size_t)ndim);
+    for (int k = 0; k < iter->noperands; k++)
+        memcpy(iter->strides[k], strides[k], sizeof(int64_t) * (size_t)ndim);
+    put_long_dimension_inside(iter);
+}
+
+/* One row of n elements through stack buffers: cast in, compute, cast out. */
+static int run_cast_row(const ow_iter *iter, char *const *data, int64_t n, ow_loop loop, const ow_scalar *params) {
+    _Alignas(64) char buffer[OW_MAX_OPERANDS][OW_CHUNK * 8];
+    int status = OW_OK;
+    for (int64_t done = 0; done < n; done += OW_CHUNK) {
+        int64_t count = n - done < OW_CHUNK ? n - done : OW_CHUNK;
+        char *ptr[OW_MAX_OPERANDS];
+        int64_t stride[OW_MAX_OPERANDS];
+        for (int k = iter->noperands - 1; k >= 0; k--) {
+            int64_t step = iter->strides[k][0];
+            char *at = data[k] + done * step;
+            if (!iter->cast[k]) {
+                ptr[k] = at;
+                stride[k] = step;
+                continue;
+            }
+            ptr[k] = buffer[k];
+            stride[k] = iter->itemsize[k];
+            if (k == 0) continue;
+            if (step) {
+                iter->cast[k](buffer[k], iter->itemsize[k], at, step, count);
+            } else { /* a broadcast operand: one element serves the row */
+                iter->cast[k](buffer[k], iter->itemsize[k], at, 0, 1);
+                stride[k] = 0;
+            }
+        }
+        int result = loop(ptr, stride, count, params, 0);
+        if (result) status = result;
+        if (iter->cast[0]) {
+            int64_t step = iter->strides[0][0];
+            iter->cast[0](data[0] + done * step, step, buffer[0], iter->itemsize[0], count);
+        }
+    }
+    return status;
+}
+
+typedef struct {
+    const ow_iter *iter;
+    ow_loop loop;
+    const ow_scalar *params;
+    int casts;
+    int status; /* the last error a worker met; any will do */
+} run_state;
+
+/* Elements [begin, end) in iteration order: find the place of `begin`, then go row by row. */
+static void run_range(void *context, int64_t begin, int64_t end) {
+    run_state *state = context;
+    const ow_iter *iter = state->iter;
+    int64_t position[OW_MAX_DIMS];
+    char *data[OW_MAX_OPERANDS];
+    int64_t stride[OW_MAX_OPERANDS];
+    for (int k = 0; k < iter->noperands; k++) {
+        data[k] = iter->data[k];
+        stride[k] = iter->strides[k][0];
+    }
+    int64_t rest = begin;
+    for (int d = 0; d < iter->ndim; d++) {
+        position[d] = rest % iter->shape[d];
+        rest /= iter->shape[d];
+        for (int k = 0; k < iter->noperands; k++) data[k] += position[d] * iter->strides[k][d];
+    }
+    int status = OW_OK;
+    while (begin < end) {
+        int64_t n = iter->shape[0] - position[0];
+        if (n > end - begin) n = end - begin;
+        int result = state->casts ? run_cast_row(iter, data, n, state->loop, state->params)
+                                  : state->loop(data, stride, n, state->params, begin);
+        if (result) status = result;
+        begin += n;
+        for (int k = 0; k < iter->noperands; k++) data[k] -= position[0] * stride[k];
+        position[0] = 0;
+        for (int d = 1; d < iter->ndim; d++) {
+            position[d]++;
+            for (int k = 0; k < iter->noperands; k++) data[k] += iter->strides[k][d];
+            if (position[d] < iter->shape[d]) break;
+            for (int k = 0; k < iter->noperands; k++) data[k] -= position[d] * iter->strides[k][d];
+            position[d] = 0;
+        }
+    }
+    if (status) __atomic_store_n(&state->status, status, __ATOMIC_RELAXED);
+}
+
+#define GRAIN 8192 /* elements of a float32 add that are worth another thread */
+
+int ow_iter_run(const ow_iter *iter, ow_loop loop, const ow_scalar *params, double cost) {
+    run_state state = {iter, loop, params, 0, OW_OK};
+    if (iter->numel == 0) return OW_OK;
+    for (int k = 0; k < iter->noperands; k++) state.casts |= iter->cast[k] != NULL;
+    double work = (double)iter->numel * cost;
+    if (work < 2 * GRAIN) {
+        run_range(&state, 0, iter->numel);
+        return state.status;
+    }
+    /* Boundaries fall on whole chunks, so that vectors start where they would in a serial run. */
+    int64_t grain = (int64_t)(GRAIN / cost) & ~(int64_t)(OW_CHUNK - 1);
+    if (grain < OW_CHUNK) grain = OW_CHUNK;
+    void *token = ow_gil_release((int64_t)work);
+    ow_parallel_for(iter->numel, grain, work, run_range, &state);
+    ow_gil_acquire(token);
+    return state.status;
+}

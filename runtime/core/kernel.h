@@ -1,0 +1,159 @@
+/* What generated kernels build on: symbols per instruction-set level, SIMD mathematics, defined integer arithmetic. */
+#ifndef OPWEAVE_KERNEL_H
+#define OPWEAVE_KERNEL_H
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "opweave.h"
+
+/* ---- symbols per level -------------------------------------------------------------------------------- */
+
+#define OW_JOIN_(a, b, c) a##b##_##c
+#define OW_JOIN(a, b, c) OW_JOIN_(a, b, c)
+#define OW_SYMBOL(name) OW_JOIN(ow_, name, OW_LEVEL)
+
+/* The addresses of one table at every level, for a descriptor. */
+#if OW_NLEVELS == 3
+#define OW_TABLES(name) {&ow_##name##_v1, &ow_##name##_v3, &ow_##name##_v4}
+#define OW_DECLARE_TABLES(type, name) extern const type ow_##name##_v1, ow_##name##_v3, ow_##name##_v4
+#else
+#define OW_TABLES(name) {&ow_##name##_v1}
+#define OW_DECLARE_TABLES(type, name) extern const type ow_##name##_v1
+#endif
+
+/* ---- SIMD mathematics --------------------------------------------------------------------------------- */
+
+/* glibc's libmvec, reached by telling the compiler that vector forms exist; it then calls them from its own loops. */
+#if defined(OW_HAVE_LIBMVEC) && defined(__x86_64__)
+#define OW_SIMD __attribute__((simd("notinbranch"), const, nothrow, leaf))
+#define OW_SIMD_MATH1(name) \
+    OW_SIMD double name(double); \
+    OW_SIMD float name##f(float);
+#define OW_SIMD_MATH2(name) \
+    OW_SIMD double name(double, double); \
+    OW_SIMD float name##f(float, float);
+OW_SIMD_MATH1(exp)
+OW_SIMD_MATH1(log)
+OW_SIMD_MATH1(sin)
+OW_SIMD_MATH1(cos)
+OW_SIMD_MATH1(tan)
+OW_SIMD_MATH1(tanh)
+OW_SIMD_MATH1(sinh)
+OW_SIMD_MATH1(cosh)
+OW_SIMD_MATH1(asin)
+OW_SIMD_MATH1(acos)
+OW_SIMD_MATH1(atan)
+OW_SIMD_MATH1(asinh)
+OW_SIMD_MATH1(acosh)
+OW_SIMD_MATH1(atanh)
+OW_SIMD_MATH1(erf)
+OW_SIMD_MATH1(erfc)
+OW_SIMD_MATH1(log1p)
+OW_SIMD_MATH1(expm1)
+OW_SIMD_MATH1(log2)
+OW_SIMD_MATH1(log10)
+OW_SIMD_MATH1(exp2)
+OW_SIMD_MATH1(cbrt)
+OW_SIMD_MATH2(pow)
+OW_SIMD_MATH2(atan2)
+OW_SIMD_MATH2(hypot)
+#endif
+
+/* A tail shorter than this is computed in a padded buffer by the vector code of the loop's body: scalar and vector
+ * forms of a function differ in the last bit, and a result must not depend on where its element stands. */
+#define OW_PAD 32
+
+/* ---- integer arithmetic with every case defined -------------------------------------------------------- */
+
+/* Division and remainder, rounded down (floordiv, rem) as Python has them or towards zero (truncdiv, fmod) as C has. A
+ * zero divisor sets *err and yields zero; the one quotient that overflows wraps. Integers of up to 32 bits divide
+ * exactly in double precision, which vectorises. */
+#define OW_INT_DIVISION_SMALL(suffix, type, wide) \
+    static inline type ow_floordiv_##suffix(type a, type b, int *err) { \
+        *err |= b == 0; \
+        wide divisor = b == 0 ? 1 : b; \
+        return (type)(int64_t)floor((double)a / (double)divisor); \
+    } \
+    static inline type ow_rem_##suffix(type a, type b, int *err) { \
+        *err |= b == 0; \
+        wide divisor = b == 0 ? 1 : b; \
+        return (type)((int64_t)a - (int64_t)floor((double)a / (double)divisor) * (int64_t)divisor); \
+    } \
+    static inline type ow_truncdiv_##suffix(type a, type b, int *err) { \
+        *err |= b == 0; \
+        wide divisor = b == 0 ? 1 : b; \
+        return (type)(int64_t)trunc((double)a / (double)divisor); \
+    } \
+    static inline type ow_fmod_##suffix(type a, type b, int *err) { \
+        *err |= b == 0; \
+        wide divisor = b == 0 ? 1 : b; \
+        return (type)((int64_t)a - (int64_t)trunc((double)a / (double)divisor) * (int64_t)divisor); \
+    }
+OW_INT_DIVISION_SMALL(u8, uint8_t, int32_t)
+OW_INT_DIVISION_SMALL(i8, int8_t, int32_t)
+OW_INT_DIVISION_SMALL(i16, int16_t, int32_t)
+OW_INT_DIVISION_SMALL(i32, int32_t, int64_t)
+
+static inline int64_t ow_floordiv_i64(int64_t a, int64_t b, int *err) {
+    *err |= b == 0;
+    if (b == 0) return 0;
+    if (b == -1) return (int64_t)(0 - (uint64_t)a);
+    int64_t q = a / b;
+    return q - ((a % b != 0) & ((a ^ b) < 0));
+}
+static inline int64_t ow_rem_i64(int64_t a, int64_t b, int *err) {
+    *err |= b == 0;
+    if ((b == 0) | (b == -1)) return 0;
+    int64_t r = a % b;
+    return r + (((r != 0) & ((r ^ b) < 0)) ? b : 0);
+}
+static inline int64_t ow_truncdiv_i64(int64_t a, int64_t b, int *err) {
+    *err |= b == 0;
+    if (b == 0) return 0;
+    return b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b;
+}
+static inline int64_t ow_fmod_i64(int64_t a, int64_t b, int *err) {
+    *err |= b == 0;
+    return (b == 0) | (b == -1) ? 0 : a % b;
+}
+
+/* Integer powers wrap; a negative exponent gives the integer part of the true value, as in torch. */
+#define OW_INT_POWER(suffix, type) \
+    static inline type ow_ipow_##suffix(type base, type exponent) { \
+        if (exponent < 0) return base == 1 ? 1 : base == (type)-1 ? (exponent & 1 ? (type)-1 : 1) : 0; \
+        uint64_t result = 1, factor = (uint64_t)base; \
+        for (uint64_t e = (uint64_t)exponent; e; e >>= 1, factor *= factor) \
+            if (e & 1) result *= factor; \
+        return (type)result; \
+    }
+static inline uint8_t ow_ipow_u8(uint8_t base, uint8_t exponent) {
+    uint64_t result = 1, factor = base;
+    for (unsigned e = exponent; e; e >>= 1, factor *= factor)
+        if (e & 1) result *= factor;
+    return (uint8_t)result;
+}
+OW_INT_POWER(i8, int8_t)
+OW_INT_POWER(i16, int16_t)
+OW_INT_POWER(i32, int32_t)
+OW_INT_POWER(i64, int64_t)
+
+/* Shifts by a count outside [0, width) give what an infinitely wide shift would. */
+#define OW_SHIFT(suffix, type, utype) \
+    static inline type ow_shl_##suffix(type a, type n) { \
+        int valid = (n >= 0) & (n < (type)(8 * sizeof(type))); \
+        return (type)(valid ? (utype)((utype)a << (valid ? n : 0)) : 0); \
+    } \
+    static inline type ow_shr_##suffix(type a, type n) { \
+        int valid = (n >= 0) & (n < (type)(8 * sizeof(type))); \
+        return (type)(a >> (valid ? n : (type)(8 * sizeof(type) - 1))); \
+    }
+OW_SHIFT(i8, int8_t, uint8_t)
+OW_SHIFT(i16, int16_t, uint16_t)
+OW_SHIFT(i32, int32_t, uint32_t)
+OW_SHIFT(i64, int64_t, uint64_t)
+static inline uint8_t ow_shl_u8(uint8_t a, uint8_t n) { return (uint8_t)(n < 8 ? a << (n & 7) : 0); }
+static inline uint8_t ow_shr_u8(uint8_t a, uint8_t n) { return (uint8_t)(n < 8 ? a >> (n & 7) : 0); }
+
+#endif

@@ -1,0 +1,149 @@
+/* The stable interface between generated operators and the core.
+ *
+ * Generated kernels and operator libraries woven outside the tree include this header and nothing else: an
+ * operator is data (a descriptor) and pure functions (kernels), never a caller of the core. That keeps a woven
+ * library a plain shared object without Python headers, and lets the core change behind a version number.
+ */
+#ifndef OPWEAVE_H
+#define OPWEAVE_H
+
+#include <stdint.h>
+
+#include "ow_dtypes.h" /* generated: enum ow_dtype, OW_NDTYPES and the tables of dtypes */
+
+/* A descriptor's size depends on the number of levels it was built for, so that is part of the version. */
+#define OW_ABI_VERSION (1 * 256 + OW_NLEVELS)
+#define OW_MAX_DIMS 64
+#define OW_MAX_INPUTS 3
+#define OW_MAX_PARAMS 3
+
+/* ---- values ------------------------------------------------------------------------------------------- */
+
+/* A parameter of a kernel, converted beforehand: `d` for floating compute dtypes, `i` for integers and bool. */
+typedef union ow_scalar {
+    int64_t i;
+    double d;
+} ow_scalar;
+
+/* A list of integers passed by value: shapes, strides, dimension lists. */
+typedef struct ow_ints {
+    int32_t n;
+    int64_t v[OW_MAX_DIMS];
+} ow_ints;
+
+#define OW_NONE INT64_MIN /* an optional integer argument that was not given */
+
+/* Kinds of errors; runtime/errors.py maps them to the Python exceptions that torch raises. */
+typedef enum ow_error_kind {
+    OW_OK = 0,
+    OW_RUNTIME_ERROR,
+    OW_INDEX_ERROR,
+    OW_TYPE_ERROR,
+    OW_VALUE_ERROR,
+    OW_NOT_IMPLEMENTED,
+    OW_ZERO_DIVISION, /* torch: RuntimeError("ZeroDivisionError") */
+    OW_OUT_OF_MEMORY,
+    OW_OVERFLOW_ERROR,
+    OW_LINALG_ERROR
+} ow_error_kind;
+
+/* ---- kernels ------------------------------------------------------------------------------------------ */
+
+/* Elementwise loop. ptr[0] is the output, ptr[1..] the inputs; strides are in bytes and may be zero or negative.
+ * `index` is the position of the first element in the result (only factories read it).
+ * Returns OW_OK or the kind of the first error met; elements are always all written. */
+typedef int (*ow_loop)(char *const *ptr, const int64_t *stride, int64_t n, const ow_scalar *params, int64_t index);
+
+typedef struct ow_elementwise_table {
+    ow_loop general[OW_NDTYPES]; /* by compute dtype; NULL: not defined for it */
+    ow_loop plain[OW_NDTYPES];   /* specialised to default parameters; NULL: use general */
+} ow_elementwise_table;
+
+/* Reduction kernels for one compute dtype: accumulator and input both have it.
+ * leaf: *acc = identity combined with n elements at `stride` bytes (lanes and order fixed by n alone; n may be 0).
+ * start: acc[j] = identity combined with map(x[j]) for n contiguous j, the first of several rows.
+ * fold: acc[j] = combine(acc[j], map(x[j])), the rows after it.   merge: the same without map, acc with acc.
+ * finish: out[j] = finalize(acc[j], count) in the accumulator's dtype; NULL when there is nothing to do. */
+typedef struct ow_reduce_kernels {
+    void (*leaf)(char *acc, const char *x, int64_t stride, int64_t n);
+    void (*start)(char *acc, const char *x, int64_t n);
+    void (*fold)(char *acc, const char *x, int64_t n);
+    void (*merge)(char *acc, const char *other, int64_t n);
+    void (*finish)(char *acc, int64_t n, int64_t count);
+} ow_reduce_kernels;
+
+typedef struct ow_reduce_table {
+    ow_reduce_kernels by[OW_NDTYPES];
+} ow_reduce_table;
+
+/* Scan kernels for one compute dtype.
+ * line: running combination of n elements along one dimension; `out` may be `x`.
+ * step: out[j] = combine(prev[j], x[j]), contiguous; prev NULL stands for identities. */
+typedef struct ow_scan_kernels {
+    void (*line)(char *out, int64_t out_stride, const char *x, int64_t stride, int64_t n);
+    void (*step)(char *out, const char *prev, const char *x, int64_t n);
+} ow_scan_kernels;
+
+typedef struct ow_scan_table {
+    ow_scan_kernels by[OW_NDTYPES];
+} ow_scan_table;
+
+/* Geometry of a view: the function rewrites shape, strides (in elements) and offset (in elements, relative to the
+ * input's first element), or sets error and message and returns 0. `ints` holds the integer arguments in schema
+ * order (OW_NONE when absent; bool as 0/1), `lists` the list arguments in schema order. */
+typedef struct ow_view {
+    ow_ints shape, strides;
+    int64_t offset, numel;
+    ow_error_kind error;
+    char message[240];
+} ow_view;
+
+typedef int (*ow_view_function)(ow_view *view, const int64_t *ints, const ow_ints *lists);
+
+/* ---- descriptors -------------------------------------------------------------------------------------- */
+
+typedef enum ow_family { OW_ELEMENTWISE, OW_REDUCE, OW_SCAN, OW_VIEW, OW_EXTERN, OW_FACTORY } ow_family;
+
+/* How the compute and the result dtype follow from the inputs; the names are torch's. */
+typedef enum ow_promotion {
+    OW_PROMOTE_DEFAULT,      /* both are the common dtype */
+    OW_PROMOTE_INT_TO_FLOAT, /* integers and bool become the default floating dtype */
+    OW_PROMOTE_ALWAYS_BOOL,  /* compute in the common dtype, result bool */
+    OW_PROMOTE_INT_TO_LONG,  /* integers and bool become int64 (sum, prod, cumsum) */
+    OW_PROMOTE_BOOL_TO_LONG, /* bool becomes int64 */
+    OW_PROMOTE_BOOL,         /* the input is converted to bool first, result bool (any, all; uint8 stays uint8) */
+    OW_PROMOTE_KEEP          /* the first input's dtype, whatever the others are */
+} ow_promotion;
+
+#define OW_PROMOTED 0xff /* in `fixed`: the input takes part in promotion */
+
+/* What stands in for an optional tensor argument that is None. */
+typedef enum ow_absent { OW_REQUIRED, OW_ABSENT_LOWEST, OW_ABSENT_HIGHEST } ow_absent;
+
+typedef struct ow_op {
+    const char *name; /* of the function, as errors print it */
+    uint8_t family;   /* ow_family */
+    uint8_t promotion;
+    uint8_t ninputs, nparams;
+    uint8_t fixed[OW_MAX_INPUTS];  /* dtype an input must have, or OW_PROMOTED */
+    uint8_t absent[OW_MAX_INPUTS]; /* ow_absent */
+    uint8_t needs_elements;        /* reduce: no identity, an empty reduction is an error */
+    uint32_t dtypes;               /* bit set of dtypes the operator accepts (after promotion) */
+    float cost;                    /* time per element, in units of a float32 add: sets the parallel grain */
+    double defaults[OW_MAX_PARAMS];
+    const void *tables[OW_NLEVELS]; /* per instruction-set level: ow_{elementwise,reduce,scan}_table */
+    ow_view_function view;
+    const char *refusal; /* message for dtypes outside the set; NULL: "not implemented for" */
+    const char *library; /* extern: the name of the core's routine */
+} ow_op;
+
+/* What a woven shared object exports under the symbol `ow_library`: it defines `const ow_library ow_exports`. */
+typedef struct ow_library {
+    uint32_t abi_version, ndtypes;
+    int32_t nops;
+    const ow_op *const *ops;
+} ow_library;
+
+extern __attribute__((visibility("default"))) const ow_library ow_exports __asm__("ow_library");
+
+#endif

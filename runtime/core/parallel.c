@@ -1,0 +1,233 @@
+/* The pool of threads for loops that are worth it.
+ *
+ * A job is published by writing a ticket: the upper half is the job's generation, the lower half the number of pieces
+ * not yet claimed. Whoever claims a piece does so with a compare-and-swap on the ticket, so a worker that comes late
+ * cannot claim from another job, and a job with pieces left is the one that the fields describe. The caller works too and takes whatever nobody has claimed; it waits only for pieces
+ * that a running worker holds, never for one that sleeps.
+ *
+ * Waking a sleeping thread costs more than most loops take. Workers therefore spin for a while after a job, and sleeping
+ * ones are woken only for a loop that is long by itself or when loops come in quick succession.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* sched_getaffinity, syscall */
+#endif
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "environment.h"
+#include "tensor.h"
+
+enum {
+    MAX_WORKERS = 255,
+    MAX_PIECES = 256, /* per job: enough to balance, few enough that claiming costs nothing */
+    SPIN_NS = 20000,
+    YIELD_NS = 1000000,
+    CALLS_TO_WAKE = 8, /* within YIELD_NS */
+    SPIN_BATCH = 64    /* looks at the ticket between two looks at the clock */
+};
+
+#define WORK_TO_SHARE 16384.0   /* below, a loop is finished before a second thread could help */
+#define WORK_TO_WAKE 1048576.0
+
+static struct {
+    _Atomic uint64_t ticket; /* generation << 32 | pieces left */
+    char separate[56];       /* the ticket is contended; what follows is mostly read */
+    /* The job. Relaxed: what a late worker reads of them is used only if its claim succeeds. */
+    _Atomic(ow_task) task;
+    _Atomic(void *) context;
+    _Atomic int64_t n, length; /* of the loop and of a piece */
+    _Atomic uint32_t pieces;
+    _Atomic int helpers; /* workers below this number may take part */
+    _Atomic int busy;    /* a job is running */
+    char apart[16];
+    _Atomic uint32_t done; /* pieces finished by workers */
+    _Atomic int awake;
+    _Atomic uint32_t bell; /* futex: rung to wake the workers */
+    int started;           /* workers that exist; changed under `busy` */
+} pool;
+
+static _Atomic int threads_wanted;
+
+static int64_t now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * (int64_t)1000000000 + t.tv_nsec;
+}
+
+static inline void pause_briefly(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
+}
+
+#define LOAD(field) atomic_load_explicit(&pool.field, memory_order_relaxed)
+#define STORE(field, value) atomic_store_explicit(&pool.field, (value), memory_order_relaxed)
+
+/* Runs pieces of the job of this generation until none is left; the number of pieces run. */
+static uint32_t take_pieces(uint32_t generation) {
+    uint32_t count = 0;
+    uint64_t ticket = atomic_load_explicit(&pool.ticket, memory_order_acquire);
+    while ((uint32_t)(ticket >> 32) == generation) {
+        uint32_t left = (uint32_t)ticket;
+        if (left == 0) break;
+        ow_task task = LOAD(task);
+        void *context = LOAD(context);
+        int64_t n = LOAD(n), length = LOAD(length), begin = (int64_t)(LOAD(pieces) - left) * length;
+        if (!atomic_compare_exchange_weak_explicit(&pool.ticket, &ticket, ticket - 1, memory_order_acq_rel,
+                                                   memory_order_acquire))
+            continue;
+        task(context, begin, begin + length < n ? begin + length : n);
+        count++;
+        ticket = atomic_load_explicit(&pool.ticket, memory_order_acquire);
+    }
+    return count;
+}
+
+static void sleep_until_bell(uint32_t generation) {
+    uint32_t bell = atomic_load(&pool.bell);
+    atomic_fetch_sub(&pool.awake, 1);
+    if ((uint32_t)(atomic_load(&pool.ticket) >> 32) == generation) /* nothing came meanwhile */
+        syscall(SYS_futex, &pool.bell, FUTEX_WAIT_PRIVATE, bell, NULL, NULL, 0);
+    atomic_fetch_add(&pool.awake, 1);
+}
+
+static void *worker(void *argument) {
+    int self = (int)(intptr_t)argument;
+    uint32_t generation = 0;
+    for (;;) {
+        int64_t idle_since = now();
+        for (int spins = 0;; spins++) {
+            uint32_t current = (uint32_t)(atomic_load_explicit(&pool.ticket, memory_order_acquire) >> 32);
+            if (current != generation) {
+                generation = current;
+                if (self >= LOAD(helpers)) break;
+                uint32_t count = take_pieces(generation);
+                if (count) atomic_fetch_add_explicit(&pool.done, count, memory_order_release);
+                idle_since = now();
+                continue;
+            }
+            pause_briefly();
+            if (spins % SPIN_BATCH) continue;
+            int64_t idle = now() - idle_since;
+            if (idle > YIELD_NS) break;
+            if (idle > SPIN_NS) sched_yield();
+        }
+        sleep_until_bell(generation);
+    }
+    return NULL;
+}
+
+/* Called by the owner of `busy`. A thread that cannot be created is one less. */
+static void start_workers(int count) {
+    if (count > MAX_WORKERS) count = MAX_WORKERS;
+    if (pool.started >= count) return;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* Python's signals belong to its own threads */
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    while (pool.started < count) {
+        pthread_t thread;
+        atomic_fetch_add(&pool.awake, 1);
+        if (pthread_create(&thread, &attributes, worker, (void *)(intptr_t)pool.started) != 0) {
+            atomic_fetch_sub(&pool.awake, 1);
+            break;
+        }
+        pool.started++;
+    }
+    pthread_attr_destroy(&attributes);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* Is it worth waking sleeping workers for this loop? */
+static int should_wake(double work) {
+    static _Atomic int64_t window_start;
+    static _Atomic int calls;
+    if (work >= WORK_TO_WAKE) return 1;
+    int64_t t = now();
+    if (t - atomic_load_explicit(&window_start, memory_order_relaxed) > YIELD_NS) {
+        atomic_store_explicit(&window_start, t, memory_order_relaxed);
+        atomic_store_explicit(&calls, 1, memory_order_relaxed);
+        return 0;
+    }
+    return atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed) + 1 == CALLS_TO_WAKE;
+}
+
+/* Called by the owner of `busy`. */
+static void run_shared(int64_t n, int64_t grain, ow_task task, void *context, int helpers, int wake) {
+    int64_t grains = (n - 1) / grain + 1;
+    int64_t length = grain * ((grains - 1) / MAX_PIECES + 1);
+    uint32_t pieces = (uint32_t)((n - 1) / length + 1);
+    uint32_t generation = (uint32_t)(atomic_load_explicit(&pool.ticket, memory_order_relaxed) >> 32) + 1;
+    STORE(task, task);
+    STORE(context, context);
+    STORE(n, n);
+    STORE(length, length);
+    STORE(pieces, pieces);
+    STORE(helpers, helpers);
+    STORE(done, 0);
+    atomic_store(&pool.ticket, (uint64_t)generation << 32 | pieces);
+    if (wake) {
+        atomic_fetch_add(&pool.bell, 1);
+        syscall(SYS_futex, &pool.bell, FUTEX_WAKE_PRIVATE, pool.started, NULL, NULL, 0);
+    }
+    uint32_t own = take_pieces(generation);
+    for (int spins = 0; atomic_load_explicit(&pool.done, memory_order_acquire) + own < pieces; spins++) {
+        pause_briefly();
+        if (spins > 4096) sched_yield(); /* the worker may have lost its core */
+    }
+}
+
+void ow_parallel_for(int64_t n, int64_t grain, double work, ow_task task, void *context) {
+    int helpers = ow_num_threads() - 1;
+    if (n <= 0) return;
+    if (n <= grain || work < WORK_TO_SHARE || helpers <= 0) {
+        task(context, 0, n);
+        return;
+    }
+    int awake = LOAD(awake), wake = awake < helpers && should_wake(work);
+    if ((!awake && !wake) || atomic_exchange_explicit(&pool.busy, 1, memory_order_acquire)) {
+        task(context, 0, n);
+        return;
+    }
+    if (wake) start_workers(helpers);
+    run_shared(n, grain, task, context, helpers, wake);
+    atomic_store_explicit(&pool.busy, 0, memory_order_release);
+}
+
+static int default_threads(void) {
+    int count = ow_environment_count("OPWEAVE_NUM_THREADS");
+    if (!count) count = ow_environment_count("OMP_NUM_THREADS");
+    if (count) return count;
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+    long online = sysconf(_SC_NPROCESSORS_ONLN); /* more processors than the set has room for */
+    return online > 0 ? (int)online : 1;
+}
+
+int ow_num_threads(void) { return atomic_load_explicit(&threads_wanted, memory_order_relaxed); }
+
+void ow_set_num_threads(int n) {
+    if (n < 1) n = 1;
+    if (n > MAX_WORKERS + 1) n = MAX_WORKERS + 1;
+    atomic_store_explicit(&threads_wanted, n, memory_order_relaxed);
+}
+
+/* The child of a fork has no workers, and nobody who could finish a job. */
+static void forget_workers(void) {
+    pool.started = 0;
+    STORE(awake, 0);
+    STORE(busy, 0);
+}
+
+__attribute__((constructor)) static void start(void) {
+    ow_set_num_threads(default_threads());
+    pthread_atfork(NULL, NULL, forget_workers);
+}

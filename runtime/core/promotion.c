@@ -1,0 +1,42 @@
+/* Type promotion of tensors, after torch.result_type: tensors with dimensions decide before 0-dim tensors, and those
+ * before Python numbers; a weaker class only contributes its category (bool < integer < floating). */
+#include "tensor.h"
+
+int ow_default_dtype = OW_FLOAT32;
+
+#define UNDEFINED (-1)
+
+static int promote_defined(int a, int b) {
+    if (a == UNDEFINED) return b;
+    if (b == UNDEFINED) return a;
+    return ow_promote_types[a][b];
+}
+
+static int combine(int stronger, int weaker) {
+    if (stronger == UNDEFINED) return weaker;
+    if (weaker == UNDEFINED || ow_dtype_kinds[stronger] == OW_KIND_FLOATING) return stronger;
+    if (stronger == OW_BOOL || ow_dtype_kinds[weaker] == OW_KIND_FLOATING) return promote_defined(stronger, weaker);
+    return stronger;
+}
+
+int ow_result_type(ow_tensor *const *inputs, int n) {
+    int dimensioned = UNDEFINED, zero_dim = UNDEFINED, number = UNDEFINED;
+    for (int i = 0; i < n; i++) {
+        const ow_tensor *t = inputs[i];
+        if (!t) continue;
+        if (t->flags & OW_NUMBER) {
+            int dtype = ow_dtype_kinds[t->dtype] == OW_KIND_FLOATING ? ow_default_dtype : t->dtype;
+            number = promote_defined(number, dtype);
+        } else if (t->ndim) {
+            dimensioned = promote_defined(dimensioned, t->dtype);
+        } else {
+            zero_dim = promote_defined(zero_dim, t->dtype);
+        }
+    }
+    return combine(dimensioned, combine(zero_dim, number));
+}
+
+int ow_can_cast(int from, int to) {
+    /* Kinds are ordered bool < integer < floating; a cast may go up or stay, never down. */
+    return ow_dtype_kinds[from] <= ow_dtype_kinds[to];
+}

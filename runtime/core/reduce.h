@@ -1,0 +1,37 @@
+/* A reduction in the form that its loops take: axes sorted by the input's strides, dtypes resolved to functions. */
+#ifndef OPWEAVE_REDUCE_H
+#define OPWEAVE_REDUCE_H
+
+#include "driver.h"
+
+typedef struct ow_reduction {
+    const ow_reduce_kernels *kernels;
+    ow_cast load;  /* input to accumulator */
+    ow_cast store; /* accumulator to result */
+    int converts;  /* do input and accumulator differ in dtype? */
+    int64_t input_size, size; /* bytes of an element of the input and of the accumulator */
+    const char *x;
+    char *out;
+    int nkept, nreduced;
+    ow_axis kept[OW_MAX_DIMS], reduced[OW_MAX_DIMS]; /* fastest first, adjacent ones merged; `out` of reduced ones is 0 */
+    int64_t outputs, count; /* products of the sizes */
+    double cost;
+} ow_reduction;
+
+/* The reduced axes are the faster ones: each result is a line of input. 1, or 0 with the error set. (reduce_lines.c) */
+int ow_reduce_lines(const ow_reduction *r);
+/* The kept axes are: rows of input fold into a row of results. 1, or 0 with the error set. (reduce_rows.c) */
+int ow_reduce_rows(const ow_reduction *r);
+
+#define OW_UNIT 65536 /* elements of one result that are worth a task of their own */
+
+/* Joins m rows of n accumulators pairwise into the first; the order follows from m alone. */
+static inline void ow_reduce_tree(const ow_reduction *r, char *rows, int64_t m, int64_t n) {
+    while (m > 1) {
+        int64_t half = (m + 1) / 2;
+        r->kernels->merge(rows, rows + half * n * r->size, (m - half) * n);
+        m = half;
+    }
+}
+
+#endif

@@ -1,0 +1,155 @@
+/* The driver of scans: running combinations along one dimension.
+ *
+ * Along the fastest dimension the line kernel runs through each line; along others the step kernel adds row to row, a
+ * block of columns at a time. Lines and columns are independent of each other: they are what threads share. */
+#include <stdlib.h>
+
+#include "driver.h"
+
+#define FEW_COLUMNS 8 /* rows narrower than this are better scanned as strided lines */
+
+typedef struct {
+    const ow_scan_kernels *kernels;
+    ow_cast load, store; /* input to accumulator, accumulator to result */
+    int converts;        /* has the input or the result another dtype than the accumulator? */
+    int64_t size;        /* bytes of an accumulator */
+    const char *x;
+    char *out;
+    ow_axis along;
+    int nothers;
+    ow_axis others[OW_MAX_DIMS]; /* fastest first */
+} scan_state;
+
+/* ---- lines -------------------------------------------------------------------------------------------- */
+
+static void scan_line(const scan_state *s, const char *x, char *out) {
+    const ow_axis *along = &s->along;
+    if (!s->converts) {
+        s->kernels->line(out, along->out, x, along->in, along->size);
+        return;
+    }
+    /* The first accumulator of the buffer carries the result of the chunk before. */
+    _Alignas(64) char buffer[(OW_BLOCK + 1) * 8];
+    for (int64_t done = 0; done < along->size; done += OW_BLOCK) {
+        int64_t count = along->size - done < OW_BLOCK ? along->size - done : OW_BLOCK;
+        int carried = done > 0;
+        s->load(buffer + s->size, s->size, x + done * along->in, along->in, count);
+        char *first = buffer + (carried ? 0 : s->size);
+        s->kernels->line(first, s->size, first, s->size, count + carried);
+        s->store(out + done * along->out, along->out, buffer + s->size, s->size, count);
+        memcpy(buffer, buffer + count * s->size, (size_t)s->size);
+    }
+}
+
+static void scan_lines(void *context, int64_t begin, int64_t end) {
+    const scan_state *s = context;
+    for (int64_t k = begin; k < end; k++) {
+        int64_t to, from = ow_axes_offset(s->others, s->nothers, k, &to);
+        scan_line(s, s->x + from, s->out + to);
+    }
+}
+
+/* ---- rows --------------------------------------------------------------------------------------------- */
+
+/* n columns from the first row to the last. */
+static void scan_columns(const scan_state *s, const char *x, char *out, int64_t n) {
+    const ow_axis *along = &s->along, *across = &s->others[0];
+    if (!s->converts && across->in == s->size && across->out == s->size) {
+        for (int64_t i = 0; i < along->size; i++, x += along->in, out += along->out)
+            s->kernels->step(out, i ? out - along->out : NULL, x, n);
+        return;
+    }
+    _Alignas(64) char acc[OW_BLOCK * 8], row[OW_BLOCK * 8];
+    for (int64_t i = 0; i < along->size; i++, x += along->in, out += along->out) {
+        s->load(row, s->size, x, across->in, n);
+        s->kernels->step(acc, i ? acc : NULL, row, n);
+        s->store(out, across->out, acc, s->size, n);
+    }
+}
+
+static void scan_blocks(void *context, int64_t begin, int64_t end) {
+    const scan_state *s = context;
+    const ow_axis *across = &s->others[0];
+    int64_t blocks = (across->size + OW_BLOCK - 1) / OW_BLOCK;
+    for (int64_t k = begin; k < end; k++) {
+        int64_t column = k % blocks * OW_BLOCK, to;
+        int64_t from = ow_axes_offset(s->others + 1, s->nothers - 1, k / blocks, &to);
+        int64_t n = across->size - column < OW_BLOCK ? across->size - column : OW_BLOCK;
+        scan_columns(s, s->x + from + column * across->in, s->out + to + column * across->out, n);
+    }
+}
+
+/* ---- the call ----------------------------------------------------------------------------------------- */
+
+static void run(const ow_op *op, scan_state *s, const ow_tensor *self, const ow_tensor *out, int64_t dim) {
+    int64_t item = ow_itemsize(self->dtype), out_item = ow_itemsize(out->dtype), lines = 1;
+    if (self->numel == 0) return;
+    s->x = self->data;
+    s->out = out->data;
+    s->along = (ow_axis){1, 0, 0};
+    s->nothers = 0;
+    for (int d = self->ndim - 1; d >= 0; d--) {
+        ow_axis axis = {self->sizes[d], self->strides[d] * item, out->strides[d] * out_item};
+        if (d == dim) s->along = axis;
+        else if (axis.size > 1) s->others[s->nothers++] = axis;
+        if (d != dim) lines *= axis.size;
+    }
+    s->nothers = ow_axes_arrange(s->others, s->nothers);
+    const ow_axis *across = &s->others[0];
+    int by_rows = s->nothers && across->in && llabs(across->in) < llabs(s->along.in) && across->size >= FEW_COLUMNS;
+    int64_t tasks = by_rows ? lines / across->size * ((across->size + OW_BLOCK - 1) / OW_BLOCK) : lines;
+    /* Elements of a line wait for each other; those of a row do not. */
+    double work = (double)self->numel * op->cost * (by_rows ? 2 : 8);
+    int64_t grain = 1 + (int64_t)(8192 / (work / (double)tasks));
+    void *token = ow_gil_release((int64_t)work);
+    ow_parallel_for(tasks, grain, work, by_rows ? scan_blocks : scan_lines, s);
+    ow_gil_acquire(token);
+}
+
+/* The dtype of the result: as asked, as `out` has it, or by promotion. -1 with the error set. */
+static int result_dtype(const ow_op *op, const ow_tensor *self, int dtype, const ow_tensor *out, ow_mode mode) {
+    int result = self->dtype;
+    if (out && dtype >= 0 && out->dtype != dtype) {
+        if (mode == OW_INPLACE)
+            ow_fail(OW_RUNTIME_ERROR, "Bad in-place call: input tensor dtype %s and output tensor dtype %s should match",
+                    ow_type_names[out->dtype], ow_type_names[dtype]);
+        else
+            ow_fail(OW_RUNTIME_ERROR, "Expected out tensor to have dtype %s, but got %s instead", ow_type_names[dtype],
+                    ow_type_names[out->dtype]);
+        return -1;
+    }
+    if (out) result = out->dtype;
+    else if (dtype >= 0) result = dtype;
+    else if (op->promotion == OW_PROMOTE_INT_TO_LONG && ow_dtype_kinds[result] != OW_KIND_FLOATING) result = OW_INT64;
+    /* Accumulators that promotion takes out of bool are no use in it. */
+    if (op->dtypes >> result & 1 && !(result == OW_BOOL && op->promotion == OW_PROMOTE_INT_TO_LONG)) return result;
+    if (op->refusal) ow_fail(OW_RUNTIME_ERROR, "%s", op->refusal);
+    else ow_fail(OW_NOT_IMPLEMENTED, "\"%s_out_cpu\" not implemented for '%s'", op->name, ow_dtype_scalar_names[result]);
+    return -1;
+}
+
+ow_tensor *ow_scan(const ow_op *op, ow_tensor *self, int64_t dim, int dtype, ow_tensor *out, ow_mode mode) {
+    const ow_scan_table *table = op->tables[ow_level];
+    if (!ow_wrap_dim(&dim, self->ndim)) return NULL;
+    int result = result_dtype(op, self, dtype, out, mode);
+    if (result < 0) return NULL;
+    /* Like torch, accumulate float32 in double precision: a scan has no tree to keep rounding errors small. */
+    int compute = ow_compute_dtype[result];
+    if (result == OW_FLOAT32 && table->by[OW_FLOAT64].line) compute = OW_FLOAT64;
+    scan_state s = {.kernels = &table->by[compute],
+                    .load = ow_cast_loop(compute, self->dtype),
+                    .store = ow_cast_loop(result, compute),
+                    .converts = compute != self->dtype || compute != result,
+                    .size = ow_itemsize(compute)};
+    if (!s.kernels->line)
+        return ow_fail(OW_NOT_IMPLEMENTED, "\"%s_out_cpu\" not implemented for '%s'", op->name, ow_dtype_scalar_names[result]);
+    if (mode == OW_NEW) {
+        ow_tensor *fresh = ow_tensor_new(result, self->ndim, self->sizes, NULL);
+        if (fresh) run(op, &s, self, fresh, dim);
+        return fresh;
+    }
+    if (mode == OW_OUT && !ow_prepare_out(op->name, out, result, self->ndim, self->sizes)) return NULL;
+    if (!ow_check_writable(out, &self, 1)) return NULL;
+    run(op, &s, self, out, dim);
+    return out;
+}

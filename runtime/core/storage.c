@@ -1,0 +1,77 @@
+/* Storages: counted memory that tensors share. */
+#include "storage.h"
+
+ow_storage *ow_storage_create(int64_t nbytes, int64_t header) {
+    int fits = nbytes <= OW_INLINE_BYTES;
+    ow_storage *s = ow_alloc(fits ? header + nbytes : header);
+    if (!s) return NULL;
+    s->refs = 1;
+    s->flags = fits ? OW_STORAGE_INLINE : 0;
+    s->version = 0;
+    s->nbytes = nbytes;
+    s->deleter = NULL;
+    s->context = NULL;
+    s->block = fits ? header + nbytes : header;
+    s->data = fits ? (char *)s + header : ow_alloc(nbytes);
+    if (__builtin_expect(!s->data, 0)) {
+        ow_dealloc(s, header);
+        return NULL;
+    }
+    return s;
+}
+
+ow_storage *ow_storage_new(int64_t nbytes) {
+    if (nbytes < 0) return ow_fail(OW_RUNTIME_ERROR, "a storage cannot have %lld bytes", (long long)nbytes);
+    return ow_storage_create(nbytes, OW_STORAGE_BYTES);
+}
+
+ow_storage *ow_storage_foreign(void *data, int64_t nbytes, void (*deleter)(ow_storage *), void *context,
+                               uint32_t flags) {
+    ow_storage *s = ow_alloc(OW_STORAGE_BYTES);
+    if (!s) return NULL;
+    *s = (ow_storage){.refs = 1, .flags = flags, .data = data, .nbytes = nbytes, .deleter = deleter,
+                      .context = context, .block = OW_STORAGE_BYTES};
+    return s;
+}
+
+static void free_own_data(ow_storage *s) {
+    if (!(s->flags & OW_STORAGE_INLINE)) ow_dealloc(s->data, s->nbytes);
+}
+
+static void free_with_previous(ow_storage *s) {
+    free_own_data(s);
+    ow_storage_release(s->context);
+}
+
+int ow_storage_resizable(const ow_storage *s) { return !s->deleter || s->deleter == free_with_previous; }
+
+int ow_storage_grow(ow_storage *s, int64_t nbytes) {
+    char *data = ow_alloc(nbytes);
+    if (!data) return 0;
+    memcpy(data, s->data, (size_t)s->nbytes);
+    free_own_data(s);
+    s->flags &= ~(uint32_t)OW_STORAGE_INLINE;
+    s->data = data;
+    s->nbytes = nbytes;
+    return 1;
+}
+
+ow_storage *ow_storage_replace(ow_storage *old, int64_t nbytes) {
+    ow_storage *s = ow_storage_new(nbytes);
+    if (!s) return NULL;
+    memcpy(s->data, old->data, (size_t)old->nbytes);
+    s->deleter = free_with_previous;
+    s->context = old;
+    return s;
+}
+
+void ow_storage_retain(ow_storage *s) { __atomic_fetch_add(&s->refs, 1, __ATOMIC_RELAXED); }
+
+void ow_storage_release(ow_storage *s) {
+    /* The only owner need not tell anyone: nobody else can be counting. */
+    if (__atomic_load_n(&s->refs, __ATOMIC_ACQUIRE) != 1 && __atomic_fetch_sub(&s->refs, 1, __ATOMIC_ACQ_REL) != 1)
+        return;
+    if (s->deleter) s->deleter(s);
+    else free_own_data(s);
+    ow_dealloc(s, s->block);
+}

@@ -1,0 +1,45 @@
+/* How a storage lies in memory; shared by storage.c and tensor.c.
+ *
+ * One block holds the header, for a new tensor its first handle, and the data when they are small:
+ *
+ *     | ow_storage, padded to 64 | ow_tensor, 128 | data, 64-byte aligned ... |
+ *
+ * A view may outlive that first handle: it keeps a reference to the storage like any other, and the block goes with
+ * the last reference.
+ */
+#ifndef OPWEAVE_STORAGE_H
+#define OPWEAVE_STORAGE_H
+
+#include "tensor.h"
+
+enum {
+    OW_STORAGE_BYTES = 64,
+    OW_HANDLE_BYTES = 128,
+    OW_INLINE_BYTES = 16 << 10 /* data up to here share the block */
+};
+
+_Static_assert(sizeof(ow_storage) <= OW_STORAGE_BYTES, "the header must leave the data aligned");
+_Static_assert(sizeof(ow_tensor) <= OW_HANDLE_BYTES, "the first handle must leave the data aligned");
+
+/* A storage whose block begins with `header` bytes. NULL with the error set. */
+ow_storage *ow_storage_create(int64_t nbytes, int64_t header);
+/* Moves the contents to `nbytes` of new memory. Only for the storage's single owner: views hold addresses. 1, or 0 with
+ * the error set. */
+int ow_storage_grow(ow_storage *s, int64_t nbytes);
+/* A larger copy that also keeps `old` alive, taking over the caller's reference to it: for a handle that lies in the
+ * block of a storage that others still use. NULL with the error set. */
+ow_storage *ow_storage_replace(ow_storage *old, int64_t nbytes);
+int ow_storage_resizable(const ow_storage *s); /* is the memory the allocator's own? */
+
+/* ---- sizes and strides (sizes.c) ------------------------------------------------------------------- */
+
+/* "[2, 3]" as errors print it; cut short when it does not fit. */
+const char *ow_list_text(char *text, size_t capacity, int n, const int64_t *values);
+/* Number of elements; 0 with the error set for negative sizes, too many dimensions and overflow. */
+int ow_numel(int ndim, const int64_t *sizes, int64_t *numel);
+/* Bytes from the first element to the end of the last one; strides NULL: contiguous. -1 with the error set. */
+int64_t ow_extent(int ndim, const int64_t *sizes, const int64_t *strides, int64_t numel, int64_t itemsize);
+/* Strides of C order; sizes of 0 count as 1. 0 with the error set when they overflow (possible for empty tensors). */
+int ow_contiguous_strides(int ndim, const int64_t *sizes, int64_t *strides);
+
+#endif

@@ -1,0 +1,168 @@
+/* Handles and storages: the two objects every tensor is made of. Internal to the core. */
+#ifndef OPWEAVE_TENSOR_H
+#define OPWEAVE_TENSOR_H
+
+#include <stddef.h>
+#include <string.h>
+
+#include "opweave.h"
+
+/* ---- storage ------------------------------------------------------------------------------------------ */
+
+enum {
+    OW_STORAGE_INLINE = 1, /* the data follow the header (and the first handle) in the same block */
+    OW_STORAGE_READONLY = 2
+};
+
+typedef struct ow_storage {
+    int64_t refs; /* atomic */
+    uint32_t flags;
+    uint32_t version; /* bumped by every in-place write; autograd compares it */
+    char *data;
+    int64_t nbytes;
+    void (*deleter)(struct ow_storage *); /* frees foreign memory; NULL: the allocator's own */
+    void *context;                        /* the deleter's: for memory of Python, the id of the owner */
+    int64_t block;                        /* bytes of the block that this header begins */
+} ow_storage;
+
+/* ---- handle ------------------------------------------------------------------------------------------- */
+
+/* Dispatch keys: one bit for every behaviour that the dense CPU path does not implement. A call ORs the keys of its
+ * inputs; zero is the fast path, anything else returns to Python, which dispatches by table (dispatch.py). */
+enum {
+    OW_KEY_AUTOGRAD = 1 << 0,
+    OW_KEY_NAMED = 1 << 1,
+    OW_KEY_META = 1 << 2,
+    OW_KEY_SPARSE = 1 << 3,
+    OW_KEY_QUANTIZED = 1 << 4,
+    OW_KEY_CUDA = 1 << 5,
+    OW_KEY_SUBCLASS = 1 << 6
+};
+
+enum {
+    OW_CONTIGUOUS = 1, /* C order, no gaps */
+    OW_NUMBER = 2,     /* stands for a Python number: weak in promotion */
+    OW_DENSE = 4       /* non-overlapping and dense: some permutation of it is contiguous */
+};
+
+#define OW_INLINE_DIMS 5
+
+typedef struct ow_tensor {
+    uint32_t keys;
+    uint8_t dtype, ndim, flags;
+    uint8_t embedded; /* lies in the block of the storage that it was made with */
+    char *data; /* the first element */
+    int64_t numel;
+    ow_storage *storage;
+    int64_t *sizes, *strides; /* strides in elements, as torch counts them */
+    int64_t inline_dims[2 * OW_INLINE_DIMS];
+} ow_tensor;
+
+/* A handle crosses the Python boundary as a double: a user-space address is below 2^53 and so exact, and a float is
+ * the cheapest object CPython makes. These two functions are the only place where that happens. */
+static inline double ow_pack(ow_tensor *t) { return (double)(uintptr_t)t; }
+static inline ow_tensor *ow_unpack(double h) { return (ow_tensor *)(uintptr_t)h; }
+
+static inline int64_t ow_itemsize(int dtype) { return ow_dtype_sizes[dtype]; }
+
+/* A new tensor with memory of its own. strides NULL: contiguous. The data are uninitialised. NULL with the error set
+ * when the size overflows or there is no memory. (tensor.c) */
+ow_tensor *ow_tensor_new(int dtype, int ndim, const int64_t *sizes, const int64_t *strides);
+/* A view: shares the storage, which gains a reference. `data` points to the first element. */
+ow_tensor *ow_tensor_view(ow_storage *storage, char *data, int dtype, int ndim, const int64_t *sizes,
+                          const int64_t *strides);
+/* A 0-dim tensor that stands for a Python number (OW_NUMBER): bool, int64 or float64. */
+ow_tensor *ow_tensor_number_i(int64_t value);
+ow_tensor *ow_tensor_number_d(double value);
+ow_tensor *ow_tensor_number_b(int value);
+void ow_tensor_free(ow_tensor *t);
+/* Gives `t` a new contiguous shape (the rule of `out=`) and keeps the elements in memory order: grows the storage when
+ * it is too small; views and others that share it then keep the old memory. 1, or 0 with error. */
+int ow_tensor_resize(ow_tensor *t, int ndim, const int64_t *sizes);
+/* Recomputes numel and the flags after sizes or strides were written. */
+void ow_tensor_refresh(ow_tensor *t);
+/* Do two tensors share a byte? exact for dense ones: 0 no, 1 the very same elements in the same order, 2 partly (or
+ * perhaps). And: does a tensor overlap itself (expanded dimensions)? */
+int ow_memory_overlap(const ow_tensor *a, const ow_tensor *b);
+int ow_internal_overlap(const ow_tensor *t);
+
+ow_storage *ow_storage_new(int64_t nbytes);
+ow_storage *ow_storage_foreign(void *data, int64_t nbytes, void (*deleter)(ow_storage *), void *context, uint32_t flags);
+void ow_storage_retain(ow_storage *s);
+void ow_storage_release(ow_storage *s);
+
+/* ---- memory (allocator.c) ----------------------------------------------------------------------------- */
+
+/* 64-byte aligned memory from the caching allocator; NULL when there is none (the error is set). */
+void *ow_alloc(int64_t nbytes);
+void ow_dealloc(void *p, int64_t nbytes); /* nbytes as asked for */
+
+/* ---- errors (errors.c) -------------------------------------------------------------------------------- */
+
+/* Sets the thread's pending error (the first one wins) and returns NULL, so that `return ow_fail(...)` reads well. */
+void *ow_fail(ow_error_kind kind, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
+/* Kind of the pending error (OW_OK: none) and its text; reading clears it. */
+ow_error_kind ow_error_take(char *message, int64_t capacity);
+int ow_error_pending(void);
+
+/* ---- parallelism (parallel.c) ------------------------------------------------------------------------- */
+
+typedef void (*ow_task)(void *context, int64_t begin, int64_t end);
+/* Calls task over [0, n) in pieces whose boundaries are multiples of `grain` and do not depend on the number of
+ * threads; a serial run is one piece. `work` is the whole cost in units of a float32 add: it decides whether the pool
+ * takes part. Nested calls, and calls while another thread has the pool, run serially. A task must not raise through
+ * ow_fail: the pending error belongs to the thread that runs it. */
+void ow_parallel_for(int64_t n, int64_t grain, double work, ow_task task, void *context);
+int ow_num_threads(void);
+void ow_set_num_threads(int n);
+/* Drop the interpreter's lock around a long loop. Returns a token for ow_gil_acquire (NULL: nothing to do; also when the
+ * calling thread does not hold it). Never called while a lock of the core is held. */
+void *ow_gil_release(int64_t work);
+void ow_gil_acquire(void *token);
+
+/* ---- casts (casts.c from generated tables) ------------------------------------------------------------ */
+
+/* n elements, strides in bytes; either side may be strided. */
+typedef void (*ow_cast)(char *dst, int64_t dst_stride, const char *src, int64_t src_stride, int64_t n);
+ow_cast ow_cast_loop(int dst_dtype, int src_dtype);
+
+/* ---- level of instruction set (level.c) --------------------------------------------------------------- */
+
+extern int ow_level; /* index into ow_op.tables: 0 baseline, 1 x86-64-v3, 2 x86-64-v4 */
+
+/* ---- state shared by operators ------------------------------------------------------------------------ */
+
+extern int ow_default_dtype;           /* float32 until set_default_dtype */
+const ow_op *ow_op_get(int32_t index); /* registry.c */
+
+/* ---- drivers: one per family; NULL with the error set on failure -------------------------------------- */
+
+typedef enum ow_mode { OW_NEW, OW_INPLACE, OW_OUT } ow_mode;
+
+/* inputs[i] may be NULL for an absent optional. params: number tensors or NULL for the default. out: for OW_OUT and
+ * OW_INPLACE (then out == inputs[0]); returned on success. (elementwise.c) */
+ow_tensor *ow_elementwise(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out,
+                          ow_mode mode);
+/* dims: ndims == 0 and all != 0: every dimension. dtype < 0: by promotion. (reduce.c) */
+ow_tensor *ow_reduce(const ow_op *op, ow_tensor *self, const int64_t *dims, int ndims, int all, int keepdim, int dtype,
+                     ow_tensor *out);
+ow_tensor *ow_scan(const ow_op *op, ow_tensor *self, int64_t dim, int dtype, ow_tensor *out, ow_mode mode); /* scan.c */
+ow_tensor *ow_view_call(const ow_op *op, ow_tensor *self, const int64_t *ints, const ow_ints *lists);      /* view.c */
+/* dtype must be given (Python infers it). (factory.c) */
+ow_tensor *ow_factory(const ow_op *op, const int64_t *sizes, int ndim, int dtype, ow_tensor *const *params,
+                      ow_tensor *out);
+ow_tensor *ow_extern(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out,
+                     ow_mode mode); /* extern.c: looks op->library up in a table */
+
+/* dst[...] = src with broadcasting and casting; 1, or 0 with the error set. (copy.c) */
+int ow_copy(ow_tensor *dst, ow_tensor *src);
+/* A tensor of the given dtype with torch's preserved memory order; the same values. (copy.c) */
+ow_tensor *ow_clone(ow_tensor *t, int dtype, int contiguous);
+
+/* Common dtype of tensors (NULL entries skipped) by torch's rules: dimensioned tensors before 0-dim ones before
+ * numbers, a category each. (promotion.c) */
+int ow_result_type(ow_tensor *const *inputs, int n);
+/* May a result of dtype `from` be stored in `to`? (torch.can_cast) */
+int ow_can_cast(int from, int to);
+
+#endif

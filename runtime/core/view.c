@@ -1,0 +1,18 @@
+/* The driver of views: runs the operator's geometry function and wraps its result around the same storage. */
+#include "tensor.h"
+
+ow_tensor *ow_view_call(const ow_op *op, ow_tensor *self, const int64_t *ints, const ow_ints *lists) {
+    ow_view view;
+    view.error = OW_OK;
+    view.message[0] = 0;
+    view.offset = 0;
+    view.numel = self->numel;
+    view.shape.n = view.strides.n = self->ndim;
+    for (int d = 0; d < self->ndim; d++) {
+        view.shape.v[d] = self->sizes[d];
+        view.strides.v[d] = self->strides[d];
+    }
+    if (!op->view(&view, ints, lists)) return ow_fail(view.error, "%s", view.message);
+    char *data = self->data + view.offset * ow_itemsize(self->dtype);
+    return ow_tensor_view(self->storage, data, self->dtype, view.shape.n, view.shape.v, view.strides.v);
+}

@@ -1,0 +1,396 @@
+"""The slow path of operators: whatever the generated functions do not settle with one call of the core.
+
+A generated function handles tensors and Python numbers of the common kinds itself. Here are all other cases: wrong
+types, optional arguments, subclasses, `out=`, errors, and the table of handlers for tensors whose dispatch keys say
+that the dense CPU code must not touch them (autograd, meta, named, sparse, quantized, cuda).
+"""
+
+from __future__ import annotations
+
+import operator
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ._C import lib
+from .dtypes import BY_CODE
+from .dtypes import dtype as DType
+from .errors import raise_pending, take_pending
+from .types import check_placement
+
+NONE = -(2**63)
+"""OW_NONE: an integer argument that was not given."""
+
+NEW, INPLACE, OUT = 0, 1, 2
+"""ow_mode"""
+
+Tensor: Any = None
+"""The class, set by bind() when tensor.py has made it."""
+
+
+class Op:
+    """An operator as the runtime sees it: what the core calls it and what its arguments are named."""
+
+    __slots__ = ("function", "index", "inputs", "name", "params", "refused")
+
+    def __init__(
+        self,
+        index: int,
+        name: str,
+        inputs: tuple[str, ...],
+        params: tuple[str, ...] = (),
+        refused: tuple[int, ...] = (),
+    ) -> None:
+        self.index = index
+        self.name = name
+        self.inputs = inputs
+        self.params = params
+        self.refused = refused
+        """Codes of the dtypes a composite does not take; the core knows those of all other families."""
+        self.function: Callable[..., Any] | None = None
+
+    def __repr__(self) -> str:
+        return f"<operator {self.name}>"
+
+
+# ---- dispatch keys ------------------------------------------------------------------------------------------
+
+KEYS = ("autograd", "named", "meta", "sparse", "quantized", "cuda", "subclass")
+"""Names of the bits of a handle's `keys`, lowest first (tensor.h); a lower one is handled first."""
+
+Handler = Callable[..., Any]
+_handlers: dict[tuple[str, str | None], Handler] = {}
+
+
+def register_handler(key: str, handler: Handler, name: str | None = None) -> None:
+    """Has `handler(op, *arguments)` answer calls with tensors that carry the dispatch key `key`.
+
+    With `name`, only calls of that operator. Raises ValueError for an unknown key.
+    """
+    if key not in KEYS:
+        raise ValueError(f"unknown dispatch key {key!r}; there are {', '.join(KEYS)}")
+    _handlers[key, name] = handler
+
+
+def _dispatch(op: Op, handles: Sequence[float], *arguments: Any) -> Any:
+    """After the core declined: an error of its own, or the handler of the first key."""
+    error = take_pending()
+    if error is not None:
+        raise error
+    keys = 0
+    for handle in handles:
+        if handle:
+            keys |= lib.keys(handle)
+    for bit, key in enumerate(KEYS):
+        if keys >> bit & 1:
+            handler = _handlers.get((key, op.name)) or _handlers.get((key, None))
+            if handler is None:
+                raise NotImplementedError(f"{op.name}() has no implementation for {key} tensors")
+            return handler(op, *arguments)
+    raise RuntimeError(f"{op.name}() failed without saying why")
+
+
+# ---- arguments ----------------------------------------------------------------------------------------------
+
+
+def type_name(value: Any) -> str:
+    """The type of an argument as error messages print it."""
+    return type(value).__name__
+
+
+def _number_handle(value: Any) -> float:
+    """A handle that stands for a Python (or NumPy) number, 0.0 when the value is none."""
+    if isinstance(value, bool):
+        return lib.number_b(value)
+    if isinstance(value, int):
+        return lib.number_i(value)
+    if isinstance(value, float):
+        return lib.number_d(value)
+    if type(value).__module__ == "numpy" and getattr(value, "shape", None) == ():
+        return _number_handle(value.item())
+    return 0.0
+
+
+class _Arguments:
+    """Handles of a call's arguments; those made for numbers are freed at its end."""
+
+    __slots__ = ("kind", "owned")
+
+    def __init__(self) -> None:
+        self.owned: list[float] = []
+        self.kind: type = Tensor
+
+    def tensor(self, op: Op, place: int, value: Any) -> float:
+        """A tensor, a number in its place, or None for an optional one."""
+        if isinstance(value, Tensor):
+            if type(value) is not Tensor and issubclass(type(value), self.kind):
+                self.kind = type(value)
+            return value._h
+        if value is None:
+            return 0.0
+        return self._number(op, op.inputs[place], place + 1, value, "Tensor")
+
+    def param(self, op: Op, place: int, value: Any) -> float:
+        if value is None:
+            return 0.0
+        if isinstance(value, Tensor) and value.numel() == 1:
+            value = value.item()
+        return self._number(op, op.params[place], len(op.inputs) + place + 1, value, "Number")
+
+    def out(self, op: Op, value: Any) -> float:
+        if value is None:
+            return 0.0
+        if not isinstance(value, Tensor):
+            raise TypeError(f"{op.name}(): argument 'out' must be Tensor, not {type_name(value)}")
+        return value._h
+
+    def _number(self, op: Op, name: str, position: int, value: Any, expected: str) -> float:
+        handle = _number_handle(value)
+        if not handle:
+            raise TypeError(
+                f"{op.name}(): argument '{name}' (position {position}) must be {expected}, not {type_name(value)}"
+            )
+        self.owned.append(handle)
+        return handle
+
+    def result(self, handle: float) -> Any:
+        tensor = self.kind.__new__(self.kind)
+        tensor._h = handle
+        return tensor
+
+    def release(self) -> None:
+        for handle in self.owned:
+            lib.release(handle)
+
+
+def _integer(op: Op, name: str, value: Any) -> int:
+    if type(value) is int:
+        return value
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"{op.name}(): argument '{name}' must be int, not {type_name(value)}")
+    return operator.index(value)
+
+
+def _integers(op: Op, name: str, values: Any) -> list[int]:
+    """A list of integers; one integer stands for a list of one."""
+    if isinstance(values, (tuple, list)):
+        try:
+            return [operator.index(value) for value in values]
+        except TypeError:
+            wrong = next(value for value in values if not hasattr(value, "__index__"))
+            raise TypeError(
+                f"{op.name}(): argument '{name}' must be tuple of ints, but found element of type {type_name(wrong)}"
+            ) from None
+    if hasattr(values, "__index__") and not isinstance(values, bool):
+        return [operator.index(values)]
+    raise TypeError(f"{op.name}(): argument '{name}' must be tuple of ints, not {type_name(values)}")
+
+
+def _dtype_code(op: Op, value: Any) -> int:
+    if value is None:
+        return -1
+    return DType.resolve(value, op.name).code
+
+
+_OVERFLOW = "Overflow when unpacking long long"
+
+
+# ---- one function per family --------------------------------------------------------------------------------
+
+
+def elementwise(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...] = (), out: Any = None) -> Any:
+    """A new result, or `out`. Also serves extern operators, which have the same calling convention."""
+    return _elementwise(op, inputs, params, out, NEW if out is None else OUT)
+
+
+def elementwise_(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...] = ()) -> Any:
+    """In place: the first input is overwritten and returned."""
+    return _elementwise(op, inputs, params, inputs[0], INPLACE)
+
+
+def _elementwise(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], out: Any, mode: int) -> Any:
+    arguments = _Arguments()
+    try:
+        tensors = [arguments.tensor(op, place, value) for place, value in enumerate(inputs)]
+        if not any(isinstance(value, Tensor) for value in inputs):
+            raise TypeError(f"{op.name}(): argument '{op.inputs[0]}' (position 1) must be Tensor, not {type_name(inputs[0])}")
+        numbers = [arguments.param(op, place, value) for place, value in enumerate(params)]
+        target = arguments.out(op, out)
+        padded = (tensors + [0.0, 0.0])[:3]
+        handle = lib.call(op.index, *padded, *(numbers + [0.0, 0.0, 0.0])[:3], target, mode)
+        if not handle:
+            return _dispatch(op, [*tensors, target], inputs, params, out, mode)
+        return out if mode else arguments.result(handle)
+    finally:
+        arguments.release()
+
+
+def binary(op: Op, left: Any, right: Any) -> Any:
+    """A Python operator: like elementwise, but foreign operands get their turn to implement it."""
+    if not _is_operand(left) or not _is_operand(right):
+        return NotImplemented
+    return _elementwise(op, (left, right), (), None, NEW)
+
+
+def binary_(op: Op, left: Any, right: Any) -> Any:
+    """An augmented assignment."""
+    if not _is_operand(right):
+        return NotImplemented
+    return _elementwise(op, (left, right), (), left, INPLACE)
+
+
+def _is_operand(value: Any) -> bool:
+    return isinstance(value, (Tensor, bool, int, float)) or (
+        type(value).__module__ == "numpy" and getattr(value, "shape", None) == ()
+    )
+
+
+def _self(op: Op, value: Any, arguments: _Arguments) -> float:
+    if not isinstance(value, Tensor):
+        raise TypeError(
+            f"{op.name}(): argument '{op.inputs[0]}' (position 1) must be Tensor, not {type_name(value)}"
+        )
+    return arguments.tensor(op, 0, value)
+
+
+def reduce(op: Op, input: Any, dim: Any = None, keepdim: Any = False, dtype: Any = None, out: Any = None) -> Any:
+    """`dim`: None or empty for every dimension, an int, or several."""
+    arguments = _Arguments()
+    handle = _self(op, input, arguments)
+    dims = [] if dim is None else _integers(op, "dim", dim)
+    if not isinstance(keepdim, bool) and not isinstance(keepdim, int):
+        raise TypeError(f"{op.name}(): argument 'keepdim' must be bool, not {type_name(keepdim)}")
+    target = arguments.out(op, out)
+    code = _dtype_code(op, dtype)
+    try:
+        result = lib.reduce(op.index, handle, dims, len(dims), not dims, bool(keepdim), code, target)
+    except OverflowError:
+        raise ValueError(_OVERFLOW) from None
+    if not result:
+        return _dispatch(op, (handle, target), input, dim, keepdim, dtype, out)
+    return arguments.result(result) if out is None else out
+
+
+def scan(op: Op, input: Any, dim: Any, dtype: Any = None, out: Any = None, mode: int = NEW) -> Any:
+    """A running combination along `dim`."""
+    arguments = _Arguments()
+    handle = _self(op, input, arguments)
+    target = arguments.out(op, out)
+    if mode == NEW and out is not None:
+        mode = OUT
+    try:
+        result = lib.scan(op.index, handle, _integer(op, "dim", dim), _dtype_code(op, dtype), target, mode)
+    except OverflowError:
+        raise ValueError(_OVERFLOW) from None
+    if not result:
+        return _dispatch(op, (handle, target), input, dim, dtype, out, mode)
+    return arguments.result(result) if out is None else out
+
+
+def scan_(op: Op, input: Any, dim: Any, dtype: Any = None) -> Any:
+    return scan(op, input, dim, dtype, input, INPLACE)
+
+
+def view(op: Op, input: Any, ints: tuple[tuple[str, Any], ...] = (), lists: tuple[tuple[str, Any], ...] = ()) -> Any:
+    """`ints` and `lists` are the arguments by name, in schema order; None where one was not given."""
+    arguments = _Arguments()
+    handle = _self(op, input, arguments)
+    numbers = [NONE if value is None else int(value) if value is True or value is False else _integer(op, name, value)
+               for name, value in ints]  # fmt: skip
+    rows: list[tuple[list[int], int]] = []
+    for name, values in lists:
+        row = [] if values is None else _integers(op, name, values)
+        rows.append((row, -1 if values is None else len(row)))
+    rows += [([], -1)] * (2 - len(rows))
+    try:
+        result = lib.view(
+            op.index, handle, *(numbers + [NONE] * 4)[:4], rows[0][0], rows[0][1], rows[1][0], rows[1][1]
+        )
+    except OverflowError:
+        raise ValueError(_OVERFLOW) from None
+    return arguments.result(result) if result else _dispatch(op, (handle,), input, ints, lists)
+
+
+def factory(
+    op: Op,
+    size: Any,
+    params: tuple[Any, ...] = (),
+    dtype: Any = None,
+    out: Any = None,
+    **placement: Any,
+) -> Any:
+    """`size` of the result; the dtype follows from the numbers in `params` when it is not given."""
+    check_placement(op.name, **placement)
+    arguments = _Arguments()
+    try:
+        numbers = [arguments.param(op, place, value) for place, value in enumerate(params)]
+        target = arguments.out(op, out)
+        code = _dtype_code(op, dtype)
+        if code < 0:
+            code = lib.dtype(target) if target else _dtype_of_numbers(params)
+        sizes = _integers(op, "size", size)
+        handle = lib.factory(op.index, sizes, len(sizes), code, *(numbers + [0.0, 0.0, 0.0])[:3], target)
+        if not handle:
+            return _dispatch(op, (target,), size, params, dtype, out)
+        return arguments.result(handle) if out is None else out
+    except OverflowError:
+        raise ValueError(_OVERFLOW) from None
+    finally:
+        arguments.release()
+
+
+def composite(op: Op, body: Callable[..., Any], arguments: tuple[Any, ...], dtype: Any, out: Any) -> Any:
+    """An operator written in Python: checks what the body takes for granted, stores the result in `out`."""
+    for place, name in enumerate(op.inputs):
+        if not isinstance(arguments[place], Tensor):
+            raise TypeError(
+                f"{op.name}(): argument '{name}' (position {place + 1}) must be Tensor, "
+                f"not {type_name(arguments[place])}"
+            )
+    code = lib.dtype(arguments[0]._h) if dtype is None else _dtype_code(op, dtype)
+    if code in op.refused:
+        raise NotImplementedError(f'"{op.name}" not implemented for {BY_CODE[code].scalar_name!r}')
+    result = body(*arguments)
+    return result if out is None else _store(op, result, out)
+
+
+def binary_composite(op: Op, body: Callable[..., Any], left: Any, right: Any) -> Any:
+    """A Python operator that a composite implements."""
+    if not isinstance(left, Tensor) or not isinstance(right, Tensor):
+        return NotImplemented
+    return composite(op, body, (left, right), None, None)
+
+
+def _store(op: Op, result: Any, out: Any) -> Any:
+    """The rule of `out=` for a result that exists already."""
+    if not isinstance(out, Tensor):
+        raise TypeError(f"{op.name}(): argument 'out' must be Tensor, not {type_name(out)}")
+    if not lib.can_cast(lib.dtype(result._h), lib.dtype(out._h)):
+        raise RuntimeError(
+            f"result type {result.dtype.scalar_name} can't be cast to the desired output type {out.dtype.scalar_name}"
+        )
+    if out.shape != result.shape:
+        if out.numel():
+            warnings.warn(
+                f"an output of shape {tuple(out.shape)} was resized to {tuple(result.shape)}; "
+                "pass an empty tensor or one of the right shape",
+                stacklevel=3,
+            )
+        if not lib.resize_(out._h, list(result.shape), result.ndim):
+            raise_pending()
+    return out.copy_(result)
+
+
+def _dtype_of_numbers(params: tuple[Any, ...]) -> int:
+    """The default dtype for floating numbers and for none at all, else int64, or bool when all are."""
+    given = [value.item() if hasattr(value, "item") else value for value in params if value is not None]
+    if not given or any(isinstance(value, float) for value in given):
+        return lib.get_default_dtype()
+    kind = bool if all(isinstance(value, bool) for value in given) else int
+    return DType.of_python_type(kind).code
+
+
+def bind(tensor: type) -> None:
+    """Called once by tensor.py: this module and the class need each other."""
+    global Tensor
+    Tensor = tensor

@@ -1,0 +1,74 @@
+"""The errors of the core as Python exceptions.
+
+Reads the pending error of the calling thread through `_C`; raises the exception that PyTorch raises in its place.
+"""
+
+from __future__ import annotations
+
+from _thread import _local
+from typing import NoReturn
+
+from ._C import ffi, lib
+
+__all__ = ["LinAlgError", "OutOfMemoryError", "error_is_pending", "raise_pending"]
+
+
+class OutOfMemoryError(RuntimeError):
+    """There is not enough memory for a tensor."""
+
+
+class LinAlgError(RuntimeError):
+    """A matrix does not have the property that an operation needs."""
+
+
+for _error in (OutOfMemoryError, LinAlgError):
+    _error.__module__ = "opweave"
+
+# By ow_error_kind of core/opweave.h, in its order; 0 means that there is no error.
+_EXCEPTIONS: tuple[type[Exception] | None, ...] = (
+    None,
+    RuntimeError,
+    IndexError,
+    TypeError,
+    ValueError,
+    NotImplementedError,
+    RuntimeError,  # a division by zero: PyTorch raises RuntimeError("ZeroDivisionError")
+    OutOfMemoryError,
+    RuntimeError,  # an overflow
+    LinAlgError,
+)
+
+_CAPACITY = 1024
+
+
+class _Taken(_local):
+    """The error that this thread has taken out of the core and not yet raised."""
+
+    error: Exception | None = None
+
+
+_taken = _Taken()
+
+
+def error_is_pending() -> bool:
+    """Has the last call of the core failed? The error stays pending."""
+    if _taken.error is None:
+        _taken.error = take_pending()
+    return _taken.error is not None
+
+
+def take_pending() -> Exception | None:
+    """The pending error, which is pending no longer; None when there is none."""
+    error, _taken.error = _taken.error, None
+    if error is not None:
+        return error
+    message = ffi.new("char[]", _CAPACITY)
+    exception = _EXCEPTIONS[lib.error_take(message, _CAPACITY)]
+    return exception and exception(ffi.string(message).decode("utf-8", "replace"))
+
+
+def raise_pending() -> NoReturn:
+    """Raises the pending error of the core."""
+    error = take_pending()
+    # Without an error the core declines only tensors with dispatch keys, and what comes here has no handler for them.
+    raise error or NotImplementedError("this function has no implementation for such tensors")

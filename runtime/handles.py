@@ -1,0 +1,103 @@
+"""From the core's handles to tensors and back: what the modules behind class Tensor share.
+
+A handle is a float (see core/tensor.h). The tensor that holds it releases it, so a handle that no tensor holds has to
+be released by whoever asked the core for it.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+from ._C import ffi, lib
+from .errors import raise_pending
+from .types import Size
+
+NONE = -(2**63)
+"""OW_NONE: an integer argument that was not given."""
+
+OVERFLOW = "Overflow when unpacking long long"
+
+Tensor: Any = None
+"""The class, set by bind() when tensor.py has made it."""
+
+# As long as any tensor can be: another thread may give this one more dimensions after they were counted.
+_Dimensions = ffi.typeof("int64_t[64]")
+
+_shapes: dict[int, Size] = {}
+
+
+def bind(tensor: type) -> None:
+    """Called once by tensor.py: this module and the class need each other."""
+    global Tensor
+    Tensor = tensor
+
+
+def wrap(handle: float, like: Any = None) -> Any:
+    """The tensor of a new handle, of the class of `like`; raises the pending error when there is no handle."""
+    if not handle:
+        raise_pending()
+    kind = Tensor if like is None else type(like)
+    tensor = kind.__new__(kind)
+    tensor._h = handle
+    return tensor
+
+
+def shape_of(handle: float) -> Size:
+    """The shape; the same object for every tensor of a common shape."""
+    try:
+        # The core's number of an interned shape; it gives -1, which is never a key, when its table is full.
+        return _shapes[lib.shape_id(handle)]
+    except KeyError:
+        pass
+    identity = lib.shape_id(handle)
+    dimensions = ffi.new(_Dimensions)
+    lib.sizes(handle, dimensions)
+    shape = tuple.__new__(Size, ffi.unpack(dimensions, lib.ndim(handle)))
+    if identity >= 0 and lib.shape_id(handle) == identity:
+        _shapes[identity] = shape
+    return shape
+
+
+def strides_of(handle: float) -> tuple[int, ...]:
+    dimensions = ffi.new(_Dimensions)
+    lib.strides(handle, dimensions)
+    return tuple(ffi.unpack(dimensions, lib.ndim(handle)))
+
+
+def address_of(handle: float) -> Any:
+    """The first element as a pointer that `ffi` accepts."""
+    return ffi.cast("char *", lib.data_ptr(handle))
+
+
+# ---- arguments ----------------------------------------------------------------------------------------------
+
+
+def integer(function: str, name: str, value: Any, position: int = 1) -> int:
+    """An argument that must be an int; what has `__index__` counts as one, bool does not."""
+    if type(value) is int:
+        return value
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(
+            f"{function}(): argument '{name}' (position {position}) must be int, not {type(value).__name__}"
+        )
+    return operator.index(value)
+
+
+def integers(function: str, name: str, values: Sequence[Any], position: int = 1) -> tuple[int, ...]:
+    """Sizes given one by one (`f(2, 3)`), or as one sequence (`f((2, 3))`); `values` are the arguments."""
+    if not values:
+        raise TypeError(f'{function}() missing 1 required positional arguments: "{name}"')
+    if len(values) == 1 and isinstance(values[0], (tuple, list)):
+        values = values[0]
+    for value in values:
+        if type(value) is not int and (isinstance(value, bool) or not hasattr(value, "__index__")):
+            raise TypeError(
+                f"{function}(): argument '{name}' (position {position}) must be tuple of ints, not "
+                f"{type(value).__name__}"
+            )
+    result = tuple(map(operator.index, values))
+    if result and (max(result) >= 2**63 or min(result) < -(2**63)):
+        raise ValueError(OVERFLOW)
+    return result

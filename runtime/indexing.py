@@ -1,0 +1,274 @@
+"""Basic indexing and assignment: `t[...]` and `t[...] = value`.
+
+The common indices are one call of the core. All others are read in one pass, which gives the geometry of a view; the
+core makes the view, and an assignment copies into it. Lists and tensors with dimensions as indices are refused.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from typing import Any
+
+from . import _operators
+from ._C import ffi, lib
+from .assignment import assign
+from .errors import raise_pending, take_pending
+from .handles import NONE, OVERFLOW, shape_of, strides_of, wrap
+
+_NULL = ffi.NULL
+_SELECT = _operators._SELECT
+_SLICE = _operators._SLICE
+_view2 = lib.view2
+_view = lib.view
+
+_LARGEST = 2**63 - 1
+
+Tensor: Any = None
+"""The class, set by bind() when tensor.py has made it."""
+
+
+def bind(tensor: type) -> None:
+    """Called once by tensor.py: this module and the class need each other."""
+    global Tensor
+    Tensor = tensor
+
+
+class IndexingMethods:
+    """Mixed into Tensor."""
+
+    __slots__ = ()
+
+    def __getitem__(self: Any, index: Any) -> Any:
+        handle = _fast_view(self._h, index)
+        if handle:
+            if type(self) is Tensor:
+                t = Tensor()
+                t._h = handle
+                return t
+            return wrap(handle, self)
+        handle, is_copied = _general_view(self._h, index)
+        if is_copied:
+            view, handle = handle, lib.clone_(handle, -1, True)
+            lib.release(view)
+        return wrap(handle, self)
+
+    def __setitem__(self: Any, index: Any, value: Any) -> None:
+        handle = _fast_view(self._h, index) or _general_view(self._h, index)[0]
+        try:
+            assign(handle, value)
+        finally:
+            lib.release(handle)
+
+    def __delitem__(self: Any, index: Any) -> None:
+        raise TypeError("Tensor does not support deleting items")
+
+    def __iter__(self: Any) -> Iterator[Any]:
+        if not lib.ndim(self._h):
+            raise TypeError("iteration over a 0-d tensor")
+        return map(self.__getitem__, range(lib.size(self._h, 0)))
+
+    def __reversed__(self: Any) -> Iterator[Any]:
+        return map(self.__getitem__, range(len(self) - 1, -1, -1))
+
+    def __contains__(self: Any, element: Any) -> bool:
+        if not isinstance(element, (Tensor, int, float)) and type(element).__module__ != "numpy":
+            raise RuntimeError(
+                f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
+            )
+        return bool((self == element).any().item())
+
+
+# ---- the common indices -------------------------------------------------------------------------------------
+
+
+def _fast_view(handle: float, index: Any) -> float:
+    """The handle of the view for an int, a slice, or a tuple of ints and `:`; 0.0 for others and for mistakes."""
+    kind = type(index)
+    try:
+        if kind is int:
+            view = _view2(_SELECT, handle, 0, index)
+        elif kind is slice:
+            start, stop, step = index.start, index.stop, index.step
+            if (
+                (start is None or type(start) is int)
+                and (stop is None or type(stop) is int)
+                and (step is None or type(step) is int)
+            ):
+                view = _view(
+                    _SLICE,
+                    handle,
+                    0,
+                    NONE if start is None else start,
+                    NONE if stop is None else stop,
+                    1 if step is None else step,
+                    _NULL,
+                    0,
+                    _NULL,
+                    0,
+                )
+            else:
+                return 0.0
+        elif kind is tuple:
+            return _select_each(handle, index)
+        else:
+            return 0.0
+    except OverflowError:
+        return 0.0
+    if not view:
+        # The general way finds the mistake again and knows what to say about an index.
+        take_pending()
+    return view
+
+
+def _select_each(handle: float, index: tuple[Any, ...]) -> float:
+    """Views of views for ints and `:`, which is faster than the general way for the few indices that are usual."""
+    view = handle
+    dim = 0
+    for item in index:
+        if type(item) is int:
+            try:
+                inner = _view2(_SELECT, view, dim, item)
+            except OverflowError:
+                inner = 0.0
+            if view is not handle:
+                lib.release(view)
+            if not inner:
+                take_pending()
+                return 0.0
+            view = inner
+        elif type(item) is slice and item.start is None and item.stop is None and item.step is None:
+            dim += 1
+        else:
+            break
+    else:
+        # A `:` beyond the last dimension is a mistake, and a tuple without ints gives no view here.
+        if view is not handle and dim <= lib.ndim(view):
+            return view
+    if view is not handle:
+        lib.release(view)
+    return 0.0
+
+
+# ---- all indices --------------------------------------------------------------------------------------------
+
+
+def _general_view(handle: float, index: Any) -> tuple[float, bool]:
+    """The handle of the view that an index stands for, and whether reading it is to give a copy."""
+    sizes, strides = shape_of(handle), strides_of(handle)
+    items = _items(index, len(sizes))
+    new_sizes, new_strides, offset, is_copied = _geometry(items, sizes, strides)
+    offset += lib.storage_offset(handle)
+    view = lib.as_strided(handle, new_sizes, new_strides, len(new_sizes), offset, -1)
+    if not view:
+        raise_pending()
+    return view, is_copied
+
+
+def _items(index: Any, ndim: int) -> list[Any]:
+    """The parts of an index: ints, slices, bools, None and `...`, with one `...` exactly."""
+    parts = index if isinstance(index, tuple) else (index,)
+    items: list[Any] = []
+    named = 0
+    has_ellipsis = False
+    for part in parts:
+        if part is Ellipsis:
+            if has_ellipsis:
+                continue
+            has_ellipsis = True
+        elif part is not None and type(part) is not bool:
+            if type(part) is not int and type(part) is not slice:
+                part = _number(part)
+            named += type(part) is not bool
+        items.append(part)
+    if named > ndim:
+        if ndim == 0 and len(parts) == 1 and not isinstance(index, tuple):
+            if type(items[0]) is slice:
+                raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+            raise IndexError(
+                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python to convert a 0-dim tensor to a number"
+            )
+        raise IndexError(f"too many indices for tensor of dimension {ndim}")
+    if not has_ellipsis:
+        items.append(Ellipsis)
+    return items
+
+
+def _number(part: Any) -> int | bool:
+    """A part of an index of a type less common: an int, or a bool, which adds a dimension."""
+    if isinstance(part, Tensor):
+        if part.ndim:
+            raise NotImplementedError("indexing with a tensor that has dimensions is not supported")
+        if part.dtype.is_floating_point:
+            raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+        value = part.item()
+        # A uint8 counts as a mask, as it did before there was bool.
+        return bool(value) if part.dtype.itemsize == 1 and not part.dtype.is_signed else value
+    try:
+        return operator.index(part)
+    except TypeError:
+        pass
+    kind = type(part)
+    if isinstance(part, (str, bytes)):
+        raise TypeError(f"new(): invalid data type '{kind.__name__}'")
+    if hasattr(part, "__len__") and hasattr(part, "__getitem__") and not hasattr(part, "keys"):
+        raise NotImplementedError(f"indexing with a sequence ({kind.__name__}) is not supported")
+    name = f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
+    raise IndexError(
+        f"only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {name})"
+    )
+
+
+def _geometry(
+    items: list[Any], sizes: tuple[int, ...], strides: tuple[int, ...]
+) -> tuple[tuple[int, ...], tuple[int, ...], int, bool]:
+    """Sizes, strides and offset of the view, and whether the index has bools, which make reading a copy."""
+    new_sizes: list[int] = []
+    new_strides: list[int] = []
+    offset = 0
+    masks: list[tuple[int, bool]] = []
+    dim = 0
+    ndim = len(sizes)
+    named = sum(type(item) is int or type(item) is slice for item in items)
+    for item in items:
+        if item is None:
+            new_sizes.append(1)
+            new_strides.append(sizes[dim] * strides[dim] if dim < ndim else 1)
+        elif item is Ellipsis:
+            end = dim + ndim - named
+            new_sizes += sizes[dim:end]
+            new_strides += strides[dim:end]
+            dim = end
+        elif type(item) is bool:
+            masks.append((len(new_sizes), item))
+        elif type(item) is slice:
+            start, length, step = _slice_range(item, sizes[dim])
+            new_sizes.append(length)
+            # A step so large that it cannot be counted in bytes leads to one element, whose stride is never used.
+            stride = strides[dim] * step
+            new_strides.append(stride if abs(stride) <= _LARGEST else strides[dim])
+            offset += start * strides[dim]
+            dim += 1
+        else:
+            size = sizes[dim]
+            if not -size <= item < size:
+                if not -_LARGEST - 1 <= item <= _LARGEST:
+                    raise ValueError(OVERFLOW)
+                raise IndexError(f"index {item} is out of bounds for dimension {dim} with size {size}")
+            offset += (item + size if item < 0 else item) * strides[dim]
+            dim += 1
+    if masks:
+        # All bools together are one dimension, of size one if all are true: in their place when they are neighbours.
+        places = {place for place, _ in masks}
+        place = places.pop() if len(places) == 1 else 0
+        new_sizes.insert(place, int(all(value for _, value in masks)))
+        new_strides.insert(place, 1)
+    return tuple(new_sizes), tuple(new_strides), offset, bool(masks)
+
+
+def _slice_range(part: slice, size: int) -> tuple[int, int, int]:
+    """Start, number of positions and step."""
+    start, stop, step = part.indices(size)
+    if step < 0:
+        raise ValueError("step must be greater than zero")
+    return start, max(0, (stop - start + step - 1) // step), step

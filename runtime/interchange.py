@@ -1,0 +1,209 @@
+"""Memory that is not the core's own: NumPy arrays and buffers of other objects, as tensors and back.
+
+NumPy is not imported here unless a tensor is to become an array: an array that arrives has imported it already.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import warnings
+from typing import Any
+
+from ._C import ffi, lib
+from .dtypes import BY_CODE, BY_NUMPY_NAME, dtype
+from .handles import shape_of, strides_of, wrap
+
+__all__ = ["from_numpy", "frombuffer"]
+
+# ---- owners of memory ---------------------------------------------------------------------------------------
+
+# The objects whose memory tensors use, by the number that the core knows them by.
+_owners: dict[int, Any] = {}
+_numbers = itertools.count(1)
+
+
+@ffi.def_extern()  # type: ignore[untyped-decorator]
+def py_release_owner(number: int, owners: dict[int, Any] = _owners) -> None:
+    """Called by the core when the last tensor over an owner's memory is gone."""
+    owners.pop(number, None)
+
+
+lib.set_release_owner(int(ffi.cast("uintptr_t", ffi.addressof(lib, "py_release_owner"))))
+
+
+def _over_memory(
+    owner: Any,
+    data: int,
+    nbytes: int,
+    sizes: tuple[int, ...],
+    strides: tuple[int, ...],
+    of: dtype,
+    readonly: bool,
+) -> Any:
+    """A tensor over memory that lives as long as `owner`; `data` is its first element, strides count elements."""
+    number = next(_numbers)
+    _owners[number] = owner
+    handle = lib.from_memory(data, nbytes, sizes, strides, len(sizes), of.code, number, readonly)
+    if not handle:
+        del _owners[number]
+    return wrap(handle)
+
+
+# ---- NumPy --------------------------------------------------------------------------------------------------
+
+
+def is_array(value: Any) -> bool:
+    """Is it a NumPy array? No, as long as nobody has imported NumPy."""
+    array = getattr(sys.modules.get("numpy"), "ndarray", None)
+    return array is not None and isinstance(value, array)
+
+
+def is_array_scalar(value: Any) -> bool:
+    """Is it a number of a NumPy type?"""
+    generic = getattr(sys.modules.get("numpy"), "generic", None)
+    return generic is not None and isinstance(value, generic)
+
+
+def dtype_of_array(array: Any) -> dtype:
+    """The dtype of a NumPy array or number."""
+    found = BY_NUMPY_NAME.get(array.dtype.name)
+    if found is None:
+        names = [of.numpy_name for of in reversed(BY_CODE) if of.numpy_name]
+        raise TypeError(
+            f"can't convert np.ndarray of type numpy.{array.dtype.type.__name__}. The only supported types are: "
+            f"{', '.join(names[:-1])}, and {names[-1]}."
+        )
+    if not array.dtype.isnative:
+        raise ValueError(
+            "given numpy array has byte order different from the native byte order. Conversion between byte orders is "
+            "currently not supported."
+        )
+    return found
+
+
+def from_numpy(ndarray: Any) -> Any:
+    """A tensor over the memory of a NumPy array: each sees what is written to the other.
+
+    An array that must not be written gives a tensor that refuses to be.
+    """
+    if not is_array(ndarray):
+        kind = type(ndarray)
+        name = f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
+        raise TypeError(f"expected np.ndarray (got {name})")
+    return from_array(ndarray)
+
+
+def from_array(array: Any, warn: bool = True) -> Any:
+    """A tensor over the memory of an array, with a warning (if wanted) when the array must not be written."""
+    of = dtype_of_array(array)
+    itemsize = of.itemsize
+    if any(stride % itemsize for stride in array.strides):
+        raise ValueError(
+            "given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the "
+            "memory."
+        )
+    if not array.flags.aligned:
+        raise ValueError("given numpy array is not aligned. Copy the numpy array to reallocate the memory.")
+    readonly = not array.flags.writeable
+    if readonly and warn:
+        warnings.warn(
+            "The given NumPy array is not writable, and neither will be the tensor: writing to it raises an error. "
+            "Copy the array to get a tensor that can be written.",
+            UserWarning,
+            stacklevel=3,
+        )
+    spans = [(size - 1) * stride for size, stride in zip(array.shape, array.strides, strict=True)]
+    nbytes = sum(map(abs, spans)) + itemsize if array.size else 0
+    strides = tuple(stride // itemsize for stride in array.strides)
+    return _over_memory(array, array.ctypes.data, nbytes, array.shape, strides, of, readonly)
+
+
+class _Exported:
+    """What an array made from a tensor refers to: it keeps the tensor, and so the memory."""
+
+    __slots__ = ("__array_interface__", "_tensor")
+
+    def __init__(self, tensor: Any, interface: dict[str, Any]) -> None:
+        self._tensor = tensor
+        self.__array_interface__ = interface
+
+
+def to_array(tensor: Any) -> Any:
+    """A NumPy array over the memory of a tensor."""
+    handle = tensor._h
+    of = tensor.dtype
+    if of.numpy_name is None:
+        raise TypeError(f"Got unsupported ScalarType {of.scalar_name}")
+    import numpy
+
+    shape = tuple(shape_of(handle))
+    numpy_dtype = numpy.dtype(of.numpy_name)
+    address = lib.data_ptr(handle)
+    if not address:
+        return numpy.empty(shape, numpy_dtype)
+    return numpy.asarray(
+        _Exported(
+            tensor,
+            {
+                "version": 3,
+                "shape": shape,
+                "strides": tuple(stride * of.itemsize for stride in strides_of(handle)),
+                "typestr": numpy_dtype.str,
+                "data": (address, bool(lib.storage_readonly(lib.storage_of(handle)))),
+            },
+        )
+    )
+
+
+# ---- other buffers ------------------------------------------------------------------------------------------
+
+
+def has_buffer(value: Any) -> bool:
+    """Does it give access to its memory?"""
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return True
+    try:
+        memoryview(value).release()
+    except (TypeError, ValueError, BufferError):
+        return False
+    return True
+
+
+def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Any:
+    """A one-dimensional tensor over the memory of an object: `count` elements (-1: all) from byte `offset` on."""
+    from .types import check_placement
+
+    check_placement("frombuffer", requires_grad=requires_grad)
+    of = _resolve(dtype, "frombuffer")
+    if not has_buffer(buffer):
+        raise ValueError("object does not implement Python buffer protocol.")
+    view = memoryview(buffer)
+    length, readonly = view.nbytes, view.readonly
+    if not view.c_contiguous:
+        raise ValueError("the memory of the buffer is not contiguous")
+    if length == 0 or count == 0:
+        raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")
+    if not 0 <= offset < length:
+        raise ValueError(
+            f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({length} bytes) minus 1"
+        )
+    if count < 0:
+        if (length - offset) % of.itemsize:
+            raise ValueError(
+                f"buffer length ({length - offset} bytes) after offset ({offset} bytes) must be a multiple of element "
+                f"size ({of.itemsize})"
+            )
+        count = (length - offset) // of.itemsize
+    elif offset + count * of.itemsize > length:
+        raise ValueError(
+            f"requested buffer length ({count} * {of.itemsize} bytes) after offset ({offset} bytes) must not be "
+            f"greater than actual buffer length ({length} bytes)"
+        )
+    # It holds the object's memory in place, where `memoryview` and `buffer` alone would let a bytearray be resized.
+    memory = ffi.from_buffer("char[]", buffer)
+    address = int(ffi.cast("uintptr_t", memory)) + offset
+    return _over_memory(memory, address, count * of.itemsize, (count,), (1,), of, readonly)
+
+
+_resolve = dtype.resolve

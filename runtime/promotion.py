@@ -1,0 +1,62 @@
+"""Which dtype an operation on several has: the core's rules of promotion, asked from Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import handles
+from ._C import ffi, lib
+from .dtypes import BY_CODE, dtype
+from .handles import wrap
+
+__all__ = ["can_cast", "promote_types", "result_type"]
+
+# For each dtype an empty tensor, which stands for it in a question to the core.
+_samples: dict[int, Any] = {}
+
+
+def _sample(of: dtype) -> Any:
+    if of.code not in _samples:
+        _samples[of.code] = wrap(lib.empty_strided((0,), ffi.NULL, 1, of.code))
+    return _samples[of.code]
+
+
+def promote_types(type1: dtype, type2: dtype) -> dtype:
+    """The smallest dtype that holds the values of both."""
+    for position, value in enumerate((type1, type2), 1):
+        if not isinstance(value, dtype):
+            raise TypeError(
+                f"promote_types(): argument 'type{position}' (position {position}) must be opweave.dtype, not "
+                f"{type(value).__name__}"
+            )
+    return BY_CODE[lib.result_type(_sample(type1)._h, _sample(type2)._h)]
+
+
+def can_cast(from_: dtype, to: dtype) -> bool:
+    """May a result of the first dtype be stored in a tensor of the second?"""
+    for position, (name, value) in enumerate((("from_", from_), ("to", to)), 1):
+        if not isinstance(value, dtype):
+            raise TypeError(
+                f"can_cast(): argument '{name}' (position {position}) must be opweave.dtype, not {type(value).__name__}"
+            )
+    return bool(lib.can_cast(from_.code, to.code))
+
+
+def result_type(tensor1: Any, tensor2: Any) -> dtype:
+    """The dtype of an arithmetic operation on two tensors or numbers."""
+    operands = [_operand(position, value) for position, value in enumerate((tensor1, tensor2), 1)]
+    return BY_CODE[lib.result_type(operands[0]._h, operands[1]._h)]
+
+
+def _operand(position: int, value: Any) -> Any:
+    if isinstance(value, handles.Tensor):
+        return value
+    if isinstance(value, bool):
+        return wrap(lib.number_b(value))
+    if isinstance(value, int):
+        return wrap(lib.number_i(max(-1, min(value, 1))))  # only the kind of number matters
+    if isinstance(value, float):
+        return wrap(lib.number_d(value))
+    raise TypeError(
+        f"result_type(): argument 'tensor{position}' (position {position}) must be Tensor, not {type(value).__name__}"
+    )

@@ -1,0 +1,163 @@
+"""Storages: the memory that a tensor and its views share, seen as a one-dimensional sequence of elements.
+
+Reads and writes the memory itself, so an element assigned here changes in every view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from weakref import WeakValueDictionary
+
+from . import handles
+from ._C import lib
+from .dtypes import EXPORTS, dtype
+from .types import CPU, device
+
+__all__ = ["Storage", "UntypedStorage"]
+
+
+class Storage:
+    """The memory behind tensors, in elements of one dtype. All views of one memory have the same Storage object."""
+
+    __slots__ = ("__weakref__", "_elements")
+    __module__ = "opweave"
+
+    # A one-dimensional tensor over the memory, which keeps it alive.
+    _elements: Any
+
+    def __init__(self) -> None:
+        raise TypeError(f"a {type(self).__name__} cannot be made by itself: take the storage() of a tensor")
+
+    @property
+    def dtype(self) -> dtype:
+        return self._elements.dtype
+
+    @property
+    def device(self) -> device:
+        return CPU
+
+    def __len__(self) -> int:
+        return self._elements.numel()
+
+    size = __len__
+
+    def nbytes(self) -> int:
+        return self._elements.nbytes
+
+    def element_size(self) -> int:
+        return self._elements.itemsize
+
+    def data_ptr(self) -> int:
+        """Address of the first byte; 0 when there is none."""
+        return self._elements.data_ptr()
+
+    def type(self) -> str:
+        return f"opweave.{self._kind()}"
+
+    def _kind(self) -> str:
+        return self.dtype.scalar_name + "Storage"
+
+    def tolist(self) -> list[Any]:
+        return self._elements.tolist()
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.tolist())
+
+    def __contains__(self, element: Any) -> bool:
+        return element in self.tolist()
+
+    def __getitem__(self, index: Any) -> Any:
+        """An element, or the storage of a range of elements in the same memory."""
+        if isinstance(index, slice):
+            if index.step not in (None, 1):
+                raise RuntimeError(f"Trying to slice with a step of {index.step}, but only a step of 1 is supported")
+            return _make(type(self), self._elements[index])
+        return self._elements[self._place(index)].item()
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._elements[index if isinstance(index, slice) else self._place(index)] = value
+
+    def _place(self, index: Any) -> int:
+        if not hasattr(index, "__index__"):
+            raise RuntimeError(f"can't index a {type(self)} with {type(index)}")
+        place = index.__index__()
+        if not -len(self) <= place < len(self):
+            raise IndexError(f"index {place} out of range for storage of size {len(self)}")
+        return place
+
+    def fill_(self, value: Any) -> Storage:
+        self._elements[:] = value
+        return self
+
+    def copy_(self, source: Storage, non_blocking: bool = False) -> Storage:
+        self._elements.copy_(source._elements)
+        return self
+
+    def clone(self) -> Storage:
+        """The same elements in memory of their own."""
+        return _make(type(self), self._elements.clone())
+
+    def __copy__(self) -> Storage:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Storage:
+        copied = memo[id(self)] = self.clone()
+        return copied
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from .conversion import bytes_of
+
+        return _rebuild_storage, (type(self), bytes_of(self._elements), self.dtype)
+
+    def __repr__(self) -> str:
+        lines = [f" {value}" for value in self.tolist()]
+        return "\n".join([*lines, f"[opweave.{self._kind()} of size {len(self)}]"])
+
+
+class UntypedStorage(Storage):
+    """The memory behind tensors in bytes."""
+
+    __slots__ = ()
+    __module__ = "opweave"
+
+    def _kind(self) -> str:
+        return "UntypedStorage"
+
+
+def _make(kind: type[Storage], elements: Any) -> Any:
+    made = object.__new__(kind)
+    made._elements = elements
+    return made
+
+
+# By address, class and dtype, while they are in use. The address cannot be taken by another storage meanwhile, as the
+# elements keep it.
+_storages: WeakValueDictionary[tuple[int, type, int], Storage] = WeakValueDictionary()
+
+
+def storage_of(tensor: Any, untyped: bool = False) -> Storage:
+    """The storage of a tensor, the same object for all its views."""
+    kind = UntypedStorage if untyped else Storage
+    code = EXPORTS["uint8"].code if untyped else lib.dtype(tensor._h)
+    address = lib.storage_of(tensor._h)
+    found = _storages.get((address, kind, code))
+    if found is None:
+        elements = handles.wrap(lib.storage_tensor(address, code))
+        found = _storages[address, kind, code] = _make(kind, elements)
+    return found
+
+
+def tensor_over(storage: Storage, offset: int, sizes: tuple[int, ...], strides: tuple[int, ...]) -> float:
+    """The handle of a tensor with this geometry in the storage."""
+    return lib.as_strided(storage._elements._h, sizes, strides, len(sizes), offset, -1)
+
+
+def _rebuild_storage(kind: type[Storage], data: bytes, of: dtype) -> Storage:
+    from .conversion import tensor_of_bytes
+
+    return _make(kind, tensor_of_bytes(data, (len(data) // of.itemsize,), of))
+
+
+def is_storage(value: Any) -> bool:
+    return isinstance(value, Storage)

@@ -1,0 +1,175 @@
+"""Class Tensor: its handle, its description, and the methods of all the modules that it is put together from.
+
+Generated code makes a tensor with `t = Tensor()` and `t._h = handle`, the cheapest way there is; so the class has
+neither `__init__` nor `__new__`, and `opweave.tensor` is the constructor for users.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _operators, handles, indexing
+from ._C import lib
+from .conversion import ConversionMethods
+from .dtypes import BY_CODE, dtype
+from .geometry import GeometryMethods
+from .handles import shape_of
+from .indexing import IndexingMethods
+from .types import CPU, Size, device, layout, strided
+
+__all__ = ["Tensor"]
+
+_dtype = lib.dtype
+
+
+class Tensor(IndexingMethods, ConversionMethods, GeometryMethods, _operators.TensorMethods):
+    """An array of numbers of one dtype. Made by `opweave.tensor`, `zeros`, `from_numpy` and their like."""
+
+    __slots__ = ("__weakref__", "_h")
+    __module__ = "opweave"
+
+    # NumPy leaves operators with an array on the left to the tensor on their right.
+    __array_priority__ = 1000
+
+    # No history is recorded.
+    requires_grad = False
+    grad = None
+    grad_fn = None
+    is_leaf = True
+
+    is_cuda = False
+    is_meta = False
+    is_quantized = False
+    is_sparse = False
+
+    # `release` is bound here because the module's names may be gone when the interpreter ends.
+    def __del__(self, release: Any = lib.release) -> None:
+        try:
+            handle = self._h
+        except AttributeError:
+            return
+        # The garbage collector may show a finalized tensor to another finalizer, which then gets a TypeError.
+        self._h = None
+        release(handle)
+
+    # Comparing elements with == must not take away the hash by identity.
+    __hash__ = object.__hash__
+
+    @property
+    def shape(self) -> Size:
+        """The sizes of the dimensions."""
+        return shape_of(self._h)
+
+    @property
+    def dtype(self) -> dtype:
+        """What the elements are."""
+        return BY_CODE[_dtype(self._h)]
+
+    @property
+    def device(self) -> device:
+        return CPU
+
+    @property
+    def layout(self) -> layout:
+        return strided
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return lib.ndim(self._h)
+
+    def dim(self) -> int:
+        """Number of dimensions."""
+        return lib.ndim(self._h)
+
+    ndimension = dim
+
+    def numel(self) -> int:
+        """Number of elements."""
+        return lib.numel(self._h)
+
+    nelement = numel
+
+    def element_size(self) -> int:
+        """Bytes of an element."""
+        return BY_CODE[_dtype(self._h)].itemsize
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element."""
+        return BY_CODE[_dtype(self._h)].itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return lib.numel(self._h) * BY_CODE[_dtype(self._h)].itemsize
+
+    def data_ptr(self) -> int:
+        """Address of the first element; 0 when there is none."""
+        return lib.data_ptr(self._h)
+
+    def storage_offset(self) -> int:
+        """Position of the first element in the storage."""
+        return lib.storage_offset(self._h)
+
+    def storage(self) -> Any:
+        """The memory of this tensor and of all its views, as a one-dimensional sequence of elements."""
+        from .storage import storage_of
+
+        return storage_of(self)
+
+    def untyped_storage(self) -> Any:
+        """The same memory as a sequence of bytes."""
+        from .storage import storage_of
+
+        return storage_of(self, untyped=True)
+
+    def is_floating_point(self) -> bool:
+        return self.dtype.is_floating_point
+
+    def is_signed(self) -> bool:
+        return self.dtype.is_signed
+
+    def is_complex(self) -> bool:
+        return False
+
+    def get_device(self) -> int:
+        """Index of the device; -1 on the CPU."""
+        return -1
+
+    def cpu(self) -> Tensor:
+        return self
+
+    def is_same_size(self, other: Tensor) -> bool:
+        return self.shape == other.shape
+
+    @property
+    def data(self) -> Tensor:
+        """The same elements without history."""
+        return handles.wrap(lib.view0(_operators._DETACH, self._h), self)
+
+    def as_subclass(self, cls: type) -> Any:
+        """The same elements as a tensor of class `cls`."""
+        if not (isinstance(cls, type) and issubclass(cls, Tensor)):
+            raise TypeError(f"as_subclass(): {cls!r} is not a subclass of Tensor")
+        return handles.wrap(lib.view0(_operators._DETACH, self._h), cls.__new__(cls))
+
+    def __len__(self) -> int:
+        if not lib.ndim(self._h):
+            raise TypeError("len() of a 0-d tensor")
+        return lib.size(self._h, 0)
+
+    def __repr__(self, *, tensor_contents: str | None = None) -> str:
+        from .dtypes import get_default_dtype
+        from .printing import tensor_text
+
+        return tensor_text(self, default_dtype_name=str(get_default_dtype())[8:], contents=tensor_contents)
+
+    def __format__(self, spec: str) -> str:
+        if spec and not lib.ndim(self._h):
+            return format(self.item(), spec)
+        return object.__format__(self, spec)
+
+
+for _module in (_operators, handles, indexing):
+    _module.bind(Tensor)

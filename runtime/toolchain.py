@@ -1,0 +1,252 @@
+"""The C compiler of woven packages: which one, with which flags, and what its complaints mean.
+
+Reads `codegen/build_config.json`, which the build of opweave left behind: woven kernels get the flags and the
+instruction-set levels of opweave's own, hence the same results.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from . import resources
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .codegen.errors import Diagnostic
+
+CONFIG = ("codegen", "build_config.json")
+PROCESSES = 2
+"""Compilers at a time: weaving should not take the machine away from its user."""
+
+_FALLBACKS = ("cc", "gcc", "clang")
+_COMPLAINT = re.compile(r"^(?P<file>.+?):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<message>.*)$")
+_WHERE = re.compile(r"In function '(\w+)'")
+_QUOTED = re.compile(r"'(\w+)'")
+_MOST_LINES = 30
+
+
+class CompilerError(RuntimeError):
+    """There is no compiler, or it refused. The text says all."""
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """A compiler and what it is told."""
+
+    command: tuple[str, ...]
+    arguments: tuple[str, ...]
+    levels: Mapping[str, tuple[str, ...]]
+    """Instruction-set level → its flags; the first is the one that every processor has."""
+    libraries: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Job:
+    """One C file to compile at one level (None: the file is the same at all levels)."""
+
+    source: Path
+    level: str | None
+
+    @property
+    def output(self) -> Path:
+        return self.source.with_suffix(f".{self.level}.o" if self.level else ".o")
+
+
+@dataclass(frozen=True)
+class _Failure:
+    job: Job
+    command: Sequence[str]
+    text: str
+
+
+def configured() -> Toolchain:
+    """What opweave itself was built with."""
+    settings = json.loads(resources.path(*CONFIG).read_text("utf-8"))
+    return Toolchain(
+        tuple(settings["compiler"]),
+        tuple(settings["arguments"]),
+        {level: tuple(arguments) for level, arguments in settings["levels"].items()},
+        tuple(settings["libraries"]),
+    )
+
+
+def find() -> Toolchain:
+    """The compiler named by CC, else opweave's own, else any. Raises CompilerError when there is none."""
+    base = configured()
+    named = shlex.split(os.environ.get("CC", ""))
+    if named:
+        if shutil.which(named[0]) is None:
+            raise CompilerError(f"CC names the compiler '{named[0]}', which cannot be found")
+        return _adapted(base, tuple(named))
+    if shutil.which(base.command[0]):
+        return base
+    for name in _FALLBACKS:
+        if shutil.which(name):
+            return _adapted(base, (name,))
+    names = ", ".join(dict.fromkeys((base.command[0], *_FALLBACKS)))
+    raise CompilerError(
+        f"no C compiler was found: looked for {names}, and CC is not set\n"
+        "weaving compiles operators, so it needs one:\n"
+        "  Debian, Ubuntu  apt install gcc libc6-dev\n"
+        "  Fedora          dnf install gcc\n"
+        "  Alpine          apk add gcc musl-dev\n"
+        "  macOS           xcode-select --install\n"
+        "  conda           conda install -c conda-forge c-compiler"
+    )
+
+
+# ---- another compiler than opweave's own -------------------------------------------------------------------
+
+
+def _adapted(base: Toolchain, command: tuple[str, ...]) -> Toolchain:
+    """The same flags, without those of optimisation that this compiler does not know."""
+    if command == base.command:
+        return base
+    optional = [argument for argument in base.arguments if argument.startswith(("-f", "-W"))]
+    arguments = base.arguments
+    if not _accepts(command, arguments):
+        refused = {argument for argument in optional if not _accepts(command, (argument,))}
+        arguments = tuple(argument for argument in arguments if argument not in refused)
+    for flags in base.levels.values():
+        if not _accepts(command, (*arguments, *flags)):
+            raise CompilerError(
+                f"the compiler '{shlex.join(command)}' does not accept {shlex.join((*arguments, *flags))}\n"
+                "opweave's kernels are compiled so: take GCC 12 or newer, or clang 14 or newer, in CC"
+            )
+    return replace(base, command=command, arguments=arguments)
+
+
+def _accepts(command: Sequence[str], arguments: Sequence[str]) -> bool:
+    probe = [*command, *arguments, "-Werror", "-x", "c", "-fsyntax-only", os.devnull]
+    return not _run(probe)
+
+
+# ---- compiling ---------------------------------------------------------------------------------------------
+
+
+def build(
+    toolchain: Toolchain,
+    kernels: Sequence[Path],
+    registry: Path,
+    headers: Path,
+    output: Path,
+    yaml: str,
+    progress: Callable[[int, int, str], None],
+) -> None:
+    """Compiles the kernels at every level and the registry once, and links all into the shared object `output`.
+
+    `yaml` is what `#line` directives call the declarations. Raises CompilerError with everything that was refused.
+    """
+    jobs = [Job(source, level) for source in kernels for level in toolchain.levels]
+    jobs.append(Job(registry, None))
+    failures: list[_Failure] = []
+    with ThreadPoolExecutor(PROCESSES) as pool:
+        started = {pool.submit(_compile, toolchain, job, headers): job for job in jobs}
+        for done, future in enumerate(as_completed(started), 1):
+            failure = future.result()
+            if failure is not None:
+                failures.append(failure)
+            job = started[future]
+            progress(done, len(jobs) + 1, f"{job.source.stem} {job.level or ''}".rstrip())
+    if failures:
+        raise CompilerError(_explain(sorted(failures, key=lambda f: jobs.index(f.job)), yaml))
+    command = [*toolchain.command, "-shared", "-o", str(output), *(str(job.output) for job in jobs)]
+    # What is undefined should be said now and not when the package is imported.
+    command += ["-Wl,-z,defs"] if sys.platform == "linux" else []
+    command += toolchain.libraries
+    refusal = _run(command)
+    if refusal:
+        raise CompilerError(_raw("linking failed", command, refusal))
+    progress(len(jobs) + 1, len(jobs) + 1, "linked")
+
+
+def _compile(toolchain: Toolchain, job: Job, headers: Path) -> _Failure | None:
+    command = [*toolchain.command, *toolchain.arguments]
+    if job.level is not None:
+        command += [*toolchain.levels[job.level], f"-DOW_LEVEL={job.level}"]
+        # The constant that names the tables of all levels is emitted once.
+        command += ["-DOW_DESCRIPTOR"] if job.level == next(iter(toolchain.levels)) else []
+    command += ["-I", str(headers), "-c", str(job.source), "-o", str(job.output)]
+    refusal = _run(command)
+    return _Failure(job, command, refusal) if refusal else None
+
+
+def _run(command: Sequence[str]) -> str:
+    """What a command that failed has to say; empty when it did not fail."""
+    environment = {**os.environ, "LC_ALL": "C"}  # messages are parsed
+    try:
+        done = subprocess.run(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment, check=False, errors="replace"
+        )
+    except OSError as error:
+        return f"{command[0]}: {error.strerror or error}"
+    return done.stdout.strip() or f"exit status {done.returncode}" if done.returncode else ""
+
+
+# ---- complaints --------------------------------------------------------------------------------------------
+
+
+def _explain(failures: Iterable[_Failure], yaml: str) -> str:
+    """The complaints about lines of the declarations, each once; without any, what the compiler said first."""
+    from .codegen.errors import Diagnostic, render
+
+    failures = list(failures)
+    found: dict[tuple[int, str], Diagnostic] = {}
+    for failure in failures:
+        for diagnostic in _located(failure, yaml):
+            found.setdefault((diagnostic.line, diagnostic.message), diagnostic)
+    if found:
+        return render(found.values())
+    first = failures[0]
+    text = _raw(f"the C compiler failed on '{first.job.source.stem}'", first.command, first.text)
+    if re.search(r"fatal error: \w+\.h: No such file", first.text):
+        text += "\nthe headers of the C library are missing (Debian, Ubuntu: apt install libc6-dev)"
+    return text
+
+
+def _located(failure: _Failure, yaml: str) -> Iterable[Diagnostic]:
+    from .codegen.errors import Diagnostic, split_lines
+
+    lines = split_lines(Path(yaml).read_text("utf-8-sig", "replace"))
+    kernel = failure.job.source.stem
+    for text in failure.text.splitlines():
+        where = _WHERE.search(text)
+        if where:
+            kernel = where[1].removesuffix("_element")
+        complaint = _COMPLAINT.match(text)
+        if not complaint or complaint["file"] != yaml:
+            continue
+        line = int(complaint["line"])
+        column, length = _place(lines[line - 1] if line <= len(lines) else "", complaint["message"])
+        level = f" at level {failure.job.level}" if failure.job.level else ""
+        yield Diagnostic(
+            yaml, line, column, complaint["message"], f"the C compiler said so about the kernel '{kernel}'{level}", length
+        )
+
+
+def _place(line: str, message: str) -> tuple[int, int]:
+    """Column and length of what a message speaks of: the name it quotes, or else the whole line. The compiler's own
+    column is one of the generated line."""
+    quoted = _QUOTED.search(message)
+    found = re.search(rf"\b{quoted[1]}\b", line) if quoted else None
+    found = found or re.search(r"\S.*\S|\S", line)
+    return (found.start() + 1, len(found[0])) if found else (1, 1)
+
+
+def _raw(what: str, command: Sequence[str], text: str) -> str:
+    lines = text.splitlines()
+    if len(lines) > _MOST_LINES:
+        lines = [*lines[:_MOST_LINES], f"... and {len(lines) - _MOST_LINES} more lines"]
+    return "\n".join([f"{what}: {shlex.join(map(str, command))}", *(f"  {line}" for line in lines)])

@@ -1,0 +1,266 @@
+"""Weaving: turns a file of declarations outside the tree into an importable package of operators.
+
+Reads the YAML and what is installed with opweave (codegen, templates, headers, compiler flags). Writes the folder
+OUT/NAME: `_operators.py` with the functions, the shared object of their kernels, stubs, the C it was compiled from, a
+copy of the declarations, and `woven.json`, which tells the next weaving whether anything changed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import importlib.util
+import json
+import keyword
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import __version__, libraries, resources, toolchain
+
+if TYPE_CHECKING:
+    from .codegen.model import Operator
+
+STAMP = "woven.json"
+
+Progress = Callable[[int, int, str], None]
+"""Called with the number of steps done, that of all steps, and what was done."""
+
+
+class WeaveError(RuntimeError):
+    """The package could not be woven. The text says all, with the places of mistakes in the declarations."""
+
+
+@dataclass(frozen=True)
+class Woven:
+    """What became of a file of declarations."""
+
+    name: str
+    folder: Path
+    operators: tuple[str, ...]
+    seconds: float
+    rebuilt: bool
+    """False when nothing had changed since the package was woven."""
+
+
+def weave(
+    yaml: str | os.PathLike[str],
+    name: str | None = None,
+    out: str | os.PathLike[str] = ".",
+    *,
+    force: bool = False,
+    progress: Progress | None = None,
+) -> Woven:
+    """Weaves the operators declared in the file `yaml` into the package `name` (default: the file's own) in `out`.
+
+    Nothing is done when the package is up to date, unless `force`. Raises WeaveError.
+    """
+    began = time.perf_counter()
+    path = Path(yaml)
+    name = path.stem if name is None else name
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise WeaveError(f"{path}: cannot read the declarations: {error.strerror or error}") from None
+    check_name(name, path, Path(out))
+    try:
+        Path(out).mkdir(parents=True, exist_ok=True)
+        with _lock(Path(out)):
+            folder = Path(out) / name
+            known = _up_to_date(folder, _fingerprint(text, name))
+            operators = known if known is not None and not force else None
+            rebuilt = operators is None
+            if operators is None:
+                operators = _weave(path, text, name, folder, progress or (lambda done, total, what: None))
+    except OSError as error:
+        place = f" ({error.filename})" if error.filename else ""
+        raise WeaveError(f"cannot write {Path(out) / name}: {error.strerror or error}{place}") from None
+    except toolchain.CompilerError as error:
+        raise WeaveError(str(error)) from None
+    return Woven(name, folder, tuple(operators), time.perf_counter() - began, rebuilt)
+
+
+def read(yaml: str | os.PathLike[str], package: str) -> tuple[Operator, ...]:
+    """The declared operators, checked as those of a package of this name. Raises WeaveError with every mistake."""
+    from .codegen import library
+    from .codegen.errors import CodegenError, render
+
+    try:
+        return library.read(yaml, os.fspath(yaml), libraries.names_taken(package))
+    except CodegenError as error:
+        raise WeaveError(render(error.diagnostics)) from None
+
+
+# ---- names -------------------------------------------------------------------------------------------------
+
+
+def check_name(name: str, yaml: Path, out: Path) -> None:
+    """Refuses a name that Python could not import, and one that would hide a module or somebody's files."""
+    if not name.isidentifier() or keyword.iskeyword(name):
+        spelling = "".join(c if c.isalnum() or c == "_" else "_" for c in name)
+        spelling = spelling if spelling.isidentifier() and not keyword.iskeyword(spelling) else "my_ops"
+        raise WeaveError(f"'{name}' cannot be the name of a Python package; give another: --name {spelling}")
+    if name in sys.stdlib_module_names or name == "opweave" or _is_foreign_module(name, out):
+        raise WeaveError(f"there is a module '{name}' already; give the package another name: --name {name}_ops")
+    folder = out / name
+    if folder.with_suffix(".py").exists():
+        raise WeaveError(f"{folder.with_suffix('.py')} has the name that the package would have: --name {name}_ops")
+    if folder.exists() and not (folder / STAMP).is_file() and (not folder.is_dir() or any(folder.iterdir())):
+        raise WeaveError(
+            f"{folder} exists and was not woven by opweave; remove it, or give another name ({yaml.stem}_ops?)"
+        )
+
+
+def _is_foreign_module(name: str, out: Path) -> bool:
+    """Is there an importable module of this name other than a woven package?"""
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        return False
+    if spec is None or spec.origin is None or spec.origin == "namespace":
+        return False
+    place = Path(spec.origin).parent
+    return not (place / STAMP).is_file() and place.resolve() != (out / name).resolve()
+
+
+# ---- is there anything to do? ------------------------------------------------------------------------------
+
+
+def _fingerprint(text: bytes, name: str) -> str:
+    """Of everything that the package follows from. The compiler is not part of it: a package that was woven remains
+    usable where there is none."""
+    digest = hashlib.sha256(f"{__version__} {name} {sys.byteorder} {os.uname().machine}\n".encode())
+    digest.update(text)
+    digest.update(resources.path(*toolchain.CONFIG).read_bytes())
+    for file, path in resources.folder("codegen").items():
+        if path.suffix in (".py", ".j2", ".h"):
+            digest.update(file.encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _read_stamp(folder: Path) -> dict[str, Any]:
+    try:
+        stamp = json.loads((folder / STAMP).read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return stamp if isinstance(stamp, dict) else {}
+
+
+def _up_to_date(folder: Path, fingerprint: str) -> list[str] | None:
+    """The names of the operators if the package is what it should be."""
+    stamp = _read_stamp(folder)
+    files, operators = stamp.get("files", []), stamp.get("operators", [])
+    if stamp.get("fingerprint") != fingerprint or not all((folder / file).is_file() for file in files):
+        return None
+    return list(operators)
+
+
+@contextmanager
+def _lock(folder: Path) -> Iterator[None]:
+    """Keeps other processes from weaving into the folder. The folder itself is locked, so no lock file is left."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        except OSError:
+            pass  # some network file systems have no locks for folders; files are still replaced one at a time
+        yield
+    finally:
+        os.close(handle)
+
+
+# ---- doing it ----------------------------------------------------------------------------------------------
+
+
+def _weave(yaml: Path, text: bytes, name: str, folder: Path, progress: Progress) -> list[str]:
+    from .codegen.emit import kernels
+
+    operators = read(yaml, name)
+    progress(0, 1, f"{len(operators)} operators")
+    sources = {operator.name: kernels.emit(operator) for operator in operators}
+    sources = {operator: source for operator, source in sources.items() if source is not None}
+    fingerprint = _fingerprint(text, name)
+    with tempfile.TemporaryDirectory(prefix="opweave-") as temporary:
+        built = Path(temporary) / "package"
+        for operator, source in sources.items():
+            _write(built / "kernels" / f"{operator}.c", source)
+        # The name follows from the content, so that a process that has the former one loaded can load this one too.
+        shared_object = f"_kernels-{fingerprint[:12]}.so" if sources else None
+        if shared_object is not None:
+            _compile(yaml, name, operators, Path(temporary), built / shared_object, progress)
+        _write_python(yaml, name, operators, built, shared_object)
+        (built / libraries.DECLARATIONS).write_bytes(text)
+        _deliver(built, folder, fingerprint, [operator.name for operator in operators])
+    return [operator.name for operator in operators]
+
+
+def _compile(
+    yaml: Path, name: str, operators: Sequence[Operator], temporary: Path, output: Path, progress: Progress
+) -> None:
+    from .codegen.emit import registry
+
+    compiler = toolchain.find()
+    for header, path in resources.folder("codegen", "include").items():
+        _write(temporary / "include" / header, path.read_text("utf-8"))
+    registration = temporary / "registry_ops.c"
+    _write(registration, registry.emit(operators, os.fspath(yaml), library=name))
+    # Objects lie beside their sources, so these are compiled from copies: the package keeps only the text.
+    kernels = [Path(shutil.copy(source, temporary)) for source in sorted(output.parent.glob("kernels/*.c"))]
+    toolchain.build(compiler, kernels, registration, temporary / "include", output, os.fspath(yaml), progress)
+
+
+def _write_python(
+    yaml: Path, name: str, operators: Sequence[Operator], built: Path, shared_object: str | None
+) -> None:
+    from .codegen.emit import python, stubs
+
+    source = os.fspath(yaml)
+    package = python.Package(name, shared_object)
+    _write(built / "_operators.py", python.emit(operators, source, "_operators.py", package))
+    _write(built / "__init__.pyi", stubs.emit(operators, source, "__init__.pyi", name))
+    _write(built / "py.typed", "")
+    summary = "".join(f"    {operator.name}: {operator.doc.splitlines()[0]}\n" for operator in operators)
+    text = f'"""Operators woven by opweave from {yaml.name}; importing adds their methods to opweave.Tensor.\n\n'
+    text += summary.replace("\\", "\\\\").replace('"""', "'''") + '"""\n\n'
+    _write(built / "__init__.py", text + "from ._operators import *\nfrom ._operators import __all__ as __all__\n")
+
+
+def _deliver(built: Path, folder: Path, fingerprint: str, operators: list[str]) -> None:
+    """Brings the package folder in line: each file appears whole, those that others need first, the stamp last."""
+    before = _read_stamp(folder)
+    files = sorted(path.relative_to(built).as_posix() for path in built.rglob("*") if path.is_file())
+    folder.mkdir(exist_ok=True)
+    # Should this be interrupted, the package counts as woven and as out of date.
+    _write_stamp(folder, {**before, "fingerprint": None})
+    order = sorted(files, key=lambda file: (file.startswith("_op"), file.startswith("__init__"), file))
+    for file in order:
+        target = folder / file
+        target.parent.mkdir(exist_ok=True)
+        incoming = target.with_name(f".{target.name}.new")
+        shutil.copyfile(built / file, incoming)
+        os.replace(incoming, target)
+    # A process that is importing the former version may still need its shared object: it goes one weaving later.
+    kept = {*files, *(file for file in before.get("files", ()) if file.endswith(".so"))}
+    for path in [*folder.glob("_kernels-*.so"), *folder.glob("kernels/*.c")]:
+        if path.relative_to(folder).as_posix() not in kept:
+            path.unlink()
+    _write_stamp(folder, {"fingerprint": fingerprint, "operators": operators, "files": files})
+
+
+def _write_stamp(folder: Path, stamp: dict[str, Any]) -> None:
+    incoming = folder / f".{STAMP}.new"
+    _write(incoming, json.dumps(stamp, indent=2) + "\n")
+    os.replace(incoming, folder / STAMP)
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8", newline="\n")

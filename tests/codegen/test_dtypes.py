@@ -1,0 +1,144 @@
+"""The dtype table against NumPy and torch."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from codegen.dtypes import (
+    BFLOAT16,
+    BOOL,
+    COMPUTE_DTYPES,
+    DTYPE_CLASSES,
+    DTYPES,
+    FLOAT16,
+    FLOAT32,
+    FLOAT64,
+    INT8,
+    INT16,
+    INT64,
+    UINT8,
+    DType,
+    Kind,
+    Promotion,
+    lookup,
+    lookup_class,
+    ordered,
+    promote,
+    promote_all,
+)
+
+ALL = tuple(DTYPES.values())
+
+
+def test_codes_are_the_order_of_the_enum() -> None:
+    names = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64"]
+    assert [DTYPES[name].code for name in names] == list(range(len(names)))
+
+
+@pytest.mark.parametrize("dtype", ALL, ids=str)
+def test_facts_agree_with_numpy(dtype: DType) -> None:
+    if dtype.numpy is None:
+        assert dtype is BFLOAT16
+        return
+    other = np.dtype(dtype.numpy)
+    assert other.itemsize == dtype.itemsize
+    kinds = {"b": Kind.BOOL, "u": Kind.UNSIGNED, "i": Kind.SIGNED, "f": Kind.FLOATING}
+    assert kinds[other.kind] is dtype.kind
+    if dtype.is_integer:
+        assert (dtype.lowest, dtype.highest) == (np.iinfo(other).min, np.iinfo(other).max)
+
+
+def test_names_codes_and_suffixes_are_unique() -> None:
+    for fact in ("name", "code", "suffix"):
+        assert len({getattr(dtype, fact) for dtype in ALL}) == len(ALL)
+    aliases = [alias for dtype in ALL for alias in (dtype.name, *dtype.aliases)]
+    assert len(set(aliases)) == len(aliases)
+
+
+def test_halves_are_computed_in_float32() -> None:
+    assert {dtype for dtype in ALL if not dtype.compute} == {FLOAT16, BFLOAT16} == DTYPE_CLASSES["half"]
+    assert FLOAT16.opmath is BFLOAT16.opmath is FLOAT32
+    assert all(dtype.opmath is dtype for dtype in COMPUTE_DTYPES)
+    assert FLOAT16.c_type == BFLOAT16.c_type == "uint16_t"
+
+
+def test_classes() -> None:
+    assert DTYPE_CLASSES["all"] == set(ALL)
+    assert DTYPE_CLASSES["numeric"] == DTYPE_CLASSES["integer"] | DTYPE_CLASSES["floating"]
+    assert DTYPE_CLASSES["integral_and_bool"] == DTYPE_CLASSES["integer"] | {BOOL}
+    assert BOOL not in DTYPE_CLASSES["integer"]
+    assert lookup_class("half") == {FLOAT16, BFLOAT16}  # the class, although half is an alias of float16 too
+    assert lookup_class("int64") == lookup_class("long") == {INT64}
+    assert lookup_class("quaternion") is None
+    assert ordered(frozenset((FLOAT64, BOOL, INT8))) == (BOOL, INT8, FLOAT64)
+
+
+def test_lookup() -> None:
+    assert lookup("half") is FLOAT16
+    assert lookup("short") is INT16
+    assert lookup("float3") is None
+
+
+@pytest.mark.oracle
+def test_aliases_are_torch_s() -> None:
+    torch = pytest.importorskip("torch")
+    for dtype in ALL:
+        for alias in (dtype.name, *dtype.aliases):
+            assert getattr(torch, alias) == getattr(torch, dtype.name)
+
+
+@pytest.mark.oracle
+def test_promote_is_torch_promote_types() -> None:
+    torch = pytest.importorskip("torch")
+    for first, second in itertools.product(ALL, ALL):
+        expected = torch.promote_types(getattr(torch, first.name), getattr(torch, second.name))
+        assert str(expected) == f"torch.{promote(first, second)}", (first, second)
+
+
+def test_promote_is_commutative_and_idempotent() -> None:
+    for first, second in itertools.product(ALL, ALL):
+        assert promote(first, second) is promote(second, first)
+        assert promote(promote(first, second), first) is promote(first, second)
+    assert promote(UINT8, INT8) is INT16
+    assert promote(FLOAT16, BFLOAT16) is FLOAT32
+    assert promote_all([BOOL, UINT8, INT8, FLOAT16]) is FLOAT16
+
+
+def test_promote_does_not_assume_that_the_list_of_dtypes_is_complete() -> None:
+    uint16 = DType("uint16", 90, "uint16_t", 2, Kind.UNSIGNED, "u16", "uint16")
+    assert promote(UINT8, uint16) is uint16
+    assert promote(uint16, INT8) is DTYPES["int32"]
+    uint64 = DType("uint64", 91, "uint64_t", 8, Kind.UNSIGNED, "u64", "uint64")
+    assert promote(uint64, FLOAT16) is FLOAT16
+    with pytest.raises(ValueError, match="wider than 64 bits"):
+        promote(uint64, INT64)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("kind", ["DEFAULT", "INT_TO_FLOAT", "ALWAYS_BOOL", "BOOL_TO_LONG", "NO_OPMATH"])
+def test_promotion_kinds_are_torch_s(kind: str) -> None:
+    torch = pytest.importorskip("torch")
+    common = pytest.importorskip("torch._prims_common")
+    theirs = common.ELEMENTWISE_TYPE_PROMOTION_KIND[kind]
+    for dtype in ALL:
+        tensor = torch.empty(1, dtype=getattr(torch, dtype.name))
+        expected = common.elementwise_dtypes(tensor, type_promotion_kind=theirs)
+        assert [f"torch.{each}" for each in Promotion[kind].resolve(dtype)] == list(map(str, expected)), dtype
+
+
+@pytest.mark.oracle
+def test_promotion_kinds_of_reductions_are_torch_s() -> None:
+    torch = pytest.importorskip("torch")
+    for dtype in ALL:
+        tensor = torch.zeros(2, dtype=getattr(torch, dtype.name))
+        assert str(tensor.sum().dtype) == f"torch.{Promotion.INT_TO_LONG.resolve(dtype)[1]}"
+        assert str(tensor.any().dtype) == f"torch.{Promotion.BOOL.resolve(dtype)[1]}"
+
+
+def test_default_floating_dtype_is_a_choice() -> None:
+    assert Promotion.INT_TO_FLOAT.resolve(INT8, FLOAT64) == (FLOAT64, FLOAT64)
+    assert Promotion.INT_TO_FLOAT.resolve(FLOAT16, FLOAT64) == (FLOAT32, FLOAT16)
+    assert Promotion.KEEP.resolve(INT8) == (INT8, INT8)

@@ -1,0 +1,308 @@
+"""The language of view geometry: types, located mistakes, printed C, and what the C computes."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from codegen.expr import ExpressionError
+from codegen.expr.geometry import (
+    BASE_SCOPE,
+    BOOL,
+    FUNCTIONS,
+    INT,
+    INT_LIST,
+    GeometryType,
+    names,
+    parse,
+    type_of,
+    variables,
+)
+from codegen.expr.geometry_c import declare, emit_c
+
+SCOPE = {
+    **BASE_SCOPE, "dim": INT, "dim0": INT, "dim1": INT, "index": INT, "start": INT, "end": INT, "step": INT,
+    "size": INT_LIST, "dims": INT_LIST,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "used"),
+    [
+        ("swap(shape, dim0, dim1)", INT_LIST, {"shape", "dim0", "dim1"}),
+        ("offset + index * strides[dim]", INT, {"offset", "index", "strides", "dim"}),
+        ("replace(shape, dim, (end - start + step - 1) // step)", INT_LIST, {"shape", "dim", "end", "start", "step"}),
+        ("[1, ndim, -2]", INT_LIST, {"ndim"}),
+        ("[]", INT_LIST, set()),
+        ("len(dims) == ndim and 0 <= dim < ndim", BOOL, {"dims", "ndim", "dim"}),
+        ("shape if ndim == 2 else size", INT_LIST, {"shape", "ndim", "size"}),
+        ("shape == size", BOOL, {"shape", "size"}),
+        ("not (ndim > 0)", BOOL, {"ndim"}),
+        ("True", BOOL, set()),
+        ("default(start, 0)", INT, {"start"}),
+        (" swap(shape,\n   0, 1)", INT_LIST, {"shape"}),
+    ],
+)  # fmt: skip
+def test_types_and_names(text: str, kind: GeometryType, used: set[str]) -> None:
+    tree = parse(text, SCOPE, kind)
+    assert type_of(tree) is kind
+    assert names(tree) == used
+
+
+def test_equality_ignores_places() -> None:
+    assert parse("shape[ 0 ]") == parse("(shape)[0]")
+    assert parse("1", SCOPE) != parse("True", SCOPE)
+    assert [use.span.offset for use in variables(parse("ndim + ndim"))] == [0, 7]
+
+
+MISTAKES = [
+    ("swap(shap, 0, 1)", None, "shap", "unknown name 'shap'", "did you mean 'shape'?"),
+    ("swp(shape, 0, 1)", None, "swp", "unknown function 'swp'", "did you mean 'swap'?"),
+    ("swap(shape, 0)", None, "swap(shape, 0)", "swap takes 3 arguments, got 2", "swap(list, first, second)"),
+    ("swap(ndim, 0, 1)", None, "ndim", "expected a list of integers, got an integer", None),
+    ("remove(shape, strides)", None, "strides", "expected an integer, got a list of integers", None),
+    ("shape[ndim == 1]", None, "ndim == 1", "expected an integer, got a truth value", None),
+    ("ndim[0]", None, "ndim", "expected a list of integers, got an integer", None),
+    ("shape + 1", None, "shape", "expected an integer, got a list of integers", None),
+    ("ndim + shape", None, "shape", "expected an integer", None),
+    ("shape < strides", None, "shape < strides", "'<' cannot compare a list", None),
+    ("shape == ndim", None, "shape == ndim", "'==' cannot compare a list of integers with an integer", None),
+    ("ndim and True", None, "ndim", "expected a truth value, got an integer", None),
+    ("not ndim", None, "ndim", "expected a truth value, got an integer", None),
+    ("-shape", None, "shape", "expected an integer", None),
+    ("shape if ndim else strides", None, "ndim", "expected a truth value, got an integer", None),
+    ("shape if ndim > 1 else 0", None, "0", "expected a list of integers, got an integer", None),
+    ("[shape]", None, "shape", "expected an integer, got a list of integers", None),
+    ("ndim", INT_LIST, "ndim", "expected a list of integers, got an integer", None),
+    ("shape", INT, "shape", "expected an integer, got a list of integers", None),
+    ("ndim / 2", None, "ndim / 2", "not part of a geometry expression", "ceil_div"),
+    ("ndim ** 2", None, "ndim ** 2", "not part of a geometry expression", None),
+    ("~ndim", None, "~ndim", "'~' is not part of a geometry expression", "'not'"),
+    ("shape[1:]", None, "shape[1:]", "slicing is not part of a geometry expression", None),
+    ("0.5", None, "0.5", "geometry is made of integers, got 0.5", None),
+    ("'a'", None, "'a'", "geometry is made of integers, got 'a'", None),
+    ("dim in dims", None, "dim in dims", "'in' and 'is'", None),
+    ("9223372036854775808", None, "9223372036854775808", "does not fit in int64", None),
+    ("len(list=shape)", None, "list=shape", "len takes no keyword arguments", "len(list)"),
+    ("shape.len()", None, "shape.len()", "only functions can be called", None),
+    ("max", None, "max", "'max' is a function", "max(a, b)"),
+    ("[d for d in shape]", None, "[d for d in shape]", "this construct", None),
+    ("ndim && dim", None, "&&", "'&&' is not part", "'and'"),
+    ("(ndim", None, "(", "'(' is never closed", None),
+    ("", None, "", "missing", None),
+]
+
+
+@pytest.mark.parametrize(("text", "expected", "place", "message", "help"), MISTAKES, ids=lambda v: str(v)[:40])
+def test_mistakes_are_located(
+    text: str, expected: GeometryType | None, place: str, message: str, help: str | None
+) -> None:
+    with pytest.raises(ExpressionError) as caught:
+        parse(text, SCOPE, expected)
+    error = caught.value
+    assert message in error.message
+    assert text[error.offset : error.offset + error.length] == place
+    assert len(error.all) == 1
+    if help is not None:
+        assert error.help is not None
+        assert help in error.help
+
+
+def test_all_mistakes_are_reported() -> None:
+    with pytest.raises(ExpressionError) as caught:
+        parse("swap(shap, dmi, 1) if ndim else [foo]", SCOPE)
+    assert [error.offset for error in caught.value.all] == [5, 11, 22, 33]
+
+
+@pytest.mark.parametrize(
+    ("text", "c"),
+    [
+        ("swap(shape, dim0, dim1)", "ow_ints_swap(view, shape, dim0, dim1)"),
+        ("shape[dim]", "ow_ints_at(view, shape, dim)"),
+        ("[1, ndim]", "(ow_ints){2, {1, ndim}}"),
+        ("[]", "(ow_ints){0, {0}}"),
+        ("len(shape)", "(int64_t)shape.n"),
+        ("ndim + 1", "(int64_t)((uint64_t)ndim + (uint64_t)1)"),
+        ("ndim - (dim - 1) * 2", "(int64_t)((uint64_t)ndim - ((uint64_t)dim - (uint64_t)1) * (uint64_t)2)"),
+        ("--ndim", "(int64_t)(-(-(uint64_t)ndim))"),
+        ("end // step", "ow_int_floordiv(view, end, step)"),
+        ("ceil_div(end, step)", "ow_int_ceil_div(view, end, step)"),
+        ("min(end, 3000000000)", "ow_int_min(end, INT64_C(3000000000))"),
+        ("default(start, 0)", "ow_int_default(start, 0)"),
+        ("0 <= dim < ndim", "(0 <= dim) & (dim < ndim)"),
+        ("not shape == size", "!ow_ints_equal(shape, size)"),
+        ("shape != size", "!ow_ints_equal(shape, size)"),
+        ("shape if ndim > 2 else size", "ndim > 2 ? shape : size"),
+        ("insert([ndim], 0, 1)", "ow_ints_insert(view, (ow_ints){1, {ndim}}, 0, 1)"),
+        ("view_strides(shape, strides, size)", "ow_ints_view_strides(view, shape, strides, size)"),
+    ],
+)
+def test_golden_lines(text: str, c: str) -> None:
+    assert emit_c(parse(text, SCOPE)) == c
+
+
+def test_declarations_and_names() -> None:
+    spelled = {"shape": "view->shape", "dim": "ints[0]"}
+    assert declare("first", parse("shape[dim]", SCOPE), spelled) == (
+        "const int64_t first = ow_ints_at(view, view->shape, ints[0]);"
+    )
+    assert declare("fits", parse("ndim > 1", SCOPE)) == "const int fits = ndim > 1;"
+    assert declare("sizes", parse("shape"), context="error") == "const ow_ints sizes = shape;"
+
+
+# ---- what the C computes ------------------------------------------------------------------------------------
+
+_HELPERS = """
+#include <stdint.h>
+#include <string.h>
+#define OW_MAX_DIMS 64
+#define OW_NONE INT64_MIN
+typedef struct { int32_t n; int64_t v[OW_MAX_DIMS]; } ow_ints;
+typedef struct { int failed; } context;
+static inline int64_t ow_int_min(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t ow_int_max(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline int64_t ow_int_default(int64_t a, int64_t b) { return a == OW_NONE ? b : a; }
+static inline int64_t ow_int_floordiv(context *c, int64_t a, int64_t b) {
+    if (b == 0 || b == -1) { c->failed |= b == 0; return (int64_t)(0 - (uint64_t)a); }
+    return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+static inline int64_t ow_int_rem(context *c, int64_t a, int64_t b) {
+    if (b == 0 || b == -1) { c->failed |= b == 0; return 0; }
+    int64_t r = a % b; return r != 0 && (r < 0) != (b < 0) ? r + b : r; }
+static inline int64_t ow_int_ceil_div(context *c, int64_t a, int64_t b) {
+    return (int64_t)(0 - (uint64_t)ow_int_floordiv(c, (int64_t)(0 - (uint64_t)a), b)); }
+static inline int64_t place(context *c, int64_t n, int64_t at) {
+    if (at < 0) at += n;
+    if (at < 0 || at >= n) { c->failed = 1; return -1; }
+    return at; }
+static inline int64_t ow_ints_at(context *c, ow_ints x, int64_t at) {
+    at = place(c, x.n, at); return at < 0 ? 0 : x.v[at]; }
+static inline int ow_ints_equal(ow_ints a, ow_ints b) {
+    return a.n == b.n && memcmp(a.v, b.v, sizeof(int64_t) * (size_t)a.n) == 0; }
+static inline ow_ints ow_ints_swap(context *c, ow_ints x, int64_t i, int64_t j) {
+    i = place(c, x.n, i); j = place(c, x.n, j);
+    if (i >= 0 && j >= 0) { int64_t t = x.v[i]; x.v[i] = x.v[j]; x.v[j] = t; }
+    return x; }
+static inline ow_ints ow_ints_replace(context *c, ow_ints x, int64_t i, int64_t value) {
+    i = place(c, x.n, i); if (i >= 0) x.v[i] = value; return x; }
+static inline ow_ints ow_ints_remove(context *c, ow_ints x, int64_t i) {
+    i = place(c, x.n, i);
+    if (i >= 0) { for (; i + 1 < x.n; i++) x.v[i] = x.v[i + 1]; x.n--; }
+    return x; }
+static inline ow_ints ow_ints_insert(context *c, ow_ints x, int64_t i, int64_t value) {
+    i = place(c, (int64_t)x.n + 1, i);
+    if (i >= 0) { for (int64_t k = x.n; k > i; k--) x.v[k] = x.v[k - 1]; x.v[i] = value; x.n++; }
+    return x; }
+static inline ow_ints ow_ints_concat(context *c, ow_ints a, ow_ints b) {
+    (void)c; for (int32_t k = 0; k < b.n; k++) a.v[a.n++] = b.v[k]; return a; }
+static inline ow_ints ow_ints_prepend(context *c, int64_t value, ow_ints x) {
+    return ow_ints_concat(c, (ow_ints){1, {value}}, x); }
+static inline ow_ints ow_ints_gather(context *c, ow_ints x, ow_ints at) {
+    ow_ints y = {at.n, {0}};
+    for (int32_t k = 0; k < at.n; k++) y.v[k] = ow_ints_at(c, x, at.v[k]);
+    return y; }
+"""
+
+# The language is a subset of Python, so Python itself is the reference.
+_PYTHON: dict[str, Any] = {
+    "default": lambda value, other: other if value is None else value,
+    "ceil_div": lambda a, b: -(-a // b),
+    "swap": lambda x, i, j: [x[j] if k == i else x[i] if k == j else v for k, v in enumerate(x)],
+    "remove": lambda x, i: x[:i] + x[i + 1 :],
+    "insert": lambda x, i, value: [*x[:i], value, *x[i:]],
+    "replace": lambda x, i, value: [*x[:i], value, *x[i + 1 :]],
+    "gather": lambda x, at: [x[k] for k in at],
+    "prepend": lambda value, x: [value, *x],
+    "concat": lambda a, b: a + b,
+}
+TEXTS = [
+    "swap(shape, dim, ndim - 1)",
+    "remove(shape, dim)",
+    "insert(strides, dim, strides[dim] * shape[dim])",
+    "replace(shape, dim, ceil_div(step - index, 3))",
+    "replace(shape, dim, (step - index + 2) // 3)",
+    "gather(shape, [dim, 0, ndim - 1])",
+    "prepend(-index, shape)",
+    "concat(shape, [index % 5, -step // 4, len(strides)])",
+    "offset + (index + shape[dim] if index < 0 else index) * strides[dim]",
+    "min(max(index, 0), shape[dim])",
+    "0 <= index < shape[dim] and (step > 1 or not index == -1) | (shape == strides)",
+    "shape if ndim == 2 and dim != 0 else [numel, -1]",
+    "default(none, shape[-1]) + default(index, 7)",
+    "---index - -step * -2",
+    "len(concat(shape, [])) + len([])",
+    "True if shape == shape else False",
+]
+
+
+class _Ints(ctypes.Structure):
+    _fields_ = [("n", ctypes.c_int32), ("v", ctypes.c_int64 * 64)]
+
+    @classmethod
+    def of(cls, values: list[int]) -> _Ints:
+        return cls(len(values), (ctypes.c_int64 * 64)(*values))
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    if shutil.which("gcc") is None:
+        pytest.skip("no C compiler")
+    folder: Path = tmp_path_factory.mktemp("geometry")
+    scope = {**SCOPE, "none": INT}
+    functions = []
+    for number, text in enumerate(TEXTS):
+        tree = parse(text, scope)
+        stored = "*(ow_ints *)out" if tree.type is INT_LIST else "*(int64_t *)out"
+        functions.append(
+            f"int f{number}(void *out, ow_ints shape, ow_ints strides, const int64_t *a) {{\n"
+            "    context state = {0}, *view = &state;\n"
+            "    const int64_t ndim = shape.n, offset = a[0], numel = a[1], dim = a[2], index = a[3], step = a[4];\n"
+            "    const int64_t none = OW_NONE; (void)none, (void)strides, (void)ndim, (void)offset, (void)numel;\n"
+            "    (void)dim, (void)index, (void)step;\n"
+            f"    {declare('result', tree)}\n    {stored} = result;\n    return view->failed;\n}}\n"
+        )
+    source, shared = folder / "geometry.c", folder / "geometry.so"
+    source.write_text(_HELPERS + "\n".join(functions))
+    flags = ["-O1", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-shared", "-fPIC"]
+    done = subprocess.run(["gcc", *flags, str(source), "-o", str(shared)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return ctypes.CDLL(str(shared))
+
+
+@pytest.mark.parametrize("number", range(len(TEXTS)), ids=TEXTS)
+def test_c_equals_python(compiled: ctypes.CDLL, number: int) -> None:
+    text = TEXTS[number]
+    kind = type_of(parse(text, {**SCOPE, "none": INT}))
+    function = compiled[f"f{number}"]
+    function.argtypes = [ctypes.c_void_p, _Ints, _Ints, ctypes.c_void_p]
+
+    @settings(deadline=None, max_examples=60, database=None)
+    @given(st.data())
+    def check(data: st.DataObject) -> None:
+        small = st.integers(-20, 20)
+        shape = data.draw(st.lists(st.integers(0, 9), min_size=1, max_size=5))
+        strides = data.draw(st.lists(st.integers(0, 99), min_size=len(shape), max_size=len(shape)))
+        dim = data.draw(st.integers(0, len(shape) - 1))
+        values = {"offset": data.draw(small), "numel": data.draw(small), "dim": dim}
+        values |= {"index": data.draw(small), "step": data.draw(small)}
+        expected = eval(
+            text, dict(_PYTHON), {"shape": shape, "strides": strides, "ndim": len(shape), **values, "none": None}
+        )
+        ints = (ctypes.c_int64 * 5)(*values.values())
+        out = _Ints() if kind is INT_LIST else ctypes.c_int64()
+        assert function(ctypes.byref(out), _Ints.of(shape), _Ints.of(strides), ints) == 0
+        got = list(out.v[: out.n]) if isinstance(out, _Ints) else out.value
+        assert got == expected
+
+    check()
+
+
+def test_every_function_is_tested_or_the_core_s_own() -> None:
+    core = {"view_strides", "infer_size", "expand_shape", "expand_strides", "squeeze_shape", "squeeze_strides"}
+    assert {*_PYTHON, "len", "min", "max"} | core == set(FUNCTIONS)

@@ -1,0 +1,118 @@
+"""Builds the core without operators into a shared object, and the C stress program; both in a temporary directory.
+
+Reads runtime/core and tests/core/native. `core` gives the functions of api.h through cffi, as the package itself has
+them, but with stubs for operators, casts and copies.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sysconfig
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cffi import FFI
+
+ROOT = Path(__file__).resolve().parents[2]
+CORE = ROOT / "runtime" / "core"
+NATIVE = Path(__file__).resolve().parent / "native"
+
+STATE = ["errors", "thread", "environment", "statistics", "segments", "small", "large", "allocator", "parallel"]
+TENSORS = ["sizes", "storage", "tensor", "overlap"]
+PYTHON = ["level", "registry", "shapes", "gil", "api_tensor", "api_state"]
+
+F32, F64, I64, BOOL, U8 = 8, 9, 5, 0, 1  # indices of ow_dtypes.h
+
+
+def flags() -> list[str]:
+    include = [f"-I{CORE}", f"-I{NATIVE}", f"-I{sysconfig.get_paths()['include']}"]
+    return ["-std=gnu11", "-g", "-Wall", "-Wextra", "-Werror", "-DOW_NLEVELS=3", "-pthread", *include]
+
+
+def sources(names: list[str]) -> list[str]:
+    return [str(CORE / f"{name}.c") for name in names]
+
+
+def compile_c(*arguments: str) -> None:
+    compiler = os.environ.get("CC", "cc")
+    if shutil.which(compiler) is None:
+        pytest.skip("needs a C compiler")
+    done = subprocess.run([compiler, *arguments], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="session")
+def core_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("core") / "libcore.so"
+    files = sources(STATE + TENSORS + PYTHON)
+    # -Bsymbolic: short names such as `size` must not bind to whatever the interpreter's process exports
+    compile_c(
+        "-O2", "-shared", "-fPIC", "-Wl,-Bsymbolic", *flags(), *files, str(NATIVE / "stubs.c"), "-ldl", "-o", str(path)
+    )
+    return path
+
+
+@dataclass
+class Core:
+    ffi: FFI
+    lib: Any
+
+    def list(self, values: list[int] | tuple[int, ...]) -> Any:
+        return self.ffi.new("int64_t[]", list(values) or [0])
+
+    def empty(self, sizes: list[int], strides: list[int] | None = None, dtype: int = F32) -> float:
+        steps = self.ffi.NULL if strides is None else self.list(strides)
+        return float(self.lib.empty_strided(self.list(sizes), steps, len(sizes), dtype))
+
+    def view(self, t: float, sizes: list[int], strides: list[int], offset: int = 0, dtype: int = -1) -> float:
+        return float(self.lib.as_strided(t, self.list(sizes), self.list(strides), len(sizes), offset, dtype))
+
+    def error(self) -> tuple[int, str]:
+        text = self.ffi.new("char[]", 1200)
+        kind = self.lib.error_take(text, 1200)
+        return kind, self.ffi.string(text).decode()
+
+    def sizes(self, t: float) -> list[int]:
+        out = self.ffi.new("int64_t[64]")
+        self.lib.sizes(t, out)
+        return list(out[0 : self.lib.ndim(t)])
+
+    def strides(self, t: float) -> list[int]:
+        out = self.ffi.new("int64_t[64]")
+        self.lib.strides(t, out)
+        return list(out[0 : self.lib.ndim(t)])
+
+    def bytes(self, t: float, n: int) -> Any:
+        return self.ffi.buffer(self.ffi.cast("char *", self.lib.data_ptr(t)), n)
+
+
+def load_core(path: str | Path) -> Core:
+    ffi = FFI()
+    declarations = (CORE / "api.h").read_text()
+    ffi.cdef("\n".join(line for line in declarations.splitlines() if not line.startswith("#")))
+    return Core(ffi, ffi.dlopen(str(path)))
+
+
+@pytest.fixture(scope="session")
+def core(core_library: Path) -> Core:
+    return load_core(core_library)
+
+
+@pytest.fixture(scope="session")
+def build_stress(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Return a function that compiles stress.c with the given flags (once) and gives the program's path."""
+    built: dict[str, Path] = {}
+
+    def build(options: str) -> Path:
+        if options not in built:
+            path = tmp_path_factory.mktemp("stress") / "stress"
+            compile_c(*options.split(), *flags(), str(NATIVE / "stress.c"), *sources(STATE + TENSORS), "-o", str(path))
+            built[options] = path
+        return built[options]
+
+    return build

@@ -1,0 +1,58 @@
+"""What meson asks while it configures: which files exist, what codegen wrote, where OpenBLAS is.
+
+Reads the source tree (MESON_SOURCE_ROOT, which meson sets) and prints one answer a line.
+
+    configure.py list PATTERN...    files that match, relative to the source root (meson itself has no globs)
+    configure.py codegen INPUT...   runs codegen and prints the files it generated; the inputs are for meson's
+                                    eyes, which configures again when an argument of a command changes
+    configure.py openblas           the folder of the OpenBLAS library
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(os.environ.get("MESON_SOURCE_ROOT") or Path(__file__).resolve().parent.parent)
+
+
+def matching_files(patterns: list[str]) -> list[str]:
+    found = {path for pattern in patterns for path in ROOT.glob(pattern) if path.is_file()}
+    return sorted(path.relative_to(ROOT).as_posix() for path in found)
+
+
+def run_codegen() -> list[str]:
+    command = [sys.executable, "-m", "codegen", "--yaml", "ops.yaml", "--output", "generated"]
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        # A diagnostic is codegen's own message (on stderr) and needs no traceback below it.
+        sys.exit(done.returncode)
+    return done.stdout.split()
+
+
+def openblas_folder() -> str:
+    # Found, not imported: the package's own import loads the library for every module of the process.
+    spec = importlib.util.find_spec("scipy_openblas64")
+    if spec is None or spec.origin is None:
+        sys.exit("the Python package scipy-openblas64 is needed to build: pip install scipy-openblas64")
+    return (Path(spec.origin).parent / "lib").as_posix()
+
+
+def main(arguments: list[str]) -> None:
+    command, *rest = arguments
+    if command == "list":
+        lines = matching_files(rest)
+    elif command == "codegen":
+        lines = run_codegen()
+    elif command == "openblas":
+        lines = [openblas_folder()]
+    else:
+        sys.exit(f"unknown command {command!r}")
+    print("\n".join(lines))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
