@@ -49,7 +49,7 @@ class Libraries:
 
 def small(lib: Libraries) -> Iterator[measure.Figure]:
     """Calls on four elements: what a call costs by itself."""
-    a, b, c = (np.arange(4, dtype=np.float32) + k for k in range(3))
+    a, b, c, d = (np.arange(4, dtype=np.float32) + k for k in range(4))
 
     def pair(body: Callable[..., object]) -> Make:
         def make(library: object) -> Callable[[], object]:
@@ -61,7 +61,7 @@ def small(lib: Libraries) -> Iterator[measure.Figure]:
     yield from lib.run("a + b, 4 elements", pair(lambda m, x, y, z: x + y), lambda: a + b, 0.30)
     yield from lib.run("a + b, 4 elements (NumPy)", pair(lambda m, x, y, z: x + y), lambda: a + b, 1.2, "numpy")
     yield from lib.run("a + 1, 4 elements", pair(lambda m, x, y, z: x + 1), lambda: a + 1, 0.30)
-    yield from lib.run("a.add_(b), 4 elements", pair(lambda m, x, y, z: x.add_(y)), lambda: np.add(a, b, out=a), 0.30)
+    yield from lib.run("a.add_(b), 4 elements", pair(lambda m, x, y, z: x.add_(y)), lambda: np.add(d, b, out=d), 0.30)
     yield from lib.run(
         "add(a, b, out=c), 4 elements", pair(lambda m, x, y, z: m.add(x, y, out=z)), lambda: np.add(a, b, out=c), 0.30
     )

@@ -89,15 +89,11 @@ def _check_kinds(entry: Entry) -> None:
         elif not entry.schema.returns_alias:
             message = "the schema of a view must say that it shares memory"
             entry.report(entry.argument_span(first), message, "Tensor(a) self ... -> Tensor(a)")
-    for argument in entry.schema.arguments:
+    first_other = 1 if entry.family is Family.VIEW else 0
+    for argument in entry.schema.arguments[first_other:]:
         if not _suits(entry.family, argument):
-            family = "a factory" if entry.family is Family.FACTORY else f"{_body(entry.family)} body"
-            message = f"{family} takes {_KINDS[entry.family]} arguments, not {argument.type}"
+            message = f"{entry.family.body} takes {_KINDS[entry.family]} arguments, not {argument.type}"
             entry.report(entry.argument_span(argument), message)
-
-
-def _body(family: Family) -> str:
-    return f"{'an' if family.value[0] in 'aeiou' else 'a'} {family.value}"
 
 
 def _suits(family: Family, argument: Argument) -> bool:
@@ -107,22 +103,22 @@ def _suits(family: Family, argument: Argument) -> bool:
         return (argument.is_tensor or argument.is_scalar) and not argument.is_optional
     integral = base_name(argument.type) in ("int", "SymInt")
     if family is Family.VIEW:
-        return integral or argument.name == "self" or base_name(argument.type) == "bool"
+        return integral or base_name(argument.type) == "bool"
     return integral or argument.is_scalar or argument.name in ("dtype", *PLACEMENT)
 
 
 def _check_fixed(entry: Entry, fixed: _Fixed) -> None:
-    body = _body(entry.family)
+    body = entry.family.body
     for argument in entry.schema.arguments:
         if argument.name not in (*fixed.needed, *fixed.possible):
-            message = f"{body} body does not use argument '{argument.name}'"
+            message = f"{body} does not use argument '{argument.name}'"
             entry.report(entry.argument_span(argument), message, fixed.example)
         elif base_name(argument.type) != _TYPES[argument.name]:
-            message = f"argument '{argument.name}' of {body} body has type {_TYPES[argument.name]}"
+            message = f"argument '{argument.name}' of {body} has type {_TYPES[argument.name]}"
             entry.report(entry.argument_span(argument), message, fixed.example)
     for name in fixed.needed:
         if entry.schema.argument(name) is None:
-            entry.report(entry.name_span, f"{body} body needs argument '{name}'", fixed.example)
+            entry.report(entry.name_span, f"{body} needs argument '{name}'", fixed.example)
 
 
 # ---- numbers ------------------------------------------------------------------------------------------------
@@ -131,9 +127,9 @@ def _check_fixed(entry: Entry, fixed: _Fixed) -> None:
 def _check_numbers(entry: Entry) -> None:
     if entry.family is Family.FACTORY:
         if entry.schema.argument("dtype") is None:
-            entry.report(entry.name_span, "a factory needs argument 'dtype'", "*, ScalarType? dtype=None")
+            entry.report(entry.name_span, "a factory body needs argument 'dtype'", "*, ScalarType? dtype=None")
     elif entry.family in _KINDS and entry.family is not Family.VIEW and not entry.tensors:
-        entry.report(entry.name_span, f"{_body(entry.family)} body needs a Tensor argument")
+        entry.report(entry.name_span, f"{entry.family.body} needs a Tensor argument")
     _limit(entry, entry.tensors, MAX_INPUTS, "Tensor")
     _limit(entry, entry.scalars, MAX_PARAMS, "Scalar")
 

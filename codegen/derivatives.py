@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from .bodies.shared import python_names
 from .dtypes import FLOAT64
 from .errors import Diagnostics
 from .expr import Expr, ExpressionError, Name, apply, check_derivative, derive, lower, names, parse, simplify
 from .fields import Entry
 from .model import Body, Derivative, Elementwise, Expression, Family, Operator
+from .python_text import python_names
 from .source import Mapping as MappingNode
 from .source import Scalar
 
@@ -31,6 +31,8 @@ def read(entry: Entry, body: Body | None) -> Mapping[str, Derivative]:
             scalar = entry.text(node, name)
             if scalar is not None:
                 found[name] = _formula(entry, body, name, scalar)
+            elif name in node:
+                found[name] = Derivative("none", entry.func)  # what is wrong was said
     elif isinstance(node, Scalar):
         scalar = entry.text(entry.node, "derivatives")
         if scalar is not None and scalar.value not in ("none", "auto"):
@@ -41,8 +43,7 @@ def read(entry: Entry, body: Body | None) -> Mapping[str, Derivative]:
     elif node is not None:
         entry.report(node.span, "'derivatives' must be 'auto', 'none' or a mapping from argument to formula")
     if node is not None and not isinstance(node, MappingNode) and not found:
-        # What is wrong was said: no argument lacks a formula besides.
-        found = {name: Derivative("none", entry.func) for name in differentiable}
+        found = {name: Derivative("none", entry.func) for name in differentiable}  # as well
     return MappingProxyType(found)
 
 
@@ -56,10 +57,10 @@ def _formula(entry: Entry, body: Body | None, name: str, scalar: Scalar) -> Deri
             entry.report(scalar.span, _NOT_AUTOMATIC, "declare a formula, or 'none'")
             return Derivative("none", scalar)
         return Derivative(text, scalar, _automatic(entry, body, name))
+    known = ("grad", "result", *(argument.name for argument in entry.schema.arguments))
     if entry.family is Family.ELEMENTWISE:
-        known = ("grad", "result", *(argument.name for argument in entry.schema.arguments))
         return Derivative(text, scalar, entry.located(scalar, lambda formula: parse(formula, known)))
-    python_names(entry, scalar, "eval")
+    python_names(entry, scalar, "eval", known)
     return Derivative(text, scalar)
 
 

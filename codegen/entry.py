@@ -54,7 +54,7 @@ def read(node: Node, file: str, lines: tuple[str, ...], diagnostics: Diagnostics
 
 
 def _read(fields: Fields, source: _Source) -> Declaration | None:
-    fields.known_keys(fields.node, KEYS, "key")
+    fields.known_keys(fields.node, KEYS)
     func, schema = _schema(fields)
     family = _family(fields)
     doc, cost = _doc(fields), _cost(fields)
@@ -151,7 +151,7 @@ def _check_meaning(fields: Fields, family: Family) -> None:
         mark = fields.node.key(key)
         if mark is not None and family not in families:
             only = " and ".join(each.value for each in families)
-            fields.report(mark.span, f"'{key}' has no meaning for a {family.value} body", f"only for {only}")
+            fields.report(mark.span, f"'{key}' has no meaning for {family.body}", f"only for {only}")
 
 
 def _text(span: Span, lines: tuple[str, ...]) -> str:

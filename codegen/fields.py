@@ -52,11 +52,13 @@ class Fields:
                 self.report(scalar.span_at(each.offset, each.length), each.message, each.help)
             return None
 
-    def known_keys(self, owner: Mapping, known: Iterable[str], what: str) -> None:
+    def known_keys(self, owner: Mapping, known: Iterable[str], what: str = "key", where: str | None = None) -> None:
+        """Reports keys that are not `known`; `what` they are, and `where`: the key whose mapping this is."""
         names = tuple(known)
         for key in owner.keys:
             if key.value not in names:
-                self.report(key.span, f"unknown {what} '{key.value}'", suggest(key.value, names))
+                message = f"unknown {what} '{key.value}'" + (f" of '{where}'" if where else "")
+                self.report(key.span, message, suggest(key.value, names))
 
     def words(self, key: str) -> tuple[Scalar, ...]:
         """A word or a list of words."""

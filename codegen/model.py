@@ -33,6 +33,11 @@ class Family(Enum):
     EXTERN = "extern"
     COMPOSITE = "composite"
 
+    @property
+    def body(self) -> str:
+        """How messages name a body of this kind."""
+        return f"{'an' if self.value[0] in 'aeiou' else 'a'} {self.value} body"
+
 
 class End(Enum):
     """An end of a dtype's range: what an optional bound is when it is None, where a search for an extremum starts."""

@@ -57,7 +57,7 @@ class Reader:
     def expected(self, what: str, help: str | None = None) -> NoReturn:
         match = WORD.match(self.text, self.at)
         got = match.group() if match else self.peek()
-        found = f"'{got}'" if got else "the end of the schema"
+        found = "a line break" if got == "\n" else f"'{got}'" if got else "the end of the schema"
         self.fail(f"expected {what}, found {found}", length=max(1, len(got)), help=help)
 
     def fail(self, message: str, offset: int | None = None, length: int = 1, help: str | None = None) -> NoReturn:

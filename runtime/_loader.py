@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import warnings
-from importlib.machinery import PathFinder
+import sys
+from importlib.machinery import ExtensionFileLoader, ModuleSpec, PathFinder
 
 # cffi's own loader: it is needed anyway, and importing ctypes would take longer than all of this.
 import _cffi_backend
@@ -38,6 +39,19 @@ except ImportError as error:
             f"{error}; opweave needs OpenBLAS: pip install scipy-openblas64", name=error.name, path=error.path
         ) from None
     raise
+
+
+def _load_handle_type() -> None:
+    """Makes `opweave._handle` importable: a second module in the shared object of `_C`."""
+    name, path = f"{__package__}._handle", _C.__file__
+    assert path is not None
+    loader = ExtensionFileLoader(name, path)
+    module = loader.create_module(ModuleSpec(name, loader, origin=path))
+    loader.exec_module(module)
+    sys.modules[name] = module
+
+
+_load_handle_type()
 
 _problem = _C.lib.environment_problem()
 if _problem:

@@ -1,6 +1,6 @@
-"""Writing values into tensors: what `t[...] = value` and `t.copy_(value)` do once the place is known.
+"""Values that are to be written into tensors: what `t[...] = value` and `t.copy_(value)` make of the value.
 
-Reads any value that can become elements: tensors, numbers, NumPy's arrays and numbers, sequences of numbers.
+Reads anything that can become elements: tensors, numbers, NumPy's arrays and numbers, sequences of numbers.
 """
 
 from __future__ import annotations
@@ -17,24 +17,53 @@ from .handles import OVERFLOW, shape_of, strides_of
 _FLOAT32_MAXIMUM = 3.4028234663852886e38
 
 
-def assign(target: float, value: Any) -> None:
-    """Copies `value`, broadcast, into the elements of the handle `target`."""
-    kind = type(value)
-    if kind is float or kind is int or kind is bool:
-        fill(target, value)
-        return
-    tensor = value if isinstance(value, handles.Tensor) else _tensor_of(target, value)
-    _copy(target, tensor._h)
+class Source:
+    """A value in the form of a handle, which must be released after use."""
 
+    __slots__ = ("_handle", "_tensor")
 
-def fill(target: float, value: float) -> None:
-    """Writes a number into every element."""
-    number = _number_handle(value, BY_CODE[lib.dtype(target)])
-    try:
-        if not lib.copy_(target, number):
+    def __init__(self, value: Any, target: float) -> None:
+        """`target` is the handle that the value will be written to, or to a part of it; it gives the dtype."""
+        kind = type(value)
+        # The tensor that the handle belongs to; None when it is this object's own.
+        self._tensor: Any = None
+        if kind is float or kind is int or kind is bool:
+            self._handle = _number_handle(value, BY_CODE[lib.dtype(target)])
+        else:
+            is_tensor = isinstance(value, handles.Tensor)
+            self._tensor = value if is_tensor else _tensor_of(value, BY_CODE[lib.dtype(target)])
+            self._handle = self._tensor._h
+
+    def copy_into(self, target: float) -> None:
+        """Writes the value, broadcast, into the elements of `target`."""
+        if not lib.copy_(target, self._handle):
             raise_pending()
-    finally:
-        lib.release(number)
+
+    def expand_into(self, target: float) -> None:
+        """The same by the rules of assignment: leading dimensions of size one are of no account."""
+        shape = tuple(shape_of(self._handle))
+        leading = 0
+        while leading < len(shape) and shape[leading] == 1:
+            leading += 1
+        _check_expandable(self._handle, shape[leading:], tuple(shape_of(target)))
+        if len(shape) <= lib.ndim(target):
+            self.copy_into(target)
+            return
+        whole = self._handle
+        sizes, strides = shape[leading:], strides_of(whole)[leading:]
+        self._handle = lib.as_strided(whole, sizes, strides, len(sizes), lib.storage_offset(whole), -1)
+        try:
+            if not self._handle:
+                raise_pending()
+            self.copy_into(target)
+        finally:
+            if self._handle:
+                lib.release(self._handle)
+            self._handle = whole
+
+    def release(self) -> None:
+        if self._tensor is None:
+            lib.release(self._handle)
 
 
 def _number_handle(value: float, target: dtype) -> float:
@@ -50,7 +79,7 @@ def _number_handle(value: float, target: dtype) -> float:
     else:
         # A bool dtype takes every number, and asks only whether it is zero.
         if target.is_integer:
-            if not (math.isfinite(value) and target.minimum <= int(value) <= target.maximum):
+            if not target.minimum <= value <= target.maximum:
                 raise _range_error(target)
         elif target.scalar_name == "Float" and math.isfinite(value) and abs(value) > _FLOAT32_MAXIMUM:
             raise _range_error(target)
@@ -66,37 +95,19 @@ def _range_error(target: dtype) -> RuntimeError:
     return RuntimeError(f"value cannot be converted to type {c_type} without overflow")
 
 
-def _tensor_of(target: float, value: Any) -> Any:
+def _tensor_of(value: Any, target: dtype) -> Any:
     """A tensor of the values that an object holds, in the dtype of the target unless it has one of its own."""
     from . import construct, interchange
 
     if interchange.is_array(value):
         return interchange.from_array(value, warn=False)
     if isinstance(value, (int, float, list, tuple, range)) or interchange.is_array_scalar(value):
-        return construct.tensor(value, dtype=BY_CODE[lib.dtype(target)])
+        return construct.tensor(value, dtype=target)
+    if isinstance(value, complex):
+        raise _range_error(target)
     kind = type(value)
     name = f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
-    scalar_name = BY_CODE[lib.dtype(target)].scalar_name
-    raise TypeError(f"can't assign a {name} to a opweave.{scalar_name}Tensor")
-
-
-def _copy(target: float, source: float) -> None:
-    target_shape, source_shape = shape_of(target), shape_of(source)
-    extra = len(source_shape) - len(target_shape)
-    if extra > 0 and all(size == 1 for size in source_shape[:extra]):
-        # Leading dimensions of size one say nothing; everywhere else more dimensions than the target has are wrong.
-        sizes, strides = tuple(source_shape)[extra:], strides_of(source)[extra:]
-        view = lib.as_strided(source, sizes, strides, len(sizes), lib.storage_offset(source), -1)
-        if not view:
-            raise_pending()
-        try:
-            _copy(target, view)
-        finally:
-            lib.release(view)
-        return
-    _check_expandable(source, tuple(source_shape), tuple(target_shape))
-    if not lib.copy_(target, source):
-        raise_pending()
+    raise TypeError(f"can't assign a {name} to a opweave.{target.scalar_name}Tensor")
 
 
 def _check_expandable(source: float, shape: tuple[int, ...], target: tuple[int, ...]) -> None:

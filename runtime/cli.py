@@ -19,7 +19,7 @@ from pathlib import Path
 _LANGUAGES = ("yaml", "python", "c")
 
 
-class _Failure(Exception):
+class _CommandError(Exception):
     """Ends the command with a message and status 1."""
 
 
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         command(options)
         sys.stdout.flush()
-    except _Failure as failure:
+    except _CommandError as failure:
         print(failure, file=sys.stderr)
         return 1
     except BrokenPipeError:
@@ -84,7 +84,7 @@ def _weave(options: argparse.Namespace) -> None:
         with progress_bar() as progress:
             woven = weave(options.file, options.name, options.out, force=options.force, progress=progress)
     except WeaveError as error:
-        raise _Failure(str(error)) from None
+        raise _CommandError(str(error)) from None
     count = f"{len(woven.operators)} operator{'s' if len(woven.operators) != 1 else ''}"
     if woven.rebuilt:
         print(f"wove {woven.name}: {count} in {woven.seconds:.1f} s, in {woven.folder}")
@@ -119,9 +119,9 @@ def _check(options: argparse.Namespace) -> None:
         else:
             operators = read(options.file, options.file.stem)
     except CodegenError as error:
-        raise _Failure(render(error.diagnostics)) from None
+        raise _CommandError(render(error.diagnostics)) from None
     except WeaveError as error:
-        raise _Failure(str(error)) from None
+        raise _CommandError(str(error)) from None
     print(f"{options.file}: {len(operators)} operator{'s' if len(operators) != 1 else ''}, no mistakes")
 
 
@@ -143,7 +143,7 @@ def _show(options: argparse.Namespace) -> None:
         try:
             found = find(name)
         except KeyError as error:
-            raise _Failure(error.args[0]) from None
+            raise _CommandError(error.args[0]) from None
         for each in found:
             for section in sections(each):
                 if options.only in (None, section.language):
@@ -192,6 +192,6 @@ def _import(package: str) -> None:
     try:
         importlib.import_module(package)
     except ImportError as error:
-        raise _Failure(f"cannot import the package '{package}': {error}") from None
+        raise _CommandError(f"cannot import the package '{package}': {error}") from None
     if package not in {each.package for each in libraries.loaded()}:
-        raise _Failure(f"'{package}' is not a package of woven operators")
+        raise _CommandError(f"'{package}' is not a package of woven operators")

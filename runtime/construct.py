@@ -6,7 +6,6 @@ NumPy's numbers and for tensors, and the promoted dtype for mixtures.
 
 from __future__ import annotations
 
-import math
 import warnings
 from array import array
 from itertools import chain
@@ -42,7 +41,7 @@ def tensor(
     return _new(data, wanted)
 
 
-def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
+def as_tensor(data: Any, *, dtype: Any = None, device: Any = None) -> Any:
     """The data as a tensor, without a copy where it is a tensor or an array of that dtype."""
     check_placement("as_tensor", device=device)
     wanted = None if dtype is None else _resolve(dtype, "as_tensor")
@@ -251,7 +250,8 @@ def _store(values: list[Any], shape: tuple[int, ...], of: dtype) -> Any:
 def _integer_array(values: list[Any], of: dtype) -> array[int]:
     assert of.typecode is not None
     if float in set(map(type, values)):
-        if not all(map(math.isfinite, values)) or (not of.is_signed and min(values) <= -1.0):
+        # NaN is in no range.
+        if not all(of.minimum <= value <= of.maximum for value in values if type(value) is float):
             raise _range_error(of)
         values = list(map(int, values))
     try:

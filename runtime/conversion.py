@@ -6,7 +6,7 @@ from typing import Any
 
 from . import handles
 from ._C import ffi, lib
-from .assignment import assign
+from .assignment import Source
 from .dtypes import BY_CODE, EXPORTS, dtype
 from .errors import raise_pending
 from .handles import address_of, shape_of, strides_of, wrap
@@ -95,7 +95,11 @@ class ConversionMethods:
             if not lib.copy_(self._h, src._h):
                 raise_pending()
         elif isinstance(src, (int, float)):
-            assign(self._h, src)
+            source = Source(src, self._h)
+            try:
+                source.copy_into(self._h)
+            finally:
+                source.release()
         else:
             raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {src.__class__.__name__}")
         return self

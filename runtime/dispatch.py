@@ -7,14 +7,15 @@ that the dense CPU code must not touch them (autograd, meta, named, sparse, quan
 
 from __future__ import annotations
 
-import operator
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from . import arguments as _arguments
 from ._C import lib
+from .arguments import Arguments, dtype_code, integer, integers, is_operand, type_name
 from .dtypes import BY_CODE
-from .dtypes import dtype as DType
+from .dtypes import dtype as dtype_class
 from .errors import raise_pending, take_pending
 from .types import check_placement
 
@@ -90,108 +91,6 @@ def _dispatch(op: Op, handles: Sequence[float], *arguments: Any) -> Any:
     raise RuntimeError(f"{op.name}() failed without saying why")
 
 
-# ---- arguments ----------------------------------------------------------------------------------------------
-
-
-def type_name(value: Any) -> str:
-    """The type of an argument as error messages print it."""
-    return type(value).__name__
-
-
-def _number_handle(value: Any) -> float:
-    """A handle that stands for a Python (or NumPy) number, 0.0 when the value is none."""
-    if isinstance(value, bool):
-        return lib.number_b(value)
-    if isinstance(value, int):
-        return lib.number_i(value)
-    if isinstance(value, float):
-        return lib.number_d(value)
-    if type(value).__module__ == "numpy" and getattr(value, "shape", None) == ():
-        return _number_handle(value.item())
-    return 0.0
-
-
-class _Arguments:
-    """Handles of a call's arguments; those made for numbers are freed at its end."""
-
-    __slots__ = ("kind", "owned")
-
-    def __init__(self) -> None:
-        self.owned: list[float] = []
-        self.kind: type = Tensor
-
-    def tensor(self, op: Op, place: int, value: Any) -> float:
-        """A tensor, a number in its place, or None for an optional one."""
-        if isinstance(value, Tensor):
-            if type(value) is not Tensor and issubclass(type(value), self.kind):
-                self.kind = type(value)
-            return value._h
-        if value is None:
-            return 0.0
-        return self._number(op, op.inputs[place], place + 1, value, "Tensor")
-
-    def param(self, op: Op, place: int, value: Any) -> float:
-        if value is None:
-            return 0.0
-        if isinstance(value, Tensor) and value.numel() == 1:
-            value = value.item()
-        return self._number(op, op.params[place], len(op.inputs) + place + 1, value, "Number")
-
-    def out(self, op: Op, value: Any) -> float:
-        if value is None:
-            return 0.0
-        if not isinstance(value, Tensor):
-            raise TypeError(f"{op.name}(): argument 'out' must be Tensor, not {type_name(value)}")
-        return value._h
-
-    def _number(self, op: Op, name: str, position: int, value: Any, expected: str) -> float:
-        handle = _number_handle(value)
-        if not handle:
-            raise TypeError(
-                f"{op.name}(): argument '{name}' (position {position}) must be {expected}, not {type_name(value)}"
-            )
-        self.owned.append(handle)
-        return handle
-
-    def result(self, handle: float) -> Any:
-        tensor = self.kind.__new__(self.kind)
-        tensor._h = handle
-        return tensor
-
-    def release(self) -> None:
-        for handle in self.owned:
-            lib.release(handle)
-
-
-def _integer(op: Op, name: str, value: Any) -> int:
-    if type(value) is int:
-        return value
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise TypeError(f"{op.name}(): argument '{name}' must be int, not {type_name(value)}")
-    return operator.index(value)
-
-
-def _integers(op: Op, name: str, values: Any) -> list[int]:
-    """A list of integers; one integer stands for a list of one."""
-    if isinstance(values, (tuple, list)):
-        try:
-            return [operator.index(value) for value in values]
-        except TypeError:
-            wrong = next(value for value in values if not hasattr(value, "__index__"))
-            raise TypeError(
-                f"{op.name}(): argument '{name}' must be tuple of ints, but found element of type {type_name(wrong)}"
-            ) from None
-    if hasattr(values, "__index__") and not isinstance(values, bool):
-        return [operator.index(values)]
-    raise TypeError(f"{op.name}(): argument '{name}' must be tuple of ints, not {type_name(values)}")
-
-
-def _dtype_code(op: Op, value: Any) -> int:
-    if value is None:
-        return -1
-    return DType.resolve(value, op.name).code
-
-
 _OVERFLOW = "Overflow when unpacking long long"
 
 
@@ -209,15 +108,16 @@ def elementwise_(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...] = ()) 
 
 
 def _elementwise(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], out: Any, mode: int) -> Any:
-    arguments = _Arguments()
+    arguments = Arguments()
     try:
         tensors = [arguments.tensor(op, place, value) for place, value in enumerate(inputs)]
         if not any(isinstance(value, Tensor) for value in inputs):
-            raise TypeError(f"{op.name}(): argument '{op.inputs[0]}' (position 1) must be Tensor, not {type_name(inputs[0])}")
+            raise TypeError(
+                f"{op.name}(): argument '{op.inputs[0]}' (position 1) must be Tensor, not {type_name(inputs[0])}"
+            )
         numbers = [arguments.param(op, place, value) for place, value in enumerate(params)]
         target = arguments.out(op, out)
-        padded = (tensors + [0.0, 0.0])[:3]
-        handle = lib.call(op.index, *padded, *(numbers + [0.0, 0.0, 0.0])[:3], target, mode)
+        handle = lib.call(op.index, *_three(tensors), *_three(numbers), target, mode)
         if not handle:
             return _dispatch(op, [*tensors, target], inputs, params, out, mode)
         return out if mode else arguments.result(handle)
@@ -225,27 +125,26 @@ def _elementwise(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], out: 
         arguments.release()
 
 
+def _three(handles: list[float]) -> list[float]:
+    """Absent arguments of the core's calls are 0.0."""
+    return [*handles, 0.0, 0.0, 0.0][:3]
+
+
 def binary(op: Op, left: Any, right: Any) -> Any:
     """A Python operator: like elementwise, but foreign operands get their turn to implement it."""
-    if not _is_operand(left) or not _is_operand(right):
+    if not is_operand(left) or not is_operand(right):
         return NotImplemented
     return _elementwise(op, (left, right), (), None, NEW)
 
 
 def binary_(op: Op, left: Any, right: Any) -> Any:
     """An augmented assignment."""
-    if not _is_operand(right):
+    if not is_operand(right):
         return NotImplemented
     return _elementwise(op, (left, right), (), left, INPLACE)
 
 
-def _is_operand(value: Any) -> bool:
-    return isinstance(value, (Tensor, bool, int, float)) or (
-        type(value).__module__ == "numpy" and getattr(value, "shape", None) == ()
-    )
-
-
-def _self(op: Op, value: Any, arguments: _Arguments) -> float:
+def _self(op: Op, value: Any, arguments: Arguments) -> float:
     if not isinstance(value, Tensor):
         raise TypeError(
             f"{op.name}(): argument '{op.inputs[0]}' (position 1) must be Tensor, not {type_name(value)}"
@@ -253,15 +152,17 @@ def _self(op: Op, value: Any, arguments: _Arguments) -> float:
     return arguments.tensor(op, 0, value)
 
 
-def reduce(op: Op, input: Any, dim: Any = None, keepdim: Any = False, dtype: Any = None, out: Any = None) -> Any:
+def reduce(
+    op: Op, input: Any, dim: Any = None, keepdim: Any = False, dtype: Any = None, out: Any = None
+) -> Any:
     """`dim`: None or empty for every dimension, an int, or several."""
-    arguments = _Arguments()
+    arguments = Arguments()
     handle = _self(op, input, arguments)
-    dims = [] if dim is None else _integers(op, "dim", dim)
+    dims = [] if dim is None else integers(op, "dim", dim)
     if not isinstance(keepdim, bool) and not isinstance(keepdim, int):
         raise TypeError(f"{op.name}(): argument 'keepdim' must be bool, not {type_name(keepdim)}")
     target = arguments.out(op, out)
-    code = _dtype_code(op, dtype)
+    code = dtype_code(op, dtype)
     try:
         result = lib.reduce(op.index, handle, dims, len(dims), not dims, bool(keepdim), code, target)
     except OverflowError:
@@ -273,13 +174,13 @@ def reduce(op: Op, input: Any, dim: Any = None, keepdim: Any = False, dtype: Any
 
 def scan(op: Op, input: Any, dim: Any, dtype: Any = None, out: Any = None, mode: int = NEW) -> Any:
     """A running combination along `dim`."""
-    arguments = _Arguments()
+    arguments = Arguments()
     handle = _self(op, input, arguments)
     target = arguments.out(op, out)
     if mode == NEW and out is not None:
         mode = OUT
     try:
-        result = lib.scan(op.index, handle, _integer(op, "dim", dim), _dtype_code(op, dtype), target, mode)
+        result = lib.scan(op.index, handle, integer(op, "dim", dim), dtype_code(op, dtype), target, mode)
     except OverflowError:
         raise ValueError(_OVERFLOW) from None
     if not result:
@@ -291,15 +192,17 @@ def scan_(op: Op, input: Any, dim: Any, dtype: Any = None) -> Any:
     return scan(op, input, dim, dtype, input, INPLACE)
 
 
-def view(op: Op, input: Any, ints: tuple[tuple[str, Any], ...] = (), lists: tuple[tuple[str, Any], ...] = ()) -> Any:
+def view(
+    op: Op, input: Any, ints: tuple[tuple[str, Any], ...] = (), lists: tuple[tuple[str, Any], ...] = ()
+) -> Any:
     """`ints` and `lists` are the arguments by name, in schema order; None where one was not given."""
-    arguments = _Arguments()
+    arguments = Arguments()
     handle = _self(op, input, arguments)
-    numbers = [NONE if value is None else int(value) if value is True or value is False else _integer(op, name, value)
+    numbers = [NONE if value is None else int(value) if value is True or value is False else integer(op, name, value)
                for name, value in ints]  # fmt: skip
     rows: list[tuple[list[int], int]] = []
     for name, values in lists:
-        row = [] if values is None else _integers(op, name, values)
+        row = [] if values is None else integers(op, name, values)
         rows.append((row, -1 if values is None else len(row)))
     rows += [([], -1)] * (2 - len(rows))
     try:
@@ -321,15 +224,15 @@ def factory(
 ) -> Any:
     """`size` of the result; the dtype follows from the numbers in `params` when it is not given."""
     check_placement(op.name, **placement)
-    arguments = _Arguments()
+    arguments = Arguments()
     try:
         numbers = [arguments.param(op, place, value) for place, value in enumerate(params)]
         target = arguments.out(op, out)
-        code = _dtype_code(op, dtype)
+        code = dtype_code(op, dtype)
         if code < 0:
             code = lib.dtype(target) if target else _dtype_of_numbers(params)
-        sizes = _integers(op, "size", size)
-        handle = lib.factory(op.index, sizes, len(sizes), code, *(numbers + [0.0, 0.0, 0.0])[:3], target)
+        sizes = integers(op, "size", size)
+        handle = lib.factory(op.index, sizes, len(sizes), code, *_three(numbers), target)
         if not handle:
             return _dispatch(op, (target,), size, params, dtype, out)
         return arguments.result(handle) if out is None else out
@@ -347,7 +250,7 @@ def composite(op: Op, body: Callable[..., Any], arguments: tuple[Any, ...], dtyp
                 f"{op.name}(): argument '{name}' (position {place + 1}) must be Tensor, "
                 f"not {type_name(arguments[place])}"
             )
-    code = lib.dtype(arguments[0]._h) if dtype is None else _dtype_code(op, dtype)
+    code = lib.dtype(arguments[0]._h) if dtype is None else dtype_code(op, dtype)
     if code in op.refused:
         raise NotImplementedError(f'"{op.name}" not implemented for {BY_CODE[code].scalar_name!r}')
     result = body(*arguments)
@@ -387,10 +290,11 @@ def _dtype_of_numbers(params: tuple[Any, ...]) -> int:
     if not given or any(isinstance(value, float) for value in given):
         return lib.get_default_dtype()
     kind = bool if all(isinstance(value, bool) for value in given) else int
-    return DType.of_python_type(kind).code
+    return dtype_class.of_python_type(kind).code
 
 
 def bind(tensor: type) -> None:
     """Called once by tensor.py: this module and the class need each other."""
     global Tensor
     Tensor = tensor
+    _arguments.bind(tensor)

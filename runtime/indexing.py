@@ -12,7 +12,8 @@ from typing import Any
 
 from . import _operators
 from ._C import ffi, lib
-from .assignment import assign
+from .assignment import Source
+from .dtypes import dtype
 from .errors import raise_pending, take_pending
 from .handles import NONE, OVERFLOW, shape_of, strides_of, wrap
 
@@ -49,16 +50,24 @@ class IndexingMethods:
             return wrap(handle, self)
         handle, is_copied = _general_view(self._h, index)
         if is_copied:
-            view, handle = handle, lib.clone_(handle, -1, True)
+            view, handle = handle, lib.clone_(handle, -1, False)
             lib.release(view)
         return wrap(handle, self)
 
     def __setitem__(self: Any, index: Any, value: Any) -> None:
-        handle = _fast_view(self._h, index) or _general_view(self._h, index)[0]
+        source = Source(value, self._h)
+        handle = _fast_view(self._h, index)
         try:
-            assign(handle, value)
+            is_masked = False
+            if not handle:
+                handle, is_masked = _general_view(self._h, index)
+            # An index of bools that are not all true selects nothing, and takes every value.
+            if not is_masked or lib.numel(handle):
+                source.expand_into(handle)
         finally:
-            lib.release(handle)
+            source.release()
+            if handle:
+                lib.release(handle)
 
     def __delitem__(self: Any, index: Any) -> None:
         raise TypeError("Tensor does not support deleting items")
@@ -168,30 +177,51 @@ def _general_view(handle: float, index: Any) -> tuple[float, bool]:
 def _items(index: Any, ndim: int) -> list[Any]:
     """The parts of an index: ints, slices, bools, None and `...`, with one `...` exactly."""
     parts = index if isinstance(index, tuple) else (index,)
-    items: list[Any] = []
-    named = 0
-    has_ellipsis = False
-    for part in parts:
-        if part is Ellipsis:
-            if has_ellipsis:
-                continue
-            has_ellipsis = True
-        elif part is not None and type(part) is not bool:
-            if type(part) is not int and type(part) is not slice:
-                part = _number(part)
-            named += type(part) is not bool
-        items.append(part)
-    if named > ndim:
-        if ndim == 0 and len(parts) == 1 and not isinstance(index, tuple):
-            if type(items[0]) is slice:
-                raise IndexError("slice() cannot be applied to a 0-dim tensor.")
-            raise IndexError(
-                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python to convert a 0-dim tensor to a number"
-            )
+    if sum(map(_dimensions_of, parts)) > ndim:
+        if ndim == 0 and parts is not index:
+            _refuse_without_dimensions(index)
         raise IndexError(f"too many indices for tensor of dimension {ndim}")
-    if not has_ellipsis:
+    items: list[Any] = []
+    for part in parts:
+        if part is Ellipsis and Ellipsis in items:
+            continue
+        items.append(part if part is None or type(part) in _PLAIN_TYPES else _number(part))
+    if Ellipsis not in items:
         items.append(Ellipsis)
     return items
+
+
+_PLAIN_TYPES = frozenset((int, bool, slice, type(Ellipsis)))
+
+
+def _dimensions_of(part: Any) -> int:
+    """How many dimensions a part of an index stands for; bools and tensors that count as bools select none."""
+    if part is None or part is Ellipsis or type(part) is bool:
+        return 0
+    if isinstance(part, Tensor) and _is_mask(part.dtype):
+        return part.ndim
+    return 1
+
+
+def _is_mask(of: dtype) -> bool:
+    """bool, and uint8, which stood for it before there was bool."""
+    return of.itemsize == 1 and not of.is_signed
+
+
+def _refuse_without_dimensions(index: Any) -> None:
+    """Raises what a single int or slice is told by a tensor without dimensions; returns for other indices."""
+    if type(index) is slice:
+        _slice_range(index, 0)
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+    if isinstance(index, int) or type(index).__module__ == "numpy":
+        place = _number(index)
+        if not -_LARGEST - 1 <= place <= _LARGEST:
+            raise ValueError(OVERFLOW)
+        if place:
+            raise IndexError(f"index {place} is out of bounds for dimension 0 with size 0")
+        raise IndexError(
+            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python to convert a 0-dim tensor to a number"
+        )
 
 
 def _number(part: Any) -> int | bool:
@@ -201,9 +231,7 @@ def _number(part: Any) -> int | bool:
             raise NotImplementedError("indexing with a tensor that has dimensions is not supported")
         if part.dtype.is_floating_point:
             raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
-        value = part.item()
-        # A uint8 counts as a mask, as it did before there was bool.
-        return bool(value) if part.dtype.itemsize == 1 and not part.dtype.is_signed else value
+        return bool(part.item()) if _is_mask(part.dtype) else part.item()
     try:
         return operator.index(part)
     except TypeError:
@@ -226,11 +254,11 @@ def _geometry(
     new_sizes: list[int] = []
     new_strides: list[int] = []
     offset = 0
-    masks: list[tuple[int, bool]] = []
+    masks: list[tuple[int, bool]] = []  # where each bool stands among the new dimensions, and the bool
     dim = 0
     ndim = len(sizes)
     named = sum(type(item) is int or type(item) is slice for item in items)
-    for item in items:
+    for position, item in enumerate(items):
         if item is None:
             new_sizes.append(1)
             new_strides.append(sizes[dim] * strides[dim] if dim < ndim else 1)
@@ -254,15 +282,15 @@ def _geometry(
             if not -size <= item < size:
                 if not -_LARGEST - 1 <= item <= _LARGEST:
                     raise ValueError(OVERFLOW)
-                raise IndexError(f"index {item} is out of bounds for dimension {dim} with size {size}")
+                raise IndexError(f"index {item} is out of bounds for dimension {position} with size {size}")
             offset += (item + size if item < 0 else item) * strides[dim]
             dim += 1
     if masks:
         # All bools together are one dimension, of size one if all are true: in their place when they are neighbours.
         places = {place for place, _ in masks}
         place = places.pop() if len(places) == 1 else 0
+        new_strides.insert(place, new_sizes[place] * new_strides[place] if place < len(new_sizes) else 1)
         new_sizes.insert(place, int(all(value for _, value in masks)))
-        new_strides.insert(place, 1)
     return tuple(new_sizes), tuple(new_strides), offset, bool(masks)
 
 

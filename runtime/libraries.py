@@ -72,7 +72,7 @@ def loaded() -> tuple[Library, ...]:
 
 def names_taken(package: str) -> frozenset[str]:
     """Names of class Tensor that the operators of `package` must not have."""
-    from . import Tensor
+    from .tensor import Tensor
 
     own = _loaded.get(package)
     return frozenset(dir(Tensor)) - frozenset(own.methods if own else ())
@@ -80,7 +80,7 @@ def names_taken(package: str) -> frozenset[str]:
 
 def install(library: Library, methods: Mapping[str, Callable[..., Any]]) -> None:
     """Adds methods to class Tensor, all or none. Raises ImportError when one of the names is taken."""
-    from . import Tensor
+    from .tensor import Tensor
 
     for name in methods:
         if name in library.methods or not hasattr(Tensor, name):
@@ -97,7 +97,7 @@ def install(library: Library, methods: Mapping[str, Callable[..., Any]]) -> None
 
 
 def _remove_methods(library: Library) -> None:
-    from . import Tensor
+    from .tensor import Tensor
 
     for name, method in library.methods.items():
         if Tensor.__dict__.get(name) is method:

@@ -61,8 +61,8 @@ def find(name: str) -> list[Known]:
             for spelling in names:
                 spoken.setdefault(spelling, []).append(each)
     if base not in spoken:
-        names = [each.operator.name for each in everything if package in ("", each.package)]
-        raise KeyError(f"there is no operator '{name}'; {suggest(base, names)}")
+        candidates = [each.operator.name for each in everything if package in ("", each.package)]
+        raise KeyError(f"there is no operator '{name}'; {suggest(base, candidates)}")
     return spoken[base]
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from . import _operators, handles, indexing
 from ._C import lib
+from ._handle import Owner
 from .conversion import ConversionMethods
 from .dtypes import BY_CODE, dtype
 from .geometry import GeometryMethods
@@ -22,10 +23,10 @@ __all__ = ["Tensor"]
 _dtype = lib.dtype
 
 
-class Tensor(IndexingMethods, ConversionMethods, GeometryMethods, _operators.TensorMethods):
+class Tensor(Owner, IndexingMethods, ConversionMethods, GeometryMethods, _operators.TensorMethods):
     """An array of numbers of one dtype. Made by `opweave.tensor`, `zeros`, `from_numpy` and their like."""
 
-    __slots__ = ("__weakref__", "_h")
+    __slots__ = ()
     __module__ = "opweave"
 
     # NumPy leaves operators with an array on the left to the tensor on their right.
@@ -41,16 +42,6 @@ class Tensor(IndexingMethods, ConversionMethods, GeometryMethods, _operators.Ten
     is_meta = False
     is_quantized = False
     is_sparse = False
-
-    # `release` is bound here because the module's names may be gone when the interpreter ends.
-    def __del__(self, release: Any = lib.release) -> None:
-        try:
-            handle = self._h
-        except AttributeError:
-            return
-        # The garbage collector may show a finalized tensor to another finalizer, which then gets a TypeError.
-        self._h = None
-        release(handle)
 
     # Comparing elements with == must not take away the hash by identity.
     __hash__ = object.__hash__

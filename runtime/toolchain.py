@@ -200,7 +200,7 @@ def _run(command: Sequence[str]) -> str:
 
 def _explain(failures: Iterable[_Failure], yaml: str) -> str:
     """The complaints about lines of the declarations, each once; without any, what the compiler said first."""
-    from .codegen.errors import Diagnostic, render
+    from .codegen.errors import render
 
     failures = list(failures)
     found: dict[tuple[int, str], Diagnostic] = {}
@@ -231,9 +231,8 @@ def _located(failure: _Failure, yaml: str) -> Iterable[Diagnostic]:
         line = int(complaint["line"])
         column, length = _place(lines[line - 1] if line <= len(lines) else "", complaint["message"])
         level = f" at level {failure.job.level}" if failure.job.level else ""
-        yield Diagnostic(
-            yaml, line, column, complaint["message"], f"the C compiler said so about the kernel '{kernel}'{level}", length
-        )
+        help = f"the C compiler said so about the kernel '{kernel}'{level}"
+        yield Diagnostic(yaml, line, column, complaint["message"], help, length)
 
 
 def _place(line: str, message: str) -> tuple[int, int]:

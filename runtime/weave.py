@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -168,10 +168,9 @@ def _lock(folder: Path) -> Iterator[None]:
     """Keeps other processes from weaving into the folder. The folder itself is locked, so no lock file is left."""
     handle = os.open(folder, os.O_RDONLY)
     try:
-        try:
+        # Some network file systems have no locks for folders; files are still replaced one at a time.
+        with suppress(OSError):
             fcntl.flock(handle, fcntl.LOCK_EX)
-        except OSError:
-            pass  # some network file systems have no locks for folders; files are still replaced one at a time
         yield
     finally:
         os.close(handle)
@@ -185,8 +184,8 @@ def _weave(yaml: Path, text: bytes, name: str, folder: Path, progress: Progress)
 
     operators = read(yaml, name)
     progress(0, 1, f"{len(operators)} operators")
-    sources = {operator.name: kernels.emit(operator) for operator in operators}
-    sources = {operator: source for operator, source in sources.items() if source is not None}
+    emitted = {operator.name: kernels.emit(operator) for operator in operators}
+    sources = {operator: source for operator, source in emitted.items() if source is not None}
     fingerprint = _fingerprint(text, name)
     with tempfile.TemporaryDirectory(prefix="opweave-") as temporary:
         built = Path(temporary) / "package"

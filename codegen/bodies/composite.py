@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from ..fields import Entry
 from ..model import Composite
-from .shared import python_names, report_unused
+from ..python_text import python_names
+from .shared import report_unused
 
 
 def read(entry: Entry) -> Composite | None:
     source = entry.text(entry.node, "composite")
-    used = None if source is None else python_names(entry, source, "exec")
-    if source is None or used is None:
+    if source is None:
+        return None
+    before = len(entry.diagnostics)
+    used = python_names(entry, source, "exec", (argument.name for argument in entry.schema.arguments))
+    if len(entry.diagnostics) > before:
         return None
     report_unused(entry, "body", entry.schema.arguments, used)
     return Composite(source)

@@ -52,7 +52,7 @@ def _check_signature(entry: Entry, signature: Scalar) -> None:
             span = signature.span_at(result.start() + name.start(), len(name.group()))
             entry.report(span, f"dimension '{name.group()}' of the result stands in no input")
     if inputs != len(entry.tensors):
-        message = f"the signature has {inputs} inputs, the schema {len(entry.tensors)}"
+        message = f"the signature has {inputs} input{'s' * (inputs != 1)}, the schema {len(entry.tensors)}"
         entry.report(signature.span_at(0, at), message)
 
 

@@ -5,41 +5,45 @@ from __future__ import annotations
 from ..expr import names
 from ..fields import Entry, lacks
 from ..model import Factory
+from ..python_text import python_names
 from ..source import Mapping
-from .shared import expression_field, python_names, report_unused
+from ..variants import PLACEMENT
+from .shared import expression_field, report_unused
 
 EXAMPLE = "factory: {shape: size, value: 0}"
 _KEYS = ("let", "shape", "value")
 
 
 def read(entry: Entry, node: Mapping) -> Factory | None:
-    entry.known_keys(node, _KEYS, "key of 'factory'")
+    entry.known_keys(node, _KEYS, where="factory")
     if lacks(node, ("shape",), _KEYS):
         entry.report(node.span, "'factory' needs 'shape'", EXAMPLE)
     before = len(entry.diagnostics)
-    let, used = _let(entry, node)
+    known = tuple(argument.name for argument in entry.schema.arguments)
+    let, used = _let(entry, node, known)
     value = expression_field(entry, node, "value", (*(argument.name for argument in entry.scalars), "i"))
     shape = entry.text(node, "shape")
     if shape is not None:
-        used |= python_names(entry, shape, "eval") or frozenset()
+        used |= python_names(entry, shape, "eval", known)
     if shape is None or len(entry.diagnostics) > before:
         return None
     if value is not None:
         used |= names(value.tree)
-    report_unused(entry, "factory", entry.schema.positional, used)
+    given = (a for a in entry.schema.arguments if a.name not in ("dtype", *PLACEMENT) and not a.is_tensor)
+    report_unused(entry, "factory", given, used)
     return Factory(shape.value.strip(), let, value)
 
 
-def _let(entry: Entry, node: Mapping) -> tuple[tuple[tuple[str, str], ...], frozenset[str]]:
+def _let(entry: Entry, node: Mapping, known: tuple[str, ...]) -> tuple[tuple[tuple[str, str], ...], frozenset[str]]:
     """New values of arguments, all computed from the old ones; and the names that they use."""
     found: list[tuple[str, str]] = []
     used: frozenset[str] = frozenset()
     locals_node = entry.mapping(node, "let", "argument to expression")
     if locals_node is not None:
-        entry.known_keys(locals_node, (argument.name for argument in entry.schema.arguments), "argument")
+        entry.known_keys(locals_node, known, "argument")
         for key in locals_node.keys:
             text = entry.text(locals_node, key.value)
             if text is not None:
-                used |= python_names(entry, text, "eval") or frozenset()
+                used |= python_names(entry, text, "eval", known)
                 found.append((key.value, text.value.strip()))
     return tuple(found), used

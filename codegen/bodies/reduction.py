@@ -16,7 +16,7 @@ _SCAN_KEYS = ("identity", "combine")
 
 
 def read_reduce(entry: Entry, node: Mapping) -> Reduce | None:
-    entry.known_keys(node, _REDUCE_KEYS, "key of 'reduce'")
+    entry.known_keys(node, _REDUCE_KEYS, where="reduce")
     combine = _combine(entry, node, _REDUCE_KEYS, REDUCE_EXAMPLE)
     identity = _identity(entry, node, _REDUCE_KEYS)
     empty = entry.text(node, "empty")
@@ -30,7 +30,7 @@ def read_reduce(entry: Entry, node: Mapping) -> Reduce | None:
 
 
 def read_scan(entry: Entry, node: Mapping) -> Scan | None:
-    entry.known_keys(node, _SCAN_KEYS, "key of 'scan'")
+    entry.known_keys(node, _SCAN_KEYS, where="scan")
     combine = _combine(entry, node, _SCAN_KEYS, SCAN_EXAMPLE)
     identity = _identity(entry, node, _SCAN_KEYS)
     return None if combine is None or identity is None else Scan(combine, identity)

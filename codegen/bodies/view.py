@@ -50,7 +50,7 @@ class _Geometry:
 
 
 def read(entry: Entry, node: MappingNode) -> View | None:
-    entry.known_keys(node, _KEYS, "key of 'view'")
+    entry.known_keys(node, _KEYS, where="view")
     for key in ("shape", "strides"):
         if lacks(node, (key,), _KEYS):
             entry.report(node.span, f"'view' needs '{key}'", EXAMPLE)
@@ -65,7 +65,7 @@ def read(entry: Entry, node: MappingNode) -> View | None:
     shape_text = node.get("shape")
     if len(entry.diagnostics) > before or shape is None or strides is None or shape_text is None:
         return None
-    rest = [argument for argument in entry.schema.arguments if argument.name != "self"]
+    rest = [argument for argument in entry.schema.arguments if not argument.is_tensor]
     report_unused(entry, "view", rest, frozenset(reader.used))
     return View(shape, strides, offset, let, require, wrap, shape_text.span.line)
 
@@ -117,7 +117,7 @@ def _require(entry: Entry, node: Node | None, reader: _Geometry) -> tuple[Requir
             entry.report(item.span, "'require' must be a list of {check: ..., message: ...}")
             continue
         keys = ("check", "error", "message")
-        entry.known_keys(item, keys, "key of 'require'")
+        entry.known_keys(item, keys, where="require")
         for key in ("check", "message"):
             if lacks(item, (key,), keys):
                 entry.report(item.span, f"a requirement needs '{key}'", "- {check: ndim > 0, message: ...}")

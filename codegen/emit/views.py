@@ -58,14 +58,14 @@ def _arguments(operator: Operator, body: View) -> list[str]:
     for argument in operator.schema.arguments[1:]:
         name = argument.name
         if argument.is_list:
-            statements.append(f"ow_ints {name} = lists[{lists}];")
+            place, declaration, wrap = f"&lists[{lists}]", f"const ow_list {name} = &lists[{lists}];", "ow_view_wrap_list"
             lists += 1
         else:
-            statements.append(f"int64_t {name} = ints[{ints}];")
+            place, declaration, wrap = f"&{name}", f"int64_t {name} = ints[{ints}];", "ow_view_wrap"
             ints += 1
+        statements.append(declaration)
         if name in body.wrap:
-            wrap = "ow_view_wrap_list" if argument.is_list else "ow_view_wrap"
-            statements.append(f"if (!{wrap}(view, &{name}, {emit_c(body.wrap[name])})) return 0;")
+            statements.append(f"if (!{wrap}(view, {place}, {emit_c(body.wrap[name])})) return 0;")
         statements.append(f"(void){name};")
     return statements
 

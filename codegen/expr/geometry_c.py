@@ -1,4 +1,5 @@
-"""Prints geometry as C: integers are int64_t, truth values int, lists `ow_ints` passed and returned by value.
+"""Prints geometry as C: integers are int64_t, truth values int, lists `ow_list`, pointers to constant
+`ow_ints`.
 
 What can fail (an index out of range, too many dimensions, a size that does not fit) is a helper of the core
 that gets the context `view` as its first argument and notes the error there. Arithmetic wraps instead of
@@ -11,7 +12,7 @@ from collections.abc import Mapping
 
 from .geometry_tree import BOOL, INT, INT_LIST, Call, Geometry, GeometryType, Number, Variable
 
-C_TYPES: Mapping[GeometryType, str] = {INT: "int64_t", BOOL: "int", INT_LIST: "ow_ints"}
+C_TYPES: Mapping[GeometryType, str] = {INT: "int64_t", BOOL: "int", INT_LIST: "ow_list"}
 
 # C's precedences, loosest first.
 _TERNARY, _OR, _AND, _EQUAL, _ORDER, _SUM, _PRODUCT, _UNARY, _PRIMARY = range(9)
@@ -74,10 +75,10 @@ class _Printer:
             condition, then, other = (self._within(arg, _TERNARY + 1) for arg in args)
             return f"{condition} ? {then} : {other}", _TERNARY
         if function == "len":
-            return f"(int64_t){self._within(args[0], _PRIMARY)}.n", _UNARY
+            return f"(int64_t){self._within(args[0], _PRIMARY)}->n", _UNARY
         if function == "list":
             items = ", ".join(map(self.text, args)) or "0"
-            return f"(ow_ints){{{len(args)}, {{{items}}}}}", _PRIMARY
+            return f"&(ow_ints){{{len(args)}, {{{items}}}}}", _UNARY
         operands = [] if function in _CANNOT_FAIL else [self.context]
         operands += map(self.text, args)
         name = _INT_HELPERS.get(function, f"ow_ints_{function}")

@@ -32,6 +32,7 @@ double view1(int32_t op, double a, int64_t i);
 double view2(int32_t op, double a, int64_t i, int64_t j);
 double view(int32_t op, double a, int64_t i, int64_t j, int64_t k, int64_t l, const int64_t *list, int32_t n,
             const int64_t *list2, int32_t n2);
+double view_list(int32_t op, double a, const int64_t *list, int32_t n);
 double factory(int32_t op, const int64_t *sizes, int32_t ndim, int32_t dtype, double p, double q, double r, double out);
 
 /* tensors */
@@ -82,6 +83,7 @@ void set_default_dtype(int32_t dtype);
 int32_t get_default_dtype(void);
 
 /* errors, threads, memory, registry */
+int32_t error_pending(void);
 int32_t error_take(char *message, int64_t capacity);
 int32_t get_num_threads(void);
 void set_num_threads(int32_t n);

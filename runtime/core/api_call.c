@@ -108,7 +108,7 @@ double scan(int32_t op, double a, int64_t dim, int32_t dtype, double out, int32_
     return target ? (result ? 1.0 : 0.0) : ow_pack(result);
 }
 
-static double call_view(int32_t op, double a, const int64_t *ints, const ow_ints *lists) {
+static double call_view(int32_t op, double a, const int64_t *ints, ow_ints *lists) {
     ow_tensor *self = ow_unpack(a);
     if (self->keys) return 0.0;
     return ow_pack(ow_view_call(ow_op_get(op), self, ints, lists));
@@ -139,6 +139,12 @@ double view(int32_t op, double a, int64_t i, int64_t j, int64_t k, int64_t l, co
     ow_ints lists[2];
     if (!load_list(&lists[0], list, n) || !load_list(&lists[1], list2, n2)) return 0.0;
     return call_view(op, a, ints, lists);
+}
+
+double view_list(int32_t op, double a, const int64_t *list, int32_t n) {
+    static const int64_t ints[] = {OW_NONE, OW_NONE, OW_NONE, OW_NONE};
+    ow_ints lists[1];
+    return load_list(lists, list, n) ? call_view(op, a, ints, lists) : 0.0;
 }
 
 double factory(int32_t op, const int64_t *sizes, int32_t ndim, int32_t dtype, double p, double q, double r,

@@ -17,6 +17,8 @@ void set_default_dtype(int32_t dtype) { ow_default_dtype = dtype; }
 
 int32_t get_default_dtype(void) { return ow_default_dtype; }
 
+int32_t error_pending(void) { return ow_error_pending(); }
+
 int32_t error_take(char *message, int64_t capacity) { return ow_error_take(message, capacity); }
 
 int32_t get_num_threads(void) { return ow_num_threads(); }

@@ -97,20 +97,22 @@ void *ow_fail_shape_mismatch(const ow_tensor *out, int ndim, const int64_t *shap
 
 /* ---- parameters --------------------------------------------------------------------------------------- */
 
-/* Names of C++ types as torch's message has them; NULL: every number fits (bool by truth, halves by infinity). */
+/* Names of C++ types as torch's message has them; NULL: every number fits (bool by truth, float64). */
 static const char *const type_names[OW_NDTYPES] = {
-    [OW_UINT8] = "uint8_t", [OW_INT8] = "int8_t", [OW_INT16] = "int16_t",  [OW_INT32] = "int",
-    [OW_INT64] = "int64_t", [OW_FLOAT32] = "float",
+    [OW_UINT8] = "uint8_t",   [OW_INT8] = "int8_t",          [OW_INT16] = "int16_t",           [OW_INT32] = "int",
+    [OW_INT64] = "int64_t",   [OW_FLOAT16] = "c10::Half", [OW_BFLOAT16] = "c10::BFloat16", [OW_FLOAT32] = "float",
 };
 
+static const double largest[OW_NDTYPES] = {[OW_FLOAT16] = 65504, [OW_BFLOAT16] = 0x1.fep127, [OW_FLOAT32] = FLT_MAX};
+
 static int double_fits(double value, int dtype) {
-    if (dtype == OW_FLOAT32) return value - value != 0 || (value >= -FLT_MAX && value <= FLT_MAX);
+    if (largest[dtype]) return value - value != 0 || (value >= -largest[dtype] && value <= largest[dtype]);
     double lowest = (double)ow_dtype_bounds[dtype][0], highest = (double)ow_dtype_bounds[dtype][1];
     return value >= lowest && value <= highest; /* false for NaN */
 }
 
 static int integer_fits(int64_t value, int dtype) {
-    if (dtype == OW_FLOAT32) return 1;
+    if (largest[dtype]) return double_fits((double)value, dtype);
     int64_t lowest = ow_dtype_bounds[dtype][0], highest = ow_dtype_bounds[dtype][1];
     /* Negative numbers wrap into unsigned dtypes, but only once around. */
     if (lowest == 0) lowest = -highest;

@@ -1,6 +1,93 @@
-/* Placeholder until the routines land. */
-#include "tensor.h"
-ow_tensor *ow_extern(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out, ow_mode mode) {
-    (void)inputs, (void)params, (void)out, (void)mode;
-    return ow_fail(OW_NOT_IMPLEMENTED, "%s", op->name);
+/* The driver of external operators: finds the routine by name; and the frame that all products share. */
+#include "extern.h"
+
+static const struct {
+    const char *name;
+    ow_routine routine;
+} routines[] = {
+    {"gemm", ow_routine_gemm}, {"addmm", ow_routine_addmm}, {"bmm", ow_routine_bmm},
+    {"gemv", ow_routine_gemv}, {"addmv", ow_routine_addmv}, {"dot", ow_routine_dot},
+};
+
+ow_tensor *ow_extern(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out,
+                     ow_mode mode) {
+    for (int k = 0; k < op->ninputs; k++)
+        if (!inputs[k]) return ow_fail(OW_TYPE_ERROR, "%s(): argument %d must be a Tensor, not None", op->name, k + 1);
+    for (size_t k = 0; k < sizeof routines / sizeof *routines; k++)
+        if (strcmp(op->library, routines[k].name) == 0) return routines[k].routine(op, inputs, params, out, mode);
+    return ow_fail(OW_NOT_IMPLEMENTED, "%s: this opweave has no routine '%s'", op->name, op->library);
+}
+
+ow_matrix ow_matrix_of(const ow_tensor *t, int64_t batch) {
+    if (t->ndim == 1) return (ow_matrix){t->data, t->sizes[0], 1, t->strides[0], 1};
+    int row = t->ndim - 2, column = t->ndim - 1;
+    char *data = t->data + (row ? batch * t->strides[row - 1] * ow_itemsize(t->dtype) : 0);
+    return (ow_matrix){data, t->sizes[row], t->sizes[column], t->strides[row], t->strides[column]};
+}
+
+static int readable(const ow_tensor *t, int compute) {
+    ow_matrix m = ow_matrix_of(t, 0);
+    return t->dtype == compute && ow_blas_layout(&m);
+}
+
+int ow_product_params(ow_product *p, int dtype, ow_tensor *const *params) {
+    int floating = ow_dtype_kinds[dtype] == OW_KIND_FLOATING;
+    ow_scalar *values[] = {&p->beta, &p->alpha};
+    for (int k = 0; k < 2; k++) {
+        if (params && params[k]) {
+            if (!ow_load_param(params[k], dtype, values[k])) return 0;
+        } else if (floating) {
+            values[k]->d = 1;
+        } else {
+            values[k]->i = 1;
+        }
+    }
+    return 1;
+}
+
+static int begin_result(ow_product *p, const ow_op *op, int dtype, int ndim, const int64_t *sizes, ow_tensor *out) {
+    if (p->mode == OW_NEW) return (p->result = ow_tensor_new(dtype, ndim, sizes, NULL)) != NULL;
+    p->result = out;
+    if (out->dtype != dtype) {
+        ow_fail(OW_RUNTIME_ERROR, "Expected out tensor to have dtype %s, but got %s instead", ow_type_names[dtype],
+                ow_type_names[out->dtype]);
+        return 0;
+    }
+    return (p->mode == OW_INPLACE || ow_prepare_out(op->name, out, dtype, ndim, sizes)) && ow_check_memory(out);
+}
+
+/* Does beta leave what it scales out of account? */
+static int ignores_addend(const ow_product *p) {
+    return ow_dtype_kinds[p->compute] == OW_KIND_FLOATING ? p->beta.d == 0 : p->beta.i == 0;
+}
+
+int ow_product_begin(ow_product *p, const ow_op *op, ow_tensor *const *inputs, ow_tensor *addend, int ndim,
+                     const int64_t *sizes, ow_tensor *out, ow_mode mode) {
+    int dtype = inputs[0]->dtype;
+    p->inputs = inputs;
+    p->mode = mode;
+    p->compute = ow_compute_dtype[dtype];
+    p->a = p->b = p->work = NULL;
+    if (!addend) memset(&p->beta, 0, sizeof p->beta);
+    if (!begin_result(p, op, dtype, ndim, sizes, out)) return 0;
+    ow_tensor *reads[] = {inputs[0], inputs[1], addend != out ? addend : NULL};
+    int direct = ndim > 0 ? readable(p->result, p->compute) : p->result->dtype == p->compute;
+    direct = direct && (mode == OW_NEW || !ow_shares_memory(p->result, reads, 3));
+    p->work = direct ? p->result : ow_tensor_new(p->compute, ndim, sizes, NULL);
+    p->a = readable(inputs[0], p->compute) ? inputs[0] : ow_clone(inputs[0], p->compute, 1);
+    p->b = readable(inputs[1], p->compute) ? inputs[1] : ow_clone(inputs[1], p->compute, 1);
+    if (p->work && p->a && p->b && (!addend || ignores_addend(p) || ow_copy(p->work, addend))) return 1;
+    ow_product_end(p);
+    return 0;
+}
+
+ow_tensor *ow_product_end(ow_product *p) {
+    int done = p->work && p->a && p->b && !ow_error_pending();
+    if (done && p->work != p->result) done = ow_copy(p->result, p->work);
+    if (p->work != p->result) ow_tensor_free(p->work);
+    if (p->a != p->inputs[0]) ow_tensor_free(p->a);
+    if (p->b != p->inputs[1]) ow_tensor_free(p->b);
+    if (done) return p->result;
+    if (p->mode == OW_NEW) ow_tensor_free(p->result);
+    return NULL;
 }

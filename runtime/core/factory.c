@@ -27,8 +27,11 @@ static void fill(void *context, int64_t begin, int64_t end) {
     }
 }
 
+/* As in torch, a single parameter is what is stored and must fit the dtype; several make up a sequence, which is computed
+ * in the widest dtype of the kind and may wrap. */
 static int load_params(const ow_op *op, ow_tensor *const *params, int dtype, ow_scalar *values) {
     int floating = ow_dtype_kinds[dtype] == OW_KIND_FLOATING;
+    if (op->nparams > 1) dtype = floating ? OW_FLOAT64 : OW_INT64;
     for (int k = 0; k < op->nparams; k++) {
         if (params && params[k]) {
             if (!ow_load_param(params[k], dtype, &values[k])) return 0;

@@ -91,14 +91,17 @@ typedef struct ow_scan_table {
 /* Geometry of a view: the function rewrites shape, strides (in elements) and offset (in elements, relative to the
  * input's first element), or sets error and message and returns 0. `ints` holds the integer arguments in schema
  * order (OW_NONE when absent; bool as 0/1), `lists` the list arguments in schema order. */
+#define OW_VIEW_LISTS 16
 typedef struct ow_view {
     ow_ints shape, strides;
     int64_t offset, numel;
     ow_error_kind error;
     char message[240];
+    int32_t used; /* entries of scratch that hold intermediate lists */
+    ow_ints scratch[OW_VIEW_LISTS];
 } ow_view;
 
-typedef int (*ow_view_function)(ow_view *view, const int64_t *ints, const ow_ints *lists);
+typedef int (*ow_view_function)(ow_view *view, const int64_t *ints, ow_ints *lists);
 
 /* ---- descriptors -------------------------------------------------------------------------------------- */
 

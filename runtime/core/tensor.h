@@ -147,7 +147,7 @@ ow_tensor *ow_elementwise(const ow_op *op, ow_tensor *const *inputs, ow_tensor *
 ow_tensor *ow_reduce(const ow_op *op, ow_tensor *self, const int64_t *dims, int ndims, int all, int keepdim, int dtype,
                      ow_tensor *out);
 ow_tensor *ow_scan(const ow_op *op, ow_tensor *self, int64_t dim, int dtype, ow_tensor *out, ow_mode mode); /* scan.c */
-ow_tensor *ow_view_call(const ow_op *op, ow_tensor *self, const int64_t *ints, const ow_ints *lists);      /* view.c */
+ow_tensor *ow_view_call(const ow_op *op, ow_tensor *self, const int64_t *ints, ow_ints *lists);            /* view.c */
 /* dtype must be given (Python infers it). (factory.c) */
 ow_tensor *ow_factory(const ow_op *op, const int64_t *sizes, int ndim, int dtype, ow_tensor *const *params,
                       ow_tensor *out);

@@ -1,11 +1,12 @@
 /* The driver of views: runs the operator's geometry function and wraps its result around the same storage. */
 #include "tensor.h"
 
-ow_tensor *ow_view_call(const ow_op *op, ow_tensor *self, const int64_t *ints, const ow_ints *lists) {
+ow_tensor *ow_view_call(const ow_op *op, ow_tensor *self, const int64_t *ints, ow_ints *lists) {
     ow_view view;
     view.error = OW_OK;
     view.message[0] = 0;
     view.offset = 0;
+    view.used = 0;
     view.numel = self->numel;
     view.shape.n = view.strides.n = self->ndim;
     for (int d = 0; d < self->ndim; d++) {

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from codegen.emit.dtypes import emit_header
 from codegen.expr import ExpressionError
 from codegen.expr.geometry import (
     BASE_SCOPE,
@@ -126,9 +127,9 @@ def test_all_mistakes_are_reported() -> None:
     [
         ("swap(shape, dim0, dim1)", "ow_ints_swap(view, shape, dim0, dim1)"),
         ("shape[dim]", "ow_ints_at(view, shape, dim)"),
-        ("[1, ndim]", "(ow_ints){2, {1, ndim}}"),
-        ("[]", "(ow_ints){0, {0}}"),
-        ("len(shape)", "(int64_t)shape.n"),
+        ("[1, ndim]", "&(ow_ints){2, {1, ndim}}"),
+        ("[]", "&(ow_ints){0, {0}}"),
+        ("len(shape)", "(int64_t)shape->n"),
         ("ndim + 1", "(int64_t)((uint64_t)ndim + (uint64_t)1)"),
         ("ndim - (dim - 1) * 2", "(int64_t)((uint64_t)ndim - ((uint64_t)dim - (uint64_t)1) * (uint64_t)2)"),
         ("--ndim", "(int64_t)(-(-(uint64_t)ndim))"),
@@ -140,7 +141,7 @@ def test_all_mistakes_are_reported() -> None:
         ("not shape == size", "!ow_ints_equal(shape, size)"),
         ("shape != size", "!ow_ints_equal(shape, size)"),
         ("shape if ndim > 2 else size", "ndim > 2 ? shape : size"),
-        ("insert([ndim], 0, 1)", "ow_ints_insert(view, (ow_ints){1, {ndim}}, 0, 1)"),
+        ("insert([ndim], 0, 1)", "ow_ints_insert(view, &(ow_ints){1, {ndim}}, 0, 1)"),
         ("view_strides(shape, strides, size)", "ow_ints_view_strides(view, shape, strides, size)"),
     ],
 )
@@ -154,60 +155,12 @@ def test_declarations_and_names() -> None:
         "const int64_t first = ow_ints_at(view, view->shape, ints[0]);"
     )
     assert declare("fits", parse("ndim > 1", SCOPE)) == "const int fits = ndim > 1;"
-    assert declare("sizes", parse("shape"), context="error") == "const ow_ints sizes = shape;"
+    assert declare("sizes", parse("shape"), context="error") == "const ow_list sizes = shape;"
 
 
 # ---- what the C computes ------------------------------------------------------------------------------------
 
-_HELPERS = """
-#include <stdint.h>
-#include <string.h>
-#define OW_MAX_DIMS 64
-#define OW_NONE INT64_MIN
-typedef struct { int32_t n; int64_t v[OW_MAX_DIMS]; } ow_ints;
-typedef struct { int failed; } context;
-static inline int64_t ow_int_min(int64_t a, int64_t b) { return a < b ? a : b; }
-static inline int64_t ow_int_max(int64_t a, int64_t b) { return a > b ? a : b; }
-static inline int64_t ow_int_default(int64_t a, int64_t b) { return a == OW_NONE ? b : a; }
-static inline int64_t ow_int_floordiv(context *c, int64_t a, int64_t b) {
-    if (b == 0 || b == -1) { c->failed |= b == 0; return (int64_t)(0 - (uint64_t)a); }
-    return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
-static inline int64_t ow_int_rem(context *c, int64_t a, int64_t b) {
-    if (b == 0 || b == -1) { c->failed |= b == 0; return 0; }
-    int64_t r = a % b; return r != 0 && (r < 0) != (b < 0) ? r + b : r; }
-static inline int64_t ow_int_ceil_div(context *c, int64_t a, int64_t b) {
-    return (int64_t)(0 - (uint64_t)ow_int_floordiv(c, (int64_t)(0 - (uint64_t)a), b)); }
-static inline int64_t place(context *c, int64_t n, int64_t at) {
-    if (at < 0) at += n;
-    if (at < 0 || at >= n) { c->failed = 1; return -1; }
-    return at; }
-static inline int64_t ow_ints_at(context *c, ow_ints x, int64_t at) {
-    at = place(c, x.n, at); return at < 0 ? 0 : x.v[at]; }
-static inline int ow_ints_equal(ow_ints a, ow_ints b) {
-    return a.n == b.n && memcmp(a.v, b.v, sizeof(int64_t) * (size_t)a.n) == 0; }
-static inline ow_ints ow_ints_swap(context *c, ow_ints x, int64_t i, int64_t j) {
-    i = place(c, x.n, i); j = place(c, x.n, j);
-    if (i >= 0 && j >= 0) { int64_t t = x.v[i]; x.v[i] = x.v[j]; x.v[j] = t; }
-    return x; }
-static inline ow_ints ow_ints_replace(context *c, ow_ints x, int64_t i, int64_t value) {
-    i = place(c, x.n, i); if (i >= 0) x.v[i] = value; return x; }
-static inline ow_ints ow_ints_remove(context *c, ow_ints x, int64_t i) {
-    i = place(c, x.n, i);
-    if (i >= 0) { for (; i + 1 < x.n; i++) x.v[i] = x.v[i + 1]; x.n--; }
-    return x; }
-static inline ow_ints ow_ints_insert(context *c, ow_ints x, int64_t i, int64_t value) {
-    i = place(c, (int64_t)x.n + 1, i);
-    if (i >= 0) { for (int64_t k = x.n; k > i; k--) x.v[k] = x.v[k - 1]; x.v[i] = value; x.n++; }
-    return x; }
-static inline ow_ints ow_ints_concat(context *c, ow_ints a, ow_ints b) {
-    (void)c; for (int32_t k = 0; k < b.n; k++) a.v[a.n++] = b.v[k]; return a; }
-static inline ow_ints ow_ints_prepend(context *c, int64_t value, ow_ints x) {
-    return ow_ints_concat(c, (ow_ints){1, {value}}, x); }
-static inline ow_ints ow_ints_gather(context *c, ow_ints x, ow_ints at) {
-    ow_ints y = {at.n, {0}};
-    for (int32_t k = 0; k < at.n; k++) y.v[k] = ow_ints_at(c, x, at.v[k]);
-    return y; }
-"""
+_CORE = Path(__file__).resolve().parents[2] / "runtime" / "core"
 
 # The language is a subset of Python, so Python itself is the reference.
 _PYTHON: dict[str, Any] = {
@@ -258,18 +211,19 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     functions = []
     for number, text in enumerate(TEXTS):
         tree = parse(text, scope)
-        stored = "*(ow_ints *)out" if tree.type is INT_LIST else "*(int64_t *)out"
+        stored = "ow_ints_assign(out, result)" if tree.type is INT_LIST else "*(int64_t *)out = result"
         functions.append(
-            f"int f{number}(void *out, ow_ints shape, ow_ints strides, const int64_t *a) {{\n"
-            "    context state = {0}, *view = &state;\n"
-            "    const int64_t ndim = shape.n, offset = a[0], numel = a[1], dim = a[2], index = a[3], step = a[4];\n"
+            f"int f{number}(void *out, ow_list shape, ow_list strides, const int64_t *a) {{\n"
+            "    ow_view state, *view = &state;\n    state.error = OW_OK;\n    state.used = 0;\n"
+            "    const int64_t ndim = shape->n, offset = a[0], numel = a[1], dim = a[2], index = a[3], step = a[4];\n"
             "    const int64_t none = OW_NONE; (void)none, (void)strides, (void)ndim, (void)offset, (void)numel;\n"
             "    (void)dim, (void)index, (void)step;\n"
-            f"    {declare('result', tree)}\n    {stored} = result;\n    return view->failed;\n}}\n"
+            f"    {declare('result', tree)}\n    {stored};\n    return view->error != OW_OK;\n}}\n"
         )
     source, shared = folder / "geometry.c", folder / "geometry.so"
-    source.write_text(_HELPERS + "\n".join(functions))
-    flags = ["-O1", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-shared", "-fPIC"]
+    source.write_text('#include "geometry.h"\n' + "\n".join(functions))
+    (folder / "ow_dtypes.h").write_text(emit_header())
+    flags = [f"-I{_CORE}", f"-I{folder}", "-DOW_NLEVELS=1", "-O1", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-shared", "-fPIC"]
     done = subprocess.run(["gcc", *flags, str(source), "-o", str(shared)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return ctypes.CDLL(str(shared))
@@ -280,7 +234,7 @@ def test_c_equals_python(compiled: ctypes.CDLL, number: int) -> None:
     text = TEXTS[number]
     kind = type_of(parse(text, {**SCOPE, "none": INT}))
     function = compiled[f"f{number}"]
-    function.argtypes = [ctypes.c_void_p, _Ints, _Ints, ctypes.c_void_p]
+    function.argtypes = [ctypes.c_void_p, ctypes.POINTER(_Ints), ctypes.POINTER(_Ints), ctypes.c_void_p]
 
     @settings(deadline=None, max_examples=60, database=None)
     @given(st.data())

@@ -1,0 +1,4 @@
+"""The base of class Tensor."""
+
+class Owner:
+    _h: float

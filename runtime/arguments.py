@@ -1,0 +1,134 @@
+"""Arguments of operators on their way from Python to the core: types are checked, numbers become handles.
+
+Used by dispatch.py, the slow path; messages are those of torch.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+from ._C import lib
+from .dtypes import dtype
+from .errors import raise_pending
+
+if TYPE_CHECKING:
+    from .dispatch import Op
+
+Tensor: Any = None
+"""The class, set by bind()."""
+
+
+def bind(tensor: type) -> None:
+    """Called once, when tensor.py has made the class."""
+    global Tensor
+    Tensor = tensor
+
+
+def is_operand(value: Any) -> bool:
+    """A tensor, a Python number, or a NumPy scalar."""
+    return isinstance(value, (Tensor, bool, int, float)) or (
+        type(value).__module__ == "numpy" and getattr(value, "shape", None) == ()
+    )
+
+
+def type_name(value: Any) -> str:
+    """The type of an argument as error messages print it."""
+    return type(value).__name__
+
+
+def number_handle(value: Any) -> float:
+    """A handle that stands for a Python (or NumPy) number, 0.0 when the value is none."""
+    if isinstance(value, bool):
+        return lib.number_b(value)
+    if isinstance(value, int):
+        return lib.number_i(value)
+    if isinstance(value, float):
+        return lib.number_d(value)
+    if type(value).__module__ == "numpy" and getattr(value, "shape", None) == ():
+        return number_handle(value.item())
+    return 0.0
+
+
+class Arguments:
+    """Handles of a call's arguments; those made for numbers are freed at its end."""
+
+    __slots__ = ("kind", "owned")
+
+    def __init__(self) -> None:
+        # The fast path may have failed in earnest: the call must not be tried (or an in-place one done) again.
+        if lib.error_pending():
+            raise_pending()
+        self.owned: list[float] = []
+        self.kind: type = Tensor
+
+    def tensor(self, op: Op, place: int, value: Any) -> float:
+        """A tensor, a number in its place, or None for an optional one."""
+        if isinstance(value, Tensor):
+            if type(value) is not Tensor and issubclass(type(value), self.kind):
+                self.kind = type(value)
+            return value._h
+        if value is None:
+            return 0.0
+        return self._number(op, op.inputs[place], place + 1, value, "Tensor")
+
+    def param(self, op: Op, place: int, value: Any) -> float:
+        if value is None:
+            return 0.0
+        if isinstance(value, Tensor) and value.numel() == 1:
+            value = value.item()
+        return self._number(op, op.params[place], len(op.inputs) + place + 1, value, "Number")
+
+    def out(self, op: Op, value: Any) -> float:
+        if value is None:
+            return 0.0
+        if not isinstance(value, Tensor):
+            raise TypeError(f"{op.name}(): argument 'out' must be Tensor, not {type_name(value)}")
+        return value._h
+
+    def _number(self, op: Op, name: str, position: int, value: Any, expected: str) -> float:
+        handle = number_handle(value)
+        if not handle:
+            raise TypeError(
+                f"{op.name}(): argument '{name}' (position {position}) must be {expected}, not {type_name(value)}"
+            )
+        self.owned.append(handle)
+        return handle
+
+    def result(self, handle: float) -> Any:
+        tensor = self.kind.__new__(self.kind)
+        tensor._h = handle
+        return tensor
+
+    def release(self) -> None:
+        for handle in self.owned:
+            lib.release(handle)
+
+
+def integer(op: Op, name: str, value: Any) -> int:
+    if type(value) is int:
+        return value
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"{op.name}(): argument '{name}' must be int, not {type_name(value)}")
+    return operator.index(value)
+
+
+def integers(op: Op, name: str, values: Any) -> list[int]:
+    """A list of integers; one integer stands for a list of one."""
+    if isinstance(values, (tuple, list)):
+        try:
+            return [operator.index(value) for value in values]
+        except TypeError:
+            wrong = next(value for value in values if not hasattr(value, "__index__"))
+            raise TypeError(
+                f"{op.name}(): argument '{name}' must be tuple of ints, but found element of type {type_name(wrong)}"
+            ) from None
+    if hasattr(values, "__index__") and not isinstance(values, bool):
+        return [operator.index(values)]
+    raise TypeError(f"{op.name}(): argument '{name}' must be tuple of ints, not {type_name(values)}")
+
+
+def dtype_code(op: Op, value: Any) -> int:
+    if value is None:
+        return -1
+    return dtype.resolve(value, op.name).code

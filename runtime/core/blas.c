@@ -1,0 +1,119 @@
+/* Floating-point products through OpenBLAS.
+ *
+ * OpenBLAS has threads of its own: it is never called from a task of the pool, and is told the number of threads when
+ * that changes. Its interface with 64-bit integers is declared here, so that building needs no header of it. */
+#include "blas.h"
+
+enum { ROW_MAJOR = 101, AS_IT_IS = 111, TRANSPOSED = 112 };
+
+void scipy_cblas_sgemm64_(int order, int trans_a, int trans_b, int64_t m, int64_t n, int64_t k, float alpha,
+                          const float *a, int64_t lda, const float *b, int64_t ldb, float beta, float *c, int64_t ldc);
+void scipy_cblas_dgemm64_(int order, int trans_a, int trans_b, int64_t m, int64_t n, int64_t k, double alpha,
+                          const double *a, int64_t lda, const double *b, int64_t ldb, double beta, double *c, int64_t ldc);
+void scipy_cblas_sgemv64_(int order, int trans, int64_t m, int64_t n, float alpha, const float *a, int64_t lda,
+                          const float *x, int64_t incx, float beta, float *y, int64_t incy);
+void scipy_cblas_dgemv64_(int order, int trans, int64_t m, int64_t n, double alpha, const double *a, int64_t lda,
+                          const double *x, int64_t incx, double beta, double *y, int64_t incy);
+float scipy_cblas_sdot64_(int64_t n, const float *x, int64_t incx, const float *y, int64_t incy);
+double scipy_cblas_ddot64_(int64_t n, const double *x, int64_t incx, const double *y, int64_t incy);
+void scipy_openblas_set_num_threads64_(int n);
+
+static void follow_num_threads(void) {
+    static int told;
+    int n = ow_num_threads();
+    if (__atomic_exchange_n(&told, n, __ATOMIC_RELAXED) != n) scipy_openblas_set_num_threads64_(n);
+}
+
+static inline int64_t at_least_one(int64_t n) { return n > 0 ? n : 1; }
+
+typedef struct {
+    int trans;
+    int64_t ld;
+} layout;
+
+/* A matrix with one row or column has a stride that does not count. */
+static int find_layout(const ow_matrix *m, layout *found) {
+    if ((m->column_stride == 1 || m->columns <= 1) && (m->rows <= 1 || m->row_stride >= at_least_one(m->columns))) {
+        *found = (layout){AS_IT_IS, m->rows <= 1 ? at_least_one(m->columns) : m->row_stride};
+        return 1;
+    }
+    if ((m->row_stride == 1 || m->rows <= 1) && (m->columns <= 1 || m->column_stride >= at_least_one(m->rows))) {
+        *found = (layout){TRANSPOSED, m->columns <= 1 ? at_least_one(m->rows) : m->column_stride};
+        return 1;
+    }
+    return 0;
+}
+
+int ow_blas_layout(const ow_matrix *m) {
+    layout unused;
+    return find_layout(m, &unused);
+}
+
+static ow_matrix transpose(const ow_matrix *m) {
+    return (ow_matrix){m->data, m->columns, m->rows, m->column_stride, m->row_stride};
+}
+
+/* A vector's stride, which does not count when it has one element; 0: not one that BLAS takes. */
+static int64_t vector_stride(int64_t n, int64_t stride) { return n == 1 ? 1 : stride > 0 ? stride : 0; }
+
+/* c is a column. BLAS multiplies what c held by a zero beta, so that NaN would stay: clear it. */
+static int gemv(int dtype, double alpha, const ow_matrix *a, const ow_matrix *b, double beta, const ow_matrix *c) {
+    layout of_a;
+    int64_t x = vector_stride(b->rows, b->row_stride), y = vector_stride(c->rows, c->row_stride);
+    if (!x || !y || !find_layout(a, &of_a)) return 0;
+    int64_t m = of_a.trans == AS_IT_IS ? a->rows : a->columns, n = of_a.trans == AS_IT_IS ? a->columns : a->rows;
+    if (beta == 0)
+        for (int64_t i = 0; i < c->rows; i++) memset(c->data + i * y * ow_itemsize(dtype), 0, (size_t)ow_itemsize(dtype));
+    if (dtype == OW_FLOAT32)
+        scipy_cblas_sgemv64_(ROW_MAJOR, of_a.trans, m, n, (float)alpha, (float *)a->data, of_a.ld, (float *)b->data, x,
+                             (float)beta, (float *)c->data, y);
+    else
+        scipy_cblas_dgemv64_(ROW_MAJOR, of_a.trans, m, n, alpha, (double *)a->data, of_a.ld, (double *)b->data, x, beta,
+                             (double *)c->data, y);
+    return 1;
+}
+
+static void gemm(int dtype, double alpha, const ow_matrix *a, const ow_matrix *b, double beta, const ow_matrix *c) {
+    layout of_a, of_b, of_c;
+    if (!find_layout(a, &of_a) || !find_layout(b, &of_b) || !find_layout(c, &of_c)) return; /* callers made sure */
+    if (of_c.trans == TRANSPOSED) {
+        ow_matrix left = transpose(b), right = transpose(a), result = transpose(c);
+        gemm(dtype, alpha, &left, &right, beta, &result);
+        return;
+    }
+    if (dtype == OW_FLOAT32)
+        scipy_cblas_sgemm64_(ROW_MAJOR, of_a.trans, of_b.trans, c->rows, c->columns, a->columns, (float)alpha,
+                             (float *)a->data, of_a.ld, (float *)b->data, of_b.ld, (float)beta, (float *)c->data, of_c.ld);
+    else
+        scipy_cblas_dgemm64_(ROW_MAJOR, of_a.trans, of_b.trans, c->rows, c->columns, a->columns, alpha,
+                             (double *)a->data, of_a.ld, (double *)b->data, of_b.ld, beta, (double *)c->data, of_c.ld);
+}
+
+void ow_gemm(int dtype, ow_scalar alpha, const ow_matrix *a, const ow_matrix *b, ow_scalar beta, const ow_matrix *c) {
+    double work = 2.0 * (double)c->rows * (double)c->columns * (double)(a->columns + 1);
+    void *token = ow_gil_release(work < 1e15 ? (int64_t)work : INT64_MAX);
+    if (ow_dtype_kinds[dtype] != OW_KIND_FLOATING) {
+        ow_gemm_int(dtype, alpha.i, a, b, beta.i, c);
+    } else {
+        follow_num_threads();
+        ow_matrix left = transpose(b), right = transpose(a), row = transpose(c);
+        int done = 0;
+        if (a->columns > 0 && c->columns == 1) done = gemv(dtype, alpha.d, a, b, beta.d, c);
+        else if (a->columns > 0 && c->rows == 1) done = gemv(dtype, alpha.d, &left, &right, beta.d, &row);
+        if (!done) gemm(dtype, alpha.d, a, b, beta.d, c);
+    }
+    ow_gil_acquire(token);
+}
+
+void ow_dot(int dtype, int64_t n, const char *x, int64_t x_stride, const char *y, int64_t y_stride, char *result) {
+    if (ow_dtype_kinds[dtype] != OW_KIND_FLOATING) {
+        ow_matrix row = {(char *)x, 1, n, 0, x_stride}, column = {(char *)y, n, 1, y_stride, 0}, c = {result, 1, 1, 1, 1};
+        ow_gemm_int(dtype, 1, &row, &column, 0, &c);
+        return;
+    }
+    void *token = ow_gil_release(2 * n);
+    follow_num_threads();
+    if (dtype == OW_FLOAT32) *(float *)result = scipy_cblas_sdot64_(n, (float *)x, x_stride, (float *)y, y_stride);
+    else *(double *)result = scipy_cblas_ddot64_(n, (double *)x, x_stride, (double *)y, y_stride);
+    ow_gil_acquire(token);
+}

@@ -1,0 +1,25 @@
+/* Products of matrices in memory, below the level of tensors. */
+#ifndef OPWEAVE_BLAS_H
+#define OPWEAVE_BLAS_H
+
+#include "tensor.h"
+
+typedef struct ow_matrix {
+    char *data;
+    int64_t rows, columns;
+    int64_t row_stride, column_stride; /* in elements */
+} ow_matrix;
+
+/* Can BLAS read it where it lies, as it is or transposed? */
+int ow_blas_layout(const ow_matrix *m);
+
+/* c = beta * c + alpha * (a @ b) in one compute dtype; c is not read when beta is zero. All three have a layout that
+ * ow_blas_layout accepts, c shares no memory with the others, and no size but the inner one is zero. (blas.c; integers,
+ * which wrap, in blas_int.c) */
+void ow_gemm(int dtype, ow_scalar alpha, const ow_matrix *a, const ow_matrix *b, ow_scalar beta, const ow_matrix *c);
+void ow_gemm_int(int dtype, int64_t alpha, const ow_matrix *a, const ow_matrix *b, int64_t beta, const ow_matrix *c);
+
+/* *result = sum of x * y over n elements; strides in elements, positive unless n is 1. */
+void ow_dot(int dtype, int64_t n, const char *x, int64_t x_stride, const char *y, int64_t y_stride, char *result);
+
+#endif

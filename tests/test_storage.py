@@ -1,0 +1,126 @@
+"""Storages: one object for each memory, and every view sees what is written."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import pickle
+import weakref
+
+import pytest
+
+import opweave
+
+DTYPES = sorted({d for d in vars(opweave).values() if isinstance(d, opweave.dtype)}, key=str)
+
+
+def test_views_share_one_storage() -> None:
+    a = opweave.arange(6).reshape(2, 3)
+    assert a.storage() is a.storage()
+    assert a[1].storage() is a.t().storage() is a.storage()
+    assert a.untyped_storage() is a[1].untyped_storage()
+    assert a.untyped_storage() is not a.storage()
+    assert a.clone().storage() is not a.storage()
+
+
+def test_writing_is_seen_by_every_view() -> None:
+    a = opweave.arange(6).reshape(2, 3)
+    row, column = a[1], a[:, 2]
+    storage = a.storage()
+    storage[5] = 50
+    assert (a[1, 2].item(), row[2].item(), column[1].item()) == (50, 50, 50)
+    row[2] = 60
+    assert storage[5] == 60
+    storage[1:3] = [7, 8]
+    assert a.tolist() == [[0, 7, 8], [3, 4, 60]]
+    part = storage[2:4]
+    assert part.tolist() == [8, 3]
+    part[0] = 9
+    assert a[0, 2].item() == 9
+    assert part.nbytes() == 16
+
+
+def test_it_keeps_the_memory() -> None:
+    a = opweave.full((1000,), 7)
+    storage = a.storage()
+    del a
+    gc.collect()
+    opweave.full((1000,), 3)
+    assert storage[999] == 7
+
+
+def test_it_goes_when_unused() -> None:
+    a = opweave.zeros(4)
+    reference = weakref.ref(a.storage())
+    gc.collect()
+    assert reference() is None
+    before = opweave.cpu.memory_stats()["allocation.all.current"]
+    for _ in range(100):
+        opweave.zeros(10).storage()
+    assert opweave.cpu.memory_stats()["allocation.all.current"] == before
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_all_dtypes(dtype: opweave.dtype) -> None:
+    a = opweave.tensor([0, 1, 1], dtype=dtype)
+    storage = a[1:].storage()
+    assert storage.dtype is dtype
+    assert len(storage) == 3
+    assert storage.nbytes() == 3 * dtype.itemsize
+    assert storage.tolist() == a.tolist() == list(storage)
+    assert len(a.untyped_storage()) == storage.nbytes()
+    storage[0] = 1
+    assert a.tolist() == [1, 1, 1]
+    restored = pickle.loads(pickle.dumps(storage))
+    assert restored.dtype is dtype
+    assert restored.tolist() == storage.tolist()
+
+
+def test_pickles_and_deep_copies_share_as_the_originals_did() -> None:
+    a = opweave.arange(6).reshape(2, 3)
+    views = [a, a[1], a.t()]
+    for copied in (pickle.loads(pickle.dumps(views)), copy.deepcopy(views)):
+        assert [view.tolist() for view in copied] == [view.tolist() for view in views]
+        assert [view.stride() for view in copied] == [view.stride() for view in views]
+        copied[0][1, 0] = 99
+        assert copied[1][0].item() == 99
+        assert copied[2][0, 1].item() == 99
+    assert a[1, 0].item() == 3
+
+
+def test_text() -> None:
+    assert repr(opweave.tensor([1.0, 2.5]).storage()) == " 1.0\n 2.5\n[opweave.FloatStorage of size 2]"
+    assert repr(opweave.tensor([True]).storage()) == " True\n[opweave.BoolStorage of size 1]"
+    assert repr(opweave.zeros(0).storage()) == "[opweave.FloatStorage of size 0]"
+    assert repr(opweave.tensor([258]).untyped_storage()[:2]) == " 2\n 1\n[opweave.UntypedStorage of size 2]"
+
+
+def test_bad_use() -> None:
+    storage = opweave.tensor([1, 2]).storage()
+    for place in (2, -3):
+        with pytest.raises(IndexError, match=f"index {place} out of range for storage of size 2"):
+            storage[place]
+        with pytest.raises(IndexError, match=f"index {place} out of range for storage of size 2"):
+            storage[place] = 1
+    with pytest.raises(RuntimeError, match="can't index a .*Storage.* with .*str"):
+        storage["x"]
+    with pytest.raises(RuntimeError, match="step of 2"):
+        storage[::2]
+    with pytest.raises(TypeError, match="can't assign a str"):
+        storage[0] = "x"
+    with pytest.raises(TypeError, match="cannot be made by itself"):
+        opweave.Storage()
+    assert storage.tolist() == [1, 2]
+
+
+def test_foreign_memory() -> None:
+    buffer = bytearray(range(8))
+    t = opweave.frombuffer(buffer, dtype=opweave.int16, offset=2)
+    assert len(t.storage()) == 3
+    t.storage()[0] = -1
+    assert buffer[2:4] == b"\xff\xff"
+    with pytest.raises(BufferError):
+        buffer.append(1)
+    del t
+    gc.collect()
+    buffer.append(1)

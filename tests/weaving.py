@@ -1,0 +1,83 @@
+"""What the tests of weaving share: running Python in a fresh process, and declarations of every family."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+DECLARATIONS = """\
+- func: wipe(Tensor self, Tensor other, *, Scalar amount=0.5) -> Tensor
+  doc: Goes from `self` to `other` by `amount`.
+  elementwise: self + amount * (other - self)
+  dtypes: floating
+  aliases: [blend]
+  derivatives: auto
+
+- func: softsign(Tensor self) -> Tensor
+  doc: Squashes `self` between -1 and 1.
+  elementwise: self / (1 + abs(self))
+  promotion: int_to_float
+  derivatives: auto
+
+- func: is_between(Tensor self, Tensor low, Tensor high) -> Tensor
+  doc: True where `self` lies between `low` and `high`.
+  elementwise: (low <= self) & (self <= high)
+  promotion: always_bool
+
+- func: norm1(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
+  doc: Sum of absolute values over `dim`.
+  reduce: {identity: 0, combine: acc + self, map: abs(self)}
+  promotion: int_to_long
+  derivatives: none
+
+- func: running_maximum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor
+  doc: Largest element so far along `dim`.
+  scan: {identity: lowest, combine: 'maximum(acc, self)'}
+  dtypes: floating
+  derivatives: none
+
+- func: every_other(Tensor(a) self, int dim) -> Tensor(a)
+  doc: View of every second position along `dim`.
+  view:
+    require:
+      - check: ndim > 0
+        message: every_other() needs a dimension, but self is {ndim}D
+    shape: replace(shape, dim, ceil_div(shape[dim], 2))
+    strides: replace(strides, dim, strides[dim] * 2)
+  derivatives: none
+
+- func: ramp(SymInt[] size, *, Scalar slope=1, ScalarType? dtype=None) -> Tensor
+  doc: Values that rise by `slope` from element to element.
+  factory: {shape: size, value: slope * i}
+
+- func: centered(Tensor self, int dim) -> Tensor
+  doc: Subtracts the mean along `dim`.
+  dtypes: floating
+  composite: |
+    return self - self.mean(dim, keepdim=True)
+"""
+
+TINY = """\
+- func: {name}(Tensor self) -> Tensor
+  doc: Adds one half to the square.
+  elementwise: self * self + 0.5
+  dtypes: floating
+  derivatives: auto
+"""
+
+
+def python(*arguments: str, cwd: Path, status: int = 0, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Runs the interpreter with `cwd` as the working folder and checks its exit status."""
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=cwd,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == status, f"exit status {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return done
