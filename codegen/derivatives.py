@@ -39,7 +39,9 @@ def read(entry: Entry, body: Body | None) -> Mapping[str, Derivative]:
             help = "'auto', 'none' or a formula per argument"
             entry.report(scalar.span, f"unknown derivative '{scalar.value}'", help)
         elif scalar is not None:
-            found = {name: _formula(entry, body, name, scalar) for name in differentiable}
+            # A fixed input is a mask or the like, with nothing to differentiate by.
+            fixed = body.fixed if isinstance(body, Elementwise) else {}
+            found = {name: _formula(entry, body, name, scalar) for name in differentiable if name not in fixed}
     elif node is not None:
         entry.report(node.span, "'derivatives' must be 'auto', 'none' or a mapping from argument to formula")
     if node is not None and not isinstance(node, MappingNode) and not found:

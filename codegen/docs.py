@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .dtypes import DTYPE_CLASSES, Promotion
+from .dtypes import DTYPE_CLASSES, Promotion, ordered
 from .model import Elementwise, Extern, Family, Operator, Reduce, Scan
 from .operators import PYTHON_OPERATORS
 from .schema import Argument, base_name
@@ -101,7 +101,8 @@ def _result(operator: Operator) -> str:
 def _errors(operator: Operator) -> list[str]:
     found = ["    TypeError: an argument has the wrong type."]
     if operator.dtypes != DTYPE_CLASSES["all"]:
-        accepted = next((name for name, dtypes in DTYPE_CLASSES.items() if dtypes == operator.dtypes), "some")
+        classes = {dtypes: name for name, dtypes in DTYPE_CLASSES.items()}
+        accepted = classes.get(operator.dtypes) or " or ".join(map(str, ordered(operator.dtypes)))
         found.append(f"    {'RuntimeError' if operator.refusal else 'NotImplementedError'}: a dtype is not {accepted}.")
     if len(operator.inputs) > 1:
         found.append("    RuntimeError: the shapes do not fit together.")

@@ -6,6 +6,7 @@ called `n` would hide the number of elements. Each rule gives the reason that th
 
 from __future__ import annotations
 
+import builtins
 import keyword
 import re
 from collections.abc import Mapping
@@ -30,21 +31,26 @@ _C_FUNCTIONS = frozenset(
 _C_PREFIXES = re.compile(r"(ow_|OW_|from_)|(t[0-9]+|u?int(8|16|32|64)_t|NULL|NAN|INFINITY|EOF|errno)\Z")
 # What formulas of derivatives, and the Python of every operator, mean by a name.
 _EVERYWHERE = frozenset({"grad", "out", "result"})
-_PYTHON_LOCALS = frozenset({"Tensor", "h", "kind", "len", "t", "tuple", "type"})
+_EXCEPTIONS = frozenset(
+    name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, BaseException)
+)
+_PYTHON_NAMES = frozenset({"Tensor", "h", "kind", "len", "t", "tuple", "type"}) | _EXCEPTIONS
 _LOOPS = frozenset({"count", "done", "err", "failed", "i", "index", "n", "padded", "params", "ptr", "stride", "to"})
 _BY_FAMILY: Mapping[Family, frozenset[str]] = {
     Family.ELEMENTWISE: _LOOPS | {"acc"},
     Family.REDUCE: frozenset({"acc", "count"}),
     Family.SCAN: frozenset({"acc", "count"}),
-    Family.VIEW: frozenset({"ints", "lists", "ndim", "numel", "offset", "shape", "strides", "view"}),
+    Family.VIEW: frozenset(
+        {"ints", "lists", "ndim", "numel", "offset", "shape", "strides", "to_shape", "to_strides", "view"}
+    ),
     Family.FACTORY: _LOOPS | {"requires_grad"},
     Family.EXTERN: frozenset(),
     Family.COMPOSITE: frozenset(),
 }
 # Functions of the generated module would hide these from one another.
-_MODULE_NAMES = frozenset(
-    {"FUNCTIONS", "METHODS", "Tensor", "TensorMethods", "bind", "bool", "float", "int", "len", "tuple", "type"}
-)
+_MODULE_NAMES = _EXCEPTIONS | {
+    "FUNCTIONS", "METHODS", "Tensor", "TensorMethods", "bind", "bool", "float", "int", "len", "tuple", "type",
+}  # fmt: skip
 
 
 def argument_reason(name: str, family: Family) -> str | None:
@@ -63,7 +69,7 @@ def argument_reason(name: str, family: Family) -> str | None:
         return "is a constant of expressions"
     if name in _C_FUNCTIONS:
         return "is a function of C"
-    return "means something else in generated code" if name in _PYTHON_LOCALS or _C_PREFIXES.match(name) else None
+    return "means something else in generated code" if name in _PYTHON_NAMES or _C_PREFIXES.match(name) else None
 
 
 def operator_reason(name: str) -> str | None:

@@ -1,7 +1,6 @@
 """First steps with opweave: tensors behave like PyTorch's and share memory with NumPy's arrays."""
 
 import numpy as np
-
 import opweave
 
 # Made from numbers, from nothing, from a range.

@@ -71,7 +71,7 @@ def read(path: Path) -> Picture:
 
 def generated(height: int, width: int) -> Picture:
     """Three overlapping lights over a gradient: every value occurs, edges are soft and sharp."""
-    y, x = np.mgrid[0:1:height * 1j, 0:1:width * 1j]
+    y, x = np.mgrid[0 : 1 : height * 1j, 0 : 1 : width * 1j]
     channels = []
     for angle in (0.0, 2.1, 4.2):
         distance = np.hypot(x - 0.5 - 0.18 * np.cos(angle), y - 0.5 - 0.18 * np.sin(angle))

@@ -59,10 +59,10 @@ def print_table(timings: Sequence[Timing], caption: str) -> None:
 
     first, *others = timings[0].seconds
     table = Table("work", box=box.SIMPLE_HEAD, caption=caption)
-    table.add_column(first, justify="right")
+    table.add_column(first, justify="right", no_wrap=True)
     for other in others:
-        table.add_column(other, justify="right")
-        table.add_column(f"{first} ÷ {other}", justify="right")
+        table.add_column(other, justify="right", no_wrap=True)
+        table.add_column(f"× {other}", justify="right", no_wrap=True)
     for timing in timings:
         row = [timing.work, readable(timing.seconds[first])]
         for other in others:

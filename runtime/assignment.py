@@ -12,7 +12,7 @@ from . import handles
 from ._C import lib
 from .dtypes import BY_CODE, dtype
 from .errors import raise_pending
-from .handles import OVERFLOW, shape_of, strides_of
+from .handles import OVERFLOW, shape_of, strides_of, type_name
 
 _FLOAT32_MAXIMUM = 3.4028234663852886e38
 
@@ -105,9 +105,7 @@ def _tensor_of(value: Any, target: dtype) -> Any:
         return construct.tensor(value, dtype=target)
     if isinstance(value, complex):
         raise _range_error(target)
-    kind = type(value)
-    name = f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
-    raise TypeError(f"can't assign a {name} to a opweave.{target.scalar_name}Tensor")
+    raise TypeError(f"can't assign a {type_name(value)} to a opweave.{target.scalar_name}Tensor")
 
 
 def _check_expandable(source: float, shape: tuple[int, ...], target: tuple[int, ...]) -> None:

@@ -151,17 +151,28 @@ def _show(options: argparse.Namespace) -> None:
 
 
 def _print_section(title: str, language: str, text: str, bare: bool) -> None:
+    if bare:
+        print_source(text, language)
+        return
+    if sys.stdout.isatty():
+        from rich.console import Console
+
+        Console().rule(title, align="left")
+    else:
+        print(f"{'//' if language == 'c' else '#'} ---- {title} ----")
+    print_source(text, language)
+    print()
+
+
+def print_source(text: str, language: str) -> None:
+    """In colors on a terminal, as it is elsewhere."""
     if not sys.stdout.isatty():
-        comment = {"yaml": "#", "python": "#", "c": "//"}[language]
-        print(text if bare else f"{comment} ---- {title} ----\n{text}\n")
+        print(text)
         return
     from rich.console import Console
     from rich.syntax import Syntax
 
-    console = Console()
-    console.rule(title, align="left")
-    console.print(Syntax(text, language, background_color="default", word_wrap=True))
-    console.print()
+    Console().print(Syntax(text, language, background_color="default", word_wrap=True))
 
 
 def _list(options: argparse.Namespace) -> None:

@@ -9,7 +9,7 @@ from ._C import ffi, lib
 from .assignment import Source
 from .dtypes import BY_CODE, EXPORTS, dtype
 from .errors import raise_pending
-from .handles import address_of, shape_of, strides_of, wrap
+from .handles import address_of, shape_of, strides_of, type_name, wrap
 from .types import check_device, contiguous_format, device, preserve_format, wants_contiguous
 
 
@@ -101,7 +101,7 @@ class ConversionMethods:
             finally:
                 source.release()
         else:
-            raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {src.__class__.__name__}")
+            raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type_name(src)}")
         return self
 
     # ---- NumPy ----
@@ -121,6 +121,12 @@ class ConversionMethods:
                 raise ValueError(f"a copy is needed to convert {array.dtype} to {dtype}")
             return array.astype(dtype)
         return array.copy() if copy else array
+
+    def __array_wrap__(self: Any, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        # What a function of NumPy made of a tensor becomes a tensor.
+        from .interchange import from_array
+
+        return from_array(array)
 
     # ---- copies and pickles ----
 

@@ -20,8 +20,8 @@ import numpy as np
 import opweave
 
 from . import _pictures, _timing, resources
-from .cli import progress_bar
-from .weave import WeaveError, weave
+from .cli import print_source, progress_bar
+from .weave import WeaveError, read, weave
 
 if TYPE_CHECKING:
     from ._pictures import Picture
@@ -69,9 +69,11 @@ def _picture(path: Path | None) -> tuple[Picture, str]:
 def _weave(out: Path) -> ModuleType:
     """Weaves the example's operators and imports them."""
     yaml = resources.path("examples", "photo_ops.yaml")
+    print(f"operators {yaml}, which begins with")
+    print_source(read(yaml, "photo_ops")[0].text.rstrip(), "yaml")
     with progress_bar() as progress:
         woven = weave(yaml, "photo_ops", out, force=True, progress=progress)
-    print(f"weaving   {', '.join(woven.operators)}, from {yaml}: {woven.seconds:.2f} s")
+    print(f"woven     {', '.join(woven.operators)} in {woven.seconds:.2f} s, into {woven.folder}")
     sys.path.insert(0, str(out.resolve()))
     importlib.invalidate_caches()
     return importlib.import_module(woven.name)
@@ -142,7 +144,7 @@ def _time(photo_ops: ModuleType, pixels: Picture) -> None:
     ]
     threads = opweave.get_num_threads()
     plural = "s" if threads > 1 else ""
-    _timing.print_table(timings, f"{threads} thread{plural}; best of {_timing.ROUNDS} rounds, taken in turn")
+    _timing.print_table(timings, f"{threads} thread{plural}; × is opweave's time over the other's")
 
 
 def _works(name: str, library: Any, photo_ops: ModuleType, pixels: Picture) -> dict[str, Callable[[], object]]:
@@ -153,19 +155,19 @@ def _works(name: str, library: Any, photo_ops: ModuleType, pixels: Picture) -> d
     light = make(np.linspace(0, 1, pixels.shape[1], dtype=np.float32).reshape(1, -1, 1))
     few, others = make(np.ones(4, np.float32)), make(np.ones(4, np.float32))
     calls: dict[str, Callable[[], object]] = {
-        "a + b, 4 elements": lambda: few + others,
+        "a + b (4 floats)": lambda: few + others,
         "bytes to floats": (lambda: raw / np.float32(255)) if name == "NumPy" else (lambda: raw / 255),
-        "gray by broadcasting": lambda: (image * weights).sum(-1),
-        "gray by matrix product": lambda: image @ weights,
+        "gray (broadcast)": lambda: (image * weights).sum(-1),
+        "gray (product)": lambda: image @ weights,
     }
     if name == "opweave":
-        calls["solarize (woven)"] = lambda: photo_ops.solarize(image, 0.6)
-        calls["gamma (woven)"] = lambda: photo_ops.gamma(image, 0.45)
-        calls["soft_light (woven)"] = lambda: photo_ops.soft_light(image, light)
+        calls["solarize"] = lambda: photo_ops.solarize(image, 0.6)
+        calls["gamma"] = lambda: photo_ops.gamma(image, 0.45)
+        calls["soft_light"] = lambda: photo_ops.soft_light(image, light)
     else:
-        calls["solarize (woven)"] = lambda: library.where(image > 0.6, 1 - image, image)
-        calls["gamma (woven)"] = lambda: image**0.45
-        calls["soft_light (woven)"] = lambda: (1 - 2 * light) * image * image + 2 * light * image
+        calls["solarize"] = lambda: library.where(image > 0.6, 1 - image, image)
+        calls["gamma"] = lambda: image**0.45
+        calls["soft_light"] = lambda: (1 - 2 * light) * image * image + 2 * light * image
     return calls
 
 

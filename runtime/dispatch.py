@@ -172,6 +172,13 @@ def reduce(
     return arguments.result(result) if out is None else out
 
 
+def numpy_names(op: Op, dim: Any, keepdim: Any, axis: Any, keepdims: Any) -> tuple[Any, Any]:
+    """`dim` and `keepdim` of a reduction that was called with NumPy's names for them."""
+    if axis is not None and dim not in (None, ()):
+        raise TypeError(f"{op.name}() got both 'dim' and 'axis', which are the same")
+    return dim if axis is None else axis, keepdim if keepdims is None else keepdims
+
+
 def scan(op: Op, input: Any, dim: Any, dtype: Any = None, out: Any = None, mode: int = NEW) -> Any:
     """A running combination along `dim`."""
     arguments = Arguments()

@@ -5,12 +5,11 @@ Reads the pending error of the calling thread through `_C`; raises the exception
 
 from __future__ import annotations
 
-from _thread import _local
 from typing import NoReturn
 
 from ._C import ffi, lib
 
-__all__ = ["LinAlgError", "OutOfMemoryError", "error_is_pending", "raise_pending"]
+__all__ = ["LinAlgError", "OutOfMemoryError", "raise_pending", "take_pending"]
 
 
 class OutOfMemoryError(RuntimeError):
@@ -41,27 +40,8 @@ _EXCEPTIONS: tuple[type[Exception] | None, ...] = (
 _CAPACITY = 1024
 
 
-class _Taken(_local):
-    """The error that this thread has taken out of the core and not yet raised."""
-
-    error: Exception | None = None
-
-
-_taken = _Taken()
-
-
-def error_is_pending() -> bool:
-    """Has the last call of the core failed? The error stays pending."""
-    if _taken.error is None:
-        _taken.error = take_pending()
-    return _taken.error is not None
-
-
 def take_pending() -> Exception | None:
     """The pending error, which is pending no longer; None when there is none."""
-    error, _taken.error = _taken.error, None
-    if error is not None:
-        return error
     message = ffi.new("char[]", _CAPACITY)
     exception = _EXCEPTIONS[lib.error_take(message, _CAPACITY)]
     return exception and exception(ffi.string(message).decode("utf-8", "replace"))

@@ -74,6 +74,12 @@ def address_of(handle: float) -> Any:
 # ---- arguments ----------------------------------------------------------------------------------------------
 
 
+def type_name(value: Any) -> str:
+    """The type of a value as messages give it."""
+    kind = type(value)
+    return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
+
+
 def integer(function: str, name: str, value: Any, position: int = 1) -> int:
     """An argument that must be an int; what has `__index__` counts as one, bool does not."""
     if type(value) is int:

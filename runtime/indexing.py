@@ -15,7 +15,7 @@ from ._C import ffi, lib
 from .assignment import Source
 from .dtypes import dtype
 from .errors import raise_pending, take_pending
-from .handles import NONE, OVERFLOW, shape_of, strides_of, wrap
+from .handles import NONE, OVERFLOW, shape_of, strides_of, type_name, wrap
 
 _NULL = ffi.NULL
 _SELECT = _operators._SELECT
@@ -167,7 +167,8 @@ def _general_view(handle: float, index: Any) -> tuple[float, bool]:
     sizes, strides = shape_of(handle), strides_of(handle)
     items = _items(index, len(sizes))
     new_sizes, new_strides, offset, is_copied = _geometry(items, sizes, strides)
-    offset += lib.storage_offset(handle)
+    # Only a view without elements can begin before the memory does: at the end of a negative stride.
+    offset = max(0, offset + lib.storage_offset(handle))
     view = lib.as_strided(handle, new_sizes, new_strides, len(new_sizes), offset, -1)
     if not view:
         raise_pending()
@@ -241,9 +242,9 @@ def _number(part: Any) -> int | bool:
         raise TypeError(f"new(): invalid data type '{kind.__name__}'")
     if hasattr(part, "__len__") and hasattr(part, "__getitem__") and not hasattr(part, "keys"):
         raise NotImplementedError(f"indexing with a sequence ({kind.__name__}) is not supported")
-    name = f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
     raise IndexError(
-        f"only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {name})"
+        "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
+        f"(got {type_name(part)})"
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from ._C import ffi, lib
 from .dtypes import BY_CODE, BY_NUMPY_NAME, dtype
-from .handles import shape_of, strides_of, wrap
+from .handles import shape_of, strides_of, type_name, wrap
 
 __all__ = ["from_numpy", "frombuffer"]
 
@@ -88,9 +88,7 @@ def from_numpy(ndarray: Any) -> Any:
     An array that must not be written gives a tensor that refuses to be.
     """
     if not is_array(ndarray):
-        kind = type(ndarray)
-        name = f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
-        raise TypeError(f"expected np.ndarray (got {name})")
+        raise TypeError(f"expected np.ndarray (got {type_name(ndarray)})")
     return from_array(ndarray)
 
 

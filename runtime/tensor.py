@@ -157,7 +157,7 @@ class Tensor(Owner, IndexingMethods, ConversionMethods, GeometryMethods, _operat
         return tensor_text(self, default_dtype_name=str(get_default_dtype())[8:], contents=tensor_contents)
 
     def __format__(self, spec: str) -> str:
-        if spec and not lib.ndim(self._h):
+        if not lib.ndim(self._h) and type(self) is Tensor:
             return format(self.item(), spec)
         return object.__format__(self, spec)
 

@@ -31,7 +31,7 @@ PROCESSES = 2
 """Compilers at a time: weaving should not take the machine away from its user."""
 
 _FALLBACKS = ("cc", "gcc", "clang")
-_COMPLAINT = re.compile(r"^(?P<file>.+?):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<message>.*)$")
+_COMPLAINT = re.compile(r"^(?P<file>.+?):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<message>.*?)(?: \[-W.*\])?$")
 _WHERE = re.compile(r"In function '(\w+)'")
 _QUOTED = re.compile(r"'(\w+)'")
 _MOST_LINES = 30

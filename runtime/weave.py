@@ -65,6 +65,8 @@ def weave(
     began = time.perf_counter()
     path = Path(yaml)
     name = path.stem if name is None else name
+    if not str(path).isprintable():
+        raise WeaveError(f"{str(path)!r}: a name with unprintable characters cannot stand in generated code")
     try:
         text = path.read_bytes()
     except OSError as error:
@@ -216,9 +218,7 @@ def _compile(
     toolchain.build(compiler, kernels, registration, temporary / "include", output, os.fspath(yaml), progress)
 
 
-def _write_python(
-    yaml: Path, name: str, operators: Sequence[Operator], built: Path, shared_object: str | None
-) -> None:
+def _write_python(yaml: Path, name: str, operators: Sequence[Operator], built: Path, shared_object: str | None) -> None:
     from .codegen.emit import python, stubs
 
     source = os.fspath(yaml)
@@ -227,9 +227,10 @@ def _write_python(
     _write(built / "__init__.pyi", stubs.emit(operators, source, "__init__.pyi", name))
     _write(built / "py.typed", "")
     summary = "".join(f"    {operator.name}: {operator.doc.splitlines()[0]}\n" for operator in operators)
-    text = f'"""Operators woven by opweave from {yaml.name}; importing adds their methods to opweave.Tensor.\n\n'
-    text += summary.replace("\\", "\\\\").replace('"""', "'''") + '"""\n\n'
-    _write(built / "__init__.py", text + "from ._operators import *\nfrom ._operators import __all__ as __all__\n")
+    text = f"Operators woven by opweave from {yaml.name}; importing adds their methods to opweave.Tensor.\n\n{summary}"
+    text = text.replace("\\", "\\\\").replace('"', '\\"')
+    imports = "from ._operators import *\nfrom ._operators import __all__ as __all__\n"
+    _write(built / "__init__.py", f'"""{text}"""\n\n{imports}')
 
 
 def _deliver(built: Path, folder: Path, fingerprint: str, operators: list[str]) -> None:

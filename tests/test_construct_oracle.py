@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import opweave
 import pytest
 from compare import outcome
-
-import opweave
 
 torch = pytest.importorskip("torch")
 
@@ -124,6 +123,9 @@ u
 """.strip().splitlines()
 
 
+DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64"]
+
+
 @pytest.mark.parametrize("data", DATA)
 @pytest.mark.parametrize("function", ["tensor", "as_tensor"])
 def test_data(function: str, data: str) -> None:
@@ -135,14 +137,50 @@ def test_data(function: str, data: str) -> None:
     assert got == expected
 
 
-@pytest.mark.parametrize("dtype", ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(
     "data",
-    ["[]", "1", "[1, 0]", "[True, 2.5]", "[1.5, -0.5]", "[-1]", "[-1.5]", "[-0.5]", "[127, -128]", "[128]", "[-129]", "[255]",
-     "[256]", "[-255]", "[-256]", "[300.5]", "[127.5]", "[2**15]", "[2**31]", "[2**40]", "[2**63]", "[2**64]", "[-2**63]",
-     "[float('nan')]", "[float('inf')]", "[1e10]", "[1e39]", "[1e300]", "[70000.0]", "[65519.0, 65520.0]", "[1e-8]",
-     "np.arange(3)", "np.array([1.5, -1.5])", "a", "[zi, 1]", "[np.int8(2)]", "2**1100", "[[1, 2.5], [True, 4]]"],
-)  # fmt: skip
+    [
+        "[]",
+        "1",
+        "[1, 0]",
+        "[True, 2.5]",
+        "[1.5, -0.5]",
+        "[-1]",
+        "[-1.5]",
+        "[-0.5]",
+        "[127, -128]",
+        "[128]",
+        "[-129]",
+        "[255]",
+        "[256]",
+        "[-255]",
+        "[-256]",
+        "[300.5]",
+        "[127.5]",
+        "[2**15]",
+        "[2**31]",
+        "[2**40]",
+        "[2**63]",
+        "[2**64]",
+        "[-2**63]",
+        "[float('nan')]",
+        "[float('inf')]",
+        "[1e10]",
+        "[1e39]",
+        "[1e300]",
+        "[70000.0]",
+        "[65519.0, 65520.0]",
+        "[1e-8]",
+        "np.arange(3)",
+        "np.array([1.5, -1.5])",
+        "a",
+        "[zi, 1]",
+        "[np.int8(2)]",
+        "2**1100",
+        "[[1, 2.5], [True, 4]]",
+    ],
+)
 def test_data_with_dtype(dtype: str, data: str) -> None:
     expression = f"L.tensor({data}, dtype=L.{dtype})"
     assert outcome(expression, opweave) == outcome(expression, torch)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import opweave
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-import opweave
 
 SHAPES = st.lists(st.integers(0, 4), max_size=4).map(tuple)
 
@@ -23,7 +22,7 @@ def arrays(draw: Any) -> np.ndarray:
     if draw(st.booleans()):
         array = array.transpose(draw(st.permutations(range(array.ndim))))
     steps = tuple(slice(None, None, draw(st.sampled_from([1, 2, -1, -2]))) for _ in array.shape)
-    return array[steps]
+    return array[(*steps, Ellipsis)]
 
 
 @st.composite
@@ -51,7 +50,7 @@ def numpy_result(array: np.ndarray, index: Any) -> Any:
         # An int for each dimension gives a number in NumPy; `...` keeps it a view.
         if isinstance(index, tuple) and Ellipsis not in index:
             return array[(*index, Ellipsis)]
-        return array[index] if isinstance(index, tuple) else array[index, ...]
+        return array[index] if isinstance(index, tuple) or index is Ellipsis else array[index, ...]
     except IndexError:
         return IndexError
 
@@ -92,7 +91,7 @@ def test_assignment(data: Any) -> None:
         value = np.arange(100, 100 + int(np.prod(shape)), dtype=np.int16).reshape(shape)
     copied = array.copy()
     tensor = opweave.tensor(array)
-    if isinstance(index, tuple):
+    if isinstance(index, tuple) or index is Ellipsis:
         copied[index] = value
     else:
         copied[index, ...] = value

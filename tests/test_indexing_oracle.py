@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
+import opweave
 import pytest
 from compare import outcome
-
-import opweave
 
 torch = pytest.importorskip("torch")
 
 INDICES = """
-0 | -1 | 2 | -3 | 5 | 2**63 | 2**70 | True | False | None | ... | () | : | 0:1 | 1: | :-1 | -1: | 5: | 1:0 | ::2 | ::5
-0:10**30 | -10**30: | ::-1 | ::0 | 0:2:-1 | 1:'x' | 1.5:2 | zi: | z: | :zi | np.int64(1): | np.float32(1): | ::True
-zi | z | L.tensor(True) | L.tensor(False) | L.tensor(1, dtype=L.uint8) | L.tensor(-1, dtype=L.int8) | L.tensor(9)
-np.int64(1) | np.int8(-1) | np.True_ | np.float64(1) | np.array(1)
-'x' | b'x' | 1.5 | 1j | {} | {1, 2} | object() | int
-0, 0 | 0, 5 | -3, 0 | 0, -4 | 0, 0, 0 | 0, 0, 0, 0 | 0, 0, ..., 0 | 1, : | :, 1 | :, -1 | :, :, : | :, :, :, : | :, 5 | :, :
-..., 0 | ..., 1: | 0, ... | ..., ... | ..., None, ... | 0, ..., None | ..., 0, 0 | :, ..., 0 | None, 0 | 0, None | :, None
-None, None | None, :, None, 0 | None, 5 | ..., None | 1:, ::2 | 1:2, None, :2 | :, 1:0 | 0:0, 0 | ::-1, 0 | 0, 'x' | 0, 1.5
+0 | -1 | 2 | -3 | 5 | 2**63 | 2**70 | True | False | None | ... | () | : | 0:1 | 1: | :-1 | -1: | 5: | 1:0
+::2 | ::5 | 0:10**30 | -10**30: | ::-1 | ::0 | 0:2:-1 | 1:'x' | 1.5:2 | zi: | z: | :zi | np.int64(1):
+np.float32(1): | ::True | zi | z | L.tensor(True) | L.tensor(False) | L.tensor(1, dtype=L.uint8)
+L.tensor(-1, dtype=L.int8) | L.tensor(9) | np.int64(1) | np.int8(-1) | np.True_ | np.float64(1) | np.array(1)
+'x' | b'x' | 1.5 | 1j | {} | {1, 2} | object() | int | 0, 0 | 0, 5 | -3, 0 | 0, -4 | 0, 0, 0 | 0, 0, 0, 0
+0, 0, ..., 0 | 1, : | :, 1 | :, -1 | :, :, : | :, :, :, : | :, 5 | :, : | ..., 0 | ..., 1: | 0, ... | ..., ...
+..., None, ... | 0, ..., None | ..., 0, 0 | :, ..., 0 | None, 0 | 0, None | :, None | None, None
+None, :, None, 0 | None, 5 | ..., None | 1:, ::2 | 1:2, None, :2 | :, 1:0 | 0:0, 0 | ::-1, 0 | 0, 'x' | 0, 1.5
 0, object() | zi, 0 | 0, zi | zi, zi | np.int32(1), np.int64(0) | 0, np.array(1) | 2**70, 0 | :, 2**70 | (0,)
-True, 0 | 0, True | True, True | False, True | :, True | :, False | ..., True | True, ..., True | True, :, True
-True, None, True | None, True, 0, None, True | True, 0, True | :, :, True | None, True | True, :, 0 | L.tensor(True), 0
-""".replace("\n", " | ").split(" | ")  # fmt: skip
+True, 0 | 0, True | True, True | False, True | :, True | :, False | ..., True | True, ..., True
+True, :, True | True, None, True | None, True, 0, None, True | True, 0, True | :, :, True | None, True
+True, :, 0 | L.tensor(True), 0
+""".replace("\n", " | ").split(" | ")
 
 SELF = ["a", "b", "u", "z", "e", "a.t()", "a[:, 1:]", "b[..., 1]", "L.zeros(1).expand(2, 3)", "L.zeros(2, 0, 3)"]
 
 
-# Indices with a mistake in the text of which torch speaks of C++, or with two mistakes, of which torch sees another first.
+# Mistakes in the text of which torch speaks of C++, and indices with two mistakes, of which torch sees another first.
 OTHER_TEXTS = {
     "z": {"0", "np.True_", "np.float64(1)", "np.array(1)"},
     "e": {"0, 'x'", "0, 1.5", "0, object()"},
@@ -53,14 +53,34 @@ def test_shares_memory_where_torch_does(index: str) -> None:
     assert outcome(expression, opweave) == outcome(expression, torch)
 
 
-PLACES = ["0", "-1", "0, 1", ":", "...", "()", "None", "True", "False", "0:0", ":, 1", ":, ::2", "None, 0", "zi", "5",
-          "0, 0, 0", "'x'", "::-1", "1.5"]  # fmt: skip
+PLACES = [
+    "0",
+    "-1",
+    "0, 1",
+    ":",
+    "...",
+    "()",
+    "None",
+    "True",
+    "False",
+    "0:0",
+    ":, 1",
+    ":, ::2",
+    "None, 0",
+    "zi",
+    "5",
+    "0, 0, 0",
+    "'x'",
+    "::-1",
+    "1.5",
+]
 
 VALUES = """
-1 | -2 | 2.7 | True | float('nan') | float('inf') | 2**70 | 1e300 | -1e300 | 300 | -300 | -255 | -256 | 255.5 | -1.5 | 1j
-'x' | None | object() | {} | zi | z | L.tensor([7.0]) | L.tensor([[8]]) | L.tensor([1.5, 2.5, 3.5]) | L.tensor([[1], [2]])
-L.zeros(4) | L.zeros(2, 3) | L.zeros(1, 1, 3) | L.zeros(2, 2, 3) | L.zeros(5, 2, 3) | L.zeros(0) | a.t() | L.zeros(3, 2)
-""".replace("\n", " | ").split(" | ")  # fmt: skip
+1 | -2 | 2.7 | True | float('nan') | float('inf') | 2**70 | 1e300 | -1e300 | 300 | -300 | -255 | -256 | 255.5
+-1.5 | 1j | 'x' | None | object() | {} | zi | z | L.tensor([7.0]) | L.tensor([[8]])
+L.tensor([1.5, 2.5, 3.5]) | L.tensor([[1], [2]]) | L.zeros(4) | L.zeros(2, 3) | L.zeros(1, 1, 3)
+L.zeros(2, 2, 3) | L.zeros(5, 2, 3) | L.zeros(0) | a.t() | L.zeros(3, 2)
+""".replace("\n", " | ").split(" | ")
 
 
 @pytest.mark.parametrize("name", ["a", "i", "u"])
@@ -71,8 +91,12 @@ def test_assignment(name: str, place: str, value: str) -> None:
     assert outcome(expression, opweave) == outcome(expression, torch)
 
 
-@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int16", "int32", "int64", "float16", "bfloat16", "float64"])
-@pytest.mark.parametrize("value", ["1", "0.5", "-1", "300", "70000", "2**40", "-2**40", "1e5", "1e10", "1e39", "2**70", "-0.5"])
+@pytest.mark.parametrize(
+    "dtype", ["bool", "int8", "uint8", "int16", "int32", "int64", "float16", "bfloat16", "float64"]
+)
+@pytest.mark.parametrize(
+    "value", ["1", "0.5", "-1", "300", "70000", "2**40", "-2**40", "1e5", "1e10", "1e39", "2**70", "-0.5"]
+)
 def test_number_to_dtype(dtype: str, value: str) -> None:
     expression = f"t = L.zeros(2, dtype=L.{dtype}); t[0] = {value}; t"
     assert outcome(expression, opweave) == outcome(expression, torch)

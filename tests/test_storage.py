@@ -7,9 +7,8 @@ import gc
 import pickle
 import weakref
 
-import pytest
-
 import opweave
+import pytest
 
 DTYPES = sorted({d for d in vars(opweave).values() if isinstance(d, opweave.dtype)}, key=str)
 
@@ -102,7 +101,7 @@ def test_bad_use() -> None:
             storage[place]
         with pytest.raises(IndexError, match=f"index {place} out of range for storage of size 2"):
             storage[place] = 1
-    with pytest.raises(RuntimeError, match="can't index a .*Storage.* with .*str"):
+    with pytest.raises(RuntimeError, match=r"can't index a .*Storage.* with .*str"):
         storage["x"]
     with pytest.raises(RuntimeError, match="step of 2"):
         storage[::2]

@@ -9,9 +9,8 @@ import threading
 import weakref
 from typing import Any
 
-import pytest
-
 import opweave
+import pytest
 
 DTYPES = sorted({d for d in vars(opweave).values() if isinstance(d, opweave.dtype)}, key=str)
 
@@ -24,9 +23,9 @@ def live() -> int:
 def test_memory_is_released_once() -> None:
     before = live()
     for _ in range(100):
-        a = opweave.zeros(3)
+        a = opweave.zeros(3, 2)
         b = a[1:]
-        a.t(), a.T, a.reshape(3, 1), a.clone(), a.to(opweave.int8), a.contiguous(), a.data, b + 1
+        a.t(), a.T, a.reshape(2, 3), a.clone(), a.to(opweave.int8), a.contiguous(), a.data, b + 1
         copy.copy(a), copy.deepcopy(b), pickle.loads(pickle.dumps(a))
     del a, b
     assert live() == before

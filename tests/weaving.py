@@ -56,7 +56,7 @@ DECLARATIONS = """\
   doc: Subtracts the mean along `dim`.
   dtypes: floating
   composite: |
-    return self - self.mean(dim, keepdim=True)
+    return sub(self, self.mean(dim, keepdim=True))
 """
 
 TINY = """\

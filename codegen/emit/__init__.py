@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..model import Operator
-from . import casts, dtypes, kernels, python, registry, stubs
+from . import casts, catalog, dtypes, kernels, python, registry, stubs
 
 
 def outputs(operators: Sequence[Operator], source: str) -> dict[str, str]:
@@ -15,6 +15,7 @@ def outputs(operators: Sequence[Operator], source: str) -> dict[str, str]:
         "python/_dtypes.py": dtypes.emit_python(),
         "core/casts.c": casts.emit(),
         "core/registry_ops.c": registry.emit(operators, source),
+        "python/operators.json": catalog.emit(operators),
         "python/_operators.py": python.emit(operators, source, "_operators.py"),
         "python/_operators.pyi": stubs.emit(operators, source, "_operators.pyi"),
     }

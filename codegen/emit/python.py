@@ -15,8 +15,9 @@ from .. import variants
 from ..docs import docstring
 from ..model import Composite, Factory, Family, Operator
 from ..operators import PythonOperator
+from ..signatures import signature
 from .registry import indexed
-from .text import render, template_folder
+from .text import in_docstring, render, template_folder
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ def _callable(operator: Operator, index: int) -> Callable:
         family=operator.family.value,
         signature=signature(operator, "input"),
         method_signature=signature(operator, "self"),
-        doc=textwrap.indent(docstring(operator), "    ").strip(),
+        doc=in_docstring(textwrap.indent(docstring(operator), "    ").strip()),
         inputs=inputs,
         params=tuple(p.name for p in parameters if p.argument.is_scalar),
         names=tuple(p.name for p in parameters),
@@ -140,28 +141,3 @@ def _refused(operator: Operator) -> list[int]:
     from ..dtypes import DTYPES
 
     return [dtype.code for dtype in DTYPES.values() if dtype not in operator.dtypes]
-
-
-def signature(operator: Operator, first: str) -> str:
-    """The parameter list of the function (`first` = input) or of the method (`first` = self, which then leads)."""
-    parameters = list(variants.parameters(operator))
-    if first == "self":
-        parameters.sort(key=lambda p: p.argument.name != "self")
-    vararg = variants.varargs(operator)
-    parts: list[str] = []
-    star = False
-    for parameter in parameters:
-        name = first if parameter.argument.name == "self" else parameter.name
-        if vararg is not None and parameter.name == vararg.name:
-            parts.append(f"*{name}")
-            star = True
-            continue
-        if parameter.keyword_only and not star:
-            parts.append("*")
-            star = True
-        parts.append(name if parameter.default is None else f"{name}={parameter.default}")
-    if variants.has_out(operator):
-        parts += ["out=None"] if star else ["*", "out=None"]
-    if operator.family is Family.FACTORY:
-        parts.append("requires_grad=False")
-    return ", ".join(parts)

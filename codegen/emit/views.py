@@ -58,10 +58,12 @@ def _arguments(operator: Operator, body: View) -> list[str]:
     for argument in operator.schema.arguments[1:]:
         name = argument.name
         if argument.is_list:
-            place, declaration, wrap = f"&lists[{lists}]", f"const ow_list {name} = &lists[{lists}];", "ow_view_wrap_list"
+            place, wrap = f"&lists[{lists}]", "ow_view_wrap_list"
+            declaration = f"const ow_list {name} = {place};"
             lists += 1
         else:
-            place, declaration, wrap = f"&{name}", f"int64_t {name} = ints[{ints}];", "ow_view_wrap"
+            place, wrap = f"&{name}", "ow_view_wrap"
+            declaration = f"int64_t {name} = ints[{ints}];"
             ints += 1
         statements.append(declaration)
         if name in body.wrap:

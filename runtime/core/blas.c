@@ -107,7 +107,7 @@ void ow_gemm(int dtype, ow_scalar alpha, const ow_matrix *a, const ow_matrix *b,
 
 void ow_dot(int dtype, int64_t n, const char *x, int64_t x_stride, const char *y, int64_t y_stride, char *result) {
     if (ow_dtype_kinds[dtype] != OW_KIND_FLOATING) {
-        ow_matrix row = {(char *)x, 1, n, 0, x_stride}, column = {(char *)y, n, 1, y_stride, 0}, c = {result, 1, 1, 1, 1};
+        ow_matrix row = {(char *)x, 1, n, 0, x_stride}, column = {(char *)y, n, 1, y_stride, 1}, c = {result, 1, 1, 1, 1};
         ow_gemm_int(dtype, 1, &row, &column, 0, &c);
         return;
     }

@@ -13,9 +13,9 @@ typedef struct ow_matrix {
 /* Can BLAS read it where it lies, as it is or transposed? */
 int ow_blas_layout(const ow_matrix *m);
 
-/* c = beta * c + alpha * (a @ b) in one compute dtype; c is not read when beta is zero. All three have a layout that
- * ow_blas_layout accepts, c shares no memory with the others, and no size but the inner one is zero. (blas.c; integers,
- * which wrap, in blas_int.c) */
+/* c = beta * c + alpha * (a @ b) in one compute dtype; c is not read when beta is zero. c shares no memory with the
+ * others, and no size but the inner one is zero. For floating dtypes ow_blas_layout accepts all three; for integers rows
+ * of b are contiguous. (blas.c; integers, which wrap, in blas_int.c) */
 void ow_gemm(int dtype, ow_scalar alpha, const ow_matrix *a, const ow_matrix *b, ow_scalar beta, const ow_matrix *c);
 void ow_gemm_int(int dtype, int64_t alpha, const ow_matrix *a, const ow_matrix *b, int64_t beta, const ow_matrix *c);
 

@@ -25,9 +25,11 @@ ow_matrix ow_matrix_of(const ow_tensor *t, int64_t batch) {
     return (ow_matrix){data, t->sizes[row], t->sizes[column], t->strides[row], t->strides[column]};
 }
 
+/* In the dtype and a layout that products read: BLAS takes transposed matrices too, the loops for integers do not. */
 static int readable(const ow_tensor *t, int compute) {
     ow_matrix m = ow_matrix_of(t, 0);
-    return t->dtype == compute && ow_blas_layout(&m);
+    if (t->dtype != compute) return 0;
+    return ow_dtype_kinds[compute] == OW_KIND_FLOATING ? ow_blas_layout(&m) : m.column_stride == 1;
 }
 
 int ow_product_params(ow_product *p, int dtype, ow_tensor *const *params) {

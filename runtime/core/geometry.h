@@ -200,14 +200,14 @@ static inline ow_list ow_ints_infer_size(ow_view *view, ow_list size, int64_t nu
             overflow |= __builtin_mul_overflow(known, size->v[i], &known);
         }
     }
-    if (inferred >= 0 && known == 0 && !overflow) {
+    if (inferred >= 0 && known == 0 && numel == 0 && !overflow) {
         ow_view_fail(view, OW_RUNTIME_ERROR,
                      "cannot reshape tensor of %lld elements into shape %s because the unspecified dimension size -1 "
                      "can be any value and is ambiguous",
                      (long long)numel, ow_ints_text(&text, size));
         return size;
     }
-    if (overflow || (inferred < 0 ? known != numel : numel % known != 0)) {
+    if (overflow || (inferred < 0 ? known != numel : known == 0 || numel % known != 0)) {
         ow_view_fail(view, OW_RUNTIME_ERROR, "shape '%s' is invalid for input of size %lld", ow_ints_text(&text, size),
                      (long long)numel);
         return size;

@@ -9,7 +9,7 @@ int ow_broadcast_shape(ow_tensor *const *inputs, int n, int64_t *shape) {
     for (int k = 0; k < n; k++) {
         const ow_tensor *t = inputs[k];
         if (!t) continue;
-        for (int d = 0; d < t->ndim; d++) {
+        for (int d = t->ndim - 1; d >= 0; d--) { /* the last mismatch is the one to report */
             int at = ndim - t->ndim + d;
             int64_t size = t->sizes[d];
             if (size == shape[at] || size == 1) continue;

@@ -1,4 +1,5 @@
-/* Stands in for the parts of the library that the tests of the core leave out: operators, casts and copies. */
+/* Stands in for the parts of the library that the tests of the core leave out: operators, promotion, casts and
+ * copies. */
 #include <unistd.h>
 
 #include "registry.h"
@@ -14,6 +15,12 @@ static void float_to_double(char *dst, int64_t dst_stride, const char *src, int6
 static void same_eight_bytes(char *dst, int64_t dst_stride, const char *src, int64_t src_stride, int64_t n) {
     for (int64_t k = 0; k < n; k++) memcpy(dst + k * dst_stride, src + k * src_stride, 8);
 }
+
+int ow_default_dtype = OW_FLOAT32;
+
+int ow_result_type(ow_tensor *const *inputs, int n) { return n ? inputs[0]->dtype : ow_default_dtype; }
+
+int ow_can_cast(int from, int to) { return from <= to; }
 
 ow_cast ow_cast_loop(int dst_dtype, int src_dtype) {
     (void)dst_dtype;

@@ -6,7 +6,7 @@ from . import dispatch as _dispatch
 from .shapes import arange_length, broadcast_shapes  # noqa: F401  (for factories and composites)
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "7b20b626"
+INTERFACE = "4a99777a"
 
 _call1 = _lib.call1
 _call2 = _lib.call2
@@ -74,7 +74,7 @@ def neg(input, *, out=None):
 
     Raises:
         TypeError: an argument has the wrong type.
-        RuntimeError: a dtype is not some.
+        RuntimeError: a dtype is not int8 or float32.
 
     Also: `-(a)`, `Tensor.neg`, `Tensor.neg_` in place, `negative`.
     """
@@ -152,7 +152,7 @@ def add(input, other, *, alpha=1, out=None):
 
     Raises:
         TypeError: an argument has the wrong type.
-        NotImplementedError: a dtype is not some.
+        NotImplementedError: a dtype is not int32 or float32.
         RuntimeError: the shapes do not fit together.
 
     Also: `a + b`, `Tensor.add`, `Tensor.add_` in place.
@@ -248,7 +248,7 @@ def floor_divide(input, other, *, out=None):
 
     Raises:
         TypeError: an argument has the wrong type.
-        NotImplementedError: a dtype is not some.
+        NotImplementedError: a dtype is not int32.
         RuntimeError: the shapes do not fit together.
 
     Also: `a // b`, `Tensor.floor_divide`, `Tensor.floor_divide_` in place.
@@ -344,7 +344,7 @@ def lt(input, other, *, out=None):
 
     Raises:
         TypeError: an argument has the wrong type.
-        NotImplementedError: a dtype is not some.
+        NotImplementedError: a dtype is not uint8 or float64.
         RuntimeError: the shapes do not fit together.
 
     Also: `a < b`, `Tensor.lt`, `Tensor.lt_` in place.
@@ -421,7 +421,7 @@ def where(condition, input, other, *, out=None):
 
     Raises:
         TypeError: an argument has the wrong type.
-        NotImplementedError: a dtype is not some.
+        NotImplementedError: a dtype is not float32.
         RuntimeError: the shapes do not fit together.
 
     Also: `Tensor.where`.
@@ -456,7 +456,7 @@ def clamp(input, min=None, max=None, *, out=None):
 
     Raises:
         TypeError: an argument has the wrong type.
-        NotImplementedError: a dtype is not some.
+        NotImplementedError: a dtype is not int16.
         RuntimeError: the shapes do not fit together.
 
     Also: `Tensor.clamp`, `Tensor.clamp_` in place.
@@ -476,7 +476,7 @@ def clamp_(self, min=None, max=None):
 _clamp_op.function = clamp
 
 
-def mean(input, dim=None, keepdim=False, *, dtype=None, out=None):
+def mean(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, keepdims=None):
     """Arithmetic mean over `dim`, or over every dimension.
 
     Formula: `acc = acc + self` over the elements, then `acc / count`
@@ -493,11 +493,13 @@ def mean(input, dim=None, keepdim=False, *, dtype=None, out=None):
 
     Raises:
         TypeError: an argument has the wrong type.
-        NotImplementedError: a dtype is not some.
+        NotImplementedError: a dtype is not float32.
         IndexError: a dimension is out of range.
 
     Also: `Tensor.mean`.
     """
+    if axis is not None or keepdims is not None:
+        dim, keepdim = _dispatch.numpy_names(_mean_op, dim, keepdim, axis, keepdims)
     if type(input) is Tensor and out is None and dtype is None:
         kind = type(dim)
         if kind is int and type(keepdim) is bool:
@@ -514,7 +516,7 @@ def mean(input, dim=None, keepdim=False, *, dtype=None, out=None):
 _mean_op.function = mean
 
 
-def amax(input, dim=(), keepdim=False, *, out=None):
+def amax(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
     """Largest element over `dim`, or over every dimension.
 
     Formula: `acc = maximum(acc, self)` over the elements
@@ -530,11 +532,13 @@ def amax(input, dim=(), keepdim=False, *, out=None):
 
     Raises:
         TypeError: an argument has the wrong type.
-        NotImplementedError: a dtype is not some.
+        NotImplementedError: a dtype is not bool or int64.
         IndexError: a dimension is out of range.
 
     Also: `Tensor.amax`.
     """
+    if axis is not None or keepdims is not None:
+        dim, keepdim = _dispatch.numpy_names(_amax_op, dim, keepdim, axis, keepdims)
     if type(input) is Tensor and out is None:
         kind = type(dim)
         if kind is int and type(keepdim) is bool:
@@ -567,7 +571,7 @@ def cumsum(input, dim, *, dtype=None, out=None):
 
     Raises:
         TypeError: an argument has the wrong type.
-        NotImplementedError: a dtype is not some.
+        NotImplementedError: a dtype is not int64 or float64.
         IndexError: a dimension is out of range.
 
     Also: `Tensor.cumsum`, `Tensor.cumsum_` in place.
@@ -660,7 +664,7 @@ def full(size, fill_value, *, dtype=None, layout=None, out=None, requires_grad=F
 
     Raises:
         TypeError: an argument has the wrong type.
-        NotImplementedError: a dtype is not some.
+        NotImplementedError: a dtype is not bool or float32.
     """
     return _dispatch.factory(_full_op, size, (fill_value, ), dtype, out, requires_grad=requires_grad, layout=layout)
 _full_op.function = full
@@ -680,7 +684,7 @@ def arange(start, end=None, *, dtype=None, out=None, requires_grad=False):
 
     Raises:
         TypeError: an argument has the wrong type.
-        NotImplementedError: a dtype is not some.
+        NotImplementedError: a dtype is not int64 or float32.
     """
     start, end = (0 if end is None else start), (start if end is None else end)
     return _dispatch.factory(_arange_op, [arange_length(start, end, 1)], (start, end, ), dtype, out, requires_grad=requires_grad)

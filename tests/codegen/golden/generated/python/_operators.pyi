@@ -31,9 +31,9 @@ def where(condition: Tensor | Number, input: Tensor, other: Tensor | Number, *, 
     """Takes each element from `self` where `condition` is true, else from `other`."""
 def clamp(input: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None, *, out: Tensor | None = None) -> Tensor:
     """Limits each element to the range from `min` to `max`."""
-def mean(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False, *, dtype: dtype | None = None, out: Tensor | None = None) -> Tensor:
+def mean(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False, *, dtype: dtype | None = None, out: Tensor | None = None, axis: int | Sequence[int] | None = None, keepdims: bool | None = None) -> Tensor:
     """Arithmetic mean over `dim`, or over every dimension."""
-def amax(input: Tensor, dim: int | Sequence[int] = (), keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
+def amax(input: Tensor, dim: int | Sequence[int] = (), keepdim: bool = False, *, out: Tensor | None = None, axis: int | Sequence[int] | None = None, keepdims: bool | None = None) -> Tensor:
     """Largest element over `dim`, or over every dimension."""
 def cumsum(input: Tensor, dim: int, *, dtype: dtype | None = None, out: Tensor | None = None) -> Tensor:
     """Running sum along `dim`."""
@@ -95,9 +95,9 @@ class TensorMethods:
         """Limits each element to the range from `min` to `max`."""
     def clamp_(self, min: Tensor | Number | None = None, max: Tensor | Number | None = None) -> Self:
         """In-place version of `clamp`."""
-    def mean(self, dim: int | Sequence[int] | None = None, keepdim: bool = False, *, dtype: dtype | None = None, out: Tensor | None = None) -> Tensor:
+    def mean(self, dim: int | Sequence[int] | None = None, keepdim: bool = False, *, dtype: dtype | None = None, out: Tensor | None = None, axis: int | Sequence[int] | None = None, keepdims: bool | None = None) -> Tensor:
         """Arithmetic mean over `dim`, or over every dimension."""
-    def amax(self, dim: int | Sequence[int] = (), keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
+    def amax(self, dim: int | Sequence[int] = (), keepdim: bool = False, *, out: Tensor | None = None, axis: int | Sequence[int] | None = None, keepdims: bool | None = None) -> Tensor:
         """Largest element over `dim`, or over every dimension."""
     def cumsum(self, dim: int, *, dtype: dtype | None = None, out: Tensor | None = None) -> Tensor:
         """Running sum along `dim`."""

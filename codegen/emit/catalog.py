@@ -1,0 +1,32 @@
+"""operators.json: what every operator is, for tools that read no YAML and import no codegen (bindings, editors)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from .. import variants
+from ..dtypes import ordered
+from ..model import Operator
+
+
+def emit(operators: Sequence[Operator]) -> str:
+    return json.dumps([_record(operator) for operator in operators], indent=1, ensure_ascii=False) + "\n"
+
+
+def _record(operator: Operator) -> dict[str, object]:
+    """`derivatives` maps arguments to formulas; null stands for one that is declined."""
+    return {
+        "name": operator.name,
+        "schema": str(operator.schema),
+        "doc": operator.doc,
+        "family": operator.family.value,
+        "functions": variants.function_names(operator),
+        "methods": tuple(variants.method_names(operator)),
+        "out": variants.has_out(operator),
+        "dtypes": [dtype.name for dtype in ordered(operator.dtypes)],
+        "promotion": operator.promotion.value,
+        "derivatives": {name: derivative.formula for name, derivative in operator.derivatives.items()},
+        "tags": operator.tags,
+        "line": operator.span.line,
+    }

@@ -1,0 +1,71 @@
+"""Parameter lists of the Python functions and methods, plain or with types."""
+
+from __future__ import annotations
+
+from .model import Family, Operator
+from .schema import Argument, base_name
+from .variants import has_out, parameters, varargs
+
+_TYPES = {
+    "Tensor": "Tensor",
+    "Scalar": "Number",
+    "ScalarType": "dtype",
+    "int": "int",
+    "SymInt": "int",
+    "bool": "bool",
+    "float": "float",
+    "Layout": "layout",
+    "Device": "device | str",
+    "MemoryFormat": "memory_format",
+}
+# Keyword-only parameters that follow from the family, after those of the schema: name, type and default.
+_ADDED = {
+    Family.FACTORY: (("requires_grad", "bool", "False"),),
+    # NumPy's names of `dim` and `keepdim`, which torch accepts as well.
+    Family.REDUCE: (("axis", "int | Sequence[int] | None", "None"), ("keepdims", "bool | None", "None")),
+}
+
+
+def signature(operator: Operator, first: str, *, typed: bool = False, with_out: bool = True) -> str:
+    """The parameter list of the function (`first` = input) or of the method (`first` = self, which then leads)."""
+    declared = list(parameters(operator))
+    if first == "self":
+        declared.sort(key=lambda parameter: parameter.argument.name != "self")
+    separate = varargs(operator)
+    parts: list[str] = []
+    star = False
+    for parameter in declared:
+        is_self = parameter.argument.name == "self"
+        name = first if is_self else parameter.name
+        if separate is not None and parameter.name == separate.name:
+            parts.append(_part(f"*{name}", "int | Sequence[int]" if typed else None))
+            star = True
+            continue
+        if parameter.keyword_only and not star:
+            parts.append("*")
+            star = True
+        kind = type_of(parameter.argument) if typed and not (is_self and first == "self") else None
+        parts.append(_part(name, kind, parameter.default))
+    added = [("out", "Tensor | None", "None")] if with_out and has_out(operator) else []
+    added += _ADDED.get(operator.family, ())
+    if added and not star:
+        parts.append("*")
+    parts += [_part(name, kind if typed else None, default) for name, kind, default in added]
+    return ", ".join(parts)
+
+
+def _part(name: str, kind: str | None, default: str | None = None) -> str:
+    if kind is None:
+        return name if default is None else f"{name}={default}"
+    return f"{name}: {kind}" + ("" if default is None else f" = {default}")
+
+
+def type_of(argument: Argument) -> str:
+    """The annotation of one argument."""
+    base = base_name(argument.type)
+    text = _TYPES.get(base, "object")
+    if base == "Tensor" and not argument.is_list:
+        text = "Tensor" if argument.name == "self" else "Tensor | Number"
+    if argument.is_list:
+        text = "int | Sequence[int]" if str(argument.type).rstrip("?").endswith("[1]") else f"Sequence[{text}]"
+    return f"{text} | None" if argument.is_optional else text

@@ -1,0 +1,210 @@
+"""What an entry becomes: the model's facts, derivatives included, and what the catalogue says of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from codegen import library
+from codegen.dtypes import DTYPES, Promotion
+from codegen.emit import catalog
+from codegen.errors import CodegenError
+from codegen.expr import check_derivative, parse
+from codegen.model import Elementwise, Factory, Family, Operator, View
+from codegen.source import Scalar, parse_text
+from codegen.variants import has_inplace, has_out, method_names
+
+GOLDEN = Path(__file__).parent / "golden" / "ops.yaml"
+
+
+def read(folder: Path, text: str) -> tuple[Operator, ...]:
+    path = folder / "ops.yaml"
+    path.write_text(text, encoding="utf-8")
+    return library.read(path, "ops.yaml")
+
+
+def elementwise(expression: str, rest: str, func: str = "f(Tensor self) -> Tensor") -> str:
+    return f"- func: {func}\n  doc: Doc.\n  elementwise: {expression}\n{rest}"
+
+
+# ---- derivatives --------------------------------------------------------------------------------------------
+
+AUTOMATIC = [
+    ("-self", "f(Tensor self) -> Tensor", {"self": "-grad"}),
+    ("self * other", "f(Tensor self, Tensor other) -> Tensor", {"self": "grad * other", "other": "grad * self"}),
+    ("exp(self)", "f(Tensor self) -> Tensor", {"self": "grad * exp(self)"}),
+    ("self * self", "f(Tensor self) -> Tensor", {"self": "grad * 2 * self"}),
+    ("self * alpha", "f(Tensor self, *, Scalar alpha=2) -> Tensor", {"self": "grad * alpha"}),
+    ("floor(self)", "f(Tensor self) -> Tensor", {"self": "0"}),
+    ("1 / (1 + exp(-self))", "f(Tensor self) -> Tensor", {"self": "grad * sigmoid(self) * (1 - sigmoid(self))"}),
+]
+
+
+@pytest.mark.parametrize(("expression", "func", "formulas"), AUTOMATIC, ids=lambda value: str(value))
+def test_automatic_derivatives(tmp_path: Path, expression: str, func: str, formulas: dict[str, str]) -> None:
+    """The kept formulas compute what the known ones compute."""
+    (operator,) = read(tmp_path, elementwise(expression, "  dtypes: floating\n  derivatives: auto\n", func))
+    assert set(operator.derivatives) == set(formulas)
+    for name, formula in formulas.items():
+        derivative = operator.derivatives[name]
+        assert derivative.text == "auto"
+        assert derivative.tree is not None
+        assert derivative.formula == str(derivative.tree)
+        assert check_derivative(parse(expression), name, derivative.tree) is None
+        assert check_derivative(parse(expression), name, parse(formula)) is None
+
+
+def test_automatic_for_one_argument(tmp_path: Path) -> None:
+    rest = "  dtypes: floating\n  derivatives: {self: auto, other: none}\n"
+    (operator,) = read(tmp_path, elementwise("self - 3 * other", rest, "f(Tensor self, Tensor other) -> Tensor"))
+    assert {name: derivative.formula for name, derivative in operator.derivatives.items()} == {
+        "self": "grad",
+        "other": None,
+    }
+
+
+def test_fixed_inputs_have_no_derivative(tmp_path: Path) -> None:
+    rest = "  fixed: {mask: bool}\n  derivatives: auto\n"
+    (operator,) = read(tmp_path, elementwise("self if mask else 0", rest, "f(Tensor mask, Tensor self) -> Tensor"))
+    assert {name: d.formula for name, d in operator.derivatives.items()} == {"self": "grad if mask else 0"}
+
+
+def test_the_floating_expression_is_differentiated(tmp_path: Path) -> None:
+    cases = "{bool: self, integer: self * 2, floating: self * 3}"
+    (operator,) = read(tmp_path, elementwise(cases, "  derivatives: auto\n"))
+    formula = operator.derivatives["self"].tree
+    assert formula is not None
+    assert check_derivative(parse("self * 3"), "self", formula) is None
+
+
+def test_declared_formulas_may_use_the_result(tmp_path: Path) -> None:
+    rest = "  dtypes: floating\n  derivatives:\n    self: grad * result\n"
+    (operator,) = read(tmp_path, elementwise("exp(self)", rest))
+    assert operator.derivatives["self"].formula == "grad * result"
+
+
+def test_a_function_without_a_known_derivative_can_have_a_formula(tmp_path: Path) -> None:
+    rest = "  dtypes: floating\n  derivatives:\n    self: grad / self\n"
+    (operator,) = read(tmp_path, elementwise("lgamma(self)", rest))
+    assert operator.derivatives["self"].formula == "grad / self"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        elementwise("self & other", "  dtypes: integer\n", "f(Tensor self, Tensor other) -> Tensor"),
+        elementwise("self < 1", "  promotion: always_bool\n"),
+        elementwise("{integer: ~self, bool: ~self}", ""),
+        "- func: f(Tensor self) -> Tensor\n  doc: Doc.\n  composite: return self\n",
+        elementwise("self if mask else 0", "  fixed: {mask: bool}\n  derivatives: {self: auto}\n",
+                    "f(Tensor mask, Tensor self) -> Tensor"),
+    ],
+)  # fmt: skip
+def test_where_no_derivative_is_needed(tmp_path: Path, text: str) -> None:
+    assert len(read(tmp_path, text)) == 1
+
+
+# ---- facts --------------------------------------------------------------------------------------------------
+
+
+def test_defaults(tmp_path: Path) -> None:
+    (operator,) = read(tmp_path, elementwise("-self", "  derivatives: none\n"))
+    assert (operator.name, operator.family, operator.promotion) == ("f", Family.ELEMENTWISE, Promotion.DEFAULT)
+    assert operator.dtypes == frozenset(DTYPES.values())
+    assert (operator.method, operator.function, operator.cost) == (True, True, 1.0)
+    assert (operator.operator, operator.aliases, operator.reference, operator.refusal) == (None, (), None, None)
+
+
+def test_keys_are_read(tmp_path: Path) -> None:
+    rest = (
+        "  operator: neg\n  aliases: g\n  dtypes: [half, bool]\n  cost: 2.5\n  tags: [a, b]\n  variants: method\n"
+        "  refusal: No.\n  reference: np.negative\n  derivatives: none\n"
+    )
+    (operator,) = read(tmp_path, elementwise("-self", rest))
+    assert (operator.operator, operator.aliases, operator.tags) == ("neg", ("g",), ("a", "b"))
+    assert {dtype.name for dtype in operator.dtypes} == {"bool", "float16", "bfloat16"}
+    assert (operator.cost, operator.refusal, operator.reference) == (2.5, "No.", "np.negative")
+    assert (operator.method, operator.function) == (True, False)
+    assert [dtype.name for dtype in operator.compute_dtypes] == ["bool", "float32"]
+    assert list(method_names(operator)) == ["f", "f_", "g", "g_", "__neg__"]
+
+
+def test_a_method_needs_self_but_not_in_front(tmp_path: Path) -> None:
+    rest = "  fixed: {mask: bool}\n  derivatives: none\n"
+    (operator,) = read(tmp_path, elementwise("self if mask else 0", rest, "f(Tensor mask, Tensor self) -> Tensor"))
+    assert operator.method
+    assert not has_inplace(operator), "x.f_(mask) would have the dtype of the mask"
+
+
+def test_the_text_of_an_entry_is_its_own(tmp_path: Path) -> None:
+    """For lists that start at the margin and for those that are indented."""
+    for margin in ("", "  "):
+        lines = []
+        for name in ("f", "g"):
+            entry = elementwise("-self", "  derivatives: none\n\n", f"{name}(Tensor self) -> Tensor")
+            lines += [margin + line if line else line for line in entry.split("\n")]
+        first, second = read(tmp_path, "\n".join([*lines, f"{margin}# a comment"]))
+        assert first.text.split("\n")[0] == f"{margin}- func: f(Tensor self) -> Tensor"
+        assert first.text.endswith("derivatives: none")
+        assert second.text.count("func:") == 1
+        assert second.text.endswith("derivatives: none")
+
+
+def test_bodies() -> None:
+    operators = {operator.name: operator for operator in library.read(GOLDEN, "ops.yaml")}
+    where, select, arange = (operators[name].body for name in ("where", "select", "arange"))
+    assert isinstance(where, Elementwise)
+    assert where.fixed == {"condition": DTYPES["bool"]}
+    assert isinstance(select, View)
+    (requirement,) = select.require
+    assert requirement.error == "IndexError"
+    assert [str(part) for part in requirement.message if isinstance(part, str)] == [
+        "100 % wrong for a 0-dim tensor of shape ",
+        " at ",
+        ".",
+    ]
+    assert [name for name, _ in select.let] == ["place"]
+    assert isinstance(arange, Factory)
+    assert arange.let == (("start", "0 if end is None else start"), ("end", "start if end is None else end"))
+    assert not has_out(operators["select"])
+
+
+def test_no_name_is_lost_when_its_entry_is_wrong(tmp_path: Path) -> None:
+    """A body that cannot be read does not hide that another entry has the same name."""
+    good = elementwise("-self", "  derivatives: none\n")
+    with pytest.raises(CodegenError) as caught:
+        read(tmp_path, elementwise("-slef", "  derivatives: none\n") + good)
+    assert [(d.line, d.column) for d in caught.value.diagnostics] == [(3, 17), (5, 9)]
+
+
+# ---- parts of scalars ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["- a {b} c", "- 'it''s a {b} c'", "- >-\n  folded\n  a {b} c", "- |\n  x\n  a {b} c"])
+def test_a_part_of_a_scalar_stands_where_it_stands_in_the_whole(text: str) -> None:
+    (whole,) = parse_text(text, "f").root
+    assert isinstance(whole, Scalar)
+    start = whole.value.index("b} c")
+    part = whole.part(start, start + 4)
+    assert part.value == "b} c"
+    for offset in range(5):
+        assert part.locate(offset) == whole.locate(start + offset)
+    assert part.span == whole.span_at(start, 4)
+    assert part.part(3, 4).span_at(0) == whole.span_at(start + 3)
+
+
+# ---- the catalogue ------------------------------------------------------------------------------------------
+
+
+def test_the_catalogue_lists_every_operator() -> None:
+    operators = library.read(GOLDEN, "ops.yaml")
+    records = {record["name"]: record for record in json.loads(catalog.emit(operators))}
+    assert list(records) == [operator.name for operator in operators]
+    assert records["add"]["schema"] == "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"
+    assert records["add"]["methods"] == ["add", "add_", "__add__", "__radd__", "__iadd__"]
+    assert records["add"]["derivatives"] == {"self": "grad", "other": "grad * alpha"}
+    assert records["neg"]["derivatives"] == {"self": "-grad"}
+    assert records["cumsum"]["derivatives"] == {"self": None}
+    assert records["where"]["dtypes"] == ["float32"]

@@ -1,0 +1,171 @@
+"""Writing and checking the generated files: what is stale, what is touched, and that the text never varies."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from codegen import emit, generate, library
+from codegen.__main__ import main
+
+ROOT = Path(__file__).resolve().parents[2]
+OPS = Path(__file__).parent / "golden" / "ops.yaml"
+CORE = ROOT / "runtime" / "core"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    """What codegen wrote for the small file."""
+    output = tmp_path / "generated"
+    assert run(output) == 0
+    capsys.readouterr()
+    return output
+
+
+def run(output: Path, *options: str) -> int:
+    return main(["--yaml", str(OPS), "--output", str(output), *options])
+
+
+# ---- --check ------------------------------------------------------------------------------------------------
+
+
+def test_fresh_files_pass_the_check(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "README.md").write_text("kept")
+    (folder / "python" / "__pycache__").mkdir()
+    (folder / "python" / "__pycache__" / "module.pyc").write_bytes(b"")
+    assert run(folder, "--check") == 0
+    assert capsys.readouterr() == ("", "")
+
+
+def test_the_check_names_each_stale_file_and_the_command(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "kernels" / "neg.c").unlink()
+    (folder / "kernels" / "removed.c").write_text("left over")
+    with (folder / "core" / "casts.c").open("a") as stream:
+        stream.write(" ")
+    (folder / "python" / "_operators.py").write_bytes(b"\xff")
+    assert run(folder, "--check") == 1
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    stale = ["core/casts.c", "kernels/neg.c", "kernels/removed.c", "python/_operators.py"]
+    assert printed.err.splitlines() == [f"{folder / path} is stale; run `python -m codegen`" for path in stale]
+    assert not (folder / "kernels" / "neg.c").exists(), "the check writes nothing"
+
+
+def test_writing_makes_stale_files_fresh(folder: Path) -> None:
+    (folder / "kernels" / "neg.c").unlink()
+    (folder / "kernels" / "removed.c").write_text("left over")
+    (folder / "core" / "casts.c").write_text("changed")
+    assert run(folder) == 0
+    assert run(folder, "--check") == 0
+    assert not (folder / "kernels" / "removed.c").exists()
+
+
+def test_the_check_of_a_folder_that_does_not_exist_fails(tmp_path: Path) -> None:
+    assert run(tmp_path / "absent", "--check") == 1
+    assert not (tmp_path / "absent").exists()
+
+
+def test_the_paths_of_all_files_are_printed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(folder) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert printed == sorted(path.as_posix() for path in folder.rglob("*") if path.is_file())
+
+
+# ---- writing ------------------------------------------------------------------------------------------------
+
+
+def test_unchanged_files_are_not_touched(folder: Path) -> None:
+    long_ago = 1_000_000_000
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    for path in files:
+        os.utime(path, (long_ago, long_ago))
+    changed = folder / "kernels" / "exp.c"
+    changed.write_text("changed")
+    assert run(folder) == 0
+    assert [path for path in files if path.stat().st_mtime != long_ago] == [changed]
+
+
+def test_a_failed_write_leaves_no_file_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(source: str, target: str) -> None:
+        raise OSError("no room")
+
+    monkeypatch.setattr(generate.os, "replace", refuse)
+    with pytest.raises(OSError, match="no room"):
+        generate.write({"a.c": "text"}, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_text_does_not_depend_on_the_process() -> None:
+    """Two interpreters with different hash seeds, which order sets differently, give the same bytes."""
+    program = (
+        "import sys; from codegen import emit, library\n"
+        "files = emit.outputs(library.read('ops.yaml'), 'ops.yaml')\n"
+        "sys.stdout.write(''.join(f'{path}\\n{text}' for path, text in files.items()))\n"
+    )
+    digests = set()
+    for seed in ("1", "2"):
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            stdout=subprocess.PIPE,
+            check=True,
+        )
+        assert len(done.stdout) > 100_000
+        digests.add(hashlib.sha256(done.stdout).hexdigest())
+    assert len(digests) == 1
+
+
+# ---- lines --------------------------------------------------------------------------------------------------
+
+
+def test_line_directives_return_to_the_generated_file() -> None:
+    files = emit.outputs(library.read(OPS, "ops.yaml"), "ops.yaml")
+    directive = re.compile(r'#line (\d+) "(.+)"')
+    found = 0
+    for path, text in files.items():
+        for number, line in enumerate(text.splitlines(), start=1):
+            match = directive.fullmatch(line)
+            if match and match[2] != "ops.yaml":
+                assert (match[2], int(match[1])) == (path.rsplit("/", 1)[-1], number + 1)
+                found += 1
+    assert found > 10
+    assert not any("@line" in text or "@here@" in text for text in files.values())
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+@pytest.mark.parametrize(
+    ("body", "line"),
+    [
+        ("  elementwise: exp(self)", 4),
+        ("  elementwise:\n    floating: >-\n      self *\n      exp(self)", 6),
+    ],
+)
+def test_a_c_error_names_the_line_of_the_yaml(tmp_path: Path, body: str, line: int) -> None:
+    """The kernel of an expression whose function C must not use: gcc blames, and quotes, the YAML."""
+    yaml = tmp_path / "my_ops.yaml"
+    yaml.write_text(
+        "# One operator.\n- func: my_exp(Tensor self) -> Tensor\n  doc: Exponential.\n"
+        f"{body}\n  promotion: int_to_float\n  dtypes: floating\n  derivatives: auto\n"
+    )
+    output = tmp_path / "generated"
+    assert main(["--yaml", str(yaml), "--output", str(output)]) == 0
+    stub = tmp_path / "stub"
+    stub.mkdir()
+    (stub / "kernel.h").write_text(f'#include "{CORE / "kernel.h"}"\n#pragma GCC poison expf\n')
+    command = ["gcc", "-std=gnu11", "-fsyntax-only", "-fdiagnostics-color=never"]
+    command += ["-DOW_LEVEL=v1", "-DOW_NLEVELS=1", f"-I{stub}", f"-I{CORE}", f"-I{output / 'include'}"]
+    source = str(output / "kernels" / "my_exp.c")
+    done = subprocess.run([*command, source], cwd=tmp_path, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert re.search(rf"^my_ops\.yaml:{line}:\d+: error: .*expf", done.stderr, re.MULTILINE), done.stderr
+    assert f"    {line} | {yaml.read_text().splitlines()[line - 1]}" in done.stderr
+    intact = [flag for flag in command if flag != f"-I{stub}"]
+    assert subprocess.run([*intact, source], cwd=tmp_path, check=False).returncode == 0

@@ -1,0 +1,226 @@
+"""Tests of elementwise operators: values in every dtype and layout, promotion, numbers."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import opweave
+import pytest
+from codegen.dtypes import DTYPES, DType, promote
+
+from . import promotion, reference
+from .arrays import Array, tensor
+from .compare import check
+from .extremes import extremes, ordinary
+from .layouts import SHAPES, Layout, layouts
+from .promotion import operand
+from .spec import Spec
+from .suite import OperatorTests
+
+NUMBERS = (True, False, 0, 2, -3, 0.1, 2.5, -0.0, float("inf"), float("nan"), 300, 2**40)
+"""Python numbers that are tried in the place of a tensor."""
+
+
+def input_dtypes(spec: Spec, dtype: DType) -> dict[str, DType]:
+    return {name: DTYPES[spec.fixed.get(name, dtype.name)] for name in spec.inputs}
+
+
+def divisible(spec: Spec, name: str, values: Array) -> Array:
+    """Without the values for which a fallible operator has no result."""
+    if spec.fallible and name == spec.inputs[-1] and values.dtype.kind in "iu":
+        return np.where(values == 0, values.dtype.type(1), values)
+    return values
+
+
+def shaped_values(spec: Spec, dtype: DType, shape: tuple[int, ...]) -> dict[str, Array]:
+    """Ordinary and extreme values for every input."""
+    found = {}
+    for place, (name, of) in enumerate(input_dtypes(spec, dtype).items()):
+        count = max(int(np.prod(shape)), 1)
+        mixed = np.concatenate([ordinary(of, count, place), extremes(of)])
+        order = np.random.default_rng([place, count]).permutation(mixed.size)
+        found[name] = divisible(spec, name, np.resize(mixed[order], shape))
+    return found
+
+
+def run(spec: Spec, operands: Mapping[str, Any], **params: Any) -> opweave.Tensor:
+    """The operator in whichever form it has."""
+    if spec.function:
+        return getattr(opweave, spec.name)(*(operands.get(name) for name in spec.inputs), **params)
+    receiver, *rest = (operands.get(name) for name in spec.inputs)
+    return getattr(receiver, spec.name)(*rest, **params)
+
+
+def compare(spec: Spec, operands: Mapping[str, Any], values: Mapping[str, Array], what: str, **params: Any) -> None:
+    """One call against the reference."""
+    dtypes = {name: operand(value) for name, value in operands.items()}
+    want, result = reference.elementwise(spec, values, dtypes, params)
+    got = run(spec, operands, **params)
+    check(got, want, result.name, reference.ulp(spec, result), f"{spec.name} {what} {params or ''}")
+
+
+class ElementwiseTests(OperatorTests):
+    def test_extreme_values(self, dtype: str) -> None:
+        """Every combination of the extreme values."""
+        spec, of = self.spec, DTYPES[dtype]
+        tables = [extremes(each) for each in input_dtypes(spec, of).values()]
+        if len(tables) == 3:
+            tables = [table[:: 1 + table.size // 16] for table in tables]
+        grids = np.meshgrid(*tables, indexing="ij")
+        values = {name: divisible(spec, name, grid) for name, grid in zip(spec.inputs, grids, strict=True)}
+        dtypes = input_dtypes(spec, of)
+        operands = {name: tensor(array, dtypes[name]) for name, array in values.items()}
+        compare(spec, operands, values, f"{dtype} extremes")
+
+    def test_layouts(self, dtype: str) -> None:
+        """Every shape; each layout beside contiguous operands and beside itself."""
+        spec, of = self.spec, DTYPES[dtype]
+        for shape in SHAPES:
+            values = shaped_values(spec, of, shape)
+            for layout in layouts(shape, of):
+                for together in {False, len(spec.inputs) > 1}:
+                    self.compare_layouts(of, values, [layout] * len(spec.inputs) if together else [layout])
+
+    @pytest.mark.slow
+    def test_all_pairs_of_layouts(self, dtype: str) -> None:
+        spec, of = self.spec, DTYPES[dtype]
+        for shape in SHAPES:
+            values = shaped_values(spec, of, shape)
+            for chosen in itertools.product(layouts(shape, of), repeat=len(spec.inputs)):
+                self.compare_layouts(of, values, list(chosen))
+
+    def compare_layouts(self, of: DType, values: Mapping[str, Array], chosen: list[Layout]) -> None:
+        """Inputs for which no layout is chosen are contiguous."""
+        spec = self.spec
+        operands, effective = {}, {}
+        for place, (name, dtype) in enumerate(input_dtypes(spec, of).items()):
+            layout = chosen[place] if place < len(chosen) else next(layouts(values[name].shape))
+            operands[name], effective[name] = layout.place(values[name], dtype)
+        compare(spec, operands, effective, f"{of} {', '.join(map(str, chosen))}")
+
+    def test_broadcasting(self, dtype: str) -> None:
+        spec, of = self.spec, DTYPES[dtype]
+        shapes = [(3, 1, 40), (5, 1), (1,), (), (2, 1, 1, 1), (3, 0, 1)]
+        for chosen in itertools.permutations(shapes, len(spec.inputs)):
+            values = {
+                name: shaped_values(spec, of, shape)[name] for name, shape in zip(spec.inputs, chosen, strict=True)
+            }
+            if spec.fixed and all(values[name].shape == () for name in spec.free):
+                continue
+            dtypes = input_dtypes(spec, of)
+            operands = {name: tensor(array, dtypes[name]) for name, array in values.items()}
+            compare(spec, operands, values, f"{dtype} shapes {chosen}")
+
+    def test_long_rows(self, dtype: str) -> None:
+        """Lengths around those of vectors and chunks, and one that is shared among threads."""
+        spec, of = self.spec, DTYPES[dtype]
+        for count in (15, 16, 17, 63, 511, 512, 513, 1025, 40_000):
+            values = shaped_values(spec, of, (count,))
+            dtypes = input_dtypes(spec, of)
+            operands = {name: tensor(array, dtypes[name]) for name, array in values.items()}
+            compare(spec, operands, values, f"{dtype} {count} elements")
+
+    def test_absent_inputs(self, dtype: str) -> None:
+        spec, of = self.spec, DTYPES[dtype]
+        values = shaped_values(spec, of, (3, 7))
+        for count in range(1, len(spec.optional)):
+            for absent in itertools.combinations(spec.optional, count):
+                given = {name: array for name, array in values.items() if name not in absent}
+                compare(spec, {name: tensor(array, of) for name, array in given.items()}, given, f"without {absent}")
+
+    def test_params(self, dtype: str) -> None:
+        """Numbers besides the tensors, of every kind that the dtype admits."""
+        spec, of = self.spec, DTYPES[dtype]
+        numbers: list[Any] = [True, False] if of.is_bool else [0, 1, -2, 3]
+        if of.is_floating:
+            numbers += [0.5, -1.25]
+        values = shaped_values(spec, of, (4, 19))
+        operands = {name: tensor(array, of) for name, array in values.items()}
+        for name, number in itertools.product(spec.params, numbers):
+            compare(spec, operands, values, f"{dtype}", **{name: number})
+
+    # ---- promotion ----
+
+    def test_promotion(self) -> None:
+        """Every pair of dtypes, with and without dimensions: dtype and values of the result."""
+        for first, second in itertools.product(DTYPES.values(), repeat=2):
+            for ranks in itertools.product(((3, 5), ()), repeat=2):
+                self.compare_mixed((first, second), ranks)
+
+    @pytest.mark.slow
+    def test_promotion_in_every_layout(self) -> None:
+        for first, second in itertools.product(DTYPES.values(), repeat=2):
+            for one, other in itertools.product(layouts((9, 33), first), layouts((9, 33), second)):
+                self.compare_mixed((first, second), ((9, 33), (9, 33)), (one, other))
+
+    def compare_mixed(
+        self,
+        dtypes: tuple[DType, DType],
+        shapes: tuple[tuple[int, ...], tuple[int, ...]],
+        chosen: tuple[Layout, Layout] | None = None,
+    ) -> None:
+        spec = self.spec
+        free = spec.free[-2:]
+        if len(free) < 2:
+            return
+        operands: dict[str, Any] = {}
+        values: dict[str, Array] = {}
+        for name in spec.inputs:
+            place = free.index(name) if name in free else 0
+            of = DTYPES[spec.fixed[name]] if name in spec.fixed else dtypes[place]
+            array = moderate(spec, name, dtypes, shapes[place], of)
+            layout = chosen[place] if chosen else next(layouts(shapes[place]))
+            operands[name], values[name] = layout.place(array, of)
+        self.compare_or_refuse(operands, values, f"{dtypes[0]} {shapes[0]} and {dtypes[1]} {shapes[1]}")
+
+    def test_numbers(self, dtype: str) -> None:
+        """Python's numbers in the place of each input, beside tensors with and without dimensions."""
+        spec, of = self.spec, DTYPES[dtype]
+        if len(spec.free) < 2:
+            return
+        for shape, number, place in itertools.product(((2, 9), ()), NUMBERS, spec.free):
+            if spec.fallible and number == 0 and not (of.is_floating or isinstance(number, float)):
+                continue
+            if isinstance(number, int) and not of.is_floating and not of.is_bool and not fits(number, of):
+                continue
+            common = promotion.common_dtype([(of, 0 if shape else 1), operand(number)])
+            dtypes = input_dtypes(spec, of)
+            values: dict[str, Array] = {
+                name: moderate(spec, name, (of, common), shape, dtypes[name]) for name in spec.inputs
+            }
+            operands: dict[str, Any] = {name: tensor(array, dtypes[name]) for name, array in values.items()}
+            values[place] = np.asarray(number)
+            operands[place] = number
+            self.compare_or_refuse(operands, values, f"{dtype} {shape} with {place}={number!r}")
+
+    def compare_or_refuse(self, operands: Mapping[str, Any], values: Mapping[str, Array], what: str) -> None:
+        spec = self.spec
+        common = reference.common_dtype(spec, {name: operand(value) for name, value in operands.items()})
+        kinds = [operand(operands[name])[0] for name in spec.free]
+        refused = spec.refusal and any(kind.name not in spec.dtypes for kind in kinds)
+        if common.name in spec.dtypes and not refused:
+            compare(spec, operands, values, what)
+            return
+        with pytest.raises(RuntimeError if spec.refusal else NotImplementedError):
+            run(spec, operands)
+
+
+def fits(number: int, dtype: DType) -> bool:
+    return dtype.lowest <= number <= dtype.highest
+
+
+def moderate(spec: Spec, name: str, dtypes: tuple[DType, ...], shape: tuple[int, ...], of: DType) -> Array:
+    """Values that stay what they are in the promoted dtype: conversions out of range have tests of their own."""
+    bounds = [dtype for dtype in (*dtypes, promote(*dtypes)) if dtype.is_integer]
+    low = max((dtype.lowest for dtype in bounds), default=-9)
+    random = np.random.default_rng([len(name), of.code, len(shape)])
+    array = random.integers(max(low, -9), 10, shape)
+    numbers = np.where(array == 0, 1, array) if spec.fallible and name == spec.inputs[-1] else array
+    if of.is_floating:
+        numbers = numbers + random.integers(0, 8, shape) / 8
+    return reference.cast(numbers, of)
+
+

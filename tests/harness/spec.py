@@ -1,0 +1,61 @@
+"""The facts about one operator that its generated tests need. Written by codegen, read by the suites."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from codegen.operators import PYTHON_OPERATORS, PythonOperator
+
+
+@dataclass(frozen=True)
+class Spec:
+    """Argument names are those of the Python function; `schema_names` maps them to those of expressions."""
+
+    name: str
+    inputs: tuple[str, ...]
+    dtypes: tuple[str, ...]
+    promotion: str = "default"
+    params: Mapping[str, float | None] = field(default_factory=dict)
+    """Numbers besides the tensors, with their defaults (None: required)."""
+    ints: tuple[str, ...] = ()
+    lists: tuple[str, ...] = ()
+    reference: str | None = None
+    """NumPy's form of the operator, an expression over the names of the schema; None: there is none."""
+    expressions: tuple[tuple[tuple[str, ...], str], ...] = ()
+    """The declared expressions with the dtypes they are for, where there is no reference."""
+    inexact: tuple[str, ...] = ()
+    """Dtypes in which the operator calls functions of the mathematics library: results may be off by some ULP."""
+    function: bool = True
+    method: bool = True
+    inplace: bool = False
+    out: bool = True
+    aliases: tuple[str, ...] = ()
+    operator: str | None = None
+    fixed: Mapping[str, str] = field(default_factory=dict)
+    """Inputs of one dtype only, which do not take part in promotion."""
+    optional: tuple[str, ...] = ()
+    """Inputs that may be None; one of them must be given."""
+    refusal: bool = False
+    """Is a dtype that is not accepted a RuntimeError (else NotImplementedError)?"""
+    dtype_argument: bool = False
+    refuses_empty: bool = False
+    signature: str = ""
+    """Shapes of an extern operator in the grammar of NumPy's generalised ufuncs."""
+    keeps_number: bool = False
+    """Is a number in the last place kept in the precision of the computation, not rounded to the common dtype?"""
+    fallible: bool = False
+    """Can the computation itself fail, for example by a division by zero?"""
+
+    @property
+    def python_operator(self) -> PythonOperator | None:
+        return PYTHON_OPERATORS[self.operator] if self.operator else None
+
+    @property
+    def schema_names(self) -> dict[str, str]:
+        return {name: "self" if name == "input" else name for name in (*self.inputs, *self.params)}
+
+    @property
+    def free(self) -> tuple[str, ...]:
+        """Inputs that take part in promotion."""
+        return tuple(name for name in self.inputs if name not in self.fixed)
