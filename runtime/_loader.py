@@ -8,9 +8,10 @@ bind to it. Loaded here with RTLD_LOCAL it is found by `_C` alone, through its n
 from __future__ import annotations
 
 import os
-import warnings
 import sys
+import warnings
 from importlib.machinery import ExtensionFileLoader, ModuleSpec, PathFinder
+from typing import Any
 
 # cffi's own loader: it is needed anyway, and importing ctypes would take longer than all of this.
 import _cffi_backend
@@ -55,4 +56,5 @@ _load_handle_type()
 
 _problem = _C.lib.environment_problem()
 if _problem:
-    warnings.warn(_C.ffi.string(_problem).decode(), RuntimeWarning, stacklevel=2)
+    _text: Any = _C.ffi.string(_problem)
+    warnings.warn(_text.decode(), RuntimeWarning, stacklevel=2)

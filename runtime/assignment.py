@@ -11,10 +11,30 @@ from typing import Any
 from . import handles
 from ._C import lib
 from .dtypes import BY_CODE, dtype
-from .errors import raise_pending
+from .errors import raise_pending, take_pending
 from .handles import OVERFLOW, shape_of, strides_of, type_name
 
 _FLOAT32_MAXIMUM = 3.4028234663852886e38
+
+
+def write(target: float, value: Any) -> bool:
+    """Writes a tensor or a number, broadcast, into the elements of `target`.
+
+    False, with nothing written, for other values and for tensors that do not fit as they are: these need a Source.
+    """
+    kind = type(value)
+    if kind is handles.Tensor:
+        if lib.copy_(target, value._h):
+            return True
+        take_pending()
+    elif kind is float or kind is int or kind is bool:
+        number = _number_handle(value, BY_CODE[lib.dtype(target)])
+        done = lib.copy_(target, number)
+        lib.release(number)
+        if not done:
+            raise_pending()
+        return True
+    return False
 
 
 class Source:

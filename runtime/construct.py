@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import warnings
 from array import array
+from collections.abc import Sequence
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import handles, interchange
 from ._C import lib
@@ -17,6 +18,9 @@ from .conversion import tensor_of_bytes
 from .dtypes import EXPORTS, dtype, get_default_dtype
 from .handles import OVERFLOW, wrap
 from .types import check_placement
+
+if TYPE_CHECKING:
+    from .tensor import Tensor as TensorType
 
 __all__ = ["as_tensor", "asarray", "is_tensor", "scalar_tensor", "tensor"]
 
@@ -27,9 +31,10 @@ _SEQUENCES = frozenset((list, tuple))
 
 def tensor(
     data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
-) -> Any:
+) -> TensorType:
     """A new tensor with the values of `data`: a number, nested sequences of numbers, an array or a tensor."""
-    check_placement("tensor", device=device, pin_memory=pin_memory, requires_grad=requires_grad)
+    if device is not None or pin_memory or requires_grad:
+        check_placement("tensor", device=device, pin_memory=pin_memory, requires_grad=requires_grad)
     wanted = None if dtype is None else _resolve(dtype, "tensor")
     if isinstance(data, handles.Tensor):
         warnings.warn(
@@ -41,27 +46,28 @@ def tensor(
     return _new(data, wanted)
 
 
-def as_tensor(data: Any, *, dtype: Any = None, device: Any = None) -> Any:
+def as_tensor(data: Any, *, dtype: Any = None, device: Any = None) -> TensorType:
     """The data as a tensor, without a copy where it is a tensor or an array of that dtype."""
     check_placement("as_tensor", device=device)
     wanted = None if dtype is None else _resolve(dtype, "as_tensor")
     if interchange.is_array(data):
         data = interchange.from_array(data)
     if isinstance(data, handles.Tensor):
-        return data if wanted is None else data.to(wanted)
+        source: TensorType = data
+        return source if wanted is None else source.to(wanted)
     return _new(data, wanted)
 
 
 def asarray(
     obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
-) -> Any:
+) -> TensorType:
     """A tensor of the object's values, which shares its memory where that is possible and `copy` is not true.
 
     Raises ValueError when `copy` is False and the memory cannot be shared.
     """
     check_placement("asarray", device=device, requires_grad=requires_grad)
     wanted = None if dtype is None else _resolve(dtype, "asarray")
-    source = None
+    source: TensorType | None = None
     if isinstance(obj, handles.Tensor):
         source = obj
     elif interchange.is_array(obj):
@@ -83,7 +89,7 @@ def asarray(
 
 def scalar_tensor(
     s: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool | None = None
-) -> Any:
+) -> TensorType:
     """A tensor without dimensions, of the default dtype when none is given."""
     check_placement("scalar_tensor", layout=layout, device=device, pin_memory=pin_memory)
     if isinstance(s, handles.Tensor) and not s.ndim:
@@ -101,53 +107,49 @@ def is_tensor(obj: Any) -> bool:
 _resolve = dtype.resolve
 
 
-def _new(data: Any, wanted: dtype | None) -> Any:
+def _new(data: Any, wanted: dtype | None) -> TensorType:
     """A tensor with memory of its own."""
+    kind = type(data)
+    if kind is float or kind is int or kind is bool:
+        return _store([data], (), wanted or _common_dtype([data]))
+    flat = _flatten(data)
+    if flat is not None:
+        values, shape = flat
+        return _store(values, shape, wanted or _common_dtype(values))
     if interchange.is_array(data):
         # The array is only read, so one that must not be written is as good as any.
         data = interchange.from_array(data, warn=False)
     if isinstance(data, handles.Tensor):
         return wrap(lib.clone_(data._h, -1 if wanted is None else wanted.code, False))
-    kind = type(data)
-    if kind is float or kind is int or kind is bool:
-        values: list[Any] | None = [data]
-        shape: tuple[int, ...] = ()
-    else:
-        values, shape = _flatten(data)
-    if values is None:
-        shape = _shape(data)
-        inferred = _infer(data)
-        values = []
-        _collect(data, shape, 0, values)
-    else:
-        inferred = None
-    if wanted is None:
-        wanted = inferred or _common_dtype(values)
-    return _store(values, shape, wanted)
+    shape = _shape(data)
+    inferred = _infer(data)
+    values = []
+    _collect(data, shape, 0, values)
+    return _store(values, shape, wanted or inferred)
 
 
 # ---- nested lists of Python's own numbers -------------------------------------------------------------------
 
 
-def _flatten(data: Any) -> tuple[list[Any] | None, tuple[int, ...]]:
-    """The numbers of nested lists and the shape; no numbers where anything is unusual, which `_collect` handles."""
+def _flatten(data: Any) -> tuple[Any, tuple[int, ...]] | None:
+    """The numbers of nested lists and the shape; None where anything is unusual, which `_collect` handles."""
     if type(data) not in _SEQUENCES:
-        return None, ()
+        return None
     shape = [len(data)]
     while data and type(data[0]) in _SEQUENCES:
         length = len(data[0])
         if not _SEQUENCES.issuperset(map(type, data)) or set(map(len, data)) != {length}:
-            return None, ()
+            return None
         shape.append(length)
         if len(shape) > _MAX_DIMS:
-            return None, ()
+            return None
         data = list(chain.from_iterable(data))
     if not {bool, int, float}.issuperset(map(type, data)):
-        return None, ()
+        return None
     return data, tuple(shape)
 
 
-def _common_dtype(values: list[Any]) -> dtype:
+def _common_dtype(values: Sequence[Any]) -> dtype:
     kinds = set(map(type, values))
     if not kinds or float in kinds:
         return get_default_dtype()
@@ -186,7 +188,8 @@ def _shape(data: Any) -> tuple[int, ...]:
 def _infer(value: Any) -> dtype:
     """The dtype of a number, or the common one of a sequence."""
     if isinstance(value, handles.Tensor):
-        return value.dtype
+        own: dtype = value.dtype
+        return own
     if interchange.is_array(value) or interchange.is_array_scalar(value):
         return interchange.dtype_of_array(value)
     if isinstance(value, bool):
@@ -234,7 +237,7 @@ def _collect(value: Any, shape: tuple[int, ...], dim: int, values: list[Any]) ->
 # ---- numbers to memory --------------------------------------------------------------------------------------
 
 
-def _store(values: list[Any], shape: tuple[int, ...], of: dtype) -> Any:
+def _store(values: Sequence[Any], shape: tuple[int, ...], of: dtype) -> TensorType:
     """A new tensor of these numbers."""
     if of is _BOOL:
         return tensor_of_bytes(bytes(map(bool, values)), shape, of)
@@ -247,7 +250,7 @@ def _store(values: list[Any], shape: tuple[int, ...], of: dtype) -> Any:
     return tensor_of_bytes(array("d", values), shape, wide).to(of)
 
 
-def _integer_array(values: list[Any], of: dtype) -> array[int]:
+def _integer_array(values: Sequence[Any], of: dtype) -> array[int]:
     assert of.typecode is not None
     if float in set(map(type, values)):
         # NaN is in no range.

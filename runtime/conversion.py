@@ -1,8 +1,11 @@
 """Methods of Tensor that turn it into something else: Python numbers, lists, arrays, bytes, other dtypes, copies."""
 
+# mypy: disable-error-code="no-any-return"
+# (in a mixin `self` is an instance of the class that it is mixed into, which mypy calls Any)
+
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import handles
 from ._C import ffi, lib
@@ -12,9 +15,37 @@ from .errors import raise_pending
 from .handles import address_of, shape_of, strides_of, type_name, wrap
 from .types import check_device, contiguous_format, device, preserve_format, wants_contiguous
 
+_BOOL = EXPORTS["bool"]
+_CONTIGUOUS = 1
+"""OW_CONTIGUOUS, a flag of handles."""
 
-class ConversionMethods:
-    """Mixed into Tensor. The methods `float`, `int` and so on are added below, from the table of dtypes."""
+
+def _cast_method(name: str, target: dtype) -> Any:
+    def cast(self: Any, memory_format: Any = preserve_format) -> Any:
+        if lib.dtype(self._h) == target.code:
+            return self
+        return wrap(lib.clone_(self._h, target.code, wants_contiguous(name, memory_format)), self)
+
+    cast.__name__ = name
+    cast.__qualname__ = f"Tensor.{name}"
+    cast.__doc__ = f"The elements as {target!r}; itself when they are."
+    return cast
+
+
+if TYPE_CHECKING:
+    from ._dtype_names import CastMethods
+    from .tensor import Tensor as TensorType
+else:
+    # `float()`, `int()` and so on, one for each dtype.
+    CastMethods = type(
+        "CastMethods",
+        (),
+        {"__slots__": ()} | {name: _cast_method(name, of) for of in BY_CODE for name in [of.scalar_name.lower()]},
+    )
+
+
+class ConversionMethods(CastMethods):
+    """Mixed into Tensor."""
 
     __slots__ = ()
 
@@ -64,14 +95,15 @@ class ConversionMethods:
 
     # ---- other dtypes ----
 
-    def to(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def to(self: Any, *args: Any, **kwargs: Any) -> TensorType:
         """The elements with another dtype: itself when nothing changes and no copy is asked for.
 
         Takes `to(dtype)`, `to(device)`, `to(device, dtype)` or `to(other)`, each followed by `non_blocking` and
         `copy`, and `memory_format` by keyword.
         """
         if len(args) == 1 and not kwargs and type(args[0]) is dtype:
-            wanted, copy, contiguous = args[0], False, False
+            wanted: dtype | None = args[0]
+            copy = contiguous = False
         else:
             wanted, copy, contiguous = _to_arguments(args, kwargs)
         code = lib.dtype(self._h) if wanted is None else wanted.code
@@ -85,11 +117,11 @@ class ConversionMethods:
             return f"opweave.{BY_CODE[lib.dtype(self._h)].scalar_name}Tensor"
         return self.to(_dtype_of_name(dtype))
 
-    def type_as(self: Any, other: Any) -> Any:
+    def type_as(self: Any, other: Any) -> TensorType:
         """The elements with the dtype of `other`."""
         return self.to(other.dtype)
 
-    def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
+    def copy_(self: Any, src: Any, non_blocking: bool = False) -> TensorType:
         """Copies the elements of `src`, broadcast and converted, into this tensor."""
         if isinstance(src, handles.Tensor):
             if not lib.copy_(self._h, src._h):
@@ -153,10 +185,11 @@ class ConversionMethods:
 
 def _rebuild_tensor(
     kind: type, storage: Any, offset: int, sizes: tuple[int, ...], strides: tuple[int, ...], state: Any = None
-) -> Any:
+) -> TensorType:
     from .storage import tensor_over
 
-    tensor = wrap(tensor_over(storage, offset, sizes, strides), kind.__new__(kind))
+    like: Any = kind
+    tensor = wrap(tensor_over(storage, offset, sizes, strides), like.__new__(like))
     if state:
         tensor.__dict__.update(state)
     return tensor
@@ -224,23 +257,6 @@ def _dtype_of_name(value: Any) -> dtype:
     raise ValueError(f"invalid type: {value.__name__ if isinstance(value, type) else value!r}")
 
 
-def _cast_method(name: str, target: dtype) -> Any:
-    def cast(self: Any, memory_format: Any = preserve_format) -> Any:
-        if lib.dtype(self._h) == target.code:
-            return self
-        return wrap(lib.clone_(self._h, target.code, wants_contiguous(name, memory_format)), self)
-
-    cast.__name__ = name
-    cast.__qualname__ = f"Tensor.{name}"
-    cast.__doc__ = f"The elements as {target!r}; itself when they are."
-    return cast
-
-
-for _target in EXPORTS.values():
-    _name = _target.scalar_name.lower()
-    setattr(ConversionMethods, _name, _cast_method(_name, _target))
-
-
 # ---- memory to values and back ------------------------------------------------------------------------------
 
 
@@ -251,17 +267,17 @@ def _only_element(tensor: Any) -> Any:
 
 
 def _nested_lists(tensor: Any) -> Any:
-    of = tensor.dtype
-    shape = tensor.shape
-    if not lib.numel(tensor._h):
-        return _empty_lists(shape)
+    handle = tensor._h
+    if not lib.numel(handle):
+        return _empty_lists(tensor.shape)
+    of = BY_CODE[lib.dtype(handle)]
     if of.typecode is None:
         # Python has no name for this format; float32 holds all of its values.
-        tensor = tensor.to(EXPORTS["float32"])
-        of = tensor.dtype
-    tensor = tensor.contiguous()
-    view = memoryview(ffi.buffer(address_of(tensor._h), tensor.nbytes)).cast("B")
-    return view.cast("?" if of is EXPORTS["bool"] else of.typecode, tuple(shape)).tolist()
+        return _nested_lists(tensor.to(EXPORTS["float32"]))
+    if not lib.flags(handle) & _CONTIGUOUS:
+        return _nested_lists(tensor.contiguous())
+    memory: Any = memoryview(ffi.buffer(address_of(handle), lib.numel(handle) * of.itemsize)).cast("B")
+    return memory.cast("?" if of is _BOOL else of.typecode, shape_of(handle)).tolist()
 
 
 def _empty_lists(shape: tuple[int, ...]) -> Any:
@@ -275,9 +291,10 @@ def bytes_of(tensor: Any) -> bytes:
     return bytes(ffi.buffer(address_of(tensor._h), tensor.nbytes)) if tensor.nbytes else b""
 
 
-def tensor_of_bytes(data: Any, sizes: tuple[int, ...], of: dtype) -> Any:
+def tensor_of_bytes(data: Any, sizes: tuple[int, ...], of: dtype) -> TensorType:
     """A new tensor with these bytes as its elements."""
     tensor = wrap(lib.empty_strided(sizes, ffi.NULL, len(sizes), of.code))
-    if tensor.nbytes:
-        ffi.memmove(address_of(tensor._h), data, tensor.nbytes)
+    if data:
+        handle = tensor._h
+        ffi.memmove(address_of(handle), data, lib.numel(handle) * of.itemsize)
     return tensor

@@ -94,7 +94,8 @@ class _Result:
 
 def _apply(photo_ops: ModuleType, pixels: Picture) -> list[_Result]:
     """The woven operators are used as functions, as methods and in place, like any others."""
-    image = opweave.from_numpy(pixels) / 255
+    # Any: its woven methods are in no stub of opweave.
+    image: Any = opweave.from_numpy(pixels) / 255
     weights = opweave.tensor(WEIGHTS)
     light = opweave.arange(pixels.shape[1]).view(1, -1, 1) / max(pixels.shape[1] - 1, 1)
 

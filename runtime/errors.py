@@ -44,7 +44,11 @@ def take_pending() -> Exception | None:
     """The pending error, which is pending no longer; None when there is none."""
     message = ffi.new("char[]", _CAPACITY)
     exception = _EXCEPTIONS[lib.error_take(message, _CAPACITY)]
-    return exception and exception(ffi.string(message).decode("utf-8", "replace"))
+    return (
+        None
+        if exception is None
+        else exception(bytes(ffi.buffer(message)).partition(b"\0")[0].decode("utf-8", "replace"))
+    )
 
 
 def raise_pending() -> NoReturn:

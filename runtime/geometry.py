@@ -1,16 +1,25 @@
 """Methods of Tensor about its shape and its order in memory."""
 
+# mypy: disable-error-code="no-any-return"
+# (in a mixin `self` is an instance of the class that it is mixed into, which mypy calls Any)
+
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from . import _operators
-from ._C import ffi, lib
+from ._C import lib
 from .errors import raise_pending, take_pending
-from .handles import integer, integers, shape_of, strides_of, wrap
+from .handles import OVERFLOW, integer, integers, operator_index, shape_of, strides_of, wrap
 from .types import contiguous_format, preserve_format, wants_contiguous
 
+if TYPE_CHECKING:
+    from .tensor import Tensor as TensorType
+
+_T = operator_index("t")
+_TRANSPOSE = operator_index("transpose")
+_VIEW = operator_index("view")
+_INT = {int}
 _CONTIGUOUS = 1
 """OW_CONTIGUOUS, a flag of handles."""
 
@@ -44,21 +53,24 @@ class GeometryMethods:
         wants_contiguous("is_contiguous", memory_format)
         return bool(lib.flags(self._h) & _CONTIGUOUS)
 
-    def contiguous(self: Any, *, memory_format: Any = contiguous_format) -> Any:
+    def contiguous(self: Any, *, memory_format: Any = contiguous_format) -> TensorType:
         """This tensor when it is contiguous, else a contiguous copy."""
-        if lib.flags(self._h) & _CONTIGUOUS or not wants_contiguous("contiguous", memory_format):
-            wants_contiguous("contiguous", memory_format)
+        wanted = memory_format is contiguous_format or wants_contiguous("contiguous", memory_format)
+        if lib.flags(self._h) & _CONTIGUOUS or not wanted:
             return self
         return wrap(lib.clone_(self._h, -1, True), self)
 
-    def clone(self: Any, *, memory_format: Any = preserve_format) -> Any:
+    def clone(self: Any, *, memory_format: Any = preserve_format) -> TensorType:
         """A copy with memory of its own."""
         return wrap(lib.clone_(self._h, -1, wants_contiguous("clone", memory_format)), self)
 
-    def reshape(self: Any, *shape: Any) -> Any:
+    def reshape(self: Any, *shape: Any) -> TensorType:
         """The elements in another shape: a view where the memory order allows, else a copy. One size may be -1."""
-        sizes = integers("reshape", "shape", shape)
-        handle = _view(self._h, sizes)
+        sizes = shape if set(map(type, shape)) == _INT else integers("reshape", "shape", shape)
+        try:
+            handle = _view(self._h, sizes)
+        except OverflowError:
+            raise ValueError(OVERFLOW) from None
         if not handle and not lib.flags(self._h) & _CONTIGUOUS:
             # A contiguous copy can have every shape of the right size; others are refused for it as well.
             take_pending()
@@ -68,19 +80,19 @@ class GeometryMethods:
                 lib.release(copy)
         return wrap(handle, self)
 
-    def reshape_as(self: Any, other: Any) -> Any:
+    def reshape_as(self: Any, other: Any) -> TensorType:
         """`self.reshape(other.shape)`"""
         return self.reshape(other.shape)
 
-    def view_as(self: Any, other: Any) -> Any:
+    def view_as(self: Any, other: Any) -> TensorType:
         """`self.view(other.shape)`"""
         return self.view(other.shape)
 
-    def expand_as(self: Any, other: Any) -> Any:
+    def expand_as(self: Any, other: Any) -> TensorType:
         """`self.expand(other.shape)`"""
         return self.expand(other.shape)
 
-    def as_strided(self: Any, size: Any, stride: Any, storage_offset: Any = None) -> Any:
+    def as_strided(self: Any, size: Any, stride: Any, storage_offset: Any = None) -> TensorType:
         """A view of the storage with this shape, these strides and this position of the first element."""
         sizes = integers("as_strided", "size", (size,))
         strides = integers("as_strided", "stride", (stride,), 2)
@@ -97,11 +109,11 @@ class GeometryMethods:
         return wrap(lib.as_strided(self._h, sizes, strides, len(sizes), offset, -1), self)
 
     @property
-    def T(self: Any) -> Any:  # noqa: N802 (PyTorch's name)
+    def T(self: Any) -> TensorType:  # noqa: N802 (PyTorch's name)
         """The view with all dimensions in reverse order."""
         ndim = lib.ndim(self._h)
         if ndim == 2:
-            return wrap(lib.view0(_operators._T, self._h), self)
+            return wrap(lib.view0(_T, self._h), self)
         if ndim == 0:
             _warn("Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.")
             return self
@@ -113,12 +125,12 @@ class GeometryMethods:
         return self.permute(tuple(range(ndim - 1, -1, -1)))
 
     @property
-    def mT(self: Any) -> Any:  # noqa: N802 (PyTorch's name)
+    def mT(self: Any) -> TensorType:  # noqa: N802 (PyTorch's name)
         """The view with the last two dimensions exchanged."""
         return _matrix_transpose(self, "mT")
 
     @property
-    def H(self: Any) -> Any:  # noqa: N802 (PyTorch's name)
+    def H(self: Any) -> TensorType:  # noqa: N802 (PyTorch's name)
         """The matrix transposed and conjugated; real numbers are their own conjugates."""
         ndim = lib.ndim(self._h)
         if ndim == 0:
@@ -127,26 +139,26 @@ class GeometryMethods:
         if ndim != 2:
             advice = " For batches of matrices, consider using tensor.mH" if ndim > 2 else ""
             raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {ndim}-D tensor.{advice}")
-        return wrap(lib.view0(_operators._T, self._h), self)
+        return wrap(lib.view0(_T, self._h), self)
 
     @property
-    def mH(self: Any) -> Any:  # noqa: N802 (PyTorch's name)
+    def mH(self: Any) -> TensorType:  # noqa: N802 (PyTorch's name)
         """The last two dimensions exchanged, and conjugated; real numbers are their own conjugates."""
         return _matrix_transpose(self, "mH")
 
 
 def _view(handle: float, sizes: tuple[int, ...]) -> float:
-    return lib.view(_operators._VIEW, handle, 0, 0, 0, 0, sizes, len(sizes), ffi.NULL, 0)
+    return lib.view_list(_VIEW, handle, sizes, len(sizes))
 
 
-def _matrix_transpose(tensor: Any, name: str) -> Any:
+def _matrix_transpose(tensor: Any, name: str) -> TensorType:
     ndim = lib.ndim(tensor._h)
     if ndim == 0:
         _warn(f"Tensor.{name} is deprecated on 0-D tensors. This function is the identity in these cases.")
         return tensor
     if ndim == 1:
         raise RuntimeError(f"tensor.{name} is only supported on matrices or batches of matrices. Got 1-D tensor.")
-    return wrap(lib.view2(_operators._TRANSPOSE, tensor._h, -2, -1), tensor)
+    return wrap(lib.view2(_TRANSPOSE, tensor._h, -2, -1), tensor)
 
 
 def _warn(message: str) -> None:

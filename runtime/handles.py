@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._C import ffi, lib
 from .errors import raise_pending
 from .types import Size
+
+if TYPE_CHECKING:
+    from .tensor import Tensor as TensorType
 
 NONE = -(2**63)
 """OW_NONE: an integer argument that was not given."""
@@ -25,7 +28,9 @@ Tensor: Any = None
 # As long as any tensor can be: another thread may give this one more dimensions after they were counted.
 _Dimensions = ffi.typeof("int64_t[64]")
 
+# By the core's number of an interned list of sizes or strides. It gives -1, never a key, when its table is full.
 _shapes: dict[int, Size] = {}
+_strides: dict[int, tuple[int, ...]] = {}
 
 
 def bind(tensor: type) -> None:
@@ -34,12 +39,20 @@ def bind(tensor: type) -> None:
     Tensor = tensor
 
 
-def wrap(handle: float, like: Any = None) -> Any:
+_operators = {ffi.string(lib.operator_name(index)): index for index in range(lib.operator_count())}
+
+
+def operator_index(name: str) -> int:
+    """The core's number of a built-in operator."""
+    return _operators[name.encode()]
+
+
+def wrap(handle: float, like: Any = None) -> TensorType:
     """The tensor of a new handle, of the class of `like`; raises the pending error when there is no handle."""
     if not handle:
         raise_pending()
-    kind = Tensor if like is None else type(like)
-    tensor = kind.__new__(kind)
+    kind: Any = Tensor if like is None else type(like)
+    tensor: TensorType = kind.__new__(kind)
     tensor._h = handle
     return tensor
 
@@ -47,7 +60,6 @@ def wrap(handle: float, like: Any = None) -> Any:
 def shape_of(handle: float) -> Size:
     """The shape; the same object for every tensor of a common shape."""
     try:
-        # The core's number of an interned shape; it gives -1, which is never a key, when its table is full.
         return _shapes[lib.shape_id(handle)]
     except KeyError:
         pass
@@ -61,9 +73,18 @@ def shape_of(handle: float) -> Size:
 
 
 def strides_of(handle: float) -> tuple[int, ...]:
+    """The strides; the same object for all tensors that have these."""
+    try:
+        return _strides[lib.strides_id(handle)]
+    except KeyError:
+        pass
+    identity = lib.strides_id(handle)
     dimensions = ffi.new(_Dimensions)
     lib.strides(handle, dimensions)
-    return tuple(ffi.unpack(dimensions, lib.ndim(handle)))
+    strides = tuple(ffi.unpack(dimensions, lib.ndim(handle)))
+    if identity >= 0 and lib.strides_id(handle) == identity:
+        _strides[identity] = strides
+    return strides
 
 
 def address_of(handle: float) -> Any:

@@ -1,6 +1,6 @@
 """Basic indexing and assignment: `t[...]` and `t[...] = value`.
 
-The common indices are one call of the core. All others are read in one pass, which gives the geometry of a view; the
+The common indices are left to fast_index.py. All others are read in one pass, which gives the geometry of a view; the
 core makes the view, and an assignment copies into it. Lists and tensors with dimensions as indices are refused.
 """
 
@@ -8,20 +8,17 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from . import _operators
-from ._C import ffi, lib
-from .assignment import Source
+from ._C import lib
+from .assignment import Source, write
 from .dtypes import dtype
-from .errors import raise_pending, take_pending
-from .handles import NONE, OVERFLOW, shape_of, strides_of, type_name, wrap
+from .errors import raise_pending
+from .fast_index import fast_view
+from .handles import OVERFLOW, shape_of, strides_of, type_name, wrap
 
-_NULL = ffi.NULL
-_SELECT = _operators._SELECT
-_SLICE = _operators._SLICE
-_view2 = lib.view2
-_view = lib.view
+if TYPE_CHECKING:
+    from .tensor import Tensor as TensorType
 
 _LARGEST = 2**63 - 1
 
@@ -40,11 +37,11 @@ class IndexingMethods:
 
     __slots__ = ()
 
-    def __getitem__(self: Any, index: Any) -> Any:
-        handle = _fast_view(self._h, index)
+    def __getitem__(self: Any, index: Any) -> TensorType:
+        handle = fast_view(self._h, index)
         if handle:
             if type(self) is Tensor:
-                t = Tensor()
+                t: TensorType = Tensor()
                 t._h = handle
                 return t
             return wrap(handle, self)
@@ -55,29 +52,24 @@ class IndexingMethods:
         return wrap(handle, self)
 
     def __setitem__(self: Any, index: Any, value: Any) -> None:
-        source = Source(value, self._h)
-        handle = _fast_view(self._h, index)
-        try:
-            is_masked = False
-            if not handle:
-                handle, is_masked = _general_view(self._h, index)
-            # An index of bools that are not all true selects nothing, and takes every value.
-            if not is_masked or lib.numel(handle):
-                source.expand_into(handle)
-        finally:
-            source.release()
-            if handle:
-                lib.release(handle)
+        view = fast_view(self._h, index)
+        if view:
+            try:
+                if write(view, value):
+                    return
+            finally:
+                lib.release(view)
+        _set_general(self._h, index, value)
 
     def __delitem__(self: Any, index: Any) -> None:
         raise TypeError("Tensor does not support deleting items")
 
-    def __iter__(self: Any) -> Iterator[Any]:
+    def __iter__(self: Any) -> Iterator[TensorType]:
         if not lib.ndim(self._h):
             raise TypeError("iteration over a 0-d tensor")
         return map(self.__getitem__, range(lib.size(self._h, 0)))
 
-    def __reversed__(self: Any) -> Iterator[Any]:
+    def __reversed__(self: Any) -> Iterator[TensorType]:
         return map(self.__getitem__, range(len(self) - 1, -1, -1))
 
     def __contains__(self: Any, element: Any) -> bool:
@@ -88,75 +80,19 @@ class IndexingMethods:
         return bool((self == element).any().item())
 
 
-# ---- the common indices -------------------------------------------------------------------------------------
-
-
-def _fast_view(handle: float, index: Any) -> float:
-    """The handle of the view for an int, a slice, or a tuple of ints and `:`; 0.0 for others and for mistakes."""
-    kind = type(index)
+def _set_general(handle: float, index: Any, value: Any) -> None:
+    # The value comes before the index, as its mistakes do in torch.
+    source = Source(value, handle)
     try:
-        if kind is int:
-            view = _view2(_SELECT, handle, 0, index)
-        elif kind is slice:
-            start, stop, step = index.start, index.stop, index.step
-            if (
-                (start is None or type(start) is int)
-                and (stop is None or type(stop) is int)
-                and (step is None or type(step) is int)
-            ):
-                view = _view(
-                    _SLICE,
-                    handle,
-                    0,
-                    NONE if start is None else start,
-                    NONE if stop is None else stop,
-                    1 if step is None else step,
-                    _NULL,
-                    0,
-                    _NULL,
-                    0,
-                )
-            else:
-                return 0.0
-        elif kind is tuple:
-            return _select_each(handle, index)
-        else:
-            return 0.0
-    except OverflowError:
-        return 0.0
-    if not view:
-        # The general way finds the mistake again and knows what to say about an index.
-        take_pending()
-    return view
-
-
-def _select_each(handle: float, index: tuple[Any, ...]) -> float:
-    """Views of views for ints and `:`, which is faster than the general way for the few indices that are usual."""
-    view = handle
-    dim = 0
-    for item in index:
-        if type(item) is int:
-            try:
-                inner = _view2(_SELECT, view, dim, item)
-            except OverflowError:
-                inner = 0.0
-            if view is not handle:
-                lib.release(view)
-            if not inner:
-                take_pending()
-                return 0.0
-            view = inner
-        elif type(item) is slice and item.start is None and item.stop is None and item.step is None:
-            dim += 1
-        else:
-            break
-    else:
-        # A `:` beyond the last dimension is a mistake, and a tuple without ints gives no view here.
-        if view is not handle and dim <= lib.ndim(view):
-            return view
-    if view is not handle:
-        lib.release(view)
-    return 0.0
+        view, is_masked = _general_view(handle, index)
+        try:
+            # An index of bools that are not all true selects nothing, and takes every value.
+            if not is_masked or lib.numel(view):
+                source.expand_into(view)
+        finally:
+            lib.release(view)
+    finally:
+        source.release()
 
 
 # ---- all indices --------------------------------------------------------------------------------------------
@@ -200,7 +136,7 @@ def _dimensions_of(part: Any) -> int:
     if part is None or part is Ellipsis or type(part) is bool:
         return 0
     if isinstance(part, Tensor) and _is_mask(part.dtype):
-        return part.ndim
+        return int(part.ndim)
     return 1
 
 
@@ -232,7 +168,8 @@ def _number(part: Any) -> int | bool:
             raise NotImplementedError("indexing with a tensor that has dimensions is not supported")
         if part.dtype.is_floating_point:
             raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
-        return bool(part.item()) if _is_mask(part.dtype) else part.item()
+        value: int = part.item()
+        return bool(value) if _is_mask(part.dtype) else value
     try:
         return operator.index(part)
     except TypeError:

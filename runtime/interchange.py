@@ -8,13 +8,20 @@ from __future__ import annotations
 import itertools
 import sys
 import warnings
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from ._C import ffi, lib
 from .dtypes import BY_CODE, BY_NUMPY_NAME, dtype
 from .handles import shape_of, strides_of, type_name, wrap
 
+if TYPE_CHECKING:
+    from .tensor import Tensor as TensorType
+
 __all__ = ["from_numpy", "frombuffer"]
+
+_CONTIGUOUS = 1
+"""OW_CONTIGUOUS, a flag of handles."""
 
 # ---- owners of memory ---------------------------------------------------------------------------------------
 
@@ -23,13 +30,14 @@ _owners: dict[int, Any] = {}
 _numbers = itertools.count(1)
 
 
-@ffi.def_extern()  # type: ignore[untyped-decorator]
+@ffi.def_extern()
 def py_release_owner(number: int, owners: dict[int, Any] = _owners) -> None:
     """Called by the core when the last tensor over an owner's memory is gone."""
     owners.pop(number, None)
 
 
-lib.set_release_owner(int(ffi.cast("uintptr_t", ffi.addressof(lib, "py_release_owner"))))
+_core: Any = lib  # the stub of `lib` leaves the callback out
+lib.set_release_owner(int(ffi.cast("uintptr_t", _core.py_release_owner)))
 
 
 def _over_memory(
@@ -37,10 +45,10 @@ def _over_memory(
     data: int,
     nbytes: int,
     sizes: tuple[int, ...],
-    strides: tuple[int, ...],
+    strides: Sequence[int],
     of: dtype,
     readonly: bool,
-) -> Any:
+) -> TensorType:
     """A tensor over memory that lives as long as `owner`; `data` is its first element, strides count elements."""
     number = next(_numbers)
     _owners[number] = owner
@@ -65,16 +73,27 @@ def is_array_scalar(value: Any) -> bool:
     return generic is not None and isinstance(value, generic)
 
 
+# By NumPy's object for the dtype; filled as they come.
+_of_numpy: dict[Any, dtype] = {}
+
+
 def dtype_of_array(array: Any) -> dtype:
     """The dtype of a NumPy array or number."""
-    found = BY_NUMPY_NAME.get(array.dtype.name)
+    found = _of_numpy.get(array.dtype)
+    if found is None:
+        found = _of_numpy[array.dtype] = _look_up(array.dtype)
+    return found
+
+
+def _look_up(numpy_dtype: Any) -> dtype:
+    found = BY_NUMPY_NAME.get(numpy_dtype.name)
     if found is None:
         names = [of.numpy_name for of in reversed(BY_CODE) if of.numpy_name]
         raise TypeError(
-            f"can't convert np.ndarray of type numpy.{array.dtype.type.__name__}. The only supported types are: "
+            f"can't convert np.ndarray of type numpy.{numpy_dtype.type.__name__}. The only supported types are: "
             f"{', '.join(names[:-1])}, and {names[-1]}."
         )
-    if not array.dtype.isnative:
+    if not numpy_dtype.isnative:
         raise ValueError(
             "given numpy array has byte order different from the native byte order. Conversion between byte orders is "
             "currently not supported."
@@ -82,7 +101,7 @@ def dtype_of_array(array: Any) -> dtype:
     return found
 
 
-def from_numpy(ndarray: Any) -> Any:
+def from_numpy(ndarray: Any) -> TensorType:
     """A tensor over the memory of a NumPy array: each sees what is written to the other.
 
     An array that must not be written gives a tensor that refuses to be.
@@ -92,18 +111,27 @@ def from_numpy(ndarray: Any) -> Any:
     return from_array(ndarray)
 
 
-def from_array(array: Any, warn: bool = True) -> Any:
+def from_array(array: Any, warn: bool = True) -> TensorType:
     """A tensor over the memory of an array, with a warning (if wanted) when the array must not be written."""
     of = dtype_of_array(array)
     itemsize = of.itemsize
-    if any(stride % itemsize for stride in array.strides):
-        raise ValueError(
-            "given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the "
-            "memory."
-        )
-    if not array.flags.aligned:
+    shape = array.shape
+    strides: list[int] = []
+    # Bytes from the lowest element to the end of the highest.
+    nbytes = itemsize
+    for size, stride in zip(shape, array.strides, strict=True):
+        steps, rest = divmod(stride, itemsize)
+        if rest:
+            raise ValueError(
+                "given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate "
+                "the memory."
+            )
+        strides.append(steps)
+        nbytes += (size - 1) * abs(stride)
+    flags = array.flags
+    if not flags.aligned:
         raise ValueError("given numpy array is not aligned. Copy the numpy array to reallocate the memory.")
-    readonly = not array.flags.writeable
+    readonly = not flags.writeable
     if readonly and warn:
         warnings.warn(
             "The given NumPy array is not writable, and neither will be the tensor: writing to it raises an error. "
@@ -111,10 +139,9 @@ def from_array(array: Any, warn: bool = True) -> Any:
             UserWarning,
             stacklevel=3,
         )
-    spans = [(size - 1) * stride for size, stride in zip(array.shape, array.strides, strict=True)]
-    nbytes = sum(map(abs, spans)) + itemsize if array.size else 0
-    strides = tuple(stride // itemsize for stride in array.strides)
-    return _over_memory(array, array.ctypes.data, nbytes, array.shape, strides, of, readonly)
+    # Much quicker to ask for than `ctypes.data`.
+    address = array.__array_interface__["data"][0]
+    return _over_memory(array, address, nbytes if array.size else 0, shape, strides, of, readonly)
 
 
 class _Exported:
@@ -122,36 +149,40 @@ class _Exported:
 
     __slots__ = ("__array_interface__", "_tensor")
 
-    def __init__(self, tensor: Any, interface: dict[str, Any]) -> None:
-        self._tensor = tensor
-        self.__array_interface__ = interface
+    __array_interface__: dict[str, Any]
+    _tensor: Any
+
+
+_typestrings: dict[dtype, str] = {}
 
 
 def to_array(tensor: Any) -> Any:
     """A NumPy array over the memory of a tensor."""
-    handle = tensor._h
-    of = tensor.dtype
-    if of.numpy_name is None:
-        raise TypeError(f"Got unsupported ScalarType {of.scalar_name}")
     import numpy
 
+    handle = tensor._h
+    of = tensor.dtype
     shape = tuple(shape_of(handle))
-    numpy_dtype = numpy.dtype(of.numpy_name)
+    typestring = _typestrings.get(of)
+    if typestring is None:
+        if of.numpy_name is None:
+            raise TypeError(f"Got unsupported ScalarType {of.scalar_name}")
+        typestring = _typestrings[of] = numpy.dtype(of.numpy_name).str
     address = lib.data_ptr(handle)
     if not address:
-        return numpy.empty(shape, numpy_dtype)
-    return numpy.asarray(
-        _Exported(
-            tensor,
-            {
-                "version": 3,
-                "shape": shape,
-                "strides": tuple(stride * of.itemsize for stride in strides_of(handle)),
-                "typestr": numpy_dtype.str,
-                "data": (address, bool(lib.storage_readonly(lib.storage_of(handle)))),
-            },
-        )
-    )
+        return numpy.empty(shape, typestring)
+    exported = _Exported()
+    exported._tensor = tensor
+    exported.__array_interface__ = {
+        "version": 3,
+        "shape": shape,
+        "typestr": typestring,
+        "data": (address, lib.storage_readonly(lib.storage_of(handle)) != 0),
+    }
+    if not lib.flags(handle) & _CONTIGUOUS:
+        itemsize = of.itemsize
+        exported.__array_interface__["strides"] = tuple(stride * itemsize for stride in strides_of(handle))
+    return numpy.asarray(exported)
 
 
 # ---- other buffers ------------------------------------------------------------------------------------------
@@ -168,7 +199,7 @@ def has_buffer(value: Any) -> bool:
     return True
 
 
-def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Any:
+def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> TensorType:
     """A one-dimensional tensor over the memory of an object: `count` elements (-1: all) from byte `offset` on."""
     from .types import check_placement
 

@@ -5,14 +5,18 @@ Reads and writes the memory itself, so an element assigned here changes in every
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from . import handles
 from ._C import lib
 from .dtypes import EXPORTS, dtype
 from .types import CPU, device
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
 
 __all__ = ["Storage", "UntypedStorage"]
 
@@ -24,7 +28,7 @@ class Storage:
     __module__ = "opweave"
 
     # A one-dimensional tensor over the memory, which keeps it alive.
-    _elements: Any
+    _elements: Tensor
 
     def __init__(self) -> None:
         raise TypeError(f"a {type(self).__name__} cannot be made by itself: take the storage() of a tensor")
@@ -59,7 +63,7 @@ class Storage:
         return self.dtype.scalar_name + "Storage"
 
     def tolist(self) -> list[Any]:
-        return self._elements.tolist()
+        return list(self._elements.tolist())
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.tolist())
@@ -81,7 +85,7 @@ class Storage:
     def _place(self, index: Any) -> int:
         if not hasattr(index, "__index__"):
             raise RuntimeError(f"can't index a {type(self)} with {type(index)}")
-        place = index.__index__()
+        place = operator.index(index)
         if not -len(self) <= place < len(self):
             raise IndexError(f"index {place} out of range for storage of size {len(self)}")
         return place
@@ -96,7 +100,8 @@ class Storage:
 
     def clone(self) -> Storage:
         """The same elements in memory of their own."""
-        return _make(type(self), self._elements.clone())
+        copied: Storage = _make(type(self), self._elements.clone())
+        return copied
 
     def __copy__(self) -> Storage:
         return self
@@ -156,7 +161,8 @@ def tensor_over(storage: Storage, offset: int, sizes: tuple[int, ...], strides: 
 def _rebuild_storage(kind: type[Storage], data: bytes, of: dtype) -> Storage:
     from .conversion import tensor_of_bytes
 
-    return _make(kind, tensor_of_bytes(data, (len(data) // of.itemsize,), of))
+    made: Storage = _make(kind, tensor_of_bytes(data, (len(data) // of.itemsize,), of))
+    return made
 
 
 def is_storage(value: Any) -> bool:

@@ -21,6 +21,7 @@ from .types import CPU, Size, device, layout, strided
 __all__ = ["Tensor"]
 
 _dtype = lib.dtype
+_DETACH = handles.operator_index("detach")
 
 
 class Tensor(Owner, IndexingMethods, ConversionMethods, GeometryMethods, _operators.TensorMethods):
@@ -135,15 +136,15 @@ class Tensor(Owner, IndexingMethods, ConversionMethods, GeometryMethods, _operat
         return self.shape == other.shape
 
     @property
-    def data(self) -> Tensor:
+    def data(self) -> Any:
         """The same elements without history."""
-        return handles.wrap(lib.view0(_operators._DETACH, self._h), self)
+        return handles.wrap(lib.view0(_DETACH, self._h), self)
 
     def as_subclass(self, cls: type) -> Any:
         """The same elements as a tensor of class `cls`."""
         if not (isinstance(cls, type) and issubclass(cls, Tensor)):
             raise TypeError(f"as_subclass(): {cls!r} is not a subclass of Tensor")
-        return handles.wrap(lib.view0(_operators._DETACH, self._h), cls.__new__(cls))
+        return handles.wrap(lib.view0(_DETACH, self._h), cls.__new__(cls))
 
     def __len__(self) -> int:
         if not lib.ndim(self._h):

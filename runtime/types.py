@@ -76,7 +76,7 @@ class device:  # noqa: N801 (PyTorch's name)
     type: str
     index: int | None
 
-    def __init__(self, type: str | device, index: int | None = None) -> None:
+    def __init__(self, type: Any, index: Any = None) -> None:
         if isinstance(type, device) and index is None:
             type, index = type.type, type.index
         elif isinstance(type, str):

@@ -181,7 +181,6 @@ np.add(a, 1)
 np.sin(z)
 np.exp(a.numpy())
 np.maximum(i, 2)
-np.sum(a)
 a.__array__(np.dtype('f8'))
 copy.copy(a)
 c = copy.copy(a); c[0] = 9; a

@@ -88,6 +88,23 @@ assert ops.wipe.__doc__.startswith("Goes from `self` to `other`")
     )
 
 
+def test_parameters_without_defaults(woven: Woven) -> None:
+    """Shortcuts for default parameters are not taken when some have none."""
+    check(
+        woven,
+        """
+a, b = tensor([1.0, 2.0]), tensor([10.0, 20.0])
+assert ops.mixed(a, b, 2).tolist() == [21.0, 42.0]
+assert a.mixed(b, 2, gain=-1).tolist() == [-21.0, -42.0]
+assert a.clone().mixed_(b, 0.5).tolist() == [6.0, 12.0]
+assert a.clone().mixed_(1, 3).tolist() == [4.0, 5.0]
+assert a.clone().wipe_(b, amount=1).tolist() == [10.0, 20.0]
+assert a.clone().wipe_(b).tolist() == [5.5, 11.0]
+assert ops.raised(a, 2).tolist() == [3.0, 4.0] and a.clone().raised_(3).tolist() == [4.0, 5.0]
+""",
+    )
+
+
 def test_integers_strides_and_extremes(woven: Woven) -> None:
     check(
         woven,

@@ -21,6 +21,18 @@ DECLARATIONS = """\
   promotion: int_to_float
   derivatives: auto
 
+- func: mixed(Tensor self, Tensor other, Scalar weight, *, Scalar gain=1) -> Tensor
+  doc: Weighs `other` and amplifies the sum.
+  elementwise: gain * (self + weight * other)
+  dtypes: floating
+  derivatives: auto
+
+- func: raised(Tensor self, Scalar by) -> Tensor
+  doc: Adds `by`.
+  elementwise: self + by
+  dtypes: floating
+  derivatives: auto
+
 - func: is_between(Tensor self, Tensor low, Tensor high) -> Tensor
   doc: True where `self` lies between `low` and `high`.
   elementwise: (low <= self) & (self <= high)

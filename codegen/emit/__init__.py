@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..model import Operator
-from . import casts, catalog, dtypes, kernels, python, registry, stubs
+from . import casts, catalog, dtypes, kernels, python, registry, stubs, tests
 
 
 def outputs(operators: Sequence[Operator], source: str) -> dict[str, str]:
@@ -13,11 +13,13 @@ def outputs(operators: Sequence[Operator], source: str) -> dict[str, str]:
     files = {
         "include/ow_dtypes.h": dtypes.emit_header(),
         "python/_dtypes.py": dtypes.emit_python(),
+        "python/_dtype_names.pyi": dtypes.emit_names(),
         "core/casts.c": casts.emit(),
         "core/registry_ops.c": registry.emit(operators, source),
         "python/operators.json": catalog.emit(operators),
         "python/_operators.py": python.emit(operators, source, "_operators.py"),
         "python/_operators.pyi": stubs.emit(operators, source, "_operators.pyi"),
+        "tests/test_operators.py": tests.emit(operators, source, "test_operators.py"),
     }
     for operator in operators:
         text = kernels.emit(operator)

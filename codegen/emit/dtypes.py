@@ -1,4 +1,4 @@
-"""The table of dtypes for C (include/ow_dtypes.h) and for Python (_dtypes.py)."""
+"""The table of dtypes for C (include/ow_dtypes.h), for Python (_dtypes.py) and for type checkers (_dtype_names.pyi)."""
 
 from __future__ import annotations
 
@@ -56,3 +56,9 @@ def emit_python() -> str:
         (d.name, d.code, d.itemsize, d.kind.value, d.numpy, d.aliases, _SCALAR_NAMES[d.name]) for d in DTYPES.values()
     ]
     return render("dtypes.py.j2", _TABLE, "_dtypes.py", rows=rows)
+
+
+def emit_names() -> str:
+    names = [name for dtype in DTYPES.values() for name in (dtype.name, *dtype.aliases)]
+    methods = [_SCALAR_NAMES[dtype.name].lower() for dtype in DTYPES.values()]
+    return render("dtype_names.pyi.j2", _TABLE, "_dtype_names.pyi", names=names, methods=methods)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from ..computation import argument_dtypes, position_dtype, result_dtype
 from ..dtypes import DType
-from ..expr import Emitted, Expr, Literal, emit_c, names, simplify, substitute
+from ..expr import C, Emitted, Expr, Literal, emit_c, names, simplify, substitute
 from ..expr.functions import FUNCTIONS
+from ..expr.lower import Env
 from ..expr.targets import c_number
 from ..model import Elementwise, End, Expression, Factory, Family, Operator, Reduce, Scan
 from . import descriptors, views
@@ -29,6 +30,14 @@ _INEXACT = frozenset(
     for spelling in (function.c_name, function.c_name + "f")
 )
 _CALL = re.compile(r"\b(\w+)\(")
+
+
+# What functions.h computes faster than the definition in the language.
+_TARGET = replace(C, calls={("sigmoid", "float32"): "ow_sigmoidf({0})"})
+
+
+def _emit(tree: Expr, env: Env, result: DType) -> Emitted:
+    return emit_c(tree, env, result, target=_TARGET)
 
 
 @dataclass(frozen=True)
@@ -137,7 +146,7 @@ def _loop(
     operator: Operator, body: Elementwise, expression: Expression, tree: Expr, dtype: DType, role: str
 ) -> LoopKernel:
     env, result = argument_dtypes(operator, body, dtype), result_dtype(operator, dtype)
-    emitted = emit_c(tree, env, result)
+    emitted = _emit(tree, env, result)
     inputs = tuple(Variable(argument.name, env[argument.name].c_type) for argument in operator.inputs)
     params = () if role == "plain" else _params(operator, dtype)
     name = f"{operator.name}_{dtype.suffix}" + ("_plain" if role == "plain" else "")
@@ -221,7 +230,7 @@ def _factory(operator: Operator, body: Factory) -> Iterator[FactoryKernel]:
     used = names(body.value.tree)
     for dtype in operator.compute_dtypes:
         work = position_dtype(dtype)
-        emitted = emit_c(body.value.tree, dict.fromkeys(used, work), work)
+        emitted = _emit(body.value.tree, dict.fromkeys(used, work), work)
         value = f"({emitted.value}) != 0" if dtype.is_bool else f"({dtype.c_type})({emitted.value})"
         params = tuple(param for param in _params(operator, work) if param.name in used)
         yield FactoryKernel(
@@ -245,7 +254,7 @@ def _accumulators(operator: Operator, body: Reduce | Scan) -> Iterator[Accumulat
     each = body.map if isinstance(body, Reduce) else None
     finalize = body.finalize if isinstance(body, Reduce) else None
     for dtype in operator.compute_dtypes:
-        combine = emit_c(body.combine.tree, {"acc": dtype, "self": dtype}, dtype)
+        combine = _emit(body.combine.tree, {"acc": dtype, "self": dtype}, dtype)
         yield AccumulatorKernel(
             suffix=dtype.suffix,
             enum=enum(dtype),
@@ -253,14 +262,14 @@ def _accumulators(operator: Operator, body: Reduce | Scan) -> Iterator[Accumulat
             line=body.combine.line,
             identity=_identity(body.identity, dtype),
             combine=combine,
-            map=None if each is None else emit_c(each.tree, {"self": dtype}, dtype),
-            finalize=None if finalize is None else emit_c(finalize.tree, {"acc": dtype, "count": dtype}, dtype),
+            map=None if each is None else _emit(each.tree, {"self": dtype}, dtype),
+            finalize=None if finalize is None else _emit(finalize.tree, {"acc": dtype, "count": dtype}, dtype),
         )
 
 
 def _identity(identity: Expression | End, dtype: DType) -> str:
     if isinstance(identity, Expression):
-        return emit_c(identity.tree, {}, dtype).value
+        return _emit(identity.tree, {}, dtype).value
     if dtype.is_floating:
         return "-INFINITY" if identity is End.LOWEST else "INFINITY"
     return c_number(dtype.lowest if identity is End.LOWEST else dtype.highest, dtype)

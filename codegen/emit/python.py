@@ -56,7 +56,14 @@ class Callable:
 
     @property
     def slow_arguments(self) -> str:
-        return _tuple(self.inputs) + (f", {_tuple(self.params)}" if self.params else "")
+        return self._slow_arguments(self.inputs)
+
+    @property
+    def inplace_arguments(self) -> str:
+        return self._slow_arguments(tuple("self" if name == "input" else name for name in self.inputs))
+
+    def _slow_arguments(self, inputs: tuple[str, ...]) -> str:
+        return _tuple(inputs) + (f", {_tuple(self.params)}" if self.params else "")
 
 
 @dataclass(frozen=True)
@@ -100,9 +107,9 @@ def _callable(operator: Operator, index: int) -> Callable:
     vararg = variants.varargs(operator)
     # A view's integers and lists, in schema order; every other family's have their own place in the template.
     rest = [p for p in parameters if not p.argument.is_tensor and not p.argument.is_scalar]
-    defaults = " and ".join(
-        f"{p.name} == {p.default}" for p in parameters if p.argument.is_scalar and p.default is not None
-    )
+    scalars = [p for p in parameters if p.argument.is_scalar]
+    # The core's calls without parameters stand for all of them having their defaults.
+    defaults = " and ".join(f"{p.name} == {p.default}" for p in scalars)
     inputs = tuple(p.name for p in parameters if p.argument.is_tensor)
     return Callable(
         name=operator.name,
@@ -113,13 +120,13 @@ def _callable(operator: Operator, index: int) -> Callable:
         method_signature=signature(operator, "self"),
         doc=in_docstring(textwrap.indent(docstring(operator), "    ").strip()),
         inputs=inputs,
-        params=tuple(p.name for p in parameters if p.argument.is_scalar),
+        params=tuple(p.name for p in scalars),
         names=tuple(p.name for p in parameters),
         ints=tuple(p.name for p in rest if not p.argument.is_list),
         lists=tuple(p.name for p in rest if p.argument.is_list),
         vararg=vararg.name if vararg else None,
         placement=tuple(p.name for p in parameters if p.name in variants.PLACEMENT),
-        default_params=defaults,
+        default_params="" if any(p.default is None for p in scalars) else defaults,
         self_place=inputs.index("input") if "input" in inputs else -1,
         has_dtype=operator.has_dtype_argument,
         has_out=variants.has_out(operator),

@@ -53,6 +53,7 @@ double copy_(double dst, double src);
 double resize_(double t, const int64_t *sizes, int32_t ndim);
 
 int32_t shape_id(double t); /* index into an interned table of shapes, -1: not interned, use sizes() */
+int32_t strides_id(double t); /* the same for strides */
 int32_t ndim(double t);
 int64_t numel(double t);
 int32_t dtype(double t);

@@ -131,6 +131,11 @@ int32_t shape_id(double t) {
     return ow_shape_id(self->ndim, self->sizes);
 }
 
+int32_t strides_id(double t) {
+    const ow_tensor *self = ow_unpack(t);
+    return ow_shape_id(self->ndim, self->strides);
+}
+
 int32_t ndim(double t) { return ow_unpack(t)->ndim; }
 
 int64_t numel(double t) { return ow_unpack(t)->numel; }

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "functions.h"
 #include "opweave.h"
 
 /* ---- symbols per level -------------------------------------------------------------------------------- */

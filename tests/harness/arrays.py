@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import opweave
+
 from codegen.dtypes import DTYPES, DType
 
 Array = np.ndarray[Any, Any]
@@ -40,6 +41,8 @@ def cast(values: Any, dtype: DType) -> Array:
             return np.asarray(array != 0)
         if dtype.numpy is None:
             return from_bfloat16_bits(to_bfloat16_bits(array.astype(np.float32)))
+        if dtype.name == "float16" and array.dtype.kind in "iuf" and array.dtype.itemsize > 4:
+            array = array.astype(np.float32)  # as torch: its halves are made of float32
         return np.asarray(array.astype(dtype.numpy))
 
 

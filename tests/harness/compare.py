@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import opweave
+
 from codegen.dtypes import DTYPES, DType
 
 from .arrays import Array, array, dtype_of, to_bfloat16_bits

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import opweave
 import pytest
+
 from codegen.dtypes import DTYPES, DType, promote
 
 from . import promotion, reference
@@ -18,7 +19,7 @@ from .extremes import extremes, ordinary
 from .layouts import SHAPES, Layout, layouts
 from .promotion import operand
 from .spec import Spec
-from .suite import OperatorTests
+from .suite import Case, OperatorTests, dtypes_of_variants, refused_dtypes
 
 NUMBERS = (True, False, 0, 2, -3, 0.1, 2.5, -0.0, float("inf"), float("nan"), 300, 2**40)
 """Python numbers that are tried in the place of a tensor."""
@@ -63,6 +64,24 @@ def compare(spec: Spec, operands: Mapping[str, Any], values: Mapping[str, Array]
 
 
 class ElementwiseTests(OperatorTests):
+    def variant_cases(self) -> list[Case]:
+        spec = self.spec
+        cases = []
+        for name in dtypes_of_variants(spec):
+            of = DTYPES[name]
+            dtypes = input_dtypes(spec, of)
+            values = shaped_values(spec, of, (3, 5))
+            operands = [tensor(values[each], dtypes[each]) for each in spec.inputs]
+            cases.append(Case(*operands))
+            cases.append(Case(*(operand.t() for operand in operands)))
+            if len(operands) == 2 and "float32" in spec.dtypes:
+                # The result has another dtype or shape than the first input.
+                cases.append(Case(operands[0], tensor(np.full((3, 1), 2.5), DTYPES["float32"])))
+                cases.append(Case(operands[0][0], operands[1]))
+            if spec.params and of.is_floating:
+                cases.append(Case(*operands, **dict.fromkeys(spec.params, 2)))
+        return cases
+
     def test_extreme_values(self, dtype: str) -> None:
         """Every combination of the extreme values."""
         spec, of = self.spec, DTYPES[dtype]
@@ -195,6 +214,55 @@ class ElementwiseTests(OperatorTests):
             values[place] = np.asarray(number)
             operands[place] = number
             self.compare_or_refuse(operands, values, f"{dtype} {shape} with {place}={number!r}")
+
+    # ---- misuse ----
+
+    def test_refused_dtypes(self) -> None:
+        spec = self.spec
+        error = RuntimeError if spec.refusal else NotImplementedError
+        for name in refused_dtypes(spec):
+            of = DTYPES[name]
+            dtypes = input_dtypes(spec, of)
+            operands = {each: tensor(np.ones(3), dtypes[each]) for each in spec.inputs}
+            with pytest.raises(error):
+                run(spec, operands)
+
+    def test_wrong_arguments(self) -> None:
+        spec = self.spec
+        dtypes = input_dtypes(spec, DTYPES[spec.dtypes[-1]])
+        good = {name: tensor(np.ones((2, 3)), dtypes[name]) for name in spec.inputs}
+        run(spec, good)
+        for name in spec.inputs:
+            for wrong in ("text", [1.0], np.ones((2, 3)), 1j, object()):
+                with pytest.raises(TypeError):
+                    run(spec, {**good, name: wrong})
+            if name not in spec.optional:
+                with pytest.raises(TypeError):
+                    run(spec, {**good, name: None})
+        for name, wrong in itertools.product(spec.params, ("text", [1], None, 1j)):
+            with pytest.raises(TypeError):
+                run(spec, good, **{name: wrong})
+        with pytest.raises(TypeError):
+            run(spec, good, unknown=1)
+        for name, place in itertools.product(spec.inputs if len(good) > 1 else (), (0, 1)):
+            shape = (2 + (place == 0), 3 + (place == 1))
+            with pytest.raises(RuntimeError):
+                run(spec, {**good, name: tensor(np.ones(shape), dtypes[name])})
+        for name, required in spec.fixed.items():
+            with pytest.raises(RuntimeError):
+                run(spec, {**good, name: tensor(np.ones((2, 3)), DTYPES["int64" if required != "int64" else "bool"])})
+
+    def test_impossible_values(self) -> None:
+        """Integer divisions by zero are errors; a result in place is then not promised anything."""
+        spec = self.spec
+        for name in spec.dtypes if spec.fallible else ():
+            of = DTYPES[name]
+            operands = {each: tensor(np.array([7, 0, 3]), of) for each in spec.inputs}
+            if of.is_floating:
+                run(spec, operands)
+                continue
+            with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+                run(spec, operands)
 
     def compare_or_refuse(self, operands: Mapping[str, Any], values: Mapping[str, Array], what: str) -> None:
         spec = self.spec

@@ -6,6 +6,7 @@ import math
 from functools import cache
 
 import numpy as np
+
 from codegen.dtypes import DType
 
 from .arrays import Array, cast, holder

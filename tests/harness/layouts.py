@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import opweave
+
 from codegen.dtypes import DType
 
 from .arrays import Array, contiguous_strides, flat_tensor, holder

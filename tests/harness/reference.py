@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from codegen.dtypes import DTYPES, DType
 from codegen.expr import evaluate, parse
 

@@ -13,8 +13,8 @@ class Spec:
     """Argument names are those of the Python function; `schema_names` maps them to those of expressions."""
 
     name: str
-    inputs: tuple[str, ...]
     dtypes: tuple[str, ...]
+    inputs: tuple[str, ...] = ()
     promotion: str = "default"
     params: Mapping[str, float | None] = field(default_factory=dict)
     """Numbers besides the tensors, with their defaults (None: required)."""
@@ -44,6 +44,8 @@ class Spec:
     """Shapes of an extern operator in the grammar of NumPy's generalised ufuncs."""
     keeps_number: bool = False
     """Is a number in the last place kept in the precision of the computation, not rounded to the common dtype?"""
+    conditional: bool = False
+    """Does a view make conditions of its own?"""
     fallible: bool = False
     """Can the computation itself fail, for example by a division by zero?"""
 

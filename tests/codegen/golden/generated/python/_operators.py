@@ -6,7 +6,7 @@ from . import dispatch as _dispatch
 from .shapes import arange_length, broadcast_shapes  # noqa: F401  (for factories and composites)
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "4a99777a"
+INTERFACE = "0e0b3491"
 
 _call1 = _lib.call1
 _call2 = _lib.call2

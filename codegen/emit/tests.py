@@ -1,0 +1,174 @@
+"""tests/test_operators.py: a class of tests for every operator.
+
+What the tests do is written by hand, one suite per family, in tests/harness. Here are the facts about each operator
+that they need; all follow from its entry.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from .. import variants
+from ..computation import argument_dtypes, result_dtype, typed
+from ..dtypes import DType, ordered
+from ..expr import Expr, emit_c, lower
+from ..expr.lower import Env
+from ..expr.typed import Node, Op
+from ..model import Elementwise, Extern, Family, Operator, Reduce, View
+from ..schema import Constant, base_name
+from .kernels import is_inexact
+from .text import render
+
+_SUITES = {
+    Family.ELEMENTWISE: "elementwise.ElementwiseTests",
+    Family.REDUCE: "accumulate.ReduceTests",
+    Family.SCAN: "accumulate.ScanTests",
+    Family.VIEW: "views.ViewTests",
+    Family.FACTORY: "factories.FactoryTests",
+    Family.EXTERN: "products.ExternTests",
+    Family.COMPOSITE: "products.CompositeTests",
+}
+
+# Fields of a Spec whose default is not empty or false.
+_DEFAULTS = {"promotion": "default", "function": True, "method": True, "out": True}
+
+# Primitives that choose among their operands or compare them: the order in which they are applied does not matter.
+_CHOICES = frozenset(
+    "where lt le gt ge eq ne logical_and logical_or logical_not bitwise_and bitwise_or bitwise_xor bitwise_not".split()
+)
+
+
+@dataclass(frozen=True)
+class TestClass:
+    """One operator as tests.py.j2 wants it: `facts` are the fields of its Spec as Python text."""
+
+    name: str
+    suite: str
+    facts: tuple[tuple[str, str], ...]
+
+
+def emit(operators: Sequence[Operator], source: str, output: str) -> str:
+    classes = [_test_class(operator) for operator in operators]
+    modules = sorted({_SUITES[operator.family].partition(".")[0] for operator in operators})
+    return render("tests.py.j2", source, output, modules=modules, classes=classes)
+
+
+def _test_class(operator: Operator) -> TestClass:
+    name = "".join(word.capitalize() for word in operator.name.split("_"))
+    facts = [(field, repr(value)) for field, value in _facts(operator) if not _is_default(field, value)]
+    return TestClass(f"Test{name}", _SUITES[operator.family], tuple(facts))
+
+
+def _is_default(field: str, value: object) -> bool:
+    return value == _DEFAULTS[field] if field in _DEFAULTS else not value
+
+
+def _facts(operator: Operator) -> Iterator[tuple[str, object]]:
+    """The fields of tests/harness/spec.py."""
+    body = operator.body
+    dtypes = ordered(operator.dtypes)
+    parameters = variants.parameters(operator)
+    rest = [p for p in parameters if base_name(p.argument.type) in ("int", "SymInt") and not p.keyword_only]
+    if operator.family in (Family.REDUCE, Family.SCAN):
+        rest = []  # the suite knows their arguments
+    yield "name", operator.name
+    yield "inputs", tuple(p.name for p in parameters if p.argument.is_tensor)
+    yield "dtypes", tuple(dtype.name for dtype in dtypes)
+    yield "promotion", operator.promotion.value
+    yield "params", {p.argument.name: _number(p) for p in parameters if p.argument.is_scalar}
+    yield "ints", tuple(p.name for p in rest if not p.argument.is_list)
+    yield "lists", tuple(p.name for p in rest if p.argument.is_list)
+    yield "reference", _reference(operator)
+    yield "inexact", tuple(dict.fromkeys(dtype.name for dtype in _inexact(operator)))
+    yield "function", operator.function
+    yield "method", operator.method
+    yield "inplace", variants.has_inplace(operator)
+    yield "out", variants.has_out(operator)
+    yield "aliases", operator.aliases
+    yield "operator", operator.operator
+    yield "refusal", operator.refusal is not None
+    yield "dtype_argument", operator.has_dtype_argument
+    yield "keeps_number", "opmath_number" in operator.tags
+    if isinstance(body, Elementwise):
+        yield "expressions", _expressions(body)
+        yield "fixed", {_python_name(name): dtype.name for name, dtype in body.fixed.items()}
+        yield "optional", tuple(_python_name(name) for name in body.absent)
+        yield "fallible", any(emit_c(*each).uses_err for each in _kernels(operator, body))
+    if isinstance(body, Reduce):
+        yield "refuses_empty", body.refuses_empty
+    if isinstance(body, View):
+        yield "conditional", bool(body.require)
+    if isinstance(body, Extern):
+        yield "signature", body.signature
+
+
+def _python_name(name: str) -> str:
+    return "input" if name == "self" else name
+
+
+def _number(parameter: variants.Parameter) -> object:
+    default = parameter.argument.default
+    if default is None or isinstance(default.value, Constant):
+        return None
+    return default.value
+
+
+def _expressions(body: Elementwise) -> tuple[tuple[tuple[str, ...], str], ...]:
+    return tuple((tuple(d.name for d in ordered(dtypes)), str(case.tree)) for dtypes, case in body.cases)
+
+
+# ---- references ---------------------------------------------------------------------------------------------
+
+
+def _reference(operator: Operator) -> str | None:
+    """NumPy's form as an expression over the names of the schema."""
+    text = operator.reference or f"np.{operator.name}"
+    if text == "none":
+        return None
+    return f"{text}({', '.join(_numpy_arguments(operator))})" if re.fullmatch(r"[\w.]+", text) else text
+
+
+def _numpy_arguments(operator: Operator) -> Iterator[str]:
+    """As NumPy's functions of the family call them."""
+    if operator.family is Family.REDUCE:
+        yield from ("self", "axis=dim", "keepdims=keepdim")
+    elif operator.family is Family.SCAN:
+        yield from ("self", "axis=dim")
+    elif operator.family is Family.FACTORY:
+        named = ("dtype", *variants.PLACEMENT)
+        yield from (argument.name for argument in operator.schema.arguments if argument.name not in named)
+        yield "dtype=dtype"
+    else:
+        yield from (argument.name for argument in operator.schema.positional if argument.name != "dtype")
+
+
+# ---- accuracy -----------------------------------------------------------------------------------------------
+
+
+def _inexact(operator: Operator) -> Iterator[DType]:
+    """Dtypes of computation in which the last bits of a result may differ from those of the reference."""
+    body = operator.body
+    if isinstance(body, Elementwise):
+        for tree, env, result in _kernels(operator, body):
+            if is_inexact(emit_c(tree, env, result)):
+                yield next(dtype for dtype in operator.compute_dtypes if dtype in env.values())
+    elif operator.family in (Family.REDUCE, Family.SCAN):
+        for expression, env, dtype in typed(operator):
+            functions = {node.function for node in _nodes(lower(expression.tree, env, dtype)) if isinstance(node, Op)}
+            if dtype.is_floating and functions - _CHOICES:
+                yield from (each for each in ordered(operator.dtypes) if each.opmath is dtype)
+
+
+def _kernels(operator: Operator, body: Elementwise) -> Iterator[tuple[Expr, Env, DType]]:
+    for dtype in operator.compute_dtypes:
+        expression = body.expression(dtype)
+        if expression is not None:
+            yield expression.tree, argument_dtypes(operator, body, dtype), result_dtype(operator, dtype)
+
+
+def _nodes(root: Node) -> Iterator[Node]:
+    yield root
+    for child in root.children:
+        yield from _nodes(child)

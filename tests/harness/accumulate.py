@@ -1,0 +1,211 @@
+"""Tests of reductions and scans: dimensions, dtypes, layouts, and lengths at which the core changes its way."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import opweave
+import pytest
+
+from codegen.dtypes import DTYPES, DType
+
+from .arrays import Array, cast, holder, opweave_dtype, tensor
+from .compare import check, check_same, rounding_bound
+from .extremes import ordinary
+from .layouts import SHAPES, layouts
+from .promotion import resolve
+from .reference import numpy_axis, numpy_value
+from .suite import Case, OperatorTests, dtypes_of_variants, refused_dtypes
+
+LARGE = ((5, 700), (700, 5), (3, 9000), (9000, 3), (40_000,), (6, 50, 20))
+_WIDE = {"float16": "float64", "bfloat16": "float64", "float32": "float64", "float64": "longdouble"}
+
+
+def values_of(dtype: DType, shape: tuple[int, ...]) -> Array:
+    """Of few sizes, so that products stay in range."""
+    count = int(np.prod(shape))
+    if not dtype.is_floating:
+        return ordinary(dtype, max(count, 1)).copy()[:count].reshape(shape)
+    random = np.random.default_rng([dtype.code, count])
+    return cast(np.exp(random.normal(scale=0.05, size=shape)) * random.choice([-1.0, 1.0], shape), dtype)
+
+
+class AccumulateTests(OperatorTests):
+    """What reductions and scans have in common. `arguments` gives the calls that a shape admits."""
+
+    def variant_cases(self) -> list[Case]:
+        cases = []
+        for name in dtypes_of_variants(self.spec):
+            x = tensor(values_of(DTYPES[name], (3, 4)), DTYPES[name])
+            cases += [Case(x, **arguments) for arguments in self.arguments((3, 4))]
+            cases += [Case(x.t(), dim=-1)]
+        return cases
+
+    def arguments(self, shape: tuple[int, ...]) -> Iterator[dict[str, Any]]:
+        raise NotImplementedError
+
+    def compare(self, x: opweave.Tensor, values: Array, dtype: DType, what: str, **arguments: Any) -> None:
+        """One call against NumPy in a wider format."""
+        spec = self.spec
+        wanted = arguments.get("dtype")
+        computation, result = resolve(spec, DTYPES[wanted] if wanted else dtype)
+        if wanted:
+            result = DTYPES[wanted]
+        exact = result.name not in spec.inexact
+        converted = values != 0 if computation.is_bool else cast(cast(values, result), computation)
+        wide = converted if exact else converted.astype(_WIDE[result.name])
+        names = {"self": wide, "dim": numpy_axis(arguments.get("dim")), "keepdim": arguments.get("keepdim", False)}
+        want = np.asarray(numpy_value(spec.reference or "", names))
+        bound = None
+        if not exact:
+            magnitude = np.abs(numpy_value(spec.reference or "", {**names, "self": np.abs(wide)}))
+            operations = 2 if dtype.numpy and values.size < 2 else 4 + np.log2(max(values.size, 1))
+            bound = rounding_bound(computation, magnitude, min(values.size + 1, 64) if self.chains else operations)
+        call = {**arguments, "dtype": opweave_dtype(wanted)} if wanted else arguments
+        got = self.functional(Case(x, **call))
+        check(got, cast(want, result), result.name, 0 if result.compute else 1, f"{spec.name} {what} {arguments}", bound)
+
+    chains = False
+    """Do rounding errors add up element by element, not in a tree?"""
+
+    def test_layouts(self, dtype: str) -> None:
+        of = DTYPES[dtype]
+        for shape in SHAPES:
+            for layout in layouts(shape, of):
+                x, values = layout.place(values_of(of, shape), of)
+                for arguments in self.arguments(shape):
+                    if not self.refuses(shape, arguments):
+                        self.compare(x, values, of, f"{dtype} {layout}", **arguments)
+
+    def test_large(self, dtype: str) -> None:
+        """Blocks, trees and threads."""
+        of = DTYPES[dtype]
+        for shape in LARGE:
+            values = values_of(of, shape)
+            x = tensor(values, of)
+            for arguments in self.arguments(shape):
+                self.compare(x, values, of, f"{dtype} {shape}", **arguments)
+
+    @pytest.mark.slow
+    def test_large_in_every_layout(self, dtype: str) -> None:
+        of = DTYPES[dtype]
+        for shape in LARGE:
+            for layout in layouts(shape, of):
+                x, values = layout.place(values_of(of, shape), of)
+                for arguments in self.arguments(shape):
+                    self.compare(x, values, of, f"{dtype} {layout}", **arguments)
+
+    def test_special_values(self, dtype: str) -> None:
+        """Infinities and NaN among ordinary values, at places that different parts of a kernel handle."""
+        of = DTYPES[dtype]
+        if not of.is_floating:
+            pytest.skip("there are none")
+        for count, place, special in itertools.product((3, 70, 600), (0, -1, 17), (np.inf, -np.inf, np.nan, -0.0)):
+            values = values_of(of, (count, 2))
+            values[place % count, 0] = special
+            self.compare(tensor(values, of), values, of, f"{count} with {special}", dim=0)
+            values = np.ascontiguousarray(values.T)
+            self.compare(tensor(values, of), values, of, f"{count} with {special}", dim=1)
+
+    def test_negative_zeros(self, dtype: str) -> None:
+        of = DTYPES[dtype]
+        if of.is_floating:
+            values = cast(np.full((2, 9), -0.0), of)
+            self.compare(tensor(values, of), values, of, "negative zeros", dim=1)
+
+    def test_dtype_argument(self) -> None:
+        """Inputs are converted first, and the result has the dtype that was asked for."""
+        spec = self.spec
+        if not spec.dtype_argument:
+            pytest.skip("no such argument")
+        names = [name for name in spec.dtypes if name != "bool"]
+        for source, target in itertools.product(DTYPES, names):
+            values = cast(np.array([[1, 2, 3, 1, 2]]), DTYPES[source])
+            self.compare(tensor(values, DTYPES[source]), values, DTYPES[source], f"{source}", dim=1, dtype=target)
+        with pytest.raises(TypeError):
+            self.functional(Case(opweave.ones(2), dim=0, dtype="float32"))
+
+    def refuses(self, shape: tuple[int, ...], arguments: dict[str, Any]) -> bool:
+        """Is there nothing to choose an extremum from?"""
+        if not self.spec.refuses_empty:
+            return False
+        dim = arguments.get("dim")
+        dims = range(len(shape)) if dim in (None, ()) else (dim,) if isinstance(dim, int) else dim
+        return 0 in shape and (dim in (None, ()) or any(shape[d] == 0 for d in dims))
+
+    # ---- misuse ----
+
+    def test_refused_dtypes(self) -> None:
+        for name in refused_dtypes(self.spec):
+            with pytest.raises((RuntimeError, NotImplementedError)):
+                self.functional(Case(tensor(np.ones((2, 2)), DTYPES[name]), dim=0))
+
+    def test_wrong_arguments(self) -> None:
+        x = tensor(np.ones((2, 3)), DTYPES[self.spec.dtypes[-1]])
+        for dim in (2, -3, 100, 2**40, -(2**40)):
+            with pytest.raises(IndexError):
+                self.functional(Case(x, dim=dim))
+        for dim in ("text", 1.0, 1j, object(), [0.5], ["a"]):
+            with pytest.raises(TypeError):
+                self.functional(Case(x, dim=dim))
+        with pytest.raises((ValueError, TypeError, RuntimeError)):
+            self.functional(Case(x, dim=2**70))
+        for wrong in (1, 1.5, "text", None, [1.0], np.ones(2)):
+            with pytest.raises((TypeError, AttributeError) if not self.spec.function else TypeError):
+                self.functional(Case(wrong, dim=0))
+        with pytest.raises(TypeError):
+            self.functional(Case(x, dim=0, unknown=1))
+
+
+class ReduceTests(AccumulateTests):
+    def arguments(self, shape: tuple[int, ...]) -> Iterator[dict[str, Any]]:
+        dims = range(len(shape)) or [0]
+        yield {}
+        yield {"dim": ()}
+        for dim, keepdim in itertools.product(dims, (False, True)):
+            yield {"dim": dim, "keepdim": keepdim}
+        yield {"dim": -1}
+        for several in itertools.combinations(range(len(shape)), 2):
+            yield {"dim": several}
+            yield {"dim": several[::-1], "keepdim": True}
+        yield {"dim": tuple(range(len(shape))), "keepdim": True}
+
+    def test_empty(self, dtype: str) -> None:
+        of = DTYPES[dtype]
+        for shape in (shape for shape in SHAPES if 0 in shape):
+            x = tensor(np.empty(shape, holder(of)), of)
+            for arguments in self.arguments(shape):
+                if self.refuses(shape, arguments):
+                    with pytest.raises((IndexError, RuntimeError)):
+                        self.functional(Case(x, **arguments))
+
+    def test_repeated_dimensions(self) -> None:
+        x = tensor(np.ones((2, 3)), DTYPES[self.spec.dtypes[-1]])
+        for dim in ((0, 0), (1, -1)):
+            with pytest.raises(RuntimeError, match="multiple times"):
+                self.functional(Case(x, dim=dim))
+        with pytest.raises(TypeError):
+            self.functional(Case(x, dim=0, keepdim="text"))
+
+
+class ScanTests(AccumulateTests):
+    chains = True
+
+    def arguments(self, shape: tuple[int, ...]) -> Iterator[dict[str, Any]]:
+        for dim in range(-len(shape), len(shape)):
+            yield {"dim": dim}
+
+    def check_inplace(self, name: str, case: Case) -> None:
+        """The receiver's dtype is that of the result: nothing is promoted."""
+        receiver, target = case.arguments[0], case.arguments[0].clone()
+        if receiver.dtype is opweave.bool:
+            with pytest.raises((RuntimeError, NotImplementedError)):
+                getattr(target, name)(**case.keywords)
+            return
+        want = self.functional(Case(receiver, **case.keywords, dtype=receiver.dtype))
+        assert getattr(target, name)(**case.keywords) is target
+        check_same(target, want, f"{name}{case}")
+

@@ -1,0 +1,213 @@
+"""Tests of extern operators (products of matrices and vectors) and of composites."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import opweave
+import pytest
+
+from codegen.dtypes import DTYPES, DType
+
+from .arrays import Array, cast, tensor
+from .compare import check, rounding_bound
+from .extremes import small_integers
+from .layouts import Layout, layouts
+from .reference import numpy_value
+from .suite import Case, OperatorTests, dtypes_of_variants, refused_dtypes
+
+SIZES: tuple[dict[str, int], ...] = (
+    {"b": 2, "n": 4, "k": 5, "m": 3},
+    {"b": 1, "n": 1, "k": 1, "m": 1},
+    {"b": 3, "n": 1, "k": 7, "m": 2},
+    {"b": 2, "n": 6, "k": 1, "m": 1},
+    {"b": 2, "n": 0, "k": 3, "m": 2},
+    {"b": 2, "n": 3, "k": 0, "m": 2},
+    {"b": 0, "n": 3, "k": 2, "m": 0},
+    {"b": 2, "n": 65, "k": 40, "m": 33},
+)
+
+
+def wide_dtype(dtype: DType) -> str:
+    return "float64" if dtype.is_floating else "int64"
+
+
+class ExternTests(OperatorTests):
+    """Integers in small number make every sum exact, so that results must agree in the last bit."""
+
+    def shapes(self, sizes: dict[str, int]) -> list[tuple[int, ...]]:
+        inputs = self.spec.signature.partition("->")[0]
+        return [
+            tuple(sizes[name] for name in group.split(",") if name) for group in re.findall(r"\(([^)]*)\)", inputs)
+        ]
+
+    def operands(self, dtype: DType, sizes: dict[str, int]) -> list[Array]:
+        return [small_integers(dtype, shape, seed) for seed, shape in enumerate(self.shapes(sizes))]
+
+    def variant_cases(self) -> list[Case]:
+        cases = []
+        for name in dtypes_of_variants(self.spec):
+            operands = [tensor(values, DTYPES[name]) for values in self.operands(DTYPES[name], SIZES[0])]
+            cases.append(Case(*operands))
+            if self.spec.params:
+                cases.append(Case(*operands, **dict.fromkeys(self.spec.params, 2)))
+        return cases
+
+    def want(self, values: list[Array], dtype: DType, params: dict[str, Any]) -> Array:
+        names = dict(zip(self.spec.schema_names.values(), [each.astype(wide_dtype(dtype)) for each in values], strict=False))
+        value = numpy_value(self.spec.reference or "", {**names, **self.spec.params, **params})
+        return cast(value, dtype)
+
+    def compare(self, chosen: list[Layout], arrays: list[Array], dtype: DType, **params: Any) -> None:
+        placed = [layout.place(values, dtype) for layout, values in zip(chosen, arrays, strict=True)]
+        want = self.want([values for _, values in placed], dtype, params)
+        got = self.functional(Case(*(x for x, _ in placed), **params))
+        check(got, want, dtype.name, 0, f"{self.spec.name} {dtype} {', '.join(map(str, chosen))} {params}")
+
+    def test_layouts(self, dtype: str) -> None:
+        of = DTYPES[dtype]
+        for sizes in SIZES:
+            arrays = self.operands(of, sizes)
+            contiguous = [next(layouts(values.shape)) for values in arrays]
+            for place, values in enumerate(arrays):
+                for layout in layouts(values.shape, of):
+                    self.compare([*contiguous[:place], layout, *contiguous[place + 1 :]], arrays, of)
+
+    @pytest.mark.slow
+    def test_all_pairs_of_layouts(self, dtype: str) -> None:
+        of = DTYPES[dtype]
+        for sizes in SIZES:
+            arrays = self.operands(of, sizes)
+            for chosen in itertools.product(*(layouts(values.shape, of) for values in arrays)):
+                self.compare(list(chosen), arrays, of)
+
+    def test_params(self, dtype: str) -> None:
+        of = DTYPES[dtype]
+        if not self.spec.params:
+            pytest.skip("no numbers besides the tensors")
+        numbers = [0, 1, 2] + ([-1] if of.is_floating or of.lowest else []) + ([0.5] if of.is_floating else [])
+        for sizes in SIZES:
+            arrays = self.operands(of, sizes)
+            contiguous = [next(layouts(values.shape)) for values in arrays]
+            for chosen in itertools.product(numbers, repeat=len(self.spec.params)):
+                self.compare(contiguous, arrays, of, **dict(zip(self.spec.params, chosen, strict=True)))
+
+    def test_fractions(self, dtype: str) -> None:
+        """Rounding errors stay within those of the sum of all products."""
+        of = DTYPES[dtype]
+        if not of.is_floating:
+            pytest.skip("integers are exact")
+        random = np.random.default_rng(3)
+        arrays = [cast(random.normal(size=shape), of) for shape in self.shapes(SIZES[-1])]
+        want = self.want(arrays, of, {})
+        bound = rounding_bound(of.opmath, self.want([np.abs(values) for values in arrays], of, {}).astype(float), 42)
+        got = self.functional(Case(*(tensor(values, of) for values in arrays)))
+        check(got, want, dtype, 0 if of.compute else 1, self.spec.name, bound)
+
+    def test_special_values(self, dtype: str) -> None:
+        of = DTYPES[dtype]
+        if not of.is_floating:
+            pytest.skip("there are none")
+        for place, special in itertools.product(range(len(self.spec.inputs)), (np.nan, np.inf)):
+            arrays = self.operands(of, SIZES[0])
+            arrays[place].reshape(-1)[0] = special
+            self.compare([next(layouts(values.shape)) for values in arrays], arrays, of)
+
+    def test_wrong_arguments(self) -> None:
+        spec = self.spec
+        of = DTYPES["float32"]
+        good = [tensor(values, of) for values in self.operands(of, SIZES[0])]
+        for place in range(len(good)):
+            for wrong in ("text", None, [1.0], object()):
+                with pytest.raises(TypeError):
+                    self.functional(Case(*good[:place], wrong, *good[place + 1 :]))
+            other = good[place].to(opweave.float64)
+            with pytest.raises(RuntimeError):
+                self.functional(Case(*good[:place], other, *good[place + 1 :]))
+            for shape in ((9, 9, 9, 9), (7,) * good[place].ndim):
+                with pytest.raises(RuntimeError):
+                    self.functional(Case(*good[:place], opweave.ones(shape), *good[place + 1 :]))
+        for name, wrong in itertools.product(spec.params, ("text", [1], 1j)):
+            with pytest.raises(TypeError):
+                self.functional(Case(*good, **{name: wrong}))
+
+    def test_refused_dtypes(self) -> None:
+        for name in refused_dtypes(self.spec):
+            of = DTYPES[name]
+            with pytest.raises((NotImplementedError, RuntimeError)):
+                self.functional(Case(*(tensor(values, of) for values in self.operands(of, SIZES[0]))))
+
+
+class CompositeTests(OperatorTests):
+    """Operators written in Python: every combination of shapes; what NumPy refuses is refused."""
+
+    SHAPES = ((), (3,), (4,), (2, 3), (3, 4), (4, 3), (0, 3), (3, 0), (5, 2, 3), (5, 3, 4), (2, 1, 3, 4), (1, 4, 3))
+
+    def arguments(self, ndim: int) -> Iterator[dict[str, Any]]:
+        choices = [range(-ndim, ndim) for _ in self.spec.ints]
+        for chosen in itertools.product(*choices):
+            yield dict(zip(self.spec.ints, chosen, strict=True))
+
+    def variant_cases(self) -> list[Case]:
+        cases = []
+        for name in dtypes_of_variants(self.spec):
+            of = DTYPES[name]
+            operands = [tensor(small_integers(of, (4, 4), seed), of) for seed in range(len(self.spec.inputs))]
+            cases += [Case(*operands, **arguments) for arguments in self.arguments(2)]
+        return cases
+
+    def test_values(self, dtype: str) -> None:
+        spec, of = self.spec, DTYPES[dtype]
+        for shapes in itertools.product(self.SHAPES, repeat=len(spec.inputs)):
+            arrays = [small_integers(of, shape, seed) for seed, shape in enumerate(shapes)]
+            for arguments in self.arguments(len(shapes[0])):
+                self.compare([next(layouts(shape)) for shape in shapes], arrays, of, arguments)
+
+    def test_layouts(self, dtype: str) -> None:
+        spec, of = self.spec, DTYPES[dtype]
+        for shape in ((4, 4), (2, 5, 5)):
+            arrays = [small_integers(of, shape, seed) for seed in range(len(spec.inputs))]
+            for chosen in itertools.product(layouts(shape, of), repeat=len(spec.inputs)):
+                for arguments in self.arguments(len(shape)):
+                    self.compare(list(chosen), arrays, of, arguments)
+
+    def compare(self, chosen: list[Layout], arrays: list[Array], of: DType, arguments: dict[str, Any]) -> None:
+        spec = self.spec
+        placed = [layout.place(values, of) for layout, values in zip(chosen, arrays, strict=True)]
+        wide = [values.astype(wide_dtype(of)) for _, values in placed]
+        case = Case(*(x for x, _ in placed), **arguments)
+        try:
+            names = dict(zip(spec.schema_names.values(), wide, strict=False))
+            want = numpy_value(spec.reference or "", {**names, **arguments})
+        except (ValueError, IndexError):
+            with pytest.raises((RuntimeError, IndexError)):
+                self.functional(case)
+            return
+        tolerance = 0 if not of.is_floating else 16 if of.compute else 2
+        what = f"{spec.name} {of} {', '.join(map(str, chosen))} {arguments}"
+        check(self.functional(case), cast(want, of), of.name, tolerance, what)
+
+    def test_wrong_arguments(self) -> None:
+        spec = self.spec
+        good = [tensor(np.ones((3, 3)), DTYPES["float32"]) for _ in spec.inputs]
+        numbers = dict.fromkeys(spec.ints, 0)
+        for place in range(len(good)):
+            for wrong in ("text", 1.5, None, [1.0]):
+                with pytest.raises(TypeError):
+                    getattr(opweave, spec.name)(*good[:place], wrong, *good[place + 1 :], **numbers)
+        for name in spec.ints:
+            with pytest.raises(IndexError):
+                self.functional(Case(*good, **{**numbers, name: 7}))
+            for wrong in ("text", 1.5):
+                with pytest.raises(TypeError):
+                    self.functional(Case(*good, **{**numbers, name: wrong}))
+
+    def test_refused_dtypes(self) -> None:
+        for name in refused_dtypes(self.spec):
+            operands = [tensor(np.ones((3, 3)), DTYPES[name]) for _ in self.spec.inputs]
+            with pytest.raises((NotImplementedError, RuntimeError)):
+                self.functional(Case(*operands, **dict.fromkeys(self.spec.ints, 0)))

@@ -1,0 +1,209 @@
+"""What the suites of all families share: parametrization by dtype, and the variants of a function.
+
+Every variant (method, alias, in place, `out=`, Python's operators) is compared with the functional form, which other
+tests compare with NumPy.
+"""
+
+from __future__ import annotations
+
+import operator as python_operators
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import opweave
+import pytest
+
+from codegen.dtypes import DTYPES
+
+from .arrays import array, dtype_of, tensor
+from .compare import check_same
+from .spec import Spec
+
+
+class Case:
+    """One call: positional arguments (the first tensor is the receiver of methods) and keywords."""
+
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
+        self.arguments = arguments
+        self.keywords = keywords
+
+    def __str__(self) -> str:
+        shown = [
+            f"{value.dtype}{list(value.shape)}" if isinstance(value, opweave.Tensor) else repr(value)
+            for value in (*self.arguments, *self.keywords.values())
+        ]
+        return f"({', '.join(shown)})"
+
+
+class OperatorTests:
+    """Base of all suites. A class of the generated file adds the spec."""
+
+    spec: Spec
+
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        if "dtype" in metafunc.fixturenames:
+            metafunc.parametrize("dtype", self.spec.dtypes)
+
+    def variant_cases(self) -> Sequence[Case]:
+        """Calls by which variants are compared: two or three dtypes, one of a strided tensor."""
+        raise NotImplementedError
+
+    # ---- names ----
+
+    def functional(self, case: Case, **more: Any) -> opweave.Tensor:
+        if self.spec.function:
+            return getattr(opweave, self.spec.name)(*case.arguments, **case.keywords, **more)
+        return self.method(self.spec.name, case, **more)
+
+    def method(self, name: str, case: Case, **more: Any) -> opweave.Tensor:
+        """`self` need not be the first argument of the function."""
+        place = self.spec.inputs.index("input")
+        rest = [value for other, value in enumerate(case.arguments) if other != place]
+        return getattr(case.arguments[place], name)(*rest, **case.keywords, **more)
+
+    def test_names(self) -> None:
+        """Function, method and aliases are one operator."""
+        spec = self.spec
+        for case in self.variant_cases():
+            want = self.functional(case)
+            for name in (spec.name, *spec.aliases):
+                if spec.function:
+                    check_same(getattr(opweave, name)(*case.arguments, **case.keywords), want, f"opweave.{name}{case}")
+                if spec.method:
+                    check_same(self.method(name, case), want, f"Tensor.{name}{case}")
+        for name in (spec.name, *spec.aliases):
+            assert hasattr(opweave, name) == spec.function
+            assert hasattr(opweave.Tensor, name) == spec.method
+            assert hasattr(opweave.Tensor, name + "_") == spec.inplace
+
+    # ---- out= ----
+
+    def test_out(self) -> None:
+        if not self.spec.out:
+            pytest.skip("a view writes nothing")
+        for case in self.variant_cases():
+            want = self.functional(case)
+            same_dtype = want.dtype
+            for shape in (tuple(want.shape), (0,)):
+                out = opweave.empty(shape, dtype=same_dtype)
+                assert self.functional(case, out=out) is out
+                check_same(out, want, f"{self.spec.name}{case} with out= of shape {shape}")
+            wrong = opweave.zeros((*want.shape, 2), dtype=same_dtype)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                self.functional(case, out=wrong)
+            check_same(wrong, want, f"{self.spec.name}{case} with out= of a wrong shape")
+
+    def test_strided_out(self) -> None:
+        """An `out` of the right shape keeps its strides, and what lies between its elements."""
+        if not self.spec.out:
+            pytest.skip("a view writes nothing")
+        for case in self.variant_cases():
+            want = self.functional(case)
+            if not want.ndim:
+                continue
+            base = opweave.ones((*want.shape[:-1], 2 * want.shape[-1]), dtype=want.dtype)
+            out = base[..., ::2]
+            strides = out.stride()
+            self.functional(case, out=out)
+            assert out.stride() == strides
+            check_same(out, want, f"{self.spec.name}{case} with a strided out=")
+            assert np.all(array(base[..., 1::2]) == 1)
+
+    def test_refused_out(self) -> None:
+        if not self.spec.out:
+            pytest.skip("a view writes nothing")
+        for case in self.variant_cases():
+            want = self.functional(case)
+            with pytest.raises(TypeError):
+                self.functional(case, out=array(want))
+            if want.ndim and want.shape[0] > 1:
+                expanded = opweave.zeros((1, *want.shape[1:]), dtype=want.dtype).expand(want.shape)
+                with pytest.raises(RuntimeError):
+                    self.functional(case, out=expanded)
+            overlapping = [value for value in case.arguments if isinstance(value, opweave.Tensor) and value.numel() > 1]
+            for argument in overlapping:
+                if argument.is_contiguous() and argument.dtype == want.dtype and argument.shape == want.shape:
+                    self.check_partial_overlap(case, argument)
+
+    def check_partial_overlap(self, case: Case, argument: opweave.Tensor) -> None:
+        """The result may not be written one element beside where an input is read."""
+        numbers = range(argument.numel() + 1)
+        memory = tensor(np.array(numbers), dtype_of(argument))
+        strides = argument.stride()
+        moved = [memory.as_strided(argument.shape, strides) if value is argument else value for value in case.arguments]
+        with pytest.raises(RuntimeError, match="memory"):
+            self.functional(Case(*moved, **case.keywords), out=memory.as_strided(argument.shape, strides, 1))
+        assert array(memory).tolist() == [*numbers]
+
+    # ---- in place ----
+
+    def test_inplace(self) -> None:
+        """The first input is overwritten where it can hold the result, and left alone where it cannot."""
+        if not self.spec.inplace:
+            pytest.skip("no in-place variant")
+        for case in self.variant_cases():
+            for name in (self.spec.name, *self.spec.aliases):
+                self.check_inplace(name + "_", case)
+
+    def check_inplace(self, name: str, case: Case) -> None:
+        receiver, *rest = case.arguments
+        want, target = self.functional(case), receiver.clone()
+        assert_inplace(want, receiver, target, lambda: getattr(target, name)(*rest, **case.keywords), f"{name}{case}")
+
+    # ---- Python's operators ----
+
+    def test_python_operator(self) -> None:
+        symbol = self.spec.python_operator
+        if symbol is None:
+            pytest.skip("no Python operator")
+        apply = getattr(python_operators, symbol.name + "_" * (symbol.name in ("and", "or", "not")))
+        for case in self.variant_cases():
+            if case.keywords:
+                continue
+            want = self.functional(case)
+            check_same(apply(*case.arguments), want, f"{symbol.symbol}{case}")
+            if symbol.operands == 2:
+                with pytest.raises(TypeError):
+                    raise_unless_compared(apply(case.arguments[0], "text"))
+            if symbol.augmented and self.spec.inplace:
+                augmented = getattr(python_operators, "i" + symbol.name)
+                receiver, *rest = case.arguments
+                target = receiver.clone()
+                assert_inplace(want, receiver, target, lambda: augmented(target, *rest), f"{symbol.symbol}={case}")
+
+
+def raise_unless_compared(result: Any) -> None:
+    """Equality with anything else is Python's own answer, not an error."""
+    if result is True or result is False:
+        raise TypeError
+
+
+def assert_inplace(
+    want: opweave.Tensor, receiver: opweave.Tensor, target: opweave.Tensor, call: Any, what: str
+) -> None:
+    """`target`, a copy of `receiver`, becomes `want` in the receiver's dtype, or a RuntimeError is raised."""
+    strides = target.stride()
+    fits = tuple(want.shape) == tuple(receiver.shape) and opweave.can_cast(want.dtype, receiver.dtype)
+    if not fits:
+        with pytest.raises(RuntimeError):
+            call()
+        check_same(target, receiver, f"{what} was refused but wrote")
+        return
+    assert call() is target, f"{what} gives another tensor"
+    assert target.stride() == strides
+    check_same(target, want.to(receiver.dtype), what)
+
+
+def dtypes_of_variants(spec: Spec) -> list[str]:
+    """A few dtypes of different kinds: the first and last accepted ones, and what computes in another dtype."""
+    chosen = [spec.dtypes[0], spec.dtypes[-1], *(name for name in ("int32", "bfloat16") if name in spec.dtypes)]
+    return list(dict.fromkeys(chosen))
+
+
+def refused_dtypes(spec: Spec) -> list[str]:
+    return [name for name in DTYPES if name not in spec.dtypes]
+
+
