@@ -65,6 +65,8 @@ class Elementwise:
     cases: tuple[tuple[frozenset[DType], Expression], ...]
     fixed: Mapping[str, DType]
     absent: Mapping[str, End]
+    natural: Mapping[str, str]
+    """Inputs that must not be negative when they are integer numbers, and the message when they are."""
 
     def expression(self, dtype: DType) -> Expression | None:
         """The expression that is computed in `dtype`."""

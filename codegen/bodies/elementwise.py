@@ -1,4 +1,5 @@
-"""`elementwise`: one expression, or one for each class of dtypes; `fixed` and `absent` beside it."""
+"""`elementwise`: one expression, or one for each class of dtypes; `fixed`, `absent` and `natural`
+beside it."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ _Case = tuple[frozenset[DType], Expression]
 
 
 def read(entry: Entry, node: Node) -> Elementwise | None:
-    fixed, absent = _fixed(entry), _absent(entry)
+    fixed, absent, natural = _fixed(entry), _absent(entry), _natural(entry)
     known = tuple(argument.name for argument in entry.schema.arguments)
     cases: tuple[_Case, ...] | None
     if isinstance(node, Scalar):
@@ -34,7 +35,7 @@ def read(entry: Entry, node: Node) -> Elementwise | None:
         return None
     used = frozenset(name for _, case in cases for name in names(case.tree))
     report_unused(entry, "expression", (*entry.tensors, *entry.scalars), used)
-    return Elementwise(cases, fixed, absent)
+    return Elementwise(cases, fixed, absent, natural)
 
 
 def _cases(entry: Entry, node: MappingNode, known: tuple[str, ...]) -> tuple[_Case, ...] | None:
@@ -77,6 +78,23 @@ def _fixed(entry: Entry) -> Mapping[str, DType]:
             entry.report(word.span, f"unknown dtype '{word.value}' for a fixed input", suggest(word.value, computed))
         elif dtype is not None:
             found[key.value] = dtype
+    return MappingProxyType(found)
+
+
+def _natural(entry: Entry) -> Mapping[str, str]:
+    """Inputs that, given as integer numbers, must not be negative."""
+    found: dict[str, str] = {}
+    node = entry.mapping(entry.node, "natural", "argument to the message when it is negative")
+    if node is None:
+        return MappingProxyType(found)
+    tensors = [argument.name for argument in entry.tensors]
+    for key in node.keys:
+        if key.value not in tensors:
+            entry.report(key.span, f"'{key.value}' is not a tensor argument", suggest(key.value, tensors))
+            continue
+        message = entry.text(node, key.value)
+        if message is not None:
+            found[key.value] = message.value.strip()
     return MappingProxyType(found)
 
 

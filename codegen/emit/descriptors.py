@@ -26,6 +26,7 @@ class Descriptor:
     promotion: str
     fixed: tuple[str, ...]
     absent: tuple[str, ...]
+    natural: tuple[str, ...]
     needs_elements: int
     dtypes: tuple[str, ...]
     refusal: str
@@ -38,12 +39,14 @@ class Descriptor:
 
 def descriptor(operator: Operator) -> Descriptor:
     body = operator.body
-    fixed, absent = [], []
+    fixed, absent, natural = [], [], []
     for argument in operator.inputs:
         dtype = body.fixed.get(argument.name) if isinstance(body, Elementwise) else None
         end = body.absent.get(argument.name) if isinstance(body, Elementwise) else None
         fixed.append(f"OW_{dtype.name.upper()}" if dtype else "OW_PROMOTED")
         absent.append(f"OW_ABSENT_{end.name}" if end else "OW_REQUIRED")
+        message = body.natural.get(argument.name) if isinstance(body, Elementwise) else None
+        natural.append(json.dumps(message) if message else "NULL")
     defaults = tuple(
         repr(float(param.default.value))
         if param.default is not None and isinstance(param.default.value, (bool, int, float))
@@ -57,6 +60,7 @@ def descriptor(operator: Operator) -> Descriptor:
         promotion=f"OW_PROMOTE_{_without_opmath(operator.promotion).name}",
         fixed=tuple(fixed),
         absent=tuple(absent),
+        natural=tuple(natural),
         needs_elements=int(isinstance(body, Reduce) and body.refuses_empty),
         dtypes=tuple(f"1u << OW_{dtype.name.upper()}" for dtype in ordered(operator.dtypes)),
         refusal=json.dumps(operator.refusal) if operator.refusal else "NULL",

@@ -36,7 +36,7 @@ _DEFAULTS = {"promotion": "default", "function": True, "method": True, "out": Tr
 
 # Primitives that choose among their operands or compare them: the order in which they are applied does not matter.
 _CHOICES = frozenset(
-    "where lt le gt ge eq ne logical_and logical_or logical_not bitwise_and bitwise_or bitwise_xor bitwise_not".split()
+    ("where", "lt", "le", "gt", "ge", "eq", "ne", "logical_and", "logical_or", "bitwise_and", "bitwise_or")
 )
 
 
@@ -68,7 +68,7 @@ def _is_default(field: str, value: object) -> bool:
 def _facts(operator: Operator) -> Iterator[tuple[str, object]]:
     """The fields of tests/harness/spec.py."""
     body = operator.body
-    dtypes = ordered(operator.dtypes)
+    dtypes = tuple(_accepted(operator))
     parameters = variants.parameters(operator)
     rest = [p for p in parameters if base_name(p.argument.type) in ("int", "SymInt") and not p.keyword_only]
     if operator.family in (Family.REDUCE, Family.SCAN):
@@ -98,10 +98,20 @@ def _facts(operator: Operator) -> Iterator[tuple[str, object]]:
         yield "fallible", any(emit_c(*each).uses_err for each in _kernels(operator, body))
     if isinstance(body, Reduce):
         yield "refuses_empty", body.refuses_empty
+        yield "multiplies", any("mul" in _functions(case.tree, env, of) for case, env, of in typed(operator))
     if isinstance(body, View):
         yield "conditional", bool(body.require)
     if isinstance(body, Extern):
         yield "signature", body.signature
+
+
+def _accepted(operator: Operator) -> Iterator[DType]:
+    """The dtypes that the operator has kernels for; a class of dtypes without an expression has none."""
+    body = operator.body
+    for dtype in ordered(operator.dtypes):
+        computation = operator.promotion.resolve(dtype)[0].opmath
+        if not isinstance(body, Elementwise) or body.expression(computation) is not None:
+            yield dtype
 
 
 def _python_name(name: str) -> str:
@@ -156,8 +166,7 @@ def _inexact(operator: Operator) -> Iterator[DType]:
                 yield next(dtype for dtype in operator.compute_dtypes if dtype in env.values())
     elif operator.family in (Family.REDUCE, Family.SCAN):
         for expression, env, dtype in typed(operator):
-            functions = {node.function for node in _nodes(lower(expression.tree, env, dtype)) if isinstance(node, Op)}
-            if dtype.is_floating and functions - _CHOICES:
+            if dtype.is_floating and _functions(expression.tree, env, dtype) - _CHOICES:
                 yield from (each for each in ordered(operator.dtypes) if each.opmath is dtype)
 
 
@@ -166,6 +175,11 @@ def _kernels(operator: Operator, body: Elementwise) -> Iterator[tuple[Expr, Env,
         expression = body.expression(dtype)
         if expression is not None:
             yield expression.tree, argument_dtypes(operator, body, dtype), result_dtype(operator, dtype)
+
+
+def _functions(tree: Expr, env: Env, result: DType) -> frozenset[str]:
+    """The primitives that an expression comes to."""
+    return frozenset(node.function for node in _nodes(lower(tree, env, result)) if isinstance(node, Op))
 
 
 def _nodes(root: Node) -> Iterator[Node]:

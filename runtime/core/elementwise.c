@@ -100,7 +100,7 @@ static ow_tensor *fast(const ow_op *op, ow_tensor *const *inputs, ow_tensor *out
         const ow_tensor *t = inputs[k];
         if (t->flags & OW_NUMBER) {
             /* A number does not change the dtype when its category is not above the tensor's. */
-            if (k != op->ninputs - 1 || ow_dtype_kinds[t->dtype] > ow_dtype_kinds[compute]) return NULL;
+            if (k != op->ninputs - 1 || ow_dtype_kinds[t->dtype] > ow_dtype_kinds[compute] || op->natural[k]) return NULL;
             load_number(t, compute, number);
             data[k + 1] = number;
             strides[k + 1] = 0;
@@ -170,6 +170,19 @@ static void absent_value(int which, int dtype, char *value) {
         int64_t bound = ow_dtype_bounds[dtype][which == OW_ABSENT_HIGHEST];
         ow_cast_loop(dtype, OW_INT64)(value, 0, (const char *)&bound, 0, 1);
     }
+}
+
+/* Integer numbers that must not be negative, where the result is an integer (powers). */
+static int check_natural(const ow_op *op, ow_tensor *const *inputs, int common) {
+    for (int k = 0; k < op->ninputs; k++) {
+        const ow_tensor *t = inputs[k];
+        if (!op->natural[k] || !t || !(t->flags & OW_NUMBER)) continue;
+        if (ow_dtype_kinds[common] != OW_KIND_FLOATING && t->dtype == OW_INT64 && *(const int64_t *)t->data < 0) {
+            ow_fail(OW_RUNTIME_ERROR, "%s", op->natural[k]);
+            return 0;
+        }
+    }
+    return 1;
 }
 
 static ow_tensor *check_inputs(const ow_op *op, ow_tensor *const *inputs) {
@@ -262,7 +275,7 @@ ow_tensor *ow_elementwise(const ow_op *op, ow_tensor *const *inputs, ow_tensor *
     ow_iter iter;
     iter.ndim = ow_broadcast_shape(inputs, op->ninputs, iter.shape);
     if (iter.ndim < 0) return NULL;
-    if (!resolve(op, common, plain, &r) || !load_params(op, params, &r, values)) return NULL;
+    if (!check_natural(op, inputs, common) || !resolve(op, common, plain, &r) || !load_params(op, params, &r, values)) return NULL;
 
     ow_tensor *result = out;
     if (mode == OW_INPLACE) {

@@ -30,7 +30,8 @@ def to_bfloat16_bits(values: Array) -> Array:
 
 
 def from_bfloat16_bits(bits: Array) -> Array:
-    return (np.ascontiguousarray(bits, np.uint16).astype(np.uint32) << np.uint32(16)).view(np.float32).reshape(bits.shape)
+    words = np.ascontiguousarray(bits, np.uint16).astype(np.uint32) << np.uint32(16)
+    return words.view(np.float32).reshape(bits.shape)
 
 
 def cast(values: Any, dtype: DType) -> Array:

@@ -29,16 +29,17 @@ def ordered_bits(values: Array, dtype: DType) -> Array:
 
 
 def ulp_distance(got: Array, want: Array, dtype: DType) -> Array:
-    """Numbers of `dtype` between two values; infinite where only one is NaN, or zeros differ in sign."""
+    """Numbers of `dtype` between two values; infinite where only one is NaN."""
     a, b = ordered_bits(got, dtype), ordered_bits(want, dtype)
     same_side = (a < 0) == (b < 0)
     distance = np.where(same_side, np.abs(a - b).astype(np.float64), np.abs(a.astype(np.float64) - b))
-    distance = np.where((got == 0) & (want == 0) & (np.signbit(got) != np.signbit(want)), np.inf, distance)
     one_is_nan, both_are_nan = np.isnan(got) != np.isnan(want), np.isnan(got) & np.isnan(want)
     return np.asarray(np.where(both_are_nan, 0.0, np.where(one_is_nan, np.inf, distance)))
 
 
-def check_values(got: Array, want: Array, dtype: DType, ulp: float, what: str, bound: Any = None) -> None:
+def check_values(
+    got: Array, want: Array, dtype: DType, ulp: float, what: str, bound: Any = None, signed_zeros: bool = True
+) -> None:
     """`bound` is an absolute error that is forgiven besides."""
     assert got.shape == want.shape, f"{what}: shape {got.shape}, expected {want.shape}"
     if dtype.is_floating:
@@ -47,20 +48,29 @@ def check_values(got: Array, want: Array, dtype: DType, ulp: float, what: str, b
             with np.errstate(all="ignore"):
                 error = np.abs(got.astype(np.longdouble) - want.astype(np.longdouble))
                 wrong &= ~(error <= bound)
+        if signed_zeros:
+            wrong |= (got == 0) & (want == 0) & (np.signbit(got) != np.signbit(want))
     else:
         wrong = got != want
     if np.any(wrong):
         place = tuple(int(index) for index in np.argwhere(wrong)[0])
-        raise AssertionError(
-            f"{what}: at {place} got {got[place]!r}, expected {want[place]!r}; {int(wrong.sum())} of {got.size} are wrong"
-        )
+        count = f"{int(wrong.sum())} of {got.size} are wrong"
+        raise AssertionError(f"{what}: at {place} got {got[place]!r}, expected {want[place]!r}; {count}")
 
 
-def check(result: opweave.Tensor, want: Array, dtype: str, ulp: float = 0, what: str = "", bound: Any = None) -> None:
+def check(
+    result: opweave.Tensor,
+    want: Array,
+    dtype: str,
+    ulp: float = 0,
+    what: str = "",
+    bound: Any = None,
+    signed_zeros: bool = True,
+) -> None:
     """A result has this dtype and, within `ulp` and `bound`, these values."""
     assert isinstance(result, opweave.Tensor), f"{what}: a {type(result).__name__}, not a tensor"
     assert dtype_of(result).name == dtype, f"{what}: dtype {result.dtype}, expected {dtype}"
-    check_values(array(result), want, DTYPES[dtype], ulp, what, bound)
+    check_values(array(result), want, DTYPES[dtype], ulp, what, bound, signed_zeros)
 
 
 def check_same(result: opweave.Tensor, other: opweave.Tensor, what: str = "") -> None:
@@ -68,6 +78,6 @@ def check_same(result: opweave.Tensor, other: opweave.Tensor, what: str = "") ->
     check(result, array(other), dtype_of(other).name, 0, what)
 
 
-def rounding_bound(dtype: DType, magnitude: Any, operations: int) -> Any:
+def rounding_bound(dtype: DType, magnitude: Any, operations: float) -> Any:
     """Error of a chain of additions and multiplications whose terms have this summed magnitude."""
     return operations * 2.0 ** (1 - precision(dtype)) * magnitude

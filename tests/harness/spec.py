@@ -23,7 +23,7 @@ class Spec:
     reference: str | None = None
     """NumPy's form of the operator, an expression over the names of the schema; None: there is none."""
     expressions: tuple[tuple[tuple[str, ...], str], ...] = ()
-    """The declared expressions with the dtypes they are for, where there is no reference."""
+    """The declared expressions of an elementwise operator, with the dtypes they are for."""
     inexact: tuple[str, ...] = ()
     """Dtypes in which the operator calls functions of the mathematics library: results may be off by some ULP."""
     function: bool = True
@@ -40,6 +40,8 @@ class Spec:
     """Is a dtype that is not accepted a RuntimeError (else NotImplementedError)?"""
     dtype_argument: bool = False
     refuses_empty: bool = False
+    multiplies: bool = False
+    """Does a reduction multiply, so that the rounding errors of all elements add up?"""
     signature: str = ""
     """Shapes of an extern operator in the grammar of NumPy's generalised ufuncs."""
     keeps_number: bool = False

@@ -185,6 +185,7 @@ const ow_op ow_op_add = {
     .nparams = 1,
     .fixed = { OW_PROMOTED, OW_PROMOTED },
     .absent = { OW_REQUIRED, OW_REQUIRED },
+    .natural = { NULL, NULL },
     .needs_elements = 0,
     .dtypes = 1u << OW_INT32 | 1u << OW_FLOAT32,
     .refusal = NULL,

@@ -220,6 +220,7 @@ const ow_op ow_op_amax = {
     .nparams = 0,
     .fixed = { OW_PROMOTED },
     .absent = { OW_REQUIRED },
+    .natural = { NULL },
     .needs_elements = 1,
     .dtypes = 1u << OW_BOOL | 1u << OW_INT64,
     .refusal = NULL,

@@ -55,6 +55,7 @@ const ow_op ow_op_arange = {
     .nparams = 2,
     .fixed = { 0 },
     .absent = { 0 },
+    .natural = { 0 },
     .needs_elements = 0,
     .dtypes = 1u << OW_INT64 | 1u << OW_FLOAT32,
     .refusal = NULL,

@@ -72,6 +72,7 @@ const ow_op ow_op_clamp = {
     .nparams = 0,
     .fixed = { OW_PROMOTED, OW_PROMOTED, OW_PROMOTED },
     .absent = { OW_REQUIRED, OW_ABSENT_LOWEST, OW_ABSENT_HIGHEST },
+    .natural = { NULL, NULL, NULL },
     .needs_elements = 0,
     .dtypes = 1u << OW_INT16,
     .refusal = NULL,

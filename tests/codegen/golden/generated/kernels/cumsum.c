@@ -88,6 +88,7 @@ const ow_op ow_op_cumsum = {
     .nparams = 0,
     .fixed = { OW_PROMOTED },
     .absent = { OW_REQUIRED },
+    .natural = { NULL },
     .needs_elements = 0,
     .dtypes = 1u << OW_INT64 | 1u << OW_FLOAT64,
     .refusal = NULL,

@@ -61,6 +61,7 @@ const ow_op ow_op_floor_divide = {
     .nparams = 0,
     .fixed = { OW_PROMOTED, OW_PROMOTED },
     .absent = { OW_REQUIRED, OW_REQUIRED },
+    .natural = { NULL, NULL },
     .needs_elements = 0,
     .dtypes = 1u << OW_INT32,
     .refusal = NULL,

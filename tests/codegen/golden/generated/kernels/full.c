@@ -55,6 +55,7 @@ const ow_op ow_op_full = {
     .nparams = 1,
     .fixed = { 0 },
     .absent = { 0 },
+    .natural = { 0 },
     .needs_elements = 0,
     .dtypes = 1u << OW_BOOL | 1u << OW_FLOAT32,
     .refusal = NULL,

@@ -101,6 +101,7 @@ const ow_op ow_op_lt = {
     .nparams = 0,
     .fixed = { OW_PROMOTED, OW_PROMOTED },
     .absent = { OW_REQUIRED, OW_REQUIRED },
+    .natural = { NULL, NULL },
     .needs_elements = 0,
     .dtypes = 1u << OW_UINT8 | 1u << OW_FLOAT64,
     .refusal = NULL,

@@ -134,6 +134,7 @@ const ow_op ow_op_mean = {
     .nparams = 0,
     .fixed = { OW_PROMOTED },
     .absent = { OW_REQUIRED },
+    .natural = { NULL },
     .needs_elements = 0,
     .dtypes = 1u << OW_FLOAT32,
     .refusal = NULL,

@@ -72,6 +72,7 @@ const ow_op ow_op_where = {
     .nparams = 0,
     .fixed = { OW_BOOL, OW_PROMOTED, OW_PROMOTED },
     .absent = { OW_REQUIRED, OW_REQUIRED, OW_REQUIRED },
+    .natural = { NULL, NULL, NULL },
     .needs_elements = 0,
     .dtypes = 1u << OW_FLOAT32,
     .refusal = NULL,

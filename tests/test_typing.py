@@ -1,0 +1,125 @@
+"""The package as type checkers see it: mypy over programs of users, and over every name that there is.
+
+mypy runs once, over the package in the form in which it is installed: linked together from the source tree, or the
+installed one where the tests do not run on an editable install.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import opweave
+import pytest
+from opweave import _dtypes, _operators
+
+pytest.importorskip("mypy")
+
+ROOT = Path(__file__).resolve().parent.parent
+CODE = Path(__file__).resolve().parent / "typing"
+MISUSE = CODE / "misuse.py"
+USER_CODE = CODE / "user_code.py"
+Report = dict[str, dict[int, list[str]]]
+
+# What the functions and dtypes are called, whatever module has them, and what class Tensor has of its own.
+MODULE_NAMES = sorted(
+    {*opweave.__all__, *_operators.FUNCTIONS, *(name for row in _dtypes.TABLE for name in (row[0], *row[5]))}
+)
+TENSOR_NAMES = sorted(name for name in dir(opweave.Tensor) if name[0] != "_" or name in _operators.METHODS)
+# An element is whatever its dtype says; lists of lists have no type; and so on.
+UNTYPED = {"tolist", "grad", "grad_fn"}
+
+
+def link_package(folder: Path) -> None:
+    """The package as it is installed, as far as mypy needs it."""
+    folder.mkdir()
+    for source in ("runtime", "generated/python"):
+        for path in (ROOT / source).iterdir():
+            (folder / path.name).symlink_to(path)
+    spec = importlib.util.spec_from_file_location("build_cffi", ROOT / "runtime/core/build_cffi.py")
+    assert spec is not None
+    assert spec.loader is not None
+    build_cffi = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(build_cffi)
+    header = ROOT / "runtime/core/api.h"
+    build_cffi.main(str(header), str(folder.parent / "glue.c"), str(folder / "_C.pyi"))
+
+
+@pytest.fixture(scope="module")
+def names(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program that asks for the type of everything."""
+    lines = ["import opweave", "x = opweave.ones(1)"]
+    lines += [f"reveal_type(opweave.{name})" for name in MODULE_NAMES]
+    lines += [f"reveal_type(x.{name})" for name in TENSOR_NAMES]
+    path = tmp_path_factory.mktemp("names") / "names.py"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def report(names: Path, tmp_path_factory: pytest.TempPathFactory) -> Report:
+    """What mypy says: the messages by file and line."""
+    environment = dict(os.environ)
+    assert opweave.__file__ is not None
+    if not Path(opweave.__file__).with_name("_C.pyi").exists():
+        folder = tmp_path_factory.mktemp("package")
+        link_package(folder / "opweave")
+        environment["MYPYPATH"] = str(folder)
+    options = ["--strict", "--config-file=", "--no-error-summary", f"--cache-dir={names.parent / 'cache'}"]
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", *options, USER_CODE, MISUSE, names],
+        cwd=names.parent,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    found: Report = defaultdict(lambda: defaultdict(list))
+    for line in done.stdout.splitlines():
+        parts = re.fullmatch(r"(?P<path>.*?):(?P<line>\d+): (?P<message>.*)", line)
+        assert parts is not None, line
+        found[Path(parts["path"]).name][int(parts["line"])].append(parts["message"])
+    return found
+
+
+def test_user_code_is_accepted(report: Report) -> None:
+    assert report[USER_CODE.name] == {}
+
+
+def test_user_code_runs() -> None:
+    # In a fresh process, so that nothing else has imported what it forgot to.
+    subprocess.run([sys.executable, USER_CODE], cwd=ROOT, check=True)
+
+
+def test_mistakes_are_refused(report: Report) -> None:
+    expected = {
+        number: line.split("  # ")[1] for number, line in enumerate(MISUSE.read_text().splitlines(), 1) if "  # " in line
+    }
+    found = {
+        number: ", ".join(re.findall(r"^error: .*\[([a-z-]+)\]$", "\n".join(messages), re.MULTILINE))
+        for number, messages in report[MISUSE.name].items()
+    }
+    assert expected
+    assert found == expected
+
+
+def test_the_package_itself_is_accepted(report: Report) -> None:
+    """Nothing is reported outside the programs, where a user could do nothing about it."""
+    assert set(report) <= {USER_CODE.name, MISUSE.name, "names.py"}
+
+
+def test_every_name_has_a_type(report: Report) -> None:
+    wrong = []
+    for number, name in enumerate([*MODULE_NAMES, *TENSOR_NAMES], 3):
+        messages = report["names.py"].get(number, [])
+        revealed = re.fullmatch(r'note: Revealed type is "(.*)"', messages[0] if messages else "")
+        result = "" if revealed is None else revealed[1].rpartition("-> ")[2]
+        if revealed is None or (result == "Any" and name not in UNTYPED):
+            wrong.append((name, messages))
+    assert wrong == []
