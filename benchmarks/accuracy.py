@@ -11,10 +11,9 @@ import sys
 from collections.abc import Callable
 
 import numpy as np
-from scipy import special
-
 import opweave
 from opweave._C import lib
+from scipy import special
 
 LEVELS = ("x86-64", "x86-64-v3", "x86-64-v4")
 

@@ -11,10 +11,9 @@ from math import exp, log
 
 import measure
 import numpy as np
+import opweave
 from rich.console import Console
 from rich.table import Table
-
-import opweave
 
 try:
     import torch
@@ -89,10 +88,13 @@ def views(lib: Libraries) -> Iterator[measure.Figure]:
         yield from lib.run(work, one(body), numpy, 0.5)
 
 
+MATHEMATICS = ("exp", "log", "sin", "cos", "tanh", "erf", "sigmoid")
+
+
 def mathematics(lib: Libraries) -> Iterator[measure.Figure]:
     for size in (100_000, 1_000_000):
         data = np.random.default_rng(0).uniform(0.1, 4, size).astype(np.float32)
-        for name in ("exp", "log", "sin", "cos", "tanh", "erf", "sigmoid"):
+        for name in MATHEMATICS:
 
             def make(library: object, name: str = name, data: np.ndarray = data) -> Callable[[], object]:
                 x = library.from_numpy(data)  # type: ignore[attr-defined]
@@ -184,7 +186,8 @@ def show(figures: list[measure.Figure]) -> None:
         )
     console = Console(width=None if sys.stdout.isatty() else 130)
     console.print(table)
-    mathematical = [r for f in figures if f.work.startswith(("exp f32", "log f32", "sin f32", "cos f32", "tanh f32", "erf f32", "sigmoid f32")) and (r := f.ratio("torch"))]  # fmt: skip
+    rows = tuple(f"{name} f32 " for name in MATHEMATICS)
+    mathematical = [r for f in figures if f.work.startswith(rows) and (r := f.ratio("torch"))]
     if mathematical:
         mean = exp(sum(map(log, mathematical)) / len(mathematical))
         console.print(f"geometric mean of the f32 mathematics against torch: {mean:.2f} (to reach: 0.40)")

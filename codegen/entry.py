@@ -22,8 +22,8 @@ from .source import Node, Scalar
 
 BODY_KEYS = tuple(family.value for family in Family)
 KEYS = (
-    "func", "doc", *BODY_KEYS, "aliases", "absent", "cost", "derivatives", "dtypes", "fixed", "natural", "operator", "promotion",
-    "reference", "refusal", "signature", "tags", "unused", "variants", "wrap",
+    "func", "doc", *BODY_KEYS, "aliases", "absent", "cost", "derivatives", "dtypes", "fixed", "natural", "operator",
+    "promotion", "reference", "refusal", "signature", "tags", "unused", "variants", "wrap",
 )  # fmt: skip
 # Keys that only mean something for some bodies.
 ONLY_FOR: Mapping[str, tuple[Family, ...]] = {

@@ -32,6 +32,8 @@ def signature(operator: Operator, first: str, *, typed: bool = False, with_out: 
     if first == "self":
         declared.sort(key=lambda parameter: parameter.argument.name != "self")
     separate = varargs(operator)
+    # Any operand but the first may be a number, where the operation is on elements.
+    numbers = operator.family is Family.ELEMENTWISE
     parts: list[str] = []
     star = False
     for parameter in declared:
@@ -44,7 +46,8 @@ def signature(operator: Operator, first: str, *, typed: bool = False, with_out: 
         if parameter.keyword_only and not star:
             parts.append("*")
             star = True
-        kind = type_of(parameter.argument) if typed and not (is_self and first == "self") else None
+        untyped = not typed or (is_self and first == "self")
+        kind = None if untyped else _type_of(parameter.argument, numbers=numbers and bool(parts))
         parts.append(_part(name, kind, parameter.default))
     added = [("out", "Tensor | None", "None")] if with_out and has_out(operator) else []
     added += _ADDED.get(operator.family, ())
@@ -60,12 +63,12 @@ def _part(name: str, kind: str | None, default: str | None = None) -> str:
     return f"{name}: {kind}" + ("" if default is None else f" = {default}")
 
 
-def type_of(argument: Argument) -> str:
-    """The annotation of one argument."""
+def _type_of(argument: Argument, numbers: bool) -> str:
+    """The annotation of one argument. `numbers`: may a number take the place of a tensor?"""
     base = base_name(argument.type)
     text = _TYPES.get(base, "object")
     if base == "Tensor" and not argument.is_list:
-        text = "Tensor" if argument.name == "self" else "Tensor | Number"
+        text = "Tensor | Number" if numbers else "Tensor"
     if argument.is_list:
         text = "int | Sequence[int]" if str(argument.type).rstrip("?").endswith("[1]") else f"Sequence[{text}]"
     return f"{text} | None" if argument.is_optional else text

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ._C import lib
 from .dtypes import dtype
 from .errors import raise_pending
+from .handles import OVERFLOW
 
 if TYPE_CHECKING:
     from .dispatch import Op
@@ -60,21 +61,21 @@ class Arguments:
         if lib.error_pending():
             raise_pending()
         self.owned: list[float] = []
-        self.kind: type = Tensor
+        # The class of the result.
+        self.kind: Any = Tensor
 
     def tensor(self, op: Op, place: int, value: Any) -> float:
         """A tensor, a number in its place, or None for an optional one."""
         if isinstance(value, Tensor):
             if type(value) is not Tensor and issubclass(type(value), self.kind):
                 self.kind = type(value)
-            return value._h
+            handle: float = value._h
+            return handle
         if value is None:
             return 0.0
         return self._number(op, op.inputs[place], place + 1, value, "Tensor")
 
     def param(self, op: Op, place: int, value: Any) -> float:
-        if value is None:
-            return 0.0
         if isinstance(value, Tensor) and value.numel() == 1:
             value = value.item()
         return self._number(op, op.params[place], len(op.inputs) + place + 1, value, "Number")
@@ -84,7 +85,8 @@ class Arguments:
             return 0.0
         if not isinstance(value, Tensor):
             raise TypeError(f"{op.name}(): argument 'out' must be Tensor, not {type_name(value)}")
-        return value._h
+        handle: float = value._h
+        return handle
 
     def _number(self, op: Op, name: str, position: int, value: Any, expected: str) -> float:
         handle = number_handle(value)
@@ -117,12 +119,19 @@ def integers(op: Op, name: str, values: Any) -> list[int]:
     """A list of integers; one integer stands for a list of one."""
     if isinstance(values, (tuple, list)):
         try:
-            return [operator.index(value) for value in values]
+            found = [operator.index(value) for value in values]
         except TypeError:
             wrong = next(value for value in values if not hasattr(value, "__index__"))
             raise TypeError(
                 f"{op.name}(): argument '{name}' must be tuple of ints, but found element of type {type_name(wrong)}"
             ) from None
+        for place, value in enumerate(found, 1):
+            if not -(2**63) <= value < 2**63:
+                raise TypeError(
+                    f"{op.name}(): argument '{name}' failed to unpack the object at pos {place} with error "
+                    f'"{OVERFLOW}"'
+                )
+        return found
     if hasattr(values, "__index__") and not isinstance(values, bool):
         return [operator.index(values)]
     raise TypeError(f"{op.name}(): argument '{name}' must be tuple of ints, not {type_name(values)}")

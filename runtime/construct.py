@@ -17,9 +17,12 @@ from ._C import lib
 from .conversion import tensor_of_bytes
 from .dtypes import EXPORTS, dtype, get_default_dtype
 from .handles import OVERFLOW, wrap
-from .types import check_placement
+from .types import check_placement, device, layout
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+    from ._operators import Number
     from .tensor import Tensor as TensorType
 
 __all__ = ["as_tensor", "asarray", "is_tensor", "scalar_tensor", "tensor"]
@@ -30,7 +33,12 @@ _SEQUENCES = frozenset((list, tuple))
 
 
 def tensor(
-    data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
+    data: Any,
+    *,
+    dtype: dtype | None = None,
+    device: device | str | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
 ) -> TensorType:
     """A new tensor with the values of `data`: a number, nested sequences of numbers, an array or a tensor."""
     if device is not None or pin_memory or requires_grad:
@@ -46,7 +54,7 @@ def tensor(
     return _new(data, wanted)
 
 
-def as_tensor(data: Any, *, dtype: Any = None, device: Any = None) -> TensorType:
+def as_tensor(data: Any, *, dtype: dtype | None = None, device: device | str | None = None) -> TensorType:
     """The data as a tensor, without a copy where it is a tensor or an array of that dtype."""
     check_placement("as_tensor", device=device)
     wanted = None if dtype is None else _resolve(dtype, "as_tensor")
@@ -59,7 +67,12 @@ def as_tensor(data: Any, *, dtype: Any = None, device: Any = None) -> TensorType
 
 
 def asarray(
-    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
+    obj: Any,
+    *,
+    dtype: dtype | None = None,
+    device: device | str | None = None,
+    copy: bool | None = None,
+    requires_grad: bool = False,
 ) -> TensorType:
     """A tensor of the object's values, which shares its memory where that is possible and `copy` is not true.
 
@@ -88,7 +101,12 @@ def asarray(
 
 
 def scalar_tensor(
-    s: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool | None = None
+    s: TensorType | Number,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | str | None = None,
+    pin_memory: bool | None = None,
 ) -> TensorType:
     """A tensor without dimensions, of the default dtype when none is given."""
     check_placement("scalar_tensor", layout=layout, device=device, pin_memory=pin_memory)
@@ -99,7 +117,7 @@ def scalar_tensor(
     return _new(s, get_default_dtype() if dtype is None else _resolve(dtype, "scalar_tensor"))
 
 
-def is_tensor(obj: Any) -> bool:
+def is_tensor(obj: object) -> TypeIs[TensorType]:
     """Is it a tensor?"""
     return isinstance(obj, handles.Tensor)
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from . import handles
 from ._C import ffi, lib
@@ -13,7 +13,7 @@ from .assignment import Source
 from .dtypes import BY_CODE, EXPORTS, dtype
 from .errors import raise_pending
 from .handles import address_of, shape_of, strides_of, type_name, wrap
-from .types import check_device, contiguous_format, device, preserve_format, wants_contiguous
+from .types import check_device, contiguous_format, device, memory_format, preserve_format, wants_contiguous
 
 _BOOL = EXPORTS["bool"]
 _CONTIGUOUS = 1
@@ -33,7 +33,10 @@ def _cast_method(name: str, target: dtype) -> Any:
 
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ._dtype_names import CastMethods
+    from ._operators import Number
     from .tensor import Tensor as TensorType
 else:
     # `float()`, `int()` and so on, one for each dtype.
@@ -51,7 +54,7 @@ class ConversionMethods(CastMethods):
 
     # ---- Python numbers ----
 
-    def item(self: Any) -> Any:
+    def item(self: Any) -> Number:
         """The value of a tensor with one element, as a Python number."""
         handle = self._h
         kind = lib.item_kind(handle)
@@ -95,6 +98,34 @@ class ConversionMethods(CastMethods):
 
     # ---- other dtypes ----
 
+    @overload
+    def to(
+        self,
+        dtype: dtype,
+        non_blocking: bool = False,
+        copy: bool = False,
+        *,
+        memory_format: memory_format | None = None,
+    ) -> TensorType: ...
+    @overload
+    def to(
+        self,
+        device: device | str | None = None,
+        dtype: dtype | None = None,
+        non_blocking: bool = False,
+        copy: bool = False,
+        *,
+        memory_format: memory_format | None = None,
+    ) -> TensorType: ...
+    @overload
+    def to(
+        self,
+        other: TensorType,
+        non_blocking: bool = False,
+        copy: bool = False,
+        *,
+        memory_format: memory_format | None = None,
+    ) -> TensorType: ...
     def to(self: Any, *args: Any, **kwargs: Any) -> TensorType:
         """The elements with another dtype: itself when nothing changes and no copy is asked for.
 
@@ -111,17 +142,21 @@ class ConversionMethods(CastMethods):
             return self
         return wrap(lib.clone_(self._h, code, contiguous), self)
 
-    def type(self: Any, dtype: Any = None, non_blocking: bool = False) -> Any:
+    @overload
+    def type(self, dtype: None = None, non_blocking: bool = False) -> str: ...
+    @overload
+    def type(self, dtype: dtype | str, non_blocking: bool = False) -> TensorType: ...
+    def type(self: Any, dtype: Any = None, non_blocking: bool = False) -> str | TensorType:
         """The name of the type, such as `opweave.FloatTensor`, or the elements with another dtype."""
         if dtype is None:
             return f"opweave.{BY_CODE[lib.dtype(self._h)].scalar_name}Tensor"
         return self.to(_dtype_of_name(dtype))
 
-    def type_as(self: Any, other: Any) -> TensorType:
+    def type_as(self: Any, other: TensorType) -> TensorType:
         """The elements with the dtype of `other`."""
         return self.to(other.dtype)
 
-    def copy_(self: Any, src: Any, non_blocking: bool = False) -> TensorType:
+    def copy_(self: Any, src: TensorType | Number, non_blocking: bool = False) -> TensorType:
         """Copies the elements of `src`, broadcast and converted, into this tensor."""
         if isinstance(src, handles.Tensor):
             if not lib.copy_(self._h, src._h):
@@ -138,13 +173,13 @@ class ConversionMethods(CastMethods):
 
     # ---- NumPy ----
 
-    def numpy(self: Any, *, force: bool = False) -> Any:
+    def numpy(self: Any, *, force: bool = False) -> NDArray[Any]:
         """A NumPy array over the same memory."""
         from .interchange import to_array
 
         return to_array(self)
 
-    def __array__(self: Any, dtype: Any = None, copy: bool | None = None) -> Any:
+    def __array__(self: Any, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         from .interchange import to_array
 
         array = to_array(self)
@@ -154,7 +189,9 @@ class ConversionMethods(CastMethods):
             return array.astype(dtype)
         return array.copy() if copy else array
 
-    def __array_wrap__(self: Any, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+    def __array_wrap__(
+        self: Any, array: NDArray[Any], context: Any = None, return_scalar: bool = False
+    ) -> TensorType:
         # What a function of NumPy made of a tensor becomes a tensor.
         from .interchange import from_array
 

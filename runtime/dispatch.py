@@ -17,6 +17,7 @@ from .arguments import Arguments, dtype_code, integer, integers, is_operand, typ
 from .dtypes import BY_CODE
 from .dtypes import dtype as dtype_class
 from .errors import raise_pending, take_pending
+from .handles import OVERFLOW
 from .types import check_placement
 
 NONE = -(2**63)
@@ -91,9 +92,6 @@ def _dispatch(op: Op, handles: Sequence[float], *arguments: Any) -> Any:
     raise RuntimeError(f"{op.name}() failed without saying why")
 
 
-_OVERFLOW = "Overflow when unpacking long long"
-
-
 # ---- one function per family --------------------------------------------------------------------------------
 
 
@@ -125,9 +123,10 @@ def _elementwise(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], out: 
         arguments.release()
 
 
-def _three(handles: list[float]) -> list[float]:
+def _three(handles: list[float]) -> tuple[float, float, float]:
     """Absent arguments of the core's calls are 0.0."""
-    return [*handles, 0.0, 0.0, 0.0][:3]
+    first, second, third = [*handles, 0.0, 0.0, 0.0][:3]
+    return first, second, third
 
 
 def binary(op: Op, left: Any, right: Any) -> Any:
@@ -166,7 +165,7 @@ def reduce(
     try:
         result = lib.reduce(op.index, handle, dims, len(dims), not dims, bool(keepdim), code, target)
     except OverflowError:
-        raise ValueError(_OVERFLOW) from None
+        raise ValueError(OVERFLOW) from None
     if not result:
         return _dispatch(op, (handle, target), input, dim, keepdim, dtype, out)
     return arguments.result(result) if out is None else out
@@ -189,7 +188,7 @@ def scan(op: Op, input: Any, dim: Any, dtype: Any = None, out: Any = None, mode:
     try:
         result = lib.scan(op.index, handle, integer(op, "dim", dim), dtype_code(op, dtype), target, mode)
     except OverflowError:
-        raise ValueError(_OVERFLOW) from None
+        raise ValueError(OVERFLOW) from None
     if not result:
         return _dispatch(op, (handle, target), input, dim, dtype, out, mode)
     return arguments.result(result) if out is None else out
@@ -207,6 +206,7 @@ def view(
     handle = _self(op, input, arguments)
     numbers = [NONE if value is None else int(value) if value is True or value is False else integer(op, name, value)
                for name, value in ints]  # fmt: skip
+    first, second, third, fourth = [*numbers, NONE, NONE, NONE, NONE][:4]
     rows: list[tuple[list[int], int]] = []
     for name, values in lists:
         row = [] if values is None else integers(op, name, values)
@@ -214,10 +214,10 @@ def view(
     rows += [([], -1)] * (2 - len(rows))
     try:
         result = lib.view(
-            op.index, handle, *(numbers + [NONE] * 4)[:4], rows[0][0], rows[0][1], rows[1][0], rows[1][1]
+            op.index, handle, first, second, third, fourth, rows[0][0], rows[0][1], rows[1][0], rows[1][1]
         )
     except OverflowError:
-        raise ValueError(_OVERFLOW) from None
+        raise ValueError(OVERFLOW) from None
     return arguments.result(result) if result else _dispatch(op, (handle,), input, ints, lists)
 
 
@@ -244,7 +244,7 @@ def factory(
             return _dispatch(op, (target,), size, params, dtype, out)
         return arguments.result(handle) if out is None else out
     except OverflowError:
-        raise ValueError(_OVERFLOW) from None
+        raise ValueError(OVERFLOW) from None
     finally:
         arguments.release()
 

@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 from ._C import lib
 from .errors import raise_pending, take_pending
 from .handles import OVERFLOW, integer, integers, operator_index, shape_of, strides_of, wrap
-from .types import contiguous_format, preserve_format, wants_contiguous
+from .types import Size, contiguous_format, memory_format, preserve_format, wants_contiguous
 
 if TYPE_CHECKING:
     from .tensor import Tensor as TensorType
@@ -29,7 +30,11 @@ class GeometryMethods:
 
     __slots__ = ()
 
-    def size(self: Any, dim: Any = None) -> Any:
+    @overload
+    def size(self, dim: None = None) -> Size: ...
+    @overload
+    def size(self, dim: SupportsIndex) -> int: ...
+    def size(self: Any, dim: Any = None) -> Size | int:
         """The shape, or the size of one dimension."""
         if dim is None:
             return shape_of(self._h)
@@ -38,7 +43,11 @@ class GeometryMethods:
             raise_pending()
         return size
 
-    def stride(self: Any, dim: Any = None) -> Any:
+    @overload
+    def stride(self, dim: None = None) -> tuple[int, ...]: ...
+    @overload
+    def stride(self, dim: SupportsIndex) -> int: ...
+    def stride(self: Any, dim: Any = None) -> tuple[int, ...] | int:
         """Elements to skip in memory from one position of a dimension to the next: of all, or of one dimension."""
         strides = strides_of(self._h)
         if dim is None:
@@ -48,25 +57,25 @@ class GeometryMethods:
             raise_pending()
         return strides[dim]
 
-    def is_contiguous(self: Any, *, memory_format: Any = contiguous_format) -> bool:
+    def is_contiguous(self: Any, *, memory_format: memory_format = contiguous_format) -> bool:
         """Do the elements lie in memory in the order of their indices, without gaps?"""
         wants_contiguous("is_contiguous", memory_format)
         return bool(lib.flags(self._h) & _CONTIGUOUS)
 
-    def contiguous(self: Any, *, memory_format: Any = contiguous_format) -> TensorType:
+    def contiguous(self: Any, *, memory_format: memory_format = contiguous_format) -> TensorType:
         """This tensor when it is contiguous, else a contiguous copy."""
         wanted = memory_format is contiguous_format or wants_contiguous("contiguous", memory_format)
         if lib.flags(self._h) & _CONTIGUOUS or not wanted:
             return self
         return wrap(lib.clone_(self._h, -1, True), self)
 
-    def clone(self: Any, *, memory_format: Any = preserve_format) -> TensorType:
+    def clone(self: Any, *, memory_format: memory_format = preserve_format) -> TensorType:
         """A copy with memory of its own."""
         return wrap(lib.clone_(self._h, -1, wants_contiguous("clone", memory_format)), self)
 
-    def reshape(self: Any, *shape: Any) -> TensorType:
+    def reshape(self: Any, *shape: int | Sequence[int]) -> TensorType:
         """The elements in another shape: a view where the memory order allows, else a copy. One size may be -1."""
-        sizes = shape if set(map(type, shape)) == _INT else integers("reshape", "shape", shape)
+        sizes: Any = shape if set(map(type, shape)) == _INT else integers("reshape", "shape", shape)
         try:
             handle = _view(self._h, sizes)
         except OverflowError:
@@ -80,19 +89,21 @@ class GeometryMethods:
                 lib.release(copy)
         return wrap(handle, self)
 
-    def reshape_as(self: Any, other: Any) -> TensorType:
+    def reshape_as(self: Any, other: TensorType) -> TensorType:
         """`self.reshape(other.shape)`"""
         return self.reshape(other.shape)
 
-    def view_as(self: Any, other: Any) -> TensorType:
+    def view_as(self: Any, other: TensorType) -> TensorType:
         """`self.view(other.shape)`"""
         return self.view(other.shape)
 
-    def expand_as(self: Any, other: Any) -> TensorType:
+    def expand_as(self: Any, other: TensorType) -> TensorType:
         """`self.expand(other.shape)`"""
         return self.expand(other.shape)
 
-    def as_strided(self: Any, size: Any, stride: Any, storage_offset: Any = None) -> TensorType:
+    def as_strided(
+        self: Any, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+    ) -> TensorType:
         """A view of the storage with this shape, these strides and this position of the first element."""
         sizes = integers("as_strided", "size", (size,))
         strides = integers("as_strided", "stride", (stride,), 2)

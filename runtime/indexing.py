@@ -18,7 +18,13 @@ from .fast_index import fast_view
 from .handles import OVERFLOW, shape_of, strides_of, type_name, wrap
 
 if TYPE_CHECKING:
+    from types import EllipsisType
+    from typing import SupportsIndex, TypeAlias
+
     from .tensor import Tensor as TensorType
+
+    Part: TypeAlias = SupportsIndex | slice | EllipsisType | None
+    Index: TypeAlias = Part | tuple[Part, ...]
 
 _LARGEST = 2**63 - 1
 
@@ -37,7 +43,7 @@ class IndexingMethods:
 
     __slots__ = ()
 
-    def __getitem__(self: Any, index: Any) -> TensorType:
+    def __getitem__(self: Any, index: Index) -> TensorType:
         handle = fast_view(self._h, index)
         if handle:
             if type(self) is Tensor:
@@ -51,7 +57,7 @@ class IndexingMethods:
             lib.release(view)
         return wrap(handle, self)
 
-    def __setitem__(self: Any, index: Any, value: Any) -> None:
+    def __setitem__(self: Any, index: Index, value: Any) -> None:
         view = fast_view(self._h, index)
         if view:
             try:

@@ -16,6 +16,9 @@ from .dtypes import BY_CODE, BY_NUMPY_NAME, dtype
 from .handles import shape_of, strides_of, type_name, wrap
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from typing_extensions import Buffer
+
     from .tensor import Tensor as TensorType
 
 __all__ = ["from_numpy", "frombuffer"]
@@ -101,7 +104,7 @@ def _look_up(numpy_dtype: Any) -> dtype:
     return found
 
 
-def from_numpy(ndarray: Any) -> TensorType:
+def from_numpy(ndarray: NDArray[Any]) -> TensorType:
     """A tensor over the memory of a NumPy array: each sees what is written to the other.
 
     An array that must not be written gives a tensor that refuses to be.
@@ -156,7 +159,7 @@ class _Exported:
 _typestrings: dict[dtype, str] = {}
 
 
-def to_array(tensor: Any) -> Any:
+def to_array(tensor: Any) -> NDArray[Any]:
     """A NumPy array over the memory of a tensor."""
     import numpy
 
@@ -199,7 +202,8 @@ def has_buffer(value: Any) -> bool:
     return True
 
 
-def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> TensorType:
+def frombuffer(
+    buffer: Buffer, *, dtype: dtype, count: int = -1, offset: int = 0, requires_grad: bool = False) -> TensorType:
     """A one-dimensional tensor over the memory of an object: `count` elements (-1: all) from byte `offset` on."""
     from .types import check_placement
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import handles
 from ._C import ffi, lib
 from .dtypes import BY_CODE, dtype
 from .handles import wrap
+
+if TYPE_CHECKING:
+    from ._operators import Number
+    from .tensor import Tensor
 
 __all__ = ["can_cast", "promote_types", "result_type"]
 
@@ -42,7 +46,7 @@ def can_cast(from_: dtype, to: dtype) -> bool:
     return bool(lib.can_cast(from_.code, to.code))
 
 
-def result_type(tensor1: Any, tensor2: Any) -> dtype:
+def result_type(tensor1: Tensor | Number, tensor2: Tensor | Number) -> dtype:
     """The dtype of an arithmetic operation on two tensors or numbers."""
     operands = [_operand(position, value) for position, value in enumerate((tensor1, tensor2), 1)]
     return BY_CODE[lib.result_type(operands[0]._h, operands[1]._h)]

@@ -16,6 +16,8 @@ from .dtypes import EXPORTS, dtype
 from .types import CPU, device
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
     from .tensor import Tensor
 
 __all__ = ["Storage", "UntypedStorage"]
@@ -141,7 +143,7 @@ def _make(kind: type[Storage], elements: Any) -> Any:
 _storages: WeakValueDictionary[tuple[int, type, int], Storage] = WeakValueDictionary()
 
 
-def storage_of(tensor: Any, untyped: bool = False) -> Storage:
+def storage_of(tensor: Any, untyped: bool = False) -> Any:
     """The storage of a tensor, the same object for all its views."""
     kind = UntypedStorage if untyped else Storage
     code = EXPORTS["uint8"].code if untyped else lib.dtype(tensor._h)
@@ -165,5 +167,5 @@ def _rebuild_storage(kind: type[Storage], data: bytes, of: dtype) -> Storage:
     return made
 
 
-def is_storage(value: Any) -> bool:
+def is_storage(value: object) -> TypeIs[Storage]:
     return isinstance(value, Storage)

@@ -6,7 +6,7 @@ neither `__init__` nor `__new__`, and `opweave.tensor` is the constructor for us
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import _operators, handles, indexing
 from ._C import lib
@@ -18,10 +18,14 @@ from .handles import shape_of
 from .indexing import IndexingMethods
 from .types import CPU, Size, device, layout, strided
 
+if TYPE_CHECKING:
+    from .storage import Storage, UntypedStorage
+
 __all__ = ["Tensor"]
 
 _dtype = lib.dtype
 _DETACH = handles.operator_index("detach")
+_Kind = TypeVar("_Kind", bound="Tensor")
 
 
 class Tensor(Owner, IndexingMethods, ConversionMethods, GeometryMethods, _operators.TensorMethods):
@@ -104,17 +108,19 @@ class Tensor(Owner, IndexingMethods, ConversionMethods, GeometryMethods, _operat
         """Position of the first element in the storage."""
         return lib.storage_offset(self._h)
 
-    def storage(self) -> Any:
+    def storage(self) -> Storage:
         """The memory of this tensor and of all its views, as a one-dimensional sequence of elements."""
         from .storage import storage_of
 
-        return storage_of(self)
+        found: Storage = storage_of(self)
+        return found
 
-    def untyped_storage(self) -> Any:
+    def untyped_storage(self) -> UntypedStorage:
         """The same memory as a sequence of bytes."""
         from .storage import storage_of
 
-        return storage_of(self, untyped=True)
+        found: UntypedStorage = storage_of(self, untyped=True)
+        return found
 
     def is_floating_point(self) -> bool:
         return self.dtype.is_floating_point
@@ -136,15 +142,18 @@ class Tensor(Owner, IndexingMethods, ConversionMethods, GeometryMethods, _operat
         return self.shape == other.shape
 
     @property
-    def data(self) -> Any:
+    def data(self) -> Tensor:
         """The same elements without history."""
-        return handles.wrap(lib.view0(_DETACH, self._h), self)
+        view: Tensor = handles.wrap(lib.view0(_DETACH, self._h), self)
+        return view
 
-    def as_subclass(self, cls: type) -> Any:
+    def as_subclass(self, cls: type[_Kind]) -> _Kind:
         """The same elements as a tensor of class `cls`."""
         if not (isinstance(cls, type) and issubclass(cls, Tensor)):
             raise TypeError(f"as_subclass(): {cls!r} is not a subclass of Tensor")
-        return handles.wrap(lib.view0(_DETACH, self._h), cls.__new__(cls))
+        kind: Any = cls
+        view: _Kind = handles.wrap(lib.view0(_DETACH, self._h), kind.__new__(kind))
+        return view
 
     def __len__(self) -> int:
         if not lib.ndim(self._h):

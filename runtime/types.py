@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable
 from math import prod
-from typing import Any, SupportsIndex
+from typing import Any, SupportsIndex, overload
 
 __all__ = [
     "Size",
@@ -41,19 +41,23 @@ class Size(tuple[int, ...]):
     def __repr__(self) -> str:
         return f"opweave.Size({list(self)})"
 
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> int: ...
+    @overload
+    def __getitem__(self, index: slice) -> Size: ...
     def __getitem__(self, index: Any) -> Any:
         part = tuple.__getitem__(self, index)
         return tuple.__new__(Size, part) if type(index) is slice else part
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other: Any) -> Size:
         if not isinstance(other, tuple):
             raise TypeError(f"can only concatenate tuple (not {type(other).__name__}) to opweave.Size")
         return Size(tuple.__add__(self, other))
 
-    def __radd__(self, other: Any) -> Any:
+    def __radd__(self, other: Any) -> Size:
         return Size(other + tuple(self)) if isinstance(other, tuple) else NotImplemented
 
-    def __mul__(self, count: Any) -> Any:
+    def __mul__(self, count: SupportsIndex) -> Size:
         return tuple.__new__(Size, tuple.__mul__(self, count))
 
     __rmul__ = __mul__
@@ -76,6 +80,10 @@ class device:  # noqa: N801 (PyTorch's name)
     type: str
     index: int | None
 
+    @overload
+    def __init__(self, type: device) -> None: ...
+    @overload
+    def __init__(self, type: str, index: int | None = None) -> None: ...
     def __init__(self, type: Any, index: Any = None) -> None:
         if isinstance(type, device) and index is None:
             type, index = type.type, type.index

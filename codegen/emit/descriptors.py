@@ -28,6 +28,7 @@ class Descriptor:
     absent: tuple[str, ...]
     natural: tuple[str, ...]
     needs_elements: int
+    opmath_number: int
     dtypes: tuple[str, ...]
     refusal: str
     cost: float
@@ -61,6 +62,7 @@ def descriptor(operator: Operator) -> Descriptor:
         fixed=tuple(fixed),
         absent=tuple(absent),
         natural=tuple(natural),
+        opmath_number=int("opmath_number" in operator.tags),
         needs_elements=int(isinstance(body, Reduce) and body.refuses_empty),
         dtypes=tuple(f"1u << OW_{dtype.name.upper()}" for dtype in ordered(operator.dtypes)),
         refusal=json.dumps(operator.refusal) if operator.refusal else "NULL",

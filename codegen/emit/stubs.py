@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .. import variants
-from ..model import Operator
+from ..model import Family, Operator
 from ..signatures import signature
 from .text import in_docstring, render
 
@@ -56,7 +56,7 @@ def methods(operator: Operator) -> list[Stub]:
         return [*found, Stub(python.method, "self", "Tensor", summary)]
     # Comparisons override those of `object`, which take anything.
     ignore = "  # type: ignore[override]" if python.method in ("__eq__", "__ne__") else ""
-    other = "self, other: Tensor | Number"
+    other = "self, other: Tensor" + (" | Number" if operator.family is Family.ELEMENTWISE else "")
     found.append(Stub(python.method, other, "Tensor" + ignore, summary))
     if python.reflected:
         found.append(Stub(python.reflected_method, other, "Tensor", summary))

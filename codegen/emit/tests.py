@@ -57,16 +57,16 @@ def emit(operators: Sequence[Operator], source: str, output: str) -> str:
 
 def _test_class(operator: Operator) -> TestClass:
     name = "".join(word.capitalize() for word in operator.name.split("_"))
-    facts = [(field, repr(value)) for field, value in _facts(operator) if not _is_default(field, value)]
-    return TestClass(f"Test{name}", _SUITES[operator.family], tuple(facts))
+    written = [(field, repr(value)) for field, value in facts(operator) if not _is_default(field, value)]
+    return TestClass(f"Test{name}", _SUITES[operator.family], tuple(written))
 
 
 def _is_default(field: str, value: object) -> bool:
     return value == _DEFAULTS[field] if field in _DEFAULTS else not value
 
 
-def _facts(operator: Operator) -> Iterator[tuple[str, object]]:
-    """The fields of tests/harness/spec.py."""
+def facts(operator: Operator) -> Iterator[tuple[str, object]]:
+    """What is known of an operator, by the fields of tests/harness/spec.py."""
     body = operator.body
     dtypes = tuple(_accepted(operator))
     parameters = variants.parameters(operator)
@@ -80,6 +80,7 @@ def _facts(operator: Operator) -> Iterator[tuple[str, object]]:
     yield "params", {p.argument.name: _number(p) for p in parameters if p.argument.is_scalar}
     yield "ints", tuple(p.name for p in rest if not p.argument.is_list)
     yield "lists", tuple(p.name for p in rest if p.argument.is_list)
+    yield "variadic", variants.varargs(operator) is not None
     yield "reference", _reference(operator)
     yield "inexact", tuple(dict.fromkeys(dtype.name for dtype in _inexact(operator)))
     yield "function", operator.function
@@ -94,6 +95,7 @@ def _facts(operator: Operator) -> Iterator[tuple[str, object]]:
     if isinstance(body, Elementwise):
         yield "expressions", _expressions(body)
         yield "fixed", {_python_name(name): dtype.name for name, dtype in body.fixed.items()}
+        yield "natural", tuple(_python_name(name) for name in body.natural)
         yield "optional", tuple(_python_name(name) for name in body.absent)
         yield "fallible", any(emit_c(*each).uses_err for each in _kernels(operator, body))
     if isinstance(body, Reduce):
@@ -137,7 +139,7 @@ def _reference(operator: Operator) -> str | None:
     text = operator.reference or f"np.{operator.name}"
     if text == "none":
         return None
-    return f"{text}({', '.join(_numpy_arguments(operator))})" if re.fullmatch(r"[\w.]+", text) else text
+    return f"{text}({', '.join(_numpy_arguments(operator))})" if re.fullmatch(r"\w+(\.\w+)+", text) else text
 
 
 def _numpy_arguments(operator: Operator) -> Iterator[str]:

@@ -299,14 +299,24 @@ ow_tensor *ow_elementwise(const ow_op *op, ow_tensor *const *inputs, ow_tensor *
         const ow_tensor *t = inputs[k];
         int wanted = input_dtype(op, k, r.compute);
         iter.itemsize[k + 1] = ow_itemsize(wanted);
-        iter.cast[k + 1] = NULL;
+        iter.cast[k + 1] = iter.narrow[k + 1] = NULL;
+        int rounds = t && op->fixed[k] == OW_PROMOTED && t->dtype != common && ow_compute_dtype[common] != common;
+        if (rounds) {
+            iter.narrow[k + 1] = ow_cast_loop(common, wanted);
+            iter.widen[k + 1] = ow_cast_loop(wanted, common);
+        }
         if (t && t->numel != 1) {
             ow_iter_operand(&iter, k + 1, t);
             iter.cast[k + 1] = t->dtype == wanted ? NULL : ow_cast_loop(wanted, t->dtype);
             continue;
         }
         if (t) load_number(t, wanted, single[k]);
-        else absent_value(op->absent[k], wanted, single[k]);
+        if (rounds && !(op->opmath_number && k == op->ninputs - 1)) {
+            char half[2];
+            iter.narrow[k + 1](half, 0, single[k], 0, 1);
+            iter.widen[k + 1](single[k], 0, half, 0, 1);
+        }
+        if (!t) absent_value(op->absent[k], wanted, single[k]);
         iter.data[k + 1] = single[k];
         memset(iter.strides[k + 1], 0, sizeof(int64_t) * (size_t)iter.ndim);
     }

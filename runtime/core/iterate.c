@@ -117,6 +117,13 @@ void ow_iter_arrange(ow_iter *iter) {
     put_long_dimension_inside(iter);
 }
 
+/* An operand of another dtype is rounded to the half format of the result before float32 computes with it. */
+static void round_to_half(const ow_iter *iter, int k, char *values, int64_t n) {
+    char half[OW_CHUNK * 2];
+    iter->narrow[k](half, 2, values, 4, n);
+    iter->widen[k](values, 4, half, 2, n);
+}
+
 /* One row of n elements through stack buffers: cast in, compute, cast out. */
 static int run_cast_row(const ow_iter *iter, char *const *data, int64_t n, ow_loop loop, const ow_scalar *params) {
     _Alignas(64) char buffer[OW_MAX_OPERANDS][OW_CHUNK * 8];
@@ -136,12 +143,10 @@ static int run_cast_row(const ow_iter *iter, char *const *data, int64_t n, ow_lo
             ptr[k] = buffer[k];
             stride[k] = iter->itemsize[k];
             if (k == 0) continue;
-            if (step) {
-                iter->cast[k](buffer[k], iter->itemsize[k], at, step, count);
-            } else { /* a broadcast operand: one element serves the row */
-                iter->cast[k](buffer[k], iter->itemsize[k], at, 0, 1);
-                stride[k] = 0;
-            }
+            int64_t converted = step ? count : 1; /* a broadcast operand: one element serves the row */
+            iter->cast[k](buffer[k], iter->itemsize[k], at, step, converted);
+            if (iter->narrow[k]) round_to_half(iter, k, buffer[k], converted);
+            if (!step) stride[k] = 0;
         }
         int result = loop(ptr, stride, count, params, 0);
         if (result) status = result;

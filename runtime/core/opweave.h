@@ -136,6 +136,7 @@ typedef struct ow_op {
     double defaults[OW_MAX_PARAMS];
     const void *tables[OW_NLEVELS]; /* per instruction-set level: ow_{elementwise,reduce,scan}_table */
     ow_view_function view;
+    uint8_t opmath_number; /* a one-element last input is not rounded to a half format that the result has */
     const char *natural[OW_MAX_INPUTS]; /* message when an integer number given as this input is negative; NULL: allowed */
     const char *refusal; /* message for dtypes outside the set; NULL: "not implemented for" */
     const char *library; /* extern: the name of the core's routine */

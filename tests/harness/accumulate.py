@@ -108,7 +108,7 @@ class AccumulateTests(OperatorTests):
         """Infinities and NaN among ordinary values, at places that different parts of a kernel handle."""
         of = DTYPES[dtype]
         if not of.is_floating:
-            pytest.skip("there are none")
+            return  # there are none
         for count, place, special in itertools.product((3, 70, 600), (0, -1, 17), (np.inf, -np.inf, np.nan, -0.0)):
             values = values_of(of, (count, 2))
             values[place % count, 0] = special
@@ -126,7 +126,7 @@ class AccumulateTests(OperatorTests):
         """Inputs are converted first, and the result has the dtype that was asked for."""
         spec = self.spec
         if not spec.dtype_argument:
-            pytest.skip("no such argument")
+            return  # no such argument
         names = [name for name in spec.dtypes if name != "bool"]
         for source, target in itertools.product(DTYPES, names):
             values = cast(np.array([[1, 2, 3, 1, 2]]), DTYPES[source])

@@ -90,7 +90,7 @@ class ExternTests(OperatorTests):
     def test_params(self, dtype: str) -> None:
         of = DTYPES[dtype]
         if not self.spec.params:
-            pytest.skip("no numbers besides the tensors")
+            return  # no numbers besides the tensors
         numbers = [0, 1, 2] + ([-1] if of.is_floating or of.lowest else []) + ([0.5] if of.is_floating else [])
         for sizes in SIZES:
             arrays = self.operands(of, sizes)
@@ -102,7 +102,7 @@ class ExternTests(OperatorTests):
         """Rounding errors stay within those of the sum of all products."""
         of = DTYPES[dtype]
         if not of.is_floating:
-            pytest.skip("integers are exact")
+            return  # integers are exact
         random = np.random.default_rng(3)
         arrays = [cast(random.normal(size=shape), of) for shape in self.shapes(SIZES[-1])]
         want = self.want(arrays, of, {})
@@ -113,7 +113,7 @@ class ExternTests(OperatorTests):
     def test_special_values(self, dtype: str) -> None:
         of = DTYPES[dtype]
         if not of.is_floating:
-            pytest.skip("there are none")
+            return  # there are none
         for place, special in itertools.product(range(len(self.spec.inputs)), (np.nan, np.inf)):
             arrays = self.operands(of, SIZES[0])
             arrays[place].reshape(-1)[0] = special

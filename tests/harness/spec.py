@@ -20,6 +20,8 @@ class Spec:
     """Numbers besides the tensors, with their defaults (None: required)."""
     ints: tuple[str, ...] = ()
     lists: tuple[str, ...] = ()
+    variadic: bool = False
+    """May the list be given as separate integers (and then has no name)?"""
     reference: str | None = None
     """NumPy's form of the operator, an expression over the names of the schema; None: there is none."""
     expressions: tuple[tuple[tuple[str, ...], str], ...] = ()
@@ -46,6 +48,8 @@ class Spec:
     """Shapes of an extern operator in the grammar of NumPy's generalised ufuncs."""
     keeps_number: bool = False
     """Is a number in the last place kept in the precision of the computation, not rounded to the common dtype?"""
+    natural: tuple[str, ...] = ()
+    """Inputs that must not be negative when they are integers given as Python's numbers."""
     conditional: bool = False
     """Does a view make conditions of its own?"""
     fallible: bool = False

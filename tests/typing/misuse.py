@@ -20,6 +20,7 @@ opweave.tensor([1], dtyp=opweave.int)  # call-arg
 opweave.softmax(x)  # call-arg
 opweave.mm(x, 2)  # arg-type
 opweave.from_numpy([1.0])  # arg-type
+opweave.frombuffer([1.0], dtype=opweave.float)  # arg-type
 opweave.set_default_dtype(float)  # arg-type
 opweave.promote_types(opweave.int, 1)  # arg-type
 opweave.set_num_threads("2")  # arg-type
@@ -38,7 +39,7 @@ x.shape = (4,)  # misc
 x + "1"  # operator
 x @ "1"  # operator
 x["name"]  # index
-x[0] = "1"  # index
+x["name"] = 1  # index
 row: int = x[0]  # assignment
 size: str = x.shape[0]  # assignment
 array: np.ndarray[tuple[int, ...], np.dtype[np.float32]] = x  # assignment
