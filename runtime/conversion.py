@@ -189,9 +189,7 @@ class ConversionMethods(CastMethods):
             return array.astype(dtype)
         return array.copy() if copy else array
 
-    def __array_wrap__(
-        self: Any, array: NDArray[Any], context: Any = None, return_scalar: bool = False
-    ) -> TensorType:
+    def __array_wrap__(self: Any, array: NDArray[Any], context: Any = None, return_scalar: bool = False) -> TensorType:
         # What a function of NumPy made of a tensor becomes a tensor.
         from .interchange import from_array
 

@@ -145,15 +145,11 @@ def binary_(op: Op, left: Any, right: Any) -> Any:
 
 def _self(op: Op, value: Any, arguments: Arguments) -> float:
     if not isinstance(value, Tensor):
-        raise TypeError(
-            f"{op.name}(): argument '{op.inputs[0]}' (position 1) must be Tensor, not {type_name(value)}"
-        )
+        raise TypeError(f"{op.name}(): argument '{op.inputs[0]}' (position 1) must be Tensor, not {type_name(value)}")
     return arguments.tensor(op, 0, value)
 
 
-def reduce(
-    op: Op, input: Any, dim: Any = None, keepdim: Any = False, dtype: Any = None, out: Any = None
-) -> Any:
+def reduce(op: Op, input: Any, dim: Any = None, keepdim: Any = False, dtype: Any = None, out: Any = None) -> Any:
     """`dim`: None or empty for every dimension, an int, or several."""
     arguments = Arguments()
     handle = _self(op, input, arguments)
@@ -198,9 +194,7 @@ def scan_(op: Op, input: Any, dim: Any, dtype: Any = None) -> Any:
     return scan(op, input, dim, dtype, input, INPLACE)
 
 
-def view(
-    op: Op, input: Any, ints: tuple[tuple[str, Any], ...] = (), lists: tuple[tuple[str, Any], ...] = ()
-) -> Any:
+def view(op: Op, input: Any, ints: tuple[tuple[str, Any], ...] = (), lists: tuple[tuple[str, Any], ...] = ()) -> Any:
     """`ints` and `lists` are the arguments by name, in schema order; None where one was not given."""
     arguments = Arguments()
     handle = _self(op, input, arguments)

@@ -203,7 +203,8 @@ def has_buffer(value: Any) -> bool:
 
 
 def frombuffer(
-    buffer: Buffer, *, dtype: dtype, count: int = -1, offset: int = 0, requires_grad: bool = False) -> TensorType:
+    buffer: Buffer, *, dtype: dtype, count: int = -1, offset: int = 0, requires_grad: bool = False
+) -> TensorType:
     """A one-dimensional tensor over the memory of an object: `count` elements (-1: all) from byte `offset` on."""
     from .types import check_placement
 

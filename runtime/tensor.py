@@ -144,16 +144,14 @@ class Tensor(Owner, IndexingMethods, ConversionMethods, GeometryMethods, _operat
     @property
     def data(self) -> Tensor:
         """The same elements without history."""
-        view: Tensor = handles.wrap(lib.view0(_DETACH, self._h), self)
-        return view
+        return handles.wrap(lib.view0(_DETACH, self._h), self)
 
     def as_subclass(self, cls: type[_Kind]) -> _Kind:
         """The same elements as a tensor of class `cls`."""
         if not (isinstance(cls, type) and issubclass(cls, Tensor)):
             raise TypeError(f"as_subclass(): {cls!r} is not a subclass of Tensor")
-        kind: Any = cls
-        view: _Kind = handles.wrap(lib.view0(_DETACH, self._h), kind.__new__(kind))
-        return view
+        view: Any = handles.wrap(lib.view0(_DETACH, self._h), cls.__new__(cls))
+        return view  # type: ignore[no-any-return]
 
     def __len__(self) -> int:
         if not lib.ndim(self._h):

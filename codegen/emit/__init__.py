@@ -18,6 +18,7 @@ def outputs(operators: Sequence[Operator], source: str) -> dict[str, str]:
         "core/registry_ops.c": registry.emit(operators, source),
         "python/operators.json": catalog.emit(operators),
         "python/_operators.py": python.emit(operators, source, "_operators.py"),
+        "python/__init__.pyi": stubs.emit_package(operators, source),
         "python/_operators.pyi": stubs.emit(operators, source, "_operators.pyi"),
         "tests/test_operators.py": tests.emit(operators, source, "test_operators.py"),
     }

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
-
 from ..dtypes import DTYPES, DType, Kind, promote
 from .text import render
 
@@ -60,11 +58,11 @@ def emit_python() -> str:
     return render("dtypes.py.j2", _TABLE, "_dtypes.py", rows=rows)
 
 
+def names() -> list[str]:
+    """Every name of every dtype."""
+    return [name for dtype in DTYPES.values() for name in (dtype.name, *dtype.aliases)]
+
+
 def emit_names() -> str:
-    names = [name for dtype in DTYPES.values() for name in (dtype.name, *dtype.aliases)]
     methods = [_SCALAR_NAMES[dtype.name].lower() for dtype in DTYPES.values()]
-    # `from opweave import *` leaves Python's own `int` and `float` alone.
-    exported = [name for name in names if not hasattr(builtins, name)]
-    return render(
-        "dtype_names.pyi.j2", _TABLE, "_dtype_names.pyi", names=names, exported=exported, methods=methods
-    )
+    return render("dtype_names.pyi.j2", _TABLE, "_dtype_names.pyi", names=names(), methods=methods)

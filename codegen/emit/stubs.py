@@ -1,13 +1,15 @@
-"""opweave/_operators.pyi: the types of every function and method, for checkers and editors."""
+"""The types of every function and method (opweave/_operators.pyi) and of the package, for checkers and editors."""
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .. import variants
 from ..model import Family, Operator
 from ..signatures import signature
+from . import dtypes
 from .text import in_docstring, render
 
 
@@ -31,6 +33,15 @@ def emit(operators: Sequence[Operator], source: str, output: str, package: str |
         methods=[stub for operator in operators for stub in methods(operator)],
         package=package,
     )
+
+
+def emit_package(operators: Sequence[Operator], source: str) -> str:
+    """The stub of opweave itself: type checkers want to see the names in `__all__` one by one."""
+    names = dtypes.names()
+    # `from opweave import *` leaves Python's own `int` and `float` alone.
+    exported = [name for name in names if not hasattr(builtins, name)]
+    exported += [name for operator in operators for name in variants.function_names(operator)]
+    return render("package.pyi.j2", source, "__init__.pyi", dtypes=names, exported=exported)
 
 
 def functions(operator: Operator) -> list[Stub]:

@@ -135,20 +135,8 @@ ow_tensor *ow_clone(ow_tensor *t, int dtype, int contiguous) {
     int64_t strides[OW_MAX_DIMS];
     const int64_t *layout = NULL;
     if (!contiguous && !(t->flags & OW_CONTIGUOUS)) {
-        if (t->flags & OW_DENSE) {
-            layout = t->strides;
-        } else { /* gaps or broadcast dimensions: keep the order, close the gaps */
-            int64_t own[1][OW_MAX_DIMS];
-            int order[OW_MAX_DIMS];
-            memcpy(own[0], t->strides, sizeof(int64_t) * t->ndim);
-            ow_iter_order(t->ndim, t->sizes, 1, own, order);
-            int64_t step = 1;
-            for (int i = 0; i < t->ndim; i++) {
-                strides[order[i]] = step;
-                step *= t->sizes[order[i]] > 0 ? t->sizes[order[i]] : 1;
-            }
-            layout = strides;
-        }
+        ow_dense_strides(t, strides);
+        layout = strides;
     }
     ow_tensor *result = ow_tensor_new(dtype < 0 ? t->dtype : dtype, t->ndim, t->sizes, layout);
     if (result) copy_into(result, t);

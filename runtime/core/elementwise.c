@@ -204,13 +204,16 @@ static ow_tensor *check_inputs(const ow_op *op, ow_tensor *const *inputs) {
     return inputs[0];
 }
 
-/* A tensor of `shape` whose memory order follows the inputs, as torch chooses it. */
-static ow_tensor *new_result(int dtype, int ndim, const int64_t *shape, ow_tensor *const *inputs, int n) {
+/* A tensor of `shape` whose memory order follows the inputs, as torch chooses it: those of another dtype than the
+ * common one count as the copies that torch makes of them. */
+static ow_tensor *new_result(const ow_op *op, const resolved *r, int ndim, const int64_t *shape,
+                             ow_tensor *const *inputs) {
     int64_t strides[OW_MAX_OPERANDS][OW_MAX_DIMS];
     int order[OW_MAX_DIMS], contiguous = 1, count = 0;
+    int converted_to = op->promotion == OW_PROMOTE_ALWAYS_BOOL ? r->common : r->result;
     const ow_tensor *first = NULL;
     int alike = 1; /* same sizes and strides throughout */
-    for (int k = 0; k < n; k++) {
+    for (int k = 0; k < op->ninputs; k++) {
         const ow_tensor *t = inputs[k];
         if (!t || t->flags & OW_NUMBER) continue;
         int full = t->ndim == ndim && memcmp(t->sizes, shape, sizeof(int64_t) * (size_t)ndim) == 0;
@@ -218,14 +221,20 @@ static ow_tensor *new_result(int dtype, int ndim, const int64_t *shape, ow_tenso
         if (!first) first = t;
         alike &= full && memcmp(t->strides, first->strides, sizeof(int64_t) * (size_t)ndim) == 0;
     }
-    if (!first || contiguous) return ow_tensor_new(dtype, ndim, shape, NULL);
-    if (alike && first->flags & OW_DENSE) return ow_tensor_new(dtype, ndim, shape, first->strides);
-    for (int k = 0; k < n; k++) {
+    if (!first || contiguous) return ow_tensor_new(r->result, ndim, shape, NULL);
+    if (alike && first->flags & OW_DENSE) return ow_tensor_new(r->result, ndim, shape, first->strides);
+    for (int k = 0; k < op->ninputs; k++) {
         const ow_tensor *t = inputs[k];
         if (!t || t->flags & OW_NUMBER) continue;
+        int64_t converted[OW_MAX_DIMS];
+        const int64_t *own = t->strides;
+        if (t->dtype != converted_to && op->fixed[k] == OW_PROMOTED) {
+            ow_dense_strides(t, converted);
+            own = converted;
+        }
         int lead = ndim - t->ndim;
         for (int d = 0; d < ndim; d++)
-            strides[count][d] = d < lead || t->sizes[d - lead] == 1 ? 0 : t->strides[d - lead] * ow_itemsize(t->dtype);
+            strides[count][d] = d < lead || t->sizes[d - lead] != shape[d] ? 0 : own[d - lead];
         count++;
     }
     ow_iter_order(ndim, shape, count, strides, order);
@@ -234,7 +243,7 @@ static ow_tensor *new_result(int dtype, int ndim, const int64_t *shape, ow_tenso
         result[order[i]] = step;
         step *= shape[order[i]] > 0 ? shape[order[i]] : 1;
     }
-    return ow_tensor_new(dtype, ndim, shape, result);
+    return ow_tensor_new(r->result, ndim, shape, result);
 }
 
 static int format_sizes(char *text, size_t capacity, int ndim, const int64_t *sizes) {
@@ -283,7 +292,7 @@ ow_tensor *ow_elementwise(const ow_op *op, ow_tensor *const *inputs, ow_tensor *
     } else if (mode == OW_OUT) {
         result = ow_prepare_out(op->name, out, r.result, iter.ndim, iter.shape);
     } else {
-        result = new_result(r.result, iter.ndim, iter.shape, inputs, op->ninputs);
+        result = new_result(op, &r, iter.ndim, iter.shape, inputs);
     }
     if (!result) return NULL;
     if (mode != OW_NEW && !ow_check_writable(result, inputs, op->ninputs)) return NULL;

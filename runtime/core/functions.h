@@ -28,13 +28,13 @@ static inline float ow_multiply_add(float a, float b, float c) {
 #endif
 }
 
-/* exp(x) for x <= 0, denormal results included; NaN stays NaN.
+/* exp(x) for x <= 0, denormal results included; 0 for NaN.
  *
  * It is the square of exp(x / 2), which is normal wherever the square is not zero, so that no scaling by steps is needed.
  * x / 2 = k ln 2 + r / 2 with integral k; exp(r / 2) is a polynomial of degree 6, fitted to |r| <= ln 2 in the relative
  * maximum norm. The upper part of 2 ln 2 has so few bits that its product with k is exact. */
 static inline float ow_exp_of_negative(float x) {
-    x = x < -174.0f ? -174.0f : x;
+    x = x > -174.0f ? x : -174.0f;
     float shifted = ow_multiply_add(x, 0x1.715476p-1f, 0x1.8p23f); /* k in the low bits of the significand */
     float k = shifted - 0x1.8p23f;
     float r = ow_multiply_add(k, -0x1.63p0f, x);
@@ -56,10 +56,10 @@ static inline float ow_exp_of_negative(float x) {
 #endif
 }
 
-/* 1 / (1 + exp(-x)): the exponential of a negative number never overflows. */
+/* 1 / (1 + exp(-x)): the exponential of a negative number never overflows. NaN stays NaN. */
 static inline float ow_sigmoidf(float x) {
     float e = ow_exp_of_negative(-fabsf(x));
-    return (x < 0.0f ? e : 1.0f) / (1.0f + e);
+    return (x < 0.0f ? e : x >= 0.0f ? 1.0f : x) / (1.0f + e);
 }
 
 #endif

@@ -58,6 +58,21 @@ void ow_iter_order(int ndim, const int64_t *shape, int noperands, int64_t stride
     }
 }
 
+void ow_dense_strides(const ow_tensor *t, int64_t *strides) {
+    int64_t own[1][OW_MAX_DIMS], step = 1;
+    int order[OW_MAX_DIMS];
+    memcpy(own[0], t->strides, sizeof(int64_t) * t->ndim);
+    if (t->flags & OW_DENSE) {
+        memcpy(strides, t->strides, sizeof(int64_t) * t->ndim);
+        return;
+    }
+    ow_iter_order(t->ndim, t->sizes, 1, own, order);
+    for (int i = 0; i < t->ndim; i++) {
+        strides[order[i]] = step;
+        step *= t->sizes[order[i]] > 0 ? t->sizes[order[i]] : 1;
+    }
+}
+
 void ow_iter_operand(ow_iter *iter, int k, const ow_tensor *t) {
     int64_t itemsize = ow_itemsize(t->dtype);
     int lead = iter->ndim - t->ndim;

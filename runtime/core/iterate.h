@@ -27,6 +27,9 @@ int ow_broadcast_shape(ow_tensor *const *inputs, int n, int64_t *shape);
  * operand that can tell). strides[k][d], in any unit; zero means broadcast and does not count. */
 void ow_iter_order(int ndim, const int64_t *shape, int noperands, int64_t strides[][OW_MAX_DIMS], int *order);
 
+/* The strides of a dense tensor in the memory order of `t`: its own if it is dense, else without the gaps. */
+void ow_dense_strides(const ow_tensor *t, int64_t *strides);
+
 /* Sets operand k from a tensor broadcast to iter->shape (torch's dimension order; call before ow_iter_arrange). */
 void ow_iter_operand(ow_iter *iter, int k, const ow_tensor *t);
 

@@ -58,7 +58,9 @@ def outcome(call: Callable[[ModuleType], Any], library: ModuleType) -> Any:
         return error
 
 
-def compare(call: Callable[[ModuleType], Any], what: str, ulp: float = 0, bound: Any = None) -> None:
+def compare(
+    call: Callable[[ModuleType], Any], what: str, ulp: float = 0, bound: Any = None, signed_zeros: bool = True
+) -> None:
     """The same dtype, shape, strides and values, or an exception of the same type. What torch has not got a kernel
     for is opweave's own affair."""
     got, want = outcome(call, opweave), outcome(call, torch)
@@ -68,15 +70,17 @@ def compare(call: Callable[[ModuleType], Any], what: str, ulp: float = 0, bound:
         assert type(got).__name__ == type(want).__name__, f"{what}: got {got!r}, expected {want!r}"
         return
     assert not isinstance(got, Exception), f"{what}: {got!r}, torch gives {want!r}"
-    compare_tensors(got, want, what, ulp, bound)
+    compare_tensors(got, want, what, ulp, bound, signed_zeros)
 
 
-def compare_tensors(got: Any, want: Any, what: str, ulp: float = 0, bound: Any = None) -> None:
+def compare_tensors(
+    got: Any, want: Any, what: str, ulp: float = 0, bound: Any = None, signed_zeros: bool = True
+) -> None:
     dtype = str(want.dtype).removeprefix("torch.")
     assert str(got.dtype) == f"opweave.{dtype}", f"{what}: dtype {got.dtype}, torch has {want.dtype}"
     assert tuple(got.shape) == tuple(want.shape), f"{what}: shape {got.shape}, torch has {want.shape}"
     assert strides(got) == strides(want), f"{what}: strides {got.stride()}, torch has {want.stride()}"
-    check_values(opweave_array(got), torch_array(want), DTYPES[dtype], ulp, what, bound)
+    check_values(opweave_array(got), torch_array(want), DTYPES[dtype], ulp, what, bound, signed_zeros)
 
 
 def strides(tensor: Any) -> list[int]:

@@ -1,5 +1,6 @@
 """Mistakes. Each line with a comment is refused by mypy for the reason that it names; the others are accepted."""
 
+# ruff: noqa: B018
 import numpy as np
 import opweave
 
@@ -35,7 +36,7 @@ x.view(2.5)  # arg-type
 x.transpose(0)  # call-arg
 x.to("cpu", "float32")  # call-overload
 x.clone(memory_format="contiguous")  # arg-type
-x.shape = (4,)  # misc
+x.shape = (4,)  # misc, assignment
 x + "1"  # operator
 x @ "1"  # operator
 x["name"]  # index

@@ -79,7 +79,7 @@ assert_type(opweave.result_type(x, 1), opweave.dtype)
 
 assert_type(x.numpy(), npt.NDArray[Any])
 assert_type(opweave.from_numpy(np.ones(3)), Tensor)
-assert_type(np.asarray(x).shape[0], int)
+assert_type(np.asarray(x), npt.NDArray[Any])
 first, last = float(x[0, 0]), int(counts[-1])
 total = x.sum().item() + first + last
 assert_type(total, float)

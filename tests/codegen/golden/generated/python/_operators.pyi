@@ -8,6 +8,25 @@ from .dtypes import dtype
 from .tensor import Tensor
 from .types import device, layout, memory_format
 
+__all__ = [
+    "neg",
+    "negative",
+    "exp",
+    "add",
+    "floor_divide",
+    "lt",
+    "where",
+    "clamp",
+    "mean",
+    "amax",
+    "cumsum",
+    "select",
+    "full",
+    "arange",
+    "addmm",
+    "matmul",
+]
+
 Number: TypeAlias = bool | int | float
 
 INTERFACE: str
@@ -27,7 +46,7 @@ def floor_divide(input: Tensor, other: Tensor | Number, *, out: Tensor | None = 
     """Divides `self` by `other` and rounds towards minus infinity."""
 def lt(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """True where `self` is less than `other`."""
-def where(condition: Tensor | Number, input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def where(condition: Tensor, input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Takes each element from `self` where `condition` is true, else from `other`."""
 def clamp(input: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None, *, out: Tensor | None = None) -> Tensor:
     """Limits each element to the range from `min` to `max`."""
@@ -43,9 +62,9 @@ def full(size: Sequence[int], fill_value: Number, *, dtype: dtype | None = None,
     """Tensor of the given size filled with `fill_value`."""
 def arange(start: Number, end: Number | None = None, *, dtype: dtype | None = None, out: Tensor | None = None, requires_grad: bool = False) -> Tensor:
     """Evenly spaced values from `start` up to, but not including, `end`."""
-def addmm(input: Tensor, mat1: Tensor | Number, mat2: Tensor | Number, *, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
+def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """Computes `beta * self + alpha * (mat1 @ mat2)`."""
-def matmul(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Product of matrices."""
 
 class TensorMethods:
@@ -107,13 +126,13 @@ class TensorMethods:
         """View of one position along `dim`, which disappears."""
     def permute(self, *dims: int | Sequence[int]) -> Tensor:
         """View with its dimensions in the order `dims`."""
-    def addmm(self, mat1: Tensor | Number, mat2: Tensor | Number, *, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
+    def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
         """Computes `beta * self + alpha * (mat1 @ mat2)`."""
-    def addmm_(self, mat1: Tensor | Number, mat2: Tensor | Number, *, beta: Number = 1, alpha: Number = 1) -> Self:
+    def addmm_(self, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Self:
         """In-place version of `addmm`."""
-    def matmul(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def matmul(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Product of matrices."""
-    def __matmul__(self, other: Tensor | Number) -> Tensor:
+    def __matmul__(self, other: Tensor) -> Tensor:
         """Product of matrices."""
-    def __rmatmul__(self, other: Tensor | Number) -> Tensor:
+    def __rmatmul__(self, other: Tensor) -> Tensor:
         """Product of matrices."""
