@@ -233,12 +233,13 @@ def factory(
         if code < 0:
             code = lib.dtype(target) if target else _dtype_of_numbers(params)
         sizes = integers(op, "size", size)
-        handle = lib.factory(op.index, sizes, len(sizes), code, *_three(numbers), target)
+        try:
+            handle = lib.factory(op.index, sizes, len(sizes), code, *_three(numbers), target)
+        except OverflowError:
+            raise ValueError(OVERFLOW) from None
         if not handle:
             return _dispatch(op, (target,), size, params, dtype, out)
         return arguments.result(handle) if out is None else out
-    except OverflowError:
-        raise ValueError(OVERFLOW) from None
     finally:
         arguments.release()
 

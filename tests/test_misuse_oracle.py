@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import opweave
 import pytest
 from compare import outcome
-
-import opweave
 
 torch = pytest.importorskip("torch")
 

@@ -1,4 +1,4 @@
-"""How operators are called, against torch: dtypes that operands promote to, in-place and `out=` forms.
+"""The in-place and `out=` forms of operators against torch, with every two dtypes and shapes that fit or do not.
 
 The operators and their arguments come from ops.yaml. Values of every layout are in test_operators_oracle.py.
 """
@@ -6,8 +6,7 @@ The operators and their arguments come from ops.yaml. Values of every layout are
 from __future__ import annotations
 
 import itertools
-import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -30,6 +29,22 @@ FAMILIES = ("elementwise", "reduce", "scan", "extern", "composite")
 SHARED = [spec for family in FAMILIES for spec in specs(family) if spec.name in FUNCTIONS and hasattr(torch, spec.name)]
 BINARY = [spec for spec in SHARED if spec in specs("elementwise") and len(spec.inputs) == 2]
 
+TENSORS_ONLY = ("logical_and", "logical_or", "logical_xor")
+"""torch takes no numbers; opweave does wherever another operand is a tensor."""
+
+WITHOUT_OUT = ("relu",)
+"""torch has no `out=` for these."""
+
+OUT_OTHERWISE = (
+    "Found dtype",
+    "Expected out type to be",
+    "Expected out tensor to have dtype",
+    "Expected the dtype for input and out to match",
+    "only supports bool tensor for result",
+)
+"""What some of torch's operators say to an `out` of another dtype. opweave's all have the same rule: it is cast to."""
+
+
 def tensors(values: Any, dtype: str | DType) -> Pair:
     array = np.array(values)
     return place(array, next(layouts(array.shape)), DTYPES[str(dtype)])
@@ -43,143 +58,109 @@ def ulp(spec: Spec) -> float:
     return FUNCTION_ULP if spec.inexact else 0
 
 
-# ---- promotion ----------------------------------------------------------------------------------------------
-
-
-def operands() -> Iterator[tuple[Any, Any]]:
-    """Tensors with and without dimensions, of every two dtypes, and each of them with a number."""
-    ones = [tensors(np.ones((1,) * ndim), dtype) for ndim in (0, 1) for dtype in DTYPES]
-    yield from itertools.product(ones, repeat=2)
-    yield from itertools.product(ones, NUMBERS)
-
-
-def resulting_dtype(function: Callable[..., Any], library: ModuleType, *arguments: Any) -> str:
-    """Of the result; or the class of the exception."""
-    mine = [each[library is torch] if isinstance(each, tuple) else each for each in arguments]
-    result = outcome(lambda _: function(*mine), library)
-    if isinstance(result, Exception):
-        return "not implemented" if "not implemented for" in str(result) else type(result).__name__
-    return str(result.dtype).rpartition(".")[2]
-
-
-def differences(function_of: Callable[[ModuleType], Callable[..., Any]], cases: Any) -> list[str]:
-    found = []
-    for case in cases:
-        got, want = (resulting_dtype(function_of(library), library, *case) for library in (opweave, torch))
-        if got != want and want != "not implemented":
-            shown = [each if not isinstance(each, tuple) else (each[1].dtype, each[1].ndim) for each in case]
-            found.append(f"{shown}: {got}, torch has {want}")
-    return found
-
-
-@identifiers(BINARY)
-def test_promotion(spec: Spec) -> None:
-    assert not differences(lambda library: getattr(library, spec.name), operands())
-
-
-@identifiers([spec for spec in BINARY if spec.python_operator])
-def test_promotion_of_python_operators(spec: Spec) -> None:
-    """Numbers on the left as well; there are no functions for that."""
-    assert spec.python_operator is not None
-    function = getattr(operator, spec.python_operator.method)
-    assert not differences(lambda library: function, (case[::-1] for case in operands()))
-
-
-@identifiers([spec for spec in SHARED if spec in specs("elementwise") and len(spec.inputs) == 3])
-def test_promotion_of_three(spec: Spec) -> None:
-    of = "bool" if spec.fixed else "int16"
-    for first in (tensors(1, of), tensors([1], of)):
-        cases = ((first, *rest) for rest in operands())
-        assert not differences(lambda library: getattr(library, spec.name), cases)
-
-
 # ---- in place and out= --------------------------------------------------------------------------------------
 
-EXACT_VALUES = {(): 2, (2, 3): [[1, 2, 3], [0, 1, 2]], (3,): [2, 1, 3], (2, 1): [[1], [2]], (4,): [1, 2, 3, 1]}
+
+def given(spec: Spec, library: ModuleType, *others: Any, own: Pair, **keywords: Any) -> Any:
+    """Calls the method that works in place."""
+    mine = [each[library is torch] if isinstance(each, tuple) else each for each in others]
+    target = own[library is torch].clone()
+    result = getattr(target, spec.name + "_")(*mine, **dict.fromkeys(spec.ints, 0))
+    assert result is target
+    return result
 
 
-def arguments_of(spec: Spec) -> dict[str, Any]:
-    """Those besides tensors that must be given."""
-    return dict.fromkeys(spec.ints, 0)
+def agree(call: Callable[[ModuleType], Any], what: str, ulp: float = 0, bound: float | None = None) -> None:
+    """As compare(); of two mistakes in one call either may be named."""
+    got, want = outcome(call, opweave), outcome(call, torch)
+    if isinstance(got, RuntimeError) and isinstance(want, RuntimeError):
+        return
+    compare(lambda library: raised(want if library is torch else got), what, ulp, bound)
+
+
+def raised(result: Any) -> Any:
+    if isinstance(result, Exception):
+        raise result
+    return result
 
 
 @identifiers([spec for spec in SHARED if spec.inplace])
 def test_in_place(spec: Spec) -> None:
     """With every dtype of the target and of the other operand, and shapes that fit or do not."""
-    shapes = ((), (2, 3), (3,), (2, 1), (4,), (0, 3))
-    others = [s for s in (*shapes, *NUMBERS) if len(spec.inputs) > 1] or [None]
-    for target, other, of in itertools.product(shapes[:3], others, DTYPES):
-        for of_other in DTYPES if isinstance(other, tuple) else ("float32",):
-            values = EXACT_VALUES.get(target)
-
-            def apply(
-                library: ModuleType, other: Any = other, make: Any = (values, of), of_other: Any = of_other
-            ) -> Any:
-                own = tensors(*make)[library is torch]
-                if isinstance(other, tuple):
-                    given = tensors(EXACT_VALUES.get(other, np.ones(other)), of_other)[library is torch]
-                else:
-                    given = other
-                rest = [given] * (len(spec.inputs) - 1)
-                result = getattr(own, spec.name + "_")(*rest, **arguments_of(spec))
-                assert result is own
-                return own
-
-            compare(apply, f"{spec.name}_ {of} {target}, {of_other} {other}", ulp(spec))
+    values: tuple[Any, ...] = (2, [[1, 2, 3], [0, 1, 2]], [2, 1, 3])
+    others: Any = (*values, [[1], [2]], [1, 2, 3, 1], np.ones((0, 3)))
+    for value, of in itertools.product(values, DTYPES):
+        cases: list[Any] = [None]
+        if len(spec.inputs) > 1:
+            cases = [tensors(*case) for case in itertools.product(others, DTYPES)]
+            cases += [number for number in NUMBERS if spec.name not in TENSORS_ONLY]
+            # torch has no powers of bool either, but copies where the exponent is the number one.
+            cases = [case for case in cases if (spec.name, of, case) != ("pow", "bool", True)]
+        own = tensors(value, of)
+        for case in cases:
+            rest = [case] * (len(spec.inputs) - 1)
+            what = f"{spec.name}_ {own[1]}, {case[1] if isinstance(case, tuple) else case}"
+            agree(lambda library, own=own, rest=rest: given(spec, library, *rest, own=own), what, ulp(spec))
 
 
-def inputs_of(spec: Spec, of: str) -> list[Pair]:
-    """Small operands of shapes that the operator takes; every size is 3."""
+def inputs_of(spec: Spec, of: DType) -> list[Pair]:
+    """Small operands of the dimensions that the operator takes; every size is 3."""
+    ndims = [2] * len(spec.inputs)
     if spec.signature:
-        dimensions = [len(each.split(",")) for each in spec.signature.split("->")[0].strip("()").split("),(")]
-    else:
-        dimensions = [2] * len(spec.inputs)
+        ndims = [len(each.split(",")) for each in spec.signature.split("->")[0].strip("()").split("),(")]
     fixed = [spec.fixed.get(name, of) for name in spec.inputs]
     return [
         tensors((np.arange(3**ndim) % 3 + 1).reshape((3,) * ndim), dtype)
-        for ndim, dtype in zip(dimensions, fixed, strict=True)
+        for ndim, dtype in zip(ndims, fixed, strict=True)
     ]
 
 
-OUTS: dict[str, Callable[[Any, Any, Any], Any]] = {
-    "of the shape": lambda library, result, dtype: library.zeros(tuple(result.shape), dtype=dtype),
-    "empty": lambda library, result, dtype: library.zeros(0, dtype=dtype),
-    "of another shape": lambda library, result, dtype: library.zeros(5, 2, dtype=dtype),
-    "transposed": lambda library, result, dtype: library.zeros(tuple(result.shape)[::-1], dtype=dtype).permute(
-        *reversed(range(result.ndim))
+Out = Callable[[ModuleType, Any, Any], Any]
+OUTS: dict[str, Out] = {
+    "of the shape": lambda library, shape, dtype: library.zeros(shape, dtype=dtype),
+    "empty": lambda library, shape, dtype: library.zeros(0, dtype=dtype),
+    "of another shape": lambda library, shape, dtype: library.zeros(5, 2, dtype=dtype),
+    "transposed": lambda library, shape, dtype: library.zeros(shape, dtype=dtype).permute(
+        tuple(range(len(shape)))[::-1]
     ),
-    "expanded": lambda library, result, dtype: library.zeros((), dtype=dtype).expand(result.shape),
-    "with steps": lambda library, result, dtype: library.zeros((*result.shape, 2), dtype=dtype)[..., 1],
+    "expanded": lambda library, shape, dtype: library.zeros((), dtype=dtype).expand(shape),
+    "with steps": lambda library, shape, dtype: library.zeros((*shape, 2), dtype=dtype)[..., 1],
 }
 
 
-@identifiers([spec for spec in SHARED if spec.out])
+@identifiers([spec for spec in SHARED if spec.out and spec.name not in WITHOUT_OUT])
 @pytest.mark.parametrize("kind", OUTS)
 def test_out(spec: Spec, kind: str) -> None:
+    arguments: dict[str, Any] = {"dim": 0} if spec in specs("reduce") else dict.fromkeys(spec.ints, 0)
     for of, of_out in itertools.product(DTYPES, repeat=2):
-        inputs = inputs_of(spec, of)
+        inputs = inputs_of(spec, DTYPES[of])
 
-        def apply(library: ModuleType, inputs: Any = inputs, of_out: Any = of_out) -> Any:
+        def apply(library: ModuleType, inputs: Any = inputs, of_out: str = of_out) -> Any:
             mine = [pair[library is torch] for pair in inputs]
             call = getattr(library, spec.name)
-            out = OUTS[kind](library, call(*mine, **arguments_of(spec)), getattr(library, of_out))
-            assert call(*mine, **arguments_of(spec), out=out) is out
+            result = call(*mine, **arguments)
+            out = OUTS[kind](library, tuple(result.shape), getattr(library, of_out))
+            assert call(*mine, **arguments, out=out) is out
             return out
 
-        compare(
-            apply, f"{spec.name} {of}, out {of_out} {kind}", max(ulp(spec), FUNCTION_ULP * (spec in specs("composite")))
-        )
+        if any(reason in str(outcome(apply, torch)) for reason in OUT_OTHERWISE):
+            continue
+        if kind == "expanded":  # torch lets reductions and some products write there
+            assert isinstance(outcome(apply, opweave), RuntimeError)
+            continue
+        # An `out` that is wider than the dtype of the computation shows its rounding errors.
+        rounded = spec.inexact or spec.promotion == "int_to_float"
+        bound = 21 * (2**-8 if DTYPES[of].itemsize == 2 else 2**-22) if rounded and of != of_out else None
+        agree(apply, f"{spec.name} {of}, out {of_out} {kind}", ulp(spec), bound)
 
 
-@identifiers([spec for spec in SHARED if spec.out and spec in specs("elementwise")])
+@identifiers([spec for spec in BINARY if spec.out])
 def test_out_that_overlaps(spec: Spec) -> None:
-    of = spec.dtypes[-1] if spec.promotion != "always_bool" else "bool"
+    of = "bool" if spec.promotion == "always_bool" else spec.dtypes[-1]
     for begin, end in ((0, 3), (1, 4), (3, 6)):
 
         def apply(library: ModuleType, begin: int = begin, end: int = end) -> Any:
-            memory = tensors([1, 2, 3, 1, 2, 3], of)[library is torch]
-            first = tensors([1, 0, 1], spec.fixed.get(spec.inputs[0], of))[library is torch]
-            rest = [memory[:3]] * (len(spec.inputs) - 1)
-            return getattr(library, spec.name)(*([first, *rest] if rest else [memory[:3]]), out=memory[begin:end])
+            memory = tensors([1, 2, 3, 1, 2, 3], of)[library is torch].clone()
+            return getattr(library, spec.name)(memory[:3], memory[:3], out=memory[begin:end])
 
         compare(apply, f"{spec.name} out [{begin}:{end}]", ulp(spec))

@@ -101,6 +101,7 @@ static ow_tensor *fast(const ow_op *op, ow_tensor *const *inputs, ow_tensor *out
         if (t->flags & OW_NUMBER) {
             /* A number does not change the dtype when its category is not above the tensor's. */
             if (k != op->ninputs - 1 || ow_dtype_kinds[t->dtype] > ow_dtype_kinds[compute] || op->natural[k]) return NULL;
+            if (op->refusal && !(op->dtypes >> t->dtype & 1)) return NULL;
             load_number(t, compute, number);
             data[k + 1] = number;
             strides[k + 1] = 0;

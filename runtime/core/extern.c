@@ -12,7 +12,9 @@ static const struct {
 ow_tensor *ow_extern(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out,
                      ow_mode mode) {
     for (int k = 0; k < op->ninputs; k++)
-        if (!inputs[k]) return ow_fail(OW_TYPE_ERROR, "%s(): argument %d must be a Tensor, not None", op->name, k + 1);
+        if (!inputs[k] || inputs[k]->flags & OW_NUMBER)
+            return ow_fail(OW_TYPE_ERROR, "%s(): argument %d must be a Tensor, not %s", op->name, k + 1,
+                           inputs[k] ? "a number" : "None");
     for (size_t k = 0; k < sizeof routines / sizeof *routines; k++)
         if (strcmp(op->library, routines[k].name) == 0) return routines[k].routine(op, inputs, params, out, mode);
     return ow_fail(OW_NOT_IMPLEMENTED, "%s: this opweave has no routine '%s'", op->name, op->library);

@@ -1,5 +1,5 @@
 /* The driver of views: runs the operator's geometry function and wraps its result around the same storage. */
-#include "tensor.h"
+#include "storage.h"
 
 ow_tensor *ow_view_call(const ow_op *op, ow_tensor *self, const int64_t *ints, ow_ints *lists) {
     ow_view view;
@@ -14,6 +14,8 @@ ow_tensor *ow_view_call(const ow_op *op, ow_tensor *self, const int64_t *ints, o
         view.strides.v[d] = self->strides[d];
     }
     if (!op->view(&view, ints, lists)) return ow_fail(view.error, "%s", view.message);
+    int64_t numel;
+    if (!ow_numel(view.shape.n, view.shape.v, &numel)) return NULL;
     char *data = self->data + view.offset * ow_itemsize(self->dtype);
     return ow_tensor_view(self->storage, data, self->dtype, view.shape.n, view.shape.v, view.strides.v);
 }

@@ -10,7 +10,7 @@ import numpy as np
 import opweave
 import pytest
 
-from codegen.dtypes import DTYPES, DType, promote
+from codegen.dtypes import DTYPES, DType, promote_all
 
 from . import promotion, reference
 from .arrays import Array, tensor
@@ -293,7 +293,7 @@ def fits(number: int, dtype: DType) -> bool:
 
 def moderate(spec: Spec, name: str, dtypes: tuple[DType, ...], shape: tuple[int, ...], of: DType) -> Array:
     """Values that stay what they are in the promoted dtype: conversions out of range have tests of their own."""
-    bounds = [dtype for dtype in (*dtypes, promote(*dtypes)) if dtype.is_integer]
+    bounds = [dtype for dtype in (*dtypes, promote_all([*dtypes])) if dtype.is_integer]
     low = max((dtype.lowest for dtype in bounds), default=-9)
     random = np.random.default_rng([len(name), of.code, len(shape)])
     array = random.integers(max(low, -9), 10, shape)

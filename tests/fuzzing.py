@@ -1,0 +1,315 @@
+"""Random calls of every operator, and what is expected of them.
+
+Reads `operators.json`, which codegen wrote beside the compiled package's Python files. All choices come from one
+`random.Random`, which may be hypothesis's own. Run as a script with a first seed and a number of calls, it prints every
+call's seed before it makes the call, so that the last line names the call that ended the process.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import math
+import operator
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import opweave
+from harness.arrays import array, cast, dtype_of, opweave_dtype, tensor
+from opweave import _operators
+
+from codegen.dtypes import DTYPES
+from codegen.schema import parse
+
+EXPECTED = (TypeError, ValueError, RuntimeError, IndexError, OverflowError)
+ROOT = Path(__file__).resolve().parent.parent
+
+DTYPE_NAMES = tuple(DTYPES)
+HUGE = (2**48, 2**62, 2**63 - 1, 2**63, -(2**63), 2**64, 2**70, -(10**30))
+# Small or huge, nothing between: a range or a shape made of them has few elements or more than fit the address space.
+NUMBERS: tuple[Any, ...] = (
+    *(0, 1, -1, 2, 3, 7, 127, 200, 300, -129, True, False, 0.0, -0.0, 0.5, 1.5, -2.25, 100.25),
+    *(math.inf, -math.inf, math.nan, 1e300, -1e300, np.float64(2.5), np.int64(3), np.bool_(True), np.float32(0.25)),
+    *HUGE[1:],
+)
+JUNK: tuple[Any, ...] = (None, "a", b"", (), [1], {}, object(), 2j, np.ones(2), slice(None), ..., opweave.float32, int)
+FLOATS = (0.0, -0.0, 1.0, -1.0, 0.5, 2.5, -3.75, 100.0, 1e-30, 1e30, math.inf, -math.inf, math.nan)
+# What a result of these dtypes may be off by from NumPy's, which computes halves in steps of its own.
+TOLERANCE = {"float16": 4e-3, "bfloat16": 4e-2, "float32": 1e-5, "float64": 1e-12}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One operator under one of its names."""
+
+    family: str
+    promotion: str
+    function: Callable[..., Any]
+    name: str
+    types: tuple[str, ...]
+    positional: int
+    keywords: tuple[str, ...]
+    has_out: bool
+    inplace: bool
+
+    def call(self, arguments: list[Any], keywords: dict[str, Any]) -> Any:
+        return self.function(*arguments, **keywords)
+
+
+@cache
+def entries() -> dict[str, tuple[Entry, ...]]:
+    """The forms of every operator: functions, methods and their in-place twins, and Python's operators."""
+    described = json.loads((ROOT / "generated" / "python" / "operators.json").read_text())
+    known = {name for each in described for name in each["functions"]}
+    assert known >= set(_operators.FUNCTIONS), "operators.json is not of this build"
+    return {each["name"]: tuple(forms(each)) for each in described}
+
+
+def forms(described: dict[str, Any]) -> list[Entry]:
+    arguments = parse(described["schema"]).arguments
+    found = []
+    names = [(name, getattr(opweave, name)) for name in described["functions"]]
+    names += [(name, getattr(opweave.Tensor, name)) for name in described["methods"]]
+    for name, function in names:
+        types = tuple(str(each.type) for each in arguments)
+        inplace = name.endswith("_") and not name.endswith("__") or name.startswith("__i") and name != "__invert__"
+        keywords: tuple[str, ...] = ()
+        has_out = False
+        if name.startswith("__"):
+            types = tuple(each for each in types if each.startswith("Tensor"))
+        else:
+            parameters = inspect.signature(function).parameters
+            keywords = tuple(p.name for p in parameters.values() if p.kind is p.KEYWORD_ONLY and p.name != "out")
+            has_out = "out" in parameters
+        found.append(
+            Entry(
+                described["family"],
+                described["promotion"],
+                function,
+                name,
+                types,
+                len(types) - len(keywords),
+                keywords,
+                has_out,
+                inplace,
+            )
+        )
+    return found
+
+
+# ---- arguments ----------------------------------------------------------------------------------------------
+
+
+def random_shape(random: Random) -> tuple[int, ...]:
+    """Sides are often equal, so that shapes fit each other."""
+    side = random.choice((1, 2, 3, 4, 7))
+    return tuple(random.choice((side, side, side, 1, 2, 0, 3)) for _ in range(random.choice((0, 1, 2, 2, 3, 4, 5))))
+
+
+def random_tensor(random: Random, shape: tuple[int, ...], dtype: str) -> opweave.Tensor:
+    """Any layout: steps, transposed, expanded, reversed; the shape is `shape` or one that broadcasts with it."""
+    keep = random.choice((0, 0, 0, 1))
+    shape = tuple(1 if random.random() < 0.1 else size for size in shape[keep:])
+    order = list(range(len(shape)))
+    if random.random() < 0.5:
+        random.shuffle(order)
+    whole, indices, expanded = [], [], []
+    for dim in order:
+        step = random.choice((1, 1, 1, 2, -1, -2))
+        if DTYPES[dtype].numpy is None:
+            step = abs(step)
+        repeated = shape[dim] > 1 and random.random() < 0.1
+        size = 1 if repeated else shape[dim]
+        expanded.append(repeated)
+        whole.append(size * abs(step))
+        indices.append(slice(None, None, step))
+    values = random_values(np.random.default_rng(random.getrandbits(32)), tuple(whole), dtype)
+    if DTYPES[dtype].numpy is None:
+        result = tensor(values, DTYPES[dtype])
+        for dim, index in enumerate(indices):
+            result = result.slice(dim, None, None, index.step)
+    else:
+        result = opweave.from_numpy(np.asarray(values[tuple(indices)]))
+    result = result.expand([shape[dim] if repeated else -1 for dim, repeated in zip(order, expanded, strict=True)])
+    return result.permute([order.index(dim) for dim in range(len(shape))])
+
+
+def random_values(generator: np.random.Generator, shape: tuple[int, ...], dtype: str) -> np.ndarray[Any, Any]:
+    of = DTYPES[dtype]
+    if of.is_bool:
+        return generator.integers(0, 2, shape).astype(bool)
+    if of.is_floating:
+        pool = np.asarray(FLOATS[: generator.choice((5, 9, len(FLOATS)))])
+    else:
+        limits = np.iinfo(of.numpy)
+        pool = np.array([1, 2, 3, 5, 0, *(() if limits.min == 0 else (-1, -2)), limits.min, limits.max], object)
+        pool = pool[: generator.choice((4, 5, len(pool)))]
+    return np.asarray(cast(generator.choice(pool, shape).astype(of.numpy or "float32"), of))
+
+
+def random_argument(random: Random, kind: str, shape: tuple[int, ...], dtype: str) -> Any:
+    if random.random() < 0.02:
+        return random.choice(JUNK)
+    base = kind.rstrip("?")
+    if kind.endswith("?") and random.random() < 0.3:
+        return None
+    if base.startswith("Tensor"):
+        if random.random() < 0.15:
+            return random.choice(NUMBERS)
+        return random_tensor(random, shape, dtype if random.random() < 0.7 else random.choice(DTYPE_NAMES))
+    if base == "Scalar":
+        return random.choice(NUMBERS)
+    if base in ("int", "SymInt"):
+        return random.choice(HUGE) if random.random() < 0.05 else random.randint(-5, 5)
+    if base.endswith("]"):
+        if random.random() < 0.2:
+            return random.randint(-3, 4)
+        made = [random.choice(HUGE) if random.random() < 0.03 else random.randint(-2, 4) for _ in shape]
+        return random.choice((list, tuple))(random.choice((made, shape, range(len(shape)))))
+    if base == "bool":
+        return random.random() < 0.5
+    if base == "ScalarType":
+        return opweave_dtype(random.choice(DTYPE_NAMES))
+    return random.choice(JUNK)  # layouts, devices and the like, which have one right value
+
+
+@dataclass
+class Call:
+    """One call with its arguments; `str()` is what somebody needs to repeat it."""
+
+    entry: Entry
+    arguments: list[Any]
+    keywords: dict[str, Any]
+
+    def __str__(self) -> str:
+        texts = [describe(each) for each in self.arguments]
+        texts += [f"{name}={describe(value)}" for name, value in self.keywords.items()]
+        return f"{self.entry.name}({', '.join(texts)})"
+
+
+def describe(value: Any) -> str:
+    if not isinstance(value, opweave.Tensor):
+        return repr(value)
+    values = array(value).tolist() if value.numel() <= 64 else "…"
+    return f"<{value.dtype} {tuple(value.shape)} strides {value.stride()}: {values}>"
+
+
+def random_call(random: Random, entry: Entry) -> Call:
+    shape, dtype = random_shape(random), random.choice(DTYPE_NAMES)
+    given = [random_argument(random, kind, shape, dtype) for kind in entry.types[: entry.positional]]
+    if given and entry.types[0].startswith("Tensor") and not isinstance(given[0], opweave.Tensor):
+        if random.random() < 0.9:
+            given[0] = random_tensor(random, shape, dtype)
+    if len(given) > 1 and isinstance(given[0], opweave.Tensor) and random.random() < 0.05:
+        given[1] = given[0].permute(list(range(given[0].dim()))[::-1])  # the same memory, read in another order
+    keywords = {}
+    for name, kind in zip(entry.keywords, entry.types[entry.positional :], strict=True):
+        if random.random() < (0.3 if kind[:6] in ("Scalar", "Tensor") else 0.03):
+            keywords[name] = random_argument(random, kind, shape, dtype)
+    if entry.has_out and random.random() < 0.15:
+        keywords["out"] = random_argument(random, "Tensor", shape, dtype)
+    return Call(entry, given, keywords)
+
+
+# ---- outcomes -----------------------------------------------------------------------------------------------
+
+
+def outcome(entry: Entry, arguments: list[Any], keywords: dict[str, Any]) -> Any:
+    try:
+        return entry.call(arguments, keywords)
+    except EXPECTED as error:
+        return error
+
+
+def plain(value: Any) -> Any:
+    """Tensors as contiguous copies of their own."""
+    return tensor(array(value), dtype_of(value)) if isinstance(value, opweave.Tensor) else value
+
+
+def check_call(call: Call) -> None:
+    """Makes the call; other exceptions than the expected ones come through."""
+    entry = call.entry
+    copies = [plain(each) for each in call.arguments]
+    keywords = {name: value for name, value in call.keywords.items() if name != "out"}
+    got = outcome(entry, call.arguments, call.keywords)
+    want = outcome(entry, copies, keywords)
+    if isinstance(got, Exception):
+        if not entry.inplace and "out" not in call.keywords and entry.family != "view":
+            assert type(got) is type(want), f"{call}: {got!r}, of contiguous arguments {want!r}"
+        return
+    if got is NotImplemented or isinstance(want, Exception) and entry.family == "view":
+        return  # whether a view is possible depends on the strides
+    assert isinstance(got, opweave.Tensor), f"{call}: {got!r}"
+    assert isinstance(want, opweave.Tensor), f"{call}: succeeds, but contiguous arguments give {want!r}"
+    if "out" in call.keywords:
+        assert got is call.keywords["out"], f"{call}: another tensor than out"
+    else:
+        assert got.dtype == want.dtype, f"{call}: dtype {got.dtype}, of contiguous arguments {want.dtype}"
+    assert tuple(got.shape) == tuple(want.shape), f"{call}: shape {got.shape}, expected {want.shape}"
+    if entry.family == "factory" or got.numel() > 10**5:
+        return
+    exact = entry.family in ("elementwise", "view") or not dtype_of(want).is_floating
+    same(array(got), array(want), dtype_of(want).name if exact else None, got, str(call))
+    if entry.family == "elementwise" and not entry.inplace and not entry.name.startswith("__"):
+        check_numpy(call, want)
+
+
+def same(got: Any, want: Any, exact: str | None, result: opweave.Tensor, what: str) -> None:
+    of = dtype_of(result)
+    with np.errstate(all="ignore"):
+        if exact == of.name:
+            assert np.array_equal(got, want, equal_nan=of.is_floating), f"{what}: {got}, contiguous: {want}"
+        elif exact is None and of.is_floating and np.isfinite(want).all():
+            scale = max(1.0, float(np.abs(want.astype(np.float64)).max(initial=0)))
+            error = np.abs(got.astype(np.float64) - want.astype(np.float64))
+            assert (error <= 100 * TOLERANCE[of.name] * scale).all(), f"{what}: {got}, contiguous: {want}"
+
+
+def check_numpy(call: Call, result: opweave.Tensor) -> None:
+    """The function of NumPy of this name gives the same, where operands have dtypes that NumPy has."""
+    function = getattr(np, call.entry.name, None)
+    tensors = [each for each in call.arguments if isinstance(each, opweave.Tensor)]
+    if function is None or call.keywords or len(tensors) != len(call.arguments) or "bfloat16" in str(result.dtype):
+        return
+    common = tensors[-1].dtype
+    for each in tensors[:-1] if call.entry.name != "where" else tensors[1:-1]:
+        common = opweave.promote_types(common, each.dtype)
+    if call.entry.promotion == "int_to_float" and not common.is_floating_point:
+        common = result.dtype
+    dimensions = {each.dim() for each in tensors}
+    if common == opweave.bfloat16 or 0 in dimensions and len({each.dtype for each in tensors}) > 1:
+        return  # 0-dim tensors have less to say in the promotion, which others test
+    of = DTYPES[str(common).removeprefix("opweave.")]
+    operands = [array(each) if each.dtype == opweave.bool else cast(array(each), of) for each in tensors]
+    with np.errstate(all="ignore"):
+        want = np.asarray(function(*operands))
+        got = array(result)
+        if want.dtype.kind == "f" and of.is_floating:
+            close = np.isclose(got, want, rtol=TOLERANCE[of.name], atol=TOLERANCE[of.name] * 1e-3, equal_nan=True)
+        else:
+            close = got == want
+    assert close.all(), f"{call}: {got}, NumPy: {want}"
+
+
+def run_one(random: Random, name: str) -> Call:
+    call = random_call(random, random.choice(entries()[name]))
+    check_call(call)
+    return call
+
+
+def main(first: int, count: int) -> None:
+    names = sorted(entries())
+    for seed in range(first, first + count):
+        name = names[seed % len(names)]
+        print(f"fuzzing.py: seed {seed}: {name}", flush=True)
+        run_one(Random(seed), name)
+
+
+if __name__ == "__main__":
+    main(*map(operator.index, map(int, sys.argv[1:3])))

@@ -1,0 +1,123 @@
+"""Promotion against torch: every pair of dtypes, tensors with and without dimensions and Python's numbers, through
+every operator of several inputs. Values are compared as well: operands are rounded where torch rounds them."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import opweave
+import pytest
+from harness.catalog import specs
+from harness.compare import FUNCTION_ULP
+from harness.elementwise import NUMBERS, moderate
+from harness.layouts import layouts
+from harness.promotion import common_dtype, operand
+from harness.spec import Spec
+
+from codegen.dtypes import DTYPES, DType
+
+torch = pytest.importorskip("torch")
+from harness.torch_twin import Pair, compare, place  # noqa: E402  (needs torch)
+
+MIXING = [spec for spec in specs("elementwise") if len(spec.free) > 1]
+SHAPES = ((2, 5), (1,), ())
+
+
+def operands(spec: Spec, dtypes: dict[str, DType], shapes: dict[str, tuple[int, ...]]) -> dict[str, Any]:
+    kinds = tuple(dtypes.values())
+    found = {}
+    for name, of in dtypes.items():
+        shape = shapes.get(name, (2, 5))
+        found[name] = place(moderate(spec, name, kinds, shape, of), next(layouts(shape)), of)
+    return found
+
+
+def compare_call(spec: Spec, values: dict[str, Any], what: str) -> None:
+    """`values` are pairs of tensors, or numbers."""
+
+    def call(library: Any) -> Any:
+        chosen = [v[library is torch] if isinstance(v, tuple) else v for v in values.values()]
+        return getattr(library, spec.name)(*chosen)
+
+    ulp = FUNCTION_ULP if spec.inexact else 0
+    bound = 1 if spec.name == "floor_divide" and "float16" in what else None  # torch rounds every step to a half
+    compare(call, f"{spec.name} {what}", ulp, bound, signed_zeros=spec.name != "clamp")
+
+
+@pytest.mark.parametrize("spec", MIXING, ids=lambda spec: spec.name)
+def test_tensors(spec: Spec) -> None:
+    for first, second in itertools.product(DTYPES.values(), repeat=2):
+        for shapes in itertools.product(SHAPES, repeat=2):
+            names = spec.free[-2:]
+            dtypes = {n: DTYPES[spec.fixed[n]] if n in spec.fixed else first for n in spec.inputs}
+            dtypes[names[1]] = second
+            values = operands(spec, dtypes, dict(zip(names, shapes, strict=True)))
+            compare_call(spec, values, f"{first} {shapes[0]} with {second} {shapes[1]}")
+
+
+@pytest.mark.parametrize("spec", MIXING, ids=lambda spec: spec.name)
+def test_numbers(spec: Spec) -> None:
+    if spec.name.startswith("logical"):
+        return  # torch takes no numbers here
+    for of, shape, number in itertools.product(DTYPES.values(), SHAPES, NUMBERS):
+        if spec.name == "pow" and of.is_bool:
+            continue  # torch has powers of bool
+        if spec.fallible and number == 0 and not (of.is_floating or isinstance(number, float)):
+            continue
+        dtypes = {n: DTYPES[spec.fixed[n]] if n in spec.fixed else of for n in spec.inputs}
+        values = operands(spec, dtypes, dict.fromkeys(spec.inputs, shape))
+        last = spec.inputs[-1]
+        rank = 0 if shape else 1
+        common = common_dtype([(of, rank), operand(number)])
+        if common.is_integer and not common.lowest <= number <= common.highest and spec.name in ("pow", "clamp"):
+            continue  # what becomes of a number that the dtype cannot hold is torch's secret
+        values[last] = number
+        if spec.optional:
+            values = {spec.inputs[0]: values[spec.inputs[0]], spec.optional[0]: number}
+        compare_call(spec, values, f"{of} {shape} with {number!r}")
+
+
+@pytest.mark.parametrize("symbol", ["+", "-", "*", "/", "//", "%", "**", "<", "==", "!=", ">=", "&", "|", "^"])
+def test_python_operators(symbol: str) -> None:
+    """Numbers on both sides, and augmented assignment."""
+    for of, shape, number in itertools.product(DTYPES.values(), SHAPES, (True, 3, 2.5)):
+        pair = place(np.array([1, 2, 4, 3, 1] * 2)[: int(np.prod(shape))].reshape(shape), next(layouts(shape)), of)
+        for text in (f"x {symbol} n", f"n {symbol} x"):
+            if symbol == "**" and of.is_bool:
+                continue  # torch has powers of bool
+            compare(lambda library, text=text, pair=pair, n=number: evaluate(text, pair, n, library), f"{of} {text}", 4)
+        if symbol not in ("<", "==", "!=", ">="):
+            compare(
+                lambda library, pair=pair, n=number: augmented(symbol, pair, n, library), f"{of} {symbol}= {number}", 4
+            )
+
+
+def evaluate(text: str, pair: Pair, number: Any, library: Any) -> Any:
+    return eval(text, {"x": pair[library is torch], "n": number})
+
+
+def augmented(symbol: str, pair: Pair, number: Any, library: Any) -> Any:
+    names = {"x": pair[library is torch].clone(), "n": number}
+    exec(f"x {symbol}= n", names)
+    return names["x"]
+
+
+def test_promote_types() -> None:
+    for first, second in itertools.product(DTYPES, repeat=2):
+        for function in ("promote_types", "can_cast"):
+            got, want = (getattr(lib, function)(getattr(lib, first), getattr(lib, second)) for lib in (opweave, torch))
+            assert str(got).removeprefix("opweave.") == str(want).removeprefix("torch."), (function, first, second)
+
+
+def test_result_type() -> None:
+    for first, second in itertools.product(DTYPES, repeat=2):
+        for shapes in itertools.product(SHAPES, repeat=2):
+            got, want = (
+                lib.result_type(
+                    lib.ones(shapes[0], dtype=getattr(lib, first)), lib.ones(shapes[1], dtype=getattr(lib, second))
+                )
+                for lib in (opweave, torch)
+            )
+            assert str(got).removeprefix("opweave.") == str(want).removeprefix("torch."), (first, second, shapes)
