@@ -13,7 +13,10 @@ def get_num_threads() -> int:
 
 
 def set_num_threads(n: int) -> None:
-    """Sets the number of threads that share the work of one operator; results do not depend on it."""
+    """Sets the number of threads that share the work of one operator.
+
+    Results do not depend on it, but for the last bits of products of matrices, which OpenBLAS computes.
+    """
     if isinstance(n, bool) or not isinstance(n, int):
         raise TypeError(f"set_num_threads expects an int, but got {type(n).__name__}")
     if not 0 < n < 2**31:

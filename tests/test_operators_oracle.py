@@ -15,9 +15,9 @@ import opweave
 import pytest
 from harness import accumulate, products, views
 from harness.arrays import Array
+from harness.calls import divisible, input_dtypes, shaped_values
 from harness.catalog import specs
 from harness.compare import FUNCTION_ULP, rounding_bound
-from harness.elementwise import divisible, input_dtypes, shaped_values
 from harness.extremes import extremes, small_integers
 from harness.layouts import Layout, layouts
 from harness.spec import Spec

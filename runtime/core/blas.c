@@ -1,7 +1,7 @@
 /* Floating-point products through OpenBLAS.
  *
- * OpenBLAS has threads of its own: it is never called from a task of the pool, and is told the number of threads when
- * that changes. Its interface with 64-bit integers is declared here, so that building needs no header of it. */
+ * OpenBLAS has threads of its own: it is told the number of threads when that changes. A task of the pool calls it only
+ * for pieces that it does not share out. Its interface with 64-bit integers is declared here, so that building needs no header of it. */
 #include "blas.h"
 
 enum { ROW_MAJOR = 101, AS_IT_IS = 111, TRANSPOSED = 112 };
@@ -105,6 +105,28 @@ void ow_gemm(int dtype, ow_scalar alpha, const ow_matrix *a, const ow_matrix *b,
     ow_gil_acquire(token);
 }
 
+/* A product of vectors is a sum over pieces that OpenBLAS never shares out (it does from 10000 elements on), so that the
+ * result does not depend on the number of threads. */
+enum { PIECE = 8192, PIECES = 512 };
+
+typedef struct {
+    int dtype;
+    int64_t n, x_stride, y_stride;
+    const char *x, *y;
+    double sums[PIECES];
+} vectors;
+
+static void dot_pieces(void *context, int64_t begin, int64_t end) {
+    vectors *v = context;
+    int64_t item = ow_itemsize(v->dtype);
+    for (int64_t i = begin; i < end; i++) {
+        int64_t first = i * PIECE, n = v->n - first < PIECE ? v->n - first : PIECE;
+        const void *x = v->x + first * v->x_stride * item, *y = v->y + first * v->y_stride * item;
+        v->sums[i] = v->dtype == OW_FLOAT32 ? (double)scipy_cblas_sdot64_(n, x, v->x_stride, y, v->y_stride)
+                                            : scipy_cblas_ddot64_(n, x, v->x_stride, y, v->y_stride);
+    }
+}
+
 void ow_dot(int dtype, int64_t n, const char *x, int64_t x_stride, const char *y, int64_t y_stride, char *result) {
     if (ow_dtype_kinds[dtype] != OW_KIND_FLOATING) {
         ow_matrix row = {(char *)x, 1, n, 0, x_stride}, column = {(char *)y, n, 1, y_stride, 1}, c = {result, 1, 1, 1, 1};
@@ -112,8 +134,22 @@ void ow_dot(int dtype, int64_t n, const char *x, int64_t x_stride, const char *y
         return;
     }
     void *token = ow_gil_release(2 * n);
-    follow_num_threads();
-    if (dtype == OW_FLOAT32) *(float *)result = scipy_cblas_sdot64_(n, (float *)x, x_stride, (float *)y, y_stride);
-    else *(double *)result = scipy_cblas_ddot64_(n, (double *)x, x_stride, (double *)y, y_stride);
+    double sum = 0;
+    for (int64_t first = 0; first < n; first += (int64_t)PIECE * PIECES) {
+        int64_t item = ow_itemsize(dtype), left = n - first;
+        vectors v; /* without initializer, which would clear all the sums */
+        v.dtype = dtype;
+        v.n = left < (int64_t)PIECE * PIECES ? left : (int64_t)PIECE * PIECES;
+        v.x_stride = x_stride;
+        v.y_stride = y_stride;
+        v.x = x + first * x_stride * item;
+        v.y = y + first * y_stride * item;
+        int64_t pieces = (v.n + PIECE - 1) / PIECE;
+        if (pieces == 1) dot_pieces(&v, 0, 1);
+        else ow_parallel_for(pieces, 1, 2.0 * (double)v.n, dot_pieces, &v);
+        for (int64_t i = 0; i < pieces; i++) sum += v.sums[i];
+    }
+    if (dtype == OW_FLOAT32) *(float *)result = (float)sum;
+    else *(double *)result = sum;
     ow_gil_acquire(token);
 }

@@ -285,14 +285,15 @@ ow_tensor *ow_elementwise(const ow_op *op, ow_tensor *const *inputs, ow_tensor *
     ow_iter iter;
     iter.ndim = ow_broadcast_shape(inputs, op->ninputs, iter.shape);
     if (iter.ndim < 0) return NULL;
-    if (!check_natural(op, inputs, common) || !resolve(op, common, plain, &r) || !load_params(op, params, &r, values)) return NULL;
+    if (!check_natural(op, inputs, common)) return NULL;
+    /* Before the dtype itself is refused, as in torch: what cannot be stored need not be computable. */
+    if (mode == OW_INPLACE && !check_inplace(out, result_dtype(op, common), iter.ndim, iter.shape)) return NULL;
+    if (!resolve(op, common, plain, &r) || !load_params(op, params, &r, values)) return NULL;
 
     ow_tensor *result = out;
-    if (mode == OW_INPLACE) {
-        if (!check_inplace(out, r.result, iter.ndim, iter.shape)) return NULL;
-    } else if (mode == OW_OUT) {
+    if (mode == OW_OUT) {
         result = ow_prepare_out(op->name, out, r.result, iter.ndim, iter.shape);
-    } else {
+    } else if (mode == OW_NEW) {
         result = new_result(op, &r, iter.ndim, iter.shape, inputs);
     }
     if (!result) return NULL;

@@ -82,22 +82,21 @@ void ow_iter_operand(ow_iter *iter, int k, const ow_tensor *t) {
         iter->strides[k][lead + d] = t->sizes[d] == 1 ? 0 : t->strides[d] * itemsize;
 }
 
-/* Rows shorter than this are better run across: the longest dimension becomes the inner one. */
+/* Rows shorter than this are better run across: the fastest dimension that is much longer becomes the inner one. */
 #define SHORT_ROW 8
 
 static void put_long_dimension_inside(ow_iter *iter) {
     if (iter->ndim < 2 || iter->shape[0] >= SHORT_ROW) return;
-    int longest = 0;
-    for (int d = 1; d < iter->ndim; d++)
-        if (iter->shape[d] > iter->shape[longest]) longest = d;
-    if (iter->shape[longest] < 4 * iter->shape[0]) return;
+    int chosen = 1;
+    while (chosen < iter->ndim && iter->shape[chosen] < 4 * iter->shape[0]) chosen++;
+    if (chosen == iter->ndim) return;
     int64_t size = iter->shape[0];
-    iter->shape[0] = iter->shape[longest];
-    iter->shape[longest] = size;
+    iter->shape[0] = iter->shape[chosen];
+    iter->shape[chosen] = size;
     for (int k = 0; k < iter->noperands; k++) {
         int64_t stride = iter->strides[k][0];
-        iter->strides[k][0] = iter->strides[k][longest];
-        iter->strides[k][longest] = stride;
+        iter->strides[k][0] = iter->strides[k][chosen];
+        iter->strides[k][chosen] = stride;
     }
 }
 

@@ -100,14 +100,16 @@ static int resolve(const ow_op *op, const ow_tensor *self, int dtype, const ow_t
                                                                               : self->dtype;
         found->result = asked >= 0 ? asked : promoted;
         found->compute = ow_compute_dtype[found->result];
-        if (!(op->dtypes >> found->result & 1)) {
-            int floating_only = !(op->dtypes >> OW_INT64 & 1);
+        /* An input that has to be floating is not made so by a floating `out`, only by `dtype`. */
+        int floating_only = !(op->dtypes >> OW_INT64 & 1);
+        int deciding = dtype < 0 && floating_only && op->promotion == OW_PROMOTE_DEFAULT ? self->dtype : found->result;
+        if (!(op->dtypes >> found->result & op->dtypes >> deciding & 1)) {
             if (op->refusal) ow_fail(OW_RUNTIME_ERROR, "%s", op->refusal);
-            else if (floating_only && ow_dtype_kinds[found->result] != OW_KIND_FLOATING)
+            else if (floating_only && ow_dtype_kinds[deciding] != OW_KIND_FLOATING)
                 ow_fail(OW_RUNTIME_ERROR,
                         "%s(): could not infer output dtype. %s dtype must be either a floating point or complex dtype. "
                         "Got: %s",
-                        op->name, asked >= 0 ? "Optional" : "Input", ow_dtype_scalar_names[found->result]);
+                        op->name, dtype >= 0 ? "Optional" : "Input", ow_dtype_scalar_names[deciding]);
             else ow_fail(OW_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", op->name,
                          ow_dtype_scalar_names[found->result]);
             return 0;

@@ -57,6 +57,7 @@ int64_t ow_extent(int ndim, const int64_t *sizes, const int64_t *strides, int64_
         elements = 1;
         for (int d = 0; d < ndim; d++) {
             int64_t span;
+            if (sizes[d] == 1) continue; /* its stride is never used, and may be what a reversed view left */
             overflow |= strides[d] < 0 || __builtin_mul_overflow(sizes[d] - 1, strides[d], &span) ||
                         __builtin_add_overflow(elements, span, &elements);
         }

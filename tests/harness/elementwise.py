@@ -3,70 +3,27 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import opweave
 import pytest
 
-from codegen.dtypes import DTYPES, DType, promote_all
+from codegen.dtypes import DTYPES, DType
 
-from . import promotion, reference
+from . import promotion
 from .arrays import Array, tensor
-from .compare import check
-from .extremes import extremes, ordinary
+from .calls import compare, compare_or_refuse, divisible, input_dtypes, moderate, run, shaped_values
+from .extremes import extremes
 from .layouts import SHAPES, Layout, layouts
 from .promotion import operand
-from .spec import Spec
 from .suite import Case, OperatorTests, dtypes_of_variants, refused_dtypes
 
 NUMBERS = (True, False, 0, 2, -3, 0.1, 2.5, -0.0, float("inf"), float("nan"), 300, 2**40)
 """Python numbers that are tried in the place of a tensor."""
 
 
-def input_dtypes(spec: Spec, dtype: DType) -> dict[str, DType]:
-    return {name: DTYPES[spec.fixed.get(name, dtype.name)] for name in spec.inputs}
-
-
-def divisible(spec: Spec, name: str, values: Array) -> Array:
-    """Without the values for which a fallible operator has no result."""
-    if spec.fallible and name == spec.inputs[-1] and values.dtype.kind in "iu":
-        return np.where(values == 0, values.dtype.type(1), values)
-    return values
-
-
-def shaped_values(spec: Spec, dtype: DType, shape: tuple[int, ...]) -> dict[str, Array]:
-    """Ordinary and extreme values for every input."""
-    found = {}
-    for place, (name, of) in enumerate(input_dtypes(spec, dtype).items()):
-        count = max(int(np.prod(shape)), 1)
-        mixed = np.concatenate([ordinary(of, count, place), extremes(of)])
-        order = np.random.default_rng([place, count]).permutation(mixed.size)
-        found[name] = divisible(spec, name, np.resize(mixed[order], shape))
-    return found
-
-
-def run(spec: Spec, operands: Mapping[str, Any], **params: Any) -> opweave.Tensor:
-    """The operator in whichever form it has."""
-    if spec.function:
-        return getattr(opweave, spec.name)(*(operands.get(name) for name in spec.inputs), **params)
-    receiver, *rest = (operands.get(name) for name in spec.inputs)
-    return getattr(receiver, spec.name)(*rest, **params)
-
-
-def compare(spec: Spec, operands: Mapping[str, Any], values: Mapping[str, Array], what: str, **params: Any) -> None:
-    """One call: the values are NumPy's, and where no function is involved those of the declared expression to the
-    sign of zero, for which NumPy has rules of its own."""
-    dtypes = {name: operand(value) for name, value in operands.items()}
-    call = reference.Elementwise(spec, values, dtypes, params)
-    got = run(spec, operands, **params)
-    what = f"{spec.name} {what} {params or ''}"
-    want = call.numpy()
-    if want is not None:
-        check(got, want, call.result.name, call.ulp, what, signed_zeros=not call.exact)
-    if call.exact and len(values) == len(spec.inputs):
-        check(got, call.declared(), call.result.name, 0, f"{what}, as declared")
+def fits(number: int, dtype: DType) -> bool:
+    return dtype.lowest <= number <= dtype.highest
 
 
 class ElementwiseTests(OperatorTests):
@@ -117,7 +74,7 @@ class ElementwiseTests(OperatorTests):
             for chosen in itertools.product(layouts(shape, of), repeat=len(spec.inputs)):
                 self.compare_layouts(of, values, list(chosen))
 
-    def compare_layouts(self, of: DType, values: Mapping[str, Array], chosen: list[Layout]) -> None:
+    def compare_layouts(self, of: DType, values: dict[str, Array], chosen: list[Layout]) -> None:
         """Inputs for which no layout is chosen are contiguous."""
         spec = self.spec
         operands, effective = {}, {}
@@ -173,8 +130,8 @@ class ElementwiseTests(OperatorTests):
     def test_promotion(self) -> None:
         """Every pair of dtypes, with and without dimensions: dtype and values of the result."""
         for first, second in itertools.product(DTYPES.values(), repeat=2):
-            for ranks in itertools.product(((3, 5), ()), repeat=2):
-                self.compare_mixed((first, second), ranks)
+            for shape, other in itertools.product(((3, 5), ()), repeat=2):
+                self.compare_mixed((first, second), (shape, other))
 
     @pytest.mark.slow
     def test_promotion_in_every_layout(self) -> None:
@@ -200,7 +157,7 @@ class ElementwiseTests(OperatorTests):
             array = moderate(spec, name, dtypes, shapes[place], of)
             layout = chosen[place] if chosen else next(layouts(shapes[place]))
             operands[name], values[name] = layout.place(array, of)
-        self.compare_or_refuse(operands, values, f"{dtypes[0]} {shapes[0]} and {dtypes[1]} {shapes[1]}")
+        compare_or_refuse(self.spec, operands, values, f"{dtypes[0]} {shapes[0]} and {dtypes[1]} {shapes[1]}")
 
     def test_numbers(self, dtype: str) -> None:
         """Python's numbers in the place of each input, beside tensors with and without dimensions."""
@@ -220,7 +177,7 @@ class ElementwiseTests(OperatorTests):
             operands: dict[str, Any] = {name: tensor(array, dtypes[name]) for name, array in values.items()}
             values[place] = np.asarray(number)
             operands[place] = number
-            self.compare_or_refuse(operands, values, f"{dtype} {shape} with {place}={number!r}")
+            compare_or_refuse(self.spec, operands, values, f"{dtype} {shape} with {place}={number!r}")
 
     # ---- misuse ----
 
@@ -270,36 +227,3 @@ class ElementwiseTests(OperatorTests):
                 continue
             with pytest.raises(RuntimeError, match="ZeroDivisionError"):
                 run(spec, operands)
-
-    def compare_or_refuse(self, operands: Mapping[str, Any], values: Mapping[str, Array], what: str) -> None:
-        spec = self.spec
-        common = reference.common_dtype(spec, {name: operand(value) for name, value in operands.items()})
-        if not common.is_floating and any(type(operands[n]) is int and operands[n] < 0 for n in spec.natural):
-            with pytest.raises(RuntimeError):
-                run(spec, operands)
-            return
-        kinds = [operand(operands[name])[0] for name in spec.free]
-        refused = spec.refusal and any(kind.name not in spec.dtypes for kind in kinds)
-        if common.name in spec.dtypes and not refused:
-            compare(spec, operands, values, what)
-            return
-        with pytest.raises(RuntimeError if spec.refusal else NotImplementedError):
-            run(spec, operands)
-
-
-def fits(number: int, dtype: DType) -> bool:
-    return dtype.lowest <= number <= dtype.highest
-
-
-def moderate(spec: Spec, name: str, dtypes: tuple[DType, ...], shape: tuple[int, ...], of: DType) -> Array:
-    """Values that stay what they are in the promoted dtype: conversions out of range have tests of their own."""
-    bounds = [dtype for dtype in (*dtypes, promote_all([*dtypes])) if dtype.is_integer]
-    low = max((dtype.lowest for dtype in bounds), default=-9)
-    random = np.random.default_rng([len(name), of.code, len(shape)])
-    array = random.integers(max(low, -9), 10, shape)
-    numbers = np.where(array == 0, 1, array) if spec.fallible and name == spec.inputs[-1] else array
-    if of.is_floating:
-        numbers = numbers + random.integers(0, 8, shape) / 8
-    return reference.cast(numbers, of)
-
-

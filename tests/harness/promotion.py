@@ -34,7 +34,8 @@ def operand(value: Any) -> tuple[DType, int]:
     """A tensor or Python number as common_dtype() takes it."""
     if type(value) in NUMBERS:
         return NUMBERS[type(value)], 2
-    return DTYPES[str(value.dtype).rpartition(".")[2]], 0 if value.ndim else 1
+    dtype: DType = DTYPES[str(value.dtype).rpartition(".")[2]]
+    return dtype, 0 if value.ndim else 1
 
 
 def resolve(spec: Spec, common: DType) -> tuple[DType, DType]:

@@ -222,6 +222,7 @@ const ow_op ow_op_amax = {
     .absent = { OW_REQUIRED },
     .natural = { NULL },
     .needs_elements = 1,
+    .opmath_number = 0,
     .dtypes = 1u << OW_BOOL | 1u << OW_INT64,
     .refusal = NULL,
     .cost = 1.0f,

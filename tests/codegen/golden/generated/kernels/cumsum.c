@@ -90,6 +90,7 @@ const ow_op ow_op_cumsum = {
     .absent = { OW_REQUIRED },
     .natural = { NULL },
     .needs_elements = 0,
+    .opmath_number = 0,
     .dtypes = 1u << OW_INT64 | 1u << OW_FLOAT64,
     .refusal = NULL,
     .cost = 1.0f,

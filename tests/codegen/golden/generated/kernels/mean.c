@@ -136,6 +136,7 @@ const ow_op ow_op_mean = {
     .absent = { OW_REQUIRED },
     .natural = { NULL },
     .needs_elements = 0,
+    .opmath_number = 0,
     .dtypes = 1u << OW_FLOAT32,
     .refusal = NULL,
     .cost = 1.0f,

@@ -6,7 +6,7 @@ from . import dispatch as _dispatch
 from .shapes import arange_length, broadcast_shapes  # noqa: F401  (for factories and composites)
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "0e0b3491"
+INTERFACE = "dd8a180d"
 
 _call1 = _lib.call1
 _call2 = _lib.call2
@@ -503,7 +503,10 @@ def mean(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, kee
     if type(input) is Tensor and out is None and dtype is None:
         kind = type(dim)
         if kind is int and type(keepdim) is bool:
-            h = _reduce(_MEAN, input._h, (dim,), 1, False, keepdim, -1, 0.0)
+            try:
+                h = _reduce(_MEAN, input._h, (dim,), 1, False, keepdim, -1, 0.0)
+            except OverflowError:
+                h = 0.0
         elif not dim and not keepdim and (dim is None or kind is tuple):
             h = _reduce_all(_MEAN, input._h)
         else:
@@ -542,7 +545,10 @@ def amax(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
     if type(input) is Tensor and out is None:
         kind = type(dim)
         if kind is int and type(keepdim) is bool:
-            h = _reduce(_AMAX, input._h, (dim,), 1, False, keepdim, -1, 0.0)
+            try:
+                h = _reduce(_AMAX, input._h, (dim,), 1, False, keepdim, -1, 0.0)
+            except OverflowError:
+                h = 0.0
         elif not dim and not keepdim and (dim is None or kind is tuple):
             h = _reduce_all(_AMAX, input._h)
         else:
@@ -577,7 +583,10 @@ def cumsum(input, dim, *, dtype=None, out=None):
     Also: `Tensor.cumsum`, `Tensor.cumsum_` in place.
     """
     if type(input) is Tensor and type(dim) is int and dtype is None and out is None:
-        h = _scan(_CUMSUM, input._h, dim, -1, 0.0, 0)
+        try:
+            h = _scan(_CUMSUM, input._h, dim, -1, 0.0, 0)
+        except OverflowError:
+            h = 0.0
         if h:
             t = Tensor()
             t._h = h
@@ -609,7 +618,10 @@ def select(input, dim, index):
     Also: `Tensor.select`.
     """
     if type(input) is Tensor and type(dim) is type(index) is int:
-        h = _view2(_SELECT, input._h, dim, index)
+        try:
+            h = _view2(_SELECT, input._h, dim, index)
+        except OverflowError:
+            h = 0.0
         if h:
             t = Tensor()
             t._h = h

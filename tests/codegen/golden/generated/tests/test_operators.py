@@ -102,6 +102,7 @@ class TestMean(accumulate.ReduceTests):
         reference='np.mean(self, axis=dim, keepdims=keepdim)',
         inexact=('float32',),
         dtype_argument=True,
+        multiplies=True,
     )
 
 
@@ -146,6 +147,7 @@ class TestPermute(views.ViewTests):
         inputs=('input',),
         dtypes=('bool', 'uint8', 'int8', 'int16', 'int32', 'int64', 'float16', 'bfloat16', 'float32', 'float64'),
         lists=('dims',),
+        variadic=True,
         reference='np.permute(self, dims)',
         function=False,
         out=False,

@@ -1,0 +1,91 @@
+"""Operands for elementwise operators, and calls of them compared with the reference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import opweave
+import pytest
+
+from codegen.dtypes import DTYPES, DType, promote_all
+
+from . import reference
+from .arrays import Array, cast
+from .compare import check
+from .extremes import extremes, ordinary
+from .promotion import operand
+from .spec import Spec
+
+
+def input_dtypes(spec: Spec, dtype: DType) -> dict[str, DType]:
+    return {name: DTYPES[spec.fixed.get(name, dtype.name)] for name in spec.inputs}
+
+
+def divisible(spec: Spec, name: str, values: Array) -> Array:
+    """Without the values for which a fallible operator has no result."""
+    if spec.fallible and name == spec.inputs[-1] and values.dtype.kind in "iu":
+        return np.where(values == 0, values.dtype.type(1), values)
+    return values
+
+
+def shaped_values(spec: Spec, dtype: DType, shape: tuple[int, ...]) -> dict[str, Array]:
+    """Ordinary and extreme values for every input."""
+    found = {}
+    for place, (name, of) in enumerate(input_dtypes(spec, dtype).items()):
+        count = max(int(np.prod(shape)), 1)
+        mixed = np.concatenate([ordinary(of, count, place), extremes(of)])
+        order = np.random.default_rng([place, count]).permutation(mixed.size)
+        found[name] = divisible(spec, name, np.resize(mixed[order], shape))
+    return found
+
+
+def moderate(spec: Spec, name: str, dtypes: tuple[DType, ...], shape: tuple[int, ...], of: DType) -> Array:
+    """Values that stay what they are in the promoted dtype: conversions out of range have tests of their own."""
+    bounds = [dtype for dtype in (*dtypes, promote_all([*dtypes])) if dtype.is_integer]
+    low = max((dtype.lowest for dtype in bounds), default=-9)
+    random = np.random.default_rng([len(name), of.code, len(shape)])
+    array = random.integers(max(low, -9), 10, shape)
+    numbers = np.where(array == 0, 1, array) if spec.fallible and name == spec.inputs[-1] else array
+    if of.is_floating:
+        numbers = numbers + random.integers(0, 8, shape) / 8
+    return cast(numbers, of)
+
+
+def run(spec: Spec, operands: Mapping[str, Any], **params: Any) -> opweave.Tensor:
+    """The operator in whichever form it has."""
+    if spec.function:
+        return getattr(opweave, spec.name)(*(operands.get(name) for name in spec.inputs), **params)
+    receiver, *rest = (operands.get(name) for name in spec.inputs)
+    return getattr(receiver, spec.name)(*rest, **params)
+
+
+def compare(spec: Spec, operands: Mapping[str, Any], values: Mapping[str, Array], what: str, **params: Any) -> None:
+    """One call: the values are NumPy's, and where no function is involved those of the declared expression to the
+    sign of zero, for which NumPy has rules of its own."""
+    dtypes = {name: operand(value) for name, value in operands.items()}
+    call = reference.Elementwise(spec, values, dtypes, params)
+    got = run(spec, operands, **params)
+    what = f"{spec.name} {what} {params or ''}"
+    want = call.numpy()
+    if want is not None:
+        check(got, want, call.result.name, call.ulp, what, signed_zeros=not call.exact)
+    if call.exact and len(values) == len(spec.inputs):
+        check(got, call.declared(), call.result.name, 0, f"{what}, as declared")
+
+
+def compare_or_refuse(spec: Spec, operands: Mapping[str, Any], values: Mapping[str, Array], what: str) -> None:
+    """A dtype that is not accepted is refused."""
+    common = reference.common_dtype(spec, {name: operand(value) for name, value in operands.items()})
+    if not common.is_floating and any(type(operands[n]) is int and operands[n] < 0 for n in spec.natural):
+        with pytest.raises(RuntimeError):
+            run(spec, operands)
+        return
+    kinds = [operand(operands[name])[0] for name in spec.free]
+    refused = spec.refusal and any(kind.name not in spec.dtypes for kind in kinds)
+    if common.name in spec.dtypes and not refused:
+        compare(spec, operands, values, what)
+        return
+    with pytest.raises(RuntimeError if spec.refusal else NotImplementedError):
+        run(spec, operands)

@@ -1,0 +1,63 @@
+"""Conversions between all pairs of dtypes: every value of the small ones, every order of magnitude of the others."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from harness.arrays import Array, array, cast, from_bfloat16_bits, holder, opweave_dtype, tensor
+from harness.compare import check_same
+from harness.extremes import extremes
+
+from codegen.dtypes import DTYPES, DType
+
+
+def many_values(of: DType) -> Array:
+    if of.is_bool:
+        return np.array([False, True] * 20)
+    if of.name == "bfloat16":
+        return from_bfloat16_bits(np.arange(2**16, dtype=np.uint16))
+    if of.itemsize < 4:
+        return np.arange(2**of.bits, dtype=f"uint{of.bits}").view(holder(of))
+    random = np.frombuffer(np.random.default_rng(7).bytes(20_000 * of.itemsize), holder(of))
+    powers = np.ldexp(1.0, np.arange(-200, 66))
+    near = np.concatenate([powers, -powers, powers * (1 + 2.0**-20), powers * (1 - 2.0**-25), powers + 1])
+    if of.is_integer:
+        near = near[np.abs(near) < of.highest]
+    return np.concatenate([extremes(of), random, cast(near, of)])
+
+
+def representable(values: Array, of: DType, to: DType) -> Array:
+    """Where an integer dtype has the value, cut to an integer. Beyond that the result is defined, but no one's."""
+    if not of.is_floating or not to.is_integer:
+        return np.ones(values.shape, bool)
+    with np.errstate(all="ignore"):
+        wide = values.astype(np.float64)
+        return np.asarray((np.trunc(wide) >= to.lowest) & (wide < float(to.highest) + (to.bits < 64)))
+
+
+@pytest.mark.parametrize("target", DTYPES)
+@pytest.mark.parametrize("source", DTYPES)
+def test_values(source: str, target: str) -> None:
+    of, to = DTYPES[source], DTYPES[target]
+    values = many_values(of)
+    inside = representable(values, of, to)
+    got, want = array(tensor(values, of).to(opweave_dtype(target))), cast(np.where(inside, values, 0), to)
+    wrong = inside & (got != want) & ~((got != got) & (want != want))
+    assert not wrong.any(), f"{values[wrong][:3]} became {got[wrong][:3]}, expected {want[wrong][:3]}"
+    if to.is_floating:
+        zeros = inside & (got == 0) & ~np.isnan(want)
+        assert np.array_equal(np.signbit(got[zeros]), np.signbit(want[zeros]))
+
+
+@pytest.mark.parametrize("target", DTYPES)
+@pytest.mark.parametrize("source", DTYPES)
+def test_layouts(source: str, target: str) -> None:
+    """Strided and short conversions give what long contiguous ones give, out of range too."""
+    of, to = DTYPES[source], opweave_dtype(target)
+    values = many_values(of)
+    x = tensor(values, of)
+    result = x.to(to)
+    check_same(tensor(np.repeat(values, 2), of)[::2].to(to), result, "in steps of two")
+    check_same(tensor(values[:, None].repeat(3, 1), of)[:, 1].contiguous().to(to), result, "a column")
+    for count in (1, 3, 17):
+        check_same(x[:count].to(to), result[:count], f"{count} elements")

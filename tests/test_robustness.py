@@ -1,0 +1,223 @@
+"""No input of any kind ends the process or gives silent garbage: random calls, threads, processes."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+
+import fuzzing
+import numpy as np
+import opweave
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from opweave import Tensor
+
+HERE = Path(__file__).resolve().parent
+FLOATS = ("float16", "bfloat16", "float32", "float64")
+EXAMPLES = 40
+LARGE = 300_001  # enough for several threads to share
+
+
+def python(*arguments: str, timeout: float = 120) -> subprocess.CompletedProcess[str]:
+    """Runs Python with the tests' modules in reach; a signal is a negative return code."""
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=HERE.parent,
+        env={**os.environ, "PYTHONPATH": f"{HERE}:{HERE.parent}"},
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+    )
+
+
+def succeed(done: subprocess.CompletedProcess[str]) -> None:
+    assert done.returncode == 0, f"ended with {done.returncode}: {done.stdout[-300:]}\n{done.stderr[-3000:]}"
+
+
+# ---- random calls -------------------------------------------------------------------------------------------
+
+
+def fuzz(name: str, examples: int) -> None:
+    @settings(
+        max_examples=examples, deadline=None, database=None, suppress_health_check=list(HealthCheck), print_blob=True
+    )
+    @given(random=st.randoms(use_true_random=False))
+    def body(random: Random) -> None:
+        fuzzing.run_one(random, name)
+
+    body()
+
+
+@pytest.mark.parametrize("name", sorted(fuzzing.entries()))
+def test_random_calls(name: str) -> None:
+    fuzz(name, EXAMPLES)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(fuzzing.entries()))
+def test_many_random_calls(name: str) -> None:
+    fuzz(name, 20 * EXAMPLES)
+
+
+@pytest.mark.parametrize(
+    ("first", "count"), [(0, 4000), pytest.param(4000, 200_000, marks=pytest.mark.slow)], ids=["few", "many"]
+)
+def test_random_calls_in_a_process_of_their_own(first: int, count: int) -> None:
+    done = python(str(HERE / "fuzzing.py"), str(first), str(count), timeout=600)
+    last = (done.stdout.splitlines() or ["no call was made"])[-1]
+    assert done.returncode == 0, f"{last}: ended with {done.returncode}\n{done.stderr[-3000:]}"
+    assert f"seed {first + count - 1}" in last
+
+
+# ---- threads and processes ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def threads() -> Iterator[None]:
+    before = opweave.get_num_threads()
+    yield
+    opweave.set_num_threads(before)
+
+
+def work(seed: int) -> None:
+    """Operations of all families on small and large tensors, with results that are known."""
+    for n in (3, 17, 1000, LARGE + seed):
+        x = opweave.arange(n, dtype=opweave.float64)
+        assert float(x.sum()) == n * (n - 1) / 2
+        y = x.neg().add_(x, alpha=3).sub(x * 2)
+        assert not bool(y.any())
+        assert int((x > seed).to(opweave.int64).sum()) == max(n - seed - 1, 0)
+        assert float(x.cumsum(0)[-1]) == n * (n - 1) / 2
+        assert float((x * x).sqrt().amax()) == n - 1
+        square = opweave.full((7, 7), float(seed)) @ opweave.ones(7, 7)
+        assert bool((square == 7.0 * seed).all())
+    product = opweave.full((200, 300), float(seed)) @ opweave.ones(300, 250)  # OpenBLAS's own threads take part
+    assert bool((product == 300.0 * seed).all())
+
+
+def test_threads_while_their_number_changes(threads: None) -> None:
+    errors: list[BaseException] = []
+    stop = threading.Event()
+
+    def worker(seed: int) -> None:
+        try:
+            for _ in range(3):
+                work(seed)
+        except BaseException as error:
+            errors.append(error)
+
+    def changer() -> None:
+        n = 0
+        while not stop.wait(0.001):
+            n += 1
+            opweave.set_num_threads(1 + n % 4)
+
+    workers = [threading.Thread(target=worker, args=(seed,)) for seed in range(8)]
+    other = threading.Thread(target=changer)
+    for each in (*workers, other):
+        each.start()
+    for each in workers:
+        each.join()
+    stop.set()
+    other.join()
+    assert not errors, errors
+
+
+FORK = """
+import os, signal, opweave, test_robustness as tests
+opweave.set_num_threads(3)
+tests.work(2)
+for round in range(3):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        try:
+            tests.work(3)
+            opweave.set_num_threads(2)
+            tests.work(4)
+        except BaseException as error:
+            print(repr(error), flush=True)
+            os._exit(1)
+        os._exit(0)
+    tests.work(5)
+    status = os.waitpid(child, 0)[1]
+    assert status == 0, status
+"""
+
+POOL = """
+import multiprocessing, opweave, test_robustness as tests
+def total(n):
+    tests.work(n)
+    return float(opweave.ones(n * 100_000).sum())
+if __name__ == "__main__":
+    opweave.set_num_threads(2)
+    tests.work(1)
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        assert pool.map(total, range(1, 5)) == [1e5, 2e5, 3e5, 4e5]
+        pool.close()
+        pool.join()
+    tests.work(2)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
+@pytest.mark.parametrize("script", [FORK, POOL], ids=["fork", "multiprocessing"])
+def test_fork_after_parallel_work(script: str) -> None:
+    succeed(python("-W", "ignore", "-c", script))
+
+
+UNARY = ("exp", "sin", "cos", "tanh", "erf", "sigmoid", "log", "sqrt")
+WHOLE: dict[str, Callable[[Tensor], Tensor]] = {
+    **{name: getattr(opweave, name) for name in UNARY},
+    "pow": lambda x: x.abs().pow(1.7),
+    "sum": lambda x: x.sum(),
+    "prod": lambda x: (x * 1e-3 + 1).prod(),
+    "mean": lambda x: x.mean(),
+    "cumsum": lambda x: x.cumsum(0),
+    "softmax": lambda x: x.softmax(0),
+    "sum of rows": lambda x: x[: LARGE - 1].reshape(3, -1).sum(1),
+    "sum of columns": lambda x: x[: LARGE - 1].reshape(-1, 3).sum(0),
+    "dot": lambda x: x.dot(x),
+}
+
+
+def bits(result: Tensor) -> bytes:
+    return ctypes.string_at(result.contiguous().data_ptr(), result.nbytes)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("name", WHOLE)
+def test_results_do_not_depend_on_the_number_of_threads(name: str, dtype: str, threads: None) -> None:
+    x = opweave.from_numpy(np.random.default_rng(1).standard_normal(LARGE).astype(dtype))
+    found = set()
+    for n in (1, 2, 3):
+        opweave.set_num_threads(n)
+        found.add(bits(WHOLE[name](x)))
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("name", [*UNARY, "pow"])
+def test_results_do_not_depend_on_the_position(name: str, dtype: str) -> None:
+    values = (0.0, 1e-3, 0.3, 1.0, 2.7, 10.5, 77.0, 1e4)
+    of = getattr(opweave, dtype)
+    for value in values:
+        single = bits(WHOLE[name](opweave.tensor([value], dtype=of)))
+        for size in (*range(2, 40), LARGE):
+            whole = opweave.full((size + 1,), value, dtype=of)
+            assert set(array_items(WHOLE[name](whole[1:]))) == {single}, (value, size)
+        strided = opweave.full((99, 3), value, dtype=of)[:, 1]
+        assert set(array_items(WHOLE[name](strided))) == {single}, value
+
+
+def array_items(result: Tensor) -> set[bytes]:
+    """The different elements, as bytes."""
+    size = result.element_size()
+    return {each.tobytes() for each in np.unique(np.frombuffer(bits(result), f"V{size}").view(f"u{size}"))}
