@@ -1,6 +1,7 @@
-"""The table of figures: `python benchmarks/figures.py [PATTERN]`, ratios of opweave to torch and NumPy.
+"""The table of figures: `python benchmarks/figures.py [--markdown] [PATTERN]`, ratios of opweave to torch and NumPy.
 
-PATTERN selects rows by a part of their name. torch and NumPy take part when they are installed. Two threads each.
+PATTERN selects rows by a part of their name; --markdown prints the summary that stands in the README.
+torch takes part when it is installed. Two threads each.
 """
 
 from __future__ import annotations
@@ -170,9 +171,6 @@ def large(lib: Libraries) -> Iterator[measure.Figure]:
     )
 
 
-GROUPS = (small, views, mathematics, elementwise, large)
-
-
 def show(figures: list[measure.Figure]) -> None:
     table = Table("work", "opweave", "torch", "NumPy", "/ torch", "/ NumPy", "to reach", "")
     for figure in figures:
@@ -195,6 +193,34 @@ def show(figures: list[measure.Figure]) -> None:
     console.print(f"{len(figures)} figures, {len(missed)} missed")
 
 
+def markdown(groups: dict[str, list[measure.Figure]]) -> None:
+    """One row for each figure of the small groups; the worst and the mean of the large ones."""
+    print("| work | / torch | / NumPy | to reach |\n|---|---|---|---|")
+    for title, figures in groups.items():
+        if len(figures) <= 8:
+            for figure in figures:
+                print(f"| {figure.work} | {_ratio(figure, 'torch')} | {_ratio(figure, 'numpy')} | {_limit(figure)} |")
+            continue
+        compared = sorted((f for f in figures if f.ratio("torch")), key=lambda f: f.ratio("torch") or 0)
+        if compared:
+            mean = exp(sum(log(f.ratio("torch") or 1) for f in compared) / len(compared))
+            worst = compared[-1]
+            reached = sum(f.reached is not False for f in compared)
+            print(
+                f"| {title}: {len(compared)} figures, {reached} within the limit | "
+                f"mean {mean:.2f}, worst {_ratio(worst, 'torch')} ({worst.work}) | | {_limit(worst)} |"
+            )
+
+
+def _ratio(figure: measure.Figure, other: str) -> str:
+    ratio = figure.ratio(other)
+    return "" if ratio is None else f"{ratio:.2f}"
+
+
+def _limit(figure: measure.Figure) -> str:
+    return "" if figure.limit is None else f"{figure.limit:.2f} × {figure.against}"
+
+
 def _seconds(value: float | None) -> str:
     if value is None:
         return ""
@@ -204,9 +230,23 @@ def _seconds(value: float | None) -> str:
     return f"{value:.3g} s"
 
 
+TITLES = {
+    small: "calls on small tensors",
+    views: "views of small tensors",
+    mathematics: "exp, log, sin, cos, tanh, erf, sigmoid, float32, 1e5 and 1e6",
+    elementwise: "add, mul, comparison, where, casts, every dtype, 1e5",
+    large: "large tensors",
+}
+
+
 def main() -> None:
-    lib = Libraries(sys.argv[1] if len(sys.argv) > 1 else "")
-    show([figure for group in GROUPS for figure in group(lib)])
+    words = [word for word in sys.argv[1:] if word != "--markdown"]
+    lib = Libraries(words[0] if words else "")
+    groups = {title: list(group(lib)) for group, title in TITLES.items()}
+    if "--markdown" in sys.argv:
+        markdown(groups)
+    else:
+        show([figure for figures in groups.values() for figure in figures])
 
 
 if __name__ == "__main__":

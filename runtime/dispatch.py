@@ -232,6 +232,10 @@ def factory(
         code = dtype_code(op, dtype)
         if code < 0:
             code = lib.dtype(target) if target else _dtype_of_numbers(params)
+        elif target and code != lib.dtype(target):
+            raise RuntimeError(
+                f"dtype {BY_CODE[code].scalar_name} does not match dtype of out parameter ({out.dtype.scalar_name})"
+            )
         sizes = integers(op, "size", size)
         try:
             handle = lib.factory(op.index, sizes, len(sizes), code, *_three(numbers), target)

@@ -100,7 +100,8 @@ def facts(operator: Operator) -> Iterator[tuple[str, object]]:
         yield "fallible", any(emit_c(*each).uses_err for each in _kernels(operator, body))
     if isinstance(body, Reduce):
         yield "refuses_empty", body.refuses_empty
-        yield "multiplies", any("mul" in _functions(case.tree, env, of) for case, env, of in typed(operator))
+        steps = (_functions(case.tree, env, of) for case, env, of in typed(operator) if case is body.combine)
+        yield "multiplies", any("mul" in functions for functions in steps)
     if isinstance(body, View):
         yield "conditional", bool(body.require)
     if isinstance(body, Extern):

@@ -102,7 +102,6 @@ class TestMean(accumulate.ReduceTests):
         reference='np.mean(self, axis=dim, keepdims=keepdim)',
         inexact=('float32',),
         dtype_argument=True,
-        multiplies=True,
     )
 
 
