@@ -6,6 +6,7 @@ import itertools
 from typing import Any
 
 import numpy as np
+import opweave
 import pytest
 
 from codegen.dtypes import DTYPES, DType
@@ -16,7 +17,14 @@ from .calls import compare, compare_or_refuse, divisible, input_dtypes, moderate
 from .extremes import extremes
 from .layouts import SHAPES, Layout, layouts
 from .promotion import operand
-from .suite import Case, OperatorTests, dtypes_of_variants, refused_dtypes
+from .suite import (
+    Case,
+    OperatorTests,
+    check_same_outcome,
+    dtypes_of_variants,
+    python_function,
+    refused_dtypes,
+)
 
 NUMBERS = (True, False, 0, 2, -3, 0.1, 2.5, -0.0, float("inf"), float("nan"), 300, 2**40)
 """Python numbers that are tried in the place of a tensor."""
@@ -178,6 +186,18 @@ class ElementwiseTests(OperatorTests):
             values[place] = np.asarray(number)
             operands[place] = number
             compare_or_refuse(self.spec, operands, values, f"{dtype} {shape} with {place}={number!r}")
+
+    def test_python_operator_of_numbers(self, dtype: str) -> None:
+        """On both sides; the function of the same operands decides what is right, or which error."""
+        spec, symbol = self.spec, self.spec.python_operator
+        if symbol is None or symbol.operands == 1:
+            return
+        apply, function = python_function(symbol), getattr(opweave, spec.name)
+        for shape, number in itertools.product(((2, 9), ()), (True, 2, 2.5)):
+            x = tensor(moderate(spec, "other", (DTYPES[dtype],), shape, DTYPES[dtype]), DTYPES[dtype])
+            for pair in ((x, number), (number, x)):
+                what = f"{dtype} {shape} {symbol.symbol} {number}"
+                check_same_outcome(lambda pair=pair: apply(*pair), lambda pair=pair: function(*pair), what)
 
     # ---- misuse ----
 

@@ -6,6 +6,7 @@ tests compare with NumPy.
 
 from __future__ import annotations
 
+import keyword
 import operator as python_operators
 import warnings
 from collections.abc import Callable, Sequence
@@ -16,6 +17,7 @@ import opweave
 import pytest
 
 from codegen.dtypes import DTYPES
+from codegen.operators import PythonOperator
 
 from .arrays import array, dtype_of, tensor
 from .compare import check_same
@@ -35,6 +37,12 @@ class Case:
             for value in (*self.arguments, *self.keywords.values())
         ]
         return f"({', '.join(shown)})"
+
+
+def python_function(symbol: PythonOperator) -> Callable[..., Any]:
+    """That of module `operator`, which avoids keywords by an underscore."""
+    function: Callable[..., Any] = getattr(python_operators, symbol.name + "_" * keyword.iskeyword(symbol.name))
+    return function
 
 
 class OperatorTests:
@@ -162,7 +170,7 @@ class OperatorTests:
         symbol = self.spec.python_operator
         if symbol is None:
             return  # no Python operator
-        apply = getattr(python_operators, symbol.name + "_" * (symbol.name in ("and", "or", "not")))
+        apply = python_function(symbol)
         for case in self.variant_cases():
             if case.keywords:
                 continue
@@ -174,6 +182,17 @@ class OperatorTests:
             if symbol.augmented and self.spec.inplace:
                 augmented = getattr(python_operators, "i" + symbol.name)
                 check_inplace_call(want, augmented, case, f"{symbol.symbol}={case}")
+
+
+def check_same_outcome(call: Callable[[], Any], other: Callable[[], Any], what: str) -> None:
+    """The same result, or an exception of the same type."""
+    try:
+        want = other()
+    except (RuntimeError, TypeError) as error:
+        with pytest.raises(type(error)):
+            call()
+        return
+    check_same(call(), want, what)
 
 
 def raise_unless_compared(result: Any) -> None:
