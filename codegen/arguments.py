@@ -66,7 +66,8 @@ def _check_names(entry: Entry) -> None:
 
 def _check_result(entry: Entry) -> None:
     returns = entry.schema.returns
-    if len(returns) == 1 and returns[0].is_tensor:
+    several = entry.family is Family.COMPOSITE and len(returns) == 1 and returns[0].is_tensor_list
+    if several or (len(returns) == 1 and returns[0].is_tensor):
         if returns[0].alias is not None and entry.family not in (Family.VIEW, Family.COMPOSITE):
             span = entry.func.span_at(returns[0].offset, len(str(returns[0])))
             entry.report(span, "only the result of a view shares memory", "write it as '-> Tensor'")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .dtypes import DTYPE_CLASSES, Promotion, ordered
-from .model import Elementwise, Extern, Family, Operator, Reduce, Scan
+from .model import Elementwise, Extern, Family, Operator, Reduce, Scan, View
 from .operators import PYTHON_OPERATORS
 from .schema import Argument, base_name
 from .variants import has_inplace, has_out, parameters
@@ -84,7 +84,11 @@ def _argument(name: str, argument: Argument) -> str:
 
 
 def _result(operator: Operator) -> str:
-    if operator.family is Family.VIEW:
+    if operator.returns_list:
+        return "Tuple of tensors" + (" that share the memory of the input." if operator.schema.returns_alias else ".")
+    if isinstance(operator.body, View) and operator.body.copies:
+        return "Tensor that shares the memory of the input where its order allows, else a copy."
+    if operator.family is Family.VIEW or operator.schema.returns_alias:
         return "Tensor that shares the memory of the input."
     if operator.family is Family.FACTORY:
         return "Tensor, contiguous; its dtype is `dtype`, or follows from the numbers given, or is the default dtype."

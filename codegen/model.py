@@ -108,6 +108,8 @@ class View:
     require: tuple[Requirement, ...]
     wrap: Mapping[str, Geometry]
     """Range of each dimension argument (`ndim` unless the entry says otherwise)."""
+    copies: bool
+    """Is a contiguous copy taken where the memory order has no such view?"""
     line: int
 
 
@@ -179,6 +181,11 @@ class Declaration:
     @property
     def params(self) -> tuple[Argument, ...]:
         return tuple(argument for argument in self.schema.arguments if argument.is_scalar)
+
+    @property
+    def returns_list(self) -> bool:
+        """Is the result a tuple of tensors?"""
+        return self.schema.returns[0].is_tensor_list
 
     def place(self, name: str) -> Span:
         """Where the entry gives a name that it defines; the in-place form's is that of the name itself."""

@@ -30,7 +30,7 @@ _C_FUNCTIONS = frozenset(
 )
 _C_PREFIXES = re.compile(r"(ow_|OW_|from_)|(t[0-9]+|u?int(8|16|32|64)_t|NULL|NAN|INFINITY|EOF|errno)\Z")
 # What formulas of derivatives, and the Python of every operator, mean by a name.
-_EVERYWHERE = frozenset({"grad", "out", "result"})
+_EVERYWHERE = frozenset({"grad", "more", "out", "result"})
 _EXCEPTIONS = frozenset(
     name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, BaseException)
 )
@@ -40,9 +40,7 @@ _BY_FAMILY: Mapping[Family, frozenset[str]] = {
     Family.ELEMENTWISE: _LOOPS | {"acc"},
     Family.REDUCE: frozenset({"acc", "count"}),
     Family.SCAN: frozenset({"acc", "count"}),
-    Family.VIEW: frozenset(
-        {"ints", "lists", "ndim", "numel", "offset", "shape", "strides", "to_shape", "to_strides", "view"}
-    ),
+    Family.VIEW: frozenset({"ints", "lists", "to_shape", "to_strides", "view"}),
     Family.FACTORY: _LOOPS | {"requires_grad"},
     Family.EXTERN: frozenset(),
     Family.COMPOSITE: frozenset(),

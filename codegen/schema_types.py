@@ -208,6 +208,10 @@ class Return:
         return self.type == BaseType("Tensor")
 
     @property
+    def is_tensor_list(self) -> bool:
+        return isinstance(self.type, ListType) and base_name(self.type) == "Tensor"
+
+    @property
     def is_write(self) -> bool:
         return self.alias is not None and self.alias.is_write
 

@@ -18,6 +18,8 @@ _TYPES = {
     "Device": "device | str",
     "MemoryFormat": "memory_format",
 }
+# Collects the integers after the first one of a list that may be given as separate integers.
+OTHERS = "more"
 # Keyword-only parameters that follow from the family, after those of the schema: name, type and default.
 _ADDED = {
     Family.FACTORY: (("requires_grad", "bool", "False"),),
@@ -40,7 +42,9 @@ def signature(operator: Operator, first: str, *, typed: bool = False, with_out: 
         is_self = parameter.argument.name == "self"
         name = first if is_self else parameter.name
         if separate is not None and parameter.name == separate.name:
-            parts.append(_part(f"*{name}", "int | Sequence[int]" if typed else None))
+            # The first integer or the whole list, so that it can be given by name; then the other integers.
+            parts.append(f"{name}: int | Sequence[int]" if typed else f"{name}=_dispatch.MISSING")
+            parts.append(_part(f"*{OTHERS}", "int" if typed else None))
             star = True
             continue
         if parameter.keyword_only and not star:

@@ -65,8 +65,10 @@ def has_inplace(operator: Declaration) -> bool:
 
 
 def has_out(operator: Declaration) -> bool:
-    """`out=`: wherever memory is written anew."""
-    return operator.family is not Family.VIEW
+    """`out=`: wherever memory is written anew, unless the caller says where it is to lie."""
+    if operator.family is Family.COMPOSITE and any(a.name in PLACEMENT for a in operator.schema.arguments):
+        return False
+    return operator.family is not Family.VIEW and not operator.schema.returns_alias
 
 
 def python_operator(operator: Declaration) -> PythonOperator | None:

@@ -19,6 +19,7 @@ from .construct import as_tensor, asarray, is_tensor, scalar_tensor, tensor
 from .dtypes import EXPORTS as _DTYPES
 from .dtypes import dtype, get_default_dtype, set_default_dtype
 from .errors import LinAlgError, OutOfMemoryError
+from .geometry import as_strided
 from .interchange import from_numpy, frombuffer
 from .promotion import can_cast, promote_types, result_type
 from .shapes import broadcast_shapes

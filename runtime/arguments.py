@@ -115,16 +115,26 @@ def integer(op: Op, name: str, value: Any) -> int:
     return operator.index(value)
 
 
+class _Missing:
+    """Stands for a list that was not given, where no value of a list can."""
+
+
+MISSING = _Missing()
+
+
 def integers(op: Op, name: str, values: Any) -> list[int]:
     """A list of integers; one integer stands for a list of one."""
     if isinstance(values, (tuple, list)):
-        try:
-            found = [operator.index(value) for value in values]
-        except TypeError:
-            wrong = next(value for value in values if not hasattr(value, "__index__"))
-            raise TypeError(
-                f"{op.name}(): argument '{name}' must be tuple of ints, but found element of type {type_name(wrong)}"
-            ) from None
+        for place, value in enumerate(values):
+            if not hasattr(value, "__index__"):
+                raise TypeError(
+                    f"{op.name}(): argument '{name}' failed to unpack the object at pos {place + 1} with error "
+                    f'"type must be tuple of ints,but got {type_name(value)}"'
+                    if place
+                    else f"{op.name}(): argument '{name}' (position 1) must be tuple of ints, but found element of "
+                    f"type {type_name(value)} at pos 0"
+                )
+        found = [operator.index(value) for value in values]
         for place, value in enumerate(found, 1):
             if not -(2**63) <= value < 2**63:
                 raise TypeError(
@@ -134,7 +144,9 @@ def integers(op: Op, name: str, values: Any) -> list[int]:
         return found
     if hasattr(values, "__index__") and not isinstance(values, bool):
         return [operator.index(values)]
-    raise TypeError(f"{op.name}(): argument '{name}' must be tuple of ints, not {type_name(values)}")
+    if values is MISSING:
+        raise TypeError(f'{op.name}() missing 1 required positional arguments: "{name}"')
+    raise TypeError(f"{op.name}(): argument '{name}' (position 1) must be tuple of ints, not {type_name(values)}")
 
 
 def dtype_code(op: Op, value: Any) -> int:

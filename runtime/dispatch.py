@@ -13,6 +13,7 @@ from typing import Any
 
 from . import arguments as _arguments
 from ._C import lib
+from .arguments import MISSING as MISSING
 from .arguments import Arguments, dtype_code, integer, integers, is_operand, type_name
 from .dtypes import BY_CODE
 from .dtypes import dtype as dtype_class
@@ -90,6 +91,10 @@ def _dispatch(op: Op, handles: Sequence[float], *arguments: Any) -> Any:
                 raise NotImplementedError(f"{op.name}() has no implementation for {key} tensors")
             return handler(op, *arguments)
     raise RuntimeError(f"{op.name}() failed without saying why")
+
+
+overloads: dict[str, Callable[..., Any]] = {}
+"""By the name of a view: what takes its arguments first, by name; NotImplemented leaves them to the operator."""
 
 
 # ---- one function per family --------------------------------------------------------------------------------
@@ -194,17 +199,24 @@ def scan_(op: Op, input: Any, dim: Any, dtype: Any = None) -> Any:
     return scan(op, input, dim, dtype, input, INPLACE)
 
 
-def view(op: Op, input: Any, ints: tuple[tuple[str, Any], ...] = (), lists: tuple[tuple[str, Any], ...] = ()) -> Any:
-    """`ints` and `lists` are the arguments by name, in schema order; None where one was not given."""
+def view(
+    op: Op, input: Any, ints: tuple[tuple[str, Any], ...] = (), lists: tuple[tuple[str, Any, bool], ...] = ()
+) -> Any:
+    """`ints` and `lists` are the arguments by name, in schema order, and whether a list may be None."""
     arguments = Arguments()
     handle = _self(op, input, arguments)
+    if op.name in overloads:
+        other = overloads[op.name](input, **dict(ints), **{name: values for name, values, _ in lists})
+        if other is not NotImplemented:
+            return other
     numbers = [NONE if value is None else int(value) if value is True or value is False else integer(op, name, value)
                for name, value in ints]  # fmt: skip
     first, second, third, fourth = [*numbers, NONE, NONE, NONE, NONE][:4]
     rows: list[tuple[list[int], int]] = []
-    for name, values in lists:
-        row = [] if values is None else integers(op, name, values)
-        rows.append((row, -1 if values is None else len(row)))
+    for name, values, optional in lists:
+        absent = values is None and optional
+        row = [] if absent else integers(op, name, values)
+        rows.append((row, -1 if absent else len(row)))
     rows += [([], -1)] * (2 - len(rows))
     try:
         result = lib.view(

@@ -10,17 +10,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 from ._C import lib
-from .errors import raise_pending, take_pending
-from .handles import OVERFLOW, integer, integers, operator_index, shape_of, strides_of, wrap
+from .dispatch import overloads
+from .dtypes import dtype
+from .errors import raise_pending
+from .handles import integer, integers, shape_of, strides_of, wrap
 from .types import Size, contiguous_format, memory_format, preserve_format, wants_contiguous
 
 if TYPE_CHECKING:
     from .tensor import Tensor as TensorType
 
-_T = operator_index("t")
-_TRANSPOSE = operator_index("transpose")
-_VIEW = operator_index("view")
-_INT = {int}
 _CONTIGUOUS = 1
 """OW_CONTIGUOUS, a flag of handles."""
 
@@ -73,34 +71,6 @@ class GeometryMethods:
         """A copy with memory of its own."""
         return wrap(lib.clone_(self._h, -1, wants_contiguous("clone", memory_format)), self)
 
-    def reshape(self: Any, *shape: int | Sequence[int]) -> TensorType:
-        """The elements in another shape: a view where the memory order allows, else a copy. One size may be -1."""
-        sizes: Any = shape if set(map(type, shape)) == _INT else integers("reshape", "shape", shape)
-        try:
-            handle = _view(self._h, sizes)
-        except OverflowError:
-            raise ValueError(OVERFLOW) from None
-        if not handle and not lib.flags(self._h) & _CONTIGUOUS:
-            # A contiguous copy can have every shape of the right size; others are refused for it as well.
-            take_pending()
-            copy = lib.clone_(self._h, -1, True)
-            if copy:
-                handle = _view(copy, sizes)
-                lib.release(copy)
-        return wrap(handle, self)
-
-    def reshape_as(self: Any, other: TensorType) -> TensorType:
-        """`self.reshape(other.shape)`"""
-        return self.reshape(other.shape)
-
-    def view_as(self: Any, other: TensorType) -> TensorType:
-        """`self.view(other.shape)`"""
-        return self.view(other.shape)
-
-    def expand_as(self: Any, other: TensorType) -> TensorType:
-        """`self.expand(other.shape)`"""
-        return self.expand(other.shape)
-
     def as_strided(
         self: Any, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
     ) -> TensorType:
@@ -124,7 +94,7 @@ class GeometryMethods:
         """The view with all dimensions in reverse order."""
         ndim = lib.ndim(self._h)
         if ndim == 2:
-            return wrap(lib.view0(_T, self._h), self)
+            return self.t()
         if ndim == 0:
             _warn("Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.")
             return self
@@ -150,7 +120,7 @@ class GeometryMethods:
         if ndim != 2:
             advice = " For batches of matrices, consider using tensor.mH" if ndim > 2 else ""
             raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {ndim}-D tensor.{advice}")
-        return wrap(lib.view0(_T, self._h), self)
+        return self.t()
 
     @property
     def mH(self: Any) -> TensorType:  # noqa: N802 (PyTorch's name)
@@ -158,8 +128,45 @@ class GeometryMethods:
         return _matrix_transpose(self, "mH")
 
 
-def _view(handle: float, sizes: tuple[int, ...]) -> float:
-    return lib.view_list(_VIEW, handle, sizes, len(sizes))
+def as_strided(
+    input: TensorType, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+) -> TensorType:
+    """A view of the storage of `input` with this shape, these strides and this position of the first element."""
+    return input.as_strided(size, stride, storage_offset)
+
+
+def _view_as_dtype(input: Any, size: Any) -> Any:
+    """The overload of `view` that takes a dtype: the same bytes as elements of another kind."""
+    if not isinstance(size, dtype):
+        return NotImplemented
+    sizes, strides, offset = list(input.shape), list(input.stride()), input.storage_offset()
+    if size.itemsize != input.itemsize:
+        sizes, strides, offset = _resized_elements(input, size, sizes, strides, offset)
+    return wrap(lib.as_strided(input._h, sizes, strides, len(sizes), offset, size.code), input)
+
+
+def _resized_elements(
+    input: Any, of: dtype, sizes: list[int], strides: list[int], offset: int
+) -> tuple[list[int], list[int], int]:
+    """Sizes, strides and offset counted in larger or smaller elements."""
+    what = f"to view {input.dtype.scalar_name} as {of.scalar_name} (different element sizes)"
+    if not sizes:
+        raise RuntimeError(f"self.dim() cannot be 0 {what}")
+    if strides[-1] != 1:
+        raise RuntimeError(f"self.stride(-1) must be 1 {what}, but got {strides[-1]}")
+    if of.itemsize < input.itemsize:
+        ratio = input.itemsize // of.itemsize
+        return [*sizes[:-1], sizes[-1] * ratio], [*(stride * ratio for stride in strides[:-1]), 1], offset * ratio
+    ratio = of.itemsize // input.itemsize
+    facts = [("self.size(-1)", sizes[-1]), ("self.storage_offset()", offset)]
+    facts += [(f"self.stride({dim})", stride) for dim, stride in enumerate(strides[:-1])]
+    for name, value in facts:
+        if value % ratio:
+            raise RuntimeError(f"{name} must be divisible by {ratio} {what}, but got {value}")
+    return [*sizes[:-1], sizes[-1] // ratio], [*(stride // ratio for stride in strides[:-1]), 1], offset // ratio
+
+
+overloads["view"] = _view_as_dtype
 
 
 def _matrix_transpose(tensor: Any, name: str) -> TensorType:
@@ -169,7 +176,7 @@ def _matrix_transpose(tensor: Any, name: str) -> TensorType:
         return tensor
     if ndim == 1:
         raise RuntimeError(f"tensor.{name} is only supported on matrices or batches of matrices. Got 1-D tensor.")
-    return wrap(lib.view2(_TRANSPOSE, tensor._h, -2, -1), tensor)
+    return tensor.transpose(-2, -1)
 
 
 def _warn(message: str) -> None:

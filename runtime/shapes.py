@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
+from typing import Any
 
 from .types import Size
+
+__all__ = ["arange_length", "broadcast_shapes", "moved_dims", "unflattened_sizes", "wrap_dim"]
 
 
 def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
@@ -27,6 +31,65 @@ def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
                 )
             result[place] = size
     return Size(result)
+
+
+def wrap_dim(dim: Any, ndim: int) -> int:
+    """A dimension counted from the front; a tensor without dimensions counts as having one."""
+    if type(dim) is not int and (isinstance(dim, bool) or not hasattr(dim, "__index__")):
+        raise TypeError(f"argument 'dim' must be int, not {type(dim).__name__}")
+    extent = max(ndim, 1)
+    place = operator.index(dim)
+    if not -extent <= place < extent:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-extent}, {extent - 1}], but got {place})"
+        )
+    return place % extent
+
+
+def moved_dims(ndim: int, source: int | Sequence[int], destination: int | Sequence[int]) -> tuple[int, ...]:
+    """The order of dimensions in which those of `source` stand at the places `destination`."""
+    given = [list(dims) if isinstance(dims, (list, tuple)) else [dims] for dims in (source, destination)]
+    if len(given[0]) != len(given[1]):
+        raise RuntimeError(
+            f"movedim: Invalid source or destination dims: source ({given[0]} dims) should contain the same number of "
+            f"dims as destination ({given[1]} dims)"
+        )
+    sources, places = ([wrap_dim(dim, ndim) for dim in dims] for dims in given)
+    for name, wrapped, dims in (("source", sources, given[0]), ("destination", places, given[1])):
+        if len(set(wrapped)) != len(wrapped):
+            raise RuntimeError(f"movedim: repeated dim in `{name}` ({dims})")
+    if not ndim:
+        return ()
+    moved = dict(zip(places, sources, strict=True))
+    others = iter([dim for dim in range(ndim) if dim not in sources])
+    return tuple(moved[place] if place in moved else next(others) for place in range(ndim))
+
+
+def unflattened_sizes(sizes: Sequence[int], extent: int, dim: int) -> list[int]:
+    """The sizes that a dimension of `extent` positions is to have, with one -1 replaced."""
+    if not sizes:
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    known = math.prod(size for size in sizes if size != -1)
+    for place, size in enumerate(sizes):
+        if size < -1:
+            raise RuntimeError(
+                "unflatten got an unexpected error:\n"
+                f"invalid shape dimension {size} at index {place} of shape {list(sizes)}"
+            )
+    inferred = [*sizes].count(-1)
+    if inferred > 1:
+        raise RuntimeError("unflatten got an unexpected error:\nonly one dimension can be inferred")
+    if inferred and not known and not extent:
+        raise RuntimeError(
+            f"unflatten got an unexpected error:\ncannot reshape tensor of 0 elements into shape {list(sizes)} because "
+            "the unspecified dimension size -1 can be any value and is ambiguous"
+        )
+    if (known == 0 or extent % known) if inferred else known != extent:
+        raise RuntimeError(
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} ({extent}) in the "
+            "input tensor"
+        )
+    return [extent // known if size == -1 else size for size in sizes]
 
 
 def arange_length(start: float, end: float, step: float) -> int:

@@ -12,14 +12,14 @@ from ..expr.geometry import Geometry, GeometryType
 from ..fields import Entry, lacks
 from ..model import Requirement, View
 from ..reserved import argument_reason
-from ..schema import base_name
+from ..schema import Argument, base_name
 from ..source import Mapping as MappingNode
 from ..source import Node, Scalar, Sequence
 from .shared import report_unused
 
 EXAMPLE = "view: {shape: ..., strides: ...}"
 ERRORS = ("RuntimeError", "IndexError", "TypeError", "ValueError")
-_KEYS = ("require", "let", "shape", "strides", "offset")
+_KEYS = ("require", "let", "shape", "strides", "offset", "copies")
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 _WORD = re.compile(r"\w+")
 
@@ -32,7 +32,7 @@ class _Geometry:
         self.scope: dict[str, GeometryType] = dict(geometry.BASE_SCOPE)
         for argument in entry.schema.arguments:
             if argument.name != "self":
-                self.scope[argument.name] = geometry.INT_LIST if argument.is_list else geometry.INT
+                self.scope[local_name(argument)] = geometry.INT_LIST if argument.is_list else geometry.INT
         self.used: set[str] = set()
         self.broken: set[str] = set()
 
@@ -66,8 +66,21 @@ def read(entry: Entry, node: MappingNode) -> View | None:
     if len(entry.diagnostics) > before or shape is None or strides is None or shape_text is None:
         return None
     rest = [argument for argument in entry.schema.arguments if not argument.is_tensor]
-    report_unused(entry, "view", rest, frozenset(reader.used))
-    return View(shape, strides, offset, let, require, wrap, shape_text.span.line)
+    used = frozenset(argument.name for argument in rest if local_name(argument) in reader.used)
+    report_unused(entry, "view", rest, used)
+    return View(shape, strides, offset, let, require, wrap, _copies(entry, node), shape_text.span.line)
+
+
+def local_name(argument: Argument) -> str:
+    """What the body calls an argument: `shape_` is the argument, `shape` is that of the input."""
+    return argument.name + "_" if argument.name in geometry.BASE_SCOPE else argument.name
+
+
+def _copies(entry: Entry, node: MappingNode) -> bool:
+    scalar = entry.text(node, "copies")
+    if scalar is not None and scalar.value not in ("true", "false"):
+        entry.report(scalar.span, f"'copies' is true or false, not '{scalar.value}'")
+    return scalar is not None and scalar.value == "true"
 
 
 def _let(entry: Entry, node: MappingNode, reader: _Geometry) -> tuple[tuple[str, Geometry], ...]:
@@ -93,14 +106,15 @@ def _let(entry: Entry, node: MappingNode, reader: _Geometry) -> tuple[tuple[str,
 def _wrap(entry: Entry, reader: _Geometry) -> Mapping[str, Geometry]:
     """Range of each dimension argument: `ndim`, unless `wrap` says otherwise."""
     node = entry.mapping(entry.node, "wrap", "dimension argument to its range")
-    arguments = entry.schema.arguments
-    dims = [a.name for a in arguments if a.name.startswith("dim") and base_name(a.type) == "int"]
+    integral = [a.name for a in entry.schema.arguments if base_name(a.type) == "int"]
     if node is not None:
-        entry.known_keys(node, dims, "dimension argument")
+        entry.known_keys(node, integral, "dimension argument")
     found: dict[str, Geometry] = {}
-    for name in dims:
+    for name in integral:
         if node is not None and name in node:
             tree = reader.field(node, name, geometry.INT)
+        elif not name.startswith("dim"):
+            continue
         else:
             tree = geometry.parse("ndim", geometry.BASE_SCOPE, geometry.INT)
         if tree is not None:

@@ -35,6 +35,7 @@ class Descriptor:
     defaults: tuple[str, ...]
     table: str | None
     view: str | None
+    copies: int
     routine: str | None
 
 
@@ -71,6 +72,7 @@ def descriptor(operator: Operator) -> Descriptor:
         # A factory without a value leaves memory as it is and has no loops.
         table=None if isinstance(body, Factory) and body.value is None else _TABLES.get(operator.family),
         view=f"{operator.name}_geometry" if isinstance(body, View) else None,
+        copies=int(isinstance(body, View) and body.copies),
         routine=body.routine if isinstance(body, Extern) else None,
     )
 

@@ -36,6 +36,7 @@ class Callable:
     names: tuple[str, ...]
     ints: tuple[str, ...]
     lists: tuple[str, ...]
+    optional: tuple[str, ...]
     vararg: str | None
     placement: tuple[str, ...]
     default_params: str
@@ -124,6 +125,7 @@ def _callable(operator: Operator, index: int) -> Callable:
         names=tuple(p.name for p in parameters),
         ints=tuple(p.name for p in rest if not p.argument.is_list),
         lists=tuple(p.name for p in rest if p.argument.is_list),
+        optional=tuple(p.name for p in rest if p.argument.is_optional),
         vararg=vararg.name if vararg else None,
         placement=tuple(p.name for p in parameters if p.name in variants.PLACEMENT),
         default_params="" if any(p.default is None for p in scalars) else defaults,

@@ -47,7 +47,7 @@ def emit_package(operators: Sequence[Operator], source: str) -> str:
 def functions(operator: Operator) -> list[Stub]:
     """What the operator puts into the module."""
     text = signature(operator, "input", typed=True)
-    return [Stub(name, text, "Tensor", _summary(operator)) for name in variants.function_names(operator)]
+    return [Stub(name, text, _result(operator), _summary(operator)) for name in variants.function_names(operator)]
 
 
 def methods(operator: Operator) -> list[Stub]:
@@ -56,7 +56,7 @@ def methods(operator: Operator) -> list[Stub]:
     summary = _summary(operator)
     if operator.method:
         for name in (operator.name, *operator.aliases):
-            found.append(Stub(name, signature(operator, "self", typed=True), "Tensor", summary))
+            found.append(Stub(name, signature(operator, "self", typed=True), _result(operator), summary))
             if variants.has_inplace(operator):
                 inplace = signature(operator, "self", typed=True, with_out=False)
                 found.append(Stub(name + "_", inplace, "Self", f"In-place version of `{name}`."))
@@ -74,6 +74,10 @@ def methods(operator: Operator) -> list[Stub]:
     if python.augmented and variants.has_inplace(operator):
         found.append(Stub(python.augmented_method, other, "Self", summary))
     return found
+
+
+def _result(operator: Operator) -> str:
+    return "tuple[Tensor, ...]" if operator.returns_list else "Tensor"
 
 
 def _summary(operator: Operator) -> str:

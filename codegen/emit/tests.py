@@ -50,9 +50,14 @@ class TestClass:
 
 
 def emit(operators: Sequence[Operator], source: str, output: str) -> str:
-    classes = [_test_class(operator) for operator in operators]
-    modules = sorted({_SUITES[operator.family].partition(".")[0] for operator in operators})
+    classes = [_test_class(operator) for operator in operators if _has_suite(operator)]
+    modules = sorted({each.suite.partition(".")[0] for each in classes})
     return render("tests.py.j2", source, output, modules=modules, classes=classes)
+
+
+def _has_suite(operator: Operator) -> bool:
+    """Composites and views that have no equal in NumPy are compared with torch alone."""
+    return operator.family not in (Family.COMPOSITE, Family.VIEW) or operator.reference != "none"
 
 
 def _test_class(operator: Operator) -> TestClass:
@@ -104,6 +109,7 @@ def facts(operator: Operator) -> Iterator[tuple[str, object]]:
         yield "multiplies", any("mul" in functions for functions in steps)
     if isinstance(body, View):
         yield "conditional", bool(body.require)
+        yield "copies", body.copies
     if isinstance(body, Extern):
         yield "signature", body.signature
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
+from ..bodies.view import local_name
 from ..expr.geometry import INT_LIST, Geometry
 from ..expr.geometry_c import declare, emit_c
 from ..model import Operator, Requirement, View
@@ -56,7 +57,7 @@ def _arguments(operator: Operator, body: View) -> list[str]:
     statements: list[str] = []
     ints = lists = 0
     for argument in operator.schema.arguments[1:]:
-        name = argument.name
+        name = local_name(argument)
         if argument.is_list:
             place, wrap = f"&lists[{lists}]", "ow_view_wrap_list"
             declaration = f"const ow_list {name} = {place};"
@@ -66,8 +67,8 @@ def _arguments(operator: Operator, body: View) -> list[str]:
             declaration = f"int64_t {name} = ints[{ints}];"
             ints += 1
         statements.append(declaration)
-        if name in body.wrap:
-            statements.append(f"if (!{wrap}(view, {place}, {emit_c(body.wrap[name])})) return 0;")
+        if argument.name in body.wrap:
+            statements.append(f"if (!{wrap}(view, {place}, {emit_c(body.wrap[argument.name])})) return 0;")
         statements.append(f"(void){name};")
     return statements
 

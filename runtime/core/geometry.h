@@ -260,13 +260,13 @@ static inline ow_list ow_ints_expand_shape(ow_view *view, ow_list shape, ow_list
     int lead = size->n - shape->n;
     if (lead < 0) {
         ow_view_fail(view, OW_RUNTIME_ERROR,
-                     "expand: the number of sizes provided (%d) must be greater or equal to the number of dimensions "
-                     "in the tensor (%d)",
-                     size->n, shape->n);
+                     "expand(opweave.%sTensor{%s}, size=%s): the number of sizes provided (%d) must be greater or equal "
+                     "to the number of dimensions in the tensor (%d)",
+                     view->scalar_name, ow_ints_text(&text, shape), ow_ints_text(&text2, size), size->n, shape->n);
         return shape;
     }
     ow_ints *result = ow_view_copy_list(view, size);
-    for (int d = 0; d < size->n; d++) {
+    for (int d = size->n - 1; d >= 0; d--) {
         int64_t old = d < lead ? 1 : shape->v[d - lead];
         if (size->v[d] == -1 && d >= lead) {
             result->v[d] = old;

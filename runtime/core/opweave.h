@@ -12,7 +12,7 @@
 #include "ow_dtypes.h" /* generated: enum ow_dtype, OW_NDTYPES and the tables of dtypes */
 
 /* A descriptor's size depends on the number of levels it was built for, so that is part of the version. */
-#define OW_ABI_VERSION (1 * 256 + OW_NLEVELS)
+#define OW_ABI_VERSION (2 * 256 + OW_NLEVELS)
 #define OW_MAX_DIMS 64
 #define OW_MAX_INPUTS 3
 #define OW_MAX_PARAMS 3
@@ -95,8 +95,9 @@ typedef struct ow_scan_table {
 typedef struct ow_view {
     ow_ints shape, strides;
     int64_t offset, numel;
+    const char *scalar_name; /* of the input's dtype, for messages */
     ow_error_kind error;
-    char message[240];
+    char message[400];
     int32_t used; /* entries of scratch that hold intermediate lists */
     ow_ints scratch[OW_VIEW_LISTS];
 } ow_view;
@@ -136,6 +137,7 @@ typedef struct ow_op {
     double defaults[OW_MAX_PARAMS];
     const void *tables[OW_NLEVELS]; /* per instruction-set level: ow_{elementwise,reduce,scan}_table */
     ow_view_function view;
+    uint8_t copies;        /* view: of a contiguous copy where the memory order has no such view */
     uint8_t opmath_number; /* a one-element last input is not rounded to a half format that the result has */
     const char *natural[OW_MAX_INPUTS]; /* message when an integer number given as this input is negative; NULL: allowed */
     const char *refusal; /* message for dtypes outside the set; NULL: "not implemented for" */

@@ -52,6 +52,8 @@ class Spec:
     """Inputs that must not be negative when they are integers given as Python's numbers."""
     conditional: bool = False
     """Does a view make conditions of its own?"""
+    copies: bool = False
+    """Does a view of a memory order that has none give a copy?"""
     fallible: bool = False
     """Can the computation itself fail, for example by a division by zero?"""
 

@@ -133,7 +133,8 @@ class ViewTests(OperatorTests):
         else:
             got = self.call(x, arguments)
         check(got, np.asarray(self.reference(values, arguments)), dtype, 0, f"{self.spec.name} {what}")
-        assert got.untyped_storage().data_ptr() == x.untyped_storage().data_ptr(), f"{what} does not share memory"
+        if shares or not self.spec.copies:
+            assert got.untyped_storage().data_ptr() == x.untyped_storage().data_ptr(), f"{what} does not share memory"
 
     def test_shares_memory(self) -> None:
         """What is written to the view appears in the base."""

@@ -37,6 +37,7 @@ const ow_op ow_op_permute = {
     .cost = 1.0f,
     .defaults = { 0 },
     .view = permute_geometry,
+    .copies = 0,
 };
 #endif
 

@@ -39,6 +39,7 @@ const ow_op ow_op_select = {
     .cost = 1.0f,
     .defaults = { 0 },
     .view = select_geometry,
+    .copies = 0,
 };
 #endif
 

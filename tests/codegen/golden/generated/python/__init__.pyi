@@ -22,6 +22,7 @@ from ._operators import *
 from .construct import as_tensor, asarray, is_tensor, scalar_tensor, tensor
 from .dtypes import dtype, get_default_dtype, set_default_dtype
 from .errors import LinAlgError, OutOfMemoryError
+from .geometry import as_strided
 from .interchange import from_numpy, frombuffer
 from .printing import get_printoptions, printoptions, set_printoptions
 from .promotion import can_cast, promote_types, result_type
@@ -50,6 +51,7 @@ __all__ = [
     "Storage",
     "Tensor",
     "UntypedStorage",
+    "as_strided",
     "as_tensor",
     "asarray",
     "broadcast_shapes",

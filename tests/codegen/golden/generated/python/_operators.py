@@ -3,10 +3,11 @@
 
 from ._C import lib as _lib
 from . import dispatch as _dispatch
-from .shapes import arange_length, broadcast_shapes  # noqa: F401  (for factories and composites)
+from .sections import *  # noqa: F403  (for composites, as the next one)
+from .shapes import *  # noqa: F403
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "dd8a180d"
+INTERFACE = "7923ddf6"
 
 _call1 = _lib.call1
 _call2 = _lib.call2
@@ -630,7 +631,7 @@ def select(input, dim, index):
 _select_op.function = select
 
 
-def permute(input, *dims):
+def permute(input, dims=_dispatch.MISSING, *more):
     """View with its dimensions in the order `dims`.
 
     Args:
@@ -646,8 +647,8 @@ def permute(input, *dims):
 
     Also: `Tensor.permute`.
     """
-    if len(dims) == 1 and type(dims[0]) is not int:
-        dims = dims[0]
+    if more or type(dims) is int:
+        dims = (dims, *more)
     if type(input) is Tensor:
         try:
             h = _view_list(_PERMUTE, input._h, dims, len(dims))
@@ -657,7 +658,7 @@ def permute(input, *dims):
             t = Tensor()
             t._h = h
             return t
-    return _dispatch.view(_permute_op, input, (), (("dims", dims), ))
+    return _dispatch.view(_permute_op, input, (), (("dims", dims, False), ))
 _permute_op.function = permute
 
 

@@ -124,7 +124,7 @@ class TensorMethods:
         """In-place version of `cumsum`."""
     def select(self, dim: int, index: int) -> Tensor:
         """View of one position along `dim`, which disappears."""
-    def permute(self, *dims: int | Sequence[int]) -> Tensor:
+    def permute(self, dims: int | Sequence[int], *more: int) -> Tensor:
         """View with its dimensions in the order `dims`."""
     def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
         """Computes `beta * self + alpha * (mat1 @ mat2)`."""

@@ -1,0 +1,82 @@
+"""Where the parts of a dimension begin and end, for the composites that split tensors; messages are those of torch."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any
+
+from .shapes import wrap_dim
+
+__all__ = ["even_sections", "section_ends", "section_sizes", "section_starts"]
+
+
+def section_sizes(size: Any, shape: Sequence[int], dim: int) -> list[int]:
+    """Sizes of the parts of a dimension, all of them `size` but for the last."""
+    if not shape:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
+    if not hasattr(size, "__index__"):
+        raise TypeError(
+            f"split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints, not {type(size).__name__}"
+        )
+    size, extent = operator.index(size), shape[wrap_dim(dim, len(shape))]
+    if size < 0:
+        raise RuntimeError(f"split expects split_size be non-negative, but got split_size={size}")
+    if not size and extent:
+        raise RuntimeError(f"split_size can only be 0 if dimension size is 0, but got dimension size of {extent}")
+    if extent <= size:
+        return [extent]
+    return [size] * (extent // size) + [extent % size] * (extent % size > 0)
+
+
+def section_starts(sizes: Sequence[int], shape: Sequence[int], dim: int) -> list[int]:
+    """Where parts of the given sizes, which must fill the dimension, begin."""
+    if not shape:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
+    place = wrap_dim(dim, len(shape))
+    if any(size < 0 for size in sizes):
+        raise RuntimeError(
+            f"split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={list(sizes)}"
+        )
+    if sum(sizes) != shape[place]:
+        raise RuntimeError(
+            f"split_with_sizes expects split_sizes to sum exactly to {shape[place]} (input tensor's size at dimension "
+            f"{place}), but got split_sizes={list(sizes)}"
+        )
+    return list(accumulate(sizes, initial=0))[:-1]
+
+
+def section_ends(indices_or_sections: Any, size: int) -> list[int]:
+    """Where all parts but the last end: at the given places, or after as many nearly equal parts as are wanted."""
+    if hasattr(indices_or_sections, "tolist"):
+        of = indices_or_sections.dtype
+        if of.scalar_name != "Long":
+            raise RuntimeError(
+                f"tensor_split expected tensor_indices_or_sections to have dtype of long, but got {of.scalar_name}"
+            )
+        indices_or_sections = indices_or_sections.tolist()
+    if isinstance(indices_or_sections, (list, tuple)):
+        return [operator.index(place) for place in indices_or_sections]
+    if not hasattr(indices_or_sections, "__index__"):
+        raise TypeError(
+            "tensor_split(): argument 'indices_or_sections' must be int or tuple of ints, not "
+            f"{type(indices_or_sections).__name__}"
+        )
+    sections = operator.index(indices_or_sections)
+    if sections <= 0:
+        raise RuntimeError(f"number of sections must be larger than 0, got {sections}")
+    least, longer = divmod(size, sections)
+    return [part * least + min(part, longer) for part in range(1, sections)]
+
+
+def even_sections(function: str, indices_or_sections: Any, shape: Sequence[int], dim: int) -> Any:
+    """The places or the number of parts, which must divide the dimension."""
+    if hasattr(indices_or_sections, "__index__"):
+        sections = operator.index(indices_or_sections)
+        if not sections or shape[dim] % sections:
+            raise RuntimeError(
+                f"opweave.{function} attempted to split along dimension {dim}, but the size of the dimension "
+                f"{shape[dim]} is not divisible by the split_size {sections}!"
+            )
+    return indices_or_sections
