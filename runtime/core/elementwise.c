@@ -157,7 +157,7 @@ static int load_params(const ow_op *op, ow_tensor *const *params, const resolved
             ow_fail(OW_RUNTIME_ERROR, "Boolean alpha only supported for Boolean results.");
             return 0;
         }
-        ow_cast_loop(floating ? OW_FLOAT64 : OW_INT64, p->dtype)((char *)&values[k], 0, p->data, 0, 1);
+        if (!ow_load_param(p, r->compute, &values[k])) return 0;
     }
     return 1;
 }
