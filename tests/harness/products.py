@@ -119,6 +119,26 @@ class ExternTests(OperatorTests):
             arrays[place].reshape(-1)[0] = special
             self.compare([next(layouts(values.shape)) for values in arrays], arrays, of)
 
+    def test_an_input_scaled_by_zero_is_not_read(self, dtype: str) -> None:
+        """As in BLAS, NaN and infinities in what a parameter of zero multiplies do not reach the result."""
+        of = DTYPES[dtype]
+        if not of.is_floating:
+            return  # every integer times zero is zero
+        for name, param in itertools.product(self.spec.inputs, self.spec.params):
+            if f"{param} * {self.spec.schema_names[name]} " not in f"{self.spec.reference} ":
+                continue
+            place = self.spec.inputs.index(name)
+            for sizes, special in itertools.product(SIZES, (np.nan, np.inf)):
+                arrays = self.operands(of, sizes)
+                want = self.want(arrays, of, {param: 0})
+                arrays[place] = np.full_like(arrays[place], special)
+                case = Case(*(tensor(values, of) for values in arrays), **{param: 0})
+                what = f"{self.spec.name}{case} of {special}"
+                check(self.functional(case), want, dtype, 0, what, signed_zeros=False)
+                if self.spec.inplace and place == 0:
+                    getattr(opweave.Tensor, self.spec.name + "_")(*case.arguments, **case.keywords)
+                    check(case.arguments[0], want, dtype, 0, f"{what} in place", signed_zeros=False)
+
     def test_wrong_arguments(self) -> None:
         spec = self.spec
         of = DTYPES["float32"]
