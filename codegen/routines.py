@@ -1,4 +1,4 @@
-"""The routines of the core that an `extern` body may name; runtime/core/extern.c implements each."""
+"""The routines of the core that an `extern` body may name. The core has a function ow_routine_NAME for each."""
 
 from __future__ import annotations
 

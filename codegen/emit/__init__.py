@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..model import Operator
-from . import casts, catalog, dtypes, kernels, python, registry, stubs, tests
+from . import casts, catalog, dtypes, kernels, python, registry, routines, stubs, tests
 
 
 def outputs(operators: Sequence[Operator], source: str) -> dict[str, str]:
     """Path (relative to the output folder) → text, for the library itself."""
     files = {
         "include/ow_dtypes.h": dtypes.emit_header(),
+        "include/ow_routines.h": routines.emit(),
         "python/_dtypes.py": dtypes.emit_python(),
         "python/_dtype_names.pyi": dtypes.emit_names(),
         "core/casts.c": casts.emit(),

@@ -1,13 +1,11 @@
 /* The driver of external operators: finds the routine by name; and the frame that all products share. */
 #include "extern.h"
 
+#define NAMED_ROUTINE(name) {#name, ow_routine_##name},
 static const struct {
     const char *name;
-    ow_routine routine;
-} routines[] = {
-    {"gemm", ow_routine_gemm}, {"addmm", ow_routine_addmm}, {"bmm", ow_routine_bmm},
-    {"gemv", ow_routine_gemv}, {"addmv", ow_routine_addmv}, {"dot", ow_routine_dot},
-};
+    ow_routine *routine;
+} routines[] = {OW_ROUTINES(NAMED_ROUTINE)};
 
 ow_tensor *ow_extern(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out,
                      ow_mode mode) {
@@ -83,6 +81,15 @@ int ow_product_begin(ow_product *p, const ow_op *op, ow_tensor *const *inputs, o
     if (p->work && p->a && p->b && (!addend || ignores_addend(p) || ow_copy(p->work, addend))) return 1;
     ow_product_end(p);
     return 0;
+}
+
+ow_tensor *ow_product_multiply(ow_product *p) {
+    int64_t batches = p->result->ndim == 3 ? p->result->sizes[0] : 1;
+    for (int64_t k = 0; k < batches && p->result->numel; k++) {
+        ow_matrix a = ow_matrix_of(p->a, k), b = ow_matrix_of(p->b, k), c = ow_matrix_of(p->work, k);
+        ow_gemm(p->compute, p->alpha, &a, &b, p->beta, &c);
+    }
+    return ow_product_end(p);
 }
 
 ow_tensor *ow_product_end(ow_product *p) {

@@ -4,16 +4,14 @@
 
 #include "blas.h"
 #include "driver.h"
+#include "ow_routines.h" /* generated */
 
-typedef ow_tensor *(*ow_routine)(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out,
-                                 ow_mode mode);
+/* inputs and params as the operator's descriptor counts them; `out` unless mode is OW_NEW. */
+typedef ow_tensor *ow_routine(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out,
+                              ow_mode mode);
 
-ow_tensor *ow_routine_gemm(const ow_op *, ow_tensor *const *, ow_tensor *const *, ow_tensor *, ow_mode);
-ow_tensor *ow_routine_addmm(const ow_op *, ow_tensor *const *, ow_tensor *const *, ow_tensor *, ow_mode);
-ow_tensor *ow_routine_bmm(const ow_op *, ow_tensor *const *, ow_tensor *const *, ow_tensor *, ow_mode);
-ow_tensor *ow_routine_gemv(const ow_op *, ow_tensor *const *, ow_tensor *const *, ow_tensor *, ow_mode);
-ow_tensor *ow_routine_addmv(const ow_op *, ow_tensor *const *, ow_tensor *const *, ow_tensor *, ow_mode);
-ow_tensor *ow_routine_dot(const ow_op *, ow_tensor *const *, ow_tensor *const *, ow_tensor *, ow_mode);
+#define OW_DECLARE_ROUTINE(name) ow_routine ow_routine_##name;
+OW_ROUTINES(OW_DECLARE_ROUTINE)
 
 /* A product in progress: operands in the compute dtype and in layouts that BLAS reads, and where it writes. */
 typedef struct ow_product {
@@ -32,6 +30,8 @@ int ow_product_begin(ow_product *p, const ow_op *op, ow_tensor *const *inputs, o
                      const int64_t *sizes, ow_tensor *out, ow_mode mode);
 /* alpha and beta, from params[0] = beta and params[1] = alpha. 1, or 0 with the error set. */
 int ow_product_params(ow_product *p, int dtype, ow_tensor *const *params);
+/* Multiplies the matrices, one by one where there is a batch of them, and ends the product. */
+ow_tensor *ow_product_multiply(ow_product *p);
 /* Stores the result and frees what was temporary; returns the result, or NULL with the error set. */
 ow_tensor *ow_product_end(ow_product *p);
 

@@ -1,4 +1,5 @@
 /* Strided iteration: order and merge dimensions once, then run a loop over rows, whole or in cast chunks. */
+#include "driver.h"
 #include "iterate.h"
 
 int ow_broadcast_shape(ow_tensor *const *inputs, int n, int64_t *shape) {
@@ -133,17 +134,17 @@ void ow_iter_arrange(ow_iter *iter) {
 
 /* An operand of another dtype is rounded to the half format of the result before float32 computes with it. */
 static void round_to_half(const ow_iter *iter, int k, char *values, int64_t n) {
-    char half[OW_CHUNK * 2];
+    char half[OW_BLOCK * 2];
     iter->narrow[k](half, 2, values, 4, n);
     iter->widen[k](values, 4, half, 2, n);
 }
 
 /* One row of n elements through stack buffers: cast in, compute, cast out. */
 static int run_cast_row(const ow_iter *iter, char *const *data, int64_t n, ow_loop loop, const ow_scalar *params) {
-    _Alignas(64) char buffer[OW_MAX_OPERANDS][OW_CHUNK * 8];
+    _Alignas(64) char buffer[OW_MAX_OPERANDS][OW_BLOCK * 8];
     int status = OW_OK;
-    for (int64_t done = 0; done < n; done += OW_CHUNK) {
-        int64_t count = n - done < OW_CHUNK ? n - done : OW_CHUNK;
+    for (int64_t done = 0; done < n; done += OW_BLOCK) {
+        int64_t count = n - done < OW_BLOCK ? n - done : OW_BLOCK;
         char *ptr[OW_MAX_OPERANDS];
         int64_t stride[OW_MAX_OPERANDS];
         for (int k = iter->noperands - 1; k >= 0; k--) {
@@ -230,8 +231,8 @@ int ow_iter_run(const ow_iter *iter, ow_loop loop, const ow_scalar *params, doub
         return state.status;
     }
     /* Boundaries fall on whole chunks, so that vectors start where they would in a serial run. */
-    int64_t grain = (int64_t)(GRAIN / cost) & ~(int64_t)(OW_CHUNK - 1);
-    if (grain < OW_CHUNK) grain = OW_CHUNK;
+    int64_t grain = (int64_t)(GRAIN / cost) & ~(int64_t)(OW_BLOCK - 1);
+    if (grain < OW_BLOCK) grain = OW_BLOCK;
     void *token = ow_gil_release((int64_t)work);
     ow_parallel_for(iter->numel, grain, work, run_range, &state);
     ow_gil_acquire(token);

@@ -5,7 +5,6 @@
 #include "tensor.h"
 
 #define OW_MAX_OPERANDS (OW_MAX_INPUTS + 1)
-#define OW_CHUNK 512 /* elements cast at a time: four buffers of 8-byte elements stay within a level-1 cache */
 
 /* Operand 0 is written. Dimension 0 is the innermost after ow_iter_arrange. */
 typedef struct ow_iter {

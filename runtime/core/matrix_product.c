@@ -6,14 +6,6 @@ static ow_tensor *not_implemented(const char *name, int dtype) {
     return ow_fail(OW_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", name, ow_dtype_scalar_names[dtype]);
 }
 
-static ow_tensor *multiply(ow_product *p) {
-    if (p->result->numel) {
-        ow_matrix a = ow_matrix_of(p->a, 0), b = ow_matrix_of(p->b, 0), c = ow_matrix_of(p->work, 0);
-        ow_gemm(p->compute, p->alpha, &a, &b, p->beta, &c);
-    }
-    return ow_product_end(p);
-}
-
 static int check_multipliable(const ow_tensor *mat1, const ow_tensor *mat2) {
     if (mat1->sizes[1] == mat2->sizes[0]) return 1;
     ow_fail(OW_RUNTIME_ERROR, "mat1 and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)",
@@ -35,7 +27,7 @@ ow_tensor *ow_routine_gemm(const ow_op *op, ow_tensor *const *inputs, ow_tensor 
     if (self->dtype == OW_BOOL && self->numel && mat2->numel) return not_implemented("addmm_impl_cpu_", OW_BOOL);
     int64_t sizes[] = {self->sizes[0], mat2->sizes[1]};
     if (!ow_product_params(&p, ow_compute_dtype[self->dtype], NULL)) return NULL;
-    return ow_product_begin(&p, op, inputs, NULL, 2, sizes, out, mode) ? multiply(&p) : NULL;
+    return ow_product_begin(&p, op, inputs, NULL, 2, sizes, out, mode) ? ow_product_multiply(&p) : NULL;
 }
 
 /* Can `self` be expanded to the sizes of the product? torch's errors of expand. */
@@ -88,7 +80,7 @@ ow_tensor *ow_routine_addmm(const ow_op *op, ow_tensor *const *inputs, ow_tensor
                        ow_list_text(have, sizeof have, self->ndim, self->sizes), (long long)sizes[0], (long long)sizes[1]);
     }
     if (!ow_product_params(&p, ow_compute_dtype[self->dtype], params)) return NULL;
-    return ow_product_begin(&p, op, inputs + 1, self, 2, sizes, out, mode) ? multiply(&p) : NULL;
+    return ow_product_begin(&p, op, inputs + 1, self, 2, sizes, out, mode) ? ow_product_multiply(&p) : NULL;
 }
 
 ow_tensor *ow_routine_bmm(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out,
@@ -109,10 +101,5 @@ ow_tensor *ow_routine_bmm(const ow_op *op, ow_tensor *const *inputs, ow_tensor *
     if (self->dtype == OW_BOOL && self->numel && mat2->numel) return not_implemented("bmm", OW_BOOL);
     int64_t sizes[] = {self->sizes[0], self->sizes[1], mat2->sizes[2]};
     if (!ow_product_params(&p, ow_compute_dtype[self->dtype], NULL)) return NULL;
-    if (!ow_product_begin(&p, op, inputs, NULL, 3, sizes, out, mode)) return NULL;
-    for (int64_t k = 0; k < sizes[0] && p.result->numel; k++) {
-        ow_matrix a = ow_matrix_of(p.a, k), b = ow_matrix_of(p.b, k), c = ow_matrix_of(p.work, k);
-        ow_gemm(p.compute, p.alpha, &a, &b, p.beta, &c);
-    }
-    return ow_product_end(&p);
+    return ow_product_begin(&p, op, inputs, NULL, 3, sizes, out, mode) ? ow_product_multiply(&p) : NULL;
 }

@@ -2,14 +2,6 @@
 #include "extern.h"
 #include "storage.h"
 
-static ow_tensor *multiply(ow_product *p) {
-    if (p->result->numel) {
-        ow_matrix a = ow_matrix_of(p->a, 0), b = ow_matrix_of(p->b, 0), c = ow_matrix_of(p->work, 0);
-        ow_gemm(p->compute, p->alpha, &a, &b, p->beta, &c);
-    }
-    return ow_product_end(p);
-}
-
 /* `size` and `ndim` are those of the addend; for mv, of the result. */
 static int check_vector_product(int ndim, int64_t size, const ow_tensor *mat, const ow_tensor *vec) {
     if (ndim > 1 || mat->ndim != 2 || vec->ndim != 1) {
@@ -46,7 +38,7 @@ ow_tensor *ow_routine_gemv(const ow_op *op, ow_tensor *const *inputs, ow_tensor 
     if (!check_vector_product(1, rows, self, vec)) return NULL;
     if (!check_dtypes(out ? out->dtype : vec->dtype, self, vec)) return NULL;
     if (!ow_product_params(&p, ow_compute_dtype[self->dtype], NULL)) return NULL;
-    return ow_product_begin(&p, op, inputs, NULL, 1, &rows, out, mode) ? multiply(&p) : NULL;
+    return ow_product_begin(&p, op, inputs, NULL, 1, &rows, out, mode) ? ow_product_multiply(&p) : NULL;
 }
 
 ow_tensor *ow_routine_addmv(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out,
@@ -63,7 +55,7 @@ ow_tensor *ow_routine_addmv(const ow_op *op, ow_tensor *const *inputs, ow_tensor
                        ow_list_text(have, sizeof have, self->ndim, self->sizes), (long long)rows);
     }
     if (!ow_product_params(&p, ow_compute_dtype[self->dtype], params)) return NULL;
-    return ow_product_begin(&p, op, inputs + 1, self, 1, &rows, out, mode) ? multiply(&p) : NULL;
+    return ow_product_begin(&p, op, inputs + 1, self, 1, &rows, out, mode) ? ow_product_multiply(&p) : NULL;
 }
 
 ow_tensor *ow_routine_dot(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out,

@@ -25,10 +25,10 @@ def operators() -> tuple[Operator, ...]:
 
 
 def generated() -> dict[str, str]:
-    """Everything that depends on the operators; the rest follows from the table of dtypes."""
+    """Everything that depends on the operators; the rest follows from the tables of codegen."""
     everything = emit.outputs(operators(), "ops.yaml")
-    of_dtypes = emit.outputs((), "ops.yaml")
-    return {path: text for path, text in everything.items() if of_dtypes.get(path) != text}
+    of_tables = emit.outputs((), "ops.yaml")
+    return {path: text for path, text in everything.items() if of_tables.get(path) != text}
 
 
 def difference(path: str, text: str) -> str:
