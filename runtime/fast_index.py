@@ -9,19 +9,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._C import ffi, lib
+from ._C import lib
 from .errors import take_pending
 from .handles import NONE, operator_index
 
-_NULL = ffi.NULL
 _DETACH = operator_index("detach")
 _SELECT = operator_index("select")
 _SLICE = operator_index("slice")
 _UNSQUEEZE = operator_index("unsqueeze")
-_view = lib.view
 _view0 = lib.view0
 _view1 = lib.view1
 _view2 = lib.view2
+_view4 = lib.view4
 _release = lib.release
 
 
@@ -62,7 +61,7 @@ def _slice(handle: float, dim: int, part: slice) -> float:
         step = 1
     elif type(step) is not int:
         return 0.0
-    return _view(_SLICE, handle, dim, start, stop, step, _NULL, 0, _NULL, 0)
+    return _view4(_SLICE, handle, dim, start, stop, step)
 
 
 def _view_of_parts(handle: float, index: tuple[Any, ...]) -> float:

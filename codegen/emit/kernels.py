@@ -32,8 +32,10 @@ _INEXACT = frozenset(
 _CALL = re.compile(r"\b(\w+)\(")
 
 
-# What functions.h computes faster than the definition in the language.
+# What functions.h computes faster than the definition in the language. A kernel that is nothing but one of these calls
+# lets `<function>_block` run over its rows, which may use vector instructions that no compiler makes of a loop.
 _TARGET = replace(C, calls={("sigmoid", "float32"): "ow_sigmoidf({0})"})
+_BLOCKS = frozenset(call.split("(")[0] for call in _TARGET.calls.values())
 
 
 def _emit(tree: Expr, env: Env, result: DType) -> Emitted:
@@ -68,6 +70,8 @@ class LoopKernel:
     layouts: tuple[tuple[Variable, ...], ...]
     fails: bool
     padded: bool
+    block: str | None
+    """The function of functions.h that computes a whole block, where there is one."""
 
     @property
     def signature(self) -> str:
@@ -150,6 +154,7 @@ def _loop(
     inputs = tuple(Variable(argument.name, env[argument.name].c_type) for argument in operator.inputs)
     params = () if role == "plain" else _params(operator, dtype)
     name = f"{operator.name}_{dtype.suffix}" + ("_plain" if role == "plain" else "")
+    block = _block(emitted)
     return LoopKernel(
         name=name,
         title=f"{dtype.name}{', default parameters' if role == 'plain' else ''}",
@@ -163,7 +168,8 @@ def _loop(
         params=params,
         layouts=tuple(_layouts(inputs)),
         fails=emitted.uses_err,
-        padded=is_inexact(emitted),
+        padded=block is not None or is_inexact(emitted),
+        block=block,
     )
 
 
@@ -190,6 +196,11 @@ def is_inexact(emitted: Emitted) -> bool:
     """Does the last bit depend on whether the scalar or the vector form of a function computed it?"""
     text = " ".join((*emitted.statements, emitted.value))
     return any(name in _INEXACT for name in _CALL.findall(text))
+
+
+def _block(emitted: Emitted) -> str | None:
+    call = re.fullmatch(r"(\w+)\(\w+\)", emitted.value)
+    return f"{call[1]}_block" if call and call[1] in _BLOCKS and not emitted.statements else None
 
 
 def enum(dtype: DType) -> str:

@@ -30,6 +30,7 @@ double scan(int32_t op, double a, int64_t dim, int32_t dtype, double out, int32_
 double view0(int32_t op, double a);
 double view1(int32_t op, double a, int64_t i);
 double view2(int32_t op, double a, int64_t i, int64_t j);
+double view4(int32_t op, double a, int64_t i, int64_t j, int64_t k, int64_t l);
 double view(int32_t op, double a, int64_t i, int64_t j, int64_t k, int64_t l, const int64_t *list, int32_t n,
             const int64_t *list2, int32_t n2);
 double view_list(int32_t op, double a, const int64_t *list, int32_t n);

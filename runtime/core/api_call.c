@@ -123,6 +123,11 @@ double view2(int32_t op, double a, int64_t i, int64_t j) {
     return call_view(op, a, ints, NULL);
 }
 
+double view4(int32_t op, double a, int64_t i, int64_t j, int64_t k, int64_t l) {
+    int64_t ints[] = {i, j, k, l};
+    return call_view(op, a, ints, NULL);
+}
+
 static int load_list(ow_ints *to, const int64_t *from, int32_t n) {
     if (n > OW_MAX_DIMS) {
         ow_fail(OW_RUNTIME_ERROR, "a list of %d dimensions exceeds the limit of %d", (int)n, OW_MAX_DIMS);
