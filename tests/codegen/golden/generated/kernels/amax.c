@@ -4,7 +4,7 @@
 
 #define LANES 128 /* independent accumulators of a leaf: they fill every vector width and hide its latency */
 #define FEW 16    /* the same for short leaves */
-#define AHEAD 16384 /* bytes fetched in advance: leaves follow each other, and hardware stops at the ends of pages */
+#define AHEAD 2048 /* bytes fetched in advance: leaves follow each other, and hardware stops at the ends of pages */
 
 /* ---- bool ---------------------------------------------------------------------------------------------- */
 
