@@ -1,7 +1,7 @@
 """The table of dtypes: names, codes, C and NumPy spellings, classes, and the rules by which they combine.
 
-Reads nothing; every other module of codegen asks this one. The table grows (more unsigned integers and the
-complex numbers follow), so callers take what they need from the fields and never list dtypes themselves.
+Reads nothing; every other module of codegen asks this one. A new dtype is a row here, so callers take what they
+need from the fields and never list dtypes themselves.
 """
 
 from __future__ import annotations
@@ -41,8 +41,12 @@ class DType:
     kind: Kind
     suffix: str
     numpy: str | None
+    scalar_name: str
+    """The name of torch's C++ type, which messages use, and `FloatTensor` and the like."""
     aliases: tuple[str, ...] = ()
     opmath_name: str | None = None
+    method: str | None = None
+    """The method of Tensor that converts to it; None: there is none."""
 
     @property
     def opmath(self) -> DType:
@@ -87,21 +91,30 @@ class DType:
         return self.name
 
 
-BOOL = DType("bool", 0, "uint8_t", 1, Kind.BOOL, "bool", "bool")
-UINT8 = DType("uint8", 1, "uint8_t", 1, Kind.UNSIGNED, "u8", "uint8")
-INT8 = DType("int8", 2, "int8_t", 1, Kind.SIGNED, "i8", "int8")
-INT16 = DType("int16", 3, "int16_t", 2, Kind.SIGNED, "i16", "int16", ("short",))
-INT32 = DType("int32", 4, "int32_t", 4, Kind.SIGNED, "i32", "int32", ("int",))
-INT64 = DType("int64", 5, "int64_t", 8, Kind.SIGNED, "i64", "int64", ("long",))
-FLOAT16 = DType("float16", 6, "uint16_t", 2, Kind.FLOATING, "f16", "float16", ("half",), "float32")
-# NumPy has no bfloat16.
-BFLOAT16 = DType("bfloat16", 7, "uint16_t", 2, Kind.FLOATING, "bf16", None, (), "float32")
-FLOAT32 = DType("float32", 8, "float", 4, Kind.FLOATING, "f32", "float32", ("float",))
-FLOAT64 = DType("float64", 9, "double", 8, Kind.FLOATING, "f64", "float64", ("double",))
+_B, _U, _S, _F = Kind.BOOL, Kind.UNSIGNED, Kind.SIGNED, Kind.FLOATING
 
-DTYPES: Mapping[str, DType] = MappingProxyType(
-    {dtype.name: dtype for dtype in (BOOL, UINT8, INT8, INT16, INT32, INT64, FLOAT16, BFLOAT16, FLOAT32, FLOAT64)}
+BOOL = DType("bool", 0, "uint8_t", 1, _B, "bool", "bool", "Bool", (), None, "bool")
+UINT8 = DType("uint8", 1, "uint8_t", 1, _U, "u8", "uint8", "Byte", (), None, "byte")
+# Signed integers of twice the size hold every value of these, and results are cut to size, so they need no kernels.
+UINT16 = DType("uint16", 2, "uint16_t", 2, _U, "u16", "uint16", "UInt16", (), "int32")
+UINT32 = DType("uint32", 3, "uint32_t", 4, _U, "u32", "uint32", "UInt32", (), "int64")
+UINT64 = DType("uint64", 4, "uint64_t", 8, _U, "u64", "uint64", "UInt64")
+INT8 = DType("int8", 5, "int8_t", 1, _S, "i8", "int8", "Char", (), None, "char")
+INT16 = DType("int16", 6, "int16_t", 2, _S, "i16", "int16", "Short", ("short",), None, "short")
+INT32 = DType("int32", 7, "int32_t", 4, _S, "i32", "int32", "Int", ("int",), None, "int")
+INT64 = DType("int64", 8, "int64_t", 8, _S, "i64", "int64", "Long", ("long",), None, "long")
+FLOAT16 = DType("float16", 9, "uint16_t", 2, _F, "f16", "float16", "Half", ("half",), "float32", "half")
+# NumPy has no bfloat16.
+BFLOAT16 = DType("bfloat16", 10, "uint16_t", 2, _F, "bf16", None, "BFloat16", (), "float32", "bfloat16")
+FLOAT32 = DType("float32", 11, "float", 4, _F, "f32", "float32", "Float", ("float",), None, "float")
+FLOAT64 = DType("float64", 12, "double", 8, _F, "f64", "float64", "Double", ("double",), None, "double")
+
+_ROWS = (
+    *(BOOL, UINT8, UINT16, UINT32, UINT64, INT8, INT16, INT32, INT64),
+    *(FLOAT16, BFLOAT16, FLOAT32, FLOAT64),
 )
+
+DTYPES: Mapping[str, DType] = MappingProxyType({dtype.name: dtype for dtype in _ROWS})
 """Every dtype by name, in the order of the codes."""
 
 COMPUTE_DTYPES: tuple[DType, ...] = tuple(dtype for dtype in DTYPES.values() if dtype.compute)
@@ -149,7 +162,8 @@ def ordered(dtypes: frozenset[DType]) -> tuple[DType, ...]:
 
 
 def promote(first: DType, second: DType) -> DType:
-    """The smallest dtype that holds both, as torch.promote_types has it."""
+    """The smallest dtype that holds both: torch.promote_types, and NumPy's rule where torch has none (it does not
+    combine integers with uint16, uint32 and uint64)."""
     if first == second:
         return first
     low, high = sorted((first, second), key=lambda dtype: (dtype.kind.category, dtype.itemsize))
@@ -161,7 +175,10 @@ def promote(first: DType, second: DType) -> DType:
     if low.kind is high.kind:
         return high
     signed, unsigned = (low, high) if low.kind is Kind.SIGNED else (high, low)
-    return signed if signed.itemsize > unsigned.itemsize else _wider(Kind.SIGNED, unsigned.itemsize)
+    if signed.itemsize > unsigned.itemsize:
+        return signed
+    # No integer dtype holds both int64 and uint64.
+    return FLOAT64 if unsigned is UINT64 else _wider(Kind.SIGNED, unsigned.itemsize)
 
 
 def promote_all(dtypes: list[DType]) -> DType:

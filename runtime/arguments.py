@@ -43,7 +43,7 @@ def number_handle(value: Any) -> float:
     if isinstance(value, bool):
         return lib.number_b(value)
     if isinstance(value, int):
-        return lib.number_i(value)
+        return lib.number_u(value) if value >= 2**63 else lib.number_i(value)
     if isinstance(value, float):
         return lib.number_d(value)
     if type(value).__module__ == "numpy" and getattr(value, "shape", None) == ():

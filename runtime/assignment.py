@@ -10,10 +10,11 @@ from typing import Any
 
 from . import handles
 from ._C import lib
-from .dtypes import BY_CODE, dtype
+from .dtypes import BY_CODE, EXPORTS, dtype
 from .errors import raise_pending, take_pending
 from .handles import OVERFLOW, shape_of, strides_of, type_name
 
+_UINT64 = EXPORTS["uint64"]
 _FLOAT32_MAXIMUM = 3.4028234663852886e38
 
 
@@ -89,13 +90,13 @@ class Source:
 def _number_handle(value: float, target: dtype) -> float:
     """A handle for a number that is to be stored as `target`; raises when it cannot be."""
     if isinstance(value, int):
-        if not -(2**63) <= value < 2**63:
+        if not -(2**63) <= value < (2**64 if target is _UINT64 else 2**63):
             raise ValueError(OVERFLOW)
         # Unsigned integers take negative numbers as bit patterns.
         minimum = target.minimum if target.is_signed else -target.maximum
         if target.is_integer and not minimum <= value <= target.maximum:
             raise _range_error(target)
-        handle = lib.number_i(value)
+        handle = lib.number_u(value) if value >= 2**63 else lib.number_i(value)
     else:
         # A bool dtype takes every number, and asks only whether it is zero.
         if target.is_integer:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["as_tensor", "asarray", "is_tensor", "scalar_tensor", "tensor"]
 
 _MAX_DIMS = 64
-_BOOL, _INT64 = EXPORTS["bool"], EXPORTS["int64"]
+_BOOL, _INT64, _UINT64 = EXPORTS["bool"], EXPORTS["int64"], EXPORTS["uint64"]
 _SEQUENCES = frozenset((list, tuple))
 
 
@@ -270,6 +270,8 @@ def _store(values: Sequence[Any], shape: tuple[int, ...], of: dtype) -> TensorTy
 
 def _integer_array(values: Sequence[Any], of: dtype) -> array[int]:
     assert of.typecode is not None
+    if of is _UINT64:
+        return _uint64_array(values)
     if float in set(map(type, values)):
         # NaN is in no range.
         if not all(of.minimum <= value <= of.maximum for value in values if type(value) is float):
@@ -285,6 +287,17 @@ def _integer_array(values: Sequence[Any], of: dtype) -> array[int]:
         raise _range_error(of)
     # Unsigned integers take negative numbers as bit patterns.
     return array(of.typecode, [value & of.maximum for value in values])
+
+
+def _uint64_array(values: Sequence[Any]) -> array[int]:
+    """torch reads these with another function of Python's, which neither cuts floats nor wraps."""
+    if float in set(map(type, values)):
+        raise TypeError("an integer is required")
+    if values and min(values) < 0:
+        raise OverflowError("can't convert negative int to unsigned")
+    if values and max(values) > _UINT64.maximum:
+        raise OverflowError("int too big to convert")
+    return array("Q", values)
 
 
 def _range_error(of: dtype) -> RuntimeError:

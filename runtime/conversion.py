@@ -16,6 +16,7 @@ from .handles import address_of, shape_of, strides_of, type_name, wrap
 from .types import check_device, contiguous_format, device, memory_format, preserve_format, wants_contiguous
 
 _BOOL = EXPORTS["bool"]
+_UINT64_MAXIMUM = EXPORTS["uint64"].maximum
 _CONTIGUOUS = 1
 """OW_CONTIGUOUS, a flag of handles."""
 
@@ -43,7 +44,7 @@ else:
     CastMethods = type(
         "CastMethods",
         (),
-        {"__slots__": ()} | {name: _cast_method(name, of) for of in BY_CODE for name in [of.scalar_name.lower()]},
+        {"__slots__": ()} | {of.method: _cast_method(of.method, of) for of in BY_CODE if of.method},
     )
 
 
@@ -64,6 +65,8 @@ class ConversionMethods(CastMethods):
             return lib.item_i(handle)
         if kind == 0:
             return lib.item_i(handle) != 0
+        if kind == 3:
+            return lib.item_i(handle) & _UINT64_MAXIMUM
         raise RuntimeError(f"a Tensor with {lib.numel(handle)} elements cannot be converted to Scalar")
 
     def tolist(self: Any) -> Any:
@@ -92,9 +95,9 @@ class ConversionMethods(CastMethods):
         return complex(_only_element(self))
 
     def __index__(self: Any) -> int:
-        if lib.item_kind(self._h) not in (0, 1):
-            raise TypeError("only integer tensors of a single element can be converted to an index")
-        return lib.item_i(self._h)
+        if lib.item_kind(self._h) in (0, 1, 3):
+            return int(self.item())
+        raise TypeError("only integer tensors of a single element can be converted to an index")
 
     # ---- other dtypes ----
 

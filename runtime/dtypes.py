@@ -25,6 +25,7 @@ class dtype:  # noqa: N801 (PyTorch's name)
         "is_signed",
         "itemsize",
         "maximum",
+        "method",
         "minimum",
         "numpy_name",
         "scalar_name",
@@ -45,6 +46,8 @@ class dtype:  # noqa: N801 (PyTorch's name)
     minimum: int
     """Of integers and bool: the range of values."""
     maximum: int
+    method: str | None
+    """The method of Tensor that converts to it."""
     numpy_name: str | None
     """Its name in NumPy; None where NumPy has no such dtype."""
     scalar_name: str
@@ -97,7 +100,14 @@ def _typecode(kind: str, itemsize: int) -> str | None:
 
 
 def _make(
-    name: str, code: int, itemsize: int, kind: str, numpy_name: str | None, _: tuple[str, ...], scalar_name: str
+    name: str,
+    code: int,
+    itemsize: int,
+    kind: str,
+    numpy_name: str | None,
+    _: tuple[str, ...],
+    scalar_name: str,
+    method: str | None,
 ) -> dtype:
     made = object.__new__(dtype)
     bits = 8 * itemsize
@@ -116,6 +126,7 @@ def _make(
         "maximum": maximum,
         "numpy_name": numpy_name,
         "scalar_name": scalar_name,
+        "method": method,
         "typecode": _typecode(kind, itemsize),
     }.items():
         object.__setattr__(made, attribute, value)
@@ -126,7 +137,7 @@ BY_CODE: tuple[dtype, ...] = tuple(_make(*row) for row in sorted(TABLE, key=lamb
 """The dtypes by the core's number."""
 
 EXPORTS: dict[str, dtype] = {
-    name: BY_CODE[code] for canonical, code, _, _, _, aliases, _ in TABLE for name in (canonical, *aliases)
+    name: BY_CODE[code] for canonical, code, _, _, _, aliases, _, _ in TABLE for name in (canonical, *aliases)
 }
 """Every name of every dtype."""
 

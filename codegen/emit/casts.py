@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..dtypes import DTYPES, FLOAT32, DType
+from ..dtypes import DTYPES, FLOAT32, UINT64, DType
 from .text import render
 
 
@@ -35,7 +35,7 @@ def _name(dst: DType, src: DType) -> str:
 
 
 def _is_half(dtype: DType) -> bool:
-    return not dtype.compute
+    return dtype.is_floating and not dtype.compute
 
 
 def _cast(dst: DType, src: DType) -> Cast:
@@ -69,14 +69,14 @@ def _rows(dst: DType, src: DType) -> tuple[str, ...]:
 def _expression(dst: DType, src: DType) -> str:
     """C for one element, `{0}` being the value."""
     value = f"ow_{src.suffix}_to_f32({{0}})" if _is_half(src) else "{0}"
-    origin = src.opmath
+    origin = src.opmath if _is_half(src) else src
     if dst.is_bool:
         return f"{value} != 0"
     if _is_half(dst):
         return f"ow_f32_to_{dst.suffix}((float){value})"
     if dst.is_integer and origin.is_floating:
-        # Narrow integers are cut from a 32-bit one, as x86 (and so torch) converts.
-        width = 64 if dst.bits == 64 else 32
+        # Narrow integers are cut from a 32-bit one that holds all their values, as x86 (and so torch) converts.
+        width = 32 if dst.lowest >= -(1 << 31) and dst.highest < 1 << 31 else 64
         spelled = "float" if origin == FLOAT32 else "double"
-        return f"({dst.c_type}){spelled}_to_i{width}({value})"
+        return f"({dst.c_type}){spelled}_to_{'u64' if dst is UINT64 else f'i{width}'}({value})"
     return f"({dst.c_type}){value}"

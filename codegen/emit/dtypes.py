@@ -6,19 +6,6 @@ from ..dtypes import DTYPES, DType, Kind, promote
 from .text import render
 
 _TABLE = "codegen/dtypes.py"
-# The names torch's messages use, from C++.
-_SCALAR_NAMES = {
-    "bool": "Bool",
-    "uint8": "Byte",
-    "int8": "Char",
-    "int16": "Short",
-    "int32": "Int",
-    "int64": "Long",
-    "float16": "Half",
-    "bfloat16": "BFloat16",
-    "float32": "Float",
-    "float64": "Double",
-}
 
 
 def _bound(dtype: DType, highest: bool) -> str:
@@ -26,7 +13,8 @@ def _bound(dtype: DType, highest: bool) -> str:
         return "0"
     if dtype.kind is Kind.SIGNED:
         return f"INT{dtype.bits}_{'MAX' if highest else 'MIN'}"
-    return str(dtype.highest) if highest else "0"
+    # The bits are what counts: the largest uint64 reads -1.
+    return f"(int64_t)UINT64_C({dtype.highest})" if highest else "0"
 
 
 def _c_kind(dtype: DType) -> str:
@@ -38,7 +26,7 @@ def emit_header() -> str:
         {
             "enum": f"OW_{dtype.name.upper()}",
             "name": dtype.name,
-            "scalar_name": _SCALAR_NAMES[dtype.name],
+            "scalar_name": dtype.scalar_name,
             "size": dtype.itemsize,
             "kind": _c_kind(dtype),
             "compute": f"OW_{dtype.opmath.name.upper()}",
@@ -53,7 +41,7 @@ def emit_header() -> str:
 
 def emit_python() -> str:
     rows = [
-        (d.name, d.code, d.itemsize, d.kind.value, d.numpy, d.aliases, _SCALAR_NAMES[d.name]) for d in DTYPES.values()
+        (d.name, d.code, d.itemsize, d.kind.value, d.numpy, d.aliases, d.scalar_name, d.method) for d in DTYPES.values()
     ]
     return render("dtypes.py.j2", _TABLE, "_dtypes.py", rows=rows)
 
@@ -64,5 +52,5 @@ def names() -> list[str]:
 
 
 def emit_names() -> str:
-    methods = [_SCALAR_NAMES[dtype.name].lower() for dtype in DTYPES.values()]
+    methods = [dtype.method for dtype in DTYPES.values() if dtype.method]
     return render("dtype_names.pyi.j2", _TABLE, "_dtype_names.pyi", names=names(), methods=methods)

@@ -97,12 +97,12 @@ def _integer_power(base: Array, exponent: Array) -> Array:
 
     base, exponent = np.broadcast_arrays(base, exponent)
     result, factor = np.ones_like(base), base.copy()
-    rest = exponent.astype("int64")
-    negative = rest < 0
+    negative = exponent < 0
+    rest = exponent.astype("uint64")
     for _ in range(64):
-        result = np.where((rest & 1) == 1, result * factor, result)
+        result = np.where((rest & np.uint64(1)) == 1, result * factor, result)
         factor = factor * factor
-        rest = np.where(negative, 0, rest >> 1)
+        rest = np.where(negative, np.uint64(0), rest >> np.uint64(1))
     sign = np.where((exponent & 1) == 1, base, np.ones_like(base))
     inverse = np.where(np.abs(base.astype("float64")) == 1, sign, np.zeros_like(base))
     return np.where(negative, inverse, result)

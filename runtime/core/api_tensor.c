@@ -10,6 +10,8 @@ void release(double t) { ow_tensor_free(ow_unpack(t)); }
 
 double number_i(int64_t value) { return ow_pack(ow_tensor_number_i(value)); }
 
+double number_u(uint64_t value) { return ow_pack(ow_tensor_number_u(value)); }
+
 double number_d(double value) { return ow_pack(ow_tensor_number_d(value)); }
 
 double number_b(int32_t value) { return ow_pack(ow_tensor_number_b(value)); }
@@ -184,6 +186,7 @@ int32_t item_kind(double t) {
     const ow_tensor *self = ow_unpack(t);
     if (self->numel != 1) return -1;
     if (self->dtype == OW_BOOL) return 0;
+    if (self->dtype == OW_UINT64) return 3;
     return ow_dtype_kinds[self->dtype] == OW_KIND_FLOATING ? 2 : 1;
 }
 

@@ -39,7 +39,8 @@ int ow_axes_arrange(ow_axis *axes, int n) {
 const char *const ow_type_names[OW_NDTYPES] = {
     [OW_BOOL] = "bool",        [OW_UINT8] = "unsigned char", [OW_INT8] = "signed char",     [OW_INT16] = "short int",
     [OW_INT32] = "int",        [OW_INT64] = "long int",      [OW_FLOAT16] = "c10::Half",    [OW_BFLOAT16] = "c10::BFloat16",
-    [OW_FLOAT32] = "float",    [OW_FLOAT64] = "double",
+    [OW_FLOAT32] = "float",    [OW_FLOAT64] = "double",      [OW_UINT16] = "short unsigned int",
+    [OW_UINT32] = "unsigned int", [OW_UINT64] = "long unsigned int",
 };
 
 int ow_check_result_cast(const ow_tensor *out, int dtype) {
@@ -100,19 +101,25 @@ void *ow_fail_shape_mismatch(const ow_tensor *out, int ndim, const int64_t *shap
 /* Names of C++ types as torch's message has them; NULL: every number fits (bool by truth, float64). */
 static const char *const type_names[OW_NDTYPES] = {
     [OW_UINT8] = "uint8_t",   [OW_INT8] = "int8_t",          [OW_INT16] = "int16_t",           [OW_INT32] = "int",
+    [OW_UINT16] = "uint16_t", [OW_UINT32] = "uint32_t",      [OW_UINT64] = "uint64_t",
     [OW_INT64] = "int64_t",   [OW_FLOAT16] = "c10::Half", [OW_BFLOAT16] = "c10::BFloat16", [OW_FLOAT32] = "float",
 };
 
 static const double largest[OW_NDTYPES] = {[OW_FLOAT16] = 65504, [OW_BFLOAT16] = 0x1.fep127, [OW_FLOAT32] = FLT_MAX};
 
+static double highest_value(int dtype) {
+    int64_t bits = ow_dtype_bounds[dtype][1];
+    return dtype == OW_UINT64 ? (double)(uint64_t)bits : (double)bits;
+}
+
 static int double_fits(double value, int dtype) {
     if (largest[dtype]) return value - value != 0 || (value >= -largest[dtype] && value <= largest[dtype]);
-    double lowest = (double)ow_dtype_bounds[dtype][0], highest = (double)ow_dtype_bounds[dtype][1];
-    return value >= lowest && value <= highest; /* false for NaN */
+    return value >= (double)ow_dtype_bounds[dtype][0] && value <= highest_value(dtype); /* false for NaN */
 }
 
 static int integer_fits(int64_t value, int dtype) {
     if (largest[dtype]) return double_fits((double)value, dtype);
+    if (dtype == OW_UINT64) return 1;
     int64_t lowest = ow_dtype_bounds[dtype][0], highest = ow_dtype_bounds[dtype][1];
     /* Negative numbers wrap into unsigned dtypes, but only once around. */
     if (lowest == 0) lowest = -highest;
@@ -122,16 +129,20 @@ static int integer_fits(int64_t value, int dtype) {
 int ow_load_param(const ow_tensor *param, int dtype, ow_scalar *value) {
     double d = 0;
     int64_t i = 0;
-    int floating = ow_dtype_kinds[param->dtype] == OW_KIND_FLOATING;
-    if (floating) ow_cast_loop(OW_FLOAT64, param->dtype)((char *)&d, 0, param->data, 0, 1);
-    else ow_cast_loop(OW_INT64, param->dtype)((char *)&i, 0, param->data, 0, 1);
-    if (type_names[dtype] && !(floating ? double_fits(d, dtype) : integer_fits(i, dtype))) {
+    /* Integers beyond int64 come as uint64. */
+    int floating = ow_dtype_kinds[param->dtype] == OW_KIND_FLOATING, beyond = param->dtype == OW_UINT64;
+    if (floating || beyond) ow_cast_loop(OW_FLOAT64, param->dtype)((char *)&d, 0, param->data, 0, 1);
+    if (!floating) ow_cast_loop(OW_INT64, param->dtype)((char *)&i, 0, param->data, 0, 1);
+    int fits = floating || (beyond && dtype != OW_UINT64) ? double_fits(d, dtype) && !(beyond && dtype == OW_INT64)
+                                                          : integer_fits(i, dtype);
+    if (type_names[dtype] && !fits) {
         ow_fail(OW_RUNTIME_ERROR, "value cannot be converted to type %s without overflow", type_names[dtype]);
         return 0;
     }
-    if (ow_dtype_kinds[dtype] == OW_KIND_FLOATING) value->d = floating ? d : (double)i;
+    if (ow_dtype_kinds[dtype] == OW_KIND_FLOATING) value->d = floating || beyond ? d : (double)i;
     else if (dtype == OW_BOOL) value->i = floating ? d != 0 : i != 0;
-    /* The largest double that passes for int64 is 2^63, which does not fit. */
-    else value->i = !floating ? i : d >= 0x1p63 ? INT64_MIN : (int64_t)d;
+    /* The largest double that passes for an integer of 64 bits is one more than it holds. */
+    else if (floating) ow_cast_loop(dtype == OW_UINT64 ? OW_UINT64 : OW_INT64, OW_FLOAT64)((char *)&value->i, 0, (char *)&d, 0, 1);
+    else value->i = i;
     return 1;
 }

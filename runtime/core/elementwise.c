@@ -315,6 +315,7 @@ ow_tensor *ow_elementwise(const ow_op *op, ow_tensor *const *inputs, ow_tensor *
         if (rounds) {
             iter.narrow[k + 1] = ow_cast_loop(common, wanted);
             iter.widen[k + 1] = ow_cast_loop(wanted, common);
+            iter.narrow_size = ow_itemsize(common);
         }
         if (t && t->numel != 1) {
             ow_iter_operand(&iter, k + 1, t);
@@ -323,9 +324,9 @@ ow_tensor *ow_elementwise(const ow_op *op, ow_tensor *const *inputs, ow_tensor *
         }
         if (t) load_number(t, wanted, single[k]);
         if (rounds && !(op->opmath_number && k == op->ninputs - 1)) {
-            char half[2];
-            iter.narrow[k + 1](half, 0, single[k], 0, 1);
-            iter.widen[k + 1](single[k], 0, half, 0, 1);
+            _Alignas(8) char narrow[8];
+            iter.narrow[k + 1](narrow, 0, single[k], 0, 1);
+            iter.widen[k + 1](single[k], 0, narrow, 0, 1);
         }
         if (!t) absent_value(op->absent[k], wanted, single[k]);
         iter.data[k + 1] = single[k];

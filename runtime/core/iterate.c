@@ -132,11 +132,11 @@ void ow_iter_arrange(ow_iter *iter) {
     put_long_dimension_inside(iter);
 }
 
-/* An operand of another dtype is rounded to the half format of the result before float32 computes with it. */
-static void round_to_half(const ow_iter *iter, int k, char *values, int64_t n) {
-    char half[OW_BLOCK * 2];
-    iter->narrow[k](half, 2, values, 4, n);
-    iter->widen[k](values, 4, half, 2, n);
+/* An operand of another dtype takes that of the result before the wider one, which has the kernel, computes with it. */
+static void round_to_narrow(const ow_iter *iter, int k, char *values, int64_t n) {
+    _Alignas(64) char narrow[OW_BLOCK * 8];
+    iter->narrow[k](narrow, iter->narrow_size, values, iter->itemsize[k], n);
+    iter->widen[k](values, iter->itemsize[k], narrow, iter->narrow_size, n);
 }
 
 /* One row of n elements through stack buffers: cast in, compute, cast out. */
@@ -160,7 +160,7 @@ static int run_cast_row(const ow_iter *iter, char *const *data, int64_t n, ow_lo
             if (k == 0) continue;
             int64_t converted = step ? count : 1; /* a broadcast operand: one element serves the row */
             iter->cast[k](buffer[k], iter->itemsize[k], at, step, converted);
-            if (iter->narrow[k]) round_to_half(iter, k, buffer[k], converted);
+            if (iter->narrow[k]) round_to_narrow(iter, k, buffer[k], converted);
             if (!step) stride[k] = 0;
         }
         int result = loop(ptr, stride, count, params, 0);

@@ -119,6 +119,16 @@ static inline int64_t ow_fmod_i64(int64_t a, int64_t b, int *err) {
     *err |= b == 0;
     return (b == 0) | (b == -1) ? 0 : a % b;
 }
+static inline uint64_t ow_floordiv_u64(uint64_t a, uint64_t b, int *err) {
+    *err |= b == 0;
+    return b == 0 ? 0 : a / b;
+}
+static inline uint64_t ow_rem_u64(uint64_t a, uint64_t b, int *err) {
+    *err |= b == 0;
+    return b == 0 ? 0 : a % b;
+}
+static inline uint64_t ow_truncdiv_u64(uint64_t a, uint64_t b, int *err) { return ow_floordiv_u64(a, b, err); }
+static inline uint64_t ow_fmod_u64(uint64_t a, uint64_t b, int *err) { return ow_rem_u64(a, b, err); }
 
 /* Integer powers wrap; a negative exponent gives the integer part of the true value, as in torch. */
 #define OW_INT_POWER(suffix, type) \
@@ -129,12 +139,13 @@ static inline int64_t ow_fmod_i64(int64_t a, int64_t b, int *err) {
             if (e & 1) result *= factor; \
         return (type)result; \
     }
-static inline uint8_t ow_ipow_u8(uint8_t base, uint8_t exponent) {
-    uint64_t result = 1, factor = base;
-    for (unsigned e = exponent; e; e >>= 1, factor *= factor)
-        if (e & 1) result *= factor;
-    return (uint8_t)result;
+static inline uint64_t ow_ipow_u64(uint64_t base, uint64_t exponent) {
+    uint64_t result = 1;
+    for (; exponent; exponent >>= 1, base *= base)
+        if (exponent & 1) result *= base;
+    return result;
 }
+static inline uint8_t ow_ipow_u8(uint8_t base, uint8_t exponent) { return (uint8_t)ow_ipow_u64(base, exponent); }
 OW_INT_POWER(i8, int8_t)
 OW_INT_POWER(i16, int16_t)
 OW_INT_POWER(i32, int32_t)
@@ -156,5 +167,7 @@ OW_SHIFT(i32, int32_t, uint32_t)
 OW_SHIFT(i64, int64_t, uint64_t)
 static inline uint8_t ow_shl_u8(uint8_t a, uint8_t n) { return (uint8_t)(n < 8 ? a << (n & 7) : 0); }
 static inline uint8_t ow_shr_u8(uint8_t a, uint8_t n) { return (uint8_t)(n < 8 ? a >> (n & 7) : 0); }
+static inline uint64_t ow_shl_u64(uint64_t a, uint64_t n) { return n < 64 ? a << (n & 63) : 0; }
+static inline uint64_t ow_shr_u64(uint64_t a, uint64_t n) { return n < 64 ? a >> (n & 63) : 0; }
 
 #endif

@@ -78,6 +78,8 @@ static ow_tensor *number(int dtype, const void *value) {
 
 ow_tensor *ow_tensor_number_i(int64_t value) { return number(OW_INT64, &value); }
 
+ow_tensor *ow_tensor_number_u(uint64_t value) { return number(OW_UINT64, &value); }
+
 ow_tensor *ow_tensor_number_d(double value) { return number(OW_FLOAT64, &value); }
 
 ow_tensor *ow_tensor_number_b(int value) { return number(OW_BOOL, &(uint8_t){value != 0}); }

@@ -73,6 +73,7 @@ ow_tensor *ow_tensor_view(ow_storage *storage, char *data, int dtype, int ndim, 
                           const int64_t *strides);
 /* A 0-dim tensor that stands for a Python number (OW_NUMBER): bool, int64 or float64. */
 ow_tensor *ow_tensor_number_i(int64_t value);
+ow_tensor *ow_tensor_number_u(uint64_t value);
 ow_tensor *ow_tensor_number_d(double value);
 ow_tensor *ow_tensor_number_b(int value);
 void ow_tensor_free(ow_tensor *t);

@@ -52,6 +52,7 @@ HELPERS(i8, int8_t, uint8_t, 8, 1)
 HELPERS(i16, int16_t, uint16_t, 16, 1)
 HELPERS(i32, int32_t, uint32_t, 32, 1)
 HELPERS(i64, int64_t, uint64_t, 64, 1)
+HELPERS(u64, uint64_t, uint64_t, 64, 0)
 """
 
 
@@ -126,7 +127,8 @@ def extremes(dtype: DType) -> np.ndarray:
         low, high = dtype.lowest, dtype.highest
         values = {low, low + 1, high, high - 1, high // 2, 0, 1, 2, 3, 5, 7, 8, 31, 63, 100}
         values |= {-1, -2, -3, -7, -8} if low else set()
-        values |= {1 << 24, (1 << 24) + 1, -(1 << 31)} if dtype.bits >= 32 else set()
+        values |= {1 << 24, (1 << 24) + 1} if dtype.bits >= 32 else set()
+        values |= {-(1 << 31)} if dtype.bits >= 32 and low else set()
         values |= {1 << 53, (1 << 53) + 1} if dtype.bits == 64 else set()
         return np.array(sorted(values), dtype=dtype.numpy)
     info = np.finfo(dtype.numpy)

@@ -4,6 +4,9 @@
 from . import cpu
 from ._dtype_names import bool as bool
 from ._dtype_names import uint8 as uint8
+from ._dtype_names import uint16 as uint16
+from ._dtype_names import uint32 as uint32
+from ._dtype_names import uint64 as uint64
 from ._dtype_names import int8 as int8
 from ._dtype_names import int16 as int16
 from ._dtype_names import short as short
@@ -82,6 +85,9 @@ __all__ = [
     "strided",
     "tensor",
     "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
     "int8",
     "int16",
     "short",

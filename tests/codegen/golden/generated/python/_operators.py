@@ -58,7 +58,7 @@ _ARANGE = 13
 _arange_op = _dispatch.Op(_ARANGE, "arange", (), ("start", "end", ))
 _ADDMM = 14
 _addmm_op = _dispatch.Op(_ADDMM, "addmm", ("input", "mat1", "mat2", ), ("beta", "alpha", ))
-_matmul_op = _dispatch.Op(-1, "matmul", ("input", "other", ), refused=(0, 1, 2, 3, 4, 5))
+_matmul_op = _dispatch.Op(-1, "matmul", ("input", "other", ), refused=(0, 1, 2, 3, 4, 5, 6, 7, 8))
 
 
 def neg(input, *, out=None):
