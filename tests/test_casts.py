@@ -61,3 +61,13 @@ def test_layouts(source: str, target: str) -> None:
     check_same(tensor(values[:, None].repeat(3, 1), of)[:, 1].contiguous().to(to), result, "a column")
     for count in (1, 3, 17):
         check_same(x[:count].to(to), result[:count], f"{count} elements")
+
+
+@pytest.mark.parametrize("target", ["uint8", "int8", "int16", "int32", "int64"])
+@pytest.mark.parametrize("source", [name for name, dtype in DTYPES.items() if dtype.is_floating])
+def test_out_of_range(source: str, target: str) -> None:
+    """As x86 converts, and torch on it: the smallest int32 or int64, of which narrower integers keep the low bits."""
+    of, to = DTYPES[source], DTYPES[target]
+    values = cast(np.array([np.nan, np.inf, -np.inf] * 7), of)
+    want = to.lowest if to.bits >= 32 else 0
+    assert array(tensor(values, of).to(opweave_dtype(target))).tolist() == [want] * len(values)

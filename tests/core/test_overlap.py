@@ -14,8 +14,8 @@ ITEMSIZE = {U8: 1, F32: 4, F64: 8}
 def views(draw: st.DrawFn) -> tuple[list[int], list[int], int, int]:
     ndim = draw(st.integers(0, 3))
     sizes = draw(st.lists(st.integers(0, 4), min_size=ndim, max_size=ndim))
-    strides = draw(st.lists(st.integers(0, 9), min_size=ndim, max_size=ndim))
-    return sizes, strides, draw(st.integers(0, 20)), draw(st.sampled_from([U8, F32, F64]))
+    strides = draw(st.lists(st.integers(-9, 9), min_size=ndim, max_size=ndim))
+    return sizes, strides, draw(st.integers(100, 120)), draw(st.sampled_from([U8, F32, F64]))
 
 
 def elements(sizes: list[int], strides: list[int], offset: int, itemsize: int) -> list[int]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from codegen.dtypes import DTYPES
+
 from .conftest import CORE, NATIVE, Core, compile_c
 
 SOURCE = """
@@ -49,8 +51,8 @@ def test_wrong_libraries_are_refused(core: Core, tmp_path: Path) -> None:
         (tmp_path / "missing.so", "cannot load operator library"),
         (tmp_path / "empty.so", "does not export ow_library"),
         (weave(tmp_path / "old.so", version="99 * 256 + 3"), "built for interface 99 with 3 instruction-set levels"),
-        (weave(tmp_path / "one.so", levels=1), "interface 1 with 1 instruction-set levels, this opweave has"),
-        (weave(tmp_path / "dtypes.so", ndtypes="7"), "was built for 7 dtypes, this opweave has 10"),
+        (weave(tmp_path / "one.so", levels=1), "with 1 instruction-set levels, this opweave has interface"),
+        (weave(tmp_path / "dtypes.so", ndtypes="7"), f"was built for 7 dtypes, this opweave has {len(DTYPES)}"),
     ]
     count = core.lib.operator_count()
     for path, message in cases:
