@@ -6,17 +6,23 @@ them, but with stubs for operators, casts and copies.
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import subprocess
 import sysconfig
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cffi import FFI
+
+from codegen.dtypes import DTYPES
+from codegen.emit.dtypes import emit_header
 
 ROOT = Path(__file__).resolve().parents[2]
 CORE = ROOT / "runtime" / "core"
@@ -26,11 +32,21 @@ STATE = ["errors", "thread", "environment", "statistics", "segments", "small", "
 TENSORS = ["sizes", "storage", "tensor", "overlap"]
 PYTHON = ["level", "registry", "shapes", "gil", "api_tensor", "api_state"]
 
-F32, F64, I64, BOOL, U8 = 8, 9, 5, 0, 1  # indices of ow_dtypes.h
+_INDICES = {name: index for index, name in enumerate(DTYPES)}
+F32, F64, I64, BOOL, U8 = (_INDICES[name] for name in ("float32", "float64", "int64", "bool", "uint8"))
+
+
+@cache
+def generated_headers() -> Path:
+    """A folder with the generated header that the files under test include."""
+    folder = Path(tempfile.mkdtemp(prefix="opweave-headers-"))
+    atexit.register(shutil.rmtree, folder)
+    (folder / "ow_dtypes.h").write_text(emit_header())
+    return folder
 
 
 def flags() -> list[str]:
-    include = [f"-I{CORE}", f"-I{NATIVE}", f"-I{sysconfig.get_paths()['include']}"]
+    include = [f"-I{CORE}", f"-I{generated_headers()}", f"-I{sysconfig.get_paths()['include']}"]
     return ["-std=gnu11", "-g", "-Wall", "-Wextra", "-Werror", "-DOW_NLEVELS=3", "-pthread", *include]
 
 
