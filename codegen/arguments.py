@@ -27,7 +27,7 @@ _FIXED: Mapping[Family, _Fixed] = {
     Family.SCAN: _Fixed(("self", "dim", "dtype"), (), "Tensor self, int dim, *, ScalarType? dtype=None"),
 }
 _KINDS: Mapping[Family, str] = {
-    Family.ELEMENTWISE: "Tensor and Scalar",
+    Family.ELEMENTWISE: "Tensor, Scalar and str",
     Family.EXTERN: "Tensor and Scalar",
     Family.VIEW: "int, bool and int[]",
     Family.FACTORY: "Scalar, int and int[]",
@@ -104,7 +104,7 @@ def _check_kinds(entry: Entry) -> None:
 
 def _suits(family: Family, argument: Argument) -> bool:
     if family is Family.ELEMENTWISE:
-        return argument.is_tensor or (argument.is_scalar and not argument.is_optional)
+        return argument.is_tensor or argument.is_scalar or base_name(argument.type) == "str"
     if family is Family.EXTERN:
         return (argument.is_tensor or argument.is_scalar) and not argument.is_optional
     integral = base_name(argument.type) in ("int", "SymInt")

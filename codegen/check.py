@@ -5,21 +5,22 @@ Input: the declarations of the entries that could be read so far. Output: diagno
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from . import derivatives
+from . import choices, derivatives
 from .computation import typed
 from .dtypes import DType
 from .errors import Diagnostics, Span
 from .expr import ExpressionError, emit_c
 from .expr.lower import Env
 from .model import Declaration, Operator
-from .variants import function_names, method_names
+from .variants import function_names, method_names, submodule_names
 
 
 def check(declarations: Sequence[Declaration], diagnostics: Diagnostics, taken: Iterable[str] = ()) -> None:
     """All rules. `taken` are names that other libraries already gave to Tensor."""
     _check_names(declarations, diagnostics, frozenset(taken))
+    choices.check(declarations, diagnostics)
     for declaration in declarations:
         if isinstance(declaration, Operator):
             _check_types(declaration, diagnostics)
@@ -35,7 +36,7 @@ def _check_names(declarations: Sequence[Declaration], diagnostics: Diagnostics, 
     for declaration in declarations:
         reported: set[Span] = set()
         for seen, names, what in (
-            (functions, function_names(declaration), "function"),
+            (functions, (*function_names(declaration), *_hidden_names(declaration)), "function"),
             (methods, tuple(method_names(declaration)), "method"),
         ):
             for name in names:
@@ -51,6 +52,13 @@ def _check_names(declarations: Sequence[Declaration], diagnostics: Diagnostics, 
                 elif name in taken:
                     diagnostics.report(place, f"{what} '{name}' already exists in opweave")
                     reported.add(place)
+
+
+def _hidden_names(declaration: Declaration) -> Iterator[str]:
+    """Functions of submodules, and those that the generated module has but the package has not."""
+    if declaration.module is not None or declaration.internal:
+        yield declaration.name
+    yield from (".".join(name) for name in submodule_names(declaration))
 
 
 # ---- types --------------------------------------------------------------------------------------------------

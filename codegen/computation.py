@@ -16,6 +16,18 @@ def argument_dtypes(operator: Operator, body: Elementwise, dtype: DType) -> dict
     return env | {param.name: dtype for param in operator.params}
 
 
+def default_numbers(operator: Operator) -> dict[str, bool | int | float]:
+    """Values of the parameters that are not given, but for those that must be given or are an end of the range."""
+    found: dict[str, bool | int | float] = {}
+    absent = operator.body.absent if isinstance(operator.body, Elementwise) else {}
+    for param in operator.params:
+        declared = None if param.default is None else param.default.value
+        value: object = absent.get(param.name) if param.is_optional else declared
+        if isinstance(value, (bool, int, float)):
+            found[param.name] = value
+    return found
+
+
 def result_dtype(operator: Operator, dtype: DType) -> DType:
     """Dtype of the result of an elementwise expression computed in `dtype`."""
     return BOOL if operator.promotion is Promotion.ALWAYS_BOOL else dtype

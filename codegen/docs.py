@@ -27,6 +27,7 @@ _RESULTS = {
     Promotion.BOOL: "bool; uint8 for an input of uint8",
     Promotion.INT_TO_LONG: "that of the input; int64 for integers and bool",
     Promotion.BOOL_TO_LONG: "that of the input; int64 for bool",
+    Promotion.TO_DOUBLE: "float64",
     Promotion.KEEP: "that of the input",
 }
 _MEANINGS = {

@@ -135,6 +135,7 @@ DTYPE_CLASSES: Mapping[str, frozenset[DType]] = MappingProxyType(
     {
         "all": frozenset(DTYPES.values()),
         "bool": _select(Kind.BOOL),
+        "signed": _select(Kind.SIGNED),
         "integer": _select(Kind.UNSIGNED, Kind.SIGNED),
         "floating": _select(Kind.FLOATING),
         "numeric": _select(Kind.UNSIGNED, Kind.SIGNED, Kind.FLOATING),
@@ -204,6 +205,8 @@ class Promotion(enum.Enum):
     """Integers and bool are accumulated in int64 (sum, prod, cumsum)."""
     BOOL = "bool"
     """Inputs are taken by their truth (any, all); the result is bool, but of uint8 uint8."""
+    TO_DOUBLE = "to_double"
+    """Everything becomes float64 (float_power)."""
     KEEP = "keep"
     """The first input decides, whatever the others are."""
 
@@ -211,8 +214,8 @@ class Promotion(enum.Enum):
         """Dtypes of computation and of the result, for inputs of the dtype `common` (of the first: KEEP)."""
         if self is Promotion.BOOL:
             return BOOL, common if common == UINT8 else BOOL
-        result = common
-        if not common.is_floating:
+        result = FLOAT64 if self is Promotion.TO_DOUBLE else common
+        if not result.is_floating:
             if self is Promotion.INT_TO_FLOAT:
                 result = default_floating
             elif self is Promotion.INT_TO_LONG or (self is Promotion.BOOL_TO_LONG and common.is_bool):

@@ -10,7 +10,7 @@ import keyword
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from . import arguments, bodies, derivatives
+from . import arguments, bodies, choices, derivatives, submodules
 from .dtypes import DTYPE_CLASSES, DTYPES, DType, Promotion, lookup_class
 from .errors import Diagnostics, Span, suggest
 from .fields import Entry, Fields, lacks
@@ -22,12 +22,15 @@ from .source import Node, Scalar
 
 BODY_KEYS = tuple(family.value for family in Family)
 KEYS = (
-    "func", "doc", *BODY_KEYS, "aliases", "absent", "cost", "derivatives", "dtypes", "fixed", "natural", "operator",
-    "promotion", "reference", "refusal", "signature", "tags", "unused", "variants", "wrap",
+    "func", "doc", *BODY_KEYS, "aliases", "absent", "choices", "cost", "derivatives", "dtypes", "fixed", "magnitude",
+    "natural", "operator", "promotion", "python_module", "reference", "refusal", "signature", "tags", "unused",
+    "variants", "wrap",
 )  # fmt: skip
 # Keys that only mean something for some bodies.
 ONLY_FOR: Mapping[str, tuple[Family, ...]] = {
     "absent": (Family.ELEMENTWISE,),
+    "choices": (Family.ELEMENTWISE,),
+    "magnitude": (Family.ELEMENTWISE,),
     "natural": (Family.ELEMENTWISE,),
     "fixed": (Family.ELEMENTWISE,),
     "operator": (Family.ELEMENTWISE, Family.COMPOSITE, Family.EXTERN),
@@ -36,6 +39,7 @@ ONLY_FOR: Mapping[str, tuple[Family, ...]] = {
     "wrap": (Family.VIEW,),
 }
 VARIANTS = ("function", "method")
+INTERNAL = "internal"
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,9 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
     before = len(fields.diagnostics)
     dtypes, promotion = _dtypes(fields), _promotion(fields)
     refusal, reference = fields.text(fields.node, "refusal"), fields.text(fields.node, "reference")
+    magnitude = fields.text(fields.node, "magnitude")
     aliases, tags = _aliases(fields), fields.words("tags")
+    module = submodules.read(fields)
     if family is not None:
         _check_meaning(fields, family)
     if func is None or schema is None or family is None:
@@ -73,7 +79,7 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
     # Types and derivatives can only be judged where all they follow from is sound.
     sound = len(fields.diagnostics) == before
     formulas = derivatives.read(entry, body)
-    method, function = _variants(entry)
+    method, function, internal = _variants(entry, module)
     operator = _operator(entry)
     declaration = Declaration(
         schema=schema,
@@ -83,7 +89,11 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
         method=method,
         function=function,
         operator=None if operator is None else operator.value,
-        aliases=tuple(alias.value for alias in aliases),
+        aliases=tuple(alias.value for alias in aliases if "." not in alias.value),
+        module=module,
+        exports=submodules.exports(fields, aliases),
+        internal=internal,
+        tags=tuple(tag.value for tag in tags),
         places=_places(entry, aliases, operator),
     )
     if body is None or not sound:
@@ -97,8 +107,9 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
         refusal=None if refusal is None else refusal.value.strip(),
         reference=None if reference is None else reference.value.strip(),
         derivatives=formulas,
+        magnitude=None if magnitude is None else magnitude.value.strip(),
         cost=cost,
-        tags=tuple(tag.value for tag in tags),
+        choices=choices.read(entry),
         text=_text(fields.node.span, source.lines),
     )
 
@@ -207,23 +218,27 @@ def _cost(fields: Fields) -> float:
 def _aliases(fields: Fields) -> tuple[Scalar, ...]:
     words = fields.words("aliases")
     for word in words:
-        if not word.value.isidentifier() or keyword.iskeyword(word.value):
+        name = word.value.rpartition(".")[2]
+        if not name.isidentifier() or keyword.iskeyword(name):
             fields.report(word.span, f"alias '{word.value}' is not a Python name")
     return words
 
 
-def _variants(entry: Entry) -> tuple[bool, bool]:
-    """Is it a method, is it a function?"""
+def _variants(entry: Entry, module: str | None) -> tuple[bool, bool, bool]:
+    """Is it a method, is it a function, or neither: only there to be chosen? Functions of submodules are no methods."""
     receiver = entry.schema.self_argument
     can_be_method = receiver is not None and receiver.is_tensor
     words = entry.words("variants")
+    if [word.value for word in words] == [INTERNAL]:
+        return False, False, True
     for word in words:
         if word.value not in VARIANTS:
             entry.report(word.span, f"unknown variant '{word.value}'", suggest(word.value, VARIANTS))
         elif word.value == "method" and not can_be_method:
             entry.report(word.span, "a method needs an argument 'Tensor self'")
     names = {word.value for word in words}
-    return (can_be_method if not names else "method" in names), (not names or "function" in names)
+    method = "method" in names if names else can_be_method and module is None
+    return method, (not names or "function" in names), False
 
 
 def _operator(entry: Entry) -> Scalar | None:

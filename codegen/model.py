@@ -64,7 +64,9 @@ class Elementwise:
 
     cases: tuple[tuple[frozenset[DType], Expression], ...]
     fixed: Mapping[str, DType]
-    absent: Mapping[str, End]
+    absent: Mapping[str, End | float]
+    """What optional arguments are when they are None: tensors an end of the range, numbers one of its finite ends or
+    a number."""
     natural: Mapping[str, str]
     """Inputs that must not be negative when they are integer numbers, and the message when they are."""
 
@@ -167,6 +169,13 @@ class Declaration:
     function: bool
     operator: str | None
     aliases: tuple[str, ...]
+    module: str | None
+    """The submodule that has the function; None: the package itself."""
+    exports: tuple[tuple[str, str], ...]
+    """Aliases in submodules: module and name."""
+    internal: bool
+    """Only there for other operators to choose."""
+    tags: tuple[str, ...]
     places: Mapping[str, Span] = field(repr=False, compare=False)
     """Where the entry gives a name: its own, the aliases, the special methods of Python."""
 
@@ -200,9 +209,12 @@ class Operator(Declaration):
     promotion: Promotion
     refusal: str | None
     reference: str | None
+    magnitude: str | None
+    """Size of the largest intermediate value where it exceeds the result, as a NumPy expression."""
     derivatives: Mapping[str, Derivative]
     cost: float
-    tags: tuple[str, ...]
+    choices: Mapping[str, Mapping[str, str]]
+    """Texts that an argument may be, and the operator that each stands for; the default stands for this one."""
     text: str
     """The entry as it stands in the file, for `opweave show`."""
 

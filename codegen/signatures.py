@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .model import Family, Operator
 from .schema import Argument, base_name
-from .variants import has_out, parameters, varargs
+from .variants import has_inplace_argument, has_out, parameters, varargs
 
 _TYPES = {
     "Tensor": "Tensor",
@@ -14,6 +14,7 @@ _TYPES = {
     "SymInt": "int",
     "bool": "bool",
     "float": "float",
+    "str": "str",
     "Layout": "layout",
     "Device": "device | str",
     "MemoryFormat": "memory_format",
@@ -53,6 +54,8 @@ def signature(operator: Operator, first: str, *, typed: bool = False, with_out: 
         untyped = not typed or (is_self and first == "self")
         kind = None if untyped else _type_of(parameter.argument, numbers=numbers and bool(parts))
         parts.append(_part(name, kind, parameter.default))
+    if has_inplace_argument(operator) and first == "input":
+        parts.append(_part("inplace", "bool" if typed else None, "False"))
     added = [("out", "Tensor | None", "None")] if with_out and has_out(operator) else []
     added += _ADDED.get(operator.family, ())
     if added and not star:

@@ -60,8 +60,13 @@ def has_inplace(operator: Declaration) -> bool:
     """`x.op_()`: where the first input is `self` and takes part in promotion like the result."""
     first = operator.inputs[0].name if operator.inputs else ""
     if operator.family in (Family.ELEMENTWISE, Family.SCAN):
-        return operator.method and first == "self"
+        return first == "self" and (operator.method or operator.internal or has_inplace_argument(operator))
     return operator.family is Family.EXTERN and operator.method and bool(operator.params)
+
+
+def has_inplace_argument(operator: Declaration) -> bool:
+    """`op(x, inplace=True)`, as some of torch.nn.functional have it in place of `x.op_()`."""
+    return "inplace" in operator.tags
 
 
 def has_out(operator: Declaration) -> bool:
@@ -92,5 +97,11 @@ def method_names(operator: Declaration) -> Iterator[str]:
 
 
 def function_names(operator: Declaration) -> tuple[str, ...]:
-    """Every name that the operator puts into the module."""
-    return (operator.name, *operator.aliases) if operator.function else ()
+    """Every name that the operator puts into the package."""
+    return (operator.name, *operator.aliases) if operator.function and operator.module is None else ()
+
+
+def submodule_names(operator: Declaration) -> tuple[tuple[str, str], ...]:
+    """Paths of submodules and names that the operator puts into them."""
+    own = () if operator.module is None else ((operator.module, name) for name in (operator.name, *operator.aliases))
+    return (*own, *operator.exports)

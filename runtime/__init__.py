@@ -37,7 +37,7 @@ from .types import (
 )
 
 # Loaded when first asked for: submodules, and names by the module that has them.
-_LAZY_MODULES = ("cpu",)
+_LAZY_MODULES = ("cpu", "nn", "special")
 _LAZY_NAMES = {
     "Storage": "storage",
     "UntypedStorage": "storage",

@@ -76,6 +76,8 @@ class Arguments:
         return self._number(op, op.inputs[place], place + 1, value, "Tensor")
 
     def param(self, op: Op, place: int, value: Any) -> float:
+        if value is None and op.params[place] in op.optional:
+            return 0.0
         if isinstance(value, Tensor) and value.numel() == 1:
             value = value.item()
         return self._number(op, op.params[place], len(op.inputs) + place + 1, value, "Number")

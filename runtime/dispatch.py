@@ -34,7 +34,7 @@ Tensor: Any = None
 class Op:
     """An operator as the runtime sees it: what the core calls it and what its arguments are named."""
 
-    __slots__ = ("function", "index", "inputs", "name", "params", "refused")
+    __slots__ = ("function", "index", "inputs", "name", "optional", "params", "refused")
 
     def __init__(
         self,
@@ -43,11 +43,14 @@ class Op:
         inputs: tuple[str, ...],
         params: tuple[str, ...] = (),
         refused: tuple[int, ...] = (),
+        optional: tuple[str, ...] = (),
     ) -> None:
         self.index = index
         self.name = name
         self.inputs = inputs
         self.params = params
+        self.optional = optional
+        """Parameters that may be None."""
         self.refused = refused
         """Codes of the dtypes a composite does not take; the core knows those of all other families."""
         self.function: Callable[..., Any] | None = None
@@ -132,6 +135,16 @@ def _three(handles: list[float]) -> tuple[float, float, float]:
     """Absent arguments of the core's calls are 0.0."""
     first, second, third = [*handles, 0.0, 0.0, 0.0][:3]
     return first, second, third
+
+
+def choice(op: Op, name: str, text: Any, default: str | None, options: dict[str, Callable[..., Any]]) -> Any:
+    """The function that a text other than the default stands for."""
+    if not isinstance(text, str):
+        raise TypeError(f"{op.name}(): argument '{name}' must be str, not {type_name(text)}")
+    if text not in options:
+        *most, last = [repr(each) for each in (default, *options)]
+        raise RuntimeError(f"{op.name} expected {name} to be one of {', '.join(most)}, or {last} but found '{text}'")
+    return options[text]
 
 
 def binary(op: Op, left: Any, right: Any) -> Any:

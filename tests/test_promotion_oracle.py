@@ -16,7 +16,7 @@ from harness.compare import FUNCTION_ULP
 from harness.elementwise import NUMBERS
 from harness.layouts import layouts
 from harness.promotion import common_dtype, operand
-from harness.spec import Spec
+from harness.spec import Spec, chooses
 
 from codegen.dtypes import DTYPES, DType
 
@@ -41,12 +41,12 @@ def compare_call(spec: Spec, values: dict[str, Any], what: str) -> None:
 
     def call(library: Any) -> Any:
         chosen = [v[library is torch] if isinstance(v, tuple) else v for v in values.values()]
-        return getattr(library, spec.name)(*chosen)
+        return spec.find(library)(*chosen, **spec.keywords)
 
-    ulp, bound = FUNCTION_ULP if spec.inexact else 0, None
-    if spec.name == "floor_divide" and "float16" in what:
+    ulp, bound = FUNCTION_ULP if spec.inexact or spec.magnitude else 0, None
+    if (spec.name == "floor_divide" or spec.chosen) and "float16" in what:
         ulp, bound = 2, 1  # torch rounds every step to a half
-    compare(call, f"{spec.name} {what}", ulp, bound, signed_zeros=spec.name != "clamp")
+    compare(call, f"{spec.name} {what}", ulp, bound, signed_zeros=not chooses(spec))
 
 
 @pytest.mark.parametrize("spec", MIXING, ids=lambda spec: spec.name)

@@ -98,24 +98,35 @@ def _natural(entry: Entry) -> Mapping[str, str]:
     return MappingProxyType(found)
 
 
-def _absent(entry: Entry) -> Mapping[str, End]:
-    """What optional tensors stand for when they are None; every one must say it."""
-    found: dict[str, End] = {}
-    node = entry.mapping(entry.node, "absent", "optional argument to 'lowest' or 'highest'")
-    optional = {argument.name: argument for argument in entry.tensors if argument.is_optional}
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _absent(entry: Entry) -> Mapping[str, End | float]:
+    """What optional arguments stand for when they are None; every one must say it."""
+    found: dict[str, End | float] = {}
+    node = entry.mapping(entry.node, "absent", "optional argument to 'lowest', 'highest' or a number")
+    optional = {argument.name: argument for argument in (*entry.tensors, *entry.scalars) if argument.is_optional}
     ends = {end.value: end for end in End}
     for key in () if node is None else node.keys:
         assert node is not None
         if key.value not in optional:
-            entry.report(key.span, f"'{key.value}' is not an optional tensor", suggest(key.value, optional))
+            entry.report(key.span, f"'{key.value}' is not an optional argument", suggest(key.value, optional))
             continue
         word = entry.text(node, key.value)
-        if word is not None and word.value not in ends:
-            entry.report(word.span, f"unknown end of range '{word.value}'", suggest(word.value, ends))
-        elif word is not None:
+        if word is None:
+            continue
+        if word.value in ends:
             found[key.value] = ends[word.value]
+        elif optional[key.value].is_scalar and _number(word.value) is not None:
+            found[key.value] = float(word.value)
+        else:
+            entry.report(word.span, f"unknown end of range '{word.value}'", suggest(word.value, ends))
     for name, argument in optional.items():
         if node is None or name not in node:
-            message = f"optional tensor '{name}' needs a meaning for None"
+            message = f"optional argument '{name}' needs a meaning for None"
             entry.report(entry.argument_span(argument), message, f"absent: {{{name}: lowest}}")
     return MappingProxyType(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..model import Operator
-from . import casts, catalog, dtypes, kernels, python, registry, routines, stubs, tests
+from . import casts, catalog, dtypes, kernels, python, registry, routines, stubs, submodules, tests
 
 
 def outputs(operators: Sequence[Operator], source: str) -> dict[str, str]:
@@ -23,6 +23,7 @@ def outputs(operators: Sequence[Operator], source: str) -> dict[str, str]:
         "python/_operators.pyi": stubs.emit(operators, source, "_operators.pyi"),
         "tests/test_operators.py": tests.emit(operators, source, "test_operators.py"),
     }
+    files |= {f"python/{name}": text for name, text in submodules.emit(operators, source).items()}
     for operator in operators:
         text = kernels.emit(operator)
         if text is not None:

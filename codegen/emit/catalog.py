@@ -22,6 +22,7 @@ def _record(operator: Operator) -> dict[str, object]:
         "doc": operator.doc,
         "family": operator.family.value,
         "functions": variants.function_names(operator),
+        "submodules": [".".join(name) for name in variants.submodule_names(operator)],
         "methods": tuple(variants.method_names(operator)),
         "out": variants.has_out(operator),
         "dtypes": [dtype.name for dtype in ordered(operator.dtypes)],

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
+from ..computation import default_numbers
 from ..dtypes import Promotion, ordered
-from ..model import Elementwise, Extern, Factory, Family, Operator, Reduce, View
+from ..model import Elementwise, End, Extern, Factory, Family, Operator, Reduce, View
 
 _TABLES = {
     Family.ELEMENTWISE: "ow_elementwise_table",
@@ -33,6 +34,10 @@ class Descriptor:
     refusal: str
     cost: float
     defaults: tuple[str, ...]
+    param_ends: tuple[str, ...]
+    refuses_common: int
+    same_dtype: int
+    strict_numbers: int
     table: str | None
     view: str | None
     copies: int
@@ -46,15 +51,12 @@ def descriptor(operator: Operator) -> Descriptor:
         dtype = body.fixed.get(argument.name) if isinstance(body, Elementwise) else None
         end = body.absent.get(argument.name) if isinstance(body, Elementwise) else None
         fixed.append(f"OW_{dtype.name.upper()}" if dtype else "OW_PROMOTED")
-        absent.append(f"OW_ABSENT_{end.name}" if end else "OW_REQUIRED")
+        absent.append(f"OW_ABSENT_{end.name}" if isinstance(end, End) else "OW_REQUIRED")
         message = body.natural.get(argument.name) if isinstance(body, Elementwise) else None
         natural.append(json.dumps(message) if message else "NULL")
-    defaults = tuple(
-        repr(float(param.default.value))
-        if param.default is not None and isinstance(param.default.value, (bool, int, float))
-        else "0"
-        for param in operator.params
-    )
+    numbers = default_numbers(operator)
+    ends = body.absent if isinstance(body, Elementwise) else {}
+    defaults = tuple(repr(float(numbers.get(param.name, 0))) for param in operator.params)
     return Descriptor(
         symbol=operator.name,
         name=operator.name,
@@ -69,6 +71,13 @@ def descriptor(operator: Operator) -> Descriptor:
         refusal=json.dumps(operator.refusal) if operator.refusal else "NULL",
         cost=operator.cost,
         defaults=defaults,
+        param_ends=tuple(
+            f"OW_ABSENT_{end.name}" if isinstance(end := ends.get(param.name), End) else "OW_REQUIRED"
+            for param in operator.params
+        ),
+        refuses_common=int("refuses_common" in operator.tags),
+        same_dtype=int("same_dtype" in operator.tags),
+        strict_numbers=int("strict_numbers" in operator.tags),
         # A factory without a value leaves memory as it is and has no loops.
         table=None if isinstance(body, Factory) and body.value is None else _TABLES.get(operator.family),
         view=f"{operator.name}_geometry" if isinstance(body, View) else None,

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 
-from ..computation import argument_dtypes, position_dtype, result_dtype
+from ..computation import argument_dtypes, default_numbers, position_dtype, result_dtype
 from ..dtypes import DType
 from ..expr import C, Emitted, Expr, Literal, emit_c, names, simplify, substitute
 from ..expr.functions import FUNCTIONS
@@ -131,17 +131,15 @@ def emit(operator: Operator) -> str | None:
 
 
 def _elementwise(operator: Operator, body: Elementwise) -> Iterator[LoopKernel]:
-    defaults = {
-        param.name: Literal(param.default.value)
-        for param in operator.params
-        if param.default is not None and isinstance(param.default.value, (bool, int, float))
-    }
+    numbers = default_numbers(operator)
     for dtype in operator.compute_dtypes:
         expression = body.expression(dtype)
         if expression is None:
             continue
         yield _loop(operator, body, expression, expression.tree, dtype, "general")
-        if defaults and len(defaults) == len(operator.params):
+        if numbers and len(numbers) == len(operator.params):
+            # Integer computations take the integer part, as the core does of numbers that are given.
+            defaults = {n: Literal(v if dtype.is_floating else int(v)) for n, v in numbers.items()}
             plain = simplify(substitute(expression.tree, defaults), exact=True)
             yield _loop(operator, body, expression, plain, dtype, "plain")
 

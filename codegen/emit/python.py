@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from .. import variants
@@ -47,6 +47,9 @@ class Callable:
     method: bool
     function: bool
     aliases: tuple[str, ...]
+    choices: tuple[tuple[str, str | None, Mapping[str, str]], ...]
+    inplace_argument: bool
+    optional_params: tuple[str, ...]
     dunder: PythonOperator | None
     shape: str
     let: tuple[tuple[str, str], ...]
@@ -110,7 +113,7 @@ def _callable(operator: Operator, index: int) -> Callable:
     rest = [p for p in parameters if not p.argument.is_tensor and not p.argument.is_scalar]
     scalars = [p for p in parameters if p.argument.is_scalar]
     # The core's calls without parameters stand for all of them having their defaults.
-    defaults = " and ".join(f"{p.name} == {p.default}" for p in scalars)
+    defaults = " and ".join(f"{p.name} {'is' if p.default == 'None' else '=='} {p.default}" for p in scalars)
     inputs = tuple(p.name for p in parameters if p.argument.is_tensor)
     return Callable(
         name=operator.name,
@@ -134,8 +137,11 @@ def _callable(operator: Operator, index: int) -> Callable:
         has_out=variants.has_out(operator),
         inplace=variants.has_inplace(operator),
         method=operator.method,
-        function=operator.function,
+        function=bool(variants.function_names(operator)),
         aliases=operator.aliases,
+        choices=tuple((p.name, p.default, operator.choices[p.name]) for p in parameters if p.name in operator.choices),
+        inplace_argument=variants.has_inplace_argument(operator),
+        optional_params=tuple(p.name for p in scalars if p.argument.is_optional),
         dunder=variants.python_operator(operator),
         shape=body.shape if isinstance(body, Factory) else "",
         let=body.let if isinstance(body, Factory) else (),

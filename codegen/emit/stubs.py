@@ -30,6 +30,7 @@ def emit(operators: Sequence[Operator], source: str, output: str, package: str |
         source,
         output,
         functions=[stub for operator in operators for stub in functions(operator)],
+        exported=[name for operator in operators for name in variants.function_names(operator)],
         methods=[stub for operator in operators for stub in methods(operator)],
         package=package,
     )
@@ -45,9 +46,10 @@ def emit_package(operators: Sequence[Operator], source: str) -> str:
 
 
 def functions(operator: Operator) -> list[Stub]:
-    """What the operator puts into the module."""
+    """What the operator defines as functions; those of submodules have their own name here."""
     text = signature(operator, "input", typed=True)
-    return [Stub(name, text, _result(operator), _summary(operator)) for name in variants.function_names(operator)]
+    names = variants.function_names(operator) or ((operator.name,) if operator.module else ())
+    return [Stub(name, text, _result(operator), _summary(operator)) for name in names]
 
 
 def methods(operator: Operator) -> list[Stub]:

@@ -7,17 +7,17 @@ that they need; all follow from its entry.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from .. import variants
-from ..computation import argument_dtypes, result_dtype, typed
+from ..computation import argument_dtypes, default_numbers, result_dtype, typed
 from ..dtypes import DType, ordered
 from ..expr import Expr, emit_c, lower
 from ..expr.lower import Env
 from ..expr.typed import Node, Op
-from ..model import Elementwise, Extern, Family, Operator, Reduce, View
-from ..schema import Constant, base_name
+from ..model import Elementwise, End, Extern, Family, Operator, Reduce, View
+from ..schema import base_name
 from .kernels import is_inexact
 from .text import render
 
@@ -50,7 +50,7 @@ class TestClass:
 
 
 def emit(operators: Sequence[Operator], source: str, output: str) -> str:
-    classes = [_test_class(operator) for operator in operators if _has_suite(operator)]
+    classes = [_test_class(each) for each in callables(operators) if _has_suite(each.operator)]
     modules = sorted({each.suite.partition(".")[0] for each in classes})
     return render("tests.py.j2", source, output, modules=modules, classes=classes)
 
@@ -60,39 +60,72 @@ def _has_suite(operator: Operator) -> bool:
     return operator.family not in (Family.COMPOSITE, Family.VIEW) or operator.reference != "none"
 
 
-def _test_class(operator: Operator) -> TestClass:
-    name = "".join(word.capitalize() for word in operator.name.split("_"))
-    written = [(field, repr(value)) for field, value in facts(operator) if not _is_default(field, value)]
-    return TestClass(f"Test{name}", _SUITES[operator.family], tuple(written))
+@dataclass(frozen=True)
+class Callable:
+    """What users can call: an operator, or an internal one that is `chosen` by the texts of another's arguments."""
+
+    operator: Operator
+    public: Operator
+    chosen: Mapping[str, str] = field(default_factory=dict)
+
+
+def callables(operators: Sequence[Operator]) -> Iterator[Callable]:
+    by_name = {operator.name: operator for operator in operators}
+    for operator in operators:
+        if not operator.internal:
+            yield Callable(operator, operator)
+        for argument, options in operator.choices.items():
+            for text, name in options.items():
+                if by_name[name].internal:
+                    yield Callable(by_name[name], operator, {argument: text})
+
+
+def _test_class(callable: Callable) -> TestClass:
+    title = "".join(word.capitalize() for word in callable.operator.name.split("_"))
+    written = [(name, repr(value)) for name, value in facts(callable) if not _is_default(name, value)]
+    return TestClass(f"Test{title}", _SUITES[callable.operator.family], tuple(written))
 
 
 def _is_default(field: str, value: object) -> bool:
     return value == _DEFAULTS[field] if field in _DEFAULTS else not value
 
 
-def facts(operator: Operator) -> Iterator[tuple[str, object]]:
+def facts(callable: Callable) -> Iterator[tuple[str, object]]:
     """What is known of an operator, by the fields of tests/harness/spec.py."""
+    operator, public = callable.operator, callable.public
     body = operator.body
     dtypes = tuple(_accepted(operator))
     parameters = variants.parameters(operator)
     rest = [p for p in parameters if base_name(p.argument.type) in ("int", "SymInt") and not p.keyword_only]
     if operator.family in (Family.REDUCE, Family.SCAN):
         rest = []  # the suite knows their arguments
-    yield "name", operator.name
+    yield "name", public.name
+    yield "chosen", dict(callable.chosen)
+    yield "module", public.module
     yield "inputs", tuple(p.name for p in parameters if p.argument.is_tensor)
     yield "dtypes", tuple(dtype.name for dtype in dtypes)
     yield "promotion", operator.promotion.value
-    yield "params", {p.argument.name: _number(p) for p in parameters if p.argument.is_scalar}
+    numbers = default_numbers(operator)
+    ends = body.absent if isinstance(body, Elementwise) else {}
+    yield "params", {p.name: end.value if isinstance(end := ends.get(p.name), End) else numbers.get(p.name)
+                     for p in operator.params}
+    yield "optional_params", tuple(p.name for p in operator.params if p.is_optional)
     yield "ints", tuple(p.name for p in rest if not p.argument.is_list)
     yield "lists", tuple(p.name for p in rest if p.argument.is_list)
     yield "variadic", variants.varargs(operator) is not None
     yield "reference", _reference(operator)
+    yield "magnitude", operator.magnitude
+    yield "refuses_common", "refuses_common" in operator.tags
+    yield "same_dtype", "same_dtype" in operator.tags
+    yield "strict_numbers", "strict_numbers" in operator.tags
     yield "inexact", tuple(dict.fromkeys(dtype.name for dtype in _inexact(operator)))
-    yield "function", operator.function
-    yield "method", operator.method
-    yield "inplace", variants.has_inplace(operator)
+    yield "function", public.function
+    yield "method", public.method
+    yield "inplace", public.method and variants.has_inplace(operator)
+    yield "inplace_argument", variants.has_inplace_argument(operator)
     yield "out", variants.has_out(operator)
-    yield "aliases", operator.aliases
+    yield "aliases", public.aliases if public is operator else ()
+    yield "exports", public.exports if public is operator else ()
     yield "operator", operator.operator
     yield "refusal", operator.refusal is not None
     yield "dtype_argument", operator.has_dtype_argument
@@ -101,7 +134,7 @@ def facts(operator: Operator) -> Iterator[tuple[str, object]]:
         yield "expressions", _expressions(body)
         yield "fixed", {_python_name(name): dtype.name for name, dtype in body.fixed.items()}
         yield "natural", tuple(_python_name(name) for name in body.natural)
-        yield "optional", tuple(_python_name(name) for name in body.absent)
+        yield "optional", tuple(_python_name(each.name) for each in operator.inputs if each.is_optional)
         yield "fallible", any(emit_c(*each).uses_err for each in _kernels(operator, body))
     if isinstance(body, Reduce):
         yield "refuses_empty", body.refuses_empty
@@ -125,13 +158,6 @@ def _accepted(operator: Operator) -> Iterator[DType]:
 
 def _python_name(name: str) -> str:
     return "input" if name == "self" else name
-
-
-def _number(parameter: variants.Parameter) -> object:
-    default = parameter.argument.default
-    if default is None or isinstance(default.value, Constant):
-        return None
-    return default.value
 
 
 def _expressions(body: Elementwise) -> tuple[tuple[tuple[str, ...], str], ...]:

@@ -49,8 +49,8 @@ def parse(text: str, names: Iterable[str] | None = None) -> Expr:
 
 
 def is_reserved(name: str) -> bool:
-    """A name that no argument can have, because it means a constant."""
-    return name in CONSTANTS
+    """A name that no argument can have, because it means a constant. `nan` may be hidden: torch's nan_to_num does."""
+    return name in CONSTANTS and name != "nan"
 
 
 class _Reader:
@@ -93,7 +93,7 @@ class _Reader:
         return self._wrong(f"{what} not part of an expression", span)
 
     def _name(self, name: str, span: Span) -> Expr:
-        if name in CONSTANTS:
+        if name in CONSTANTS and name not in (self.names or ()):
             return Literal(CONSTANTS[name], span=span)
         if self.names is not None and name not in self.names:
             if name in FUNCTIONS:

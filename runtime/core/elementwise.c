@@ -5,6 +5,7 @@
 #include "driver.h"
 #include "iterate.h"
 
+#include <float.h>
 #include <stdio.h>
 
 /* ---- dtypes ------------------------------------------------------------------------------------------- */
@@ -22,6 +23,10 @@ static int result_dtype(const ow_op *op, int common) {
         return OW_BOOL;
     case OW_PROMOTE_INT_TO_FLOAT:
         return ow_dtype_kinds[common] == OW_KIND_FLOATING ? common : ow_default_dtype;
+    case OW_PROMOTE_TO_DOUBLE:
+        return OW_FLOAT64;
+    case OW_PROMOTE_BOOL_TO_LONG:
+        return common == OW_BOOL ? OW_INT64 : common;
     default:
         return common;
     }
@@ -33,6 +38,10 @@ static int resolve(const ow_op *op, int common, int default_params, resolved *r)
     r->result = result_dtype(op, common);
     r->compute = ow_compute_dtype[op->promotion == OW_PROMOTE_ALWAYS_BOOL ? common : r->result];
     r->loop = default_params && table->plain[r->compute] ? table->plain[r->compute] : table->general[r->compute];
+    if (!(op->dtypes >> common & 1) && op->refusal) {
+        ow_fail(OW_RUNTIME_ERROR, "%s", op->refusal);
+        return 0;
+    }
     if (!r->loop || !(op->dtypes >> common & 1)) {
         ow_fail(OW_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", op->name, ow_dtype_scalar_names[common]);
         return 0;
@@ -89,6 +98,7 @@ static ow_tensor *fast(const ow_op *op, ow_tensor *const *inputs, ow_tensor *out
     const ow_elementwise_table *table = op->tables[ow_level];
     ow_loop loop = table->plain[compute] ? table->plain[compute] : table->general[compute];
     if (!loop || !(op->dtypes >> compute & 1)) return NULL;
+    if (op->nparams && loop != table->plain[compute]) return NULL; /* it reads parameters */
     int result = result_dtype(op, compute);
     if (result != compute && op->promotion != OW_PROMOTE_ALWAYS_BOOL) return NULL;
     int64_t itemsize = ow_itemsize(compute);
@@ -138,22 +148,30 @@ static int defaults_suffice(const ow_op *op, ow_tensor *const *params) {
     return 1;
 }
 
+/* The largest finite number of a floating dtype, or the least. */
+static double finite_end(int which, int dtype) {
+    double largest = dtype == OW_FLOAT16 ? 65504.0 : dtype == OW_BFLOAT16 ? 0x1.fep127
+                     : dtype == OW_FLOAT32 ? FLT_MAX : DBL_MAX;
+    return which == OW_ABSENT_HIGHEST ? largest : -largest;
+}
+
 /* Parameters in the form the loop reads: doubles for floating compute dtypes, else integers. */
 static int load_params(const ow_op *op, ow_tensor *const *params, const resolved *r, ow_scalar *values) {
     int floating = ow_dtype_kinds[r->compute] == OW_KIND_FLOATING;
     for (int k = 0; k < op->nparams; k++) {
         const ow_tensor *p = params ? params[k] : NULL;
         if (!p) {
-            if (floating) values[k].d = op->defaults[k];
+            if (op->param_ends[k] != OW_REQUIRED) values[k].d = finite_end(op->param_ends[k], r->result);
+            else if (floating) values[k].d = op->defaults[k];
             else values[k].i = (int64_t)op->defaults[k];
             continue;
         }
         int kind = ow_dtype_kinds[p->dtype];
-        if (kind == OW_KIND_FLOATING && ow_dtype_kinds[r->common] != OW_KIND_FLOATING) {
+        if (op->strict_numbers && kind == OW_KIND_FLOATING && ow_dtype_kinds[r->common] != OW_KIND_FLOATING) {
             ow_fail(OW_RUNTIME_ERROR, "For integral input tensors, argument alpha must not be a floating point number.");
             return 0;
         }
-        if (kind == OW_KIND_BOOL && r->common != OW_BOOL) {
+        if (op->strict_numbers && kind == OW_KIND_BOOL && r->common != OW_BOOL) {
             ow_fail(OW_RUNTIME_ERROR, "Boolean alpha only supported for Boolean results.");
             return 0;
         }
@@ -187,7 +205,7 @@ static int check_natural(const ow_op *op, ow_tensor *const *inputs, int common) 
 }
 
 static ow_tensor *check_inputs(const ow_op *op, ow_tensor *const *inputs) {
-    int given = 0, optional = 0;
+    int given = 0, optional = 0, dtype = -1; /* of the first tensor */
     for (int k = 0; k < op->ninputs; k++) {
         const ow_tensor *t = inputs[k];
         if (!t && op->absent[k] == OW_REQUIRED)
@@ -195,10 +213,17 @@ static ow_tensor *check_inputs(const ow_op *op, ow_tensor *const *inputs) {
         if (t && op->fixed[k] != OW_PROMOTED && t->dtype != op->fixed[k])
             return ow_fail(OW_RUNTIME_ERROR, "%s expected argument %d to be a %s tensor, but got a tensor with dtype %s",
                            op->name, k + 1, ow_dtype_names[op->fixed[k]], ow_dtype_names[t->dtype]);
+        /* A weight without dimensions stands for a number. */
+        if (op->same_dtype && t && !(t->flags & OW_NUMBER) && (k < 2 || t->ndim)) {
+            if (dtype >= 0 && t->dtype != dtype)
+                return ow_fail(OW_RUNTIME_ERROR, "%s: expected dtype %s for argument %d but got dtype %s", op->name,
+                               ow_dtype_names[dtype], k + 1, ow_dtype_names[t->dtype]);
+            dtype = t->dtype;
+        }
         optional += op->absent[k] != OW_REQUIRED;
         given += t && op->absent[k] != OW_REQUIRED;
     }
-    for (int k = 0; op->refusal && k < op->ninputs; k++)
+    for (int k = 0; op->refusal && !op->refuses_common && k < op->ninputs; k++)
         if (inputs[k] && !(op->dtypes >> inputs[k]->dtype & 1)) return ow_fail(OW_RUNTIME_ERROR, "%s", op->refusal);
     if (optional && !given)
         return ow_fail(OW_RUNTIME_ERROR, "%s: At least one of the optional bounds must not be None", op->name);
@@ -279,7 +304,9 @@ ow_tensor *ow_elementwise(const ow_op *op, ow_tensor *const *inputs, ow_tensor *
 
     ow_tensor *promoted[OW_MAX_INPUTS];
     for (int k = 0; k < op->ninputs; k++) promoted[k] = op->fixed[k] == OW_PROMOTED ? inputs[k] : NULL;
-    int common = op->promotion == OW_PROMOTE_KEEP ? inputs[0]->dtype : ow_result_type(promoted, op->ninputs);
+    int common = op->promotion == OW_PROMOTE_KEEP        ? inputs[0]->dtype
+                 : op->promotion == OW_PROMOTE_TO_DOUBLE ? OW_FLOAT64
+                                                         : ow_result_type(promoted, op->ninputs);
     resolved r;
     ow_scalar values[OW_MAX_PARAMS];
     ow_iter iter;

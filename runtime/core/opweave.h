@@ -116,6 +116,7 @@ typedef enum ow_promotion {
     OW_PROMOTE_INT_TO_LONG,  /* integers and bool become int64 (sum, prod, cumsum) */
     OW_PROMOTE_BOOL_TO_LONG, /* bool becomes int64 */
     OW_PROMOTE_BOOL,         /* the input is converted to bool first, result bool (any, all; uint8 stays uint8) */
+    OW_PROMOTE_TO_DOUBLE,    /* everything becomes float64 */
     OW_PROMOTE_KEEP          /* the first input's dtype, whatever the others are */
 } ow_promotion;
 
@@ -135,6 +136,10 @@ typedef struct ow_op {
     uint32_t dtypes;               /* bit set of dtypes the operator accepts (after promotion) */
     float cost;                    /* time per element, in units of a float32 add: sets the parallel grain */
     double defaults[OW_MAX_PARAMS];
+    uint8_t param_ends[OW_MAX_PARAMS]; /* ow_absent: a parameter that is None is a finite end of the result's range */
+    uint8_t refuses_common;            /* `refusal` is about the common dtype, not about each input's */
+    uint8_t same_dtype;                /* tensors are not promoted: another dtype than the first one's is an error */
+    uint8_t strict_numbers;            /* parameters must be of the kind of the result */
     const void *tables[OW_NLEVELS]; /* per instruction-set level: ow_{elementwise,reduce,scan}_table */
     ow_view_function view;
     uint8_t copies;        /* view: of a contiguous copy where the memory order has no such view */

@@ -57,8 +57,9 @@ def moderate(spec: Spec, name: str, dtypes: tuple[DType, ...], shape: tuple[int,
 
 def run(spec: Spec, operands: Mapping[str, Any], **params: Any) -> opweave.Tensor:
     """The operator in whichever form it has."""
+    params = spec.keywords | params
     if spec.function:
-        return getattr(opweave, spec.name)(*(operands.get(name) for name in spec.inputs), **params)
+        return spec.find(opweave)(*(operands.get(name) for name in spec.inputs), **params)
     receiver, *rest = (operands.get(name) for name in spec.inputs)
     return getattr(receiver, spec.name)(*rest, **params)
 
@@ -69,10 +70,11 @@ def compare(spec: Spec, operands: Mapping[str, Any], values: Mapping[str, Array]
     dtypes = {name: operand(value) for name, value in operands.items()}
     call = reference.Elementwise(spec, values, dtypes, params)
     got = run(spec, operands, **params)
-    what = f"{spec.name} {what} {params or ''}"
+    what = f"{spec} {what} {params or ''}"
     want = call.numpy()
     if want is not None:
-        check(got, want, call.result.name, call.ulp, what, signed_zeros=not call.exact)
+        bound, signed = (None, False) if call.exact else (call.bound, spec.magnitude is None)
+        check(got, want, call.result.name, call.ulp, what, bound, signed)
     if call.exact and len(values) == len(spec.inputs):
         check(got, call.declared(), call.result.name, 0, f"{what}, as declared")
 
@@ -85,7 +87,17 @@ def compare_or_refuse(spec: Spec, operands: Mapping[str, Any], values: Mapping[s
             run(spec, operands)
         return
     kinds = [operand(operands[name])[0] for name in spec.free]
-    refused = spec.refusal and any(kind.name not in spec.dtypes for kind in kinds)
+    weights = spec.free[2:]  # without dimensions they stand for numbers
+    tensors = {
+        operand(operands[name])[0]
+        for name in spec.free
+        if isinstance(operands[name], opweave.Tensor) and (operands[name].ndim or name not in weights)
+    }
+    if spec.same_dtype and len(tensors) > 1:
+        with pytest.raises(RuntimeError):
+            run(spec, operands)
+        return
+    refused = spec.refusal and not spec.refuses_common and any(kind.name not in spec.dtypes for kind in kinds)
     if common.name in spec.dtypes and not refused:
         compare(spec, operands, values, what)
         return

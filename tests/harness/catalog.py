@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from codegen import library
-from codegen.emit.tests import facts
+from codegen.emit.tests import callables, facts
 from codegen.model import Family
 
 from .spec import Spec
@@ -18,4 +18,4 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 def specs(family: str) -> tuple[Spec, ...]:
     """Of one family, by its name in ops.yaml."""
     operators = library.read(ROOT / "ops.yaml", "ops.yaml")
-    return tuple(Spec(**dict(facts(each))) for each in operators if each.family is Family(family))
+    return tuple(Spec(**dict(facts(each))) for each in callables(operators) if each.operator.family is Family(family))

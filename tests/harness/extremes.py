@@ -26,6 +26,10 @@ def smallest(dtype: DType) -> float:
     return math.ldexp(1.0, 2 - exponent - bits)
 
 
+def smallest_normal(dtype: DType) -> float:
+    return math.ldexp(1.0, 1 - _FORMATS[dtype.name][1])
+
+
 def largest(dtype: DType) -> float:
     bits, exponent = _FORMATS[dtype.name]
     return math.ldexp(2.0 - math.ldexp(1.0, 1 - bits), exponent)

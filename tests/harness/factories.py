@@ -93,7 +93,7 @@ class FactoryTests(OperatorTests):
                 size, *numbers = case.arguments
                 forms = [(tuple(size), *numbers), ([*size], *numbers)] + ([] if numbers or not size else [size])
                 for form in forms:
-                    got = getattr(opweave, self.spec.name)(*form)
+                    got = self.spec.find(opweave)(*form)
                     assert tuple(got.shape) == size
                     assert got.is_contiguous()
 

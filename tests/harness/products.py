@@ -220,7 +220,7 @@ class CompositeTests(OperatorTests):
         for place in range(len(good)):
             for wrong in ("text", 1.5, None, [1.0]):
                 with pytest.raises(TypeError):
-                    getattr(opweave, spec.name)(*good[:place], wrong, *good[place + 1 :], **numbers)
+                    spec.find(opweave)(*good[:place], wrong, *good[place + 1 :], **numbers)
         for name in spec.ints:
             with pytest.raises(IndexError):
                 self.functional(Case(*good, **{**numbers, name: 7}))

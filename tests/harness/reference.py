@@ -19,7 +19,8 @@ from codegen.expr import evaluate, parse
 
 from . import promotion
 from .arrays import Array, cast, holder
-from .compare import FUNCTION_ULP
+from .compare import FUNCTION_ULP, rounding_bound
+from .extremes import largest, smallest_normal
 from .spec import Spec
 
 _WIDER = {"float32": np.dtype(np.float64), "float64": np.dtype(np.longdouble)}
@@ -49,6 +50,8 @@ class Elementwise:
     @property
     def common(self) -> DType:
         """The dtype to which the operands are converted."""
+        if self.spec.promotion == "to_double":
+            return DTYPES["float64"]
         return common_dtype(self.spec, self.dtypes)
 
     @property
@@ -85,11 +88,23 @@ class Elementwise:
         with np.errstate(all="ignore"):
             return self._finish(np.asarray(value).astype(holder(self.computation)) if wide else value)
 
+    @property
+    def bound(self) -> Array | None:
+        """The rounding errors of intermediate values that are larger than the result."""
+        if self.spec.magnitude is None or not self.computation.is_floating:
+            return None
+        wide = np.dtype(np.float64)
+        arguments = {self.spec.schema_names[n]: self._argument(n, wide) for n in self.spec.schema_names}
+        arguments["tiny"] = smallest_normal(self.computation)
+        size = np.nan_to_num(np.abs(numpy_value(self.spec.magnitude, arguments)), posinf=np.inf)
+        return np.asarray(rounding_bound(self.computation, size, 4))
+
     def declared(self) -> Array:
         """The value of the declared expression in the dtype of the computation."""
         text = next(text for dtypes, text in self.spec.expressions if self.computation.name in dtypes)
         schema_names = self.spec.schema_names
-        return self._finish(evaluate(parse(text), {schema_names[n]: self._argument(n, None) for n in schema_names}))
+        arguments = {schema_names[n]: self._argument(n, None) for n in schema_names}
+        return self._finish(evaluate(parse(text, tuple(arguments)), arguments))
 
     def _finish(self, value: Any) -> Array:
         shape = np.broadcast_shapes(*(array.shape for array in self.operands.values()))
@@ -99,7 +114,11 @@ class Elementwise:
         """Operands are rounded to the common dtype before anything is computed, Python's numbers included."""
         spec, computation = self.spec, self.computation
         if name in spec.params:
-            number = self.params.get(name, spec.params[name])
+            number = self.params.get(name, spec.keywords.get(name, spec.params[name]))
+            if isinstance(number, str) and not computation.is_floating:
+                number = 0  # integers have no infinities to replace
+            elif isinstance(number, str):
+                number = largest(self.result) if number == "highest" else -largest(self.result)
             return np.asarray(number).astype(wide or holder(computation))
         if name not in self.operands:
             return None

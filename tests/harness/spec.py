@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import Any
 
 from codegen.operators import PYTHON_OPERATORS, PythonOperator
 
@@ -16,8 +19,9 @@ class Spec:
     dtypes: tuple[str, ...]
     inputs: tuple[str, ...] = ()
     promotion: str = "default"
-    params: Mapping[str, float | None] = field(default_factory=dict)
-    """Numbers besides the tensors, with their defaults (None: required)."""
+    params: Mapping[str, float | str | None] = field(default_factory=dict)
+    """Numbers besides the tensors, with their defaults: a text is that end of the result's finite range, None means
+    that there is none."""
     ints: tuple[str, ...] = ()
     lists: tuple[str, ...] = ()
     variadic: bool = False
@@ -28,6 +32,24 @@ class Spec:
     """The declared expressions of an elementwise operator, with the dtypes they are for."""
     inexact: tuple[str, ...] = ()
     """Dtypes in which the operator calls functions of the mathematics library: results may be off by some ULP."""
+    magnitude: str | None = None
+    """Size of the largest intermediate value, where results may be smaller: an expression over the names of the schema.
+    Its rounding errors are forgiven."""
+    chosen: Mapping[str, str] = field(default_factory=dict)
+    """Texts that select this operator among those of one name."""
+    module: str | None = None
+    """The submodule that has the function; None: the package itself."""
+    exports: tuple[tuple[str, str], ...] = ()
+    """Aliases in submodules: module and name."""
+    optional_params: tuple[str, ...] = ()
+    """Numbers that may be None."""
+    refuses_common: bool = False
+    """Is `refusal` about the dtype that the inputs promote to, not about each input's?"""
+    same_dtype: bool = False
+    """Must all tensors have one dtype?"""
+    strict_numbers: bool = False
+    """Must the numbers be of the kind of the result?"""
+    inplace_argument: bool = False
     function: bool = True
     method: bool = True
     inplace: bool = False
@@ -57,6 +79,18 @@ class Spec:
     fallible: bool = False
     """Can the computation itself fail, for example by a division by zero?"""
 
+    def find(self, library: Any) -> Callable[..., Any]:
+        """The function, in opweave or another library of the same interface."""
+        return attrgetter(f"{self.module}.{self.name}" if self.module else self.name)(library)  # type: ignore[no-any-return]
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """What a call needs besides tensors: texts that select the operator, and numbers that have no default."""
+        return {**self.chosen, **{name: 1 for name, default in self.params.items() if default is None}}
+
+    def __str__(self) -> str:
+        return "-".join((self.name, *self.chosen.values()))
+
     @property
     def python_operator(self) -> PythonOperator | None:
         return PYTHON_OPERATORS[self.operator] if self.operator else None
@@ -69,3 +103,8 @@ class Spec:
     def free(self) -> tuple[str, ...]:
         """Inputs that take part in promotion."""
         return tuple(name for name in self.inputs if name not in self.fixed)
+
+
+def chooses(spec: Spec) -> bool:
+    """Is one of the operands the result, so that it matters which of two equal ones is chosen?"""
+    return any(re.search(r"\b(maximum|minimum|fmax|fmin|clamp|relu)\(", text) for _, text in spec.expressions)

@@ -10,6 +10,7 @@ import keyword
 import operator as python_operators
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,7 @@ class OperatorTests:
 
     def functional(self, case: Case, **more: Any) -> opweave.Tensor:
         if self.spec.function:
-            return getattr(opweave, self.spec.name)(*case.arguments, **case.keywords, **more)
+            return self.spec.find(opweave)(*case.arguments, **case.keywords, **more)
         return self.method(self.spec.name, case, **more)
 
     def method(self, name: str, case: Case, **more: Any) -> opweave.Tensor:
@@ -78,9 +79,14 @@ class OperatorTests:
             want = self.functional(case)
             for name in (spec.name, *spec.aliases):
                 if spec.function:
-                    check_same(getattr(opweave, name)(*case.arguments, **case.keywords), want, f"opweave.{name}{case}")
+                    function = replace(spec, name=name).find(opweave)
+                    check_same(function(*case.arguments, **case.keywords), want, f"opweave.{name}{case}")
                 if spec.method:
                     check_same(self.method(name, case), want, f"Tensor.{name}{case}")
+        for module, name in spec.exports:
+            assert replace(spec, module=module, name=name).find(opweave) is spec.find(opweave)
+        if spec.module is not None:
+            return
         for name in (spec.name, *spec.aliases):
             assert hasattr(opweave, name) == spec.function
             assert hasattr(opweave.Tensor, name) == spec.method
@@ -163,6 +169,15 @@ class OperatorTests:
 
     def check_inplace(self, name: str, case: Case) -> None:
         check_inplace_call(self.functional(case), getattr(opweave.Tensor, name), case, f"{name}{case}")
+
+    def test_inplace_argument(self) -> None:
+        if not self.spec.inplace_argument:
+            return  # there is none
+        for case in self.variant_cases():
+            want, target = self.functional(case), case.arguments[0].clone()
+            result = self.functional(Case(target, *case.arguments[1:], **case.keywords), inplace=True)
+            assert result is target
+            check_same(target, want, f"{self.spec.name}{case} with inplace=True")
 
     # ---- Python's operators ----
 

@@ -192,6 +192,10 @@ const ow_op ow_op_add = {
     .refusal = NULL,
     .cost = 1.0f,
     .defaults = { 1.0 },
+    .param_ends = { OW_REQUIRED },
+    .refuses_common = 0,
+    .same_dtype = 0,
+    .strict_numbers = 0,
     .tables = OW_TABLES(table_add),
 };
 #endif

@@ -61,7 +61,11 @@ const ow_op ow_op_arange = {
     .dtypes = 1u << OW_INT64 | 1u << OW_FLOAT32,
     .refusal = NULL,
     .cost = 1.0f,
-    .defaults = { 0, 0 },
+    .defaults = { 0.0, 0.0 },
+    .param_ends = { OW_REQUIRED, OW_REQUIRED },
+    .refuses_common = 0,
+    .same_dtype = 0,
+    .strict_numbers = 0,
     .tables = OW_TABLES(table_arange),
 };
 #endif

@@ -108,6 +108,10 @@ const ow_op ow_op_lt = {
     .refusal = NULL,
     .cost = 1.0f,
     .defaults = { 0 },
+    .param_ends = { 0 },
+    .refuses_common = 0,
+    .same_dtype = 0,
+    .strict_numbers = 0,
     .tables = OW_TABLES(table_lt),
 };
 #endif

@@ -36,6 +36,10 @@ const ow_op ow_op_permute = {
     .refusal = NULL,
     .cost = 1.0f,
     .defaults = { 0 },
+    .param_ends = { 0 },
+    .refuses_common = 0,
+    .same_dtype = 0,
+    .strict_numbers = 0,
     .view = permute_geometry,
     .copies = 0,
 };

@@ -7,7 +7,7 @@ from .sections import *  # noqa: F403  (for composites, as the next one)
 from .shapes import *  # noqa: F403
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "7923ddf6"
+INTERFACE = "a482e77c"
 
 _call1 = _lib.call1
 _call2 = _lib.call2
@@ -55,7 +55,7 @@ _permute_op = _dispatch.Op(_PERMUTE, "permute", ("input", ), ())
 _FULL = 12
 _full_op = _dispatch.Op(_FULL, "full", (), ("fill_value", ))
 _ARANGE = 13
-_arange_op = _dispatch.Op(_ARANGE, "arange", (), ("start", "end", ))
+_arange_op = _dispatch.Op(_ARANGE, "arange", (), ("start", "end", ), optional=("end", ))
 _ADDMM = 14
 _addmm_op = _dispatch.Op(_ADDMM, "addmm", ("input", "mat1", "mat2", ), ("beta", "alpha", ))
 _matmul_op = _dispatch.Op(-1, "matmul", ("input", "other", ), refused=(0, 1, 2, 3, 4, 5, 6, 7, 8))

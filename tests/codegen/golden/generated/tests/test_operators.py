@@ -170,6 +170,7 @@ class TestArange(factories.FactoryTests):
         name='arange',
         dtypes=('int64', 'float32'),
         params={'start': None, 'end': None},
+        optional_params=('end',),
         reference='np.arange(start, end, dtype=dtype)',
         method=False,
         dtype_argument=True,

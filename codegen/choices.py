@@ -1,0 +1,55 @@
+"""`choices`: texts that an argument of type str may be, and the operators that compute what they stand for.
+
+`div(x, y, rounding_mode='floor')` is `floor_divide(x, y)`; the default of the argument stands for the operator itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from .errors import Diagnostics, suggest
+from .fields import Entry
+from .model import Declaration, Operator
+from .schema import base_name
+from .source import Mapping as MappingNode
+
+Choices = Mapping[str, Mapping[str, str]]
+
+
+def read(entry: Entry) -> Choices:
+    """By argument: the operator that each text stands for."""
+    texts = [argument for argument in entry.schema.arguments if base_name(argument.type) == "str"]
+    node = entry.mapping(entry.node, "choices", "argument to texts and operators")
+    if node is not None:
+        entry.known_keys(node, [argument.name for argument in texts], "argument of type str")
+    found: dict[str, Mapping[str, str]] = {}
+    for argument in texts:
+        options = None if node is None else node.get(argument.name)
+        if not isinstance(options, MappingNode):
+            message = f"argument '{argument.name}' needs operators to choose from"
+            entry.report(entry.argument_span(argument), message, f"choices: {{{argument.name}: {{text: operator}}}}")
+            continue
+        if argument.default is None:
+            entry.report(entry.argument_span(argument), f"argument '{argument.name}' needs a default")
+        words = {key.value: entry.text(options, key.value) for key in options.keys}
+        found[argument.name] = MappingProxyType({text: word.value for text, word in words.items() if word is not None})
+    return MappingProxyType(found)
+
+
+def check(declarations: Sequence[Declaration], diagnostics: Diagnostics) -> None:
+    """Every operator that is chosen exists, takes the same tensors, and every internal one is chosen."""
+    by_name = {declaration.name: declaration for declaration in declarations}
+    chosen: set[str] = set()
+    for operator in declarations:
+        if not isinstance(operator, Operator):
+            continue
+        for name in (name for options in operator.choices.values() for name in options.values()):
+            chosen.add(name)
+            if name not in by_name:
+                diagnostics.report(operator.span, f"there is no operator '{name}' to choose", suggest(name, by_name))
+            elif [each.name for each in by_name[name].inputs] != [each.name for each in operator.inputs]:
+                diagnostics.report(operator.span, f"'{name}' does not take the arguments of '{operator.name}'")
+    for declaration in declarations:
+        if declaration.internal and declaration.name not in chosen:
+            diagnostics.report(declaration.span, f"no operator chooses '{declaration.name}'")

@@ -1,0 +1,25 @@
+"""The modules that submodules of opweave take their operators from: opweave/_special.py and the like."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .. import variants
+from ..model import Operator
+from ..submodules import SUBMODULES
+from .text import render
+
+
+def emit(operators: Sequence[Operator], source: str) -> dict[str, str]:
+    """Text by file name, one for each submodule."""
+    found = {}
+    for module in SUBMODULES.values():
+        names = sorted(
+            (name, operator.name)
+            for operator in operators
+            for path, name in variants.submodule_names(operator)
+            if path == module
+        )
+        output = f"_{module.replace('.', '_')}.py"
+        found[output] = render("submodule.py.j2", source, output, module=module, names=names)
+    return found
