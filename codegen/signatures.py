@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .model import Family, Operator
 from .schema import Argument, base_name
-from .variants import has_inplace_argument, has_out, parameters, varargs
+from .variants import has_inplace_argument, has_out, is_factory, parameters, varargs
 
 _TYPES = {
     "Tensor": "Tensor",
@@ -23,7 +23,6 @@ _TYPES = {
 OTHERS = "more"
 # Keyword-only parameters that follow from the family, after those of the schema: name, type and default.
 _ADDED = {
-    Family.FACTORY: (("requires_grad", "bool", "False"),),
     # NumPy's names of `dim` and `keepdim`, which torch accepts as well.
     Family.REDUCE: (("axis", "int | Sequence[int] | None", "None"), ("keepdims", "bool | None", "None")),
 }
@@ -58,6 +57,8 @@ def signature(operator: Operator, first: str, *, typed: bool = False, with_out: 
         parts.append(_part("inplace", "bool" if typed else None, "False"))
     added = [("out", "Tensor | None", "None")] if with_out and has_out(operator) else []
     added += _ADDED.get(operator.family, ())
+    if operator.family is Family.FACTORY or is_factory(operator):
+        added.append(("requires_grad", "bool", "False"))
     if added and not star:
         parts.append("*")
     parts += [_part(name, kind if typed else None, default) for name, kind, default in added]

@@ -70,10 +70,15 @@ def has_inplace_argument(operator: Declaration) -> bool:
 
 
 def has_out(operator: Declaration) -> bool:
-    """`out=`: wherever memory is written anew, unless the caller says where it is to lie."""
-    if operator.family is Family.COMPOSITE and any(a.name in PLACEMENT for a in operator.schema.arguments):
+    """`out=`: wherever memory is written anew, unless the result is to be like the input."""
+    if is_factory(operator) and operator.schema.self_argument is not None:
         return False
     return operator.family is not Family.VIEW and not operator.schema.returns_alias
+
+
+def is_factory(operator: Declaration) -> bool:
+    """Does it make a tensor whose place is up to the caller?"""
+    return any(argument.name in PLACEMENT for argument in operator.schema.arguments)
 
 
 def python_operator(operator: Declaration) -> PythonOperator | None:

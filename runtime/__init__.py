@@ -15,13 +15,30 @@ from typing import Any as _Any
 from . import _operators
 
 from .tensor import Tensor  # isort: skip  (the module's name is to become that of the function)
+from .allocation import empty_permuted, empty_strided
 from .construct import as_tensor, asarray, is_tensor, scalar_tensor, tensor
 from .dtypes import EXPORTS as _DTYPES
 from .dtypes import dtype, get_default_dtype, set_default_dtype
 from .errors import LinAlgError, OutOfMemoryError
-from .geometry import as_strided
-from .interchange import from_numpy, frombuffer
+from .functions import (
+    as_strided,
+    clone,
+    fill_,
+    is_conj,
+    is_floating_point,
+    is_inference,
+    is_neg,
+    is_nonzero,
+    is_same_size,
+    is_signed,
+    numel,
+    resize_as_,
+    zero_,
+)
+from .interchange import from_dlpack, from_numpy, frombuffer
 from .promotion import can_cast, promote_types, result_type
+from .sequences import inclusive_range as _inclusive_range
+from .sequences import tril_indices, triu_indices
 from .shapes import broadcast_shapes
 from .threads import get_num_threads, set_num_threads
 from .types import (
@@ -39,7 +56,7 @@ from .types import (
 # Loaded when first asked for: submodules, and names by the module that has them.
 _LAZY_MODULES = ("cpu", "nn", "special")
 _LAZY_NAMES = {
-    "Storage": "storage",
+    "TypedStorage": "storage",
     "UntypedStorage": "storage",
     "is_storage": "storage",
     "get_printoptions": "printing",
@@ -52,9 +69,9 @@ _WRITTEN_NAMES = [name for name, value in globals().items() if name[0] != "_" an
 __all__ = sorted({*_WRITTEN_NAMES, *_LAZY_NAMES, *_LAZY_MODULES, *_operators.FUNCTIONS} - {"annotations"})
 
 globals().update(_operators.FUNCTIONS)
-# From here on `int`, `float` and `bool` are dtypes in this module. They are left out of __all__, where `import *` would
-# take Python's own away from the user.
-globals().update(_DTYPES)
+# From here on `int`, `float` and `bool` are dtypes in this module, and `range` is torch's. They are left out of
+# __all__, where `import *` would take Python's own away from the user.
+globals().update(_DTYPES, range=_inclusive_range)
 __all__ += [name for name in _DTYPES if name not in vars(_builtins)]
 
 

@@ -124,11 +124,18 @@ class _Missing:
 MISSING = _Missing()
 
 
+def separate(op: Op, first: Any, others: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Integers given one by one, of which the first is not just an int."""
+    if isinstance(first, bool) or not hasattr(first, "__index__"):
+        raise TypeError(f"{op.name}() takes 1 positional argument but {1 + len(others)} were given")
+    return (first, *others)
+
+
 def integers(op: Op, name: str, values: Any) -> list[int]:
     """A list of integers; one integer stands for a list of one."""
     if isinstance(values, (tuple, list)):
         for place, value in enumerate(values):
-            if not hasattr(value, "__index__"):
+            if not hasattr(value, "__index__") or (not place and isinstance(value, bool)):
                 raise TypeError(
                     f"{op.name}(): argument '{name}' failed to unpack the object at pos {place + 1} with error "
                     f'"type must be tuple of ints,but got {type_name(value)}"'

@@ -15,7 +15,8 @@ from .errors import raise_pending, take_pending
 from .handles import OVERFLOW, shape_of, strides_of, type_name
 
 _UINT64 = EXPORTS["uint64"]
-_FLOAT32_MAXIMUM = 3.4028234663852886e38
+# The largest numbers of floating dtypes narrower than Python's, by scalar name.
+_MAXIMA = {"Half": 65504.0, "BFloat16": 3.3895313892515355e38, "Float": 3.4028234663852886e38}
 
 
 def write(target: float, value: Any) -> bool:
@@ -102,7 +103,7 @@ def _number_handle(value: float, target: dtype) -> float:
         if target.is_integer:
             if not target.minimum <= value <= target.maximum:
                 raise _range_error(target)
-        elif target.scalar_name == "Float" and math.isfinite(value) and abs(value) > _FLOAT32_MAXIMUM:
+        elif math.isfinite(value) and abs(value) > _MAXIMA.get(target.scalar_name, math.inf):
             raise _range_error(target)
         handle = lib.number_d(value)
     if not handle:
@@ -110,9 +111,12 @@ def _number_handle(value: float, target: dtype) -> float:
     return handle
 
 
+_C_TYPES = {"int32": "int", "float32": "float", "float16": "c10::Half", "bfloat16": "c10::BFloat16"}
+
+
 def _range_error(target: dtype) -> RuntimeError:
     name = str(target).rpartition(".")[2]
-    c_type = {"int32": "int", "float32": "float"}.get(name, name + "_t")
+    c_type = _C_TYPES.get(name, name + "_t")
     return RuntimeError(f"value cannot be converted to type {c_type} without overflow")
 
 

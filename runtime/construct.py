@@ -236,20 +236,26 @@ def _collect(value: Any, shape: tuple[int, ...], dim: int, values: list[Any]) ->
     if dim == len(shape):
         if isinstance(value, handles.Tensor):
             if value.numel() != 1:
-                raise ValueError("only one element tensors can be converted to Python scalars")
+                raise _not_a_number(value)
             value = value.item()
         elif interchange.is_array_scalar(value) or getattr(value, "shape", None) == ():
             value = value.item()
         values.append(value)
         return
     if isinstance(value, handles.Tensor):
-        raise ValueError("only one element tensors can be converted to Python scalars")
+        raise _not_a_number(value)
     if not _is_sequence(value):
         raise TypeError("not a sequence")
     if len(value) != shape[dim]:
         raise ValueError(f"expected sequence of length {shape[dim]} at dim {dim} (got {len(value)})")
     for element in value:
         _collect(element, shape, dim + 1, values)
+
+
+def _not_a_number(tensor: TensorType) -> Exception:
+    if tensor.dtype.is_floating_point:
+        return ValueError("only one element tensors can be converted to Python scalars")
+    return TypeError("only integer tensors of a single element can be converted to an index")
 
 
 # ---- numbers to memory --------------------------------------------------------------------------------------

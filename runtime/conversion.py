@@ -1,19 +1,17 @@
-"""Methods of Tensor that turn it into something else: Python numbers, lists, arrays, bytes, other dtypes, copies."""
+"""Methods of Tensor that turn it into something else: Python numbers, lists, arrays, bytes, copies."""
 
 # mypy: disable-error-code="no-any-return"
 # (in a mixin `self` is an instance of the class that it is mixed into, which mypy calls Any)
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from . import handles
 from ._C import ffi, lib
-from .assignment import Source
 from .dtypes import BY_CODE, EXPORTS, dtype
-from .errors import raise_pending
-from .handles import address_of, shape_of, strides_of, type_name, wrap
-from .types import check_device, contiguous_format, device, memory_format, preserve_format, wants_contiguous
+from .handles import address_of, shape_of, strides_of, wrap
+from .types import device
 
 _BOOL = EXPORTS["bool"]
 _UINT64_MAXIMUM = EXPORTS["uint64"].maximum
@@ -21,34 +19,14 @@ _CONTIGUOUS = 1
 """OW_CONTIGUOUS, a flag of handles."""
 
 
-def _cast_method(name: str, target: dtype) -> Any:
-    def cast(self: Any, memory_format: Any = preserve_format) -> Any:
-        if lib.dtype(self._h) == target.code:
-            return self
-        return wrap(lib.clone_(self._h, target.code, wants_contiguous(name, memory_format)), self)
-
-    cast.__name__ = name
-    cast.__qualname__ = f"Tensor.{name}"
-    cast.__doc__ = f"The elements as {target!r}; itself when they are."
-    return cast
-
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ._dtype_names import CastMethods
     from ._operators import Number
     from .tensor import Tensor as TensorType
-else:
-    # `float()`, `int()` and so on, one for each dtype.
-    CastMethods = type(
-        "CastMethods",
-        (),
-        {"__slots__": ()} | {of.method: _cast_method(of.method, of) for of in BY_CODE if of.method},
-    )
 
 
-class ConversionMethods(CastMethods):
+class ConversionMethods:
     """Mixed into Tensor."""
 
     __slots__ = ()
@@ -99,80 +77,22 @@ class ConversionMethods(CastMethods):
             return int(self.item())
         raise TypeError("only integer tensors of a single element can be converted to an index")
 
-    # ---- other dtypes ----
-
-    @overload
-    def to(
-        self,
-        dtype: dtype,
-        non_blocking: bool = False,
-        copy: bool = False,
+    def new_tensor(
+        self: Any,
+        data: Any,
         *,
-        memory_format: memory_format | None = None,
-    ) -> TensorType: ...
-    @overload
-    def to(
-        self,
-        device: device | str | None = None,
         dtype: dtype | None = None,
-        non_blocking: bool = False,
-        copy: bool = False,
-        *,
-        memory_format: memory_format | None = None,
-    ) -> TensorType: ...
-    @overload
-    def to(
-        self,
-        other: TensorType,
-        non_blocking: bool = False,
-        copy: bool = False,
-        *,
-        memory_format: memory_format | None = None,
-    ) -> TensorType: ...
-    def to(self: Any, *args: Any, **kwargs: Any) -> TensorType:
-        """The elements with another dtype: itself when nothing changes and no copy is asked for.
+        device: device | str | None = None,
+        requires_grad: bool = False,
+    ) -> TensorType:
+        """A new tensor with the values of `data`, of the dtype of this one when none is given."""
+        from .construct import tensor
 
-        Takes `to(dtype)`, `to(device)`, `to(device, dtype)` or `to(other)`, each followed by `non_blocking` and
-        `copy`, and `memory_format` by keyword.
-        """
-        if len(args) == 1 and not kwargs and type(args[0]) is dtype:
-            wanted: dtype | None = args[0]
-            copy = contiguous = False
-        else:
-            wanted, copy, contiguous = _to_arguments(args, kwargs)
-        code = lib.dtype(self._h) if wanted is None else wanted.code
-        if not copy and code == lib.dtype(self._h):
-            return self
-        return wrap(lib.clone_(self._h, code, contiguous), self)
-
-    @overload
-    def type(self, dtype: None = None, non_blocking: bool = False) -> str: ...
-    @overload
-    def type(self, dtype: dtype | str, non_blocking: bool = False) -> TensorType: ...
-    def type(self: Any, dtype: Any = None, non_blocking: bool = False) -> str | TensorType:
-        """The name of the type, such as `opweave.FloatTensor`, or the elements with another dtype."""
-        if dtype is None:
-            return f"opweave.{BY_CODE[lib.dtype(self._h)].scalar_name}Tensor"
-        return self.to(_dtype_of_name(dtype))
-
-    def type_as(self: Any, other: TensorType) -> TensorType:
-        """The elements with the dtype of `other`."""
-        return self.to(other.dtype)
-
-    def copy_(self: Any, src: TensorType | Number, non_blocking: bool = False) -> TensorType:
-        """Copies the elements of `src`, broadcast and converted, into this tensor."""
-        if isinstance(src, handles.Tensor):
-            if not lib.copy_(self._h, src._h):
-                raise_pending()
-        elif isinstance(src, (int, float)):
-            source = Source(src, self._h)
-            try:
-                source.copy_into(self._h)
-            finally:
-                source.release()
-        else:
-            raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type_name(src)}")
-        return self
+        if isinstance(data, handles.Tensor):
+            source: Any = data.to(dtype, copy=True) if dtype is not None else data.clone()
+            return source
+        wanted = self.dtype if dtype is None else dtype
+        return tensor(data, dtype=wanted, device=device, requires_grad=requires_grad)
 
     # ---- NumPy ----
 
@@ -191,6 +111,13 @@ class ConversionMethods(CastMethods):
                 raise ValueError(f"a copy is needed to convert {array.dtype} to {dtype}")
             return array.astype(dtype)
         return array.copy() if copy else array
+
+    def __dlpack__(self: Any, **options: Any) -> Any:
+        """A DLPack capsule over the same memory, made by NumPy."""
+        return self.numpy().__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0
 
     def __array_wrap__(self: Any, array: NDArray[Any], context: Any = None, return_scalar: bool = False) -> TensorType:
         # What a function of NumPy made of a tensor becomes a tensor.
@@ -231,68 +158,6 @@ def _rebuild_tensor(
     if state:
         tensor.__dict__.update(state)
     return tensor
-
-
-# ---- arguments of to() --------------------------------------------------------------------------------------
-
-
-def _to_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[dtype | None, bool, bool]:
-    """The dtype (None: the tensor's own), whether to copy in any case, and whether to copy in C order."""
-    names: tuple[str, ...]
-    first = args[0] if args else None
-    if isinstance(first, handles.Tensor) or "other" in kwargs:
-        names = ("other", "non_blocking", "copy")
-    elif isinstance(first, dtype) or (isinstance(first, type) and first in (bool, int, float)):
-        names = ("dtype", "non_blocking", "copy")
-    else:
-        names = ("device", "dtype", "non_blocking", "copy")
-    given = dict(zip(names, args, strict=False))
-    unknown = [name for name in kwargs if name not in (*names, "memory_format") or name in given]
-    if len(args) > len(names) or unknown:
-        raise TypeError(_TO_FORMS.format(_call_text(args, kwargs)))
-    given.update(kwargs)
-    memory_format = given.pop("memory_format", None)
-    for name in ("non_blocking", "copy"):
-        if not isinstance(given.get(name, False), bool):
-            raise TypeError(_TO_FORMS.format(_call_text(args, kwargs)))
-    wanted = None
-    if given.get("other") is not None:
-        if not isinstance(given["other"], handles.Tensor):
-            raise TypeError(_TO_FORMS.format(_call_text(args, kwargs)))
-        wanted = given["other"].dtype
-    place = given.get("device")
-    if place is not None:
-        if not isinstance(place, (str, int, device)):
-            raise TypeError(_TO_FORMS.format(_call_text(args, kwargs)))
-        check_device(place)
-    if given.get("dtype") is not None:
-        wanted = dtype.resolve(given["dtype"], "to")
-    contiguous = memory_format is contiguous_format or wants_contiguous("to", memory_format)
-    return wanted, given.get("copy", False), contiguous
-
-
-_TO_FORMS = """to() received an invalid combination of arguments - got ({}), but expected one of:
- * (opweave.device device = None, opweave.dtype dtype = None, bool non_blocking = False, bool copy = False, *, \
-opweave.memory_format memory_format = None)
- * (opweave.dtype dtype, bool non_blocking = False, bool copy = False, *, opweave.memory_format memory_format = None)
- * (Tensor other, bool non_blocking = False, bool copy = False, *, opweave.memory_format memory_format = None)"""
-
-
-def _call_text(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-    """The types of the arguments of a call."""
-    keywords = (f"{name}={type(value).__name__}" for name, value in kwargs.items())
-    return ", ".join([*(type(value).__name__ for value in args), *keywords])
-
-
-def _dtype_of_name(value: Any) -> dtype:
-    """The dtype meant by `opweave.FloatTensor` and the like."""
-    if isinstance(value, dtype):
-        return value
-    if isinstance(value, str):
-        for found in BY_CODE:
-            if value == f"opweave.{found.scalar_name}Tensor":
-                return found
-    raise ValueError(f"invalid type: {value.__name__ if isinstance(value, type) else value!r}")
 
 
 # ---- memory to values and back ------------------------------------------------------------------------------

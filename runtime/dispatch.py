@@ -15,11 +15,12 @@ from . import arguments as _arguments
 from ._C import lib
 from .arguments import MISSING as MISSING
 from .arguments import Arguments, dtype_code, integer, integers, is_operand, type_name
+from .arguments import separate as separate
 from .dtypes import BY_CODE
 from .dtypes import dtype as dtype_class
 from .errors import raise_pending, take_pending
 from .handles import OVERFLOW
-from .types import check_placement
+from .types import check_placement, memory_order
 
 NONE = -(2**63)
 """OW_NONE: an integer argument that was not given."""
@@ -268,7 +269,15 @@ def factory(
             raise ValueError(OVERFLOW) from None
         if not handle:
             return _dispatch(op, (target,), size, params, dtype, out)
-        return arguments.result(handle) if out is None else out
+        if out is not None:
+            return out
+        order = memory_order(op.name, placement.get("memory_format"))
+        if order > 1:
+            contiguous, handle = handle, lib.empty_like(handle, -1, order)
+            lib.release(contiguous)
+            if not handle:
+                raise_pending()
+        return arguments.result(handle)
     finally:
         arguments.release()
 
@@ -281,11 +290,19 @@ def composite(op: Op, body: Callable[..., Any], arguments: tuple[Any, ...], dtyp
                 f"{op.name}(): argument '{name}' (position {place + 1}) must be Tensor, "
                 f"not {type_name(arguments[place])}"
             )
-    code = lib.dtype(arguments[0]._h) if dtype is None else dtype_code(op, dtype)
+    if dtype is not None:
+        code = dtype_code(op, dtype)
+    else:
+        code = lib.dtype(arguments[0]._h) if op.inputs else lib.get_default_dtype()
     if code in op.refused:
         raise NotImplementedError(f'"{op.name}" not implemented for {BY_CODE[code].scalar_name!r}')
     result = body(*arguments)
-    return result if out is None else _store(op, result, out)
+    if out is not None:
+        return _store(op, result, out)
+    for value in arguments[: len(op.inputs)]:
+        if type(value) is not Tensor and isinstance(value, Tensor) and type(result) is Tensor:
+            return result.as_subclass(type(value))
+    return result
 
 
 def binary_composite(op: Op, body: Callable[..., Any], left: Any, right: Any) -> Any:

@@ -14,13 +14,15 @@ from .dispatch import overloads
 from .dtypes import dtype
 from .errors import raise_pending
 from .handles import integer, integers, shape_of, strides_of, wrap
-from .types import Size, contiguous_format, memory_format, preserve_format, wants_contiguous
+from .types import Size, contiguous_format, memory_format, memory_order, preserve_format
 
 if TYPE_CHECKING:
     from .tensor import Tensor as TensorType
 
 _CONTIGUOUS = 1
 """OW_CONTIGUOUS, a flag of handles."""
+_C_ORDER, _CHANNELS_LAST = 1, 2
+"""ow_order"""
 
 
 class GeometryMethods:
@@ -57,19 +59,33 @@ class GeometryMethods:
 
     def is_contiguous(self: Any, *, memory_format: memory_format = contiguous_format) -> bool:
         """Do the elements lie in memory in the order of their indices, without gaps?"""
-        wants_contiguous("is_contiguous", memory_format)
-        return bool(lib.flags(self._h) & _CONTIGUOUS)
+        order = memory_order("is_contiguous", memory_format)
+        if order < _CHANNELS_LAST:
+            return bool(lib.flags(self._h) & _CONTIGUOUS)
+        return _is_channels_last(tuple(self.shape), strides_of(self._h), order + 2)
 
     def contiguous(self: Any, *, memory_format: memory_format = contiguous_format) -> TensorType:
         """This tensor when it is contiguous, else a contiguous copy."""
-        wanted = memory_format is contiguous_format or wants_contiguous("contiguous", memory_format)
-        if lib.flags(self._h) & _CONTIGUOUS or not wanted:
+        if memory_format is contiguous_format:
+            order = _C_ORDER
+        else:
+            order = memory_order("contiguous", memory_format)
+            if not order and not lib.flags(self._h) & _CONTIGUOUS:
+                raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
+        if order < _CHANNELS_LAST and lib.flags(self._h) & _CONTIGUOUS:
             return self
-        return wrap(lib.clone_(self._h, -1, True), self)
+        if order >= _CHANNELS_LAST and self.is_contiguous(memory_format=memory_format):
+            return self
+        return wrap(lib.clone_(self._h, -1, order), self)
+
+    def dim_order(self: Any) -> tuple[int, ...]:
+        """The dimensions in the order in which they lie in memory, the slowest one first."""
+        strides = strides_of(self._h)
+        return tuple(sorted(range(len(strides)), key=lambda dim: -strides[dim]))
 
     def clone(self: Any, *, memory_format: memory_format = preserve_format) -> TensorType:
         """A copy with memory of its own."""
-        return wrap(lib.clone_(self._h, -1, wants_contiguous("clone", memory_format)), self)
+        return wrap(lib.clone_(self._h, -1, memory_order("clone", memory_format)), self)
 
     def as_strided(
         self: Any, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
@@ -128,13 +144,6 @@ class GeometryMethods:
         return _matrix_transpose(self, "mH")
 
 
-def as_strided(
-    input: TensorType, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
-) -> TensorType:
-    """A view of the storage of `input` with this shape, these strides and this position of the first element."""
-    return input.as_strided(size, stride, storage_offset)
-
-
 def _view_as_dtype(input: Any, size: Any) -> Any:
     """The overload of `view` that takes a dtype: the same bytes as elements of another kind."""
     if not isinstance(size, dtype):
@@ -167,6 +176,19 @@ def _resized_elements(
 
 
 overloads["view"] = _view_as_dtype
+
+
+def _is_channels_last(sizes: tuple[int, ...], strides: tuple[int, ...], ndim: int) -> bool:
+    """Do the channels, dimension 1, lie next to each other and all elements without gaps?"""
+    if len(sizes) != ndim:
+        return False
+    expected = 1
+    for dim in (1, *range(ndim - 1, 1, -1), 0):
+        if sizes[dim] != 1:
+            if strides[dim] != expected:
+                return False
+            expected *= sizes[dim]
+    return True
 
 
 def _matrix_transpose(tensor: Any, name: str) -> TensorType:

@@ -11,9 +11,12 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from . import handles
 from ._C import ffi, lib
+from ._handle import array_struct, read_array
 from .dtypes import BY_CODE, BY_NUMPY_NAME, dtype
-from .handles import shape_of, strides_of, type_name, wrap
+from .errors import raise_pending
+from .handles import shape_of, type_name, wrap
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,10 +24,7 @@ if TYPE_CHECKING:
 
     from .tensor import Tensor as TensorType
 
-__all__ = ["from_numpy", "frombuffer"]
-
-_CONTIGUOUS = 1
-"""OW_CONTIGUOUS, a flag of handles."""
+__all__ = ["from_dlpack", "from_numpy", "frombuffer"]
 
 # ---- owners of memory ---------------------------------------------------------------------------------------
 
@@ -117,6 +117,14 @@ def from_numpy(ndarray: NDArray[Any]) -> TensorType:
 def from_array(array: Any, warn: bool = True) -> TensorType:
     """A tensor over the memory of an array, with a warning (if wanted) when the array must not be written."""
     of = dtype_of_array(array)
+    number = next(_numbers)
+    _owners[number] = array
+    handle = read_array(array, of.code, number)
+    if handle:
+        return wrap(handle)
+    del _owners[number]
+    if handle is not None:
+        raise_pending()
     itemsize = of.itemsize
     shape = array.shape
     strides: list[int] = []
@@ -150,9 +158,9 @@ def from_array(array: Any, warn: bool = True) -> TensorType:
 class _Exported:
     """What an array made from a tensor refers to: it keeps the tensor, and so the memory."""
 
-    __slots__ = ("__array_interface__", "_tensor")
+    __slots__ = ("__array_struct__", "_tensor")
 
-    __array_interface__: dict[str, Any]
+    __array_struct__: Any
     _tensor: Any
 
 
@@ -165,27 +173,30 @@ def to_array(tensor: Any) -> NDArray[Any]:
 
     handle = tensor._h
     of = tensor.dtype
-    shape = tuple(shape_of(handle))
     typestring = _typestrings.get(of)
     if typestring is None:
         if of.numpy_name is None:
             raise TypeError(f"Got unsupported ScalarType {of.scalar_name}")
         typestring = _typestrings[of] = numpy.dtype(of.numpy_name).str
-    address = lib.data_ptr(handle)
-    if not address:
-        return numpy.empty(shape, typestring)
+    if not lib.data_ptr(handle):
+        return numpy.empty(tuple(shape_of(handle)), typestring)
     exported = _Exported()
     exported._tensor = tensor
-    exported.__array_interface__ = {
-        "version": 3,
-        "shape": shape,
-        "typestr": typestring,
-        "data": (address, lib.storage_readonly(lib.storage_of(handle)) != 0),
-    }
-    if not lib.flags(handle) & _CONTIGUOUS:
-        itemsize = of.itemsize
-        exported.__array_interface__["strides"] = tuple(stride * itemsize for stride in strides_of(handle))
+    exported.__array_struct__ = array_struct(handle, typestring[1], lib.storage_readonly(lib.storage_of(handle)))
     return numpy.asarray(exported)
+
+
+# ---- DLPack -------------------------------------------------------------------------------------------------
+
+
+def from_dlpack(ext_tensor: Any) -> TensorType:
+    """A tensor over the memory of an object with `__dlpack__`, such as a tensor of another library."""
+    if isinstance(ext_tensor, handles.Tensor):
+        view: TensorType = ext_tensor.detach()
+        return view
+    import numpy
+
+    return from_array(ext_tensor if is_array(ext_tensor) else numpy.from_dlpack(ext_tensor))
 
 
 # ---- other buffers ------------------------------------------------------------------------------------------

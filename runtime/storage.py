@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from . import handles
 from ._C import lib
-from .dtypes import EXPORTS, dtype
+from .dtypes import BY_CODE, EXPORTS, dtype
 from .types import CPU, device
 
 if TYPE_CHECKING:
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
 
     from .tensor import Tensor
 
-__all__ = ["Storage", "UntypedStorage"]
+__all__ = ["TypedStorage", "UntypedStorage"]
 
 
-class Storage:
-    """The memory behind tensors, in elements of one dtype. All views of one memory have the same Storage object."""
+class TypedStorage:
+    """The memory behind tensors, in elements of one dtype. All views of one memory have the same object."""
 
     __slots__ = ("__weakref__", "_elements")
     __module__ = "opweave"
@@ -59,10 +60,10 @@ class Storage:
         return self._elements.data_ptr()
 
     def type(self) -> str:
-        return f"opweave.{self._kind()}"
+        return f"opweave.{self.dtype.scalar_name}Storage"
 
-    def _kind(self) -> str:
-        return self.dtype.scalar_name + "Storage"
+    def _title(self) -> str:
+        return f"TypedStorage(dtype={self.dtype}, device=cpu)"
 
     def tolist(self) -> list[Any]:
         return list(self._elements.tolist())
@@ -92,23 +93,50 @@ class Storage:
             raise IndexError(f"index {place} out of range for storage of size {len(self)}")
         return place
 
-    def fill_(self, value: Any) -> Storage:
+    def fill_(self, value: Any) -> TypedStorage:
         self._elements[:] = value
         return self
 
-    def copy_(self, source: Storage, non_blocking: bool = False) -> Storage:
+    def copy_(self, source: TypedStorage, non_blocking: bool = False) -> TypedStorage:
         self._elements.copy_(source._elements)
         return self
 
-    def clone(self) -> Storage:
-        """The same elements in memory of their own."""
-        copied: Storage = _make(type(self), self._elements.clone())
-        return copied
+    def to(self, *, dtype: Any) -> TypedStorage:
+        """The elements converted to another dtype, in memory of their own; itself when they have it."""
+        converted = self._elements.to(dtype)
+        return self if converted is self._elements else storage_of(converted)
 
-    def __copy__(self) -> Storage:
+    def cpu(self) -> TypedStorage:
         return self
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Storage:
+    def __getattr__(self, name: str) -> Any:
+        # `float()`, `int()` and so on, one for each dtype.
+        for of in BY_CODE:
+            if name == of.method:
+                return partial(self.to, dtype=of)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    is_cuda = False
+
+    def is_shared(self) -> bool:
+        """Is the memory shared with other processes?"""
+        return False
+
+    is_pinned = is_shared
+
+    def untyped(self) -> UntypedStorage:
+        """The same memory in bytes."""
+        return self._elements.untyped_storage()
+
+    def clone(self) -> TypedStorage:
+        """The same elements in memory of their own."""
+        copied: TypedStorage = _make(type(self), self._elements.clone())
+        return copied
+
+    def __copy__(self) -> TypedStorage:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> TypedStorage:
         copied = memo[id(self)] = self.clone()
         return copied
 
@@ -119,20 +147,23 @@ class Storage:
 
     def __repr__(self) -> str:
         lines = [f" {value}" for value in self.tolist()]
-        return "\n".join([*lines, f"[opweave.{self._kind()} of size {len(self)}]"])
+        return "\n".join([*lines, f"[opweave.{self._title()} of size {len(self)}]"])
 
 
-class UntypedStorage(Storage):
+class UntypedStorage(TypedStorage):
     """The memory behind tensors in bytes."""
 
     __slots__ = ()
     __module__ = "opweave"
 
-    def _kind(self) -> str:
-        return "UntypedStorage"
+    def _title(self) -> str:
+        return "UntypedStorage(device=cpu)"
+
+    def type(self) -> str:
+        return "opweave.UntypedStorage"
 
 
-def _make(kind: type[Storage], elements: Any) -> Any:
+def _make(kind: type[TypedStorage], elements: Any) -> Any:
     made = object.__new__(kind)
     made._elements = elements
     return made
@@ -140,12 +171,12 @@ def _make(kind: type[Storage], elements: Any) -> Any:
 
 # By address, class and dtype, while they are in use. The address cannot be taken by another storage meanwhile, as the
 # elements keep it.
-_storages: WeakValueDictionary[tuple[int, type, int], Storage] = WeakValueDictionary()
+_storages: WeakValueDictionary[tuple[int, type, int], TypedStorage] = WeakValueDictionary()
 
 
 def storage_of(tensor: Any, untyped: bool = False) -> Any:
     """The storage of a tensor, the same object for all its views."""
-    kind = UntypedStorage if untyped else Storage
+    kind = UntypedStorage if untyped else TypedStorage
     code = EXPORTS["uint8"].code if untyped else lib.dtype(tensor._h)
     address = lib.storage_of(tensor._h)
     found = _storages.get((address, kind, code))
@@ -155,17 +186,17 @@ def storage_of(tensor: Any, untyped: bool = False) -> Any:
     return found
 
 
-def tensor_over(storage: Storage, offset: int, sizes: tuple[int, ...], strides: tuple[int, ...]) -> float:
+def tensor_over(storage: TypedStorage, offset: int, sizes: tuple[int, ...], strides: tuple[int, ...]) -> float:
     """The handle of a tensor with this geometry in the storage."""
     return lib.as_strided(storage._elements._h, sizes, strides, len(sizes), offset, -1)
 
 
-def _rebuild_storage(kind: type[Storage], data: bytes, of: dtype) -> Storage:
+def _rebuild_storage(kind: type[TypedStorage], data: bytes, of: dtype) -> TypedStorage:
     from .conversion import tensor_of_bytes
 
-    made: Storage = _make(kind, tensor_of_bytes(data, (len(data) // of.itemsize,), of))
+    made: TypedStorage = _make(kind, tensor_of_bytes(data, (len(data) // of.itemsize,), of))
     return made
 
 
-def is_storage(value: object) -> TypeIs[Storage]:
-    return isinstance(value, Storage)
+def is_storage(value: object) -> TypeIs[TypedStorage]:
+    return isinstance(value, TypedStorage)

@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from . import _operators, handles, indexing
 from ._C import lib
 from ._handle import Owner
+from .casts import DtypeMethods
 from .conversion import ConversionMethods
 from .dtypes import BY_CODE, dtype
 from .geometry import GeometryMethods
 from .handles import shape_of
 from .indexing import IndexingMethods
-from .types import CPU, Size, device, layout, strided
+from .mutation import MutationMethods
+from .types import CPU, Size, device, layout, memory_format, preserve_format, strided
 
 if TYPE_CHECKING:
-    from .storage import Storage, UntypedStorage
+    from .storage import TypedStorage, UntypedStorage
 
 __all__ = ["Tensor"]
 
@@ -28,7 +30,15 @@ _DETACH = handles.operator_index("detach")
 _Kind = TypeVar("_Kind", bound="Tensor")
 
 
-class Tensor(Owner, IndexingMethods, ConversionMethods, GeometryMethods, _operators.TensorMethods):
+class Tensor(
+    Owner,
+    IndexingMethods,
+    ConversionMethods,
+    DtypeMethods,
+    GeometryMethods,
+    MutationMethods,
+    _operators.TensorMethods,
+):
     """An array of numbers of one dtype. Made by `opweave.tensor`, `zeros`, `from_numpy` and their like."""
 
     __slots__ = ()
@@ -43,10 +53,12 @@ class Tensor(Owner, IndexingMethods, ConversionMethods, GeometryMethods, _operat
     grad_fn = None
     is_leaf = True
 
-    is_cuda = False
-    is_meta = False
-    is_quantized = False
-    is_sparse = False
+    retains_grad = False
+    output_nr = 0
+
+    is_cpu = True
+    is_cuda = is_ipu = is_maia = is_meta = is_mkldnn = is_mps = is_mtia = is_vulkan = is_xla = is_xpu = False
+    is_nested = is_quantized = is_sparse = is_sparse_csr = False
 
     # Comparing elements with == must not take away the hash by identity.
     __hash__ = object.__hash__
@@ -108,11 +120,11 @@ class Tensor(Owner, IndexingMethods, ConversionMethods, GeometryMethods, _operat
         """Position of the first element in the storage."""
         return lib.storage_offset(self._h)
 
-    def storage(self) -> Storage:
+    def storage(self) -> TypedStorage:
         """The memory of this tensor and of all its views, as a one-dimensional sequence of elements."""
         from .storage import storage_of
 
-        found: Storage = storage_of(self)
+        found: TypedStorage = storage_of(self)
         return found
 
     def untyped_storage(self) -> UntypedStorage:
@@ -135,8 +147,18 @@ class Tensor(Owner, IndexingMethods, ConversionMethods, GeometryMethods, _operat
         """Index of the device; -1 on the CPU."""
         return -1
 
-    def cpu(self) -> Tensor:
-        return self
+    def cpu(self, memory_format: memory_format = preserve_format) -> Tensor:
+        """The tensor itself, or a copy in another memory order."""
+        return self.to("cpu", memory_format=memory_format)
+
+    def is_nonzero(self) -> bool:
+        """`bool(self)`"""
+        return bool(self)
+
+    def is_conj(self) -> bool:
+        return False
+
+    is_neg = is_inference = is_pinned = is_shared = is_conj
 
     def is_same_size(self, other: Tensor) -> bool:
         return self.shape == other.shape
@@ -145,6 +167,14 @@ class Tensor(Owner, IndexingMethods, ConversionMethods, GeometryMethods, _operat
     def data(self) -> Tensor:
         """The same elements without history."""
         return handles.wrap(lib.view0(_DETACH, self._h), self)
+
+    @data.setter
+    def data(self, value: Tensor) -> None:
+        if not isinstance(value, Tensor):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+        view = handles.wrap(lib.view0(_DETACH, value._h))
+        # The two objects exchange their handles, so that each is freed by the object that has it in the end.
+        self._h, view._h = view._h, self._h
 
     def as_subclass(self, cls: type[_Kind]) -> _Kind:
         """The same elements as a tensor of class `cls`."""

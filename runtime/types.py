@@ -68,7 +68,11 @@ class Size(tuple[int, ...]):
 
 # ---- devices ------------------------------------------------------------------------------------------------
 
-_DEVICE_TYPES = ("cpu", "cuda", "meta")
+# torch's, in its order: a device can be named that no tensor can be on.
+_DEVICE_TYPES = (
+    "cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla", "lazy",
+    "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone",
+)  # fmt: skip
 
 
 class device:  # noqa: N801 (PyTorch's name)
@@ -174,15 +178,16 @@ channels_last = memory_format("channels_last")
 channels_last_3d = memory_format("channels_last_3d")
 
 
-def wants_contiguous(function: str, value: Any) -> bool:
-    """Does this memory format ask for C order, rather than for that of the input?"""
-    if value is preserve_format or value is None:
-        return False
-    if value is contiguous_format:
-        return True
-    if isinstance(value, memory_format):
-        raise NotImplementedError(f"{function}(): {value!r} is not supported")
-    raise TypeError(f"{function}(): argument 'memory_format' must be opweave.memory_format, not {type(value).__name__}")
+_ORDERS = {None: 0, preserve_format: 0, contiguous_format: 1, channels_last: 2, channels_last_3d: 3}
+
+
+def memory_order(function: str, value: Any) -> int:
+    """A memory format as the core numbers it (ow_order): 0 keeps the order of the input, 1 is C order."""
+    if value is not None and not isinstance(value, memory_format):
+        raise TypeError(
+            f"{function}(): argument 'memory_format' must be opweave.memory_format, not {type(value).__name__}"
+        )
+    return _ORDERS[value]
 
 
 def check_device(value: Any) -> None:
@@ -211,6 +216,6 @@ def check_placement(
     if pin_memory:
         raise RuntimeError(f"{function}(): memory cannot be pinned because there is no accelerator")
     if memory_format is not None:
-        wants_contiguous(function, memory_format)
+        memory_order(function, memory_format)
     if requires_grad:
         raise NotImplementedError(f"{function}(): gradients are not supported")

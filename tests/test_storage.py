@@ -88,10 +88,11 @@ def test_pickles_and_deep_copies_share_as_the_originals_did() -> None:
 
 
 def test_text() -> None:
-    assert repr(opweave.tensor([1.0, 2.5]).storage()) == " 1.0\n 2.5\n[opweave.FloatStorage of size 2]"
-    assert repr(opweave.tensor([True]).storage()) == " True\n[opweave.BoolStorage of size 1]"
-    assert repr(opweave.zeros(0).storage()) == "[opweave.FloatStorage of size 0]"
-    assert repr(opweave.tensor([258]).untyped_storage()[:2]) == " 2\n 1\n[opweave.UntypedStorage of size 2]"
+    title = "[opweave.TypedStorage(dtype=opweave.{}, device=cpu) of size {}]"
+    assert repr(opweave.tensor([1.0, 2.5]).storage()) == " 1.0\n 2.5\n" + title.format("float32", 2)
+    assert repr(opweave.tensor([True]).storage()) == " True\n" + title.format("bool", 1)
+    assert repr(opweave.zeros(0).storage()) == "[opweave.TypedStorage(dtype=opweave.float32, device=cpu) of size 0]"
+    assert repr(opweave.tensor([258]).untyped_storage()[:2]) == " 2\n 1\n[opweave.UntypedStorage(device=cpu) of size 2]"
 
 
 def test_bad_use() -> None:
@@ -108,7 +109,7 @@ def test_bad_use() -> None:
     with pytest.raises(TypeError, match="can't assign a str"):
         storage[0] = "x"
     with pytest.raises(TypeError, match="cannot be made by itself"):
-        opweave.Storage()
+        opweave.TypedStorage()
     assert storage.tolist() == [1, 2]
 
 

@@ -50,7 +50,8 @@ double as_strided(double t, const int64_t *sizes, const int64_t *strides, int32_
 double from_memory(uintptr_t data, int64_t nbytes, const int64_t *sizes, const int64_t *strides, int32_t ndim,
                    int32_t dtype, int64_t owner, int32_t readonly);
 void set_release_owner(uintptr_t function); /* void (*)(int64_t owner) */
-double clone_(double t, int32_t dtype, int32_t contiguous); /* dtype -1: the tensor's own; libc has a `clone` */
+double clone_(double t, int32_t dtype, int32_t order); /* dtype -1: the tensor's own; order: ow_order; libc has a `clone` */
+double empty_like(double t, int32_t dtype, int32_t order); /* as clone_, without the elements */
 double copy_(double dst, double src);
 double resize_(double t, const int64_t *sizes, int32_t ndim);
 

@@ -110,10 +110,16 @@ double from_memory(uintptr_t data, int64_t nbytes, const int64_t *sizes, const i
     return ow_pack(foreign(data, nbytes, sizes, strides, ndim, dtype, owner, readonly ? OW_STORAGE_READONLY : 0));
 }
 
-double clone_(double t, int32_t dtype, int32_t contiguous) {
+double clone_(double t, int32_t dtype, int32_t order) {
     ow_tensor *self = ow_unpack(t);
     if (self->keys) return 0.0;
-    return ow_pack(ow_clone(self, dtype < 0 ? self->dtype : dtype, contiguous));
+    return ow_pack(ow_clone(self, dtype < 0 ? self->dtype : dtype, order));
+}
+
+double empty_like(double t, int32_t dtype, int32_t order) {
+    ow_tensor *self = ow_unpack(t);
+    if (self->keys) return 0.0;
+    return ow_pack(ow_empty_like(self, dtype, order));
 }
 
 double copy_(double dst, double src) {

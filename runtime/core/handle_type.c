@@ -10,6 +10,7 @@
 #include <Python.h>
 #include <structmember.h>
 
+#include "array_struct.h"
 #include "tensor.h"
 
 typedef struct {
@@ -51,8 +52,15 @@ static PyType_Spec owner_spec = {
     .slots = owner_slots,
 };
 
+static PyMethodDef functions[] = {
+    {"read_array", ow_read_array, METH_VARARGS, "A handle over the memory of a NumPy array."},
+    {"array_struct", ow_array_struct, METH_VARARGS, "The memory of a tensor as NumPy's array interface."},
+    {NULL, NULL, 0, NULL},
+};
+
 static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT, .m_name = "opweave._handle", .m_doc = "The base of class Tensor.", .m_size = -1,
+    .m_methods = functions,
 };
 
 PyMODINIT_FUNC PyInit__handle(void);

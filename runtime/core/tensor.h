@@ -157,8 +157,13 @@ ow_tensor *ow_extern(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const
 
 /* dst[...] = src with broadcasting and casting; 1, or 0 with the error set. (copy.c) */
 int ow_copy(ow_tensor *dst, ow_tensor *src);
-/* A tensor of the given dtype with torch's preserved memory order; the same values. (copy.c) */
-ow_tensor *ow_clone(ow_tensor *t, int dtype, int contiguous);
+/* In which order the elements of a new tensor lie; torch's memory formats, numbered as types.py does. */
+typedef enum ow_order { OW_PRESERVE_ORDER, OW_C_ORDER, OW_CHANNELS_LAST, OW_CHANNELS_LAST_3D } ow_order;
+
+/* A tensor of the same shape, of the given dtype and order. (copy.c) */
+ow_tensor *ow_empty_like(ow_tensor *t, int dtype, int order);
+/* The same with the same values. (copy.c) */
+ow_tensor *ow_clone(ow_tensor *t, int dtype, int order);
 
 /* Common dtype of tensors (NULL entries skipped) by torch's rules: dimensioned tensors before 0-dim ones before
  * numbers, a category each. (promotion.c) */

@@ -29,8 +29,13 @@ ow_cast ow_cast_loop(int dst_dtype, int src_dtype) {
 
 int ow_copy(ow_tensor *dst, ow_tensor *src) { return dst == src; }
 
-ow_tensor *ow_clone(ow_tensor *t, int dtype, int contiguous) {
-    (void)contiguous;
+ow_tensor *ow_empty_like(ow_tensor *t, int dtype, int order) {
+    (void)order;
+    return ow_tensor_new(dtype, t->ndim, t->sizes, NULL);
+}
+
+ow_tensor *ow_clone(ow_tensor *t, int dtype, int order) {
+    (void)order;
     return ow_tensor_new(dtype, t->ndim, t->sizes, NULL);
 }
 

@@ -22,15 +22,32 @@ from ._dtype_names import float as float
 from ._dtype_names import float64 as float64
 from ._dtype_names import double as double
 from ._operators import *
+from .allocation import empty_permuted, empty_strided
 from .construct import as_tensor, asarray, is_tensor, scalar_tensor, tensor
 from .dtypes import dtype, get_default_dtype, set_default_dtype
 from .errors import LinAlgError, OutOfMemoryError
-from .geometry import as_strided
-from .interchange import from_numpy, frombuffer
+from .functions import (
+    as_strided,
+    clone,
+    fill_,
+    is_conj,
+    is_floating_point,
+    is_inference,
+    is_neg,
+    is_nonzero,
+    is_same_size,
+    is_signed,
+    numel,
+    resize_as_,
+    zero_,
+)
+from .interchange import from_dlpack, from_numpy, frombuffer
 from .printing import get_printoptions, printoptions, set_printoptions
 from .promotion import can_cast, promote_types, result_type
+from .sequences import inclusive_range as range
+from .sequences import tril_indices, triu_indices
 from .shapes import broadcast_shapes
-from .storage import Storage, UntypedStorage, is_storage
+from .storage import TypedStorage, UntypedStorage, is_storage
 from .tensor import Tensor
 from .threads import get_num_threads, set_num_threads
 from .types import (
@@ -51,8 +68,8 @@ __all__ = [
     "LinAlgError",
     "OutOfMemoryError",
     "Size",
-    "Storage",
     "Tensor",
+    "TypedStorage",
     "UntypedStorage",
     "as_strided",
     "as_tensor",
@@ -61,23 +78,37 @@ __all__ = [
     "can_cast",
     "channels_last",
     "channels_last_3d",
+    "clone",
     "contiguous_format",
     "cpu",
     "device",
+    "empty_permuted",
+    "empty_strided",
     "dtype",
+    "fill_",
+    "from_dlpack",
     "from_numpy",
     "frombuffer",
     "get_default_dtype",
     "get_num_threads",
     "get_printoptions",
+    "is_conj",
+    "is_floating_point",
+    "is_inference",
+    "is_neg",
+    "is_nonzero",
+    "is_same_size",
+    "is_signed",
     "is_storage",
     "is_tensor",
     "layout",
     "memory_format",
     "nn",
+    "numel",
     "preserve_format",
     "printoptions",
     "promote_types",
+    "resize_as_",
     "result_type",
     "scalar_tensor",
     "set_default_dtype",
@@ -86,6 +117,9 @@ __all__ = [
     "special",
     "strided",
     "tensor",
+    "tril_indices",
+    "triu_indices",
+    "zero_",
     "uint8",
     "uint16",
     "uint32",

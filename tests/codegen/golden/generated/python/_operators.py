@@ -3,11 +3,12 @@
 
 from ._C import lib as _lib
 from . import dispatch as _dispatch
-from .sections import *  # noqa: F403  (for composites, as the next one)
+from .allocation import *  # noqa: F403  (for composites, as the next ones)
+from .sections import *  # noqa: F403
 from .shapes import *  # noqa: F403
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "a482e77c"
+INTERFACE = "04bd2e68"
 
 _call1 = _lib.call1
 _call2 = _lib.call2
@@ -647,8 +648,10 @@ def permute(input, dims=_dispatch.MISSING, *more):
 
     Also: `Tensor.permute`.
     """
-    if more or type(dims) is int:
+    if type(dims) is int:
         dims = (dims, *more)
+    elif more:
+        dims = _dispatch.separate(_permute_op, dims, more)
     if type(input) is Tensor:
         try:
             h = _view_list(_PERMUTE, input._h, dims, len(dims))

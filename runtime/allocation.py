@@ -1,0 +1,99 @@
+"""Tensors with memory of their own whose elements are not set: what factories written in Python are made of.
+
+Composites of ops.yaml (`zeros_like`, `new_zeros`) and users reach the allocator through these functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ._C import lib
+from .dtypes import dtype as dtype_class
+from .dtypes import get_default_dtype
+from .handles import integers, type_name, wrap
+from .types import check_placement, device, layout, memory_order
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+__all__ = ["allocate_like", "check_counts", "dtype_or_default"]
+
+
+def allocate_like(like: Any, of: Any = None, memory_format: Any = None) -> Tensor:
+    """A tensor of the shape of `like`, in its memory order unless `memory_format` says otherwise."""
+    code = -1 if of is None else dtype_class.resolve(of, "empty_like").code
+    return wrap(lib.empty_like(like._h, code, memory_order("empty_like", memory_format)), like)
+
+
+def empty_strided(
+    size: Sequence[int],
+    stride: Sequence[int],
+    *,
+    dtype: dtype_class | None = None,
+    layout: layout | None = None,
+    device: device | str | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A tensor with this shape and these strides whose elements are not initialised."""
+    check_placement(
+        "empty_strided", layout=layout, device=device, requires_grad=requires_grad, pin_memory=pin_memory
+    )
+    sizes, strides = integers("empty_strided", "size", (size,)), integers("empty_strided", "stride", (stride,), 2)
+    if len(sizes) != len(strides):
+        raise RuntimeError(
+            f"dimensionality of sizes ({len(sizes)}) must match dimensionality of strides ({len(strides)})"
+        )
+    return wrap(lib.empty_strided(sizes, strides, len(sizes), dtype_or_default(dtype, "empty_strided").code))
+
+
+def empty_permuted(
+    size: Sequence[int],
+    physical_layout: Sequence[int],
+    *,
+    dtype: dtype_class | None = None,
+    layout: layout | None = None,
+    device: device | str | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A tensor of this shape whose dimensions lie in memory in the order `physical_layout`, the slowest one first."""
+    check_placement(
+        "empty_permuted", layout=layout, device=device, requires_grad=requires_grad, pin_memory=pin_memory
+    )
+    sizes = integers("empty_permuted", "size", (size,))
+    order = integers("empty_permuted", "physical_layout", (physical_layout,), 2)
+    if len(order) != len(sizes):
+        raise RuntimeError(
+            "Number of dimensions in size does not match the length of the physical_layout; i.e. len(size) = "
+            f"{len(sizes)} is not equal to len(physical_layout) = {len(order)}"
+        )
+    strides, step = [0] * len(sizes), 1
+    if len(set(order)) < len(order):
+        raise RuntimeError("Duplicate dim not allowed")
+    for dim in reversed(order):
+        if not 0 <= dim < len(sizes):
+            raise RuntimeError(
+                f"Dimension out of range (expected to be between 0 and {len(sizes) - 1}, but got {dim} at index "
+                f"{order.index(dim)}).  NB: negative dims not currently supported; file an issue if you want it."
+            )
+        strides[dim] = step
+        step *= max(sizes[dim], 1)
+    return wrap(lib.empty_strided(sizes, strides, len(sizes), dtype_or_default(dtype, "empty_permuted").code))
+
+
+def check_counts(function: str, message: str, **counts: Any) -> None:
+    """Refuses what is no integer, and with `message` what is negative."""
+    for place, (name, count) in enumerate(counts.items(), 1):
+        if isinstance(count, bool) or not hasattr(count, "__index__"):
+            raise TypeError(f"{function}(): argument '{name}' (position {place}) must be int, not {type_name(count)}")
+        if count < 0:
+            raise RuntimeError(message.format(name=name, count=count))
+
+
+def dtype_or_default(of: Any, function: str = "empty") -> dtype_class:
+    """The dtype that was given, else the default one."""
+    return get_default_dtype() if of is None else dtype_class.resolve(of, function)
+
+

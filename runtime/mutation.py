@@ -1,0 +1,155 @@
+"""Methods of Tensor that write elements from Python, or give the tensor other memory."""
+
+# mypy: disable-error-code="no-any-return"
+# (in a mixin `self` is an instance of the class that it is mixed into, which mypy calls Any)
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from . import handles
+from ._C import lib
+from .assignment import Source
+from .errors import raise_pending
+from .handles import integers, strides_of, type_name
+from .types import memory_order
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from ._operators import Number
+    from .storage import TypedStorage
+    from .tensor import Tensor as TensorType
+
+
+class MutationMethods:
+    """Mixed into Tensor."""
+
+    __slots__ = ()
+
+    def copy_(self: Any, src: TensorType | Number, non_blocking: bool = False) -> TensorType:
+        """Copies the elements of `src`, broadcast and converted, into this tensor."""
+        if isinstance(src, handles.Tensor):
+            if not lib.copy_(self._h, src._h):
+                raise_pending()
+        elif isinstance(src, (int, float)):
+            _write_number(self._h, src)
+        else:
+            raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type_name(src)}")
+        return self
+
+    def fill_(self: Any, value: TensorType | Number) -> TensorType:
+        """Writes one number to all elements."""
+        number: Any = value
+        if isinstance(number, handles.Tensor) and number.ndim:
+            raise RuntimeError(
+                f"fill_ only supports 0-dimension value tensor but got tensor with {number.ndim} dimensions."
+            )
+        if hasattr(number, "item") and getattr(number, "shape", None) == ():
+            number = number.item()
+        if not isinstance(number, (int, float)):
+            raise TypeError(f"fill_(): argument 'value' (position 1) must be Number, not {type_name(number)}")
+        target = self
+        for dim, stride in enumerate(strides_of(self._h)):
+            if not stride and self.size(dim) > 1:
+                # One position stands for all of a dimension that was expanded.
+                target = target.narrow(dim, 0, 1)
+        if target.numel():
+            _write_number(target._h, number)
+        return self
+
+    def zero_(self: Any) -> TensorType:
+        """Writes zero to all elements."""
+        return self.fill_(0)
+
+    def apply_(self: Any, callable: Callable[[Any], Any]) -> TensorType:
+        """Replaces each element by what `callable` makes of it, one after another in Python."""
+        return _replace(self, map(callable, self.flatten().tolist()))
+
+    def map_(self: Any, tensor: TensorType, callable: Callable[[Any, Any], Any]) -> TensorType:
+        """Replaces each element by what `callable` makes of it and of the element of `tensor` at its place."""
+        other = tensor.expand(self.shape).flatten()
+        return _replace(self, map(callable, self.flatten().tolist(), other.tolist()))
+
+    def resize_(self: Any, *sizes: int | Sequence[int], memory_format: Any = None) -> TensorType:
+        """Gives the tensor another shape, contiguous from its first element on; new elements are not initialised."""
+        memory_order("resize_", memory_format)
+        shape = integers("resize_", "size", sizes)
+        if shape != tuple(self.shape) and not lib.resize_(self._h, shape, len(shape)):
+            raise_pending()
+        return self
+
+    def resize_as_(self: Any, the_template: TensorType, *, memory_format: Any = None) -> TensorType:
+        """`self.resize_(the_template.shape)`"""
+        return self.resize_(the_template.shape, memory_format=memory_format)
+
+    def set_(
+        self: Any,
+        source: TensorType | TypedStorage | None = None,
+        storage_offset: int = 0,
+        size: Sequence[int] | None = None,
+        stride: Sequence[int] | None = None,
+    ) -> TensorType:
+        """Makes this a view of a storage, of the memory of another tensor, or of no memory at all."""
+        from .storage import TypedStorage
+
+        if isinstance(source, handles.Tensor) and size is None:
+            size, stride, storage_offset = source.shape, source.stride(), source.storage_offset()
+        if source is None:
+            view: Any = self.new_empty(0)
+        else:
+            if not isinstance(source, (handles.Tensor, TypedStorage)):
+                raise TypeError(f"set_(): argument 'source' (position 1) must be Tensor, not {type_name(source)}")
+            elements = source._elements if isinstance(source, TypedStorage) else source
+            if isinstance(source, TypedStorage) and elements.itemsize == 1 != self.itemsize:
+                elements = elements.view(self.dtype)
+            elif elements.dtype is not self.dtype:
+                raise RuntimeError(
+                    f"Could not set tensor of type {elements.dtype.scalar_name} to a tensor of type "
+                    f"{self.dtype.scalar_name}"
+                )
+            sizes = (elements.numel(),) if size is None else integers("set_", "size", (size,))
+            base = elements.as_strided(sizes, _contiguous(sizes) if stride is None else stride, storage_offset)
+            view = base if type(base) is handles.Tensor else base.as_subclass(handles.Tensor)
+        # The two objects exchange their handles, so that each is freed by the object that has it in the end.
+        self._h, view._h = view._h, self._h
+        return self
+
+    def is_set_to(self: Any, tensor: TensorType) -> bool:
+        """Are both the same view of the same memory?"""
+        return (
+            lib.storage_of(self._h) == lib.storage_of(tensor._h)
+            and self.storage_offset() == tensor.storage_offset()
+            and self.shape == tensor.shape
+            and self.stride() == tensor.stride()
+        )
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """Declines to record history; nothing to do when none is wanted."""
+        if requires_grad:
+            raise NotImplementedError("requires_grad_(): gradients are not supported")
+        return self
+
+
+def _write_number(target: float, value: Any) -> None:
+    source = Source(value, target)
+    try:
+        source.copy_into(target)
+    finally:
+        source.release()
+
+
+def _replace(tensor: Any, values: Any) -> Any:
+    from .construct import tensor as make
+
+    return tensor.copy_(make(list(values), dtype=tensor.dtype).reshape(tensor.shape))
+
+
+def _contiguous(sizes: Sequence[int]) -> list[int]:
+    strides = [1] * len(sizes)
+    for dim in range(len(sizes) - 2, -1, -1):
+        strides[dim] = strides[dim + 1] * max(sizes[dim + 1], 1)
+    return strides
+
+

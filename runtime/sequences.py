@@ -1,0 +1,91 @@
+"""Factories whose length follows from their values: `range`, and the indices of triangles."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from array import array
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from . import _operators
+from .conversion import tensor_of_bytes
+from .dtypes import EXPORTS, dtype
+from .types import check_placement, device, layout
+
+if TYPE_CHECKING:
+    from ._operators import Number
+    from .tensor import Tensor
+
+_INT64 = EXPORTS["int64"]
+
+
+def inclusive_range(
+    start: Number = 0,
+    end: Number | None = None,
+    step: Number = 1,
+    *,
+    out: Tensor | None = None,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | str | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """opweave.range: evenly spaced values from `start` to `end`, which is one of them; `arange` leaves it out."""
+    warnings.warn(
+        "opweave.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
+        "Python's range builtin. Instead, use opweave.arange, which produces values in [start, end).",
+        UserWarning,
+        stacklevel=2,
+    )
+    check_placement("range", layout=layout, device=device, requires_grad=requires_grad)
+    if end is None:
+        start, end = 0, start
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"unsupported range: {start} -> {end}")
+    if (end < start) if step > 0 else (end > start):
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    count = math.floor((end - start) / step) + 1
+    places: Any = _operators.FUNCTIONS["arange"](count, dtype=float)
+    values = (places * step + start).to(dtype or EXPORTS["float"])
+    return values if out is None else out.resize_(values.shape).copy_(values)
+
+
+def tril_indices(
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: dtype = _INT64,
+    layout: layout | None = None,
+    device: device | str | None = None,
+) -> Tensor:
+    """Rows and columns of the elements of a matrix that lie on the diagonal `offset` or below it."""
+    return _triangle("tril_indices", row, col, lambda r: range(min(max(r + offset + 1, 0), col)), dtype, layout, device)
+
+
+def triu_indices(
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: dtype = _INT64,
+    layout: layout | None = None,
+    device: device | str | None = None,
+) -> Tensor:
+    """Rows and columns of the elements of a matrix that lie on the diagonal `offset` or above it."""
+    return _triangle("triu_indices", row, col, lambda r: range(max(r + offset, 0), col), dtype, layout, device)
+
+
+def _triangle(function: str, rows: int, columns: int, of_row: Any, of: dtype, layout: Any, device: Any) -> Tensor:
+    check_placement(function, layout=layout, device=device)
+    for name, count in (("row", rows), ("col", columns)):
+        if count < 0:
+            raise RuntimeError(f"{name} must be non-negative, got{count}")
+    selected = [of_row(row) for row in range(rows)]
+    indices = array("q", chain.from_iterable([row] * len(chosen) for row, chosen in enumerate(selected)))
+    count = len(indices)
+    indices.extend(chain.from_iterable(selected))
+    return tensor_of_bytes(indices, (2, count), _INT64).to(of)
