@@ -83,6 +83,34 @@ class Source:
                 lib.release(self._handle)
             self._handle = whole
 
+    def put_into(self, target: float, indices: list[float]) -> None:
+        """Writes the value, broadcast, into the elements of `target` that tensors select."""
+        whole = self._handle
+        shape = shape_of(whole)
+        leading = 0
+        while leading < len(shape) and shape[leading] == 1:
+            leading += 1
+        self._convert(lib.dtype(target), leading)
+        try:
+            if not lib.index_put(target, indices, len(indices), self._handle, False):
+                raise_pending()
+        finally:
+            if self._handle != whole:
+                lib.release(self._handle)
+                self._handle = whole
+
+    def _convert(self, code: int, leading: int) -> None:
+        """Replaces a number by one of the target's dtype, and a tensor by a view without its leading dimensions."""
+        handle = self._handle
+        if self._tensor is None:
+            self._handle = lib.clone_(handle, code, True)
+        elif leading:
+            sizes, strides = shape_of(handle)[leading:], strides_of(handle)[leading:]
+            self._handle = lib.as_strided(handle, sizes, strides, len(sizes), lib.storage_offset(handle), -1)
+        if not self._handle:
+            self._handle = handle
+            raise_pending()
+
     def release(self) -> None:
         if self._tensor is None:
             lib.release(self._handle)

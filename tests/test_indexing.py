@@ -137,17 +137,6 @@ def test_assigning_overlapping_views_reads_before_it_writes() -> None:
     assert t.tolist() == [1, 2, 3, 4, 5, 5]
 
 
-@pytest.mark.parametrize("index", [[0], [0, 1], np.array([0]), range(2), ([0], 1), [True, False]])
-def test_sequences_as_indices_are_refused_clearly(index: Any) -> None:
-    t = opweave.zeros(2, 3)
-    with pytest.raises(NotImplementedError, match="indexing with a sequence"):
-        t[index]
-    with pytest.raises(NotImplementedError, match="indexing with a sequence"):
-        t[index] = 1
-    with pytest.raises(NotImplementedError, match="indexing with a tensor that has dimensions"):
-        t[opweave.tensor([0, 1])]
-
-
 def test_errors_leave_nothing_pending() -> None:
     t = opweave.zeros(2, 3)
     for index in (5, (0, 7), (0, 0, 0), slice(None, None, -1), "x"):

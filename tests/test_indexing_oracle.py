@@ -102,7 +102,42 @@ def test_number_to_dtype(dtype: str, value: str) -> None:
     assert outcome(expression, opweave) == outcome(expression, torch)
 
 
+TENSOR_INDICES = """
+L.tensor([0, 1]) | L.tensor([5]) | L.tensor([-3]) | L.tensor([-1, 0]) | L.tensor([], dtype=L.int64) | L.tensor([])
+L.tensor([True, False]) | L.tensor([True]) | L.tensor([[True, False, True], [False, True, True]]) | L.tensor([[True]])
+L.tensor([0], dtype=L.int8) | L.tensor([0.0]) | L.tensor([1], dtype=L.int32) | [0, 1] | [0], [1] | [[0, 1], [1, 0]]
+[True, False] | [] | [slice(0, 1), 0] | [None, 0] | range(2) | np.array([0, 1]) | np.array([1], np.int16) | ([0], 1)
+L.tensor([0, 1]), L.tensor([0, 1, 2]) | L.tensor([[0], [1]]), L.tensor([0, 2]) | :, L.tensor([5]) | 0, L.tensor([0])
+L.tensor([0]), 0 | L.tensor([0]), None, L.tensor([1]) | ..., L.tensor([0, 1]) | L.tensor([0]), ..., L.tensor([1])
+True, L.tensor([0]) | L.tensor([0]), False | L.tensor(True), L.tensor([0, 1]) | L.tensor([0]), L.tensor(0)
+L.tensor([[0, 1], [1, 0]]).t() | L.tensor([0]), L.tensor([0]), L.tensor([0]) | :, L.tensor([True, False])
+L.tensor([1, 0], dtype=L.uint8) | 1:, L.tensor([0, 0, -1]) | ::2, [1, 1] | a > 3 | a != a
+""".replace("\n", " | ").split(" | ")
+
+
+@pytest.mark.parametrize("name", SELF)
+@pytest.mark.parametrize("index", [index for index in TENSOR_INDICES if index])
+def test_tensor_index(name: str, index: str) -> None:
+    expression = f"{name}[{index}]"
+    assert outcome(expression, opweave) == outcome(expression, torch)
+
+
+@pytest.mark.parametrize("name", ["a", "i", "u"])
+@pytest.mark.parametrize("index", [index for index in TENSOR_INDICES if index])
+@pytest.mark.parametrize(
+    "value",
+    ["1", "2.7", "300", "None", "zi", "L.tensor([7.0])", "L.tensor([1, 2, 3])", "L.zeros(2, 3)", "L.zeros(1, 1, 3)"],
+)
+def test_assignment_to_selection(name: str, index: str, value: str) -> None:
+    if name == "u" and "uint8" in index:
+        return  # two mistakes, of which torch sees another first
+    expression = f"{name}[{index}] = {value}; {name}"
+    assert outcome(expression, opweave) == outcome(expression, torch)
+
+
 OTHERS = """
+a[L.tensor([0, 1])] = a[0]; a
+i[i] = 0; i
 t = L.zeros(3).expand(2, 3); t[0] = 1; t
 t = L.zeros(1).expand(3); t[:] = 1; t
 t = L.zeros(1).expand(3); t.copy_(L.ones(3)); t

@@ -36,6 +36,12 @@ double view(int32_t op, double a, int64_t i, int64_t j, int64_t k, int64_t l, co
 double view_list(int32_t op, double a, const int64_t *list, int32_t n);
 double factory(int32_t op, const int64_t *sizes, int32_t ndim, int32_t dtype, double p, double q, double r, double out);
 
+/* t[indices], 0.0 standing for a dimension that stays whole; index_get1: with one tensor, and 0.0 without an error for
+ * those that Python must look at first (without dimensions, or of bytes) */
+double index_get(double t, const double *indices, int32_t n);
+double index_get1(double t, double index);
+double index_put(double t, const double *indices, int32_t n, double values, int32_t accumulate); /* 1.0 when done */
+
 /* tensors */
 void release(double t);
 double number_i(int64_t value);

@@ -63,13 +63,15 @@ typedef struct ow_elementwise_table {
  * leaf: *acc = identity combined with n elements at `stride` bytes (lanes and order fixed by n alone; n may be 0).
  * start: acc[j] = identity combined with map(x[j]) for n contiguous j, the first of several rows.
  * fold: acc[j] = combine(acc[j], map(x[j])), the rows after it.   merge: the same without map, acc with acc.
- * finish: out[j] = finalize(acc[j], count) in the accumulator's dtype; NULL when there is nothing to do. */
+ * finish: out[j] = finalize(acc[j], count) in the accumulator's dtype; NULL when there is nothing to do.
+ * scatter: for n rows, in order, combines the `nbytes` of elements at x + j * stride with those at acc + offsets[j]. */
 typedef struct ow_reduce_kernels {
     void (*leaf)(char *acc, const char *x, int64_t stride, int64_t n);
     void (*start)(char *acc, const char *x, int64_t n);
     void (*fold)(char *acc, const char *x, int64_t n);
     void (*merge)(char *acc, const char *other, int64_t n);
     void (*finish)(char *acc, int64_t n, int64_t count);
+    void (*scatter)(char *acc, const int64_t *offsets, char *x, int64_t stride, int64_t n, int64_t nbytes);
 } ow_reduce_kernels;
 
 typedef struct ow_reduce_table {

@@ -135,6 +135,7 @@ extern int ow_level; /* index into ow_op.tables: 0 baseline, 1 x86-64-v3, 2 x86-
 
 extern int ow_default_dtype;           /* float32 until set_default_dtype */
 const ow_op *ow_op_get(int32_t index); /* registry.c */
+const ow_op *ow_op_named(const char *name); /* a built-in one; NULL: there is none */
 
 /* ---- drivers: one per family; NULL with the error set on failure -------------------------------------- */
 

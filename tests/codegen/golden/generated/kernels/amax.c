@@ -44,6 +44,14 @@ static void merge_bool(char *acc, const char *other, int64_t n) {
     for (int64_t j = 0; j < n; j++) to[j] = combine_bool(to[j], from[j]);
 }
 
+static void scatter_bool(char *acc, const int64_t *offsets, char *x, int64_t stride, int64_t n, int64_t nbytes) {
+    for (int64_t j = 0; j < n; j++) {
+        uint8_t *to = (uint8_t *)(acc + offsets[j]);
+        if (nbytes == sizeof *to) *to = combine_bool(*to, map_bool(*(const uint8_t *)(x + j * stride)));
+        else fold_bool((char *)to, x + j * stride, nbytes / (int64_t)sizeof *to);
+    }
+}
+
 /* Element i goes to lane i % width; the lanes join pairwise. Needs n >= width. */
 static inline __attribute__((always_inline)) uint8_t in_lanes_bool(const char *x, int64_t stride, int64_t n,
                                                                     const int64_t width) {
@@ -109,7 +117,7 @@ static void leaf_bool(char *result, const char *x, int64_t stride, int64_t n) {
 static inline int64_t combine_i64(int64_t acc, int64_t self) {
 #line 67 "ops.yaml"
 return acc > self ? acc : self;
-#line 113 "amax.c"
+#line 121 "amax.c"
 }
 
 static inline int64_t map_i64(int64_t self) {
@@ -140,6 +148,14 @@ static void merge_i64(char *acc, const char *other, int64_t n) {
     const int64_t *from = (const int64_t *)other;
 #pragma GCC ivdep
     for (int64_t j = 0; j < n; j++) to[j] = combine_i64(to[j], from[j]);
+}
+
+static void scatter_i64(char *acc, const int64_t *offsets, char *x, int64_t stride, int64_t n, int64_t nbytes) {
+    for (int64_t j = 0; j < n; j++) {
+        int64_t *to = (int64_t *)(acc + offsets[j]);
+        if (nbytes == sizeof *to) *to = combine_i64(*to, map_i64(*(const int64_t *)(x + j * stride)));
+        else fold_i64((char *)to, x + j * stride, nbytes / (int64_t)sizeof *to);
+    }
 }
 
 /* Element i goes to lane i % width; the lanes join pairwise. Needs n >= width. */
@@ -205,8 +221,8 @@ static void leaf_i64(char *result, const char *x, int64_t stride, int64_t n) {
 extern const ow_reduce_table OW_SYMBOL(table_amax);
 const ow_reduce_table OW_SYMBOL(table_amax) = {
     .by = {
-        [OW_BOOL] = {leaf_bool, start_bool, fold_bool, merge_bool, NULL},
-        [OW_INT64] = {leaf_i64, start_i64, fold_i64, merge_i64, NULL},
+        [OW_BOOL] = {leaf_bool, start_bool, fold_bool, merge_bool, NULL, scatter_bool},
+        [OW_INT64] = {leaf_i64, start_i64, fold_i64, merge_i64, NULL, scatter_i64},
     },
 };
 

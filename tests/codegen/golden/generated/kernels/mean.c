@@ -46,6 +46,14 @@ static void merge_f32(char *acc, const char *other, int64_t n) {
     for (int64_t j = 0; j < n; j++) to[j] = combine_f32(to[j], from[j]);
 }
 
+static void scatter_f32(char *acc, const int64_t *offsets, char *x, int64_t stride, int64_t n, int64_t nbytes) {
+    for (int64_t j = 0; j < n; j++) {
+        float *to = (float *)(acc + offsets[j]);
+        if (nbytes == sizeof *to) *to = combine_f32(*to, map_f32(*(const float *)(x + j * stride)));
+        else fold_f32((char *)to, x + j * stride, nbytes / (int64_t)sizeof *to);
+    }
+}
+
 /* Element i goes to lane i % width; the lanes join pairwise. Needs n >= width. */
 static inline __attribute__((always_inline)) float in_lanes_f32(const char *x, int64_t stride, int64_t n,
                                                                     const int64_t width) {
@@ -109,7 +117,7 @@ static void leaf_f32(char *result, const char *x, int64_t stride, int64_t n) {
 static inline float finalize_f32(float acc, float count) {
 #line 60 "ops.yaml"
 return acc / count;
-#line 113 "mean.c"
+#line 121 "mean.c"
 }
 
 static void finish_f32(char *acc, int64_t n, int64_t count) {
@@ -120,7 +128,7 @@ static void finish_f32(char *acc, int64_t n, int64_t count) {
 extern const ow_reduce_table OW_SYMBOL(table_mean);
 const ow_reduce_table OW_SYMBOL(table_mean) = {
     .by = {
-        [OW_FLOAT32] = {leaf_f32, start_f32, fold_f32, merge_f32, finish_f32},
+        [OW_FLOAT32] = {leaf_f32, start_f32, fold_f32, merge_f32, finish_f32, scatter_f32},
     },
 };
 

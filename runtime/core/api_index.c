@@ -1,0 +1,35 @@
+/* The calling conventions of indexing (api.h): unpack handles, refuse those with dispatch keys. */
+#include "api.h"
+#include "index.h"
+
+/* Unpacks handles; 0 when one of them has dispatch keys, or when there are too many. */
+static int unpack(const double *handles, int32_t n, ow_tensor **tensors) {
+    if (n > OW_MAX_DIMS) {
+        ow_fail(OW_INDEX_ERROR, "too many indices: a tensor has at most %d dimensions", OW_MAX_DIMS);
+        return 0;
+    }
+    uint32_t keys = 0;
+    for (int32_t k = 0; k < n; k++) {
+        tensors[k] = ow_unpack(handles[k]);
+        if (tensors[k]) keys |= tensors[k]->keys;
+    }
+    return !keys;
+}
+
+double index_get(double t, const double *indices, int32_t n) {
+    ow_tensor *tensors[OW_MAX_DIMS];
+    if (ow_unpack(t)->keys || !unpack(indices, n, tensors)) return 0.0;
+    return ow_pack(ow_index_get(ow_unpack(t), tensors, n));
+}
+
+double index_get1(double t, double index) {
+    const ow_tensor *by = ow_unpack(index);
+    if (by->ndim == 0 || by->dtype == OW_UINT8) return 0.0;
+    return index_get(t, &index, 1);
+}
+
+double index_put(double t, const double *indices, int32_t n, double values, int32_t accumulate) {
+    ow_tensor *tensors[OW_MAX_DIMS];
+    if (ow_unpack(t)->keys | ow_unpack(values)->keys || !unpack(indices, n, tensors)) return 0.0;
+    return ow_index_put(ow_unpack(t), tensors, n, ow_unpack(values), accumulate) ? 1.0 : 0.0;
+}

@@ -1,0 +1,21 @@
+/* Indexing with tensors: what index.c, index_masks.c and the routines share. */
+#ifndef OPWEAVE_INDEX_H
+#define OPWEAVE_INDEX_H
+
+#include "index_space.h"
+
+/* `self[indices]`, where a NULL index keeps its dimension whole; integer tensors and masks (bool, uint8). NULL with the
+ * error set. (index.c) */
+ow_tensor *ow_index_get(ow_tensor *self, ow_tensor *const *indices, int n);
+/* `self[indices] = values`, or `+=` with every duplicate counted. Everything is checked before anything is written. 1,
+ * or 0 with the error set. (index_put.c) */
+int ow_index_put(ow_tensor *self, ow_tensor *const *indices, int n, ow_tensor *values, int accumulate);
+
+/* The places of the elements that are not zero: a matrix with a row for each, stored by columns. (index_masks.c) */
+ow_tensor *ow_nonzero(ow_tensor *t);
+
+/* The mover by which a reduction's kernels combine elements of a dtype with what is there already; NULL: the reduction
+ * has none for it. (index_routines.c) */
+ow_mover ow_mover_combine(const ow_op *reduction, int dtype);
+
+#endif

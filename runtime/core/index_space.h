@@ -1,0 +1,58 @@
+/* Index spaces: the common form of everything that reads or writes elements at computed places.
+ *
+ * A space is a grid of positions. At each, an offset into the indexed tensor is the sum of a fixed stride for every
+ * dimension and of looked-up indices; a block of consecutive elements lies there, and moves to or from the other
+ * operand, which has strides of its own over the same grid. `x[i, j]`, index_select, take, gather and scatter differ
+ * only in how they fill in this form. */
+#ifndef OPWEAVE_INDEX_SPACE_H
+#define OPWEAVE_INDEX_SPACE_H
+
+#include "driver.h"
+
+#define OW_INDEX_CHUNK 512 /* offsets computed at a time; they stay in the level-1 cache */
+
+/* One tensor of indices into one dimension of the indexed tensor. */
+typedef struct ow_lookup {
+    const ow_tensor *index;
+    const char *data; /* its element at the first position */
+    int64_t size;   /* of the dimension: indices lie in [0, size) */
+    int64_t scale;  /* bytes between its neighbours in the indexed tensor */
+    int dim;        /* its number, for messages */
+    int wraps;      /* do negative indices count from the end? */
+    int64_t stride[OW_MAX_DIMS]; /* of the index tensor over the space, in bytes */
+} ow_lookup;
+
+typedef struct ow_index_space {
+    int ndim, nlookups;
+    int64_t numel; /* positions */
+    int64_t shape[OW_MAX_DIMS];
+    int64_t base_stride[OW_MAX_DIMS];  /* of the indexed tensor, in bytes; 0 where indices are looked up */
+    int64_t other_stride[OW_MAX_DIMS]; /* of the other operand */
+    char *base, *other;
+    int64_t itemsize, run; /* bytes of an element; elements of a block, consecutive in both operands */
+    ow_lookup lookups[OW_MAX_DIMS];
+} ow_index_space;
+
+/* What happens at n positions: base + offsets[j] is a block of the indexed tensor, other + j * stride its partner. */
+typedef void (*ow_mover)(char *base, const int64_t *offsets, char *other, int64_t stride, int64_t n, int64_t nbytes);
+
+/* Movers of whole blocks, by the bytes in one: to the other operand (get) or from it (put). */
+ow_mover ow_mover_get(int64_t nbytes);
+ow_mover ow_mover_put(int64_t nbytes);
+
+/* Turns the trailing dimensions that are contiguous in both operands, without lookups, into the block; drops and merges
+ * the others. */
+void ow_space_arrange(ow_index_space *space);
+
+/* The lookup with an index outside its dimension, and that index; NULL: all are inside. Reads every index once. */
+const ow_lookup *ow_space_find_bad(const ow_index_space *space, int64_t *value);
+
+/* Moves blocks out of the indexed tensor; indices are checked on the way. 0 when one is outside (what was written then
+ * has no meaning). In parallel. */
+int ow_space_get(const ow_index_space *space);
+
+/* Runs a mover that writes to the indexed tensor, whose indices have been checked. Where several positions write to one
+ * place they do so in the order of the positions, whatever the number of threads. `cost`: of an element. */
+void ow_space_put(const ow_index_space *space, ow_mover mover, double cost);
+
+#endif
