@@ -109,6 +109,7 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
         derivatives=formulas,
         magnitude=None if magnitude is None else magnitude.value.strip(),
         cost=cost,
+        unused=frozenset(word.value for word in fields.words("unused")),
         choices=choices.read(entry),
         text=_text(fields.node.span, source.lines),
     )

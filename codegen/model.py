@@ -213,6 +213,8 @@ class Operator(Declaration):
     """Size of the largest intermediate value where it exceeds the result, as a NumPy expression."""
     derivatives: Mapping[str, Derivative]
     cost: float
+    unused: frozenset[str]
+    """Arguments that the body ignores."""
     choices: Mapping[str, Mapping[str, str]]
     """Texts that an argument may be, and the operator that each stands for; the default stands for this one."""
     text: str

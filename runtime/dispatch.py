@@ -7,7 +7,6 @@ that the dense CPU code must not touch them (autograd, meta, named, sparse, quan
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -280,56 +279,6 @@ def factory(
         return arguments.result(handle)
     finally:
         arguments.release()
-
-
-def composite(op: Op, body: Callable[..., Any], arguments: tuple[Any, ...], dtype: Any, out: Any) -> Any:
-    """An operator written in Python: checks what the body takes for granted, stores the result in `out`."""
-    for place, name in enumerate(op.inputs):
-        if not isinstance(arguments[place], Tensor):
-            raise TypeError(
-                f"{op.name}(): argument '{name}' (position {place + 1}) must be Tensor, "
-                f"not {type_name(arguments[place])}"
-            )
-    if dtype is not None:
-        code = dtype_code(op, dtype)
-    else:
-        code = lib.dtype(arguments[0]._h) if op.inputs else lib.get_default_dtype()
-    if code in op.refused:
-        raise NotImplementedError(f'"{op.name}" not implemented for {BY_CODE[code].scalar_name!r}')
-    result = body(*arguments)
-    if out is not None:
-        return _store(op, result, out)
-    for value in arguments[: len(op.inputs)]:
-        if type(value) is not Tensor and isinstance(value, Tensor) and type(result) is Tensor:
-            return result.as_subclass(type(value))
-    return result
-
-
-def binary_composite(op: Op, body: Callable[..., Any], left: Any, right: Any) -> Any:
-    """A Python operator that a composite implements."""
-    if not isinstance(left, Tensor) or not isinstance(right, Tensor):
-        return NotImplemented
-    return composite(op, body, (left, right), None, None)
-
-
-def _store(op: Op, result: Any, out: Any) -> Any:
-    """The rule of `out=` for a result that exists already."""
-    if not isinstance(out, Tensor):
-        raise TypeError(f"{op.name}(): argument 'out' must be Tensor, not {type_name(out)}")
-    if not lib.can_cast(lib.dtype(result._h), lib.dtype(out._h)):
-        raise RuntimeError(
-            f"result type {result.dtype.scalar_name} can't be cast to the desired output type {out.dtype.scalar_name}"
-        )
-    if out.shape != result.shape:
-        if out.numel():
-            warnings.warn(
-                f"an output of shape {tuple(out.shape)} was resized to {tuple(result.shape)}; "
-                "pass an empty tensor or one of the right shape",
-                stacklevel=3,
-            )
-        if not lib.resize_(out._h, list(result.shape), result.ndim):
-            raise_pending()
-    return out.copy_(result)
 
 
 def _dtype_of_numbers(params: tuple[Any, ...]) -> int:

@@ -9,11 +9,11 @@ from typing import Any
 
 from .shapes import wrap_dim
 
-__all__ = ["even_sections", "section_ends", "section_sizes", "section_starts"]
+__all__ = ["even_parts", "even_sections", "section_ends", "section_starts"]
 
 
-def section_sizes(size: Any, shape: Sequence[int], dim: int) -> list[int]:
-    """Sizes of the parts of a dimension, all of them `size` but for the last."""
+def even_parts(size: Any, shape: Sequence[int], dim: int) -> list[tuple[int, int]]:
+    """Where the parts of a dimension begin, and their sizes: all of them `size` but for the last."""
     if not shape:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     if not hasattr(size, "__index__"):
@@ -26,8 +26,10 @@ def section_sizes(size: Any, shape: Sequence[int], dim: int) -> list[int]:
     if not size and extent:
         raise RuntimeError(f"split_size can only be 0 if dimension size is 0, but got dimension size of {extent}")
     if extent <= size:
-        return [extent]
-    return [size] * (extent // size) + [extent % size] * (extent % size > 0)
+        return [(0, extent)]
+    rest = extent % size
+    parts = [(start, size) for start in range(0, extent - rest, size)]
+    return [*parts, (extent - rest, rest)] if rest else parts
 
 
 def section_starts(sizes: Sequence[int], shape: Sequence[int], dim: int) -> list[int]:

@@ -35,6 +35,7 @@ class Callable:
     params: tuple[str, ...]
     names: tuple[str, ...]
     ints: tuple[str, ...]
+    used_ints: tuple[str, ...]
     lists: tuple[str, ...]
     optional: tuple[str, ...]
     vararg: str | None
@@ -56,6 +57,7 @@ class Callable:
     body: str
     body_names: tuple[str, ...]
     refused: tuple[int, ...]
+    plain_call: str
     summary: str
 
     @property
@@ -127,6 +129,9 @@ def _callable(operator: Operator, index: int) -> Callable:
         params=tuple(p.name for p in scalars),
         names=tuple(p.name for p in parameters),
         ints=tuple(p.name for p in rest if not p.argument.is_list),
+        used_ints=tuple(
+            p.name for p in rest if not p.argument.is_list and p.argument.name not in operator.unused
+        ),
         lists=tuple(p.name for p in rest if p.argument.is_list),
         optional=tuple(p.name for p in rest if p.argument.is_optional),
         vararg=vararg.name if vararg else None,
@@ -148,8 +153,23 @@ def _callable(operator: Operator, index: int) -> Callable:
         body=textwrap.indent(body.source.value.rstrip(), "    ") if isinstance(body, Composite) else "",
         body_names=tuple(argument.name for argument in operator.schema.arguments),
         refused=tuple(_refused(operator)) if operator.family is Family.COMPOSITE else (),
+        plain_call=_plain_call(operator, inputs) if operator.family is Family.COMPOSITE else "",
         summary=operator.doc.split(". ")[0].rstrip(".") + ".",
     )
+
+
+def _plain_call(operator: Operator, inputs: tuple[str, ...]) -> str:
+    """When a composite's body can be called as it is: dense tensors of a dtype that it takes, a new result."""
+    tests = [f"type({name}) is Tensor" for name in inputs]
+    if variants.has_out(operator):
+        tests.append("out is None")
+    refused = _refused(operator)
+    if operator.has_dtype_argument:
+        tests.append("dtype is None" if refused else "(dtype is None or type(dtype) is _dtype_class)")
+    if refused:
+        code = f"_dtype_of({inputs[0]}._h)" if inputs else "_lib.get_default_dtype()"
+        tests.append(f"{code} not in {{{', '.join(map(str, refused))}}}")
+    return " and ".join(tests)
 
 
 def _refused(operator: Operator) -> list[int]:

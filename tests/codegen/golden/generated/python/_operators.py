@@ -2,13 +2,14 @@
 """Functions and methods of every operator."""
 
 from ._C import lib as _lib
+from . import composites as _composites
 from . import dispatch as _dispatch
 from .allocation import *  # noqa: F403  (for composites, as the next ones)
 from .sections import *  # noqa: F403
 from .shapes import *  # noqa: F403
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "04bd2e68"
+INTERFACE = "3c6c2640"
 
 _call1 = _lib.call1
 _call2 = _lib.call2
@@ -27,7 +28,14 @@ _scan = _lib.scan
 _view0 = _lib.view0
 _view1 = _lib.view1
 _view2 = _lib.view2
+_view4 = _lib.view4
 _view_list = _lib.view_list
+_factory0 = _lib.factory0
+_factory1d = _lib.factory1d
+_factory1i = _lib.factory1i
+_factory3i = _lib.factory3i
+_dtype_of = _lib.dtype
+_dtype_class = _dispatch.dtype_class
 
 _NEG = 0
 _neg_op = _dispatch.Op(_NEG, "neg", ("input", ), ())
@@ -682,6 +690,23 @@ def full(size, fill_value, *, dtype=None, layout=None, out=None, requires_grad=F
         TypeError: an argument has the wrong type.
         NotImplementedError: a dtype is not bool or float32.
     """
+    if out is None and (dtype is None or type(dtype) is _dtype_class) and not requires_grad and layout is None:
+        try:
+            code = -1 if dtype is None else dtype.code
+            sizes = size
+            kind = type(fill_value)
+            if kind is float:
+                h = _factory1d(_FULL, sizes, len(sizes), code, fill_value)
+            elif kind is int:
+                h = _factory1i(_FULL, sizes, len(sizes), code, fill_value)
+            else:
+                h = 0.0
+        except (TypeError, OverflowError):
+            h = 0.0
+        if h:
+            t = Tensor()
+            t._h = h
+            return t
     return _dispatch.factory(_full_op, size, (fill_value, ), dtype, out, requires_grad=requires_grad, layout=layout)
 _full_op.function = full
 
@@ -703,6 +728,20 @@ def arange(start, end=None, *, dtype=None, out=None, requires_grad=False):
         NotImplementedError: a dtype is not int64 or float32.
     """
     start, end = (0 if end is None else start), (start if end is None else end)
+    if out is None and (dtype is None or type(dtype) is _dtype_class) and not requires_grad:
+        try:
+            code = -1 if dtype is None else dtype.code
+            sizes = [arange_length(start, end, 1)]
+            if type(start) is type(end) is int:
+                h = _factory2i(_ARANGE, sizes, len(sizes), code, start, end)
+            else:
+                h = 0.0
+        except (TypeError, OverflowError):
+            h = 0.0
+        if h:
+            t = Tensor()
+            t._h = h
+            return t
     return _dispatch.factory(_arange_op, [arange_length(start, end, 1)], (start, end, ), dtype, out, requires_grad=requires_grad)
 _arange_op.function = arange
 
@@ -769,15 +808,17 @@ def matmul(input, other, *, out=None):
 
     Also: `a @ b`, `Tensor.matmul`.
     """
-    return _dispatch.composite(_matmul_op, _matmul, (input, other,), None, out)
+    if type(input) is Tensor and type(other) is Tensor and out is None and _dtype_of(input._h) not in {0, 1, 2, 3, 4, 5, 6, 7, 8}:
+        return _matmul(input, other)
+    return _composites.composite(_matmul_op, _matmul, (input, other,), None, out)
 
 
 def __matmul__(self, other):
-    return _dispatch.binary_composite(_matmul_op, _matmul, self, other)
+    return _composites.binary_composite(_matmul_op, _matmul, self, other)
 
 
 def __rmatmul__(self, other):
-    return _dispatch.binary_composite(_matmul_op, _matmul, other, self)
+    return _composites.binary_composite(_matmul_op, _matmul, other, self)
 _matmul_op.function = matmul
 
 
