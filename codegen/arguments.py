@@ -29,6 +29,7 @@ _FIXED: Mapping[Family, _Fixed] = {
 _KINDS: Mapping[Family, str] = {
     Family.ELEMENTWISE: "Tensor, Scalar and str",
     Family.EXTERN: "Tensor and Scalar",
+    Family.INDEXING: "Tensor, Scalar, int, bool and str",
     Family.VIEW: "int, bool and int[]",
     Family.FACTORY: "Scalar, int and int[]",
 }
@@ -107,6 +108,9 @@ def _suits(family: Family, argument: Argument) -> bool:
         return argument.is_tensor or argument.is_scalar or base_name(argument.type) == "str"
     if family is Family.EXTERN:
         return (argument.is_tensor or argument.is_scalar) and not argument.is_optional
+    if family is Family.INDEXING:
+        kinds = ("Tensor", "Scalar", "int", "bool", "str")
+        return base_name(argument.type) in kinds and not argument.is_list
     integral = base_name(argument.type) in ("int", "SymInt")
     if family is Family.VIEW:
         return integral or base_name(argument.type) == "bool"

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from . import choices, derivatives
 from .computation import typed
 from .dtypes import DType
-from .errors import Diagnostics, Span
+from .errors import Diagnostics, Span, suggest
 from .expr import ExpressionError, emit_c
 from .expr.lower import Env
-from .model import Declaration, Operator
+from .model import Declaration, Family, Indexing, Operator
 from .variants import function_names, method_names, submodule_names
 
 
@@ -25,6 +25,7 @@ def check(declarations: Sequence[Declaration], diagnostics: Diagnostics, taken: 
         if isinstance(declaration, Operator):
             _check_types(declaration, diagnostics)
             derivatives.check(declaration, diagnostics)
+            _check_reductions(declaration, declarations, diagnostics)
 
 
 # ---- names --------------------------------------------------------------------------------------------------
@@ -59,6 +60,17 @@ def _hidden_names(declaration: Declaration) -> Iterator[str]:
     if declaration.module is not None or declaration.internal:
         yield declaration.name
     yield from (".".join(name) for name in submodule_names(declaration))
+
+
+def _check_reductions(operator: Operator, declarations: Sequence[Declaration], diagnostics: Diagnostics) -> None:
+    """What an indexing body accumulates with is a reduction of the same file."""
+    if not isinstance(operator.body, Indexing):
+        return
+    known = [declaration.name for declaration in declarations if declaration.family is Family.REDUCE]
+    for name in dict.fromkeys(operator.body.reductions):
+        if name not in known:
+            help = suggest(name, known)
+            diagnostics.report(operator.body.source.span, f"'{name}' is no reduction of this file", help)
 
 
 # ---- types --------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from .errors import Diagnostics, suggest
 from .fields import Entry
-from .model import Declaration, Operator
+from .model import Declaration, Family, Operator
 from .schema import base_name
 from .source import Mapping as MappingNode
 
@@ -19,6 +19,8 @@ Choices = Mapping[str, Mapping[str, str]]
 
 def read(entry: Entry) -> Choices:
     """By argument: the operator that each text stands for."""
+    if entry.family is Family.INDEXING:
+        return MappingProxyType({})  # its texts are words of `accumulate`
     texts = [argument for argument in entry.schema.arguments if base_name(argument.type) == "str"]
     node = entry.mapping(entry.node, "choices", "argument to texts and operators")
     if node is not None:

@@ -92,8 +92,10 @@ def check(operator: Operator, diagnostics: Diagnostics) -> None:
     if not _needs_derivatives(operator):
         return
     fixed = operator.body.fixed if isinstance(operator.body, Elementwise) else {}
+    # Indices and masks are integers and bools.
+    discrete = ("index", "mask") if operator.family is Family.INDEXING else ()
     for argument in operator.inputs:
-        if argument.name not in operator.derivatives and argument.name not in fixed:
+        if argument.name not in operator.derivatives and argument.name not in (*fixed, *discrete):
             diagnostics.report(
                 operator.place(operator.name),
                 f"'{operator.name}' has no derivative by '{argument.name}'",

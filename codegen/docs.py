@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .dtypes import DTYPE_CLASSES, Promotion, ordered
-from .model import Elementwise, Extern, Family, Operator, Reduce, Scan, View
+from .model import Elementwise, Extern, Family, Indexing, Operator, Reduce, Scan, View
 from .operators import PYTHON_OPERATORS
 from .schema import Argument, base_name
 from .variants import has_inplace, has_out, parameters
@@ -15,6 +15,7 @@ _TYPES = {
     "SymInt": "int",
     "bool": "bool",
     "float": "float",
+    "str": "text",
     "Layout": "layout",
     "Device": "device",
     "MemoryFormat": "memory format",
@@ -95,6 +96,8 @@ def _result(operator: Operator) -> str:
         return "Tensor, contiguous; its dtype is `dtype`, or follows from the numbers given, or is the default dtype."
     if isinstance(operator.body, Extern):
         return f"Tensor; shapes {operator.body.signature}."
+    if isinstance(operator.body, Indexing):
+        return "Tensor; dtype: that of the input." if operator.name != "argwhere" else "Tensor of int64."
     shape = {
         Family.ELEMENTWISE: "of the broadcast shape of the inputs",
         Family.REDUCE: "without the reduced dimensions",

@@ -14,23 +14,26 @@ from . import arguments, bodies, choices, derivatives, submodules
 from .dtypes import DTYPE_CLASSES, DTYPES, DType, Promotion, lookup_class
 from .errors import Diagnostics, Span, suggest
 from .fields import Entry, Fields, lacks
-from .model import Declaration, Family, Operator
+from .model import Declaration, Family, Indexing, Operator
 from .operators import PYTHON_OPERATORS
+from .routines import INDEXINGS
 from .schema import FunctionSchema, SchemaError, SchemaKind, parse
 from .source import Mapping as MappingNode
 from .source import Node, Scalar
 
 BODY_KEYS = tuple(family.value for family in Family)
 KEYS = (
-    "func", "doc", *BODY_KEYS, "aliases", "absent", "choices", "cost", "derivatives", "dtypes", "fixed", "magnitude",
-    "natural", "operator", "promotion", "python_module", "reference", "refusal", "signature", "tags", "unused",
-    "variants", "wrap",
+    "func", "doc", *BODY_KEYS, "accumulate", "aliases", "absent", "choices", "cost", "derivatives", "dtypes", "fixed",
+    "magnitude", "natural", "numbers", "operator", "promotion", "python_module", "reference", "refusal", "signature",
+    "tags", "unused", "variants", "wrap",
 )  # fmt: skip
 # Keys that only mean something for some bodies.
 ONLY_FOR: Mapping[str, tuple[Family, ...]] = {
     "absent": (Family.ELEMENTWISE,),
     "choices": (Family.ELEMENTWISE,),
     "magnitude": (Family.ELEMENTWISE,),
+    "accumulate": (Family.INDEXING,),
+    "numbers": (Family.INDEXING,),
     "natural": (Family.ELEMENTWISE,),
     "fixed": (Family.ELEMENTWISE,),
     "operator": (Family.ELEMENTWISE, Family.COMPOSITE, Family.EXTERN),
@@ -94,6 +97,7 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
         exports=submodules.exports(fields, aliases),
         internal=internal,
         tags=tuple(tag.value for tag in tags),
+        updates_self=isinstance(body, Indexing) and INDEXINGS.get(body.routine, False),
         places=_places(entry, aliases, operator),
     )
     if body is None or not sound:

@@ -31,6 +31,7 @@ class Family(Enum):
     VIEW = "view"
     FACTORY = "factory"
     EXTERN = "extern"
+    INDEXING = "indexing"
     COMPOSITE = "composite"
 
     @property
@@ -131,11 +132,26 @@ class Extern:
 
 
 @dataclass(frozen=True)
+class Indexing:
+    """A routine over computed places; a reduction combines what is written there with what there is.
+
+    `words` are the values of the text argument that chooses one of several reductions.
+    """
+
+    routine: str
+    reductions: tuple[str, ...]
+    words: tuple[str, ...]
+    numbers: frozenset[str]
+    """Tensor arguments in whose place a number may be given."""
+    source: Scalar = field(repr=False, compare=False)
+
+
+@dataclass(frozen=True)
 class Composite:
     source: Scalar
 
 
-Body: TypeAlias = Elementwise | Reduce | Scan | View | Factory | Extern | Composite
+Body: TypeAlias = Elementwise | Reduce | Scan | View | Factory | Extern | Indexing | Composite
 
 
 @dataclass(frozen=True)
@@ -176,6 +192,8 @@ class Declaration:
     internal: bool
     """Only there for other operators to choose."""
     tags: tuple[str, ...]
+    updates_self: bool
+    """Is the result `self` with some elements written anew?"""
     places: Mapping[str, Span] = field(repr=False, compare=False)
     """Where the entry gives a name: its own, the aliases, the special methods of Python."""
 

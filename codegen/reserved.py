@@ -43,6 +43,7 @@ _BY_FAMILY: Mapping[Family, frozenset[str]] = {
     Family.VIEW: frozenset({"ints", "lists", "to_shape", "to_strides", "view"}),
     Family.FACTORY: _LOOPS | {"requires_grad"},
     Family.EXTERN: frozenset(),
+    Family.INDEXING: frozenset(),
     Family.COMPOSITE: frozenset(),
 }
 # Functions of the generated module would hide these from one another.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .model import Family, Operator
+from .model import Family, Indexing, Operator
 from .schema import Argument, base_name
 from .variants import has_inplace_argument, has_out, is_factory, parameters, varargs
 
@@ -36,6 +36,7 @@ def signature(operator: Operator, first: str, *, typed: bool = False, with_out: 
     separate = varargs(operator)
     # Any operand but the first may be a number, where the operation is on elements.
     numbers = operator.family is Family.ELEMENTWISE
+    instead = operator.body.numbers if isinstance(operator.body, Indexing) else frozenset[str]()
     parts: list[str] = []
     star = False
     for parameter in declared:
@@ -51,7 +52,8 @@ def signature(operator: Operator, first: str, *, typed: bool = False, with_out: 
             parts.append("*")
             star = True
         untyped = not typed or (is_self and first == "self")
-        kind = None if untyped else _type_of(parameter.argument, numbers=numbers and bool(parts))
+        is_number = (numbers and bool(parts)) or parameter.argument.name in instead
+        kind = None if untyped else _type_of(parameter.argument, numbers=is_number)
         parts.append(_part(name, kind, parameter.default))
     if has_inplace_argument(operator) and first == "input":
         parts.append(_part("inplace", "bool" if typed else None, "False"))

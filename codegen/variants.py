@@ -61,6 +61,8 @@ def has_inplace(operator: Declaration) -> bool:
     first = operator.inputs[0].name if operator.inputs else ""
     if operator.family in (Family.ELEMENTWISE, Family.SCAN):
         return first == "self" and (operator.method or operator.internal or has_inplace_argument(operator))
+    if operator.updates_self:
+        return operator.method
     return operator.family is Family.EXTERN and operator.method and bool(operator.params)
 
 

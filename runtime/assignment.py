@@ -39,18 +39,37 @@ def write(target: float, value: Any) -> bool:
     return False
 
 
+def write_selected(target: float, index: float, value: Any) -> bool:
+    """The same for the elements that one tensor selects."""
+    kind = type(value)
+    if kind is handles.Tensor:
+        source = value._h
+    elif kind is float:
+        source = lib.number_d(value)
+    elif kind is int and -(2**63) <= value < 2**63:
+        source = lib.number_i(value)
+    else:
+        return False
+    done = lib.index_put(target, (index,), 1, source, False)
+    if kind is not handles.Tensor:
+        lib.release(source)
+    if not done:
+        take_pending()
+    return bool(done)
+
+
 class Source:
     """A value in the form of a handle, which must be released after use."""
 
     __slots__ = ("_handle", "_tensor")
 
-    def __init__(self, value: Any, target: float) -> None:
+    def __init__(self, value: Any, target: float, *, halves_overflow: bool = True) -> None:
         """`target` is the handle that the value will be written to, or to a part of it; it gives the dtype."""
         kind = type(value)
         # The tensor that the handle belongs to; None when it is this object's own.
         self._tensor: Any = None
         if kind is float or kind is int or kind is bool:
-            self._handle = _number_handle(value, BY_CODE[lib.dtype(target)])
+            self._handle = _number_handle(value, BY_CODE[lib.dtype(target)], halves_overflow=halves_overflow)
         else:
             is_tensor = isinstance(value, handles.Tensor)
             self._tensor = value if is_tensor else _tensor_of(value, BY_CODE[lib.dtype(target)])
@@ -90,34 +109,27 @@ class Source:
         leading = 0
         while leading < len(shape) and shape[leading] == 1:
             leading += 1
-        self._convert(lib.dtype(target), leading)
+        if leading:
+            sizes, strides = shape[leading:], strides_of(whole)[leading:]
+            self._handle = lib.as_strided(whole, sizes, strides, len(sizes), lib.storage_offset(whole), -1)
         try:
-            if not lib.index_put(target, indices, len(indices), self._handle, False):
+            if not self._handle or not lib.index_put(target, indices, len(indices), self._handle, False):
                 raise_pending()
         finally:
-            if self._handle != whole:
+            if self._handle != whole and self._handle:
                 lib.release(self._handle)
-                self._handle = whole
-
-    def _convert(self, code: int, leading: int) -> None:
-        """Replaces a number by one of the target's dtype, and a tensor by a view without its leading dimensions."""
-        handle = self._handle
-        if self._tensor is None:
-            self._handle = lib.clone_(handle, code, True)
-        elif leading:
-            sizes, strides = shape_of(handle)[leading:], strides_of(handle)[leading:]
-            self._handle = lib.as_strided(handle, sizes, strides, len(sizes), lib.storage_offset(handle), -1)
-        if not self._handle:
-            self._handle = handle
-            raise_pending()
+            self._handle = whole
 
     def release(self) -> None:
         if self._tensor is None:
             lib.release(self._handle)
 
 
-def _number_handle(value: float, target: dtype) -> float:
-    """A handle for a number that is to be stored as `target`; raises when it cannot be."""
+def _number_handle(value: float, target: dtype, *, halves_overflow: bool = True) -> float:
+    """A handle for a number that is to be stored as `target`; raises when it cannot be.
+
+    Numbers beyond a half format become infinity where they are assigned, as in torch, and are refused elsewhere.
+    """
     if isinstance(value, int):
         if not -(2**63) <= value < (2**64 if target is _UINT64 else 2**63):
             raise ValueError(OVERFLOW)
@@ -131,8 +143,10 @@ def _number_handle(value: float, target: dtype) -> float:
         if target.is_integer:
             if not target.minimum <= value <= target.maximum:
                 raise _range_error(target)
-        elif math.isfinite(value) and abs(value) > _MAXIMA.get(target.scalar_name, math.inf):
-            raise _range_error(target)
+        elif target.itemsize > 2 or not halves_overflow:
+            largest = _MAXIMA.get(target.scalar_name, math.inf)
+            if largest < abs(value) < math.inf:
+                raise _range_error(target)
         handle = lib.number_d(value)
     if not handle:
         raise_pending()

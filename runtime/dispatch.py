@@ -78,7 +78,7 @@ def register_handler(key: str, handler: Handler, name: str | None = None) -> Non
     _handlers[key, name] = handler
 
 
-def _dispatch(op: Op, handles: Sequence[float], *arguments: Any) -> Any:
+def decline(op: Op, handles: Sequence[float], *arguments: Any) -> Any:
     """After the core declined: an error of its own, or the handler of the first key."""
     error = take_pending()
     if error is not None:
@@ -125,7 +125,7 @@ def _elementwise(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], out: 
         target = arguments.out(op, out)
         handle = lib.call(op.index, *_three(tensors), *_three(numbers), target, mode)
         if not handle:
-            return _dispatch(op, [*tensors, target], inputs, params, out, mode)
+            return decline(op, [*tensors, target], inputs, params, out, mode)
         return out if mode else arguments.result(handle)
     finally:
         arguments.release()
@@ -181,7 +181,7 @@ def reduce(op: Op, input: Any, dim: Any = None, keepdim: Any = False, dtype: Any
     except OverflowError:
         raise ValueError(OVERFLOW) from None
     if not result:
-        return _dispatch(op, (handle, target), input, dim, keepdim, dtype, out)
+        return decline(op, (handle, target), input, dim, keepdim, dtype, out)
     return arguments.result(result) if out is None else out
 
 
@@ -204,7 +204,7 @@ def scan(op: Op, input: Any, dim: Any, dtype: Any = None, out: Any = None, mode:
     except OverflowError:
         raise ValueError(OVERFLOW) from None
     if not result:
-        return _dispatch(op, (handle, target), input, dim, dtype, out, mode)
+        return decline(op, (handle, target), input, dim, dtype, out, mode)
     return arguments.result(result) if out is None else out
 
 
@@ -237,7 +237,7 @@ def view(
         )
     except OverflowError:
         raise ValueError(OVERFLOW) from None
-    return arguments.result(result) if result else _dispatch(op, (handle,), input, ints, lists)
+    return arguments.result(result) if result else decline(op, (handle,), input, ints, lists)
 
 
 def factory(
@@ -267,7 +267,7 @@ def factory(
         except OverflowError:
             raise ValueError(OVERFLOW) from None
         if not handle:
-            return _dispatch(op, (target,), size, params, dtype, out)
+            return decline(op, (target,), size, params, dtype, out)
         if out is not None:
             return out
         order = memory_order(op.name, placement.get("memory_format"))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import index_parts
 from ._C import lib
-from .assignment import Source, write
+from .assignment import Source, write, write_selected
 from .errors import raise_pending
 from .fast_index import fast_view
 from .handles import wrap
@@ -59,8 +59,11 @@ class IndexingMethods:
         return wrap(_get(self._h, index), self)
 
     def __setitem__(self: Any, index: Index, value: Any) -> None:
-        view = fast_view(self._h, index)
-        if view:
+        selector: Any = index
+        if type(selector) is Tensor and selector.ndim:
+            if write_selected(self._h, selector._h, value):
+                return
+        elif view := fast_view(self._h, index):
             try:
                 if write(view, value):
                     return

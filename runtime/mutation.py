@@ -133,7 +133,7 @@ class MutationMethods:
 
 
 def _write_number(target: float, value: Any) -> None:
-    source = Source(value, target)
+    source = Source(value, target, halves_overflow=False)
     try:
         source.copy_into(target)
     finally:

@@ -9,7 +9,18 @@ from typing import Any
 
 from .shapes import wrap_dim
 
-__all__ = ["even_parts", "even_sections", "section_ends", "section_starts"]
+__all__ = ["even_parts", "even_sections", "section_ends", "section_starts", "write_part"]
+
+
+def write_part(whole: Any, part: Any, src: Any) -> Any:
+    """`whole`, once `src` has been written to `part`, a view of it."""
+    if part.shape != src.shape:
+        raise RuntimeError(
+            "expected src to have a size equal to the slice of self. "
+            f"src size = {list(src.shape)}, slice size = {list(part.shape)}"
+        )
+    part.copy_(src)
+    return whole
 
 
 def even_parts(size: Any, shape: Sequence[int], dim: int) -> list[tuple[int, int]]:

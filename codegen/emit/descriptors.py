@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..computation import default_numbers
 from ..dtypes import Promotion, ordered
-from ..model import Elementwise, End, Extern, Factory, Family, Operator, Reduce, View
+from ..model import Elementwise, End, Extern, Factory, Family, Indexing, Operator, Reduce, View
 
 _TABLES = {
     Family.ELEMENTWISE: "ow_elementwise_table",
@@ -42,6 +42,8 @@ class Descriptor:
     view: str | None
     copies: int
     routine: str | None
+    reductions: tuple[str, ...]
+    words: tuple[str, ...]
 
 
 def descriptor(operator: Operator) -> Descriptor:
@@ -82,7 +84,9 @@ def descriptor(operator: Operator) -> Descriptor:
         table=None if isinstance(body, Factory) and body.value is None else _TABLES.get(operator.family),
         view=f"{operator.name}_geometry" if isinstance(body, View) else None,
         copies=int(isinstance(body, View) and body.copies),
-        routine=body.routine if isinstance(body, Extern) else None,
+        routine=body.routine if isinstance(body, (Extern, Indexing)) else None,
+        reductions=body.reductions if isinstance(body, Indexing) else (),
+        words=tuple(json.dumps(word) for word in body.words) if isinstance(body, Indexing) else (),
     )
 
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from .. import variants
+from ..bodies.indexing import word_argument
 from ..docs import docstring
-from ..model import Composite, Factory, Family, Operator
+from ..model import Composite, Factory, Family, Indexing, Operator
 from ..operators import PythonOperator
+from ..schema import Argument
 from ..signatures import signature
 from .registry import indexed
 from .text import in_docstring, render, template_folder
@@ -30,6 +32,7 @@ class Callable:
     family: str
     signature: str
     method_signature: str
+    inplace_signature: str
     doc: str
     inputs: tuple[str, ...]
     params: tuple[str, ...]
@@ -58,6 +61,10 @@ class Callable:
     body_names: tuple[str, ...]
     refused: tuple[int, ...]
     plain_call: str
+    word: str | None
+    words: tuple[tuple[str, str], ...]
+    numbers: tuple[str, ...]
+    refusal: str | None
     summary: str
 
     @property
@@ -117,6 +124,7 @@ def _callable(operator: Operator, index: int) -> Callable:
     # The core's calls without parameters stand for all of them having their defaults.
     defaults = " and ".join(f"{p.name} {'is' if p.default == 'None' else '=='} {p.default}" for p in scalars)
     inputs = tuple(p.name for p in parameters if p.argument.is_tensor)
+    word = word_argument(operator.schema.arguments)
     return Callable(
         name=operator.name,
         constant=operator.name.upper(),
@@ -124,6 +132,7 @@ def _callable(operator: Operator, index: int) -> Callable:
         family=operator.family.value,
         signature=signature(operator, "input"),
         method_signature=signature(operator, "self"),
+        inplace_signature=signature(operator, "self", with_out=False),
         doc=in_docstring(textwrap.indent(docstring(operator), "    ").strip()),
         inputs=inputs,
         params=tuple(p.name for p in scalars),
@@ -154,6 +163,10 @@ def _callable(operator: Operator, index: int) -> Callable:
         body_names=tuple(argument.name for argument in operator.schema.arguments),
         refused=tuple(_refused(operator)) if operator.family is Family.COMPOSITE else (),
         plain_call=_plain_call(operator, inputs) if operator.family is Family.COMPOSITE else "",
+        word=None if word is None else word.name,
+        words=tuple(_words(operator, word)),
+        numbers=tuple(sorted(body.numbers)) if isinstance(body, Indexing) else (),
+        refusal=operator.refusal,
         summary=operator.doc.split(". ")[0].rstrip(".") + ".",
     )
 
@@ -170,6 +183,15 @@ def _plain_call(operator: Operator, inputs: tuple[str, ...]) -> str:
         code = f"_dtype_of({inputs[0]}._h)" if inputs else "_lib.get_default_dtype()"
         tests.append(f"{code} not in {{{', '.join(map(str, refused))}}}")
     return " and ".join(tests)
+
+
+def _words(operator: Operator, argument: Argument | None) -> Iterator[tuple[str, str]]:
+    """What the core is told for each value of the argument that chooses a reduction."""
+    if argument is None or not isinstance(operator.body, Indexing):
+        return
+    yield from ((repr(word), str(place)) for place, word in enumerate(operator.body.words))
+    if argument.is_optional:
+        yield "None", "_dispatch.NONE"
 
 
 def _refused(operator: Operator) -> list[int]:

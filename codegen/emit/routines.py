@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..routines import ROUTINES
+from ..routines import INDEXINGS, ROUTINES
 from .text import render
 
 
 def emit() -> str:
-    return render("routines.h.j2", "codegen/routines.py", "ow_routines.h", names=ROUTINES)
+    return render("routines.h.j2", "codegen/routines.py", "ow_routines.h", names=ROUTINES, indexings=tuple(INDEXINGS))

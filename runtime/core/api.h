@@ -41,6 +41,9 @@ double factory1i(int32_t op, const int64_t *sizes, int32_t ndim, int32_t dtype, 
 double factory3i(int32_t op, const int64_t *sizes, int32_t ndim, int32_t dtype, int64_t p, int64_t q, int64_t r);
 double factory(int32_t op, const int64_t *sizes, int32_t ndim, int32_t dtype, double p, double q, double r, double out);
 
+/* indexing: tensors, a number handle (0.0: the default), ints and bools; with `out` 1.0 when done */
+double indexing(int32_t op, double a, double b, double c, double p, int64_t i, int64_t j, int64_t k, double out,
+                int32_t mode);
 /* t[indices], 0.0 standing for a dimension that stays whole; index_get1: with one tensor, and 0.0 without an error for
  * those that Python must look at first (without dimensions, or of bytes) */
 double index_get(double t, const double *indices, int32_t n);

@@ -11,11 +11,14 @@ ow_tensor *ow_index_get(ow_tensor *self, ow_tensor *const *indices, int n);
  * or 0 with the error set. (index_put.c) */
 int ow_index_put(ow_tensor *self, ow_tensor *const *indices, int n, ow_tensor *values, int accumulate);
 
+/* In place; `value` has the dtype of self and no dimensions, the mask broadcasts to self. (masked_fill.c) */
+int ow_masked_fill(ow_tensor *self, ow_tensor *mask, ow_tensor *value);
+
 /* The places of the elements that are not zero: a matrix with a row for each, stored by columns. (index_masks.c) */
 ow_tensor *ow_nonzero(ow_tensor *t);
 
 /* The mover by which a reduction's kernels combine elements of a dtype with what is there already; NULL: the reduction
- * has none for it. (index_routines.c) */
+ * has none for it. (index_write.c) */
 ow_mover ow_mover_combine(const ow_op *reduction, int dtype);
 
 #endif

@@ -108,7 +108,7 @@ static ow_tensor *list_true(const ow_tensor *mask, int ndim, const int64_t *size
         s.count += count;
     }
     ow_gil_acquire(token);
-    int64_t shape[] = {s.count, ndim}, strides[] = {1, s.count > 0 ? s.count : 1};
+    int64_t shape[] = {s.count, ndim}, strides[] = {1, s.count};
     ow_tensor *result = ow_tensor_new(OW_INT64, 2, shape, strides);
     if (result) {
         s.places = (int64_t *)result->data;

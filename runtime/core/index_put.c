@@ -1,5 +1,6 @@
 /* `x[i, j] = values` and `x[i, j] += values` with tensors as indices. */
 #include "index_selection.h"
+#include "indexing.h"
 #include "storage.h"
 
 static int check_values(const ow_selection *s, const ow_tensor *values) {
@@ -34,25 +35,47 @@ static int check_apart(const ow_tensor *self, ow_tensor *const *indices, int n, 
     return !overlap;
 }
 
-/* One value for all that a single mask selects may have any dtype, as in masked_fill. *converted is to be freed. */
-static int convert_fill(const ow_tensor *self, ow_tensor *const *indices, int n, ow_tensor **values,
-                        ow_tensor **converted) {
-    const ow_tensor *mask = NULL;
-    *converted = NULL;
+/* The only index, when that is a mask; NULL otherwise. */
+static ow_tensor *single_mask(ow_tensor *const *indices, int n) {
+    ow_tensor *mask = NULL;
     for (int k = 0; k < n; k++) {
         if (!indices[k]) continue;
-        if (mask || !ow_is_mask(indices[k])) return 1;
+        if (mask || !ow_is_mask(indices[k])) return NULL;
         mask = indices[k];
     }
-    if (!mask || (*values)->numel != 1) return 1;
-    if (mask->dtype != OW_BOOL) {
-        ow_fail(OW_RUNTIME_ERROR, "masked_fill_ only supports boolean masks, but got mask with dtype %s",
-                ow_type_names[mask->dtype]);
-        return 0;
+    return mask;
+}
+
+/* What is written, in the dtype of self where it may have another: a number, and one value for all that a single mask
+ * selects. NULL with the error set. */
+static ow_tensor *convert(const ow_tensor *self, ow_tensor *const *indices, int n, ow_tensor *values) {
+    const ow_tensor *mask = values->numel == 1 ? single_mask(indices, n) : NULL;
+    if (mask && mask->dtype != OW_BOOL)
+        return ow_fail(OW_RUNTIME_ERROR, "masked_fill_ only supports boolean masks, but got mask with dtype %s",
+                       ow_type_names[mask->dtype]);
+    /* Numbers beyond a half format become infinity, as in torch; other dtypes refuse what they cannot hold. */
+    int is_half = ow_dtype_kinds[self->dtype] == OW_KIND_FLOATING && ow_itemsize(self->dtype) == 2;
+    if (values->flags & OW_NUMBER && !is_half) return ow_fill_value(values, self->dtype);
+    return (mask || values->flags & OW_NUMBER) && values->dtype != self->dtype ? ow_clone(values, self->dtype, 0) : values;
+}
+
+/* A mask of the leading dimensions and one value need no list of places. *done tells whether that was the case. */
+static int fill_masked(ow_tensor *self, ow_tensor *const *indices, int n, ow_tensor *value, int *done) {
+    ow_tensor *mask = n == 1 && value->numel == 1 ? single_mask(indices, n) : NULL;
+    int64_t shape[OW_MAX_DIMS], strides[OW_MAX_DIMS] = {0};
+    *done = mask && mask->ndim <= self->ndim && memcmp(mask->sizes, self->sizes, sizeof(int64_t) * mask->ndim) == 0 &&
+            !ow_internal_overlap(self);
+    if (!*done) return 0;
+    for (int d = 0; d < self->ndim; d++) {
+        shape[d] = d < mask->ndim ? mask->sizes[d] : 1;
+        strides[d] = d < mask->ndim ? mask->strides[d] : 0;
     }
-    if ((*values)->dtype == self->dtype) return 1;
-    *values = *converted = ow_clone(*values, self->dtype, 0);
-    return *converted != NULL;
+    ow_tensor *wide = ow_tensor_view(mask->storage, mask->data, OW_BOOL, self->ndim, shape, strides);
+    ow_tensor *single = ow_tensor_view(value->storage, value->data, value->dtype, 0, NULL, NULL);
+    int filled = wide && single && ow_masked_fill(self, wide, single);
+    ow_tensor_free(wide);
+    ow_tensor_free(single);
+    return filled;
 }
 
 static int put(const ow_selection *s, const ow_tensor *values, ow_mover combine) {
@@ -83,20 +106,24 @@ static int accumulate(ow_selection *s, ow_tensor *values) {
     return done;
 }
 
-int ow_index_put(ow_tensor *self, ow_tensor *const *indices, int n, ow_tensor *values, int accumulates) {
+static int put_checked(ow_tensor *self, ow_tensor *const *indices, int n, ow_tensor *values, int accumulates) {
     ow_selection s;
-    ow_tensor *converted;
-    if (self->storage->flags & OW_STORAGE_READONLY) return ow_check_memory(self);
-    if (!check_apart(self, indices, n, values) || !convert_fill(self, indices, n, &values, &converted)) return 0;
-    if (!ow_selection_begin(&s, self, indices, n)) {
-        ow_tensor_free(converted);
-        return 0;
-    }
-    int done = ow_selection_check_sizes(&s) && check_values(&s, values);
+    int done, filled = accumulates ? 0 : fill_masked(self, indices, n, values, &done);
+    if (!accumulates && done) return filled;
+    if (!ow_selection_begin(&s, self, indices, n)) return 0;
+    done = ow_selection_check_sizes(&s) && check_values(&s, values);
     int64_t numel = 1;
     for (int d = 0; d < s.ndim; d++) numel *= s.shape[d];
     if (done && numel) done = accumulates ? accumulate(&s, values) : put(&s, values, NULL);
     ow_selection_end(&s);
-    ow_tensor_free(converted);
+    return done;
+}
+
+int ow_index_put(ow_tensor *self, ow_tensor *const *indices, int n, ow_tensor *values, int accumulates) {
+    if (self->storage->flags & OW_STORAGE_READONLY) return ow_check_memory(self);
+    if (!check_apart(self, indices, n, values)) return 0;
+    ow_tensor *converted = convert(self, indices, n, values);
+    int done = converted && put_checked(self, indices, n, converted, accumulates);
+    if (converted != values) ow_tensor_free(converted);
     return done;
 }

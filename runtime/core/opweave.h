@@ -16,6 +16,7 @@
 #define OW_MAX_DIMS 64
 #define OW_MAX_INPUTS 3
 #define OW_MAX_PARAMS 3
+#define OW_MAX_REDUCTIONS 5
 
 /* ---- values ------------------------------------------------------------------------------------------- */
 
@@ -108,7 +109,15 @@ typedef int (*ow_view_function)(ow_view *view, const int64_t *ints, ow_ints *lis
 
 /* ---- descriptors -------------------------------------------------------------------------------------- */
 
-typedef enum ow_family { OW_ELEMENTWISE, OW_REDUCE, OW_SCAN, OW_VIEW, OW_EXTERN, OW_FACTORY } ow_family;
+typedef enum ow_family {
+    OW_ELEMENTWISE,
+    OW_REDUCE,
+    OW_SCAN,
+    OW_VIEW,
+    OW_EXTERN,
+    OW_INDEXING,
+    OW_FACTORY
+} ow_family;
 
 /* How the compute and the result dtype follow from the inputs; the names are torch's. */
 typedef enum ow_promotion {
@@ -148,7 +157,10 @@ typedef struct ow_op {
     uint8_t opmath_number; /* a one-element last input is not rounded to a half format that the result has */
     const char *natural[OW_MAX_INPUTS]; /* message when an integer number given as this input is negative; NULL: allowed */
     const char *refusal; /* message for dtypes outside the set; NULL: "not implemented for" */
-    const char *library; /* extern: the name of the core's routine */
+    const char *library; /* extern, indexing: the name of the core's routine */
+    /* indexing: what combines values with those that are there, and the words that choose one of several */
+    const struct ow_op *reductions[OW_MAX_REDUCTIONS];
+    const char *words[OW_MAX_REDUCTIONS];
 } ow_op;
 
 /* What a woven shared object exports under the symbol `ow_library`: it defines `const ow_library ow_exports`. */

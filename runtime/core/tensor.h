@@ -156,6 +156,10 @@ ow_tensor *ow_factory(const ow_op *op, const int64_t *sizes, int ndim, int dtype
 ow_tensor *ow_extern(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out,
                      ow_mode mode); /* extern.c: looks op->library up in a table */
 
+/* param: NULL for the default; ints: three, of which the operator has some. (indexing.c) */
+ow_tensor *ow_indexing(const ow_op *op, ow_tensor *const *inputs, ow_tensor *param, const int64_t *ints, ow_tensor *out,
+                       ow_mode mode);
+
 /* dst[...] = src with broadcasting and casting; 1, or 0 with the error set. (copy.c) */
 int ow_copy(ow_tensor *dst, ow_tensor *src);
 /* In which order the elements of a new tensor lie; torch's memory formats, numbered as types.py does. */

@@ -17,6 +17,7 @@ extern const ow_op ow_op_permute;
 extern const ow_op ow_op_full;
 extern const ow_op ow_op_arange;
 extern const ow_op ow_op_addmm;
+extern const ow_op ow_op_scatter;
 
 extern const ow_op *const ow_builtin_ops[];
 extern const int32_t ow_builtin_count;
@@ -37,5 +38,6 @@ const ow_op *const ow_builtin_ops[] = {
     &ow_op_full,
     &ow_op_arange,
     &ow_op_addmm,
+    &ow_op_scatter,
 };
-const int32_t ow_builtin_count = 15;
+const int32_t ow_builtin_count = 16;

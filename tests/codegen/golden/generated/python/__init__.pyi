@@ -151,5 +151,6 @@ __all__ = [
     "full",
     "arange",
     "addmm",
+    "scatter",
     "matmul",
 ]

@@ -4,12 +4,13 @@
 from ._C import lib as _lib
 from . import composites as _composites
 from . import dispatch as _dispatch
+from . import indexing_calls as _indexing_calls
 from .allocation import *  # noqa: F403  (for composites, as the next ones)
 from .sections import *  # noqa: F403
 from .shapes import *  # noqa: F403
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "3c6c2640"
+INTERFACE = "491d2e7d"
 
 _call1 = _lib.call1
 _call2 = _lib.call2
@@ -36,6 +37,7 @@ _factory1i = _lib.factory1i
 _factory3i = _lib.factory3i
 _dtype_of = _lib.dtype
 _dtype_class = _dispatch.dtype_class
+_indexing = _lib.indexing
 
 _NEG = 0
 _neg_op = _dispatch.Op(_NEG, "neg", ("input", ), ())
@@ -67,6 +69,10 @@ _ARANGE = 13
 _arange_op = _dispatch.Op(_ARANGE, "arange", (), ("start", "end", ), optional=("end", ))
 _ADDMM = 14
 _addmm_op = _dispatch.Op(_ADDMM, "addmm", ("input", "mat1", "mat2", ), ("beta", "alpha", ))
+_SCATTER = 15
+_scatter_op = _dispatch.Op(_SCATTER, "scatter", ("input", "index", "src", ), ())
+_scatter_words = { 'max': 0, None: _dispatch.NONE, }
+_indexing_calls.describe(_scatter_op, ("input", "dim", "index", "src", "reduce", ), ("dim", "reduce", ), ("src", ), _scatter_words, 'reduce argument must be max.')
 _matmul_op = _dispatch.Op(-1, "matmul", ("input", "other", ), refused=(0, 1, 2, 3, 4, 5, 6, 7, 8))
 
 
@@ -782,6 +788,52 @@ def addmm_(self, mat1, mat2, *, beta=1, alpha=1):
 _addmm_op.function = addmm
 
 
+def scatter(input, dim, index, src, *, reduce=None, out=None):
+    """Writes each element of `src`, or one number, to where `index` says along `dim`, or the larger of both.
+
+    Args:
+        input (Tensor or number).
+        dim (int): dimension or dimensions to work along; negative ones count from the end.
+        index (Tensor or number).
+        src (Tensor or number).
+        reduce (text, optional).
+        out: tensor to write the result to; it is resized when its shape differs.
+
+    Returns:
+        Tensor; dtype: that of the input.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        RuntimeError: the shapes do not fit together.
+        IndexError: a dimension is out of range.
+
+    Also: `Tensor.scatter`, `Tensor.scatter_` in place.
+    """
+    if type(input) is type(index) is type(src) is Tensor and out is None:
+        try:
+            h = _indexing(_SCATTER, input._h, index._h, src._h, 0.0, dim, _scatter_words[reduce], 0, 0.0, 0)
+        except (KeyError, OverflowError, TypeError):
+            h = 0.0
+        if h:
+            t = Tensor()
+            t._h = h
+            return t
+    return _indexing_calls.call(_scatter_op, (input, index, src,), (), (dim, reduce, ), out, _dispatch.NEW if out is None else _dispatch.OUT)
+
+
+def scatter_(self, dim, index, src, *, reduce=None):
+    """In-place version of `scatter`."""
+    if type(self) is type(index) is type(src) is Tensor:
+        try:
+            h = _indexing(_SCATTER, self._h, index._h, src._h, 0.0, dim, _scatter_words[reduce], 0, self._h, 1)
+        except (KeyError, OverflowError, TypeError):
+            h = 0.0
+        if h:
+            return self
+    return _indexing_calls.call(_scatter_op, (self, index, src,), (), (dim, reduce, ), self, _dispatch.INPLACE)
+_scatter_op.function = scatter
+
+
 def _matmul(self, other):
     if self.ndim != 2 or other.ndim != 2:
         raise RuntimeError("matrices only")
@@ -854,6 +906,8 @@ METHODS = {
     "permute": permute,
     "addmm": addmm,
     "addmm_": addmm_,
+    "scatter": scatter,
+    "scatter_": scatter_,
     "matmul": matmul,
     "__matmul__": __matmul__,
     "__rmatmul__": __rmatmul__,
@@ -874,6 +928,7 @@ FUNCTIONS = {
     "full": full,
     "arange": arange,
     "addmm": addmm,
+    "scatter": scatter,
     "matmul": matmul,
 }
 # The mixin of class Tensor.

@@ -1,0 +1,64 @@
+"""`indexing`: a routine of the core that works at computed places; `accumulate` names its reductions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..errors import suggest
+from ..fields import Entry
+from ..model import Indexing
+from ..routines import INDEXINGS
+from ..schema import Argument, base_name
+from ..source import Mapping as MappingNode
+from ..source import Scalar
+
+_MOST_REDUCTIONS = 5  # OW_MAX_REDUCTIONS of opweave.h
+
+
+def read(entry: Entry) -> Indexing | None:
+    routine = entry.text(entry.node, "indexing")
+    if routine is None:
+        return None
+    if routine.value not in INDEXINGS:
+        entry.report(routine.span, f"unknown routine '{routine.value}'", suggest(routine.value, INDEXINGS))
+    choices = _reductions(entry)
+    word = word_argument(entry.schema.arguments)
+    if word is not None and not all(choices):
+        entry.report(entry.argument_span(word), f"'{word.name}' needs a mapping of its words", "accumulate: {sum: sum}")
+    words = tuple(choices) if word is not None else ()
+    return Indexing(routine.value, tuple(choices.values()), words, _numbers(entry), routine)
+
+
+def word_argument(arguments: tuple[Argument, ...]) -> Argument | None:
+    """The text that chooses a reduction."""
+    return next((argument for argument in arguments if base_name(argument.type) == "str"), None)
+
+
+def _reductions(entry: Entry) -> Mapping[str, str]:
+    """Names of reductions by word; a single one has the word ''."""
+    node = entry.node.get("accumulate")
+    if node is None:
+        return {}
+    if isinstance(node, Scalar):
+        name = entry.text(entry.node, "accumulate")
+        return {} if name is None else {"": name.value}
+    if not isinstance(node, MappingNode):
+        entry.report(node.span, "'accumulate' must be a reduction or a mapping from word to reduction")
+        return {}
+    found = {}
+    for key in node.keys:
+        name = entry.text(node, key.value)
+        if name is not None:
+            found[key.value] = name.value
+    if len(found) > _MOST_REDUCTIONS:
+        entry.report(node.span, f"{len(found)} reductions; the core takes up to {_MOST_REDUCTIONS}")
+    return found
+
+
+def _numbers(entry: Entry) -> frozenset[str]:
+    words = entry.words("numbers")
+    tensors = [argument.name for argument in entry.tensors[1:]]
+    for word in words:
+        if word.value not in tensors:
+            entry.report(word.span, f"'{word.value}' is not a second tensor argument", suggest(word.value, tensors))
+    return frozenset(word.value for word in words)

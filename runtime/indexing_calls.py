@@ -1,0 +1,82 @@
+"""The slow path of operators with an `indexing` body: argument types, numbers in the place of tensors, words, errors.
+
+As in dispatch.py, the generated functions settle the common case themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from . import dispatch
+from ._C import lib
+from .arguments import Arguments, integer, type_name
+from .dispatch import Op
+from .handles import OVERFLOW
+
+
+@dataclass(frozen=True)
+class _Details:
+    """What an operator's entry says besides its name and tensors."""
+
+    names: tuple[str, ...]
+    ints: tuple[str, ...]
+    numbers: tuple[str, ...]
+    words: dict[str | None, int]
+    refusal: str | None
+
+
+_details: dict[str, _Details] = {}
+
+
+def describe(
+    op: Op,
+    names: tuple[str, ...],
+    ints: tuple[str, ...],
+    numbers: tuple[str, ...],
+    words: dict[str | None, int],
+    refusal: str | None,
+) -> None:
+    """Names of all arguments, of the integers (and the word) among them, and of tensors that may be numbers."""
+    _details[op.name] = _Details(names, ints, numbers, words, refusal)
+
+
+def call(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], ints: tuple[Any, ...], out: Any, mode: int) -> Any:
+    """A new result, `out`, or the first input, by `mode`."""
+    details = _details[op.name]
+    arguments = Arguments()
+    try:
+        tensors = [_tensor(op, details, arguments, place, value) for place, value in enumerate(inputs)]
+        numbers = [arguments.param(op, place, value) for place, value in enumerate(params)]
+        values = [_integer(op, details, name, value) for name, value in zip(details.ints, ints, strict=True)]
+        target = arguments.out(op, out)
+        first, second, third = [*tensors, 0.0, 0.0][:3]
+        i, j, k = [*values, 0, 0, 0][:3]
+        try:
+            handle = lib.indexing(op.index, first, second, third, numbers[0] if numbers else 0.0, i, j, k, target, mode)
+        except OverflowError:
+            raise ValueError(OVERFLOW) from None
+        if not handle:
+            return dispatch.decline(op, [*tensors, target], inputs, params, ints, out, mode)
+        return out if mode else arguments.result(handle)
+    finally:
+        arguments.release()
+
+
+def _tensor(op: Op, details: _Details, arguments: Arguments, place: int, value: Any) -> float:
+    name = op.inputs[place]
+    if not isinstance(value, dispatch.Tensor) and (name not in details.numbers or value is None):
+        position = details.names.index(name) + 1
+        raise TypeError(f"{op.name}(): argument '{name}' (position {position}) must be Tensor, not {type_name(value)}")
+    return arguments.tensor(op, place, value)
+
+
+def _integer(op: Op, details: _Details, name: str, value: Any) -> int:
+    """The int that the core is given for an int, a bool or a word."""
+    if isinstance(value, str) or (value is None and None in details.words):
+        if value in details.words:
+            return details.words[value]
+        raise RuntimeError((details.refusal or "unknown word {word}").format(word=value))
+    if isinstance(value, bool):
+        return int(value)
+    return integer(op, name, value)
