@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -63,13 +64,14 @@ def entries() -> dict[str, tuple[Entry, ...]]:
     described = json.loads((ROOT / "generated" / "python" / "operators.json").read_text())
     known = {name for each in described for name in each["functions"]}
     assert known >= set(_operators.FUNCTIONS), "operators.json is not of this build"
-    return {each["name"]: tuple(forms(each)) for each in described}
+    found = {each["name"]: tuple(forms(each)) for each in described}
+    return {name: made for name, made in found.items() if made}  # some are only there for others to choose
 
 
 def forms(described: dict[str, Any]) -> list[Entry]:
     schema = parse(described["schema"])
     found = []
-    names = [(name, getattr(opweave, name)) for name in described["functions"]]
+    names = [(name, attrgetter(name)(opweave)) for name in (*described["functions"], *described["submodules"])]
     names += [(name, getattr(opweave.Tensor, name)) for name in described["methods"]]
     for name, function in names:
         types = tuple(str(each.type) for each in schema.positional)
@@ -291,7 +293,7 @@ def check_numpy(call: Call, result: opweave.Tensor) -> None:
     with np.errstate(all="ignore"):
         try:
             want = np.asarray(function(*operands))
-        except ValueError:  # integers to negative powers: NumPy never, the core only where the exponent is a number
+        except (ValueError, TypeError):  # integers to negative powers, signs of bool: NumPy never
             return
         got = array(result)
         if want.dtype.kind == "f" and of.is_floating:

@@ -7,6 +7,7 @@ format and then rounded.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -29,7 +30,7 @@ _SCIPY_HAS_NO_LONG_DOUBLE = np.dtype(np.float64)
 
 def numpy_value(expression: str, arguments: Mapping[str, Any]) -> Any:
     """The value of a reference expression."""
-    names: dict[str, Any] = {"np": np, **arguments}
+    names: dict[str, Any] = {"np": np, "math": math, **arguments}
     if "scipy" in expression:
         names["scipy"] = pytest.importorskip("scipy")
         pytest.importorskip("scipy.special")
