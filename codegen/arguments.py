@@ -67,6 +67,9 @@ def _check_names(entry: Entry) -> None:
 
 def _check_result(entry: Entry) -> None:
     returns = entry.schema.returns
+    if entry.family is Family.COMPOSITE and len(returns) > 1:
+        _check_named(entry)
+        return
     several = entry.family is Family.COMPOSITE and len(returns) == 1 and returns[0].is_tensor_list
     if several or (len(returns) == 1 and returns[0].is_tensor):
         if returns[0].alias is not None and entry.family not in (Family.VIEW, Family.COMPOSITE):
@@ -79,6 +82,14 @@ def _check_result(entry: Entry) -> None:
     else:
         span = entry.func.span_at(len(entry.func.value.rstrip()) - 2, 2)
     entry.report(span, "an operator returns one Tensor", "write it as '-> Tensor'")
+
+
+def _check_named(entry: Entry) -> None:
+    """Several results are tensors with names."""
+    for result in entry.schema.returns:
+        if not result.is_tensor or result.name is None:
+            span = entry.func.span_at(result.offset, len(str(result)))
+            entry.report(span, "one of several results is a Tensor with a name", "(Tensor values, Tensor indices)")
 
 
 # ---- kinds --------------------------------------------------------------------------------------------------

@@ -19,8 +19,8 @@ Choices = Mapping[str, Mapping[str, str]]
 
 def read(entry: Entry) -> Choices:
     """By argument: the operator that each text stands for."""
-    if entry.family is Family.INDEXING:
-        return MappingProxyType({})  # its texts are words of `accumulate`
+    if entry.family in (Family.COMPOSITE, Family.INDEXING):
+        return MappingProxyType({})  # bodies judge their texts themselves; words of `accumulate` stand there
     texts = [argument for argument in entry.schema.arguments if base_name(argument.type) == "str"]
     node = entry.mapping(entry.node, "choices", "argument to texts and operators")
     if node is not None:

@@ -86,6 +86,8 @@ def _argument(name: str, argument: Argument) -> str:
 
 
 def _result(operator: Operator) -> str:
+    if operator.result_names:
+        return f"Named tuple of tensors: {', '.join(operator.result_names)}."
     if operator.returns_list:
         return "Tuple of tensors" + (" that share the memory of the input." if operator.schema.returns_alias else ".")
     if isinstance(operator.body, View) and operator.body.copies:

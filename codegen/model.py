@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from itertools import takewhile
 from typing import TypeAlias
 
 from .dtypes import COMPUTE_DTYPES, DType, Promotion, ordered
@@ -213,6 +214,20 @@ class Declaration:
     def returns_list(self) -> bool:
         """Is the result a tuple of tensors?"""
         return self.schema.returns[0].is_tensor_list
+
+    @property
+    def result_names(self) -> tuple[str, ...]:
+        """Names of the results where there are several: they are then a named tuple."""
+        returns = self.schema.returns
+        return tuple(result.name or "" for result in returns) if len(returns) > 1 else ()
+
+    @property
+    def checked_inputs(self) -> tuple[Argument, ...]:
+        """Leading arguments that must be tensors; composites judge the others themselves."""
+        if self.family is not Family.COMPOSITE:
+            return self.inputs
+        arguments = () if "numbers" in self.tags else self.schema.arguments
+        return tuple(takewhile(lambda argument: argument.is_tensor and not argument.is_optional, arguments))
 
     def place(self, name: str) -> Span:
         """Where the entry gives a name that it defines; the in-place form's is that of the name itself."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .model import Family, Indexing, Operator
 from .schema import Argument, base_name
-from .variants import has_inplace_argument, has_out, is_factory, parameters, varargs
+from .variants import has_inplace_argument, has_out, is_factory, parameters, separate_tensors, varargs
 
 _TYPES = {
     "Tensor": "Tensor",
@@ -33,10 +33,11 @@ def signature(operator: Operator, first: str, *, typed: bool = False, with_out: 
     declared = list(parameters(operator))
     if first == "self":
         declared.sort(key=lambda parameter: parameter.argument.name != "self")
-    separate = varargs(operator)
+    separate, tensors = varargs(operator), separate_tensors(operator)
     # Any operand but the first may be a number, where the operation is on elements.
     numbers = operator.family is Family.ELEMENTWISE
     instead = operator.body.numbers if isinstance(operator.body, Indexing) else frozenset[str]()
+    anywhere = "numbers" in operator.tags
     parts: list[str] = []
     star = False
     for parameter in declared:
@@ -48,16 +49,21 @@ def signature(operator: Operator, first: str, *, typed: bool = False, with_out: 
             parts.append(_part(f"*{OTHERS}", "int" if typed else None))
             star = True
             continue
+        if parameter == tensors:
+            parts.append(_part(f"*{name}", "Tensor | Sequence[Tensor]" if typed else None))
+            star = True
+            continue
         if parameter.keyword_only and not star:
             parts.append("*")
             star = True
         untyped = not typed or (is_self and first == "self")
-        is_number = (numbers and bool(parts)) or parameter.argument.name in instead
+        is_number = anywhere or (numbers and bool(parts)) or parameter.argument.name in instead
         kind = None if untyped else _type_of(parameter.argument, numbers=is_number)
         parts.append(_part(name, kind, parameter.default))
     if has_inplace_argument(operator) and first == "input":
         parts.append(_part("inplace", "bool" if typed else None, "False"))
-    added = [("out", "Tensor | None", "None")] if with_out and has_out(operator) else []
+    kind = "Sequence[Tensor] | None" if operator.result_names else "Tensor | None"
+    added = [("out", kind, "None")] if with_out and has_out(operator) else []
     added += _ADDED.get(operator.family, ())
     if operator.family is Family.FACTORY or is_factory(operator):
         added.append(("requires_grad", "bool", "False"))

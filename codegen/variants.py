@@ -56,6 +56,13 @@ def varargs(operator: Declaration) -> Parameter | None:
     return rest[0]
 
 
+def separate_tensors(operator: Declaration) -> Parameter | None:
+    """The list of tensors that may also be given one by one (`meshgrid(x, y)`)."""
+    if "separate" not in operator.tags:
+        return None
+    return next(p for p in parameters(operator) if p.argument.is_tensor_list)
+
+
 def has_inplace(operator: Declaration) -> bool:
     """`x.op_()`: where the first input is `self` and takes part in promotion like the result."""
     first = operator.inputs[0].name if operator.inputs else ""
@@ -74,6 +81,8 @@ def has_inplace_argument(operator: Declaration) -> bool:
 def has_out(operator: Declaration) -> bool:
     """`out=`: wherever memory is written anew, unless the result is to be like the input."""
     if is_factory(operator) and operator.schema.self_argument is not None:
+        return False
+    if "no_out" in operator.tags:
         return False
     return operator.family is not Family.VIEW and not operator.schema.returns_alias
 

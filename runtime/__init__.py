@@ -54,7 +54,7 @@ from .types import (
 )
 
 # Loaded when first asked for: submodules, and names by the module that has them.
-_LAZY_MODULES = ("cpu", "nn", "special")
+_LAZY_MODULES = ("cpu", "nn", "return_types", "special")
 _LAZY_NAMES = {
     "TypedStorage": "storage",
     "UntypedStorage": "storage",

@@ -6,7 +6,7 @@ A body takes for granted that tensors are tensors of a dtype that the operator a
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import handles
@@ -32,6 +32,8 @@ def composite(op: Op, body: Callable[..., Any], arguments: tuple[Any, ...], dtyp
     if code in op.refused:
         raise NotImplementedError(f'"{op.name}" not implemented for {BY_CODE[code].scalar_name!r}')
     result = body(*arguments)
+    if op.results is not None:
+        return op.results(result if out is None else _store_all(op, result, out))
     if out is not None:
         return _store(op, result, out)
     for value in arguments[: len(op.inputs)]:
@@ -65,3 +67,17 @@ def _store(op: Op, result: Any, out: Any) -> Any:
         if not lib.resize_(out._h, list(result.shape), result.ndim):
             raise_pending()
     return out.copy_(result)
+
+
+def _store_all(op: Op, results: Sequence[Any], out: Any) -> list[Any]:
+    if not isinstance(out, (tuple, list)) or len(out) != len(results):
+        raise TypeError(f"{op.name}(): argument 'out' must be tuple of Tensors, not {type_name(out)}")
+    return [_store(op, result, target) for result, target in zip(results, out, strict=True)]
+
+
+def tensor_list(tensors: tuple[Any, ...]) -> Sequence[Any]:
+    """Tensors given one by one, or as one list."""
+    first = tensors[0] if len(tensors) == 1 else None
+    if isinstance(first, (tuple, list)) and (not first or isinstance(first[0], handles.Tensor)):
+        return first
+    return tensors

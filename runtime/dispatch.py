@@ -19,6 +19,7 @@ from .dtypes import BY_CODE
 from .dtypes import dtype as dtype_class
 from .errors import raise_pending, take_pending
 from .handles import OVERFLOW
+from .return_types import named_results
 from .types import check_placement, memory_order
 
 NONE = -(2**63)
@@ -34,7 +35,7 @@ Tensor: Any = None
 class Op:
     """An operator as the runtime sees it: what the core calls it and what its arguments are named."""
 
-    __slots__ = ("function", "index", "inputs", "name", "optional", "params", "refused")
+    __slots__ = ("function", "index", "inputs", "name", "optional", "params", "refused", "results")
 
     def __init__(
         self,
@@ -44,6 +45,7 @@ class Op:
         params: tuple[str, ...] = (),
         refused: tuple[int, ...] = (),
         optional: tuple[str, ...] = (),
+        results: tuple[str, ...] = (),
     ) -> None:
         self.index = index
         self.name = name
@@ -53,6 +55,8 @@ class Op:
         """Parameters that may be None."""
         self.refused = refused
         """Codes of the dtypes a composite does not take; the core knows those of all other families."""
+        self.results = named_results(name, results) if results else None
+        """The class of the named tuple of a composite with several results."""
         self.function: Callable[..., Any] | None = None
 
     def __repr__(self) -> str:

@@ -42,6 +42,9 @@ class Callable:
     lists: tuple[str, ...]
     optional: tuple[str, ...]
     vararg: str | None
+    separate_tensors: str | None
+    single: bool
+    results: tuple[str, ...]
     placement: tuple[str, ...]
     default_params: str
     self_place: int
@@ -123,7 +126,8 @@ def _callable(operator: Operator, index: int) -> Callable:
     scalars = [p for p in parameters if p.argument.is_scalar]
     # The core's calls without parameters stand for all of them having their defaults.
     defaults = " and ".join(f"{p.name} {'is' if p.default == 'None' else '=='} {p.default}" for p in scalars)
-    inputs = tuple(p.name for p in parameters if p.argument.is_tensor)
+    inputs = tuple(p.name for p in parameters if p.argument in operator.checked_inputs)
+    tensors = variants.separate_tensors(operator)
     word = word_argument(operator.schema.arguments)
     return Callable(
         name=operator.name,
@@ -144,6 +148,9 @@ def _callable(operator: Operator, index: int) -> Callable:
         lists=tuple(p.name for p in rest if p.argument.is_list),
         optional=tuple(p.name for p in rest if p.argument.is_optional),
         vararg=vararg.name if vararg else None,
+        separate_tensors=tensors.name if tensors else None,
+        single="single" in operator.tags,
+        results=operator.result_names,
         placement=tuple(p.name for p in parameters if p.name in variants.PLACEMENT),
         default_params="" if any(p.default is None for p in scalars) else defaults,
         self_place=inputs.index("input") if "input" in inputs else -1,

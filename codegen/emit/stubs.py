@@ -29,6 +29,7 @@ def emit(operators: Sequence[Operator], source: str, output: str, package: str |
         "operators.pyi.j2",
         source,
         output,
+        results=[(operator.name, operator.result_names) for operator in operators if operator.result_names],
         functions=[stub for operator in operators for stub in functions(operator)],
         exported=[name for operator in operators for name in variants.function_names(operator)],
         methods=[stub for operator in operators for stub in methods(operator)],
@@ -79,6 +80,8 @@ def methods(operator: Operator) -> list[Stub]:
 
 
 def _result(operator: Operator) -> str:
+    if operator.result_names:
+        return f"_{operator.name}_results"
     return "tuple[Tensor, ...]" if operator.returns_list else "Tensor"
 
 

@@ -6,11 +6,19 @@ from . import composites as _composites
 from . import dispatch as _dispatch
 from . import indexing_calls as _indexing_calls
 from .allocation import *  # noqa: F403  (for composites, as the next ones)
+from .arrays import *  # noqa: F403
+from .contraction import *  # noqa: F403
+from .counting import *  # noqa: F403
+from .joining import *  # noqa: F403
+from .normalizing import *  # noqa: F403
+from .ordering import *  # noqa: F403
+from .padding import *  # noqa: F403
+from .rearranging import *  # noqa: F403
 from .sections import *  # noqa: F403
 from .shapes import *  # noqa: F403
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "491d2e7d"
+INTERFACE = "e014241d"
 
 _call1 = _lib.call1
 _call2 = _lib.call2
@@ -861,7 +869,7 @@ def matmul(input, other, *, out=None):
     Also: `a @ b`, `Tensor.matmul`.
     """
     if type(input) is Tensor and type(other) is Tensor and out is None and _dtype_of(input._h) not in {0, 1, 2, 3, 4, 5, 6, 7, 8}:
-        return _matmul(input, other)
+        return (_matmul(input, other))
     return _composites.composite(_matmul_op, _matmul, (input, other,), None, out)
 
 

@@ -1,0 +1,98 @@
+/* Joins tensors along one of their dimensions, or along a new one. */
+#include "api.h"
+#include "driver.h"
+#include "storage.h"
+
+static int check_joined(ow_tensor *const *tensors, int n, const ow_tensor *first, int64_t dim) {
+    for (int k = 0; k < n; k++) {
+        const ow_tensor *t = tensors[k];
+        if (t->ndim == 1 && t->numel == 0) continue; /* torch skips those, whatever the others are */
+        if (t->ndim != first->ndim) {
+            ow_fail(OW_RUNTIME_ERROR, "Tensors must have same number of dimensions: got %d and %d", first->ndim, t->ndim);
+            return 0;
+        }
+        for (int d = 0; d < t->ndim; d++) {
+            if (d == dim || t->sizes[d] == first->sizes[d]) continue;
+            ow_fail(OW_RUNTIME_ERROR,
+                    "Sizes of tensors must match except in dimension %lld. Expected size %lld but got size %lld for tensor "
+                    "number %d in the list.",
+                    (long long)dim, (long long)first->sizes[d], (long long)t->sizes[d], k);
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static int check_stacked(ow_tensor *const *tensors, int n) {
+    const ow_tensor *first = tensors[0];
+    for (int k = 1; k < n; k++) {
+        const ow_tensor *t = tensors[k];
+        if (t->ndim == first->ndim && !memcmp(t->sizes, first->sizes, sizeof(int64_t) * first->ndim)) continue;
+        char want[200], have[200];
+        ow_fail(OW_RUNTIME_ERROR, "stack expects each tensor to be equal size, but got %s at entry 0 and %s at entry %d",
+                ow_list_text(want, sizeof want, first->ndim, first->sizes),
+                ow_list_text(have, sizeof have, t->ndim, t->sizes), k);
+        return 0;
+    }
+    return 1;
+}
+
+/* Copies `t` to the positions of `result` from `at` on along `dim`. */
+static int copy_part(ow_tensor *result, ow_tensor *t, int64_t dim, int64_t at, int stacked) {
+    int64_t sizes[OW_MAX_DIMS], strides[OW_MAX_DIMS];
+    int n = 0;
+    for (int d = 0; d < result->ndim; d++) {
+        if (stacked && d == dim) continue;
+        sizes[n] = d == dim ? t->sizes[d] : result->sizes[d];
+        strides[n++] = result->strides[d];
+    }
+    ow_tensor part = *result;
+    part.sizes = sizes;
+    part.strides = strides;
+    part.ndim = (uint8_t)n;
+    part.data = result->data + at * result->strides[dim] * ow_itemsize(result->dtype);
+    ow_tensor_refresh(&part);
+    return ow_copy(&part, t);
+}
+
+static ow_tensor *join_tensors(ow_tensor *const *tensors, int n, int64_t dim, int stacked) {
+    const ow_tensor *first = tensors[0];
+    int64_t sizes[OW_MAX_DIMS + 1], total = 0;
+    for (int k = 0; k < n && !stacked; k++) {
+        if (!tensors[k]->ndim)
+            return ow_fail(OW_RUNTIME_ERROR, "zero-dimensional tensor (at position %d) cannot be concatenated", k);
+        if (first->ndim == 1 && first->numel == 0) first = tensors[k];
+    }
+    int ndim = first->ndim + stacked;
+    if (!ow_wrap_dim(&dim, ndim)) return NULL;
+    if (!(stacked ? check_stacked(tensors, n) : check_joined(tensors, n, first, dim))) return NULL;
+    for (int k = 0; k < n && !stacked; k++)
+        if (tensors[k]->ndim == ndim) total += tensors[k]->sizes[dim];
+    for (int d = 0; d < ndim; d++) sizes[d] = d == dim ? (stacked ? n : total) : first->sizes[d - (stacked && d > dim)];
+    ow_tensor *result = ow_tensor_new(ow_result_type(tensors, n), ndim, sizes, NULL);
+    if (!result) return NULL;
+    int64_t at = 0;
+    for (int k = 0; k < n; k++) {
+        if (!tensors[k]->numel) {
+            at += stacked ? 1 : tensors[k]->ndim == ndim ? tensors[k]->sizes[dim] : 0;
+            continue;
+        }
+        if (!copy_part(result, tensors[k], dim, at, stacked)) {
+            ow_tensor_free(result);
+            return NULL;
+        }
+        at += stacked ? 1 : tensors[k]->sizes[dim];
+    }
+    return result;
+}
+
+double join(const double *handles, int32_t n, int64_t dim, int32_t stacked) {
+    ow_tensor *few[32] = {0}, **tensors = few;
+    int64_t nbytes = n * (int64_t)sizeof *tensors;
+    uint32_t keys = 0;
+    if (n > 32 && !(tensors = ow_alloc(nbytes))) return 0.0;
+    for (int k = 0; k < n; k++) keys |= (tensors[k] = ow_unpack(handles[k]))->keys;
+    ow_tensor *result = keys ? NULL : join_tensors(tensors, n, dim, stacked);
+    if (tensors != few) ow_dealloc(tensors, nbytes);
+    return ow_pack(result);
+}

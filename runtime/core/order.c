@@ -1,0 +1,143 @@
+/* Sorts lines of a tensor, or finds the first elements of their order.
+ *
+ * Every dtype has unsigned keys in whose order torch puts its values: NaN last, both zeros alike. A descending order
+ * complements the keys, so that equal elements stay in the order of their positions. Records of a key and a position are
+ * sorted by radix; the values are then fetched from where they were. */
+#include "api.h"
+#include "driver.h"
+#include "keys.h"
+
+/* Keys of up to four bytes share a word with their position; larger ones stand beside it. */
+typedef struct {
+    uint64_t key;
+    int64_t place;
+} wide;
+
+#define RECORD uint64_t
+#define KEY(r) ((r) >> 32)
+#define KEY_BYTES 4
+#define NAME(f) narrow_##f
+#include "radix.h"
+#undef RECORD
+#undef KEY
+#undef KEY_BYTES
+#undef NAME
+
+#define RECORD wide
+#define KEY(r) ((r).key)
+#define KEY_BYTES 8
+#define NAME(f) wide_##f
+#include "radix.h"
+
+enum { KEY_BLOCK = 256, LEAST_KEPT = 1024 };
+
+typedef struct ordering {
+    const ow_tensor *self, *values, *indices;
+    int dim, narrow, bytes;
+    int64_t n, keep, kept; /* length of a line, how many of it are wanted, and records that are gathered before a choice */
+    uint64_t flip;
+    int64_t grain, scratch; /* lines for each piece, and bytes of working memory for it */
+    char *memory;
+} ordering;
+
+/* ---- one line ----------------------------------------------------------------------------------------- */
+
+/* Appends those records of a line that may be among the first `keep`; a full buffer is cut down to so many. Returns where
+ * they are in order. */
+static void *order_line(const ordering *o, const char *x, int64_t stride, char *memory, int64_t *count) {
+    uint64_t keys[KEY_BLOCK], limit = UINT64_MAX;
+    uint64_t *narrow = (uint64_t *)memory;
+    wide *records = (wide *)memory;
+    int64_t used = 0;
+    int limited = 0;
+    for (int64_t i = 0; i < o->n; i += KEY_BLOCK) {
+        int64_t n = o->n - i < KEY_BLOCK ? o->n - i : KEY_BLOCK;
+        uint64_t least = ow_load_keys(o->self->dtype, x + i * stride, stride, n, o->flip, keys);
+        if (limited && least >= limit) continue;
+        for (int64_t j = 0; j < n; j++) {
+            if (limited && keys[j] >= limit) continue;
+            if (o->narrow) narrow[used++] = keys[j] << 32 | (uint64_t)(i + j);
+            else records[used++] = (wide){keys[j], i + j};
+            if (used < o->kept || o->kept >= o->n) continue;
+            used = o->keep;
+            limited = 1;
+            if (o->narrow) {
+                uint64_t *sorted = narrow_radix_sort(narrow, o->kept, o->bytes);
+                if (sorted != narrow) memcpy(narrow, sorted, (size_t)used * sizeof *sorted);
+                limit = narrow[used - 1] >> 32;
+            } else {
+                wide *sorted = wide_radix_sort(records, o->kept, o->bytes);
+                if (sorted != records) memcpy(records, sorted, (size_t)used * sizeof *sorted);
+                limit = records[used - 1].key;
+            }
+        }
+    }
+    *count = used;
+    return o->narrow ? (void *)narrow_radix_sort(narrow, used, o->bytes) : (void *)wide_radix_sort(records, used, o->bytes);
+}
+
+#define FETCH(type)                                                                                                    \
+    for (int64_t j = 0; j < o->keep; j++) {                                                                            \
+        int64_t place = o->narrow ? (int64_t)(uint32_t)((const uint64_t *)sorted)[j] : ((const wide *)sorted)[j].place; \
+        *(type *)(values + j * to) = *(const type *)(x + place * from);                                                \
+        *(int64_t *)(indices + j * to_index) = place;                                                                  \
+    }
+
+static void store_line(const ordering *o, const void *sorted, const char *x, char *values, char *indices) {
+    int64_t size = ow_itemsize(o->self->dtype), from = o->self->strides[o->dim] * size;
+    int64_t to = o->values->strides[o->dim] * size, to_index = o->indices->strides[o->dim] * 8;
+    if (size == 1) FETCH(uint8_t)
+    else if (size == 2) FETCH(uint16_t)
+    else if (size == 4) FETCH(uint32_t)
+    else FETCH(uint64_t)
+}
+
+/* ---- all lines ---------------------------------------------------------------------------------------- */
+
+/* The first element of line number `line`, counted in C order of the other dimensions. */
+static char *line_start(const ow_tensor *t, int dim, int64_t line) {
+    int64_t at = 0;
+    for (int d = t->ndim - 1; d >= 0 && line; d--) {
+        if (d == dim) continue;
+        at += line % t->sizes[d] * t->strides[d];
+        line /= t->sizes[d];
+    }
+    return t->data + at * ow_itemsize(t->dtype);
+}
+
+static void order_lines(void *context, int64_t begin, int64_t end) {
+    const ordering *o = context;
+    char *memory = o->memory + begin / o->grain * o->scratch;
+    int64_t stride = o->self->strides[o->dim] * ow_itemsize(o->self->dtype), count;
+    for (int64_t line = begin; line < end; line++) {
+        const char *x = line_start(o->self, o->dim, line);
+        const void *sorted = order_line(o, x, stride, memory, &count);
+        store_line(o, sorted, x, line_start(o->values, o->dim, line), line_start(o->indices, o->dim, line));
+    }
+}
+
+double order(double t, int64_t dim, int64_t keep, int32_t descending, double values, double indices) {
+    ow_tensor *x = ow_unpack(t);
+    if (x->keys) return 0.0;
+    int64_t n = x->sizes[dim], lines = n ? x->numel / n : 0;
+    if (!lines || !keep) return 1.0;
+    int bytes = (int)ow_itemsize(x->dtype), narrow = bytes <= 4 && n <= UINT32_MAX;
+    ordering o = {.self = x, .values = ow_unpack(values), .indices = ow_unpack(indices), .dim = (int)dim};
+    o.n = n;
+    o.keep = keep;
+    o.kept = keep >= n / 4 || n <= LEAST_KEPT ? n : keep < LEAST_KEPT / 4 ? LEAST_KEPT : 4 * keep;
+    o.narrow = narrow;
+    o.bytes = bytes;
+    o.flip = descending ? UINT64_MAX >> (64 - 8 * bytes) : 0;
+    o.grain = (lines + ow_num_threads() - 1) / ow_num_threads();
+    o.scratch = 2 * o.kept * (narrow ? (int64_t)sizeof(uint64_t) : (int64_t)sizeof(wide));
+    int64_t nbytes = (lines + o.grain - 1) / o.grain * o.scratch;
+    o.memory = ow_alloc(nbytes);
+    if (!o.memory) return 0.0;
+    double work = (double)x->numel * (o.kept < n ? 2 : 4 * bytes);
+    void *token = ow_gil_release((int64_t)work);
+    ow_parallel_for(lines, o.grain, work, order_lines, &o);
+    ow_gil_acquire(token);
+    ow_dealloc(o.memory, nbytes);
+    return 1.0;
+}

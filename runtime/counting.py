@@ -1,0 +1,94 @@
+"""Histograms, for the composites `histc`, `histogram` and `bincount`; messages are those of torch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from .arrays import array_of, tensor_of
+
+__all__ = ["counted_bins", "counted_values", "histogram_of"]
+
+
+def _bounds(function: str, array: Any, low: float, high: float) -> tuple[float, float]:
+    """The range of the bins; equal bounds stand for the least and the largest element."""
+    if low == high and array.size:
+        low, high = float(array.min()), float(array.max())
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise RuntimeError(f"{function}: range of [{low}, {high}] is not finite")
+    if low > high:
+        raise RuntimeError(f"{function}: max must be larger than min")
+    return (low - 0.5, high + 0.5) if low == high and function.endswith("gram") else (
+        (low - 1, high + 1) if low == high else (low, high)
+    )
+
+
+def _bins_of(array: Any, bins: int, low: float, high: float) -> tuple[Any, Any]:
+    """The elements within the range, and the bin of each; the last bin has its upper bound."""
+    import numpy
+
+    inside = (array >= low) & (array <= high)
+    values = array[inside]
+    places = ((values - array.dtype.type(low)) * array.dtype.type(bins / (high - low))).astype(numpy.int64)
+    return inside, numpy.minimum(places, bins - 1)
+
+
+def counted_bins(tensor: Any, bins: int, low: float, high: float) -> Any:
+    """How many elements lie in each of equally wide bins."""
+    import numpy
+
+    if not tensor.dtype.is_floating_point:
+        raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{tensor.dtype.scalar_name}'")
+    if bins <= 0:
+        raise RuntimeError(f"opweave.histogram(): bins must be > 0, but got {bins} for dimension 0")
+    array = array_of(tensor.reshape(-1), wide=True)
+    low, high = _bounds("opweave.histc", array, float(low), float(high))
+    _, places = _bins_of(array, bins, low, high)
+    return tensor_of(numpy.bincount(places, minlength=bins).astype(array.dtype)).to(tensor.dtype)
+
+
+def histogram_of(tensor: Any, bins: Any, range: Sequence[float] | None, weight: Any, density: bool) -> tuple[Any, Any]:
+    """Sums of the weights (1 without them) in each bin, and the edges of the bins."""
+    import numpy
+
+    if not tensor.dtype.is_floating_point:
+        raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{tensor.dtype.scalar_name}'")
+    if weight is not None and weight.shape != tensor.shape:
+        raise RuntimeError(
+            "opweave.histogram(): if weight tensor is provided it should have the same shape as the input tensor "
+            "excluding its innermost dimension"
+        )
+    array = array_of(tensor.reshape(-1))
+    weights = None if weight is None else array_of(weight.reshape(-1))
+    if hasattr(bins, "_h"):
+        edges = array_of(bins)
+    else:
+        if bins <= 0:
+            raise RuntimeError(f"opweave.histogram(): bins must be > 0, but got {bins} for dimension 0")
+        low, high = (0.0, 0.0) if range is None else range
+        low, high = _bounds("opweave.histogram", array, float(low), float(high))
+        edges = numpy.linspace(low, high, bins + 1).astype(array.dtype)
+    counts, _ = numpy.histogram(array, edges, weights=weights)
+    if density:
+        counts = counts / numpy.diff(edges) / counts.sum()
+    return tensor_of(counts.astype(array.dtype)), tensor_of(edges.copy())
+
+
+def counted_values(tensor: Any, weights: Any, minlength: int) -> Any:
+    """How often each natural number occurs, or the sum of its weights."""
+    import numpy
+
+    if tensor.dtype.is_floating_point or tensor.dtype.scalar_name == "Bool":
+        raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{tensor.dtype.scalar_name}'")
+    if minlength < 0:
+        raise RuntimeError("minlength should be >= 0")
+    array = array_of(tensor)
+    if array.ndim != 1 or (array.size and array.min() < 0):
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    if weights is None:
+        return tensor_of(numpy.bincount(array, minlength=minlength))
+    if weights.ndim != 1 or len(weights) != len(array):
+        raise RuntimeError("weights should be 1-d and have the same length as input")
+    summed = numpy.bincount(array, array_of(weights, wide=True), minlength)
+    return tensor_of(summed.astype(numpy.float32 if weights.dtype.scalar_name == "Float" else numpy.float64))

@@ -1,0 +1,166 @@
+"""Joins of tensors, for the composites `cat`, `stack` and their like; messages are those of torch."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+from ._C import ffi, lib
+from .dtypes import get_default_dtype
+from .handles import type_name, wrap
+from .promotion import promote_types as promoted
+
+__all__ = [
+    "block_diagonal",
+    "broadcast_all",
+    "check_vector",
+    "column",
+    "grids",
+    "joined",
+    "joined_at",
+    "places_of_combinations",
+    "promoted",
+    "raised",
+]
+
+
+def joined(function: str, tensors: Any, dim: Any, stacked: bool) -> Any:
+    """The tensors one after the other along `dim`, which is a new dimension when they are stacked."""
+    kind = type(tensors)
+    if kind is not list and kind is not tuple and not isinstance(tensors, (list, tuple)):
+        raise TypeError(
+            f"{function}(): argument 'tensors' (position 1) must be tuple of Tensors, not {type_name(tensors)}"
+        )
+    try:
+        handles = [tensor._h for tensor in tensors]
+    except AttributeError:
+        place = next(place for place, tensor in enumerate(tensors) if not hasattr(tensor, "_h"))
+        raise TypeError(
+            f"expected Tensor as element {place} in argument 0, but got {type_name(tensors[place])}"
+        ) from None
+    if not handles:
+        if stacked:
+            raise RuntimeError("stack expects a non-empty TensorList")
+        raise ValueError("opweave.cat(): expected a non-empty list of Tensors")
+    if type(dim) is not int:
+        if isinstance(dim, bool) or not hasattr(dim, "__index__"):
+            raise TypeError(f"{function}(): argument 'dim' (position 2) must be int, not {type_name(dim)}")
+        dim = operator.index(dim)
+    return wrap(lib.join(handles, len(handles), dim, stacked))
+
+
+def joined_at(function: str, tensors: Any, ndim: int, dim: int) -> Any:
+    """As `joined`, of tensors with at least `ndim` dimensions; those with just one are joined along it."""
+    tensors = [raised(tensor, ndim) for tensor in tensors]
+    if not tensors:
+        raise RuntimeError(f"{function} expects a non-empty TensorList")
+    return joined("cat", tensors, min(dim, tensors[0].ndim - 1), False)
+
+
+def raised(tensor: Any, ndim: int) -> Any:
+    """With at least `ndim` dimensions, as atleast_1d and its like add them."""
+    have = tensor.ndim
+    if have >= ndim:
+        return tensor
+    if have == 0:
+        return tensor.reshape((1,) * ndim)
+    if ndim == 2:
+        return tensor.unsqueeze(0)
+    return tensor.unsqueeze(0).unsqueeze(-1) if have == 1 else tensor.unsqueeze(-1)
+
+
+def column(tensor: Any) -> Any:
+    """A vector or number as a matrix of one column."""
+    return tensor.reshape(tensor.numel(), 1) if tensor.ndim < 2 else tensor
+
+
+def block_diagonal(tensors: Sequence[Any]) -> Any:
+    """Matrices along the diagonal of one whose other elements are zero."""
+    for place, tensor in enumerate(tensors):
+        if tensor.ndim > 2:
+            raise RuntimeError(
+                "opweave.block_diag: Input tensors must have 2 or fewer dimensions. "
+                f"Input {place} has {tensor.ndim} dimensions"
+            )
+    if not tensors:
+        return tensor_of_zeros((1, 0), get_default_dtype())
+    blocks = [raised(tensor, 2) for tensor in tensors]
+    of = tensors[0].dtype
+    for tensor in tensors[1:]:
+        of = promoted(of, tensor.dtype)
+    shape = (sum(block.shape[0] for block in blocks), sum(block.shape[1] for block in blocks))
+    result = tensor_of_zeros(shape, of)
+    row = place = 0
+    for block in blocks:
+        rows, columns = block.shape
+        result.narrow(0, row, rows).narrow(1, place, columns).copy_(block)
+        row, place = row + rows, place + columns
+    return result
+
+
+def tensor_of_zeros(shape: tuple[int, ...], of: Any) -> Any:
+    result: Any = wrap(lib.empty_strided(shape, ffi.NULL, len(shape), of.code))
+    return result.zero_()
+
+
+def _common_shape(left: Sequence[int], right: Sequence[int]) -> tuple[int, ...]:
+    """Of two tensors, which the message calls a and b."""
+    ndim = max(len(left), len(right))
+    pairs = list(zip((1,) * (ndim - len(left)) + tuple(left), (1,) * (ndim - len(right)) + tuple(right), strict=True))
+    for dim in reversed(range(ndim)):
+        a, b = pairs[dim]
+        if a != b and 1 not in (a, b):
+            raise RuntimeError(
+                f"The size of tensor a ({a}) must match the size of tensor b ({b}) at non-singleton dimension {dim}"
+            )
+    return tuple(b if a == 1 else a for a, b in pairs)
+
+
+def broadcast_all(tensors: Sequence[Any]) -> tuple[Any, ...]:
+    """Views of all tensors in their common shape."""
+    shape: tuple[int, ...] = ()
+    for tensor in tensors:
+        shape = _common_shape(shape, tensor.shape)
+    return tuple(tensor.expand(shape) for tensor in tensors)
+
+
+def grids(tensors: Sequence[Any], indexing: str | None) -> tuple[Any, ...]:
+    """For each vector the grid of its coordinate: views in which the other dimensions repeat it."""
+    if not tensors:
+        raise RuntimeError("meshgrid expects a non-empty TensorList")
+    for tensor in tensors:
+        if tensor.ndim > 1:
+            raise RuntimeError(
+                f"opweave.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {tensor}"
+            )
+        if tensor.dtype is not tensors[0].dtype:
+            raise RuntimeError("meshgrid expects all tensors to have the same dtype")
+    if indexing not in (None, "ij", "xy"):
+        raise RuntimeError(f'opweave.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
+    swap = indexing == "xy" and len(tensors) > 1
+    if swap:
+        tensors = [tensors[1], tensors[0], *tensors[2:]]
+    shape = [tensor.numel() for tensor in tensors]
+    found = []
+    for place, tensor in enumerate(tensors):
+        sizes = [1] * len(shape)
+        sizes[place] = shape[place]
+        found.append(tensor.view(sizes).expand(shape))
+    if swap:
+        found[0], found[1] = found[1], found[0]
+    return tuple(found)
+
+
+def check_vector(tensor: Any) -> None:
+    if tensor.ndim != 1:
+        raise RuntimeError(f"Expect a 1D vector, but got shape {list(tensor.shape)}")
+
+
+def places_of_combinations(count: int, r: int, with_replacement: bool) -> list[int]:
+    """The positions of all choices of r among `count`, one choice after the other."""
+    if r < 0:
+        raise RuntimeError(f"Expect a non-negative number, but got {r}")
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    return list(itertools.chain.from_iterable(choose(range(count), r)))

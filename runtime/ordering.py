@@ -1,0 +1,144 @@
+"""Sorting and searching, for the composites `sort`, `topk` and their like; messages are those of torch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._C import ffi, lib
+from .arrays import array_of, tensor_of
+from .dtypes import EXPORTS
+from .errors import raise_pending
+from .handles import shape_of, wrap
+from .shapes import wrap_dim
+
+__all__ = ["as_operand", "contained", "kth_lines", "places_in_order", "sorted_lines", "top_lines"]
+
+_INT64 = EXPORTS["int64"].code
+
+
+def sorted_lines(tensor: Any, dim: int, descending: bool) -> tuple[Any, Any]:
+    """Values along `dim` in order, equal ones in the order of their positions, and these positions."""
+    place = wrap_dim(dim, tensor.ndim)
+    values = wrap(lib.empty_like(tensor._h, -1, 0), tensor)
+    indices = wrap(lib.empty_like(tensor._h, _INT64, 0))
+    return _order(tensor, place, None, descending, values, indices)
+
+
+def _order(tensor: Any, place: int, keep: int | None, descending: bool, values: Any, indices: Any) -> tuple[Any, Any]:
+    if not tensor.ndim:
+        values.copy_(tensor)
+        indices.zero_()
+    elif not lib.order(
+        tensor._h, place, tensor.size(place) if keep is None else keep, bool(descending), values._h, indices._h
+    ):
+        raise_pending()
+    return values, indices
+
+
+def _first(tensor: Any, place: int, k: int, descending: bool) -> tuple[Any, Any]:
+    shape = list(shape_of(tensor._h))
+    if shape:
+        shape[place] = k
+    values = wrap(lib.empty_strided(shape, ffi.NULL, len(shape), lib.dtype(tensor._h)), tensor)
+    indices = wrap(lib.empty_strided(shape, ffi.NULL, len(shape), _INT64))
+    return _order(tensor, place, k, descending, values, indices)
+
+
+def top_lines(tensor: Any, k: int, dim: int, largest: bool) -> tuple[Any, Any]:
+    """The first k along `dim` in descending or ascending order, and their positions."""
+    place = wrap_dim(dim, tensor.ndim)
+    if not 0 <= k <= (tensor.size(place) if tensor.ndim else 1):
+        raise RuntimeError("selected index k out of range")
+    return _first(tensor, place, k, largest)
+
+
+def kth_lines(tensor: Any, k: int, dim: int, keepdim: bool) -> tuple[Any, ...]:
+    """The k-th smallest values along `dim`, and their positions."""
+    place = wrap_dim(dim, tensor.ndim)
+    size = tensor.size(place) if tensor.ndim else 1
+    if not size:
+        raise IndexError(f"kthvalue(): Expected reduction dim {place} to have non-zero size.")
+    if not 1 <= k <= size:
+        raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {place}")
+    results = _first(tensor, place, k, False)
+    if not tensor.ndim:
+        return results
+    return tuple(
+        (each.narrow(place, k - 1, 1) if keepdim else each.select(place, k - 1)).clone() for each in results
+    )
+
+
+# ---- search -------------------------------------------------------------------------------------------------
+
+
+def as_operand(value: Any, like: Any) -> Any:
+    """A tensor, or a number as one."""
+    if hasattr(value, "_h"):
+        return value
+    from .construct import tensor
+
+    of = like.dtype if hasattr(like, "_h") and isinstance(value, float) <= like.dtype.is_floating_point else None
+    return tensor(value, dtype=of)
+
+
+def _search_side(right: bool, side: str | None) -> str:
+    if side not in (None, "left", "right"):
+        raise RuntimeError(f"opweave.searchsorted(): side can only be 'left' or 'right' but got {side}")
+    if side == "left" and right:
+        raise RuntimeError(
+            "opweave.searchsorted(): side and right can't be set to opposites, got side of left while right was True"
+        )
+    return "right" if right or side == "right" else "left"
+
+
+def places_in_order(
+    sequence: Any, values: Any, out_int32: bool, right: bool, side: str | None = None, sorter: Any = None
+) -> Any:
+    """Where the values would have to be inserted along the last dimension of `sequence`, that it stays sorted."""
+    import numpy
+
+    search: Any = numpy.searchsorted
+    side = _search_side(right, side)
+    _check_search(sequence, values, sorter)
+    order = None if sorter is None else array_of(sorter)
+    boundaries, wanted = array_of(sequence, wide=True), array_of(values, wide=True)
+    if order is not None and order.size and not 0 <= order.min() <= order.max() < boundaries.shape[-1]:
+        raise RuntimeError("opweave.searchsorted(): sorter index out of range")
+    if boundaries.ndim == 1:
+        places = search(boundaries, wanted, side, order)
+    else:
+        places = numpy.empty(wanted.shape, numpy.int64)
+        for line in numpy.ndindex(boundaries.shape[:-1]):
+            sorting = None if order is None else order[line]
+            places[line] = search(boundaries[line], wanted[line], side, sorting)
+    return tensor_of(numpy.asarray(places, numpy.int32 if out_int32 else numpy.int64))
+
+
+def _check_search(sequence: Any, values: Any, sorter: Any) -> None:
+    name, shape = "opweave.searchsorted(): ", list(sequence.shape)
+    if not shape:
+        raise RuntimeError(f"{name}boundaries tensor should have positive dimension, but got 0 dimension")
+    if len(shape) > 1 and shape[:-1] != list(values.shape)[:-1]:
+        raise RuntimeError(
+            f"{name}boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and input "
+            f"value tensor must match, but we got boundaries tensor {shape} and input value tensor {list(values.shape)}"
+        )
+    if sorter is None:
+        return
+    if list(sorter.shape) != shape:
+        raise RuntimeError(
+            f"{name}boundary and sorter must have the same size, but got boundary tensor {shape}and got sorter tensor "
+            f"{list(sorter.shape)}"
+        )
+    if sorter.dtype.scalar_name != "Long":
+        raise RuntimeError(
+            f"{name}sorter must be a tensor of long dtype but got dtype {sorter.dtype.scalar_name}"
+        )
+
+
+def contained(elements: Any, test_elements: Any, invert: bool) -> Any:
+    """Is each element one of the others?"""
+    import numpy
+
+    found = numpy.isin(array_of(elements, wide=True), array_of(test_elements, wide=True), invert=invert)
+    return tensor_of(numpy.asarray(found))

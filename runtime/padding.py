@@ -1,0 +1,102 @@
+"""Margins around tensors, for the composite `pad`; messages are those of torch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .joining import joined
+from .rearranging import flipped
+
+__all__ = ["padded"]
+
+_DIMENSIONS = {2: (2, 3), 4: (3, 4), 6: (4, 5)}
+"""Lengths of the list of margins, and the dimensions of the tensors that modes other than constant take."""
+
+
+def padded(tensor: Any, pad: Sequence[int], mode: str, value: float | None) -> Any:
+    """With margins around the last dimensions: before and after the last one, then the one before it, ..."""
+    ndim = tensor.ndim
+    if len(pad) % 2:
+        raise RuntimeError("Padding length must be divisible by 2")
+    if len(pad) > 2 * ndim:
+        raise RuntimeError(
+            "Padding length should be less than or equal to two times the input dimension but got padding length "
+            f"{len(pad)} and input of dimension {ndim}"
+        )
+    margins = [(ndim - 1 - place, *pad[2 * place : 2 * place + 2]) for place in range(len(pad) // 2)]
+    if mode == "constant":
+        return _constant(tensor, margins, 0 if value is None else value)
+    if value is not None and value != 0:
+        raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
+    if mode not in _MARGINS:
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
+    if ndim not in _DIMENSIONS.get(len(pad), ()):
+        raise NotImplementedError(
+            f"Padding size {len(pad)} is not supported for {ndim}D input tensor.\n"
+            "Supported combinations for non-constant padding:\n"
+            "  - 2D or 3D input: padding size = 2 (pads last dimension)\n"
+            "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
+            "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
+        )
+    for dim, before, after in margins:
+        _check(mode, tensor, dim, before, after)
+        tensor = _with_margins(tensor, dim, before, after, _MARGINS[mode])
+    return tensor
+
+
+def _trimmed(tensor: Any, dim: int, before: int, after: int) -> Any:
+    """Without what negative margins take away."""
+    start, end = max(-before, 0), max(-after, 0)
+    return tensor.narrow(dim, start, tensor.size(dim) - start - end) if start or end else tensor
+
+
+def _constant(tensor: Any, margins: Sequence[tuple[int, int, int]], value: float) -> Any:
+    shape = list(tensor.shape)
+    for dim, before, after in margins:
+        shape[dim] += before + after
+        tensor = _trimmed(tensor, dim, before, after)
+    result = tensor.new_full(shape, value)
+    inner = result
+    for dim, before, _ in margins:
+        inner = inner.narrow(dim, max(before, 0), tensor.size(dim))
+    inner.copy_(tensor)
+    return result
+
+
+def _check(mode: str, tensor: Any, dim: int, before: int, after: int) -> None:
+    size = tensor.size(dim)
+    if mode == "reflect" and (before >= size or after >= size):
+        raise RuntimeError(
+            "Argument #4: Padding size should be less than the corresponding input dimension, but got: padding "
+            f"({before}, {after}) at dimension {dim} of input {list(tensor.shape)}"
+        )
+    if mode == "circular" and (before > size or after > size):
+        raise RuntimeError("Padding value causes wrapping around more than once.")
+
+
+def _with_margins(tensor: Any, dim: int, before: int, after: int, margin: Any) -> Any:
+    parts = [_trimmed(tensor, dim, before, after)]
+    if before > 0:
+        parts.insert(0, margin(tensor, dim, before, True))
+    if after > 0:
+        parts.append(margin(tensor, dim, after, False))
+    return joined("cat", parts, dim, False)
+
+
+def _reflected(tensor: Any, dim: int, count: int, before: bool) -> Any:
+    start = 1 if before else tensor.size(dim) - 1 - count
+    return flipped(tensor.narrow(dim, start, count), (dim,))
+
+
+def _replicated(tensor: Any, dim: int, count: int, before: bool) -> Any:
+    shape = list(tensor.shape)
+    shape[dim] = count
+    return tensor.narrow(dim, 0 if before else tensor.size(dim) - 1, 1).expand(shape)
+
+
+def _wrapped(tensor: Any, dim: int, count: int, before: bool) -> Any:
+    return tensor.narrow(dim, tensor.size(dim) - count if before else 0, count)
+
+
+_MARGINS = {"reflect": _reflected, "replicate": _replicated, "circular": _wrapped}
