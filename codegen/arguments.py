@@ -9,7 +9,7 @@ from .errors import suggest
 from .fields import Entry
 from .model import MAX_INPUTS, MAX_PARAMS, Family
 from .reserved import argument_reason, operator_reason
-from .schema import Argument, base_name
+from .schema import Argument, SchemaKind, base_name
 from .variants import PLACEMENT
 
 
@@ -32,6 +32,7 @@ _KINDS: Mapping[Family, str] = {
     Family.INDEXING: "Tensor, Scalar, int, bool and str",
     Family.VIEW: "int, bool and int[]",
     Family.FACTORY: "Scalar, int and int[]",
+    Family.RANDOM: "Tensor, float, int and Generator",
 }
 _TYPES: Mapping[str, str] = {"self": "Tensor", "dim": "int", "keepdim": "bool", "dtype": "ScalarType"}
 
@@ -54,7 +55,7 @@ def _check_names(entry: Entry) -> None:
         entry.report(entry.func.span_at(name.offset, len(name.identifier)), f"operator '{name.identifier}' {reason}")
     has_self = entry.schema.self_argument is not None
     for argument in entry.schema.arguments:
-        reason = argument_reason(argument.name, entry.family)
+        reason = argument_reason(argument.name, Family.COMPOSITE if _is_python(entry, argument) else entry.family)
         if argument.name == "input" and has_self:
             reason = "is what 'self' is called in the function"
         if reason is not None:
@@ -65,8 +66,19 @@ def _check_names(entry: Entry) -> None:
             entry.report(word.span, f"unknown argument '{word.value}'", suggest(word.value, known))
 
 
+def _is_python(entry: Entry, argument: Argument) -> bool:
+    """Does the argument stand in no generated C?"""
+    integral = base_name(argument.type) in ("int", "SymInt")
+    return entry.family is Family.RANDOM or (entry.family is Family.FACTORY and integral)
+
+
 def _check_result(entry: Entry) -> None:
     returns = entry.schema.returns
+    if entry.family is Family.RANDOM:
+        if entry.schema.kind is not SchemaKind.INPLACE:
+            message = "a random body is written as the in-place form"
+            entry.report(entry.name_span, message, "name_(Tensor(a!) self, ...) -> Tensor(a!)")
+        return
     if entry.family is Family.COMPOSITE and len(returns) > 1:
         _check_named(entry)
         return
@@ -125,7 +137,9 @@ def _suits(family: Family, argument: Argument) -> bool:
     integral = base_name(argument.type) in ("int", "SymInt")
     if family is Family.VIEW:
         return integral or base_name(argument.type) == "bool"
-    return integral or argument.is_scalar or argument.name in ("dtype", *PLACEMENT)
+    if family is Family.RANDOM:
+        return argument.is_tensor or base_name(argument.type) in ("float", "int", "Generator")
+    return integral or argument.is_scalar or argument.name in ("dtype", "generator", *PLACEMENT)
 
 
 def _check_fixed(entry: Entry, fixed: _Fixed) -> None:

@@ -104,7 +104,7 @@ def check(operator: Operator, diagnostics: Diagnostics) -> None:
 
 
 def _needs_derivatives(operator: Operator) -> bool:
-    if operator.family in (Family.COMPOSITE, Family.FACTORY) or operator.result_is_bool:
+    if operator.family in (Family.COMPOSITE, Family.FACTORY, Family.RANDOM) or operator.result_is_bool:
         return False
     floating = [dtype for dtype in operator.compute_dtypes if dtype.is_floating]
     if isinstance(operator.body, Elementwise):

@@ -19,6 +19,7 @@ _TYPES = {
     "Layout": "layout",
     "Device": "device",
     "MemoryFormat": "memory format",
+    "Generator": "Generator",
 }
 _RESULTS = {
     Promotion.DEFAULT: "the dtype that the inputs promote to",
@@ -42,6 +43,7 @@ _MEANINGS = {
     "memory_format": "contiguous or preserved",
     "size": "sizes of the result, one tuple or separate integers",
     "requires_grad": "must be False",
+    "generator": "whose stream is drawn from; the default generator's unless given",
 }
 
 
@@ -92,6 +94,8 @@ def _result(operator: Operator) -> str:
         return "Tuple of tensors" + (" that share the memory of the input." if operator.schema.returns_alias else ".")
     if isinstance(operator.body, View) and operator.body.copies:
         return "Tensor that shares the memory of the input where its order allows, else a copy."
+    if operator.family is Family.RANDOM:
+        return "The tensor itself, filled."
     if operator.family is Family.VIEW or operator.schema.returns_alias:
         return "Tensor that shares the memory of the input."
     if operator.family is Family.FACTORY:

@@ -133,6 +133,8 @@ def _schema(fields: Fields) -> tuple[Scalar | None, FunctionSchema | None]:
     except SchemaError as error:
         fields.report(func.span_at(error.offset, error.length), error.message, error.help)
         return func, None
+    if schema.kind is SchemaKind.INPLACE and "random" in fields.node:
+        return func, schema
     if schema.kind is not SchemaKind.FUNCTIONAL:
         span = func.span_at(schema.name.offset, len(schema.name.identifier))
         help = "the in-place and out= variants are derived from it"
@@ -241,7 +243,7 @@ def _variants(entry: Entry, module: str | None) -> tuple[bool, bool, bool]:
             entry.report(word.span, f"unknown variant '{word.value}'", suggest(word.value, VARIANTS))
         elif word.value == "method" and not can_be_method:
             entry.report(word.span, "a method needs an argument 'Tensor self'")
-    names = {word.value for word in words}
+    names = {word.value for word in words} or ({"method"} if entry.family is Family.RANDOM else set())
     method = "method" in names if names else can_be_method and module is None
     return method, (not names or "function" in names), False
 
@@ -263,7 +265,9 @@ def _operator(entry: Entry) -> Scalar | None:
 
 def _places(entry: Entry, aliases: tuple[Scalar, ...], operator: Scalar | None) -> Mapping[str, Span]:
     """Where each name that the entry defines stands."""
-    places = {entry.schema.name.base: entry.name_span} | {alias.value: alias.span for alias in aliases}
+    name = entry.schema.name
+    own = name.identifier if name.inplace else name.base
+    places = {own: entry.name_span} | {alias.value: alias.span for alias in aliases}
     if operator is not None:
         python = PYTHON_OPERATORS[operator.value]
         for method in (python.method, python.reflected_method, python.augmented_method):

@@ -33,6 +33,7 @@ class Family(Enum):
     FACTORY = "factory"
     EXTERN = "extern"
     INDEXING = "indexing"
+    RANDOM = "random"
     COMPOSITE = "composite"
 
     @property
@@ -119,11 +120,15 @@ class View:
 
 @dataclass(frozen=True)
 class Factory:
-    """`value` of element `i`; None leaves the memory uninitialised. `shape` and `let` are Python."""
+    """`value` of element `i`; None leaves the memory uninitialised. `shape`, `let` and `fill` are Python."""
 
     shape: str
     let: tuple[tuple[str, str], ...]
     value: Expression | None
+    fill: str | None
+    """What is returned, in terms of `result`, whose memory is not initialised."""
+    dtype: DType | None
+    """That of the result when none is named; None: it follows from the numbers."""
 
 
 @dataclass(frozen=True)
@@ -148,11 +153,18 @@ class Indexing:
 
 
 @dataclass(frozen=True)
+class Random:
+    """Fills `self` with numbers of a distribution of the core."""
+
+    distribution: str
+
+
+@dataclass(frozen=True)
 class Composite:
     source: Scalar
 
 
-Body: TypeAlias = Elementwise | Reduce | Scan | View | Factory | Extern | Indexing | Composite
+Body: TypeAlias = Elementwise | Reduce | Scan | View | Factory | Extern | Indexing | Random | Composite
 
 
 @dataclass(frozen=True)
@@ -200,7 +212,8 @@ class Declaration:
 
     @property
     def name(self) -> str:
-        return self.schema.name.base
+        name = self.schema.name
+        return name.identifier if name.inplace else name.base
 
     @property
     def inputs(self) -> tuple[Argument, ...]:

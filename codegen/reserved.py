@@ -44,6 +44,7 @@ _BY_FAMILY: Mapping[Family, frozenset[str]] = {
     Family.FACTORY: _LOOPS | {"requires_grad"},
     Family.EXTERN: frozenset(),
     Family.INDEXING: frozenset(),
+    Family.RANDOM: frozenset(),
     Family.COMPOSITE: frozenset(),
 }
 # Functions of the generated module would hide these from one another.

@@ -1,4 +1,4 @@
-"""The routines of the core that an `extern` body may name. The core has a function ow_routine_NAME for each."""
+"""The parts of the core that entries may name. Adding one here makes the core expect its C."""
 
 from __future__ import annotations
 
@@ -28,3 +28,9 @@ INDEXINGS = MappingProxyType(
     }
 )
 """Those that an `indexing` body may name, functions ow_indexing_NAME, and whether they update (a copy of) `self`."""
+
+DISTRIBUTIONS = (
+    "uniform", "normal", "log_normal", "exponential", "cauchy", "geometric", "integers", "bernoulli", "permutation",
+    "poisson", "binomial", "choices",
+)  # fmt: skip
+"""Of a `random` body: the core has a constant ow_distribution_NAME for each."""

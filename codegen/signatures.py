@@ -18,6 +18,7 @@ _TYPES = {
     "Layout": "layout",
     "Device": "device | str",
     "MemoryFormat": "memory_format",
+    "Generator": "Generator",
 }
 # Collects the integers after the first one of a list that may be given as separate integers.
 OTHERS = "more"
@@ -59,7 +60,10 @@ def signature(operator: Operator, first: str, *, typed: bool = False, with_out: 
         untyped = not typed or (is_self and first == "self")
         is_number = anywhere or (numbers and bool(parts)) or parameter.argument.name in instead
         kind = None if untyped else _type_of(parameter.argument, numbers=is_number)
-        parts.append(_part(name, kind, parameter.default))
+        default = parameter.default
+        if operator.family is Family.RANDOM and str(parameter.argument.type) == "int?":
+            default = "..." if typed else "_dispatch.MISSING"  # random_(2, None) is not random_(2)
+        parts.append(_part(name, kind, default))
     if has_inplace_argument(operator) and first == "input":
         parts.append(_part("inplace", "bool" if typed else None, "False"))
     kind = "Sequence[Tensor] | None" if operator.result_names else "Tensor | None"

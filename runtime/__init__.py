@@ -35,8 +35,10 @@ from .functions import (
     resize_as_,
     zero_,
 )
+from .generators import Generator, default_generator
 from .interchange import from_dlpack, from_numpy, frombuffer
 from .promotion import can_cast, promote_types, result_type
+from .random import get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from .sequences import inclusive_range as _inclusive_range
 from .sequences import tril_indices, triu_indices
 from .shapes import broadcast_shapes
@@ -54,7 +56,7 @@ from .types import (
 )
 
 # Loaded when first asked for: submodules, and names by the module that has them.
-_LAZY_MODULES = ("cpu", "nn", "return_types", "special")
+_LAZY_MODULES = ("cpu", "nn", "random", "return_types", "special")
 _LAZY_NAMES = {
     "TypedStorage": "storage",
     "UntypedStorage": "storage",

@@ -117,6 +117,15 @@ def integer(op: Op, name: str, value: Any) -> int:
     return operator.index(value)
 
 
+def real(op: Op, name: str, position: int, value: Any) -> float:
+    """A number of any kind, or a tensor of one element."""
+    if value.numel() != 1 if isinstance(value, Tensor) else not hasattr(value, "__float__"):
+        raise TypeError(
+            f"{op.name}(): argument '{name.rstrip('_')}' (position {position}) must be float, not {type_name(value)}"
+        )
+    return float(value)
+
+
 class _Missing:
     """Stands for a list that was not given, where no value of a list can."""
 

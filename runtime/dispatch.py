@@ -165,7 +165,7 @@ def binary_(op: Op, left: Any, right: Any) -> Any:
     return _elementwise(op, (left, right), (), left, INPLACE)
 
 
-def _self(op: Op, value: Any, arguments: Arguments) -> float:
+def receiver(op: Op, value: Any, arguments: Arguments) -> float:
     if not isinstance(value, Tensor):
         raise TypeError(f"{op.name}(): argument '{op.inputs[0]}' (position 1) must be Tensor, not {type_name(value)}")
     return arguments.tensor(op, 0, value)
@@ -174,7 +174,7 @@ def _self(op: Op, value: Any, arguments: Arguments) -> float:
 def reduce(op: Op, input: Any, dim: Any = None, keepdim: Any = False, dtype: Any = None, out: Any = None) -> Any:
     """`dim`: None or empty for every dimension, an int, or several."""
     arguments = Arguments()
-    handle = _self(op, input, arguments)
+    handle = receiver(op, input, arguments)
     dims = [] if dim is None else integers(op, "dim", dim)
     if not isinstance(keepdim, bool) and not isinstance(keepdim, int):
         raise TypeError(f"{op.name}(): argument 'keepdim' must be bool, not {type_name(keepdim)}")
@@ -199,7 +199,7 @@ def numpy_names(op: Op, dim: Any, keepdim: Any, axis: Any, keepdims: Any) -> tup
 def scan(op: Op, input: Any, dim: Any, dtype: Any = None, out: Any = None, mode: int = NEW) -> Any:
     """A running combination along `dim`."""
     arguments = Arguments()
-    handle = _self(op, input, arguments)
+    handle = receiver(op, input, arguments)
     target = arguments.out(op, out)
     if mode == NEW and out is not None:
         mode = OUT
@@ -221,7 +221,7 @@ def view(
 ) -> Any:
     """`ints` and `lists` are the arguments by name, in schema order, and whether a list may be None."""
     arguments = Arguments()
-    handle = _self(op, input, arguments)
+    handle = receiver(op, input, arguments)
     if op.name in overloads:
         other = overloads[op.name](input, **dict(ints), **{name: values for name, values, _ in lists})
         if other is not NotImplemented:
@@ -250,9 +250,10 @@ def factory(
     params: tuple[Any, ...] = (),
     dtype: Any = None,
     out: Any = None,
+    default: int | None = None,
     **placement: Any,
 ) -> Any:
-    """`size` of the result; the dtype follows from the numbers in `params` when it is not given."""
+    """`size` of the result; when its dtype is not given it is `default`, or follows from the numbers in `params`."""
     check_placement(op.name, **placement)
     arguments = Arguments()
     try:
@@ -260,7 +261,7 @@ def factory(
         target = arguments.out(op, out)
         code = dtype_code(op, dtype)
         if code < 0:
-            code = lib.dtype(target) if target else _dtype_of_numbers(params)
+            code = lib.dtype(target) if target else _dtype_of_numbers(params) if default is None else default
         elif target and code != lib.dtype(target):
             raise RuntimeError(
                 f"dtype {BY_CODE[code].scalar_name} does not match dtype of out parameter ({out.dtype.scalar_name})"

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from ..fields import Entry
 from ..model import Body, Family
 from ..source import Mapping as MappingNode
-from . import composite, elementwise, extern, factory, indexing, reduction, view
+from . import composite, elementwise, extern, factory, indexing, random, reduction, view
 
 _MAPPINGS: Mapping[Family, tuple[Callable[[Entry, MappingNode], Body | None], str]] = {
     Family.REDUCE: (reduction.read_reduce, reduction.REDUCE_EXAMPLE),
@@ -32,6 +32,8 @@ def read(entry: Entry) -> Body | None:
         return extern.read(entry)
     if entry.family is Family.INDEXING:
         return indexing.read(entry)
+    if entry.family is Family.RANDOM:
+        return random.read(entry)
     if entry.family is Family.COMPOSITE:
         return composite.read(entry)
     reader, example = _MAPPINGS[entry.family]

@@ -1,7 +1,9 @@
-"""`factory`: the shape of the result in Python, and the value of each element."""
+"""`factory`: the shape of the result in Python, and the value of each element or a call that fills `result`."""
 
 from __future__ import annotations
 
+from ..dtypes import DTYPES, DType
+from ..errors import suggest
 from ..expr import names
 from ..fields import Entry, lacks
 from ..model import Factory
@@ -11,7 +13,7 @@ from ..variants import PLACEMENT
 from .shared import expression_field, report_unused
 
 EXAMPLE = "factory: {shape: size, value: 0}"
-_KEYS = ("let", "shape", "value")
+_KEYS = ("dtype", "fill", "let", "shape", "value")
 
 
 def read(entry: Entry, node: Mapping) -> Factory | None:
@@ -25,13 +27,26 @@ def read(entry: Entry, node: Mapping) -> Factory | None:
     shape = entry.text(node, "shape")
     if shape is not None:
         used |= python_names(entry, shape, "eval", known)
+    fill = entry.text(node, "fill")
+    if fill is not None:
+        used |= python_names(entry, fill, "eval", (*known, "result"))
+        if value is not None:
+            entry.report(fill.span, "a tensor has either a 'value' for each element or an expression that fills it")
+    dtype = _dtype(entry, node)
     if shape is None or len(entry.diagnostics) > before:
         return None
     if value is not None:
         used |= names(value.tree)
     given = (a for a in entry.schema.arguments if a.name not in ("dtype", *PLACEMENT) and not a.is_tensor)
     report_unused(entry, "factory", given, used)
-    return Factory(shape.value.strip(), let, value)
+    return Factory(shape.value.strip(), let, value, None if fill is None else fill.value.strip(), dtype)
+
+
+def _dtype(entry: Entry, node: Mapping) -> DType | None:
+    word = entry.text(node, "dtype")
+    if word is not None and word.value not in DTYPES:
+        entry.report(word.span, f"unknown dtype '{word.value}'", suggest(word.value, DTYPES))
+    return None if word is None else DTYPES.get(word.value)
 
 
 def _let(entry: Entry, node: Mapping, known: tuple[str, ...]) -> tuple[tuple[tuple[str, str], ...], frozenset[str]]:

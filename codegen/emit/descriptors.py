@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..computation import default_numbers
 from ..dtypes import Promotion, ordered
-from ..model import Elementwise, End, Extern, Factory, Family, Indexing, Operator, Reduce, View
+from ..model import Body, Elementwise, End, Extern, Factory, Family, Indexing, Operator, Random, Reduce, View
 
 _TABLES = {
     Family.ELEMENTWISE: "ow_elementwise_table",
@@ -84,10 +84,16 @@ def descriptor(operator: Operator) -> Descriptor:
         table=None if isinstance(body, Factory) and body.value is None else _TABLES.get(operator.family),
         view=f"{operator.name}_geometry" if isinstance(body, View) else None,
         copies=int(isinstance(body, View) and body.copies),
-        routine=body.routine if isinstance(body, (Extern, Indexing)) else None,
+        routine=_routine(body),
         reductions=body.reductions if isinstance(body, Indexing) else (),
         words=tuple(json.dumps(word) for word in body.words) if isinstance(body, Indexing) else (),
     )
+
+
+def _routine(body: Body) -> str | None:
+    if isinstance(body, Random):
+        return body.distribution
+    return body.routine if isinstance(body, (Extern, Indexing)) else None
 
 
 def _without_opmath(promotion: Promotion) -> Promotion:

@@ -16,7 +16,7 @@ from ..bodies.indexing import word_argument
 from ..docs import docstring
 from ..model import Composite, Factory, Family, Indexing, Operator
 from ..operators import PythonOperator
-from ..schema import Argument
+from ..schema import Argument, base_name
 from ..signatures import signature
 from .registry import indexed
 from .text import in_docstring, render, template_folder
@@ -60,6 +60,11 @@ class Callable:
     dunder: PythonOperator | None
     shape: str
     let: tuple[tuple[str, str], ...]
+    fill: str | None
+    default_dtype: int | None
+    others: tuple[str, ...]
+    floats: tuple[str, ...]
+    integers: tuple[str, ...]
     body: str
     body_names: tuple[str, ...]
     refused: tuple[int, ...]
@@ -166,6 +171,11 @@ def _callable(operator: Operator, index: int) -> Callable:
         dunder=variants.python_operator(operator),
         shape=body.shape if isinstance(body, Factory) else "",
         let=body.let if isinstance(body, Factory) else (),
+        fill=body.fill if isinstance(body, Factory) else None,
+        default_dtype=body.dtype.code if isinstance(body, Factory) and body.dtype else None,
+        others=tuple(name for name in inputs if name != "input"),
+        floats=tuple(p.name for p in rest if base_name(p.argument.type) == "float"),
+        integers=tuple(p.name for p in rest if str(p.argument.type).rstrip("?") == "int"),
         body=textwrap.indent(body.source.value.rstrip(), "    ") if isinstance(body, Composite) else "",
         body_names=tuple(argument.name for argument in operator.schema.arguments),
         refused=tuple(_refused(operator)) if operator.family is Family.COMPOSITE else (),

@@ -16,7 +16,7 @@ from ..dtypes import DType, ordered
 from ..expr import Expr, emit_c, lower
 from ..expr.lower import Env
 from ..expr.typed import Node, Op
-from ..model import Elementwise, End, Extern, Family, Operator, Reduce, View
+from ..model import Elementwise, End, Extern, Factory, Family, Operator, Reduce, View
 from ..schema import base_name
 from .kernels import is_inexact
 from .text import render
@@ -57,8 +57,10 @@ def emit(operators: Sequence[Operator], source: str, output: str) -> str:
 
 def _has_suite(operator: Operator) -> bool:
     """Composites and views that have no equal in NumPy are compared with torch alone. What an index must be differs
-    from operator to operator: tests/test_indexing_operators.py has their calls."""
-    if operator.family is Family.INDEXING:
+    from operator to operator: tests/test_indexing_operators.py has their calls, tests/test_random.py those of random
+    numbers."""
+    filled = isinstance(operator.body, Factory) and operator.body.fill is not None
+    if operator.family in (Family.INDEXING, Family.RANDOM) or filled:
         return False
     return operator.family not in (Family.COMPOSITE, Family.VIEW) or operator.reference != "none"
 

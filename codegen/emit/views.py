@@ -1,4 +1,4 @@
-"""C of view operators: a function that computes shape, strides and offset. Extern operators have a descriptor only."""
+"""C of view operators: a function that computes shape, strides and offset. Others have a descriptor only."""
 
 from __future__ import annotations
 

@@ -54,6 +54,17 @@ double join(const double *tensors, int32_t n, int64_t dim, int32_t stacked);
 /* the first `keep` of every line along `dim` in order, and where they were; 1.0 when done */
 double order(double t, int64_t dim, int64_t keep, int32_t descending, double values, double indices);
 
+/* random numbers, in place: up to two tensors, two numbers and two integers, of which `given` ones were given; 1.0 when
+ * done. A generator is an address, 0 the default one. */
+double random_fill(int32_t op, double t, double a, double b, double x, double y, int64_t i, int64_t j, int32_t given,
+                   uintptr_t generator);
+uintptr_t generator_new(uint64_t seed); /* 0 with the error set */
+void generator_free(uintptr_t g);
+void generator_seed(uintptr_t g, uint64_t seed);
+uint64_t generator_initial_seed(uintptr_t g);
+void generator_save(uintptr_t g, uintptr_t bytes); /* torch's 5056 bytes */
+int32_t generator_restore(uintptr_t g, uintptr_t bytes); /* 1, or 0 with the error set */
+
 /* tensors */
 void release(double t);
 double number_i(int64_t value);

@@ -116,7 +116,8 @@ typedef enum ow_family {
     OW_VIEW,
     OW_EXTERN,
     OW_INDEXING,
-    OW_FACTORY
+    OW_FACTORY,
+    OW_RANDOM
 } ow_family;
 
 /* How the compute and the result dtype follow from the inputs; the names are torch's. */
@@ -157,7 +158,7 @@ typedef struct ow_op {
     uint8_t opmath_number; /* a one-element last input is not rounded to a half format that the result has */
     const char *natural[OW_MAX_INPUTS]; /* message when an integer number given as this input is negative; NULL: allowed */
     const char *refusal; /* message for dtypes outside the set; NULL: "not implemented for" */
-    const char *library; /* extern, indexing: the name of the core's routine */
+    const char *library; /* extern, indexing, random: the name of the core's routine or distribution */
     /* indexing: what combines values with those that are there, and the words that choose one of several */
     const struct ow_op *reductions[OW_MAX_REDUCTIONS];
     const char *words[OW_MAX_REDUCTIONS];

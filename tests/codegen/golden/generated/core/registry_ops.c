@@ -18,6 +18,9 @@ extern const ow_op ow_op_full;
 extern const ow_op ow_op_arange;
 extern const ow_op ow_op_addmm;
 extern const ow_op ow_op_scatter;
+extern const ow_op ow_op_uniform_;
+extern const ow_op ow_op_random_;
+extern const ow_op ow_op_rand;
 
 extern const ow_op *const ow_builtin_ops[];
 extern const int32_t ow_builtin_count;
@@ -39,5 +42,8 @@ const ow_op *const ow_builtin_ops[] = {
     &ow_op_arange,
     &ow_op_addmm,
     &ow_op_scatter,
+    &ow_op_uniform_,
+    &ow_op_random_,
+    &ow_op_rand,
 };
-const int32_t ow_builtin_count = 16;
+const int32_t ow_builtin_count = 19;

@@ -5,6 +5,7 @@ from ._C import lib as _lib
 from . import composites as _composites
 from . import dispatch as _dispatch
 from . import indexing_calls as _indexing_calls
+from . import random_calls as _random_calls
 from .allocation import *  # noqa: F403  (for composites, as the next ones)
 from .arrays import *  # noqa: F403
 from .contraction import *  # noqa: F403
@@ -14,11 +15,12 @@ from .normalizing import *  # noqa: F403
 from .ordering import *  # noqa: F403
 from .padding import *  # noqa: F403
 from .rearranging import *  # noqa: F403
+from .sampling import *  # noqa: F403
 from .sections import *  # noqa: F403
 from .shapes import *  # noqa: F403
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "e014241d"
+INTERFACE = "61f9462b"
 
 _call1 = _lib.call1
 _call2 = _lib.call2
@@ -46,6 +48,7 @@ _factory3i = _lib.factory3i
 _dtype_of = _lib.dtype
 _dtype_class = _dispatch.dtype_class
 _indexing = _lib.indexing
+_random_fill = _lib.random_fill
 
 _NEG = 0
 _neg_op = _dispatch.Op(_NEG, "neg", ("input", ), ())
@@ -82,6 +85,12 @@ _scatter_op = _dispatch.Op(_SCATTER, "scatter", ("input", "index", "src", ), ())
 _scatter_words = { 'max': 0, None: _dispatch.NONE, }
 _indexing_calls.describe(_scatter_op, ("input", "dim", "index", "src", "reduce", ), ("dim", "reduce", ), ("src", ), _scatter_words, 'reduce argument must be max.')
 _matmul_op = _dispatch.Op(-1, "matmul", ("input", "other", ), refused=(0, 1, 2, 3, 4, 5, 6, 7, 8))
+_UNIFORM_ = 16
+_uniform__op = _dispatch.Op(_UNIFORM_, "uniform_", ("input", ), ())
+_RANDOM_ = 17
+_random__op = _dispatch.Op(_RANDOM_, "random_", ("input", ), ())
+_RAND = 18
+_rand_op = _dispatch.Op(_RAND, "rand", (), ())
 
 
 def neg(input, *, out=None):
@@ -882,6 +891,81 @@ def __rmatmul__(self, other):
 _matmul_op.function = matmul
 
 
+def uniform_(self, from_=0.0, to=1.0, *, generator=None):
+    """Fills the tensor with numbers from the uniform distribution.
+
+    Args:
+        input (Tensor or number).
+        from_ (float, optional).
+        to (float, optional).
+        generator (Generator, optional): whose stream is drawn from; the default generator's unless given.
+
+    Returns:
+        The tensor itself, filled.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        NotImplementedError: a dtype is not float32.
+
+    Also: `Tensor.uniform_`.
+    """
+    if type(self) is Tensor and generator is None:
+        try:
+            if _random_fill(_UNIFORM_, self._h, 0.0, 0.0, from_, to, 0, 0, 0, 0):
+                return self
+        except (TypeError, OverflowError):
+            pass
+    return _random_calls.fill(_uniform__op, self, (), (("from_", from_), ("to", to), ), (), generator)
+_uniform__op.function = uniform_
+
+
+def random_(self, from_=_dispatch.MISSING, to=_dispatch.MISSING, *, generator=None):
+    """Fills the tensor with integers.
+
+    Args:
+        input (Tensor or number).
+        from_ (int, optional).
+        to (int, optional).
+        generator (Generator, optional): whose stream is drawn from; the default generator's unless given.
+
+    Returns:
+        The tensor itself, filled.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        NotImplementedError: a dtype is not int64.
+
+    Also: `Tensor.random_`.
+    """
+    return _random_calls.fill(_random__op, self, (), (), (("from_", from_), ("to", to), ), generator)
+_random__op.function = random_
+
+
+def rand(size=_dispatch.MISSING, *more, generator=None, dtype=None, out=None, requires_grad=False):
+    """Tensor of numbers from the uniform distribution.
+
+    Args:
+        size (list of ints): sizes of the result, one tuple or separate integers.
+        generator (Generator, optional): whose stream is drawn from; the default generator's unless given.
+        dtype (dtype, optional): dtype of the result, converted to before computing.
+        out: tensor to write the result to; it is resized when its shape differs.
+
+    Returns:
+        Tensor, contiguous; its dtype is `dtype`, or follows from the numbers given, or is the default dtype.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        NotImplementedError: a dtype is not float32.
+    """
+    if type(size) is int:
+        size = (size, *more)
+    elif more:
+        size = _dispatch.separate(_rand_op, size, more)
+    result = _dispatch.factory(_rand_op, size, (), dtype, out, default=11, requires_grad=requires_grad)
+    return result.uniform_(generator=generator)
+_rand_op.function = rand
+
+
 METHODS = {
     "neg": neg,
     "neg_": neg_,
@@ -919,6 +1003,8 @@ METHODS = {
     "matmul": matmul,
     "__matmul__": __matmul__,
     "__rmatmul__": __rmatmul__,
+    "uniform_": uniform_,
+    "random_": random_,
 }
 FUNCTIONS = {
     "neg": neg,
@@ -938,6 +1024,7 @@ FUNCTIONS = {
     "addmm": addmm,
     "scatter": scatter,
     "matmul": matmul,
+    "rand": rand,
 }
 # The mixin of class Tensor.
 TensorMethods = type("TensorMethods", (), {"__slots__": (), "__module__": "opweave", **METHODS})

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple, TypeAlias
 from typing_extensions import Self
 
 from .dtypes import dtype
+from .generators import Generator
 from .tensor import Tensor
 from .types import device, layout, memory_format
 
@@ -26,6 +27,7 @@ __all__ = [
     "addmm",
     "scatter",
     "matmul",
+    "rand",
 ]
 
 Number: TypeAlias = bool | int | float
@@ -69,6 +71,8 @@ def scatter(input: Tensor, dim: int, index: Tensor, src: Tensor | Number, *, red
     """Writes each element of `src`, or one number, to where `index` says along `dim`, or the larger of both."""
 def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Product of matrices."""
+def rand(size: int | Sequence[int], *more: int, generator: Generator | None = None, dtype: dtype | None = None, out: Tensor | None = None, requires_grad: bool = False) -> Tensor:
+    """Tensor of numbers from the uniform distribution."""
 
 class TensorMethods:
     def neg(self, *, out: Tensor | None = None) -> Tensor:
@@ -143,3 +147,7 @@ class TensorMethods:
         """Product of matrices."""
     def __rmatmul__(self, other: Tensor) -> Tensor:
         """Product of matrices."""
+    def uniform_(self, from_: float = 0.0, to: float = 1.0, *, generator: Generator | None = None) -> Tensor:
+        """Fills the tensor with numbers from the uniform distribution."""
+    def random_(self, from_: int | None = ..., to: int | None = ..., *, generator: Generator | None = None) -> Tensor:
+        """Fills the tensor with integers."""
