@@ -14,6 +14,7 @@ import measure
 import numpy as np
 import opweave
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 try:
@@ -176,7 +177,7 @@ def show(figures: list[measure.Figure]) -> None:
     for figure in figures:
         ratios = [figure.ratio(name) for name in ("torch", "numpy")]
         table.add_row(
-            figure.work,
+            escape(figure.work),
             *(_seconds(figure.seconds.get(name)) for name in ("opweave", "torch", "numpy")),
             *("" if ratio is None else f"{ratio:.2f}" for ratio in ratios),
             "" if figure.limit is None else f"{figure.limit:.2f} x {figure.against}",

@@ -53,7 +53,7 @@ def docstring(operator: Operator) -> str:
     formula = _formula(operator)
     if formula:
         blocks.append(f"Formula: {formula}")
-    lines = [_argument(p.name, p.argument) for p in parameters(operator)]
+    lines = [_argument(p.name, p.argument, _may_be_number(operator, p.argument)) for p in parameters(operator)]
     if has_out(operator):
         lines.append(f"    out: {_MEANINGS['out']}.")
     blocks.append("Args:\n" + "\n".join(lines))
@@ -75,10 +75,14 @@ def _formula(operator: Operator) -> str:
     return ""
 
 
-def _argument(name: str, argument: Argument) -> str:
+def _may_be_number(operator: Operator, argument: Argument) -> bool:
+    return not isinstance(operator.body, Indexing) or argument.name in operator.body.numbers
+
+
+def _argument(name: str, argument: Argument, may_be_number: bool) -> str:
     base = base_name(argument.type)
     if base == "Tensor":
-        kind = "Tensor or number"
+        kind = "Tensor or number" if may_be_number else "Tensor"
     else:
         kind = _TYPES.get(base, base)
         kind = f"list of {kind}s" if argument.is_list else kind

@@ -147,8 +147,8 @@ class Indexing:
     routine: str
     reductions: tuple[str, ...]
     words: tuple[str, ...]
-    numbers: frozenset[str]
-    """Tensor arguments in whose place a number may be given."""
+    numbers: Mapping[str, str]
+    """Tensor arguments in whose place a number may be given, with the name that the number then has."""
     source: Scalar = field(repr=False, compare=False)
 
 

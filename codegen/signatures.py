@@ -37,7 +37,8 @@ def signature(operator: Operator, first: str, *, typed: bool = False, with_out: 
     separate, tensors = varargs(operator), separate_tensors(operator)
     # Any operand but the first may be a number, where the operation is on elements.
     numbers = operator.family is Family.ELEMENTWISE
-    instead = operator.body.numbers if isinstance(operator.body, Indexing) else frozenset[str]()
+    instead = operator.body.numbers if isinstance(operator.body, Indexing) else {}
+    renamed = {argument: name for argument, name in instead.items() if argument != name}
     anywhere = "numbers" in operator.tags
     parts: list[str] = []
     star = False
@@ -63,11 +64,14 @@ def signature(operator: Operator, first: str, *, typed: bool = False, with_out: 
         default = parameter.default
         if operator.family is Family.RANDOM and str(parameter.argument.type) == "int?":
             default = "..." if typed else "_dispatch.MISSING"  # random_(2, None) is not random_(2)
+        if parameter.argument.name in renamed:
+            kind, default = None if kind is None else "Tensor | Number | None", "None"
         parts.append(_part(name, kind, default))
     if has_inplace_argument(operator) and first == "input":
         parts.append(_part("inplace", "bool" if typed else None, "False"))
     kind = "Sequence[Tensor] | None" if operator.result_names else "Tensor | None"
-    added = [("out", kind, "None")] if with_out and has_out(operator) else []
+    added = [(name, "Number | None", "None") for name in renamed.values()]
+    added += [("out", kind, "None")] if with_out and has_out(operator) else []
     added += _ADDED.get(operator.family, ())
     if operator.family is Family.FACTORY or is_factory(operator):
         added.append(("requires_grad", "bool", "False"))

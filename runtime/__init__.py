@@ -24,6 +24,8 @@ from .functions import (
     as_strided,
     clone,
     fill_,
+    index_put,
+    index_put_,
     is_conj,
     is_floating_point,
     is_inference,

@@ -39,8 +39,8 @@ def write(target: float, value: Any) -> bool:
     return False
 
 
-def write_selected(target: float, index: float, value: Any) -> bool:
-    """The same for the elements that one tensor selects."""
+def write_selected(target: float, indices: list[float], value: Any) -> bool:
+    """The same for the elements that tensors select; 0.0 leaves a dimension whole."""
     kind = type(value)
     if kind is handles.Tensor:
         source = value._h
@@ -50,7 +50,7 @@ def write_selected(target: float, index: float, value: Any) -> bool:
         source = lib.number_i(value)
     else:
         return False
-    done = lib.index_put(target, (index,), 1, source, False)
+    done = lib.index_put(target, indices, len(indices), source, False)
     if kind is not handles.Tensor:
         lib.release(source)
     if not done:

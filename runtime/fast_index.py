@@ -9,10 +9,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from . import handles
 from ._C import lib
+from .dtypes import EXPORTS
 from .errors import take_pending
 from .handles import NONE, operator_index
 
+_WHOLE = slice(None)
+_SELECTORS = tuple(EXPORTS[name].code for name in ("int64", "int32", "bool"))
 _DETACH = operator_index("detach")
 _SELECT = operator_index("select")
 _SLICE = operator_index("slice")
@@ -22,6 +26,21 @@ _view1 = lib.view1
 _view2 = lib.view2
 _view4 = lib.view4
 _release = lib.release
+
+
+def fast_selectors(index: Any) -> list[float] | None:
+    """What the core is given for a tuple of index tensors and whole slices; None for anything else."""
+    if type(index) is not tuple:
+        return None
+    found = []
+    for part in index:
+        if type(part) is handles.Tensor and lib.ndim(part._h) and lib.dtype(part._h) in _SELECTORS:
+            found.append(part._h)
+        elif type(part) is slice and part == _WHOLE:
+            found.append(0.0)
+        else:
+            return None
+    return found if any(found) else None
 
 
 def fast_view(handle: float, index: Any) -> float:

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from .tensor import Tensor
 
 __all__ = [
-    "as_strided", "clone", "fill_", "is_conj", "is_floating_point", "is_inference", "is_neg", "is_nonzero",
+    "as_strided", "clone", "fill_", "index_put", "index_put_", "is_conj", "is_floating_point", "is_inference", "is_neg",
+    "is_nonzero",
     "is_same_size", "is_signed", "numel", "resize_as_", "zero_",
 ]  # fmt: skip
 
@@ -40,6 +41,16 @@ def clone(input: Tensor, *, memory_format: memory_format = preserve_format) -> T
 def fill_(input: Tensor, value: Tensor | Number) -> Tensor:
     """Writes one number to all elements."""
     return _receiver("fill_", input).fill_(value)  # type: ignore[no-any-return]
+
+
+def index_put(input: Tensor, indices: Sequence[Tensor], values: Tensor, accumulate: bool = False) -> Tensor:
+    """A copy of `input` after `index_put_`."""
+    return _receiver("index_put", input).index_put(indices, values, accumulate)  # type: ignore[no-any-return]
+
+
+def index_put_(input: Tensor, indices: Sequence[Tensor], values: Tensor, accumulate: bool = False) -> Tensor:
+    """Writes `values` to the elements that `indices` select, or adds them to what is there."""
+    return _receiver("index_put_", input).index_put_(indices, values, accumulate)  # type: ignore[no-any-return]
 
 
 def zero_(input: Tensor) -> Tensor:

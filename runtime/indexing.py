@@ -7,15 +7,15 @@ assignment copies into it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import index_parts
 from ._C import lib
 from .assignment import Source, write, write_selected
-from .errors import raise_pending
-from .fast_index import fast_view
-from .handles import wrap
+from .errors import raise_pending, take_pending
+from .fast_index import fast_selectors, fast_view
+from .handles import type_name, wrap
 
 if TYPE_CHECKING:
     from types import EllipsisType
@@ -50,6 +50,10 @@ class IndexingMethods:
             handle = lib.index_get1(self._h, selector._h)
         else:
             handle = fast_view(self._h, index)
+            if not handle and (selectors := fast_selectors(index)):
+                handle = lib.index_get(self._h, selectors, len(selectors))
+                if not handle:
+                    take_pending()
         if handle:
             if type(self) is Tensor:
                 t: TensorType = Tensor()
@@ -61,7 +65,7 @@ class IndexingMethods:
     def __setitem__(self: Any, index: Index, value: Any) -> None:
         selector: Any = index
         if type(selector) is Tensor and selector.ndim:
-            if write_selected(self._h, selector._h, value):
+            if write_selected(self._h, [selector._h], value):
                 return
         elif view := fast_view(self._h, index):
             try:
@@ -69,6 +73,8 @@ class IndexingMethods:
                     return
             finally:
                 lib.release(view)
+        elif (selectors := fast_selectors(index)) and write_selected(self._h, selectors, value):
+            return
         _set_general(self._h, index, value)
 
     def __delitem__(self: Any, index: Any) -> None:
@@ -81,6 +87,20 @@ class IndexingMethods:
 
     def __reversed__(self: Any) -> Iterator[TensorType]:
         return map(self.__getitem__, range(len(self) - 1, -1, -1))
+
+    def index_put_(
+        self: Any, indices: Sequence[TensorType], values: TensorType, accumulate: bool = False
+    ) -> TensorType:
+        """`self[indices] = values`, or with `accumulate` `self[indices] += values` that counts each repetition."""
+        _check_put("index_put_", indices, values, accumulate)
+        return _put(self, indices, values, accumulate)
+
+    def index_put(
+        self: Any, indices: Sequence[TensorType], values: TensorType, accumulate: bool = False
+    ) -> TensorType:
+        """A copy of the tensor after `index_put_`."""
+        _check_put("index_put", indices, values, accumulate)
+        return _put(self.clone(), indices, values, accumulate)
 
     def __contains__(self: Any, element: Any) -> bool:
         if not isinstance(element, (Tensor, int, float)) and type(element).__module__ != "numpy":
@@ -100,6 +120,26 @@ def _get(handle: float, index: Any) -> float:
         return lib.clone_(parts.view, -1, False) if parts.is_masked else parts.take_view()
     finally:
         parts.release()
+
+
+def _check_put(name: str, indices: Any, values: Any, accumulate: Any) -> None:
+    """Types of arguments, as torch's parser checks them."""
+    if not isinstance(indices, (tuple, list)):
+        kind = type_name(indices)
+        raise TypeError(f"{name}(): argument 'indices' (position 1) must be tuple of Tensors, not {kind}")
+    for place, index in enumerate(indices):
+        if not isinstance(index, Tensor):
+            raise TypeError(f"expected Tensor as element {place} in argument 0, but got {type_name(index)}")
+    if not isinstance(values, Tensor):
+        raise TypeError(f"{name}(): argument 'values' (position 2) must be Tensor, not {type_name(values)}")
+    if not isinstance(accumulate, bool):
+        raise TypeError(f"{name}(): argument 'accumulate' (position 3) must be bool, not {type_name(accumulate)}")
+
+
+def _put(target: TensorType, indices: Sequence[TensorType], values: TensorType, accumulate: bool) -> TensorType:
+    if not lib.index_put(target._h, [index._h for index in indices], len(indices), values._h, accumulate):
+        raise_pending()
+    return target
 
 
 def _set_general(handle: float, index: Any, value: Any) -> None:

@@ -63,6 +63,30 @@ def call(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], ints: tuple[A
         arguments.release()
 
 
+def number(op: Op, replaced: str, tensor: Any, name: str, value: Any) -> Any:
+    """A number that was given by its own name in the place of a tensor."""
+    if tensor is not None:
+        raise TypeError(f"{op.name}(): '{replaced}' and '{name}' exclude one another")
+    if isinstance(value, dispatch.Tensor):
+        if value.ndim:
+            raise TypeError(f"{op.name}(): argument '{name}' must be Number, not {type_name(value)}")
+        return value.item()
+    return value
+
+
+def number_tensor(value: Any) -> Any:
+    """A tensor that stands for a plain number, which spares it the slow path; anything else as it is."""
+    if type(value) is float:
+        handle = lib.number_d(value)
+    elif type(value) is int and -(2**63) <= value < 2**63:
+        handle = lib.number_i(value)
+    else:
+        return value
+    tensor = dispatch.Tensor()
+    tensor._h = handle
+    return tensor
+
+
 def _tensor(op: Op, details: _Details, arguments: Arguments, place: int, value: Any) -> float:
     name = op.inputs[place]
     if not isinstance(value, dispatch.Tensor) and (name not in details.numbers or value is None):

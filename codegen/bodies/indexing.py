@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from ..errors import suggest
 from ..fields import Entry
@@ -55,10 +56,15 @@ def _reductions(entry: Entry) -> Mapping[str, str]:
     return found
 
 
-def _numbers(entry: Entry) -> frozenset[str]:
-    words = entry.words("numbers")
+def _numbers(entry: Entry) -> Mapping[str, str]:
+    """By tensor argument, what a number in its place is called."""
+    node = entry.node.get("numbers")
     tensors = [argument.name for argument in entry.tensors[1:]]
-    for word in words:
+    names = {}
+    for word in node.keys if isinstance(node, MappingNode) else entry.words("numbers"):
         if word.value not in tensors:
             entry.report(word.span, f"'{word.value}' is not a second tensor argument", suggest(word.value, tensors))
-    return frozenset(word.value for word in words)
+        name = entry.text(node, word.value) if isinstance(node, MappingNode) else word
+        if name is not None:
+            names[word.value] = name.value
+    return MappingProxyType(names)

@@ -71,7 +71,7 @@ class Callable:
     plain_call: str
     word: str | None
     words: tuple[tuple[str, str], ...]
-    numbers: tuple[str, ...]
+    numbers: tuple[tuple[str, str], ...]
     refusal: str | None
     summary: str
 
@@ -182,7 +182,7 @@ def _callable(operator: Operator, index: int) -> Callable:
         plain_call=_plain_call(operator, inputs) if operator.family is Family.COMPOSITE else "",
         word=None if word is None else word.name,
         words=tuple(_words(operator, word)),
-        numbers=tuple(sorted(body.numbers)) if isinstance(body, Indexing) else (),
+        numbers=tuple(body.numbers.items()) if isinstance(body, Indexing) else (),
         refusal=operator.refusal,
         summary=operator.doc.split(". ")[0].rstrip(".") + ".",
     )

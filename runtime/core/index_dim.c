@@ -9,6 +9,7 @@ static void vector_space(const ow_writing *w, const ow_tensor *target, const ow_
     space->nlookups = 1;
     space->itemsize = itemsize;
     space->run = 1;
+    space->repeats = 0;
     space->base = target->data;
     space->other = values->data;
     ow_lookup *lookup = &space->lookups[0];

@@ -8,6 +8,7 @@ static void flat_space(const ow_writing *w, const ow_tensor *target, const ow_te
     space->ndim = space->nlookups = 1;
     space->itemsize = itemsize;
     space->run = 1;
+    space->repeats = 0;
     space->base = target->data;
     space->other = values->data;
     space->shape[0] = w->index->numel;

@@ -2,23 +2,51 @@
 #include "index_space.h"
 
 /* Blocks of a few elements need not be aligned to their own size: memcpy of a constant size is one plain load or store. */
+#define DIRECT(name, size, to, from) \
+    static void name##_direct_##size(char *base, const int64_t *indices, int64_t scale, int64_t step, char *other, \
+                                     int64_t stride, int64_t n) { \
+        if (scale == size && step == 0 && stride == size) \
+            for (int64_t j = 0; j < n; j++) { \
+                char *place = base + indices[j] * size, *value = other + j * size; \
+                memcpy(to, from, size); \
+            } \
+        else \
+            for (int64_t j = 0; j < n; j++) { \
+                char *place = base + indices[j] * scale + j * step, *value = other + j * stride; \
+                memcpy(to, from, size); \
+            } \
+    }
 #define MOVERS(size) \
     static void get_##size(char *base, const int64_t *offsets, char *other, int64_t stride, int64_t n, int64_t nbytes) { \
         (void)nbytes; \
-        if (stride == size) \
-            for (int64_t j = 0; j < n; j++) memcpy(other + j * size, base + offsets[j], size); \
-        else \
-            for (int64_t j = 0; j < n; j++) memcpy(other + j * stride, base + offsets[j], size); \
+        for (int64_t j = 0; j < n; j++) memcpy(other + j * stride, base + offsets[j], size); \
     } \
     static void put_##size(char *base, const int64_t *offsets, char *other, int64_t stride, int64_t n, int64_t nbytes) { \
         (void)nbytes; \
         for (int64_t j = 0; j < n; j++) memcpy(base + offsets[j], other + j * stride, size); \
-    }
+    } \
+    DIRECT(get, size, value, place) \
+    DIRECT(put, size, place, value)
 MOVERS(1)
 MOVERS(2)
 MOVERS(4)
 MOVERS(8)
 MOVERS(16)
+
+#define FILLER(type, size) \
+    static void fill_##size(char *base, const int64_t *offsets, char *other, int64_t stride, int64_t n, int64_t nbytes) { \
+        type value; \
+        (void)stride; \
+        memcpy(&value, other, size); \
+        for (int64_t j = 0; j < n; j++) { \
+            type *block = (type *)(base + offsets[j]); \
+            for (int64_t i = 0; i < nbytes / size; i++) block[i] = value; \
+        } \
+    }
+FILLER(uint8_t, 1)
+FILLER(uint16_t, 2)
+FILLER(uint32_t, 4)
+FILLER(uint64_t, 8)
 
 static void get_block(char *base, const int64_t *offsets, char *other, int64_t stride, int64_t n, int64_t nbytes) {
     for (int64_t j = 0; j < n; j++) memcpy(other + j * stride, base + offsets[j], (size_t)nbytes);
@@ -28,24 +56,25 @@ static void put_block(char *base, const int64_t *offsets, char *other, int64_t s
     for (int64_t j = 0; j < n; j++) memcpy(base + offsets[j], other + j * stride, (size_t)nbytes);
 }
 
-ow_mover ow_mover_get(int64_t nbytes) {
-    switch (nbytes) {
-    case 1: return get_1;
-    case 2: return get_2;
-    case 4: return get_4;
-    case 8: return get_8;
-    case 16: return get_16;
-    default: return get_block;
+#define BY_SIZE(name) \
+    switch (nbytes) { \
+    case 1: return (ow_movers){name##_1, name##_direct_1}; \
+    case 2: return (ow_movers){name##_2, name##_direct_2}; \
+    case 4: return (ow_movers){name##_4, name##_direct_4}; \
+    case 8: return (ow_movers){name##_8, name##_direct_8}; \
+    case 16: return (ow_movers){name##_16, name##_direct_16}; \
+    default: return (ow_movers){name##_block, NULL}; \
     }
-}
 
-ow_mover ow_mover_put(int64_t nbytes) {
-    switch (nbytes) {
-    case 1: return put_1;
-    case 2: return put_2;
-    case 4: return put_4;
-    case 8: return put_8;
-    case 16: return put_16;
-    default: return put_block;
+ow_movers ow_movers_get(int64_t nbytes) { BY_SIZE(get) }
+
+ow_movers ow_movers_put(int64_t nbytes) { BY_SIZE(put) }
+
+ow_movers ow_movers_fill(int64_t itemsize) {
+    switch (itemsize) {
+    case 1: return (ow_movers){fill_1, NULL};
+    case 2: return (ow_movers){fill_2, NULL};
+    case 4: return (ow_movers){fill_4, NULL};
+    default: return (ow_movers){fill_8, NULL};
     }
 }

@@ -84,9 +84,8 @@ static int put(const ow_selection *s, const ow_tensor *values, ow_mover combine)
     space.other = values->data;
     ow_place_strides(values, s->ndim - values->ndim, values->ndim, s->ndim, space.other_stride);
     for (int d = 0; d < s->ndim; d++) space.other_stride[d] *= space.itemsize;
-    ow_space_arrange(&space);
     if (!ow_selection_check_indices(&space)) return 0;
-    ow_space_put(&space, combine ? combine : ow_mover_put(space.run * space.itemsize), combine ? 1.0 : 0.25);
+    ow_space_write(&space, combine);
     return 1;
 }
 

@@ -11,6 +11,7 @@ static void scatter_space(const ow_writing *w, const ow_tensor *target, const ow
     space->nlookups = 1;
     space->itemsize = itemsize;
     space->run = 1;
+    space->repeats = 0;
     space->base = target->data;
     space->other = values->data;
     for (int d = 0; d < space->ndim; d++) {

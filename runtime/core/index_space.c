@@ -55,7 +55,8 @@ void ow_space_arrange(ow_index_space *space) {
     while (n) {
         int64_t nbytes = space->run * space->itemsize;
         int d = n - 1;
-        if (space->base_stride[d] != nbytes || space->other_stride[d] != nbytes || has_lookup(space, d)) break;
+        int runs_on = space->repeats ? 1 : space->other_stride[d] == nbytes;
+        if (space->base_stride[d] != nbytes || !runs_on || has_lookup(space, d)) break;
         space->run *= space->shape[d];
         n--;
     }
@@ -153,8 +154,16 @@ static int fill_offsets(const ow_index_space *space, const walk *w, int64_t n, i
 
 /* ---- running ------------------------------------------------------------------------------------------ */
 
+/* The indices from a place in a row on, where they are the only ones and can be used as they stand in memory. */
+static const int64_t *plain_indices(const ow_index_space *space, const walk *w) {
+    const ow_lookup *lookup = &space->lookups[0];
+    int is_plain = space->nlookups == 1 && space->ndim && lookup->index->dtype == OW_INT64 &&
+                   lookup->stride[space->ndim - 1] == sizeof(int64_t);
+    return is_plain ? (const int64_t *)w->index[0] : NULL;
+}
+
 /* Positions [begin, end), in order. 0 when an index was outside. */
-static int run_range(const ow_index_space *space, int64_t begin, int64_t end, ow_mover mover) {
+static int run_range(const ow_index_space *space, int64_t begin, int64_t end, ow_movers movers) {
     int64_t offsets[OW_INDEX_CHUNK];
     int last = space->ndim - 1, inside = 1;
     int64_t length = last < 0 ? 1 : space->shape[last], stride = last < 0 ? 0 : space->other_stride[last];
@@ -165,8 +174,14 @@ static int run_range(const ow_index_space *space, int64_t begin, int64_t end, ow
         int64_t n = length - (last < 0 ? 0 : w.position[last]);
         if (n > OW_INDEX_CHUNK) n = OW_INDEX_CHUNK;
         if (n > end - begin) n = end - begin;
-        inside &= fill_offsets(space, &w, n, offsets);
-        mover(space->base, offsets, w.other, stride, n, space->run * space->itemsize);
+        const int64_t *plain = movers.by_index ? plain_indices(space, &w) : NULL;
+        if (plain && ow_all_inside(plain, n, 0, space->lookups[0].size)) {
+            movers.by_index(space->base + w.offset, plain, space->lookups[0].scale, space->base_stride[last], w.other,
+                            stride, n);
+        } else {
+            inside &= fill_offsets(space, &w, n, offsets);
+            movers.by_offset(space->base, offsets, w.other, stride, n, space->run * space->itemsize);
+        }
         begin += n;
         if (last < 0) break;
         walk_by(space, &w, last, n);
@@ -177,7 +192,7 @@ static int run_range(const ow_index_space *space, int64_t begin, int64_t end, ow
 
 typedef struct {
     const ow_index_space *space;
-    ow_mover mover;
+    ow_movers movers;
     int split; /* put: the dimension that threads share; -1: the block */
     int outside;
 } run_state;
@@ -194,11 +209,11 @@ static int64_t grain_of(double cost) {
 
 static void get_range(void *context, int64_t begin, int64_t end) {
     run_state *state = context;
-    if (!run_range(state->space, begin, end, state->mover)) __atomic_store_n(&state->outside, 1, __ATOMIC_RELAXED);
+    if (!run_range(state->space, begin, end, state->movers)) __atomic_store_n(&state->outside, 1, __ATOMIC_RELAXED);
 }
 
 int ow_space_get(const ow_index_space *space) {
-    run_state state = {space, ow_mover_get(space->run * space->itemsize), 0, 0};
+    run_state state = {space, ow_movers_get(space->run * space->itemsize), 0, 0};
     double cost = position_cost(space, 0.25), work = cost * (double)space->numel;
     if (!space->numel) return 1;
     void *token = ow_gil_release((int64_t)work);
@@ -210,11 +225,12 @@ int ow_space_get(const ow_index_space *space) {
 /* A thread has part of one dimension, or of every block, for itself. */
 static void put_range(void *context, int64_t begin, int64_t end) {
     run_state *state = context;
-    ow_index_space part = *state->space;
+    ow_index_space part; /* large: only the lookups that there are get copied */
+    memcpy(&part, state->space, offsetof(ow_index_space, lookups) + sizeof *part.lookups * (size_t)state->space->nlookups);
     if (state->split < 0) {
         part.run = end - begin;
         part.base += begin * part.itemsize;
-        part.other += begin * part.itemsize;
+        if (!part.repeats) part.other += begin * part.itemsize;
     } else {
         int d = state->split;
         part.numel = part.numel / part.shape[d] * (end - begin);
@@ -223,14 +239,15 @@ static void put_range(void *context, int64_t begin, int64_t end) {
         part.other += begin * part.other_stride[d];
         for (int k = 0; k < part.nlookups; k++) part.lookups[k].data += begin * part.lookups[k].stride[d];
     }
-    run_range(&part, 0, part.numel, state->mover);
+    run_range(&part, 0, part.numel, state->movers);
 }
 
+#define LEAST_ROW 128 /* positions of a row that are worth computing offsets for at once */
 #define BLOCK_TO_SHARE 128 /* elements of a block that are worth dividing: threads then write to different lines */
 
-void ow_space_put(const ow_index_space *space, ow_mover mover, double cost) {
+static void put(const ow_index_space *space, ow_movers movers, double cost) {
     if (!space->numel) return;
-    run_state state = {space, mover, -1, 0};
+    run_state state = {space, movers, -1, 0};
     int64_t n = space->run < BLOCK_TO_SHARE ? 1 : space->run, divisor = space->numel;
     for (int d = 0; d < space->ndim; d++) /* the indexed tensor's own dimensions: nothing meets across them */
         if (space->base_stride[d] && (n < 2 || (state.split >= 0 && space->shape[d] > n))) {
@@ -239,51 +256,18 @@ void ow_space_put(const ow_index_space *space, ow_mover mover, double cost) {
         }
     double position = position_cost(space, cost), work = position * (double)space->numel;
     int64_t grain = state.split >= 0 ? grain_of(position * (double)(divisor / n)) : BLOCK_TO_SHARE / 2;
+    if (state.split == space->ndim - 1 && grain < LEAST_ROW) grain = LEAST_ROW;
     void *token = ow_gil_release((int64_t)work);
-    if (n < 2) run_range(space, 0, space->numel, mover);
+    if (n < 2) run_range(space, 0, space->numel, movers);
     else ow_parallel_for(n, grain, work, put_range, &state);
     ow_gil_acquire(token);
 }
 
-/* ---- checking ----------------------------------------------------------------------------------------- */
-
-/* Every element of one index tensor, wherever it stands in the space. */
-static int scan_lookup(const ow_lookup *lookup, int64_t *value) {
-    int64_t loaded[OW_INDEX_CHUNK], position[OW_MAX_DIMS] = {0};
-    const ow_tensor *index = lookup->index;
-    int64_t itemsize = ow_itemsize(index->dtype), lowest = lookup->wraps ? -lookup->size : 0;
-    int contiguous = (index->flags & OW_CONTIGUOUS) != 0, last = contiguous ? 0 : index->ndim - 1;
-    int64_t length = contiguous ? index->numel : index->sizes[last];
-    int64_t stride = contiguous ? itemsize : index->strides[last] * itemsize;
-    const char *row = index->data;
-    ow_cast load = ow_cast_loop(OW_INT64, index->dtype);
-    for (int64_t rows = index->numel / (length ? length : 1); rows > 0; rows--) {
-        for (int64_t begin = 0; begin < length; begin += OW_INDEX_CHUNK) {
-            int64_t n = length - begin < OW_INDEX_CHUNK ? length - begin : OW_INDEX_CHUNK;
-            const int64_t *values = (const int64_t *)(row + begin * stride);
-            if (index->dtype != OW_INT64 || stride != 8) {
-                load((char *)loaded, 8, row + begin * stride, stride, n);
-                values = loaded;
-            }
-            uint64_t range = (uint64_t)(lookup->size - lowest), bad = 0;
-            for (int64_t j = 0; j < n; j++) bad |= (uint64_t)(values[j] - lowest) >= range;
-            if (!bad) continue;
-            while ((uint64_t)(*values - lowest) < range) values++;
-            *value = *values;
-            return 0;
-        }
-        for (int d = last - 1; d >= 0 && !contiguous; d--) {
-            row += index->strides[d] * itemsize;
-            if (++position[d] < index->sizes[d]) break;
-            row -= position[d] * index->strides[d] * itemsize;
-            position[d] = 0;
-        }
-    }
-    return 1;
-}
-
-const ow_lookup *ow_space_find_bad(const ow_index_space *space, int64_t *value) {
-    for (int k = 0; k < space->nlookups; k++)
-        if (!scan_lookup(&space->lookups[k], value)) return &space->lookups[k];
-    return NULL;
+void ow_space_write(ow_index_space *space, ow_mover combine) {
+    space->repeats = !combine;
+    for (int d = 0; d < space->ndim; d++) space->repeats &= space->other_stride[d] == 0;
+    ow_space_arrange(space);
+    int64_t nbytes = space->run * space->itemsize;
+    if (combine) put(space, (ow_movers){combine, NULL}, 1.0);
+    else put(space, space->repeats && space->run > 1 ? ow_movers_fill(space->itemsize) : ow_movers_put(nbytes), 0.25);
 }

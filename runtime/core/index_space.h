@@ -30,29 +30,51 @@ typedef struct ow_index_space {
     int64_t other_stride[OW_MAX_DIMS]; /* of the other operand */
     char *base, *other;
     int64_t itemsize, run; /* bytes of an element; elements of a block, consecutive in both operands */
+    int repeats; /* put: is the other operand one element, which fills blocks? */
     ow_lookup lookups[OW_MAX_DIMS];
 } ow_index_space;
 
 /* What happens at n positions: base + offsets[j] is a block of the indexed tensor, other + j * stride its partner. */
 typedef void (*ow_mover)(char *base, const int64_t *offsets, char *other, int64_t stride, int64_t n, int64_t nbytes);
 
+/* The same where block j lies at base + indices[j] * scale + j * step: one lookup, as it stands in memory. */
+typedef void (*ow_direct_mover)(char *base, const int64_t *indices, int64_t scale, int64_t step, char *other,
+                                int64_t stride, int64_t n);
+
+typedef struct ow_movers {
+    ow_mover by_offset;
+    ow_direct_mover by_index; /* NULL: there is none */
+} ow_movers;
+
 /* Movers of whole blocks, by the bytes in one: to the other operand (get) or from it (put). */
-ow_mover ow_mover_get(int64_t nbytes);
-ow_mover ow_mover_put(int64_t nbytes);
+ow_movers ow_movers_get(int64_t nbytes);
+ow_movers ow_movers_put(int64_t nbytes);
+/* Of one element to every element of a block. */
+ow_movers ow_movers_fill(int64_t itemsize);
 
 /* Turns the trailing dimensions that are contiguous in both operands, without lookups, into the block; drops and merges
  * the others. */
 void ow_space_arrange(ow_index_space *space);
 
-/* The lookup with an index outside its dimension, and that index; NULL: all are inside. Reads every index once. */
+/* Is lowest <= index < size for each? Otherwise one of the two differences is negative: without comparisons, this is
+ * fast on every machine. */
+static inline int ow_all_inside(const int64_t *indices, int64_t n, int64_t lowest, int64_t size) {
+    uint64_t bad = 0;
+    for (int64_t j = 0; j < n; j++)
+        bad |= ((uint64_t)indices[j] - (uint64_t)lowest) | ((uint64_t)size - 1 - (uint64_t)indices[j]);
+    return !(bad >> 63);
+}
+
+/* The lookup with an index outside its dimension, and that index; NULL: all are inside. (index_check.c) */
 const ow_lookup *ow_space_find_bad(const ow_index_space *space, int64_t *value);
 
 /* Moves blocks out of the indexed tensor; indices are checked on the way. 0 when one is outside (what was written then
  * has no meaning). In parallel. */
 int ow_space_get(const ow_index_space *space);
 
-/* Runs a mover that writes to the indexed tensor, whose indices have been checked. Where several positions write to one
- * place they do so in the order of the positions, whatever the number of threads. `cost`: of an element. */
-void ow_space_put(const ow_index_space *space, ow_mover mover, double cost);
+/* Writes the elements of the other operand to the indexed tensor, whose indices have been checked: they replace what is
+ * there, unless a mover combines them. Where several positions write to one place they do so in the order of the
+ * positions, whatever the number of threads. Arranges the space. */
+void ow_space_write(ow_index_space *space, ow_mover combine);
 
 #endif

@@ -25,8 +25,7 @@ static int run(const ow_writing *w, ow_tensor *target, const ow_tensor *values, 
     ow_index_space space;
     if (!values) return 0;
     w->space(w, target, values, &space);
-    ow_space_arrange(&space);
-    ow_space_put(&space, combine ? combine : ow_mover_put(space.run * space.itemsize), combine ? 1.0 : 0.25);
+    ow_space_write(&space, combine);
     return 1;
 }
 

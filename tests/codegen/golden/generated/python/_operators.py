@@ -20,7 +20,7 @@ from .sections import *  # noqa: F403
 from .shapes import *  # noqa: F403
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "61f9462b"
+INTERFACE = "8ae540cd"
 
 _call1 = _lib.call1
 _call2 = _lib.call2
@@ -805,13 +805,13 @@ def addmm_(self, mat1, mat2, *, beta=1, alpha=1):
 _addmm_op.function = addmm
 
 
-def scatter(input, dim, index, src, *, reduce=None, out=None):
+def scatter(input, dim, index, src=None, *, reduce=None, value=None, out=None):
     """Writes each element of `src`, or one number, to where `index` says along `dim`, or the larger of both.
 
     Args:
-        input (Tensor or number).
+        input (Tensor).
         dim (int): dimension or dimensions to work along; negative ones count from the end.
-        index (Tensor or number).
+        index (Tensor).
         src (Tensor or number).
         reduce (text, optional).
         out: tensor to write the result to; it is resized when its shape differs.
@@ -826,6 +826,10 @@ def scatter(input, dim, index, src, *, reduce=None, out=None):
 
     Also: `Tensor.scatter`, `Tensor.scatter_` in place.
     """
+    if value is not None:
+        src = _indexing_calls.number(_scatter_op, "src", src, "value", value)
+    if type(src) is not Tensor:
+        src = _indexing_calls.number_tensor(src)
     if type(input) is type(index) is type(src) is Tensor and out is None:
         try:
             h = _indexing(_SCATTER, input._h, index._h, src._h, 0.0, dim, _scatter_words[reduce], 0, 0.0, 0)
@@ -838,8 +842,12 @@ def scatter(input, dim, index, src, *, reduce=None, out=None):
     return _indexing_calls.call(_scatter_op, (input, index, src,), (), (dim, reduce, ), out, _dispatch.NEW if out is None else _dispatch.OUT)
 
 
-def scatter_(self, dim, index, src, *, reduce=None):
+def scatter_(self, dim, index, src=None, *, reduce=None, value=None):
     """In-place version of `scatter`."""
+    if value is not None:
+        src = _indexing_calls.number(_scatter_op, "src", src, "value", value)
+    if type(src) is not Tensor:
+        src = _indexing_calls.number_tensor(src)
     if type(self) is type(index) is type(src) is Tensor:
         try:
             h = _indexing(_SCATTER, self._h, index._h, src._h, 0.0, dim, _scatter_words[reduce], 0, self._h, 1)

@@ -67,7 +67,7 @@ def arange(start: Number, end: Number | None = None, *, dtype: dtype | None = No
     """Evenly spaced values from `start` up to, but not including, `end`."""
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """Computes `beta * self + alpha * (mat1 @ mat2)`."""
-def scatter(input: Tensor, dim: int, index: Tensor, src: Tensor | Number, *, reduce: str | None = None, out: Tensor | None = None) -> Tensor:
+def scatter(input: Tensor, dim: int, index: Tensor, src: Tensor | Number | None = None, *, reduce: str | None = None, value: Number | None = None, out: Tensor | None = None) -> Tensor:
     """Writes each element of `src`, or one number, to where `index` says along `dim`, or the larger of both."""
 def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Product of matrices."""
@@ -137,9 +137,9 @@ class TensorMethods:
         """Computes `beta * self + alpha * (mat1 @ mat2)`."""
     def addmm_(self, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Self:
         """In-place version of `addmm`."""
-    def scatter(self, dim: int, index: Tensor, src: Tensor | Number, *, reduce: str | None = None, out: Tensor | None = None) -> Tensor:
+    def scatter(self, dim: int, index: Tensor, src: Tensor | Number | None = None, *, reduce: str | None = None, value: Number | None = None, out: Tensor | None = None) -> Tensor:
         """Writes each element of `src`, or one number, to where `index` says along `dim`, or the larger of both."""
-    def scatter_(self, dim: int, index: Tensor, src: Tensor | Number, *, reduce: str | None = None) -> Self:
+    def scatter_(self, dim: int, index: Tensor, src: Tensor | Number | None = None, *, reduce: str | None = None, value: Number | None = None) -> Self:
         """In-place version of `scatter`."""
     def matmul(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Product of matrices."""
