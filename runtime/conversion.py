@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from . import handles
 from ._C import ffi, lib
-from .dtypes import BY_CODE, EXPORTS, dtype
+from .dtypes import EXPORTS, dtype
 from .handles import address_of, shape_of, strides_of, wrap
+from .interchange import from_array, to_array
 from .types import device
 
-_BOOL = EXPORTS["bool"]
 _UINT64_MAXIMUM = EXPORTS["uint64"].maximum
-_CONTIGUOUS = 1
-"""OW_CONTIGUOUS, a flag of handles."""
 
 
 if TYPE_CHECKING:
@@ -46,12 +44,6 @@ class ConversionMethods:
         if kind == 3:
             return lib.item_i(handle) & _UINT64_MAXIMUM
         raise RuntimeError(f"a Tensor with {lib.numel(handle)} elements cannot be converted to Scalar")
-
-    def tolist(self: Any) -> Any:
-        """The values as nested lists of Python numbers; a number for a tensor without dimensions."""
-        if not lib.ndim(self._h):
-            return self.item()
-        return _nested_lists(self)
 
     def __bool__(self: Any) -> bool:
         handle = self._h
@@ -98,13 +90,9 @@ class ConversionMethods:
 
     def numpy(self: Any, *, force: bool = False) -> NDArray[Any]:
         """A NumPy array over the same memory."""
-        from .interchange import to_array
-
         return to_array(self)
 
     def __array__(self: Any, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        from .interchange import to_array
-
         array = to_array(self)
         if dtype is not None and array.dtype != dtype:
             if copy is False:
@@ -121,8 +109,6 @@ class ConversionMethods:
 
     def __array_wrap__(self: Any, array: NDArray[Any], context: Any = None, return_scalar: bool = False) -> TensorType:
         # What a function of NumPy made of a tensor becomes a tensor.
-        from .interchange import from_array
-
         return from_array(array)
 
     # ---- copies and pickles ----
@@ -167,26 +153,6 @@ def _only_element(tensor: Any) -> Any:
     if lib.numel(tensor._h) != 1:
         raise ValueError("only one element tensors can be converted to Python scalars")
     return tensor.item()
-
-
-def _nested_lists(tensor: Any) -> Any:
-    handle = tensor._h
-    if not lib.numel(handle):
-        return _empty_lists(tensor.shape)
-    of = BY_CODE[lib.dtype(handle)]
-    if of.typecode is None:
-        # Python has no name for this format; float32 holds all of its values.
-        return _nested_lists(tensor.to(EXPORTS["float32"]))
-    if not lib.flags(handle) & _CONTIGUOUS:
-        return _nested_lists(tensor.contiguous())
-    memory: Any = memoryview(ffi.buffer(address_of(handle), lib.numel(handle) * of.itemsize)).cast("B")
-    return memory.cast("?" if of is _BOOL else of.typecode, shape_of(handle)).tolist()
-
-
-def _empty_lists(shape: tuple[int, ...]) -> Any:
-    if not shape:
-        return []
-    return [_empty_lists(shape[1:]) for _ in range(shape[0])] if shape[0] and len(shape) > 1 else []
 
 
 def bytes_of(tensor: Any) -> bytes:

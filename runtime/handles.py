@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ._C import ffi, lib
+from ._handle import shape_of as shape_of
+from ._handle import strides_of as strides_of
 from .errors import raise_pending
-from .types import Size
 
 if TYPE_CHECKING:
     from .tensor import Tensor as TensorType
@@ -24,14 +25,6 @@ OVERFLOW = "Overflow when unpacking long long"
 
 Tensor: Any = None
 """The class, set by bind() when tensor.py has made it."""
-
-# As long as any tensor can be: another thread may give this one more dimensions after they were counted.
-_Dimensions = ffi.typeof("int64_t[64]")
-
-# By the core's number of an interned list of sizes or strides. It gives -1, never a key, when its table is full.
-_shapes: dict[int, Size] = {}
-_strides: dict[int, tuple[int, ...]] = {}
-
 
 def bind(tensor: type) -> None:
     """Called once by tensor.py: this module and the class need each other."""
@@ -55,36 +48,6 @@ def wrap(handle: float, like: Any = None) -> TensorType:
     tensor: TensorType = kind.__new__(kind)
     tensor._h = handle
     return tensor
-
-
-def shape_of(handle: float) -> Size:
-    """The shape; the same object for every tensor of a common shape."""
-    try:
-        return _shapes[lib.shape_id(handle)]
-    except KeyError:
-        pass
-    identity = lib.shape_id(handle)
-    dimensions = ffi.new(_Dimensions)
-    lib.sizes(handle, dimensions)
-    shape = tuple.__new__(Size, ffi.unpack(dimensions, lib.ndim(handle)))
-    if identity >= 0 and lib.shape_id(handle) == identity:
-        _shapes[identity] = shape
-    return shape
-
-
-def strides_of(handle: float) -> tuple[int, ...]:
-    """The strides; the same object for all tensors that have these."""
-    try:
-        return _strides[lib.strides_id(handle)]
-    except KeyError:
-        pass
-    identity = lib.strides_id(handle)
-    dimensions = ffi.new(_Dimensions)
-    lib.strides(handle, dimensions)
-    strides = tuple(ffi.unpack(dimensions, lib.ndim(handle)))
-    if identity >= 0 and lib.strides_id(handle) == identity:
-        _strides[identity] = strides
-    return strides
 
 
 def address_of(handle: float) -> Any:

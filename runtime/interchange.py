@@ -5,7 +5,6 @@ NumPy is not imported here unless a tensor is to become an array: an array that 
 
 from __future__ import annotations
 
-import itertools
 import sys
 import warnings
 from collections.abc import Sequence
@@ -13,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from . import handles
 from ._C import ffi, lib
-from ._handle import array_struct, read_array
+from ._handle import read_array, release_owner, retain_owner
 from .dtypes import BY_CODE, BY_NUMPY_NAME, dtype
-from .errors import raise_pending
 from .handles import shape_of, type_name, wrap
 
 if TYPE_CHECKING:
@@ -25,23 +23,6 @@ if TYPE_CHECKING:
     from .tensor import Tensor as TensorType
 
 __all__ = ["from_dlpack", "from_numpy", "frombuffer"]
-
-# ---- owners of memory ---------------------------------------------------------------------------------------
-
-# The objects whose memory tensors use, by the number that the core knows them by.
-_owners: dict[int, Any] = {}
-_numbers = itertools.count(1)
-
-
-@ffi.def_extern()
-def py_release_owner(number: int, owners: dict[int, Any] = _owners) -> None:
-    """Called by the core when the last tensor over an owner's memory is gone."""
-    owners.pop(number, None)
-
-
-_core: Any = lib  # the stub of `lib` leaves the callback out
-lib.set_release_owner(int(ffi.cast("uintptr_t", _core.py_release_owner)))
-
 
 def _over_memory(
     owner: Any,
@@ -53,11 +34,10 @@ def _over_memory(
     readonly: bool,
 ) -> TensorType:
     """A tensor over memory that lives as long as `owner`; `data` is its first element, strides count elements."""
-    number = next(_numbers)
-    _owners[number] = owner
+    number = retain_owner(owner)
     handle = lib.from_memory(data, nbytes, sizes, strides, len(sizes), of.code, number, readonly)
     if not handle:
-        del _owners[number]
+        release_owner(number)
     return wrap(handle)
 
 
@@ -116,15 +96,10 @@ def from_numpy(ndarray: NDArray[Any]) -> TensorType:
 
 def from_array(array: Any, warn: bool = True) -> TensorType:
     """A tensor over the memory of an array, with a warning (if wanted) when the array must not be written."""
-    of = dtype_of_array(array)
-    number = next(_numbers)
-    _owners[number] = array
-    handle = read_array(array, of.code, number)
-    if handle:
-        return wrap(handle)
-    del _owners[number]
+    handle = read_array(array)
     if handle is not None:
-        raise_pending()
+        return wrap(handle)
+    of = dtype_of_array(array)
     itemsize = of.itemsize
     shape = array.shape
     strides: list[int] = []
@@ -155,35 +130,25 @@ def from_array(array: Any, warn: bool = True) -> TensorType:
     return _over_memory(array, address, nbytes if array.size else 0, shape, strides, of, readonly)
 
 
-class _Exported:
-    """What an array made from a tensor refers to: it keeps the tensor, and so the memory."""
-
-    __slots__ = ("__array_struct__", "_tensor")
-
-    __array_struct__: Any
-    _tensor: Any
-
-
-_typestrings: dict[dtype, str] = {}
+# numpy.asarray, once NumPy is needed.
+_asarray: Any = None
 
 
 def to_array(tensor: Any) -> NDArray[Any]:
-    """A NumPy array over the memory of a tensor."""
-    import numpy
-
+    """A NumPy array over the memory of a tensor, which NumPy reads from the tensor's `__array_struct__`."""
+    global _asarray
+    if _asarray is None:
+        from numpy import asarray as _asarray
     handle = tensor._h
-    of = tensor.dtype
-    typestring = _typestrings.get(of)
-    if typestring is None:
-        if of.numpy_name is None:
-            raise TypeError(f"Got unsupported ScalarType {of.scalar_name}")
-        typestring = _typestrings[of] = numpy.dtype(of.numpy_name).str
+    of = BY_CODE[lib.dtype(handle)]
+    if of.numpy_name is None:
+        raise TypeError(f"Got unsupported ScalarType {of.scalar_name}")
     if not lib.data_ptr(handle):
-        return numpy.empty(tuple(shape_of(handle)), typestring)
-    exported = _Exported()
-    exported._tensor = tensor
-    exported.__array_struct__ = array_struct(handle, typestring[1], lib.storage_readonly(lib.storage_of(handle)))
-    return numpy.asarray(exported)
+        from numpy import empty
+
+        return empty(tuple(shape_of(handle)), of.numpy_name)
+    array: NDArray[Any] = _asarray(tensor)
+    return array
 
 
 # ---- DLPack -------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from . import handles
 from ._C import lib
 from .assignment import Source
 from .errors import raise_pending
-from .handles import integers, strides_of, type_name
+from .handles import integers, type_name
 from .types import memory_order
 
 if TYPE_CHECKING:
@@ -42,26 +42,33 @@ class MutationMethods:
     def fill_(self: Any, value: TensorType | Number) -> TensorType:
         """Writes one number to all elements."""
         number: Any = value
-        if isinstance(number, handles.Tensor) and number.ndim:
-            raise RuntimeError(
-                f"fill_ only supports 0-dimension value tensor but got tensor with {number.ndim} dimensions."
-            )
-        if hasattr(number, "item") and getattr(number, "shape", None) == ():
-            number = number.item()
-        if not isinstance(number, (int, float)):
-            raise TypeError(f"fill_(): argument 'value' (position 1) must be Number, not {type_name(number)}")
-        target = self
-        for dim, stride in enumerate(strides_of(self._h)):
-            if not stride and self.size(dim) > 1:
-                # One position stands for all of a dimension that was expanded.
-                target = target.narrow(dim, 0, 1)
-        if target.numel():
-            _write_number(target._h, number)
+        if type(number) is not float and type(number) is not int:
+            if isinstance(number, handles.Tensor) and number.ndim:
+                raise RuntimeError(
+                    f"fill_ only supports 0-dimension value tensor but got tensor with {number.ndim} dimensions."
+                )
+            if hasattr(number, "item") and getattr(number, "shape", None) == ():
+                number = number.item()
+            if not isinstance(number, (int, float)):
+                raise TypeError(f"fill_(): argument 'value' (position 1) must be Number, not {type_name(number)}")
+        if isinstance(number, float):
+            done = lib.fill_d(self._h, number)
+        elif -(2**63) <= number < 2**63:
+            done = lib.fill_i(self._h, number)
+        elif -(2**63) <= number < 2**64:
+            _write_number(self._h, number)
+            return self
+        else:
+            raise OverflowError("int too big to convert")
+        if not done:
+            raise_pending()
         return self
 
     def zero_(self: Any) -> TensorType:
         """Writes zero to all elements."""
-        return self.fill_(0)
+        if not lib.fill_i(self._h, 0):
+            raise_pending()
+        return self
 
     def apply_(self: Any, callable: Callable[[Any], Any]) -> TensorType:
         """Replaces each element by what `callable` makes of it, one after another in Python."""

@@ -15,10 +15,9 @@ from .casts import DtypeMethods
 from .conversion import ConversionMethods
 from .dtypes import BY_CODE, dtype
 from .geometry import GeometryMethods
-from .handles import shape_of
 from .indexing import IndexingMethods
 from .mutation import MutationMethods
-from .types import CPU, Size, device, layout, memory_format, preserve_format, strided
+from .types import CPU, device, layout, memory_format, preserve_format, strided
 
 if TYPE_CHECKING:
     from .storage import TypedStorage, UntypedStorage
@@ -62,11 +61,6 @@ class Tensor(
 
     # Comparing elements with == must not take away the hash by identity.
     __hash__ = object.__hash__
-
-    @property
-    def shape(self) -> Size:
-        """The sizes of the dimensions."""
-        return shape_of(self._h)
 
     @property
     def dtype(self) -> dtype:
@@ -119,6 +113,11 @@ class Tensor(
     def storage_offset(self) -> int:
         """Position of the first element in the storage."""
         return lib.storage_offset(self._h)
+
+    @property
+    def _version(self) -> int:
+        """How often the memory has been written to, through this tensor or any other."""
+        return lib.storage_version(lib.storage_of(self._h))
 
     def storage(self) -> TypedStorage:
         """The memory of this tensor and of all its views, as a one-dimensional sequence of elements."""

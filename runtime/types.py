@@ -5,7 +5,9 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable
 from math import prod
-from typing import Any, SupportsIndex, overload
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
+
+from ._handle import SizeBase, set_size_class
 
 __all__ = [
     "Size",
@@ -21,7 +23,7 @@ __all__ = [
 ]
 
 
-class Size(tuple[int, ...]):
+class Size(SizeBase):
     """The sizes of a tensor's dimensions: a tuple of ints."""
 
     __slots__ = ()
@@ -41,13 +43,13 @@ class Size(tuple[int, ...]):
     def __repr__(self) -> str:
         return f"opweave.Size({list(self)})"
 
-    @overload
-    def __getitem__(self, index: SupportsIndex) -> int: ...
-    @overload
-    def __getitem__(self, index: slice) -> Size: ...
-    def __getitem__(self, index: Any) -> Any:
-        part = tuple.__getitem__(self, index)
-        return tuple.__new__(Size, part) if type(index) is slice else part
+    if TYPE_CHECKING:
+
+        @overload
+        def __getitem__(self, index: SupportsIndex) -> int: ...
+        @overload
+        def __getitem__(self, index: slice) -> Size: ...
+        def __getitem__(self, index: Any) -> Any: ...
 
     def __add__(self, other: Any) -> Size:
         if not isinstance(other, tuple):
@@ -64,6 +66,9 @@ class Size(tuple[int, ...]):
 
     def __reduce__(self) -> tuple[type[Size], tuple[tuple[int, ...]]]:
         return Size, (tuple(self),)
+
+
+set_size_class(Size)
 
 
 # ---- devices ------------------------------------------------------------------------------------------------

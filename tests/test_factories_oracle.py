@@ -33,6 +33,11 @@ a.new_tensor([1], dtype=L.int8)
 L.linspace(0,1,5), L.linspace(0,10,1), L.linspace(0,10,0), L.linspace(3,-3,7)
 L.linspace(0,10,5,dtype=L.int64), L.linspace(0, 9, 4, dtype=L.int32)
 L.linspace(0,1,-1)
+[L.linspace(-3.1, 7.3, n).tolist() for n in range(12)]
+[L.linspace(7.3, -3.1, 33, dtype=t).tolist() for t in (L.float32, L.float16, L.bfloat16, L.int64, L.uint8)[:3]]
+[L.linspace(0.1 * n, 1 / (n + 1), 17).tolist() for n in range(20)]
+L.linspace(0, 300, 3, dtype=L.uint8)
+L.linspace(3.7, 9.2, 5, dtype=L.int64), L.linspace(-5, 5, 4, dtype=L.int32)
 L.linspace(L.tensor(0), L.tensor(2.), 3)
 L.linspace(start=0,end=1,steps=3)
 L.linspace(0,1,steps=3)

@@ -149,6 +149,33 @@ del a[0]
 a.shape = 3
 x = L.zeros(2); x.data = L.ones(3); x
 x = L.zeros(2); x.data = a; x.is_set_to(a)
+x = L.zeros(3); x.add_(1); x += 1; x.mul_(L.ones(3)); x.view(3, 1).mul_(2); x[1:].neg_(); x._version
+x = L.zeros(3); x.copy_(L.ones(3)); x.fill_(2); x.fill_(3.5); x.zero_(); x[0] = 1; x[:2] = 5; x.detach()._version
+x = L.zeros(3); L.add(x, 1, out=x); L.sum(x, 0, out=L.zeros(())); x.cumsum_(0); x.clamp_(0); x._version
+x = L.zeros(3); x[L.tensor([0, 1])] = 3; x._version
+x = L.zeros(3); x + 1, x[0], x.t(), x.tolist(), x.clone(); x._version, x.clone()._version
+x = L.zeros(2, 3).expand(4, 2, 3); x.fill_(2); x
+x = L.zeros(2, 3)[:, ::2]; x.fill_(2); x.t().zero_(); x
+L.zeros(2, dtype=L.int8).fill_(300), L.zeros(2, dtype=L.uint8).fill_(-3)
+L.zeros(2, dtype=L.uint8).fill_(-3), L.zeros(2, dtype=L.bool).fill_(7), L.zeros(2, dtype=L.uint8).fill_(2.9)
+L.zeros(2, dtype=L.float16).fill_(1e6)
+L.zeros(2).fill_(float('nan')), L.zeros(2).fill_(2**70), L.zeros(0, dtype=L.int8).fill_(3)
+L.zeros(2, dtype=L.int32).fill_(float('nan'))
+L.zeros(2).fill_(L.tensor(3)), L.zeros(2).fill_(True), L.zeros(2).fill_(np.float32(1.5))
+L.zeros(2).fill_(L.ones(1))
+[L.zeros(2, 0, 3).tolist(), L.zeros(0).tolist(), L.tensor(2).tolist(), L.tensor(True).tolist(), L.tensor(0.5).tolist()]
+a.t().tolist(), b[:, ::2].tolist(), L.arange(3).expand(2, 3).tolist(), L.ones(2, dtype=L.bfloat16).tolist()
+L.tensor([[True, False]]).tolist(), L.tensor([2**64 - 1], dtype=L.uint64).tolist()
+L.tensor([1e-5], dtype=L.float16).tolist()
+L.arange(1200).reshape(2, 600).tolist(), L.tensor([float('inf'), -float('inf')]).tolist()
+type(a.shape[0]), a.shape[-1], a.shape[:1], type(a.shape[:1]), a.shape[::-1], a.shape[5:], a.shape[L.tensor(1)]
+a.shape[2]
+a.shape['a']
+a.shape == (2, 3), hash(a.shape) == hash((2, 3)), a.shape + (1,), list(a.shape), tuple(a.shape)
+a.numpy(), a.t().numpy(), a[1, 1].numpy(), L.zeros(0, 2).numpy(), np.asarray(i), np.array(a, dtype=np.int8)
+np.asarray(L.ones(2, dtype=L.bfloat16)), 1
+L.ones(2, dtype=L.bfloat16).numpy()
+x = L.zeros(2); y = x.numpy(); y[0] = 5; x, np.shares_memory(y, x.numpy())
 x = a.as_subclass(type('S', (L.Tensor,), {})); type(x).__name__, type(x + 1).__name__, type(x[0]).__name__
 x = a.as_subclass(type('S', (L.Tensor,), {})); type(x.sum()).__name__, type(a + x).__name__
 x = a.as_subclass(type('S', (L.Tensor,), {})); type(x.t()).__name__, type(x.reshape(-1)).__name__

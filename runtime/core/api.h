@@ -82,10 +82,11 @@ void set_release_owner(uintptr_t function); /* void (*)(int64_t owner) */
 double clone_(double t, int32_t dtype, int32_t order); /* dtype -1: the tensor's own; order: ow_order; libc has a `clone` */
 double empty_like(double t, int32_t dtype, int32_t order); /* as clone_, without the elements */
 double copy_(double dst, double src);
+double fill_d(double t, double value);
+double fill_i(double t, int64_t value);
 double resize_(double t, const int64_t *sizes, int32_t ndim);
 
 int32_t shape_id(double t); /* index into an interned table of shapes, -1: not interned, use sizes() */
-int32_t strides_id(double t); /* the same for strides */
 int32_t ndim(double t);
 int64_t numel(double t);
 int32_t dtype(double t);
@@ -105,6 +106,7 @@ uintptr_t storage_of(double t);
 int64_t storage_nbytes(uintptr_t storage);
 uintptr_t storage_data(uintptr_t storage);
 int32_t storage_readonly(uintptr_t storage);
+uint32_t storage_version(uintptr_t storage); /* how often it has been written to */
 void storage_retain(uintptr_t storage);
 void storage_release(uintptr_t storage);
 double storage_tensor(uintptr_t storage, int32_t dtype); /* one-dimensional tensor over all of it */

@@ -125,8 +125,22 @@ double empty_like(double t, int32_t dtype, int32_t order) {
 double copy_(double dst, double src) {
     ow_tensor *to = ow_unpack(dst), *from = ow_unpack(src);
     if (to->keys | from->keys) return 0.0;
-    return ow_copy(to, from) ? 1.0 : 0.0;
+    if (!ow_copy(to, from)) return 0.0;
+    to->storage->version++;
+    return 1.0;
 }
+
+/* Takes the number over. */
+static double fill(ow_tensor *t, ow_tensor *number) {
+    int done = number && !t->keys && ow_fill(t, number);
+    if (done) t->storage->version++;
+    ow_tensor_free(number);
+    return done ? 1.0 : 0.0;
+}
+
+double fill_d(double t, double value) { return fill(ow_unpack(t), ow_tensor_number_d(value)); }
+
+double fill_i(double t, int64_t value) { return fill(ow_unpack(t), ow_tensor_number_i(value)); }
 
 double resize_(double t, const int64_t *sizes, int32_t ndim) {
     return ow_tensor_resize(ow_unpack(t), ndim, sizes) ? 1.0 : 0.0;
@@ -137,11 +151,6 @@ double resize_(double t, const int64_t *sizes, int32_t ndim) {
 int32_t shape_id(double t) {
     const ow_tensor *self = ow_unpack(t);
     return ow_shape_id(self->ndim, self->sizes);
-}
-
-int32_t strides_id(double t) {
-    const ow_tensor *self = ow_unpack(t);
-    return ow_shape_id(self->ndim, self->strides);
 }
 
 int32_t ndim(double t) { return ow_unpack(t)->ndim; }
@@ -220,6 +229,8 @@ uintptr_t storage_of(double t) { return (uintptr_t)ow_unpack(t)->storage; }
 int64_t storage_nbytes(uintptr_t storage) { return storage_at(storage)->nbytes; }
 
 uintptr_t storage_data(uintptr_t storage) { return (uintptr_t)storage_at(storage)->data; }
+
+uint32_t storage_version(uintptr_t storage) { return storage_at(storage)->version; }
 
 int32_t storage_readonly(uintptr_t storage) { return (storage_at(storage)->flags & OW_STORAGE_READONLY) != 0; }
 

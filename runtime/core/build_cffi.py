@@ -20,9 +20,6 @@ import cffi
 
 MODULE = "opweave._C"
 
-# "Python+C": not static, because the core and not this file calls it.
-CALLBACKS = 'extern "Python+C" void py_release_owner(int64_t);'
-
 PREAMBLE = """
 #undef Py_BEGIN_ALLOW_THREADS
 #undef Py_END_ALLOW_THREADS
@@ -97,7 +94,6 @@ def main(header: str, output: str, stub_output: str) -> None:
     cdef = declarations(Path(header).read_text())
     builder = cffi.FFI()
     builder.cdef(cdef)
-    builder.cdef(CALLBACKS)
     builder.set_source(MODULE, PREAMBLE)
     builder.emit_c_code(output)
     Path(stub_output).write_text(stub(cdef))

@@ -131,6 +131,19 @@ int ow_copy(ow_tensor *dst, ow_tensor *src) {
     return 1;
 }
 
+int ow_fill(const ow_tensor *dst, ow_tensor *number) {
+    int64_t sizes[OW_MAX_DIMS];
+    ow_scalar unused;
+    if (!dst->numel) return 1;
+    if (!ow_load_param(number, dst->dtype, &unused)) return 0;
+    for (int d = 0; d < dst->ndim; d++) sizes[d] = dst->strides[d] ? dst->sizes[d] : 1;
+    ow_tensor *once = ow_tensor_view(dst->storage, dst->data, dst->dtype, dst->ndim, sizes, dst->strides);
+    if (!once) return 0;
+    int done = ow_copy(once, number);
+    ow_tensor_free(once);
+    return done;
+}
+
 /* Strides of images or volumes whose channels, dimension 1, lie next to each other. 0 with the error set. */
 static int channels_last_strides(const ow_tensor *t, int ndim, int64_t *strides) {
     if (t->ndim != ndim) {

@@ -62,6 +62,7 @@ int ow_check_memory(const ow_tensor *out) {
                 "location. Please clone() the tensor before performing the operation.");
         return 0;
     }
+    out->storage->version++;
     return 1;
 }
 

@@ -42,7 +42,8 @@ extern const char *const ow_type_names[OW_NDTYPES];
 
 /* Checks of a tensor that is to be written. Each returns 1, or 0 with the error set. */
 int ow_check_result_cast(const ow_tensor *out, int dtype); /* can a result of `dtype` be stored in it? */
-int ow_check_memory(const ow_tensor *out);                 /* writable, and each element in a place of its own */
+/* Writable, and each element in a place of its own; what passes counts as written to from here on. */
+int ow_check_memory(const ow_tensor *out);
 /* The same, and the inputs (NULL entries skipped) share no memory with it, save the very same elements. */
 int ow_check_writable(const ow_tensor *out, ow_tensor *const *inputs, int n);
 /* Is writing `out` while reading the inputs unsafe? */

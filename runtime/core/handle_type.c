@@ -6,11 +6,10 @@
  *
  * It is a module of its own within the shared object of `_C`, because cffi's modules cannot hold types.
  */
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
+#include "python_types.h"
+
 #include <structmember.h>
 
-#include "array_struct.h"
 #include "tensor.h"
 
 typedef struct {
@@ -32,6 +31,43 @@ static void owner_dealloc(PyObject *self) {
     Py_DECREF(type);
 }
 
+ow_tensor *ow_handle_of(PyObject *object) {
+    if (object && PyFloat_Check(object)) return ow_unpack(PyFloat_AsDouble(object));
+    PyErr_SetString(PyExc_TypeError, "expected the handle of a tensor");
+    return NULL;
+}
+
+static PyObject *owner_shape(PyObject *self, void *closure) {
+    (void)closure;
+    const ow_tensor *t = ow_handle_of(((owner *)self)->handle);
+    return t ? ow_shape_of(t) : NULL;
+}
+
+static PyObject *owner_array_struct(PyObject *self, void *closure) {
+    (void)closure;
+    const ow_tensor *t = ow_handle_of(((owner *)self)->handle);
+    return t ? ow_array_struct(t) : NULL;
+}
+
+static PyObject *owner_tolist(PyObject *self, PyObject *arguments) {
+    (void)arguments;
+    const ow_tensor *t = ow_handle_of(((owner *)self)->handle);
+    return t ? ow_tolist(t) : NULL;
+}
+
+static PyGetSetDef owner_properties[] = {
+    {"shape", owner_shape, NULL, "The sizes of the dimensions.", NULL},
+    {"__array_struct__", owner_array_struct, NULL, "The memory as NumPy's array interface describes it.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyMethodDef owner_methods[] = {
+    {"tolist", owner_tolist, METH_NOARGS,
+     "tolist($self, /)\n--\n\n"
+     "The values as nested lists of Python numbers; a number for a tensor without dimensions."},
+    {NULL, NULL, 0, NULL},
+};
+
 static PyMemberDef owner_members[] = {
     {"_h", T_OBJECT_EX, offsetof(owner, handle), 0, "the handle of the core, as a float"},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(owner, weak_references), READONLY, NULL},
@@ -40,7 +76,9 @@ static PyMemberDef owner_members[] = {
 
 static PyType_Slot owner_slots[] = {
     {Py_tp_dealloc, owner_dealloc},
+    {Py_tp_getset, owner_properties},
     {Py_tp_members, owner_members},
+    {Py_tp_methods, owner_methods},
     {Py_tp_doc, "Owns the handle of a tensor."},
     {0, NULL},
 };
@@ -52,9 +90,25 @@ static PyType_Spec owner_spec = {
     .slots = owner_slots,
 };
 
+static PyObject *shape_of(PyObject *module, PyObject *handle) {
+    (void)module;
+    const ow_tensor *t = ow_handle_of(handle);
+    return t ? ow_shape_of(t) : NULL;
+}
+
+static PyObject *strides_of(PyObject *module, PyObject *handle) {
+    (void)module;
+    const ow_tensor *t = ow_handle_of(handle);
+    return t ? ow_strides_of(t) : NULL;
+}
+
 static PyMethodDef functions[] = {
-    {"read_array", ow_read_array, METH_VARARGS, "A handle over the memory of a NumPy array."},
-    {"array_struct", ow_array_struct, METH_VARARGS, "The memory of a tensor as NumPy's array interface."},
+    {"shape_of", shape_of, METH_O, "The shape; the same object for every tensor of a common shape."},
+    {"strides_of", strides_of, METH_O, "The strides; the same object for all tensors that have these."},
+    {"set_size_class", ow_set_size_class, METH_O, "Says of which class shapes are."},
+    {"read_array", ow_read_array, METH_O, "A handle over the memory of a NumPy array."},
+    {"retain_owner", ow_retain_owner, METH_O, "The number by which the core knows an owner of memory."},
+    {"release_owner", ow_release_owner, METH_O, "Takes that number back."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -67,11 +121,12 @@ PyMODINIT_FUNC PyInit__handle(void);
 PyMODINIT_FUNC PyInit__handle(void) {
     PyObject *module = PyModule_Create(&definition);
     if (!module) return NULL;
-    PyObject *type = PyType_FromSpec(&owner_spec);
-    if (!type || PyModule_AddObject(module, "Owner", type) < 0) {
-        Py_XDECREF(type);
-        Py_DECREF(module);
-        return NULL;
-    }
+    PyObject *type = PyType_FromSpec(&owner_spec), *size = ow_size_base();
+    int done = type && size && PyModule_AddObjectRef(module, "Owner", type) == 0 &&
+               PyModule_AddObjectRef(module, "SizeBase", size) == 0;
+    Py_XDECREF(type);
+    Py_XDECREF(size);
+    if (!done) Py_CLEAR(module);
+    ow_array_struct_init();
     return module;
 }

@@ -113,6 +113,7 @@ static int put_checked(ow_tensor *self, ow_tensor *const *indices, int n, ow_ten
     done = ow_selection_check_sizes(&s) && check_values(&s, values);
     int64_t numel = 1;
     for (int d = 0; d < s.ndim; d++) numel *= s.shape[d];
+    if (done) self->storage->version++;
     if (done && numel) done = accumulates ? accumulate(&s, values) : put(&s, values, NULL);
     ow_selection_end(&s);
     return done;

@@ -3,14 +3,14 @@
 
 #include "tensor.h"
 
-enum { SHAPES = 4096, SLOTS = 2 * SHAPES, PROBES = 16 };
+enum { SLOTS = 2 * OW_SHAPES, PROBES = 16 };
 
 typedef struct shape {
     int32_t ndim;
     int64_t sizes[OW_INLINE_DIMS];
 } shape;
 
-static shape shapes[SHAPES];
+static shape shapes[OW_SHAPES];
 static int32_t slots[SLOTS]; /* index + 1; 0: free */
 static int32_t count;
 
@@ -36,7 +36,7 @@ int32_t ow_shape_id(int ndim, const int64_t *sizes) {
             if (is_equal(&shapes[index], ndim, sizes)) return index;
             continue;
         }
-        if (count == SHAPES) return -1;
+        if (count == OW_SHAPES) return -1;
         index = count++;
         shapes[index].ndim = ndim;
         for (int d = 0; d < ndim; d++) shapes[index].sizes[d] = sizes[d];

@@ -162,6 +162,9 @@ ow_tensor *ow_indexing(const ow_op *op, ow_tensor *const *inputs, ow_tensor *par
 
 /* dst[...] = src with broadcasting and casting; 1, or 0 with the error set. (copy.c) */
 int ow_copy(ow_tensor *dst, ow_tensor *src);
+/* dst[...] = number, which is refused when it lies outside the dtype's range; once where dimensions are expanded. 1, or 0
+ * with the error set. (copy.c) */
+int ow_fill(const ow_tensor *dst, ow_tensor *number);
 /* In which order the elements of a new tensor lie; torch's memory formats, numbered as types.py does. */
 typedef enum ow_order { OW_PRESERVE_ORDER, OW_C_ORDER, OW_CHANNELS_LAST, OW_CHANNELS_LAST_3D } ow_order;
 

@@ -29,6 +29,8 @@ ow_cast ow_cast_loop(int dst_dtype, int src_dtype) {
 
 int ow_copy(ow_tensor *dst, ow_tensor *src) { return dst == src; }
 
+int ow_fill(const ow_tensor *dst, ow_tensor *number) { return dst != number; }
+
 ow_tensor *ow_empty_like(ow_tensor *t, int dtype, int order) {
     (void)order;
     return ow_tensor_new(dtype, t->ndim, t->sizes, NULL);
