@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from .dtypes import DTYPE_CLASSES, Promotion, ordered
+from .examples import example
 from .model import Elementwise, Extern, Family, Indexing, Operator, Reduce, Scan, View
 from .operators import PYTHON_OPERATORS
 from .schema import Argument, base_name
@@ -47,8 +50,8 @@ _MEANINGS = {
 }
 
 
-def docstring(operator: Operator) -> str:
-    """What `help()` shows: meaning, formula, arguments, result, errors, spellings."""
+def docstring(operator: Operator, package: str = "opweave") -> str:
+    """What `help()` shows: meaning, formula, arguments, result, errors, spellings, an example."""
     blocks = [operator.doc]
     formula = _formula(operator)
     if formula:
@@ -62,6 +65,9 @@ def docstring(operator: Operator) -> str:
     also = _spellings(operator)
     if also:
         blocks.append(f"Also: {also}.")
+    session = example(operator, package)
+    if session:
+        blocks.append("Example:\n" + textwrap.indent(session, "    "))
     return "\n\n".join(blocks) + "\n"
 
 

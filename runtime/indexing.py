@@ -85,8 +85,9 @@ class IndexingMethods:
             raise TypeError("iteration over a 0-d tensor")
         return map(self.__getitem__, range(lib.size(self._h, 0)))
 
-    def __reversed__(self: Any) -> Iterator[TensorType]:
-        return map(self.__getitem__, range(len(self) - 1, -1, -1))
+    def __reversed__(self: Any) -> Any:
+        """The positions of the first dimension in reverse order, as a tensor."""
+        return self.flip(0) if lib.ndim(self._h) else self
 
     def index_put_(
         self: Any, indices: Sequence[TensorType], values: TensorType, accumulate: bool = False

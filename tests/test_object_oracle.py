@@ -149,6 +149,7 @@ del a[0]
 a.shape = 3
 x = L.zeros(2); x.data = L.ones(3); x
 x = L.zeros(2); x.data = a; x.is_set_to(a)
+reversed(a), list(reversed(i)), reversed(L.tensor(3))
 x = L.zeros(3); x.add_(1); x += 1; x.mul_(L.ones(3)); x.view(3, 1).mul_(2); x[1:].neg_(); x._version
 x = L.zeros(3); x.copy_(L.ones(3)); x.fill_(2); x.fill_(3.5); x.zero_(); x[0] = 1; x[:2] = 5; x.detach()._version
 x = L.zeros(3); L.add(x, 1, out=x); L.sum(x, 0, out=L.zeros(())); x.cumsum_(0); x.clamp_(0); x._version

@@ -111,7 +111,7 @@ def emit(operators: Sequence[Operator], source: str, output: str, package: Packa
         "operators.py.j2",
         source,
         output,
-        operators=[_callable(operator, places.get(operator.name, -1)) for operator in operators],
+        operators=[_callable(operator, places.get(operator.name, -1), package) for operator in operators],
         package=package,
         interface=interface(),
     )
@@ -122,7 +122,7 @@ def interface() -> str:
     return hashlib.sha256((template_folder() / "operators.py.j2").read_bytes()).hexdigest()[:8]
 
 
-def _callable(operator: Operator, index: int) -> Callable:
+def _callable(operator: Operator, index: int, package: Package | None) -> Callable:
     parameters = variants.parameters(operator)
     body = operator.body
     vararg = variants.varargs(operator)
@@ -134,6 +134,7 @@ def _callable(operator: Operator, index: int) -> Callable:
     inputs = tuple(p.name for p in parameters if p.argument in operator.checked_inputs)
     tensors = variants.separate_tensors(operator)
     word = word_argument(operator.schema.arguments)
+    text = docstring(operator, "opweave" if package is None else package.name)
     return Callable(
         name=operator.name,
         constant=operator.name.upper(),
@@ -142,7 +143,7 @@ def _callable(operator: Operator, index: int) -> Callable:
         signature=signature(operator, "input"),
         method_signature=signature(operator, "self"),
         inplace_signature=signature(operator, "self", with_out=False),
-        doc=in_docstring(textwrap.indent(docstring(operator), "    ").strip()),
+        doc=in_docstring(textwrap.indent(text, "    ").strip()),
         inputs=inputs,
         params=tuple(p.name for p in scalars),
         names=tuple(p.name for p in parameters),

@@ -6,7 +6,6 @@ that they need; all follow from its entry.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -17,6 +16,7 @@ from ..expr import Expr, emit_c, lower
 from ..expr.lower import Env
 from ..expr.typed import Node, Op
 from ..model import Elementwise, End, Extern, Factory, Family, Operator, Reduce, View
+from ..reference import reference
 from ..schema import base_name
 from .kernels import is_inexact
 from .text import render
@@ -118,7 +118,7 @@ def facts(callable: Callable) -> Iterator[tuple[str, object]]:
     yield "ints", tuple(p.name for p in rest if not p.argument.is_list)
     yield "lists", tuple(p.name for p in rest if p.argument.is_list)
     yield "variadic", variants.varargs(operator) is not None
-    yield "reference", _reference(operator)
+    yield "reference", reference(operator)
     yield "magnitude", operator.magnitude
     yield "refuses_common", "refuses_common" in operator.tags
     yield "same_dtype", "same_dtype" in operator.tags
@@ -167,31 +167,6 @@ def _python_name(name: str) -> str:
 
 def _expressions(body: Elementwise) -> tuple[tuple[tuple[str, ...], str], ...]:
     return tuple((tuple(d.name for d in ordered(dtypes)), str(case.tree)) for dtypes, case in body.cases)
-
-
-# ---- references ---------------------------------------------------------------------------------------------
-
-
-def _reference(operator: Operator) -> str | None:
-    """NumPy's form as an expression over the names of the schema."""
-    text = operator.reference or f"np.{operator.name}"
-    if text == "none":
-        return None
-    return f"{text}({', '.join(_numpy_arguments(operator))})" if re.fullmatch(r"\w+(\.\w+)+", text) else text
-
-
-def _numpy_arguments(operator: Operator) -> Iterator[str]:
-    """As NumPy's functions of the family call them."""
-    if operator.family is Family.REDUCE:
-        yield from ("self", "axis=dim", "keepdims=keepdim")
-    elif operator.family is Family.SCAN:
-        yield from ("self", "axis=dim")
-    elif operator.family is Family.FACTORY:
-        named = ("dtype", *variants.PLACEMENT)
-        yield from (argument.name for argument in operator.schema.arguments if argument.name not in named)
-        yield "dtype=dtype"
-    else:
-        yield from (argument.name for argument in operator.schema.positional if argument.name != "dtype")
 
 
 # ---- accuracy -----------------------------------------------------------------------------------------------

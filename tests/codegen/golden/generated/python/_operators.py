@@ -110,6 +110,11 @@ def neg(input, *, out=None):
         RuntimeError: a dtype is not int8 or float32.
 
     Also: `-(a)`, `Tensor.neg`, `Tensor.neg_` in place, `negative`.
+
+    Example:
+        >>> input = opweave.tensor([-1.0, 0.5, 2.0])
+        >>> opweave.neg(input)
+        tensor([ 1.0000, -0.5000, -2.0000])
     """
     if type(input) is Tensor:
         if out is None:
@@ -148,6 +153,11 @@ def exp(input, *, out=None):
         NotImplementedError: a dtype is not floating.
 
     Also: `Tensor.exp`, `Tensor.exp_` in place.
+
+    Example:
+        >>> input = opweave.tensor([-1.0, 0.5, 2.0])
+        >>> opweave.exp(input)
+        tensor([0.3679, 1.6487, 7.3891])
     """
     if type(input) is Tensor:
         if out is None:
@@ -189,6 +199,12 @@ def add(input, other, *, alpha=1, out=None):
         RuntimeError: the shapes do not fit together.
 
     Also: `a + b`, `Tensor.add`, `Tensor.add_` in place.
+
+    Example:
+        >>> input = opweave.tensor([-1.0, 0.5, 2.0])
+        >>> other = opweave.tensor([0.5, 2.0, 4.0])
+        >>> opweave.add(input, other)
+        tensor([-0.5000,  2.5000,  6.0000])
     """
     if type(input) is Tensor and alpha == 1:
         if out is None:
@@ -458,6 +474,13 @@ def where(condition, input, other, *, out=None):
         RuntimeError: the shapes do not fit together.
 
     Also: `Tensor.where`.
+
+    Example:
+        >>> condition = opweave.tensor([True, False, True])
+        >>> input = opweave.tensor([0.5, 2.0, 4.0])
+        >>> other = opweave.tensor([1.0, 3.0, 0.25])
+        >>> opweave.where(condition, input, other)
+        tensor([0.5000, 3.0000, 4.0000])
     """
     if type(condition) is type(input) is type(other) is Tensor and out is None:
         h = _call3(_WHERE, condition._h, input._h, other._h)
@@ -530,6 +553,11 @@ def mean(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, kee
         IndexError: a dimension is out of range.
 
     Also: `Tensor.mean`.
+
+    Example:
+        >>> input = opweave.tensor([[3.0, 1.0, 2.0], [4.0, 6.0, 5.0]])
+        >>> opweave.mean(input, dim=1)
+        tensor([2., 5.])
     """
     if axis is not None or keepdims is not None:
         dim, keepdim = _dispatch.numpy_names(_mean_op, dim, keepdim, axis, keepdims)
@@ -572,6 +600,11 @@ def amax(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
         IndexError: a dimension is out of range.
 
     Also: `Tensor.amax`.
+
+    Example:
+        >>> input = opweave.tensor([[3, 1, 2], [4, 6, 5]])
+        >>> opweave.amax(input, dim=1)
+        tensor([3, 6])
     """
     if axis is not None or keepdims is not None:
         dim, keepdim = _dispatch.numpy_names(_amax_op, dim, keepdim, axis, keepdims)
@@ -614,6 +647,12 @@ def cumsum(input, dim, *, dtype=None, out=None):
         IndexError: a dimension is out of range.
 
     Also: `Tensor.cumsum`, `Tensor.cumsum_` in place.
+
+    Example:
+        >>> input = opweave.tensor([[3, 1, 2], [4, 6, 5]])
+        >>> opweave.cumsum(input, dim=1)
+        tensor([[ 3,  4,  6],
+                [ 4, 10, 15]])
     """
     if type(input) is Tensor and type(dim) is int and dtype is None and out is None:
         try:
