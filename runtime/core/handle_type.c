@@ -33,7 +33,8 @@ static void owner_dealloc(PyObject *self) {
 
 ow_tensor *ow_handle_of(PyObject *object) {
     if (object && PyFloat_Check(object)) return ow_unpack(PyFloat_AsDouble(object));
-    PyErr_SetString(PyExc_TypeError, "expected the handle of a tensor");
+    if (object) PyErr_SetString(PyExc_TypeError, "expected the handle of a tensor");
+    else PyErr_SetString(PyExc_AttributeError, "_h"); /* as Python says of a slot that is not set */
     return NULL;
 }
 

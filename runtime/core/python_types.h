@@ -7,7 +7,7 @@
 
 struct ow_tensor;
 
-/* The handle of a float; NULL with TypeError set for any other object. */
+/* The handle of a float; NULL with AttributeError set when there is no object, TypeError for any other one. */
 struct ow_tensor *ow_handle_of(PyObject *object);
 
 /* NumPy's memory as a tensor and back (array_struct.c). */
