@@ -18,7 +18,8 @@ from .subscripts import Labels, labels_of
 
 __all__ = ["contracted", "contracted_dims"]
 
-_MV = operator_index("mv")
+_MV, _MUL = operator_index("mv"), operator_index("mul")
+_MOST_COLUMNS = 8
 _MOST_VECTOR_PRODUCTS = 256
 """So many products of matrices with a vector are made one by one rather than copying an operand into another order."""
 
@@ -180,10 +181,22 @@ def _by_vector(a: Any, labels: Labels, b: Any, b_labels: Labels, inner: Labels) 
     result = a.new_empty((outer, behind))
     matrices = a.view(outer, len(vector), behind).transpose(1, 2)
     for place in range(outer):
-        matrix, row = matrices.select(0, place), result.select(0, place)
-        if not lib.call2_out(_MV, matrix._h, vector._h, row._h):
-            raise_pending()
+        _product_with_vector(matrices.select(0, place), vector, result.select(0, place))
     return result.view([*shape[:first], *shape[last + 1 :]])
+
+
+def _product_with_vector(matrix: Any, vector: Any, out: Any) -> None:
+    """Few long columns are added up one after the other, while the sums are in the cache; BLAS packs them first."""
+    width = len(vector)
+    if not 0 < width <= _MOST_COLUMNS:
+        if not lib.call2_out(_MV, matrix._h, vector._h, out._h):
+            raise_pending()
+        return
+    columns, factors = matrix.unbind(1), vector.unbind(0)
+    if not lib.call2_out(_MUL, columns[0]._h, factors[0]._h, out._h):
+        raise_pending()
+    for column, factor in zip(columns[1:], factors[1:], strict=True):
+        out.addcmul_(column, factor)
 
 
 def contracted_dims(a: Any, b: Any, dims: Any) -> Any:

@@ -29,6 +29,13 @@ typedef struct {
 #define NAME(f) wide_##f
 #include "radix.h"
 
+/* Keys are made by integer arithmetic, whose results are the same at every level of instruction set. */
+#if defined __x86_64__ && defined __gnu_linux__ && __GNUC__ >= 12 && !defined __clang__ && !defined __SANITIZE_ADDRESS__
+#define OW_CLONES __attribute__((target_clones("default", "avx2", "arch=skylake-avx512")))
+#else
+#define OW_CLONES
+#endif
+
 enum { KEY_BLOCK = 256, LEAST_KEPT = 1024 };
 
 typedef struct ordering {
@@ -44,7 +51,7 @@ typedef struct ordering {
 
 /* Appends those records of a line that may be among the first `keep`; a full buffer is cut down to so many. Returns where
  * they are in order. */
-static void *order_line(const ordering *o, const char *x, int64_t stride, char *memory, int64_t *count) {
+OW_CLONES static void *order_line(const ordering *o, const char *x, int64_t stride, char *memory, int64_t *count) {
     uint64_t keys[KEY_BLOCK], limit = UINT64_MAX;
     uint64_t *narrow = (uint64_t *)memory;
     wide *records = (wide *)memory;

@@ -1,0 +1,110 @@
+"""Joins, repetition, sorting and einsum without torch: misuse, and properties that hold for every shape."""
+
+from __future__ import annotations
+
+import numpy as np
+import opweave
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+SHAPES = arrays.array_shapes(min_dims=1, max_dims=4, min_side=0, max_side=5)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda x: opweave.cat([]), ValueError, "non-empty list"),
+        (lambda x: opweave.cat([x, x[:, :2]]), RuntimeError, "Expected size 3 but got size 2 for tensor number 1"),
+        (lambda x: opweave.cat([x, x], 2), IndexError, "range of \\[-2, 1\\], but got 2"),
+        (lambda x: opweave.cat([x, x], "0"), TypeError, "must be int"),
+        (lambda x: opweave.cat([x, x], out=opweave.zeros(2, dtype=opweave.int64)), RuntimeError, "can't be cast"),
+        (lambda x: opweave.stack([x, x[0]]), RuntimeError, "got \\[2, 3\\] at entry 0 and \\[3\\] at entry 1"),
+        (lambda x: x.repeat(2**62, 4), RuntimeError, "overflow"),
+        (lambda x: x.repeat(-1, 1), RuntimeError, "negative dimension"),
+        (lambda x: x.topk(4), RuntimeError, "out of range"),
+        (lambda x: x.sort(2), IndexError, "out of range"),
+        (lambda x: opweave.sort(x, out=x), TypeError, "tuple of Tensors"),
+        (lambda x: opweave.sort([1]), TypeError, "must be Tensor"),
+        (lambda x: opweave.bincount(x), NotImplementedError, "Float"),
+        (lambda x: opweave.einsum("ij,jk", x, x), RuntimeError, "does not broadcast"),
+    ],
+)
+def test_misuse(call, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        call(opweave.ones(2, 3))
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_cat_is_numpys(data: st.DataObject) -> None:
+    shape = data.draw(SHAPES)
+    dim = data.draw(st.integers(-len(shape), len(shape) - 1))
+    values = np.arange(np.prod(shape), dtype=np.int32).reshape(shape)
+    # One operand is shorter along the dimension, the other runs through memory in another order.
+    parts = [values, np.ascontiguousarray(values.T).T, values.take(range(shape[dim] // 2), dim)]
+    joined = opweave.cat([opweave.from_numpy(part) for part in parts], dim)
+    assert np.array_equal(joined.numpy(), np.concatenate(parts, dim))
+    stacked = opweave.stack([opweave.from_numpy(part) for part in parts[:2]], dim)
+    assert np.array_equal(stacked.numpy(), np.stack(parts[:2], dim))
+
+
+@settings(deadline=None)
+@given(
+    arrays.arrays(
+        st.sampled_from((np.bool_, np.uint8, np.int8, np.int16, np.int64, np.float16, np.float32, np.float64)), SHAPES
+    ),
+    st.data(),
+)
+def test_sort_is_stable_and_complete(values: np.ndarray, data: st.DataObject) -> None:
+    dim = data.draw(st.integers(-values.ndim, values.ndim - 1))
+    found = opweave.from_numpy(values).sort(dim, stable=True)
+    want = np.argsort(values, dim, kind="stable")
+    assert np.array_equal(found.indices.numpy(), want)
+    assert np.array_equal(
+        found.values.numpy(), np.take_along_axis(values, want, dim), equal_nan=values.dtype.kind == "f"
+    )
+
+
+@pytest.mark.parametrize("count", [47, 48, 49, 255, 257, 3000])
+@pytest.mark.parametrize("of", ["uint8", "int16", "float32", "float64"])
+def test_top_of_many_equal_values(count: int, of: str) -> None:
+    """Of equal values the first ones, whatever the way they are found."""
+    values = np.random.default_rng(count).integers(0, 40, count).astype(of)
+    for k in {0, 1, count // 5, count}:
+        found = opweave.from_numpy(values).topk(k, largest=False)
+        assert np.array_equal(found.indices.numpy(), np.argsort(values, kind="stable")[:k])
+
+
+@settings(deadline=None)
+@given(SHAPES, st.data())
+def test_flip_roll_and_repeat_are_numpys(shape: tuple[int, ...], data: st.DataObject) -> None:
+    values = np.arange(np.prod(shape)).reshape(shape)
+    tensor = opweave.from_numpy(values)
+    dims = data.draw(st.lists(st.integers(0, len(shape) - 1), unique=True))
+    assert np.array_equal(tensor.flip(dims).numpy(), np.flip(values, dims))
+    shifts = data.draw(st.lists(st.integers(-7, 7), min_size=len(dims), max_size=len(dims)))
+    if dims:
+        assert np.array_equal(tensor.roll(shifts, dims).numpy(), np.roll(values, shifts, dims))
+    repeats = data.draw(st.lists(st.integers(0, 3), min_size=len(shape), max_size=len(shape) + 1))
+    assert np.array_equal(tensor.repeat(repeats).numpy(), np.tile(values, repeats))
+
+
+@pytest.mark.parametrize(
+    "subscripts",
+    ["ijk,k->ij", "ijk,j->ik", "ijk,i->jk", "ijk,jk->i", "ijk,ij->k", "ijk,kl->ijl", "ijk,il->jkl", "ijk,lkj->il",
+     "ijk,ijk->", "kji,ijk->jk", "ijk,k", "i...,i...->...", "...jk,k->...j"],
+)  # fmt: skip
+def test_einsum_is_numpys(subscripts: str) -> None:
+    sizes = dict(zip("ijkl", (3, 4, 5, 2), strict=True))
+    generator = np.random.default_rng(0)
+    operands = []
+    for text in subscripts.split("->")[0].split(","):
+        shape = [sizes[letter] for letter in text.replace("...", "jk" if "i" in text else "i")]
+        operands.append(generator.random(shape))
+    tensors = [opweave.from_numpy(operand) for operand in operands]
+    want = np.einsum(subscripts, *operands)
+    assert np.allclose(opweave.einsum(subscripts, *tensors).numpy(), want)
+    reordered = [opweave.from_numpy(np.asfortranarray(operand)) for operand in operands]
+    assert np.allclose(opweave.einsum(subscripts, *reordered).numpy(), want)
