@@ -19,28 +19,24 @@ OW_FLOATING_KEY(uint64_t, 64, 0x7ff0000000000000)
 #undef OW_FLOATING_KEY
 
 #define OW_SAME_KEY(bits) (bits)
-#define OW_KEYS(type, map)                                                 \
-    for (int64_t j = 0; j < n; j++) {                                      \
-        uint64_t key = (uint64_t)(type)map(*(const type *)(x + j * stride)) ^ flip; \
-        keys[j] = key;                                                     \
-        least = key < least ? key : least;                                 \
-    }                                                                      \
-    return least;
-#define OW_KEYS_BOTH(type, map)                                   \
-    {                                                             \
-        if (stride == (int64_t)sizeof(type)) {                    \
-            const int64_t stride = sizeof(type);                  \
-            OW_KEYS(type, map)                                    \
-        }                                                         \
-        OW_KEYS(type, map)                                        \
+#define OW_KEYS_BOTH(type, map)                                                                            \
+    {                                                                                                      \
+        const type *dense = (const type *)x;                                                               \
+        if (stride == (int64_t)sizeof(type))                                                               \
+            for (int64_t j = 0; j < n; j++) keys[j] = (uint64_t)(type)map(dense[j]) ^ flip;                \
+        else                                                                                               \
+            for (int64_t j = 0; j < n; j++) keys[j] = (uint64_t)(type)map(*(const type *)(x + j * stride)) ^ flip; \
+        break;                                                                                             \
     }
 #define OW_SIGNED_8(bits) ((bits) ^ 0x80)
 #define OW_SIGNED_16(bits) ((bits) ^ 0x8000)
 #define OW_SIGNED_32(bits) ((bits) ^ 0x80000000)
 #define OW_SIGNED_64(bits) ((bits) ^ 0x8000000000000000)
 
-/* The keys of n elements `stride` bytes apart, each xor `flip`. Returns the least. */
-static inline uint64_t ow_load_keys(int dtype, const char *x, int64_t stride, int64_t n, uint64_t flip, uint64_t *keys) {
+/* The keys of n elements `stride` bytes apart, each xor `flip`. Returns the least. Always inlined, so that it is compiled
+ * for the instruction set of its caller. */
+static inline __attribute__((always_inline)) uint64_t ow_load_keys(int dtype, const char *x, int64_t stride, int64_t n,
+                                                                   uint64_t flip, uint64_t *keys) {
     uint64_t least = UINT64_MAX;
     switch (dtype) {
     case OW_BOOL:
@@ -57,6 +53,8 @@ static inline uint64_t ow_load_keys(int dtype, const char *x, int64_t stride, in
     case OW_FLOAT32: OW_KEYS_BOTH(uint32_t, ow_floating_key_32_0x7f800000)
     default: OW_KEYS_BOTH(uint64_t, ow_floating_key_64_0x7ff0000000000000)
     }
+    for (int64_t j = 0; j < n; j++) least = keys[j] < least ? keys[j] : least;
+    return least;
 }
 
 #endif
