@@ -24,8 +24,11 @@ class _Fixed:
 
 _FIXED: Mapping[Family, _Fixed] = {
     Family.REDUCE: _Fixed(("self", "dim", "keepdim"), ("dtype",), "Tensor self, int[1]? dim=None, bool keepdim=False"),
-    Family.SCAN: _Fixed(("self", "dim", "dtype"), (), "Tensor self, int dim, *, ScalarType? dtype=None"),
+    Family.SCAN: _Fixed(("self", "dim"), ("dtype",), "Tensor self, int dim, *, ScalarType? dtype=None"),
+    Family.ROWS: _Fixed(("self", "dim"), ("keepdim", "dtype"), "Tensor self, int[1]? dim=None, bool keepdim=False"),
 }
+# Families whose operators may have several results.
+_SEVERAL = (Family.REDUCE, Family.SCAN, Family.ROWS, Family.COMPOSITE)
 _KINDS: Mapping[Family, str] = {
     Family.ELEMENTWISE: "Tensor, Scalar and str",
     Family.EXTERN: "Tensor and Scalar",
@@ -79,11 +82,12 @@ def _check_result(entry: Entry) -> None:
             message = "a random body is written as the in-place form"
             entry.report(entry.name_span, message, "name_(Tensor(a!) self, ...) -> Tensor(a!)")
         return
-    if entry.family is Family.COMPOSITE and len(returns) > 1:
+    listed = entry.family is Family.COMPOSITE and len(returns) == 1 and returns[0].is_tensor_list
+    several = entry.family in _SEVERAL and returns and all(each.is_tensor and each.alias is None for each in returns)
+    if entry.family is Family.COMPOSITE and len(returns) > 1 and (not several or any(each.name for each in returns)):
         _check_named(entry)
         return
-    several = entry.family is Family.COMPOSITE and len(returns) == 1 and returns[0].is_tensor_list
-    if several or (len(returns) == 1 and returns[0].is_tensor):
+    if listed or several or (len(returns) == 1 and returns[0].is_tensor):
         if returns[0].alias is not None and entry.family not in (Family.VIEW, Family.COMPOSITE):
             span = entry.func.span_at(returns[0].offset, len(str(returns[0])))
             entry.report(span, "only the result of a view shares memory", "write it as '-> Tensor'")
@@ -145,6 +149,8 @@ def _suits(family: Family, argument: Argument) -> bool:
 def _check_fixed(entry: Entry, fixed: _Fixed) -> None:
     body = entry.family.body
     for argument in entry.schema.arguments:
+        if entry.family is Family.ROWS and argument.is_scalar and not argument.is_optional:
+            continue
         if argument.name not in (*fixed.needed, *fixed.possible):
             message = f"{body} does not use argument '{argument.name}'"
             entry.report(entry.argument_span(argument), message, fixed.example)

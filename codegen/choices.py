@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from .errors import Diagnostics, suggest
 from .fields import Entry
-from .model import Declaration, Family, Operator
+from .model import Composite, Declaration, Family, Operator
 from .schema import base_name
 from .source import Mapping as MappingNode
 
@@ -19,8 +20,8 @@ Choices = Mapping[str, Mapping[str, str]]
 
 def read(entry: Entry) -> Choices:
     """By argument: the operator that each text stands for."""
-    if entry.family in (Family.COMPOSITE, Family.INDEXING):
-        return MappingProxyType({})  # bodies judge their texts themselves; words of `accumulate` stand there
+    if entry.family is not Family.ELEMENTWISE:
+        return MappingProxyType({})
     texts = [argument for argument in entry.schema.arguments if base_name(argument.type) == "str"]
     node = entry.mapping(entry.node, "choices", "argument to texts and operators")
     if node is not None:
@@ -40,7 +41,7 @@ def read(entry: Entry) -> Choices:
 
 
 def check(declarations: Sequence[Declaration], diagnostics: Diagnostics) -> None:
-    """Every operator that is chosen exists, takes the same tensors, and every internal one is chosen."""
+    """Every operator that is chosen exists, takes the same tensors; every internal one is chosen or called."""
     by_name = {declaration.name: declaration for declaration in declarations}
     chosen: set[str] = set()
     for operator in declarations:
@@ -52,8 +53,10 @@ def check(declarations: Sequence[Declaration], diagnostics: Diagnostics) -> None
                 diagnostics.report(operator.span, f"there is no operator '{name}' to choose", suggest(name, by_name))
             elif [each.name for each in by_name[name].inputs] != [each.name for each in operator.inputs]:
                 diagnostics.report(operator.span, f"'{name}' does not take the arguments of '{operator.name}'")
+        if isinstance(operator.body, Composite):
+            chosen.update(re.findall(r"\w+", operator.body.source.value))
     for declaration in declarations:
         # Random fills that are internal are what composites are made of.
         in_vain = declaration.internal and declaration.family is not Family.RANDOM
         if in_vain and declaration.name not in chosen:
-            diagnostics.report(declaration.span, f"no operator chooses '{declaration.name}'")
+            diagnostics.report(declaration.span, f"no operator chooses or calls '{declaration.name}'")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from .dtypes import BOOL, FLOAT64, INT64, DType, Promotion
 from .expr import names
 from .expr.lower import Env
-from .model import Elementwise, Expression, Factory, Operator, Reduce, Scan
+from .model import Elementwise, Expression, Factory, Operator, Reduce, Rows, Scan
 
 
 def argument_dtypes(operator: Operator, body: Elementwise, dtype: DType) -> dict[str, DType]:
@@ -39,6 +39,12 @@ def position_dtype(dtype: DType) -> DType:
     return FLOAT64 if dtype.is_floating else INT64
 
 
+def row_dtypes(operator: Operator, body: Rows, dtype: DType) -> dict[str, DType]:
+    """Dtypes of the variables of a row operator computed in `dtype`."""
+    known = ("self", "count", *(let.name for let in body.lets), *(param.name for param in operator.params))
+    return dict.fromkeys(known, dtype)
+
+
 def typed(operator: Operator) -> Iterator[tuple[Expression, Env, DType]]:
     """Every expression of the body with the dtypes of its variables and of its value, for each computation dtype."""
     body = operator.body
@@ -50,6 +56,12 @@ def typed(operator: Operator) -> Iterator[tuple[Expression, Env, DType]]:
         elif isinstance(body, Factory) and body.value is not None:
             work = position_dtype(dtype)
             yield body.value, dict.fromkeys(names(body.value.tree), work), work
+        elif isinstance(body, Rows):
+            env = row_dtypes(operator, body, dtype)
+            for expression in (*(let.expression for let in body.lets), *body.results):
+                yield expression, env, dtype
+            if body.value is not None:
+                yield body.value, env, dtype
         elif isinstance(body, (Reduce, Scan)):
             yield body.combine, {"acc": dtype, "self": dtype}, dtype
             if isinstance(body.identity, Expression):

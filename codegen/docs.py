@@ -100,6 +100,8 @@ def _argument(name: str, argument: Argument, may_be_number: bool) -> str:
 def _result(operator: Operator) -> str:
     if operator.result_names:
         return f"Named tuple of tensors: {', '.join(operator.result_names)}."
+    if len(operator.schema.returns) > 1:
+        return f"Tuple of {len(operator.schema.returns)} tensors."
     if operator.returns_list:
         return "Tuple of tensors" + (" that share the memory of the input." if operator.schema.returns_alias else ".")
     if isinstance(operator.body, View) and operator.body.copies:

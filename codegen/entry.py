@@ -37,7 +37,7 @@ ONLY_FOR: Mapping[str, tuple[Family, ...]] = {
     "natural": (Family.ELEMENTWISE,),
     "fixed": (Family.ELEMENTWISE,),
     "operator": (Family.ELEMENTWISE, Family.COMPOSITE, Family.EXTERN),
-    "promotion": (Family.ELEMENTWISE, Family.REDUCE, Family.SCAN),
+    "promotion": (Family.ELEMENTWISE, Family.REDUCE, Family.SCAN, Family.ROWS),
     "signature": (Family.EXTERN,),
     "wrap": (Family.VIEW,),
 }

@@ -29,6 +29,7 @@ class Family(Enum):
     ELEMENTWISE = "elementwise"
     REDUCE = "reduce"
     SCAN = "scan"
+    ROWS = "rows"
     VIEW = "view"
     FACTORY = "factory"
     EXTERN = "extern"
@@ -47,6 +48,13 @@ class End(Enum):
 
     LOWEST = "lowest"
     HIGHEST = "highest"
+
+
+class Found(Enum):
+    """What a reduction or a scan gives: the combination of elements, or where the element stands that it is."""
+
+    VALUE = "value"
+    POSITION = "position"
 
 
 @dataclass(frozen=True)
@@ -87,12 +95,34 @@ class Reduce:
     refuses_empty: bool
     map: Expression | None
     finalize: Expression | None
+    results: tuple[Found, ...] = (Found.VALUE,)
+    pairwise: str | None = None
+    """The operator that a tensor in place of `dim` asks for."""
 
 
 @dataclass(frozen=True)
 class Scan:
     combine: Expression
     identity: Expression | End
+    results: tuple[Found, ...] = (Found.VALUE,)
+
+
+@dataclass(frozen=True)
+class Let:
+    """A value of each row: `combine` of the expression over all elements, or (None) the expression of other values."""
+
+    name: str
+    expression: Expression
+    combine: str | None
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Values of each row one after the other; then an element for each of the row, or results of the row."""
+
+    lets: tuple[Let, ...]
+    value: Expression | None
+    results: tuple[Expression, ...]
 
 
 @dataclass(frozen=True)
@@ -164,7 +194,7 @@ class Composite:
     source: Scalar
 
 
-Body: TypeAlias = Elementwise | Reduce | Scan | View | Factory | Extern | Indexing | Random | Composite
+Body: TypeAlias = Elementwise | Reduce | Scan | Rows | View | Factory | Extern | Indexing | Random | Composite
 
 
 @dataclass(frozen=True)
@@ -230,9 +260,9 @@ class Declaration:
 
     @property
     def result_names(self) -> tuple[str, ...]:
-        """Names of the results where there are several: they are then a named tuple."""
+        """Names of the results where there are several that have names: they are then a named tuple."""
         returns = self.schema.returns
-        return tuple(result.name or "" for result in returns) if len(returns) > 1 else ()
+        return tuple(result.name for result in returns if result.name) if len(returns) > 1 else ()
 
     @property
     def checked_inputs(self) -> tuple[Argument, ...]:

@@ -40,6 +40,9 @@ _BY_FAMILY: Mapping[Family, frozenset[str]] = {
     Family.ELEMENTWISE: _LOOPS | {"acc"},
     Family.REDUCE: frozenset({"acc", "count"}),
     Family.SCAN: frozenset({"acc", "count"}),
+    Family.ROWS: frozenset(
+        {"acc", "count", "done", "from", "half", "j", "lanes", "n", "row", "tail", "to", "values", "x"}
+    ),
     Family.VIEW: frozenset({"ints", "lists", "to_shape", "to_strides", "view"}),
     Family.FACTORY: _LOOPS | {"requires_grad"},
     Family.EXTERN: frozenset(),

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from .model import Family, Indexing, Operator
+from .model import Family, Indexing, Operator, Reduce
 from .schema import Argument, base_name
-from .variants import has_inplace_argument, has_out, is_factory, parameters, separate_tensors, varargs
+from .variants import (
+    has_inplace_argument,
+    has_numpy_names,
+    has_out,
+    is_factory,
+    parameters,
+    separate_tensors,
+    varargs,
+)
 
 _TYPES = {
     "Tensor": "Tensor",
@@ -22,11 +30,9 @@ _TYPES = {
 }
 # Collects the integers after the first one of a list that may be given as separate integers.
 OTHERS = "more"
-# Keyword-only parameters that follow from the family, after those of the schema: name, type and default.
-_ADDED = {
-    # NumPy's names of `dim` and `keepdim`, which torch accepts as well.
-    Family.REDUCE: (("axis", "int | Sequence[int] | None", "None"), ("keepdims", "bool | None", "None")),
-}
+# Keyword-only parameters of reductions, after those of the schema: NumPy's names of `dim` and `keepdim`, which torch
+# accepts as well.
+_NUMPY = (("axis", "int | Sequence[int] | None", "None"), ("keepdims", "bool | None", "None"))
 
 
 def signature(operator: Operator, first: str, *, typed: bool = False, with_out: bool = True) -> str:
@@ -72,9 +78,12 @@ def signature(operator: Operator, first: str, *, typed: bool = False, with_out: 
     kind = "Sequence[Tensor] | None" if operator.result_names else "Tensor | None"
     added = [(name, "Number | None", "None") for name in renamed.values()]
     added += [("out", kind, "None")] if with_out and has_out(operator) else []
-    added += _ADDED.get(operator.family, ())
     if operator.family is Family.FACTORY or is_factory(operator):
         added.append(("requires_grad", "bool", "False"))
+    if has_numpy_names(operator):
+        added += _NUMPY
+    if isinstance(operator.body, Reduce) and operator.body.pairwise:
+        added.append(("other", "Tensor | None", "None"))
     if added and not star:
         parts.append("*")
     parts += [_part(name, kind if typed else None, default) for name, kind, default in added]

@@ -66,6 +66,8 @@ def separate_tensors(operator: Declaration) -> Parameter | None:
 def has_inplace(operator: Declaration) -> bool:
     """`x.op_()`: where the first input is `self` and takes part in promotion like the result."""
     first = operator.inputs[0].name if operator.inputs else ""
+    if operator.result_names:
+        return False
     if operator.family in (Family.ELEMENTWISE, Family.SCAN):
         return first == "self" and (operator.method or operator.internal or has_inplace_argument(operator))
     if operator.updates_self:
@@ -90,6 +92,12 @@ def has_out(operator: Declaration) -> bool:
 def is_factory(operator: Declaration) -> bool:
     """Does it make a tensor whose place is up to the caller?"""
     return any(argument.name in PLACEMENT for argument in operator.schema.arguments)
+
+
+def has_numpy_names(operator: Declaration) -> bool:
+    """`axis=` and `keepdims=`: where there are `dim` and `keepdim`."""
+    names = [argument.name for argument in operator.schema.arguments]
+    return operator.family is not Family.VIEW and "dim" in names and "keepdim" in names
 
 
 def python_operator(operator: Declaration) -> PythonOperator | None:

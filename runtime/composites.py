@@ -29,13 +29,15 @@ def composite(op: Op, body: Callable[..., Any], arguments: tuple[Any, ...], dtyp
         code = dtype_code(op, dtype)
     else:
         code = lib.dtype(arguments[0]._h) if op.inputs else lib.get_default_dtype()
+    if code in op.refused and op.refusal is not None:
+        raise RuntimeError(op.refusal.replace("{dtype}", BY_CODE[code].scalar_name))
     if code in op.refused:
         raise NotImplementedError(f'"{op.name}" not implemented for {BY_CODE[code].scalar_name!r}')
     result = body(*arguments)
     if op.results is not None:
         return op.results(result if out is None else _store_all(op, result, out))
     if out is not None:
-        return _store(op, result, out)
+        return store(op, result, out)
     for value in arguments[: len(op.inputs)]:
         if type(value) is not handles.Tensor and isinstance(value, handles.Tensor) and type(result) is handles.Tensor:
             return result.as_subclass(type(value))
@@ -49,8 +51,11 @@ def binary_composite(op: Op, body: Callable[..., Any], left: Any, right: Any) ->
     return composite(op, body, (left, right), None, None)
 
 
-def _store(op: Op, result: Any, out: Any) -> Any:
-    """The rule of `out=` for a result that exists already."""
+def store(op: Op, result: Any, out: Any) -> Any:
+    """The rule of `out=` for a result, or several, that exists already."""
+    if isinstance(result, tuple):
+        stored = _store_all(op, result, out)
+        return stored if op.results is None else op.results(stored)
     if not isinstance(out, handles.Tensor):
         raise TypeError(f"{op.name}(): argument 'out' must be Tensor, not {type_name(out)}")
     if not lib.can_cast(lib.dtype(result._h), lib.dtype(out._h)):
@@ -72,7 +77,7 @@ def _store(op: Op, result: Any, out: Any) -> Any:
 def _store_all(op: Op, results: Sequence[Any], out: Any) -> list[Any]:
     if not isinstance(out, (tuple, list)) or len(out) != len(results):
         raise TypeError(f"{op.name}(): argument 'out' must be tuple of Tensors, not {type_name(out)}")
-    return [_store(op, result, target) for result, target in zip(results, out, strict=True)]
+    return [store(op, result, target) for result, target in zip(results, out, strict=True)]
 
 
 def tensor_list(tensors: tuple[Any, ...]) -> Sequence[Any]:

@@ -35,7 +35,9 @@ Tensor: Any = None
 class Op:
     """An operator as the runtime sees it: what the core calls it and what its arguments are named."""
 
-    __slots__ = ("function", "index", "inputs", "name", "optional", "params", "refused", "results")
+    __slots__ = (
+        *("function", "index", "inputs", "name", "one_dim", "optional", "params", "refusal", "refused", "results"),
+    )
 
     def __init__(
         self,
@@ -46,6 +48,8 @@ class Op:
         refused: tuple[int, ...] = (),
         optional: tuple[str, ...] = (),
         results: tuple[str, ...] = (),
+        one_dim: bool = False,
+        refusal: str | None = None,
     ) -> None:
         self.index = index
         self.name = name
@@ -55,8 +59,12 @@ class Op:
         """Parameters that may be None."""
         self.refused = refused
         """Codes of the dtypes a composite does not take; the core knows those of all other families."""
+        self.refusal = refusal
+        """What it says then."""
         self.results = named_results(name, results) if results else None
-        """The class of the named tuple of a composite with several results."""
+        """The class of several results that have names."""
+        self.one_dim = one_dim
+        """Is `dim` one dimension, and not a list?"""
         self.function: Callable[..., Any] | None = None
 
     def __repr__(self) -> str:
@@ -127,7 +135,7 @@ def _elementwise(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], out: 
             )
         numbers = [arguments.param(op, place, value) for place, value in enumerate(params)]
         target = arguments.out(op, out)
-        handle = lib.call(op.index, *_three(tensors), *_three(numbers), target, mode)
+        handle = lib.call(op.index, *three(tensors), *three(numbers), target, mode)
         if not handle:
             return decline(op, [*tensors, target], inputs, params, out, mode)
         return out if mode else arguments.result(handle)
@@ -135,7 +143,7 @@ def _elementwise(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], out: 
         arguments.release()
 
 
-def _three(handles: list[float]) -> tuple[float, float, float]:
+def three(handles: list[float]) -> tuple[float, float, float]:
     """Absent arguments of the core's calls are 0.0."""
     first, second, third = [*handles, 0.0, 0.0, 0.0][:3]
     return first, second, third
@@ -268,7 +276,7 @@ def factory(
             )
         sizes = integers(op, "size", size)
         try:
-            handle = lib.factory(op.index, sizes, len(sizes), code, *_three(numbers), target)
+            handle = lib.factory(op.index, sizes, len(sizes), code, *three(numbers), target)
         except OverflowError:
             raise ValueError(OVERFLOW) from None
         if not handle:

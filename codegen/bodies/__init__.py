@@ -11,11 +11,12 @@ from collections.abc import Callable, Mapping
 from ..fields import Entry
 from ..model import Body, Family
 from ..source import Mapping as MappingNode
-from . import composite, elementwise, extern, factory, indexing, random, reduction, view
+from . import composite, elementwise, extern, factory, indexing, random, reduction, rows, view
 
 _MAPPINGS: Mapping[Family, tuple[Callable[[Entry, MappingNode], Body | None], str]] = {
     Family.REDUCE: (reduction.read_reduce, reduction.REDUCE_EXAMPLE),
     Family.SCAN: (reduction.read_scan, reduction.SCAN_EXAMPLE),
+    Family.ROWS: (rows.read, rows.EXAMPLE),
     Family.VIEW: (view.read, view.EXAMPLE),
     Family.FACTORY: (factory.read, factory.EXAMPLE),
 }

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from ..errors import suggest
 from ..expr import names
-from ..fields import Entry, lacks
-from ..model import End, Expression, Reduce, Scan
+from ..fields import Entry, Fields, lacks
+from ..model import End, Expression, Found, Reduce, Scan
 from ..source import Mapping
 from .shared import expression, expression_field
 
 REDUCE_EXAMPLE = "reduce: {identity: 0, combine: acc + self}"
 SCAN_EXAMPLE = "scan: {identity: 0, combine: acc + self}"
-_REDUCE_KEYS = ("identity", "empty", "combine", "map", "finalize")
-_SCAN_KEYS = ("identity", "combine")
+_REDUCE_KEYS = ("identity", "empty", "combine", "map", "finalize", "results", "pairwise")
+_SCAN_KEYS = ("identity", "combine", "results")
 
 
 def read_reduce(entry: Entry, node: Mapping) -> Reduce | None:
@@ -26,14 +26,29 @@ def read_reduce(entry: Entry, node: Mapping) -> Reduce | None:
     finalize = _using(entry, node, "finalize", ("acc", "count"), ("acc",))
     if combine is None or identity is None:
         return None
-    return Reduce(combine, identity, empty is not None, each, finalize)
+    pairwise = entry.text(node, "pairwise")
+    other = None if pairwise is None else pairwise.value
+    return Reduce(combine, identity, empty is not None, each, finalize, _results(entry, node), other)
 
 
 def read_scan(entry: Entry, node: Mapping) -> Scan | None:
     entry.known_keys(node, _SCAN_KEYS, where="scan")
     combine = _combine(entry, node, _SCAN_KEYS, SCAN_EXAMPLE)
     identity = _identity(entry, node, _SCAN_KEYS)
-    return None if combine is None or identity is None else Scan(combine, identity)
+    return None if combine is None or identity is None else Scan(combine, identity, _results(entry, node))
+
+
+def _results(entry: Entry, node: Mapping) -> tuple[Found, ...]:
+    """What the results of the schema are: the combination unless the body says otherwise."""
+    words = {found.value: found for found in Found}
+    given = Fields(node, entry.diagnostics).words("results")
+    for word in given:
+        if word.value not in words:
+            entry.report(word.span, f"unknown result '{word.value}'", suggest(word.value, words))
+    found = tuple(words[word.value] for word in given if word.value in words) or (Found.VALUE,)
+    if len(found) != len(entry.schema.returns):
+        entry.report(entry.name_span, f"the schema has {len(entry.schema.returns)} results, the body {len(found)}")
+    return found
 
 
 def _combine(entry: Entry, node: Mapping, keys: tuple[str, ...], example: str) -> Expression | None:

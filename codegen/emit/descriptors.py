@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 from ..computation import default_numbers
 from ..dtypes import Promotion, ordered
-from ..model import Body, Elementwise, End, Extern, Factory, Family, Indexing, Operator, Random, Reduce, View
+from ..model import Body, Elementwise, End, Extern, Factory, Family, Indexing, Operator, Random, Reduce, Scan, View
 
 _TABLES = {
     Family.ELEMENTWISE: "ow_elementwise_table",
     Family.FACTORY: "ow_elementwise_table",
     Family.REDUCE: "ow_reduce_table",
     Family.SCAN: "ow_scan_table",
+    Family.ROWS: "ow_rows_table",
 }
 
 
@@ -29,6 +30,7 @@ class Descriptor:
     absent: tuple[str, ...]
     natural: tuple[str, ...]
     needs_elements: int
+    results: str
     opmath_number: int
     dtypes: tuple[str, ...]
     refusal: str
@@ -68,6 +70,7 @@ def descriptor(operator: Operator) -> Descriptor:
         absent=tuple(absent),
         natural=tuple(natural),
         opmath_number=int("opmath_number" in operator.tags),
+        results=_results(operator),
         needs_elements=int(isinstance(body, Reduce) and body.refuses_empty),
         dtypes=tuple(f"1u << OW_{dtype.name.upper()}" for dtype in ordered(operator.dtypes)),
         refusal=json.dumps(operator.refusal) if operator.refusal else "NULL",
@@ -99,3 +102,10 @@ def _routine(body: Body) -> str | None:
 def _without_opmath(promotion: Promotion) -> Promotion:
     # The core computes halves in float32 in any case; the kind only matters to dtypes that keep their own arithmetic.
     return Promotion.DEFAULT if promotion is Promotion.NO_OPMATH else promotion
+
+
+def _results(operator: Operator) -> str:
+    body = operator.body
+    if isinstance(body, (Reduce, Scan)):
+        return " | ".join(f"OW_{result.name}" for result in body.results)
+    return str(len(operator.schema.returns))

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 
 from ..computation import argument_dtypes, default_numbers, position_dtype, result_dtype
 from ..dtypes import DType
-from ..expr import C, Emitted, Expr, Literal, emit_c, names, simplify, substitute
+from ..expr import Emitted, Expr, Literal, names, simplify, substitute
 from ..expr.functions import FUNCTIONS
-from ..expr.lower import Env
-from ..expr.targets import c_number
-from ..model import Elementwise, End, Expression, Factory, Family, Operator, Reduce, Scan
-from . import descriptors, views
+from ..model import Elementwise, Expression, Factory, Family, Found, Operator, Reduce, Rows, Scan
+from . import descriptors, rows, views
+from .expressions import BLOCKS, Variable, emit_expression, enum, identity, parameters
 from .text import render
 
 # Functions of <math.h> that are exact in every form; all others differ between their scalar and vector forms.
@@ -30,27 +29,6 @@ _INEXACT = frozenset(
     for spelling in (function.c_name, function.c_name + "f")
 )
 _CALL = re.compile(r"\b(\w+)\(")
-
-
-# What functions.h computes faster than the definition in the language. A kernel that is nothing but one of these calls
-# lets `<function>_block` run over its rows, which may use vector instructions that no compiler makes of a loop.
-_TARGET = replace(C, calls={("sigmoid", "float32"): "ow_sigmoidf({0})"})
-_BLOCKS = frozenset(call.split("(")[0] for call in _TARGET.calls.values())
-
-
-def _emit(tree: Expr, env: Env, result: DType) -> Emitted:
-    return emit_c(tree, env, result, target=_TARGET)
-
-
-@dataclass(frozen=True)
-class Variable:
-    """A C variable of a kernel: an input (`broadcast`: one element for the whole row) or a parameter."""
-
-    name: str
-    ctype: str
-    broadcast: bool = False
-    place: int = 0
-    field: str = ""
 
 
 @dataclass(frozen=True)
@@ -101,6 +79,7 @@ class AccumulatorKernel:
     combine: Emitted
     map: Emitted | None
     finalize: Emitted | None
+    positions: bool
 
 
 def emit(operator: Operator) -> str | None:
@@ -124,6 +103,9 @@ def emit(operator: Operator) -> str | None:
         template = "reduce.c.j2" if isinstance(body, Reduce) else "scan.c.j2"
         context["kernels"] = tuple(_accumulators(operator, body))
         return render(template, operator.file, output, **context)
+    if isinstance(body, Rows):
+        context["kernels"] = tuple(rows.kernels(operator, body))
+        return render("rows.c.j2", operator.file, output, **context)
     return views.emit(operator, output, context)
 
 
@@ -148,9 +130,9 @@ def _loop(
     operator: Operator, body: Elementwise, expression: Expression, tree: Expr, dtype: DType, role: str
 ) -> LoopKernel:
     env, result = argument_dtypes(operator, body, dtype), result_dtype(operator, dtype)
-    emitted = _emit(tree, env, result)
+    emitted = emit_expression(tree, env, result)
     inputs = tuple(Variable(argument.name, env[argument.name].c_type) for argument in operator.inputs)
-    params = () if role == "plain" else _params(operator, dtype)
+    params = () if role == "plain" else parameters(operator, dtype)
     name = f"{operator.name}_{dtype.suffix}" + ("_plain" if role == "plain" else "")
     block = _block(emitted)
     return LoopKernel(
@@ -168,13 +150,6 @@ def _loop(
         fails=emitted.uses_err,
         padded=block is not None or is_inexact(emitted),
         block=block,
-    )
-
-
-def _params(operator: Operator, dtype: DType) -> tuple[Variable, ...]:
-    field = "d" if dtype.is_floating else "i"
-    return tuple(
-        Variable(param.name, dtype.c_type, place=place, field=field) for place, param in enumerate(operator.params)
     )
 
 
@@ -198,11 +173,7 @@ def is_inexact(emitted: Emitted) -> bool:
 
 def _block(emitted: Emitted) -> str | None:
     call = re.fullmatch(r"(\w+)\(\w+\)", emitted.value)
-    return f"{call[1]}_block" if call and call[1] in _BLOCKS and not emitted.statements else None
-
-
-def enum(dtype: DType) -> str:
-    return f"OW_{dtype.name.upper()}"
+    return f"{call[1]}_block" if call and call[1] in BLOCKS and not emitted.statements else None
 
 
 # ---- factories ----------------------------------------------------------------------------------------------
@@ -239,9 +210,9 @@ def _factory(operator: Operator, body: Factory) -> Iterator[FactoryKernel]:
     used = names(body.value.tree)
     for dtype in operator.compute_dtypes:
         work = position_dtype(dtype)
-        emitted = _emit(body.value.tree, dict.fromkeys(used, work), work)
+        emitted = emit_expression(body.value.tree, dict.fromkeys(used, work), work)
         value = f"({emitted.value}) != 0" if dtype.is_bool else f"({dtype.c_type})({emitted.value})"
-        params = tuple(param for param in _params(operator, work) if param.name in used)
+        params = tuple(param for param in parameters(operator, work) if param.name in used)
         yield FactoryKernel(
             name=f"{operator.name}_{dtype.suffix}",
             enum=enum(dtype),
@@ -263,22 +234,17 @@ def _accumulators(operator: Operator, body: Reduce | Scan) -> Iterator[Accumulat
     each = body.map if isinstance(body, Reduce) else None
     finalize = body.finalize if isinstance(body, Reduce) else None
     for dtype in operator.compute_dtypes:
-        combine = _emit(body.combine.tree, {"acc": dtype, "self": dtype}, dtype)
+        combine = emit_expression(body.combine.tree, {"acc": dtype, "self": dtype}, dtype)
         yield AccumulatorKernel(
             suffix=dtype.suffix,
             enum=enum(dtype),
             ctype=dtype.c_type,
             line=body.combine.line,
-            identity=_identity(body.identity, dtype),
+            identity=identity(body.identity, dtype),
+            positions=Found.POSITION in body.results,
             combine=combine,
-            map=None if each is None else _emit(each.tree, {"self": dtype}, dtype),
-            finalize=None if finalize is None else _emit(finalize.tree, {"acc": dtype, "count": dtype}, dtype),
+            map=None if each is None else emit_expression(each.tree, {"self": dtype}, dtype),
+            finalize=None
+            if finalize is None
+            else emit_expression(finalize.tree, {"acc": dtype, "count": dtype}, dtype),
         )
-
-
-def _identity(identity: Expression | End, dtype: DType) -> str:
-    if isinstance(identity, Expression):
-        return _emit(identity.tree, {}, dtype).value
-    if dtype.is_floating:
-        return "-INFINITY" if identity is End.LOWEST else "INFINITY"
-    return c_number(dtype.lowest if identity is End.LOWEST else dtype.highest, dtype)

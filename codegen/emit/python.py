@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from .. import variants
 from ..bodies.indexing import word_argument
 from ..docs import docstring
-from ..model import Composite, Factory, Family, Indexing, Operator
+from ..model import Composite, Factory, Family, Found, Indexing, Operator, Reduce, Scan
 from ..operators import PythonOperator
 from ..schema import Argument, base_name
 from ..signatures import signature
@@ -49,6 +49,11 @@ class Callable:
     default_params: str
     self_place: int
     has_dtype: bool
+    has_keepdim: bool
+    has_numpy_names: bool
+    plain: bool
+    pairwise: str | None
+    one_dim: bool
     has_out: bool
     inplace: bool
     method: bool
@@ -148,9 +153,7 @@ def _callable(operator: Operator, index: int, package: Package | None) -> Callab
         params=tuple(p.name for p in scalars),
         names=tuple(p.name for p in parameters),
         ints=tuple(p.name for p in rest if not p.argument.is_list),
-        used_ints=tuple(
-            p.name for p in rest if not p.argument.is_list and p.argument.name not in operator.unused
-        ),
+        used_ints=tuple(p.name for p in rest if not p.argument.is_list and p.argument.name not in operator.unused),
         lists=tuple(p.name for p in rest if p.argument.is_list),
         optional=tuple(p.name for p in rest if p.argument.is_optional),
         vararg=vararg.name if vararg else None,
@@ -161,6 +164,11 @@ def _callable(operator: Operator, index: int, package: Package | None) -> Callab
         default_params="" if any(p.default is None for p in scalars) else defaults,
         self_place=inputs.index("input") if "input" in inputs else -1,
         has_dtype=operator.has_dtype_argument,
+        has_keepdim=operator.schema.argument("keepdim") is not None,
+        has_numpy_names=variants.has_numpy_names(operator),
+        plain=not isinstance(body, (Reduce, Scan)) or body.results == (Found.VALUE,),
+        pairwise=body.pairwise if isinstance(body, Reduce) else None,
+        one_dim=not _takes_several_dims(operator),
         has_out=variants.has_out(operator),
         inplace=variants.has_inplace(operator),
         method=operator.method,
@@ -180,7 +188,7 @@ def _callable(operator: Operator, index: int, package: Package | None) -> Callab
         body=textwrap.indent(body.source.value.rstrip(), "    ") if isinstance(body, Composite) else "",
         body_names=tuple(argument.name for argument in operator.schema.arguments),
         refused=tuple(_refused(operator)) if operator.family is Family.COMPOSITE else (),
-        plain_call=_plain_call(operator, inputs) if operator.family is Family.COMPOSITE else "",
+        plain_call=_plain_call(operator, inputs),
         word=None if word is None else word.name,
         words=tuple(_words(operator, word)),
         numbers=tuple(body.numbers.items()) if isinstance(body, Indexing) else (),
@@ -191,6 +199,8 @@ def _callable(operator: Operator, index: int, package: Package | None) -> Callab
 
 def _plain_call(operator: Operator, inputs: tuple[str, ...]) -> str:
     """When a composite's body can be called as it is: dense tensors of a dtype that it takes, a new result."""
+    if operator.family is not Family.COMPOSITE:
+        return ""
     tests = [f"type({name}) is Tensor" for name in inputs]
     if variants.has_out(operator):
         tests.append("out is None")
@@ -210,6 +220,11 @@ def _words(operator: Operator, argument: Argument | None) -> Iterator[tuple[str,
     yield from ((repr(word), str(place)) for place, word in enumerate(operator.body.words))
     if argument.is_optional:
         yield "None", "_dispatch.NONE"
+
+
+def _takes_several_dims(operator: Operator) -> bool:
+    dim = operator.schema.argument("dim")
+    return dim is not None and dim.is_list
 
 
 def _refused(operator: Operator) -> list[int]:

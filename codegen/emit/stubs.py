@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .. import variants
-from ..model import Family, Operator
+from ..model import Family, Operator, Reduce
 from ..signatures import signature
 from . import dtypes
 from .text import in_docstring, render
@@ -80,8 +80,12 @@ def methods(operator: Operator) -> list[Stub]:
 
 
 def _result(operator: Operator) -> str:
+    if isinstance(operator.body, Reduce) and operator.body.pairwise:
+        return "Any"  # one tensor, or values and positions: that depends on `dim`
     if operator.result_names:
         return f"_{operator.name}_results"
+    if len(operator.schema.returns) > 1:
+        return f"tuple[{', '.join('Tensor' for _ in operator.schema.returns)}]"
     return "tuple[Tensor, ...]" if operator.returns_list else "Tensor"
 
 

@@ -56,13 +56,14 @@ def emit(operators: Sequence[Operator], source: str, output: str) -> str:
 
 
 def _has_suite(operator: Operator) -> bool:
-    """Composites and views that have no equal in NumPy are compared with torch alone. What an index must be differs
-    from operator to operator: tests/test_indexing_operators.py has their calls, tests/test_random.py those of random
-    numbers."""
+    """Operators that have no equal in NumPy, and those with several results, are compared with torch alone. What an
+    index must be differs from operator to operator: tests/test_indexing_operators.py has their calls,
+    tests/test_random.py those of random numbers."""
     filled = isinstance(operator.body, Factory) and operator.body.fill is not None
     if operator.family in (Family.INDEXING, Family.RANDOM) or filled:
         return False
-    return operator.family not in (Family.COMPOSITE, Family.VIEW) or operator.reference != "none"
+    without = (Family.COMPOSITE, Family.VIEW, Family.REDUCE, Family.SCAN, Family.ROWS)
+    return operator.family not in without or operator.reference != "none"
 
 
 @dataclass(frozen=True)
@@ -112,8 +113,13 @@ def facts(callable: Callable) -> Iterator[tuple[str, object]]:
     yield "promotion", operator.promotion.value
     numbers = default_numbers(operator)
     ends = body.absent if isinstance(body, Elementwise) else {}
-    yield "params", {p.name: end.value if isinstance(end := ends.get(p.name), End) else numbers.get(p.name)
-                     for p in operator.params}
+    yield (
+        "params",
+        {
+            p.name: end.value if isinstance(end := ends.get(p.name), End) else numbers.get(p.name)
+            for p in operator.params
+        },
+    )
     yield "optional_params", tuple(p.name for p in operator.params if p.is_optional)
     yield "ints", tuple(p.name for p in rest if not p.argument.is_list)
     yield "lists", tuple(p.name for p in rest if p.argument.is_list)

@@ -1,5 +1,6 @@
 /* The calling conventions of api.h: unpack handles, refuse those with dispatch keys, call the family's driver. */
 #include "api.h"
+#include "positions.h"
 #include "tensor.h"
 
 /* Keys of a call's inputs; anything but zero sends the call back to Python's table of handlers. */
@@ -106,6 +107,16 @@ double scan(int32_t op, double a, int64_t dim, int32_t dtype, double out, int32_
     if (self->keys | keys_of(target)) return 0.0;
     ow_tensor *result = ow_scan(ow_op_get(op), self, dim, dtype, target, (ow_mode)mode);
     return target ? (result ? 1.0 : 0.0) : ow_pack(result);
+}
+
+int32_t several(int32_t op, double a, const int64_t *dims, int32_t ndims, int32_t all, int32_t keepdim, int32_t dtype,
+                double p, double q, double r, double *results) {
+    ow_tensor *self = ow_unpack(a), *found[OW_MAX_RESULTS] = {NULL};
+    ow_tensor *params[OW_MAX_PARAMS] = {ow_unpack(p), ow_unpack(q), ow_unpack(r)};
+    if (self->keys || !ow_several(ow_op_get(op), self, dims, ndims, all, keepdim, dtype, params, found)) return 0;
+    int32_t n = 0;
+    for (; n < OW_MAX_RESULTS && found[n]; n++) results[n] = ow_pack(found[n]);
+    return n;
 }
 
 static double call_view(int32_t op, double a, const int64_t *ints, ow_ints *lists) {

@@ -12,6 +12,10 @@
  * -1. 1, or 0 with the error set. */
 int ow_wrap_dim(int64_t *dim, int64_t ndim);
 
+/* Sets *reduced to the set of dimensions, bit d for dimension d; `all`: no dimensions mean every one. 1, or 0 with the
+ * error set. (reduce.c) */
+int ow_read_dims(const ow_tensor *self, const int64_t *dims, int ndims, int all, uint64_t *reduced);
+
 /* One dimension of a loop over two tensors; strides in bytes. */
 typedef struct ow_axis {
     int64_t size, in, out;

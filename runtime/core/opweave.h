@@ -12,7 +12,7 @@
 #include "ow_dtypes.h" /* generated: enum ow_dtype, OW_NDTYPES and the tables of dtypes */
 
 /* A descriptor's size depends on the number of levels it was built for, so that is part of the version. */
-#define OW_ABI_VERSION (2 * 256 + OW_NLEVELS)
+#define OW_ABI_VERSION (3 * 256 + OW_NLEVELS)
 #define OW_MAX_DIMS 64
 #define OW_MAX_INPUTS 3
 #define OW_MAX_PARAMS 3
@@ -65,7 +65,10 @@ typedef struct ow_elementwise_table {
  * start: acc[j] = identity combined with map(x[j]) for n contiguous j, the first of several rows.
  * fold: acc[j] = combine(acc[j], map(x[j])), the rows after it.   merge: the same without map, acc with acc.
  * finish: out[j] = finalize(acc[j], count) in the accumulator's dtype; NULL when there is nothing to do.
- * scatter: for n rows, in order, combines the `nbytes` of elements at x + j * stride with those at acc + offsets[j]. */
+ * scatter: for n rows, in order, combines the `nbytes` of elements at x + j * stride with those at acc + offsets[j].
+ * Only where the result is a position (NULL else); NaN equals NaN:
+ * find: the first of n elements that equals *value, n when none does.
+ * match: index[j] = i where x[j] equals values[j] and index[j] is negative. */
 typedef struct ow_reduce_kernels {
     void (*leaf)(char *acc, const char *x, int64_t stride, int64_t n);
     void (*start)(char *acc, const char *x, int64_t n);
@@ -73,6 +76,8 @@ typedef struct ow_reduce_kernels {
     void (*merge)(char *acc, const char *other, int64_t n);
     void (*finish)(char *acc, int64_t n, int64_t count);
     void (*scatter)(char *acc, const int64_t *offsets, char *x, int64_t stride, int64_t n, int64_t nbytes);
+    int64_t (*find)(const char *x, int64_t stride, int64_t n, const char *value);
+    void (*match)(int64_t *index, const char *x, int64_t n, const char *values, int64_t i);
 } ow_reduce_kernels;
 
 typedef struct ow_reduce_table {
@@ -81,15 +86,42 @@ typedef struct ow_reduce_table {
 
 /* Scan kernels for one compute dtype.
  * line: running combination of n elements along one dimension; `out` may be `x`.
- * step: out[j] = combine(prev[j], x[j]), contiguous; prev NULL stands for identities. */
+ * step: out[j] = combine(prev[j], x[j]), contiguous; prev NULL stands for identities.
+ * choose: line over contiguous elements, with the position of the element that each combination came from, the last
+ * one of equals; only where the result has positions (NULL else). */
 typedef struct ow_scan_kernels {
     void (*line)(char *out, int64_t out_stride, const char *x, int64_t stride, int64_t n);
     void (*step)(char *out, const char *prev, const char *x, int64_t n);
+    void (*choose)(char *out, int64_t *index, const char *x, int64_t n);
 } ow_scan_kernels;
 
 typedef struct ow_scan_table {
     ow_scan_kernels by[OW_NDTYPES];
 } ow_scan_table;
+
+/* Row kernels for one compute dtype: reductions of a row one after the other, each of which may use the results of those
+ * before it (`lets`), then a result. Elements are contiguous, `count` is their number in the whole row.
+ * leaf: *acc = reduction of n elements.   merge: *acc joins *other.
+ * map: an element of the result for each of the row.   finish: the results of the row instead, side by side. */
+#define OW_MAX_STAGES 4
+#define OW_MAX_RESULTS 3
+typedef struct ow_row_context {
+    const char *lets;
+    const ow_scalar *params;
+    int64_t count;
+} ow_row_context;
+
+typedef struct ow_rows_kernels {
+    int32_t stages;
+    void (*leaf[OW_MAX_STAGES])(char *acc, const char *x, int64_t n, const ow_row_context *row);
+    void (*merge[OW_MAX_STAGES])(char *acc, const char *other);
+    void (*map)(char *out, const char *x, int64_t n, const ow_row_context *row);
+    void (*finish)(char *out, const ow_row_context *row);
+} ow_rows_kernels;
+
+typedef struct ow_rows_table {
+    ow_rows_kernels by[OW_NDTYPES];
+} ow_rows_table;
 
 /* Geometry of a view: the function rewrites shape, strides (in elements) and offset (in elements, relative to the
  * input's first element), or sets error and message and returns 0. `ints` holds the integer arguments in schema
@@ -113,6 +145,7 @@ typedef enum ow_family {
     OW_ELEMENTWISE,
     OW_REDUCE,
     OW_SCAN,
+    OW_ROWS,
     OW_VIEW,
     OW_EXTERN,
     OW_INDEXING,
@@ -132,6 +165,9 @@ typedef enum ow_promotion {
     OW_PROMOTE_KEEP          /* the first input's dtype, whatever the others are */
 } ow_promotion;
 
+/* What a reduction or a scan gives: the combination, and where the element stands that it is. */
+enum { OW_VALUE = 1, OW_POSITION = 2 };
+
 #define OW_PROMOTED 0xff /* in `fixed`: the input takes part in promotion */
 
 /* What stands in for an optional tensor argument that is None. */
@@ -145,6 +181,7 @@ typedef struct ow_op {
     uint8_t fixed[OW_MAX_INPUTS];  /* dtype an input must have, or OW_PROMOTED */
     uint8_t absent[OW_MAX_INPUTS]; /* ow_absent */
     uint8_t needs_elements;        /* reduce: no identity, an empty reduction is an error */
+    uint8_t results;               /* reduce, scan: OW_VALUE, OW_POSITION or both; rows: how many */
     uint32_t dtypes;               /* bit set of dtypes the operator accepts (after promotion) */
     float cost;                    /* time per element, in units of a float32 add: sets the parallel grain */
     double defaults[OW_MAX_PARAMS];

@@ -12,8 +12,7 @@
 
 /* ---- dimensions --------------------------------------------------------------------------------------- */
 
-/* Sets *reduced to the set of dimensions. 1, or 0 with the error set. */
-static int read_dims(const ow_tensor *self, const int64_t *dims, int ndims, int all, uint64_t *reduced) {
+int ow_read_dims(const ow_tensor *self, const int64_t *dims, int ndims, int all, uint64_t *reduced) {
     *reduced = 0;
     if (ndims == 0 && all) {
         *reduced = ~(uint64_t)0;
@@ -33,6 +32,11 @@ static int read_dims(const ow_tensor *self, const int64_t *dims, int ndims, int 
 
 /* For operators without identity. */
 static int check_elements(const ow_op *op, const ow_tensor *self, const int64_t *dims, int ndims, int all) {
+    int searches = op->results & OW_POSITION;
+    if (ndims == 0 && all && self->numel == 0 && op->results == OW_POSITION) {
+        ow_fail(OW_INDEX_ERROR, "%s(): Expected reduction dim to be specified for input.numel() == 0.", op->name);
+        return 0;
+    }
     if (ndims == 0 && all && self->numel == 0) {
         ow_fail(OW_RUNTIME_ERROR,
                 "%s(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the "
@@ -41,8 +45,10 @@ static int check_elements(const ow_op *op, const ow_tensor *self, const int64_t 
         return 0;
     }
     for (int k = 0; k < ndims && self->ndim; k++) {
-        if (self->sizes[dims[k] < 0 ? dims[k] + self->ndim : dims[k]]) continue;
-        ow_fail(OW_INDEX_ERROR, "%s(): Expected reduction dim %lld to have non-zero size.", op->name, (long long)dims[k]);
+        int64_t dim = dims[k] < 0 ? dims[k] + self->ndim : dims[k];
+        if (self->sizes[dim]) continue;
+        ow_fail(OW_INDEX_ERROR, "%s(): Expected reduction dim %lld to have non-zero size.", op->name,
+                (long long)(searches ? dim : dims[k]));
         return 0;
     }
     return 1;
@@ -219,7 +225,7 @@ ow_tensor *ow_reduce(const ow_op *op, ow_tensor *self, const int64_t *dims, int 
         ow_tensor *result = reduce_small(op, self);
         if (result || ow_error_pending()) return result;
     }
-    if (!read_dims(self, dims, ndims, all, &reduced)) return NULL;
+    if (!ow_read_dims(self, dims, ndims, all, &reduced)) return NULL;
     if (out && !check_out_dtype(op, self, dtype, out)) return NULL;
     if (!resolve(op, self, dtype, out, &types)) return NULL;
     if (op->needs_elements && !check_elements(op, self, dims, ndims, all)) return NULL;

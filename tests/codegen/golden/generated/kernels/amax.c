@@ -221,8 +221,14 @@ static void leaf_i64(char *result, const char *x, int64_t stride, int64_t n) {
 extern const ow_reduce_table OW_SYMBOL(table_amax);
 const ow_reduce_table OW_SYMBOL(table_amax) = {
     .by = {
-        [OW_BOOL] = {leaf_bool, start_bool, fold_bool, merge_bool, NULL, scatter_bool},
-        [OW_INT64] = {leaf_i64, start_i64, fold_i64, merge_i64, NULL, scatter_i64},
+        [OW_BOOL] = {
+            leaf_bool, start_bool, fold_bool, merge_bool, NULL, scatter_bool,
+            NULL, NULL,
+        },
+        [OW_INT64] = {
+            leaf_i64, start_i64, fold_i64, merge_i64, NULL, scatter_i64,
+            NULL, NULL,
+        },
     },
 };
 
@@ -238,6 +244,7 @@ const ow_op ow_op_amax = {
     .absent = { OW_REQUIRED },
     .natural = { NULL },
     .needs_elements = 1,
+    .results = OW_VALUE,
     .opmath_number = 0,
     .dtypes = 1u << OW_BOOL | 1u << OW_INT64,
     .refusal = NULL,

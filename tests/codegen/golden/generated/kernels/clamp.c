@@ -74,6 +74,7 @@ const ow_op ow_op_clamp = {
     .absent = { OW_REQUIRED, OW_ABSENT_LOWEST, OW_ABSENT_HIGHEST },
     .natural = { NULL, NULL, NULL },
     .needs_elements = 0,
+    .results = 1,
     .opmath_number = 0,
     .dtypes = 1u << OW_INT16,
     .refusal = NULL,

@@ -73,8 +73,8 @@ static void step_f64(char *out, const char *prev, const char *x, int64_t n) {
 extern const ow_scan_table OW_SYMBOL(table_cumsum);
 const ow_scan_table OW_SYMBOL(table_cumsum) = {
     .by = {
-        [OW_INT64] = {line_i64, step_i64},
-        [OW_FLOAT64] = {line_f64, step_f64},
+        [OW_INT64] = {line_i64, step_i64, NULL},
+        [OW_FLOAT64] = {line_f64, step_f64, NULL},
     },
 };
 
@@ -90,6 +90,7 @@ const ow_op ow_op_cumsum = {
     .absent = { OW_REQUIRED },
     .natural = { NULL },
     .needs_elements = 0,
+    .results = OW_VALUE,
     .opmath_number = 0,
     .dtypes = 1u << OW_INT64 | 1u << OW_FLOAT64,
     .refusal = NULL,

@@ -93,6 +93,7 @@ const ow_op ow_op_exp = {
     .absent = { OW_REQUIRED },
     .natural = { NULL },
     .needs_elements = 0,
+    .results = 1,
     .opmath_number = 0,
     .dtypes = 1u << OW_FLOAT16 | 1u << OW_BFLOAT16 | 1u << OW_FLOAT32 | 1u << OW_FLOAT64,
     .refusal = NULL,

@@ -63,6 +63,7 @@ const ow_op ow_op_floor_divide = {
     .absent = { OW_REQUIRED, OW_REQUIRED },
     .natural = { NULL, NULL },
     .needs_elements = 0,
+    .results = 1,
     .opmath_number = 0,
     .dtypes = 1u << OW_INT32,
     .refusal = NULL,

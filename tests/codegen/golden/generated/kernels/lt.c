@@ -103,6 +103,7 @@ const ow_op ow_op_lt = {
     .absent = { OW_REQUIRED, OW_REQUIRED },
     .natural = { NULL, NULL },
     .needs_elements = 0,
+    .results = 1,
     .opmath_number = 0,
     .dtypes = 1u << OW_UINT8 | 1u << OW_FLOAT64,
     .refusal = NULL,

@@ -128,7 +128,10 @@ static void finish_f32(char *acc, int64_t n, int64_t count) {
 extern const ow_reduce_table OW_SYMBOL(table_mean);
 const ow_reduce_table OW_SYMBOL(table_mean) = {
     .by = {
-        [OW_FLOAT32] = {leaf_f32, start_f32, fold_f32, merge_f32, finish_f32, scatter_f32},
+        [OW_FLOAT32] = {
+            leaf_f32, start_f32, fold_f32, merge_f32, finish_f32, scatter_f32,
+            NULL, NULL,
+        },
     },
 };
 
@@ -144,6 +147,7 @@ const ow_op ow_op_mean = {
     .absent = { OW_REQUIRED },
     .natural = { NULL },
     .needs_elements = 0,
+    .results = OW_VALUE,
     .opmath_number = 0,
     .dtypes = 1u << OW_FLOAT32,
     .refusal = NULL,

@@ -69,6 +69,7 @@ const ow_op ow_op_neg = {
     .absent = { OW_REQUIRED },
     .natural = { NULL },
     .needs_elements = 0,
+    .results = 1,
     .opmath_number = 0,
     .dtypes = 1u << OW_INT8 | 1u << OW_FLOAT32,
     .refusal = "Negation of a bool tensor is not supported.",

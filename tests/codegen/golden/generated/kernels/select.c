@@ -33,6 +33,7 @@ const ow_op ow_op_select = {
     .absent = { OW_REQUIRED },
     .natural = { NULL },
     .needs_elements = 0,
+    .results = 1,
     .opmath_number = 0,
     .dtypes = 1u << OW_BOOL | 1u << OW_UINT8 | 1u << OW_UINT16 | 1u << OW_UINT32 | 1u << OW_UINT64 | 1u << OW_INT8 | 1u << OW_INT16 | 1u << OW_INT32 | 1u << OW_INT64 | 1u << OW_FLOAT16 | 1u << OW_BFLOAT16 | 1u << OW_FLOAT32 | 1u << OW_FLOAT64,
     .refusal = NULL,

@@ -74,6 +74,7 @@ const ow_op ow_op_where = {
     .absent = { OW_REQUIRED, OW_REQUIRED, OW_REQUIRED },
     .natural = { NULL, NULL, NULL },
     .needs_elements = 0,
+    .results = 1,
     .opmath_number = 0,
     .dtypes = 1u << OW_FLOAT32,
     .refusal = NULL,

@@ -1,0 +1,61 @@
+"""`rows`: values of each row one after the other, and what they come to."""
+
+from __future__ import annotations
+
+from ..fields import Entry
+from ..model import Expression, Let, Rows
+from ..reserved import argument_reason
+from ..source import Mapping, Scalar, Sequence
+from .shared import expression
+
+EXAMPLE = "rows: {let: {total: {sum: self}}, value: self / total}"
+REDUCTIONS = ("sum", "max", "min")
+_KEYS = ("let", "value", "results")
+
+
+def read(entry: Entry, node: Mapping) -> Rows | None:
+    entry.known_keys(node, _KEYS, where="rows")
+    before = len(entry.diagnostics)
+    known = ["count", *(argument.name for argument in entry.scalars)]
+    lets: list[Let] = []
+    named = entry.mapping(node, "let", "name to a reduction or an expression")
+    for key in named.keys if named is not None else ():
+        let = None if named is None else _let(entry, named, key, known)
+        if let is not None:
+            lets.append(let)
+            known.append(let.name)
+    value = node.get("value")
+    given = node.get("results")
+    if (value is None) == (given is None):
+        entry.report(node.span, "'rows' needs either 'value' or 'results'", EXAMPLE)
+        return None
+    each = _expression(entry, value, [*known, "self"]) if value is not None else None
+    items = tuple(given) if isinstance(given, Sequence) else () if given is None else (given,)
+    results = tuple(found for item in items if (found := _expression(entry, item, known)) is not None)
+    if len(entry.diagnostics) > before:
+        return None
+    if len(entry.schema.returns) != (len(results) or 1):
+        entry.report(entry.name_span, f"the schema has {len(entry.schema.returns)} results, the body {len(results)}")
+    return Rows(tuple(lets), each, results)
+
+
+def _let(entry: Entry, named: Mapping, key: Scalar, known: list[str]) -> Let | None:
+    reason = argument_reason(key.value, entry.family)
+    if reason is not None or key.value in known:
+        entry.report(key.span, f"'{key.value}' {reason or 'is there already'}", "rename it")
+    node = named.get(key.value)
+    if not isinstance(node, Mapping):
+        found = _expression(entry, node, known)
+        return None if found is None else Let(key.value, found, None)
+    entry.known_keys(node, REDUCTIONS, "reduction")
+    for reduction in node.keys[:1]:
+        found = _expression(entry, node.get(reduction.value), [*known, "self"])
+        return None if found is None else Let(key.value, found, reduction.value)
+    return None
+
+
+def _expression(entry: Entry, node: object, known: list[str]) -> Expression | None:
+    if isinstance(node, Scalar):
+        return expression(entry, node, known)
+    entry.report(entry.node.span, "'rows' has an expression that is no text", EXAMPLE)
+    return None

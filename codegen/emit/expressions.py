@@ -1,0 +1,50 @@
+"""What kernels of all families are made of: expressions as C, variables, constants."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ..dtypes import DType
+from ..expr import C, Emitted, Expr, emit_c
+from ..expr.lower import Env
+from ..expr.targets import c_number
+from ..model import End, Expression, Operator
+
+# What functions.h computes faster than the definition in the language. A kernel that is nothing but one of these calls
+# lets `<function>_block` run over its rows, which may use vector instructions that no compiler makes of a loop.
+TARGET = replace(C, calls={("sigmoid", "float32"): "ow_sigmoidf({0})"})
+BLOCKS = frozenset(call.split("(")[0] for call in TARGET.calls.values())
+
+
+def emit_expression(tree: Expr, env: Env, result: DType) -> Emitted:
+    return emit_c(tree, env, result, target=TARGET)
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A C variable of a kernel: an input (`broadcast`: one element for the whole row) or a parameter."""
+
+    name: str
+    ctype: str
+    broadcast: bool = False
+    place: int = 0
+    field: str = ""
+
+
+def parameters(operator: Operator, dtype: DType) -> tuple[Variable, ...]:
+    field = "d" if dtype.is_floating else "i"
+    return tuple(
+        Variable(param.name, dtype.c_type, place=place, field=field) for place, param in enumerate(operator.params)
+    )
+
+
+def enum(dtype: DType) -> str:
+    return f"OW_{dtype.name.upper()}"
+
+
+def identity(identity: Expression | End, dtype: DType) -> str:
+    if isinstance(identity, Expression):
+        return emit_expression(identity.tree, {}, dtype).value
+    if dtype.is_floating:
+        return "-INFINITY" if identity is End.LOWEST else "INFINITY"
+    return c_number(dtype.lowest if identity is End.LOWEST else dtype.highest, dtype)

@@ -1,0 +1,95 @@
+"""C kernels of row operators: the values of a row one after the other, in each dtype of computation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..computation import row_dtypes
+from ..dtypes import DType
+from ..expr import Emitted, names, parse
+from ..model import End, Expression, Operator, Rows
+from .expressions import Variable, emit_expression, enum, identity, parameters
+
+# How reductions of a row join two values, and what changes nothing.
+_JOINS = {
+    "sum": ("acc + self", 0),
+    "max": ("maximum(acc, self)", End.LOWEST),
+    "min": ("minimum(acc, self)", End.HIGHEST),
+}
+
+
+@dataclass(frozen=True)
+class Value:
+    """One expression and the values of the row that it reads, directly or through others."""
+
+    name: str
+    line: int
+    each: Emitted
+    reads: frozenset[str]
+    slot: int | None = None
+    """Its place among the reductions; None: computed from other values."""
+    combine: Emitted | None = None
+    identity: str = ""
+
+
+@dataclass(frozen=True)
+class RowsKernel:
+    """One dtype, as rows.c.j2 wants it."""
+
+    suffix: str
+    enum: str
+    ctype: str
+    lets: tuple[Value, ...]
+    value: Value | None
+    results: tuple[Value, ...]
+    params: tuple[Variable, ...]
+
+    @property
+    def stages(self) -> tuple[Value, ...]:
+        return tuple(let for let in self.lets if let.slot is not None)
+
+    @property
+    def finish_reads(self) -> frozenset[str]:
+        return frozenset().union(*(result.reads for result in self.results))
+
+
+def kernels(operator: Operator, body: Rows) -> Iterator[RowsKernel]:
+    for dtype in operator.compute_dtypes:
+        lets: dict[str, Value] = {}
+        for let in body.lets:
+            lets[let.name] = _value(operator, body, let.name, let.expression, dtype, lets, let.combine)
+        value = None if body.value is None else _value(operator, body, "value", body.value, dtype, lets)
+        yield RowsKernel(
+            suffix=dtype.suffix,
+            enum=enum(dtype),
+            ctype=dtype.c_type,
+            lets=tuple(lets.values()),
+            value=value,
+            results=tuple(_value(operator, body, "result", result, dtype, lets) for result in body.results),
+            params=parameters(operator, dtype),
+        )
+
+
+def _value(
+    operator: Operator,
+    body: Rows,
+    name: str,
+    expression: Expression,
+    dtype: DType,
+    lets: dict[str, Value],
+    combine: str | None = None,
+) -> Value:
+    reads = set(names(expression.tree))
+    # Values that are computed anew wherever they are read need what they read themselves.
+    for read in tuple(reads):
+        if read in lets and lets[read].slot is None:
+            reads |= lets[read].reads
+    each = emit_expression(expression.tree, row_dtypes(operator, body, dtype), dtype)
+    if combine is None:
+        return Value(name, expression.line, each, frozenset(reads))
+    text, start = _JOINS[combine]
+    joined = emit_expression(parse(text, ("acc", "self")), {"acc": dtype, "self": dtype}, dtype)
+    slot = sum(let.slot is not None for let in lets.values())
+    neutral = identity(start, dtype) if isinstance(start, End) else str(start)
+    return Value(name, expression.line, each, frozenset(reads), slot, joined, neutral)

@@ -1,0 +1,37 @@
+"""The call of reductions, scans and row operators whose results are several, or positions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._C import ffi, lib
+from .arguments import Arguments, dtype_code, integer, integers, type_name
+from .composites import store
+from .dispatch import Op, decline, receiver, three
+from .handles import OVERFLOW
+
+
+def call(op: Op, input: Any, dim: Any, keepdim: Any, dtype: Any, params: tuple[Any, ...], out: Any) -> Any:
+    """`dim`: None for every dimension, an int, or several where the operator takes a list."""
+    arguments = Arguments()
+    try:
+        handle = receiver(op, input, arguments)
+        dims = [] if dim is None else [integer(op, "dim", dim)] if op.one_dim else integers(op, "dim", dim)
+        if not isinstance(keepdim, int):
+            raise TypeError(f"{op.name}(): argument 'keepdim' must be bool, not {type_name(keepdim)}")
+        numbers = [arguments.param(op, place, value) for place, value in enumerate(params)]
+        results = ffi.new("double[3]")
+        code = dtype_code(op, dtype)
+        try:
+            count = lib.several(op.index, handle, dims, len(dims), not dims, keepdim, code, *three(numbers), results)
+        except OverflowError:
+            raise ValueError(OVERFLOW) from None
+        if not count:
+            return decline(op, (handle,), input, dim, keepdim, dtype, params, out)
+        found = tuple([arguments.result(results[place]) for place in range(count)])
+    finally:
+        arguments.release()
+    result = found[0] if count == 1 else found
+    if out is not None:
+        return store(op, result, out)
+    return result if op.results is None else op.results(found)
