@@ -5,7 +5,7 @@ from ._C import lib as _lib
 from . import composites as _composites
 from . import dispatch as _dispatch
 from . import indexing_calls as _indexing_calls
-from . import random_calls as _random_calls
+from . import several as _several
 from .allocation import *  # noqa: F403  (for composites, as the next ones)
 from .arrays import *  # noqa: F403
 from .contraction import *  # noqa: F403
@@ -15,12 +15,12 @@ from .normalizing import *  # noqa: F403
 from .ordering import *  # noqa: F403
 from .padding import *  # noqa: F403
 from .rearranging import *  # noqa: F403
-from .sampling import *  # noqa: F403
+from .reductions import *  # noqa: F403
 from .sections import *  # noqa: F403
 from .shapes import *  # noqa: F403
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "8ae540cd"
+INTERFACE = "4600bcb7"
 
 _call1 = _lib.call1
 _call2 = _lib.call2
@@ -48,7 +48,6 @@ _factory3i = _lib.factory3i
 _dtype_of = _lib.dtype
 _dtype_class = _dispatch.dtype_class
 _indexing = _lib.indexing
-_random_fill = _lib.random_fill
 
 _NEG = 0
 _neg_op = _dispatch.Op(_NEG, "neg", ("input", ), ())
@@ -69,7 +68,7 @@ _mean_op = _dispatch.Op(_MEAN, "mean", ("input", ), ())
 _AMAX = 8
 _amax_op = _dispatch.Op(_AMAX, "amax", ("input", ), ())
 _CUMSUM = 9
-_cumsum_op = _dispatch.Op(_CUMSUM, "cumsum", ("input", ), ())
+_cumsum_op = _dispatch.Op(_CUMSUM, "cumsum", ("input", ), (), one_dim=True)
 _SELECT = 10
 _select_op = _dispatch.Op(_SELECT, "select", ("input", ), ())
 _PERMUTE = 11
@@ -85,12 +84,6 @@ _scatter_op = _dispatch.Op(_SCATTER, "scatter", ("input", "index", "src", ), ())
 _scatter_words = { 'max': 0, None: _dispatch.NONE, }
 _indexing_calls.describe(_scatter_op, ("input", "dim", "index", "src", "reduce", ), ("dim", "reduce", ), ("src", ), _scatter_words, 'reduce argument must be max.')
 _matmul_op = _dispatch.Op(-1, "matmul", ("input", "other", ), refused=(0, 1, 2, 3, 4, 5, 6, 7, 8))
-_UNIFORM_ = 16
-_uniform__op = _dispatch.Op(_UNIFORM_, "uniform_", ("input", ), ())
-_RANDOM_ = 17
-_random__op = _dispatch.Op(_RANDOM_, "random_", ("input", ), ())
-_RAND = 18
-_rand_op = _dispatch.Op(_RAND, "rand", (), ())
 
 
 def neg(input, *, out=None):
@@ -110,11 +103,6 @@ def neg(input, *, out=None):
         RuntimeError: a dtype is not int8 or float32.
 
     Also: `-(a)`, `Tensor.neg`, `Tensor.neg_` in place, `negative`.
-
-    Example:
-        >>> input = opweave.tensor([-1.0, 0.5, 2.0])
-        >>> opweave.neg(input)
-        tensor([ 1.0000, -0.5000, -2.0000])
     """
     if type(input) is Tensor:
         if out is None:
@@ -153,11 +141,6 @@ def exp(input, *, out=None):
         NotImplementedError: a dtype is not floating.
 
     Also: `Tensor.exp`, `Tensor.exp_` in place.
-
-    Example:
-        >>> input = opweave.tensor([-1.0, 0.5, 2.0])
-        >>> opweave.exp(input)
-        tensor([0.3679, 1.6487, 7.3891])
     """
     if type(input) is Tensor:
         if out is None:
@@ -199,12 +182,6 @@ def add(input, other, *, alpha=1, out=None):
         RuntimeError: the shapes do not fit together.
 
     Also: `a + b`, `Tensor.add`, `Tensor.add_` in place.
-
-    Example:
-        >>> input = opweave.tensor([-1.0, 0.5, 2.0])
-        >>> other = opweave.tensor([0.5, 2.0, 4.0])
-        >>> opweave.add(input, other)
-        tensor([-0.5000,  2.5000,  6.0000])
     """
     if type(input) is Tensor and alpha == 1:
         if out is None:
@@ -474,13 +451,6 @@ def where(condition, input, other, *, out=None):
         RuntimeError: the shapes do not fit together.
 
     Also: `Tensor.where`.
-
-    Example:
-        >>> condition = opweave.tensor([True, False, True])
-        >>> input = opweave.tensor([0.5, 2.0, 4.0])
-        >>> other = opweave.tensor([1.0, 3.0, 0.25])
-        >>> opweave.where(condition, input, other)
-        tensor([0.5000, 3.0000, 4.0000])
     """
     if type(condition) is type(input) is type(other) is Tensor and out is None:
         h = _call3(_WHERE, condition._h, input._h, other._h)
@@ -553,11 +523,6 @@ def mean(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, kee
         IndexError: a dimension is out of range.
 
     Also: `Tensor.mean`.
-
-    Example:
-        >>> input = opweave.tensor([[3.0, 1.0, 2.0], [4.0, 6.0, 5.0]])
-        >>> opweave.mean(input, dim=1)
-        tensor([2., 5.])
     """
     if axis is not None or keepdims is not None:
         dim, keepdim = _dispatch.numpy_names(_mean_op, dim, keepdim, axis, keepdims)
@@ -600,11 +565,6 @@ def amax(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
         IndexError: a dimension is out of range.
 
     Also: `Tensor.amax`.
-
-    Example:
-        >>> input = opweave.tensor([[3, 1, 2], [4, 6, 5]])
-        >>> opweave.amax(input, dim=1)
-        tensor([3, 6])
     """
     if axis is not None or keepdims is not None:
         dim, keepdim = _dispatch.numpy_names(_amax_op, dim, keepdim, axis, keepdims)
@@ -647,12 +607,6 @@ def cumsum(input, dim, *, dtype=None, out=None):
         IndexError: a dimension is out of range.
 
     Also: `Tensor.cumsum`, `Tensor.cumsum_` in place.
-
-    Example:
-        >>> input = opweave.tensor([[3, 1, 2], [4, 6, 5]])
-        >>> opweave.cumsum(input, dim=1)
-        tensor([[ 3,  4,  6],
-                [ 4, 10, 15]])
     """
     if type(input) is Tensor and type(dim) is int and dtype is None and out is None:
         try:
@@ -844,13 +798,13 @@ def addmm_(self, mat1, mat2, *, beta=1, alpha=1):
 _addmm_op.function = addmm
 
 
-def scatter(input, dim, index, src=None, *, reduce=None, value=None, out=None):
+def scatter(input, dim, index, src, *, reduce=None, out=None):
     """Writes each element of `src`, or one number, to where `index` says along `dim`, or the larger of both.
 
     Args:
-        input (Tensor).
+        input (Tensor or number).
         dim (int): dimension or dimensions to work along; negative ones count from the end.
-        index (Tensor).
+        index (Tensor or number).
         src (Tensor or number).
         reduce (text, optional).
         out: tensor to write the result to; it is resized when its shape differs.
@@ -865,10 +819,6 @@ def scatter(input, dim, index, src=None, *, reduce=None, value=None, out=None):
 
     Also: `Tensor.scatter`, `Tensor.scatter_` in place.
     """
-    if value is not None:
-        src = _indexing_calls.number(_scatter_op, "src", src, "value", value)
-    if type(src) is not Tensor:
-        src = _indexing_calls.number_tensor(src)
     if type(input) is type(index) is type(src) is Tensor and out is None:
         try:
             h = _indexing(_SCATTER, input._h, index._h, src._h, 0.0, dim, _scatter_words[reduce], 0, 0.0, 0)
@@ -881,12 +831,8 @@ def scatter(input, dim, index, src=None, *, reduce=None, value=None, out=None):
     return _indexing_calls.call(_scatter_op, (input, index, src,), (), (dim, reduce, ), out, _dispatch.NEW if out is None else _dispatch.OUT)
 
 
-def scatter_(self, dim, index, src=None, *, reduce=None, value=None):
+def scatter_(self, dim, index, src, *, reduce=None):
     """In-place version of `scatter`."""
-    if value is not None:
-        src = _indexing_calls.number(_scatter_op, "src", src, "value", value)
-    if type(src) is not Tensor:
-        src = _indexing_calls.number_tensor(src)
     if type(self) is type(index) is type(src) is Tensor:
         try:
             h = _indexing(_SCATTER, self._h, index._h, src._h, 0.0, dim, _scatter_words[reduce], 0, self._h, 1)
@@ -938,81 +884,6 @@ def __rmatmul__(self, other):
 _matmul_op.function = matmul
 
 
-def uniform_(self, from_=0.0, to=1.0, *, generator=None):
-    """Fills the tensor with numbers from the uniform distribution.
-
-    Args:
-        input (Tensor or number).
-        from_ (float, optional).
-        to (float, optional).
-        generator (Generator, optional): whose stream is drawn from; the default generator's unless given.
-
-    Returns:
-        The tensor itself, filled.
-
-    Raises:
-        TypeError: an argument has the wrong type.
-        NotImplementedError: a dtype is not float32.
-
-    Also: `Tensor.uniform_`.
-    """
-    if type(self) is Tensor and generator is None:
-        try:
-            if _random_fill(_UNIFORM_, self._h, 0.0, 0.0, from_, to, 0, 0, 0, 0):
-                return self
-        except (TypeError, OverflowError):
-            pass
-    return _random_calls.fill(_uniform__op, self, (), (("from_", from_), ("to", to), ), (), generator)
-_uniform__op.function = uniform_
-
-
-def random_(self, from_=_dispatch.MISSING, to=_dispatch.MISSING, *, generator=None):
-    """Fills the tensor with integers.
-
-    Args:
-        input (Tensor or number).
-        from_ (int, optional).
-        to (int, optional).
-        generator (Generator, optional): whose stream is drawn from; the default generator's unless given.
-
-    Returns:
-        The tensor itself, filled.
-
-    Raises:
-        TypeError: an argument has the wrong type.
-        NotImplementedError: a dtype is not int64.
-
-    Also: `Tensor.random_`.
-    """
-    return _random_calls.fill(_random__op, self, (), (), (("from_", from_), ("to", to), ), generator)
-_random__op.function = random_
-
-
-def rand(size=_dispatch.MISSING, *more, generator=None, dtype=None, out=None, requires_grad=False):
-    """Tensor of numbers from the uniform distribution.
-
-    Args:
-        size (list of ints): sizes of the result, one tuple or separate integers.
-        generator (Generator, optional): whose stream is drawn from; the default generator's unless given.
-        dtype (dtype, optional): dtype of the result, converted to before computing.
-        out: tensor to write the result to; it is resized when its shape differs.
-
-    Returns:
-        Tensor, contiguous; its dtype is `dtype`, or follows from the numbers given, or is the default dtype.
-
-    Raises:
-        TypeError: an argument has the wrong type.
-        NotImplementedError: a dtype is not float32.
-    """
-    if type(size) is int:
-        size = (size, *more)
-    elif more:
-        size = _dispatch.separate(_rand_op, size, more)
-    result = _dispatch.factory(_rand_op, size, (), dtype, out, default=11, requires_grad=requires_grad)
-    return result.uniform_(generator=generator)
-_rand_op.function = rand
-
-
 METHODS = {
     "neg": neg,
     "neg_": neg_,
@@ -1050,8 +921,6 @@ METHODS = {
     "matmul": matmul,
     "__matmul__": __matmul__,
     "__rmatmul__": __rmatmul__,
-    "uniform_": uniform_,
-    "random_": random_,
 }
 FUNCTIONS = {
     "neg": neg,
@@ -1071,7 +940,6 @@ FUNCTIONS = {
     "addmm": addmm,
     "scatter": scatter,
     "matmul": matmul,
-    "rand": rand,
 }
 # The mixin of class Tensor.
 TensorMethods = type("TensorMethods", (), {"__slots__": (), "__module__": "opweave", **METHODS})
