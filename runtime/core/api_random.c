@@ -6,7 +6,7 @@ static ow_generator *generator_at(uintptr_t g) { return g ? (ow_generator *)g : 
 
 double random_fill(int32_t op, double t, double a, double b, double x, double y, int64_t i, int64_t j, int32_t given,
                    uintptr_t generator) {
-    ow_draw f = {.op = ow_op_get(op),
+    ow_random_call f = {.op = ow_op_get(op),
                  .target = ow_unpack(t),
                  .inputs = {ow_unpack(a), ow_unpack(b)},
                  .numbers = {x, y},

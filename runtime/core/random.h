@@ -52,7 +52,7 @@ const ow_random_kernels *ow_random_kernels_now(void);
 
 /* ---- fills (random_fill.c) ---------------------------------------------------------------------------------- */
 
-typedef struct ow_draw {
+typedef struct ow_random_call {
     const ow_op *op;
     ow_tensor *target;
     ow_tensor *inputs[2];  /* NULL: absent */
@@ -67,24 +67,24 @@ typedef struct ow_draw {
     int64_t first;
     uint64_t range;
     int wide;
-} ow_draw;
+} ow_random_call;
 
 /* A distribution. `prepare` checks the arguments: 1, or 0 with the error set. `generate` computes the next n elements in
  * the dtype `compute` (OW_PROMOTED: that in which the target's dtype computes). */
 typedef struct ow_distribution {
     const char *kernel; /* torch's name of the loop, for messages */
     int compute;
-    int (*prepare)(ow_draw *f);
-    void (*generate)(ow_draw *f, char *out, int64_t n);
-    int (*fill)(ow_draw *f); /* instead of `generate`: fills the target as a whole; 1, or 0 with the error set */
+    int (*prepare)(ow_random_call *f);
+    void (*generate)(ow_random_call *f, char *out, int64_t n);
+    int (*fill)(ow_random_call *f); /* instead of `generate`: fills the target as a whole; 1, or 0 with the error set */
 } ow_distribution;
 
 #define OW_DECLARE_DISTRIBUTION(name) extern const ow_distribution ow_distribution_##name;
 OW_DISTRIBUTIONS(OW_DECLARE_DISTRIBUTION)
 
 /* Fills a tensor in place; it is returned, or NULL with the error set. */
-ow_tensor *ow_random_fill(ow_draw *f);
+ow_tensor *ow_random_fill(ow_random_call *f);
 /* The elements one after the other in memory order, as many at a time as pass through a buffer. */
-void ow_fill_elements(ow_draw *f, const ow_distribution *d);
+void ow_fill_elements(ow_random_call *f, const ow_distribution *d);
 
 #endif

@@ -8,7 +8,7 @@ static double element(const char *row, int dtype, int64_t k) {
     return dtype == OW_FLOAT64 ? ((const double *)row)[k] : (double)((const float *)row)[k];
 }
 
-static int accept(ow_draw *f) {
+static int accept(ow_random_call *f) {
     (void)f;
     return 1;
 }
@@ -40,7 +40,7 @@ static int64_t poisson_product(ow_generator *g, double rate) {
     }
 }
 
-static void generate_poisson(ow_draw *f, char *out, int64_t n) {
+static void generate_poisson(ow_random_call *f, char *out, int64_t n) {
     int dtype = ow_compute_dtype[f->inputs[0]->dtype];
     int64_t *counts = (int64_t *)out;
     for (int64_t k = 0; k < n; k++) {
@@ -118,7 +118,7 @@ static double binomial(const binomial_source *s, double count, double prob) {
     return prob <= 0.5 ? found : rounded(s, count - found);
 }
 
-static void generate_binomial(ow_draw *f, char *out, int64_t n) {
+static void generate_binomial(ow_random_call *f, char *out, int64_t n) {
     int dtype = f->target->dtype;
     const binomial_source source = {f->generator, dtype == OW_FLOAT32};
     double *counts = (double *)out;
@@ -164,7 +164,7 @@ static int64_t search(const double *cumulated, int64_t n, double u) {
 }
 
 /* The target has a row of choices for each row of weights; both are contiguous. */
-static int fill_choices(ow_draw *f) {
+static int fill_choices(ow_random_call *f) {
     const ow_tensor *w = f->inputs[0];
     int64_t n = w->sizes[w->ndim - 1], rows = n ? w->numel / n : 0, *out = (int64_t *)f->target->data;
     int64_t count = f->target->sizes[f->target->ndim - 1];

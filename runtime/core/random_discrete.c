@@ -67,14 +67,14 @@ static int within(int dtype, int64_t value, const char *what) {
     return inside;
 }
 
-static void set_range(ow_draw *f, int64_t first, uint64_t range, int wide) {
+static void set_range(ow_random_call *f, int64_t first, uint64_t range, int wide) {
     f->first = first;
     f->range = range;
     f->wide = wide;
 }
 
 /* Without bounds: from 0 to the largest integer, or to the last one up to which a floating dtype has all integers. */
-static int prepare_unbounded(ow_draw *f) {
+static int prepare_unbounded(ow_random_call *f) {
     int dtype = f->target->dtype;
     if (dtype == OW_UINT16 || dtype == OW_UINT32 || dtype == OW_UINT64) {
         ow_fail(OW_NOT_IMPLEMENTED, "\"random_kernel_cpu\" not implemented for '%s'", ow_dtype_scalar_names[dtype]);
@@ -86,7 +86,7 @@ static int prepare_unbounded(ow_draw *f) {
 }
 
 /* From `from` to the largest value; from the lowest int64 all 64 bits are taken. */
-static int prepare_half_bounded(ow_draw *f, int64_t from) {
+static int prepare_half_bounded(ow_random_call *f, int64_t from) {
     int dtype = f->target->dtype, digits = precision(dtype);
     int64_t last = digits ? (int64_t)1 << digits : largest_integer(dtype);
     if (from == INT64_MIN) {
@@ -115,7 +115,7 @@ static int prepare_half_bounded(ow_draw *f, int64_t from) {
     return 1;
 }
 
-static int prepare_integers(ow_draw *f) {
+static int prepare_integers(ow_random_call *f) {
     int dtype = f->target->dtype;
     if (!f->given) return prepare_unbounded(f);
     int64_t from = f->given == 1 ? 0 : f->integers[0], to = f->integers[f->given - 1];
@@ -141,7 +141,7 @@ static int prepare_integers(ow_draw *f) {
     return 1;
 }
 
-static void generate_integers(ow_draw *f, char *out, int64_t n) {
+static void generate_integers(ow_random_call *f, char *out, int64_t n) {
     int64_t *values = (int64_t *)out;
     uint32_t draws[OW_BLOCK];
     for (int64_t at = 0; at < n && !f->wide; at += OW_BLOCK) {
@@ -163,7 +163,7 @@ const ow_distribution ow_distribution_integers = {.kernel = "random_from_to_kern
 
 /* ---- bernoulli ------------------------------------------------------------------------------------------------ */
 
-static int prepare_bernoulli(ow_draw *f) {
+static int prepare_bernoulli(ow_random_call *f) {
     const ow_tensor *p = f->inputs[0];
     f->probability = 0.5;
     if (!p) return 1;
@@ -187,7 +187,7 @@ static void fail_probability(void) {
 }
 
 /* Against probabilities of single precision or less one draw is compared, against others a double uniform number. */
-static void generate_bernoulli(ow_draw *f, char *out, int64_t n) {
+static void generate_bernoulli(ow_random_call *f, char *out, int64_t n) {
     _Alignas(64) double uniform[OW_BLOCK];
     for (int64_t at = 0; at < n; at += OW_BLOCK) {
         int64_t count = n - at < OW_BLOCK ? n - at : OW_BLOCK;
@@ -232,7 +232,7 @@ static const char *integer_name(int dtype) {
     }
 }
 
-static int prepare_permutation(ow_draw *f) {
+static int prepare_permutation(ow_random_call *f) {
     int dtype = f->target->dtype, digits = precision(dtype);
     int64_t n = f->target->numel;
     if (!digits && n > largest_integer(dtype)) {
@@ -277,7 +277,7 @@ static void shuffle_long(ow_generator *g, int64_t *a, int64_t n) {
     }
 }
 
-static int fill_permutation(ow_draw *f) {
+static int fill_permutation(ow_random_call *f) {
     ow_tensor *t = f->target;
     int64_t n = t->numel;
     int is_long = n >= LONG_PERMUTATION, dtype = is_long ? OW_INT64 : OW_UINT32;

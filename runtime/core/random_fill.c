@@ -70,7 +70,7 @@ static void store(cursor *c, ow_cast cast, const char *buffer, int64_t itemsize,
     }
 }
 
-void ow_fill_elements(ow_draw *f, const ow_distribution *d) {
+void ow_fill_elements(ow_random_call *f, const ow_distribution *d) {
     ow_tensor *t = f->target;
     int compute = d->compute == OW_PROMOTED ? ow_compute_dtype[t->dtype] : d->compute;
     int64_t itemsize = ow_itemsize(compute);
@@ -91,7 +91,7 @@ void ow_fill_elements(ow_draw *f, const ow_distribution *d) {
 
 /* The input's elements as they pair with those of the target, in the order in which they are visited and in the dtype
  * that they are computed in. */
-static ow_tensor *aligned(const ow_draw *f, ow_tensor *input) {
+static ow_tensor *aligned(const ow_random_call *f, ow_tensor *input) {
     int64_t strides[OW_MAX_DIMS];
     const ow_tensor *t = f->target;
     ow_dense_strides(t, strides);
@@ -109,7 +109,7 @@ static const ow_distribution *find(const ow_op *op) {
     return ow_fail(OW_NOT_IMPLEMENTED, "%s: this opweave has no distribution '%s'", op->name, op->library);
 }
 
-static int run(ow_draw *f, const ow_distribution *d) {
+static int run(ow_random_call *f, const ow_distribution *d) {
     void *token = ow_generator_lock(f->generator, (int64_t)((double)f->target->numel * f->op->cost));
     int done = 1;
     if (d->fill) done = d->fill(f);
@@ -118,7 +118,7 @@ static int run(ow_draw *f, const ow_distribution *d) {
     return done;
 }
 
-ow_tensor *ow_random_fill(ow_draw *f) {
+ow_tensor *ow_random_fill(ow_random_call *f) {
     const ow_distribution *d = find(f->op);
     ow_tensor *t = f->target, *copies[2] = {NULL, NULL};
     if (!d) return NULL;

@@ -21,7 +21,7 @@ static double largest(int dtype) {
     }
 }
 
-static int prepare_uniform(ow_draw *f) {
+static int prepare_uniform(ow_random_call *f) {
     double from = f->numbers[0], to = f->numbers[1], limit = largest(f->target->dtype);
     const char *name = ow_type_names[f->target->dtype], *end = NULL;
     if (!(from >= -limit && from <= limit)) end = "from";
@@ -52,7 +52,7 @@ static float rounded(int dtype, float value) {
     return value;
 }
 
-static void generate_uniform(ow_draw *f, char *out, int64_t n) {
+static void generate_uniform(ow_random_call *f, char *out, int64_t n) {
     int dtype = f->target->dtype;
     if (dtype == OW_FLOAT64) {
         ow_draw_doubles(f->generator, (double *)out, n, f->numbers[0], f->numbers[1]);
@@ -73,7 +73,7 @@ const ow_distribution ow_distribution_uniform = {
 
 enum { PAIRS = 8, NORMAL_BLOCK = 2 * PAIRS }; /* Box-Muller works on blocks: 8 radii, then 8 angles */
 
-static int prepare_normal(ow_draw *f) {
+static int prepare_normal(ow_random_call *f) {
     if (f->numbers[1] >= 0) return 1;
     return refuse("normal expects std >= 0.0, but found std %g", f->numbers[1]);
 }
@@ -103,7 +103,7 @@ static void transform(void *context, int64_t begin, int64_t end) {
 }
 
 /* Uniform numbers one after the other, then their transformation, which threads share. */
-static void draw_blocks(const ow_draw *f, char *data, int dtype, int64_t n) {
+static void draw_blocks(const ow_random_call *f, char *data, int dtype, int64_t n) {
     if (dtype == OW_FLOAT64) ow_draw_doubles(f->generator, (double *)data, n, 0, 1);
     else ow_draw_floats(f->generator, (float *)data, n, 0, 1);
     normal_blocks b = {data, dtype, f->numbers[0], f->numbers[1]};
@@ -111,7 +111,7 @@ static void draw_blocks(const ow_draw *f, char *data, int dtype, int64_t n) {
 }
 
 /* Elements behind the last full block: one block more over the last 16 elements, from draws of its own. */
-static void fill_blocks(const ow_draw *f) {
+static void fill_blocks(const ow_random_call *f) {
     const ow_tensor *t = f->target;
     int compute = ow_compute_dtype[t->dtype];
     int64_t n = t->numel, itemsize = ow_itemsize(t->dtype);
@@ -133,14 +133,14 @@ static void fill_blocks(const ow_draw *f) {
     }
 }
 
-static void generate_normal(ow_draw *f, char *out, int64_t n) {
+static void generate_normal(ow_random_call *f, char *out, int64_t n) {
     double *values = (double *)out;
     for (int64_t k = 0; k < n; k++) values[k] = fma(ow_draw_normal(f->generator), f->numbers[1], f->numbers[0]);
 }
 
 static const ow_distribution single_normals = {.compute = OW_FLOAT64, .generate = generate_normal};
 
-static int fill_normal(ow_draw *f) {
+static int fill_normal(ow_random_call *f) {
     if (f->target->numel >= NORMAL_BLOCK && f->target->flags & OW_CONTIGUOUS) fill_blocks(f);
     else ow_fill_elements(f, &single_normals);
     return 1;
@@ -149,12 +149,12 @@ static int fill_normal(ow_draw *f) {
 const ow_distribution ow_distribution_normal = {
     .kernel = "normal_kernel_cpu", .prepare = prepare_normal, .fill = fill_normal};
 
-static int prepare_log_normal(ow_draw *f) {
+static int prepare_log_normal(ow_random_call *f) {
     if (f->numbers[1] > 0) return 1;
     return refuse("log_normal_ expects std > 0.0, but found std=%g", f->numbers[1]);
 }
 
-static void generate_log_normal(ow_draw *f, char *out, int64_t n) {
+static void generate_log_normal(ow_random_call *f, char *out, int64_t n) {
     generate_normal(f, out, n);
     for (int64_t k = 0; k < n; k++) ((double *)out)[k] = exp(((double *)out)[k]);
 }
@@ -166,7 +166,7 @@ const ow_distribution ow_distribution_log_normal = {.kernel = "log_normal_cpu",
 
 /* ---- by inversion of the distribution function ---------------------------------------------------------------- */
 
-static int is_floating(const ow_draw *f, const char *distribution, const char *name) {
+static int is_floating(const ow_random_call *f, const char *distribution, const char *name) {
     if (ow_dtype_kinds[f->target->dtype] == OW_KIND_FLOATING) return 1;
     ow_fail(OW_RUNTIME_ERROR,
             "%s distribution is a continuous probability distribution. dtype must be a floating point but you specified %s",
@@ -174,13 +174,13 @@ static int is_floating(const ow_draw *f, const char *distribution, const char *n
     return 0;
 }
 
-static int prepare_exponential(ow_draw *f) {
+static int prepare_exponential(ow_random_call *f) {
     if (!is_floating(f, "Exponential", ow_dtype_scalar_names[f->target->dtype])) return 0;
     if (f->numbers[0] > 0) return 1;
     return refuse("exponential_ expects lambda > 0.0, but found lambda=%g", f->numbers[0]);
 }
 
-static void generate_exponential(ow_draw *f, char *out, int64_t n) {
+static void generate_exponential(ow_random_call *f, char *out, int64_t n) {
     double *values = (double *)out, scale = -1 / f->numbers[0];
     ow_draw_doubles(f->generator, values, n, 0, 1);
     for (int64_t k = 0; k < n; k++) values[k] = scale * log1p(-values[k]);
@@ -191,13 +191,13 @@ const ow_distribution ow_distribution_exponential = {.kernel = "exponential_cpu"
                                                      .prepare = prepare_exponential,
                                                      .generate = generate_exponential};
 
-static int prepare_cauchy(ow_draw *f) {
+static int prepare_cauchy(ow_random_call *f) {
     if (!is_floating(f, "Cauchy", ow_type_names[f->target->dtype])) return 0;
     if (f->numbers[1] > 0) return 1;
     return refuse("cauchy_ expects sigma > 0.0, but found sigma=%g", f->numbers[1]);
 }
 
-static void generate_cauchy(ow_draw *f, char *out, int64_t n) {
+static void generate_cauchy(ow_random_call *f, char *out, int64_t n) {
     double *values = (double *)out;
     ow_draw_doubles(f->generator, values, n, 0, 1);
     for (int64_t k = 0; k < n; k++) values[k] = fma(f->numbers[1], tan(M_PI * (values[k] - 0.5)), f->numbers[0]);
@@ -206,12 +206,12 @@ static void generate_cauchy(ow_draw *f, char *out, int64_t n) {
 const ow_distribution ow_distribution_cauchy = {
     .kernel = "cauchy_cpu", .compute = OW_FLOAT64, .prepare = prepare_cauchy, .generate = generate_cauchy};
 
-static int prepare_geometric(ow_draw *f) {
+static int prepare_geometric(ow_random_call *f) {
     if (f->numbers[0] > 0 && f->numbers[0] < 1) return 1;
     return refuse("geometric_ expects p to be in (0, 1), but got p=%g", f->numbers[0]);
 }
 
-static void generate_geometric(ow_draw *f, char *out, int64_t n) {
+static void generate_geometric(ow_random_call *f, char *out, int64_t n) {
     double *values = (double *)out, scale = log1p(-f->numbers[0]);
     ow_draw_doubles(f->generator, values, n, 0, 1);
     for (int64_t k = 0; k < n; k++) values[k] = ceil(log(values[k]) / scale);

@@ -21,6 +21,7 @@ extern const ow_op ow_op_scatter;
 extern const ow_op ow_op_uniform_;
 extern const ow_op ow_op_random_;
 extern const ow_op ow_op_rand;
+extern const ow_op ow_op_softmax;
 
 extern const ow_op *const ow_builtin_ops[];
 extern const int32_t ow_builtin_count;
@@ -45,5 +46,6 @@ const ow_op *const ow_builtin_ops[] = {
     &ow_op_uniform_,
     &ow_op_random_,
     &ow_op_rand,
+    &ow_op_softmax,
 };
-const int32_t ow_builtin_count = 19;
+const int32_t ow_builtin_count = 20;

@@ -18,6 +18,7 @@ const ow_op ow_op_rand = {
     .absent = { 0 },
     .natural = { 0 },
     .needs_elements = 0,
+    .results = 1,
     .opmath_number = 0,
     .dtypes = 1u << OW_FLOAT32,
     .refusal = NULL,

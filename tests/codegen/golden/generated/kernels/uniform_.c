@@ -12,6 +12,7 @@ const ow_op ow_op_uniform_ = {
     .absent = { OW_REQUIRED },
     .natural = { NULL },
     .needs_elements = 0,
+    .results = 1,
     .opmath_number = 0,
     .dtypes = 1u << OW_FLOAT32,
     .refusal = NULL,

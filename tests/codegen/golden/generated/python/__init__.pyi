@@ -167,4 +167,5 @@ __all__ = [
     "scatter",
     "matmul",
     "rand",
+    "softmax",
 ]

@@ -5,6 +5,7 @@ from ._C import lib as _lib
 from . import composites as _composites
 from . import dispatch as _dispatch
 from . import indexing_calls as _indexing_calls
+from . import random_calls as _random_calls
 from . import several as _several
 from .allocation import *  # noqa: F403  (for composites, as the next ones)
 from .arrays import *  # noqa: F403
@@ -15,12 +16,13 @@ from .normalizing import *  # noqa: F403
 from .ordering import *  # noqa: F403
 from .padding import *  # noqa: F403
 from .rearranging import *  # noqa: F403
+from .sampling import *  # noqa: F403
 from .reductions import *  # noqa: F403
 from .sections import *  # noqa: F403
 from .shapes import *  # noqa: F403
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "4600bcb7"
+INTERFACE = "a2cce715"
 
 _call1 = _lib.call1
 _call2 = _lib.call2
@@ -48,6 +50,7 @@ _factory3i = _lib.factory3i
 _dtype_of = _lib.dtype
 _dtype_class = _dispatch.dtype_class
 _indexing = _lib.indexing
+_random_fill = _lib.random_fill
 
 _NEG = 0
 _neg_op = _dispatch.Op(_NEG, "neg", ("input", ), ())
@@ -84,6 +87,14 @@ _scatter_op = _dispatch.Op(_SCATTER, "scatter", ("input", "index", "src", ), ())
 _scatter_words = { 'max': 0, None: _dispatch.NONE, }
 _indexing_calls.describe(_scatter_op, ("input", "dim", "index", "src", "reduce", ), ("dim", "reduce", ), ("src", ), _scatter_words, 'reduce argument must be max.')
 _matmul_op = _dispatch.Op(-1, "matmul", ("input", "other", ), refused=(0, 1, 2, 3, 4, 5, 6, 7, 8))
+_UNIFORM_ = 16
+_uniform__op = _dispatch.Op(_UNIFORM_, "uniform_", ("input", ), ())
+_RANDOM_ = 17
+_random__op = _dispatch.Op(_RANDOM_, "random_", ("input", ), ())
+_RAND = 18
+_rand_op = _dispatch.Op(_RAND, "rand", (), ())
+_SOFTMAX = 19
+_softmax_op = _dispatch.Op(_SOFTMAX, "softmax", ("input", ), (), one_dim=True)
 
 
 def neg(input, *, out=None):
@@ -103,6 +114,11 @@ def neg(input, *, out=None):
         RuntimeError: a dtype is not int8 or float32.
 
     Also: `-(a)`, `Tensor.neg`, `Tensor.neg_` in place, `negative`.
+
+    Example:
+        >>> input = opweave.tensor([-1.0, 0.5, 2.0])
+        >>> opweave.neg(input)
+        tensor([ 1.0000, -0.5000, -2.0000])
     """
     if type(input) is Tensor:
         if out is None:
@@ -141,6 +157,11 @@ def exp(input, *, out=None):
         NotImplementedError: a dtype is not floating.
 
     Also: `Tensor.exp`, `Tensor.exp_` in place.
+
+    Example:
+        >>> input = opweave.tensor([-1.0, 0.5, 2.0])
+        >>> opweave.exp(input)
+        tensor([0.3679, 1.6487, 7.3891])
     """
     if type(input) is Tensor:
         if out is None:
@@ -182,6 +203,12 @@ def add(input, other, *, alpha=1, out=None):
         RuntimeError: the shapes do not fit together.
 
     Also: `a + b`, `Tensor.add`, `Tensor.add_` in place.
+
+    Example:
+        >>> input = opweave.tensor([-1.0, 0.5, 2.0])
+        >>> other = opweave.tensor([0.5, 2.0, 4.0])
+        >>> opweave.add(input, other)
+        tensor([-0.5000,  2.5000,  6.0000])
     """
     if type(input) is Tensor and alpha == 1:
         if out is None:
@@ -451,6 +478,13 @@ def where(condition, input, other, *, out=None):
         RuntimeError: the shapes do not fit together.
 
     Also: `Tensor.where`.
+
+    Example:
+        >>> condition = opweave.tensor([True, False, True])
+        >>> input = opweave.tensor([0.5, 2.0, 4.0])
+        >>> other = opweave.tensor([1.0, 3.0, 0.25])
+        >>> opweave.where(condition, input, other)
+        tensor([0.5000, 3.0000, 4.0000])
     """
     if type(condition) is type(input) is type(other) is Tensor and out is None:
         h = _call3(_WHERE, condition._h, input._h, other._h)
@@ -523,6 +557,11 @@ def mean(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, kee
         IndexError: a dimension is out of range.
 
     Also: `Tensor.mean`.
+
+    Example:
+        >>> input = opweave.tensor([[3.0, 1.0, 2.0], [4.0, 6.0, 5.0]])
+        >>> opweave.mean(input, dim=1)
+        tensor([2., 5.])
     """
     if axis is not None or keepdims is not None:
         dim, keepdim = _dispatch.numpy_names(_mean_op, dim, keepdim, axis, keepdims)
@@ -565,6 +604,11 @@ def amax(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
         IndexError: a dimension is out of range.
 
     Also: `Tensor.amax`.
+
+    Example:
+        >>> input = opweave.tensor([[3, 1, 2], [4, 6, 5]])
+        >>> opweave.amax(input, dim=1)
+        tensor([3, 6])
     """
     if axis is not None or keepdims is not None:
         dim, keepdim = _dispatch.numpy_names(_amax_op, dim, keepdim, axis, keepdims)
@@ -607,6 +651,12 @@ def cumsum(input, dim, *, dtype=None, out=None):
         IndexError: a dimension is out of range.
 
     Also: `Tensor.cumsum`, `Tensor.cumsum_` in place.
+
+    Example:
+        >>> input = opweave.tensor([[3, 1, 2], [4, 6, 5]])
+        >>> opweave.cumsum(input, dim=1)
+        tensor([[ 3,  4,  6],
+                [ 4, 10, 15]])
     """
     if type(input) is Tensor and type(dim) is int and dtype is None and out is None:
         try:
@@ -798,13 +848,13 @@ def addmm_(self, mat1, mat2, *, beta=1, alpha=1):
 _addmm_op.function = addmm
 
 
-def scatter(input, dim, index, src, *, reduce=None, out=None):
+def scatter(input, dim, index, src=None, *, reduce=None, value=None, out=None):
     """Writes each element of `src`, or one number, to where `index` says along `dim`, or the larger of both.
 
     Args:
-        input (Tensor or number).
+        input (Tensor).
         dim (int): dimension or dimensions to work along; negative ones count from the end.
-        index (Tensor or number).
+        index (Tensor).
         src (Tensor or number).
         reduce (text, optional).
         out: tensor to write the result to; it is resized when its shape differs.
@@ -819,6 +869,10 @@ def scatter(input, dim, index, src, *, reduce=None, out=None):
 
     Also: `Tensor.scatter`, `Tensor.scatter_` in place.
     """
+    if value is not None:
+        src = _indexing_calls.number(_scatter_op, "src", src, "value", value)
+    if type(src) is not Tensor:
+        src = _indexing_calls.number_tensor(src)
     if type(input) is type(index) is type(src) is Tensor and out is None:
         try:
             h = _indexing(_SCATTER, input._h, index._h, src._h, 0.0, dim, _scatter_words[reduce], 0, 0.0, 0)
@@ -831,8 +885,12 @@ def scatter(input, dim, index, src, *, reduce=None, out=None):
     return _indexing_calls.call(_scatter_op, (input, index, src,), (), (dim, reduce, ), out, _dispatch.NEW if out is None else _dispatch.OUT)
 
 
-def scatter_(self, dim, index, src, *, reduce=None):
+def scatter_(self, dim, index, src=None, *, reduce=None, value=None):
     """In-place version of `scatter`."""
+    if value is not None:
+        src = _indexing_calls.number(_scatter_op, "src", src, "value", value)
+    if type(src) is not Tensor:
+        src = _indexing_calls.number_tensor(src)
     if type(self) is type(index) is type(src) is Tensor:
         try:
             h = _indexing(_SCATTER, self._h, index._h, src._h, 0.0, dim, _scatter_words[reduce], 0, self._h, 1)
@@ -884,6 +942,104 @@ def __rmatmul__(self, other):
 _matmul_op.function = matmul
 
 
+def uniform_(self, from_=0.0, to=1.0, *, generator=None):
+    """Fills the tensor with numbers from the uniform distribution.
+
+    Args:
+        input (Tensor or number).
+        from_ (float, optional).
+        to (float, optional).
+        generator (Generator, optional): whose stream is drawn from; the default generator's unless given.
+
+    Returns:
+        The tensor itself, filled.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        NotImplementedError: a dtype is not float32.
+
+    Also: `Tensor.uniform_`.
+    """
+    if type(self) is Tensor and generator is None:
+        try:
+            if _random_fill(_UNIFORM_, self._h, 0.0, 0.0, from_, to, 0, 0, 0, 0):
+                return self
+        except (TypeError, OverflowError):
+            pass
+    return _random_calls.fill(_uniform__op, self, (), (("from_", from_), ("to", to), ), (), generator)
+_uniform__op.function = uniform_
+
+
+def random_(self, from_=_dispatch.MISSING, to=_dispatch.MISSING, *, generator=None):
+    """Fills the tensor with integers.
+
+    Args:
+        input (Tensor or number).
+        from_ (int, optional).
+        to (int, optional).
+        generator (Generator, optional): whose stream is drawn from; the default generator's unless given.
+
+    Returns:
+        The tensor itself, filled.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        NotImplementedError: a dtype is not int64.
+
+    Also: `Tensor.random_`.
+    """
+    return _random_calls.fill(_random__op, self, (), (), (("from_", from_), ("to", to), ), generator)
+_random__op.function = random_
+
+
+def rand(size=_dispatch.MISSING, *more, generator=None, dtype=None, out=None, requires_grad=False):
+    """Tensor of numbers from the uniform distribution.
+
+    Args:
+        size (list of ints): sizes of the result, one tuple or separate integers.
+        generator (Generator, optional): whose stream is drawn from; the default generator's unless given.
+        dtype (dtype, optional): dtype of the result, converted to before computing.
+        out: tensor to write the result to; it is resized when its shape differs.
+
+    Returns:
+        Tensor, contiguous; its dtype is `dtype`, or follows from the numbers given, or is the default dtype.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        NotImplementedError: a dtype is not float32.
+    """
+    if type(size) is int:
+        size = (size, *more)
+    elif more:
+        size = _dispatch.separate(_rand_op, size, more)
+    result = _dispatch.factory(_rand_op, size, (), dtype, out, default=11, requires_grad=requires_grad)
+    return result.uniform_(generator=generator)
+_rand_op.function = rand
+
+
+def softmax(input, dim, dtype=None, *, out=None):
+    """Exponentials of the elements, scaled to sum to one along `dim`.
+
+    Args:
+        input (Tensor or number).
+        dim (int): dimension or dimensions to work along; negative ones count from the end.
+        dtype (dtype, optional): dtype of the result, converted to before computing.
+        out: tensor to write the result to; it is resized when its shape differs.
+
+    Returns:
+        Tensor; dtype: the dtype that the inputs promote to.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        NotImplementedError: a dtype is not floating.
+        IndexError: a dimension is out of range.
+
+    Also: `Tensor.softmax`.
+    """
+    return _several.call(_softmax_op, input, dim, False, dtype, (), out)
+_softmax_op.function = softmax
+
+
 METHODS = {
     "neg": neg,
     "neg_": neg_,
@@ -921,6 +1077,9 @@ METHODS = {
     "matmul": matmul,
     "__matmul__": __matmul__,
     "__rmatmul__": __rmatmul__,
+    "uniform_": uniform_,
+    "random_": random_,
+    "softmax": softmax,
 }
 FUNCTIONS = {
     "neg": neg,
@@ -940,6 +1099,8 @@ FUNCTIONS = {
     "addmm": addmm,
     "scatter": scatter,
     "matmul": matmul,
+    "rand": rand,
+    "softmax": softmax,
 }
 # The mixin of class Tensor.
 TensorMethods = type("TensorMethods", (), {"__slots__": (), "__module__": "opweave", **METHODS})

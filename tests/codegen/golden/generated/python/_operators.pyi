@@ -28,6 +28,7 @@ __all__ = [
     "scatter",
     "matmul",
     "rand",
+    "softmax",
 ]
 
 Number: TypeAlias = bool | int | float
@@ -73,6 +74,8 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
     """Product of matrices."""
 def rand(size: int | Sequence[int], *more: int, generator: Generator | None = None, dtype: dtype | None = None, out: Tensor | None = None, requires_grad: bool = False) -> Tensor:
     """Tensor of numbers from the uniform distribution."""
+def softmax(input: Tensor, dim: int, dtype: dtype | None = None, *, out: Tensor | None = None) -> Tensor:
+    """Exponentials of the elements, scaled to sum to one along `dim`."""
 
 class TensorMethods:
     def neg(self, *, out: Tensor | None = None) -> Tensor:
@@ -151,3 +154,5 @@ class TensorMethods:
         """Fills the tensor with numbers from the uniform distribution."""
     def random_(self, from_: int | None = ..., to: int | None = ..., *, generator: Generator | None = None) -> Tensor:
         """Fills the tensor with integers."""
+    def softmax(self, dim: int, dtype: dtype | None = None, *, out: Tensor | None = None) -> Tensor:
+        """Exponentials of the elements, scaled to sum to one along `dim`."""
