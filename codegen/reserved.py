@@ -44,7 +44,7 @@ _BY_FAMILY: Mapping[Family, frozenset[str]] = {
         {"acc", "count", "done", "from", "half", "j", "lanes", "n", "row", "tail", "to", "values", "x"}
     ),
     Family.VIEW: frozenset({"ints", "lists", "to_shape", "to_strides", "view"}),
-    Family.FACTORY: _LOOPS | {"requires_grad"},
+    Family.FACTORY: _LOOPS | {"code", "requires_grad", "sizes"},
     Family.EXTERN: frozenset(),
     Family.INDEXING: frozenset(),
     Family.RANDOM: frozenset(),
