@@ -56,6 +56,13 @@ class Entry:
     keywords: Mapping[str, str]
     has_out: bool
     inplace: bool
+    reference: str | None
+    trusts: bool  # Python that takes for granted what its arguments other than tensors are
+
+    @property
+    def draws(self) -> bool:
+        """Does it draw random numbers?"""
+        return "generator" in self.keywords
 
 
 @cache
@@ -88,7 +95,9 @@ def forms(described: dict[str, Any]) -> list[Entry]:
         if family == "composite":
             # Some composites are views or factories in all that matters here.
             family = "view" if schema.returns_alias else "factory" if schema.argument("device") else family
-        found.append(Entry(family, promotion, function, name, types, keywords, has_out, inplace))
+        reference = described["reference"]
+        trusts = described["family"] == "composite"
+        found.append(Entry(family, promotion, function, name, types, keywords, has_out, inplace, reference, trusts))
     return found
 
 
@@ -231,11 +240,15 @@ def check_call(call: Call) -> None:
     entry = call.entry
     copies = [plain(each) for each in call.arguments]
     got = outcome(entry, call.arguments, call.keywords)
+    if entry.draws:
+        return  # no two calls are alike
     want = outcome(entry, copies, {name: value for name, value in call.keywords.items() if name != "out"})
     if isinstance(got, Exception):
         if not entry.inplace and call.keywords.get("out") is None and entry.family != "view":
             assert type(got) is type(want), f"{call}: {got!r}, of contiguous arguments {want!r}"
         return
+    if isinstance(want, OverflowError):
+        return  # of a number beyond int64, which only calls with out= accept so far
     if got is NotImplemented or (isinstance(want, Exception) and entry.family in ("view", "factory")):
         return  # whether a view is possible depends on the strides; out gives a factory its dtype
     if isinstance(got, tuple) and isinstance(want, tuple):
@@ -275,7 +288,7 @@ def same(got: Any, want: Any, exact: bool, result: opweave.Tensor, what: str) ->
 
 def check_numpy(call: Call, result: opweave.Tensor) -> None:
     """The function of NumPy of this name gives the same, where operands have dtypes that NumPy has."""
-    function = getattr(np, call.entry.name, None)
+    function = getattr(np, call.entry.name, None) if call.entry.reference is None else None
     tensors = [each for each in call.arguments if isinstance(each, opweave.Tensor)]
     if function is None or call.keywords or len(tensors) != len(call.arguments) or "bfloat16" in str(result.dtype):
         return
@@ -308,7 +321,7 @@ def run_one(random: Random, name: str) -> None:
 
 
 def main(first: int, count: int) -> None:
-    names = sorted(entries())
+    names = sorted(name for name, made in entries().items() if not any(each.trusts for each in made))
     for seed in range(first, first + count):
         name = names[seed % len(names)]
         print(f"fuzzing.py: seed {seed}: {name}", flush=True)

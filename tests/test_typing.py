@@ -31,8 +31,8 @@ MODULE_NAMES = sorted(
     {*opweave.__all__, *_operators.FUNCTIONS, *(name for row in _dtypes.TABLE for name in (row[0], *row[5]))}
 )
 TENSOR_NAMES = sorted(name for name in dir(opweave.Tensor) if name[0] != "_" or name in _operators.METHODS)
-# An element is whatever its dtype says; lists of lists have no type; and so on.
-UNTYPED = {"tolist", "grad", "grad_fn"}
+# An element is whatever its dtype says; lists of lists have no type; `max` is a tensor or a named tuple; and so on.
+UNTYPED = {"tolist", "grad", "grad_fn", "max", "min"}
 
 
 def link_package(folder: Path) -> None:

@@ -27,6 +27,7 @@ def _record(operator: Operator) -> dict[str, object]:
         "out": variants.has_out(operator),
         "dtypes": [dtype.name for dtype in ordered(operator.dtypes)],
         "promotion": operator.promotion.value,
+        "reference": operator.reference,
         "derivatives": {name: derivative.formula for name, derivative in operator.derivatives.items()},
         "tags": operator.tags,
         "line": operator.span.line,

@@ -60,7 +60,8 @@ def _has_suite(operator: Operator) -> bool:
     index must be differs from operator to operator: tests/test_indexing_operators.py has their calls,
     tests/test_random.py those of random numbers."""
     filled = isinstance(operator.body, Factory) and operator.body.fill is not None
-    if operator.family in (Family.INDEXING, Family.RANDOM) or filled:
+    drawn = filled or operator.schema.argument("generator") is not None
+    if operator.family in (Family.INDEXING, Family.RANDOM) or drawn:
         return False
     without = (Family.COMPOSITE, Family.VIEW, Family.REDUCE, Family.SCAN, Family.ROWS)
     return operator.family not in without or operator.reference != "none"

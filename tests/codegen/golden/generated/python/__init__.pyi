@@ -99,6 +99,8 @@ __all__ = [
     "get_num_threads",
     "get_printoptions",
     "get_rng_state",
+    "index_put",
+    "index_put_",
     "initial_seed",
     "is_conj",
     "is_floating_point",
