@@ -15,7 +15,7 @@ from ..dtypes import DType, ordered
 from ..expr import Expr, emit_c, lower
 from ..expr.lower import Env
 from ..expr.typed import Node, Op
-from ..model import Elementwise, End, Extern, Factory, Family, Operator, Reduce, View
+from ..model import Elementwise, End, Extern, Factory, Family, Operator, Reduce, Scan, View
 from ..reference import reference
 from ..schema import base_name
 from .kernels import is_inexact
@@ -150,8 +150,9 @@ def facts(callable: Callable) -> Iterator[tuple[str, object]]:
         yield "fallible", any(emit_c(*each).uses_err for each in _kernels(operator, body))
     if isinstance(body, Reduce):
         yield "refuses_empty", body.refuses_empty
+    if isinstance(body, (Reduce, Scan)):
         steps = (_functions(case.tree, env, of) for case, env, of in typed(operator) if case is body.combine)
-        yield "multiplies", any("mul" in functions for functions in steps)
+        yield "multiplies", any(functions & {"mul", "exp"} for functions in map(frozenset, steps))
     if isinstance(body, View):
         yield "conditional", bool(body.require)
         yield "copies", body.copies

@@ -65,7 +65,7 @@ class Spec:
     dtype_argument: bool = False
     refuses_empty: bool = False
     multiplies: bool = False
-    """Does a reduction multiply, so that the rounding errors of all elements add up?"""
+    """Does a reduction or scan multiply or add exponentials, so that the rounding errors of all elements add up?"""
     signature: str = ""
     """Shapes of an extern operator in the grammar of NumPy's generalised ufuncs."""
     keeps_number: bool = False
