@@ -10,7 +10,7 @@ import keyword
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from . import arguments, bodies, choices, derivatives, submodules
+from . import accepts, arguments, bodies, choices, derivatives, submodules
 from .dtypes import DTYPE_CLASSES, DTYPES, DType, Promotion, lookup_class
 from .errors import Diagnostics, Span, suggest
 from .fields import Entry, Fields, lacks
@@ -23,13 +23,14 @@ from .source import Node, Scalar
 
 BODY_KEYS = tuple(family.value for family in Family)
 KEYS = (
-    "func", "doc", *BODY_KEYS, "accumulate", "aliases", "absent", "choices", "cost", "derivatives", "dtypes", "fixed",
-    "magnitude", "natural", "numbers", "operator", "promotion", "python_module", "reference", "refusal", "signature",
-    "tags", "unused", "variants", "wrap",
+    "func", "doc", *BODY_KEYS, "accepts", "accumulate", "aliases", "absent", "choices", "cost", "derivatives", "dtypes",
+    "fixed", "magnitude", "natural", "numbers", "operator", "promotion", "python_module", "reference", "refusal",
+    "signature", "tags", "unused", "variants", "wrap",
 )  # fmt: skip
 # Keys that only mean something for some bodies.
 ONLY_FOR: Mapping[str, tuple[Family, ...]] = {
     "absent": (Family.ELEMENTWISE,),
+    "accepts": (Family.COMPOSITE,),
     "choices": (Family.ELEMENTWISE,),
     "magnitude": (Family.ELEMENTWISE,),
     "accumulate": (Family.INDEXING,),
@@ -115,6 +116,7 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
         cost=cost,
         unused=frozenset(word.value for word in fields.words("unused")),
         choices=choices.read(entry),
+        accepts=accepts.read(entry),
         text=_text(fields.node.span, source.lines),
     )
 

@@ -16,7 +16,7 @@ from .dtypes import COMPUTE_DTYPES, DType, Promotion, ordered
 from .errors import Span
 from .expr import Expr
 from .expr.geometry import Geometry
-from .schema import Argument, FunctionSchema
+from .schema import Argument, FunctionSchema, Type
 from .source import Scalar
 
 MAX_INPUTS = 3  # OW_MAX_INPUTS and OW_MAX_PARAMS of opweave.h
@@ -264,14 +264,6 @@ class Declaration:
         returns = self.schema.returns
         return tuple(result.name for result in returns if result.name) if len(returns) > 1 else ()
 
-    @property
-    def checked_inputs(self) -> tuple[Argument, ...]:
-        """Leading arguments that must be tensors; composites judge the others themselves."""
-        if self.family is not Family.COMPOSITE:
-            return self.inputs
-        arguments = () if "numbers" in self.tags else self.schema.arguments
-        return tuple(takewhile(lambda argument: argument.is_tensor and not argument.is_optional, arguments))
-
     def place(self, name: str) -> Span:
         """Where the entry gives a name that it defines; the in-place form's is that of the name itself."""
         return self.places.get(name) or self.places.get(name.removesuffix("_")) or self.span
@@ -293,8 +285,22 @@ class Operator(Declaration):
     """Arguments that the body ignores."""
     choices: Mapping[str, Mapping[str, str]]
     """Texts that an argument may be, and the operator that each stands for; the default stands for this one."""
+    accepts: Mapping[str, tuple[Type, ...]]
+    """Types that an argument of a composite may have besides its own."""
     text: str
     """The entry as it stands in the file, for `opweave show`."""
+
+    @property
+    def tensors_only(self) -> tuple[Argument, ...]:
+        """The inputs, which are nothing but tensors; of a composite those that lead."""
+        if self.family is not Family.COMPOSITE:
+            return self.inputs
+        return tuple(
+            takewhile(
+                lambda argument: argument.is_tensor and not argument.is_optional and argument.name not in self.accepts,
+                self.schema.arguments,
+            )
+        )
 
     @property
     def has_dtype_argument(self) -> bool:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from .model import Family, Indexing, Operator, Reduce
-from .schema import Argument, base_name
+from .schema import Argument, ListType, Type, base_name
+from .schema_types import without_optional
 from .variants import (
     has_inplace_argument,
     has_numpy_names,
@@ -45,7 +48,6 @@ def signature(operator: Operator, first: str, *, typed: bool = False, with_out: 
     numbers = operator.family is Family.ELEMENTWISE
     instead = operator.body.numbers if isinstance(operator.body, Indexing) else {}
     renamed = {argument: name for argument, name in instead.items() if argument != name}
-    anywhere = "numbers" in operator.tags
     parts: list[str] = []
     star = False
     for parameter in declared:
@@ -65,8 +67,9 @@ def signature(operator: Operator, first: str, *, typed: bool = False, with_out: 
             parts.append("*")
             star = True
         untyped = not typed or (is_self and first == "self")
-        is_number = anywhere or (numbers and bool(parts)) or parameter.argument.name in instead
-        kind = None if untyped else _type_of(parameter.argument, numbers=is_number)
+        is_number = parameter.argument.is_tensor and ((numbers and bool(parts)) or parameter.argument.name in instead)
+        more = operator.accepts.get(parameter.argument.name, ())
+        kind = None if untyped else _type_of(parameter.argument, is_number, more)
         default = parameter.default
         if operator.family is Family.RANDOM and str(parameter.argument.type) == "int?":
             default = "..." if typed else "_dispatch.MISSING"  # random_(2, None) is not random_(2)
@@ -96,12 +99,14 @@ def _part(name: str, kind: str | None, default: str | None = None) -> str:
     return f"{name}: {kind}" + ("" if default is None else f" = {default}")
 
 
-def _type_of(argument: Argument, numbers: bool) -> str:
-    """The annotation of one argument. `numbers`: may a number take the place of a tensor?"""
-    base = base_name(argument.type)
-    text = _TYPES.get(base, "object")
-    if base == "Tensor" and not argument.is_list:
-        text = "Tensor | Number" if numbers else "Tensor"
-    if argument.is_list:
-        text = "int | Sequence[int]" if str(argument.type).rstrip("?").endswith("[1]") else f"Sequence[{text}]"
-    return f"{text} | None" if argument.is_optional else text
+def _type_of(argument: Argument, numbers: bool, more: Iterable[Type]) -> str:
+    """The annotation of one argument. `numbers`: may a number take the place of a tensor? `more`: further types."""
+    kinds = [_annotation(without_optional(argument.type)), *(["Number"] if numbers else []), *map(_annotation, more)]
+    return " | ".join(dict.fromkeys([*kinds, "None"] if argument.is_optional else kinds))
+
+
+def _annotation(type: Type) -> str:
+    if not isinstance(type, ListType):
+        return _TYPES.get(base_name(type), "object")
+    element = _annotation(type.element)
+    return f"{element} | Sequence[{element}]" if type.size == 1 else f"Sequence[{element}]"

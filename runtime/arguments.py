@@ -140,31 +140,27 @@ def separate(op: Op, first: Any, others: tuple[Any, ...]) -> tuple[Any, ...]:
     return (first, *others)
 
 
-def integers(op: Op, name: str, values: Any) -> list[int]:
+def integers(op: Op, name: str, values: Any, position: int = 1) -> list[int]:
     """A list of integers; one integer stands for a list of one."""
+    argument = f"{op.name}(): argument '{name}'"
+    expected = f"{argument} (position {position}) must be tuple of ints"
     if isinstance(values, (tuple, list)):
         for place, value in enumerate(values):
-            if not hasattr(value, "__index__") or (not place and isinstance(value, bool)):
-                raise TypeError(
-                    f"{op.name}(): argument '{name}' failed to unpack the object at pos {place + 1} with error "
-                    f'"type must be tuple of ints,but got {type_name(value)}"'
-                    if place
-                    else f"{op.name}(): argument '{name}' (position 1) must be tuple of ints, but found element of "
-                    f"type {type_name(value)} at pos 0"
-                )
+            if not place and (isinstance(value, bool) or not hasattr(value, "__index__")):
+                raise TypeError(f"{expected}, but found element of type {type_name(value)} at pos 0")
+            if not hasattr(value, "__index__"):
+                got = f"type must be tuple of ints,but got {type_name(value)}"
+                raise TypeError(f'{argument} failed to unpack the object at pos {place + 1} with error "{got}"')
         found = [operator.index(value) for value in values]
         for place, value in enumerate(found, 1):
             if not -(2**63) <= value < 2**63:
-                raise TypeError(
-                    f"{op.name}(): argument '{name}' failed to unpack the object at pos {place} with error "
-                    f'"{OVERFLOW}"'
-                )
+                raise TypeError(f'{argument} failed to unpack the object at pos {place} with error "{OVERFLOW}"')
         return found
     if hasattr(values, "__index__") and not isinstance(values, bool):
         return [operator.index(values)]
     if values is MISSING:
         raise TypeError(f'{op.name}() missing 1 required positional arguments: "{name}"')
-    raise TypeError(f"{op.name}(): argument '{name}' (position 1) must be tuple of ints, not {type_name(values)}")
+    raise TypeError(f"{expected}, not {type_name(values)}")
 
 
 def dtype_code(op: Op, value: Any) -> int:

@@ -1,6 +1,7 @@
 """Operators written in Python in terms of others: the calls that need more than their body.
 
-A body takes for granted that tensors are tensors of a dtype that the operator accepts, and knows nothing of `out=`.
+A body takes for granted that its arguments have their types and tensors a dtype that the operator accepts, and knows
+nothing of `out=`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any
 
 from . import handles
 from ._C import lib
+from .argument_types import check
 from .arguments import dtype_code, type_name
 from .dispatch import Op
 from .dtypes import BY_CODE
@@ -19,12 +21,7 @@ from .errors import raise_pending
 
 def composite(op: Op, body: Callable[..., Any], arguments: tuple[Any, ...], dtype: Any, out: Any) -> Any:
     """An operator written in Python: checks what the body takes for granted, stores the result in `out`."""
-    for place, name in enumerate(op.inputs):
-        if not isinstance(arguments[place], handles.Tensor):
-            raise TypeError(
-                f"{op.name}(): argument '{name}' (position {place + 1}) must be Tensor, "
-                f"not {type_name(arguments[place])}"
-            )
+    checked = check(op, arguments)
     if dtype is not None:
         code = dtype_code(op, dtype)
     else:
@@ -33,7 +30,7 @@ def composite(op: Op, body: Callable[..., Any], arguments: tuple[Any, ...], dtyp
         raise RuntimeError(op.refusal.replace("{dtype}", BY_CODE[code].scalar_name))
     if code in op.refused:
         raise NotImplementedError(f'"{op.name}" not implemented for {BY_CODE[code].scalar_name!r}')
-    result = body(*arguments)
+    result = body(*checked)
     if op.results is not None:
         return op.results(result if out is None else _store_all(op, result, out))
     if out is not None:

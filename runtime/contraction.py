@@ -113,9 +113,7 @@ def _summed(term: tuple[Any, Labels], kept: set[Any]) -> tuple[Any, Labels]:
     return tensor, [label for label in labels if label in kept]
 
 
-def _pair(
-    left: tuple[Any, Labels], right: tuple[Any, Labels], kept: set[Any], output: Labels
-) -> tuple[Any, Labels]:
+def _pair(left: tuple[Any, Labels], right: tuple[Any, Labels], kept: set[Any], output: Labels) -> tuple[Any, Labels]:
     # Rows come before columns in the result: the operand whose dimensions it has first gives the rows.
     order = [label for label in output if (label in left[1]) != (label in right[1])]
     if order and order[0] in right[1]:
@@ -209,6 +207,11 @@ def contracted_dims(a: Any, b: Any, dims: Any) -> Any:
         if dims > min(a.ndim, b.ndim):
             raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
         pairs: Sequence[Any] = (list(range(-dims, 0)), list(range(dims)))
+    elif not isinstance(dims, (list, tuple)) or len(dims) != 2:
+        raise RuntimeError(
+            "tensordot expects dims to be int or tuple[list[int], list[int]] or list[list[int]] containing two lists, "
+            f"but got dims={dims}"
+        )
     else:
         pairs = [[each] if isinstance(each, int) else list(each) for each in dims]
     if len(pairs[0]) != len(pairs[1]):

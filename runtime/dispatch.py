@@ -36,7 +36,8 @@ class Op:
     """An operator as the runtime sees it: what the core calls it and what its arguments are named."""
 
     __slots__ = (
-        *("function", "index", "inputs", "name", "one_dim", "optional", "params", "refusal", "refused", "results"),
+        *("arguments", "function", "index", "inputs", "name", "one_dim"),
+        *("optional", "params", "refusal", "refused", "results"),
     )
 
     def __init__(
@@ -50,13 +51,14 @@ class Op:
         results: tuple[str, ...] = (),
         one_dim: bool = False,
         refusal: str | None = None,
+        arguments: tuple[tuple[str, int, str | None], ...] = (),
     ) -> None:
         self.index = index
         self.name = name
         self.inputs = inputs
         self.params = params
         self.optional = optional
-        """Parameters that may be None."""
+        """Parameters, and dimensions to reduce, that may be None."""
         self.refused = refused
         """Codes of the dtypes a composite does not take; the core knows those of all other families."""
         self.refusal = refusal
@@ -65,6 +67,8 @@ class Op:
         """The class of several results that have names."""
         self.one_dim = one_dim
         """Is `dim` one dimension, and not a list?"""
+        self.arguments = arguments
+        """Name, position (0: by keyword only) and types of a composite's arguments."""
         self.function: Callable[..., Any] | None = None
 
     def __repr__(self) -> str:
@@ -183,9 +187,7 @@ def reduce(op: Op, input: Any, dim: Any = None, keepdim: Any = False, dtype: Any
     """`dim`: None or empty for every dimension, an int, or several."""
     arguments = Arguments()
     handle = receiver(op, input, arguments)
-    dims = [] if dim is None else integers(op, "dim", dim)
-    if not isinstance(keepdim, bool) and not isinstance(keepdim, int):
-        raise TypeError(f"{op.name}(): argument 'keepdim' must be bool, not {type_name(keepdim)}")
+    dims = dimensions(op, dim, keepdim)
     target = arguments.out(op, out)
     code = dtype_code(op, dtype)
     try:
@@ -195,6 +197,15 @@ def reduce(op: Op, input: Any, dim: Any = None, keepdim: Any = False, dtype: Any
     if not result:
         return decline(op, (handle, target), input, dim, keepdim, dtype, out)
     return arguments.result(result) if out is None else out
+
+
+def dimensions(op: Op, dim: Any, keepdim: Any) -> list[int]:
+    """Those to reduce, none standing for all of them."""
+    if not isinstance(keepdim, bool):
+        raise TypeError(f"{op.name}(): argument 'keepdim' must be bool, not {type_name(keepdim)}")
+    if dim is None and "dim" in op.optional:
+        return []
+    return [integer(op, "dim", dim)] if op.one_dim else integers(op, "dim", dim)
 
 
 def numpy_names(op: Op, dim: Any, keepdim: Any, axis: Any, keepdims: Any) -> tuple[Any, Any]:

@@ -8,7 +8,7 @@ from ._C import ffi, lib
 from .arrays import array_of, tensor_of
 from .dtypes import EXPORTS
 from .errors import raise_pending
-from .handles import shape_of, wrap
+from .handles import shape_of, type_name, wrap
 from .shapes import wrap_dim
 
 __all__ = ["as_operand", "contained", "kth_lines", "places_in_order", "sorted_lines", "top_lines"]
@@ -63,9 +63,7 @@ def kth_lines(tensor: Any, k: int, dim: int, keepdim: bool) -> tuple[Any, ...]:
     results = _first(tensor, place, k, False)
     if not tensor.ndim:
         return results
-    return tuple(
-        (each.narrow(place, k - 1, 1) if keepdim else each.select(place, k - 1)).clone() for each in results
-    )
+    return tuple((each.narrow(place, k - 1, 1) if keepdim else each.select(place, k - 1)).clone() for each in results)
 
 
 # ---- search -------------------------------------------------------------------------------------------------
@@ -77,7 +75,9 @@ def as_operand(value: Any, like: Any) -> Any:
         return value
     from .construct import tensor
 
-    of = like.dtype if hasattr(like, "_h") and isinstance(value, float) <= like.dtype.is_floating_point else None
+    if not hasattr(like, "_h"):
+        raise TypeError(f"expected a Tensor among the arguments, but got {type_name(value)} and {type_name(like)}")
+    of = like.dtype if isinstance(value, float) <= like.dtype.is_floating_point else None
     return tensor(value, dtype=of)
 
 
@@ -131,9 +131,7 @@ def _check_search(sequence: Any, values: Any, sorter: Any) -> None:
             f"{list(sorter.shape)}"
         )
     if sorter.dtype.scalar_name != "Long":
-        raise RuntimeError(
-            f"{name}sorter must be a tensor of long dtype but got dtype {sorter.dtype.scalar_name}"
-        )
+        raise RuntimeError(f"{name}sorter must be a tensor of long dtype but got dtype {sorter.dtype.scalar_name}")
 
 
 def contained(elements: Any, test_elements: Any, invert: bool) -> Any:

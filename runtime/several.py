@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ._C import ffi, lib
-from .arguments import Arguments, dtype_code, integer, integers, type_name
+from .arguments import Arguments, dtype_code
 from .composites import store
-from .dispatch import Op, decline, receiver, three
+from .dispatch import Op, decline, dimensions, receiver, three
 from .handles import OVERFLOW
 
 
@@ -16,9 +16,7 @@ def call(op: Op, input: Any, dim: Any, keepdim: Any, dtype: Any, params: tuple[A
     arguments = Arguments()
     try:
         handle = receiver(op, input, arguments)
-        dims = [] if dim is None else [integer(op, "dim", dim)] if op.one_dim else integers(op, "dim", dim)
-        if not isinstance(keepdim, int):
-            raise TypeError(f"{op.name}(): argument 'keepdim' must be bool, not {type_name(keepdim)}")
+        dims = dimensions(op, dim, keepdim)
         numbers = [arguments.param(op, place, value) for place, value in enumerate(params)]
         results = ffi.new("double[3]")
         code = dtype_code(op, dtype)

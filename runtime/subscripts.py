@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .handles import type_name
+
 __all__ = ["labels_of"]
 
 Labels = list[Any]
@@ -63,6 +65,8 @@ def _parse(equation: Any, operands: Sequence[Any]) -> tuple[list[Any], list[list
             "einsum(): must specify the equation string and at least one operand, or at least one operand and its "
             "subscripts list"
         )
+    if not isinstance(equation, str):
+        raise TypeError(f"einsum(): argument 'equation' (position 1) must be str, not {type_name(equation)}")
     left, arrow, right = equation.partition("->")
     inputs, start = [], 0
     for place, part in enumerate(left.split(",")):
@@ -80,6 +84,8 @@ def labels_of(equation: Any, operands: Sequence[Any]) -> tuple[list[Any], list[L
     tensors, inputs, output = _parse(equation, operands)
     labels, most = [], 0
     for place, (tensor, letters) in enumerate(zip(tensors, inputs, strict=True)):
+        if not hasattr(tensor, "_h"):
+            raise TypeError(f"expected Tensor as element {place} in argument 1, but got {type_name(tensor)}")
         named, ndim = len(letters) - (Ellipsis in letters), tensor.ndim
         if Ellipsis not in letters and named != ndim:
             _fail(

@@ -55,12 +55,7 @@ def fuzz(name: str, examples: int) -> None:
     body()
 
 
-# The bodies of composites raise AttributeError or MemoryError where torch says TypeError or RuntimeError.
-UNCHECKED = pytest.mark.xfail(strict=False, reason="composites do not check all of their arguments yet")
-NAMES = [
-    pytest.param(name, marks=UNCHECKED) if any(each.trusts for each in made) else name
-    for name, made in sorted(fuzzing.entries().items())
-]
+NAMES = sorted(fuzzing.entries())
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -12,9 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from .. import variants
+from ..accepts import described
 from ..bodies.indexing import word_argument
 from ..docs import docstring
-from ..model import Composite, Factory, Family, Found, Indexing, Operator, Reduce, Scan
+from ..model import Composite, Factory, Family, Found, Indexing, Operator, Reduce, Rows, Scan
 from ..operators import PythonOperator
 from ..schema import Argument, base_name
 from ..signatures import signature
@@ -61,7 +62,7 @@ class Callable:
     aliases: tuple[str, ...]
     choices: tuple[tuple[str, str | None, Mapping[str, str]], ...]
     inplace_argument: bool
-    optional_params: tuple[str, ...]
+    optional_names: tuple[str, ...]
     dunder: PythonOperator | None
     shape: str
     let: tuple[tuple[str, str], ...]
@@ -73,6 +74,7 @@ class Callable:
     body: str
     body_names: tuple[str, ...]
     refused: tuple[int, ...]
+    arguments: tuple[tuple[str, int, str | None], ...]
     plain_call: str
     word: str | None
     words: tuple[tuple[str, str], ...]
@@ -134,9 +136,10 @@ def _callable(operator: Operator, index: int, package: Package | None) -> Callab
     # A view's integers and lists, in schema order; every other family's have their own place in the template.
     rest = [p for p in parameters if not p.argument.is_tensor and not p.argument.is_scalar]
     scalars = [p for p in parameters if p.argument.is_scalar]
+    dims = [p for p in rest if p.name == "dim" and isinstance(body, (Reduce, Rows))]
     # The core's calls without parameters stand for all of them having their defaults.
     defaults = " and ".join(f"{p.name} {'is' if p.default == 'None' else '=='} {p.default}" for p in scalars)
-    inputs = tuple(p.name for p in parameters if p.argument in operator.checked_inputs)
+    inputs = tuple(p.name for p in parameters if p.argument in operator.tensors_only)
     tensors = variants.separate_tensors(operator)
     word = word_argument(operator.schema.arguments)
     text = docstring(operator, "opweave" if package is None else package.name)
@@ -176,7 +179,7 @@ def _callable(operator: Operator, index: int, package: Package | None) -> Callab
         aliases=operator.aliases,
         choices=tuple((p.name, p.default, operator.choices[p.name]) for p in parameters if p.name in operator.choices),
         inplace_argument=variants.has_inplace_argument(operator),
-        optional_params=tuple(p.name for p in scalars if p.argument.is_optional),
+        optional_names=tuple(p.name for p in (*scalars, *dims) if p.argument.is_optional),
         dunder=variants.python_operator(operator),
         shape=body.shape if isinstance(body, Factory) else "",
         let=body.let if isinstance(body, Factory) else (),
@@ -188,6 +191,7 @@ def _callable(operator: Operator, index: int, package: Package | None) -> Callab
         body=textwrap.indent(body.source.value.rstrip(), "    ") if isinstance(body, Composite) else "",
         body_names=tuple(argument.name for argument in operator.schema.arguments),
         refused=tuple(_refused(operator)) if operator.family is Family.COMPOSITE else (),
+        arguments=tuple(_arguments(operator)) if operator.family is Family.COMPOSITE else (),
         plain_call=_plain_call(operator, inputs),
         word=None if word is None else word.name,
         words=tuple(_words(operator, word)),
@@ -197,11 +201,19 @@ def _callable(operator: Operator, index: int, package: Package | None) -> Callab
     )
 
 
+def _arguments(operator: Operator) -> Iterator[tuple[str, int, str | None]]:
+    """Name, position (0: by keyword only) and types of a composite's arguments, as the slow path checks them."""
+    for place, parameter in enumerate(variants.parameters(operator), 1):
+        position = 0 if parameter.keyword_only else place
+        yield parameter.name, position, described(parameter.argument, operator.accepts)
+
+
 def _plain_call(operator: Operator, inputs: tuple[str, ...]) -> str:
-    """When a composite's body can be called as it is: dense tensors of a dtype that it takes, a new result."""
+    """When a composite's body can be called as it is: dense tensors of a dtype that it takes, a new result, and other
+    arguments of exactly their types."""
     if operator.family is not Family.COMPOSITE:
         return ""
-    tests = [f"type({name}) is Tensor" for name in inputs]
+    tests = [_exact(name, types) for name, _, types in _arguments(operator) if types is not None]
     if variants.has_out(operator):
         tests.append("out is None")
     refused = _refused(operator)
@@ -211,6 +223,25 @@ def _plain_call(operator: Operator, inputs: tuple[str, ...]) -> str:
         code = f"_dtype_of({inputs[0]}._h)" if inputs else "_lib.get_default_dtype()"
         tests.append(f"{code} not in {{{', '.join(map(str, refused))}}}")
     return " and ".join(tests)
+
+
+# The Python type that a value of a schema's type has in most calls.
+_EXACT: Mapping[str, str] = {"Scalar": "float"} | {each: each for each in ("Tensor", "int", "float", "bool", "str")}
+
+
+def _exact(name: str, types: str) -> str:
+    """A test that is quick, and true of most values that the argument may have."""
+    first, *others = types.rstrip("?").split("|")
+    element, bracket, _ = first.partition("[")
+    kind = _EXACT.get(element)
+    tests = [f"{name} is None"] if types.endswith("?") else []
+    if kind and bracket:
+        tests.append(f"type({name}) in _LISTS and {{*map(type, {name})}} <= {{{kind}}}")
+    elif kind:
+        tests.append(f"type({name}) is {kind}")
+    if first in ("Scalar", "float", "int[1]") or "int" in others:
+        tests.append(f"type({name}) is int")
+    return f"({' or '.join(tests)})" if len(tests) > 1 else "".join(tests)
 
 
 def _words(operator: Operator, argument: Argument | None) -> Iterator[tuple[str, str]]:

@@ -22,7 +22,7 @@ from .sections import *  # noqa: F403
 from .shapes import *  # noqa: F403
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "a2cce715"
+INTERFACE = "b6745343"
 
 _call1 = _lib.call1
 _call2 = _lib.call2
@@ -49,6 +49,7 @@ _factory1i = _lib.factory1i
 _factory3i = _lib.factory3i
 _dtype_of = _lib.dtype
 _dtype_class = _dispatch.dtype_class
+_LISTS = (list, tuple)
 _indexing = _lib.indexing
 _random_fill = _lib.random_fill
 
@@ -67,7 +68,7 @@ _where_op = _dispatch.Op(_WHERE, "where", ("condition", "input", "other", ), ())
 _CLAMP = 6
 _clamp_op = _dispatch.Op(_CLAMP, "clamp", ("input", "min", "max", ), ())
 _MEAN = 7
-_mean_op = _dispatch.Op(_MEAN, "mean", ("input", ), ())
+_mean_op = _dispatch.Op(_MEAN, "mean", ("input", ), (), optional=("dim", ))
 _AMAX = 8
 _amax_op = _dispatch.Op(_AMAX, "amax", ("input", ), ())
 _CUMSUM = 9
@@ -86,7 +87,7 @@ _SCATTER = 15
 _scatter_op = _dispatch.Op(_SCATTER, "scatter", ("input", "index", "src", ), ())
 _scatter_words = { 'max': 0, None: _dispatch.NONE, }
 _indexing_calls.describe(_scatter_op, ("input", "dim", "index", "src", "reduce", ), ("dim", "reduce", ), ("src", ), _scatter_words, 'reduce argument must be max.')
-_matmul_op = _dispatch.Op(-1, "matmul", ("input", "other", ), refused=(0, 1, 2, 3, 4, 5, 6, 7, 8))
+_matmul_op = _dispatch.Op(-1, "matmul", ("input", "other", ), arguments=(('input', 1, 'Tensor'), ('other', 2, 'Tensor'), ), refused=(0, 1, 2, 3, 4, 5, 6, 7, 8))
 _UNIFORM_ = 16
 _uniform__op = _dispatch.Op(_UNIFORM_, "uniform_", ("input", ), ())
 _RANDOM_ = 17

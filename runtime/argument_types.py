@@ -1,0 +1,131 @@
+"""What the arguments of operators written in Python must be: the types of schemas, read as torch's parser reads them.
+
+A body takes for granted that its arguments are of these types. Values that stand for one of them (what has `__index__`
+for an int, a tensor of one element for a number) are converted on the way.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from . import handles
+from ._C import lib
+from .arguments import integers, number_handle, type_name
+from .dispatch import Op
+from .generators import Generator
+from .handles import OVERFLOW
+
+WRONG = object()
+"""What a reader returns for a value of another type."""
+
+
+def check(op: Op, arguments: tuple[Any, ...]) -> list[Any]:
+    """The arguments, converted; raises TypeError for the first that is of none of its types."""
+    return [
+        value if types is None else _convert(op, name, position, types, value)
+        for (name, position, types), value in zip(op.arguments, arguments, strict=True)
+    ]
+
+
+def _convert(op: Op, name: str, position: int, types: str, value: Any) -> Any:
+    if value is None and types.endswith("?"):
+        return None
+    first, *others = types.rstrip("?").split("|")
+    for kind in (first, *others):
+        found = _read(op, name, position, kind, value)
+        if found is not WRONG:
+            return found
+    raise TypeError(f"{_argument(op, name, position)} must be {_described(first)}, not {type_name(value)}")
+
+
+def _argument(op: Op, name: str, position: int) -> str:
+    return f"{op.name}(): argument '{name}'" + (f" (position {position})" if position else "")
+
+
+def _described(kind: str) -> str:
+    """A type as messages name it."""
+    element, bracket, _ = kind.partition("[")
+    word = {"Scalar": "Number"}.get(element, element)
+    return f"tuple of {word}s" if bracket else word
+
+
+# ---- one value ----------------------------------------------------------------------------------------------
+
+
+def _tensor(value: Any) -> Any:
+    return value if isinstance(value, handles.Tensor) else WRONG
+
+
+def _int(value: Any) -> Any:
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        return WRONG
+    found = operator.index(value)
+    if not -(2**63) <= found < 2**63:
+        raise ValueError(OVERFLOW)
+    return found
+
+
+def _number(value: Any) -> Any:
+    """A Python number; a tensor of one element stands for its value."""
+    if isinstance(value, handles.Tensor):
+        return value.item() if value.ndim == 0 else WRONG
+    if isinstance(value, (bool, int, float)):
+        return value
+    handle = number_handle(value)  # of a NumPy scalar
+    if not handle:
+        return WRONG
+    lib.release(handle)
+    return value.item()
+
+
+def _float(value: Any) -> Any:
+    found = _number(value)
+    return found if found is WRONG else float(found)
+
+
+def _instance(kind: type) -> Callable[[Any], Any]:
+    return lambda value: value if isinstance(value, kind) else WRONG
+
+
+READERS: Mapping[str, Callable[[Any], Any]] = {
+    "Tensor": _tensor,
+    "Scalar": _number,
+    "int": _int,
+    "float": _float,
+    "bool": _instance(bool),
+    "str": _instance(str),
+    "Generator": _instance(Generator),
+}
+
+
+# ---- lists --------------------------------------------------------------------------------------------------
+
+
+def _read(op: Op, name: str, position: int, kind: str, value: Any) -> Any:
+    """The value as one of type `kind`, or WRONG."""
+    if not kind.endswith("]"):
+        return READERS[kind](value)
+    element, _, size = kind[:-1].rpartition("[")
+    if not isinstance(value, (list, tuple)):
+        return READERS[element](value) if size else WRONG
+    if element == "int":
+        return integers(op, name, value, position)
+    return type(value)(_elements(op, name, position, element, value))
+
+
+def _elements(op: Op, name: str, position: int, kind: str, values: list[Any] | tuple[Any, ...]) -> list[Any]:
+    found = [_read(op, name, position, kind, value) for value in values]
+    for place, (value, given) in enumerate(zip(found, values, strict=True)):
+        if value is WRONG:
+            if kind == "Tensor":
+                at = max(position - 1, 0)
+                message = f"expected Tensor as element {place} in argument {at}, but got {type_name(given)}"
+            else:
+                message = (
+                    f"{_argument(op, name, position)} must be {_described(kind + '[]')}, but found element of type "
+                    f"{type_name(given)} at pos {place}"
+                )
+            raise TypeError(message)
+    return found

@@ -1,0 +1,67 @@
+"""Arguments of operators that are written in Python: values of other types are refused before the body sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import opweave
+import pytest
+
+X = opweave.arange(6.0).reshape(2, 3)
+
+
+def same(left: opweave.Tensor, right: opweave.Tensor) -> bool:
+    return np.array_equal(left.numpy(), right.numpy())
+
+
+REFUSED: tuple[tuple[Callable[[], Any], str], ...] = (
+    (lambda: opweave.softmax(X, None), "argument 'dim' must be int, not NoneType"),
+    (lambda: opweave.sort(X, True), "argument 'dim' (position 2) must be int, not bool"),
+    (lambda: opweave.sort(X, 0, 1), "argument 'descending' (position 3) must be bool, not int"),
+    (lambda: opweave.meshgrid(X[0], indexing=3), "argument 'indexing' must be str, not int"),
+    (lambda: opweave.flip(X, "a"), "argument 'dims' (position 2) must be tuple of ints, not str"),
+    (lambda: opweave.flip(X, [1.0]), "tuple of ints, but found element of type float at pos 0"),
+    (lambda: opweave.roll(X, (1, "a")), "at pos 2 with error \"type must be tuple of ints,but got str\""),
+    (lambda: opweave.cat(X), "argument 'tensors' (position 1) must be tuple of Tensors, not Tensor"),
+    (lambda: opweave.cat([X, 1]), "expected Tensor as element 1 in argument 0, but got int"),
+    (lambda: opweave.einsum("ij,ij->i", [X, 3]), "expected Tensor as element 1 in argument 1, but got int"),
+    (lambda: opweave.einsum(None, X), "argument 'equation' (position 1) must be str, not NoneType"),
+    (lambda: opweave.cdist(X, X, "a"), "argument 'p' (position 3) must be float, not str"),
+    (lambda: opweave.renorm(X, [2], 0, 1), "argument 'p' (position 2) must be Number, not list"),
+    (lambda: opweave.diff(X, prepend=3), "argument 'prepend' (position 4) must be Tensor, not int"),
+    (lambda: opweave.rand_like(X, generator=3), "argument 'generator' must be Generator, not int"),
+    (lambda: opweave.full_like(X, opweave.ones(2)), "argument 'fill_value' (position 2) must be Number, not Tensor"),
+    (lambda: opweave.histogram(X, 3, range=(0, "a")), "tuple of floats, but found element of type str at pos 1"),
+    (lambda: opweave.isin(1, 2), "expected a Tensor among the arguments"),
+)
+
+
+@pytest.mark.parametrize(("call", "message"), REFUSED, ids=[message for _, message in REFUSED])
+def test_refused(call: Callable[[], Any], message: str) -> None:
+    with pytest.raises(TypeError) as raised:
+        call()
+    assert message in str(raised.value)
+
+
+def test_what_stands_for_an_int() -> None:
+    for one in (np.int64(1), opweave.tensor(1)):
+        assert same(opweave.sort(X, one)[0], opweave.sort(X, 1)[0])
+        assert same(opweave.flip(X, [one]), opweave.flip(X, [1]))
+    with pytest.raises(ValueError, match="Overflow when unpacking long long"):
+        opweave.diag(X, np.uint64(2**63))
+
+
+def test_what_stands_for_a_number() -> None:
+    want = opweave.cdist(X, X, 1.0)
+    for one in (1, True, np.float32(1), opweave.tensor(1)):
+        assert same(opweave.cdist(X, X, one), want)
+
+
+def test_further_types() -> None:
+    assert opweave.norm(X, "fro").item() == pytest.approx(55**0.5)
+    assert same(opweave.movedim(X, 0, 1), X.t())
+    assert same(opweave.var(X, False), opweave.var(X, correction=0))
+    assert same(opweave.repeat_interleave(X, 2, 0), X.repeat_interleave(opweave.tensor([2, 2]), 0))
+    assert opweave.tensordot(X, X, ([0, 1], [0, 1])).item() == 55
