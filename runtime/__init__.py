@@ -20,23 +20,7 @@ from .construct import as_tensor, asarray, is_tensor, scalar_tensor, tensor
 from .dtypes import EXPORTS as _DTYPES
 from .dtypes import dtype, get_default_dtype, set_default_dtype
 from .errors import LinAlgError, OutOfMemoryError
-from .functions import (
-    as_strided,
-    clone,
-    fill_,
-    index_put,
-    index_put_,
-    is_conj,
-    is_floating_point,
-    is_inference,
-    is_neg,
-    is_nonzero,
-    is_same_size,
-    is_signed,
-    numel,
-    resize_as_,
-    zero_,
-)
+from .functions import *  # noqa: F403
 from .generators import Generator, default_generator
 from .interchange import from_dlpack, from_numpy, frombuffer
 from .promotion import can_cast, promote_types, result_type

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "as_strided", "clone", "fill_", "index_put", "index_put_", "is_conj", "is_floating_point", "is_inference", "is_neg",
-    "is_nonzero",
-    "is_same_size", "is_signed", "numel", "resize_as_", "zero_",
+    "is_nonzero", "is_same_size", "is_signed", "numel", "resize_as_", "zero_",
 ]  # fmt: skip
 
 

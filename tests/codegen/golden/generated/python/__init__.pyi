@@ -26,45 +26,19 @@ from .allocation import empty_permuted, empty_strided
 from .construct import as_tensor, asarray, is_tensor, scalar_tensor, tensor
 from .dtypes import dtype, get_default_dtype, set_default_dtype
 from .errors import LinAlgError, OutOfMemoryError
-from .functions import (
-    as_strided,
-    clone,
-    fill_,
-    index_put,
-    index_put_,
-    is_conj,
-    is_floating_point,
-    is_inference,
-    is_neg,
-    is_nonzero,
-    is_same_size,
-    is_signed,
-    numel,
-    resize_as_,
-    zero_,
-)
+from .functions import as_strided, clone, fill_, index_put, index_put_, is_conj, is_floating_point, is_inference, is_neg, is_nonzero, is_same_size, is_signed, numel, resize_as_, zero_
 from .generators import Generator, default_generator
 from .interchange import from_dlpack, from_numpy, frombuffer
 from .printing import get_printoptions, printoptions, set_printoptions
-from .random import get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from .promotion import can_cast, promote_types, result_type
-from .sequences import inclusive_range as range
+from .random import get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from .sequences import tril_indices, triu_indices
 from .shapes import broadcast_shapes
 from .storage import TypedStorage, UntypedStorage, is_storage
 from .tensor import Tensor
 from .threads import get_num_threads, set_num_threads
-from .types import (
-    Size,
-    channels_last,
-    channels_last_3d,
-    contiguous_format,
-    device,
-    layout,
-    memory_format,
-    preserve_format,
-    strided,
-)
+from .types import Size, channels_last, channels_last_3d, contiguous_format, device, layout, memory_format, preserve_format, strided
+from .sequences import inclusive_range as range
 
 __version__: str
 
@@ -88,9 +62,9 @@ __all__ = [
     "cpu",
     "default_generator",
     "device",
+    "dtype",
     "empty_permuted",
     "empty_strided",
-    "dtype",
     "fill_",
     "from_dlpack",
     "from_numpy",
@@ -112,8 +86,8 @@ __all__ = [
     "is_storage",
     "is_tensor",
     "layout",
-    "memory_format",
     "manual_seed",
+    "memory_format",
     "nn",
     "numel",
     "preserve_format",
