@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from . import _operators
 from .conversion import tensor_of_bytes
 from .dtypes import EXPORTS, dtype
+from .shapes import check_range
 from .types import check_placement, device, layout
 
 if TYPE_CHECKING:
@@ -41,12 +42,7 @@ def inclusive_range(
     check_placement("range", layout=layout, device=device, requires_grad=requires_grad)
     if end is None:
         start, end = 0, start
-    if step == 0:
-        raise RuntimeError("step must be nonzero")
-    if not (math.isfinite(start) and math.isfinite(end)):
-        raise RuntimeError(f"unsupported range: {start} -> {end}")
-    if (end < start) if step > 0 else (end > start):
-        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    check_range(start, end, step)
     count = math.floor((end - start) / step) + 1
     places: Any = _operators.FUNCTIONS["arange"](count, dtype=float)
     values = (places * step + start).to(dtype or EXPORTS["float"])

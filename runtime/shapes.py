@@ -92,17 +92,19 @@ def unflattened_sizes(sizes: Sequence[int], extent: int, dim: int) -> list[int]:
     return [extent // known if size == -1 else size for size in sizes]
 
 
-def arange_length(start: float, end: float, step: float) -> int:
-    """How many values `start`, `start + step`, ... lie before `end`; exact for integers, in double precision else.
-
-    Raises RuntimeError, as torch does, for a step of zero, bounds that the step leads away from, or infinite ones.
-    """
+def check_range(start: float, end: float, step: float) -> None:
+    """Raises RuntimeError, as torch does, for a step of zero, bounds that the step leads away from, or infinite ones."""
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if not (math.isfinite(start) and math.isfinite(end)):
         raise RuntimeError(f"unsupported range: {start} -> {end}")
     if (end < start) if step > 0 else (end > start):
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+
+
+def arange_length(start: float, end: float, step: float) -> int:
+    """How many values `start`, `start + step`, ... lie before `end`; exact for integers, in double precision else."""
+    check_range(start, end, step)
     if isinstance(start, int) and isinstance(end, int) and isinstance(step, int):
         return -((start - end) // step)
     return math.ceil((end - start) / step)
