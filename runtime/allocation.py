@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ._C import lib
 from .dtypes import dtype as dtype_class
 from .dtypes import get_default_dtype
-from .handles import integers, type_name, wrap
+from .handles import integer, integers, wrap
 from .types import check_placement, device, layout, memory_order
 
 if TYPE_CHECKING:
@@ -86,9 +86,7 @@ def empty_permuted(
 def check_counts(function: str, message: str, **counts: Any) -> None:
     """Refuses what is no integer, and with `message` what is negative."""
     for place, (name, count) in enumerate(counts.items(), 1):
-        if isinstance(count, bool) or not hasattr(count, "__index__"):
-            raise TypeError(f"{function}(): argument '{name}' (position {place}) must be int, not {type_name(count)}")
-        if count < 0:
+        if integer(function, name, count, place) < 0:
             raise RuntimeError(message.format(name=name, count=count))
 
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from ._C import lib
 from .dtypes import dtype
 from .errors import raise_pending
-from .handles import OVERFLOW
+from .handles import OVERFLOW, is_integer
+from .handles import type_name as type_name
 
 if TYPE_CHECKING:
     from .dispatch import Op
@@ -31,11 +32,6 @@ def is_operand(value: Any) -> bool:
     return isinstance(value, (Tensor, bool, int, float)) or (
         type(value).__module__ == "numpy" and getattr(value, "shape", None) == ()
     )
-
-
-def type_name(value: Any) -> str:
-    """The type of an argument as error messages print it."""
-    return type(value).__name__
 
 
 def number_handle(value: Any) -> float:
@@ -112,7 +108,7 @@ class Arguments:
 def integer(op: Op, name: str, value: Any) -> int:
     if type(value) is int:
         return value
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
+    if not is_integer(value):
         raise TypeError(f"{op.name}(): argument '{name}' must be int, not {type_name(value)}")
     return operator.index(value)
 
@@ -135,7 +131,7 @@ MISSING = _Missing()
 
 def separate(op: Op, first: Any, others: tuple[Any, ...]) -> tuple[Any, ...]:
     """Integers given one by one, of which the first is not just an int."""
-    if isinstance(first, bool) or not hasattr(first, "__index__"):
+    if not is_integer(first):
         raise TypeError(f"{op.name}() takes 1 positional argument but {1 + len(others)} were given")
     return (first, *others)
 
@@ -156,7 +152,7 @@ def integers(op: Op, name: str, values: Any, position: int = 1) -> list[int]:
             if not -(2**63) <= value < 2**63:
                 raise TypeError(f'{argument} failed to unpack the object at pos {place} with error "{OVERFLOW}"')
         return found
-    if hasattr(values, "__index__") and not isinstance(values, bool):
+    if is_integer(values):
         return [operator.index(values)]
     if values is MISSING:
         raise TypeError(f'{op.name}() missing 1 required positional arguments: "{name}"')

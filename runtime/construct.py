@@ -16,7 +16,7 @@ from . import handles, interchange
 from ._C import lib
 from .conversion import tensor_of_bytes
 from .dtypes import EXPORTS, dtype, get_default_dtype
-from .handles import OVERFLOW, wrap
+from .handles import OVERFLOW, type_name, wrap
 from .types import check_placement, device, layout
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def scalar_tensor(
     if isinstance(s, handles.Tensor) and not s.ndim:
         s = s.item()
     if not isinstance(s, (int, float)):
-        raise TypeError(f"scalar_tensor(): argument 's' (position 1) must be Number, not {type(s).__name__}")
+        raise TypeError(f"scalar_tensor(): argument 's' (position 1) must be Number, not {type_name(s)}")
     return _new(s, get_default_dtype() if dtype is None else _resolve(dtype, "scalar_tensor"))
 
 

@@ -64,14 +64,17 @@ def type_name(value: Any) -> str:
     return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
 
 
+def is_integer(value: Any) -> bool:
+    """Does it count as an int? What has `__index__` does, bool does not."""
+    return type(value) is int or (not isinstance(value, bool) and hasattr(value, "__index__"))
+
+
 def integer(function: str, name: str, value: Any, position: int = 1) -> int:
-    """An argument that must be an int; what has `__index__` counts as one, bool does not."""
+    """An argument that must be an int."""
     if type(value) is int:
         return value
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise TypeError(
-            f"{function}(): argument '{name}' (position {position}) must be int, not {type(value).__name__}"
-        )
+    if not is_integer(value):
+        raise TypeError(f"{function}(): argument '{name}' (position {position}) must be int, not {type_name(value)}")
     return operator.index(value)
 
 
@@ -82,10 +85,9 @@ def integers(function: str, name: str, values: Sequence[Any], position: int = 1)
     if len(values) == 1 and isinstance(values[0], (tuple, list)):
         values = values[0]
     for value in values:
-        if type(value) is not int and (isinstance(value, bool) or not hasattr(value, "__index__")):
+        if not is_integer(value):
             raise TypeError(
-                f"{function}(): argument '{name}' (position {position}) must be tuple of ints, not "
-                f"{type(value).__name__}"
+                f"{function}(): argument '{name}' (position {position}) must be tuple of ints, not {type_name(value)}"
             )
     result = tuple(map(operator.index, values))
     if result and (max(result) >= 2**63 or min(result) < -(2**63)):

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import operator
 from collections.abc import Sequence
 from typing import Any
 
 from ._C import ffi, lib
 from .dtypes import get_default_dtype
-from .handles import type_name, wrap
+from .handles import integer, type_name, wrap
 from .promotion import promote_types as promoted
 
 __all__ = [
@@ -44,11 +43,7 @@ def joined(function: str, tensors: Any, dim: Any, stacked: bool) -> Any:
         if stacked:
             raise RuntimeError("stack expects a non-empty TensorList")
         raise ValueError("opweave.cat(): expected a non-empty list of Tensors")
-    if type(dim) is not int:
-        if isinstance(dim, bool) or not hasattr(dim, "__index__"):
-            raise TypeError(f"{function}(): argument 'dim' (position 2) must be int, not {type_name(dim)}")
-        dim = operator.index(dim)
-    return wrap(lib.join(handles, len(handles), dim, stacked))
+    return wrap(lib.join(handles, len(handles), integer(function, "dim", dim, 2), stacked))
 
 
 def joined_at(function: str, tensors: Any, ndim: int, dim: int) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 
 from .arrays import array_of, tensor_of
 from .dtypes import EXPORTS
+from .handles import type_name
 
 __all__ = ["check_rows", "layer_normalized", "taken", "vector_norms"]
 
@@ -50,8 +51,7 @@ def layer_normalized(tensor: Any, shape: Any, weight: Any, bias: Any, eps: float
     """Mean zero and variance one over the last dimensions, which `shape` repeats."""
     if not isinstance(shape, (tuple, list)):
         raise TypeError(
-            "layer_norm(): argument 'normalized_shape' (position 2) must be tuple of ints, not "
-            f"{type(shape).__name__}"
+            f"layer_norm(): argument 'normalized_shape' (position 2) must be tuple of ints, not {type_name(shape)}"
         )
     shape = list(shape)
     if not shape:

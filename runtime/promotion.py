@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from . import handles
 from ._C import ffi, lib
 from .dtypes import BY_CODE, dtype
-from .handles import wrap
+from .handles import type_name, wrap
 
 if TYPE_CHECKING:
     from ._operators import Number
@@ -31,7 +31,7 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
         if not isinstance(value, dtype):
             raise TypeError(
                 f"promote_types(): argument 'type{position}' (position {position}) must be opweave.dtype, not "
-                f"{type(value).__name__}"
+                f"{type_name(value)}"
             )
     return BY_CODE[lib.result_type(_sample(type1)._h, _sample(type2)._h)]
 
@@ -41,7 +41,7 @@ def can_cast(from_: dtype, to: dtype) -> bool:
     for position, (name, value) in enumerate((("from_", from_), ("to", to)), 1):
         if not isinstance(value, dtype):
             raise TypeError(
-                f"can_cast(): argument '{name}' (position {position}) must be opweave.dtype, not {type(value).__name__}"
+                f"can_cast(): argument '{name}' (position {position}) must be opweave.dtype, not {type_name(value)}"
             )
     return bool(lib.can_cast(from_.code, to.code))
 
@@ -62,5 +62,5 @@ def _operand(position: int, value: Any) -> Any:
     if isinstance(value, float):
         return wrap(lib.number_d(value))
     raise TypeError(
-        f"result_type(): argument 'tensor{position}' (position {position}) must be Tensor, not {type(value).__name__}"
+        f"result_type(): argument 'tensor{position}' (position {position}) must be Tensor, not {type_name(value)}"
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
+
+from .handles import integer, type_name
 
 __all__ = [
     "check_binomial",
@@ -19,18 +20,20 @@ __all__ = [
 
 
 def randint_low(low: Any, high: Any, size: Any) -> int:
-    return 0 if _has_no_low(low, high, size) else _bound("low", 1, low)
+    return 0 if _has_no_low(low, high, size) else integer("randint", "low", low)
 
 
 def randint_high(low: Any, high: Any, size: Any) -> int:
-    return _bound("high", 1, high if low is None else low) if _has_no_low(low, high, size) else _bound("high", 2, high)
+    if _has_no_low(low, high, size):
+        return integer("randint", "high", high if low is None else low)
+    return integer("randint", "high", high, 2)
 
 
 def randint_size(low: Any, high: Any, size: Any) -> Any:
     size = high if size is None and _has_no_low(low, high, size) else size
     if size is None or isinstance(size, int):
-        position = 2 if _has_no_low(low, high, None) else 3
-        raise TypeError(f"randint(): argument 'size' (position {position}) must be tuple of ints, not {_type(size)}")
+        place = 2 if _has_no_low(low, high, None) else 3
+        raise TypeError(f"randint(): argument 'size' (position {place}) must be tuple of ints, not {type_name(size)}")
     return size
 
 
@@ -38,30 +41,18 @@ def _has_no_low(low: Any, high: Any, size: Any) -> bool:
     return size is None or low is None or high is None
 
 
-def _bound(name: str, position: int, value: Any) -> int:
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise TypeError(f"randint(): argument '{name}' (position {position}) must be int, not {_type(value)}")
-    return operator.index(value)
-
-
-def _type(value: Any) -> str:
-    return type(value).__name__
-
-
 # ---- others --------------------------------------------------------------------------------------------------
 
 
 def permutation_size(n: Any) -> tuple[int]:
-    if isinstance(n, bool) or not hasattr(n, "__index__"):
-        raise TypeError(f"randperm(): argument 'n' (position 1) must be int, not {_type(n)}")
-    return (operator.index(n),)
+    return (integer("randperm", "n", n),)
 
 
 def normal_size(mean: Any, std: Any, size: Any) -> Any:
     """The size of a result whose mean and deviation are numbers; None when one of them is a tensor."""
     tensors = [hasattr(value, "dim") for value in (mean, std)]
     if any(tensors) == (size is not None):
-        given = ", ".join(_type(value) for value in (mean, std, size) if value is not None)
+        given = ", ".join(type_name(value) for value in (mean, std, size) if value is not None)
         raise TypeError(
             f"normal() received an invalid combination of arguments - got ({given}), but expected one of:\n"
             " * (Tensor mean, Tensor std, *, Generator generator = None, Tensor out = None)\n"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
+from .handles import type_name
 from .shapes import wrap_dim
 
 __all__ = ["even_parts", "even_sections", "section_ends", "section_starts", "write_part"]
@@ -29,7 +30,7 @@ def even_parts(size: Any, shape: Sequence[int], dim: int) -> list[tuple[int, int
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     if not hasattr(size, "__index__"):
         raise TypeError(
-            f"split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints, not {type(size).__name__}"
+            f"split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints, not {type_name(size)}"
         )
     size, extent = operator.index(size), shape[wrap_dim(dim, len(shape))]
     if size < 0:
@@ -74,7 +75,7 @@ def section_ends(indices_or_sections: Any, size: int) -> list[int]:
     if not hasattr(indices_or_sections, "__index__"):
         raise TypeError(
             "tensor_split(): argument 'indices_or_sections' must be int or tuple of ints, not "
-            f"{type(indices_or_sections).__name__}"
+            f"{type_name(indices_or_sections)}"
         )
     sections = operator.index(indices_or_sections)
     if sections <= 0:

@@ -7,6 +7,7 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
+from .handles import is_integer, type_name
 from .types import Size
 
 __all__ = ["arange_length", "broadcast_shapes", "moved_dims", "unflattened_sizes", "wrap_dim"]
@@ -35,8 +36,8 @@ def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
 
 def wrap_dim(dim: Any, ndim: int) -> int:
     """A dimension counted from the front; a tensor without dimensions counts as having one."""
-    if type(dim) is not int and (isinstance(dim, bool) or not hasattr(dim, "__index__")):
-        raise TypeError(f"argument 'dim' must be int, not {type(dim).__name__}")
+    if not is_integer(dim):
+        raise TypeError(f"argument 'dim' must be int, not {type_name(dim)}")
     extent = max(ndim, 1)
     place = operator.index(dim)
     if not -extent <= place < extent:
@@ -93,7 +94,7 @@ def unflattened_sizes(sizes: Sequence[int], extent: int, dim: int) -> list[int]:
 
 
 def check_range(start: float, end: float, step: float) -> None:
-    """Raises RuntimeError, as torch does, for a step of zero, bounds that the step leads away from, or infinite ones."""
+    """Refuses, as torch does, a step of zero, bounds that the step leads away from, and infinite ones."""
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if not (math.isfinite(start) and math.isfinite(end)):

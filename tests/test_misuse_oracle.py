@@ -274,6 +274,11 @@ a.__setitem__((0, 0), L.ones(2))
 i.__setitem__((0), None)
 a.permute()
 L.zeros()
+L.cat([a], np.float64(1))
+L.randperm(np.float32(3))
+L.randint(np.ones(2), (2,))
+L.empty(np.float64(2))
+a.split(np.float64(1))
 """
 
 
