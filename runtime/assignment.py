@@ -12,7 +12,7 @@ from . import handles
 from ._C import lib
 from .dtypes import BY_CODE, EXPORTS, dtype
 from .errors import raise_pending, take_pending
-from .handles import OVERFLOW, shape_of, strides_of, type_name
+from .handles import OVERFLOW, plain_number, shape_of, strides_of, type_name
 
 _UINT64 = EXPORTS["uint64"]
 # The largest numbers of floating dtypes narrower than Python's, by scalar name.
@@ -44,12 +44,10 @@ def write_selected(target: float, indices: list[float], value: Any) -> bool:
     kind = type(value)
     if kind is handles.Tensor:
         source = value._h
-    elif kind is float:
-        source = lib.number_d(value)
-    elif kind is int and -(2**63) <= value < 2**63:
-        source = lib.number_i(value)
     else:
-        return False
+        source = plain_number(value)
+        if not source:
+            return False
     done = lib.index_put(target, indices, len(indices), source, False)
     if kind is not handles.Tensor:
         lib.release(source)

@@ -50,6 +50,15 @@ def wrap(handle: float, like: Any = None) -> TensorType:
     return tensor
 
 
+def plain_number(value: Any) -> float:
+    """A handle for a float or for an int of 64 bits, the numbers that need no care; 0.0 for everything else."""
+    if type(value) is float:
+        return lib.number_d(value)
+    if type(value) is int and -(2**63) <= value < 2**63:
+        return lib.number_i(value)
+    return 0.0
+
+
 def address_of(handle: float) -> Any:
     """The first element as a pointer that `ffi` accepts."""
     return ffi.cast("char *", lib.data_ptr(handle))
@@ -73,9 +82,12 @@ def integer(function: str, name: str, value: Any, position: int = 1) -> int:
     """An argument that must be an int."""
     if type(value) is int:
         return value
-    if not is_integer(value):
-        raise TypeError(f"{function}(): argument '{name}' (position {position}) must be int, not {type_name(value)}")
-    return operator.index(value)
+    try:
+        if is_integer(value):
+            return operator.index(value)
+    except TypeError:  # arrays have `__index__`, and most refuse
+        pass
+    raise TypeError(f"{function}(): argument '{name}' (position {position}) must be int, not {type_name(value)}")
 
 
 def integers(function: str, name: str, values: Sequence[Any], position: int = 1) -> tuple[int, ...]:

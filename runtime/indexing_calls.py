@@ -12,7 +12,7 @@ from . import dispatch
 from ._C import lib
 from .arguments import Arguments, integer, type_name
 from .dispatch import Op
-from .handles import OVERFLOW
+from .handles import OVERFLOW, plain_number
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,10 @@ def call(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], ints: tuple[A
         numbers = [arguments.param(op, place, value) for place, value in enumerate(params)]
         values = [_integer(op, details, name, value) for name, value in zip(details.ints, ints, strict=True)]
         target = arguments.out(op, out)
-        first, second, third = [*tensors, 0.0, 0.0][:3]
         i, j, k = [*values, 0, 0, 0][:3]
         try:
-            handle = lib.indexing(op.index, first, second, third, numbers[0] if numbers else 0.0, i, j, k, target, mode)
+            param = numbers[0] if numbers else 0.0
+            handle = lib.indexing(op.index, *dispatch.three(tensors), param, i, j, k, target, mode)
         except OverflowError:
             raise ValueError(OVERFLOW) from None
         if not handle:
@@ -76,11 +76,8 @@ def number(op: Op, replaced: str, tensor: Any, name: str, value: Any) -> Any:
 
 def number_tensor(value: Any) -> Any:
     """A tensor that stands for a plain number, which spares it the slow path; anything else as it is."""
-    if type(value) is float:
-        handle = lib.number_d(value)
-    elif type(value) is int and -(2**63) <= value < 2**63:
-        handle = lib.number_i(value)
-    else:
+    handle = plain_number(value)
+    if not handle:
         return value
     tensor = dispatch.Tensor()
     tensor._h = handle
