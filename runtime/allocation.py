@@ -8,16 +8,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ._C import lib
+from ._C import ffi, lib
 from .dtypes import dtype as dtype_class
 from .dtypes import get_default_dtype
 from .handles import integer, integers, wrap
+from .shapes import packed_strides
 from .types import check_placement, device, layout, memory_order
 
 if TYPE_CHECKING:
     from .tensor import Tensor
 
 __all__ = ["allocate_like", "check_counts", "dtype_or_default"]
+
+
+def allocate(shape: Sequence[int], code: int, like: Any = None) -> Any:
+    """A contiguous tensor of the dtype with this code, of the class of `like`."""
+    return wrap(lib.empty_strided(shape, ffi.NULL, len(shape), code), like)
 
 
 def allocate_like(like: Any, of: Any = None, memory_format: Any = None) -> Tensor:
@@ -69,7 +75,6 @@ def empty_permuted(
             "Number of dimensions in size does not match the length of the physical_layout; i.e. len(size) = "
             f"{len(sizes)} is not equal to len(physical_layout) = {len(order)}"
         )
-    strides, step = [0] * len(sizes), 1
     if len(set(order)) < len(order):
         raise RuntimeError("Duplicate dim not allowed")
     for dim in reversed(order):
@@ -78,8 +83,7 @@ def empty_permuted(
                 f"Dimension out of range (expected to be between 0 and {len(sizes) - 1}, but got {dim} at index "
                 f"{order.index(dim)}).  NB: negative dims not currently supported; file an issue if you want it."
             )
-        strides[dim] = step
-        step *= max(sizes[dim], 1)
+    strides = packed_strides(sizes, order)
     return wrap(lib.empty_strided(sizes, strides, len(sizes), dtype_or_default(dtype, "empty_permuted").code))
 
 
@@ -93,5 +97,3 @@ def check_counts(function: str, message: str, **counts: Any) -> None:
 def dtype_or_default(of: Any, function: str = "empty") -> dtype_class:
     """The dtype that was given, else the default one."""
     return get_default_dtype() if of is None else dtype_class.resolve(of, function)
-
-

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import handles
 from ._C import ffi, lib
+from .allocation import allocate
 from .dtypes import EXPORTS, dtype
 from .handles import address_of, shape_of, strides_of, wrap
 from .interchange import from_array, to_array
@@ -162,7 +163,7 @@ def bytes_of(tensor: Any) -> bytes:
 
 def tensor_of_bytes(data: Any, sizes: tuple[int, ...], of: dtype) -> TensorType:
     """A new tensor with these bytes as its elements."""
-    tensor = wrap(lib.empty_strided(sizes, ffi.NULL, len(sizes), of.code))
+    tensor = allocate(sizes, of.code)
     if data:
         handle = tensor._h
         ffi.memmove(address_of(handle), data, lib.numel(handle) * of.itemsize)

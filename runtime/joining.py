@@ -6,7 +6,8 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from ._C import ffi, lib
+from ._C import lib
+from .allocation import allocate
 from .dtypes import get_default_dtype
 from .handles import integer, type_name, wrap
 from .promotion import promote_types as promoted
@@ -80,24 +81,19 @@ def block_diagonal(tensors: Sequence[Any]) -> Any:
                 f"Input {place} has {tensor.ndim} dimensions"
             )
     if not tensors:
-        return tensor_of_zeros((1, 0), get_default_dtype())
+        return allocate((1, 0), get_default_dtype().code)
     blocks = [raised(tensor, 2) for tensor in tensors]
     of = tensors[0].dtype
     for tensor in tensors[1:]:
         of = promoted(of, tensor.dtype)
     shape = (sum(block.shape[0] for block in blocks), sum(block.shape[1] for block in blocks))
-    result = tensor_of_zeros(shape, of)
+    result = allocate(shape, of.code).zero_()
     row = place = 0
     for block in blocks:
         rows, columns = block.shape
         result.narrow(0, row, rows).narrow(1, place, columns).copy_(block)
         row, place = row + rows, place + columns
     return result
-
-
-def tensor_of_zeros(shape: tuple[int, ...], of: Any) -> Any:
-    result: Any = wrap(lib.empty_strided(shape, ffi.NULL, len(shape), of.code))
-    return result.zero_()
 
 
 def _common_shape(left: Sequence[int], right: Sequence[int]) -> tuple[int, ...]:

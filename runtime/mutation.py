@@ -13,6 +13,7 @@ from ._C import lib
 from .assignment import Source
 from .errors import raise_pending
 from .handles import integers, type_name
+from .shapes import packed_strides
 from .types import memory_order
 
 if TYPE_CHECKING:
@@ -117,7 +118,8 @@ class MutationMethods:
                     f"{self.dtype.scalar_name}"
                 )
             sizes = (elements.numel(),) if size is None else integers("set_", "size", (size,))
-            base = elements.as_strided(sizes, _contiguous(sizes) if stride is None else stride, storage_offset)
+            strides = packed_strides(sizes, range(len(sizes))) if stride is None else stride
+            base = elements.as_strided(sizes, strides, storage_offset)
             view = base if type(base) is handles.Tensor else base.as_subclass(handles.Tensor)
         # The two objects exchange their handles, so that each is freed by the object that has it in the end.
         self._h, view._h = view._h, self._h
@@ -151,12 +153,3 @@ def _replace(tensor: Any, values: Any) -> Any:
     from .construct import tensor as make
 
     return tensor.copy_(make(list(values), dtype=tensor.dtype).reshape(tensor.shape))
-
-
-def _contiguous(sizes: Sequence[int]) -> list[int]:
-    strides = [1] * len(sizes)
-    for dim in range(len(sizes) - 2, -1, -1):
-        strides[dim] = strides[dim + 1] * max(sizes[dim + 1], 1)
-    return strides
-
-

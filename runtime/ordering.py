@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._C import ffi, lib
+from ._C import lib
+from .allocation import allocate
 from .arrays import array_of, tensor_of
 from .dtypes import EXPORTS
 from .errors import raise_pending
@@ -39,8 +40,8 @@ def _first(tensor: Any, place: int, k: int, descending: bool) -> tuple[Any, Any]
     shape = list(shape_of(tensor._h))
     if shape:
         shape[place] = k
-    values = wrap(lib.empty_strided(shape, ffi.NULL, len(shape), lib.dtype(tensor._h)), tensor)
-    indices = wrap(lib.empty_strided(shape, ffi.NULL, len(shape), _INT64))
+    values = allocate(shape, lib.dtype(tensor._h), tensor)
+    indices = allocate(shape, _INT64)
     return _order(tensor, place, k, descending, values, indices)
 
 

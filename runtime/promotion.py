@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import handles
-from ._C import ffi, lib
+from ._C import lib
+from .allocation import allocate
 from .dtypes import BY_CODE, dtype
 from .handles import type_name, wrap
 
@@ -21,7 +22,7 @@ _samples: dict[int, Any] = {}
 
 def _sample(of: dtype) -> Any:
     if of.code not in _samples:
-        _samples[of.code] = wrap(lib.empty_strided((0,), ffi.NULL, 1, of.code))
+        _samples[of.code] = allocate((0,), of.code)
     return _samples[of.code]
 
 

@@ -47,6 +47,15 @@ def wrap_dim(dim: Any, ndim: int) -> int:
     return place % extent
 
 
+def packed_strides(sizes: Sequence[int], order: Sequence[int]) -> list[int]:
+    """Strides without gaps of dimensions that lie in memory in this order, the slowest one first."""
+    strides, step = [1] * len(sizes), 1
+    for dim in reversed(order):
+        strides[dim] = step
+        step *= max(sizes[dim], 1)
+    return strides
+
+
 def moved_dims(ndim: int, source: int | Sequence[int], destination: int | Sequence[int]) -> tuple[int, ...]:
     """The order of dimensions in which those of `source` stand at the places `destination`."""
     given = [list(dims) if isinstance(dims, (list, tuple)) else [dims] for dims in (source, destination)]
