@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
-from .handles import type_name
 from .shapes import wrap_dim
 
 __all__ = ["even_parts", "even_sections", "section_ends", "section_starts", "write_part"]
@@ -28,10 +27,6 @@ def even_parts(size: Any, shape: Sequence[int], dim: int) -> list[tuple[int, int
     """Where the parts of a dimension begin, and their sizes: all of them `size` but for the last."""
     if not shape:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
-    if not hasattr(size, "__index__"):
-        raise TypeError(
-            f"split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints, not {type_name(size)}"
-        )
     size, extent = operator.index(size), shape[wrap_dim(dim, len(shape))]
     if size < 0:
         raise RuntimeError(f"split expects split_size be non-negative, but got split_size={size}")
@@ -72,11 +67,6 @@ def section_ends(indices_or_sections: Any, size: int) -> list[int]:
         indices_or_sections = indices_or_sections.tolist()
     if isinstance(indices_or_sections, (list, tuple)):
         return [operator.index(place) for place in indices_or_sections]
-    if not hasattr(indices_or_sections, "__index__"):
-        raise TypeError(
-            "tensor_split(): argument 'indices_or_sections' must be int or tuple of ints, not "
-            f"{type_name(indices_or_sections)}"
-        )
     sections = operator.index(indices_or_sections)
     if sections <= 0:
         raise RuntimeError(f"number of sections must be larger than 0, got {sections}")

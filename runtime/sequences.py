@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from . import _operators
 from .conversion import tensor_of_bytes
 from .dtypes import EXPORTS, dtype
+from .handles import integer
 from .shapes import check_range
 from .types import check_placement, device, layout
 
@@ -77,8 +78,8 @@ def triu_indices(
 
 def _triangle(function: str, rows: int, columns: int, of_row: Any, of: dtype, layout: Any, device: Any) -> Tensor:
     check_placement(function, layout=layout, device=device)
-    for name, count in (("row", rows), ("col", columns)):
-        if count < 0:
+    for position, (name, count) in enumerate((("row", rows), ("col", columns)), 1):
+        if integer(function, name, count, position) < 0:
             raise RuntimeError(f"{name} must be non-negative, got{count}")
     selected = [of_row(row) for row in range(rows)]
     indices = array("q", chain.from_iterable([row] * len(chosen) for row, chosen in enumerate(selected)))

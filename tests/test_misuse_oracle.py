@@ -278,7 +278,8 @@ L.cat([a], np.float64(1))
 L.randperm(np.float32(3))
 L.randint(np.ones(2), (2,))
 L.empty(np.float64(2))
-a.split(np.float64(1))
+L.tril_indices(1.5, 2)
+L.triu_indices(2, 'x')
 """
 
 
