@@ -7,17 +7,18 @@ padded form); templates/ holds the loops.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
 
 from ..computation import argument_dtypes, default_numbers, position_dtype, result_dtype
-from ..dtypes import DType
+from ..dtypes import DTYPES, DType
 from ..expr import Emitted, Expr, Literal, names, simplify, substitute
 from ..expr.functions import FUNCTIONS
 from ..model import Elementwise, Expression, Factory, Family, Found, Operator, Reduce, Rows, Scan
-from . import descriptors, rows, views
+from . import descriptors, halves, rows, views
 from .expressions import BLOCKS, Variable, emit_expression, enum, identity, parameters
+from .halves import HalfKernel
 from .text import render
 
 # Functions of <math.h> that are exact in every form; all others differ between their scalar and vector forms.
@@ -94,7 +95,8 @@ def emit(operator: Operator) -> str | None:
     }
     body = operator.body
     if isinstance(body, Elementwise):
-        context["kernels"] = tuple(_elementwise(operator, body))
+        loops = tuple(_elementwise(operator, body))
+        context["kernels"], context["half_kernels"] = loops, tuple(_halves(operator, body, loops))
         return render("elementwise.c.j2", operator.file, output, **context)
     if isinstance(body, Factory):
         context["kernels"] = tuple(_factory(operator, body))
@@ -113,17 +115,35 @@ def emit(operator: Operator) -> str | None:
 
 
 def _elementwise(operator: Operator, body: Elementwise) -> Iterator[LoopKernel]:
-    numbers = default_numbers(operator)
     for dtype in operator.compute_dtypes:
         expression = body.expression(dtype)
         if expression is None:
             continue
         yield _loop(operator, body, expression, expression.tree, dtype, "general")
-        if numbers and len(numbers) == len(operator.params):
-            # Integer computations take the integer part, as the core does of numbers that are given.
-            defaults = {n: Literal(v if dtype.is_floating else int(v)) for n, v in numbers.items()}
-            plain = simplify(substitute(expression.tree, defaults), exact=True)
+        plain = _with_defaults(operator, expression.tree, dtype)
+        if operator.params and plain is not None:
             yield _loop(operator, body, expression, plain, dtype, "plain")
+
+
+def _with_defaults(operator: Operator, tree: Expr, dtype: DType) -> Expr | None:
+    """The expression where every parameter has its default; None when one has none."""
+    numbers = default_numbers(operator)
+    if len(numbers) != len(operator.params):
+        return None
+    # Integer computations take the integer part, as the core does of numbers that are given.
+    defaults = {n: Literal(v if dtype.is_floating else int(v)) for n, v in numbers.items()}
+    return simplify(substitute(tree, defaults), exact=True) if defaults else tree
+
+
+def _halves(operator: Operator, body: Elementwise, loops: Iterable[LoopKernel]) -> Iterator[HalfKernel]:
+    dtype = DTYPES["float32"]
+    expression = body.expression(dtype)
+    tree = None if expression is None else _with_defaults(operator, expression.tree, dtype)
+    if tree is None or dtype not in operator.compute_dtypes:
+        return
+    role = "plain" if operator.params else "general"
+    loop = next(each for each in loops if each.enum == enum(dtype) and each.role == role)
+    yield from halves.kernels(operator, tree, loop)
 
 
 def _loop(

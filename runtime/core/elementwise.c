@@ -99,6 +99,8 @@ static ow_tensor *fast(const ow_op *op, ow_tensor *const *inputs, ow_tensor *out
     ow_loop loop = table->plain[compute] ? table->plain[compute] : table->general[compute];
     if (!loop || !(op->dtypes >> compute & 1)) return NULL;
     if (op->nparams && loop != table->plain[compute]) return NULL; /* it reads parameters */
+    /* Rows of halves take a number in float32, rounded to the half format unless it need not be. */
+    int loaded = ow_compute_dtype[compute];
     int result = result_dtype(op, compute);
     if (result != compute && op->promotion != OW_PROMOTE_ALWAYS_BOOL) return NULL;
     int64_t itemsize = ow_itemsize(compute);
@@ -112,7 +114,8 @@ static ow_tensor *fast(const ow_op *op, ow_tensor *const *inputs, ow_tensor *out
             /* A number does not change the dtype when its category is not above the tensor's. */
             if (k != op->ninputs - 1 || ow_dtype_kinds[t->dtype] > ow_dtype_kinds[compute] || op->natural[k]) return NULL;
             if (op->refusal && !(op->dtypes >> t->dtype & 1)) return NULL;
-            load_number(t, compute, number);
+            load_number(t, loaded == compute || op->opmath_number ? loaded : compute, number);
+            if (loaded != compute && !op->opmath_number) ow_cast_loop(loaded, compute)(number, 0, number, 0, 1);
             data[k + 1] = number;
             strides[k + 1] = 0;
         } else {

@@ -91,4 +91,57 @@ static inline void ow_row_f32_to_bf16(uint16_t *to, const float *from, int64_t n
     for (int64_t i = 0; i < n; i++) to[i] = ow_f32_to_bf16(from[i]);
 }
 
+/* ---- lanes: as many elements as a vector register holds float32, for rows that stay in registers -------- */
+
+#if defined(__F16C__) && defined(__AVX2__)
+#ifdef __AVX512F__
+#define OW_LANES 16
+#else
+#define OW_LANES 8
+#endif
+typedef float ow_lanes __attribute__((vector_size(4 * OW_LANES)));
+typedef uint32_t ow_lane_bits __attribute__((vector_size(4 * OW_LANES)));
+
+static inline ow_lanes ow_all_lanes(float x) { return x - (ow_lanes){0}; }
+
+static inline ow_lanes ow_load_f16(const uint16_t *from) {
+#ifdef __AVX512F__
+    return (ow_lanes)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)from));
+#else
+    return (ow_lanes)_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)from));
+#endif
+}
+
+static inline void ow_store_f16(uint16_t *to, ow_lanes x) {
+#ifdef __AVX512F__
+    _mm256_storeu_si256((__m256i *)to, _mm512_cvtps_ph((__m512)x, 0));
+#else
+    _mm_storeu_si128((__m128i *)to, _mm256_cvtps_ph((__m256)x, 0));
+#endif
+}
+
+static inline ow_lanes ow_load_bf16(const uint16_t *from) {
+#ifdef __AVX512F__
+    return (ow_lanes)_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)from)), 16);
+#else
+    return (ow_lanes)_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)from)), 16);
+#endif
+}
+
+static inline void ow_store_bf16(uint16_t *to, ow_lanes x) {
+    ow_lane_bits bits = (ow_lane_bits)x, rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+#ifdef __AVX512F__
+    __mmask16 nan = _mm512_cmp_ps_mask((__m512)x, (__m512)x, _CMP_UNORD_Q);
+    __m512i halves = _mm512_mask_set1_epi32((__m512i)rounded, nan, 0x7fc0);
+    _mm256_storeu_si256((__m256i *)to, _mm512_cvtepi32_epi16(halves));
+#else
+    __m256 nan = _mm256_cmp_ps((__m256)x, (__m256)x, _CMP_UNORD_Q);
+    __m256i halves = _mm256_blendv_epi8((__m256i)rounded, _mm256_set1_epi32(0x7fc0), (__m256i)nan);
+    /* Packing works on each half of the register; the quarters with the result are its first and its third. */
+    halves = _mm256_permute4x64_epi64(_mm256_packus_epi32(halves, halves), 0x08);
+    _mm_storeu_si128((__m128i *)to, _mm256_castsi256_si128(halves));
+#endif
+}
+#endif
+
 #endif

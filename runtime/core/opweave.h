@@ -57,7 +57,8 @@ typedef int (*ow_loop)(char *const *ptr, const int64_t *stride, int64_t n, const
 
 typedef struct ow_elementwise_table {
     ow_loop general[OW_NDTYPES]; /* by compute dtype; NULL: not defined for it */
-    ow_loop plain[OW_NDTYPES];   /* specialised to default parameters; NULL: use general */
+    ow_loop plain[OW_NDTYPES];   /* specialised to default parameters; NULL: use general. Of a half dtype: over rows of
+                                  * halves, where a number among the inputs is a float32 */
 } ow_elementwise_table;
 
 /* Reduction kernels for one compute dtype: accumulator and input both have it.
