@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .dtypes import BOOL, FLOAT64, INT64, DType, Promotion
+from .dtypes import BOOL, COMPLEX128, FLOAT64, INT64, DType, Promotion
 from .expr import names
 from .expr.lower import Env
 from .model import Elementwise, Expression, Factory, Operator, Reduce, Rows, Scan
@@ -30,13 +30,17 @@ def default_numbers(operator: Operator) -> dict[str, bool | int | float]:
 
 def result_dtype(operator: Operator, dtype: DType) -> DType:
     """Dtype of the result of an elementwise expression computed in `dtype`."""
-    return BOOL if operator.promotion is Promotion.ALWAYS_BOOL else dtype
+    if operator.promotion is Promotion.ALWAYS_BOOL:
+        return BOOL
+    if "real_result" in operator.tags:
+        return dtype.to_real
+    return dtype.to_complex if "complex_result" in operator.tags else dtype
 
 
 def position_dtype(dtype: DType) -> DType:
     """Dtype in which a factory computes its elements: positions are counted exactly, and floating sequences computed
     in double precision, as torch does."""
-    return FLOAT64 if dtype.is_floating else INT64
+    return COMPLEX128 if dtype.is_complex else FLOAT64 if dtype.is_floating else INT64
 
 
 def row_dtypes(operator: Operator, body: Rows, dtype: DType) -> dict[str, DType]:

@@ -20,6 +20,7 @@ class Kind(enum.Enum):
     UNSIGNED = "unsigned"
     SIGNED = "signed"
     FLOATING = "floating"
+    COMPLEX = "complex"
 
     @property
     def category(self) -> int:
@@ -27,7 +28,7 @@ class Kind(enum.Enum):
         return _CATEGORIES[self]
 
 
-_CATEGORIES = {Kind.BOOL: 0, Kind.UNSIGNED: 1, Kind.SIGNED: 1, Kind.FLOATING: 2}
+_CATEGORIES = {Kind.BOOL: 0, Kind.UNSIGNED: 1, Kind.SIGNED: 1, Kind.FLOATING: 2, Kind.COMPLEX: 3}
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,22 @@ class DType:
         return self.kind is Kind.FLOATING
 
     @property
+    def is_complex(self) -> bool:
+        return self.kind is Kind.COMPLEX
+
+    @property
+    def to_real(self) -> DType:
+        """The dtype of the real and imaginary parts of a complex dtype; any other itself."""
+        return DTYPES[_PARTS[self.name]] if self.is_complex else self
+
+    @property
+    def to_complex(self) -> DType:
+        """The complex dtype whose parts hold the values of this floating one."""
+        if not self.is_floating:
+            return self
+        return next((DTYPES[name] for name, part in _PARTS.items() if part == self.name), COMPLEX64)
+
+    @property
     def is_bool(self) -> bool:
         return self.kind is Kind.BOOL
 
@@ -91,7 +108,7 @@ class DType:
         return self.name
 
 
-_B, _U, _S, _F = Kind.BOOL, Kind.UNSIGNED, Kind.SIGNED, Kind.FLOATING
+_B, _U, _S, _F, _C = Kind.BOOL, Kind.UNSIGNED, Kind.SIGNED, Kind.FLOATING, Kind.COMPLEX
 
 BOOL = DType("bool", 0, "uint8_t", 1, _B, "bool", "bool", "Bool", (), None, "bool")
 UINT8 = DType("uint8", 1, "uint8_t", 1, _U, "u8", "uint8", "Byte", (), None, "byte")
@@ -108,10 +125,19 @@ FLOAT16 = DType("float16", 9, "uint16_t", 2, _F, "f16", "float16", "Half", ("hal
 BFLOAT16 = DType("bfloat16", 10, "uint16_t", 2, _F, "bf16", None, "BFloat16", (), "float32", "bfloat16")
 FLOAT32 = DType("float32", 11, "float", 4, _F, "f32", "float32", "Float", ("float",), None, "float")
 FLOAT64 = DType("float64", 12, "double", 8, _F, "f64", "float64", "Double", ("double",), None, "double")
+# Neither has NumPy a complex number of halves, nor C: it is stored as a pair of them.
+COMPLEX32 = DType("complex32", 13, "ow_complex32", 4, _C, "c32", None, "ComplexHalf", ("chalf",), "complex64", "chalf")
+COMPLEX64 = DType(
+    "complex64", 14, "float _Complex", 8, _C, "c64", "complex64", "ComplexFloat", ("cfloat",), None, "cfloat"
+)
+COMPLEX128 = DType(
+    "complex128", 15, "double _Complex", 16, _C, "c128", "complex128", "ComplexDouble", ("cdouble",), None, "cdouble"
+)
+_PARTS = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}
 
 _ROWS = (
     *(BOOL, UINT8, UINT16, UINT32, UINT64, INT8, INT16, INT32, INT64),
-    *(FLOAT16, BFLOAT16, FLOAT32, FLOAT64),
+    *(FLOAT16, BFLOAT16, FLOAT32, FLOAT64, COMPLEX32, COMPLEX64, COMPLEX128),
 )
 
 DTYPES: Mapping[str, DType] = MappingProxyType({dtype.name: dtype for dtype in _ROWS})
@@ -133,11 +159,13 @@ def _select(*kinds: Kind) -> frozenset[DType]:
 
 DTYPE_CLASSES: Mapping[str, frozenset[DType]] = MappingProxyType(
     {
-        "all": frozenset(DTYPES.values()),
+        "any": frozenset(DTYPES.values()),
+        "all": frozenset(dtype for dtype in DTYPES.values() if not dtype.is_complex),
         "bool": _select(Kind.BOOL),
         "signed": _select(Kind.SIGNED),
         "integer": _select(Kind.UNSIGNED, Kind.SIGNED),
         "floating": _select(Kind.FLOATING),
+        "complex": _select(Kind.COMPLEX),
         "numeric": _select(Kind.UNSIGNED, Kind.SIGNED, Kind.FLOATING),
         "integral_and_bool": _select(Kind.BOOL, Kind.UNSIGNED, Kind.SIGNED),
         "half": frozenset(dtype for dtype in DTYPES.values() if dtype.is_floating and dtype.itemsize == 2),
@@ -168,6 +196,10 @@ def promote(first: DType, second: DType) -> DType:
     if first == second:
         return first
     low, high = sorted((first, second), key=lambda dtype: (dtype.kind.category, dtype.itemsize))
+    if high.is_complex:
+        # The parts decide, to which integers and bool have nothing to say.
+        parts = promote(low.to_real, high.to_real) if low.is_floating or low.is_complex else high.to_real
+        return parts.to_complex
     if low.kind.category < high.kind.category:
         return high
     if high.is_floating:
@@ -215,7 +247,7 @@ class Promotion(enum.Enum):
         if self is Promotion.BOOL:
             return BOOL, common if common == UINT8 else BOOL
         result = FLOAT64 if self is Promotion.TO_DOUBLE else common
-        if not result.is_floating:
+        if not (result.is_floating or result.is_complex):
             if self is Promotion.INT_TO_FLOAT:
                 result = default_floating
             elif self is Promotion.INT_TO_LONG or (self is Promotion.BOOL_TO_LONG and common.is_bool):

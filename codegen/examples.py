@@ -158,6 +158,8 @@ def _tensor_text(values: Array, dtype: DType) -> str | None:
     import numpy as np
 
     negative_zeros = (values == 0) & np.signbit(values) if values.dtype.kind == "f" else False
+    if values.dtype.kind == "c":
+        return None
     if not values.size or values.ndim > 2 or not np.isfinite(values).all() or np.any(negative_zeros):
         return None
     values = values.astype(dtype.numpy)

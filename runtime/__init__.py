@@ -23,6 +23,7 @@ from .errors import LinAlgError, OutOfMemoryError
 from .functions import *  # noqa: F403
 from .generators import Generator, default_generator
 from .interchange import from_dlpack, from_numpy, frombuffer
+from .limits import finfo, iinfo
 from .promotion import can_cast, promote_types, result_type
 from .random import get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from .sequences import inclusive_range as _inclusive_range

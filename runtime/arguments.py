@@ -29,7 +29,7 @@ def bind(tensor: type) -> None:
 
 def is_operand(value: Any) -> bool:
     """A tensor, a Python number, or a NumPy scalar."""
-    return isinstance(value, (Tensor, bool, int, float)) or (
+    return isinstance(value, (Tensor, bool, int, float, complex)) or (
         type(value).__module__ == "numpy" and getattr(value, "shape", None) == ()
     )
 
@@ -42,6 +42,8 @@ def number_handle(value: Any) -> float:
         return lib.number_u(value) if value >= 2**63 else lib.number_i(value)
     if isinstance(value, float):
         return lib.number_d(value)
+    if isinstance(value, complex):
+        return lib.number_c(value.real, value.imag)
     if type(value).__module__ == "numpy" and getattr(value, "shape", None) == ():
         return number_handle(value.item())
     return 0.0

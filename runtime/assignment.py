@@ -29,7 +29,7 @@ def write(target: float, value: Any) -> bool:
         if lib.copy_(target, value._h):
             return True
         take_pending()
-    elif kind is float or kind is int or kind is bool:
+    elif kind is float or kind is int or kind is bool or kind is complex:
         number = _number_handle(value, BY_CODE[lib.dtype(target)])
         done = lib.copy_(target, number)
         lib.release(number)
@@ -66,7 +66,7 @@ class Source:
         kind = type(value)
         # The tensor that the handle belongs to; None when it is this object's own.
         self._tensor: Any = None
-        if kind is float or kind is int or kind is bool:
+        if kind is float or kind is int or kind is bool or kind is complex:
             self._handle = _number_handle(value, BY_CODE[lib.dtype(target)], halves_overflow=halves_overflow)
         else:
             is_tensor = isinstance(value, handles.Tensor)
@@ -123,7 +123,7 @@ class Source:
             lib.release(self._handle)
 
 
-def _number_handle(value: float, target: dtype, *, halves_overflow: bool = True) -> float:
+def _number_handle(value: Any, target: dtype, *, halves_overflow: bool = True) -> float:
     """A handle for a number that is to be stored as `target`; raises when it cannot be.
 
     Numbers beyond a half format become infinity where they are assigned, as in torch, and are refused elsewhere.
@@ -136,6 +136,10 @@ def _number_handle(value: float, target: dtype, *, halves_overflow: bool = True)
         if target.is_integer and not minimum <= value <= target.maximum:
             raise _range_error(target)
         handle = lib.number_u(value) if value >= 2**63 else lib.number_i(value)
+    elif isinstance(value, complex):
+        if not target.is_complex:
+            raise _range_error(target)
+        handle = lib.number_c(value.real, value.imag)
     else:
         # A bool dtype takes every number, and asks only whether it is zero.
         if target.is_integer:
@@ -151,7 +155,10 @@ def _number_handle(value: float, target: dtype, *, halves_overflow: bool = True)
     return handle
 
 
-_C_TYPES = {"int32": "int", "float32": "float", "float16": "c10::Half", "bfloat16": "c10::BFloat16"}
+_C_TYPES = {
+    "int32": "int", "float32": "float", "float64": "double", "bool": "bool",
+    "float16": "c10::Half", "bfloat16": "c10::BFloat16",
+}  # fmt: skip
 
 
 def _range_error(target: dtype) -> RuntimeError:
@@ -166,10 +173,8 @@ def _tensor_of(value: Any, target: dtype) -> Any:
 
     if interchange.is_array(value):
         return interchange.from_array(value, warn=False)
-    if isinstance(value, (int, float, list, tuple, range)) or interchange.is_array_scalar(value):
+    if isinstance(value, (int, float, complex, list, tuple, range)) or interchange.is_array_scalar(value):
         return construct.tensor(value, dtype=target)
-    if isinstance(value, complex):
-        raise _range_error(target)
     raise TypeError(f"can't assign a {type_name(value)} to a opweave.{target.scalar_name}Tensor")
 
 

@@ -5,20 +5,33 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, overload
 
 from . import handles
 from ._C import lib
-from .dtypes import BY_CODE, dtype
+from .dtypes import BY_CODE, EXPORTS, dtype
 from .handles import wrap
 from .types import check_device, device, memory_format, memory_order, preserve_format
+
+_BOOL = EXPORTS["bool"]
+
+
+def warn_of_cut(source: int, target: int) -> None:
+    """Called before a conversion from one dtype to another, by the core's numbers."""
+    real = BY_CODE[target]
+    if BY_CODE[source].is_complex and not (real.is_complex or real is _BOOL):
+        text = "Casting complex values to real discards the imaginary part"
+        warnings.warn(text, UserWarning, stacklevel=3)
 
 
 def _cast_method(name: str, target: dtype) -> Any:
     def cast(self: Any, memory_format: Any = preserve_format) -> Any:
         if lib.dtype(self._h) == target.code:
             return self
-        return wrap(lib.clone_(self._h, target.code, memory_order(name, memory_format)), self)
+        order = memory_order(name, memory_format)
+        warn_of_cut(lib.dtype(self._h), target.code)
+        return wrap(lib.clone_(self._h, target.code, order), self)
 
     cast.__name__ = name
     cast.__qualname__ = f"Tensor.{name}"
@@ -85,6 +98,7 @@ class DtypeMethods(CastMethods):
         code = lib.dtype(self._h) if wanted is None else wanted.code
         if not copy and code == lib.dtype(self._h) and (order < 2 or _has_order(self, kwargs["memory_format"])):
             return self
+        warn_of_cut(lib.dtype(self._h), code)
         return wrap(lib.clone_(self._h, code, order), self)
 
     @overload
@@ -111,7 +125,7 @@ def _to_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[dtype 
     first = args[0] if args else None
     if isinstance(first, handles.Tensor) or "other" in kwargs:
         names = ("other", "non_blocking", "copy")
-    elif isinstance(first, dtype) or (isinstance(first, type) and first in (bool, int, float)):
+    elif isinstance(first, dtype) or (isinstance(first, type) and first in (bool, int, float, complex)):
         names = ("dtype", "non_blocking", "copy")
     else:
         names = ("device", "dtype", "non_blocking", "copy")

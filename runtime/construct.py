@@ -112,7 +112,7 @@ def scalar_tensor(
     check_placement("scalar_tensor", layout=layout, device=device, pin_memory=pin_memory)
     if isinstance(s, handles.Tensor) and not s.ndim:
         s = s.item()
-    if not isinstance(s, (int, float)):
+    if not isinstance(s, (int, float, complex)):
         raise TypeError(f"scalar_tensor(): argument 's' (position 1) must be Number, not {type_name(s)}")
     return _new(s, get_default_dtype() if dtype is None else _resolve(dtype, "scalar_tensor"))
 
@@ -128,7 +128,7 @@ _resolve = dtype.resolve
 def _new(data: Any, wanted: dtype | None) -> TensorType:
     """A tensor with memory of its own."""
     kind = type(data)
-    if kind is float or kind is int or kind is bool:
+    if kind is float or kind is int or kind is bool or kind is complex:
         return _store([data], (), wanted or _common_dtype([data]))
     flat = _flatten(data)
     if flat is not None:
@@ -162,13 +162,15 @@ def _flatten(data: Any) -> tuple[Any, tuple[int, ...]] | None:
         if len(shape) > _MAX_DIMS:
             return None
         data = list(chain.from_iterable(data))
-    if not {bool, int, float}.issuperset(map(type, data)):
+    if not {bool, int, float, complex}.issuperset(map(type, data)):
         return None
     return data, tuple(shape)
 
 
 def _common_dtype(values: Sequence[Any]) -> dtype:
     kinds = set(map(type, values))
+    if complex in kinds:
+        return get_default_dtype().to_complex()
     if not kinds or float in kinds:
         return get_default_dtype()
     return _INT64 if int in kinds else _BOOL
@@ -217,7 +219,7 @@ def _infer(value: Any) -> dtype:
     if isinstance(value, float):
         return get_default_dtype()
     if isinstance(value, complex):
-        raise TypeError("complex numbers are not supported")
+        return get_default_dtype().to_complex()
     if isinstance(value, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{type(value).__name__}'")
     if not _is_sequence(value):
@@ -267,6 +269,10 @@ def _store(values: Sequence[Any], shape: tuple[int, ...], of: dtype) -> TensorTy
         return tensor_of_bytes(bytes(map(bool, values)), shape, of)
     if of.is_integer:
         return tensor_of_bytes(_integer_array(values, of), shape, of)
+    if of.is_complex:
+        parts = array(of.typecode or "f", chain.from_iterable((z.real, z.imag) for z in map(complex, values)))
+        pairs = tensor_of_bytes(parts, shape, of if of.typecode else EXPORTS["complex64"])
+        return pairs.to(of)
     if of.typecode is not None:
         return tensor_of_bytes(array(of.typecode, values), shape, of)
     # Python cannot write this format: the core rounds to it.

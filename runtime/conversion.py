@@ -21,7 +21,6 @@ _UINT64_MAXIMUM = EXPORTS["uint64"].maximum
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ._operators import Number
     from .tensor import Tensor as TensorType
 
 
@@ -32,8 +31,8 @@ class ConversionMethods:
 
     # ---- Python numbers ----
 
-    def item(self: Any) -> Number:
-        """The value of a tensor with one element, as a Python number."""
+    def item(self: Any) -> bool | int | float:
+        """The value of a tensor with one element, as a Python number (of a complex one, a complex)."""
         handle = self._h
         kind = lib.item_kind(handle)
         if kind == 2:
@@ -44,12 +43,15 @@ class ConversionMethods:
             return lib.item_i(handle) != 0
         if kind == 3:
             return lib.item_i(handle) & _UINT64_MAXIMUM
+        if kind == 4:
+            value: Any = complex(lib.item_d(handle), lib.item_imag(handle))
+            return value
         raise RuntimeError(f"a Tensor with {lib.numel(handle)} elements cannot be converted to Scalar")
 
     def __bool__(self: Any) -> bool:
         handle = self._h
-        if lib.item_kind(handle) == 2:
-            return lib.item_d(handle) != 0
+        if lib.item_kind(handle) in (2, 4):
+            return self.item() != 0
         count = lib.numel(handle)
         if count != 1:
             amount = "more than one value" if count else "no values"
@@ -57,10 +59,10 @@ class ConversionMethods:
         return lib.item_i(handle) != 0
 
     def __int__(self: Any) -> int:
-        return int(_only_element(self))
+        return int(_real_element(self, "int64_t"))
 
     def __float__(self: Any) -> float:
-        return float(_only_element(self))
+        return float(_real_element(self, "double"))
 
     def __complex__(self: Any) -> complex:
         return complex(_only_element(self))
@@ -154,6 +156,15 @@ def _only_element(tensor: Any) -> Any:
     if lib.numel(tensor._h) != 1:
         raise ValueError("only one element tensors can be converted to Python scalars")
     return tensor.item()
+
+
+def _real_element(tensor: Any, wanted: str) -> Any:
+    value = _only_element(tensor)
+    if isinstance(value, complex):
+        if value.imag:
+            raise RuntimeError(f"value cannot be converted to type {wanted} without overflow")
+        return value.real
+    return value
 
 
 def bytes_of(tensor: Any) -> bytes:

@@ -308,6 +308,8 @@ def factory(
 def _dtype_of_numbers(params: tuple[Any, ...]) -> int:
     """The default dtype for floating numbers and for none at all, else int64, or bool when all are."""
     given = [value.item() if hasattr(value, "item") else value for value in params if value is not None]
+    if any(isinstance(value, complex) for value in given):
+        return dtype_class.to_complex(BY_CODE[lib.get_default_dtype()]).code
     if not given or any(isinstance(value, float) for value in given):
         return lib.get_default_dtype()
     kind = bool if all(isinstance(value, bool) for value in given) else int

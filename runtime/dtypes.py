@@ -53,7 +53,8 @@ class dtype:  # noqa: N801 (PyTorch's name)
     scalar_name: str
     """Its name in `FloatTensor` and the like."""
     typecode: str | None
-    """Its code in the modules `array` and `struct`; None where they have no such type."""
+    """Its code in the modules `array` and `struct`, for complex dtypes that of the parts; None where they have no such
+    type."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> dtype:
         raise TypeError("cannot create 'opweave.dtype' instances")
@@ -73,9 +74,21 @@ class dtype:  # noqa: N801 (PyTorch's name)
     def __deepcopy__(self, memo: dict[int, Any]) -> dtype:
         return self
 
+    def to_real(self) -> dtype:
+        """The dtype of the parts of a complex dtype; any other itself."""
+        return EXPORTS[_PARTS[self._name]] if self.is_complex else self
+
+    def to_complex(self) -> dtype:
+        """The complex dtype whose parts hold the values of this floating one."""
+        if self.is_complex:
+            return self
+        if not self.is_floating_point:
+            raise RuntimeError(f"Unknown Complex ScalarType for {self.scalar_name}")
+        return next((EXPORTS[name] for name, part in _PARTS.items() if part == self._name), EXPORTS["complex64"])
+
     @staticmethod
     def of_python_type(kind: type) -> dtype:
-        """The dtype that stands for `bool`, `int` or `float`."""
+        """The dtype that stands for one of Python's types of numbers."""
         return _OF_PYTHON_TYPES[kind]
 
     @staticmethod
@@ -88,11 +101,14 @@ class dtype:  # noqa: N801 (PyTorch's name)
         raise TypeError(f"{function}(): argument 'dtype' must be opweave.dtype, not {type(value).__name__}")
 
 
+_PARTS = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}
 _INTEGER_TYPECODES = {1: "b", 2: "h", 4: "i", 8: "q"}
 _FLOATING_TYPECODES = {4: "f", 8: "d"}
 
 
 def _typecode(kind: str, itemsize: int) -> str | None:
+    if kind == "complex":
+        return _FLOATING_TYPECODES.get(itemsize // 2)
     if kind == "floating":
         return _FLOATING_TYPECODES.get(itemsize)
     code = _INTEGER_TYPECODES[itemsize]
@@ -119,8 +135,8 @@ def _make(
         "code": code,
         "itemsize": itemsize,
         "is_floating_point": kind == "floating",
-        "is_complex": False,
-        "is_signed": kind in ("signed", "floating"),
+        "is_complex": kind == "complex",
+        "is_signed": kind in ("signed", "floating", "complex"),
         "is_integer": integer,
         "minimum": minimum,
         "maximum": maximum,
@@ -147,6 +163,7 @@ _OF_PYTHON_TYPES: dict[type, dtype] = {
     bool: EXPORTS["bool"],
     int: EXPORTS["int64"],
     float: EXPORTS["float64"],
+    complex: EXPORTS["complex128"],
 }
 
 

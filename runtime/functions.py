@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from .tensor import Tensor
 
 __all__ = [
-    "as_strided", "clone", "fill_", "index_put", "index_put_", "is_conj", "is_floating_point", "is_inference", "is_neg",
-    "is_nonzero", "is_same_size", "is_signed", "numel", "resize_as_", "zero_",
+    "as_strided", "clone", "fill_", "index_put", "index_put_", "is_complex", "is_conj", "is_floating_point",
+    "is_inference", "is_neg", "is_nonzero", "is_same_size", "is_signed", "numel", "resize_as_", "zero_",
 ]  # fmt: skip
 
 
@@ -75,6 +75,10 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
 def is_nonzero(input: Tensor) -> bool:
     """Is the only element not zero?"""
     return bool(_receiver("is_nonzero", input))
+
+
+def is_complex(input: Tensor) -> bool:
+    return _receiver("is_complex", input).is_complex()  # type: ignore[no-any-return]
 
 
 def is_floating_point(input: Tensor) -> bool:

@@ -128,20 +128,38 @@ class GeometryMethods:
 
     @property
     def H(self: Any) -> TensorType:  # noqa: N802 (PyTorch's name)
-        """The matrix transposed and conjugated; real numbers are their own conjugates."""
+        """The matrix transposed and conjugated."""
         ndim = lib.ndim(self._h)
         if ndim == 0:
             _warn("Tensor.H is deprecated on 0-D tensors. Consider using x.conj().")
-            return self
+            return self.conj()
         if ndim != 2:
             advice = " For batches of matrices, consider using tensor.mH" if ndim > 2 else ""
             raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {ndim}-D tensor.{advice}")
-        return self.t()
+        return self.t().conj()
 
     @property
     def mH(self: Any) -> TensorType:  # noqa: N802 (PyTorch's name)
-        """The last two dimensions exchanged, and conjugated; real numbers are their own conjugates."""
-        return _matrix_transpose(self, "mH")
+        """The last two dimensions exchanged, and conjugated."""
+        return _matrix_transpose(self, "mH").conj()
+
+    @property
+    def real(self: Any) -> TensorType:
+        """View of the real parts; a real tensor itself."""
+        return _part(self, "real")
+
+    @real.setter
+    def real(self: Any, value: Any) -> None:
+        _part(self, "real").copy_(value)
+
+    @property
+    def imag(self: Any) -> TensorType:
+        """View of the imaginary parts."""
+        return _part(self, "imag")
+
+    @imag.setter
+    def imag(self: Any, value: Any) -> None:
+        _part(self, "imag").copy_(value)
 
 
 def _view_as_dtype(input: Any, size: Any) -> Any:
@@ -189,6 +207,12 @@ def _is_channels_last(sizes: tuple[int, ...], strides: tuple[int, ...], ndim: in
                 return False
             expected *= sizes[dim]
     return True
+
+
+def _part(tensor: Any, name: str) -> Any:
+    from ._operators import FUNCTIONS
+
+    return FUNCTIONS[name](tensor)
 
 
 def _matrix_transpose(tensor: Any, name: str) -> TensorType:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from . import handles
 from ._C import lib
 from .assignment import Source
+from .casts import warn_of_cut
 from .errors import raise_pending
 from .handles import integers, type_name
 from .shapes import packed_strides
@@ -32,9 +33,10 @@ class MutationMethods:
     def copy_(self: Any, src: TensorType | Number, non_blocking: bool = False) -> TensorType:
         """Copies the elements of `src`, broadcast and converted, into this tensor."""
         if isinstance(src, handles.Tensor):
+            warn_of_cut(lib.dtype(src._h), lib.dtype(self._h))
             if not lib.copy_(self._h, src._h):
                 raise_pending()
-        elif isinstance(src, (int, float)):
+        elif isinstance(src, (int, float, complex)):
             _write_number(self._h, src)
         else:
             raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type_name(src)}")
@@ -50,10 +52,13 @@ class MutationMethods:
                 )
             if hasattr(number, "item") and getattr(number, "shape", None) == ():
                 number = number.item()
-            if not isinstance(number, (int, float)):
+            if not isinstance(number, (int, float, complex)):
                 raise TypeError(f"fill_(): argument 'value' (position 1) must be Number, not {type_name(number)}")
         if isinstance(number, float):
             done = lib.fill_d(self._h, number)
+        elif isinstance(number, complex):
+            _write_number(self._h, number)
+            return self
         elif -(2**63) <= number < 2**63:
             done = lib.fill_i(self._h, number)
         elif -(2**63) <= number < 2**64:

@@ -25,6 +25,9 @@ class PrintableDtype(Protocol):
 
     @property
     def is_floating_point(self) -> bool: ...
+    @property
+    def is_complex(self) -> bool: ...
+    def to_real(self) -> PrintableDtype: ...
 
 
 class Printable(Protocol):
@@ -165,7 +168,9 @@ def _suffixes(t: Printable, default_dtype_name: str, options: PrintOptions) -> l
     shape = tuple(t.shape)
     if t.numel():
         size_is_known = options.edgeitems > 0
-        dtype_is_known = dtype_name in (default_dtype_name, "int64", "bool")
+        # The complex dtype whose parts have the default dtype goes without saying too.
+        part_name = str(t.dtype.to_real()).rpartition(".")[2]
+        dtype_is_known = default_dtype_name in (dtype_name, part_name) or dtype_name in ("int64", "bool")
     else:
         # `[]` reads as a vector of the default dtype, whatever the tensor is.
         size_is_known = len(shape) == 1
@@ -210,13 +215,15 @@ def _values_text(t: Printable, indent: int, options: PrintOptions) -> str:
     values = _shown_values(t, shown)
     for _ in range(ndim - 1):
         values = list(chain.from_iterable(values))
-    # A complex dtype gets its own branch here: one column of real parts and one of imaginary parts.
-    if t.dtype.is_floating_point:
+    if t.dtype.is_complex:
+        texts, width = _complex_texts(values if ndim else [values], options)
+    elif t.dtype.is_floating_point:
         texts, width = _float_texts(values if ndim else [values], options)
     else:
         texts = [str(value) for value in (values if ndim else [values])]
         width = max(map(len, texts))
-    texts = [text.rjust(width) for text in texts]
+    if not t.dtype.is_complex:
+        texts = [text.rjust(width) for text in texts]
     if ndim == 0:
         return texts[0]
     per_line = max(1, (options.linewidth - (indent + ndim - 1)) // (width + len(", ")))
@@ -265,6 +272,15 @@ def _float_texts(values: list[float], options: PrintOptions) -> tuple[list[str],
     widths = map(len, texts)
     regular = (width for width, value in zip(widths, values, strict=True) if value and isfinite(value))
     return texts, max(regular, default=1)
+
+
+def _complex_texts(values: list[complex], options: PrintOptions) -> tuple[list[str], int]:
+    """The same for complex numbers: real parts make a padded column, imaginary parts follow with their signs."""
+    reals, real_width = _float_texts([value.real for value in values], options)
+    imags, imag_width = _float_texts([value.imag for value in values], options)
+    signed = (imag if imag[0] == "-" else "+" + imag for imag in imags)
+    texts = [f"{real.rjust(real_width)}{imag}j" for real, imag in zip(reals, signed, strict=True)]
+    return texts, real_width + imag_width + 1
 
 
 def _bracketed(texts: list[str], shape: Sequence[int], shown: int, indent: int, per_line: int) -> str:

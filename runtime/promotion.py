@@ -62,6 +62,8 @@ def _operand(position: int, value: Any) -> Any:
         return wrap(lib.number_i(max(-1, min(value, 1))))  # only the kind of number matters
     if isinstance(value, float):
         return wrap(lib.number_d(value))
+    if isinstance(value, complex):
+        return wrap(lib.number_c(value.real, value.imag))
     raise TypeError(
         f"result_type(): argument 'tensor{position}' (position {position}) must be Tensor, not {type_name(value)}"
     )

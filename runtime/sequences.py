@@ -16,16 +16,15 @@ from .shapes import check_range
 from .types import check_placement, device, layout
 
 if TYPE_CHECKING:
-    from ._operators import Number
     from .tensor import Tensor
 
 _INT64 = EXPORTS["int64"]
 
 
 def inclusive_range(
-    start: Number = 0,
-    end: Number | None = None,
-    step: Number = 1,
+    start: float = 0,
+    end: float | None = None,
+    step: float = 1,
     *,
     out: Tensor | None = None,
     dtype: dtype | None = None,

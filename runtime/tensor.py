@@ -140,7 +140,21 @@ class Tensor(
         return self.dtype.is_signed
 
     def is_complex(self) -> bool:
+        return self.dtype.is_complex
+
+    def is_conj(self) -> bool:
+        """Are the elements to be read as conjugates of those in memory? Never: conjugates are computed at once."""
         return False
+
+    def is_neg(self) -> bool:
+        """Are the elements to be read as negatives of those in memory? Never: they are computed at once."""
+        return False
+
+    def resolve_conj(self) -> Tensor:
+        return self
+
+    def resolve_neg(self) -> Tensor:
+        return self
 
     def get_device(self) -> int:
         """Index of the device; -1 on the CPU."""
@@ -154,10 +168,10 @@ class Tensor(
         """`bool(self)`"""
         return bool(self)
 
-    def is_conj(self) -> bool:
+    def is_inference(self) -> bool:
         return False
 
-    is_neg = is_inference = is_pinned = is_shared = is_conj
+    is_pinned = is_shared = is_inference
 
     def is_same_size(self, other: Tensor) -> bool:
         return self.shape == other.shape

@@ -10,6 +10,8 @@ from harness.extremes import extremes
 
 from codegen.dtypes import DTYPES, DType
 
+pytestmark = pytest.mark.filterwarnings("ignore:Casting complex values to real")
+
 
 def many_values(of: DType) -> Array:
     if of.is_bool:
@@ -18,6 +20,8 @@ def many_values(of: DType) -> Array:
         return from_bfloat16_bits(np.arange(2**16, dtype=np.uint16))
     if of.itemsize < 4:
         return np.arange(2**of.bits, dtype=f"uint{of.bits}").view(holder(of))
+    if of.is_complex:
+        return extremes(of)
     random = np.frombuffer(np.random.default_rng(7).bytes(20_000 * of.itemsize), holder(of))
     powers = np.ldexp(1.0, np.arange(-200, 66))
     near = np.concatenate([powers, -powers, powers * (1 + 2.0**-20), powers * (1 - 2.0**-25), powers + 1])
@@ -28,6 +32,8 @@ def many_values(of: DType) -> Array:
 
 def representable(values: Array, of: DType, to: DType) -> Array:
     """Where an integer dtype has the value, cut to an integer. Beyond that the result is defined, but no one's."""
+    if of.is_complex:
+        return representable(values.real, of.to_real, to)
     if not of.is_floating or not to.is_integer:
         return np.ones(values.shape, bool)
     with np.errstate(all="ignore"):

@@ -25,7 +25,7 @@ def read(entry: Entry, node: Node) -> Elementwise | None:
     if isinstance(node, Scalar):
         text = entry.text(entry.node, "elementwise")
         tree = None if text is None else expression(entry, text, known)
-        cases = None if tree is None else ((DTYPE_CLASSES["all"], tree),)
+        cases = None if tree is None else ((DTYPE_CLASSES["any"], tree),)
     elif isinstance(node, MappingNode):
         cases = _cases(entry, node, known)
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..dtypes import DTYPES, FLOAT32, UINT64, DType
+from ..dtypes import COMPLEX32, DTYPES, FLOAT32, UINT64, DType
 from .text import render
 
 
@@ -41,7 +41,7 @@ def _is_half(dtype: DType) -> bool:
 def _cast(dst: DType, src: DType) -> Cast:
     copy = dst == src
     rows: tuple[str, ...] = ()
-    if not copy and (_is_half(dst) or _is_half(src)):
+    if not copy and (_is_half(dst) or _is_half(src)) and not (dst.is_complex or src.is_complex):
         rows = _rows(dst, src)
     return Cast(_name(dst, src), dst.c_type, src.c_type, copy, rows, "{0}" if copy else _expression(dst, src))
 
@@ -68,6 +68,8 @@ def _rows(dst: DType, src: DType) -> tuple[str, ...]:
 
 def _expression(dst: DType, src: DType) -> str:
     """C for one element, `{0}` being the value."""
+    if src.is_complex or dst.is_complex:
+        return _complex_expression(dst, src)
     value = f"ow_{src.suffix}_to_f32({{0}})" if _is_half(src) else "{0}"
     origin = src.opmath if _is_half(src) else src
     if dst.is_bool:
@@ -80,3 +82,15 @@ def _expression(dst: DType, src: DType) -> str:
         spelled = "float" if origin == FLOAT32 else "double"
         return f"({dst.c_type}){spelled}_to_{'u64' if dst is UINT64 else f'i{width}'}({value})"
     return f"({dst.c_type}){value}"
+
+
+def _complex_expression(dst: DType, src: DType) -> str:
+    """To and from complex numbers: real numbers have no imaginary part, and take the real one."""
+    value = "ow_c32_to_c64({0})" if src is COMPLEX32 else "{0}"
+    if dst.is_bool:
+        return f"{value} != 0"
+    if not dst.is_complex:
+        return _expression(dst, src.opmath.to_real).format(f"__real__ {value}")
+    if not src.is_complex:
+        value = f"({dst.opmath.c_type}){_expression(dst.opmath.to_real, src)}"
+    return f"ow_c64_to_c32((float _Complex){value})" if dst is COMPLEX32 else f"({dst.c_type}){value}"

@@ -40,6 +40,7 @@ class Descriptor:
     refuses_common: int
     same_dtype: int
     strict_numbers: int
+    part: str
     table: str | None
     view: str | None
     copies: int
@@ -83,6 +84,7 @@ def descriptor(operator: Operator) -> Descriptor:
         refuses_common=int("refuses_common" in operator.tags),
         same_dtype=int("same_dtype" in operator.tags),
         strict_numbers=int("strict_numbers" in operator.tags),
+        part=_part(operator),
         # A factory without a value leaves memory as it is and has no loops.
         table=None if isinstance(body, Factory) and body.value is None else _TABLES.get(operator.family),
         view=f"{operator.name}_geometry" if isinstance(body, View) else None,
@@ -97,6 +99,12 @@ def _routine(body: Body) -> str | None:
     if isinstance(body, Random):
         return body.distribution
     return body.routine if isinstance(body, (Extern, Indexing)) else None
+
+
+def _part(operator: Operator) -> str:
+    if "real_result" in operator.tags:
+        return "OW_PART_REAL"
+    return "OW_PART_COMPLEX" if "complex_result" in operator.tags else "OW_PART_SAME"
 
 
 def _without_opmath(promotion: Promotion) -> Promotion:

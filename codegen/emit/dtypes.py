@@ -9,7 +9,7 @@ _TABLE = "codegen/dtypes.py"
 
 
 def _bound(dtype: DType, highest: bool) -> str:
-    if dtype.is_floating:
+    if dtype.is_floating or dtype.is_complex:
         return "0"
     if dtype.kind is Kind.SIGNED:
         return f"INT{dtype.bits}_{'MAX' if highest else 'MIN'}"
@@ -30,6 +30,9 @@ def emit_header() -> str:
             "size": dtype.itemsize,
             "kind": _c_kind(dtype),
             "compute": f"OW_{dtype.opmath.name.upper()}",
+            "to_real": f"OW_{dtype.to_real.name.upper()}",
+            "to_complex": f"OW_{dtype.to_complex.name.upper()}",
+            "alignment": dtype.to_real.itemsize,
             "lowest": _bound(dtype, highest=False),
             "highest": _bound(dtype, highest=True),
             "promotions": [f"OW_{promote(dtype, other).name.upper()}" for other in DTYPES.values()],

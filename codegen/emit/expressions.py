@@ -32,7 +32,7 @@ class Variable:
 
 
 def parameters(operator: Operator, dtype: DType) -> tuple[Variable, ...]:
-    field = "d" if dtype.is_floating else "i"
+    field = "z" if dtype.is_complex else "d" if dtype.is_floating else "i"
     return tuple(
         Variable(param.name, dtype.c_type, place=place, field=field) for place, param in enumerate(operator.params)
     )

@@ -38,6 +38,7 @@ _BITS = {
     "logical_and": ("&", _AND),
     "logical_or": ("|", _OR),
 }
+_PARTS = {"real": "__real__", "imag": "__imag__"}
 _SHIFTS = {"bitwise_left_shift": "<<", "bitwise_right_shift": ">>"}
 
 
@@ -153,6 +154,8 @@ class _Printer:
         if function in _COMPARISONS:
             text, precedence = _COMPARISONS[function]
             return self._infix(text, operands, _ORDER + 1), precedence
+        if function in _PARTS:
+            return f"{_PARTS[function]} {self._within(operands[0], _UNARY)}", _UNARY
         if function == "signbit":
             return f"signbit({self._text(operands[0])[0]}) != 0", _EQUAL
         if function in _BITS:
@@ -179,7 +182,7 @@ class _Printer:
     def _arithmetic(self, node: Op) -> tuple[str, int]:
         text, precedence = ("-", _UNARY) if node.function == "neg" else _ARITHMETIC[node.function]
         dtype = node.dtype
-        if dtype.is_floating or (dtype.kind is Kind.UNSIGNED and dtype.bits >= 32):
+        if dtype.is_floating or dtype.is_complex or (dtype.kind is Kind.UNSIGNED and dtype.bits >= 32):
             return self._plain(node, text, precedence), precedence
         if dtype.bits == 32 and self._bound(node) <= dtype.highest:
             return self._plain(node, text, precedence), precedence

@@ -111,7 +111,17 @@ def _integer_power(base: Array, exponent: Array) -> Array:
 def _power(base: Array, exponent: Array) -> Array:
     import numpy as np
 
-    return np.power(base, exponent) if base.dtype.kind == "f" else _integer_power(base, exponent)
+    return np.power(base, exponent) if base.dtype.kind in "fc" else _integer_power(base, exponent)
+
+
+def _complex(real: Array, imag: Array) -> Array:
+    """By parts: `real + 1j * imag` would make NaN of infinities."""
+    import numpy as np
+
+    real, imag = np.broadcast_arrays(real, imag)
+    value = np.empty(real.shape, np.result_type(real, np.complex64))
+    value.real, value.imag = real, imag
+    return value
 
 
 def _shift(left: bool) -> Callable[[Array, Array], Array]:
@@ -170,11 +180,12 @@ def _primitives() -> dict[str, Callable[..., Array]]:
         "erf": _through_float64(math.erf),
         "erfc": _through_float64(math.erfc),
         "lgamma": _through_float64(_lgamma),
+        "complex": _complex,
     }
     same_name = (
         "where logical_and logical_or logical_not bitwise_and bitwise_or bitwise_xor exp exp2 expm1 log log2 "
         "log10 log1p sqrt cbrt hypot sin cos tan sinh cosh tanh floor ceil trunc copysign fmod floor_divide "
-        "remainder signbit"
+        "remainder signbit real imag"
     )
     table.update({name: getattr(np, name) for name in same_name.split()})
     return table

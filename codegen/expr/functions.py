@@ -40,7 +40,8 @@ class Rule(enum.Enum):
 @dataclass(frozen=True)
 class Function:
     """One entry. `definitions` maps a kind of operand (or `any`, `integral`) to text in the language;
-    `c_name` is that of the primitive for floating operands in <math.h>, without its suffix."""
+    `c_name` is that of the primitive for floating operands in <math.h>, without its suffix, and `complex_name` that
+    for complex ones in <complex.h>."""
 
     name: str
     params: tuple[str, ...]
@@ -48,6 +49,7 @@ class Function:
     c_name: str | None = None
     definitions: Mapping[str, str] = field(default_factory=dict)
     derivatives: tuple[str, ...] | None = None
+    complex_name: str | None = None
 
     @property
     def arity(self) -> int:
@@ -55,11 +57,21 @@ class Function:
 
     def definition(self, operand: DType) -> str | None:
         """Its meaning for operands of this dtype; None: a primitive."""
-        for key in (operand.kind.value, "floating" if operand.kind is Kind.FLOATING else "integral", "any"):
+        classes = {Kind.FLOATING: "floating", Kind.COMPLEX: "complex"}
+        for key in (operand.kind.value, classes.get(operand.kind, "integral"), "any"):
             if key in self.definitions:
                 return self.definitions[key]
         return None
 
+    def takes(self, operand: DType) -> bool:
+        """Has it a meaning for operands of this dtype? All functions have for real ones."""
+        if not operand.is_complex or self.complex_name or self.name in COMPLEX_OPERATORS:
+            return True
+        return self.definition(operand) is not None
+
+
+COMPLEX_OPERATORS = frozenset(("add", "sub", "neg", "eq", "ne", "real", "imag"))
+"""Primitives that every target writes as operators for complex operands too."""
 
 _TABLE: dict[str, Function] = {}
 
@@ -70,13 +82,15 @@ def _add(
     rule: Rule,
     *derivatives: str,
     c: str | None = None,
+    c_complex: bool = False,
     differentiable: bool = True,
     **definitions: str,
 ) -> None:
     names = tuple(params.split())
     if differentiable and not derivatives:
         derivatives = ("0",) * len(names)
-    _TABLE[name] = Function(name, names, rule, c, definitions, derivatives if differentiable else None)
+    complex_name = f"c{c}" if c_complex else None
+    _TABLE[name] = Function(name, names, rule, c, definitions, derivatives if differentiable else None, complex_name)
 
 
 _A, _F, _S = Rule.ARITHMETIC, Rule.FLOATING, Rule.SAME
@@ -85,12 +99,25 @@ _A, _F, _S = Rule.ARITHMETIC, Rule.FLOATING, Rule.SAME
 
 _add("add", "x y", _A, "1", "1")
 _add("sub", "x y", _A, "1", "-1")
-_add("mul", "x y", _A, "y", "x")
-_add("div", "x y", _F, "1 / y", "-x / (y * y)")
+# Products and quotients as torch computes them: a product of infinities may be NaN, and a quotient neither overflows
+# nor underflows on the way. The larger part of the divisor divides the smaller one.
+_add(
+    "mul", "x y", _A, "y", "x",
+    complex="complex(real(x) * real(y) - imag(x) * imag(y), real(x) * imag(y) + imag(x) * real(y))",
+)  # fmt: skip
+_IS_WIDE = "(abs(real(y)) >= abs(imag(y)))"
+_RATIO = f"(where({_IS_WIDE}, imag(y), real(y)) / where({_IS_WIDE}, real(y), imag(y)))"
+_SCALE = f"(1 / (where({_IS_WIDE}, real(y), imag(y)) + where({_IS_WIDE}, imag(y), real(y)) * {_RATIO}))"
+_add(
+    "div", "x y", _F, "1 / y", "-x / (y * y)",
+    complex="where(y == 0, complex(real(x) / abs(real(y)), imag(x) / abs(imag(y))), complex("
+    f"where({_IS_WIDE}, real(x) + imag(x) * {_RATIO}, real(x) * {_RATIO} + imag(x)) * {_SCALE}, "
+    f"where({_IS_WIDE}, imag(x) - real(x) * {_RATIO}, imag(x) * {_RATIO} - real(x)) * {_SCALE}))",
+)  # fmt: skip
 _add("neg", "x", _A, "-1")
 _add(
     "pow", "x y", _A, "where(y == 0, 0, y * x ** (y - 1))", "where((x == 0) & (y >= 0), 0, result * log(x))",
-    c="pow",
+    c="pow", c_complex=True,
 )  # fmt: skip
 for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
     _add(_name, "x y", Rule.COMPARISON)
@@ -122,14 +149,14 @@ _add("fmod", "x y", _A, "1", "-trunc(x / y)", c="fmod")
 
 # ---- exponentials, logarithms, powers ---------------------------------------------------------------------
 
-_add("exp", "x", _F, "result", c="exp")
-_add("exp2", "x", _F, f"result * {math.log(2)!r}", c="exp2")
+_add("exp", "x", _F, "result", c="exp", c_complex=True)
+_add("exp2", "x", _F, f"result * {math.log(2)!r}", c="exp2", complex="exp(x * 0.6931471805599453)")
 _add("expm1", "x", _F, "result + 1", c="expm1")
-_add("log", "x", _F, "1 / x", c="log")
-_add("log2", "x", _F, f"1 / (x * {math.log(2)!r})", c="log2")
-_add("log10", "x", _F, f"1 / (x * {math.log(10)!r})", c="log10")
+_add("log", "x", _F, "1 / x", c="log", c_complex=True)
+_add("log2", "x", _F, f"1 / (x * {math.log(2)!r})", c="log2", complex="log(x) * 1.4426950408889634")
+_add("log10", "x", _F, f"1 / (x * {math.log(10)!r})", c="log10", complex="log(x) * 0.43429448190325176")
 _add("log1p", "x", _F, "1 / (1 + x)", c="log1p")
-_add("sqrt", "x", _F, "0.5 / result", c="sqrt")
+_add("sqrt", "x", _F, "0.5 / result", c="sqrt", c_complex=True)
 _add("rsqrt", "x", _F, "-0.5 * result / x", any="1 / sqrt(x)")
 _add("cbrt", "x", _F, "1 / (3 * result * result)", c="cbrt")
 _add("reciprocal", "x", _F, "-(result * result)", any="1 / x")
@@ -138,19 +165,19 @@ _add("hypot", "x y", _F, "x / result", "y / result", c="hypot")
 
 # ---- trigonometric and hyperbolic -------------------------------------------------------------------------
 
-_add("sin", "x", _F, "cos(x)", c="sin")
-_add("cos", "x", _F, "-sin(x)", c="cos")
-_add("tan", "x", _F, "1 + result * result", c="tan")
-_add("asin", "x", _F, "1 / sqrt(1 - x * x)", c="asin")
-_add("acos", "x", _F, "-1 / sqrt(1 - x * x)", c="acos")
-_add("atan", "x", _F, "1 / (1 + x * x)", c="atan")
+_add("sin", "x", _F, "cos(x)", c="sin", c_complex=True)
+_add("cos", "x", _F, "-sin(x)", c="cos", c_complex=True)
+_add("tan", "x", _F, "1 + result * result", c="tan", c_complex=True)
+_add("asin", "x", _F, "1 / sqrt(1 - x * x)", c="asin", c_complex=True)
+_add("acos", "x", _F, "-1 / sqrt(1 - x * x)", c="acos", c_complex=True)
+_add("atan", "x", _F, "1 / (1 + x * x)", c="atan", c_complex=True)
 _add("atan2", "x y", _F, "y / (x * x + y * y)", "-x / (x * x + y * y)", c="atan2")
-_add("sinh", "x", _F, "cosh(x)", c="sinh")
-_add("cosh", "x", _F, "sinh(x)", c="cosh")
-_add("tanh", "x", _F, "1 - result * result", c="tanh")
-_add("asinh", "x", _F, "1 / sqrt(x * x + 1)", c="asinh")
-_add("acosh", "x", _F, "1 / sqrt(x * x - 1)", c="acosh")
-_add("atanh", "x", _F, "1 / (1 - x * x)", c="atanh")
+_add("sinh", "x", _F, "cosh(x)", c="sinh", c_complex=True)
+_add("cosh", "x", _F, "sinh(x)", c="cosh", c_complex=True)
+_add("tanh", "x", _F, "1 - result * result", c="tanh", c_complex=True)
+_add("asinh", "x", _F, "1 / sqrt(x * x + 1)", c="asinh", c_complex=True)
+_add("acosh", "x", _F, "1 / sqrt(x * x - 1)", c="acosh", c_complex=True)
+_add("atanh", "x", _F, "1 / (1 - x * x)", c="atanh", c_complex=True)
 
 # ---- special functions ------------------------------------------------------------------------------------
 
@@ -158,13 +185,19 @@ _add("erf", "x", _F, f"{2 / math.sqrt(math.pi)!r} * exp(-(x * x))", c="erf")
 _add("erfc", "x", _F, f"{-2 / math.sqrt(math.pi)!r} * exp(-(x * x))", c="erfc")
 _add("lgamma", "x", _F, c="lgamma", differentiable=False)  # its derivative, digamma, is not in <math.h>
 # 1 / (1 + exp(-x)) overflows to 0 where the result is a denormal number; exp(-|x|) never overflows.
-_add("sigmoid", "x", _F, "result * (1 - result)", any="where(x < 0, exp(-abs(x)), 1) / (1 + exp(-abs(x)))")
+_add(
+    "sigmoid", "x", _F, "result * (1 - result)", any="where(x < 0, exp(-abs(x)), 1) / (1 + exp(-abs(x)))",
+    complex="1 / (1 + exp(-x))",
+)  # fmt: skip
 
 # ---- signs, rounding, order -------------------------------------------------------------------------------
 
-_add("abs", "x", _A, "sign(x)", c="fabs", signed="where(x < 0, -x, x)", unsigned="x")
 _add(
-    "sign", "x", _A, any="where(x > 0, 1, where(x < 0, -1, 0))", unsigned="where(x > 0, 1, 0)"
+    "abs", "x", _A, "sign(x)", c="fabs", signed="where(x < 0, -x, x)", unsigned="x", complex="hypot(real(x), imag(x))"
+)
+_add(
+    "sign", "x", _A, any="where(x > 0, 1, where(x < 0, -1, 0))", unsigned="where(x > 0, 1, 0)",
+    complex="where(x == 0, 0, complex(real(x) / abs(x), imag(x) / abs(x)))",
 )  # NaN gives 0, as in torch
 _add("relu", "x", _A, "where(x > 0, 1, 0)", any="where(x < 0, 0, x)", unsigned="x")
 _add("copysign", "x y", _F, "where(x == 0, 0, where(signbit(x) == signbit(y), 1, -1))", "0", c="copysign")
@@ -197,12 +230,20 @@ _add(
     any="minimum(maximum(x, low), high)",
 )  # fmt: skip
 
+# ---- parts of complex numbers -----------------------------------------------------------------------------
+
+_add("real", "x", _S, "1", integral="x", floating="x")
+_add("imag", "x", _S, integral="0 * x", floating="where(x == x, 0, 0)")  # 0 * x would be NaN of infinities
+_add("conj", "x", _A, "1", any="x", complex="complex(real(x), -imag(x))")
+_add("angle", "x", _F, floating="where(x < 0, pi, where(x != x, x, 0))", complex="atan2(imag(x), real(x))")
+_add("complex", "re im", _F, differentiable=False)
+
 # ---- classification ---------------------------------------------------------------------------------------
 
 _C = Rule.COMPARISON
-_add("isnan", "x", _C, floating="x != x", integral="False")
-_add("isinf", "x", _C, floating="abs(x) == inf", integral="False")
-_add("isfinite", "x", _C, floating="abs(x) < inf", integral="True")
+_add("isnan", "x", _C, floating="x != x", integral="False", complex="x != x")
+_add("isinf", "x", _C, floating="abs(x) == inf", integral="False", complex="isinf(real(x)) | isinf(imag(x))")
+_add("isfinite", "x", _C, floating="abs(x) < inf", integral="True", complex="isfinite(real(x)) & isfinite(imag(x))")
 _add("signbit", "x", _C, signed="x < 0", unsigned="False", bool="False")
 
 FUNCTIONS: Mapping[str, Function] = MappingProxyType(_TABLE)

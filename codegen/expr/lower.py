@@ -119,26 +119,45 @@ class _Lowering:
         if function.rule is Rule.LOGICAL:
             return _Value(Op(BOOL, expr.function, tuple(convert(v.node, BOOL) for v in values)), False)
         dtype, weak = _operand_dtype(expr, function, values)
-        return self._apply(function, tuple(convert(value.node, dtype) for value in values), dtype, weak)
+        operands = tuple(convert(value.node, dtype) for value in values)
+        try:
+            if function.takes(dtype):
+                return self._apply(function, operands, dtype, weak)
+        except ExpressionError:
+            if not dtype.is_complex:
+                raise
+        # Said of the function that was written, not of one that its definition uses.
+        message = f"{symbol(expr.function)} is not defined for complex numbers"
+        raise ExpressionError(message, expr.span.offset, expr.span.length)
 
     def _apply(self, function: Function, operands: tuple[Node, ...], dtype: DType, weak: bool) -> _Value:
-        result = BOOL if function.rule is Rule.COMPARISON else dtype
+        result = _result_dtype(function, dtype)
         weak = weak and function.rule is not Rule.COMPARISON
         text = function.definition(dtype)
         if text is not None and not (self.native and self.native(function.name, dtype)):
             params = {param: _Value(node, weak) for param, node in zip(function.params, operands, strict=True)}
-            return _Value(convert(_Lowering(params, self.native).visit(_definition(text)).node, result), weak)
+            value = _Lowering(params, self.native).visit(_definition(text)).node
+            # Of complex operands a definition may make real numbers; else it has the dtype of the rule.
+            return _Value(value if dtype.is_complex else convert(value, result), weak)
         if function.name == "pow" and isinstance(operands[1], Const) and operands[1].value in _SMALL_POWERS:
-            return _Value(_small_power(operands[0], int(operands[1].value)), weak)
+            return self._small_power(operands[0], int(operands[1].value), weak)
         return _Value(Op(result, function.name, operands), weak)
 
+    def _small_power(self, base: Node, exponent: int, weak: bool) -> _Value:
+        """Repeated products are much cheaper than pow, and torch rounds like this too."""
+        product = _Value(base, weak)
+        for _ in range(exponent - 1):
+            product = self._apply(FUNCTIONS["mul"], (product.node, base), base.dtype, weak)
+        return product
 
-def _small_power(base: Node, exponent: int) -> Node:
-    """Repeated products are much cheaper than pow, and torch rounds like this too."""
-    product = base
-    for _ in range(exponent - 1):
-        product = Op(base.dtype, "mul", (product, base))
-    return product
+
+def _result_dtype(function: Function, operand: DType) -> DType:
+    """Dtype of a primitive's result, and of a definition's for real operands."""
+    if function.rule is Rule.COMPARISON:
+        return BOOL
+    if function.name in ("real", "imag"):
+        return operand.to_real
+    return operand.to_complex if function.name == "complex" else operand
 
 
 def _number(expr: Literal) -> _Value:
@@ -159,14 +178,16 @@ def _operand_dtype(expr: Apply, function: Function, values: Sequence[_Value]) ->
     """Dtype to which the function's operands are converted, and whether it is weak."""
     dtype, weak = _common(expr, expr.args, values)
     rule = function.rule
-    if rule in (Rule.BITWISE, Rule.SHIFT) and dtype.is_floating:
+    if rule in (Rule.BITWISE, Rule.SHIFT) and dtype.kind.category > INT64.kind.category:
         culprit, value = next(
-            (arg, value) for arg, value in zip(expr.args, values, strict=True) if value.dtype.is_floating
+            (arg, value)
+            for arg, value in zip(expr.args, values, strict=True)
+            if value.dtype.kind.category > INT64.kind.category
         )
         kinds = "integers" if rule is Rule.SHIFT else "integers or bool"
         message = f"{symbol(expr.function)} needs {kinds}, but '{culprit}' is {value.dtype}"
         raise ExpressionError(message, culprit.span.offset, culprit.span.length)
-    if rule is Rule.FLOATING and not dtype.is_floating:
+    if rule is Rule.FLOATING and not (dtype.is_floating or dtype.is_complex):
         return FLOAT64, True
     if rule in (Rule.ARITHMETIC, Rule.SHIFT) and dtype.is_bool:
         return INT32, True

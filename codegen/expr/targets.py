@@ -40,6 +40,11 @@ class Target:
         if (function, dtype.name) in self.calls:
             return self.calls[function, dtype.name]
         operands = ", ".join(f"{{{place}}}" for place in range(FUNCTIONS[function].arity))
+        if function == "complex":
+            return f"{self.helper_prefix}{dtype.to_complex.suffix}({operands})"
+        if dtype.is_complex:
+            c_name = FUNCTIONS[function].complex_name
+            return None if c_name is None else f"{c_name}{self.float_suffixes[dtype.to_real.name]}({operands})"
         if dtype.is_floating:
             c_name = FUNCTIONS[function].c_name
             return None if c_name is None else f"{c_name}{self.float_suffixes[dtype.name]}({operands})"
@@ -69,6 +74,8 @@ _HELPERS = {
 
 def c_number(value: Number, dtype: DType) -> str:
     """A number of the dtype as C writes it; floats round-trip."""
+    if dtype.is_complex:
+        return _c_float(float(value), dtype.to_real)  # C takes real constants for complex ones
     if dtype.is_floating:
         return _c_float(float(value), dtype)
     number = int(value)

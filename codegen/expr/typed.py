@@ -83,7 +83,7 @@ def constant(value: Number, dtype: DType) -> Const:
     """A number converted at weaving time as a cast converts it at run time; integers wrap."""
     if dtype.is_bool:
         return Const(dtype, value != 0)
-    if dtype.is_floating:
+    if dtype.is_floating or dtype.is_complex:
         try:
             return Const(dtype, float(value))
         except OverflowError:

@@ -73,6 +73,7 @@ void release(double t);
 double number_i(int64_t value);
 double number_u(uint64_t value); /* for those that int64 does not hold */
 double number_d(double value);
+double number_c(double real, double imag);
 double number_b(int32_t value);
 double empty_strided(const int64_t *sizes, const int64_t *strides, int32_t ndim, int32_t dtype); /* strides may be NULL */
 double as_strided(double t, const int64_t *sizes, const int64_t *strides, int32_t ndim, int64_t offset, int32_t dtype);
@@ -101,9 +102,10 @@ uintptr_t data_ptr(double t); /* 0 for an empty tensor */
 int32_t flags(double t);
 uint32_t keys(double t);
 void set_keys(double t, uint32_t keys);
-int32_t item_kind(double t); /* 0 bool, 1 int64, 2 double, 3 uint64; -1 when it has not exactly one element */
+int32_t item_kind(double t); /* 0 bool, 1 int64, 2 double, 3 uint64, 4 complex; -1 when it has not exactly one element */
 int64_t item_i(double t); /* for kinds 0 and 1, and the bits for 3 */
-double item_d(double t);  /* for kind 2 */
+double item_d(double t);  /* for kind 2, and the real part for 4 */
+double item_imag(double t);
 /* storage: an address; its identity is the pointer */
 uintptr_t storage_of(double t);
 int64_t storage_nbytes(uintptr_t storage);

@@ -14,6 +14,13 @@ double number_u(uint64_t value) { return ow_pack(ow_tensor_number_u(value)); }
 
 double number_d(double value) { return ow_pack(ow_tensor_number_d(value)); }
 
+double number_c(double real, double imag) {
+    double _Complex value;
+    __real__ value = real;
+    __imag__ value = imag;
+    return ow_pack(ow_tensor_number_c(value));
+}
+
 double number_b(int32_t value) { return ow_pack(ow_tensor_number_b(value)); }
 
 double empty_strided(const int64_t *sizes, const int64_t *strides, int32_t ndim, int32_t dtype) {
@@ -87,10 +94,10 @@ static ow_tensor *foreign(uintptr_t data, int64_t nbytes, const int64_t *sizes, 
         if (nbytes < above || nbytes - above < below)
             return ow_fail(OW_RUNTIME_ERROR, "from_memory: the tensor needs %lld bytes, the memory has %lld",
                            (long long)(below + above), (long long)nbytes);
-        if (data % (uintptr_t)itemsize)
+        if (data % ow_dtype_alignments[dtype])
             return ow_fail(OW_RUNTIME_ERROR,
                            "from_memory: address 0x%llx is not a multiple of the %lld bytes of %s; copy the array first",
-                           (unsigned long long)data, (long long)itemsize, ow_dtype_names[dtype]);
+                           (unsigned long long)data, (long long)ow_dtype_alignments[dtype], ow_dtype_names[dtype]);
     }
     ow_storage *s = ow_storage_foreign((void *)(data - (uintptr_t)below), nbytes, NULL, NULL, flags);
     if (!s) return NULL;
@@ -202,6 +209,7 @@ int32_t item_kind(double t) {
     if (self->numel != 1) return -1;
     if (self->dtype == OW_BOOL) return 0;
     if (self->dtype == OW_UINT64) return 3;
+    if (ow_dtype_kinds[self->dtype] == OW_KIND_COMPLEX) return 4;
     return ow_dtype_kinds[self->dtype] == OW_KIND_FLOATING ? 2 : 1;
 }
 
@@ -218,6 +226,13 @@ double item_d(double t) {
     double value = 0;
     ow_cast_loop(OW_FLOAT64, self->dtype)((char *)&value, sizeof value, self->data, 0, 1);
     return value;
+}
+
+double item_imag(double t) {
+    const ow_tensor *self = ow_unpack(t);
+    double _Complex value = 0;
+    ow_cast_loop(OW_COMPLEX128, self->dtype)((char *)&value, sizeof value, self->data, 0, 1);
+    return __imag__ value;
 }
 
 /* ---- storages --------------------------------------------------------------------------------------------- */

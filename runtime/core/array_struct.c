@@ -42,9 +42,10 @@ void ow_array_struct_init(void) { set_release_owner((uintptr_t)release_object); 
 
 /* ---- dtypes --------------------------------------------------------------------------------------------- */
 
-/* NumPy's letter for the kind of a dtype; 0 for bfloat16, which it does not have. */
+/* NumPy's letter for the kind of a dtype; 0 for bfloat16 and complex32, which it does not have. */
 static char typekind(int dtype) {
-    if (dtype == OW_BFLOAT16) return 0;
+    if (dtype == OW_BFLOAT16 || dtype == OW_COMPLEX32) return 0;
+    if (ow_dtype_kinds[dtype] == OW_KIND_COMPLEX) return 'c';
     if (ow_dtype_kinds[dtype] == OW_KIND_FLOATING) return 'f';
     if (ow_dtype_kinds[dtype] == OW_KIND_BOOL) return 'b';
     return ow_dtype_bounds[dtype][0] < 0 ? 'i' : 'u';

@@ -14,6 +14,16 @@ void scipy_cblas_sgemv64_(int order, int trans, int64_t m, int64_t n, float alph
                           const float *x, int64_t incx, float beta, float *y, int64_t incy);
 void scipy_cblas_dgemv64_(int order, int trans, int64_t m, int64_t n, double alpha, const double *a, int64_t lda,
                           const double *x, int64_t incx, double beta, double *y, int64_t incy);
+void scipy_cblas_cgemm64_(int order, int trans_a, int trans_b, int64_t m, int64_t n, int64_t k, const void *alpha,
+                          const void *a, int64_t lda, const void *b, int64_t ldb, const void *beta, void *c, int64_t ldc);
+void scipy_cblas_zgemm64_(int order, int trans_a, int trans_b, int64_t m, int64_t n, int64_t k, const void *alpha,
+                          const void *a, int64_t lda, const void *b, int64_t ldb, const void *beta, void *c, int64_t ldc);
+void scipy_cblas_cgemv64_(int order, int trans, int64_t m, int64_t n, const void *alpha, const void *a, int64_t lda,
+                          const void *x, int64_t incx, const void *beta, void *y, int64_t incy);
+void scipy_cblas_zgemv64_(int order, int trans, int64_t m, int64_t n, const void *alpha, const void *a, int64_t lda,
+                          const void *x, int64_t incx, const void *beta, void *y, int64_t incy);
+void scipy_cblas_cdotu_sub64_(int64_t n, const void *x, int64_t incx, const void *y, int64_t incy, void *result);
+void scipy_cblas_zdotu_sub64_(int64_t n, const void *x, int64_t incx, const void *y, int64_t incy, void *result);
 float scipy_cblas_sdot64_(int64_t n, const float *x, int64_t incx, const float *y, int64_t incy);
 double scipy_cblas_ddot64_(int64_t n, const double *x, int64_t incx, const double *y, int64_t incy);
 void scipy_openblas_set_num_threads64_(int n);
@@ -56,24 +66,40 @@ static ow_matrix transpose(const ow_matrix *m) {
 /* A vector's stride, which does not count when it has one element; 0: not one that BLAS takes. */
 static int64_t vector_stride(int64_t n, int64_t stride) { return n == 1 ? 1 : stride > 0 ? stride : 0; }
 
+static int is_zero(int dtype, ow_scalar value) {
+    return ow_dtype_kinds[dtype] == OW_KIND_COMPLEX ? value.z == 0 : value.d == 0;
+}
+
 /* c is a column. BLAS multiplies what c held by a zero beta, so that NaN would stay: clear it. */
-static int gemv(int dtype, double alpha, const ow_matrix *a, const ow_matrix *b, double beta, const ow_matrix *c) {
+static int gemv(int dtype, ow_scalar alpha, const ow_matrix *a, const ow_matrix *b, ow_scalar beta, const ow_matrix *c) {
     layout of_a;
     int64_t x = vector_stride(b->rows, b->row_stride), y = vector_stride(c->rows, c->row_stride);
     if (!x || !y || !find_layout(a, &of_a)) return 0;
     int64_t m = of_a.trans == AS_IT_IS ? a->rows : a->columns, n = of_a.trans == AS_IT_IS ? a->columns : a->rows;
-    if (beta == 0)
+    if (is_zero(dtype, beta))
         for (int64_t i = 0; i < c->rows; i++) memset(c->data + i * y * ow_itemsize(dtype), 0, (size_t)ow_itemsize(dtype));
-    if (dtype == OW_FLOAT32)
-        scipy_cblas_sgemv64_(ROW_MAJOR, of_a.trans, m, n, (float)alpha, (float *)a->data, of_a.ld, (float *)b->data, x,
-                             (float)beta, (float *)c->data, y);
-    else
-        scipy_cblas_dgemv64_(ROW_MAJOR, of_a.trans, m, n, alpha, (double *)a->data, of_a.ld, (double *)b->data, x, beta,
-                             (double *)c->data, y);
+    float _Complex single_alpha, single_beta;
+    switch (dtype) {
+    case OW_FLOAT32:
+        scipy_cblas_sgemv64_(ROW_MAJOR, of_a.trans, m, n, (float)alpha.d, (float *)a->data, of_a.ld, (float *)b->data, x,
+                             (float)beta.d, (float *)c->data, y);
+        break;
+    case OW_FLOAT64:
+        scipy_cblas_dgemv64_(ROW_MAJOR, of_a.trans, m, n, alpha.d, (double *)a->data, of_a.ld, (double *)b->data, x,
+                             beta.d, (double *)c->data, y);
+        break;
+    case OW_COMPLEX64:
+        single_alpha = (float _Complex)alpha.z, single_beta = (float _Complex)beta.z;
+        scipy_cblas_cgemv64_(ROW_MAJOR, of_a.trans, m, n, &single_alpha, a->data, of_a.ld, b->data, x, &single_beta,
+                             c->data, y);
+        break;
+    default:
+        scipy_cblas_zgemv64_(ROW_MAJOR, of_a.trans, m, n, &alpha.z, a->data, of_a.ld, b->data, x, &beta.z, c->data, y);
+    }
     return 1;
 }
 
-static void gemm(int dtype, double alpha, const ow_matrix *a, const ow_matrix *b, double beta, const ow_matrix *c) {
+static void gemm(int dtype, ow_scalar alpha, const ow_matrix *a, const ow_matrix *b, ow_scalar beta, const ow_matrix *c) {
     layout of_a, of_b, of_c;
     if (!find_layout(a, &of_a) || !find_layout(b, &of_b) || !find_layout(c, &of_c)) return; /* callers made sure */
     if (of_c.trans == TRANSPOSED) {
@@ -81,26 +107,39 @@ static void gemm(int dtype, double alpha, const ow_matrix *a, const ow_matrix *b
         gemm(dtype, alpha, &left, &right, beta, &result);
         return;
     }
-    if (dtype == OW_FLOAT32)
-        scipy_cblas_sgemm64_(ROW_MAJOR, of_a.trans, of_b.trans, c->rows, c->columns, a->columns, (float)alpha,
-                             (float *)a->data, of_a.ld, (float *)b->data, of_b.ld, (float)beta, (float *)c->data, of_c.ld);
-    else
-        scipy_cblas_dgemm64_(ROW_MAJOR, of_a.trans, of_b.trans, c->rows, c->columns, a->columns, alpha,
-                             (double *)a->data, of_a.ld, (double *)b->data, of_b.ld, beta, (double *)c->data, of_c.ld);
+    float _Complex single_alpha, single_beta;
+    switch (dtype) {
+    case OW_FLOAT32:
+        scipy_cblas_sgemm64_(ROW_MAJOR, of_a.trans, of_b.trans, c->rows, c->columns, a->columns, (float)alpha.d,
+                             (float *)a->data, of_a.ld, (float *)b->data, of_b.ld, (float)beta.d, (float *)c->data, of_c.ld);
+        break;
+    case OW_FLOAT64:
+        scipy_cblas_dgemm64_(ROW_MAJOR, of_a.trans, of_b.trans, c->rows, c->columns, a->columns, alpha.d,
+                             (double *)a->data, of_a.ld, (double *)b->data, of_b.ld, beta.d, (double *)c->data, of_c.ld);
+        break;
+    case OW_COMPLEX64:
+        single_alpha = (float _Complex)alpha.z, single_beta = (float _Complex)beta.z;
+        scipy_cblas_cgemm64_(ROW_MAJOR, of_a.trans, of_b.trans, c->rows, c->columns, a->columns, &single_alpha, a->data,
+                             of_a.ld, b->data, of_b.ld, &single_beta, c->data, of_c.ld);
+        break;
+    default:
+        scipy_cblas_zgemm64_(ROW_MAJOR, of_a.trans, of_b.trans, c->rows, c->columns, a->columns, &alpha.z, a->data,
+                             of_a.ld, b->data, of_b.ld, &beta.z, c->data, of_c.ld);
+    }
 }
 
 void ow_gemm(int dtype, ow_scalar alpha, const ow_matrix *a, const ow_matrix *b, ow_scalar beta, const ow_matrix *c) {
     double work = 2.0 * (double)c->rows * (double)c->columns * (double)(a->columns + 1);
     void *token = ow_gil_release(work < 1e15 ? (int64_t)work : INT64_MAX);
-    if (ow_dtype_kinds[dtype] != OW_KIND_FLOATING) {
+    if (ow_dtype_kinds[dtype] < OW_KIND_FLOATING) {
         ow_gemm_int(dtype, alpha.i, a, b, beta.i, c);
     } else {
         follow_num_threads();
         ow_matrix left = transpose(b), right = transpose(a), row = transpose(c);
         int done = 0;
-        if (a->columns > 0 && c->columns == 1) done = gemv(dtype, alpha.d, a, b, beta.d, c);
-        else if (a->columns > 0 && c->rows == 1) done = gemv(dtype, alpha.d, &left, &right, beta.d, &row);
-        if (!done) gemm(dtype, alpha.d, a, b, beta.d, c);
+        if (a->columns > 0 && c->columns == 1) done = gemv(dtype, alpha, a, b, beta, c);
+        else if (a->columns > 0 && c->rows == 1) done = gemv(dtype, alpha, &left, &right, beta, &row);
+        if (!done) gemm(dtype, alpha, a, b, beta, c);
     }
     ow_gil_acquire(token);
 }
@@ -113,8 +152,23 @@ typedef struct {
     int dtype;
     int64_t n, x_stride, y_stride;
     const char *x, *y;
-    double sums[PIECES];
+    double _Complex sums[PIECES];
 } vectors;
+
+static double _Complex dot_piece(const vectors *v, int64_t n, const void *x, const void *y) {
+    float _Complex single;
+    double _Complex result;
+    switch (v->dtype) {
+    case OW_FLOAT32: return (double)scipy_cblas_sdot64_(n, x, v->x_stride, y, v->y_stride);
+    case OW_FLOAT64: return scipy_cblas_ddot64_(n, x, v->x_stride, y, v->y_stride);
+    case OW_COMPLEX64:
+        scipy_cblas_cdotu_sub64_(n, x, v->x_stride, y, v->y_stride, &single);
+        return (double _Complex)single;
+    default:
+        scipy_cblas_zdotu_sub64_(n, x, v->x_stride, y, v->y_stride, &result);
+        return result;
+    }
+}
 
 static void dot_pieces(void *context, int64_t begin, int64_t end) {
     vectors *v = context;
@@ -122,19 +176,18 @@ static void dot_pieces(void *context, int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i++) {
         int64_t first = i * PIECE, n = v->n - first < PIECE ? v->n - first : PIECE;
         const void *x = v->x + first * v->x_stride * item, *y = v->y + first * v->y_stride * item;
-        v->sums[i] = v->dtype == OW_FLOAT32 ? (double)scipy_cblas_sdot64_(n, x, v->x_stride, y, v->y_stride)
-                                            : scipy_cblas_ddot64_(n, x, v->x_stride, y, v->y_stride);
+        v->sums[i] = dot_piece(v, n, x, y);
     }
 }
 
 void ow_dot(int dtype, int64_t n, const char *x, int64_t x_stride, const char *y, int64_t y_stride, char *result) {
-    if (ow_dtype_kinds[dtype] != OW_KIND_FLOATING) {
+    if (ow_dtype_kinds[dtype] < OW_KIND_FLOATING) {
         ow_matrix row = {(char *)x, 1, n, 0, x_stride}, column = {(char *)y, n, 1, y_stride, 1}, c = {result, 1, 1, 1, 1};
         ow_gemm_int(dtype, 1, &row, &column, 0, &c);
         return;
     }
     void *token = ow_gil_release(2 * n);
-    double sum = 0;
+    double _Complex sum = 0;
     for (int64_t first = 0; first < n; first += (int64_t)PIECE * PIECES) {
         int64_t item = ow_itemsize(dtype), left = n - first;
         vectors v; /* without initializer, which would clear all the sums */
@@ -149,7 +202,6 @@ void ow_dot(int dtype, int64_t n, const char *x, int64_t x_stride, const char *y
         else ow_parallel_for(pieces, 1, 2.0 * (double)v.n, dot_pieces, &v);
         for (int64_t i = 0; i < pieces; i++) sum += v.sums[i];
     }
-    if (dtype == OW_FLOAT32) *(float *)result = (float)sum;
-    else *(double *)result = sum;
+    ow_cast_loop(dtype, OW_COMPLEX128)(result, 0, (const char *)&sum, 0, 1);
     ow_gil_acquire(token);
 }

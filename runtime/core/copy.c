@@ -31,6 +31,10 @@ TRANSPOSE(8)
 TRANSPOSE(16)
 TRANSPOSE(32)
 TRANSPOSE(64)
+typedef struct {
+    uint64_t low, high;
+} uint128_t;
+TRANSPOSE(128)
 
 typedef struct {
     const ow_iter *iter;
@@ -64,7 +68,8 @@ static void transpose_bands(void *context, int64_t begin, int64_t end) {
             case 1: transpose_8(a, to_row, b, from_column, height, width); break;
             case 2: transpose_16(a, to_row, b, from_column, height, width); break;
             case 4: transpose_32(a, to_row, b, from_column, height, width); break;
-            default: transpose_64(a, to_row, b, from_column, height, width); break;
+            case 8: transpose_64(a, to_row, b, from_column, height, width); break;
+            default: transpose_128(a, to_row, b, from_column, height, width); break;
             }
         }
     }

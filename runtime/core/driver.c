@@ -40,6 +40,8 @@ const char *const ow_type_names[OW_NDTYPES] = {
     [OW_BOOL] = "bool",        [OW_UINT8] = "unsigned char", [OW_INT8] = "signed char",     [OW_INT16] = "short int",
     [OW_INT32] = "int",        [OW_INT64] = "long int",      [OW_FLOAT16] = "c10::Half",    [OW_BFLOAT16] = "c10::BFloat16",
     [OW_FLOAT32] = "float",    [OW_FLOAT64] = "double",      [OW_UINT16] = "short unsigned int",
+    [OW_COMPLEX32] = "c10::complex<c10::Half>", [OW_COMPLEX64] = "c10::complex<float>",
+    [OW_COMPLEX128] = "c10::complex<double>",
     [OW_UINT32] = "unsigned int", [OW_UINT64] = "long unsigned int",
 };
 
@@ -130,6 +132,15 @@ static int integer_fits(int64_t value, int dtype) {
 int ow_load_param(const ow_tensor *param, int dtype, ow_scalar *value) {
     double d = 0;
     int64_t i = 0;
+    if (ow_dtype_kinds[dtype] == OW_KIND_COMPLEX) {
+        ow_cast_loop(OW_COMPLEX128, param->dtype)((char *)&value->z, 0, param->data, 0, 1);
+        return 1;
+    }
+    if (ow_dtype_kinds[param->dtype] == OW_KIND_COMPLEX) {
+        const char *name = type_names[dtype] ? type_names[dtype] : ow_type_names[dtype];
+        ow_fail(OW_RUNTIME_ERROR, "value cannot be converted to type %s without overflow", name);
+        return 0;
+    }
     /* Integers beyond int64 come as uint64. */
     int floating = ow_dtype_kinds[param->dtype] == OW_KIND_FLOATING, beyond = param->dtype == OW_UINT64;
     if (floating || beyond) ow_cast_loop(OW_FLOAT64, param->dtype)((char *)&d, 0, param->data, 0, 1);

@@ -17,12 +17,17 @@ typedef struct {
     ow_loop loop;
 } resolved;
 
-static int result_dtype(const ow_op *op, int common) {
+/* The dtype of which the operator makes another one: real parts of complex numbers, complex numbers of pairs. */
+static int part_dtype(const ow_op *op, int dtype) {
+    return op->part == OW_PART_REAL ? ow_real_dtype[dtype] : op->part == OW_PART_COMPLEX ? ow_complex_dtype[dtype] : dtype;
+}
+
+static int promoted_dtype(const ow_op *op, int common) {
     switch (op->promotion) {
     case OW_PROMOTE_ALWAYS_BOOL:
         return OW_BOOL;
     case OW_PROMOTE_INT_TO_FLOAT:
-        return ow_dtype_kinds[common] == OW_KIND_FLOATING ? common : ow_default_dtype;
+        return ow_dtype_kinds[common] >= OW_KIND_FLOATING ? common : ow_default_dtype;
     case OW_PROMOTE_TO_DOUBLE:
         return OW_FLOAT64;
     case OW_PROMOTE_BOOL_TO_LONG:
@@ -32,11 +37,18 @@ static int result_dtype(const ow_op *op, int common) {
     }
 }
 
+static int result_dtype(const ow_op *op, int common) { return part_dtype(op, promoted_dtype(op, common)); }
+
+/* What the loop writes when it computes in this dtype. */
+static int written_dtype(const ow_op *op, int compute) {
+    return op->promotion == OW_PROMOTE_ALWAYS_BOOL ? OW_BOOL : part_dtype(op, compute);
+}
+
 static int resolve(const ow_op *op, int common, int default_params, resolved *r) {
     const ow_elementwise_table *table = op->tables[ow_level];
     r->common = common;
     r->result = result_dtype(op, common);
-    r->compute = ow_compute_dtype[op->promotion == OW_PROMOTE_ALWAYS_BOOL ? common : r->result];
+    r->compute = ow_compute_dtype[op->promotion == OW_PROMOTE_ALWAYS_BOOL ? common : promoted_dtype(op, common)];
     r->loop = default_params && table->plain[r->compute] ? table->plain[r->compute] : table->general[r->compute];
     if (!(op->dtypes >> common & 1) && op->refusal) {
         ow_fail(OW_RUNTIME_ERROR, "%s", op->refusal);
@@ -89,7 +101,7 @@ static void load_number(const ow_tensor *number, int dtype, char *value) {
 /* The common case; *done tells whether it applied. */
 static ow_tensor *fast(const ow_op *op, ow_tensor *const *inputs, ow_tensor *out, int *done) {
     const ow_tensor *first = inputs[0];
-    _Alignas(8) char number[8];
+    _Alignas(16) char number[OW_MAX_ITEMSIZE];
     char *data[OW_MAX_OPERANDS];
     int64_t strides[OW_MAX_OPERANDS];
     *done = 0;
@@ -161,17 +173,22 @@ static double finite_end(int which, int dtype) {
 
 /* Parameters in the form the loop reads: doubles for floating compute dtypes, else integers. */
 static int load_params(const ow_op *op, ow_tensor *const *params, const resolved *r, ow_scalar *values) {
-    int floating = ow_dtype_kinds[r->compute] == OW_KIND_FLOATING;
+    int computes = ow_dtype_kinds[r->compute];
     for (int k = 0; k < op->nparams; k++) {
         const ow_tensor *p = params ? params[k] : NULL;
         if (!p) {
             if (op->param_ends[k] != OW_REQUIRED) values[k].d = finite_end(op->param_ends[k], r->result);
-            else if (floating) values[k].d = op->defaults[k];
+            else if (computes == OW_KIND_COMPLEX) values[k].z = op->defaults[k];
+            else if (computes == OW_KIND_FLOATING) values[k].d = op->defaults[k];
             else values[k].i = (int64_t)op->defaults[k];
             continue;
         }
         int kind = ow_dtype_kinds[p->dtype];
-        if (op->strict_numbers && kind == OW_KIND_FLOATING && ow_dtype_kinds[r->common] != OW_KIND_FLOATING) {
+        if (op->strict_numbers && kind == OW_KIND_COMPLEX && computes != OW_KIND_COMPLEX) {
+            ow_fail(OW_RUNTIME_ERROR, "For non-complex input tensors, argument alpha must not be a complex number.");
+            return 0;
+        }
+        if (op->strict_numbers && kind == OW_KIND_FLOATING && ow_dtype_kinds[r->common] < OW_KIND_FLOATING) {
             ow_fail(OW_RUNTIME_ERROR, "For integral input tensors, argument alpha must not be a floating point number.");
             return 0;
         }
@@ -200,7 +217,7 @@ static int check_natural(const ow_op *op, ow_tensor *const *inputs, int common) 
     for (int k = 0; k < op->ninputs; k++) {
         const ow_tensor *t = inputs[k];
         if (!op->natural[k] || !t || !(t->flags & OW_NUMBER)) continue;
-        if (ow_dtype_kinds[common] != OW_KIND_FLOATING && t->dtype == OW_INT64 && *(const int64_t *)t->data < 0) {
+        if (ow_dtype_kinds[common] < OW_KIND_FLOATING && t->dtype == OW_INT64 && *(const int64_t *)t->data < 0) {
             ow_fail(OW_RUNTIME_ERROR, "%s", op->natural[k]);
             return 0;
         }
@@ -240,7 +257,7 @@ static ow_tensor *new_result(const ow_op *op, const resolved *r, int ndim, const
                              ow_tensor *const *inputs) {
     int64_t strides[OW_MAX_OPERANDS][OW_MAX_DIMS];
     int order[OW_MAX_DIMS], contiguous = 1, count = 0;
-    int converted_to = op->promotion == OW_PROMOTE_ALWAYS_BOOL ? r->common : r->result;
+    int converted_to = op->promotion == OW_PROMOTE_ALWAYS_BOOL || op->part ? r->common : r->result;
     const ow_tensor *first = NULL;
     int alike = 1; /* same sizes and strides throughout */
     for (int k = 0; k < op->ninputs; k++) {
@@ -296,6 +313,13 @@ static int check_inplace(const ow_tensor *out, int result, int ndim, const int64
     return ow_check_result_cast(out, result);
 }
 
+/* A complex tensor does not become a real one. */
+static int check_part(const ow_op *op, const ow_tensor *out) {
+    if (op->part != OW_PART_REAL || ow_dtype_kinds[out->dtype] != OW_KIND_COMPLEX) return 1;
+    ow_fail(OW_RUNTIME_ERROR, "In-place %s is not supported for complex tensors.", op->name);
+    return 0;
+}
+
 ow_tensor *ow_elementwise(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out,
                           ow_mode mode) {
     int plain = defaults_suffice(op, params);
@@ -317,6 +341,7 @@ ow_tensor *ow_elementwise(const ow_op *op, ow_tensor *const *inputs, ow_tensor *
     iter.ndim = ow_broadcast_shape(inputs, op->ninputs, iter.shape);
     if (iter.ndim < 0) return NULL;
     if (!check_natural(op, inputs, common)) return NULL;
+    if (mode == OW_INPLACE && !check_part(op, out)) return NULL;
     /* Before the dtype itself is refused, as in torch: what cannot be stored need not be computable. */
     if (mode == OW_INPLACE && !check_inplace(out, result_dtype(op, common), iter.ndim, iter.shape)) return NULL;
     if (!resolve(op, common, plain, &r) || !load_params(op, params, &r, values)) return NULL;
@@ -333,10 +358,10 @@ ow_tensor *ow_elementwise(const ow_op *op, ow_tensor *const *inputs, ow_tensor *
     iter.noperands = op->ninputs + 1;
     iter.numel = result->numel;
     ow_iter_operand(&iter, 0, result);
-    int computed = op->promotion == OW_PROMOTE_ALWAYS_BOOL ? OW_BOOL : r.compute;
+    int computed = written_dtype(op, r.compute);
     iter.itemsize[0] = ow_itemsize(computed);
     iter.cast[0] = result->dtype == computed ? NULL : ow_cast_loop(result->dtype, computed);
-    _Alignas(8) char single[OW_MAX_INPUTS][8]; /* one-element inputs are converted once, not in every chunk */
+    _Alignas(16) char single[OW_MAX_INPUTS][OW_MAX_ITEMSIZE]; /* one-element inputs are converted once, not in every chunk */
     for (int k = 0; k < op->ninputs; k++) {
         const ow_tensor *t = inputs[k];
         int wanted = input_dtype(op, k, r.compute);
@@ -355,7 +380,7 @@ ow_tensor *ow_elementwise(const ow_op *op, ow_tensor *const *inputs, ow_tensor *
         }
         if (t) load_number(t, wanted, single[k]);
         if (rounds && !(op->opmath_number && k == op->ninputs - 1)) {
-            _Alignas(8) char narrow[8];
+            _Alignas(16) char narrow[OW_MAX_ITEMSIZE];
             iter.narrow[k + 1](narrow, 0, single[k], 0, 1);
             iter.widen[k + 1](single[k], 0, narrow, 0, 1);
         }

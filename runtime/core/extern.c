@@ -13,6 +13,9 @@ ow_tensor *ow_extern(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const
         if (!inputs[k] || inputs[k]->flags & OW_NUMBER)
             return ow_fail(OW_TYPE_ERROR, "%s(): argument %d must be a Tensor, not %s", op->name, k + 1,
                            inputs[k] ? "a number" : "None");
+    int dtype = inputs[0]->dtype; /* the routines refuse bool themselves, each in torch's words for it */
+    if (ow_dtype_kinds[dtype] == OW_KIND_COMPLEX && !(op->dtypes >> dtype & 1))
+        return ow_fail(OW_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", op->name, ow_dtype_scalar_names[dtype]);
     for (size_t k = 0; k < sizeof routines / sizeof *routines; k++)
         if (strcmp(op->library, routines[k].name) == 0) return routines[k].routine(op, inputs, params, out, mode);
     return ow_fail(OW_NOT_IMPLEMENTED, "%s: this opweave has no routine '%s'", op->name, op->library);
@@ -29,16 +32,18 @@ ow_matrix ow_matrix_of(const ow_tensor *t, int64_t batch) {
 static int readable(const ow_tensor *t, int compute) {
     ow_matrix m = ow_matrix_of(t, 0);
     if (t->dtype != compute) return 0;
-    return ow_dtype_kinds[compute] == OW_KIND_FLOATING ? ow_blas_layout(&m) : m.column_stride == 1;
+    return ow_dtype_kinds[compute] >= OW_KIND_FLOATING ? ow_blas_layout(&m) : m.column_stride == 1;
 }
 
 int ow_product_params(ow_product *p, int dtype, ow_tensor *const *params) {
-    int floating = ow_dtype_kinds[dtype] == OW_KIND_FLOATING;
+    int kind = ow_dtype_kinds[dtype];
     ow_scalar *values[] = {&p->beta, &p->alpha};
     for (int k = 0; k < 2; k++) {
         if (params && params[k]) {
             if (!ow_load_param(params[k], dtype, values[k])) return 0;
-        } else if (floating) {
+        } else if (kind == OW_KIND_COMPLEX) {
+            values[k]->z = 1;
+        } else if (kind == OW_KIND_FLOATING) {
             values[k]->d = 1;
         } else {
             values[k]->i = 1;
@@ -60,7 +65,8 @@ static int begin_result(ow_product *p, const ow_op *op, int dtype, int ndim, con
 
 /* Does beta leave what it scales out of account? */
 static int ignores_addend(const ow_product *p) {
-    return ow_dtype_kinds[p->compute] == OW_KIND_FLOATING ? p->beta.d == 0 : p->beta.i == 0;
+    int kind = ow_dtype_kinds[p->compute];
+    return kind == OW_KIND_COMPLEX ? p->beta.z == 0 : kind == OW_KIND_FLOATING ? p->beta.d == 0 : p->beta.i == 0;
 }
 
 int ow_product_begin(ow_product *p, const ow_op *op, ow_tensor *const *inputs, ow_tensor *addend, int ndim,

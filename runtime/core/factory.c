@@ -18,7 +18,7 @@ static void fill(void *context, int64_t begin, int64_t end) {
         f->loop(&to, &f->size, end - begin, f->params, begin);
         return;
     }
-    _Alignas(64) char buffer[OW_BLOCK * 8];
+    _Alignas(64) char buffer[OW_BLOCK * OW_MAX_ITEMSIZE];
     for (int64_t at = begin; at < end; at += OW_BLOCK) {
         int64_t count = end - at < OW_BLOCK ? end - at : OW_BLOCK;
         char *to = buffer;
@@ -31,10 +31,13 @@ static void fill(void *context, int64_t begin, int64_t end) {
  * in the widest dtype of the kind and may wrap. */
 static int load_params(const ow_op *op, ow_tensor *const *params, int dtype, ow_scalar *values) {
     int floating = ow_dtype_kinds[dtype] == OW_KIND_FLOATING;
-    if (op->nparams > 1) dtype = floating ? OW_FLOAT64 : OW_INT64;
+    int complex_dtype = ow_dtype_kinds[dtype] == OW_KIND_COMPLEX;
+    if (op->nparams > 1 && !complex_dtype) dtype = floating ? OW_FLOAT64 : OW_INT64;
     for (int k = 0; k < op->nparams; k++) {
         if (params && params[k]) {
             if (!ow_load_param(params[k], dtype, &values[k])) return 0;
+        } else if (complex_dtype) {
+            values[k].z = op->defaults[k];
         } else if (floating) {
             values[k].d = op->defaults[k];
         } else {

@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "opweave.h"
+
 #if defined(__F16C__)
 #include <immintrin.h>
 #endif
@@ -58,6 +60,19 @@ static inline uint16_t ow_f32_to_f16(float x) {
     return (uint16_t)(sign | result);
 }
 #endif
+
+/* ---- complex32: a pair of float16 ----------------------------------------------------------------------- */
+
+static inline float _Complex ow_c32_to_c64(ow_complex32 x) {
+    float _Complex wide;
+    __real__ wide = ow_f16_to_f32(x.re);
+    __imag__ wide = ow_f16_to_f32(x.im);
+    return wide;
+}
+
+static inline ow_complex32 ow_c64_to_c32(float _Complex x) {
+    return (ow_complex32){ow_f32_to_f16(__real__ x), ow_f32_to_f16(__imag__ x)};
+}
 
 /* ---- rows ---------------------------------------------------------------------------------------------- */
 

@@ -54,7 +54,7 @@ static int divide_by_count(const ow_writing *w, ow_tensor *sums, const ow_tensor
     ow_tensor *one = ow_tensor_number_i(1), *counts = filled_like(sums, w->include_self);
     ow_tensor *single = one ? ow_clone(one, sums->dtype, 0) : NULL;
     int done = counts && run_single(w, counts, values, single, add);
-    int floating = ow_dtype_kinds[sums->dtype] == OW_KIND_FLOATING;
+    int floating = ow_dtype_kinds[sums->dtype] >= OW_KIND_FLOATING;
     ow_tensor *limits[OW_MAX_INPUTS] = {counts, one, NULL}, *operands[OW_MAX_INPUTS] = {sums, counts, NULL};
     done = done && ow_elementwise(ow_op_named("clamp"), limits, NULL, counts, OW_INPLACE) &&
            ow_elementwise(ow_op_named(floating ? "div" : "floor_divide"), operands, NULL, sums, OW_INPLACE);

@@ -84,7 +84,8 @@ ow_tensor *ow_fill_value(const ow_tensor *value, int dtype) {
         ow_tensor_free(result);
         return NULL;
     }
-    int from = ow_dtype_kinds[dtype] == OW_KIND_FLOATING ? OW_FLOAT64 : OW_INT64;
+    int kind = ow_dtype_kinds[dtype];
+    int from = kind == OW_KIND_COMPLEX ? OW_COMPLEX128 : kind == OW_KIND_FLOATING ? OW_FLOAT64 : OW_INT64;
     ow_cast_loop(dtype, from)(result->data, 0, (const char *)&checked, 0, 1);
     return result;
 }

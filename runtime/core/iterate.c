@@ -134,14 +134,14 @@ void ow_iter_arrange(ow_iter *iter) {
 
 /* An operand of another dtype takes that of the result before the wider one, which has the kernel, computes with it. */
 static void round_to_narrow(const ow_iter *iter, int k, char *values, int64_t n) {
-    _Alignas(64) char narrow[OW_BLOCK * 8];
+    _Alignas(64) char narrow[OW_BLOCK * OW_MAX_ITEMSIZE];
     iter->narrow[k](narrow, iter->narrow_size, values, iter->itemsize[k], n);
     iter->widen[k](values, iter->itemsize[k], narrow, iter->narrow_size, n);
 }
 
 /* One row of n elements through stack buffers: cast in, compute, cast out. */
 static int run_cast_row(const ow_iter *iter, char *const *data, int64_t n, ow_loop loop, const ow_scalar *params) {
-    _Alignas(64) char buffer[OW_MAX_OPERANDS][OW_BLOCK * 8];
+    _Alignas(64) char buffer[OW_MAX_OPERANDS][OW_BLOCK * OW_MAX_ITEMSIZE];
     int status = OW_OK;
     for (int64_t done = 0; done < n; done += OW_BLOCK) {
         int64_t count = n - done < OW_BLOCK ? n - done : OW_BLOCK;

@@ -2,6 +2,8 @@
 #ifndef OPWEAVE_KERNEL_H
 #define OPWEAVE_KERNEL_H
 
+#include <complex.h>
+#undef I /* a name that operators may use */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -65,6 +67,23 @@ OW_SIMD_MATH2(hypot)
 /* A tail shorter than this is computed in a padded buffer by the vector code of the loop's body: scalar and vector
  * forms of a function differ in the last bit, and a result must not depend on where its element stands. */
 #define OW_PAD 32
+
+/* ---- complex numbers ----------------------------------------------------------------------------------- */
+
+/* By parts: arithmetic with the imaginary unit would make NaN of infinities. */
+static inline float _Complex ow_c64(float re, float im) {
+    float _Complex value;
+    __real__ value = re;
+    __imag__ value = im;
+    return value;
+}
+
+static inline double _Complex ow_c128(double re, double im) {
+    double _Complex value;
+    __real__ value = re;
+    __imag__ value = im;
+    return value;
+}
 
 /* ---- integer arithmetic with every case defined -------------------------------------------------------- */
 

@@ -20,11 +20,18 @@
 
 /* ---- values ------------------------------------------------------------------------------------------- */
 
-/* A parameter of a kernel, converted beforehand: `d` for floating compute dtypes, `i` for integers and bool. */
+/* A parameter of a kernel, converted beforehand: `d` for floating compute dtypes, `z` for complex ones, `i` for integers
+ * and bool. */
 typedef union ow_scalar {
     int64_t i;
     double d;
+    double _Complex z;
 } ow_scalar;
+
+/* An element of dtype complex32: two float16. */
+typedef struct ow_complex32 {
+    uint16_t re, im;
+} ow_complex32;
 
 /* A list of integers passed by value: shapes, strides, dimension lists. */
 typedef struct ow_ints {
@@ -169,6 +176,9 @@ typedef enum ow_promotion {
 /* What a reduction or a scan gives: the combination, and where the element stands that it is. */
 enum { OW_VALUE = 1, OW_POSITION = 2 };
 
+/* Is the result's dtype that of promotion, of its real parts, or of complex numbers made of it? */
+typedef enum ow_part { OW_PART_SAME, OW_PART_REAL, OW_PART_COMPLEX } ow_part;
+
 #define OW_PROMOTED 0xff /* in `fixed`: the input takes part in promotion */
 
 /* What stands in for an optional tensor argument that is None. */
@@ -190,6 +200,7 @@ typedef struct ow_op {
     uint8_t refuses_common;            /* `refusal` is about the common dtype, not about each input's */
     uint8_t same_dtype;                /* tensors are not promoted: another dtype than the first one's is an error */
     uint8_t strict_numbers;            /* parameters must be of the kind of the result */
+    uint8_t part;                      /* ow_part */
     const void *tables[OW_NLEVELS]; /* per instruction-set level: ow_{elementwise,reduce,scan}_table */
     ow_view_function view;
     uint8_t copies;        /* view: of a contiguous copy where the memory order has no such view */

@@ -21,7 +21,7 @@ typedef struct {
 
 static void find_in_line(void *context, int64_t line, const char *x, char *const *out) {
     const search *s = context;
-    _Alignas(8) char value[8];
+    _Alignas(16) char value[OW_MAX_ITEMSIZE];
     int64_t size = ow_itemsize(s->lines->compute);
     (void)out;
     ow_cast_loop(s->lines->compute, s->values->dtype)(value, 0, s->values->data + line * ow_itemsize(s->values->dtype), 0, 1);

@@ -1,5 +1,5 @@
 /* Type promotion of tensors, after torch.result_type: tensors with dimensions decide before 0-dim tensors, and those
- * before Python numbers; a weaker class only contributes its category (bool < integer < floating). */
+ * before Python numbers; a weaker class only contributes its category (bool < integer < floating < complex). */
 #include "tensor.h"
 
 int ow_default_dtype = OW_FLOAT32;
@@ -14,8 +14,10 @@ static int promote_defined(int a, int b) {
 
 static int combine(int stronger, int weaker) {
     if (stronger == UNDEFINED) return weaker;
-    if (weaker == UNDEFINED || ow_dtype_kinds[stronger] == OW_KIND_FLOATING) return stronger;
-    if (stronger == OW_BOOL || ow_dtype_kinds[weaker] == OW_KIND_FLOATING) return promote_defined(stronger, weaker);
+    if (weaker == UNDEFINED || ow_dtype_kinds[stronger] == OW_KIND_COMPLEX) return stronger;
+    if (ow_dtype_kinds[stronger] == OW_KIND_FLOATING)
+        return ow_dtype_kinds[weaker] == OW_KIND_COMPLEX ? ow_complex_dtype[stronger] : stronger;
+    if (stronger == OW_BOOL || ow_dtype_kinds[weaker] >= OW_KIND_FLOATING) return promote_defined(stronger, weaker);
     return stronger;
 }
 
@@ -25,7 +27,10 @@ int ow_result_type(ow_tensor *const *inputs, int n) {
         const ow_tensor *t = inputs[i];
         if (!t) continue;
         if (t->flags & OW_NUMBER) {
-            int dtype = ow_dtype_kinds[t->dtype] == OW_KIND_FLOATING ? ow_default_dtype : t->dtype;
+            int kind = ow_dtype_kinds[t->dtype];
+            int dtype = kind == OW_KIND_COMPLEX    ? ow_complex_dtype[ow_default_dtype]
+                        : kind == OW_KIND_FLOATING ? ow_default_dtype
+                                                   : t->dtype;
             number = promote_defined(number, dtype);
         } else if (t->ndim) {
             dimensioned = promote_defined(dimensioned, t->dtype);
@@ -37,6 +42,6 @@ int ow_result_type(ow_tensor *const *inputs, int n) {
 }
 
 int ow_can_cast(int from, int to) {
-    /* Kinds are ordered bool < integer < floating; a cast may go up or stay, never down. */
+    /* Kinds are ordered bool < integer < floating < complex; a cast may go up or stay, never down. */
     return ow_dtype_kinds[from] <= ow_dtype_kinds[to];
 }

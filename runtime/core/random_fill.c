@@ -80,7 +80,7 @@ void ow_fill_elements(ow_random_call *f, const ow_distribution *d) {
         d->generate(f, c.data, t->numel);
         return;
     }
-    _Alignas(64) char buffer[OW_BLOCK * 8];
+    _Alignas(64) char buffer[OW_BLOCK * OW_MAX_ITEMSIZE];
     ow_cast cast = ow_cast_loop(t->dtype, compute);
     for (int64_t at = 0; at < t->numel; at += OW_BLOCK) {
         int64_t count = t->numel - at < OW_BLOCK ? t->numel - at : OW_BLOCK;

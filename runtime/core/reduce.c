@@ -95,7 +95,7 @@ static int check_out_dtype(const ow_op *op, const ow_tensor *self, int dtype, co
 static int resolve(const ow_op *op, const ow_tensor *self, int dtype, const ow_tensor *out, dtypes *found) {
     const ow_reduce_table *table = op->tables[ow_level];
     int asked = dtype >= 0 ? dtype : out ? out->dtype : -1;
-    int integral = ow_dtype_kinds[self->dtype] != OW_KIND_FLOATING;
+    int integral = ow_dtype_kinds[self->dtype] < OW_KIND_FLOATING;
     if (op->promotion == OW_PROMOTE_BOOL) {
         found->result = asked >= 0 ? asked : self->dtype == OW_UINT8 ? OW_UINT8 : OW_BOOL;
         found->compute = OW_BOOL;
@@ -111,7 +111,7 @@ static int resolve(const ow_op *op, const ow_tensor *self, int dtype, const ow_t
         int deciding = dtype < 0 && floating_only && op->promotion == OW_PROMOTE_DEFAULT ? self->dtype : found->result;
         if (!(op->dtypes >> found->result & op->dtypes >> deciding & 1)) {
             if (op->refusal) ow_fail(OW_RUNTIME_ERROR, "%s", op->refusal);
-            else if (floating_only && ow_dtype_kinds[deciding] != OW_KIND_FLOATING)
+            else if (floating_only && ow_dtype_kinds[deciding] < OW_KIND_FLOATING)
                 ow_fail(OW_RUNTIME_ERROR,
                         "%s(): could not infer output dtype. %s dtype must be either a floating point or complex dtype. "
                         "Got: %s",
@@ -162,7 +162,7 @@ static int prefer_lines(const ow_reduction *r) {
 
 /* Nothing to combine: every result is the identity, finished. */
 static int fill(const ow_reduction *r, ow_tensor *out) {
-    _Alignas(8) char value[8];
+    _Alignas(16) char value[OW_MAX_ITEMSIZE];
     r->kernels->leaf(value, NULL, 0, 0);
     if (r->kernels->finish) r->kernels->finish(value, 1, 0);
     for (int64_t k = 0; k < out->numel; k++) {
@@ -204,7 +204,7 @@ static int run(const ow_op *op, const ow_tensor *self, const dtypes *types, ow_t
 static ow_tensor *reduce_small(const ow_op *op, const ow_tensor *self) {
     const ow_reduce_kernels *kernels = &((const ow_reduce_table *)op->tables[ow_level])->by[self->dtype];
     if (!kernels->leaf || !(op->dtypes >> self->dtype & 1)) return NULL;
-    if (op->promotion != OW_PROMOTE_DEFAULT && self->dtype != OW_INT64 && ow_dtype_kinds[self->dtype] != OW_KIND_FLOATING)
+    if (op->promotion != OW_PROMOTE_DEFAULT && self->dtype != OW_INT64 && ow_dtype_kinds[self->dtype] < OW_KIND_FLOATING)
         return NULL;
     if (op->promotion == OW_PROMOTE_BOOL || op->promotion == OW_PROMOTE_INT_TO_FLOAT) return NULL;
     ow_tensor *out = ow_tensor_new(self->dtype, 0, NULL, NULL);

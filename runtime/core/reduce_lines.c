@@ -34,7 +34,7 @@ static void gather(const ow_reduction *r, const char *x, int64_t at, int64_t n, 
 static void reduce_piece(const lines *l, const char *x, int64_t index, char *acc) {
     const ow_reduction *r = l->r;
     const ow_axis *inner = &r->reduced[0];
-    _Alignas(64) char buffer[OW_BLOCK * 8], parts[LEAF / OW_BLOCK * 8];
+    _Alignas(64) char buffer[OW_BLOCK * OW_MAX_ITEMSIZE], parts[LEAF / OW_BLOCK * OW_MAX_ITEMSIZE];
     int64_t length = l->flat ? r->count : inner->size;
     int64_t at = (l->flat ? index : index % l->per_segment) * LEAF;
     int64_t n = length - at < LEAF ? length - at : LEAF, m = 0;
@@ -57,7 +57,7 @@ static void reduce_piece(const lines *l, const char *x, int64_t index, char *acc
 }
 
 static void reduce_pieces(const lines *l, const char *x, int64_t begin, int64_t end, char *acc) {
-    _Alignas(64) char parts[PIECES * 8];
+    _Alignas(64) char parts[PIECES * OW_MAX_ITEMSIZE];
     for (int64_t k = begin; k < end; k++) reduce_piece(l, x, k, parts + (k - begin) * l->r->size);
     ow_reduce_tree(l->r, parts, end - begin, 1);
     memcpy(acc, parts, (size_t)l->r->size);
@@ -72,7 +72,7 @@ static void finish(const ow_reduction *r, char *acc, int64_t n, char *out, int64
 static void reduce_outputs(void *context, int64_t begin, int64_t end) {
     const lines *l = context;
     const ow_reduction *r = l->r;
-    _Alignas(64) char acc[OW_BLOCK * 8];
+    _Alignas(64) char acc[OW_BLOCK * OW_MAX_ITEMSIZE];
     const ow_axis *run = &r->kept[0];
     int simple = l->pieces == 1 && !l->flat && !r->converts;
     while (begin < end) {

@@ -30,7 +30,7 @@ static inline void take(const rows *w, void (*kernel)(char *, const char *, int6
         kernel(acc, x, n);
         return;
     }
-    _Alignas(64) char buffer[OW_BLOCK * 8];
+    _Alignas(64) char buffer[OW_BLOCK * OW_MAX_ITEMSIZE];
     r->load(buffer, r->size, x, stride, n);
     kernel(acc, buffer, n);
 }
@@ -96,7 +96,7 @@ static inline char *partial(const rows *w, int64_t unit, int64_t n) {
 static void run_units(void *context, int64_t begin, int64_t end) {
     const rows *w = context;
     const ow_reduction *r = w->r;
-    _Alignas(64) char acc[LEVELS * OW_BLOCK * 8];
+    _Alignas(64) char acc[LEVELS * OW_BLOCK * OW_MAX_ITEMSIZE];
     for (int64_t k = begin; k < end; k++) {
         int64_t chunk = k % w->chunks, block = k / w->chunks % w->blocks, outer = k / w->chunks / w->blocks;
         int64_t n = block_width(w, block), first = chunk * w->chunk_rows;

@@ -32,7 +32,7 @@ typedef struct {
 
 static void reduce_unit(const row_part *p, const char *x, int64_t n, char *acc) {
     const rows_call *c = p->call;
-    _Alignas(64) char parts[UNIT / LEAF * 8];
+    _Alignas(64) char parts[UNIT / LEAF * OW_MAX_ITEMSIZE];
     int64_t m = 0;
     do {
         int64_t count = n < LEAF ? n : LEAF;
@@ -68,7 +68,7 @@ static void reduce_row(row_part *p, char *acc) {
         reduce_unit(p, p->x, c->length, acc);
         return;
     }
-    char few[64 * 8];
+    _Alignas(16) char few[64 * OW_MAX_ITEMSIZE];
     p->partials = units <= 64 ? few : ow_alloc(units * c->size);
     if (!p->partials) {
         atomic_store(&c->failed, 1);
@@ -84,7 +84,7 @@ static void reduce_row(row_part *p, char *acc) {
 
 static void run_row(void *context, int64_t line, const char *x, char *const *out) {
     rows_call *c = context;
-    _Alignas(8) char lets[OW_MAX_STAGES * 8], results[OW_MAX_RESULTS * 8];
+    _Alignas(16) char lets[OW_MAX_STAGES * OW_MAX_ITEMSIZE], results[OW_MAX_RESULTS * OW_MAX_ITEMSIZE];
     ow_row_context row = {lets, c->params, c->length};
     row_part p = {.call = c, .row = &row, .x = x, .out = out[0]};
     for (p.stage = 0; p.stage < c->kernels->stages; p.stage++) reduce_row(&p, lets + p.stage * c->size);
@@ -103,7 +103,7 @@ static void run_row(void *context, int64_t line, const char *x, char *const *out
 
 static int result_dtype(const ow_op *op, const ow_tensor *self, int dtype) {
     int result = dtype >= 0 ? dtype : self->dtype;
-    if (dtype < 0 && op->promotion == OW_PROMOTE_INT_TO_FLOAT && ow_dtype_kinds[result] != OW_KIND_FLOATING)
+    if (dtype < 0 && op->promotion == OW_PROMOTE_INT_TO_FLOAT && ow_dtype_kinds[result] < OW_KIND_FLOATING)
         result = ow_default_dtype;
     if (op->dtypes >> result & 1) return result;
     if (op->refusal) ow_fail(OW_RUNTIME_ERROR, "%s", op->refusal);

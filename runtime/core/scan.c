@@ -29,7 +29,7 @@ static void scan_line(const scan_state *s, const char *x, char *out) {
         return;
     }
     /* The first accumulator of the buffer carries the result of the chunk before. */
-    _Alignas(64) char buffer[(OW_BLOCK + 1) * 8];
+    _Alignas(64) char buffer[(OW_BLOCK + 1) * OW_MAX_ITEMSIZE];
     for (int64_t done = 0; done < along->size; done += OW_BLOCK) {
         int64_t count = along->size - done < OW_BLOCK ? along->size - done : OW_BLOCK;
         int carried = done > 0;
@@ -59,7 +59,7 @@ static void scan_columns(const scan_state *s, const char *x, char *out, int64_t 
             s->kernels->step(out, i ? out - along->out : NULL, x, n);
         return;
     }
-    _Alignas(64) char acc[OW_BLOCK * 8], row[OW_BLOCK * 8];
+    _Alignas(64) char acc[OW_BLOCK * OW_MAX_ITEMSIZE], row[OW_BLOCK * OW_MAX_ITEMSIZE];
     for (int64_t i = 0; i < along->size; i++, x += along->in, out += along->out) {
         s->load(row, s->size, x, across->in, n);
         s->kernels->step(acc, i ? acc : NULL, row, n);
@@ -120,7 +120,7 @@ static int result_dtype(const ow_op *op, const ow_tensor *self, int dtype, const
     }
     if (out) result = out->dtype;
     else if (dtype >= 0) result = dtype;
-    else if (op->promotion == OW_PROMOTE_INT_TO_LONG && ow_dtype_kinds[result] != OW_KIND_FLOATING) result = OW_INT64;
+    else if (op->promotion == OW_PROMOTE_INT_TO_LONG && ow_dtype_kinds[result] < OW_KIND_FLOATING) result = OW_INT64;
     /* Accumulators that promotion takes out of bool are of no use in it, unless there is nothing to accumulate. */
     int useless = result == OW_BOOL && op->promotion == OW_PROMOTE_INT_TO_LONG && self->ndim && self->numel;
     if (op->dtypes >> result & 1 && !useless) return result;
@@ -134,9 +134,10 @@ ow_tensor *ow_scan(const ow_op *op, ow_tensor *self, int64_t dim, int dtype, ow_
     if (!ow_wrap_dim(&dim, self->ndim)) return NULL;
     int result = result_dtype(op, self, dtype, out, mode);
     if (result < 0) return NULL;
-    /* Like torch, accumulate float32 in double precision: a scan has no tree to keep rounding errors small. */
+    /* Like torch, accumulate single in double precision: a scan has no tree to keep rounding errors small. */
     int compute = ow_compute_dtype[result];
     if (result == OW_FLOAT32 && table->by[OW_FLOAT64].line) compute = OW_FLOAT64;
+    if (result == OW_COMPLEX64 && table->by[OW_COMPLEX128].line) compute = OW_COMPLEX128;
     scan_state s = {.kernels = &table->by[compute],
                     .load = ow_cast_loop(compute, self->dtype),
                     .store = ow_cast_loop(result, compute),

@@ -82,6 +82,8 @@ ow_tensor *ow_tensor_number_u(uint64_t value) { return number(OW_UINT64, &value)
 
 ow_tensor *ow_tensor_number_d(double value) { return number(OW_FLOAT64, &value); }
 
+ow_tensor *ow_tensor_number_c(double _Complex value) { return number(OW_COMPLEX128, &value); }
+
 ow_tensor *ow_tensor_number_b(int value) { return number(OW_BOOL, &(uint8_t){value != 0}); }
 
 void ow_tensor_free(ow_tensor *t) {

@@ -45,6 +45,7 @@ enum {
     OW_DENSE = 4       /* non-overlapping and dense: some permutation of it is contiguous */
 };
 
+#define OW_MAX_ITEMSIZE 16 /* bytes of a complex128, the largest element */
 #define OW_INLINE_DIMS 5
 
 typedef struct ow_tensor {
@@ -75,6 +76,7 @@ ow_tensor *ow_tensor_view(ow_storage *storage, char *data, int dtype, int ndim, 
 ow_tensor *ow_tensor_number_i(int64_t value);
 ow_tensor *ow_tensor_number_u(uint64_t value);
 ow_tensor *ow_tensor_number_d(double value);
+ow_tensor *ow_tensor_number_c(double _Complex value);
 ow_tensor *ow_tensor_number_b(int value);
 void ow_tensor_free(ow_tensor *t);
 /* Gives `t` a new contiguous shape (the rule of `out=`) and keeps the elements in memory order: grows the storage when

@@ -1,4 +1,4 @@
-/* Elements as nested lists of Python numbers: a row at a time through a buffer of int64, uint64 or float64. */
+/* Elements as nested lists of Python numbers: a row at a time through a buffer of int64, uint64, float64 or complex128. */
 #include "python_types.h"
 #include "driver.h"
 
@@ -6,16 +6,19 @@ typedef union {
     int64_t i;
     uint64_t u;
     double d;
+    double z[2];
 } value;
 
 /* The dtype in which elements are read. */
 static int wide_dtype(int dtype) {
+    if (ow_dtype_kinds[dtype] == OW_KIND_COMPLEX) return OW_COMPLEX128;
     if (ow_dtype_kinds[dtype] == OW_KIND_FLOATING) return OW_FLOAT64;
     return dtype == OW_UINT64 || dtype == OW_BOOL ? dtype : OW_INT64;
 }
 
 static PyObject *number(int wide, value v) {
     switch (wide) {
+    case OW_COMPLEX128: return PyComplex_FromDoubles(v.z[0], v.z[1]);
     case OW_FLOAT64: return PyFloat_FromDouble(v.d);
     case OW_UINT64: return PyLong_FromUnsignedLongLong(v.u);
     case OW_BOOL: return PyBool_FromLong(*(const uint8_t *)&v != 0);

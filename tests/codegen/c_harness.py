@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from codegen.dtypes import DTYPES, DType
+from codegen.dtypes import COMPUTE_DTYPES, DTYPES, DType
 from codegen.expr import emit_c, parse
 
 # That a uint8 is never negative is no mistake of the printer, nor is the cast of a complement.
@@ -54,6 +54,10 @@ HELPERS(i32, int32_t, uint32_t, 32, 1)
 HELPERS(i64, int64_t, uint64_t, 64, 1)
 HELPERS(u64, uint64_t, uint64_t, 64, 0)
 """
+
+
+REAL_DTYPES = tuple(dtype for dtype in COMPUTE_DTYPES if not dtype.is_complex)
+"""Those in which the language has all its functions."""
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ import pytest
 from codegen.dtypes import (
     BFLOAT16,
     BOOL,
+    COMPLEX32,
+    COMPLEX64,
     COMPUTE_DTYPES,
     DTYPE_CLASSES,
     DTYPES,
@@ -40,11 +42,11 @@ def test_codes_are_the_order_of_the_enum() -> None:
 @pytest.mark.parametrize("dtype", ALL, ids=str)
 def test_facts_agree_with_numpy(dtype: DType) -> None:
     if dtype.numpy is None:
-        assert dtype is BFLOAT16
+        assert dtype in (BFLOAT16, COMPLEX32)
         return
     other = np.dtype(dtype.numpy)
     assert other.itemsize == dtype.itemsize
-    kinds = {"b": Kind.BOOL, "u": Kind.UNSIGNED, "i": Kind.SIGNED, "f": Kind.FLOATING}
+    kinds = {"b": Kind.BOOL, "u": Kind.UNSIGNED, "i": Kind.SIGNED, "f": Kind.FLOATING, "c": Kind.COMPLEX}
     assert kinds[other.kind] is dtype.kind
     if dtype.is_integer:
         assert (dtype.lowest, dtype.highest) == (np.iinfo(other).min, np.iinfo(other).max)
@@ -69,7 +71,8 @@ def test_dtypes_without_kernels() -> None:
 
 
 def test_classes() -> None:
-    assert DTYPE_CLASSES["all"] == set(ALL)
+    assert DTYPE_CLASSES["any"] == set(ALL)
+    assert DTYPE_CLASSES["all"] == set(ALL) - DTYPE_CLASSES["complex"]
     assert DTYPE_CLASSES["numeric"] == DTYPE_CLASSES["integer"] | DTYPE_CLASSES["floating"]
     assert DTYPE_CLASSES["integral_and_bool"] == DTYPE_CLASSES["integer"] | {BOOL}
     assert BOOL not in DTYPE_CLASSES["integer"]
@@ -107,10 +110,18 @@ def test_promote_is_torch_promote_types() -> None:
         if _torch_cannot_promote(first, second):
             with pytest.raises(RuntimeError, match="Promotion for uint16, uint32, uint64 types is not supported"):
                 torch.promote_types(*theirs)
-            expected = f"torch.{np.promote_types(first.name, second.name)}"
+            higher = next((each for each in (first, second) if each.is_complex), None)
+            expected = f"torch.{higher or np.promote_types(first.name, second.name)}"
         else:
             expected = str(torch.promote_types(*theirs))
         assert expected == f"torch.{promote(first, second)}", (first, second)
+
+
+def test_parts_of_complex_dtypes() -> None:
+    for dtype in DTYPE_CLASSES["complex"]:
+        assert dtype.to_real.to_complex is dtype
+        assert 2 * dtype.to_real.itemsize == dtype.itemsize
+    assert BFLOAT16.to_complex is COMPLEX64
 
 
 def test_promote_is_commutative_and_idempotent() -> None:
@@ -140,6 +151,8 @@ def test_promotion_kinds_are_torch_s(kind: str) -> None:
 def test_promotion_kinds_of_reductions_are_torch_s() -> None:
     torch = pytest.importorskip("torch")
     for dtype in ALL:
+        if dtype is COMPLEX32:
+            continue  # torch has no sum of these
         tensor = torch.zeros(2, dtype=getattr(torch, dtype.name))
         assert str(tensor.sum().dtype) == f"torch.{Promotion.INT_TO_LONG.resolve(dtype)[1]}"
         assert str(tensor.any().dtype) == f"torch.{Promotion.BOOL.resolve(dtype)[1]}"

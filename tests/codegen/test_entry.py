@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from codegen import library
-from codegen.dtypes import DTYPES, Promotion
+from codegen.dtypes import DTYPE_CLASSES, DTYPES, Promotion
 from codegen.emit import catalog
 from codegen.errors import CodegenError
 from codegen.expr import check_derivative, parse
@@ -112,7 +112,7 @@ def test_where_no_derivative_is_needed(tmp_path: Path, text: str) -> None:
 def test_defaults(tmp_path: Path) -> None:
     (operator,) = read(tmp_path, elementwise("-self", "  derivatives: none\n"))
     assert (operator.name, operator.family, operator.promotion) == ("f", Family.ELEMENTWISE, Promotion.DEFAULT)
-    assert operator.dtypes == frozenset(DTYPES.values())
+    assert operator.dtypes == DTYPE_CLASSES["all"]
     assert (operator.method, operator.function, operator.cost) == (True, True, 1.0)
     assert (operator.operator, operator.aliases, operator.reference, operator.refusal) == (None, (), None, None)
 

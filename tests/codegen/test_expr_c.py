@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from c_harness import Case, Library, grid, run_trapping
+from c_harness import REAL_DTYPES, Case, Library, grid, run_trapping
 
-from codegen.dtypes import BOOL, COMPUTE_DTYPES, DTYPES, FLOAT32, FLOAT64, INT8, INT32, INT64, UINT8, DType
+from codegen.dtypes import BOOL, DTYPES, FLOAT32, FLOAT64, INT8, INT32, INT64, UINT8, DType
 from codegen.expr import FUNCTIONS, C, ExpressionError, Target, emit_c, evaluate, parse, type_of
 from codegen.expr.targets import c_number
 
@@ -54,13 +54,15 @@ def _cases() -> list[Case]:
     found = []
     for function in FUNCTIONS.values():
         text = f"{function.name}({', '.join(function.params)})"
-        for dtype in COMPUTE_DTYPES:
+        for dtype in REAL_DTYPES:
             env = dict.fromkeys(function.params, dtype)
             try:
                 kind = type_of(parse(text), env)
             except ExpressionError:
                 assert dtype.is_floating  # bits of floating point numbers
                 continue
+            if kind.dtype.is_complex:
+                continue  # the harness passes real numbers; tests of operators cover these
             result = BOOL if dtype.is_bool and kind.weak and not kind.dtype.is_floating else kind.dtype
             found.append(Case(text, tuple((name, each.name) for name, each in env.items()), result.name))
     return found

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from c_harness import extremes, grid
+from c_harness import REAL_DTYPES, extremes, grid
 
-from codegen.dtypes import COMPUTE_DTYPES, DTYPES, FLOAT32, FLOAT64, INT8, INT32, INT64, UINT8, DType
+from codegen.dtypes import DTYPES, FLOAT32, FLOAT64, INT8, INT32, INT64, UINT8, DType
 from codegen.expr import FUNCTIONS, evaluate, parse
 
-FLOATING = [dtype for dtype in COMPUTE_DTYPES if dtype.is_floating]
-INTEGERS = [dtype for dtype in COMPUTE_DTYPES if dtype.is_integer]
+FLOATING = [dtype for dtype in REAL_DTYPES if dtype.is_floating]
+INTEGERS = [dtype for dtype in REAL_DTYPES if dtype.is_integer]
 
 
 def _sigmoid(x: Any) -> Any:
@@ -36,7 +36,8 @@ UNARY: dict[str, Callable[..., Any]] = {
     "sign": lambda x: np.nan_to_num(np.sign(x), nan=0.0), "relu": lambda x: np.where(x < 0, 0, x),
     "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc, "round": np.round, "isnan": np.isnan,
     "isinf": np.isinf, "isfinite": np.isfinite, "signbit": np.signbit, "neg": np.negative,
-    "logical_not": np.logical_not,
+    "logical_not": np.logical_not, "real": np.real, "imag": np.imag, "conj": np.conj,
+    "angle": lambda x: np.where(x < 0, np.pi, np.where(np.isnan(x), x, 0)),
 }  # fmt: skip
 BINARY: dict[str, Callable[..., Any]] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "pow": np.power,
@@ -48,7 +49,7 @@ BINARY: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 OTHERS = {
     "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "bitwise_left_shift", "bitwise_right_shift",
-    "where", "clamp",
+    "where", "clamp", "complex",
 }  # fmt: skip
 
 
@@ -136,7 +137,7 @@ def test_shifts_are_those_of_an_infinitely_wide_integer(dtype: DType) -> None:
             assert (shl, shr) == (0, -1 if x < 0 else 0)
 
 
-@pytest.mark.parametrize("dtype", COMPUTE_DTYPES, ids=str)
+@pytest.mark.parametrize("dtype", REAL_DTYPES, ids=str)
 def test_choices_and_bits(dtype: DType) -> None:
     values = grid({"x": dtype, "y": dtype})
     x, y = values["x"], values["y"]

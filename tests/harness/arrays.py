@@ -1,7 +1,7 @@
 """Between NumPy arrays and tensors of every dtype.
 
-NumPy has no bfloat16: its values are held in float32 arrays, which represent all of them. Such a holder stands for a
-tensor wherever the tests compute with NumPy.
+NumPy has neither bfloat16 nor complex32: their values are held in arrays of float32 and complex64, which represent all
+of them. Such a holder stands for a tensor wherever the tests compute with NumPy.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Array = np.ndarray[Any, Any]
 
 def holder(dtype: DType) -> np.dtype[Any]:
     """The NumPy dtype that holds values of `dtype`."""
-    return np.dtype(dtype.numpy or "float32")
+    return np.dtype(dtype.numpy or ("complex64" if dtype.is_complex else "float32"))
 
 
 def to_bfloat16_bits(values: Array) -> Array:
@@ -40,11 +40,48 @@ def cast(values: Any, dtype: DType) -> Array:
         array = np.asarray(values)
         if dtype.is_bool:
             return np.asarray(array != 0)
+        if array.dtype.kind == "c" and not dtype.is_complex:
+            return cast(array.real, dtype)
+        if dtype.name == "complex32":
+            return from_halves(to_halves(array))
         if dtype.numpy is None:
             return from_bfloat16_bits(to_bfloat16_bits(array.astype(np.float32)))
         if dtype.name == "float16" and array.dtype.kind in "iuf" and array.dtype.itemsize > 4:
             array = array.astype(np.float32)  # as torch: its halves are made of float32
         return np.asarray(array.astype(dtype.numpy))
+
+
+def to_halves(values: Array) -> Array:
+    """Complex numbers as words that hold two float16."""
+    narrow = np.ascontiguousarray(values, np.complex64)
+    with np.errstate(all="ignore"):
+        return narrow.view(np.float32).astype(np.float16).view(np.uint32).reshape(np.shape(values))
+
+
+def from_halves(words: Array) -> Array:
+    halves = np.ascontiguousarray(words, np.uint32).view(np.float16)
+    return halves.astype(np.float32).view(np.complex64).reshape(np.shape(words))
+
+
+# How values are stored for which NumPy has no dtype: the dtype of the words, into them, out of them.
+_STORED = {
+    "bfloat16": (np.uint16, to_bfloat16_bits, from_bfloat16_bits),
+    "complex32": (np.uint32, to_halves, from_halves),
+}
+
+
+def to_memory(values: Array, dtype: DType) -> Array:
+    """The values as they are stored."""
+    return _STORED[dtype.name][1](values) if dtype.name in _STORED else cast(values, dtype)
+
+
+def from_memory(stored: Array, dtype: DType) -> Array:
+    return _STORED[dtype.name][2](stored) if dtype.name in _STORED else stored
+
+
+def stored_dtype(dtype: DType) -> np.dtype[Any]:
+    """The NumPy dtype of what to_memory() returns."""
+    return np.dtype(_STORED[dtype.name][0] if dtype.name in _STORED else dtype.numpy)
 
 
 def dtype_of(tensor: opweave.Tensor) -> DType:
@@ -59,7 +96,7 @@ def opweave_dtype(name: str) -> opweave.dtype:
 
 def flat_tensor(values: Array, dtype: DType) -> opweave.Tensor:
     """A one-dimensional tensor over a copy of the values, made without any operator."""
-    stored = to_bfloat16_bits(values) if dtype.numpy is None else cast(values, dtype)
+    stored = to_memory(values, dtype)
     if not stored.size:
         return opweave.empty(0, dtype=opweave_dtype(dtype.name))
     return opweave.frombuffer(bytearray(stored.tobytes()), dtype=opweave_dtype(dtype.name))
@@ -83,14 +120,13 @@ def contiguous_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
 def array(tensor: opweave.Tensor) -> Array:
     """A tensor's values in the holder of its dtype, read from memory by its strides."""
     dtype, shape = dtype_of(tensor), tuple(tensor.shape)
-    stored = np.dtype(np.uint16) if dtype.numpy is None else np.dtype(dtype.numpy)
     if tensor.numel() == 0:
         return np.empty(shape, holder(dtype))
     spans = [(size - 1) * stride for size, stride in zip(shape, tensor.stride(), strict=True)]
     first = sum(span for span in spans if span < 0)
     count = sum(map(abs, spans)) + 1
     memory = (ctypes.c_char * (count * dtype.itemsize)).from_address(tensor.data_ptr() + first * dtype.itemsize)
-    flat = np.frombuffer(memory, stored)
+    flat = np.frombuffer(memory, stored_dtype(dtype))
     strides = tuple(stride * dtype.itemsize for stride in tensor.stride())
     values = np.lib.stride_tricks.as_strided(flat[-first:], shape, strides).copy()
-    return from_bfloat16_bits(values) if dtype.numpy is None else values
+    return from_memory(values, dtype)

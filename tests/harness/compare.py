@@ -42,6 +42,11 @@ def check_values(
 ) -> None:
     """`bound` is an absolute error that is forgiven besides; infinity forgives everything, NaN too."""
     assert got.shape == want.shape, f"{what}: shape {got.shape}, expected {want.shape}"
+    if dtype.is_complex:
+        for part in ("real", "imag"):
+            parts = (np.ascontiguousarray(getattr(values, part)) for values in (got, want))
+            check_values(*parts, dtype.opmath.to_real, ulp, f"{what} ({part})", bound, signed_zeros)
+        return
     if dtype.is_floating:
         wrong = ulp_distance(got, want, dtype) > ulp
         if bound is not None:

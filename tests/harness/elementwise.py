@@ -217,13 +217,13 @@ class ElementwiseTests(OperatorTests):
         good = {name: tensor(np.ones((2, 3)), dtypes[name]) for name in spec.inputs}
         run(spec, good)
         for name in spec.inputs:
-            for wrong in ("text", [1.0], np.ones((2, 3)), 1j, object()):
+            for wrong in ("text", [1.0], np.ones((2, 3)), object()):
                 with pytest.raises(TypeError):
                     run(spec, {**good, name: wrong})
             if name not in spec.optional:
                 with pytest.raises(TypeError):
                     run(spec, {**good, name: None})
-        for name, wrong in itertools.product(spec.params, ("text", [1], None, 1j)):
+        for name, wrong in itertools.product(spec.params, ("text", [1], None)):
             if wrong is None and name in spec.optional_params:
                 continue
             with pytest.raises(TypeError):

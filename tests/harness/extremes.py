@@ -44,6 +44,11 @@ def extremes(dtype: DType) -> Array:
         low, high = dtype.lowest, dtype.highest
         numbers = {low, low + 1, -2, -1, 0, 1, 2, 3, 7, high // 2, high - 1, high, 2**24 + 1, 2**53 + 1}
         return np.array(sorted(n for n in numbers if low <= n <= high), holder(dtype))
+    if dtype.is_complex:
+        parts = extremes(dtype.to_real)
+        pairs = np.empty((len(parts), len(parts)), holder(dtype))
+        pairs.real, pairs.imag = parts[:, None], parts
+        return pairs.reshape(-1)
     bits, exponent = _FORMATS[dtype.name]
     normal = math.ldexp(1.0, 1 - exponent)
     positive = [0.0, smallest(dtype), normal - smallest(dtype), normal, 0.25, 0.5, 1 - math.ldexp(1.0, -bits), 1.0]
@@ -62,6 +67,8 @@ def ordinary(dtype: DType, count: int, seed: int = 0) -> Array:
         wide = random.integers(dtype.lowest, dtype.highest, count, endpoint=True, dtype=holder(dtype))
         narrow = random.integers(max(dtype.lowest, -9), 10, count).astype(holder(dtype))
         return np.where(random.random(count) < 0.7, narrow, wide)
+    if dtype.is_complex:
+        return np.asarray(ordinary(dtype.to_real, count, seed) + 1j * ordinary(dtype.to_real, count, seed + 1))
     values = random.normal(size=count) * np.exp2(random.integers(-8, 8, count))
     return cast(values, dtype)
 

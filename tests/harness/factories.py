@@ -140,7 +140,7 @@ class FactoryTests(OperatorTests):
             with pytest.raises((RuntimeError, ValueError, TypeError)):
                 self.functional(self.case({**good, name: (2**70,)}))
         for name in self.spec.params:
-            for wrong in ("text", [1], 1j, object()):
+            for wrong in ("text", [1], object()):
                 with pytest.raises(TypeError):
                     self.functional(self.case({**good, name: wrong}))
         with pytest.raises(TypeError):

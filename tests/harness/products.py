@@ -153,7 +153,7 @@ class ExternTests(OperatorTests):
             for shape in ((9, 9, 9, 9), (7,) * good[place].ndim):
                 with pytest.raises(RuntimeError):
                     self.functional(Case(*good[:place], opweave.ones(shape), *good[place + 1 :]))
-        for name, wrong in itertools.product(spec.params, ("text", [1], 1j)):
+        for name, wrong in itertools.product(spec.params, ("text", [1])):
             with pytest.raises(TypeError):
                 self.functional(Case(*good, **{name: wrong}))
 

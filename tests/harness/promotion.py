@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from codegen.dtypes import BOOL, DTYPES, FLOAT32, INT64, DType, Promotion, promote, promote_all
+from codegen.dtypes import BOOL, COMPLEX64, DTYPES, FLOAT32, INT64, DType, Promotion, promote, promote_all
 
 from .spec import Spec
 
-NUMBERS: dict[type, DType] = {bool: BOOL, int: INT64, float: FLOAT32}
+NUMBERS: dict[type, DType] = {bool: BOOL, int: INT64, float: FLOAT32, complex: COMPLEX64}
 
 
 def common_dtype(operands: Sequence[tuple[DType, int]]) -> DType:
@@ -25,7 +25,9 @@ def common_dtype(operands: Sequence[tuple[DType, int]]) -> DType:
 
 def _prevail(higher: DType, lower: DType) -> DType:
     """The higher rank decides, unless the lower one brings a kind of number that it does not have."""
-    if higher.is_floating or (lower.kind.category <= higher.kind.category and not higher.is_bool):
+    if higher.is_floating and lower.is_complex:
+        return higher.to_complex
+    if higher.is_complex or higher.is_floating or (lower.kind.category <= higher.kind.category and not higher.is_bool):
         return higher
     return promote(higher, lower)
 

@@ -239,6 +239,6 @@ def dtypes_of_variants(spec: Spec) -> list[str]:
 
 
 def refused_dtypes(spec: Spec) -> list[str]:
-    return [name for name in DTYPES if name not in spec.dtypes]
+    return [name for name in DTYPES if name not in (*spec.dtypes, *spec.complex_dtypes)]
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from codegen.dtypes import DTYPES, DType
 
-from .arrays import Array, cast, flat_tensor, from_bfloat16_bits, holder, to_bfloat16_bits
+from .arrays import Array, flat_tensor, from_memory, holder, stored_dtype, to_memory
 from .arrays import array as opweave_array
 from .compare import check_values
 from .layouts import Layout
@@ -35,16 +35,18 @@ def place(values: Array, layout: Layout, dtype: DType) -> Pair:
 
 
 def torch_flat(values: Array, dtype: DType) -> Any:
-    stored = to_bfloat16_bits(values) if dtype.numpy is None else cast(values, dtype)
+    stored = to_memory(values, dtype)
     if not stored.size:
         return torch.empty(0, dtype=getattr(torch, dtype.name))
     return torch.frombuffer(bytearray(stored.tobytes()), dtype=getattr(torch, dtype.name))
 
 
 def torch_array(tensor: Any) -> Array:
-    tensor = tensor.detach()
-    if tensor.dtype is torch.bfloat16:
-        return from_bfloat16_bits(tensor.contiguous().view(torch.int16).numpy().view(np.uint16))
+    tensor = tensor.detach().resolve_conj()
+    dtype = DTYPES[str(tensor.dtype).removeprefix("torch.")]
+    if dtype.numpy is None:
+        words = tensor.contiguous().view(torch.int16 if dtype.itemsize == 2 else torch.int32)
+        return from_memory(words.numpy().view(stored_dtype(dtype)), dtype)
     return np.asarray(tensor.numpy())
 
 

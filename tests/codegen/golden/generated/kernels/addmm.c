@@ -22,6 +22,7 @@ const ow_op ow_op_addmm = {
     .refuses_common = 0,
     .same_dtype = 0,
     .strict_numbers = 0,
+    .part = OW_PART_SAME,
     .library = "addmm",
 };
 #endif

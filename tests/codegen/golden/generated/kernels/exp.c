@@ -103,6 +103,7 @@ const ow_op ow_op_exp = {
     .refuses_common = 0,
     .same_dtype = 0,
     .strict_numbers = 0,
+    .part = OW_PART_SAME,
     .tables = OW_TABLES(table_exp),
 };
 #endif

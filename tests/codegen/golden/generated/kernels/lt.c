@@ -113,6 +113,7 @@ const ow_op ow_op_lt = {
     .refuses_common = 0,
     .same_dtype = 0,
     .strict_numbers = 0,
+    .part = OW_PART_SAME,
     .tables = OW_TABLES(table_lt),
 };
 #endif

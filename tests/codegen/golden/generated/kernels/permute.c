@@ -41,6 +41,7 @@ const ow_op ow_op_permute = {
     .refuses_common = 0,
     .same_dtype = 0,
     .strict_numbers = 0,
+    .part = OW_PART_SAME,
     .view = permute_geometry,
     .copies = 0,
 };

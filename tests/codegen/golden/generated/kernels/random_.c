@@ -22,6 +22,7 @@ const ow_op ow_op_random_ = {
     .refuses_common = 0,
     .same_dtype = 0,
     .strict_numbers = 0,
+    .part = OW_PART_SAME,
     .library = "integers",
 };
 #endif

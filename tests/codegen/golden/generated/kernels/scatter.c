@@ -23,6 +23,7 @@ const ow_op ow_op_scatter = {
     .refuses_common = 0,
     .same_dtype = 0,
     .strict_numbers = 0,
+    .part = OW_PART_SAME,
     .library = "scatter",
     .reductions = { &ow_op_amax },
     .words = { "max" },

@@ -43,6 +43,7 @@ const ow_op ow_op_select = {
     .refuses_common = 0,
     .same_dtype = 0,
     .strict_numbers = 0,
+    .part = OW_PART_SAME,
     .view = select_geometry,
     .copies = 0,
 };

@@ -254,6 +254,7 @@ const ow_op ow_op_softmax = {
     .refuses_common = 0,
     .same_dtype = 0,
     .strict_numbers = 0,
+    .part = OW_PART_SAME,
     .tables = OW_TABLES(table_softmax),
 };
 #endif

@@ -21,14 +21,21 @@ from ._dtype_names import float32 as float32
 from ._dtype_names import float as float
 from ._dtype_names import float64 as float64
 from ._dtype_names import double as double
+from ._dtype_names import complex32 as complex32
+from ._dtype_names import chalf as chalf
+from ._dtype_names import complex64 as complex64
+from ._dtype_names import cfloat as cfloat
+from ._dtype_names import complex128 as complex128
+from ._dtype_names import cdouble as cdouble
 from ._operators import *
 from .allocation import empty_permuted, empty_strided
 from .construct import as_tensor, asarray, is_tensor, scalar_tensor, tensor
 from .dtypes import dtype, get_default_dtype, set_default_dtype
 from .errors import LinAlgError, OutOfMemoryError
-from .functions import as_strided, clone, fill_, index_put, index_put_, is_conj, is_floating_point, is_inference, is_neg, is_nonzero, is_same_size, is_signed, numel, resize_as_, zero_
+from .functions import as_strided, clone, fill_, index_put, index_put_, is_complex, is_conj, is_floating_point, is_inference, is_neg, is_nonzero, is_same_size, is_signed, numel, resize_as_, zero_
 from .generators import Generator, default_generator
 from .interchange import from_dlpack, from_numpy, frombuffer
+from .limits import finfo, iinfo
 from .printing import get_printoptions, printoptions, set_printoptions
 from .promotion import can_cast, promote_types, result_type
 from .random import get_rng_state, initial_seed, manual_seed, seed, set_rng_state
@@ -66,6 +73,7 @@ __all__ = [
     "empty_permuted",
     "empty_strided",
     "fill_",
+    "finfo",
     "from_dlpack",
     "from_numpy",
     "frombuffer",
@@ -73,9 +81,11 @@ __all__ = [
     "get_num_threads",
     "get_printoptions",
     "get_rng_state",
+    "iinfo",
     "index_put",
     "index_put_",
     "initial_seed",
+    "is_complex",
     "is_conj",
     "is_floating_point",
     "is_inference",
@@ -125,6 +135,12 @@ __all__ = [
     "float32",
     "float64",
     "double",
+    "complex32",
+    "chalf",
+    "complex64",
+    "cfloat",
+    "complex128",
+    "cdouble",
     "neg",
     "negative",
     "exp",

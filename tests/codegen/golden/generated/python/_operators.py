@@ -9,6 +9,7 @@ from . import random_calls as _random_calls
 from . import several as _several
 from .allocation import *  # noqa: F403  (for composites, as the next ones)
 from .arrays import *  # noqa: F403
+from .complex_views import *  # noqa: F403
 from .contraction import *  # noqa: F403
 from .counting import *  # noqa: F403
 from .joining import *  # noqa: F403
@@ -22,7 +23,7 @@ from .sections import *  # noqa: F403
 from .shapes import *  # noqa: F403
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "b6745343"
+INTERFACE = "1ba60c14"
 
 _call1 = _lib.call1
 _call2 = _lib.call2
@@ -87,7 +88,7 @@ _SCATTER = 15
 _scatter_op = _dispatch.Op(_SCATTER, "scatter", ("input", "index", "src", ), ())
 _scatter_words = { 'max': 0, None: _dispatch.NONE, }
 _indexing_calls.describe(_scatter_op, ("input", "dim", "index", "src", "reduce", ), ("dim", "reduce", ), ("src", ), _scatter_words, 'reduce argument must be max.')
-_matmul_op = _dispatch.Op(-1, "matmul", ("input", "other", ), arguments=(('input', 1, 'Tensor'), ('other', 2, 'Tensor'), ), refused=(0, 1, 2, 3, 4, 5, 6, 7, 8))
+_matmul_op = _dispatch.Op(-1, "matmul", ("input", "other", ), arguments=(('input', 1, 'Tensor'), ('other', 2, 'Tensor'), ), refused=(0, 1, 2, 3, 4, 5, 6, 7, 8, 13, 14, 15))
 _UNIFORM_ = 16
 _uniform__op = _dispatch.Op(_UNIFORM_, "uniform_", ("input", ), ())
 _RANDOM_ = 17
@@ -929,7 +930,7 @@ def matmul(input, other, *, out=None):
 
     Also: `a @ b`, `Tensor.matmul`.
     """
-    if type(input) is Tensor and type(other) is Tensor and out is None and _dtype_of(input._h) not in {0, 1, 2, 3, 4, 5, 6, 7, 8}:
+    if type(input) is Tensor and type(other) is Tensor and out is None and _dtype_of(input._h) not in {0, 1, 2, 3, 4, 5, 6, 7, 8, 13, 14, 15}:
         return (_matmul(input, other))
     return _composites.composite(_matmul_op, _matmul, (input, other,), None, out)
 

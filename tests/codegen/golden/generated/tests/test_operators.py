@@ -15,7 +15,7 @@ class TestNeg(elementwise.ElementwiseTests):
         aliases=('negative',),
         operator='neg',
         refusal=True,
-        expressions=((('bool', 'uint8', 'uint16', 'uint32', 'uint64', 'int8', 'int16', 'int32', 'int64', 'float16', 'bfloat16', 'float32', 'float64'), '-self'),),
+        expressions=((('bool', 'uint8', 'uint16', 'uint32', 'uint64', 'int8', 'int16', 'int32', 'int64', 'float16', 'bfloat16', 'float32', 'float64', 'complex32', 'complex64', 'complex128'), '-self'),),
     )
 
 
@@ -28,7 +28,7 @@ class TestExp(elementwise.ElementwiseTests):
         reference='np.exp(self)',
         inexact=('float32', 'float64'),
         inplace=True,
-        expressions=((('bool', 'uint8', 'uint16', 'uint32', 'uint64', 'int8', 'int16', 'int32', 'int64', 'float16', 'bfloat16', 'float32', 'float64'), 'exp(self)'),),
+        expressions=((('bool', 'uint8', 'uint16', 'uint32', 'uint64', 'int8', 'int16', 'int32', 'int64', 'float16', 'bfloat16', 'float32', 'float64', 'complex32', 'complex64', 'complex128'), 'exp(self)'),),
     )
 
 
@@ -41,7 +41,7 @@ class TestAdd(elementwise.ElementwiseTests):
         reference='np.add(self, other)',
         inplace=True,
         operator='add',
-        expressions=((('bool', 'uint8', 'uint16', 'uint32', 'uint64', 'int8', 'int16', 'int32', 'int64', 'float16', 'bfloat16', 'float32', 'float64'), 'self + alpha * other'),),
+        expressions=((('bool', 'uint8', 'uint16', 'uint32', 'uint64', 'int8', 'int16', 'int32', 'int64', 'float16', 'bfloat16', 'float32', 'float64', 'complex32', 'complex64', 'complex128'), 'self + alpha * other'),),
     )
 
 
@@ -67,7 +67,7 @@ class TestLt(elementwise.ElementwiseTests):
         reference='np.lt(self, other)',
         inplace=True,
         operator='lt',
-        expressions=((('bool', 'uint8', 'uint16', 'uint32', 'uint64', 'int8', 'int16', 'int32', 'int64', 'float16', 'bfloat16', 'float32', 'float64'), 'self < other'),),
+        expressions=((('bool', 'uint8', 'uint16', 'uint32', 'uint64', 'int8', 'int16', 'int32', 'int64', 'float16', 'bfloat16', 'float32', 'float64', 'complex32', 'complex64', 'complex128'), 'self < other'),),
     )
 
 
@@ -77,7 +77,7 @@ class TestWhere(elementwise.ElementwiseTests):
         inputs=('condition', 'input', 'other'),
         dtypes=('float32',),
         reference='np.where(condition, self, other)',
-        expressions=((('bool', 'uint8', 'uint16', 'uint32', 'uint64', 'int8', 'int16', 'int32', 'int64', 'float16', 'bfloat16', 'float32', 'float64'), 'self if condition else other'),),
+        expressions=((('bool', 'uint8', 'uint16', 'uint32', 'uint64', 'int8', 'int16', 'int32', 'int64', 'float16', 'bfloat16', 'float32', 'float64', 'complex32', 'complex64', 'complex128'), 'self if condition else other'),),
         fixed={'condition': 'bool'},
     )
 
@@ -89,7 +89,7 @@ class TestClamp(elementwise.ElementwiseTests):
         dtypes=('int16',),
         reference='np.clamp(self, min, max)',
         inplace=True,
-        expressions=((('bool', 'uint8', 'uint16', 'uint32', 'uint64', 'int8', 'int16', 'int32', 'int64', 'float16', 'bfloat16', 'float32', 'float64'), 'minimum(maximum(self, min), max)'),),
+        expressions=((('bool', 'uint8', 'uint16', 'uint32', 'uint64', 'int8', 'int16', 'int32', 'int64', 'float16', 'bfloat16', 'float32', 'float64', 'complex32', 'complex64', 'complex128'), 'minimum(maximum(self, min), max)'),),
         optional=('min', 'max'),
     )
 

@@ -1,0 +1,110 @@
+"""`finfo` and `iinfo`: the limits of floating and integer dtypes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .dtypes import dtype, get_default_dtype
+
+__all__ = ["finfo", "iinfo"]
+
+# Bits of the significand (with the hidden one) and the largest exponent.
+_FORMATS = {"float16": (11, 15), "bfloat16": (8, 127), "float32": (24, 127), "float64": (53, 1023)}
+
+
+class _Limits:
+    """What both have in common: they are compared by dtype, and their numbers print with six digits."""
+
+    __slots__ = ("_of",)
+    __module__ = "opweave"
+    _fields: tuple[str, ...] = ("min", "max")
+
+    _of: dtype
+
+    @property
+    def bits(self) -> int:
+        return 8 * self._of.itemsize
+
+    @property
+    def dtype(self) -> str:
+        """Name of the dtype."""
+        return str(self._of).rpartition(".")[2]
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and isinstance(other, _Limits) and self._of is other._of
+
+    def __hash__(self) -> int:
+        return hash(self._of)
+
+    def __repr__(self) -> str:
+        fields = [f"{name}={getattr(self, name):.6g}" for name in self._fields]
+        return f"{type(self).__name__}({', '.join(fields)}, dtype={self.dtype})"
+
+
+class finfo(_Limits):  # noqa: N801 (PyTorch's name)
+    """Limits of a floating dtype, or of the parts of a complex one; of the default dtype when none is given."""
+
+    __slots__ = ()
+    _fields = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
+
+    def __init__(self, type: Any = None) -> None:
+        of = get_default_dtype() if type is None else type
+        if not isinstance(of, dtype) or not (of.is_floating_point or of.is_complex):
+            raise TypeError(
+                "opweave.finfo() requires a floating point input type. Use opweave.iinfo to handle 'opweave.finfo'"
+            )
+        self._of = of.to_real()
+
+    @property
+    def _format(self) -> tuple[int, int]:
+        return _FORMATS[self.dtype]
+
+    @property
+    def eps(self) -> float:
+        """The distance from 1 to the next larger number."""
+        return math.ldexp(1.0, 1 - self._format[0])
+
+    @property
+    def max(self) -> float:
+        bits, exponent = self._format
+        return math.ldexp(2.0 - math.ldexp(1.0, 1 - bits), exponent)
+
+    @property
+    def min(self) -> float:
+        return -self.max
+
+    @property
+    def tiny(self) -> float:
+        """The smallest positive number of full precision."""
+        return math.ldexp(1.0, 1 - self._format[1])
+
+    smallest_normal = tiny
+
+    @property
+    def resolution(self) -> float:
+        """The precision in decimal digits: 10 ** -digits."""
+        return float(f"1e-{math.floor((self._format[0] - 1) * math.log10(2))}")
+
+
+class iinfo(_Limits):  # noqa: N801 (PyTorch's name)
+    """Limits of an integer dtype."""
+
+    __slots__ = ()
+
+    def __init__(self, type: dtype) -> None:
+        if not isinstance(type, dtype) or type.is_floating_point or type.is_complex:
+            raise TypeError(
+                "opweave.iinfo() requires an integer input type. Use opweave.finfo to handle 'opweave.iinfo'"
+            )
+        if not type.is_integer:
+            raise TypeError(f"{type!r} is not supported by opweave.iinfo")
+        self._of = type
+
+    @property
+    def max(self) -> int:
+        return self._of.maximum
+
+    @property
+    def min(self) -> int:
+        return self._of.minimum

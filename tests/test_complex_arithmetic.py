@@ -1,0 +1,204 @@
+"""Arithmetic of complex numbers: every operator that takes them against its reference in complex128, special values and
+refusals against torch, and the views that connect complex numbers with pairs of real ones."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import opweave
+import pytest
+from harness.arrays import Array, array, cast, dtype_of, tensor
+from harness.catalog import specs
+from harness.extremes import precision
+from harness.reference import numpy_axis, numpy_value
+from harness.spec import Spec
+
+from codegen.dtypes import DTYPES, DType
+
+ELEMENTWISE = {spec.name: spec for spec in specs("elementwise") if spec.complex_dtypes and spec.reference}
+FOLDS = {spec.name: spec for family in ("reduce", "scan") for spec in specs(family) if spec.complex_dtypes}
+PRODUCTS = {spec.name: spec for spec in specs("extern") if spec.complex_dtypes}
+# Those of NumPy and SciPy that take no complex numbers.
+REFERENCES = {"sigmoid": "1 / (1 + np.exp(-self))", "angle": "np.angle(self)"}
+SHAPES = {"n": 5, "k": 7, "m": 3, "b": 2}
+
+
+def numbers(of: DType, shape: tuple[int, ...], seed: int) -> Array:
+    random = np.random.default_rng([seed, of.code, *shape])
+    return cast(random.normal(size=shape) + 1j * random.normal(size=shape), of)
+
+
+def layouts(values: Array, of: DType) -> Iterator[opweave.Tensor]:
+    """The same values contiguous, transposed, and with a step."""
+    yield tensor(values, of)
+    yield tensor(np.ascontiguousarray(values.T), of).permute(tuple(reversed(range(values.ndim))))
+    yield tensor(np.repeat(values, 2, axis=-1), of)[..., ::2]
+
+
+def check_near(got: Any, want: Array, of: DType, steps: float, what: str) -> None:
+    """Errors of a complex number are those of its length, in units of the last place of `of`."""
+    values = array(got)
+    assert values.shape == np.shape(want), f"{what}: shape {values.shape}, expected {np.shape(want)}"
+    error = np.abs(values.astype(np.complex128) - want)
+    bound = steps * 2.0 ** (1 - precision(of.to_real)) * np.abs(want) + 1e-300
+    assert np.all(error <= bound), f"{what}: got {values}, expected {want}"
+
+
+def result_dtype(spec: Spec, of: DType) -> str:
+    if spec.promotion == "always_bool":
+        return "bool"
+    return of.to_real.name if spec.name in ("abs", "angle") else of.name
+
+
+@pytest.mark.parametrize("name", ELEMENTWISE)
+@pytest.mark.parametrize("dtype", ["complex32", "complex64", "complex128"])
+def test_elementwise(name: str, dtype: str) -> None:
+    spec, of = ELEMENTWISE[name], DTYPES[dtype]
+    for shape in ((3, 4), (2, 700)):
+        values = {
+            each: np.resize([True, False, True], shape) if each in spec.fixed else numbers(of, shape, place)
+            for place, each in enumerate(spec.inputs)
+        }
+        wide = {spec.schema_names[n]: v.astype(bool if n in spec.fixed else np.complex128) for n, v in values.items()}
+        want = numpy_value(REFERENCES.get(name, spec.reference or ""), {**wide, **spec.params})
+        kinds = {each: DTYPES[spec.fixed.get(each, dtype)] for each in spec.inputs}
+        for operands in zip(*(layouts(values[each], kinds[each]) for each in spec.inputs), strict=True):
+            got = getattr(opweave, name)(*operands)
+            assert dtype_of(got).name == result_dtype(spec, of)
+            check_near(got, want, of, 60, f"{name} {dtype}")
+
+
+@pytest.mark.parametrize("name", FOLDS)
+@pytest.mark.parametrize("dtype", ["complex32", "complex64", "complex128"])
+def test_folds(name: str, dtype: str) -> None:
+    spec, of = FOLDS[name], DTYPES[dtype]
+    for shape, dim in itertools.product(((3, 5), (300, 20), (4, 1200)), (0, 1)):
+        values = 1 + numbers(of, shape, 1) / 50  # sums that do not cancel, products of a moderate size
+        values = cast(values, of)
+        names = {"self": values.astype(np.complex128), "dim": numpy_axis(dim), "keepdim": False}
+        want = np.asarray(numpy_value(spec.reference or "", names))
+        for x in layouts(values, of):
+            got = getattr(opweave, name)(x, dim)
+            assert dtype_of(got).name == ("bool" if spec.promotion == "bool" else dtype)
+            check_near(got, want, of, 8 * shape[dim] if spec.multiplies or name == "cumsum" else 40, f"{name} {dtype}")
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+@pytest.mark.parametrize("dtype", ["complex32", "complex64", "complex128"])
+def test_products(name: str, dtype: str) -> None:
+    spec, of = PRODUCTS[name], DTYPES[dtype]
+    inputs, _ = spec.signature.split("->")
+    shapes = [tuple(SHAPES[d] for d in each.strip("()").split(",") if d) for each in inputs.split("),")]
+    values = [numbers(of, shape, place) for place, shape in enumerate(shapes)]
+    params = dict.fromkeys(spec.params, 0.5 - 2j)
+    names = dict(zip(spec.schema_names.values(), (v.astype(np.complex128) for v in values), strict=False))
+    want = np.asarray(numpy_value(spec.reference or "", {**names, **params}))
+    for operands in zip(*(layouts(each, of) for each in values), strict=True):
+        got = getattr(opweave, name)(*operands, **params)
+        assert dtype_of(got) is of
+        bound = 200 * np.max(np.abs(want)) * 2.0 ** (1 - precision(of.to_real))
+        assert np.all(np.abs(array(got).astype(np.complex128) - want) <= bound), f"{name}: {array(got)}, not {want}"
+
+
+# ---- promotion, numbers, forms ------------------------------------------------------------------------------
+
+
+def test_numbers_and_dtypes() -> None:
+    x, z = opweave.tensor([1.0, 2.0]), opweave.tensor([1 + 2j, 3 - 1j])
+    assert (x * 1j).dtype is opweave.complex64
+    assert (x.double() + 1j).dtype is opweave.complex128
+    assert (z * x.double()).dtype is opweave.complex128
+    assert (x.half() * 1j).dtype is opweave.complex32
+    assert (2 - z).tolist() == [1 - 2j, -1 + 1j]
+    assert (1j**z).dtype is opweave.complex64
+    assert opweave.add(z, z, alpha=1j).tolist() == [-1 + 3j, 4 + 2j]
+    with pytest.raises(RuntimeError, match="non-complex input tensors, argument alpha must not be a complex number"):
+        opweave.add(x, x, alpha=1j)
+    with pytest.raises(RuntimeError, match="result type ComplexFloat can't be cast to the desired output type Float"):
+        x.mul_(1j)
+    with pytest.raises(RuntimeError, match="In-place abs is not supported for complex tensors"):
+        z.abs_()
+    z *= 2
+    assert z.tolist() == [2 + 4j, 6 - 2j]
+
+
+def test_assignment() -> None:
+    z = opweave.tensor([1 + 2j, 3 - 1j, 0j])
+    z[z.real > 2] = 1j
+    z[0] = 5 + 1j
+    z[opweave.tensor([2])] = 2j
+    assert z.tolist() == [5 + 1j, 1j, 2j]
+
+
+# ---- views --------------------------------------------------------------------------------------------------
+
+
+def test_parts_are_views() -> None:
+    z = opweave.tensor([[1 + 2j, 3 - 1j], [0j, 5j]])
+    pairs = opweave.view_as_real(z.t())
+    assert pairs.shape == (2, 2, 2)
+    assert pairs.data_ptr() == z.data_ptr()
+    z.real = opweave.zeros(2, 2)
+    assert z.tolist() == [[2j, -1j], [0j, 5j]]
+    z.imag[0, 0] = 7
+    assert z[0, 0].item() == 7j
+    assert opweave.view_as_complex(pairs).t().tolist() == z.tolist()
+    x = opweave.tensor([1.0])
+    assert x.real is x
+    assert x.conj() is x
+    assert z.conj().tolist() == [[-7j, 1j], [0j, -5j]]
+    assert z.mH.tolist() == [[-7j, 0j], [1j, -5j]]
+    with pytest.raises(RuntimeError, match="imag is not implemented for tensors with non-complex dtypes"):
+        _ = x.imag
+
+
+def test_making() -> None:
+    re, im = opweave.tensor([1.0, float("inf")]), opweave.tensor([2.0, 0.0])
+    assert opweave.complex(re, im).tolist() == [1 + 2j, complex(float("inf"), 0)]
+    assert opweave.complex(re.half(), im.half()).dtype is opweave.complex32
+    assert abs(opweave.polar(im, re).tolist()[0] - 2 * np.exp(1j)) < 1e-6
+
+
+# ---- torch --------------------------------------------------------------------------------------------------
+
+SPECIAL = (0.0, -0.0, 1.0, -2.5, float("inf"), float("-inf"), float("nan"))
+EXACT = [
+    "exp", "log", "sqrt", "sin", "cos", "sinh", "cosh", "tanh", "asin", "acos", "atan", "asinh", "acosh",
+    "atanh", "abs", "angle", "sgn", "conj_physical", "isnan", "isinf", "isfinite", "isreal", "logical_not",
+]  # fmt: skip
+REFUSED = [
+    "floor", "ceil", "trunc", "round", "frac", "sign", "relu", "amax", "amin", "erf",
+]  # fmt: skip
+REFUSED_PAIRS = [
+    "maximum", "minimum", "fmax", "fmin", "lt", "gt", "le", "ge", "remainder", "fmod", "floor_divide",
+    "atan2", "hypot",
+]  # fmt: skip
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", EXACT)
+def test_special_values(name: str) -> None:
+    """Infinities, NaN and signed zeros in either part."""
+    torch = pytest.importorskip("torch")
+    values = np.array([complex(re, im) for re, im in itertools.product(SPECIAL, repeat=2)])
+    got = getattr(opweave, name)(opweave.from_numpy(values)).numpy()
+    want = getattr(torch, name)(torch.from_numpy(values)).numpy()
+    assert got.dtype == want.dtype
+    parts = [(got.real, want.real), (got.imag, want.imag)] if want.dtype.kind == "c" else [(got, want)]
+    for mine, theirs in parts:
+        wrong = ~(np.isclose(mine, theirs, rtol=1e-12, atol=0) | (np.isnan(mine) & np.isnan(theirs)))
+        assert not wrong.any(), f"{name}{values[wrong]}: got {got[wrong]}, expected {want[wrong]}"
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", [*REFUSED, *REFUSED_PAIRS])
+def test_refusals(name: str) -> None:
+    torch = pytest.importorskip("torch")
+    for library in (torch, opweave):
+        z = library.tensor([1 + 2j, 3j])
+        operands = (z, z) if name in REFUSED_PAIRS else (z,)
+        with pytest.raises((RuntimeError, NotImplementedError)):
+            getattr(library, name)(*operands)
