@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ._C import ffi, lib
 from .dtypes import dtype as dtype_class
 from .dtypes import get_default_dtype
-from .handles import integer, integers, wrap
+from .handles import integers, wrap
 from .shapes import packed_strides
 from .types import check_placement, device, layout, memory_order
 
@@ -87,10 +87,10 @@ def empty_permuted(
     return wrap(lib.empty_strided(sizes, strides, len(sizes), dtype_or_default(dtype, "empty_permuted").code))
 
 
-def check_counts(function: str, message: str, **counts: Any) -> None:
-    """Refuses what is no integer, and with `message` what is negative."""
-    for place, (name, count) in enumerate(counts.items(), 1):
-        if integer(function, name, count, place) < 0:
+def check_counts(message: str, **counts: int) -> None:
+    """Refuses negative counts with `message`."""
+    for name, count in counts.items():
+        if count < 0:
             raise RuntimeError(message.format(name=name, count=count))
 
 

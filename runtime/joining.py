@@ -11,6 +11,7 @@ from .allocation import allocate
 from .dtypes import get_default_dtype
 from .handles import integer, type_name, wrap
 from .promotion import promote_types as promoted
+from .shapes import common_shape
 
 __all__ = [
     "block_diagonal",
@@ -96,24 +97,12 @@ def block_diagonal(tensors: Sequence[Any]) -> Any:
     return result
 
 
-def _common_shape(left: Sequence[int], right: Sequence[int]) -> tuple[int, ...]:
-    """Of two tensors, which the message calls a and b."""
-    ndim = max(len(left), len(right))
-    pairs = list(zip((1,) * (ndim - len(left)) + tuple(left), (1,) * (ndim - len(right)) + tuple(right), strict=True))
-    for dim in reversed(range(ndim)):
-        a, b = pairs[dim]
-        if a != b and 1 not in (a, b):
-            raise RuntimeError(
-                f"The size of tensor a ({a}) must match the size of tensor b ({b}) at non-singleton dimension {dim}"
-            )
-    return tuple(b if a == 1 else a for a, b in pairs)
-
-
 def broadcast_all(tensors: Sequence[Any]) -> tuple[Any, ...]:
     """Views of all tensors in their common shape."""
-    shape: tuple[int, ...] = ()
+    refusal = "The size of tensor a ({a}) must match the size of tensor b ({b}) at non-singleton dimension {dim}"
+    shape: list[int] = []
     for tensor in tensors:
-        shape = _common_shape(shape, tensor.shape)
+        shape = common_shape(shape, tensor.shape, refusal)
     return tuple(tensor.expand(shape) for tensor in tensors)
 
 

@@ -16,22 +16,34 @@ __all__ = ["arange_length", "broadcast_shapes", "moved_dims", "unflattened_sizes
 def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
     """The shape that tensors of the given shapes broadcast to; an int stands for a shape of one dimension.
 
-    Raises RuntimeError when two sizes differ and neither is one.
+    Raises RuntimeError when two sizes differ and neither is one, ValueError for negative ones.
     """
-    lists = [[shape] if isinstance(shape, int) else list(shape) for shape in shapes]
-    ndim = max(map(len, lists), default=0)
-    result = [1] * ndim
-    for sizes in lists:
-        for place, size in enumerate(sizes, ndim - len(sizes)):
-            if size in (1, result[place]):
-                continue
-            if result[place] != 1:
-                raise RuntimeError(
-                    "Shape mismatch: objects cannot be broadcast to a single shape; "
-                    f"size {size} meets {result[place]} at dimension {place}"
-                )
-            result[place] = size
+    given = [(shape,) if isinstance(shape, int) else tuple(shape) for shape in shapes]
+    result = [1] * max(map(len, given), default=0)
+    for index, shape in enumerate(given):
+        if any(size < 0 for size in shape):
+            raise ValueError("Attempting to broadcast a dimension with negative length!")
+        refusal = (
+            f"Attempting to broadcast a dimension of length {{b}} at {{place}}! Mismatching argument at index {index} "
+            f"had {shape}; but expected shape should be broadcastable to {result}"
+        )
+        result = common_shape(result, shape, refusal)
     return Size(result)
+
+
+def common_shape(left: Sequence[int], right: Sequence[int], refusal: str) -> list[int]:
+    """The shape that two broadcast to.
+
+    `refusal` is the message where sizes `a` and `b` do not fit, the last such: at `dim`, or at `place` from the end.
+    """
+    ndim = max(len(left), len(right))
+    result = [1] * (ndim - len(left)) + list(left)
+    for place in range(-1, -1 - len(right), -1):
+        a, b = result[place], right[place]
+        if a != b and 1 not in (a, b):
+            raise RuntimeError(refusal.format(a=a, b=b, dim=ndim + place, place=place))
+        result[place] = b if a == 1 else a
+    return result
 
 
 def wrap_dim(dim: Any, ndim: int) -> int:
