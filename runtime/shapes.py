@@ -21,13 +21,13 @@ def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
     given = [(shape,) if isinstance(shape, int) else tuple(shape) for shape in shapes]
     result = [1] * max(map(len, given), default=0)
     for index, shape in enumerate(given):
-        if any(size < 0 for size in shape):
-            raise ValueError("Attempting to broadcast a dimension with negative length!")
         refusal = (
             f"Attempting to broadcast a dimension of length {{b}} at {{place}}! Mismatching argument at index {index} "
             f"had {shape}; but expected shape should be broadcastable to {result}"
         )
         result = common_shape(result, shape, refusal)
+        if any(size < 0 for size in result):
+            raise ValueError("Attempting to broadcast a dimension with negative length!")
     return Size(result)
 
 
