@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from array import array
 from collections.abc import Sequence
 from typing import Any
 
 from ._C import lib
 from .allocation import allocate
-from .dtypes import get_default_dtype
+from .conversion import tensor_of_bytes
+from .dtypes import EXPORTS, get_default_dtype
 from .handles import integer, type_name, wrap
 from .promotion import promote_types as promoted
 from .shapes import common_shape
@@ -138,9 +140,10 @@ def check_vector(tensor: Any) -> None:
         raise RuntimeError(f"Expect a 1D vector, but got shape {list(tensor.shape)}")
 
 
-def places_of_combinations(count: int, r: int, with_replacement: bool) -> list[int]:
+def places_of_combinations(count: int, r: int, with_replacement: bool) -> Any:
     """The positions of all choices of r among `count`, one choice after the other."""
     if r < 0:
         raise RuntimeError(f"Expect a non-negative number, but got {r}")
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    return list(itertools.chain.from_iterable(choose(range(count), r)))
+    places = array("q", itertools.chain.from_iterable(choose(range(count), r)))
+    return tensor_of_bytes(places, (len(places),), EXPORTS["int64"])

@@ -1,38 +1,12 @@
-"""Norms, and tables of rows, for the composites of `nn.functional`; messages are those of torch."""
+"""Layer norms and tables of rows, for the composites of `nn.functional`; messages are those of torch."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from typing import Any
 
-from .arrays import array_of, tensor_of
 from .dtypes import EXPORTS
 
-__all__ = ["check_rows", "layer_normalized", "taken", "vector_norms"]
-
-
-def vector_norms(tensor: Any, p: float, dims: Sequence[int]) -> Any:
-    """p-norms along dimensions, which stay with size one."""
-    sizes = tensor.abs()
-    if math.isinf(p):
-        return sizes.amax(dims, keepdim=True)
-    if p == 0:
-        return (sizes != 0).sum(dims, keepdim=True).to(tensor.dtype)
-    if p == 1:
-        return sizes.sum(dims, keepdim=True)
-    if p == 2:
-        return (tensor * tensor).sum(dims, keepdim=True).sqrt_()
-    return (sizes**p).sum(dims, keepdim=True) ** (1 / p)
-
-
-def taken(tensor: Any, places: Any) -> Any:
-    """The rows of `tensor` at `places`, a tensor or a list."""
-    rows = array_of(places) if hasattr(places, "_h") else places
-    import numpy
-
-    array = array_of(tensor.contiguous())
-    return tensor_of(array.take(numpy.asarray(rows, numpy.int64), axis=0), tensor.dtype)
+__all__ = ["check_rows", "layer_normalized"]
 
 
 def check_rows(places: Any, table: Any) -> None:
