@@ -6,23 +6,12 @@
 
 #include <math.h>
 #include <stdint.h>
-#include <string.h>
 
 #ifdef __AVX512DQ__
 #include <immintrin.h>
 #endif
 
-static inline uint32_t ow_bits(float x) {
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-static inline float ow_from_bits(uint32_t bits) {
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
+#include "bits.h"
 
 static inline float ow_multiply_add(float a, float b, float c) {
 #ifdef __FMA__

@@ -3,7 +3,6 @@
 #define OPWEAVE_HALF_H
 
 #include <stdint.h>
-#include <string.h>
 
 #include "opweave.h"
 
@@ -11,24 +10,14 @@
 #include <immintrin.h>
 #endif
 
-static inline uint32_t ow_float_bits(float x) {
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-static inline float ow_bits_float(uint32_t bits) {
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
+#include "bits.h"
 
 /* ---- bfloat16: the upper half of a float32; rounds to nearest even, NaN stays NaN ---------------------- */
 
-static inline float ow_bf16_to_f32(uint16_t h) { return ow_bits_float((uint32_t)h << 16); }
+static inline float ow_bf16_to_f32(uint16_t h) { return ow_from_bits((uint32_t)h << 16); }
 
 static inline uint16_t ow_f32_to_bf16(float x) {
-    uint32_t bits = ow_float_bits(x);
+    uint32_t bits = ow_bits(x);
     uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
     return (uint16_t)((bits & 0x7fffffff) > 0x7f800000 ? 0x7fc0 : rounded);
 }
@@ -42,17 +31,17 @@ static inline uint16_t ow_f32_to_f16(float x) { return _cvtss_sh(x, 0); }
 static inline float ow_f16_to_f32(uint16_t h) {
     /* Scaling by 2^112 moves the exponent and normalises denormals; infinities and NaN need their exponent filled. */
     uint32_t magnitude = (uint32_t)(h & 0x7fff) << 13;
-    float scaled = ow_bits_float(magnitude) * 0x1p112f;
-    uint32_t bits = ow_float_bits(scaled) | ((h & 0x7c00) == 0x7c00 ? 0x7f800000u : 0);
+    float scaled = ow_from_bits(magnitude) * 0x1p112f;
+    uint32_t bits = ow_bits(scaled) | ((h & 0x7c00) == 0x7c00 ? 0x7f800000u : 0);
     /* The hardware conversion makes signalling NaNs quiet. */
     bits |= (h & 0x7fff) > 0x7c00 ? 0x00400000u : 0;
-    return ow_bits_float(bits | (uint32_t)(h & 0x8000) << 16);
+    return ow_from_bits(bits | (uint32_t)(h & 0x8000) << 16);
 }
 static inline uint16_t ow_f32_to_f16(float x) {
-    uint32_t bits = ow_float_bits(x), sign = bits >> 16 & 0x8000;
+    uint32_t bits = ow_bits(x), sign = bits >> 16 & 0x8000;
     bits &= 0x7fffffff;
     /* Denormal results: adding 0.5 aligns the binary point, so that the addition rounds to nearest even. */
-    uint32_t denormal = ow_float_bits(ow_bits_float(bits) + 0.5f) - 0x3f000000;
+    uint32_t denormal = ow_bits(ow_from_bits(bits) + 0.5f) - 0x3f000000;
     uint32_t normal = (bits - 0x38000000 + 0xfff + (bits >> 13 & 1)) >> 13;
     uint32_t result = bits < 0x38800000 ? denormal : normal;
     result = bits >= 0x47800000 ? 0x7c00 : result;

@@ -3,7 +3,8 @@
 #include "random_kernels.h"
 
 #include <math.h>
-#include <string.h>
+
+#include "bits.h"
 
 #define UPPER 0x80000000u
 #define LOWER 0x7fffffffu
@@ -60,24 +61,12 @@ static void doubles(double *out, const uint32_t *draws, int64_t n, double from, 
  * treatment of special cases of avx_mathfun.h (J. Pommier and G. Garberoglio, zlib licence). Written for one element;
  * the compiler makes vectors of them. */
 
-static inline float bits_float(uint32_t bits) {
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static inline uint32_t float_bits(float value) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 /* For x in (0, 1]. */
 static inline float log_unit(float x) {
     x = x < 0x1p-126f ? 0x1p-126f : x;
-    uint32_t bits = float_bits(x);
+    uint32_t bits = ow_bits(x);
     float e = (float)((int32_t)(bits >> 23) - 126);
-    float m = bits_float((bits & 0x7fffff) | 0x3f000000);
+    float m = ow_from_bits((bits & 0x7fffff) | 0x3f000000);
     int low = m < 0.707106781186547524f;
     e = low ? e - 1 : e;
     m = low ? (m - 1) + m : m - 1;
@@ -112,9 +101,9 @@ static inline void sine_cosine(float t, float *sine, float *cosine) {
     s = fmaf(s, z, -1.6666654611e-1f) * z;
     s = fmaf(s, x, x);
     int swap = (octant & 2) != 0;
-    uint32_t sine_bits = float_bits(swap ? c : s), cosine_bits = float_bits(swap ? s : c);
-    *sine = bits_float(sine_bits ^ ((uint32_t)octant & 4) << 29);
-    *cosine = bits_float(cosine_bits ^ (~((uint32_t)octant - 2) & 4) << 29);
+    uint32_t sine_bits = ow_bits(swap ? c : s), cosine_bits = ow_bits(swap ? s : c);
+    *sine = ow_from_bits(sine_bits ^ ((uint32_t)octant & 4) << 29);
+    *cosine = ow_from_bits(cosine_bits ^ (~((uint32_t)octant - 2) & 4) << 29);
 }
 
 static void box_muller(float *x, int64_t blocks, float mean, float std) {

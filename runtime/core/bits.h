@@ -1,0 +1,20 @@
+/* The bits of a float32 as an integer, and back. */
+#ifndef OPWEAVE_BITS_H
+#define OPWEAVE_BITS_H
+
+#include <stdint.h>
+#include <string.h>
+
+static inline uint32_t ow_bits(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static inline float ow_from_bits(uint32_t bits) {
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+#endif
