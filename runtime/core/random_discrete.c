@@ -73,6 +73,21 @@ static void set_range(ow_random_call *f, int64_t first, uint64_t range, int wide
     f->wide = wide;
 }
 
+/* The integers from `first` to `last`, both of which belong to the range. */
+static int set_inclusive(ow_random_call *f, int64_t first, int64_t last) {
+    uint64_t range = (uint64_t)last - (uint64_t)first + 1;
+    set_range(f, first, range, range >= WIDE_RANGE);
+    return 1;
+}
+
+/* A floating dtype rounded the bounds until nothing was left between them; `relation` and `end` word the message. */
+static int fail_rounded(const char *relation, const char *end, const char *sign, int64_t from, int64_t to) {
+    ow_fail(OW_RUNTIME_ERROR,
+            "random_ expects 'from' casted to dtype to be %s '%s' casted to dtype, but got from=%lld %s %s=%lld", relation,
+            end, (long long)from, sign, end, (long long)to);
+    return 0;
+}
+
 /* Without bounds: from 0 to the largest integer, or to the last one up to which a floating dtype has all integers. */
 static int prepare_unbounded(ow_random_call *f) {
     int dtype = f->target->dtype;
@@ -101,18 +116,9 @@ static int prepare_half_bounded(ow_random_call *f, int64_t from) {
     }
     if (digits) {
         move_inside(dtype, &from, NULL);
-        if (from >= last) {
-            ow_fail(OW_RUNTIME_ERROR,
-                    "random_ expects 'from' casted to dtype to be less than or equal to 'to_inc' casted to dtype, but got "
-                    "from=%lld > to_inc=%lld",
-                    (long long)from, (long long)last);
-            return 0;
-        }
+        if (from >= last) return fail_rounded("less than or equal to", "to_inc", ">", from, last);
     }
-    if (!within(dtype, from, "from")) return 0;
-    uint64_t range = (uint64_t)last - (uint64_t)from + 1;
-    set_range(f, from, range, range >= WIDE_RANGE);
-    return 1;
+    return within(dtype, from, "from") && set_inclusive(f, from, last);
 }
 
 static int prepare_integers(ow_random_call *f) {
@@ -127,18 +133,9 @@ static int prepare_integers(ow_random_call *f) {
     }
     if (precision(dtype)) {
         move_inside(dtype, &from, &to);
-        if (from >= to) {
-            ow_fail(OW_RUNTIME_ERROR,
-                    "random_ expects 'from' casted to dtype to be less than 'to' casted to dtype, but got from=%lld >= "
-                    "to=%lld",
-                    (long long)from, (long long)to);
-            return 0;
-        }
+        if (from >= to) return fail_rounded("less than", "to", ">=", from, to);
     }
-    if (!within(dtype, from, "from") || !within(dtype, to - 1, "to - 1")) return 0;
-    uint64_t range = (uint64_t)to - (uint64_t)from;
-    set_range(f, from, range, range >= WIDE_RANGE);
-    return 1;
+    return within(dtype, from, "from") && within(dtype, to - 1, "to - 1") && set_inclusive(f, from, to - 1);
 }
 
 static void generate_integers(ow_random_call *f, char *out, int64_t n) {
