@@ -4,28 +4,12 @@
 
 /* Position i of dimension `dim` of the values belongs to position index[i] of the target. */
 static void vector_space(const ow_writing *w, const ow_tensor *target, const ow_tensor *values, ow_index_space *space) {
-    int64_t itemsize = ow_itemsize(target->dtype);
-    space->ndim = ow_ndim_of(target);
-    space->nlookups = 1;
-    space->itemsize = itemsize;
-    space->run = 1;
-    space->repeats = 0;
-    space->base = target->data;
-    space->other = values->data;
-    ow_lookup *lookup = &space->lookups[0];
+    ow_lookup *lookup = ow_space_begin_dim(w, target, values, ow_ndim_of(target), space);
     for (int d = 0; d < space->ndim; d++) {
         int indexed = d == w->dim;
         space->shape[d] = indexed ? w->index->numel : ow_size_of(target, d);
-        space->base_stride[d] = indexed ? 0 : ow_stride_of(target, d) * itemsize;
-        space->other_stride[d] = ow_stride_of(values, d) * itemsize;
         lookup->stride[d] = indexed ? ow_stride_of(w->index, 0) * ow_itemsize(w->index->dtype) : 0;
     }
-    lookup->index = w->index;
-    lookup->data = w->index->data;
-    lookup->dim = (int)w->dim;
-    lookup->wraps = 0;
-    lookup->size = ow_size_of(target, w->dim);
-    lookup->scale = ow_stride_of(target, w->dim) * itemsize;
 }
 
 static int is_index(const ow_tensor *index, int accepts_int32) {

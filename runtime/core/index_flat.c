@@ -3,24 +3,14 @@
 
 /* All are contiguous. */
 static void flat_space(const ow_writing *w, const ow_tensor *target, const ow_tensor *values, ow_index_space *space) {
-    int64_t itemsize = ow_itemsize(target->dtype);
-    ow_lookup *lookup = &space->lookups[0];
-    space->ndim = space->nlookups = 1;
-    space->itemsize = itemsize;
-    space->run = 1;
-    space->repeats = 0;
-    space->base = target->data;
-    space->other = values->data;
+    ow_lookup *lookup = ow_space_begin(w, target, values, 1, space);
     space->shape[0] = w->index->numel;
     space->base_stride[0] = 0;
-    space->other_stride[0] = itemsize;
+    space->other_stride[0] = space->itemsize;
     lookup->stride[0] = ow_itemsize(w->index->dtype);
-    lookup->index = w->index;
-    lookup->data = w->index->data;
-    lookup->dim = 0;
     lookup->wraps = 1;
     lookup->size = target->numel;
-    lookup->scale = itemsize;
+    lookup->scale = space->itemsize;
 }
 
 static ow_tensor *contiguous(ow_tensor *t) { return t->flags & OW_CONTIGUOUS ? t : ow_clone(t, t->dtype, 1); }

@@ -5,27 +5,11 @@
 /* Position p of the index belongs to the same position of the values, and of the target to the one that has index[p] in
  * place of its coordinate along `dim`. */
 static void scatter_space(const ow_writing *w, const ow_tensor *target, const ow_tensor *values, ow_index_space *space) {
-    int64_t itemsize = ow_itemsize(target->dtype);
-    ow_lookup *lookup = &space->lookups[0];
-    space->ndim = ow_ndim_of(w->index);
-    space->nlookups = 1;
-    space->itemsize = itemsize;
-    space->run = 1;
-    space->repeats = 0;
-    space->base = target->data;
-    space->other = values->data;
+    ow_lookup *lookup = ow_space_begin_dim(w, target, values, ow_ndim_of(w->index), space);
     for (int d = 0; d < space->ndim; d++) {
         space->shape[d] = ow_size_of(w->index, d);
-        space->base_stride[d] = d == w->dim ? 0 : ow_stride_of(target, d) * itemsize;
-        space->other_stride[d] = ow_stride_of(values, d) * itemsize;
         lookup->stride[d] = ow_stride_of(w->index, d) * ow_itemsize(w->index->dtype);
     }
-    lookup->index = w->index;
-    lookup->data = w->index->data;
-    lookup->dim = (int)w->dim;
-    lookup->wraps = 0;
-    lookup->size = ow_size_of(target, w->dim);
-    lookup->scale = ow_stride_of(target, w->dim) * itemsize;
 }
 
 static void *fail_outside(const ow_index_space *space) {

@@ -8,6 +8,35 @@ ow_mover ow_mover_combine(const ow_op *reduction, int dtype) {
     return table->by[dtype].scatter;
 }
 
+ow_lookup *ow_space_begin(const ow_writing *w, const ow_tensor *target, const ow_tensor *values, int ndim,
+                          ow_index_space *space) {
+    ow_lookup *lookup = &space->lookups[0];
+    space->ndim = ndim;
+    space->nlookups = 1;
+    space->itemsize = ow_itemsize(target->dtype);
+    space->run = 1;
+    space->repeats = 0;
+    space->base = target->data;
+    space->other = values->data;
+    lookup->index = w->index;
+    lookup->data = w->index->data;
+    lookup->dim = (int)w->dim;
+    lookup->wraps = 0;
+    return lookup;
+}
+
+ow_lookup *ow_space_begin_dim(const ow_writing *w, const ow_tensor *target, const ow_tensor *values, int ndim,
+                              ow_index_space *space) {
+    ow_lookup *lookup = ow_space_begin(w, target, values, ndim, space);
+    for (int d = 0; d < ndim; d++) {
+        space->base_stride[d] = d == w->dim ? 0 : ow_stride_of(target, d) * space->itemsize;
+        space->other_stride[d] = ow_stride_of(values, d) * space->itemsize;
+    }
+    lookup->size = ow_size_of(target, w->dim);
+    lookup->scale = ow_stride_of(target, w->dim) * space->itemsize;
+    return lookup;
+}
+
 ow_tensor *ow_repeat(ow_tensor *single, int ndim, const int64_t *shape) {
     const int64_t strides[OW_MAX_DIMS] = {0};
     return ow_tensor_view(single->storage, single->data, single->dtype, ndim, shape, strides);

@@ -47,6 +47,13 @@ typedef struct ow_writing {
     int64_t dim;
 } ow_writing;
 
+/* The part of `space` that does not depend on how the index is laid out, and its only lookup. */
+ow_lookup *ow_space_begin(const ow_writing *w, const ow_tensor *target, const ow_tensor *values, int ndim,
+                          ow_index_space *space);
+/* The same for indices into dimension w->dim, strides of the target and of the values included. */
+ow_lookup *ow_space_begin_dim(const ow_writing *w, const ow_tensor *target, const ow_tensor *values, int ndim,
+                              ow_index_space *space);
+
 /* `values` has the dtype of the target; indices have been checked. 1, or 0 with the error set. */
 int ow_write(const ow_writing *w, ow_tensor *target, ow_tensor *values);
 
