@@ -10,10 +10,19 @@ from ..expr.lower import Env
 from ..expr.targets import c_number
 from ..model import End, Expression, Operator
 
-# What functions.h computes faster than the definition in the language. A kernel that is nothing but one of these calls
-# lets `<function>_block` run over its rows, which may use vector instructions that no compiler makes of a loop.
-TARGET = replace(C, calls={("sigmoid", "float32"): "ow_sigmoidf({0})"})
-BLOCKS = frozenset(call.split("(")[0] for call in TARGET.calls.values())
+# What functions.h has in a better form than the definition in the language.
+_CALLS = {
+    ("sigmoid", "float32"): "ow_sigmoidf({0})",
+    ("maximum", "float32"): "ow_maximumf({0}, {1})",
+    ("maximum", "float64"): "ow_maximum({0}, {1})",
+    ("minimum", "float32"): "ow_minimumf({0}, {1})",
+    ("minimum", "float64"): "ow_minimum({0}, {1})",
+}
+TARGET = replace(C, calls=_CALLS)
+
+# A kernel that is nothing but one of these calls lets `<function>_block` run over its rows, which may use vector
+# instructions that no compiler makes of a loop.
+BLOCKS = frozenset(("ow_sigmoidf",))
 
 
 def emit_expression(tree: Expr, env: Env, result: DType) -> Emitted:

@@ -206,15 +206,15 @@ _add("ceil", "x", _S, c="ceil", integral="x")
 _add("trunc", "x", _S, c="trunc", integral="x")
 _add("round", "x", _S, c="rint", integral="x")  # halves to even, as Python rounds
 
-# The first two keep NaN of either operand, the last two prefer the number; the comparisons vectorise.
+# The first two keep NaN of either operand, and x of equal ones; the last two prefer the number. Comparisons vectorise.
 _TIE = "where(x == y, 0.5, where(x {} y, 0, 1))"
 _add(
     "minimum", "x y", _S, _TIE.format(">"), "1 - " + _TIE.format(">"),
-    floating="where((x < y) | (x != x), x, y)", integral="where(x < y, x, y)",
+    floating="where((y < x) | (y != y), y, x)", integral="where(x < y, x, y)",
 )  # fmt: skip
 _add(
     "maximum", "x y", _S, _TIE.format("<"), "1 - " + _TIE.format("<"),
-    floating="where((x > y) | (x != x), x, y)", integral="where(x > y, x, y)",
+    floating="where((y > x) | (y != y), y, x)", integral="where(x > y, x, y)",
 )  # fmt: skip
 _add(
     "fmin", "x y", _S, "where((x <= y) | (y != y), 1, 0)", "where((x <= y) | (y != y), 0, 1)",

@@ -21,6 +21,19 @@ static inline float ow_multiply_add(float a, float b, float c) {
 #endif
 }
 
+/* NaN of either operand, x of equal ones. The choice is one vector instruction; y + y, which is NaN where y is, keeps
+ * compilers from merging it with the test, which may leave the loop when y is a number. */
+#define OW_EXTREMUM(name, type, beyond) \
+    static inline type name(type x, type y) { \
+        type chosen = y beyond x ? y : x; \
+        return y == y ? chosen : y + y; \
+    }
+OW_EXTREMUM(ow_maximumf, float, >)
+OW_EXTREMUM(ow_minimumf, float, <)
+OW_EXTREMUM(ow_maximum, double, >)
+OW_EXTREMUM(ow_minimum, double, <)
+#undef OW_EXTREMUM
+
 /* exp(x) for x <= 0, denormal results included; 0 for NaN.
  *
  * It is the square of exp(x / 2), which is normal wherever the square is not zero, so that no scaling by steps is needed.

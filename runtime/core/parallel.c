@@ -1,9 +1,12 @@
 /* The pool of threads for loops that are worth it.
  *
- * A job is published by writing a ticket: the upper half is the job's generation, the lower half the number of pieces
- * not yet claimed. Whoever claims a piece does so with a compare-and-swap on the ticket, so a worker that comes late
- * cannot claim from another job, and a job with pieces left is the one that the fields describe. The caller works too and takes whatever nobody has claimed; it waits only for pieces
- * that a running worker holds, never for one that sleeps.
+ * A job is published by writing a ticket: the job's generation, and the range of pieces not yet claimed. Whoever claims a
+ * piece does so with a compare-and-swap on the ticket, so a worker that comes late cannot claim from another job, and a
+ * job with pieces left is the one that the fields describe. The caller works too and takes whatever nobody has claimed;
+ * it waits only for pieces that a running worker holds, never for one that sleeps.
+ *
+ * The caller takes pieces from the front, workers from the back: each reads and writes one stretch of memory, and in the
+ * next loop over the same tensors much the same one, which its own cache may still hold.
  *
  * Waking a sleeping thread costs more than most loops take. Workers therefore spin for a while after a job, and sleeping
  * ones are woken only for a loop that is long by itself or when loops come in quick succession.
@@ -28,21 +31,19 @@ enum {
     MAX_PIECES = 256, /* per job: enough to balance, few enough that claiming costs nothing */
     SPIN_NS = 20000,
     YIELD_NS = 1000000,
-    CALLS_TO_WAKE = 8, /* within YIELD_NS */
     SPIN_BATCH = 64    /* looks at the ticket between two looks at the clock */
 };
 
 #define WORK_TO_SHARE 16384.0   /* below, a loop is finished before a second thread could help */
-#define WORK_TO_WAKE 1048576.0
+#define WORK_TO_WAKE 262144.0   /* within YIELD_NS: waking a thread takes as long as a fifth of it */
 
 static struct {
-    _Atomic uint64_t ticket; /* generation << 32 | pieces left */
+    _Atomic uint64_t ticket; /* generation << 32 | end of the pieces left << 16 | first of them */
     char separate[56];       /* the ticket is contended; what follows is mostly read */
     /* The job. Relaxed: what a late worker reads of them is used only if its claim succeeds. */
     _Atomic(ow_task) task;
     _Atomic(void *) context;
     _Atomic int64_t n, length; /* of the loop and of a piece */
-    _Atomic uint32_t pieces;
     _Atomic int helpers; /* workers below this number may take part */
     _Atomic int busy;    /* a job is running */
     char apart[16];
@@ -70,16 +71,17 @@ static inline void pause_briefly(void) {
 #define STORE(field, value) atomic_store_explicit(&pool.field, (value), memory_order_relaxed)
 
 /* Runs pieces of the job of this generation until none is left; the number of pieces run. */
-static uint32_t take_pieces(uint32_t generation) {
+static uint32_t take_pieces(uint32_t generation, int from_back) {
     uint32_t count = 0;
     uint64_t ticket = atomic_load_explicit(&pool.ticket, memory_order_acquire);
     while ((uint32_t)(ticket >> 32) == generation) {
-        uint32_t left = (uint32_t)ticket;
-        if (left == 0) break;
+        uint32_t first = ticket & 0xffff, end = ticket >> 16 & 0xffff;
+        if (first == end) break;
         ow_task task = LOAD(task);
         void *context = LOAD(context);
-        int64_t n = LOAD(n), length = LOAD(length), begin = (int64_t)(LOAD(pieces) - left) * length;
-        if (!atomic_compare_exchange_weak_explicit(&pool.ticket, &ticket, ticket - 1, memory_order_acq_rel,
+        int64_t n = LOAD(n), length = LOAD(length), begin = (from_back ? end - 1 : first) * length;
+        uint64_t rest = from_back ? ticket - (1 << 16) : ticket + 1;
+        if (!atomic_compare_exchange_weak_explicit(&pool.ticket, &ticket, rest, memory_order_acq_rel,
                                                    memory_order_acquire))
             continue;
         task(context, begin, begin + length < n ? begin + length : n);
@@ -107,7 +109,7 @@ static void *worker(void *argument) {
             if (current != generation) {
                 generation = current;
                 if (self >= LOAD(helpers)) break;
-                uint32_t count = take_pieces(generation);
+                uint32_t count = take_pieces(generation, 1);
                 if (count) atomic_fetch_add_explicit(&pool.done, count, memory_order_release);
                 idle_since = now();
                 continue;
@@ -146,18 +148,19 @@ static void start_workers(int count) {
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* Is it worth waking sleeping workers for this loop? */
+/* Is it worth waking sleeping workers for this loop, with those that came just before? */
 static int should_wake(double work) {
     static _Atomic int64_t window_start;
-    static _Atomic int calls;
-    if (work >= WORK_TO_WAKE) return 1;
+    static _Atomic double recent;
     int64_t t = now();
     if (t - atomic_load_explicit(&window_start, memory_order_relaxed) > YIELD_NS) {
         atomic_store_explicit(&window_start, t, memory_order_relaxed);
-        atomic_store_explicit(&calls, 1, memory_order_relaxed);
-        return 0;
+        atomic_store_explicit(&recent, 0, memory_order_relaxed);
     }
-    return atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed) + 1 == CALLS_TO_WAKE;
+    /* Two callers at once may lose a sum: the next call wakes the workers then. */
+    work += atomic_load_explicit(&recent, memory_order_relaxed);
+    atomic_store_explicit(&recent, work, memory_order_relaxed);
+    return work >= WORK_TO_WAKE;
 }
 
 /* Called by the owner of `busy`. */
@@ -170,15 +173,14 @@ static void run_shared(int64_t n, int64_t grain, ow_task task, void *context, in
     STORE(context, context);
     STORE(n, n);
     STORE(length, length);
-    STORE(pieces, pieces);
     STORE(helpers, helpers);
     STORE(done, 0);
-    atomic_store(&pool.ticket, (uint64_t)generation << 32 | pieces);
+    atomic_store(&pool.ticket, (uint64_t)generation << 32 | pieces << 16);
     if (wake) {
         atomic_fetch_add(&pool.bell, 1);
         syscall(SYS_futex, &pool.bell, FUTEX_WAKE_PRIVATE, pool.started, NULL, NULL, 0);
     }
-    uint32_t own = take_pieces(generation);
+    uint32_t own = take_pieces(generation, 0);
     for (int spins = 0; atomic_load_explicit(&pool.done, memory_order_acquire) + own < pieces; spins++) {
         pause_briefly();
         if (spins > 4096) sched_yield(); /* the worker may have lost its core */

@@ -160,7 +160,7 @@ GOLDEN = [
     ("abs(self)", FLOAT32, "fabsf(self)"),
     ("abs(self)", UINT8, "self"),
     ("abs(self)", INT8, "self < 0 ? (int8_t)-self : self"),
-    ("minimum(self, other)", FLOAT32, "(self < other) | (self != self) ? self : other"),
+    ("minimum(self, other)", FLOAT32, "(other < self) | (other != other) ? other : self"),
     ("minimum(self, other)", INT32, "self < other ? self : other"),
     ("relu(self)", FLOAT32, "self < 0.0f ? 0.0f : self"),
     ("0 < self <= other", FLOAT32, "(0.0f < self) & (self <= other)"),

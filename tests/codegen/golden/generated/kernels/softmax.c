@@ -7,7 +7,7 @@
 /* ---- f32 ----------------------------------------------------------------------------------------------- */
 
 static inline float join_top_f32(float acc, float self) {
-return (acc > self) | (acc != acc) ? acc : self;
+return ow_maximumf(acc, self);
 }
 
 static void leaf_top_f32(char *to, const char *from, int64_t n, const ow_row_context *row) {
@@ -112,7 +112,7 @@ values[j] = expf(self - top) / total;
 /* ---- f64 ----------------------------------------------------------------------------------------------- */
 
 static inline double join_top_f64(double acc, double self) {
-return (acc > self) | (acc != acc) ? acc : self;
+return ow_maximum(acc, self);
 }
 
 static void leaf_top_f64(char *to, const char *from, int64_t n, const ow_row_context *row) {
