@@ -126,7 +126,7 @@ def _result(operator: Operator) -> str:
 
 def _errors(operator: Operator) -> list[str]:
     found = ["    TypeError: an argument has the wrong type."]
-    if operator.dtypes != DTYPE_CLASSES["all"]:
+    if operator.dtypes not in (DTYPE_CLASSES["all"], DTYPE_CLASSES["any"]):
         classes = {dtypes: name for name, dtypes in DTYPE_CLASSES.items()}
         accepted = classes.get(operator.dtypes) or " or ".join(map(str, ordered(operator.dtypes)))
         found.append(f"    {'RuntimeError' if operator.refusal else 'NotImplementedError'}: a dtype is not {accepted}.")

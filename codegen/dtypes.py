@@ -246,7 +246,8 @@ class Promotion(enum.Enum):
         """Dtypes of computation and of the result, for inputs of the dtype `common` (of the first: KEEP)."""
         if self is Promotion.BOOL:
             return BOOL, common if common == UINT8 else BOOL
-        result = FLOAT64 if self is Promotion.TO_DOUBLE else common
+        wide = COMPLEX128 if common.is_complex else FLOAT64
+        result = wide if self is Promotion.TO_DOUBLE else common
         if not (result.is_floating or result.is_complex):
             if self is Promotion.INT_TO_FLOAT:
                 result = default_floating

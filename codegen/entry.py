@@ -23,9 +23,9 @@ from .source import Node, Scalar
 
 BODY_KEYS = tuple(family.value for family in Family)
 KEYS = (
-    "func", "doc", *BODY_KEYS, "accepts", "accumulate", "aliases", "absent", "choices", "cost", "derivatives", "dtypes",
-    "fixed", "magnitude", "natural", "numbers", "operator", "promotion", "python_module", "reference", "refusal",
-    "signature", "tags", "unused", "variants", "wrap",
+    "func", "doc", *BODY_KEYS, "accepts", "accumulate", "aliases", "absent", "choices", "complex_refusal", "cost",
+    "derivatives", "dtypes", "fixed", "magnitude", "natural", "numbers", "operator", "promotion", "python_module",
+    "reference", "refusal", "signature", "tags", "unused", "variants", "wrap",
 )  # fmt: skip
 # Keys that only mean something for some bodies.
 ONLY_FOR: Mapping[str, tuple[Family, ...]] = {
@@ -68,8 +68,9 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
     family = _family(fields)
     doc, cost = _doc(fields), _cost(fields)
     before = len(fields.diagnostics)
-    dtypes, promotion = _dtypes(fields), _promotion(fields)
+    dtypes, promotion = _dtypes(fields, family), _promotion(fields)
     refusal, reference = fields.text(fields.node, "refusal"), fields.text(fields.node, "reference")
+    complex_refusal = fields.text(fields.node, "complex_refusal")
     magnitude = fields.text(fields.node, "magnitude")
     aliases, tags = _aliases(fields), fields.words("tags")
     module = submodules.read(fields)
@@ -110,6 +111,7 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
         dtypes=dtypes,
         promotion=promotion,
         refusal=None if refusal is None else refusal.value.strip(),
+        complex_refusal=None if complex_refusal is None else complex_refusal.value.strip(),
         reference=None if reference is None else reference.value.strip(),
         derivatives=formulas,
         magnitude=None if magnitude is None else magnitude.value.strip(),
@@ -187,7 +189,11 @@ def _text(span: Span, lines: tuple[str, ...]) -> str:
 # ---- dtypes -------------------------------------------------------------------------------------------------
 
 
-def _dtypes(fields: Fields) -> frozenset[DType]:
+_MOVES = frozenset((Family.VIEW, Family.INDEXING, Family.COMPOSITE))
+"""Bodies that compute nothing themselves, so that nothing of theirs stands against complex numbers."""
+
+
+def _dtypes(fields: Fields, family: Family | None) -> frozenset[DType]:
     words = fields.words("dtypes")
     chosen: frozenset[DType] = frozenset()
     for word in words:
@@ -196,7 +202,7 @@ def _dtypes(fields: Fields) -> frozenset[DType]:
             fields.report(word.span, f"unknown dtype '{word.value}'", suggest(word.value, (*DTYPE_CLASSES, *DTYPES)))
         else:
             chosen |= dtypes
-    return chosen if words else DTYPE_CLASSES["all"]
+    return chosen if words else DTYPE_CLASSES["any" if family in _MOVES else "all"]
 
 
 def _promotion(fields: Fields) -> Promotion:

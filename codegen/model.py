@@ -276,6 +276,8 @@ class Operator(Declaration):
     dtypes: frozenset[DType]
     promotion: Promotion
     refusal: str | None
+    complex_refusal: str | None
+    """What is said of complex dtypes, where these are not accepted and it is not `NotImplementedError`."""
     reference: str | None
     magnitude: str | None
     """Size of the largest intermediate value where it exceeds the result, as a NumPy expression."""

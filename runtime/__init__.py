@@ -23,6 +23,7 @@ from .errors import LinAlgError, OutOfMemoryError
 from .functions import *  # noqa: F403
 from .generators import Generator, default_generator
 from .interchange import from_dlpack, from_numpy, frombuffer
+from .legacy import TENSOR_TYPES as _TENSOR_TYPES
 from .limits import finfo, iinfo
 from .promotion import can_cast, promote_types, result_type
 from .random import get_rng_state, initial_seed, manual_seed, seed, set_rng_state
@@ -55,9 +56,11 @@ _LAZY_NAMES = {
 
 # What was imported above, without the submodules that it came from.
 _WRITTEN_NAMES = [name for name, value in globals().items() if name[0] != "_" and not isinstance(value, _ModuleType)]
-__all__ = sorted({*_WRITTEN_NAMES, *_LAZY_NAMES, *_LAZY_MODULES, *_operators.FUNCTIONS} - {"annotations"})
+_ALL_NAMES = {*_WRITTEN_NAMES, *_LAZY_NAMES, *_LAZY_MODULES, *_operators.FUNCTIONS, *_TENSOR_TYPES}
+__all__ = sorted(_ALL_NAMES - {"annotations"})
 
 globals().update(_operators.FUNCTIONS)
+globals().update(_TENSOR_TYPES)
 # From here on `int`, `float` and `bool` are dtypes in this module, and `range` is torch's. They are left out of
 # __all__, where `import *` would take Python's own away from the user.
 globals().update(_DTYPES, range=_inclusive_range)

@@ -71,7 +71,7 @@ def _number(value: Any) -> Any:
     """A Python number; a tensor of one element stands for its value."""
     if isinstance(value, handles.Tensor):
         return value.item() if value.ndim == 0 else WRONG
-    if isinstance(value, (bool, int, float)):
+    if isinstance(value, (bool, int, float, complex)):
         return value
     handle = number_handle(value)  # of a NumPy scalar
     if not handle:
@@ -82,7 +82,7 @@ def _number(value: Any) -> Any:
 
 def _float(value: Any) -> Any:
     found = _number(value)
-    return found if found is WRONG else float(found)
+    return WRONG if found is WRONG or isinstance(found, complex) else float(found)
 
 
 def _instance(kind: type) -> Callable[[Any], Any]:

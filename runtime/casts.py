@@ -175,6 +175,8 @@ def _dtype_of_name(value: Any) -> dtype:
     """The dtype meant by `opweave.FloatTensor` and the like."""
     if isinstance(value, dtype):
         return value
+    if isinstance(value, type) and isinstance(getattr(value, "dtype", None), dtype):
+        return value.dtype  # type: ignore[attr-defined]
     if isinstance(value, str):
         for found in BY_CODE:
             if value == f"opweave.{found.scalar_name}Tensor":

@@ -26,10 +26,12 @@ def composite(op: Op, body: Callable[..., Any], arguments: tuple[Any, ...], dtyp
         code = dtype_code(op, dtype)
     else:
         code = lib.dtype(arguments[0]._h) if op.inputs else lib.get_default_dtype()
-    if code in op.refused and op.refusal is not None:
-        raise RuntimeError(op.refusal.replace("{dtype}", BY_CODE[code].scalar_name))
     if code in op.refused:
-        raise NotImplementedError(f'"{op.name}" not implemented for {BY_CODE[code].scalar_name!r}')
+        of = BY_CODE[code]
+        refusal = op.complex_refusal if of.is_complex else op.refusal
+        if refusal is not None:
+            raise RuntimeError(refusal.replace("{dtype}", of.scalar_name))
+        raise NotImplementedError(f'"{op.name}" not implemented for {of.scalar_name!r}')
     result = body(*checked)
     if op.results is not None:
         return op.results(result if out is None else _store_all(op, result, out))

@@ -37,7 +37,7 @@ class Op:
 
     __slots__ = (
         *("arguments", "function", "index", "inputs", "name", "one_dim"),
-        *("optional", "params", "refusal", "refused", "results"),
+        *("complex_refusal", "optional", "params", "refusal", "refused", "results"),
     )
 
     def __init__(
@@ -51,6 +51,7 @@ class Op:
         results: tuple[str, ...] = (),
         one_dim: bool = False,
         refusal: str | None = None,
+        complex_refusal: str | None = None,
         arguments: tuple[tuple[str, int, str | None], ...] = (),
     ) -> None:
         self.index = index
@@ -63,6 +64,8 @@ class Op:
         """Codes of the dtypes a composite does not take; the core knows those of all other families."""
         self.refusal = refusal
         """What it says then."""
+        self.complex_refusal = complex_refusal
+        """What it says of complex dtypes."""
         self.results = named_results(name, results) if results else None
         """The class of several results that have names."""
         self.one_dim = one_dim

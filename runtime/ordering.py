@@ -101,6 +101,9 @@ def places_in_order(
     search: Any = numpy.searchsorted
     side = _search_side(right, side)
     _check_search(sequence, values, sorter)
+    for tensor in (sequence, values):
+        if tensor.is_complex():
+            raise NotImplementedError(f"\"searchsorted_out_cpu\" not implemented for '{tensor.dtype.scalar_name}'")
     order = None if sorter is None else array_of(sorter)
     boundaries, wanted = array_of(sequence, wide=True), array_of(values, wide=True)
     if order is not None and order.size and not 0 <= order.min() <= order.max() < boundaries.shape[-1]:
@@ -137,6 +140,9 @@ def _check_search(sequence: Any, values: Any, sorter: Any) -> None:
 
 def contained(elements: Any, test_elements: Any, invert: bool) -> Any:
     """Is each element one of the others?"""
+    for tensor in (elements, test_elements):
+        if tensor.is_complex():
+            raise RuntimeError(f"Unsupported input type encountered for isin(): {tensor.dtype.scalar_name}")
     import numpy
 
     found = numpy.isin(array_of(elements, wide=True), array_of(test_elements, wide=True), invert=invert)

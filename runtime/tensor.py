@@ -1,7 +1,7 @@
 """Class Tensor: its handle, its description, and the methods of all the modules that it is put together from.
 
 Generated code makes a tensor with `t = Tensor()` and `t._h = handle`, the cheapest way there is; so the class has
-neither `__init__` nor `__new__`, and `opweave.tensor` is the constructor for users.
+neither `__init__` nor `__new__`. With arguments (`Tensor(2, 3)`) legacy.py makes it; without any it is not finished.
 """
 
 from __future__ import annotations
@@ -42,6 +42,10 @@ class Tensor(
 
     __slots__ = ()
     __module__ = "opweave"
+
+    if TYPE_CHECKING:
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None: ...
 
     # NumPy leaves operators with an array on the left to the tensor on their right.
     __array_priority__ = 1000

@@ -34,6 +34,7 @@ class Descriptor:
     opmath_number: int
     dtypes: tuple[str, ...]
     refusal: str
+    complex_refusal: str
     cost: float
     defaults: tuple[str, ...]
     param_ends: tuple[str, ...]
@@ -75,6 +76,7 @@ def descriptor(operator: Operator) -> Descriptor:
         needs_elements=int(isinstance(body, Reduce) and body.refuses_empty),
         dtypes=tuple(f"1u << OW_{dtype.name.upper()}" for dtype in ordered(operator.dtypes)),
         refusal=json.dumps(operator.refusal) if operator.refusal else "NULL",
+        complex_refusal=json.dumps(operator.complex_refusal) if operator.complex_refusal else "NULL",
         cost=operator.cost,
         defaults=defaults,
         param_ends=tuple(

@@ -80,6 +80,7 @@ class Callable:
     words: tuple[tuple[str, str], ...]
     numbers: tuple[tuple[str, str], ...]
     refusal: str | None
+    complex_refusal: str | None
     summary: str
 
     @property
@@ -197,6 +198,7 @@ def _callable(operator: Operator, index: int, package: Package | None) -> Callab
         words=tuple(_words(operator, word)),
         numbers=tuple(body.numbers.items()) if isinstance(body, Indexing) else (),
         refusal=operator.refusal,
+        complex_refusal=operator.complex_refusal,
         summary=operator.doc.split(". ")[0].rstrip(".") + ".",
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .. import variants
+from ..dtypes import DTYPES
 from ..model import Family, Operator, Reduce
 from ..signatures import signature
 from . import dtypes
@@ -43,7 +44,8 @@ def emit_package(operators: Sequence[Operator], source: str) -> str:
     # `from opweave import *` leaves Python's own `int` and `float` alone.
     exported = [name for name in names if not hasattr(builtins, name)]
     exported += [name for operator in operators for name in variants.function_names(operator)]
-    return render("package.pyi.j2", source, "__init__.pyi", dtypes=names, exported=exported)
+    types = [f"{of.scalar_name}Tensor" for of in DTYPES.values() if of.method and not of.is_complex]
+    return render("package.pyi.j2", source, "__init__.pyi", dtypes=names, exported=exported, types=types)
 
 
 def functions(operator: Operator) -> list[Stub]:

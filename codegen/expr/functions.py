@@ -151,11 +151,24 @@ _add("fmod", "x y", _A, "1", "-trunc(x / y)", c="fmod")
 
 _add("exp", "x", _F, "result", c="exp", c_complex=True)
 _add("exp2", "x", _F, f"result * {math.log(2)!r}", c="exp2", complex="exp(x * 0.6931471805599453)")
-_add("expm1", "x", _F, "result + 1", c="expm1")
+_add(
+    "expm1", "x", _F, "result + 1", c="expm1",
+    complex="complex(expm1(real(x)) * cos(imag(x)) - 2 * square(sin(0.5 * imag(x))), exp(real(x)) * sin(imag(x)))",
+)  # fmt: skip
 _add("log", "x", _F, "1 / x", c="log", c_complex=True)
 _add("log2", "x", _F, f"1 / (x * {math.log(2)!r})", c="log2", complex="log(x) * 1.4426950408889634")
 _add("log10", "x", _F, f"1 / (x * {math.log(10)!r})", c="log10", complex="log(x) * 0.43429448190325176")
-_add("log1p", "x", _F, "1 / (1 + x)", c="log1p")
+_add(
+    "log1p", "x", _F, "1 / (1 + x)", c="log1p",
+    complex="complex(where(abs(x) < 0.5, 0.5 * log1p(real(x) * (2 + real(x)) + square(imag(x))), "
+    "log(hypot(1 + real(x), imag(x)))), atan2(imag(x), 1 + real(x)))",
+)  # fmt: skip
+_add(
+    "logaddexp", "x y", _F, "exp(x - result)", "exp(y - result)",
+    floating="x if (abs(x) == inf) & (x == y) else maximum(x, y) + log1p(exp(-abs(x - y)))",
+    complex="x if (real(x) == -inf) & (real(y) == -inf) else "
+    "y + log1p(exp(x - y)) if real(x) < real(y) else x + log1p(exp(y - x))",
+)  # fmt: skip
 _add("sqrt", "x", _F, "0.5 / result", c="sqrt", c_complex=True)
 _add("rsqrt", "x", _F, "-0.5 * result / x", any="1 / sqrt(x)")
 _add("cbrt", "x", _F, "1 / (3 * result * result)", c="cbrt")

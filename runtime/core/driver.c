@@ -129,6 +129,17 @@ static int integer_fits(int64_t value, int dtype) {
     return value >= lowest && value <= highest;
 }
 
+const char *ow_refusal(const ow_op *op, int dtype) {
+    return ow_dtype_kinds[dtype] == OW_KIND_COMPLEX ? op->complex_refusal : op->refusal;
+}
+
+int ow_refuse_dtype(const ow_op *op, const char *ending, int dtype) {
+    const char *refusal = ow_refusal(op, dtype);
+    if (refusal) ow_fail(OW_RUNTIME_ERROR, "%s", refusal);
+    else ow_fail(OW_NOT_IMPLEMENTED, "\"%s%s\" not implemented for '%s'", op->name, ending, ow_dtype_scalar_names[dtype]);
+    return 0;
+}
+
 int ow_load_param(const ow_tensor *param, int dtype, ow_scalar *value) {
     double d = 0;
     int64_t i = 0;

@@ -39,6 +39,13 @@ static inline int64_t ow_axes_offset(const ow_axis *axes, int n, int64_t index, 
     return in;
 }
 
+/* ---- dtypes ------------------------------------------------------------------------------------------- */
+
+/* What the operator says of a dtype that it does not take; NULL: nothing of its own. */
+const char *ow_refusal(const ow_op *op, int dtype);
+/* Sets the error that the operator does not take this dtype; `ending` is what torch adds to its name. Returns 0. */
+int ow_refuse_dtype(const ow_op *op, const char *ending, int dtype);
+
 /* ---- results given by the caller ---------------------------------------------------------------------- */
 
 /* Names of dtypes as torch prints those of C++ ("long int"). */

@@ -29,7 +29,7 @@ static int promoted_dtype(const ow_op *op, int common) {
     case OW_PROMOTE_INT_TO_FLOAT:
         return ow_dtype_kinds[common] >= OW_KIND_FLOATING ? common : ow_default_dtype;
     case OW_PROMOTE_TO_DOUBLE:
-        return OW_FLOAT64;
+        return ow_dtype_kinds[common] == OW_KIND_COMPLEX ? OW_COMPLEX128 : OW_FLOAT64;
     case OW_PROMOTE_BOOL_TO_LONG:
         return common == OW_BOOL ? OW_INT64 : common;
     default:
@@ -50,14 +50,7 @@ static int resolve(const ow_op *op, int common, int default_params, resolved *r)
     r->result = result_dtype(op, common);
     r->compute = ow_compute_dtype[op->promotion == OW_PROMOTE_ALWAYS_BOOL ? common : promoted_dtype(op, common)];
     r->loop = default_params && table->plain[r->compute] ? table->plain[r->compute] : table->general[r->compute];
-    if (!(op->dtypes >> common & 1) && op->refusal) {
-        ow_fail(OW_RUNTIME_ERROR, "%s", op->refusal);
-        return 0;
-    }
-    if (!r->loop || !(op->dtypes >> common & 1)) {
-        ow_fail(OW_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", op->name, ow_dtype_scalar_names[common]);
-        return 0;
-    }
+    if (!r->loop || !(op->dtypes >> common & 1)) return ow_refuse_dtype(op, "", common);
     return 1;
 }
 
@@ -66,12 +59,17 @@ static int input_dtype(const ow_op *op, int k, int compute) {
     return op->fixed[k] == OW_PROMOTED ? compute : op->fixed[k];
 }
 
+/* Time for each element: complex numbers are as much memory as two real ones, or four. */
+static double cost_of(const ow_op *op, int compute) {
+    return ow_dtype_kinds[compute] == OW_KIND_COMPLEX ? op->cost * (double)ow_itemsize(compute) / 4 : op->cost;
+}
+
 /* ---- results ------------------------------------------------------------------------------------------ */
 
 /* Elements in a row must not pay for a thread switch or a lock twice: contiguous operands run as one long row. */
-static int run_contiguous(const ow_op *op, ow_loop loop, const ow_scalar *params, int noperands, char *const *data,
+static int run_contiguous(double cost, ow_loop loop, const ow_scalar *params, int noperands, char *const *data,
                           const int64_t *strides, int64_t n) {
-    if ((double)n * op->cost < 16384) return loop(data, strides, n, params, 0);
+    if ((double)n * cost < 16384) return loop(data, strides, n, params, 0);
     ow_iter iter;
     iter.noperands = noperands;
     iter.ndim = 1;
@@ -81,7 +79,7 @@ static int run_contiguous(const ow_op *op, ow_loop loop, const ow_scalar *params
         iter.strides[k][0] = strides[k];
         iter.cast[k] = NULL;
     }
-    return ow_iter_run(&iter, loop, params, op->cost);
+    return ow_iter_run(&iter, loop, params, cost);
 }
 
 static ow_tensor *loop_failed(const ow_op *op, int status) {
@@ -125,7 +123,7 @@ static ow_tensor *fast(const ow_op *op, ow_tensor *const *inputs, ow_tensor *out
         if (t->flags & OW_NUMBER) {
             /* A number does not change the dtype when its category is not above the tensor's. */
             if (k != op->ninputs - 1 || ow_dtype_kinds[t->dtype] > ow_dtype_kinds[compute] || op->natural[k]) return NULL;
-            if (op->refusal && !(op->dtypes >> t->dtype & 1)) return NULL;
+            if (!(op->dtypes >> t->dtype & 1) && ow_refusal(op, t->dtype)) return NULL;
             load_number(t, loaded == compute || op->opmath_number ? loaded : compute, number);
             if (loaded != compute && !op->opmath_number) ow_cast_loop(loaded, compute)(number, 0, number, 0, 1);
             data[k + 1] = number;
@@ -151,7 +149,7 @@ static ow_tensor *fast(const ow_op *op, ow_tensor *const *inputs, ow_tensor *out
     *done = 1;
     data[0] = out->data;
     strides[0] = ow_itemsize(result);
-    int status = run_contiguous(op, loop, NULL, op->ninputs + 1, data, strides, first->numel);
+    int status = run_contiguous(cost_of(op, compute), loop, NULL, op->ninputs + 1, data, strides, first->numel);
     if (status) return loop_failed(op, status);
     return out;
 }
@@ -164,8 +162,9 @@ static int defaults_suffice(const ow_op *op, ow_tensor *const *params) {
     return 1;
 }
 
-/* The largest finite number of a floating dtype, or the least. */
+/* The largest finite number of a floating dtype, or of a complex one's parts; or the least. */
 static double finite_end(int which, int dtype) {
+    dtype = ow_real_dtype[dtype];
     double largest = dtype == OW_FLOAT16 ? 65504.0 : dtype == OW_BFLOAT16 ? 0x1.fep127
                      : dtype == OW_FLOAT32 ? FLT_MAX : DBL_MAX;
     return which == OW_ABSENT_HIGHEST ? largest : -largest;
@@ -177,10 +176,11 @@ static int load_params(const ow_op *op, ow_tensor *const *params, const resolved
     for (int k = 0; k < op->nparams; k++) {
         const ow_tensor *p = params ? params[k] : NULL;
         if (!p) {
-            if (op->param_ends[k] != OW_REQUIRED) values[k].d = finite_end(op->param_ends[k], r->result);
-            else if (computes == OW_KIND_COMPLEX) values[k].z = op->defaults[k];
-            else if (computes == OW_KIND_FLOATING) values[k].d = op->defaults[k];
-            else values[k].i = (int64_t)op->defaults[k];
+            int ends = op->param_ends[k];
+            double value = ends == OW_REQUIRED ? op->defaults[k] : finite_end(ends, r->result);
+            if (computes == OW_KIND_COMPLEX) values[k].z = value;
+            else if (ends != OW_REQUIRED || computes == OW_KIND_FLOATING) values[k].d = value;
+            else values[k].i = (int64_t)value;
             continue;
         }
         int kind = ow_dtype_kinds[p->dtype];
@@ -244,8 +244,9 @@ static ow_tensor *check_inputs(const ow_op *op, ow_tensor *const *inputs) {
         optional += op->absent[k] != OW_REQUIRED;
         given += t && op->absent[k] != OW_REQUIRED;
     }
-    for (int k = 0; op->refusal && !op->refuses_common && k < op->ninputs; k++)
-        if (inputs[k] && !(op->dtypes >> inputs[k]->dtype & 1)) return ow_fail(OW_RUNTIME_ERROR, "%s", op->refusal);
+    for (int k = 0; !op->refuses_common && k < op->ninputs; k++)
+        if (inputs[k] && !(op->dtypes >> inputs[k]->dtype & 1) && ow_refusal(op, inputs[k]->dtype))
+            return ow_refuse_dtype(op, "", inputs[k]->dtype);
     if (optional && !given)
         return ow_fail(OW_RUNTIME_ERROR, "%s: At least one of the optional bounds must not be None", op->name);
     return inputs[0];
@@ -302,12 +303,17 @@ static int format_sizes(char *text, size_t capacity, int ndim, const int64_t *si
 }
 
 /* In place: the target keeps its shape and dtype, so both must be able to take the result. */
-static int check_inplace(const ow_tensor *out, int result, int ndim, const int64_t *shape) {
+static int check_inplace(const ow_op *op, const ow_tensor *out, int result, int ndim, const int64_t *shape) {
     if (out->ndim != ndim || memcmp(out->sizes, shape, sizeof(int64_t) * (size_t)ndim)) {
         char have[200], want[200];
         format_sizes(have, sizeof have, out->ndim, out->sizes);
         format_sizes(want, sizeof want, ndim, shape);
         ow_fail(OW_RUNTIME_ERROR, "output with shape %s doesn't match the broadcast shape %s", have, want);
+        return 0;
+    }
+    if (op->promotion == OW_PROMOTE_TO_DOUBLE && out->dtype != result) {
+        ow_fail(OW_RUNTIME_ERROR, "the base given to %s_ has dtype %s but the operation's result requires dtype %s", op->name,
+                ow_dtype_scalar_names[out->dtype], ow_dtype_scalar_names[result]);
         return 0;
     }
     return ow_check_result_cast(out, result);
@@ -333,8 +339,8 @@ ow_tensor *ow_elementwise(const ow_op *op, ow_tensor *const *inputs, ow_tensor *
     ow_tensor *promoted[OW_MAX_INPUTS];
     for (int k = 0; k < op->ninputs; k++) promoted[k] = op->fixed[k] == OW_PROMOTED ? inputs[k] : NULL;
     int common = op->promotion == OW_PROMOTE_KEEP        ? inputs[0]->dtype
-                 : op->promotion == OW_PROMOTE_TO_DOUBLE ? OW_FLOAT64
                                                          : ow_result_type(promoted, op->ninputs);
+    if (op->promotion == OW_PROMOTE_TO_DOUBLE) common = promoted_dtype(op, common);
     resolved r;
     ow_scalar values[OW_MAX_PARAMS];
     ow_iter iter;
@@ -343,7 +349,7 @@ ow_tensor *ow_elementwise(const ow_op *op, ow_tensor *const *inputs, ow_tensor *
     if (!check_natural(op, inputs, common)) return NULL;
     if (mode == OW_INPLACE && !check_part(op, out)) return NULL;
     /* Before the dtype itself is refused, as in torch: what cannot be stored need not be computable. */
-    if (mode == OW_INPLACE && !check_inplace(out, result_dtype(op, common), iter.ndim, iter.shape)) return NULL;
+    if (mode == OW_INPLACE && !check_inplace(op, out, result_dtype(op, common), iter.ndim, iter.shape)) return NULL;
     if (!resolve(op, common, plain, &r) || !load_params(op, params, &r, values)) return NULL;
 
     ow_tensor *result = out;
@@ -389,7 +395,7 @@ ow_tensor *ow_elementwise(const ow_op *op, ow_tensor *const *inputs, ow_tensor *
         memset(iter.strides[k + 1], 0, sizeof(int64_t) * (size_t)iter.ndim);
     }
     ow_iter_arrange(&iter);
-    int status = ow_iter_run(&iter, r.loop, values, op->cost);
+    int status = ow_iter_run(&iter, r.loop, values, cost_of(op, r.compute));
     if (!status) return result;
     if (mode == OW_NEW) ow_tensor_free(result);
     return loop_failed(op, status);

@@ -74,9 +74,7 @@ static int run(const ow_op *op, ow_tensor *const *params, ow_tensor *result) {
 static int supports(const ow_op *op, int dtype) {
     const ow_elementwise_table *table = op->tables[ow_level];
     if (op->dtypes >> dtype & 1 && (!table || table->general[ow_compute_dtype[dtype]])) return 1;
-    if (op->refusal) ow_fail(OW_RUNTIME_ERROR, "%s", op->refusal);
-    else ow_fail(OW_NOT_IMPLEMENTED, "\"%s_cpu\" not implemented for '%s'", op->name, ow_dtype_scalar_names[dtype]);
-    return 0;
+    return ow_refuse_dtype(op, "_cpu", dtype);
 }
 
 ow_tensor *ow_factory(const ow_op *op, const int64_t *sizes, int ndim, int dtype, ow_tensor *const *params,

@@ -18,6 +18,23 @@ typedef struct {
     PyObject *weak_references;
 } owner;
 
+/* Called as constructor(class, arguments, keywords) where a tensor is made with arguments. */
+static PyObject *constructor;
+
+static PyObject *owner_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
+    if (constructor && (PyTuple_Size(arguments) > 0 || (keywords && PyDict_Size(keywords) > 0)))
+        return PyObject_CallFunctionObjArgs(constructor, type, arguments, keywords ? keywords : Py_None, NULL);
+    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    return allocate(type, 0);
+}
+
+static PyObject *set_constructor(PyObject *module, PyObject *function) {
+    (void)module;
+    Py_XDECREF(constructor);
+    constructor = Py_NewRef(function);
+    Py_RETURN_NONE;
+}
+
 static void owner_dealloc(PyObject *self) {
     owner *object = (owner *)self;
     PyTypeObject *type = Py_TYPE(self);
@@ -76,6 +93,7 @@ static PyMemberDef owner_members[] = {
 };
 
 static PyType_Slot owner_slots[] = {
+    {Py_tp_new, owner_new},
     {Py_tp_dealloc, owner_dealloc},
     {Py_tp_getset, owner_properties},
     {Py_tp_members, owner_members},
@@ -106,6 +124,7 @@ static PyObject *strides_of(PyObject *module, PyObject *handle) {
 static PyMethodDef functions[] = {
     {"shape_of", shape_of, METH_O, "The shape; the same object for every tensor of a common shape."},
     {"strides_of", strides_of, METH_O, "The strides; the same object for all tensors that have these."},
+    {"set_constructor", set_constructor, METH_O, "Says what makes tensors of arguments."},
     {"set_size_class", ow_set_size_class, METH_O, "Says of which class shapes are."},
     {"read_array", ow_read_array, METH_O, "A handle over the memory of a NumPy array."},
     {"retain_owner", ow_retain_owner, METH_O, "The number by which the core knows an owner of memory."},

@@ -84,9 +84,13 @@ static int divide_by_count(const ow_writing *w, ow_tensor *sums, const ow_tensor
     ow_tensor *single = one ? ow_clone(one, sums->dtype, 0) : NULL;
     int done = counts && run_single(w, counts, values, single, add);
     int floating = ow_dtype_kinds[sums->dtype] >= OW_KIND_FLOATING;
-    ow_tensor *limits[OW_MAX_INPUTS] = {counts, one, NULL}, *operands[OW_MAX_INPUTS] = {sums, counts, NULL};
-    done = done && ow_elementwise(ow_op_named("clamp"), limits, NULL, counts, OW_INPLACE) &&
+    /* No element is divided by zero: nothing was added to it. */
+    ow_tensor *whether[OW_MAX_INPUTS] = {counts, NULL, NULL}, *operands[OW_MAX_INPUTS] = {sums, counts, NULL};
+    ow_tensor *none = done ? ow_elementwise(ow_op_named("logical_not"), whether, NULL, NULL, OW_NEW) : NULL;
+    whether[1] = none;
+    done = none && ow_elementwise(ow_op_named("add"), whether, NULL, counts, OW_INPLACE) &&
            ow_elementwise(ow_op_named(floating ? "div" : "floor_divide"), operands, NULL, sums, OW_INPLACE);
+    ow_tensor_free(none);
     ow_tensor_free(counts);
     ow_tensor_free(one);
     return done;

@@ -12,7 +12,7 @@
 #include "ow_dtypes.h" /* generated: enum ow_dtype, OW_NDTYPES and the tables of dtypes */
 
 /* A descriptor's size depends on the number of levels it was built for, so that is part of the version. */
-#define OW_ABI_VERSION (3 * 256 + OW_NLEVELS)
+#define OW_ABI_VERSION (4 * 256 + OW_NLEVELS)
 #define OW_MAX_DIMS 64
 #define OW_MAX_INPUTS 3
 #define OW_MAX_PARAMS 3
@@ -206,7 +206,8 @@ typedef struct ow_op {
     uint8_t copies;        /* view: of a contiguous copy where the memory order has no such view */
     uint8_t opmath_number; /* a one-element last input is not rounded to a half format that the result has */
     const char *natural[OW_MAX_INPUTS]; /* message when an integer number given as this input is negative; NULL: allowed */
-    const char *refusal; /* message for dtypes outside the set; NULL: "not implemented for" */
+    const char *refusal; /* message for real dtypes outside the set; NULL: "not implemented for" */
+    const char *complex_refusal; /* the same for complex ones */
     const char *library; /* extern, indexing, random: the name of the core's routine or distribution */
     /* indexing: what combines values with those that are there, and the words that choose one of several */
     const struct ow_op *reductions[OW_MAX_REDUCTIONS];

@@ -77,6 +77,7 @@ typedef struct ow_distribution {
     int (*prepare)(ow_random_call *f);
     void (*generate)(ow_random_call *f, char *out, int64_t n);
     int (*fill)(ow_random_call *f); /* instead of `generate`: fills the target as a whole; 1, or 0 with the error set */
+    double part_divisor; /* complex numbers are filled as pairs of real ones, with the second number divided by this; 0: not */
 } ow_distribution;
 
 #define OW_DECLARE_DISTRIBUTION(name) extern const ow_distribution ow_distribution_##name;

@@ -118,12 +118,36 @@ static int run(ow_random_call *f, const ow_distribution *d) {
     return done;
 }
 
+/* The real and imaginary parts along a last dimension. */
+static ow_tensor *fill_parts(const ow_random_call *f, double divisor) {
+    ow_tensor *t = f->target;
+    int64_t sizes[OW_MAX_DIMS], strides[OW_MAX_DIMS];
+    if (t->ndim == OW_MAX_DIMS) return ow_fail(OW_RUNTIME_ERROR, "a complex tensor of %d dimensions is not filled", t->ndim);
+    for (int d = 0; d < t->ndim; d++) {
+        sizes[d] = t->sizes[d];
+        strides[d] = 2 * t->strides[d];
+    }
+    sizes[t->ndim] = 2;
+    strides[t->ndim] = 1;
+    ow_random_call parts = *f;
+    parts.numbers[1] /= divisor;
+    parts.target = ow_tensor_view(t->storage, t->data, ow_real_dtype[t->dtype], t->ndim + 1, sizes, strides);
+    int done = parts.target && ow_random_fill(&parts);
+    ow_tensor_free(parts.target);
+    return done ? t : NULL;
+}
+
 ow_tensor *ow_random_fill(ow_random_call *f) {
     const ow_distribution *d = find(f->op);
     ow_tensor *t = f->target, *copies[2] = {NULL, NULL};
     if (!d) return NULL;
     if (!(f->op->dtypes >> t->dtype & 1))
         return ow_fail(OW_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", d->kernel, ow_dtype_scalar_names[t->dtype]);
+    if (ow_dtype_kinds[t->dtype] == OW_KIND_COMPLEX && d->part_divisor > 0) {
+        /* What is wrong with a number is said of the one that was given. */
+        if (d->part_divisor > 1 && !d->prepare(f)) return NULL;
+        return fill_parts(f, d->part_divisor);
+    }
     if (!d->prepare(f) || !ow_check_memory(t)) return NULL;
     int done = 1;
     for (int k = 0; k < 2 && done && !d->fill; k++) {

@@ -67,7 +67,8 @@ static void generate_uniform(ow_random_call *f, char *out, int64_t n) {
 }
 
 const ow_distribution ow_distribution_uniform = {
-    .kernel = "check_uniform_bounds", .compute = OW_PROMOTED, .prepare = prepare_uniform, .generate = generate_uniform};
+    .kernel = "check_uniform_bounds", .compute = OW_PROMOTED, .prepare = prepare_uniform, .generate = generate_uniform,
+    .part_divisor = 1};
 
 /* ---- normal --------------------------------------------------------------------------------------------------- */
 
@@ -147,7 +148,8 @@ static int fill_normal(ow_random_call *f) {
 }
 
 const ow_distribution ow_distribution_normal = {
-    .kernel = "normal_kernel_cpu", .prepare = prepare_normal, .fill = fill_normal};
+    .kernel = "normal_kernel_cpu", .prepare = prepare_normal, .fill = fill_normal,
+    .part_divisor = M_SQRT2 /* half of the variance for each part */};
 
 static int prepare_log_normal(ow_random_call *f) {
     if (f->numbers[1] > 0) return 1;

@@ -110,14 +110,12 @@ static int resolve(const ow_op *op, const ow_tensor *self, int dtype, const ow_t
         int floating_only = !(op->dtypes >> OW_INT64 & 1);
         int deciding = dtype < 0 && floating_only && op->promotion == OW_PROMOTE_DEFAULT ? self->dtype : found->result;
         if (!(op->dtypes >> found->result & op->dtypes >> deciding & 1)) {
-            if (op->refusal) ow_fail(OW_RUNTIME_ERROR, "%s", op->refusal);
-            else if (floating_only && ow_dtype_kinds[deciding] < OW_KIND_FLOATING)
+            if (!ow_refusal(op, deciding) && floating_only && ow_dtype_kinds[deciding] < OW_KIND_FLOATING)
                 ow_fail(OW_RUNTIME_ERROR,
                         "%s(): could not infer output dtype. %s dtype must be either a floating point or complex dtype. "
                         "Got: %s",
                         op->name, dtype >= 0 ? "Optional" : "Input", ow_dtype_scalar_names[deciding]);
-            else ow_fail(OW_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", op->name,
-                         ow_dtype_scalar_names[found->result]);
+            else ow_refuse_dtype(op, "", ow_refusal(op, deciding) ? deciding : found->result);
             return 0;
         }
     }

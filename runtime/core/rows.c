@@ -106,8 +106,7 @@ static int result_dtype(const ow_op *op, const ow_tensor *self, int dtype) {
     if (dtype < 0 && op->promotion == OW_PROMOTE_INT_TO_FLOAT && ow_dtype_kinds[result] < OW_KIND_FLOATING)
         result = ow_default_dtype;
     if (op->dtypes >> result & 1) return result;
-    if (op->refusal) ow_fail(OW_RUNTIME_ERROR, "%s", op->refusal);
-    else ow_fail(OW_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", op->name, ow_dtype_scalar_names[result]);
+    ow_refuse_dtype(op, "", result);
     return -1;
 }
 

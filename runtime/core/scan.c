@@ -124,8 +124,7 @@ static int result_dtype(const ow_op *op, const ow_tensor *self, int dtype, const
     /* Accumulators that promotion takes out of bool are of no use in it, unless there is nothing to accumulate. */
     int useless = result == OW_BOOL && op->promotion == OW_PROMOTE_INT_TO_LONG && self->ndim && self->numel;
     if (op->dtypes >> result & 1 && !useless) return result;
-    if (op->refusal) ow_fail(OW_RUNTIME_ERROR, "%s", op->refusal);
-    else ow_fail(OW_NOT_IMPLEMENTED, "\"%s_out_cpu\" not implemented for '%s'", op->name, ow_dtype_scalar_names[result]);
+    ow_refuse_dtype(op, "_out_cpu", result);
     return -1;
 }
 

@@ -191,6 +191,7 @@ const ow_op ow_op_add = {
     .opmath_number = 0,
     .dtypes = 1u << OW_INT32 | 1u << OW_FLOAT32,
     .refusal = NULL,
+    .complex_refusal = NULL,
     .cost = 1.0f,
     .defaults = { 1.0 },
     .param_ends = { OW_REQUIRED },

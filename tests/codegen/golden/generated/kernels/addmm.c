@@ -16,6 +16,7 @@ const ow_op ow_op_addmm = {
     .opmath_number = 0,
     .dtypes = 1u << OW_FLOAT16 | 1u << OW_BFLOAT16 | 1u << OW_FLOAT32 | 1u << OW_FLOAT64,
     .refusal = NULL,
+    .complex_refusal = NULL,
     .cost = 1.0f,
     .defaults = { 1.0, 1.0 },
     .param_ends = { OW_REQUIRED, OW_REQUIRED },

@@ -248,6 +248,7 @@ const ow_op ow_op_amax = {
     .opmath_number = 0,
     .dtypes = 1u << OW_BOOL | 1u << OW_INT64,
     .refusal = NULL,
+    .complex_refusal = NULL,
     .cost = 1.0f,
     .defaults = { 0 },
     .param_ends = { 0 },

@@ -61,6 +61,7 @@ const ow_op ow_op_arange = {
     .opmath_number = 0,
     .dtypes = 1u << OW_INT64 | 1u << OW_FLOAT32,
     .refusal = NULL,
+    .complex_refusal = NULL,
     .cost = 1.0f,
     .defaults = { 0.0, 0.0 },
     .param_ends = { OW_REQUIRED, OW_REQUIRED },

@@ -94,6 +94,7 @@ const ow_op ow_op_cumsum = {
     .opmath_number = 0,
     .dtypes = 1u << OW_INT64 | 1u << OW_FLOAT64,
     .refusal = NULL,
+    .complex_refusal = NULL,
     .cost = 1.0f,
     .defaults = { 0 },
     .param_ends = { 0 },

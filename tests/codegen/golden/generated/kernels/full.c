@@ -61,6 +61,7 @@ const ow_op ow_op_full = {
     .opmath_number = 0,
     .dtypes = 1u << OW_BOOL | 1u << OW_FLOAT32,
     .refusal = NULL,
+    .complex_refusal = NULL,
     .cost = 1.0f,
     .defaults = { 0.0 },
     .param_ends = { OW_REQUIRED },

@@ -107,6 +107,7 @@ const ow_op ow_op_lt = {
     .opmath_number = 0,
     .dtypes = 1u << OW_UINT8 | 1u << OW_FLOAT64,
     .refusal = NULL,
+    .complex_refusal = NULL,
     .cost = 1.0f,
     .defaults = { 0 },
     .param_ends = { 0 },

@@ -151,6 +151,7 @@ const ow_op ow_op_mean = {
     .opmath_number = 0,
     .dtypes = 1u << OW_FLOAT32,
     .refusal = NULL,
+    .complex_refusal = NULL,
     .cost = 1.0f,
     .defaults = { 0 },
     .param_ends = { 0 },

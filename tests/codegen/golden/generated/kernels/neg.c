@@ -73,6 +73,7 @@ const ow_op ow_op_neg = {
     .opmath_number = 0,
     .dtypes = 1u << OW_INT8 | 1u << OW_FLOAT32,
     .refusal = "Negation of a bool tensor is not supported.",
+    .complex_refusal = NULL,
     .cost = 1.0f,
     .defaults = { 0 },
     .param_ends = { 0 },

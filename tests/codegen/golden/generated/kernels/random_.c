@@ -16,6 +16,7 @@ const ow_op ow_op_random_ = {
     .opmath_number = 0,
     .dtypes = 1u << OW_INT64,
     .refusal = NULL,
+    .complex_refusal = NULL,
     .cost = 1.0f,
     .defaults = { 0 },
     .param_ends = { 0 },

@@ -49,10 +49,40 @@ from .sequences import inclusive_range as range
 
 __version__: str
 
+class BoolTensor(Tensor): ...
+
+class ByteTensor(Tensor): ...
+
+class CharTensor(Tensor): ...
+
+class ShortTensor(Tensor): ...
+
+class IntTensor(Tensor): ...
+
+class LongTensor(Tensor): ...
+
+class HalfTensor(Tensor): ...
+
+class BFloat16Tensor(Tensor): ...
+
+class FloatTensor(Tensor): ...
+
+class DoubleTensor(Tensor): ...
+
 __all__ = [
+    "BFloat16Tensor",
+    "BoolTensor",
+    "ByteTensor",
+    "CharTensor",
+    "DoubleTensor",
+    "FloatTensor",
     "Generator",
+    "HalfTensor",
+    "IntTensor",
     "LinAlgError",
+    "LongTensor",
     "OutOfMemoryError",
+    "ShortTensor",
     "Size",
     "Tensor",
     "TypedStorage",

@@ -132,7 +132,7 @@ class TestSelect(views.ViewTests):
     spec = Spec(
         name='select',
         inputs=('input',),
-        dtypes=('bool', 'uint8', 'uint16', 'uint32', 'uint64', 'int8', 'int16', 'int32', 'int64', 'float16', 'bfloat16', 'float32', 'float64'),
+        dtypes=('bool', 'uint8', 'uint16', 'uint32', 'uint64', 'int8', 'int16', 'int32', 'int64', 'float16', 'bfloat16', 'float32', 'float64', 'complex32', 'complex64', 'complex128'),
         ints=('dim', 'index'),
         reference='np.select(self, dim, index)',
         out=False,
@@ -144,7 +144,7 @@ class TestPermute(views.ViewTests):
     spec = Spec(
         name='permute',
         inputs=('input',),
-        dtypes=('bool', 'uint8', 'uint16', 'uint32', 'uint64', 'int8', 'int16', 'int32', 'int64', 'float16', 'bfloat16', 'float32', 'float64'),
+        dtypes=('bool', 'uint8', 'uint16', 'uint32', 'uint64', 'int8', 'int16', 'int32', 'int64', 'float16', 'bfloat16', 'float32', 'float64', 'complex32', 'complex64', 'complex128'),
         lists=('dims',),
         variadic=True,
         reference='np.permute(self, dims)',
