@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from .errors import suggest
 from .fields import Entry
 from .model import MAX_INPUTS, MAX_PARAMS, Family
 from .reserved import argument_reason, operator_reason
@@ -65,8 +64,7 @@ def _check_names(entry: Entry) -> None:
             entry.report(entry.argument_name_span(argument), f"argument '{argument.name}' {reason}", "rename it")
     known = [argument.name for argument in entry.schema.arguments]
     for word in entry.words("unused"):
-        if word.value not in known:
-            entry.report(word.span, f"unknown argument '{word.value}'", suggest(word.value, known))
+        entry.known("argument", word, known)
 
 
 def _is_python(entry: Entry, argument: Argument) -> bool:

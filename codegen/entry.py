@@ -208,10 +208,7 @@ def _dtypes(fields: Fields, family: Family | None) -> frozenset[DType]:
 def _promotion(fields: Fields) -> Promotion:
     scalar = fields.text(fields.node, "promotion")
     kinds = {kind.value: kind for kind in Promotion}
-    if scalar is None or scalar.value in kinds:
-        return Promotion.DEFAULT if scalar is None else kinds[scalar.value]
-    fields.report(scalar.span, f"unknown promotion '{scalar.value}'", suggest(scalar.value, kinds))
-    return Promotion.DEFAULT
+    return kinds[scalar.value] if scalar and fields.known("promotion", scalar, kinds) else Promotion.DEFAULT
 
 
 def _cost(fields: Fields) -> float:
@@ -247,9 +244,7 @@ def _variants(entry: Entry, module: str | None) -> tuple[bool, bool, bool]:
     if [word.value for word in words] == [INTERNAL]:
         return False, False, True
     for word in words:
-        if word.value not in VARIANTS:
-            entry.report(word.span, f"unknown variant '{word.value}'", suggest(word.value, VARIANTS))
-        elif word.value == "method" and not can_be_method:
+        if entry.known("variant", word, VARIANTS) and word.value == "method" and not can_be_method:
             entry.report(word.span, "a method needs an argument 'Tensor self'")
     names = {word.value for word in words} or ({"method"} if entry.family is Family.RANDOM else set())
     method = "method" in names if names else can_be_method and module is None
@@ -258,10 +253,7 @@ def _variants(entry: Entry, module: str | None) -> tuple[bool, bool, bool]:
 
 def _operator(entry: Entry) -> Scalar | None:
     scalar = entry.text(entry.node, "operator")
-    if scalar is None:
-        return None
-    if scalar.value not in PYTHON_OPERATORS:
-        entry.report(scalar.span, f"unknown operator '{scalar.value}'", suggest(scalar.value, PYTHON_OPERATORS))
+    if scalar is None or not entry.known("operator", scalar, PYTHON_OPERATORS):
         return None
     wanted = PYTHON_OPERATORS[scalar.value].operands
     given = sum(argument.is_tensor for argument in entry.schema.positional)

@@ -6,7 +6,7 @@ is what the readers of bodies and derivatives work with.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import TypeVar
 
 from .errors import Diagnostics, Span, closest, suggest
@@ -42,6 +42,13 @@ class Fields:
             self.report(mark.span if mark and not node.value else node.span, f"'{key}' is empty")
             return None
         return node
+
+    def known(self, what: str, word: Scalar, names: Collection[str]) -> bool:
+        """Is the word one of `names`? If not, it is reported as an unknown `what`."""
+        if word.value in names:
+            return True
+        self.report(word.span, f"unknown {what} '{word.value}'", suggest(word.value, names))
+        return False
 
     def located(self, scalar: Scalar, parser: Callable[[str], T]) -> T | None:
         """Runs a parser of expressions over a scalar; its mistakes are reported where they stand in the file."""

@@ -19,8 +19,10 @@ from .expr.geometry import Geometry
 from .schema import Argument, FunctionSchema, Type
 from .source import Scalar
 
-MAX_INPUTS = 3  # OW_MAX_INPUTS and OW_MAX_PARAMS of opweave.h
+# OW_MAX_INPUTS and so on of opweave.h; the core does not compile where they differ (ow_routines.h).
+MAX_INPUTS = 3
 MAX_PARAMS = 3
+MAX_REDUCTIONS = 5
 
 
 class Family(Enum):

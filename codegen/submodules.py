@@ -21,8 +21,7 @@ def read(fields: Fields) -> str | None:
     word = fields.text(fields.node, "python_module")
     if word is None:
         return None
-    if word.value not in SUBMODULES:
-        fields.report(word.span, f"unknown module '{word.value}'", suggest(word.value, SUBMODULES))
+    fields.known("module", word, SUBMODULES)
     return SUBMODULES.get(word.value)
 
 

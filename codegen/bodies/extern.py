@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from ..errors import suggest
 from ..fields import Entry, lacks
 from ..model import Extern
 from ..routines import ROUTINES
@@ -16,8 +15,8 @@ _EXAMPLE = "(n,k),(k,m)->(n,m)"
 
 def read(entry: Entry) -> Extern | None:
     routine = entry.text(entry.node, "extern")
-    if routine is not None and routine.value not in ROUTINES:
-        entry.report(routine.span, f"unknown routine '{routine.value}'", suggest(routine.value, ROUTINES))
+    if routine is not None:
+        entry.known("routine", routine, ROUTINES)
     if lacks(entry.node, ("signature",)):
         entry.report(entry.node.span, "an extern body needs 'signature'", f"signature: {_EXAMPLE}")
     signature = entry.text(entry.node, "signature")

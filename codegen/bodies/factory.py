@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ..dtypes import DTYPES, DType
-from ..errors import suggest
 from ..expr import names
 from ..fields import Entry, lacks
 from ..model import Factory
@@ -44,9 +43,7 @@ def read(entry: Entry, node: Mapping) -> Factory | None:
 
 def _dtype(entry: Entry, node: Mapping) -> DType | None:
     word = entry.text(node, "dtype")
-    if word is not None and word.value not in DTYPES:
-        entry.report(word.span, f"unknown dtype '{word.value}'", suggest(word.value, DTYPES))
-    return None if word is None else DTYPES.get(word.value)
+    return DTYPES[word.value] if word is not None and entry.known("dtype", word, DTYPES) else None
 
 
 def _let(entry: Entry, node: Mapping, known: tuple[str, ...]) -> tuple[tuple[tuple[str, str], ...], frozenset[str]]:

@@ -7,21 +7,18 @@ from types import MappingProxyType
 
 from ..errors import suggest
 from ..fields import Entry
-from ..model import Indexing
+from ..model import MAX_REDUCTIONS, Indexing
 from ..routines import INDEXINGS
 from ..schema import Argument, base_name
 from ..source import Mapping as MappingNode
 from ..source import Scalar
-
-_MOST_REDUCTIONS = 5  # OW_MAX_REDUCTIONS of opweave.h
 
 
 def read(entry: Entry) -> Indexing | None:
     routine = entry.text(entry.node, "indexing")
     if routine is None:
         return None
-    if routine.value not in INDEXINGS:
-        entry.report(routine.span, f"unknown routine '{routine.value}'", suggest(routine.value, INDEXINGS))
+    entry.known("routine", routine, INDEXINGS)
     choices = _reductions(entry)
     word = word_argument(entry.schema.arguments)
     if word is not None and not all(choices):
@@ -51,8 +48,8 @@ def _reductions(entry: Entry) -> Mapping[str, str]:
         name = entry.text(node, key.value)
         if name is not None:
             found[key.value] = name.value
-    if len(found) > _MOST_REDUCTIONS:
-        entry.report(node.span, f"{len(found)} reductions; the core takes up to {_MOST_REDUCTIONS}")
+    if len(found) > MAX_REDUCTIONS:
+        entry.report(node.span, f"{len(found)} reductions; the core takes up to {MAX_REDUCTIONS}")
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ..errors import suggest
 from ..fields import Entry
 from ..model import Random
 from ..routines import DISTRIBUTIONS
@@ -12,7 +11,5 @@ def read(entry: Entry) -> Random | None:
     distribution = entry.text(entry.node, "random")
     if distribution is None:
         return None
-    if distribution.value not in DISTRIBUTIONS:
-        message = f"unknown distribution '{distribution.value}'"
-        entry.report(distribution.span, message, suggest(distribution.value, DISTRIBUTIONS))
+    entry.known("distribution", distribution, DISTRIBUTIONS)
     return Random(distribution.value)

@@ -42,10 +42,7 @@ def _results(entry: Entry, node: Mapping) -> tuple[Found, ...]:
     """What the results of the schema are: the combination unless the body says otherwise."""
     words = {found.value: found for found in Found}
     given = Fields(node, entry.diagnostics).words("results")
-    for word in given:
-        if word.value not in words:
-            entry.report(word.span, f"unknown result '{word.value}'", suggest(word.value, words))
-    found = tuple(words[word.value] for word in given if word.value in words) or (Found.VALUE,)
+    found = tuple(words[word.value] for word in given if entry.known("result", word, words)) or (Found.VALUE,)
     if len(found) != len(entry.schema.returns):
         entry.report(entry.name_span, f"the schema has {len(entry.schema.returns)} results, the body {len(found)}")
     return found

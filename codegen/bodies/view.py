@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ..errors import suggest
 from ..expr import geometry
 from ..expr.geometry import Geometry, GeometryType
 from ..fields import Entry, lacks
@@ -136,8 +135,8 @@ def _require(entry: Entry, node: Node | None, reader: _Geometry) -> tuple[Requir
             if lacks(item, (key,), keys):
                 entry.report(item.span, f"a requirement needs '{key}'", "- {check: ndim > 0, message: ...}")
         error, message = entry.text(item, "error"), entry.text(item, "message")
-        if error is not None and error.value not in ERRORS:
-            entry.report(error.span, f"unknown error '{error.value}'", suggest(error.value, ERRORS))
+        if error is not None:
+            entry.known("error", error, ERRORS)
         check = reader.field(item, "check", geometry.BOOL)
         parts = () if message is None else _message(entry, message, reader)
         if check is not None:

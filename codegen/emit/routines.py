@@ -1,7 +1,8 @@
-"""The lists of the core's routines and distributions for C (include/ow_routines.h)."""
+"""What codegen and the core must agree on: routines, distributions and limits for C (include/ow_routines.h)."""
 
 from __future__ import annotations
 
+from ..model import MAX_INPUTS, MAX_PARAMS, MAX_REDUCTIONS
 from ..routines import DISTRIBUTIONS, INDEXINGS, ROUTINES
 from .text import render
 
@@ -14,4 +15,5 @@ def emit() -> str:
         routines=ROUTINES,
         indexings=tuple(INDEXINGS),
         distributions=DISTRIBUTIONS,
+        limits={"INPUTS": MAX_INPUTS, "PARAMS": MAX_PARAMS, "REDUCTIONS": MAX_REDUCTIONS},
     )
