@@ -22,7 +22,7 @@ from .halves import HalfKernel
 from .text import render
 
 # Functions of <math.h> that are exact in every form; all others differ between their scalar and vector forms.
-_EXACT = frozenset({"sqrt", "fabs", "floor", "ceil", "trunc", "rint", "copysign", "fmod"})
+_EXACT = frozenset({"sqrt", "fabs", "floor", "ceil", "trunc", "rint", "copysign", "fmod", "nextafter"})
 _INEXACT = frozenset(
     spelling
     for function in FUNCTIONS.values()

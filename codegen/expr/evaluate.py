@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..dtypes import DTYPES, DType
+from .functions import SPECIAL
 from .lower import lower
 from .tree import Expr
 from .typed import Arg, Cast, Const, Node, Op
@@ -84,11 +86,24 @@ def _through_float64(function: Callable[[float], float]) -> Callable[[Array], Ar
     return apply
 
 
-def _lgamma(x: float) -> float:
-    try:
-        return math.lgamma(x)
-    except (ValueError, OverflowError):  # a pole, or too large
-        return math.inf
+def _scipy(name: str) -> Callable[..., Array]:
+    """A function that only SciPy has; weaving does not need it."""
+
+    def apply(*operands: Array) -> Array:
+        function = getattr(import_module("scipy.special"), name)
+        return function(*(operand.astype("float64") for operand in operands))
+
+    return apply
+
+
+def _lcm(x: Array, y: Array) -> Array:
+    """What does not fit wraps."""
+    import numpy as np
+
+    unsigned = x.dtype.name if x.dtype.kind == "u" else f"u{x.dtype.name}"
+    left, right = (np.where(each < 0, 0 - each.astype(unsigned), each.astype(unsigned)) for each in (x, y))
+    common = np.gcd(left, right)
+    return np.where(common == 0, 0, left // np.maximum(common, 1) * right)
 
 
 def _integer_power(base: Array, exponent: Array) -> Array:
@@ -179,13 +194,15 @@ def _primitives() -> dict[str, Callable[..., Array]]:
         "atanh": np.arctanh,
         "erf": _through_float64(math.erf),
         "erfc": _through_float64(math.erfc),
-        "lgamma": _through_float64(_lgamma),
         "complex": _complex,
+        "zeta": _scipy("zeta"),
+        "lcm": _lcm,
     }
     same_name = (
         "where logical_and logical_or logical_not bitwise_and bitwise_or bitwise_xor exp exp2 expm1 log log2 "
         "log10 log1p sqrt cbrt hypot sin cos tan sinh cosh tanh floor ceil trunc copysign fmod floor_divide "
-        "remainder signbit real imag"
+        "remainder signbit real imag gcd nextafter"
     )
     table.update({name: getattr(np, name) for name in same_name.split()})
+    table.update({name: _scipy(scipys) for name, scipys in SPECIAL.items()})
     return table

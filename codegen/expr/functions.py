@@ -196,7 +196,18 @@ _add("atanh", "x", _F, "1 / (1 - x * x)", c="atanh", c_complex=True)
 
 _add("erf", "x", _F, f"{2 / math.sqrt(math.pi)!r} * exp(-(x * x))", c="erf")
 _add("erfc", "x", _F, f"{-2 / math.sqrt(math.pi)!r} * exp(-(x * x))", c="erfc")
-_add("lgamma", "x", _F, c="lgamma", differentiable=False)  # its derivative, digamma, is not in <math.h>
+# Those of special.h; the check of derivatives, which runs while weaving, has no values of them.
+SPECIAL: Mapping[str, str] = MappingProxyType(
+    {
+        "lgamma": "gammaln", "digamma": "psi", "erfinv": "erfinv", "ndtri": "ndtri", "erfcx": "erfcx", "i0": "i0",
+        "i0e": "i0e", "i1": "i1", "i1e": "i1e", "bessel_j0": "j0", "bessel_j1": "j1", "bessel_y0": "y0",
+        "bessel_y1": "y1",
+    }
+)  # fmt: skip
+"""What SciPy calls them."""
+for _name in SPECIAL:
+    _add(_name, "x", _F, c=f"ow_{_name}", differentiable=False)
+_add("zeta", "x y", _F, c="ow_zeta", differentiable=False)
 # 1 / (1 + exp(-x)) overflows to 0 where the result is a denormal number; exp(-|x|) never overflows.
 _add(
     "sigmoid", "x", _F, "result * (1 - result)", any="where(x < 0, exp(-abs(x)), 1) / (1 + exp(-abs(x)))",
@@ -214,6 +225,9 @@ _add(
 )  # NaN gives 0, as in torch
 _add("relu", "x", _A, "where(x > 0, 1, 0)", any="where(x < 0, 0, x)", unsigned="x")
 _add("copysign", "x y", _F, "where(x == 0, 0, where(signbit(x) == signbit(y), 1, -1))", "0", c="copysign")
+_add("nextafter", "x y", _F, c="nextafter", differentiable=False)
+_add("gcd", "x y", Rule.SHIFT, differentiable=False)
+_add("lcm", "x y", Rule.SHIFT, differentiable=False)
 _add("floor", "x", _S, c="floor", integral="x")
 _add("ceil", "x", _S, c="ceil", integral="x")
 _add("trunc", "x", _S, c="trunc", integral="x")

@@ -67,6 +67,8 @@ _HELPERS = {
     "fmod": "fmod",
     "trunc_divide": "truncdiv",
     "pow": "ipow",
+    "gcd": "gcd",
+    "lcm": "lcm",
     "bitwise_left_shift": "shl",
     "bitwise_right_shift": "shr",
 }

@@ -64,6 +64,8 @@ OW_SIMD_MATH2(atan2)
 OW_SIMD_MATH2(hypot)
 #endif
 
+#include "special.h" /* after the prototypes, so that its loops vectorise as well */
+
 /* A tail shorter than this is computed in a padded buffer by the vector code of the loop's body: scalar and vector
  * forms of a function differ in the last bit, and a result must not depend on where its element stands. */
 #define OW_PAD 32
@@ -169,6 +171,30 @@ OW_INT_POWER(i8, int8_t)
 OW_INT_POWER(i16, int16_t)
 OW_INT_POWER(i32, int32_t)
 OW_INT_POWER(i64, int64_t)
+
+/* Greatest common divisor and least common multiple, of magnitudes; what does not fit wraps. */
+static inline uint64_t ow_gcd_u64(uint64_t a, uint64_t b) {
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+static inline uint64_t ow_lcm_u64(uint64_t a, uint64_t b) {
+    uint64_t common = ow_gcd_u64(a, b);
+    return common ? a / common * b : 0;
+}
+#define OW_UNSIGNED_MAGNITUDE(a) (a)
+#define OW_SIGNED_MAGNITUDE(a) ((a) < 0 ? 0 - (uint64_t)(a) : (uint64_t)(a))
+#define OW_COMMON(suffix, type, magnitude) \
+    static inline type ow_gcd_##suffix(type a, type b) { return (type)ow_gcd_u64(magnitude(a), magnitude(b)); } \
+    static inline type ow_lcm_##suffix(type a, type b) { return (type)ow_lcm_u64(magnitude(a), magnitude(b)); }
+OW_COMMON(u8, uint8_t, OW_UNSIGNED_MAGNITUDE)
+OW_COMMON(i8, int8_t, OW_SIGNED_MAGNITUDE)
+OW_COMMON(i16, int16_t, OW_SIGNED_MAGNITUDE)
+OW_COMMON(i32, int32_t, OW_SIGNED_MAGNITUDE)
+OW_COMMON(i64, int64_t, OW_SIGNED_MAGNITUDE)
 
 /* Shifts by a count outside [0, width) give what an infinitely wide shift would. */
 #define OW_SHIFT(suffix, type, utype) \

@@ -21,10 +21,12 @@ _WARNINGS = ("-Wall", "-Wextra", "-Werror", *_QUIET)
 FLAGS = ("-O2", "-ffp-contract=off", "-fno-math-errno", *_WARNINGS)
 TRAP = ("-O1", "-ffp-contract=off", "-fsanitize=undefined", "-fsanitize-undefined-trap-on-error")
 
+_CORE = Path(__file__).resolve().parents[2] / "runtime" / "core"
+
 # Plain statements of what the core's helpers promise.
 _HELPERS = """
-#include <math.h>
-#include <stdint.h>
+#include "special.h"
+static inline uint64_t gcd_of(uint64_t a, uint64_t b) { return b ? gcd_of(b, a % b) : a; }
 #define HELPERS(s, T, U, BITS, SIGNED) \\
 static inline T ow_floordiv_##s(T a, T b, int *err) { \\
     if (b == 0) { *err = 1; return 0; } \\
@@ -46,7 +48,13 @@ static inline T ow_ipow_##s(T a, T b) { \\
     return (T)r; } \\
 static inline T ow_shl_##s(T a, T b) { return (b < 0 || b >= BITS) ? 0 : (T)((uint64_t)a << b); } \\
 static inline T ow_shr_##s(T a, T b) { \\
-    return (b < 0 || b >= BITS) ? (T)(a < 0 ? -1 : 0) : (T)(a >> b); }
+    return (b < 0 || b >= BITS) ? (T)(a < 0 ? -1 : 0) : (T)(a >> b); } \\
+static inline T ow_gcd_##s(T a, T b) { \\
+    return (T)gcd_of(a < 0 ? -(uint64_t)a : (uint64_t)a, b < 0 ? -(uint64_t)b : (uint64_t)b); } \\
+static inline T ow_lcm_##s(T a, T b) { \\
+    if (a == 0 || b == 0) return 0; \\
+    uint64_t x = a < 0 ? -(uint64_t)a : (uint64_t)a, y = b < 0 ? -(uint64_t)b : (uint64_t)b; \\
+    return (T)(x / gcd_of(x, y) * y); }
 HELPERS(u8, uint8_t, uint8_t, 8, 0)
 HELPERS(i8, int8_t, uint8_t, 8, 1)
 HELPERS(i16, int16_t, uint16_t, 16, 1)
@@ -103,7 +111,7 @@ class Library:
         self.cases = list(cases)
         source, shared = folder / "cases.c", folder / "cases.so"
         source.write_text(_HELPERS + "\n".join(_function(k, case) for k, case in enumerate(self.cases)))
-        command = ["gcc", "-std=gnu11", "-shared", "-fPIC", *flags, str(source), "-o", str(shared), "-lm"]
+        command = ["gcc", "-std=gnu11", "-shared", "-fPIC", f"-I{_CORE}", *flags, str(source), "-o", str(shared), "-lm"]
         done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr[:4000]
         self._library = ctypes.CDLL(str(shared))

@@ -12,6 +12,7 @@ from c_harness import REAL_DTYPES, Case, Library, grid, run_trapping
 
 from codegen.dtypes import BOOL, DTYPES, FLOAT32, FLOAT64, INT8, INT32, INT64, UINT8, DType
 from codegen.expr import FUNCTIONS, C, ExpressionError, Target, emit_c, evaluate, parse, type_of
+from codegen.expr.functions import SPECIAL
 from codegen.expr.targets import c_number
 
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="no C compiler")
@@ -43,7 +44,8 @@ INEXACT = frozenset(
         "atanh",
         "erf",
         "erfc",
-        "lgamma",
+        *SPECIAL,
+        "zeta",
         "sigmoid",
         "pow",
     ]

@@ -12,6 +12,7 @@ from c_harness import REAL_DTYPES, extremes, grid
 
 from codegen.dtypes import DTYPES, FLOAT32, FLOAT64, INT8, INT32, INT64, UINT8, DType
 from codegen.expr import FUNCTIONS, evaluate, parse
+from codegen.expr.functions import SPECIAL
 
 FLOATING = [dtype for dtype in REAL_DTYPES if dtype.is_floating]
 INTEGERS = [dtype for dtype in REAL_DTYPES if dtype.is_integer]
@@ -23,7 +24,7 @@ def _sigmoid(x: Any) -> Any:
 
 
 def _special(name: str) -> Callable[..., Any]:
-    return lambda x: getattr(pytest.importorskip("scipy.special"), name)(x.astype("float64"))
+    return lambda *x: getattr(pytest.importorskip("scipy.special"), name)(*(each.astype("float64") for each in x))
 
 
 UNARY: dict[str, Callable[..., Any]] = {
@@ -32,12 +33,13 @@ UNARY: dict[str, Callable[..., Any]] = {
     "reciprocal": lambda x: 1 / x, "square": np.square, "sin": np.sin, "cos": np.cos, "tan": np.tan,
     "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh,
     "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh, "erf": _special("erf"),
-    "erfc": _special("erfc"), "lgamma": _special("gammaln"), "sigmoid": _sigmoid, "abs": np.abs,
+    "erfc": _special("erfc"), "sigmoid": _sigmoid, "abs": np.abs,
     "sign": lambda x: np.nan_to_num(np.sign(x), nan=0.0), "relu": lambda x: np.where(x < 0, 0, x),
     "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc, "round": np.round, "isnan": np.isnan,
     "isinf": np.isinf, "isfinite": np.isfinite, "signbit": np.signbit, "neg": np.negative,
     "logical_not": np.logical_not, "real": np.real, "imag": np.imag, "conj": np.conj,
     "angle": lambda x: np.where(x < 0, np.pi, np.where(np.isnan(x), x, 0)),
+    **{name: _special(scipys) for name, scipys in SPECIAL.items()},
 }  # fmt: skip
 BINARY: dict[str, Callable[..., Any]] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "pow": np.power,
@@ -45,11 +47,11 @@ BINARY: dict[str, Callable[..., Any]] = {
     "maximum": np.maximum, "fmin": np.fmin, "fmax": np.fmax, "fmod": np.fmod, "remainder": np.remainder,
     "floor_divide": np.floor_divide, "trunc_divide": lambda x, y: np.trunc(x / y), "lt": np.less,
     "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal,
-    "logical_and": np.logical_and, "logical_or": np.logical_or,
+    "logical_and": np.logical_and, "logical_or": np.logical_or, "nextafter": np.nextafter, "zeta": _special("zeta"),
 }  # fmt: skip
 OTHERS = {
     "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "bitwise_left_shift", "bitwise_right_shift",
-    "where", "clamp", "complex",
+    "where", "clamp", "complex", "gcd", "lcm",
 }  # fmt: skip
 
 

@@ -1,0 +1,123 @@
+"""Every elementwise operator of ops.yaml against torch: seconds per call, by dtype and memory layout.
+
+`python benchmarks/pointwise.py [--rounds N] [NAME ...]` prints one row for each operator and dtype, with the ratios
+opweave / torch for a million elements in several memory layouts and for four, then the ten worst figures and the
+geometric means.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import warnings
+from collections.abc import Callable, Iterator
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+import measure
+import opweave
+import torch
+from opweave.codegen import library
+from opweave.codegen.model import Elementwise, Operator
+from opweave.codegen.variants import submodule_names
+
+ROOT = Path(__file__).resolve().parent.parent
+DTYPES = ("float32", "float64", "int32", "bfloat16", "float16")
+ROWS, COLUMNS = 1000, 1000
+LAYOUTS: dict[str, Callable[[Any], Any]] = {
+    "contiguous": lambda x: x,
+    "strided": lambda x: x[:, ::2],
+    "transposed": lambda x: x.t(),
+    "row": lambda x: x[:1].expand(x.shape),
+    "column": lambda x: x[:, :1].expand(x.shape),
+    "4 elements": lambda x: x[0, :4].clone(),
+}
+"""What is done to the second operand; the first has the layout too, unless it is a broadcast."""
+
+
+def path(operator: Operator) -> str:
+    """Where both libraries have the function."""
+    if operator.module is None:
+        return operator.name
+    return ".".join(submodule_names(operator)[0])
+
+
+def shared(names: list[str]) -> Iterator[Operator]:
+    for operator in library.read(ROOT / "ops.yaml", "ops.yaml"):
+        if isinstance(operator.body, Elementwise) and not operator.internal and (not names or operator.name in names):
+            try:
+                attrgetter(path(operator))(torch)
+            except AttributeError:
+                continue
+            yield operator
+
+
+def operands(operator: Operator, module: Any, dtype: str, layout: str) -> list[Any]:
+    """Values at which no function takes a short cut: in (0, 1), or the integers from 1 to 7."""
+    found = []
+    for place, argument in enumerate(operator.inputs):
+        fixed = operator.body.fixed.get(argument.name)
+        of = getattr(module, fixed.name if fixed else dtype)
+        numbers = module.arange(ROWS * COLUMNS, dtype=module.int64)
+        whole = numbers * 7 % 7 + 1 if dtype == "int32" else numbers * (7919 + 2 * place) % 10007
+        x = (whole if dtype == "int32" else whole.to(module.float64) / 10011 + 0.0002).reshape(ROWS, COLUMNS).to(of)
+        broadcast = layout in ("row", "column")
+        found.append(x if broadcast and not place else LAYOUTS[layout](x))
+    return found
+
+
+def call(operator: Operator, module: Any, dtype: str, layout: str) -> Callable[[], object]:
+    function = attrgetter(path(operator))(module)
+    numbers = {param.name: 0.5 for param in operator.params if param.default is None}
+    inputs = operands(operator, module, dtype, layout)
+    return lambda: function(*inputs, **numbers)
+
+
+def ratios(operator: Operator, dtype: str, rounds: int) -> dict[str, float]:
+    found = {}
+    for layout in LAYOUTS:
+        if layout in ("row", "column") and len(operator.inputs) < 2:
+            continue
+        calls = {each.__name__: call(operator, each, dtype, layout) for each in (opweave, torch)}
+        try:
+            for each in calls.values():
+                each()
+        except (RuntimeError, TypeError):
+            continue  # one of the libraries does not have it
+        seconds = measure.best(calls, rounds)
+        found[layout] = seconds["opweave"] / seconds["torch"]
+    return found
+
+
+def geometric_mean(values: list[float]) -> float:
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", help="operators; all of them by default")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--dtypes", nargs="+", default=DTYPES, choices=DTYPES)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    every: dict[tuple[str, str, str], float] = {}
+    print("| operator | dtype | " + " | ".join(LAYOUTS) + " |\n|---|---|" + "---|" * len(LAYOUTS))
+    for operator in shared(options.names):
+        for dtype in options.dtypes:
+            found = ratios(operator, dtype, options.rounds)
+            every |= {(operator.name, dtype, layout): ratio for layout, ratio in found.items()}
+            if found:
+                cells = " | ".join(f"{found[layout]:.2f}" if layout in found else "" for layout in LAYOUTS)
+                print(f"| {operator.name} | {dtype} | {cells} |", flush=True)
+    print("\nworst:")
+    for (name, dtype, layout), ratio in sorted(every.items(), key=lambda item: -item[1])[:10]:
+        print(f"  {ratio:6.2f}  {name} {dtype} {layout}")
+    for layout in LAYOUTS:
+        values = [ratio for (_, _, of), ratio in every.items() if of == layout]
+        if values:
+            print(f"geometric mean, {layout}: {geometric_mean(values):.2f}")
+
+
+if __name__ == "__main__":
+    main()
