@@ -1,49 +1,82 @@
-"""Largest error of the mathematical operators in units in the last place, over the whole range of float32.
+"""Largest error of the mathematical operators in units in the last place, over the whole range of their dtype.
 
-`python benchmarks/accuracy.py [STEP]` takes every STEP-th bit pattern (default 61) of float32 and random float64 values
-of all exponents, at every instruction-set level, and prints the table of docs/accuracy.md. References are computed in
-float64 (for float32) and 80-bit extended precision (for float64) by NumPy, that of erf by SciPy.
+`python benchmarks/accuracy.py [--step STEP] [NAME ...]` prints the table of docs/accuracy.md: every operator of
+ops.yaml that calls functions of the mathematics library, at every instruction-set level. float32 takes every STEP-th
+bit pattern and compares with the declared reference in float64. float64 takes random bit patterns and values in
+[-40, 40], and compares in 80-bit extended precision where the reference needs NumPy alone: SciPy has no wider format.
+Operators of several inputs take the same values in other orders for those after the first. A star marks operators whose
+intermediate values may exceed the result (`magnitude` in ops.yaml): the unit is that of the larger one.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
+import argparse
+from collections.abc import Iterator
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import opweave
+import scipy.special
 from opweave._C import lib
-from scipy import special
+from opweave.codegen import library
+from opweave.codegen.computation import argument_dtypes, default_numbers, result_dtype
+from opweave.codegen.dtypes import DTYPES
+from opweave.codegen.emit.kernels import is_inexact
+from opweave.codegen.expr import emit_c
+from opweave.codegen.model import Elementwise, Operator
+from opweave.codegen.variants import submodule_names
 
+ROOT = Path(__file__).resolve().parent.parent
 LEVELS = ("x86-64", "x86-64-v3", "x86-64-v4")
-
-Reference = Callable[[np.ndarray], np.ndarray]
-REFERENCES: dict[str, Reference] = {
-    "exp": np.exp,
-    "log": np.log,
-    "sqrt": np.sqrt,
-    "sin": np.sin,
-    "cos": np.cos,
-    "tanh": np.tanh,
-    "erf": special.erf,
-    "sigmoid": lambda x: np.where(x < 0, np.exp(-np.abs(x)), 1) / (1 + np.exp(-np.abs(x))),
-}
+WIDE = {"float32": np.float64, "float64": np.longdouble}
 
 
-def float32_patterns(step: int) -> np.ndarray:
-    bits = np.arange(0, 1 << 32, step, dtype=np.uint64).astype(np.uint32)
-    return bits.view(np.float32)
+def mathematical(names: list[str]) -> Iterator[Operator]:
+    """Elementwise operators with a reference whose float32 loop calls inexact functions."""
+    float32 = DTYPES["float32"]
+    for operator in library.read(ROOT / "ops.yaml", "ops.yaml"):
+        body = operator.body
+        if not isinstance(body, Elementwise) or operator.internal or operator.reference == "none":
+            continue
+        if (names and operator.name not in names) or len(default_numbers(operator)) < len(operator.params):
+            continue
+        expression = body.expression(float32) if float32 in operator.compute_dtypes else None
+        if expression is None:
+            continue
+        env, result = argument_dtypes(operator, body, float32), result_dtype(operator, float32)
+        if is_inexact(emit_c(expression.tree, env, result)):
+            yield operator
 
 
-def float64_samples(count: int) -> np.ndarray:
-    bits = np.random.default_rng(0).integers(0, 1 << 64, count, dtype=np.uint64)
-    moderate = np.random.default_rng(1).uniform(-40, 40, count)
-    return np.concatenate([bits.view(np.float64), moderate])
+def samples(dtype: str, step: int, count: int) -> list[np.ndarray]:
+    """`count` arrays of the same values, in different orders."""
+    if dtype == "float32":
+        values = np.arange(0, 1 << 32, step, dtype=np.uint64).astype(np.uint32).view(np.float32)
+    else:
+        half = (1 << 31) // step
+        bits = np.random.default_rng(0).integers(0, 1 << 64, half, dtype=np.uint64)
+        values = np.concatenate([bits.view(np.float64), np.random.default_rng(1).uniform(-40, 40, half)])
+    return [values, *(np.random.default_rng(place).permutation(values) for place in range(1, count))]
 
 
-def error_in_ulp(got: np.ndarray, wanted: np.ndarray) -> float:
-    """Largest distance to the reference, in units in the last place of the result's dtype; inf on a wrong special."""
-    rounded = wanted.astype(got.dtype)
+def evaluated(text: str, operator: Operator, inputs: list[np.ndarray], dtype: str) -> np.ndarray:
+    """An expression of the entry, in the wider format."""
+    with np.errstate(all="ignore"):
+        arguments: dict[str, Any] = {
+            argument.name: values.astype(WIDE[dtype]) for argument, values in zip(operator.inputs, inputs, strict=True)
+        }
+        names = {"np": np, "scipy": scipy, "tiny": np.finfo(dtype).tiny, **arguments, **default_numbers(operator)}
+        value = eval(text, names)
+        return np.asarray(value(*arguments.values()) if callable(value) else value)
+
+
+def error_in_ulp(got: np.ndarray, wanted: np.ndarray, magnitude: np.ndarray) -> float:
+    """Largest distance to the reference, in units in the last place of the result or of the largest intermediate value;
+    inf on a wrong special."""
+    with np.errstate(all="ignore"):
+        rounded = wanted.astype(got.dtype)
     special_cases = ~np.isfinite(rounded) | ~np.isfinite(got)
     same = (np.isnan(got) & np.isnan(rounded)) | (got == rounded)
     # A result on the edge of overflow may round either way.
@@ -53,30 +86,37 @@ def error_in_ulp(got: np.ndarray, wanted: np.ndarray) -> float:
         return float("inf")
     finite = ~special_cases
     with np.errstate(all="ignore"):
-        spacing = np.maximum(np.spacing(np.abs(rounded[finite])), np.finfo(got.dtype).smallest_subnormal)
+        size = np.fmin(np.fmax(np.abs(wanted[finite]), magnitude[finite]), limit).astype(got.dtype)
+        spacing = np.maximum(np.spacing(size), np.finfo(got.dtype).smallest_subnormal)
         distance = np.abs(got[finite].astype(wanted.dtype) - wanted[finite]) / spacing.astype(wanted.dtype)
     return float(distance.max(initial=0))
 
 
 def main() -> None:
-    step = int(sys.argv[1]) if len(sys.argv) > 1 else 61
-    inputs = {"float32": float32_patterns(step), "float64": float64_samples(2_000_000)}
-    wide = {"float32": np.float64, "float64": np.longdouble}
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", help="operators; all of them by default")
+    parser.add_argument("--step", type=int, default=2003, help="distance of the bit patterns that are tried")
+    options = parser.parse_args()
     levels = [level for level in range(len(LEVELS)) if lib.set_level(level)]
     print("| operator | dtype | " + " | ".join(LEVELS[level] for level in levels) + " |")
     print("|---|---|" + "---|" * len(levels))
-    for name, reference in REFERENCES.items():
-        for dtype, values in inputs.items():
-            if name == "erf" and dtype == "float64":
-                wanted = special.erf(values)  # scipy has no wider one; its own error is below 1 ULP
-            else:
-                with np.errstate(all="ignore"):
-                    wanted = reference(values.astype(wide[dtype]))
+    for operator in mathematical(options.names):
+        path = ".".join(submodule_names(operator)[0]) if operator.module else operator.name
+        function = attrgetter(path)(opweave)
+        for dtype in WIDE:
+            inputs = samples(dtype, options.step, len(operator.inputs))
+            text = operator.reference or f"np.{operator.name}"
+            if "scipy" in text and dtype == "float64":
+                continue
+            wanted = evaluated(text, operator, inputs, dtype)
+            magnitude = np.broadcast_to(evaluated(operator.magnitude or "0", operator, inputs, dtype), wanted.shape)
             row = []
             for level in levels:
                 lib.set_level(level)
-                row.append(f"{error_in_ulp(getattr(opweave, name)(opweave.from_numpy(values)).numpy(), wanted):.2f}")
-            print(f"| {name} | {dtype} | " + " | ".join(row) + " |", flush=True)
+                got = function(*map(opweave.from_numpy, inputs)).numpy()
+                row.append(f"{error_in_ulp(got, wanted, np.abs(magnitude)):.2f}")
+            mark = " *" if operator.magnitude else ""
+            print(f"| {operator.name}{mark} | {dtype} | " + " | ".join(row) + " |", flush=True)
 
 
 if __name__ == "__main__":
