@@ -14,7 +14,7 @@ from itertools import product
 from ..computation import argument_dtypes, default_numbers, position_dtype, result_dtype
 from ..dtypes import DTYPES, DType
 from ..expr import Emitted, Expr, Literal, names, simplify, substitute
-from ..expr.functions import FUNCTIONS
+from ..expr.functions import FUNCTIONS, SPECIAL
 from ..model import Elementwise, Expression, Factory, Family, Found, Operator, Reduce, Rows, Scan
 from . import descriptors, halves, rows, views
 from .expressions import BLOCKS, Variable, emit_expression, enum, identity, parameters
@@ -29,6 +29,7 @@ _INEXACT = frozenset(
     if function.c_name and function.c_name not in _EXACT
     for spelling in (function.c_name, function.c_name + "f")
 )
+_SPECIAL = frozenset(f"ow_{name}{suffix}" for name in (*SPECIAL, "zeta") for suffix in ("", "f"))
 _CALL = re.compile(r"\b(\w+)\(")
 
 
@@ -96,19 +97,26 @@ def emit(operator: Operator) -> str | None:
     body = operator.body
     if isinstance(body, Elementwise):
         loops = tuple(_elementwise(operator, body))
-        context["kernels"], context["half_kernels"] = loops, tuple(_halves(operator, body, loops))
+        _add_kernels(context, loops)
+        context["half_kernels"] = tuple(_halves(operator, body, loops))
         return render("elementwise.c.j2", operator.file, output, **context)
     if isinstance(body, Factory):
-        context["kernels"] = tuple(_factory(operator, body))
+        _add_kernels(context, _factory(operator, body))
         return render("factory.c.j2", operator.file, output, **context)
     if isinstance(body, (Reduce, Scan)):
         template = "reduce.c.j2" if isinstance(body, Reduce) else "scan.c.j2"
-        context["kernels"] = tuple(_accumulators(operator, body))
+        _add_kernels(context, _accumulators(operator, body))
         return render(template, operator.file, output, **context)
     if isinstance(body, Rows):
-        context["kernels"] = tuple(rows.kernels(operator, body))
+        _add_kernels(context, rows.kernels(operator, body))
         return render("rows.c.j2", operator.file, output, **context)
     return views.emit(operator, output, context)
+
+
+def _add_kernels(context: dict[str, object], kernels: Iterable[object]) -> None:
+    """`special`: does one of them call a function of special.h? Its text is all in its fields."""
+    every = context["kernels"] = tuple(kernels)
+    context["special"] = any(_SPECIAL.intersection(_CALL.findall(repr(kernel))) for kernel in every)
 
 
 # ---- elementwise --------------------------------------------------------------------------------------------

@@ -96,6 +96,13 @@ def _scipy(name: str) -> Callable[..., Array]:
     return apply
 
 
+def _lgamma(x: Array) -> Array:
+    """Unlike SciPy's it is plus infinity at minus infinity, and finite for denormal numbers."""
+    import numpy as np
+
+    return np.where(np.isinf(x), np.inf, np.where(abs(x) < 1e-300, -np.log(abs(x)), _scipy("gammaln")(x)))
+
+
 def _lcm(x: Array, y: Array) -> Array:
     """What does not fit wraps."""
     import numpy as np
@@ -205,4 +212,5 @@ def _primitives() -> dict[str, Callable[..., Array]]:
     )
     table.update({name: getattr(np, name) for name in same_name.split()})
     table.update({name: _scipy(scipys) for name, scipys in SPECIAL.items()})
+    table["lgamma"] = _lgamma
     return table

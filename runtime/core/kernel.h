@@ -64,8 +64,6 @@ OW_SIMD_MATH2(atan2)
 OW_SIMD_MATH2(hypot)
 #endif
 
-#include "special.h" /* after the prototypes, so that its loops vectorise as well */
-
 /* A tail shorter than this is computed in a padded buffer by the vector code of the loop's body: scalar and vector
  * forms of a function differ in the last bit, and a result must not depend on where its element stands. */
 #define OW_PAD 32

@@ -2,7 +2,8 @@
  *
  * Straight-line code over functions that libmvec has, so that loops vectorise; sums whose length depends on the argument
  * are ordinary functions. Formulas are from the Digital Library of Mathematical Functions (https://dlmf.nist.gov) unless
- * another source is given; tools/fit_special.py computed the polynomials. */
+ * another source is given; tools/fit_special.py computed the polynomials. Kernels that call one of these functions include
+ * this file after kernel.h, whose prototypes vectorise its loops too. */
 #ifndef OPWEAVE_SPECIAL_H
 #define OPWEAVE_SPECIAL_H
 
@@ -86,23 +87,21 @@ static inline double ow_digamma(double x) {
 }
 OW_FLOAT_FORM1(ow_digamma)
 
-/* Hurwitz's zeta function, sum of (q + k)^-x, by the formula of Euler and Maclaurin (DLMF 25.11.5 and 2.10.1). */
-static inline double ow_zeta(double x, double q) {
+/* Hurwitz's zeta function for x > 1 and q > 0, the sum of (q + k)^-x, by the formula of Euler and Maclaurin (DLMF 25.11.5
+ * and 2.10.1). */
+static inline double ow_zeta_right(double x, double q) {
     static const double factors[] = { /* B(2k) / (2k)! */
         1.0 / 12, -1.0 / 720, 1.0 / 30240, -1.0 / 1209600, 1.0 / 47900160, -691.0 / 1307674368000.0,
         1.0 / 74724249600.0, -3617.0 / 10670622842880000.0, 43867.0 / 5109094217170944000.0,
     };
-    if (x == 1) return INFINITY;
-    if (!(x > 1) || isnan(q)) return NAN;
-    if (q <= 0 && q == floor(q)) return INFINITY;
-    if (q < 0 && x != floor(x)) return NAN;
     double sum = 0;
     for (; q < 10 + x; q += 1) { /* beyond, the terms of the series fall */
         double term = pow(q, -x);
         sum += term;
-        if (q > 0 && term < 1e-17 * sum) return sum;
+        if (term <= 1e-17 * sum) return sum;
     }
     double power = pow(q, -x);
+    if (power == 0) return sum;
     sum += power * q / (x - 1) + 0.5 * power;
     double rising = x, scale = power / q;
     for (int k = 0; k < 9; k++) {
@@ -111,6 +110,18 @@ static inline double ow_zeta(double x, double q) {
         scale /= q * q;
     }
     return sum;
+}
+
+/* Left of zero only whole x give real numbers; the terms of negative base are those of two series further right, so that
+ * no sum is as long as q is large. */
+static inline double ow_zeta(double x, double q) {
+    if (x == 1) return INFINITY;
+    if (!(x > 1) || isnan(q)) return NAN;
+    if (q > 0) return ow_zeta_right(x, q);
+    if (q == floor(q)) return INFINITY;
+    if (x != floor(x)) return NAN;
+    double negative = ow_zeta_right(x, -q - floor(-q)) - ow_zeta_right(x, 1 - q);
+    return ow_zeta_right(x, q - floor(q)) + (fmod(x, 2) == 0 ? negative : -negative);
 }
 OW_FLOAT_FORM2(ow_zeta)
 
