@@ -78,12 +78,13 @@ static inline double ow_digamma(double x) {
         reflected = -OW_PI / tan(OW_PI * fraction);
         x = 1 - x;
     }
-    double sum = 0;
-    for (; x < 10; x += 1) sum -= 1 / x;
-    double z = 1 / (x * x);
+    int steps = x < 10 ? (int)ceil(10 - x) : 0;
+    double large = x + steps, z = 1 / (large * large);
     double series = z * (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z * (1.0 / 132 - z *
                     (691.0 / 32760 - z / 12))))));
-    return log(x) - 0.5 / x - (x < INFINITY ? series : 0) + sum + reflected;
+    double value = log(large) - 0.5 / large - (large < INFINITY ? series : 0);
+    while (steps--) value -= 1 / (x + steps); /* the largest term comes last */
+    return value + reflected;
 }
 OW_FLOAT_FORM1(ow_digamma)
 
@@ -100,28 +101,27 @@ static inline double ow_zeta_right(double x, double q) {
         sum += term;
         if (term <= 1e-17 * sum) return sum;
     }
-    double power = pow(q, -x);
-    if (power == 0) return sum;
-    sum += power * q / (x - 1) + 0.5 * power;
-    double rising = x, scale = power / q;
+    double tail = pow(q, 1 - x);
+    if (tail == 0) return sum;
+    double series = 0.5, rising = x, scale = 1 / q;
     for (int k = 0; k < 9; k++) {
-        sum += factors[k] * rising * scale;
+        series += factors[k] * rising * scale;
         rising *= (x + 2 * k + 1) * (x + 2 * k + 2);
         scale /= q * q;
     }
-    return sum;
+    return sum + tail / (x - 1) + tail / q * series;
 }
 
 /* Left of zero only whole x give real numbers; the terms of negative base are those of two series further right, so that
  * no sum is as long as q is large. */
 static inline double ow_zeta(double x, double q) {
     if (x == 1) return INFINITY;
-    if (!(x > 1) || isnan(q)) return NAN;
+    if (x < 1) return NAN;
+    if (q <= 0 && q == floor(q)) return INFINITY;
+    if (isnan(x) || isnan(q) || (q <= 0 && x != floor(x))) return NAN;
     if (q > 0) return ow_zeta_right(x, q);
-    if (q == floor(q)) return INFINITY;
-    if (x != floor(x)) return NAN;
-    double negative = ow_zeta_right(x, -q - floor(-q)) - ow_zeta_right(x, 1 - q);
-    return ow_zeta_right(x, q - floor(q)) + (fmod(x, 2) == 0 ? negative : -negative);
+    double sign = fmod(x, 2) == 1 ? -1 : 1;
+    return ow_zeta_right(x, q - floor(q)) + sign * ow_zeta_right(x, -q - floor(-q)) - sign * ow_zeta_right(x, 1 - q);
 }
 OW_FLOAT_FORM2(ow_zeta)
 
