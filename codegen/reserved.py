@@ -48,11 +48,12 @@ _BY_FAMILY: Mapping[Family, frozenset[str]] = {
     Family.EXTERN: frozenset(),
     Family.INDEXING: frozenset(),
     Family.RANDOM: frozenset(),
-    Family.COMPOSITE: frozenset(),
+    Family.COMPOSITE: frozenset({"Tensor", "bool", "float", "int", "map", "str", "type"}),
 }
 # Functions of the generated module would hide these from one another.
 _MODULE_NAMES = _EXCEPTIONS | {
-    "FUNCTIONS", "METHODS", "Tensor", "TensorMethods", "bind", "bool", "float", "int", "len", "tuple", "type",
+    "FUNCTIONS", "METHODS", "Tensor", "TensorMethods", "bind", "bool", "float", "int", "len", "list", "map", "str",
+    "tuple", "type",
 }  # fmt: skip
 
 
@@ -65,7 +66,7 @@ def argument_reason(name: str, family: Family) -> str | None:
     if name in _EVERYWHERE or name in _BY_FAMILY[family]:
         return "means something else in generated code"
     if family is Family.COMPOSITE:
-        return None  # it has no C, and its Python is a function of its own
+        return None  # it has no C, and the body is a function of its own
     if name in _C_KEYWORDS:
         return "is a C keyword"
     if is_reserved(name):

@@ -202,6 +202,13 @@ def reduce(op: Op, input: Any, dim: Any = None, keepdim: Any = False, dtype: Any
     return arguments.result(result) if out is None else out
 
 
+def reduce_all(op: Op, input: Any, keepdim: Any, out: Any) -> Any:
+    """The form without `dim` of an operator that has others."""
+    if keepdim is not False:
+        raise TypeError(f"{op.name}() received an invalid combination of arguments: 'keepdim' without 'dim'")
+    return reduce(op, input, out=out)
+
+
 def dimensions(op: Op, dim: Any, keepdim: Any) -> list[int]:
     """Those to reduce, none standing for all of them."""
     if not isinstance(keepdim, bool):

@@ -9,7 +9,16 @@ from typing import Any
 
 from .shapes import wrap_dim
 
-__all__ = ["even_parts", "even_sections", "section_ends", "section_starts", "write_part"]
+__all__ = ["check_count", "even_parts", "even_sections", "section_ends", "section_starts", "write_part"]
+
+MOST_PARTS = 2**27
+"""More views than that fit no memory; without a limit their list would fill it before anything is said."""
+
+
+def check_count(parts: int) -> None:
+    if parts > MOST_PARTS:
+        raise RuntimeError(f"{parts} views are more than fit in memory")
+
 
 
 def write_part(whole: Any, part: Any, src: Any) -> Any:
@@ -34,6 +43,7 @@ def even_parts(size: Any, shape: Sequence[int], dim: int) -> list[tuple[int, int
         raise RuntimeError(f"split_size can only be 0 if dimension size is 0, but got dimension size of {extent}")
     if extent <= size:
         return [(0, extent)]
+    check_count(extent // size)
     rest = extent % size
     parts = [(start, size) for start in range(0, extent - rest, size)]
     return [*parts, (extent - rest, rest)] if rest else parts
@@ -70,6 +80,7 @@ def section_ends(indices_or_sections: Any, size: int) -> list[int]:
     sections = operator.index(indices_or_sections)
     if sections <= 0:
         raise RuntimeError(f"number of sections must be larger than 0, got {sections}")
+    check_count(sections)
     least, longer = divmod(size, sections)
     return [part * least + min(part, longer) for part in range(1, sections)]
 

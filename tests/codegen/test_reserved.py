@@ -99,6 +99,7 @@ def test_names_of_the_python_module_are_reserved(files: dict[str, str]) -> None:
         ("from", Family.COMPOSITE, "is a Python keyword"),
         ("double", Family.EXTERN, "is a C keyword"),
         ("double", Family.COMPOSITE, None),
+        ("map", Family.COMPOSITE, "means something else in generated code"),
         ("index", Family.VIEW, None),
         ("index", Family.FACTORY, "means something else in generated code"),
         ("stride", Family.VIEW, None),
