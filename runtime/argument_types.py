@@ -32,12 +32,24 @@ def check(op: Op, arguments: tuple[Any, ...]) -> list[Any]:
 def _convert(op: Op, name: str, position: int, types: str, value: Any) -> Any:
     if value is None and types.endswith("?"):
         return None
-    first, *others = types.rstrip("?").split("|")
-    for kind in (first, *others):
+    kinds = types.rstrip("?").split("|")
+    for kind in kinds:
         found = _read(op, name, position, kind, value)
         if found is not WRONG:
             return found
-    raise TypeError(f"{_argument(op, name, position)} must be {_described(first)}, not {type_name(value)}")
+    raise TypeError(_refusal(op, name, position, kinds[0], value))
+
+
+def _refusal(op: Op, name: str, position: int, kind: str, value: Any) -> str:
+    expected = f"{_argument(op, name, position)} must be {_described(kind)}"
+    if not kind.endswith("]") or not isinstance(value, (list, tuple)):
+        return f"{expected}, not {type_name(value)}"
+    element = kind[:-1].rpartition("[")[0]
+    place = next(place for place, each in enumerate(value) if _read(op, name, position, element, each) is WRONG)
+    if element == "Tensor":
+        argument = max(position - 1, 0)
+        return f"expected Tensor as element {place} in argument {argument}, but got {type_name(value[place])}"
+    return f"{expected}, but found element of type {type_name(value[place])} at pos {place}"
 
 
 def _argument(op: Op, name: str, position: int) -> str:
@@ -112,20 +124,5 @@ def _read(op: Op, name: str, position: int, kind: str, value: Any) -> Any:
         return READERS[element](value) if size else WRONG
     if element == "int":
         return integers(op, name, value, position)
-    return type(value)(_elements(op, name, position, element, value))
-
-
-def _elements(op: Op, name: str, position: int, kind: str, values: list[Any] | tuple[Any, ...]) -> list[Any]:
-    found = [_read(op, name, position, kind, value) for value in values]
-    for place, (value, given) in enumerate(zip(found, values, strict=True)):
-        if value is WRONG:
-            if kind == "Tensor":
-                at = max(position - 1, 0)
-                message = f"expected Tensor as element {place} in argument {at}, but got {type_name(given)}"
-            else:
-                message = (
-                    f"{_argument(op, name, position)} must be {_described(kind + '[]')}, but found element of type "
-                    f"{type_name(given)} at pos {place}"
-                )
-            raise TypeError(message)
-    return found
+    found = [_read(op, name, position, element, each) for each in value]
+    return WRONG if any(each is WRONG for each in found) else found
