@@ -14,7 +14,7 @@ from .errors import Diagnostics, Span, suggest
 from .expr import ExpressionError, emit_c
 from .expr.lower import Env
 from .model import Declaration, Family, Indexing, Operator
-from .variants import function_names, method_names, submodule_names
+from .variants import function_names, inplace_function_names, method_names, submodule_names
 
 
 def check(declarations: Sequence[Declaration], diagnostics: Diagnostics, taken: Iterable[str] = ()) -> None:
@@ -37,7 +37,7 @@ def _check_names(declarations: Sequence[Declaration], diagnostics: Diagnostics, 
     for declaration in declarations:
         reported: set[Span] = set()
         for seen, names, what in (
-            (functions, (*function_names(declaration), *_hidden_names(declaration)), "function"),
+            (functions, _function_names(declaration), "function"),
             (methods, tuple(method_names(declaration)), "method"),
         ):
             for name in names:
@@ -55,8 +55,10 @@ def _check_names(declarations: Sequence[Declaration], diagnostics: Diagnostics, 
                     reported.add(place)
 
 
-def _hidden_names(declaration: Declaration) -> Iterator[str]:
-    """Functions of submodules, and those that the generated module has but the package has not."""
+def _function_names(declaration: Declaration) -> Iterator[str]:
+    """Functions of the package and of submodules, and those that the generated module has but the package has not."""
+    yield from function_names(declaration)
+    yield from inplace_function_names(declaration)
     if declaration.module is not None or declaration.internal:
         yield declaration.name
     yield from (".".join(name) for name in submodule_names(declaration))

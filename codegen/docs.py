@@ -98,6 +98,8 @@ def _argument(name: str, argument: Argument, may_be_number: bool) -> str:
 
 
 def _result(operator: Operator) -> str:
+    if operator.schema.returns_bool:
+        return "True or False."
     if operator.result_names:
         return f"Named tuple of tensors: {', '.join(operator.result_names)}."
     if len(operator.schema.returns) > 1:

@@ -292,6 +292,11 @@ class FunctionSchema:
         return SchemaKind.FUNCTIONAL
 
     @property
+    def returns_bool(self) -> bool:
+        """Is the result True or False, not a tensor?"""
+        return len(self.returns) == 1 and str(self.returns[0]) == "bool"
+
+    @property
     def returns_alias(self) -> bool:
         """True for views: a result shares memory with an argument and is not that argument written to."""
         return any(result.alias is not None and not result.is_write for result in self.returns)

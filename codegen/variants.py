@@ -84,7 +84,7 @@ def has_out(operator: Declaration) -> bool:
     """`out=`: wherever memory is written anew, unless the result is to be like the input."""
     if is_factory(operator) and operator.schema.self_argument is not None:
         return False
-    if "no_out" in operator.tags:
+    if "no_out" in operator.tags or operator.schema.returns_bool:
         return False
     return operator.family not in (Family.VIEW, Family.RANDOM) and not operator.schema.returns_alias
 
@@ -125,7 +125,13 @@ def function_names(operator: Declaration) -> tuple[str, ...]:
     return (operator.name, *operator.aliases) if operator.function and operator.module is None else ()
 
 
+def inplace_function_names(operator: Declaration) -> tuple[str, ...]:
+    """Those of them that are functions in place as well: `abs_(x)` for `x.abs_()`."""
+    return tuple(f"{name}_" for name in function_names(operator)) if has_inplace(operator) else ()
+
+
 def submodule_names(operator: Declaration) -> tuple[tuple[str, str], ...]:
-    """Paths of submodules and names that the operator puts into them."""
+    """Paths of submodules and names that the operator puts into them; with `inplace` there are two of each."""
     own = () if operator.module is None else ((operator.module, name) for name in (operator.name, *operator.aliases))
-    return (*own, *operator.exports)
+    found = (*own, *operator.exports)
+    return (*found, *((path, f"{name}_") for path, name in found)) if has_inplace_argument(operator) else found

@@ -21,7 +21,7 @@ def _record(operator: Operator) -> dict[str, object]:
         "schema": str(operator.schema),
         "doc": operator.doc,
         "family": operator.family.value,
-        "functions": variants.function_names(operator),
+        "functions": (*variants.function_names(operator), *variants.inplace_function_names(operator)),
         "submodules": [".".join(name) for name in variants.submodule_names(operator)],
         "methods": tuple(variants.method_names(operator)),
         "out": variants.has_out(operator),

@@ -166,7 +166,7 @@ def _callable(operator: Operator, index: int, package: Package | None) -> Callab
         results=operator.result_names,
         placement=tuple(p.name for p in parameters if p.name in variants.PLACEMENT),
         default_params="" if any(p.default is None for p in scalars) else defaults,
-        self_place=inputs.index("input") if "input" in inputs else -1,
+        self_place=[p.name for p in parameters].index("input") if operator.schema.self_argument else -1,
         has_dtype=operator.has_dtype_argument,
         has_keepdim=operator.schema.argument("keepdim") is not None,
         has_numpy_names=variants.has_numpy_names(operator),

@@ -32,7 +32,7 @@ def emit(operators: Sequence[Operator], source: str, output: str, package: str |
         output,
         results=[(operator.name, operator.result_names) for operator in operators if operator.result_names],
         functions=[stub for operator in operators for stub in functions(operator)],
-        exported=[name for operator in operators for name in variants.function_names(operator)],
+        exported=_exported(operators),
         methods=[stub for operator in operators for stub in methods(operator)],
         package=package,
     )
@@ -43,16 +43,29 @@ def emit_package(operators: Sequence[Operator], source: str) -> str:
     names = dtypes.names()
     # `from opweave import *` leaves Python's own `int` and `float` alone.
     exported = [name for name in names if not hasattr(builtins, name)]
-    exported += [name for operator in operators for name in variants.function_names(operator)]
+    exported += _exported(operators)
     types = [f"{of.scalar_name}Tensor" for of in DTYPES.values() if of.method and not of.is_complex]
     return render("package.pyi.j2", source, "__init__.pyi", dtypes=names, exported=exported, types=types)
+
+
+def _exported(operators: Sequence[Operator]) -> list[str]:
+    """The names of all functions."""
+    return [
+        name
+        for operator in operators
+        for name in (*variants.function_names(operator), *variants.inplace_function_names(operator))
+    ]
 
 
 def functions(operator: Operator) -> list[Stub]:
     """What the operator defines as functions; those of submodules have their own name here."""
     text = signature(operator, "input", typed=True)
     names = variants.function_names(operator) or ((operator.name,) if operator.module else ())
-    return [Stub(name, text, _result(operator), _summary(operator)) for name in names]
+    found = [Stub(name, text, _result(operator), _summary(operator)) for name in names]
+    if not (variants.inplace_function_names(operator) or variants.has_inplace_argument(operator)):
+        return found
+    text = signature(operator, "self", typed=True, with_out=False).replace("self", "self: Tensor", 1)
+    return found + [Stub(f"{name}_", text, "Tensor", f"In-place version of `{name}`.") for name in names]
 
 
 def methods(operator: Operator) -> list[Stub]:
@@ -86,6 +99,8 @@ def _result(operator: Operator) -> str:
         return "Any"  # one tensor, or values and positions: that depends on `dim`
     if operator.result_names:
         return f"_{operator.name}_results"
+    if operator.schema.returns_bool:
+        return "bool"
     if len(operator.schema.returns) > 1:
         return f"tuple[{', '.join('Tensor' for _ in operator.schema.returns)}]"
     return "tuple[Tensor, ...]" if operator.returns_list else "Tensor"

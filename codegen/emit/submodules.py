@@ -15,7 +15,7 @@ def emit(operators: Sequence[Operator], source: str) -> dict[str, str]:
     found = {}
     for module in SUBMODULES.values():
         names = sorted(
-            (name, operator.name)
+            (name, operator.name + "_" * name.endswith("_"))
             for operator in operators
             for path, name in variants.submodule_names(operator)
             if path == module

@@ -23,7 +23,7 @@ from .sections import *  # noqa: F403
 from .shapes import *  # noqa: F403
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "379bd187"
+INTERFACE = "3c1fe397"
 
 _call1 = _lib.call1
 _call2 = _lib.call2
@@ -1085,21 +1085,31 @@ METHODS = {
 }
 FUNCTIONS = {
     "neg": neg,
+    "neg_": neg_,
     "negative": neg,
+    "negative_": neg_,
     "exp": exp,
+    "exp_": exp_,
     "add": add,
+    "add_": add_,
     "floor_divide": floor_divide,
+    "floor_divide_": floor_divide_,
     "lt": lt,
+    "lt_": lt_,
     "where": where,
     "clamp": clamp,
+    "clamp_": clamp_,
     "mean": mean,
     "amax": amax,
     "cumsum": cumsum,
+    "cumsum_": cumsum_,
     "select": select,
     "full": full,
     "arange": arange,
     "addmm": addmm,
+    "addmm_": addmm_,
     "scatter": scatter,
+    "scatter_": scatter_,
     "matmul": matmul,
     "rand": rand,
     "softmax": softmax,

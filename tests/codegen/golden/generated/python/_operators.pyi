@@ -13,20 +13,30 @@ from .types import device, layout, memory_format
 __all__ = [
     "neg",
     "negative",
+    "neg_",
+    "negative_",
     "exp",
+    "exp_",
     "add",
+    "add_",
     "floor_divide",
+    "floor_divide_",
     "lt",
+    "lt_",
     "where",
     "clamp",
+    "clamp_",
     "mean",
     "amax",
     "cumsum",
+    "cumsum_",
     "select",
     "full",
     "arange",
     "addmm",
+    "addmm_",
     "scatter",
+    "scatter_",
     "matmul",
     "rand",
     "softmax",
@@ -43,24 +53,40 @@ def neg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Negates each element."""
 def negative(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Negates each element."""
+def neg_(self: Tensor) -> Tensor:
+    """In-place version of `neg`."""
+def negative_(self: Tensor) -> Tensor:
+    """In-place version of `negative`."""
 def exp(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Exponential of each element."""
+def exp_(self: Tensor) -> Tensor:
+    """In-place version of `exp`."""
 def add(input: Tensor, other: Tensor | Number, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """Adds `alpha * other` to `self`."""
+def add_(self: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
+    """In-place version of `add`."""
 def floor_divide(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Divides `self` by `other` and rounds towards minus infinity."""
+def floor_divide_(self: Tensor, other: Tensor | Number) -> Tensor:
+    """In-place version of `floor_divide`."""
 def lt(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """True where `self` is less than `other`."""
+def lt_(self: Tensor, other: Tensor | Number) -> Tensor:
+    """In-place version of `lt`."""
 def where(condition: Tensor, input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """Takes each element from `self` where `condition` is true, else from `other`."""
 def clamp(input: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None, *, out: Tensor | None = None) -> Tensor:
     """Limits each element to the range from `min` to `max`."""
+def clamp_(self: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None) -> Tensor:
+    """In-place version of `clamp`."""
 def mean(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False, *, dtype: dtype | None = None, out: Tensor | None = None, axis: int | Sequence[int] | None = None, keepdims: bool | None = None) -> Tensor:
     """Arithmetic mean over `dim`, or over every dimension."""
 def amax(input: Tensor, dim: int | Sequence[int] = (), keepdim: bool = False, *, out: Tensor | None = None, axis: int | Sequence[int] | None = None, keepdims: bool | None = None) -> Tensor:
     """Largest element over `dim`, or over every dimension."""
 def cumsum(input: Tensor, dim: int, *, dtype: dtype | None = None, out: Tensor | None = None) -> Tensor:
     """Running sum along `dim`."""
+def cumsum_(self: Tensor, dim: int, *, dtype: dtype | None = None) -> Tensor:
+    """In-place version of `cumsum`."""
 def select(input: Tensor, dim: int, index: int) -> Tensor:
     """View of one position along `dim`, which disappears."""
 def full(size: Sequence[int], fill_value: Number, *, dtype: dtype | None = None, layout: layout | None = None, out: Tensor | None = None, requires_grad: bool = False) -> Tensor:
@@ -69,8 +95,12 @@ def arange(start: Number, end: Number | None = None, *, dtype: dtype | None = No
     """Evenly spaced values from `start` up to, but not including, `end`."""
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """Computes `beta * self + alpha * (mat1 @ mat2)`."""
+def addmm_(self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
+    """In-place version of `addmm`."""
 def scatter(input: Tensor, dim: int, index: Tensor, src: Tensor | Number | None = None, *, reduce: str | None = None, value: Number | None = None, out: Tensor | None = None) -> Tensor:
     """Writes each element of `src`, or one number, to where `index` says along `dim`, or the larger of both."""
+def scatter_(self: Tensor, dim: int, index: Tensor, src: Tensor | Number | None = None, *, reduce: str | None = None, value: Number | None = None) -> Tensor:
+    """In-place version of `scatter`."""
 def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Product of matrices."""
 def rand(size: int | Sequence[int], *more: int, generator: Generator | None = None, dtype: dtype | None = None, out: Tensor | None = None, requires_grad: bool = False) -> Tensor:
