@@ -12,7 +12,7 @@ from .errors import raise_pending
 from .handles import shape_of, type_name, wrap
 from .shapes import wrap_dim
 
-__all__ = ["as_operand", "contained", "kth_lines", "places_in_order", "sorted_lines", "top_lines"]
+__all__ = ["as_operand", "contained", "kth_lines", "places_in_order", "quantiles", "sorted_lines", "top_lines"]
 
 _INT64 = EXPORTS["int64"].code
 
@@ -65,6 +65,66 @@ def kth_lines(tensor: Any, k: int, dim: int, keepdim: bool) -> tuple[Any, ...]:
     if not tensor.ndim:
         return results
     return tuple((each.narrow(place, k - 1, 1) if keepdim else each.select(place, k - 1)).clone() for each in results)
+
+
+# ---- quantiles ----------------------------------------------------------------------------------------------
+
+_INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
+
+
+def quantiles(tensor: Any, q: Any, dim: int | None, keepdim: bool, interpolation: str, ignore_nan: bool) -> Any:
+    """Quantiles along `dim`, or of all elements; those of several `q` stand along a first dimension of their own."""
+    q = _fractions(tensor, q, interpolation)
+    kept, dropped = [1] * tensor.ndim, []
+    lines = tensor.reshape(-1)
+    place = 0 if dim is None else wrap_dim(dim, tensor.ndim)
+    if dim is not None and tensor.ndim:
+        lines = tensor.movedim(place, -1)
+        dropped = list(lines.shape)[:-1]
+        kept = list(tensor.shape)
+        kept[place] = 1
+    found = _at_fractions(lines.sort(-1)[0], q.reshape(-1), interpolation, ignore_nan)
+    return found.movedim(-1, 0).reshape([*q.shape, *(kept if keepdim else dropped)])
+
+
+def _at_fractions(ordered: Any, q: Any, interpolation: str, ignore_nan: bool) -> Any:
+    """Of lines in order, NaN at their ends: the values that far from the first to the last."""
+    last = ordered.size(-1) - 1
+    if ignore_nan:
+        ranks = q * (ordered.isnan().logical_not().sum(-1, keepdim=True) - 1).clamp(0)
+    else:
+        ranks = (q * last).masked_fill(ordered.narrow(-1, last, 1).isnan(), last)
+    rounded = {"lower": ranks.floor, "higher": ranks.ceil, "nearest": ranks.round}.get(interpolation)
+    if rounded is not None:
+        return ordered.gather(-1, rounded().long())
+    below = ranks.long()
+    weights = (ranks - below) if interpolation == "linear" else q.new_full((), 0.5)
+    return ordered.gather(-1, below).lerp(ordered.gather(-1, ranks.ceil().long()), weights)
+
+
+def _fractions(tensor: Any, q: Any, interpolation: str) -> Any:
+    """Checks the arguments; a number becomes a tensor."""
+    is_number = not hasattr(q, "_h")
+    if is_number and not 0 <= q <= 1:
+        raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
+    if interpolation not in _INTERPOLATIONS:
+        raise RuntimeError(
+            f"quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got "
+            f"{interpolation}"
+        )
+    if not tensor.numel():
+        raise RuntimeError("quantile() input tensor must be non-empty")
+    if not is_number and q.ndim > 1:
+        raise RuntimeError("quantile() q must be a scalar or 1D tensor")
+    if tensor.dtype.scalar_name not in ("Float", "Double"):
+        raise RuntimeError("quantile() input tensor must be either float or double dtype")
+    if is_number:
+        return tensor.new_full((), q)
+    if q.dtype is not tensor.dtype:
+        raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
+    if not ((q >= 0) & (q <= 1)).all():
+        raise RuntimeError("quantile() q values must be in the range [0, 1]")
+    return q
 
 
 # ---- search -------------------------------------------------------------------------------------------------

@@ -1,4 +1,24 @@
 """opweave.nn.functional: activations and the like, as in torch.nn.functional. The operators come from ops.yaml."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .. import _nn_functional, _operators
 from .._nn_functional import *  # noqa: F403 (the generated module has __all__)
-from .._nn_functional import __all__ as __all__
+
+if TYPE_CHECKING:
+    from ..tensor import Tensor
+
+__all__ = [*_nn_functional.__all__, "dropout"]
+
+
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Sets elements to zero with probability `p` when training, and scales the others by `1 / (1 - p)`.
+
+    Differs from `opweave.dropout` in its defaults, and in that it may write to `input` itself.
+    """
+    if not 0 <= p <= 1:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    result = _operators.dropout(input, p, training)
+    return input.copy_(result) if inplace else result
