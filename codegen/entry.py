@@ -16,6 +16,7 @@ from .errors import Diagnostics, Span, suggest
 from .fields import Entry, Fields, lacks
 from .model import Declaration, Family, Indexing, Operator
 from .operators import PYTHON_OPERATORS
+from .python_text import python_names
 from .routines import INDEXINGS
 from .schema import FunctionSchema, SchemaError, SchemaKind, parse
 from .source import Mapping as MappingNode
@@ -23,13 +24,14 @@ from .source import Node, Scalar
 
 BODY_KEYS = tuple(family.value for family in Family)
 KEYS = (
-    "func", "doc", *BODY_KEYS, "accepts", "accumulate", "aliases", "absent", "choices", "complex_refusal", "cost",
-    "derivatives", "dtypes", "fixed", "magnitude", "natural", "numbers", "operator", "promotion", "python_module",
-    "reference", "refusal", "signature", "tags", "unused", "variants", "wrap",
+    "func", "doc", *BODY_KEYS, "accepts", "accumulate", "absent", "aliases", "alone", "choices", "complex_refusal",
+    "cost", "derivatives", "dtypes", "fixed", "magnitude", "natural", "numbers", "operator", "promotion",
+    "python_module", "reference", "refusal", "signature", "tags", "unused", "variants", "wrap",
 )  # fmt: skip
 # Keys that only mean something for some bodies.
 ONLY_FOR: Mapping[str, tuple[Family, ...]] = {
     "absent": (Family.ELEMENTWISE,),
+    "alone": (Family.ELEMENTWISE,),
     "accepts": (Family.COMPOSITE,),
     "choices": (Family.ELEMENTWISE,),
     "magnitude": (Family.ELEMENTWISE,),
@@ -119,6 +121,7 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
         unused=frozenset(word.value for word in fields.words("unused")),
         choices=choices.read(entry),
         accepts=accepts.read(entry),
+        alone=_alone(entry),
         text=_text(fields.node.span, source.lines),
     )
 
@@ -222,6 +225,16 @@ def _cost(fields: Fields) -> float:
     if not 0 < cost < 1e6:
         fields.report(scalar.span, f"cost '{scalar.value}' is not a positive number", "1 is a float32 addition")
     return cost
+
+
+def _alone(entry: Entry) -> str | None:
+    """What the function returns that is called with its first argument only."""
+    scalar = entry.text(entry.node, "alone")
+    if scalar is None:
+        return None
+    first = entry.schema.arguments[0].name
+    python_names(entry, scalar, "eval", ("input" if first == "self" else first,))
+    return scalar.value.strip()
 
 
 # ---- names --------------------------------------------------------------------------------------------------

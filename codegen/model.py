@@ -291,6 +291,8 @@ class Operator(Declaration):
     """Texts that an argument may be, and the operator that each stands for; the default stands for this one."""
     accepts: Mapping[str, tuple[Type, ...]]
     """Types that an argument of a composite may have besides its own."""
+    alone: str | None
+    """Python for what the function returns that is called with its first argument only."""
     text: str
     """The entry as it stands in the file, for `opweave show`."""
 

@@ -73,6 +73,8 @@ def signature(operator: Operator, first: str, *, typed: bool = False, with_out: 
         default = parameter.default
         if operator.family is Family.RANDOM and str(parameter.argument.type) == "int?":
             default = "..." if typed else "_dispatch.MISSING"  # random_(2, None) is not random_(2)
+        if operator.alone and not typed and first == "input" and parts:
+            default = "_dispatch.MISSING"
         if parameter.argument.name in renamed:
             kind, default = None if kind is None else "Tensor | Number | None", "None"
         parts.append(_part(name, kind, default))

@@ -197,3 +197,17 @@ def test_dropout_in_place() -> None:
     x = opweave.ones(100)
     assert opweave.nn.functional.dropout(x, inplace=True) is x
     assert sorted(set(x.tolist())) == [0.0, 2.0]
+
+
+@pytest.mark.parametrize("values", [(True, False, True), (0.0, -0.5), ((1, 0), (2, 3)), 1])
+def test_where_with_one_argument(values: Any) -> None:
+    check(lambda m: m.where(m.tensor(values)))
+    check(lambda m: m.where(condition=m.tensor(values)))
+
+
+def test_where_needs_both_or_none() -> None:
+    condition = opweave.tensor([True, False])
+    with pytest.raises(TypeError):
+        opweave.where(condition, condition)
+    with pytest.raises(TypeError):
+        condition.where(condition)

@@ -54,6 +54,7 @@ class Callable:
     has_numpy_names: bool
     plain: bool
     pairwise: str | None
+    alone: str | None
     one_dim: bool
     has_out: bool
     inplace: bool
@@ -172,6 +173,7 @@ def _callable(operator: Operator, index: int, package: Package | None) -> Callab
         has_numpy_names=variants.has_numpy_names(operator),
         plain=not isinstance(body, (Reduce, Scan)) or body.results == (Found.VALUE,),
         pairwise=body.pairwise if isinstance(body, Reduce) else None,
+        alone=operator.alone,
         one_dim=not _takes_several_dims(operator),
         has_out=variants.has_out(operator),
         inplace=variants.has_inplace(operator),

@@ -22,6 +22,8 @@ class Stub:
     signature: str
     result: str
     summary: str
+    overloaded: bool = False
+    """Is it one of several `def` lines of one function?"""
 
 
 def emit(operators: Sequence[Operator], source: str, output: str, package: str | None = None) -> str:
@@ -61,7 +63,11 @@ def functions(operator: Operator) -> list[Stub]:
     """What the operator defines as functions; those of submodules have their own name here."""
     text = signature(operator, "input", typed=True)
     names = variants.function_names(operator) or ((operator.name,) if operator.module else ())
-    found = [Stub(name, text, _result(operator), _summary(operator)) for name in names]
+    alone = operator.alone is not None
+    found = [Stub(name, text, _result(operator), _summary(operator), alone) for name in names]
+    if alone:
+        first = text.partition(",")[0]
+        found += [Stub(name, first, "Any", f"`{operator.alone}`", overloaded=True) for name in names]
     if not (variants.inplace_function_names(operator) or variants.has_inplace_argument(operator)):
         return found
     text = signature(operator, "self", typed=True, with_out=False).replace("self", "self: Tensor", 1)

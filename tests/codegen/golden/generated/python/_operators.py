@@ -23,7 +23,7 @@ from .sections import *  # noqa: F403
 from .shapes import *  # noqa: F403
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "3c1fe397"
+INTERFACE = "572dfb39"
 
 _call1 = _lib.call1
 _call2 = _lib.call2
