@@ -33,7 +33,7 @@ def composite(op: Op, body: Callable[..., Any], arguments: tuple[Any, ...], dtyp
             raise RuntimeError(refusal.replace("{dtype}", of.scalar_name))
         raise NotImplementedError(f'"{op.name}" not implemented for {of.scalar_name!r}')
     result = body(*checked)
-    if op.results is not None:
+    if op.results is not None and not isinstance(result, handles.Tensor):
         return op.results(result if out is None else _store_all(op, result, out))
     if out is not None:
         return store(op, result, out)

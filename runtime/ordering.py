@@ -12,7 +12,9 @@ from .errors import raise_pending
 from .handles import shape_of, type_name, wrap
 from .shapes import wrap_dim
 
-__all__ = ["as_operand", "contained", "kth_lines", "places_in_order", "quantiles", "sorted_lines", "top_lines"]
+__all__ = [
+    "as_operand", "contained", "kth_lines", "medians", "places_in_order", "quantiles", "sorted_lines", "top_lines",
+]  # fmt: skip
 
 _INT64 = EXPORTS["int64"].code
 
@@ -65,6 +67,36 @@ def kth_lines(tensor: Any, k: int, dim: int, keepdim: bool) -> tuple[Any, ...]:
     if not tensor.ndim:
         return results
     return tuple((each.narrow(place, k - 1, 1) if keepdim else each.select(place, k - 1)).clone() for each in results)
+
+
+# ---- medians ------------------------------------------------------------------------------------------------
+
+
+def medians(tensor: Any, dim: int | None, keepdim: bool, ignore_nan: bool) -> Any:
+    """The lower medians along `dim` and where they are first; that of all elements when `dim` is None."""
+    if dim is None:
+        return _median_of_all(tensor.reshape(-1), ignore_nan)
+    place = wrap_dim(dim, tensor.ndim)
+    lines = tensor if tensor.ndim else tensor.reshape(1)
+    size = lines.size(place)
+    if not size:
+        raise IndexError(f"median(): Expected reduction dim {place} to have non-zero size.")
+    values, indices = sorted_lines(lines, place, False)
+    # NaN is at the end of a line, the first one first.
+    missing = values.isnan().sum(place, keepdim=True)
+    if ignore_nan:
+        ranks = ((size - 1 - missing) // 2).clamp(0)
+    else:
+        ranks = (size - missing).masked_fill(missing == 0, (size - 1) // 2)
+    found = (values.gather(place, ranks), indices.gather(place, ranks))
+    return found if keepdim and tensor.ndim else tuple(each.squeeze(place) for each in found)
+
+
+def _median_of_all(elements: Any, ignore_nan: bool) -> Any:
+    if elements.numel():
+        return medians(elements, 0, False, ignore_nan)[0]
+    # No elements at all: NaN, and what that becomes as an integer.
+    return elements.new_full((), float("nan"), dtype=EXPORTS["float64"]).to(elements.dtype)
 
 
 # ---- quantiles ----------------------------------------------------------------------------------------------

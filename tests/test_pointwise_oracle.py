@@ -211,3 +211,22 @@ def test_where_needs_both_or_none() -> None:
         opweave.where(condition, condition)
     with pytest.raises(TypeError):
         condition.where(condition)
+
+
+@pytest.mark.parametrize("name", ["median", "nanmedian"])
+@pytest.mark.parametrize("keepdim", [False, True])
+@pytest.mark.parametrize("dim", [0, 1, -1])
+def test_median(name: str, keepdim: bool, dim: int) -> None:
+    nan = float("nan")
+    for values in (((3.0, nan, 1.0, 7.0), (2.0, nan, 0.0, -9.0)), ((6, 2, 9), (5, 3, 1), (4, 8, 7)), ((nan, 1.0),)):
+        check(lambda m, values=values: getattr(m, name)(m.tensor(values), dim, keepdim))
+        check(lambda m, values=values: getattr(m.tensor(values), name)())
+        check(lambda m, values=values: getattr(m.tensor(values[0]), name)(dim=0, keepdim=keepdim))
+    check(lambda m: getattr(m, name)(m.tensor(2.5), 0, keepdim))
+    check(lambda m: getattr(m, name)(m.ones(2, 0), dim, keepdim))
+
+
+def test_median_without_elements() -> None:
+    for name in ("float32", "int8", "int32", "int64"):
+        check(lambda m, name=name: m.median(m.ones(0, dtype=getattr(m, name))))
+        check(lambda m, name=name: m.nanmedian(m.ones(0, dtype=getattr(m, name))))

@@ -215,7 +215,7 @@ def _arguments(operator: Operator) -> Iterator[tuple[str, int, str | None]]:
 def _plain_call(operator: Operator, inputs: tuple[str, ...]) -> str:
     """When a composite's body can be called as it is: dense tensors of a dtype that it takes, a new result, and other
     arguments of exactly their types."""
-    if operator.family is not Family.COMPOSITE:
+    if operator.family is not Family.COMPOSITE or "flat" in operator.tags:
         return ""
     tests = [_exact(name, types) for name, _, types in _arguments(operator) if types is not None]
     if variants.has_out(operator):

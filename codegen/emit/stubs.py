@@ -101,7 +101,7 @@ def methods(operator: Operator) -> list[Stub]:
 
 
 def _result(operator: Operator) -> str:
-    if isinstance(operator.body, Reduce) and operator.body.pairwise:
+    if (isinstance(operator.body, Reduce) and operator.body.pairwise) or "flat" in operator.tags:
         return "Any"  # one tensor, or values and positions: that depends on `dim`
     if operator.result_names:
         return f"_{operator.name}_results"
