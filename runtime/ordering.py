@@ -13,7 +13,8 @@ from .handles import shape_of, type_name, wrap
 from .shapes import wrap_dim
 
 __all__ = [
-    "as_operand", "contained", "kth_lines", "medians", "places_in_order", "quantiles", "sorted_lines", "top_lines",
+    "as_operand", "contained", "kth_lines", "medians", "modes", "places_in_order", "quantiles", "sorted_lines",
+    "top_lines",
 ]  # fmt: skip
 
 _INT64 = EXPORTS["int64"].code
@@ -69,7 +70,7 @@ def kth_lines(tensor: Any, k: int, dim: int, keepdim: bool) -> tuple[Any, ...]:
     return tuple((each.narrow(place, k - 1, 1) if keepdim else each.select(place, k - 1)).clone() for each in results)
 
 
-# ---- medians ------------------------------------------------------------------------------------------------
+# ---- medians and modes --------------------------------------------------------------------------------------
 
 
 def medians(tensor: Any, dim: int | None, keepdim: bool, ignore_nan: bool) -> Any:
@@ -97,6 +98,25 @@ def _median_of_all(elements: Any, ignore_nan: bool) -> Any:
         return medians(elements, 0, False, ignore_nan)[0]
     # No elements at all: NaN, and what that becomes as an integer.
     return elements.new_full((), float("nan"), dtype=EXPORTS["float64"]).to(elements.dtype)
+
+
+def modes(tensor: Any, dim: int, keepdim: bool) -> tuple[Any, ...]:
+    """The smallest of the most frequent values along `dim`, and where they are last; NaN equals nothing."""
+    place = wrap_dim(dim, tensor.ndim)
+    lines = tensor if tensor.ndim else tensor.reshape(1)
+    size = lines.size(place)
+    if not size:
+        raise IndexError(f"mode(): Expected reduction dim {place} to have non-zero size.")
+    values, indices = sorted_lines(lines, place, False)
+    # The distance of each value from the first that equals it.
+    differs = values.narrow(place, 1, size - 1) != values.narrow(place, 0, size - 1)
+    steps = indices.new_ones(indices.shape).cumsum(place) - 1
+    starts = steps.clone()
+    starts.narrow(place, 1, size - 1).mul_(differs)
+    distances = steps - starts.cummax(place)[0]
+    ranks = distances.argmax(place, keepdim=True)
+    found = (values.gather(place, ranks), indices.gather(place, ranks))
+    return found if keepdim and tensor.ndim else tuple(each.squeeze(place) for each in found)
 
 
 # ---- quantiles ----------------------------------------------------------------------------------------------

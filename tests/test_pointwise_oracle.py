@@ -230,3 +230,18 @@ def test_median_without_elements() -> None:
     for name in ("float32", "int8", "int32", "int64"):
         check(lambda m, name=name: m.median(m.ones(0, dtype=getattr(m, name))))
         check(lambda m, name=name: m.nanmedian(m.ones(0, dtype=getattr(m, name))))
+
+
+@pytest.mark.parametrize("keepdim", [False, True])
+def test_mode(keepdim: bool) -> None:
+    nan = float("nan")
+    lines = ((2, 1, 2, 1, 3), (4, 5, 6), (7,), (nan, nan), (True, False, True), (0, 3, 3, -1))
+    for values in lines:
+        check(lambda m, values=values: m.mode(m.tensor(values), keepdim=keepdim))
+        check(lambda m, values=values: m.tensor((values, values[::-1])).mode(1, keepdim))
+        check(lambda m, values=values: m.tensor((values, values[::-1], values)).mode(0, keepdim))
+    # Which of equal values torch names among NaN depends on its way of sorting.
+    check(lambda m: m.mode(m.tensor((1.0, nan, 1.0)), keepdim=keepdim)[0])
+    check(lambda m: m.mode(m.tensor(2.5), 0, keepdim))
+    check(lambda m: m.mode(m.ones(2, 0), 1, keepdim))
+    check(lambda m: m.mode(m.ones(2, 0), 0, keepdim))
