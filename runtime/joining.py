@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from array import array
 from collections.abc import Sequence
 from typing import Any
@@ -27,6 +28,9 @@ __all__ = [
     "promoted",
     "raised",
 ]
+
+MOST_PLACES = 2**33
+"""More indices than that fit no memory; without a limit they would fill it before anything is said."""
 
 
 def joined(function: str, tensors: Any, dim: Any, stacked: bool) -> Any:
@@ -144,6 +148,11 @@ def places_of_combinations(count: int, r: int, with_replacement: bool) -> Any:
     """The positions of all choices of r among `count`, one choice after the other."""
     if r < 0:
         raise RuntimeError(f"Expect a non-negative number, but got {r}")
+    number = math.comb(max(count + r - 1, 0) if with_replacement else count, r) * r
+    if number > MOST_PLACES:
+        raise RuntimeError(f"combinations of {number} elements in all are more than fit in memory")
+    if not number:
+        return tensor_of_bytes(array("q"), (0,), EXPORTS["int64"])
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     places = array("q", itertools.chain.from_iterable(choose(range(count), r)))
     return tensor_of_bytes(places, (len(places),), EXPORTS["int64"])

@@ -50,12 +50,12 @@ class TestClass:
 
 
 def emit(operators: Sequence[Operator], source: str, output: str) -> str:
-    classes = [_test_class(each) for each in callables(operators) if _has_suite(each.operator)]
+    classes = [_test_class(each) for each in callables(operators) if has_suite(each.operator)]
     modules = sorted({each.suite.partition(".")[0] for each in classes})
     return render("tests.py.j2", source, output, modules=modules, classes=classes)
 
 
-def _has_suite(operator: Operator) -> bool:
+def has_suite(operator: Operator) -> bool:
     """Operators that have no equal in NumPy, and those with several results, are compared with torch alone. What an
     index must be differs from operator to operator: tests/test_indexing_operators.py has their calls,
     tests/test_random.py those of random numbers, tests/test_complex_arithmetic.py what makes complex ones."""
@@ -132,6 +132,7 @@ def facts(callable: Callable) -> Iterator[tuple[str, object]]:
     yield "variadic", variants.varargs(operator) is not None
     yield "reference", reference(operator)
     yield "magnitude", operator.magnitude
+    yield "complex_refusal", operator.complex_refusal is not None
     yield "refuses_common", "refuses_common" in operator.tags
     yield "same_dtype", "same_dtype" in operator.tags
     yield "strict_numbers", "strict_numbers" in operator.tags

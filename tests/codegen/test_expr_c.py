@@ -27,6 +27,7 @@ INEXACT = frozenset(
         "log2",
         "log10",
         "log1p",
+        "logaddexp",
         "cbrt",
         "hypot",
         "sin",

@@ -47,7 +47,8 @@ BINARY: dict[str, Callable[..., Any]] = {
     "maximum": np.maximum, "fmin": np.fmin, "fmax": np.fmax, "fmod": np.fmod, "remainder": np.remainder,
     "floor_divide": np.floor_divide, "trunc_divide": lambda x, y: np.trunc(x / y), "lt": np.less,
     "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal,
-    "logical_and": np.logical_and, "logical_or": np.logical_or, "nextafter": np.nextafter, "zeta": _special("zeta"),
+    "logical_and": np.logical_and, "logical_or": np.logical_or, "logaddexp": np.logaddexp, "nextafter": np.nextafter,
+    "zeta": _special("zeta"),
 }  # fmt: skip
 OTHERS = {
     "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "bitwise_left_shift", "bitwise_right_shift",

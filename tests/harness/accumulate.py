@@ -18,7 +18,7 @@ from .extremes import ordinary
 from .layouts import SHAPES, layouts
 from .promotion import resolve
 from .reference import numpy_axis, numpy_value
-from .suite import Case, OperatorTests, dtypes_of_variants, refused_dtypes
+from .suite import Case, OperatorTests, dtypes_of_variants, only_floating, only_if, refused_dtypes
 
 LARGE = ((5, 700), (700, 5), (3, 9000), (9000, 3), (40_000,), (6, 50, 20))
 _WIDE = {"float16": "float64", "bfloat16": "float64", "float32": "float64", "float64": "longdouble"}
@@ -104,11 +104,10 @@ class AccumulateTests(OperatorTests):
                 for arguments in self.arguments(shape):
                     self.compare(x, values, of, f"{dtype} {layout}", **arguments)
 
+    @only_floating
     def test_special_values(self, dtype: str) -> None:
         """Infinities and NaN among ordinary values, at places that different parts of a kernel handle."""
         of = DTYPES[dtype]
-        if not of.is_floating:
-            return  # there are none
         for count, place, special in itertools.product((3, 70, 600), (0, -1, 17), (np.inf, -np.inf, np.nan, -0.0)):
             values = values_of(of, (count, 2))
             values[place % count, 0] = special
@@ -116,17 +115,16 @@ class AccumulateTests(OperatorTests):
             values = np.ascontiguousarray(values.T)
             self.compare(tensor(values, of), values, of, f"{count} with {special}", dim=1)
 
+    @only_floating
     def test_negative_zeros(self, dtype: str) -> None:
         of = DTYPES[dtype]
-        if of.is_floating:
-            values = cast(np.full((2, 9), -0.0), of)
-            self.compare(tensor(values, of), values, of, "negative zeros", dim=1)
+        values = cast(np.full((2, 9), -0.0), of)
+        self.compare(tensor(values, of), values, of, "negative zeros", dim=1)
 
+    @only_if(lambda spec: spec.dtype_argument)
     def test_dtype_argument(self) -> None:
         """Inputs are converted first, and the result has the dtype that was asked for."""
         spec = self.spec
-        if not spec.dtype_argument:
-            return  # no such argument
         names = [name for name in spec.dtypes if name != "bool"]
         for source, target in itertools.product(DTYPES, names):
             values = cast(np.array([[1, 2, 3, 1, 2]]), DTYPES[source])

@@ -103,5 +103,11 @@ def compare_or_refuse(spec: Spec, operands: Mapping[str, Any], values: Mapping[s
     if common.name in spec.dtypes and not refused:
         compare(spec, operands, values, what)
         return
-    with pytest.raises(RuntimeError if spec.refusal else NotImplementedError):
+    with pytest.raises(refusal_of(spec, common)):
         run(spec, operands)
+
+
+def refusal_of(spec: Spec, dtype: DType) -> type[Exception]:
+    """What a dtype that is not accepted raises."""
+    told = spec.refusal or (dtype.is_complex and spec.complex_refusal)
+    return RuntimeError if told else NotImplementedError

@@ -18,7 +18,7 @@ from .compare import check, rounding_bound
 from .extremes import small_integers
 from .layouts import Layout, layouts
 from .reference import numpy_value
-from .suite import Case, OperatorTests, dtypes_of_variants, refused_dtypes
+from .suite import Case, OperatorTests, dtypes_of_variants, only_floating, only_if, refused_dtypes
 
 SIZES: tuple[dict[str, int], ...] = (
     {"b": 2, "n": 4, "k": 5, "m": 3},
@@ -87,10 +87,9 @@ class ExternTests(OperatorTests):
             for chosen in itertools.product(*(layouts(values.shape, of) for values in arrays)):
                 self.compare(list(chosen), arrays, of)
 
+    @only_if(lambda spec: spec.params)
     def test_params(self, dtype: str) -> None:
         of = DTYPES[dtype]
-        if not self.spec.params:
-            return  # no numbers besides the tensors
         numbers = [0, 1, 2] + ([-1] if of.is_floating or of.lowest else []) + ([0.5] if of.is_floating else [])
         for sizes in SIZES:
             arrays = self.operands(of, sizes)
@@ -98,11 +97,10 @@ class ExternTests(OperatorTests):
             for chosen in itertools.product(numbers, repeat=len(self.spec.params)):
                 self.compare(contiguous, arrays, of, **dict(zip(self.spec.params, chosen, strict=True)))
 
+    @only_floating
     def test_fractions(self, dtype: str) -> None:
         """Rounding errors stay within those of the sum of all products."""
         of = DTYPES[dtype]
-        if not of.is_floating:
-            return  # integers are exact
         random = np.random.default_rng(3)
         arrays = [cast(random.normal(size=shape), of) for shape in self.shapes(SIZES[-1])]
         want = self.want(arrays, of, {})
@@ -110,20 +108,18 @@ class ExternTests(OperatorTests):
         got = self.functional(Case(*(tensor(values, of) for values in arrays)))
         check(got, want, dtype, 0 if of.compute else 1, self.spec.name, bound)
 
+    @only_floating
     def test_special_values(self, dtype: str) -> None:
         of = DTYPES[dtype]
-        if not of.is_floating:
-            return  # there are none
         for place, special in itertools.product(range(len(self.spec.inputs)), (np.nan, np.inf)):
             arrays = self.operands(of, SIZES[0])
             arrays[place].reshape(-1)[0] = special
             self.compare([next(layouts(values.shape)) for values in arrays], arrays, of)
 
+    @only_floating
     def test_an_input_scaled_by_zero_is_not_read(self, dtype: str) -> None:
         """As in BLAS, NaN and infinities in what a parameter of zero multiplies do not reach the result."""
         of = DTYPES[dtype]
-        if not of.is_floating:
-            return  # every integer times zero is zero
         for name, param in itertools.product(self.spec.inputs, self.spec.params):
             if f"{param} * {self.spec.schema_names[name]} " not in f"{self.spec.reference} ":
                 continue

@@ -64,6 +64,8 @@ class Spec:
     """Inputs that may be None; one of them must be given."""
     refusal: bool = False
     """Is a dtype that is not accepted a RuntimeError (else NotImplementedError)?"""
+    complex_refusal: bool = False
+    """Is a complex one?"""
     dtype_argument: bool = False
     refuses_empty: bool = False
     multiplies: bool = False
