@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..dtypes import DTYPES, DType
+from .errors import ExpressionError
 from .functions import SPECIAL
 from .lower import lower
 from .tree import Expr
@@ -87,10 +88,14 @@ def _through_float64(function: Callable[[float], float]) -> Callable[[Array], Ar
 
 
 def _scipy(name: str) -> Callable[..., Array]:
-    """A function that only SciPy has; weaving does not need it."""
+    """A function that only SciPy has, which whoever weaves need not have installed."""
 
     def apply(*operands: Array) -> Array:
-        function = getattr(import_module("scipy.special"), name)
+        try:
+            function = getattr(import_module("scipy.special"), name)
+        except ModuleNotFoundError:
+            message = f"a derivative over '{name}' is compared by SciPy, which is not installed"
+            raise ExpressionError(message, 0, 1, "pip install scipy") from None
         return function(*(operand.astype("float64") for operand in operands))
 
     return apply
