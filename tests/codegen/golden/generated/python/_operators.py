@@ -23,7 +23,7 @@ from .sections import *  # noqa: F403
 from .shapes import *  # noqa: F403
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "572dfb39"
+INTERFACE = "9ac63da7"
 
 _call1 = _lib.call1
 _call2 = _lib.call2
@@ -220,7 +220,10 @@ def add(input, other, *, alpha=1, out=None):
             elif kind is float:
                 h = _call2d(_ADD, input._h, other)
             elif kind is int:
-                h = _call2i(_ADD, input._h, other)
+                try:
+                    h = _call2i(_ADD, input._h, other)
+                except OverflowError:
+                    h = 0.0
             else:
                 h = 0.0
             if h:
@@ -241,7 +244,10 @@ def add_(self, other, *, alpha=1):
         elif kind is float:
             h = _call2d_(_ADD, self._h, other)
         elif kind is int:
-            h = _call2i_(_ADD, self._h, other)
+            try:
+                h = _call2i_(_ADD, self._h, other)
+            except OverflowError:
+                h = 0.0
         else:
             h = 0.0
         if h:
@@ -257,7 +263,10 @@ def __add__(self, other):
         elif kind is float:
             h = _call2d(_ADD, self._h, other)
         elif kind is int:
-            h = _call2i(_ADD, self._h, other)
+            try:
+                h = _call2i(_ADD, self._h, other)
+            except OverflowError:
+                h = 0.0
         else:
             h = 0.0
         if h:
@@ -279,7 +288,10 @@ def __iadd__(self, other):
         elif kind is float:
             h = _call2d_(_ADD, self._h, other)
         elif kind is int:
-            h = _call2i_(_ADD, self._h, other)
+            try:
+                h = _call2i_(_ADD, self._h, other)
+            except OverflowError:
+                h = 0.0
         else:
             h = 0.0
         if h:
@@ -316,7 +328,10 @@ def floor_divide(input, other, *, out=None):
             elif kind is float:
                 h = _call2d(_FLOOR_DIVIDE, input._h, other)
             elif kind is int:
-                h = _call2i(_FLOOR_DIVIDE, input._h, other)
+                try:
+                    h = _call2i(_FLOOR_DIVIDE, input._h, other)
+                except OverflowError:
+                    h = 0.0
             else:
                 h = 0.0
             if h:
@@ -337,7 +352,10 @@ def floor_divide_(self, other):
         elif kind is float:
             h = _call2d_(_FLOOR_DIVIDE, self._h, other)
         elif kind is int:
-            h = _call2i_(_FLOOR_DIVIDE, self._h, other)
+            try:
+                h = _call2i_(_FLOOR_DIVIDE, self._h, other)
+            except OverflowError:
+                h = 0.0
         else:
             h = 0.0
         if h:
@@ -353,7 +371,10 @@ def __floordiv__(self, other):
         elif kind is float:
             h = _call2d(_FLOOR_DIVIDE, self._h, other)
         elif kind is int:
-            h = _call2i(_FLOOR_DIVIDE, self._h, other)
+            try:
+                h = _call2i(_FLOOR_DIVIDE, self._h, other)
+            except OverflowError:
+                h = 0.0
         else:
             h = 0.0
         if h:
@@ -375,7 +396,10 @@ def __ifloordiv__(self, other):
         elif kind is float:
             h = _call2d_(_FLOOR_DIVIDE, self._h, other)
         elif kind is int:
-            h = _call2i_(_FLOOR_DIVIDE, self._h, other)
+            try:
+                h = _call2i_(_FLOOR_DIVIDE, self._h, other)
+            except OverflowError:
+                h = 0.0
         else:
             h = 0.0
         if h:
@@ -412,7 +436,10 @@ def lt(input, other, *, out=None):
             elif kind is float:
                 h = _call2d(_LT, input._h, other)
             elif kind is int:
-                h = _call2i(_LT, input._h, other)
+                try:
+                    h = _call2i(_LT, input._h, other)
+                except OverflowError:
+                    h = 0.0
             else:
                 h = 0.0
             if h:
@@ -433,7 +460,10 @@ def lt_(self, other):
         elif kind is float:
             h = _call2d_(_LT, self._h, other)
         elif kind is int:
-            h = _call2i_(_LT, self._h, other)
+            try:
+                h = _call2i_(_LT, self._h, other)
+            except OverflowError:
+                h = 0.0
         else:
             h = 0.0
         if h:
@@ -449,7 +479,10 @@ def __lt__(self, other):
         elif kind is float:
             h = _call2d(_LT, self._h, other)
         elif kind is int:
-            h = _call2i(_LT, self._h, other)
+            try:
+                h = _call2i(_LT, self._h, other)
+            except OverflowError:
+                h = 0.0
         else:
             h = 0.0
         if h:
