@@ -1,23 +1,27 @@
 """Brings a folder of generated files in line with what the emitters say: new, changed and stale files.
 
 Files are written only when their text changes (so that builds stay incremental), through a temporary file and a
-rename (so that a build never sees half of one).
+rename (so that a build never sees half of one). An entry that merely moved in its file changes nothing: a line more in
+ops.yaml would otherwise compile every operator below it again. Its `#line` directives then name the lines of the time
+when the kernel was compiled, which is when compilers complain.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 KEPT = frozenset({"README.md"})
 """Files in the output folder that codegen does not own."""
+_SOURCE_LINE = re.compile(r'^#line \d+ (?!.*\.c"$)', re.MULTILINE)
 
 
 def stale(files: Mapping[str, str], folder: Path) -> list[str]:
     """Paths whose content on disk is not what it should be: missing, different or left over."""
-    differing = [path for path, text in files.items() if _current(folder / path) != text]
+    differing = [path for path, text in files.items() if _differs(_current(folder / path), text)]
     return sorted([*differing, *_leftovers(files, folder)])
 
 
@@ -30,6 +34,12 @@ def write(files: Mapping[str, str], folder: Path) -> list[str]:
         else:
             (folder / path).unlink()
     return touched
+
+
+def _differs(current: str | None, text: str) -> bool:
+    if current is None or current == text:
+        return current is None
+    return _SOURCE_LINE.sub("#line ", current) != _SOURCE_LINE.sub("#line ", text)
 
 
 def _current(path: Path) -> str | None:

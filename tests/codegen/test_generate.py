@@ -44,6 +44,21 @@ def test_fresh_files_pass_the_check(folder: Path, capsys: pytest.CaptureFixture[
     assert capsys.readouterr() == ("", "")
 
 
+def test_an_entry_that_moved_is_not_compiled_again(tmp_path: Path) -> None:
+    source, output = tmp_path / "ops.yaml", tmp_path / "generated"
+    text = OPS.read_text()
+
+    def touched(changed: str) -> set[str]:
+        source.write_text(changed)
+        before = {path: path.stat().st_ino for path in output.rglob("*.c")}
+        assert main(["--yaml", str(source), "--output", str(output)]) == 0
+        return {path.name for path in output.rglob("*.c") if before.get(path) != path.stat().st_ino}
+
+    assert touched(text)
+    assert touched("# A comment.\n\n" + text) == set()
+    assert touched(text.replace("elementwise: -self", "elementwise: 0 - self")) == {"neg.c"}
+
+
 def test_the_check_names_each_stale_file_and_the_command(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "kernels" / "neg.c").unlink()
     (folder / "kernels" / "removed.c").write_text("left over")
