@@ -128,9 +128,9 @@ class Elementwise:
             return cast(values, DTYPES[spec.fixed[name]])
         keeps_number = spec.keeps_number and name == spec.inputs[-1] and not values.ndim
         converted = cast(values, computation if keeps_number else self.common)
-        # NumPy takes the power of one number 0.5 as a square root, whose zeros and infinities differ.
+        # Copied in full: NumPy takes the power of one number 0.5 as a square root, whose zeros and infinities differ.
         shape = np.broadcast_shapes(*(array.shape for array in self.operands.values()))
-        return np.broadcast_to(cast(converted, computation).astype(wide or holder(computation)), shape)
+        return np.array(np.broadcast_to(cast(converted, computation).astype(wide or holder(computation)), shape))
 
 
 def common_dtype(spec: Spec, operands: Mapping[str, tuple[DType, int]]) -> DType:
