@@ -86,7 +86,17 @@ def test_numbers(spec: Spec) -> None:
         values[last] = number
         if spec.optional:
             values = {spec.inputs[0]: values[spec.inputs[0]], spec.optional[0]: number}
-        compare_call(spec, values, f"{of} {shape} with {number!r}")
+        if takes_number(spec, values):
+            compare_call(spec, values, f"{of} {shape} with {number!r}")
+
+
+def takes_number(spec: Spec, values: dict[str, Any]) -> bool:
+    """Many functions of torch want tensors only, where opweave takes numbers as NumPy does."""
+
+    def call(library: Any) -> Any:
+        return spec.find(library)(*(v[1] if isinstance(v, tuple) else v for v in values.values()), **spec.keywords)
+
+    return "must be Tensor, not" not in str(outcome(call, torch))
 
 
 @pytest.mark.parametrize("symbol", ["+", "-", "*", "/", "//", "%", "**", "<", "==", "!=", ">=", "&", "|", "^"])
