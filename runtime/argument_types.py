@@ -11,11 +11,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from . import handles
-from ._C import lib
-from .arguments import integers, number_handle, type_name
+from .arguments import integers, plain, type_name
 from .dispatch import Op
 from .generators import Generator
-from .handles import OVERFLOW
+from .handles import OVERFLOW, is_integer
 
 WRONG = object()
 """What a reader returns for a value of another type."""
@@ -71,9 +70,12 @@ def _tensor(value: Any) -> Any:
 
 
 def _int(value: Any) -> Any:
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
+    if not is_integer(value):
         return WRONG
-    found = operator.index(value)
+    try:
+        found = operator.index(value)
+    except TypeError:  # arrays and tensors have `__index__`, and most refuse
+        return WRONG
     if not -(2**63) <= found < 2**63:
         raise ValueError(OVERFLOW)
     return found
@@ -83,13 +85,8 @@ def _number(value: Any) -> Any:
     """A Python number; a tensor of one element stands for its value."""
     if isinstance(value, handles.Tensor):
         return value.item() if value.ndim == 0 else WRONG
-    if isinstance(value, (bool, int, float, complex)):
-        return value
-    handle = number_handle(value)  # of a NumPy scalar
-    if not handle:
-        return WRONG
-    lib.release(handle)
-    return value.item()
+    number = plain(value)
+    return number if isinstance(number, (bool, int, float, complex)) else WRONG
 
 
 def _float(value: Any) -> Any:

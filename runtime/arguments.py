@@ -34,8 +34,14 @@ def is_operand(value: Any) -> bool:
     )
 
 
+def plain(value: Any) -> Any:
+    """A NumPy scalar as the Python value that it stands for; anything else as it is."""
+    return value.item() if type(value).__module__ == "numpy" and getattr(value, "shape", None) == () else value
+
+
 def number_handle(value: Any) -> float:
     """A handle that stands for a Python (or NumPy) number, 0.0 when the value is none."""
+    value = plain(value)
     if isinstance(value, bool):
         return lib.number_b(value)
     if isinstance(value, int):
@@ -44,8 +50,6 @@ def number_handle(value: Any) -> float:
         return lib.number_d(value)
     if isinstance(value, complex):
         return lib.number_c(value.real, value.imag)
-    if type(value).__module__ == "numpy" and getattr(value, "shape", None) == ():
-        return number_handle(value.item())
     return 0.0
 
 
@@ -144,7 +148,7 @@ def integers(op: Op, name: str, values: Any, position: int = 1) -> list[int]:
     expected = f"{argument} (position {position}) must be tuple of ints"
     if isinstance(values, (tuple, list)):
         for place, value in enumerate(values):
-            if not place and (isinstance(value, bool) or not hasattr(value, "__index__")):
+            if not place and not is_integer(value):
                 raise TypeError(f"{expected}, but found element of type {type_name(value)} at pos 0")
             if not hasattr(value, "__index__"):
                 got = f"type must be tuple of ints,but got {type_name(value)}"

@@ -18,12 +18,10 @@ from .arguments import separate as separate
 from .dtypes import BY_CODE
 from .dtypes import dtype as dtype_class
 from .errors import raise_pending, take_pending
+from .handles import NONE as NONE
 from .handles import OVERFLOW
 from .return_types import named_results
 from .types import check_placement, memory_order
-
-NONE = -(2**63)
-"""OW_NONE: an integer argument that was not given."""
 
 NEW, INPLACE, OUT = 0, 1, 2
 """ow_mode"""

@@ -12,7 +12,7 @@ from ._C import lib
 from .allocation import allocate
 from .conversion import tensor_of_bytes
 from .dtypes import EXPORTS, get_default_dtype
-from .handles import integer, type_name, wrap
+from .handles import wrap
 from .promotion import promote_types as promoted
 from .shapes import common_shape
 
@@ -33,25 +33,14 @@ MOST_PLACES = 2**33
 """More indices than that fit no memory; without a limit they would fill it before anything is said."""
 
 
-def joined(function: str, tensors: Any, dim: Any, stacked: bool) -> Any:
+def joined(tensors: Sequence[Any], dim: int, stacked: bool) -> Any:
     """The tensors one after the other along `dim`, which is a new dimension when they are stacked."""
-    kind = type(tensors)
-    if kind is not list and kind is not tuple and not isinstance(tensors, (list, tuple)):
-        raise TypeError(
-            f"{function}(): argument 'tensors' (position 1) must be tuple of Tensors, not {type_name(tensors)}"
-        )
-    try:
-        handles = [tensor._h for tensor in tensors]
-    except AttributeError:
-        place = next(place for place, tensor in enumerate(tensors) if not hasattr(tensor, "_h"))
-        raise TypeError(
-            f"expected Tensor as element {place} in argument 0, but got {type_name(tensors[place])}"
-        ) from None
+    handles = [tensor._h for tensor in tensors]
     if not handles:
         if stacked:
             raise RuntimeError("stack expects a non-empty TensorList")
         raise ValueError("opweave.cat(): expected a non-empty list of Tensors")
-    return wrap(lib.join(handles, len(handles), integer(function, "dim", dim, 2), stacked))
+    return wrap(lib.join(handles, len(handles), dim, stacked))
 
 
 def joined_at(function: str, tensors: Any, ndim: int, dim: int) -> Any:
@@ -59,7 +48,7 @@ def joined_at(function: str, tensors: Any, ndim: int, dim: int) -> Any:
     tensors = [raised(tensor, ndim) for tensor in tensors]
     if not tensors:
         raise RuntimeError(f"{function} expects a non-empty TensorList")
-    return joined("cat", tensors, min(dim, tensors[0].ndim - 1), False)
+    return joined(tensors, min(dim, tensors[0].ndim - 1), False)
 
 
 def raised(tensor: Any, ndim: int) -> Any:

@@ -77,20 +77,15 @@ def medians(tensor: Any, dim: int | None, keepdim: bool, ignore_nan: bool) -> An
     """The lower medians along `dim` and where they are first; that of all elements when `dim` is None."""
     if dim is None:
         return _median_of_all(tensor.reshape(-1), ignore_nan)
-    place = wrap_dim(dim, tensor.ndim)
-    lines = tensor if tensor.ndim else tensor.reshape(1)
-    size = lines.size(place)
-    if not size:
-        raise IndexError(f"median(): Expected reduction dim {place} to have non-zero size.")
-    values, indices = sorted_lines(lines, place, False)
+    place, values, indices = _ranked("median", tensor, dim)
+    size = values.size(place)
     # NaN is at the end of a line, the first one first.
     missing = values.isnan().sum(place, keepdim=True)
     if ignore_nan:
         ranks = ((size - 1 - missing) // 2).clamp(0)
     else:
         ranks = (size - missing).masked_fill(missing == 0, (size - 1) // 2)
-    found = (values.gather(place, ranks), indices.gather(place, ranks))
-    return found if keepdim and tensor.ndim else tuple(each.squeeze(place) for each in found)
+    return _picked(values, indices, ranks, place, keepdim and tensor.ndim)
 
 
 def _median_of_all(elements: Any, ignore_nan: bool) -> Any:
@@ -102,12 +97,8 @@ def _median_of_all(elements: Any, ignore_nan: bool) -> Any:
 
 def modes(tensor: Any, dim: int, keepdim: bool) -> tuple[Any, ...]:
     """The smallest of the most frequent values along `dim`, and where they are last; NaN equals nothing."""
-    place = wrap_dim(dim, tensor.ndim)
-    lines = tensor if tensor.ndim else tensor.reshape(1)
-    size = lines.size(place)
-    if not size:
-        raise IndexError(f"mode(): Expected reduction dim {place} to have non-zero size.")
-    values, indices = sorted_lines(lines, place, False)
+    place, values, indices = _ranked("mode", tensor, dim)
+    size = values.size(place)
     # The distance of each value from the first that equals it.
     differs = values.narrow(place, 1, size - 1) != values.narrow(place, 0, size - 1)
     steps = indices.new_ones(indices.shape).cumsum(place) - 1
@@ -115,8 +106,23 @@ def modes(tensor: Any, dim: int, keepdim: bool) -> tuple[Any, ...]:
     starts.narrow(place, 1, size - 1).mul_(differs)
     distances = steps - starts.cummax(place)[0]
     ranks = distances.argmax(place, keepdim=True)
+    return _picked(values, indices, ranks, place, keepdim and tensor.ndim)
+
+
+def _ranked(name: str, tensor: Any, dim: int) -> tuple[int, Any, Any]:
+    """The dimension, and the sorted values along it with their positions."""
+    place = wrap_dim(dim, tensor.ndim)
+    lines = tensor if tensor.ndim else tensor.reshape(1)
+    if not lines.size(place):
+        raise IndexError(f"{name}(): Expected reduction dim {place} to have non-zero size.")
+    values, indices = sorted_lines(lines, place, False)
+    return place, values, indices
+
+
+def _picked(values: Any, indices: Any, ranks: Any, place: int, keepdim: Any) -> tuple[Any, ...]:
+    """One value of each line, and its position."""
     found = (values.gather(place, ranks), indices.gather(place, ranks))
-    return found if keepdim and tensor.ndim else tuple(each.squeeze(place) for each in found)
+    return found if keepdim else tuple(each.squeeze(place) for each in found)
 
 
 # ---- quantiles ----------------------------------------------------------------------------------------------

@@ -81,7 +81,7 @@ def _with_margins(tensor: Any, dim: int, before: int, after: int, margin: Any) -
         parts.insert(0, margin(tensor, dim, before, True))
     if after > 0:
         parts.append(margin(tensor, dim, after, False))
-    return joined("cat", parts, dim, False)
+    return joined(parts, dim, False)
 
 
 def _reflected(tensor: Any, dim: int, count: int, before: bool) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -62,7 +61,7 @@ def rolled(tensor: Any, shifts: Any, dims: Any) -> Any:
         size = tensor.size(place)
         start = -shift % size
         parts = [tensor.narrow(place, start, size - start), tensor.narrow(place, 0, start)]
-        tensor = joined("cat", parts, place, False)
+        tensor = joined(parts, place, False)
     return tensor
 
 
@@ -86,7 +85,6 @@ def turned(tensor: Any, k: int, dims: Sequence[int]) -> Any:
 
 def repeated(tensor: Any, repeats: Sequence[int]) -> Any:
     """The tensor that many times along each dimension; further dimensions stand in front."""
-    repeats = [operator.index(count) for count in repeats]
     new = len(repeats) - tensor.ndim
     if new < 0:
         raise RuntimeError(

@@ -76,8 +76,8 @@ def section_ends(indices_or_sections: Any, size: int) -> list[int]:
             )
         indices_or_sections = indices_or_sections.tolist()
     if isinstance(indices_or_sections, (list, tuple)):
-        return [operator.index(place) for place in indices_or_sections]
-    sections = operator.index(indices_or_sections)
+        return list(indices_or_sections)
+    sections: int = indices_or_sections
     if sections <= 0:
         raise RuntimeError(f"number of sections must be larger than 0, got {sections}")
     check_count(sections)
@@ -87,11 +87,10 @@ def section_ends(indices_or_sections: Any, size: int) -> list[int]:
 
 def even_sections(function: str, indices_or_sections: Any, shape: Sequence[int], dim: int) -> Any:
     """The places or the number of parts, which must divide the dimension."""
-    if hasattr(indices_or_sections, "__index__"):
-        sections = operator.index(indices_or_sections)
-        if not sections or shape[dim] % sections:
-            raise RuntimeError(
-                f"opweave.{function} attempted to split along dimension {dim}, but the size of the dimension "
-                f"{shape[dim]} is not divisible by the split_size {sections}!"
-            )
+    sections = indices_or_sections
+    if isinstance(sections, int) and (not sections or shape[dim] % sections):
+        raise RuntimeError(
+            f"opweave.{function} attempted to split along dimension {dim}, but the size of the dimension "
+            f"{shape[dim]} is not divisible by the split_size {sections}!"
+        )
     return indices_or_sections
