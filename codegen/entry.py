@@ -10,7 +10,7 @@ import keyword
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from . import accepts, arguments, bodies, choices, derivatives, submodules
+from . import accepts, arguments, bodies, choices, derivatives, submodules, tags
 from .dtypes import DTYPE_CLASSES, DTYPES, DType, Promotion, lookup_class
 from .errors import Diagnostics, Span, suggest
 from .fields import Entry, Fields, lacks
@@ -74,7 +74,7 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
     refusal, reference = fields.text(fields.node, "refusal"), fields.text(fields.node, "reference")
     complex_refusal = fields.text(fields.node, "complex_refusal")
     magnitude = fields.text(fields.node, "magnitude")
-    aliases, tags = _aliases(fields), fields.words("tags")
+    aliases, given = _aliases(fields), tags.read(fields, family)
     module = submodules.read(fields)
     if family is not None:
         _check_meaning(fields, family)
@@ -100,7 +100,7 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
         module=module,
         exports=submodules.exports(fields, aliases),
         internal=internal,
-        tags=tuple(tag.value for tag in tags),
+        tags=given,
         updates_self=isinstance(body, Indexing) and INDEXINGS.get(body.routine, False),
         places=_places(entry, aliases, operator),
     )

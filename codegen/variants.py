@@ -70,7 +70,7 @@ def has_inplace(operator: Declaration) -> bool:
         return False
     if operator.family in (Family.ELEMENTWISE, Family.SCAN):
         return first == "self" and (operator.method or operator.internal or has_inplace_argument(operator))
-    if operator.updates_self:
+    if operator.updates_self or "underscore" in operator.tags:
         return operator.method
     return operator.family is Family.EXTERN and operator.method and bool(operator.params)
 

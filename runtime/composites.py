@@ -57,10 +57,7 @@ def store(op: Op, result: Any, out: Any) -> Any:
         return stored if op.results is None else op.results(stored)
     if not isinstance(out, handles.Tensor):
         raise TypeError(f"{op.name}(): argument 'out' must be Tensor, not {type_name(out)}")
-    if not lib.can_cast(lib.dtype(result._h), lib.dtype(out._h)):
-        raise RuntimeError(
-            f"result type {result.dtype.scalar_name} can't be cast to the desired output type {out.dtype.scalar_name}"
-        )
+    _check_cast(result, out)
     if out.shape != result.shape:
         if out.numel():
             warnings.warn(
@@ -71,6 +68,22 @@ def store(op: Op, result: Any, out: Any) -> Any:
         if not lib.resize_(out._h, list(result.shape), result.ndim):
             raise_pending()
     return out.copy_(result)
+
+
+def assign(target: Any, result: Any) -> Any:
+    """The rule of methods in place: the target keeps its shape and dtype."""
+    if target.shape != result.shape:
+        raise RuntimeError(
+            f"output with shape {list(target.shape)} doesn't match the broadcast shape {list(result.shape)}"
+        )
+    _check_cast(result, target)
+    return target.copy_(result)
+
+
+def _check_cast(result: Any, target: Any) -> None:
+    if not lib.can_cast(lib.dtype(result._h), lib.dtype(target._h)):
+        found, wanted = result.dtype.scalar_name, target.dtype.scalar_name
+        raise RuntimeError(f"result type {found} can't be cast to the desired output type {wanted}")
 
 
 def _store_all(op: Op, results: Sequence[Any], out: Any) -> list[Any]:

@@ -329,7 +329,8 @@ def test_given_contents_replace_the_values() -> None:
 
 def test_dtype_is_named_as_it_names_itself() -> None:
     class Float64:
-        is_floating_point = True
+        def __getattr__(self, name: str) -> Any:
+            return getattr(torch.float64, name)
 
         def __str__(self) -> str:
             return "opweave.float64"

@@ -4,24 +4,22 @@ every operator of several inputs. Values are compared as well: operands are roun
 from __future__ import annotations
 
 import itertools
-import math
 from typing import Any
 
 import numpy as np
 import opweave
 import pytest
-from harness.calls import moderate
+from harness.calls import fits, moderate
 from harness.catalog import specs
 from harness.compare import FUNCTION_ULP
 from harness.elementwise import NUMBERS
 from harness.layouts import layouts
-from harness.promotion import common_dtype, operand
 from harness.spec import Spec, chooses
 
 from codegen.dtypes import DTYPES, DType
 
 torch = pytest.importorskip("torch")
-from harness.torch_twin import TORCH_LACKS, Pair, compare, outcome, place  # noqa: E402  (needs torch)
+from harness.torch_twin import TORCH_LACKS, Pair, compare, outcome, place, torch_array  # noqa: E402  (needs torch)
 
 REAL = {name: dtype for name, dtype in DTYPES.items() if not dtype.is_complex}
 MIXING = [spec for spec in specs("elementwise") if len(spec.free) > 1]
@@ -44,9 +42,16 @@ def compare_call(spec: Spec, values: dict[str, Any], what: str) -> None:
         chosen = [v[library is torch] if isinstance(v, tuple) else v for v in values.values()]
         return spec.find(library)(*chosen, **spec.keywords)
 
-    ulp, bound = FUNCTION_ULP if spec.inexact or spec.magnitude else 0, None
+    ulp: float = FUNCTION_ULP if spec.inexact else 0
+    bound: Any = None
+    if spec.magnitude:  # neither is exact where larger numbers cancel
+        ulp, bound = 2 * FUNCTION_ULP, 2.0**-24
     if (spec.name == "floor_divide" or spec.chosen) and "float16" in what:
         ulp, bound = 2, 1  # torch rounds every step to a half
+    want = outcome(call, torch)
+    if spec.name == "zeta" and isinstance(want, torch.Tensor):
+        # The sum of two infinities in torch, where it is that of the larger one's sign, or small beyond its range.
+        bound = np.where(np.isnan(torch_array(want)), np.inf, bound)
     compare(call, f"{spec.name} {what}", ulp, bound, signed_zeros=not chooses(spec))
 
 
@@ -61,12 +66,6 @@ def test_tensors(spec: Spec) -> None:
             compare_call(spec, values, f"{first} {shapes[0]} with {second} {shapes[1]}")
 
 
-def holds(of: DType, number: float) -> bool:
-    if of.is_integer:
-        return of.lowest <= number <= of.highest
-    return abs(number) < 65504 or not math.isfinite(number) or not of.is_floating or of.name != "float16"
-
-
 @pytest.mark.parametrize("spec", MIXING, ids=lambda spec: spec.name)
 def test_numbers(spec: Spec) -> None:
     if spec.name.startswith("logical"):
@@ -79,10 +78,8 @@ def test_numbers(spec: Spec) -> None:
         dtypes = {n: DTYPES[spec.fixed[n]] if n in spec.fixed else of for n in spec.inputs}
         values = operands(spec, dtypes, dict.fromkeys(spec.inputs, shape))
         last = spec.inputs[-1]
-        rank = 0 if shape else 1
-        common = common_dtype([(of, rank), operand(number)])
-        if spec.name in ("pow", "clamp", "where") and not holds(common, number):
-            continue  # an error of torch's, where all other operators wrap the number or make it infinite
+        if spec.name == "where" and of.itemsize == 2 and of.is_floating and not fits(number, of):
+            continue  # torch makes it infinite there, and an error everywhere else
         values[last] = number
         if spec.optional:
             values = {spec.inputs[0]: values[spec.inputs[0]], spec.optional[0]: number}

@@ -38,9 +38,10 @@ class Descriptor:
     cost: float
     defaults: tuple[str, ...]
     param_ends: tuple[str, ...]
-    refuses_common: int
+    refuses_factors: int
     same_dtype: int
     strict_numbers: int
+    fitting_numbers: int
     part: str
     table: str | None
     view: str | None
@@ -83,9 +84,10 @@ def descriptor(operator: Operator) -> Descriptor:
             f"OW_ABSENT_{end.name}" if isinstance(end := ends.get(param.name), End) else "OW_REQUIRED"
             for param in operator.params
         ),
-        refuses_common=int("refuses_common" in operator.tags),
+        refuses_factors=int("refuses_factors" in operator.tags),
         same_dtype=int("same_dtype" in operator.tags),
         strict_numbers=int("strict_numbers" in operator.tags),
+        fitting_numbers=int("fitting_numbers" in operator.tags),
         part=_part(operator),
         # A factory without a value leaves memory as it is and has no loops.
         table=None if isinstance(body, Factory) and body.value is None else _TABLES.get(operator.family),

@@ -133,7 +133,7 @@ def facts(callable: Callable) -> Iterator[tuple[str, object]]:
     yield "reference", reference(operator)
     yield "magnitude", operator.magnitude
     yield "complex_refusal", operator.complex_refusal is not None
-    yield "refuses_common", "refuses_common" in operator.tags
+    yield "refuses_factors", "refuses_factors" in operator.tags
     yield "same_dtype", "same_dtype" in operator.tags
     yield "strict_numbers", "strict_numbers" in operator.tags
     yield "inexact", tuple(dict.fromkeys(dtype.name for dtype in _inexact(operator)))
@@ -148,6 +148,7 @@ def facts(callable: Callable) -> Iterator[tuple[str, object]]:
     yield "refusal", operator.refusal is not None
     yield "dtype_argument", operator.has_dtype_argument
     yield "keeps_number", "opmath_number" in operator.tags
+    yield "fitting_numbers", "fitting_numbers" in operator.tags
     if isinstance(body, Elementwise):
         yield "expressions", _expressions(body)
         yield "fixed", {_python_name(name): dtype.name for name, dtype in body.fixed.items()}

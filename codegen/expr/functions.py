@@ -117,7 +117,7 @@ _add(
 _add("neg", "x", _A, "-1")
 _add(
     "pow", "x y", _A, "where(y == 0, 0, y * x ** (y - 1))", "where((x == 0) & (y >= 0), 0, result * log(x))",
-    c="pow", c_complex=True,
+    c="pow", complex="where(y == 0, 1, where((x == 0) & (real(y) > 0), 0, exp(y * log(x))))",
 )  # fmt: skip
 for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
     _add(_name, "x y", Rule.COMPARISON)
@@ -156,8 +156,14 @@ _add(
     complex="complex(expm1(real(x)) * cos(imag(x)) - 2 * square(sin(0.5 * imag(x))), exp(real(x)) * sin(imag(x)))",
 )  # fmt: skip
 _add("log", "x", _F, "1 / x", c="log", c_complex=True)
-_add("log2", "x", _F, f"1 / (x * {math.log(2)!r})", c="log2", complex="log(x) * 1.4426950408889634")
-_add("log10", "x", _F, f"1 / (x * {math.log(10)!r})", c="log10", complex="log(x) * 0.43429448190325176")
+_add(
+    "log2", "x", _F, f"1 / (x * {math.log(2)!r})", c="log2",
+    complex="complex(real(log(x)) * 1.4426950408889634, imag(log(x)) * 1.4426950408889634)",
+)  # fmt: skip
+_add(
+    "log10", "x", _F, f"1 / (x * {math.log(10)!r})", c="log10",
+    complex="complex(real(log(x)) * 0.43429448190325176, imag(log(x)) * 0.43429448190325176)",
+)  # fmt: skip
 _add(
     "log1p", "x", _F, "1 / (1 + x)", c="log1p",
     complex="complex(where(abs(x) < 0.5, 0.5 * log1p(real(x) * (2 + real(x)) + square(imag(x))), "

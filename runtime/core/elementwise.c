@@ -12,7 +12,8 @@
 
 typedef struct {
     int common;  /* what the inputs promote to */
-    int compute; /* what the loop works in */
+    int taken;   /* what the operator takes them as */
+    int compute; /* what the loop works in: wider, where that dtype has none */
     int result;
     ow_loop loop;
 } resolved;
@@ -48,7 +49,8 @@ static int resolve(const ow_op *op, int common, int default_params, resolved *r)
     const ow_elementwise_table *table = op->tables[ow_level];
     r->common = common;
     r->result = result_dtype(op, common);
-    r->compute = ow_compute_dtype[op->promotion == OW_PROMOTE_ALWAYS_BOOL ? common : promoted_dtype(op, common)];
+    r->taken = op->promotion == OW_PROMOTE_ALWAYS_BOOL ? common : promoted_dtype(op, common);
+    r->compute = ow_compute_dtype[r->taken];
     r->loop = default_params && table->plain[r->compute] ? table->plain[r->compute] : table->general[r->compute];
     if (!r->loop || !(op->dtypes >> common & 1)) return ow_refuse_dtype(op, "", common);
     return 1;
@@ -124,6 +126,11 @@ static ow_tensor *fast(const ow_op *op, ow_tensor *const *inputs, ow_tensor *out
             /* A number does not change the dtype when its category is not above the tensor's. */
             if (k != op->ninputs - 1 || ow_dtype_kinds[t->dtype] > ow_dtype_kinds[compute] || op->natural[k]) return NULL;
             if (!(op->dtypes >> t->dtype & 1) && ow_refusal(op, t->dtype)) return NULL;
+            ow_scalar unused;
+            if (op->fitting_numbers && !ow_load_param(t, compute, &unused)) {
+                *done = 1;
+                return NULL;
+            }
             load_number(t, loaded == compute || op->opmath_number ? loaded : compute, number);
             if (loaded != compute && !op->opmath_number) ow_cast_loop(loaded, compute)(number, 0, number, 0, 1);
             data[k + 1] = number;
@@ -225,6 +232,27 @@ static int check_natural(const ow_op *op, ow_tensor *const *inputs, int common) 
     return 1;
 }
 
+/* A bound of 300 for uint8 would be another one. */
+static int check_fitting(const ow_op *op, ow_tensor *const *inputs, int common) {
+    ow_scalar unused;
+    for (int k = 0; op->fitting_numbers && k < op->ninputs; k++)
+        if (inputs[k] && inputs[k]->flags & OW_NUMBER && !ow_load_param(inputs[k], common, &unused)) return 0;
+    return 1;
+}
+
+/* Refusals that are about the inputs themselves, whatever they promote to. */
+static int check_dtypes(const ow_op *op, ow_tensor *const *inputs) {
+    int refused = -1;
+    for (int k = op->refuses_factors; k < op->ninputs; k++) {
+        if (!inputs[k]) continue;
+        int dtype = inputs[k]->dtype, accepted = op->dtypes >> dtype & 1;
+        if (accepted && op->refuses_factors) return 1;
+        if (!accepted && ow_refusal(op, dtype)) refused = dtype;
+        if (refused >= 0 && !op->refuses_factors) break;
+    }
+    return refused < 0 || ow_refuse_dtype(op, "", refused);
+}
+
 static ow_tensor *check_inputs(const ow_op *op, ow_tensor *const *inputs) {
     int given = 0, optional = 0, dtype = -1; /* of the first tensor */
     for (int k = 0; k < op->ninputs; k++) {
@@ -244,9 +272,7 @@ static ow_tensor *check_inputs(const ow_op *op, ow_tensor *const *inputs) {
         optional += op->absent[k] != OW_REQUIRED;
         given += t && op->absent[k] != OW_REQUIRED;
     }
-    for (int k = 0; !op->refuses_common && k < op->ninputs; k++)
-        if (inputs[k] && !(op->dtypes >> inputs[k]->dtype & 1) && ow_refusal(op, inputs[k]->dtype))
-            return ow_refuse_dtype(op, "", inputs[k]->dtype);
+    if (!check_dtypes(op, inputs)) return NULL;
     if (optional && !given)
         return ow_fail(OW_RUNTIME_ERROR, "%s: At least one of the optional bounds must not be None", op->name);
     return inputs[0];
@@ -346,7 +372,7 @@ ow_tensor *ow_elementwise(const ow_op *op, ow_tensor *const *inputs, ow_tensor *
     ow_iter iter;
     iter.ndim = ow_broadcast_shape(inputs, op->ninputs, iter.shape);
     if (iter.ndim < 0) return NULL;
-    if (!check_natural(op, inputs, common)) return NULL;
+    if (!check_natural(op, inputs, common) || !check_fitting(op, inputs, common)) return NULL;
     if (mode == OW_INPLACE && !check_part(op, out)) return NULL;
     /* Before the dtype itself is refused, as in torch: what cannot be stored need not be computable. */
     if (mode == OW_INPLACE && !check_inplace(op, out, result_dtype(op, common), iter.ndim, iter.shape)) return NULL;
@@ -367,17 +393,23 @@ ow_tensor *ow_elementwise(const ow_op *op, ow_tensor *const *inputs, ow_tensor *
     int computed = written_dtype(op, r.compute);
     iter.itemsize[0] = ow_itemsize(computed);
     iter.cast[0] = result->dtype == computed ? NULL : ow_cast_loop(result->dtype, computed);
+    iter.narrow[0] = NULL;
+    if (computed != r.result && result->dtype != r.result) {
+        iter.narrow[0] = ow_cast_loop(r.result, computed);
+        iter.narrow_size[0] = ow_itemsize(r.result);
+        iter.cast[0] = ow_cast_loop(result->dtype, r.result);
+    }
     _Alignas(16) char single[OW_MAX_INPUTS][OW_MAX_ITEMSIZE]; /* one-element inputs are converted once, not in every chunk */
     for (int k = 0; k < op->ninputs; k++) {
         const ow_tensor *t = inputs[k];
         int wanted = input_dtype(op, k, r.compute);
         iter.itemsize[k + 1] = ow_itemsize(wanted);
         iter.cast[k + 1] = iter.narrow[k + 1] = NULL;
-        int rounds = t && op->fixed[k] == OW_PROMOTED && t->dtype != common && ow_compute_dtype[common] != common;
+        int rounds = t && op->fixed[k] == OW_PROMOTED && t->dtype != r.taken && r.compute != r.taken;
         if (rounds) {
-            iter.narrow[k + 1] = ow_cast_loop(common, wanted);
-            iter.widen[k + 1] = ow_cast_loop(wanted, common);
-            iter.narrow_size = ow_itemsize(common);
+            iter.narrow[k + 1] = ow_cast_loop(r.taken, wanted);
+            iter.widen[k + 1] = ow_cast_loop(wanted, r.taken);
+            iter.narrow_size[k + 1] = ow_itemsize(r.taken);
         }
         if (t && t->numel != 1) {
             ow_iter_operand(&iter, k + 1, t);

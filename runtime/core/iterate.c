@@ -135,8 +135,21 @@ void ow_iter_arrange(ow_iter *iter) {
 /* An operand of another dtype takes that of the result before the wider one, which has the kernel, computes with it. */
 static void round_to_narrow(const ow_iter *iter, int k, char *values, int64_t n) {
     _Alignas(64) char narrow[OW_BLOCK * OW_MAX_ITEMSIZE];
-    iter->narrow[k](narrow, iter->narrow_size, values, iter->itemsize[k], n);
-    iter->widen[k](values, iter->itemsize[k], narrow, iter->narrow_size, n);
+    int64_t size = iter->narrow_size[k];
+    iter->narrow[k](narrow, size, values, iter->itemsize[k], n);
+    iter->widen[k](values, iter->itemsize[k], narrow, size, n);
+}
+
+/* So does the result before it becomes one of the wider dtype of `out`. */
+static void store_result(const ow_iter *iter, char *to, const char *values, int64_t n) {
+    _Alignas(64) char narrow[OW_BLOCK * OW_MAX_ITEMSIZE];
+    int64_t size = iter->itemsize[0];
+    if (iter->narrow[0]) {
+        iter->narrow[0](narrow, iter->narrow_size[0], values, size, n);
+        values = narrow;
+        size = iter->narrow_size[0];
+    }
+    iter->cast[0](to, iter->strides[0][0], values, size, n);
 }
 
 /* One row of n elements through stack buffers: cast in, compute, cast out. */
@@ -165,10 +178,7 @@ static int run_cast_row(const ow_iter *iter, char *const *data, int64_t n, ow_lo
         }
         int result = loop(ptr, stride, count, params, 0);
         if (result) status = result;
-        if (iter->cast[0]) {
-            int64_t step = iter->strides[0][0];
-            iter->cast[0](data[0] + done * step, step, buffer[0], iter->itemsize[0], count);
-        }
+        if (iter->cast[0]) store_result(iter, data[0] + done * iter->strides[0][0], buffer[0], count);
     }
     return status;
 }

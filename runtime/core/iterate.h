@@ -15,9 +15,10 @@ typedef struct ow_iter {
     char *data[OW_MAX_OPERANDS];
     int64_t itemsize[OW_MAX_OPERANDS]; /* of the dtype the loop works in */
     ow_cast cast[OW_MAX_OPERANDS];     /* between the operand's memory and the loop; NULL: the loop reads it in place */
-    ow_cast narrow[OW_MAX_OPERANDS];   /* to the common dtype, which an input takes after its cast (float16), or NULL */
-    ow_cast widen[OW_MAX_OPERANDS];    /* and back (to float32) */
-    int64_t narrow_size;               /* of the common dtype */
+    /* Where the loop stands in for one of a narrower dtype (float16), which an input takes after its cast and a result
+     * before it: casts to that dtype, or NULL, for inputs back to that of the loop, and its size. */
+    ow_cast narrow[OW_MAX_OPERANDS], widen[OW_MAX_OPERANDS];
+    int64_t narrow_size[OW_MAX_OPERANDS];
 } ow_iter;
 
 /* Computes the broadcast of the shapes of `inputs` (NULL entries skipped); -1 with torch's error when impossible. */

@@ -197,9 +197,10 @@ typedef struct ow_op {
     float cost;                    /* time per element, in units of a float32 add: sets the parallel grain */
     double defaults[OW_MAX_PARAMS];
     uint8_t param_ends[OW_MAX_PARAMS]; /* ow_absent: a parameter that is None is a finite end of the result's range */
-    uint8_t refuses_common;            /* `refusal` is about the common dtype, not about each input's */
+    uint8_t refuses_factors;            /* `refusal` is for the inputs after the first, none of which is accepted */
     uint8_t same_dtype;                /* tensors are not promoted: another dtype than the first one's is an error */
     uint8_t strict_numbers;            /* parameters must be of the kind of the result */
+    uint8_t fitting_numbers;           /* numbers among the inputs must fit the common dtype */
     uint8_t part;                      /* ow_part */
     const void *tables[OW_NLEVELS]; /* per instruction-set level: ow_{elementwise,reduce,scan}_table */
     ow_view_function view;

@@ -96,6 +96,8 @@ static int resolve(const ow_op *op, const ow_tensor *self, int dtype, const ow_t
     const ow_reduce_table *table = op->tables[ow_level];
     int asked = dtype >= 0 ? dtype : out ? out->dtype : -1;
     int integral = ow_dtype_kinds[self->dtype] < OW_KIND_FLOATING;
+    if (ow_dtype_kinds[self->dtype] == OW_KIND_COMPLEX && op->complex_refusal && !(op->dtypes >> self->dtype & 1))
+        return ow_refuse_dtype(op, "", self->dtype); /* not even on the way to another dtype */
     if (op->promotion == OW_PROMOTE_BOOL) {
         found->result = asked >= 0 ? asked : self->dtype == OW_UINT8 ? OW_UINT8 : OW_BOOL;
         found->compute = OW_BOOL;

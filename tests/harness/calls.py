@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,7 +15,7 @@ from codegen.dtypes import DTYPES, DType, promote_all
 from . import reference
 from .arrays import Array, cast
 from .compare import check
-from .extremes import extremes, ordinary
+from .extremes import extremes, largest, ordinary
 from .promotion import operand
 from .spec import Spec
 
@@ -86,6 +87,10 @@ def compare_or_refuse(spec: Spec, operands: Mapping[str, Any], values: Mapping[s
         with pytest.raises(RuntimeError):
             run(spec, operands)
         return
+    if spec.fitting_numbers and not all(fits(value, common) for value in operands.values() if is_number(value)):
+        with pytest.raises(RuntimeError, match="without overflow"):
+            run(spec, operands)
+        return
     kinds = [operand(operands[name])[0] for name in spec.free]
     weights = spec.free[2:]  # without dimensions they stand for numbers
     tensors = {
@@ -99,12 +104,26 @@ def compare_or_refuse(spec: Spec, operands: Mapping[str, Any], values: Mapping[s
         return
     if common.name in spec.complex_dtypes:
         return
-    refused = spec.refusal and not spec.refuses_common and any(kind.name not in spec.dtypes for kind in kinds)
-    if common.name in spec.dtypes and not refused:
+    strange = [kind.name not in spec.dtypes for kind in kinds]
+    refused = all(strange[1:]) if spec.refuses_factors else any(strange)
+    if common.name in spec.dtypes and not (spec.refusal and refused):
         compare(spec, operands, values, what)
         return
     with pytest.raises(refusal_of(spec, common)):
         run(spec, operands)
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, (bool, int, float))
+
+
+def fits(number: float, dtype: DType) -> bool:
+    """Is it in the dtype's range? Negative numbers wrap around once into unsigned ones."""
+    if dtype.is_bool or not math.isfinite(number):
+        return True
+    if dtype.is_floating:
+        return abs(number) <= largest(dtype)
+    return (dtype.lowest or -dtype.highest) <= number <= dtype.highest
 
 
 def refusal_of(spec: Spec, dtype: DType) -> type[Exception]:

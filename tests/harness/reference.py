@@ -62,6 +62,11 @@ class Elementwise:
         return promotion.resolve(self.spec, self.common)[0]
 
     @property
+    def taken(self) -> DType:
+        """The dtype to which the operands are rounded."""
+        return self.common if self.spec.promotion == "always_bool" else self.result
+
+    @property
     def result(self) -> DType:
         return promotion.resolve(self.spec, self.common)[1]
 
@@ -112,7 +117,8 @@ class Elementwise:
         return cast(np.broadcast_to(value, shape), self.result)
 
     def _argument(self, name: str, wide: np.dtype[Any] | None) -> Array | None:
-        """Operands are rounded to the common dtype before anything is computed, Python's numbers included."""
+        """Operands are rounded to the dtype that the operator takes before anything is computed, Python's numbers
+        included."""
         spec, computation = self.spec, self.computation
         if name in spec.params:
             number = self.params.get(name, spec.keywords.get(name, spec.params[name]))
@@ -127,7 +133,7 @@ class Elementwise:
         if name in spec.fixed:
             return cast(values, DTYPES[spec.fixed[name]])
         keeps_number = spec.keeps_number and name == spec.inputs[-1] and not values.ndim
-        converted = cast(values, computation if keeps_number else self.common)
+        converted = cast(values, computation if keeps_number else self.taken)
         # Copied in full: NumPy takes the power of one number 0.5 as a square root, whose zeros and infinities differ.
         shape = np.broadcast_shapes(*(array.shape for array in self.operands.values()))
         return np.array(np.broadcast_to(cast(converted, computation).astype(wide or holder(computation)), shape))

@@ -45,12 +45,14 @@ class Spec:
     """Aliases in submodules: module and name."""
     optional_params: tuple[str, ...] = ()
     """Numbers that may be None."""
-    refuses_common: bool = False
-    """Is `refusal` about the dtype that the inputs promote to, not about each input's?"""
+    refuses_factors: bool = False
+    """Is `refusal` about the inputs after the first, one of which must have an accepted dtype?"""
     same_dtype: bool = False
     """Must all tensors have one dtype?"""
     strict_numbers: bool = False
     """Must the numbers be of the kind of the result?"""
+    fitting_numbers: bool = False
+    """Must numbers in place of tensors be in the range of the common dtype?"""
     inplace_argument: bool = False
     function: bool = True
     method: bool = True

@@ -252,9 +252,10 @@ const ow_op ow_op_amax = {
     .cost = 1.0f,
     .defaults = { 0 },
     .param_ends = { 0 },
-    .refuses_common = 0,
+    .refuses_factors = 0,
     .same_dtype = 0,
     .strict_numbers = 0,
+    .fitting_numbers = 0,
     .part = OW_PART_SAME,
     .tables = OW_TABLES(table_amax),
 };

@@ -65,9 +65,10 @@ const ow_op ow_op_full = {
     .cost = 1.0f,
     .defaults = { 0.0 },
     .param_ends = { OW_REQUIRED },
-    .refuses_common = 0,
+    .refuses_factors = 0,
     .same_dtype = 0,
     .strict_numbers = 0,
+    .fitting_numbers = 0,
     .part = OW_PART_SAME,
     .tables = OW_TABLES(table_full),
 };

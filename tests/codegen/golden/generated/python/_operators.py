@@ -16,6 +16,7 @@ from .joining import *  # noqa: F403
 from .normalizing import *  # noqa: F403
 from .ordering import *  # noqa: F403
 from .padding import *  # noqa: F403
+from .promotion import *  # noqa: F403
 from .rearranging import *  # noqa: F403
 from .sampling import *  # noqa: F403
 from .reductions import *  # noqa: F403
@@ -23,7 +24,7 @@ from .sections import *  # noqa: F403
 from .shapes import *  # noqa: F403
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "9ac63da7"
+INTERFACE = "e3d87dbd"
 
 _call1 = _lib.call1
 _call2 = _lib.call2
