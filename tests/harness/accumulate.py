@@ -127,6 +127,8 @@ class AccumulateTests(OperatorTests):
         spec = self.spec
         names = [name for name in spec.dtypes if name != "bool"]
         for source, target in itertools.product(DTYPES, names):
+            if spec.complex_refusal and DTYPES[source].is_complex:
+                continue  # not even on the way to another dtype
             values = cast(np.array([[1, 2, 3, 1, 2]]), DTYPES[source])
             self.compare(tensor(values, DTYPES[source]), values, DTYPES[source], source, dim=1, dtype=target)
         with pytest.raises(TypeError):
