@@ -108,7 +108,7 @@ def _result(operator: Operator) -> str:
         return "Tuple of tensors" + (" that share the memory of the input." if operator.schema.returns_alias else ".")
     if isinstance(operator.body, View) and operator.body.copies:
         return "Tensor that shares the memory of the input where its order allows, else a copy."
-    if operator.family is Family.RANDOM:
+    if operator.schema.name.inplace:
         return "The tensor itself, filled."
     if operator.family is Family.VIEW or operator.schema.returns_alias:
         return "Tensor that shares the memory of the input."

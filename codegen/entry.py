@@ -140,7 +140,7 @@ def _schema(fields: Fields) -> tuple[Scalar | None, FunctionSchema | None]:
     except SchemaError as error:
         fields.report(func.span_at(error.offset, error.length), error.message, error.help)
         return func, None
-    if schema.kind is SchemaKind.INPLACE and "random" in fields.node:
+    if schema.kind is SchemaKind.INPLACE and ("random" in fields.node or "composite" in fields.node):
         return func, schema
     if schema.kind is not SchemaKind.FUNCTIONAL:
         span = func.span_at(schema.name.offset, len(schema.name.identifier))

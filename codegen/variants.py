@@ -84,9 +84,9 @@ def has_out(operator: Declaration) -> bool:
     """`out=`: wherever memory is written anew, unless the result is to be like the input."""
     if is_factory(operator) and operator.schema.self_argument is not None:
         return False
-    if "no_out" in operator.tags or operator.schema.returns_bool:
+    if "no_out" in operator.tags or operator.schema.returns_bool or operator.schema.name.inplace:
         return False
-    return operator.family not in (Family.VIEW, Family.RANDOM) and not operator.schema.returns_alias
+    return operator.family is not Family.VIEW and not operator.schema.returns_alias
 
 
 def is_factory(operator: Declaration) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from . import _loader as _loader  # isort: skip  (loads OpenBLAS, which has to come before the compiled module)
 
 import builtins as _builtins
+from math import e, inf, nan, pi
 from types import ModuleType as _ModuleType
 from typing import Any as _Any
 
@@ -37,11 +38,14 @@ from .types import (
     channels_last_3d,
     contiguous_format,
     device,
+    get_default_device,
     layout,
     memory_format,
     preserve_format,
     strided,
 )
+
+newaxis = None
 
 # Loaded when first asked for: submodules, and names by the module that has them.
 _LAZY_MODULES = ("cpu", "nn", "random", "return_types", "special")

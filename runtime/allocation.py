@@ -18,7 +18,7 @@ from .types import check_placement, device, layout, memory_order
 if TYPE_CHECKING:
     from .tensor import Tensor
 
-__all__ = ["allocate_like", "check_counts", "dtype_or_default"]
+__all__ = ["allocate_like", "check_counts", "dtype_or_default", "empty_strided"]
 
 
 def allocate(shape: Sequence[int], code: int, like: Any = None) -> Any:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "as_strided", "clone", "fill_", "index_put", "index_put_", "is_complex", "is_conj", "is_floating_point",
-    "is_inference", "is_neg", "is_nonzero", "is_same_size", "is_signed", "numel", "resize_as_", "zero_",
+    "is_inference", "is_neg", "is_nonzero", "is_same_size", "is_signed", "numel", "resize_as_", "typename", "zero_",
 ]  # fmt: skip
 
 
@@ -75,6 +75,16 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
 def is_nonzero(input: Tensor) -> bool:
     """Is the only element not zero?"""
     return bool(_receiver("is_nonzero", input))
+
+
+def typename(obj: Any, /) -> str:
+    """The type of a tensor as `Tensor.type` gives it, and of everything else the class with its module."""
+    if isinstance(obj, handles.Tensor):
+        return obj.type()  # type: ignore[no-any-return]
+    named = obj if hasattr(obj, "__qualname__") or hasattr(obj, "__name__") else type(obj)
+    module = getattr(named, "__module__", "") or ""
+    name: str = getattr(named, "__qualname__", None) or named.__name__
+    return name if module in ("", "builtins") else f"{module}.{name}"
 
 
 def is_complex(input: Tensor) -> bool:

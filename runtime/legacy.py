@@ -24,13 +24,14 @@ class tensortype(type):  # noqa: N801 (PyTorch's name)
     dtype: dtype
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        return _made(cls.dtype, False, args, kwargs)
+        return made(cls.dtype, args, kwargs)
 
     def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, handles.Tensor) and instance.dtype is cls.dtype
 
 
-def _made(of: dtype, any_dtype: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def made(of: dtype, args: tuple[Any, ...], kwargs: dict[str, Any], any_dtype: bool = False) -> Any:
+    """A tensor of dtype `of` from such arguments; another tensor need not have it where there is `any_dtype`."""
     given = dict(kwargs)
     check_placement("new", device=given.pop("device", None))
     if not args and len(given) == 1 and next(iter(given)) in ("size", "data"):
@@ -70,8 +71,8 @@ def _of_size(sizes: Any, of: dtype) -> Any:
 
 def _construct(kind: type, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
     """`Tensor(...)` with arguments, in the class `kind`."""
-    made = _made(get_default_dtype(), True, args, kwargs or {})
-    return made if kind is handles.Tensor else made.as_subclass(kind)
+    tensor = made(get_default_dtype(), args, kwargs or {}, any_dtype=True)
+    return tensor if kind is handles.Tensor else tensor.as_subclass(kind)
 
 
 set_constructor(_construct)

@@ -10,7 +10,7 @@ from typing import Any
 from .handles import is_integer, type_name
 from .types import Size
 
-__all__ = ["arange_length", "broadcast_shapes", "moved_dims", "unflattened_sizes", "wrap_dim"]
+__all__ = ["arange_length", "broadcast_shapes", "checked_shape", "moved_dims", "unflattened_sizes", "wrap_dim"]
 
 
 def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
@@ -112,6 +112,21 @@ def unflattened_sizes(sizes: Sequence[int], extent: int, dim: int) -> list[int]:
             "input tensor"
         )
     return [extent // known if size == -1 else size for size in sizes]
+
+
+def checked_shape(indices: Any, shape: Any) -> Size:
+    """What the arguments of `unravel_index` must be; one int is a shape of one dimension."""
+    if indices.is_complex() or indices.is_floating_point() or indices.dtype.scalar_name == "Bool":
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
+    if not isinstance(shape, (int, Sequence)):
+        raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {type(shape)}")
+    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    for size in sizes:
+        if not isinstance(size, int):
+            raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(size)}")
+    if min(sizes, default=0) < 0:
+        raise ValueError(f"'shape' cannot have negative values, but got {sizes}")
+    return Size(sizes)
 
 
 def check_range(start: float, end: float, step: float) -> None:

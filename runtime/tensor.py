@@ -154,12 +154,6 @@ class Tensor(
         """Are the elements to be read as negatives of those in memory? Never: they are computed at once."""
         return False
 
-    def resolve_conj(self) -> Tensor:
-        return self
-
-    def resolve_neg(self) -> Tensor:
-        return self
-
     def get_device(self) -> int:
         """Index of the device; -1 on the CPU."""
         return -1
@@ -192,6 +186,13 @@ class Tensor(
         view = handles.wrap(lib.view0(_DETACH, value._h))
         # The two objects exchange their handles, so that each is freed by the object that has it in the end.
         self._h, view._h = view._h, self._h
+
+    def new(self, *args: Any, **kwargs: Any) -> Tensor:
+        """A tensor of this dtype, from sizes or from values as `FloatTensor` takes them."""
+        from .legacy import made
+
+        tensor: Tensor = made(self.dtype, args, kwargs)
+        return tensor
 
     def as_subclass(self, cls: type[_Kind]) -> _Kind:
         """The same elements as a tensor of class `cls`."""

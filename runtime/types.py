@@ -16,6 +16,7 @@ __all__ = [
     "check_placement",
     "contiguous_format",
     "device",
+    "get_default_device",
     "layout",
     "memory_format",
     "preserve_format",
@@ -141,6 +142,11 @@ def _parse_device(text: str, index: int | None) -> tuple[str, int | None]:
 
 
 CPU = device("cpu")
+
+
+def get_default_device() -> device:
+    """Where tensors are made that are not told where."""
+    return CPU
 
 
 # ---- layouts and memory formats -----------------------------------------------------------------------------

@@ -207,7 +207,8 @@ def _callable(operator: Operator, index: int, package: Package | None) -> Callab
 
 def _arguments(operator: Operator) -> Iterator[tuple[str, int, str | None]]:
     """Name, position (0: by keyword only) and types of a composite's arguments, as the slow path checks them."""
-    for place, parameter in enumerate(variants.parameters(operator), 1):
+    # Of a function the first one is number 1, of a method the one after `self`.
+    for place, parameter in enumerate(variants.parameters(operator), 1 if operator.function else 0):
         position = 0 if parameter.keyword_only else place
         yield parameter.name, position, described(parameter.argument, operator.accepts)
 

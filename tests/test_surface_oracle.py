@@ -1,0 +1,91 @@
+"""Functions that complete torch's surface: constants, spellings of other operators, diagonals."""
+
+from __future__ import annotations
+
+import opweave
+import pytest
+from compare import outcome
+
+torch = pytest.importorskip("torch")
+
+EXPRESSIONS = r"""
+(L.e, L.pi, L.inf, L.newaxis, str(L.nan))
+a[:, L.newaxis]
+L.get_default_device()
+[L.typename(x) for x in (a, i, 3, int, "text")]
+x = L.tensor([1 + 2j]); x.resolve_conj() is x
+L.resolve_conj(a.t())
+L.resolve_neg(a)
+a.resolve_neg()
+L.resolve_conj(3)
+L.selu(a - 2)
+x = a - 2; (L.selu_(x), x)
+L.nn.functional.selu(a - 2, inplace=True)
+L.celu(a - 2, 0.5)
+x = a - 2; (L.celu_(x, alpha=0.5), x)
+L.trace(a)
+i.trace()
+u.view(1, 3).trace()
+(a + 1j).trace()
+e.trace()
+b.trace()
+(i == 1).trace()
+a.to(L.float16).trace()
+L.unravel_index(L.tensor([3, 4]), (2, 3))
+L.unravel_index(zi, [4])
+L.unravel_index(i, 7)
+L.unravel_index(u, (2, 3, 50))
+L.unravel_index(L.tensor([-1, 30]), (2, 3))
+L.unravel_index(zi, ())
+L.unravel_index(zi, L.Size((2, 2)))
+L.unravel_index(a, 7)
+L.unravel_index(i, -7)
+L.unravel_index(i, a)
+L.unravel_index(i, "x")
+L.unravel_index(i, (1.5,))
+a.fill_diagonal_(7)
+a.t().fill_diagonal_(7.5)
+x = L.zeros(7, 3); (x.fill_diagonal_(1, wrap=True) is x, x)
+L.zeros(8, 3).fill_diagonal_(1)
+L.zeros(3, 8).fill_diagonal_(1, True)
+L.zeros(2, 2, 2).fill_diagonal_(3)
+L.zeros(4, 0).fill_diagonal_(3, True)
+i.fill_diagonal_(2.5)
+i.fill_diagonal_(z)
+e.fill_diagonal_(1)
+b.fill_diagonal_(1)
+L.zeros(3).fill_diagonal_(1)
+a.fill_diagonal_("x")
+a.fill_diagonal_(a)
+a.fill_diagonal_(1, 2)
+a.t().narrow_copy(0, 1, 2)
+L.narrow_copy(a, 1, 0, 2)
+L.narrow_copy(a, 1, 0, 2, out=L.zeros(2, 2))
+L.narrow_copy(a, 1, 2, 2)
+L.narrow_copy(a, 1, 5, 2)
+z.narrow_copy(0, 0, 1)
+L.unsafe_split(a, 2, 1)
+a.unsafe_split(0)
+L.unsafe_split(a, "x")
+a.unsafe_split_with_sizes([1, 2], 1)
+L.unsafe_split_with_sizes(a, [1, 1], dim=1)
+a.unsafe_chunk(2, 1)
+L.unsafe_chunk(z, 2)
+i.new([1, 2])
+i.new(2, 0)
+i.new()
+i.new(i)
+a.new(L.Size((0, 2)))
+a.new("x")
+L.zeros(0).new_empty_strided((2, 0), (5, 2))
+i.new_empty_strided((2, 3), (1, 2)).zero_()
+a.new_empty_strided((2,), (1,), dtype=L.int8).zero_()
+a.new_empty_strided((2,), (1, 2))
+a.new_empty_strided("x", (1, 2))
+""".strip().splitlines()
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_as_torch(expression: str) -> None:
+    assert outcome(expression, opweave) == outcome(expression, torch)
