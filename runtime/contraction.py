@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ._C import lib
+from .dispatch import OUT
 from .errors import raise_pending
 from .handles import operator_index
 from .shapes import wrap_dim
@@ -187,14 +188,17 @@ def _product_with_vector(matrix: Any, vector: Any, out: Any) -> None:
     """Few long columns are added up one after the other, while the sums are in the cache; BLAS packs them first."""
     width = len(vector)
     if not 0 < width <= _MOST_COLUMNS:
-        if not lib.call2_out(_MV, matrix._h, vector._h, out._h):
-            raise_pending()
+        _call_out(_MV, matrix, vector, out)
         return
     columns, factors = matrix.unbind(1), vector.unbind(0)
-    if not lib.call2_out(_MUL, columns[0]._h, factors[0]._h, out._h):
-        raise_pending()
+    _call_out(_MUL, columns[0], factors[0], out)
     for column, factor in zip(columns[1:], factors[1:], strict=True):
         out.addcmul_(column, factor)
+
+
+def _call_out(op: int, a: Any, b: Any, out: Any) -> None:
+    if not lib.call(op, a._h, b._h, 0.0, 0.0, 0.0, 0.0, out._h, OUT):
+        raise_pending()
 
 
 def contracted_dims(a: Any, b: Any, dims: Any) -> Any:

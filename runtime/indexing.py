@@ -1,8 +1,8 @@
 """Indexing and assignment: `t[...]` and `t[...] = value`.
 
-One tensor as an index goes straight to the core, and the common basic indices to fast_index.py. All others are read by
-index_parts.py, which gives a view and the index tensors that are left; without any, reading returns the view and an
-assignment copies into it.
+Ints, slices, None and `...` are the affair of core/basic_index.c; index tensors, alone or among whole slices, go
+straight to the core. All other indices are read by index_parts.py, which gives a view and the index tensors that are
+left; without any, reading returns the view and an assignment copies into it.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from . import index_parts
 from ._C import lib
+from ._handle import set_tensor_class, view_of
 from .assignment import Source, write, write_selected
+from .dtypes import EXPORTS
 from .errors import raise_pending, take_pending
-from .fast_index import fast_selectors, fast_view
 from .handles import type_name, wrap
 
 if TYPE_CHECKING:
@@ -37,6 +38,39 @@ def bind(tensor: type) -> None:
     global Tensor
     Tensor = tensor
     index_parts.bind(tensor)
+    set_tensor_class(tensor, subscript)
+
+
+_WHOLE = slice(None)
+_SELECTORS = tuple(EXPORTS[name].code for name in ("int64", "int32", "bool"))
+
+
+def fast_selectors(index: Any) -> list[float] | None:
+    """What the core is given for a tuple of index tensors and whole slices; None for anything else."""
+    if type(index) is not tuple:
+        return None
+    found = []
+    for part in index:
+        if type(part) is Tensor and lib.ndim(part._h) and lib.dtype(part._h) in _SELECTORS:
+            found.append(part._h)
+        elif type(part) is slice and part == _WHOLE:
+            found.append(0.0)
+        else:
+            return None
+    return found if any(found) else None
+
+
+def subscript(self: Any, index: Any) -> TensorType:
+    """`self[index]` for what is more than a view of a tensor without a subclass."""
+    if type(index) is Tensor:
+        handle = lib.index_get1(self._h, index._h)
+    elif selectors := fast_selectors(index):
+        handle = lib.index_get(self._h, selectors, len(selectors))
+        if not handle:
+            take_pending()
+    else:
+        handle = view_of(self._h, index)
+    return wrap(handle or _get(self._h, index), self)
 
 
 class IndexingMethods:
@@ -44,30 +78,16 @@ class IndexingMethods:
 
     __slots__ = ()
 
-    def __getitem__(self: Any, index: Index) -> TensorType:
-        selector: Any = index
-        if type(selector) is Tensor:
-            handle = lib.index_get1(self._h, selector._h)
-        else:
-            handle = fast_view(self._h, index)
-            if not handle and (selectors := fast_selectors(index)):
-                handle = lib.index_get(self._h, selectors, len(selectors))
-                if not handle:
-                    take_pending()
-        if handle:
-            if type(self) is Tensor:
-                t: TensorType = Tensor()
-                t._h = handle
-                return t
-            return wrap(handle, self)
-        return wrap(_get(self._h, index), self)
+    if TYPE_CHECKING:
+
+        def __getitem__(self, index: Index) -> TensorType: ...  # that of class Owner, which goes on to subscript()
 
     def __setitem__(self: Any, index: Index, value: Any) -> None:
         selector: Any = index
         if type(selector) is Tensor and selector.ndim:
             if write_selected(self._h, [selector._h], value):
                 return
-        elif view := fast_view(self._h, index):
+        elif view := view_of(self._h, index):
             try:
                 if write(view, value):
                     return

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import _operators, handles, indexing
 from ._C import lib
-from ._handle import Owner
+from ._handle import Owner, view_of
 from .casts import DtypeMethods
 from .conversion import ConversionMethods
 from .dtypes import BY_CODE, dtype
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["Tensor"]
 
 _dtype = lib.dtype
-_DETACH = handles.operator_index("detach")
 _Kind = TypeVar("_Kind", bound="Tensor")
 
 
@@ -177,13 +176,13 @@ class Tensor(
     @property
     def data(self) -> Tensor:
         """The same elements without history."""
-        return handles.wrap(lib.view0(_DETACH, self._h), self)
+        return handles.wrap(view_of(self._h, ...), self)
 
     @data.setter
     def data(self, value: Tensor) -> None:
         if not isinstance(value, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
-        view = handles.wrap(lib.view0(_DETACH, value._h))
+        view = handles.wrap(view_of(value._h, ...))
         # The two objects exchange their handles, so that each is freed by the object that has it in the end.
         self._h, view._h = view._h, self._h
 
@@ -198,7 +197,7 @@ class Tensor(
         """The same elements as a tensor of class `cls`."""
         if not (isinstance(cls, type) and issubclass(cls, Tensor)):
             raise TypeError(f"as_subclass(): {cls!r} is not a subclass of Tensor")
-        view: Any = handles.wrap(lib.view0(_DETACH, self._h), cls.__new__(cls))
+        view: Any = handles.wrap(view_of(self._h, ...), cls.__new__(cls))
         return view  # type: ignore[no-any-return]
 
     def __len__(self) -> int:

@@ -276,6 +276,19 @@ def test_moments() -> None:
         assert abs(values.var() / variance - 1) < 0.05
 
 
+@pytest.mark.parametrize("dtype", [ow.float32, ow.float64])
+def test_counts_of_strange_arguments_end(dtype: ow.dtype) -> None:
+    """Rejection and inversion repeat until a comparison holds, which no comparison with NaN does."""
+    nan, inf = float("nan"), float("inf")
+    chances = ow.tensor([nan, 0.0, 1e-45, 1e-300, 0.5, 0.99, 1.0, inf, -inf], dtype=dtype)
+    counts = ow.tensor([nan, -inf, 0.0, 0.5, 3.0, 1e6, 1e30, inf], dtype=dtype)
+    found = ow.binomial(counts[:, None].expand(8, 9).contiguous(), chances.expand(8, 9).contiguous())
+    assert bool(found[0, 4:8].isnan().all())
+    assert found[4, 6] == 3
+    assert bool((found[1:3] == 0).all())
+    ow.poisson(ow.tensor([0.0, 1e-45, 9.99, 10.0, 1e30, inf], dtype=dtype))
+
+
 def test_uniform_range_excludes_its_end() -> None:
     for dtype in FLOATS:
         values = ow.empty(20_000, dtype=dtype).uniform_(1, 1.5, generator=seeded())

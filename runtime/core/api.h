@@ -6,37 +6,17 @@
 
 #include <stdint.h>
 
-/* elementwise, extern: new result, one to three tensors; a Python number as the second operand */
-double call1(int32_t op, double a);
-double call2(int32_t op, double a, double b);
-double call2d(int32_t op, double a, double number);
-double call2i(int32_t op, double a, int64_t number);
-double call3(int32_t op, double a, double b, double c);
-/* in place: 1.0 when done */
-double call1_(int32_t op, double a);
-double call2_(int32_t op, double a, double b);
-double call2d_(int32_t op, double a, double number);
-double call2i_(int32_t op, double a, int64_t number);
-/* out=: 1.0 when done */
-double call1_out(int32_t op, double a, double out);
-double call2_out(int32_t op, double a, double b, double out);
-/* everything: absent inputs and default parameters are 0; parameters are number handles; mode is ow_mode */
+/* elementwise, extern: a handle, or 1.0 for a result in place or in `out`; absent inputs and default parameters are 0; parameters are number handles; mode is ow_mode */
 double call(int32_t op, double a, double b, double c, double p, double q, double r, double out, int32_t mode);
 
-double reduce_all(int32_t op, double a);
 double reduce(int32_t op, double a, const int64_t *dims, int32_t ndims, int32_t all, int32_t keepdim, int32_t dtype,
               double out);
 double scan(int32_t op, double a, int64_t dim, int32_t dtype, double out, int32_t mode);
 /* Operators with positions or several results: their number, 0 for none; the handles go to `results`. */
 int32_t several(int32_t op, double a, const int64_t *dims, int32_t ndims, int32_t all, int32_t keepdim, int32_t dtype,
                 double p, double q, double r, double *results);
-double view0(int32_t op, double a);
-double view1(int32_t op, double a, int64_t i);
-double view2(int32_t op, double a, int64_t i, int64_t j);
-double view4(int32_t op, double a, int64_t i, int64_t j, int64_t k, int64_t l);
 double view(int32_t op, double a, int64_t i, int64_t j, int64_t k, int64_t l, const int64_t *list, int32_t n,
             const int64_t *list2, int32_t n2);
-double view_list(int32_t op, double a, const int64_t *list, int32_t n);
 /* numbers in place of parameters; dtype -1: the default one, int64 for integers */
 double factory0(int32_t op, const int64_t *sizes, int32_t ndim, int32_t dtype);
 double factory1d(int32_t op, const int64_t *sizes, int32_t ndim, int32_t dtype, double p);

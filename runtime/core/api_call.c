@@ -6,92 +6,19 @@
 /* Keys of a call's inputs; anything but zero sends the call back to Python's table of handlers. */
 static inline uint32_t keys_of(const ow_tensor *t) { return t ? t->keys : 0; }
 
-static double call_op(int32_t index, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out, ow_mode mode) {
-    const ow_op *op = ow_op_get(index);
+ow_tensor *ow_call(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out, ow_mode mode) {
     uint32_t keys = keys_of(out);
     for (int k = 0; k < op->ninputs; k++) keys |= keys_of(inputs[k]);
-    if (keys) return 0.0;
-    ow_tensor *result = op->family == OW_ELEMENTWISE ? ow_elementwise(op, inputs, params, out, mode)
-                                                     : ow_extern(op, inputs, params, out, mode);
-    if (mode == OW_NEW) return ow_pack(result);
-    return result ? 1.0 : 0.0;
-}
-
-/* A Python number as an operand, without an allocation. Zero strides and no dimensions: only these fields are read. */
-#define NUMBER_ON_STACK(name, code, pointer) \
-    ow_tensor name = {.dtype = code, .flags = OW_NUMBER | OW_CONTIGUOUS | OW_DENSE, .data = (char *)(pointer), .numel = 1}
-
-static double call_number(int32_t op, double a, ow_tensor *number, ow_mode mode) {
-    ow_tensor *self = ow_unpack(a);
-    ow_tensor *inputs[OW_MAX_INPUTS] = {self, number};
-    return call_op(op, inputs, NULL, mode == OW_INPLACE ? self : NULL, mode);
-}
-
-double call1(int32_t op, double a) {
-    ow_tensor *inputs[OW_MAX_INPUTS] = {ow_unpack(a)};
-    return call_op(op, inputs, NULL, NULL, OW_NEW);
-}
-
-double call2(int32_t op, double a, double b) {
-    ow_tensor *inputs[OW_MAX_INPUTS] = {ow_unpack(a), ow_unpack(b)};
-    return call_op(op, inputs, NULL, NULL, OW_NEW);
-}
-
-double call2d(int32_t op, double a, double value) {
-    NUMBER_ON_STACK(number, OW_FLOAT64, &value);
-    return call_number(op, a, &number, OW_NEW);
-}
-
-double call2i(int32_t op, double a, int64_t value) {
-    NUMBER_ON_STACK(number, OW_INT64, &value);
-    return call_number(op, a, &number, OW_NEW);
-}
-
-double call3(int32_t op, double a, double b, double c) {
-    ow_tensor *inputs[OW_MAX_INPUTS] = {ow_unpack(a), ow_unpack(b), ow_unpack(c)};
-    return call_op(op, inputs, NULL, NULL, OW_NEW);
-}
-
-double call1_(int32_t op, double a) {
-    ow_tensor *inputs[OW_MAX_INPUTS] = {ow_unpack(a)};
-    return call_op(op, inputs, NULL, inputs[0], OW_INPLACE);
-}
-
-double call2_(int32_t op, double a, double b) {
-    ow_tensor *inputs[OW_MAX_INPUTS] = {ow_unpack(a), ow_unpack(b)};
-    return call_op(op, inputs, NULL, inputs[0], OW_INPLACE);
-}
-
-double call2d_(int32_t op, double a, double value) {
-    NUMBER_ON_STACK(number, OW_FLOAT64, &value);
-    return call_number(op, a, &number, OW_INPLACE);
-}
-
-double call2i_(int32_t op, double a, int64_t value) {
-    NUMBER_ON_STACK(number, OW_INT64, &value);
-    return call_number(op, a, &number, OW_INPLACE);
-}
-
-double call1_out(int32_t op, double a, double out) {
-    ow_tensor *inputs[OW_MAX_INPUTS] = {ow_unpack(a)};
-    return call_op(op, inputs, NULL, ow_unpack(out), OW_OUT);
-}
-
-double call2_out(int32_t op, double a, double b, double out) {
-    ow_tensor *inputs[OW_MAX_INPUTS] = {ow_unpack(a), ow_unpack(b)};
-    return call_op(op, inputs, NULL, ow_unpack(out), OW_OUT);
+    if (keys) return NULL;
+    return op->family == OW_ELEMENTWISE ? ow_elementwise(op, inputs, params, out, mode)
+                                        : ow_extern(op, inputs, params, out, mode);
 }
 
 double call(int32_t op, double a, double b, double c, double p, double q, double r, double out, int32_t mode) {
     ow_tensor *inputs[OW_MAX_INPUTS] = {ow_unpack(a), ow_unpack(b), ow_unpack(c)};
     ow_tensor *params[OW_MAX_PARAMS] = {ow_unpack(p), ow_unpack(q), ow_unpack(r)};
-    return call_op(op, inputs, params, ow_unpack(out), (ow_mode)mode);
-}
-
-double reduce_all(int32_t op, double a) {
-    ow_tensor *self = ow_unpack(a);
-    if (self->keys) return 0.0;
-    return ow_pack(ow_reduce(ow_op_get(op), self, NULL, 0, 1, 0, -1, NULL));
+    ow_tensor *result = ow_call(ow_op_get(op), inputs, params, ow_unpack(out), (ow_mode)mode);
+    return mode == OW_NEW ? ow_pack(result) : result ? 1.0 : 0.0;
 }
 
 double reduce(int32_t op, double a, const int64_t *dims, int32_t ndims, int32_t all, int32_t keepdim, int32_t dtype,
@@ -119,26 +46,6 @@ int32_t several(int32_t op, double a, const int64_t *dims, int32_t ndims, int32_
     return n;
 }
 
-static double call_view(int32_t op, double a, const int64_t *ints, ow_ints *lists) {
-    ow_tensor *self = ow_unpack(a);
-    if (self->keys) return 0.0;
-    return ow_pack(ow_view_call(ow_op_get(op), self, ints, lists));
-}
-
-double view0(int32_t op, double a) { return call_view(op, a, NULL, NULL); }
-
-double view1(int32_t op, double a, int64_t i) { return call_view(op, a, &i, NULL); }
-
-double view2(int32_t op, double a, int64_t i, int64_t j) {
-    int64_t ints[] = {i, j};
-    return call_view(op, a, ints, NULL);
-}
-
-double view4(int32_t op, double a, int64_t i, int64_t j, int64_t k, int64_t l) {
-    int64_t ints[] = {i, j, k, l};
-    return call_view(op, a, ints, NULL);
-}
-
 static int load_list(ow_ints *to, const int64_t *from, int32_t n) {
     if (n > OW_MAX_DIMS) {
         ow_fail(OW_RUNTIME_ERROR, "a list of %d dimensions exceeds the limit of %d", (int)n, OW_MAX_DIMS);
@@ -153,14 +60,9 @@ double view(int32_t op, double a, int64_t i, int64_t j, int64_t k, int64_t l, co
             const int64_t *list2, int32_t n2) {
     int64_t ints[] = {i, j, k, l};
     ow_ints lists[2];
-    if (!load_list(&lists[0], list, n) || !load_list(&lists[1], list2, n2)) return 0.0;
-    return call_view(op, a, ints, lists);
-}
-
-double view_list(int32_t op, double a, const int64_t *list, int32_t n) {
-    static const int64_t ints[] = {OW_NONE, OW_NONE, OW_NONE, OW_NONE};
-    ow_ints lists[1];
-    return load_list(lists, list, n) ? call_view(op, a, ints, lists) : 0.0;
+    ow_tensor *self = ow_unpack(a);
+    if (self->keys || !load_list(&lists[0], list, n) || !load_list(&lists[1], list2, n2)) return 0.0;
+    return ow_pack(ow_view_call(ow_op_get(op), self, ints, lists));
 }
 
 /* With `n` numbers, which are freed. */

@@ -21,6 +21,10 @@ typedef struct {
 /* Called as constructor(class, arguments, keywords) where a tensor is made with arguments. */
 static PyObject *constructor;
 
+/* The class Tensor, and the function behind `t[index]` for what ow_basic_view() does not know: subscript(t, index). */
+static PyTypeObject *tensor_class;
+static PyObject *subscript;
+
 static PyObject *owner_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     if (constructor && (PyTuple_Size(arguments) > 0 || (keywords && PyDict_Size(keywords) > 0)))
         return PyObject_CallFunctionObjArgs(constructor, type, arguments, keywords ? keywords : Py_None, NULL);
@@ -53,6 +57,42 @@ ow_tensor *ow_handle_of(PyObject *object) {
     if (object) PyErr_SetString(PyExc_TypeError, "expected the handle of a tensor");
     else PyErr_SetString(PyExc_AttributeError, "_h"); /* as Python says of a slot that is not set */
     return NULL;
+}
+
+PyObject *ow_new_owner(ow_tensor *t) {
+    allocfunc allocate = (allocfunc)PyType_GetSlot(tensor_class, Py_tp_alloc);
+    PyObject *made = allocate(tensor_class, 0);
+    PyObject *handle = made ? PyFloat_FromDouble(ow_pack(t)) : NULL;
+    if (!handle) {
+        ow_tensor_free(t);
+        Py_XDECREF(made);
+        return NULL;
+    }
+    ((owner *)made)->handle = handle;
+    return made;
+}
+
+ow_tensor *ow_plain_tensor(PyObject *object) {
+    if (Py_TYPE(object) != tensor_class) return NULL;
+    PyObject *handle = ((owner *)object)->handle;
+    return handle && PyFloat_CheckExact(handle) ? ow_unpack(PyFloat_AsDouble(handle)) : NULL;
+}
+
+static PyObject *owner_subscript(PyObject *self, PyObject *index) {
+    ow_tensor *t = ow_plain_tensor(self), *view = t ? ow_basic_view(t, index) : NULL;
+    if (view) return ow_new_owner(view);
+    return PyObject_CallFunctionObjArgs(subscript, self, index, NULL);
+}
+
+static PyObject *set_tensor_class(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    if (n != 2 || !PyType_Check(arguments[0]))
+        return PyErr_Format(PyExc_TypeError, "set_tensor_class() takes a class and a function");
+    Py_XDECREF(tensor_class);
+    Py_XDECREF(subscript);
+    tensor_class = (PyTypeObject *)Py_NewRef(arguments[0]);
+    subscript = Py_NewRef(arguments[1]);
+    Py_RETURN_NONE;
 }
 
 static PyObject *owner_shape(PyObject *self, void *closure) {
@@ -98,6 +138,7 @@ static PyType_Slot owner_slots[] = {
     {Py_tp_getset, owner_properties},
     {Py_tp_members, owner_members},
     {Py_tp_methods, owner_methods},
+    {Py_mp_subscript, owner_subscript},
     {Py_tp_doc, "Owns the handle of a tensor."},
     {0, NULL},
 };
@@ -121,10 +162,23 @@ static PyObject *strides_of(PyObject *module, PyObject *handle) {
     return t ? ow_strides_of(t) : NULL;
 }
 
+#define FAST(function) (PyCFunction)(void (*)(void))(function)
+
 static PyMethodDef functions[] = {
     {"shape_of", shape_of, METH_O, "The shape; the same object for every tensor of a common shape."},
     {"strides_of", strides_of, METH_O, "The strides; the same object for all tensors that have these."},
     {"set_constructor", set_constructor, METH_O, "Says what makes tensors of arguments."},
+    {"set_tensor_class", FAST(set_tensor_class), METH_FASTCALL,
+     "Says of which class views are, and what `t[index]` does where they do not suffice."},
+    {"view_of", FAST(ow_view_of), METH_FASTCALL,
+     "The handle of the view that an index of ints, slices, None and `...` gives; 0.0 for any other index."},
+    {"call", FAST(ow_call_new), METH_FASTCALL, "A new result of an operator with one to three operands, or None."},
+    {"call_inplace", FAST(ow_call_inplace), METH_FASTCALL, "The first operand, overwritten by the result, or None."},
+    {"call_out", FAST(ow_call_out), METH_FASTCALL, "The tensor before the operands, overwritten by the result, or None."},
+    {"reduce", FAST(ow_call_reduce), METH_FASTCALL, "A reduction over one dimension or all, or None."},
+    {"scan", FAST(ow_call_scan), METH_FASTCALL, "A scan along a dimension, or None."},
+    {"view", FAST(ow_call_view), METH_FASTCALL, "A view by up to four integers, or None."},
+    {"view_list", FAST(ow_call_view_list), METH_FASTCALL, "A view by a list of integers, one integer or None, or None."},
     {"set_size_class", ow_set_size_class, METH_O, "Says of which class shapes are."},
     {"read_array", ow_read_array, METH_O, "A handle over the memory of a NumPy array."},
     {"retain_owner", ow_retain_owner, METH_O, "The number by which the core knows an owner of memory."},

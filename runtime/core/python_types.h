@@ -10,6 +10,12 @@ struct ow_tensor;
 /* The handle of a float; NULL with AttributeError set when there is no object, TypeError for any other one. */
 struct ow_tensor *ow_handle_of(PyObject *object);
 
+/* The tensor of an object of class Tensor itself; NULL for any other object. */
+struct ow_tensor *ow_plain_tensor(PyObject *object);
+
+/* A new object of class Tensor that owns the tensor. */
+PyObject *ow_new_owner(struct ow_tensor *t);
+
 /* NumPy's memory as a tensor and back (array_struct.c). */
 PyObject *ow_read_array(PyObject *module, PyObject *array);
 PyObject *ow_array_struct(const struct ow_tensor *t);
@@ -22,6 +28,19 @@ PyObject *ow_shape_of(const struct ow_tensor *t);
 PyObject *ow_strides_of(const struct ow_tensor *t);
 PyObject *ow_set_size_class(PyObject *module, PyObject *type);
 PyObject *ow_size_base(void);
+
+/* The view that an index of ints, slices, None and `...` gives, or NULL (basic_index.c). */
+struct ow_tensor *ow_basic_view(struct ow_tensor *self, PyObject *index);
+PyObject *ow_view_of(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+
+/* Calls of operators (calls.c). */
+PyObject *ow_call_new(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_inplace(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_out(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_reduce(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_scan(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_view(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_view_list(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 
 /* The elements as nested lists (tolist.c). */
 PyObject *ow_tolist(const struct ow_tensor *t);

@@ -111,7 +111,7 @@ static double binomial_inversion(const binomial_source *s, double count, double 
 static double binomial(const binomial_source *s, double count, double prob) {
     if (count <= 0 || prob <= 0) return 0;
     if (prob >= 1) return count;
-    if (isnan(prob)) return NAN;
+    if (isnan(prob) || isnan(count)) return NAN; /* no sum would ever exceed that count */
     double rarer = prob <= 0.5 ? prob : rounded(s, 1 - prob);
     double found = rounded(s, count * rarer) >= 10 ? binomial_rejection(s, count, rarer)
                                                   : binomial_inversion(s, count, rarer);
