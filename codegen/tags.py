@@ -18,7 +18,7 @@ TAGS: Mapping[str, frozenset[Family]] = {
     "complex_result": _ELEMENTWISE,
     "fitting_numbers": _ELEMENTWISE,
     "flat": _COMPOSITE,
-    "inplace": _ELEMENTWISE,
+    "inplace": _ELEMENTWISE | _COMPOSITE,
     "no_out": _COMPOSITE,
     "opmath_number": _ELEMENTWISE,
     "real_result": _ELEMENTWISE,
@@ -27,7 +27,7 @@ TAGS: Mapping[str, frozenset[Family]] = {
     "separate": _COMPOSITE,
     "single": _COMPOSITE,
     "strict_numbers": _ELEMENTWISE,
-    "underscore": _COMPOSITE,
+    "underscore": frozenset({Family.COMPOSITE, Family.VIEW}),
 }
 """For which bodies each of them has a meaning."""
 

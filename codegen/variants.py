@@ -68,8 +68,10 @@ def has_inplace(operator: Declaration) -> bool:
     first = operator.inputs[0].name if operator.inputs else ""
     if operator.result_names:
         return False
+    if has_inplace_argument(operator):
+        return True
     if operator.family in (Family.ELEMENTWISE, Family.SCAN):
-        return first == "self" and (operator.method or operator.internal or has_inplace_argument(operator))
+        return first == "self" and (operator.method or operator.internal)
     if operator.updates_self or "underscore" in operator.tags:
         return operator.method
     return operator.family is Family.EXTERN and operator.method and bool(operator.params)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .tensor import Tensor
 
 __all__ = [
-    "as_strided", "clone", "fill_", "index_put", "index_put_", "is_complex", "is_conj", "is_floating_point",
+    "clone", "fill_", "index_put", "index_put_", "is_complex", "is_conj", "is_floating_point",
     "is_inference", "is_neg", "is_nonzero", "is_same_size", "is_signed", "numel", "resize_as_", "typename", "zero_",
 ]  # fmt: skip
 
@@ -23,13 +23,6 @@ def _receiver(function: str, value: Any) -> Any:
     if not isinstance(value, handles.Tensor):
         raise TypeError(f"{function}(): argument 'input' (position 1) must be Tensor, not {type_name(value)}")
     return value
-
-
-def as_strided(
-    input: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
-) -> Tensor:
-    """A view of the storage of `input` with this shape, these strides and this position of the first element."""
-    return _receiver("as_strided", input).as_strided(size, stride, storage_offset)  # type: ignore[no-any-return]
 
 
 def clone(input: Tensor, *, memory_format: memory_format = preserve_format) -> Tensor:

@@ -6,14 +6,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 from ._C import lib
 from .dispatch import overloads
 from .dtypes import dtype
 from .errors import raise_pending
-from .handles import integer, integers, shape_of, strides_of, wrap
+from .handles import integer, shape_of, strides_of, wrap
 from .types import Size, contiguous_format, memory_format, memory_order, preserve_format
 
 if TYPE_CHECKING:
@@ -86,24 +85,6 @@ class GeometryMethods:
     def clone(self: Any, *, memory_format: memory_format = preserve_format) -> TensorType:
         """A copy with memory of its own."""
         return wrap(lib.clone_(self._h, -1, memory_order("clone", memory_format)), self)
-
-    def as_strided(
-        self: Any, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
-    ) -> TensorType:
-        """A view of the storage with this shape, these strides and this position of the first element."""
-        sizes = integers("as_strided", "size", (size,))
-        strides = integers("as_strided", "stride", (stride,), 2)
-        if len(sizes) != len(strides):
-            raise RuntimeError("mismatch in length of strides and shape")
-        if strides and min(strides) < 0:
-            raise RuntimeError(
-                f"as_strided: Negative strides are not supported at the moment, got strides: {list(strides)}"
-            )
-        if storage_offset is None:
-            offset = lib.storage_offset(self._h)
-        else:
-            offset = integer("as_strided", "storage_offset", storage_offset, 3)
-        return wrap(lib.as_strided(self._h, sizes, strides, len(sizes), offset, -1), self)
 
     @property
     def T(self: Any) -> TensorType:  # noqa: N802 (PyTorch's name)

@@ -50,6 +50,12 @@ def wrap(handle: float, like: Any = None) -> TensorType:
     return tensor
 
 
+def exchange(tensor: Any, other: Any) -> Any:
+    """Gives two tensors each other's handle, so that each handle is freed by the object that has it in the end."""
+    tensor._h, other._h = other._h, tensor._h
+    return tensor
+
+
 def plain_number(value: Any) -> float:
     """A handle for a float or for an int of 64 bits, the numbers that need no care; 0.0 for everything else."""
     if type(value) is float:

@@ -126,9 +126,7 @@ class MutationMethods:
             strides = packed_strides(sizes, range(len(sizes))) if stride is None else stride
             base = elements.as_strided(sizes, strides, storage_offset)
             view = base if type(base) is handles.Tensor else base.as_subclass(handles.Tensor)
-        # The two objects exchange their handles, so that each is freed by the object that has it in the end.
-        self._h, view._h = view._h, self._h
-        return self
+        return handles.exchange(self, view)
 
     def is_set_to(self: Any, tensor: TensorType) -> bool:
         """Are both the same view of the same memory?"""

@@ -182,9 +182,7 @@ class Tensor(
     def data(self, value: Tensor) -> None:
         if not isinstance(value, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
-        view = handles.wrap(view_of(value._h, ...))
-        # The two objects exchange their handles, so that each is freed by the object that has it in the end.
-        self._h, view._h = view._h, self._h
+        handles.exchange(self, handles.wrap(view_of(value._h, ...)))
 
     def new(self, *args: Any, **kwargs: Any) -> Tensor:
         """A tensor of this dtype, from sizes or from values as `FloatTensor` takes them."""

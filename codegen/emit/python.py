@@ -38,6 +38,7 @@ class Callable:
     inputs: tuple[str, ...]
     params: tuple[str, ...]
     names: tuple[str, ...]
+    passed: tuple[str, ...]
     ints: tuple[str, ...]
     used_ints: tuple[str, ...]
     lists: tuple[str, ...]
@@ -58,6 +59,7 @@ class Callable:
     one_dim: bool
     has_out: bool
     inplace: bool
+    returns_view: bool
     method: bool
     function: bool
     aliases: tuple[str, ...]
@@ -157,6 +159,7 @@ def _callable(operator: Operator, index: int, package: Package | None) -> Callab
         inputs=inputs,
         params=tuple(p.name for p in scalars),
         names=tuple(p.name for p in parameters),
+        passed=tuple(f"{p.name}={p.name}" if p.keyword_only else p.name for p in parameters),
         ints=tuple(p.name for p in rest if not p.argument.is_list),
         used_ints=tuple(p.name for p in rest if not p.argument.is_list and p.argument.name not in operator.unused),
         lists=tuple(p.name for p in rest if p.argument.is_list),
@@ -177,6 +180,7 @@ def _callable(operator: Operator, index: int, package: Package | None) -> Callab
         one_dim=not _takes_several_dims(operator),
         has_out=variants.has_out(operator),
         inplace=variants.has_inplace(operator),
+        returns_view=operator.schema.returns_alias,
         method=operator.method,
         function=bool(variants.function_names(operator)),
         aliases=operator.aliases,

@@ -149,6 +149,16 @@ class ViewTests(OperatorTests):
             result.logical_not_()
             assert (array(base) != before).any(), f"{self.spec.name}{case}"
 
+    def check_inplace(self, name: str, case: Case) -> None:
+        """The receiver becomes the view of its own memory that the functional form gives."""
+        x, *rest = case.arguments
+        target = x.as_strided(x.shape, x.stride())
+        want = self.functional(case)
+        assert getattr(target, name)(*rest, **case.keywords) is target
+        assert target.stride() == want.stride()
+        assert target.data_ptr() == want.data_ptr()
+        check_same(target, want, f"{name}{case}")
+
     def test_out(self) -> None:
         with pytest.raises(TypeError):
             self.functional(self.variant_cases()[0], out=opweave.zeros(()))

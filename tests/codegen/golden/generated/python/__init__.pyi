@@ -34,7 +34,7 @@ from .allocation import empty_permuted, empty_strided
 from .construct import as_tensor, asarray, is_tensor, scalar_tensor, tensor
 from .dtypes import dtype, get_default_dtype, set_default_dtype
 from .errors import LinAlgError, OutOfMemoryError
-from .functions import as_strided, clone, fill_, index_put, index_put_, is_complex, is_conj, is_floating_point, is_inference, is_neg, is_nonzero, is_same_size, is_signed, numel, resize_as_, typename, zero_
+from .functions import clone, fill_, index_put, index_put_, is_complex, is_conj, is_floating_point, is_inference, is_neg, is_nonzero, is_same_size, is_signed, numel, resize_as_, typename, zero_
 from .generators import Generator, default_generator
 from .interchange import from_dlpack, from_numpy, frombuffer
 from .limits import finfo, iinfo
@@ -90,7 +90,6 @@ __all__ = [
     "Tensor",
     "TypedStorage",
     "UntypedStorage",
-    "as_strided",
     "as_tensor",
     "asarray",
     "broadcast_shapes",

@@ -7,6 +7,7 @@ from . import composites as _composites
 from . import dispatch as _dispatch
 from . import indexing_calls as _indexing_calls
 from . import random_calls as _random_calls
+from . import restriding as _restriding
 from . import several as _several
 from .allocation import *  # noqa: F403  (for composites, as the next ones)
 from .arrays import *  # noqa: F403
@@ -21,6 +22,7 @@ from .promotion import *  # noqa: F403
 from .rearranging import *  # noqa: F403
 from .sampling import *  # noqa: F403
 from .reductions import *  # noqa: F403
+from .restriding import *  # noqa: F403
 from .sections import *  # noqa: F403
 from .shapes import *  # noqa: F403
 

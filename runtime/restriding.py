@@ -1,0 +1,40 @@
+"""Views by strides, and views in place: tensors that become views of their own memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ._C import lib
+from .handles import exchange, wrap
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+__all__ = ["strided_view"]
+
+
+def strided_view(tensor: Any, size: Sequence[int], stride: Sequence[int], storage_offset: int | None) -> Tensor:
+    """A view of the storage with this shape, these strides and this position of the first element."""
+    if len(size) != len(stride):
+        raise RuntimeError("mismatch in length of strides and shape")
+    if stride and min(stride) < 0:
+        raise RuntimeError(
+            f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}"
+        )
+    offset = lib.storage_offset(tensor._h) if storage_offset is None else storage_offset
+    return wrap(lib.as_strided(tensor._h, size, stride, len(size), offset, -1), tensor)
+
+
+def become(view: Callable[..., Any], tensor: Any, *arguments: Any) -> Any:
+    """Makes `tensor` what `view` gives of it."""
+    name = view.__name__
+    try:
+        result = view(tensor, *arguments)
+    except (RuntimeError, TypeError) as error:
+        # Messages begin with the name of the function that was called, which is the one in place.
+        rest = str(error).removeprefix(f"{name}()")
+        if rest == str(error):
+            raise
+        raise type(error)(f"{name}_(){rest}") from None
+    return exchange(tensor, result)
