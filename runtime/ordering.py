@@ -28,6 +28,14 @@ def sorted_lines(tensor: Any, dim: int, descending: bool) -> tuple[Any, Any]:
     return _order(tensor, place, None, descending, values, indices)
 
 
+def sorted_values(vector: Any) -> Any:
+    """The elements of a vector in order."""
+    values = allocate(shape_of(vector._h), lib.dtype(vector._h))
+    if not lib.order(vector._h, 0, vector.size(0), False, values._h, 0.0):
+        raise_pending()
+    return values
+
+
 def _order(tensor: Any, place: int, keep: int | None, descending: bool, values: Any, indices: Any) -> tuple[Any, Any]:
     if not tensor.ndim:
         values.copy_(tensor)

@@ -102,7 +102,7 @@ def methods(operator: Operator) -> list[Stub]:
 
 def _result(operator: Operator) -> str:
     if (isinstance(operator.body, Reduce) and operator.body.pairwise) or "flat" in operator.tags:
-        return "Any"  # one tensor, or values and positions: that depends on `dim`
+        return "Any"  # one tensor, or several: that depends on the arguments
     if operator.result_names:
         return f"_{operator.name}_results"
     if operator.schema.returns_bool:

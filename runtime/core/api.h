@@ -34,7 +34,7 @@ double index_get1(double t, double index);
 double index_put(double t, const double *indices, int32_t n, double values, int32_t accumulate); /* 1.0 when done */
 /* several tensors along `dim`, which is new when they are stacked */
 double join(const double *tensors, int32_t n, int64_t dim, int32_t stacked);
-/* the first `keep` of every line along `dim` in order, and where they were; 1.0 when done */
+/* the first `keep` of every line along `dim` in order, and where they were unless `indices` is 0; 1.0 when done */
 double order(double t, int64_t dim, int64_t keep, int32_t descending, double values, double indices);
 
 /* random numbers, in place: up to two tensors, two numbers and two integers, of which `given` ones were given; 1.0 when

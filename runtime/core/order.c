@@ -6,6 +6,7 @@
 #include "api.h"
 #include "driver.h"
 #include "keys.h"
+#include "order_long.h"
 
 /* Keys of up to four bytes share a word with their position; larger ones stand beside it. */
 typedef struct {
@@ -28,13 +29,6 @@ typedef struct {
 #define KEY_BYTES 8
 #define NAME(f) wide_##f
 #include "radix.h"
-
-/* Keys are made by integer arithmetic, whose results are the same at every level of instruction set. */
-#if defined __x86_64__ && defined __gnu_linux__ && __GNUC__ >= 12 && !defined __clang__ && !defined __SANITIZE_ADDRESS__
-#define OW_CLONES __attribute__((target_clones("default", "avx2", "arch=skylake-avx512")))
-#else
-#define OW_CLONES
-#endif
 
 enum { KEY_BLOCK = 256, LEAST_KEPT = 1024 };
 
@@ -87,12 +81,12 @@ OW_CLONES static void *order_line(const ordering *o, const char *x, int64_t stri
     for (int64_t j = 0; j < o->keep; j++) {                                                                            \
         int64_t place = o->narrow ? (int64_t)(uint32_t)((const uint64_t *)sorted)[j] : ((const wide *)sorted)[j].place; \
         *(type *)(values + j * to) = *(const type *)(x + place * from);                                                \
-        *(int64_t *)(indices + j * to_index) = place;                                                                  \
+        if (indices) *(int64_t *)(indices + j * to_index) = place;                                                     \
     }
 
 static void store_line(const ordering *o, const void *sorted, const char *x, char *values, char *indices) {
     int64_t size = ow_itemsize(o->self->dtype), from = o->self->strides[o->dim] * size;
-    int64_t to = o->values->strides[o->dim] * size, to_index = o->indices->strides[o->dim] * 8;
+    int64_t to = o->values->strides[o->dim] * size, to_index = o->indices ? o->indices->strides[o->dim] * 8 : 0;
     if (size == 1) FETCH(uint8_t)
     else if (size == 2) FETCH(uint16_t)
     else if (size == 4) FETCH(uint32_t)
@@ -119,7 +113,8 @@ static void order_lines(void *context, int64_t begin, int64_t end) {
     for (int64_t line = begin; line < end; line++) {
         const char *x = line_start(o->self, o->dim, line);
         const void *sorted = order_line(o, x, stride, memory, &count);
-        store_line(o, sorted, x, line_start(o->values, o->dim, line), line_start(o->indices, o->dim, line));
+        char *indices = o->indices ? line_start(o->indices, o->dim, line) : NULL;
+        store_line(o, sorted, x, line_start(o->values, o->dim, line), indices);
     }
 }
 
@@ -128,6 +123,10 @@ double order(double t, int64_t dim, int64_t keep, int32_t descending, double val
     if (x->keys) return 0.0;
     int64_t n = x->sizes[dim], lines = n ? x->numel / n : 0;
     if (!lines || !keep) return 1.0;
+    if (lines == 1 && keep == n && n >= OW_LONG_LINE) {
+        if (ow_order_long(x, (int)dim, descending, ow_unpack(values), ow_unpack(indices))) return 1.0;
+        if (ow_error_pending()) return 0.0;
+    }
     int bytes = (int)ow_itemsize(x->dtype), narrow = bytes <= 4 && n <= UINT32_MAX;
     ordering o = {.self = x, .values = ow_unpack(values), .indices = ow_unpack(indices), .dim = (int)dim};
     o.n = n;

@@ -14,6 +14,7 @@ from .arrays import *  # noqa: F403
 from .complex_views import *  # noqa: F403
 from .contraction import *  # noqa: F403
 from .counting import *  # noqa: F403
+from .distinct import *  # noqa: F403
 from .joining import *  # noqa: F403
 from .normalizing import *  # noqa: F403
 from .ordering import *  # noqa: F403

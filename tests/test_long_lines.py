@@ -1,0 +1,58 @@
+"""Lines long enough for several threads to sort, against NumPy: every dtype, narrow and wide ranges, both orders."""
+
+from __future__ import annotations
+
+import numpy as np
+import opweave
+import pytest
+
+COUNT = 40_000
+INTEGERS = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
+DTYPES = ("bool", *INTEGERS, "float16", "float32", "float64")
+
+
+def numbers(dtype: str, spread: str) -> np.ndarray:
+    random = np.random.default_rng(0)
+    of = np.dtype(dtype)
+    if of.kind == "b":
+        return random.integers(0, 2, COUNT).astype(of)
+    if of.kind == "f":
+        values = random.standard_normal(COUNT).astype(of)
+        return values if spread == "wide" else np.round(values * 4) * np.copysign(of.type(1), values)
+    bounds = np.iinfo(of)
+    low, high = (bounds.min, bounds.max) if spread == "wide" else (bounds.min, bounds.min + 90)
+    return random.integers(low, high, COUNT, dtype=of, endpoint=True)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("spread", ["wide", "narrow"])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_sorted(dtype: str, spread: str, threads: int) -> None:
+    values = numbers(dtype, spread)
+    if values.dtype.kind == "f":
+        values[::1000] = np.nan
+    before = opweave.get_num_threads()
+    opweave.set_num_threads(threads)
+    try:
+        x = opweave.from_numpy(values)
+        for line in (x, opweave.stack((x, x), 1)[:, 1]):
+            got, places = line.sort(stable=True)
+            order = np.argsort(values, kind="stable")
+            assert np.array_equal(places.numpy(), order)
+            assert got.numpy().tobytes() == values[order].tobytes()
+            assert line.unique().numpy().tobytes() == values[order][first_of_equals(values[order])].tobytes()
+        _, places = x.sort(stable=True, descending=True)
+        backwards = COUNT - 1 - np.argsort(values[::-1], kind="stable")[::-1]
+        assert np.array_equal(places.numpy(), backwards)
+    finally:
+        opweave.set_num_threads(before)
+
+
+def first_of_equals(ordered: np.ndarray) -> np.ndarray:
+    return np.concatenate(([True], ordered[1:] != ordered[:-1]))
+
+
+def test_all_equal() -> None:
+    values, places = opweave.full((COUNT,), -7).sort()
+    assert (values == -7).all()
+    assert (places == opweave.arange(COUNT)).all()
