@@ -101,9 +101,10 @@ def _check_result(entry: Entry) -> None:
 
 
 def _check_named(entry: Entry) -> None:
-    """Several results are tensors with names."""
+    """Several results are tensors with names; those of a composite may be lists of tensors."""
     for result in entry.schema.returns:
-        if not result.is_tensor or result.name is None:
+        listed = result.is_tensor_list and entry.family is Family.COMPOSITE
+        if not (result.is_tensor or listed) or result.name is None:
             span = entry.func.span_at(result.offset, len(str(result)))
             entry.report(span, "one of several results is a Tensor with a name", "(Tensor values, Tensor indices)")
 

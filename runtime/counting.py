@@ -1,4 +1,4 @@
-"""Histograms, for the composites `histc`, `histogram` and `bincount`; messages are those of torch."""
+"""Histograms, for the composites `histc`, `histogram`, `histogramdd` and `bincount`; messages are those of torch."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from .arrays import array_of, tensor_of
 
-__all__ = ["counted_bins", "counted_values", "histogram_of"]
+__all__ = ["counted_bins", "counted_values", "histogram_of", "histogram_of_points"]
 
 
 def _bounds(function: str, array: Any, low: float, high: float) -> tuple[float, float]:
@@ -75,6 +75,76 @@ def histogram_of(tensor: Any, bins: Any, range: Sequence[float] | None, weight: 
     if density:
         counts = counts / numpy.diff(edges) / counts.sum()
     return tensor_of(counts.astype(array.dtype)), tensor_of(edges.copy())
+
+
+def histogram_of_points(
+    tensor: Any, bins: Any, range: Sequence[float] | None, weight: Any, density: bool
+) -> tuple[Any, tuple[Any, ...]]:
+    """Sums of the weights (1 without them) in each cell of a grid, and the edges along each coordinate."""
+    import numpy
+
+    name = "opweave.histogramdd: "
+    if not tensor.dtype.is_floating_point:
+        raise NotImplementedError(f"\"histogramdd\" not implemented for '{tensor.dtype.scalar_name}'")
+    if tensor.ndim < 2:
+        raise RuntimeError(f"{name}input tensor should have at least 2 dimensions")
+    if weight is not None and weight.shape != tensor.shape[:-1]:
+        raise RuntimeError(
+            f"{name}if weight tensor is provided it should have the same shape as the input tensor excluding its "
+            f"innermost dimension, but got input with shape {list(tensor.shape)} and weight with shape "
+            f"{list(weight.shape)}"
+        )
+    array = array_of(tensor.reshape(-1, tensor.size(-1)), wide=True)
+    edges = _grid(name, tensor.dtype, array, bins, range)
+    weights = None if weight is None else array_of(weight.reshape(-1), wide=True)
+    counts, _ = numpy.histogramdd(array, edges, weights=weights, density=density)
+    results = [tensor_of(numpy.ascontiguousarray(each.astype(array.dtype))) for each in (counts, *edges)]
+    return results[0].to(tensor.dtype), tuple(each.to(tensor.dtype) for each in results[1:])
+
+
+def _grid(name: str, of: Any, array: Any, bins: Any, range: Sequence[float] | None) -> list[Any]:
+    """The edges of the bins along each coordinate."""
+    import numpy
+
+    width = array.shape[1]
+    sizes = [bins] * width if isinstance(bins, int) else list(bins)
+    if sizes and hasattr(sizes[0], "_h"):
+        return _given_edges(name, of, sizes, width)
+    if len(sizes) != width:
+        raise RuntimeError("histogramdd: The size of bins must be equal to the innermost dimension of the input.")
+    if range is not None and len(range) != 2 * width:
+        raise RuntimeError(
+            f"{name}for a {width}-dimensional histogram range should have {2 * width} elements, but got {len(range)}"
+        )
+    edges = []
+    for dim, size in enumerate(sizes):
+        if size <= 0:
+            raise RuntimeError(f"opweave.histogram(): bins must be > 0, but got {size} for dimension {dim}")
+        low, high = (0.0, 0.0 if len(array) else 1.0) if range is None else range[2 * dim : 2 * dim + 2]
+        if low > high:
+            raise RuntimeError(f"{name}min should not exceed max, but got min {low:g} max {high:g} for dimension {dim}")
+        low, high = _bounds("opweave.histogram", array[:, dim] if range is None else array[:0, dim], low, high)
+        edges.append(numpy.linspace(low, high, size + 1).astype(array.dtype))
+    return edges
+
+
+def _given_edges(name: str, of: Any, tensors: Sequence[Any], width: int) -> list[Any]:
+    if len(tensors) != width:
+        raise RuntimeError(
+            f"{name}expected {width} sequences of bin edges for a {width}-dimensional histogram but got {len(tensors)}"
+        )
+    for dim, tensor in enumerate(tensors):
+        if tensor.dtype is not of:
+            raise RuntimeError(
+                f"{name}input tensor and bins tensors should have the same dtype, but got input with dtype "
+                f"{of.scalar_name.lower()} and bins for dimension {dim} with dtype {tensor.dtype.scalar_name.lower()}"
+            )
+        if tensor.ndim != 1:
+            raise RuntimeError(
+                f"{name}bins tensor should have one dimension, but got {tensor.ndim} dimensions in the bins tensor for "
+                f"dimension {dim}"
+            )
+    return [array_of(tensor, wide=True) for tensor in tensors]
 
 
 def counted_values(tensor: Any, weights: Any, minlength: int) -> Any:

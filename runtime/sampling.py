@@ -8,6 +8,8 @@ from .handles import integer, type_name
 
 __all__ = [
     "check_binomial",
+    "check_multinomial",
+    "check_weights",
     "normal_size",
     "permutation_size",
     "randint_high",
@@ -41,6 +43,9 @@ def _has_no_low(low: Any, high: Any, size: Any) -> bool:
     return size is None or low is None or high is None
 
 
+_NO_WEIGHT = "invalid multinomial distribution (sum of probabilities <= 0)"
+
+
 # ---- others --------------------------------------------------------------------------------------------------
 
 
@@ -71,3 +76,28 @@ def check_binomial(count: Any, prob: Any) -> None:
             raise ValueError(f"binomial only supports floating-point dtypes for {name}, got: {value.dtype.scalar_name}")
     if count.dtype is not prob.dtype:
         raise RuntimeError(f"Found dtype {prob.dtype.scalar_name} but expected {count.dtype.scalar_name}")
+
+
+def check_multinomial(weights: Any, count: int, replacement: bool) -> None:
+    if weights.ndim not in (1, 2):
+        raise RuntimeError("prob_dist must be 1 or 2 dim")
+    if not weights.is_floating_point():
+        raise RuntimeError(
+            f"multinomial only supports floating-point dtypes for input, got: {weights.dtype.scalar_name}"
+        )
+    if count <= 0:
+        raise RuntimeError("cannot sample n_sample <= 0 samples")
+    categories = weights.size(-1)
+    if count > categories and not replacement:
+        raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+    if categories > 2**24:
+        raise RuntimeError("number of categories cannot exceed 2^24")
+    if not categories and (weights.ndim == 1 or weights.size(0)):
+        raise RuntimeError(_NO_WEIGHT)
+
+
+def check_weights(weights: Any) -> None:
+    if not ((weights >= 0) & (weights < float("inf"))).all():
+        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+    if not weights.any(-1).all():
+        raise RuntimeError(_NO_WEIGHT)

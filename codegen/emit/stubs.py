@@ -32,7 +32,7 @@ def emit(operators: Sequence[Operator], source: str, output: str, package: str |
         "operators.pyi.j2",
         source,
         output,
-        results=[(operator.name, operator.result_names) for operator in operators if operator.result_names],
+        results=[(operator.name, _fields(operator)) for operator in operators if operator.result_names],
         functions=[stub for operator in operators for stub in functions(operator)],
         exported=_exported(operators),
         methods=[stub for operator in operators for stub in methods(operator)],
@@ -110,6 +110,12 @@ def _result(operator: Operator) -> str:
     if len(operator.schema.returns) > 1:
         return f"tuple[{', '.join('Tensor' for _ in operator.schema.returns)}]"
     return "tuple[Tensor, ...]" if operator.returns_list else "Tensor"
+
+
+def _fields(operator: Operator) -> list[tuple[str, str]]:
+    """Names and types of the results that are a named tuple."""
+    kinds = ["tuple[Tensor, ...]" if each.is_tensor_list else "Tensor" for each in operator.schema.returns]
+    return list(zip(operator.result_names, kinds, strict=True))
 
 
 def _summary(operator: Operator) -> str:

@@ -11,11 +11,14 @@ from . import restriding as _restriding
 from . import several as _several
 from .allocation import *  # noqa: F403  (for composites, as the next ones)
 from .arrays import *  # noqa: F403
+from .chains import *  # noqa: F403
 from .complex_views import *  # noqa: F403
 from .contraction import *  # noqa: F403
 from .counting import *  # noqa: F403
+from .covariance import *  # noqa: F403
 from .distinct import *  # noqa: F403
 from .joining import *  # noqa: F403
+from .losses import *  # noqa: F403
 from .normalizing import *  # noqa: F403
 from .ordering import *  # noqa: F403
 from .padding import *  # noqa: F403

@@ -1,0 +1,49 @@
+"""What losses of torch.nn.functional have in common: checks of targets, weights, and the mean or the sum."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+__all__ = ["check_targets", "reduced_loss", "reduction_word", "weighted"]
+
+
+def check_targets(input: Any, target: Any) -> None:
+    """Warns where the shapes differ: most often a dimension of size one is missing."""
+    if input.shape != target.shape:
+        warnings.warn(
+            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will "
+            "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
+            stacklevel=4,
+        )
+
+
+def reduction_word(reduction: str, size_average: bool | None = None, reduce: bool | None = None) -> str:
+    """What becomes of the losses: `none`, `mean` or `sum`, of which the older arguments speak as well."""
+    if size_average is not None or reduce is not None:
+        reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
+        warnings.warn(
+            f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
+            stacklevel=4,
+        )
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    return reduction
+
+
+def weighted(losses: Any, input: Any, weight: Any) -> Any:
+    """The losses times their weights, which have the shape of `input`."""
+    if weight is None:
+        return losses
+    if weight.shape != input.shape:
+        raise ValueError("Weights and input must have the same size.")
+    return losses * weight
+
+
+def reduced_loss(losses: Any, reduction: str, weight: Any = None) -> Any:
+    """The losses, or their sum, or their mean; that of losses with weights is in proportion to these."""
+    if reduction == "none":
+        return losses
+    if reduction == "mean":
+        return losses.mean() if weight is None else losses.sum() / weight.sum()
+    return losses.sum()
