@@ -43,9 +43,7 @@ def chained(matrices: Sequence[Any]) -> Any:
         if first == last:
             return 0, first
         outer = sizes[first] * sizes[last + 1]
-        return min(
-            (best(first, k)[0] + best(k + 1, last)[0] + outer * sizes[k + 1], k) for k in range(first, last)
-        )
+        return min((best(first, k)[0] + best(k + 1, last)[0] + outer * sizes[k + 1], k) for k in range(first, last))
 
     def product(first: int, last: int) -> Any:
         if first == last:

@@ -1,10 +1,10 @@
-"""How many threads an operator may use."""
+"""How many threads an operator may use, and what they do with denormal numbers."""
 
 from __future__ import annotations
 
 from ._C import lib
 
-__all__ = ["get_num_threads", "set_num_threads"]
+__all__ = ["get_num_threads", "set_flush_denormal", "set_num_threads"]
 
 
 def get_num_threads() -> int:
@@ -22,3 +22,13 @@ def set_num_threads(n: int) -> None:
     if not 0 < n < 2**31:
         raise RuntimeError("set_num_threads expects a positive integer")
     lib.set_num_threads(n)
+
+
+def set_flush_denormal(mode: bool, /) -> bool:
+    """Has operators that this thread calls take denormal numbers for zero, or not; False where that is not possible.
+
+    Its Python numbers are affected as well. Products of matrices that several threads of OpenBLAS compute are not.
+    """
+    if not isinstance(mode, bool):
+        raise RuntimeError(f"flush_denormal expects a bool, but got {type(mode).__name__}")
+    return bool(lib.set_flush_denormal(mode))

@@ -1,5 +1,6 @@
 /* Promotion, errors, threads, memory and the registry as Python sees them. */
 #include "allocator.h"
+#include "denormals.h"
 #include "environment.h"
 #include "level.h"
 #include "registry.h"
@@ -24,6 +25,11 @@ int32_t error_take(char *message, int64_t capacity) { return ow_error_take(messa
 int32_t get_num_threads(void) { return ow_num_threads(); }
 
 void set_num_threads(int32_t n) { ow_set_num_threads(n); }
+
+int32_t set_flush_denormal(int32_t on) {
+    ow_set_denormal_mode(on ? OW_FLUSHES : 0);
+    return OW_FLUSHES != 0;
+}
 
 void memory_statistics(int64_t *out, int32_t n) { ow_statistics_read(out, n); }
 

@@ -23,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "denormals.h"
 #include "environment.h"
 #include "tensor.h"
 
@@ -44,9 +45,10 @@ static struct {
     _Atomic(ow_task) task;
     _Atomic(void *) context;
     _Atomic int64_t n, length; /* of the loop and of a piece */
+    _Atomic uint32_t denormals; /* what becomes of them, in the thread that called */
     _Atomic int helpers; /* workers below this number may take part */
     _Atomic int busy;    /* a job is running */
-    char apart[16];
+    char apart[12];
     _Atomic uint32_t done; /* pieces finished by workers */
     _Atomic int awake;
     _Atomic uint32_t bell; /* futex: rung to wake the workers */
@@ -79,11 +81,13 @@ static uint32_t take_pieces(uint32_t generation, int from_back) {
         if (first == end) break;
         ow_task task = LOAD(task);
         void *context = LOAD(context);
+        uint32_t denormals = LOAD(denormals);
         int64_t n = LOAD(n), length = LOAD(length), begin = (from_back ? end - 1 : first) * length;
         uint64_t rest = from_back ? ticket - (1 << 16) : ticket + 1;
         if (!atomic_compare_exchange_weak_explicit(&pool.ticket, &ticket, rest, memory_order_acq_rel,
                                                    memory_order_acquire))
             continue;
+        ow_set_denormal_mode(denormals);
         task(context, begin, begin + length < n ? begin + length : n);
         count++;
         ticket = atomic_load_explicit(&pool.ticket, memory_order_acquire);
@@ -173,6 +177,7 @@ static void run_shared(int64_t n, int64_t grain, ow_task task, void *context, in
     STORE(context, context);
     STORE(n, n);
     STORE(length, length);
+    STORE(denormals, ow_denormal_mode());
     STORE(helpers, helpers);
     STORE(done, 0);
     atomic_store(&pool.ticket, (uint64_t)generation << 32 | pieces << 16);

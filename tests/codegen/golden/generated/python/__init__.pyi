@@ -45,7 +45,7 @@ from .sequences import tril_indices, triu_indices
 from .shapes import broadcast_shapes
 from .storage import TypedStorage, UntypedStorage, is_storage
 from .tensor import Tensor
-from .threads import get_num_threads, set_num_threads
+from .threads import get_num_threads, set_flush_denormal, set_num_threads
 from .types import Size, channels_last, channels_last_3d, contiguous_format, device, get_default_device, layout, memory_format, preserve_format, strided
 from .sequences import inclusive_range as range
 
@@ -148,6 +148,7 @@ __all__ = [
     "scalar_tensor",
     "seed",
     "set_default_dtype",
+    "set_flush_denormal",
     "set_num_threads",
     "set_printoptions",
     "set_rng_state",
