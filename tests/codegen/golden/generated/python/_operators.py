@@ -31,7 +31,7 @@ from .sections import *  # noqa: F403
 from .shapes import *  # noqa: F403
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "4b4a23fe"
+INTERFACE = "bc186b9d"
 
 _call = _handle.call
 _call_inplace = _handle.call_inplace
