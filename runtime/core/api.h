@@ -17,11 +17,6 @@ int32_t several(int32_t op, double a, const int64_t *dims, int32_t ndims, int32_
                 double p, double q, double r, double *results);
 double view(int32_t op, double a, int64_t i, int64_t j, int64_t k, int64_t l, const int64_t *list, int32_t n,
             const int64_t *list2, int32_t n2);
-/* numbers in place of parameters; dtype -1: the default one, int64 for integers */
-double factory0(int32_t op, const int64_t *sizes, int32_t ndim, int32_t dtype);
-double factory1d(int32_t op, const int64_t *sizes, int32_t ndim, int32_t dtype, double p);
-double factory1i(int32_t op, const int64_t *sizes, int32_t ndim, int32_t dtype, int64_t p);
-double factory3i(int32_t op, const int64_t *sizes, int32_t ndim, int32_t dtype, int64_t p, int64_t q, int64_t r);
 double factory(int32_t op, const int64_t *sizes, int32_t ndim, int32_t dtype, double p, double q, double r, double out);
 
 /* indexing: tensors, a number handle (0.0: the default), ints and bools; with `out` 1.0 when done */

@@ -65,35 +65,6 @@ double view(int32_t op, double a, int64_t i, int64_t j, int64_t k, int64_t l, co
     return ow_pack(ow_view_call(ow_op_get(op), self, ints, lists));
 }
 
-/* With `n` numbers, which are freed. */
-static double factory_of(int32_t op, const int64_t *sizes, int32_t ndim, int32_t dtype, ow_tensor **numbers, int n) {
-    ow_tensor *result = NULL;
-    int complete = 1;
-    for (int k = 0; k < n; k++) complete &= numbers[k] != NULL;
-    if (complete) result = ow_factory(ow_op_get(op), sizes, ndim, dtype, n ? numbers : NULL, NULL);
-    for (int k = 0; k < n; k++) ow_tensor_free(numbers[k]);
-    return ow_pack(result);
-}
-
-double factory0(int32_t op, const int64_t *sizes, int32_t ndim, int32_t dtype) {
-    return factory_of(op, sizes, ndim, dtype < 0 ? ow_default_dtype : dtype, NULL, 0);
-}
-
-double factory1d(int32_t op, const int64_t *sizes, int32_t ndim, int32_t dtype, double p) {
-    ow_tensor *numbers[OW_MAX_PARAMS] = {ow_tensor_number_d(p)};
-    return factory_of(op, sizes, ndim, dtype < 0 ? ow_default_dtype : dtype, numbers, 1);
-}
-
-double factory1i(int32_t op, const int64_t *sizes, int32_t ndim, int32_t dtype, int64_t p) {
-    ow_tensor *numbers[OW_MAX_PARAMS] = {ow_tensor_number_i(p)};
-    return factory_of(op, sizes, ndim, dtype < 0 ? OW_INT64 : dtype, numbers, 1);
-}
-
-double factory3i(int32_t op, const int64_t *sizes, int32_t ndim, int32_t dtype, int64_t p, int64_t q, int64_t r) {
-    ow_tensor *numbers[OW_MAX_PARAMS] = {ow_tensor_number_i(p), ow_tensor_number_i(q), ow_tensor_number_i(r)};
-    return factory_of(op, sizes, ndim, dtype < 0 ? OW_INT64 : dtype, numbers, 3);
-}
-
 double factory(int32_t op, const int64_t *sizes, int32_t ndim, int32_t dtype, double p, double q, double r,
                double out) {
     ow_tensor *params[OW_MAX_PARAMS] = {ow_unpack(p), ow_unpack(q), ow_unpack(r)};

@@ -4,18 +4,22 @@
  * a subclass or with dispatch keys, an error that is pending now. The function then goes on to dispatch.py, which knows
  * what to do or to say. The first argument is the operator's number. */
 #include "driver.h"
+#include "positions.h"
 #include "python_types.h"
 
 /* The inputs of an operator: tensors, and numbers that need no memory of their own. Zero strides and no dimensions: of
  * numbers nothing else is read. */
 typedef struct {
-    ow_tensor *inputs[OW_MAX_INPUTS];
+    ow_tensor *inputs[OW_MAX_INPUTS]; /* NULL: absent */
+    int tensors;                      /* is any of them one? */
     ow_tensor numbers[OW_MAX_INPUTS];
     union {
         double d;
         int64_t i;
     } values[OW_MAX_INPUTS];
 } operands;
+
+_Static_assert(OW_MAX_PARAMS <= OW_MAX_INPUTS, "a factory's numbers are read as operands");
 
 static PyObject *nothing(void) { Py_RETURN_NONE; }
 
@@ -35,8 +39,7 @@ static ow_tensor *read_tensor(PyObject *object) {
     return t && !t->keys ? t : NULL;
 }
 
-static int read_operand(operands *to, int k, PyObject *object) {
-    if ((to->inputs[k] = read_tensor(object))) return 1;
+static int read_number(operands *to, int k, PyObject *object) {
     int dtype = OW_FLOAT64;
     if (PyFloat_CheckExact(object)) to->values[k].d = PyFloat_AsDouble(object);
     else if (read_int(object, &to->values[k].i)) dtype = OW_INT64;
@@ -47,45 +50,89 @@ static int read_operand(operands *to, int k, PyObject *object) {
     return 1;
 }
 
-/* The result of the operator for `n` operands, the first of which is a tensor. */
-static ow_tensor *call(PyObject *op, PyObject *const *arguments, Py_ssize_t n, ow_tensor *out, ow_mode mode) {
+static int read_operand(const ow_op *op, operands *to, int k, PyObject *object) {
+    if ((to->inputs[k] = read_tensor(object))) return to->tensors = 1;
+    if (object == Py_None) return op->absent[k] != OW_REQUIRED;
+    return read_number(to, k, object);
+}
+
+static const ow_op *operator_of(PyObject *number) { return ow_op_get((int32_t)PyLong_AsLong(number)); }
+
+/* The result of the operator for `n` operands. */
+static ow_tensor *call(const ow_op *op, PyObject *const *arguments, Py_ssize_t n, ow_tensor *out, ow_mode mode) {
     operands all;
-    if (n < 1 || n > OW_MAX_INPUTS || !(all.inputs[0] = read_tensor(arguments[0]))) return NULL;
-    for (int k = 1; k < n; k++)
-        if (!read_operand(&all, k, arguments[k])) return NULL;
-    for (Py_ssize_t k = n; k < OW_MAX_INPUTS; k++) all.inputs[k] = NULL;
-    return ow_call(ow_op_get((int32_t)PyLong_AsLong(op)), all.inputs, NULL, mode == OW_INPLACE ? all.inputs[0] : out, mode);
+    all.tensors = 0;
+    for (int k = 0; k < OW_MAX_INPUTS; k++) {
+        all.inputs[k] = NULL;
+        if (k < n && !read_operand(op, &all, k, arguments[k])) return NULL;
+    }
+    if (!all.tensors) return NULL;
+    if (mode == OW_INPLACE && !(out = read_tensor(arguments[0]))) return NULL;
+    return ow_call(op, all.inputs, NULL, out, mode);
 }
 
 PyObject *ow_call_new(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
     if (n < 2) return nothing();
-    return finished(call(arguments[0], arguments + 1, n - 1, NULL, OW_NEW));
+    return finished(call(operator_of(arguments[0]), arguments + 1, n - 1, NULL, OW_NEW));
 }
 
 PyObject *ow_call_inplace(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
     if (n < 2) return nothing();
-    return call(arguments[0], arguments + 1, n - 1, NULL, OW_INPLACE) ? Py_NewRef(arguments[1]) : nothing();
+    return call(operator_of(arguments[0]), arguments + 1, n - 1, NULL, OW_INPLACE) ? Py_NewRef(arguments[1]) : nothing();
 }
 
 PyObject *ow_call_out(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
     ow_tensor *out = n > 1 ? read_tensor(arguments[1]) : NULL;
     if (!out) return nothing();
-    return call(arguments[0], arguments + 2, n - 2, out, OW_OUT) ? Py_NewRef(arguments[1]) : nothing();
+    return call(operator_of(arguments[0]), arguments + 2, n - 2, out, OW_OUT) ? Py_NewRef(arguments[1]) : nothing();
 }
 
-/* reduce(op, tensor, dim, keepdim): `dim` is an int, or None or () for every dimension. */
+/* The arguments (op, tensor, dim, keepdim): `dim` is an int, or None or () for every dimension. */
+typedef struct {
+    const ow_op *op;
+    ow_tensor *self;
+    int64_t dims[1];
+    int ndims, all, keepdim;
+} along;
+
+static int read_along(along *to, PyObject *const *arguments, Py_ssize_t n) {
+    if (n != 4 || !(to->self = read_tensor(arguments[1])) || !PyBool_Check(arguments[3])) return 0;
+    PyObject *dim = arguments[2];
+    to->op = operator_of(arguments[0]);
+    to->all = dim == Py_None || (PyTuple_Check(dim) && PyTuple_Size(dim) == 0);
+    to->ndims = !to->all;
+    to->keepdim = arguments[3] == Py_True;
+    return to->all || read_int(dim, to->dims);
+}
+
 PyObject *ow_call_reduce(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
-    ow_tensor *self = n == 4 ? read_tensor(arguments[1]) : NULL;
-    PyObject *dim = n == 4 ? arguments[2] : Py_None;
-    int64_t dims[1];
-    int all = dim == Py_None || (PyTuple_Check(dim) && PyTuple_Size(dim) == 0);
-    if (!self || !PyBool_Check(arguments[3]) || (!all && !read_int(dim, dims))) return nothing();
-    const ow_op *op = ow_op_get((int32_t)PyLong_AsLong(arguments[0]));
-    return finished(ow_reduce(op, self, dims, !all, all, arguments[3] == Py_True, -1, NULL));
+    along a;
+    if (!read_along(&a, arguments, n)) return nothing();
+    return finished(ow_reduce(a.op, a.self, a.dims, a.ndims, a.all, a.keepdim, -1, NULL));
+}
+
+/* One tensor, or a tuple of several. */
+PyObject *ow_call_several(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    along a;
+    ow_tensor *found[OW_MAX_RESULTS] = {NULL}, *params[OW_MAX_PARAMS] = {NULL};
+    if (!read_along(&a, arguments, n) || (a.all && arguments[2] != Py_None)) return nothing();
+    if (!ow_several(a.op, a.self, a.dims, a.ndims, a.all, a.keepdim, -1, params, found)) return nothing();
+    int count = 0;
+    while (count < OW_MAX_RESULTS && found[count]) count++;
+    if (count == 1) return ow_new_owner(found[0]);
+    PyObject *results = PyTuple_New(count);
+    for (int k = 0; k < count; k++) {
+        PyObject *result = results ? ow_new_owner(found[k]) : NULL;
+        if (!results) ow_tensor_free(found[k]);
+        else if (!result) Py_CLEAR(results);
+        else PyTuple_SetItem(results, k, result);
+    }
+    return results;
 }
 
 /* scan(op, tensor, dim) */
@@ -94,7 +141,7 @@ PyObject *ow_call_scan(PyObject *module, PyObject *const *arguments, Py_ssize_t 
     ow_tensor *self = n == 3 ? read_tensor(arguments[1]) : NULL;
     int64_t dim;
     if (!self || !read_int(arguments[2], &dim)) return nothing();
-    return finished(ow_scan(ow_op_get((int32_t)PyLong_AsLong(arguments[0])), self, dim, -1, NULL, OW_NEW));
+    return finished(ow_scan(operator_of(arguments[0]), self, dim, -1, NULL, OW_NEW));
 }
 
 /* view(op, tensor, integer, ...) */
@@ -105,7 +152,7 @@ PyObject *ow_call_view(PyObject *module, PyObject *const *arguments, Py_ssize_t 
     for (Py_ssize_t k = 2; self && k < n; k++)
         if (!read_int(arguments[k], &ints[k - 2])) self = NULL;
     if (!self) return nothing();
-    return finished(ow_view_call(ow_op_get((int32_t)PyLong_AsLong(arguments[0])), self, ints, NULL));
+    return finished(ow_view_call(operator_of(arguments[0]), self, ints, NULL));
 }
 
 /* An int, or a tuple or list of them. */
@@ -128,5 +175,21 @@ PyObject *ow_call_view_list(PyObject *module, PyObject *const *arguments, Py_ssi
     ow_ints lists[1] = {{.n = -1}};
     ow_tensor *self = n == 3 ? read_tensor(arguments[1]) : NULL;
     if (!self || (arguments[2] != Py_None && !read_list(arguments[2], lists))) return nothing();
-    return finished(ow_view_call(ow_op_get((int32_t)PyLong_AsLong(arguments[0])), self, ints, lists));
+    return finished(ow_view_call(operator_of(arguments[0]), self, ints, lists));
+}
+
+/* factory(op, sizes, dtype, number, ...): without a dtype, -1, integers make int64 and others the default dtype. */
+PyObject *ow_call_factory(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    operands numbers;
+    ow_ints sizes;
+    int count = (int)n - 3, integers = count > 0;
+    if (count < 0 || count > OW_MAX_INPUTS || !read_list(arguments[1], &sizes)) return nothing();
+    for (int k = 0; k < count; k++) {
+        if (!read_number(&numbers, k, arguments[k + 3])) return nothing();
+        integers &= numbers.numbers[k].dtype == OW_INT64;
+    }
+    int dtype = (int)PyLong_AsLong(arguments[2]);
+    if (dtype < 0) dtype = integers ? OW_INT64 : ow_default_dtype;
+    return finished(ow_factory(operator_of(arguments[0]), sizes.v, sizes.n, dtype, count ? numbers.inputs : NULL, NULL));
 }

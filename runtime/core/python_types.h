@@ -38,7 +38,9 @@ PyObject *ow_call_new(PyObject *module, PyObject *const *arguments, Py_ssize_t n
 PyObject *ow_call_inplace(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_call_out(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_call_reduce(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_several(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_call_scan(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_factory(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_call_view(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_call_view_list(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 

@@ -31,19 +31,17 @@ from .sections import *  # noqa: F403
 from .shapes import *  # noqa: F403
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "bc186b9d"
+INTERFACE = "b6c2ca52"
 
 _call = _handle.call
 _call_inplace = _handle.call_inplace
 _call_out = _handle.call_out
 _reduce = _handle.reduce
 _scan = _handle.scan
+_several_of = _handle.several
 _view = _handle.view
 _view_list = _handle.view_list
-_factory0 = _lib.factory0
-_factory1d = _lib.factory1d
-_factory1i = _lib.factory1i
-_factory3i = _lib.factory3i
+_factory = _handle.factory
 _dtype_of = _lib.dtype
 _dtype_class = _dispatch.dtype_class
 _LISTS = (list, tuple)
@@ -227,6 +225,9 @@ def __add__(self, other):
 
 
 def __radd__(self, other):
+    result = _call(_ADD, other, self)
+    if result is not None:
+        return result
     return _dispatch.binary(_add_op, other, self)
 
 
@@ -281,6 +282,9 @@ def __floordiv__(self, other):
 
 
 def __rfloordiv__(self, other):
+    result = _call(_FLOOR_DIVIDE, other, self)
+    if result is not None:
+        return result
     return _dispatch.binary(_floor_divide_op, other, self)
 
 
@@ -596,22 +600,9 @@ def full(size, fill_value, *, dtype=None, layout=None, out=None, requires_grad=F
         NotImplementedError: a dtype is not bool or float32.
     """
     if out is None and (dtype is None or type(dtype) is _dtype_class) and not requires_grad and layout is None:
-        try:
-            code = -1 if dtype is None else dtype.code
-            sizes = size
-            kind = type(fill_value)
-            if kind is float:
-                h = _factory1d(_FULL, sizes, len(sizes), code, fill_value)
-            elif kind is int:
-                h = _factory1i(_FULL, sizes, len(sizes), code, fill_value)
-            else:
-                h = 0.0
-        except (TypeError, OverflowError):
-            h = 0.0
-        if h:
-            t = Tensor()
-            t._h = h
-            return t
+        result = _factory(_FULL, size, -1 if dtype is None else dtype.code, fill_value)
+        if result is not None:
+            return result
     return _dispatch.factory(_full_op, size, (fill_value, ), dtype, out, requires_grad=requires_grad, layout=layout)
 _full_op.function = full
 
@@ -634,19 +625,9 @@ def arange(start, end=None, *, dtype=None, out=None, requires_grad=False):
     """
     start, end = (0 if end is None else start), (start if end is None else end)
     if out is None and (dtype is None or type(dtype) is _dtype_class) and not requires_grad:
-        try:
-            code = -1 if dtype is None else dtype.code
-            sizes = [arange_length(start, end, 1)]
-            if type(start) is type(end) is int:
-                h = _factory2i(_ARANGE, sizes, len(sizes), code, start, end)
-            else:
-                h = 0.0
-        except (TypeError, OverflowError):
-            h = 0.0
-        if h:
-            t = Tensor()
-            t._h = h
-            return t
+        result = _factory(_ARANGE, [arange_length(start, end, 1)], -1 if dtype is None else dtype.code, start, end)
+        if result is not None:
+            return result
     return _dispatch.factory(_arange_op, [arange_length(start, end, 1)], (start, end, ), dtype, out, requires_grad=requires_grad)
 _arange_op.function = arange
 
@@ -878,6 +859,10 @@ def softmax(input, dim, dtype=None, *, out=None):
 
     Also: `Tensor.softmax`.
     """
+    if out is None and dim is not None and dtype is None:
+        result = _several_of(_SOFTMAX, input, dim, False)
+        if result is not None:
+            return result
     return _several.call(_softmax_op, input, dim, False, dtype, (), out)
 _softmax_op.function = softmax
 
