@@ -1,7 +1,7 @@
 """Names that an operator or an argument cannot have, because generated text uses them for something else.
 
 C and Python are printed with the names of ops.yaml as they are: an argument called `double` would not compile, one
-called `n` would hide the number of elements. Each rule gives the reason that the message then states.
+called `i` would hide the loop's. Each rule gives the reason that the message then states.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ _EXCEPTIONS = frozenset(
     name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, BaseException)
 )
 _PYTHON_NAMES = frozenset({"Tensor", "h", "kind", "len", "t", "tuple", "type"}) | _EXCEPTIONS
-_LOOPS = frozenset({"count", "done", "err", "failed", "i", "index", "n", "padded", "params", "ptr", "stride", "to"})
+_LOOPS = frozenset({"count", "done", "err", "failed", "i", "index", "padded", "params", "ptr", "stride", "to"})
 _BY_FAMILY: Mapping[Family, frozenset[str]] = {
-    Family.ELEMENTWISE: _LOOPS | {"acc"},
+    Family.ELEMENTWISE: _LOOPS | {"acc", "length"},
     Family.REDUCE: frozenset({"acc", "count"}),
     Family.SCAN: frozenset({"acc", "count"}),
     Family.ROWS: frozenset(
         {"acc", "count", "done", "from", "half", "j", "lanes", "n", "row", "tail", "to", "values", "x"}
     ),
     Family.VIEW: frozenset({"ints", "lists", "to_shape", "to_strides", "view"}),
-    Family.FACTORY: _LOOPS | {"code", "requires_grad", "sizes"},
+    Family.FACTORY: _LOOPS | {"code", "n", "requires_grad", "sizes"},
     Family.EXTERN: frozenset(),
     Family.INDEXING: frozenset(),
     Family.RANDOM: frozenset(),

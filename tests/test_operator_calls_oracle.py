@@ -196,6 +196,8 @@ def test_out(spec: Spec, kind: str) -> None:
         # An `out` that is wider than the dtype of the computation shows its rounding errors.
         rounded = spec.inexact or spec.promotion == "int_to_float"
         error = 21 * (2**-8 if DTYPES[of].itemsize == 2 else 2**-22) if rounded and of != of_out else bound(spec)
+        if rounded and of_out == "complex32":
+            error = max(error or 0, 2.0**-11)  # its parts are compared as float32
         agree(apply, f"{spec.name} {of}, out {of_out} {kind}", ulp(spec), error)
 
 
@@ -208,4 +210,4 @@ def test_out_that_overlaps(spec: Spec) -> None:
             memory = tensors([1, 2, 3, 1, 2, 3], of)[library is torch].clone()
             return spec.find(library)(memory[:3], memory[:3], **spec.keywords, out=memory[begin:end])
 
-        compare(apply, f"{spec.name} out [{begin}:{end}]", ulp(spec))
+        compare(apply, f"{spec.name} out [{begin}:{end}]", ulp(spec), bound(spec))

@@ -14,7 +14,7 @@ from harness.catalog import specs
 from harness.compare import FUNCTION_ULP
 from harness.elementwise import NUMBERS
 from harness.layouts import layouts
-from harness.spec import Spec, chooses
+from harness.spec import POLYNOMIALS, Spec, chooses
 
 from codegen.dtypes import DTYPES, DType
 
@@ -48,11 +48,15 @@ def compare_call(spec: Spec, values: dict[str, Any], what: str) -> None:
         ulp, bound = 2 * FUNCTION_ULP, 2.0**-24
     if (spec.name == "floor_divide" or spec.chosen) and "float16" in what:
         ulp, bound = 2, 1  # torch rounds every step to a half
+    if spec.name in ("igamma", "igammac"):
+        bound = 1e-5  # torch's error in float32
+    if spec.name in POLYNOMIALS:
+        ulp, bound = 2**16, 1e-2  # of large degrees torch loses many digits
     want = outcome(call, torch)
-    if spec.name == "zeta" and isinstance(want, torch.Tensor):
+    if spec.name in ("zeta", *POLYNOMIALS) and isinstance(want, torch.Tensor):
         # The sum of two infinities in torch, where it is that of the larger one's sign, or small beyond its range.
         bound = np.where(np.isnan(torch_array(want)), np.inf, bound)
-    compare(call, f"{spec.name} {what}", ulp, bound, signed_zeros=not chooses(spec))
+    compare(call, f"{spec.name} {what}", ulp, bound, signed_zeros=not (chooses(spec) or spec.name in POLYNOMIALS))
 
 
 @pytest.mark.parametrize("spec", MIXING, ids=lambda spec: spec.name)
@@ -73,6 +77,8 @@ def test_numbers(spec: Spec) -> None:
     for of, shape, number in itertools.product(REAL.values(), SHAPES, NUMBERS):
         if spec.name == "pow" and of.is_bool:
             continue  # torch has powers of bool
+        if spec.name in POLYNOMIALS and not abs(number) < 1000:
+            continue  # torch takes a step for each degree, and has values of those that are infinite or NaN
         if spec.fallible and number == 0 and not (of.is_floating or isinstance(number, float)):
             continue
         dtypes = {n: DTYPES[spec.fixed[n]] if n in spec.fixed else of for n in spec.inputs}

@@ -1,4 +1,4 @@
-"""Chebyshev coefficients for runtime/core/special.h, computed with mpmath to 40 digits.
+"""Coefficients for runtime/core/special*.h: Chebyshev series by mpmath to 40 digits, and an exact Taylor series.
 
 `python tools/fit_special.py` prints them. Each function is fitted on [-1, 1] of the variable that the comment names, by
 interpolation at Chebyshev nodes; coefficients below a quarter of the last place of the sum are left out.
@@ -6,7 +6,8 @@ interpolation at Chebyshev nodes; coefficients below a quarter of the last place
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from fractions import Fraction
 
 import mpmath as mp
 
@@ -39,22 +40,98 @@ def far(t: mp.mpf) -> mp.mpf:
     return 16 / (t + 1) if t > -1 else mp.inf
 
 
+def short(t: mp.mpf) -> mp.mpf:
+    """x of [0, 2] for t = x * x / 2 - 1."""
+    return mp.sqrt(2 * (t + 1))
+
+
+def long(t: mp.mpf) -> mp.mpf:
+    """x of [2, inf) for t = 4 / x - 1."""
+    return 4 / (t + 1)
+
+
+# Airy's function: zeta = 2 / 3 * |x| ** 1.5 where the expansions in 1 / zeta begin, at 2 and at -4.
+ZETA_OF_2 = mp.mpf(2) / 3 * mp.mpf(2) ** mp.mpf("1.5")
+ZETA_OF_4 = mp.mpf(16) / 3
+
+
+def airy_far(t: mp.mpf) -> mp.mpf:
+    """For t = 2 * ZETA_OF_2 / zeta - 1."""
+    zeta = 2 * ZETA_OF_2 / (t + 1)
+    x = (mp.mpf(3) / 2 * zeta) ** (mp.mpf(2) / 3)
+    return 2 * mp.sqrt(mp.pi) * mp.root(x, 4) * mp.exp(zeta) * mp.airyai(x)
+
+
+def airy_waves(t: mp.mpf) -> tuple[mp.mpf, mp.mpf]:
+    """P and zeta * Q of DLMF 9.7.9 and 9.7.11 for t = 2 * (ZETA_OF_4 / zeta)**2 - 1."""
+    zeta = ZETA_OF_4 * mp.sqrt(2 / (t + 1))
+    x = (mp.mpf(3) / 2 * zeta) ** (mp.mpf(2) / 3)
+    scale, angle = mp.sqrt(mp.pi) * mp.root(x, 4), zeta - mp.pi / 4
+    ai, bi, cos, sin = mp.airyai(-x), mp.airybi(-x), mp.cos(angle), mp.sin(angle)
+    return scale * (ai * cos - bi * sin), zeta * scale * (ai * sin + bi * cos)
+
+
 FITS: dict[str, Callable[[mp.mpf], mp.mpf]] = {
     "i0_near": lambda t: mp.exp(-near(t)) * mp.besseli(0, near(t)),
     "i0_far": lambda t: mp.sqrt(far(t)) * mp.exp(-far(t)) * mp.besseli(0, far(t)),
     "i1_near": lambda t: mp.exp(-near(t)) * mp.besseli(1, near(t)) / near(t),
     "i1_far": lambda t: mp.sqrt(far(t)) * mp.exp(-far(t)) * mp.besseli(1, far(t)),
+    "i0_short": lambda t: mp.besseli(0, short(t)),
+    "i1_short": lambda t: mp.besseli(1, short(t)) / short(t),
+    "k0_short": lambda t: mp.besselk(0, short(t)) + mp.log(short(t) / 2) * mp.besseli(0, short(t)),
+    "k1_short": lambda t: short(t) * (mp.besselk(1, short(t)) - mp.log(short(t) / 2) * mp.besseli(1, short(t))),
+    "k0_long": lambda t: mp.sqrt(long(t)) * mp.exp(long(t)) * mp.besselk(0, long(t)),
+    "k1_long": lambda t: mp.sqrt(long(t)) * mp.exp(long(t)) * mp.besselk(1, long(t)),
+    "airy_left": lambda t: mp.airyai(2 * (t - 1)),
+    "airy_right": lambda t: mp.exp(t + 1) * mp.airyai(t + 1),
+    "airy_far": airy_far,
+    "airy_p": lambda t: airy_waves(t)[0],
+    "airy_q": lambda t: airy_waves(t)[1],
 }
+
+
+TEMME_ORDERS = 7
+
+
+def temme() -> list[list[Fraction]]:
+    """Taylor coefficients of c0(eta), c1(eta), ... of DLMF 8.12.8 that matter for |eta| < 0.48 and a >= 100, by the
+    recurrence in Temme, "The asymptotic expansion of the incomplete gamma functions" (1979)."""
+    degree = 21 + 2 * TEMME_ORDERS
+    alpha = [Fraction(0), Fraction(1)]
+    for n in range(2, degree + 3):
+        convolution = sum((j * alpha[j] * alpha[n - j + 1] for j in range(2, n)), Fraction(0))
+        alpha.append((alpha[n - 1] - convolution) / (n + 1))
+    # Stirling's series of the gamma function: DLMF 5.11.3 and 5.11.5.
+    stirling = [Fraction(1)]
+    for k in range(1, TEMME_ORDERS):
+        double_factorial = Fraction(1)
+        for odd in range(1, 2 * k + 2, 2):
+            double_factorial *= odd
+        stirling.append(double_factorial * alpha[2 * k + 1])
+    first = [Fraction(-1, 3)] + [(n + 2) * alpha[n + 2] for n in range(1, degree + 1)]
+    rows = [first]
+    for k in range(1, TEMME_ORDERS):
+        last, factor = rows[-1], (-1) ** k * stirling[k]
+        rows.append([factor * first[n] + (n + 2) * last[n + 2] for n in range(len(last) - 2)])
+    return [
+        [value for n, value in enumerate(row) if abs(float(value)) * 0.48**n * 0.01**k > 2**-58]
+        for k, row in enumerate(rows)
+    ]
+
+
+def print_table(name: str, coefficients: Iterable[float]) -> None:
+    texts = [each.hex() for each in coefficients]
+    print(f"static const double ow_{name}[{len(texts)}] = {{")
+    for start in range(0, len(texts), 4):
+        print("    " + ", ".join(texts[start : start + 4]) + ",")
+    print("};")
 
 
 def main() -> None:
     for name, function in FITS.items():
-        coefficients = chebyshev(function)
-        print(f"static const double ow_{name}[{len(coefficients)}] = {{")
-        texts = [float(each).hex() for each in coefficients]
-        for start in range(0, len(texts), 4):
-            print("    " + ", ".join(texts[start : start + 4]) + ",")
-        print("};")
+        print_table(name, map(float, chebyshev(function)))
+    for order, row in enumerate(temme()):
+        print_table(f"temme{order}", map(float, row))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,8 @@ from itertools import product
 from ..computation import argument_dtypes, default_numbers, position_dtype, result_dtype
 from ..dtypes import DTYPES, DType
 from ..expr import Emitted, Expr, Literal, names, simplify, substitute
-from ..expr.functions import FUNCTIONS, SPECIAL
+from ..expr.functions import FUNCTIONS
+from ..expr.special import SPECIAL
 from ..model import Elementwise, Expression, Factory, Family, Found, Operator, Reduce, Rows, Scan
 from . import descriptors, halves, rows, views
 from .expressions import BLOCKS, Variable, emit_expression, enum, identity, parameters
@@ -29,7 +30,7 @@ _INEXACT = frozenset(
     if function.c_name and function.c_name not in _EXACT
     for spelling in (function.c_name, function.c_name + "f")
 )
-_SPECIAL = frozenset(f"ow_{name}{suffix}" for name in (*SPECIAL, "zeta") for suffix in ("", "f"))
+_SPECIAL = frozenset(f"ow_{name}{suffix}" for name in SPECIAL for suffix in ("", "f"))
 _CALL = re.compile(r"\b(\w+)\(")
 
 

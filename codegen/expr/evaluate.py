@@ -1,18 +1,16 @@
 """Computes a typed expression with NumPy, exactly as the printed C would: the reference of tests and checks.
 
-The only module of the language that needs NumPy, which it imports when it is first used.
+With special.py the only module of the language that needs NumPy, which both import when it is first used.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..dtypes import DTYPES, DType
-from .errors import ExpressionError
-from .functions import SPECIAL
+from . import special
 from .lower import lower
 from .tree import Expr
 from .typed import Arg, Cast, Const, Node, Op
@@ -85,27 +83,6 @@ def _through_float64(function: Callable[[float], float]) -> Callable[[Array], Ar
         return np.asarray(vectorised(x.astype("float64"))).astype("float64")
 
     return apply
-
-
-def _scipy(name: str) -> Callable[..., Array]:
-    """A function that only SciPy has, which whoever weaves need not have installed."""
-
-    def apply(*operands: Array) -> Array:
-        try:
-            function = getattr(import_module("scipy.special"), name)
-        except ModuleNotFoundError:
-            message = f"a derivative over '{name}' is compared by SciPy, which is not installed"
-            raise ExpressionError(message, 0, 1, "pip install scipy") from None
-        return function(*(operand.astype("float64") for operand in operands))
-
-    return apply
-
-
-def _lgamma(x: Array) -> Array:
-    """Unlike SciPy's it is plus infinity at minus infinity, and finite for denormal numbers."""
-    import numpy as np
-
-    return np.where(np.isinf(x), np.inf, np.where(abs(x) < 1e-300, -np.log(abs(x)), _scipy("gammaln")(x)))
 
 
 def _lcm(x: Array, y: Array) -> Array:
@@ -207,7 +184,6 @@ def _primitives() -> dict[str, Callable[..., Array]]:
         "erf": _through_float64(math.erf),
         "erfc": _through_float64(math.erfc),
         "complex": _complex,
-        "zeta": _scipy("zeta"),
         "lcm": _lcm,
     }
     same_name = (
@@ -216,6 +192,5 @@ def _primitives() -> dict[str, Callable[..., Array]]:
         "remainder signbit real imag gcd nextafter"
     )
     table.update({name: getattr(np, name) for name in same_name.split()})
-    table.update({name: _scipy(scipys) for name, scipys in SPECIAL.items()})
-    table["lgamma"] = _lgamma
+    table.update({name: special.value(name) for name in special.SPECIAL})
     return table

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from ..dtypes import DType, Kind
+from .special import SPECIAL
 
 
 class Rule(enum.Enum):
@@ -202,18 +203,9 @@ _add("atanh", "x", _F, "1 / (1 - x * x)", c="atanh", c_complex=True)
 
 _add("erf", "x", _F, f"{2 / math.sqrt(math.pi)!r} * exp(-(x * x))", c="erf")
 _add("erfc", "x", _F, f"{-2 / math.sqrt(math.pi)!r} * exp(-(x * x))", c="erfc")
-# Those of special.h; the check of derivatives, which runs while weaving, has no values of them.
-SPECIAL: Mapping[str, str] = MappingProxyType(
-    {
-        "lgamma": "gammaln", "digamma": "psi", "erfinv": "erfinv", "ndtri": "ndtri", "erfcx": "erfcx", "i0": "i0",
-        "i0e": "i0e", "i1": "i1", "i1e": "i1e", "bessel_j0": "j0", "bessel_j1": "j1", "bessel_y0": "y0",
-        "bessel_y1": "y1",
-    }
-)  # fmt: skip
-"""What SciPy calls them."""
-for _name in SPECIAL:
-    _add(_name, "x", _F, c=f"ow_{_name}", differentiable=False)
-_add("zeta", "x y", _F, c="ow_zeta", differentiable=False)
+# The check of derivatives, which runs while weaving, has no values of these.
+for _name, _params in SPECIAL.items():
+    _add(_name, _params, _F, c=f"ow_{_name}", differentiable=False)
 # 1 / (1 + exp(-x)) overflows to 0 where the result is a denormal number; exp(-|x|) never overflows.
 _add(
     "sigmoid", "x", _F, "result * (1 - result)", any="where(x < 0, exp(-abs(x)), 1) / (1 + exp(-abs(x)))",

@@ -8,7 +8,10 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
 
+from codegen.expr.special import SPECIAL
 from codegen.operators import PYTHON_OPERATORS, PythonOperator
+
+POLYNOMIALS = tuple(name for name, params in SPECIAL.items() if params == "x n")
 
 
 @dataclass(frozen=True)

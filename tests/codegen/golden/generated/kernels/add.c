@@ -9,7 +9,7 @@ static inline int32_t add_i32_element(int32_t self, int32_t other, int32_t alpha
 #line 10 "add.c"
 }
 
-static int add_i32(char *const *ptr, const int64_t *stride, int64_t n, const ow_scalar *params, int64_t index) {
+static int add_i32(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
     (void)params, (void)index, (void)stride;
     const int32_t alpha = (int32_t)params[0].i;
     if (stride[0] == sizeof(int32_t) && stride[1] == sizeof(int32_t) && stride[2] == sizeof(int32_t)) {
@@ -17,7 +17,7 @@ static int add_i32(char *const *ptr, const int64_t *stride, int64_t n, const ow_
         const int32_t *from_self = (const int32_t *)ptr[1];
         const int32_t *from_other = (const int32_t *)ptr[2];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < n; i++) to[i] = add_i32_element(from_self[i], from_other[i], alpha);
+        for (int64_t i = 0; i < length; i++) to[i] = add_i32_element(from_self[i], from_other[i], alpha);
         return OW_OK;
     }
     if (stride[0] == sizeof(int32_t) && stride[1] == sizeof(int32_t) && stride[2] == 0) {
@@ -25,7 +25,7 @@ static int add_i32(char *const *ptr, const int64_t *stride, int64_t n, const ow_
         const int32_t *from_self = (const int32_t *)ptr[1];
         const int32_t from_other = *(const int32_t *)ptr[2];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < n; i++) to[i] = add_i32_element(from_self[i], from_other, alpha);
+        for (int64_t i = 0; i < length; i++) to[i] = add_i32_element(from_self[i], from_other, alpha);
         return OW_OK;
     }
     if (stride[0] == sizeof(int32_t) && stride[1] == 0 && stride[2] == sizeof(int32_t)) {
@@ -33,10 +33,10 @@ static int add_i32(char *const *ptr, const int64_t *stride, int64_t n, const ow_
         const int32_t from_self = *(const int32_t *)ptr[1];
         const int32_t *from_other = (const int32_t *)ptr[2];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < n; i++) to[i] = add_i32_element(from_self, from_other[i], alpha);
+        for (int64_t i = 0; i < length; i++) to[i] = add_i32_element(from_self, from_other[i], alpha);
         return OW_OK;
     }
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < length; i++) {
         *(int32_t *)(ptr[0] + i * stride[0]) = add_i32_element(*(const int32_t *)(ptr[1] + i * stride[1]), *(const int32_t *)(ptr[2] + i * stride[2]), alpha);
     }
     return OW_OK;
@@ -50,14 +50,14 @@ static inline int32_t add_i32_plain_element(int32_t self, int32_t other) {
 #line 51 "add.c"
 }
 
-static int add_i32_plain(char *const *ptr, const int64_t *stride, int64_t n, const ow_scalar *params, int64_t index) {
+static int add_i32_plain(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
     (void)params, (void)index, (void)stride;
     if (stride[0] == sizeof(int32_t) && stride[1] == sizeof(int32_t) && stride[2] == sizeof(int32_t)) {
         int32_t *to = (int32_t *)ptr[0];
         const int32_t *from_self = (const int32_t *)ptr[1];
         const int32_t *from_other = (const int32_t *)ptr[2];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < n; i++) to[i] = add_i32_plain_element(from_self[i], from_other[i]);
+        for (int64_t i = 0; i < length; i++) to[i] = add_i32_plain_element(from_self[i], from_other[i]);
         return OW_OK;
     }
     if (stride[0] == sizeof(int32_t) && stride[1] == sizeof(int32_t) && stride[2] == 0) {
@@ -65,7 +65,7 @@ static int add_i32_plain(char *const *ptr, const int64_t *stride, int64_t n, con
         const int32_t *from_self = (const int32_t *)ptr[1];
         const int32_t from_other = *(const int32_t *)ptr[2];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < n; i++) to[i] = add_i32_plain_element(from_self[i], from_other);
+        for (int64_t i = 0; i < length; i++) to[i] = add_i32_plain_element(from_self[i], from_other);
         return OW_OK;
     }
     if (stride[0] == sizeof(int32_t) && stride[1] == 0 && stride[2] == sizeof(int32_t)) {
@@ -73,10 +73,10 @@ static int add_i32_plain(char *const *ptr, const int64_t *stride, int64_t n, con
         const int32_t from_self = *(const int32_t *)ptr[1];
         const int32_t *from_other = (const int32_t *)ptr[2];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < n; i++) to[i] = add_i32_plain_element(from_self, from_other[i]);
+        for (int64_t i = 0; i < length; i++) to[i] = add_i32_plain_element(from_self, from_other[i]);
         return OW_OK;
     }
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < length; i++) {
         *(int32_t *)(ptr[0] + i * stride[0]) = add_i32_plain_element(*(const int32_t *)(ptr[1] + i * stride[1]), *(const int32_t *)(ptr[2] + i * stride[2]));
     }
     return OW_OK;
@@ -90,7 +90,7 @@ static inline float add_f32_element(float self, float other, float alpha) {
 #line 91 "add.c"
 }
 
-static int add_f32(char *const *ptr, const int64_t *stride, int64_t n, const ow_scalar *params, int64_t index) {
+static int add_f32(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
     (void)params, (void)index, (void)stride;
     const float alpha = (float)params[0].d;
     if (stride[0] == sizeof(float) && stride[1] == sizeof(float) && stride[2] == sizeof(float)) {
@@ -98,7 +98,7 @@ static int add_f32(char *const *ptr, const int64_t *stride, int64_t n, const ow_
         const float *from_self = (const float *)ptr[1];
         const float *from_other = (const float *)ptr[2];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < n; i++) to[i] = add_f32_element(from_self[i], from_other[i], alpha);
+        for (int64_t i = 0; i < length; i++) to[i] = add_f32_element(from_self[i], from_other[i], alpha);
         return OW_OK;
     }
     if (stride[0] == sizeof(float) && stride[1] == sizeof(float) && stride[2] == 0) {
@@ -106,7 +106,7 @@ static int add_f32(char *const *ptr, const int64_t *stride, int64_t n, const ow_
         const float *from_self = (const float *)ptr[1];
         const float from_other = *(const float *)ptr[2];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < n; i++) to[i] = add_f32_element(from_self[i], from_other, alpha);
+        for (int64_t i = 0; i < length; i++) to[i] = add_f32_element(from_self[i], from_other, alpha);
         return OW_OK;
     }
     if (stride[0] == sizeof(float) && stride[1] == 0 && stride[2] == sizeof(float)) {
@@ -114,10 +114,10 @@ static int add_f32(char *const *ptr, const int64_t *stride, int64_t n, const ow_
         const float from_self = *(const float *)ptr[1];
         const float *from_other = (const float *)ptr[2];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < n; i++) to[i] = add_f32_element(from_self, from_other[i], alpha);
+        for (int64_t i = 0; i < length; i++) to[i] = add_f32_element(from_self, from_other[i], alpha);
         return OW_OK;
     }
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < length; i++) {
         *(float *)(ptr[0] + i * stride[0]) = add_f32_element(*(const float *)(ptr[1] + i * stride[1]), *(const float *)(ptr[2] + i * stride[2]), alpha);
     }
     return OW_OK;
@@ -131,14 +131,14 @@ static inline float add_f32_plain_element(float self, float other) {
 #line 132 "add.c"
 }
 
-static int add_f32_plain(char *const *ptr, const int64_t *stride, int64_t n, const ow_scalar *params, int64_t index) {
+static int add_f32_plain(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
     (void)params, (void)index, (void)stride;
     if (stride[0] == sizeof(float) && stride[1] == sizeof(float) && stride[2] == sizeof(float)) {
         float *to = (float *)ptr[0];
         const float *from_self = (const float *)ptr[1];
         const float *from_other = (const float *)ptr[2];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < n; i++) to[i] = add_f32_plain_element(from_self[i], from_other[i]);
+        for (int64_t i = 0; i < length; i++) to[i] = add_f32_plain_element(from_self[i], from_other[i]);
         return OW_OK;
     }
     if (stride[0] == sizeof(float) && stride[1] == sizeof(float) && stride[2] == 0) {
@@ -146,7 +146,7 @@ static int add_f32_plain(char *const *ptr, const int64_t *stride, int64_t n, con
         const float *from_self = (const float *)ptr[1];
         const float from_other = *(const float *)ptr[2];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < n; i++) to[i] = add_f32_plain_element(from_self[i], from_other);
+        for (int64_t i = 0; i < length; i++) to[i] = add_f32_plain_element(from_self[i], from_other);
         return OW_OK;
     }
     if (stride[0] == sizeof(float) && stride[1] == 0 && stride[2] == sizeof(float)) {
@@ -154,10 +154,10 @@ static int add_f32_plain(char *const *ptr, const int64_t *stride, int64_t n, con
         const float from_self = *(const float *)ptr[1];
         const float *from_other = (const float *)ptr[2];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < n; i++) to[i] = add_f32_plain_element(from_self, from_other[i]);
+        for (int64_t i = 0; i < length; i++) to[i] = add_f32_plain_element(from_self, from_other[i]);
         return OW_OK;
     }
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < length; i++) {
         *(float *)(ptr[0] + i * stride[0]) = add_f32_plain_element(*(const float *)(ptr[1] + i * stride[1]), *(const float *)(ptr[2] + i * stride[2]));
     }
     return OW_OK;

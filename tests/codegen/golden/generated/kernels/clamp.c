@@ -9,7 +9,7 @@ static inline int16_t clamp_i16_element(int16_t self, int16_t min, int16_t max) 
 #line 10 "clamp.c"
 }
 
-static int clamp_i16(char *const *ptr, const int64_t *stride, int64_t n, const ow_scalar *params, int64_t index) {
+static int clamp_i16(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
     (void)params, (void)index, (void)stride;
     if (stride[0] == sizeof(int16_t) && stride[1] == sizeof(int16_t) && stride[2] == sizeof(int16_t) && stride[3] == sizeof(int16_t)) {
         int16_t *to = (int16_t *)ptr[0];
@@ -17,7 +17,7 @@ static int clamp_i16(char *const *ptr, const int64_t *stride, int64_t n, const o
         const int16_t *from_min = (const int16_t *)ptr[2];
         const int16_t *from_max = (const int16_t *)ptr[3];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < n; i++) to[i] = clamp_i16_element(from_self[i], from_min[i], from_max[i]);
+        for (int64_t i = 0; i < length; i++) to[i] = clamp_i16_element(from_self[i], from_min[i], from_max[i]);
         return OW_OK;
     }
     if (stride[0] == sizeof(int16_t) && stride[1] == sizeof(int16_t) && stride[2] == sizeof(int16_t) && stride[3] == 0) {
@@ -26,7 +26,7 @@ static int clamp_i16(char *const *ptr, const int64_t *stride, int64_t n, const o
         const int16_t *from_min = (const int16_t *)ptr[2];
         const int16_t from_max = *(const int16_t *)ptr[3];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < n; i++) to[i] = clamp_i16_element(from_self[i], from_min[i], from_max);
+        for (int64_t i = 0; i < length; i++) to[i] = clamp_i16_element(from_self[i], from_min[i], from_max);
         return OW_OK;
     }
     if (stride[0] == sizeof(int16_t) && stride[1] == sizeof(int16_t) && stride[2] == 0 && stride[3] == sizeof(int16_t)) {
@@ -35,7 +35,7 @@ static int clamp_i16(char *const *ptr, const int64_t *stride, int64_t n, const o
         const int16_t from_min = *(const int16_t *)ptr[2];
         const int16_t *from_max = (const int16_t *)ptr[3];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < n; i++) to[i] = clamp_i16_element(from_self[i], from_min, from_max[i]);
+        for (int64_t i = 0; i < length; i++) to[i] = clamp_i16_element(from_self[i], from_min, from_max[i]);
         return OW_OK;
     }
     if (stride[0] == sizeof(int16_t) && stride[1] == sizeof(int16_t) && stride[2] == 0 && stride[3] == 0) {
@@ -44,10 +44,10 @@ static int clamp_i16(char *const *ptr, const int64_t *stride, int64_t n, const o
         const int16_t from_min = *(const int16_t *)ptr[2];
         const int16_t from_max = *(const int16_t *)ptr[3];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < n; i++) to[i] = clamp_i16_element(from_self[i], from_min, from_max);
+        for (int64_t i = 0; i < length; i++) to[i] = clamp_i16_element(from_self[i], from_min, from_max);
         return OW_OK;
     }
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < length; i++) {
         *(int16_t *)(ptr[0] + i * stride[0]) = clamp_i16_element(*(const int16_t *)(ptr[1] + i * stride[1]), *(const int16_t *)(ptr[2] + i * stride[2]), *(const int16_t *)(ptr[3] + i * stride[3]));
     }
     return OW_OK;

@@ -11,23 +11,23 @@ static inline float exp_f32_element(float self) {
 #line 12 "exp.c"
 }
 
-/* n is a multiple of OW_PAD: only the vector form of the loop runs, so equal inputs give equal results anywhere. */
-static __attribute__((noinline)) void exp_f32_block(float *to, const float *from_self, int64_t n) {
+/* length is a multiple of OW_PAD: only the vector form of the loop runs, so equal inputs give equal results anywhere. */
+static __attribute__((noinline)) void exp_f32_block(float *to, const float *from_self, int64_t length) {
 #pragma GCC ivdep
-    for (int64_t i = 0; i < n; i++) to[i] = exp_f32_element(from_self[i]);
+    for (int64_t i = 0; i < length; i++) to[i] = exp_f32_element(from_self[i]);
 }
 
-static int exp_f32(char *const *ptr, const int64_t *stride, int64_t n, const ow_scalar *params, int64_t index) {
+static int exp_f32(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
     (void)params, (void)index, (void)stride;
     int64_t done = 0;
     if (stride[0] == sizeof(float) && stride[1] == sizeof(float)) {
-        done = n & ~(int64_t)(OW_PAD - 1);
+        done = length & ~(int64_t)(OW_PAD - 1);
         if (done) exp_f32_block((float *)ptr[0], (const float *)ptr[1], done);
     }
     float to[BATCH];
     float from_self[BATCH];
-    while (done < n) {
-        int64_t count = n - done < BATCH ? n - done : BATCH, padded = (count + OW_PAD - 1) & ~(int64_t)(OW_PAD - 1);
+    while (done < length) {
+        int64_t count = length - done < BATCH ? length - done : BATCH, padded = (count + OW_PAD - 1) & ~(int64_t)(OW_PAD - 1);
         for (int64_t i = 0; i < count; i++) from_self[i] = *(const float *)(ptr[1] + (done + i) * stride[1]);
         for (int64_t i = count; i < padded; i++) from_self[i] = from_self[0];
         exp_f32_block(to, from_self, padded);
@@ -45,23 +45,23 @@ static inline double exp_f64_element(double self) {
 #line 46 "exp.c"
 }
 
-/* n is a multiple of OW_PAD: only the vector form of the loop runs, so equal inputs give equal results anywhere. */
-static __attribute__((noinline)) void exp_f64_block(double *to, const double *from_self, int64_t n) {
+/* length is a multiple of OW_PAD: only the vector form of the loop runs, so equal inputs give equal results anywhere. */
+static __attribute__((noinline)) void exp_f64_block(double *to, const double *from_self, int64_t length) {
 #pragma GCC ivdep
-    for (int64_t i = 0; i < n; i++) to[i] = exp_f64_element(from_self[i]);
+    for (int64_t i = 0; i < length; i++) to[i] = exp_f64_element(from_self[i]);
 }
 
-static int exp_f64(char *const *ptr, const int64_t *stride, int64_t n, const ow_scalar *params, int64_t index) {
+static int exp_f64(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
     (void)params, (void)index, (void)stride;
     int64_t done = 0;
     if (stride[0] == sizeof(double) && stride[1] == sizeof(double)) {
-        done = n & ~(int64_t)(OW_PAD - 1);
+        done = length & ~(int64_t)(OW_PAD - 1);
         if (done) exp_f64_block((double *)ptr[0], (const double *)ptr[1], done);
     }
     double to[BATCH];
     double from_self[BATCH];
-    while (done < n) {
-        int64_t count = n - done < BATCH ? n - done : BATCH, padded = (count + OW_PAD - 1) & ~(int64_t)(OW_PAD - 1);
+    while (done < length) {
+        int64_t count = length - done < BATCH ? length - done : BATCH, padded = (count + OW_PAD - 1) & ~(int64_t)(OW_PAD - 1);
         for (int64_t i = 0; i < count; i++) from_self[i] = *(const double *)(ptr[1] + (done + i) * stride[1]);
         for (int64_t i = count; i < padded; i++) from_self[i] = from_self[0];
         exp_f64_block(to, from_self, padded);

@@ -9,7 +9,7 @@ static inline int32_t floor_divide_i32_element(int32_t self, int32_t other, int 
 #line 10 "floor_divide.c"
 }
 
-static int floor_divide_i32(char *const *ptr, const int64_t *stride, int64_t n, const ow_scalar *params, int64_t index) {
+static int floor_divide_i32(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
     (void)params, (void)index, (void)stride;
     int failed = 0, *err = &failed;
     if (stride[0] == sizeof(int32_t) && stride[1] == sizeof(int32_t) && stride[2] == sizeof(int32_t)) {
@@ -17,7 +17,7 @@ static int floor_divide_i32(char *const *ptr, const int64_t *stride, int64_t n, 
         const int32_t *from_self = (const int32_t *)ptr[1];
         const int32_t *from_other = (const int32_t *)ptr[2];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < n; i++) to[i] = floor_divide_i32_element(from_self[i], from_other[i], err);
+        for (int64_t i = 0; i < length; i++) to[i] = floor_divide_i32_element(from_self[i], from_other[i], err);
         return failed ? OW_ZERO_DIVISION : OW_OK;
     }
     if (stride[0] == sizeof(int32_t) && stride[1] == sizeof(int32_t) && stride[2] == 0) {
@@ -25,7 +25,7 @@ static int floor_divide_i32(char *const *ptr, const int64_t *stride, int64_t n, 
         const int32_t *from_self = (const int32_t *)ptr[1];
         const int32_t from_other = *(const int32_t *)ptr[2];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < n; i++) to[i] = floor_divide_i32_element(from_self[i], from_other, err);
+        for (int64_t i = 0; i < length; i++) to[i] = floor_divide_i32_element(from_self[i], from_other, err);
         return failed ? OW_ZERO_DIVISION : OW_OK;
     }
     if (stride[0] == sizeof(int32_t) && stride[1] == 0 && stride[2] == sizeof(int32_t)) {
@@ -33,10 +33,10 @@ static int floor_divide_i32(char *const *ptr, const int64_t *stride, int64_t n, 
         const int32_t from_self = *(const int32_t *)ptr[1];
         const int32_t *from_other = (const int32_t *)ptr[2];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < n; i++) to[i] = floor_divide_i32_element(from_self, from_other[i], err);
+        for (int64_t i = 0; i < length; i++) to[i] = floor_divide_i32_element(from_self, from_other[i], err);
         return failed ? OW_ZERO_DIVISION : OW_OK;
     }
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < length; i++) {
         *(int32_t *)(ptr[0] + i * stride[0]) = floor_divide_i32_element(*(const int32_t *)(ptr[1] + i * stride[1]), *(const int32_t *)(ptr[2] + i * stride[2]), err);
     }
     return failed ? OW_ZERO_DIVISION : OW_OK;

@@ -9,14 +9,14 @@ static inline uint8_t lt_u8_element(uint8_t self, uint8_t other) {
 #line 10 "lt.c"
 }
 
-static int lt_u8(char *const *ptr, const int64_t *stride, int64_t n, const ow_scalar *params, int64_t index) {
+static int lt_u8(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
     (void)params, (void)index, (void)stride;
     if (stride[0] == sizeof(uint8_t) && stride[1] == sizeof(uint8_t) && stride[2] == sizeof(uint8_t)) {
         uint8_t *to = (uint8_t *)ptr[0];
         const uint8_t *from_self = (const uint8_t *)ptr[1];
         const uint8_t *from_other = (const uint8_t *)ptr[2];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < n; i++) to[i] = lt_u8_element(from_self[i], from_other[i]);
+        for (int64_t i = 0; i < length; i++) to[i] = lt_u8_element(from_self[i], from_other[i]);
         return OW_OK;
     }
     if (stride[0] == sizeof(uint8_t) && stride[1] == sizeof(uint8_t) && stride[2] == 0) {
@@ -24,7 +24,7 @@ static int lt_u8(char *const *ptr, const int64_t *stride, int64_t n, const ow_sc
         const uint8_t *from_self = (const uint8_t *)ptr[1];
         const uint8_t from_other = *(const uint8_t *)ptr[2];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < n; i++) to[i] = lt_u8_element(from_self[i], from_other);
+        for (int64_t i = 0; i < length; i++) to[i] = lt_u8_element(from_self[i], from_other);
         return OW_OK;
     }
     if (stride[0] == sizeof(uint8_t) && stride[1] == 0 && stride[2] == sizeof(uint8_t)) {
@@ -32,10 +32,10 @@ static int lt_u8(char *const *ptr, const int64_t *stride, int64_t n, const ow_sc
         const uint8_t from_self = *(const uint8_t *)ptr[1];
         const uint8_t *from_other = (const uint8_t *)ptr[2];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < n; i++) to[i] = lt_u8_element(from_self, from_other[i]);
+        for (int64_t i = 0; i < length; i++) to[i] = lt_u8_element(from_self, from_other[i]);
         return OW_OK;
     }
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < length; i++) {
         *(uint8_t *)(ptr[0] + i * stride[0]) = lt_u8_element(*(const uint8_t *)(ptr[1] + i * stride[1]), *(const uint8_t *)(ptr[2] + i * stride[2]));
     }
     return OW_OK;
@@ -49,14 +49,14 @@ static inline uint8_t lt_f64_element(double self, double other) {
 #line 50 "lt.c"
 }
 
-static int lt_f64(char *const *ptr, const int64_t *stride, int64_t n, const ow_scalar *params, int64_t index) {
+static int lt_f64(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
     (void)params, (void)index, (void)stride;
     if (stride[0] == sizeof(uint8_t) && stride[1] == sizeof(double) && stride[2] == sizeof(double)) {
         uint8_t *to = (uint8_t *)ptr[0];
         const double *from_self = (const double *)ptr[1];
         const double *from_other = (const double *)ptr[2];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < n; i++) to[i] = lt_f64_element(from_self[i], from_other[i]);
+        for (int64_t i = 0; i < length; i++) to[i] = lt_f64_element(from_self[i], from_other[i]);
         return OW_OK;
     }
     if (stride[0] == sizeof(uint8_t) && stride[1] == sizeof(double) && stride[2] == 0) {
@@ -64,7 +64,7 @@ static int lt_f64(char *const *ptr, const int64_t *stride, int64_t n, const ow_s
         const double *from_self = (const double *)ptr[1];
         const double from_other = *(const double *)ptr[2];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < n; i++) to[i] = lt_f64_element(from_self[i], from_other);
+        for (int64_t i = 0; i < length; i++) to[i] = lt_f64_element(from_self[i], from_other);
         return OW_OK;
     }
     if (stride[0] == sizeof(uint8_t) && stride[1] == 0 && stride[2] == sizeof(double)) {
@@ -72,10 +72,10 @@ static int lt_f64(char *const *ptr, const int64_t *stride, int64_t n, const ow_s
         const double from_self = *(const double *)ptr[1];
         const double *from_other = (const double *)ptr[2];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < n; i++) to[i] = lt_f64_element(from_self, from_other[i]);
+        for (int64_t i = 0; i < length; i++) to[i] = lt_f64_element(from_self, from_other[i]);
         return OW_OK;
     }
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < length; i++) {
         *(uint8_t *)(ptr[0] + i * stride[0]) = lt_f64_element(*(const double *)(ptr[1] + i * stride[1]), *(const double *)(ptr[2] + i * stride[2]));
     }
     return OW_OK;

@@ -9,16 +9,16 @@ static inline int8_t neg_i8_element(int8_t self) {
 #line 10 "neg.c"
 }
 
-static int neg_i8(char *const *ptr, const int64_t *stride, int64_t n, const ow_scalar *params, int64_t index) {
+static int neg_i8(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
     (void)params, (void)index, (void)stride;
     if (stride[0] == sizeof(int8_t) && stride[1] == sizeof(int8_t)) {
         int8_t *to = (int8_t *)ptr[0];
         const int8_t *from_self = (const int8_t *)ptr[1];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < n; i++) to[i] = neg_i8_element(from_self[i]);
+        for (int64_t i = 0; i < length; i++) to[i] = neg_i8_element(from_self[i]);
         return OW_OK;
     }
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < length; i++) {
         *(int8_t *)(ptr[0] + i * stride[0]) = neg_i8_element(*(const int8_t *)(ptr[1] + i * stride[1]));
     }
     return OW_OK;
@@ -32,16 +32,16 @@ static inline float neg_f32_element(float self) {
 #line 33 "neg.c"
 }
 
-static int neg_f32(char *const *ptr, const int64_t *stride, int64_t n, const ow_scalar *params, int64_t index) {
+static int neg_f32(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
     (void)params, (void)index, (void)stride;
     if (stride[0] == sizeof(float) && stride[1] == sizeof(float)) {
         float *to = (float *)ptr[0];
         const float *from_self = (const float *)ptr[1];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < n; i++) to[i] = neg_f32_element(from_self[i]);
+        for (int64_t i = 0; i < length; i++) to[i] = neg_f32_element(from_self[i]);
         return OW_OK;
     }
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < length; i++) {
         *(float *)(ptr[0] + i * stride[0]) = neg_f32_element(*(const float *)(ptr[1] + i * stride[1]));
     }
     return OW_OK;

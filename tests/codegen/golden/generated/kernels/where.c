@@ -9,7 +9,7 @@ static inline float where_f32_element(uint8_t condition, float self, float other
 #line 10 "where.c"
 }
 
-static int where_f32(char *const *ptr, const int64_t *stride, int64_t n, const ow_scalar *params, int64_t index) {
+static int where_f32(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
     (void)params, (void)index, (void)stride;
     if (stride[0] == sizeof(float) && stride[1] == sizeof(uint8_t) && stride[2] == sizeof(float) && stride[3] == sizeof(float)) {
         float *to = (float *)ptr[0];
@@ -17,7 +17,7 @@ static int where_f32(char *const *ptr, const int64_t *stride, int64_t n, const o
         const float *from_self = (const float *)ptr[2];
         const float *from_other = (const float *)ptr[3];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < n; i++) to[i] = where_f32_element(from_condition[i], from_self[i], from_other[i]);
+        for (int64_t i = 0; i < length; i++) to[i] = where_f32_element(from_condition[i], from_self[i], from_other[i]);
         return OW_OK;
     }
     if (stride[0] == sizeof(float) && stride[1] == sizeof(uint8_t) && stride[2] == sizeof(float) && stride[3] == 0) {
@@ -26,7 +26,7 @@ static int where_f32(char *const *ptr, const int64_t *stride, int64_t n, const o
         const float *from_self = (const float *)ptr[2];
         const float from_other = *(const float *)ptr[3];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < n; i++) to[i] = where_f32_element(from_condition[i], from_self[i], from_other);
+        for (int64_t i = 0; i < length; i++) to[i] = where_f32_element(from_condition[i], from_self[i], from_other);
         return OW_OK;
     }
     if (stride[0] == sizeof(float) && stride[1] == sizeof(uint8_t) && stride[2] == 0 && stride[3] == sizeof(float)) {
@@ -35,7 +35,7 @@ static int where_f32(char *const *ptr, const int64_t *stride, int64_t n, const o
         const float from_self = *(const float *)ptr[2];
         const float *from_other = (const float *)ptr[3];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < n; i++) to[i] = where_f32_element(from_condition[i], from_self, from_other[i]);
+        for (int64_t i = 0; i < length; i++) to[i] = where_f32_element(from_condition[i], from_self, from_other[i]);
         return OW_OK;
     }
     if (stride[0] == sizeof(float) && stride[1] == sizeof(uint8_t) && stride[2] == 0 && stride[3] == 0) {
@@ -44,10 +44,10 @@ static int where_f32(char *const *ptr, const int64_t *stride, int64_t n, const o
         const float from_self = *(const float *)ptr[2];
         const float from_other = *(const float *)ptr[3];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < n; i++) to[i] = where_f32_element(from_condition[i], from_self, from_other);
+        for (int64_t i = 0; i < length; i++) to[i] = where_f32_element(from_condition[i], from_self, from_other);
         return OW_OK;
     }
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < length; i++) {
         *(float *)(ptr[0] + i * stride[0]) = where_f32_element(*(const uint8_t *)(ptr[1] + i * stride[1]), *(const float *)(ptr[2] + i * stride[2]), *(const float *)(ptr[3] + i * stride[3]));
     }
     return OW_OK;
