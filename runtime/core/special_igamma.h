@@ -15,9 +15,14 @@ static inline long double ow_igamma_exponent(long double a, long double x) {
     return mu * s - 2 * s * square * sum;
 }
 
-/* x^a exp(-x) / gamma(a + 1); DLMF 5.11.1 where a is large. */
+/* x^a exp(-x) / gamma(a + 1), by halves so that neither factor overflows, and of arguments that are not rounded; DLMF
+ * 5.11.1 where a is large. */
 static inline double ow_igamma_term(double a, double x) {
-    if (a < OW_LARGE_A) return x > 3000 ? 0 : (double)(powl(x, a) * expl(-(long double)x) / tgammal(1 + (long double)a));
+    if (a < OW_LARGE_A) {
+        if (x > 3000) return 0;
+        double half = pow(x, 0.5 * a) * exp(-0.5 * x), gamma = a < 0.5 ? tgamma(1 + a) : a * tgamma(a);
+        return half / gamma * half;
+    }
     double z = 1 / (a * a), stirling = (1.0 / 12 - z * (1.0 / 360 - z * (1.0 / 1260 - z / 1680))) / a;
     return (double)expl(-a * ow_igamma_exponent(a, x) - stirling) / sqrt(2 * OW_PI * a);
 }
