@@ -43,13 +43,6 @@ def composite(op: Op, body: Callable[..., Any], arguments: tuple[Any, ...], dtyp
     return result
 
 
-def binary_composite(op: Op, body: Callable[..., Any], left: Any, right: Any) -> Any:
-    """A Python operator that a composite implements."""
-    if not isinstance(left, handles.Tensor) or not isinstance(right, handles.Tensor):
-        return NotImplemented
-    return composite(op, body, (left, right), None, None)
-
-
 def store(op: Op, result: Any, out: Any) -> Any:
     """The rule of `out=` for a result, or several, that exists already."""
     if isinstance(result, tuple):

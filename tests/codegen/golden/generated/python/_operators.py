@@ -31,7 +31,7 @@ from .sections import *  # noqa: F403
 from .shapes import *  # noqa: F403
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "b6c2ca52"
+INTERFACE = "6e4bd575"
 
 _call = _handle.call
 _call_inplace = _handle.call_inplace
@@ -757,11 +757,11 @@ def matmul(input, other, *, out=None):
 
 
 def __matmul__(self, other):
-    return _composites.binary_composite(_matmul_op, _matmul, self, other)
+    return matmul(self, other) if isinstance(other, Tensor) else NotImplemented
 
 
 def __rmatmul__(self, other):
-    return _composites.binary_composite(_matmul_op, _matmul, other, self)
+    return matmul(other, self) if isinstance(other, Tensor) else NotImplemented
 _matmul_op.function = matmul
 
 
