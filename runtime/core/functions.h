@@ -70,13 +70,16 @@ static inline float ow_sigmoidf(float x) {
 
 /* The same for a row of n elements, n a multiple of OW_PAD. */
 #ifdef __AVX512DQ__
-/* `scalef` scales by 2^k into the denormal numbers and keeps NaN, which no code that a compiler vectorises does in one
+/* `scalef` scales by 2^k into the denormal numbers, which no code that a compiler vectorises does in one
  * step. exp(r) is a polynomial of degree 5, fitted to |r| <= ln 2 / 2 in the relative maximum norm. */
 static inline void ow_sigmoidf_block(float *to, const float *from, int64_t n) {
-    const __m512 sign = _mm512_set1_ps(-0.0f), one = _mm512_set1_ps(1.0f);
+    const __m512 one = _mm512_set1_ps(1.0f);
+    /* A numerator by the kind of x, four bits for each: NaN itself, one (10) for zero and what is positive, e (0) for what
+     * is negative. */
+    const __m512i numerators = _mm512_set1_epi32((int)0xa0a0aa22);
     for (int64_t i = 0; i < n; i += 16) {
         __m512 x = _mm512_loadu_ps(from + i);
-        __m512 y = _mm512_max_ps(_mm512_set1_ps(-104.0f), _mm512_or_ps(x, sign)); /* NaN: the second operand */
+        __m512 y = _mm512_range_ps(x, _mm512_set1_ps(104.0f), 0xe); /* the smaller magnitude, with a minus */
         __m512 k = _mm512_roundscale_ps(_mm512_mul_ps(y, _mm512_set1_ps(0x1.715476p0f)), _MM_FROUND_TO_NEAREST_INT);
         __m512 r = _mm512_fmadd_ps(k, _mm512_set1_ps(-0x1.63p-1f), y);
         r = _mm512_fmadd_ps(k, _mm512_set1_ps(0x1.bd0106p-13f), r);
@@ -87,8 +90,7 @@ static inline void ow_sigmoidf_block(float *to, const float *from, int64_t n) {
         p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(0x1.fffff6p-1f));
         p = _mm512_fmadd_ps(p, r, one);
         __m512 e = _mm512_scalef_ps(p, k);
-        __m512 numerator = _mm512_mask_mov_ps(one, _mm512_movepi32_mask(_mm512_castps_si512(x)), e);
-        _mm512_storeu_ps(to + i, _mm512_div_ps(numerator, _mm512_add_ps(one, e)));
+        _mm512_storeu_ps(to + i, _mm512_div_ps(_mm512_fixupimm_ps(e, x, numerators, 0), _mm512_add_ps(one, e)));
     }
 }
 #else
