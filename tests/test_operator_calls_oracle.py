@@ -33,7 +33,7 @@ SHARED = [
     if spec.module is None and spec.name in FUNCTIONS and hasattr(torch, spec.name)
 ]
 
-WITHOUT_OUT = ("relu", "rsub", "isnan", "isinf", "isreal", "isfinite")
+WITHOUT_OUT = ("relu", "selu", "celu", "rsub", "isnan", "isinf", "isreal", "isfinite")
 """torch has no `out=` for these."""
 
 BINARY = [
