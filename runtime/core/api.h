@@ -6,7 +6,8 @@
 
 #include <stdint.h>
 
-/* elementwise, extern: a handle, or 1.0 for a result in place or in `out`; absent inputs and default parameters are 0; parameters are number handles; mode is ow_mode */
+/* elementwise, extern: a handle, or 1.0 for a result in place or in `out`; absent inputs and default parameters are 0;
+ * parameters are number handles; mode is ow_mode */
 double call(int32_t op, double a, double b, double c, double p, double q, double r, double out, int32_t mode);
 
 double reduce(int32_t op, double a, const int64_t *dims, int32_t ndims, int32_t all, int32_t keepdim, int32_t dtype,

@@ -26,12 +26,8 @@ static int keep_dimensions(view *v, int until) {
     return 1;
 }
 
-static int take_position(view *v, PyObject *part) {
-    int64_t size = v->self->sizes[v->from], position = PyLong_AsLongLong(part);
-    if (position == -1 && PyErr_Occurred()) {
-        PyErr_Clear();
-        return 0;
-    }
+static int take_position(view *v, int64_t position) {
+    int64_t size = v->self->sizes[v->from];
     if (position < -size || position >= size) return 0;
     v->offset += (position < 0 ? position + size : position) * v->self->strides[v->from++];
     return 1;
@@ -61,7 +57,8 @@ static int take(view *v, PyObject *part, int after) {
     if (part == Py_None) return insert_dimension(v);
     if (part == Py_Ellipsis) return keep_dimensions(v, v->self->ndim - after);
     if (v->from >= v->self->ndim) return 0;
-    if (PyLong_CheckExact(part)) return take_position(v, part);
+    int64_t position;
+    if (ow_read_int(part, &position)) return take_position(v, position);
     return Py_TYPE(part) == &PySlice_Type && take_slice(v, part);
 }
 

@@ -25,14 +25,6 @@ static PyObject *nothing(void) { Py_RETURN_NONE; }
 
 static PyObject *finished(ow_tensor *t) { return t ? ow_new_owner(t) : nothing(); }
 
-/* An int of 64 bits; bool is another type. */
-static int read_int(PyObject *object, int64_t *value) {
-    int overflow;
-    if (!PyLong_CheckExact(object)) return 0;
-    *value = PyLong_AsLongLongAndOverflow(object, &overflow);
-    return !overflow;
-}
-
 /* The tensor, or NULL. */
 static ow_tensor *read_tensor(PyObject *object) {
     ow_tensor *t = ow_plain_tensor(object);
@@ -42,7 +34,7 @@ static ow_tensor *read_tensor(PyObject *object) {
 static int read_number(operands *to, int k, PyObject *object) {
     int dtype = OW_FLOAT64;
     if (PyFloat_CheckExact(object)) to->values[k].d = PyFloat_AsDouble(object);
-    else if (read_int(object, &to->values[k].i)) dtype = OW_INT64;
+    else if (ow_read_int(object, &to->values[k].i)) dtype = OW_INT64;
     else return 0;
     to->numbers[k] = (ow_tensor){.dtype = (uint8_t)dtype, .flags = OW_NUMBER | OW_CONTIGUOUS | OW_DENSE,
                                  .data = (char *)&to->values[k], .numel = 1};
@@ -105,7 +97,7 @@ static int read_along(along *to, PyObject *const *arguments, Py_ssize_t n) {
     to->all = dim == Py_None || (PyTuple_Check(dim) && PyTuple_Size(dim) == 0);
     to->ndims = !to->all;
     to->keepdim = arguments[3] == Py_True;
-    return to->all || read_int(dim, to->dims);
+    return to->all || ow_read_int(dim, to->dims);
 }
 
 PyObject *ow_call_reduce(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
@@ -140,7 +132,7 @@ PyObject *ow_call_scan(PyObject *module, PyObject *const *arguments, Py_ssize_t 
     (void)module;
     ow_tensor *self = n == 3 ? read_tensor(arguments[1]) : NULL;
     int64_t dim;
-    if (!self || !read_int(arguments[2], &dim)) return nothing();
+    if (!self || !ow_read_int(arguments[2], &dim)) return nothing();
     return finished(ow_scan(operator_of(arguments[0]), self, dim, -1, NULL, OW_NEW));
 }
 
@@ -150,7 +142,7 @@ PyObject *ow_call_view(PyObject *module, PyObject *const *arguments, Py_ssize_t 
     int64_t ints[] = {OW_NONE, OW_NONE, OW_NONE, OW_NONE};
     ow_tensor *self = n > 1 && n <= 6 ? read_tensor(arguments[1]) : NULL;
     for (Py_ssize_t k = 2; self && k < n; k++)
-        if (!read_int(arguments[k], &ints[k - 2])) self = NULL;
+        if (!ow_read_int(arguments[k], &ints[k - 2])) self = NULL;
     if (!self) return nothing();
     return finished(ow_view_call(operator_of(arguments[0]), self, ints, NULL));
 }
@@ -163,7 +155,7 @@ static int read_list(PyObject *object, ow_ints *list) {
     list->n = (int32_t)n;
     for (Py_ssize_t k = 0; k < n; k++) {
         PyObject *item = is_tuple ? PyTuple_GetItem(object, k) : is_list ? PyList_GetItem(object, k) : object;
-        if (!read_int(item, &list->v[k])) return 0;
+        if (!ow_read_int(item, &list->v[k])) return 0;
     }
     return 1;
 }

@@ -5,10 +5,20 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include <stdint.h>
+
 struct ow_tensor;
 
 /* The handle of a float; NULL with AttributeError set when there is no object, TypeError for any other one. */
 struct ow_tensor *ow_handle_of(PyObject *object);
+
+/* An int of 64 bits, which no bool is; 0 for anything else. */
+static inline int ow_read_int(PyObject *object, int64_t *value) {
+    int overflow;
+    if (!PyLong_CheckExact(object)) return 0;
+    *value = PyLong_AsLongLongAndOverflow(object, &overflow);
+    return !overflow;
+}
 
 /* The tensor of an object of class Tensor itself; NULL for any other object. */
 struct ow_tensor *ow_plain_tensor(PyObject *object);

@@ -1,4 +1,4 @@
-/* Bessel functions and Airy's; part of special.h. tools/fit_special.py computed the tables. */
+/* Bessel functions; part of special.h. tools/fit_special.py computed the tables. */
 #ifndef OPWEAVE_SPECIAL_BESSEL_H
 #define OPWEAVE_SPECIAL_BESSEL_H
 
