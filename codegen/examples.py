@@ -14,6 +14,7 @@ from .expr.evaluate import evaluate
 from .model import Elementwise, End, Extern, Family, Operator
 from .reference import reference
 from .schema import Argument
+from .variants import own_name
 
 Array = Any
 """A NumPy array."""
@@ -144,7 +145,7 @@ def _call(operator: Operator, package: str, inputs: Mapping[str, Array], argumen
     given = [f"{name}={value}" for name, value in arguments.items()]
     names = [_python_name(name) for name in inputs]
     if operator.function:
-        path = ".".join(filter(None, (package, operator.module, operator.name)))
+        path = ".".join(filter(None, (package, operator.module, own_name(operator))))
         return f"{path}({', '.join([*names, *given])})"
     return f"{names[0]}.{operator.name}({', '.join([*names[1:], *given])})"
 

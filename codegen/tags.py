@@ -15,7 +15,7 @@ _ELEMENTWISE = frozenset({Family.ELEMENTWISE})
 _COMPOSITE = frozenset({Family.COMPOSITE})
 
 TAGS: Mapping[str, frozenset[Family]] = {
-    "complex_result": _ELEMENTWISE,
+    "complex_result": _ELEMENTWISE | _COMPOSITE,
     "fitting_numbers": _ELEMENTWISE,
     "flat": _COMPOSITE,
     "inplace": _ELEMENTWISE | _COMPOSITE,

@@ -127,6 +127,12 @@ def function_names(operator: Declaration) -> tuple[str, ...]:
     return (operator.name, *operator.aliases) if operator.function and operator.module is None else ()
 
 
+def own_name(operator: Declaration) -> str:
+    """Its name where users find it: `fft_rfft` of the submodule `fft` is `opweave.fft.rfft`."""
+    prefix = "" if operator.module is None else f"{operator.module.partition('.')[0]}_"
+    return operator.name.removeprefix(prefix)
+
+
 def inplace_function_names(operator: Declaration) -> tuple[str, ...]:
     """Those of them that are functions in place as well: `abs_(x)` for `x.abs_()`."""
     return tuple(f"{name}_" for name in function_names(operator)) if has_inplace(operator) else ()
@@ -134,6 +140,7 @@ def inplace_function_names(operator: Declaration) -> tuple[str, ...]:
 
 def submodule_names(operator: Declaration) -> tuple[tuple[str, str], ...]:
     """Paths of submodules and names that the operator puts into them; with `inplace` there are two of each."""
-    own = () if operator.module is None else ((operator.module, name) for name in (operator.name, *operator.aliases))
+    names = (own_name(operator), *operator.aliases)
+    own = () if operator.module is None else ((operator.module, name) for name in names)
     found = (*own, *operator.exports)
     return (*found, *((path, f"{name}_") for path, name in found)) if has_inplace_argument(operator) else found

@@ -15,7 +15,8 @@ def get_num_threads() -> int:
 def set_num_threads(n: int) -> None:
     """Sets the number of threads that share the work of one operator.
 
-    Results do not depend on it, but for the last bits of products of matrices, which OpenBLAS computes.
+    Results do not depend on it, but for the last bits of products of matrices and of Fourier transforms, which other
+    libraries compute.
     """
     if isinstance(n, bool) or not isinstance(n, int):
         raise TypeError(f"set_num_threads expects an int, but got {type(n).__name__}")

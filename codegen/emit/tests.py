@@ -108,7 +108,7 @@ def facts(callable: Callable) -> Iterator[tuple[str, object]]:
     rest = [p for p in parameters if base_name(p.argument.type) in ("int", "SymInt") and not p.keyword_only]
     if operator.family in (Family.REDUCE, Family.SCAN):
         rest = []  # the suite knows their arguments
-    yield "name", public.name
+    yield "name", variants.own_name(public)
     yield "chosen", dict(callable.chosen)
     yield "module", public.module
     yield "inputs", tuple(p.name for p in parameters if p.argument.is_tensor)

@@ -3,7 +3,7 @@
 
 from math import e, inf, nan, pi
 
-from . import cpu, nn, random, return_types, special
+from . import cpu, fft, nn, random, return_types, special
 from ._dtype_names import bool as bool
 from ._dtype_names import uint8 as uint8
 from ._dtype_names import uint16 as uint16
@@ -105,6 +105,7 @@ __all__ = [
     "e",
     "empty_permuted",
     "empty_strided",
+    "fft",
     "fill_",
     "finfo",
     "from_dlpack",

@@ -29,9 +29,11 @@ from .reductions import *  # noqa: F403
 from .restriding import *  # noqa: F403
 from .sections import *  # noqa: F403
 from .shapes import *  # noqa: F403
+from .signals import *  # noqa: F403
+from .transforms import *  # noqa: F403
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "6e4bd575"
+INTERFACE = "f0576260"
 
 _call = _handle.call
 _call_inplace = _handle.call_inplace
