@@ -53,6 +53,7 @@ _LAZY_NAMES = {
     "TypedStorage": "storage",
     "UntypedStorage": "storage",
     "is_storage": "storage",
+    **{f"{of.scalar_name}Storage": "storage" for of in _DTYPES.values()},
     "get_printoptions": "printing",
     "printoptions": "printing",
     "set_printoptions": "printing",

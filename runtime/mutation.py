@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from ._operators import Number
-    from .storage import TypedStorage
+    from .storage import Storage
     from .tensor import Tensor as TensorType
 
 
@@ -99,23 +99,23 @@ class MutationMethods:
 
     def set_(
         self: Any,
-        source: TensorType | TypedStorage | None = None,
+        source: TensorType | Storage | None = None,
         storage_offset: int = 0,
         size: Sequence[int] | None = None,
         stride: Sequence[int] | None = None,
     ) -> TensorType:
         """Makes this a view of a storage, of the memory of another tensor, or of no memory at all."""
-        from .storage import TypedStorage
+        from .storage import Storage
 
         if isinstance(source, handles.Tensor) and size is None:
             size, stride, storage_offset = source.shape, source.stride(), source.storage_offset()
         if source is None:
             view: Any = self.new_empty(0)
         else:
-            if not isinstance(source, (handles.Tensor, TypedStorage)):
+            if not isinstance(source, (handles.Tensor, Storage)):
                 raise TypeError(f"set_(): argument 'source' (position 1) must be Tensor, not {type_name(source)}")
-            elements = source._elements if isinstance(source, TypedStorage) else source
-            if isinstance(source, TypedStorage) and elements.itemsize == 1 != self.itemsize:
+            elements = source._elements if isinstance(source, Storage) else source
+            if isinstance(source, Storage) and elements.itemsize == 1 != self.itemsize:
                 elements = elements.view(self.dtype)
             elif elements.dtype is not self.dtype:
                 raise RuntimeError(

@@ -6,42 +6,41 @@ Reads and writes the memory itself, so an element assigned here changes in every
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from . import handles
 from ._C import lib
-from .dtypes import BY_CODE, EXPORTS, dtype
-from .types import CPU, device
+from .allocation import allocate
+from .construct import tensor
+from .dtypes import BY_CODE, EXPORTS, get_default_dtype
+from .dtypes import dtype as dtype_class
+from .handles import is_integer
+from .types import CPU, check_placement
+from .types import device as device_class
 
 if TYPE_CHECKING:
-    from typing_extensions import TypeIs
+    from typing_extensions import Self, TypeIs
 
     from .tensor import Tensor
 
-__all__ = ["TypedStorage", "UntypedStorage"]
+__all__ = ["STORAGE_TYPES", "TypedStorage", "UntypedStorage"]
 
 
-class TypedStorage:
-    """The memory behind tensors, in elements of one dtype. All views of one memory have the same object."""
+class Storage:
+    """The memory behind tensors as a sequence of elements. All views of one memory have the same object."""
 
     __slots__ = ("__weakref__", "_elements")
-    __module__ = "opweave"
 
     # A one-dimensional tensor over the memory, which keeps it alive.
     _elements: Tensor
 
-    def __init__(self) -> None:
-        raise TypeError(f"a {type(self).__name__} cannot be made by itself: take the storage() of a tensor")
+    dtype: dtype_class
 
     @property
-    def dtype(self) -> dtype:
-        return self._elements.dtype
-
-    @property
-    def device(self) -> device:
+    def device(self) -> device_class:
         return CPU
 
     def __len__(self) -> int:
@@ -60,10 +59,10 @@ class TypedStorage:
         return self._elements.data_ptr()
 
     def type(self) -> str:
-        return f"opweave.{self.dtype.scalar_name}Storage"
+        return f"opweave.{type(self).__name__}"
 
     def _title(self) -> str:
-        return f"TypedStorage(dtype={self.dtype}, device=cpu)"
+        return self.type()
 
     def tolist(self) -> list[Any]:
         return list(self._elements.tolist())
@@ -93,20 +92,20 @@ class TypedStorage:
             raise IndexError(f"index {place} out of range for storage of size {len(self)}")
         return place
 
-    def fill_(self, value: Any) -> TypedStorage:
+    def fill_(self, value: Any) -> Self:
         self._elements[:] = value
         return self
 
-    def copy_(self, source: TypedStorage, non_blocking: bool = False) -> TypedStorage:
+    def copy_(self, source: Storage, non_blocking: bool = False) -> Self:
         self._elements.copy_(source._elements)
         return self
 
-    def to(self, *, dtype: Any) -> TypedStorage:
+    def to(self, *, dtype: Any) -> Any:
         """The elements converted to another dtype, in memory of their own; itself when they have it."""
         converted = self._elements.to(dtype)
         return self if converted is self._elements else storage_of(converted)
 
-    def cpu(self) -> TypedStorage:
+    def cpu(self) -> Self:
         return self
 
     def __getattr__(self, name: str) -> Any:
@@ -128,15 +127,15 @@ class TypedStorage:
         """The same memory in bytes."""
         return self._elements.untyped_storage()
 
-    def clone(self) -> TypedStorage:
+    def clone(self) -> Self:
         """The same elements in memory of their own."""
-        copied: TypedStorage = _make(type(self), self._elements.clone())
+        copied: Self = _make(type(self), self._elements.clone())
         return copied
 
-    def __copy__(self) -> TypedStorage:
+    def __copy__(self) -> Self:
         return self
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> TypedStorage:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         copied = memo[id(self)] = self.clone()
         return copied
 
@@ -147,56 +146,131 @@ class TypedStorage:
 
     def __repr__(self) -> str:
         lines = [f" {value}" for value in self.tolist()]
-        return "\n".join([*lines, f"[opweave.{self._title()} of size {len(self)}]"])
+        return "\n".join([*lines, f"[{self._title()} of size {len(self)}]"])
 
 
-class UntypedStorage(TypedStorage):
-    """The memory behind tensors in bytes."""
+class UntypedStorage(Storage):
+    """The memory behind tensors in bytes. It is made of a number of bytes or of a sequence of their values."""
 
     __slots__ = ()
     __module__ = "opweave"
 
+    dtype = EXPORTS["uint8"]
+
+    def __new__(cls, *args: Any, device: Any = None) -> Any:
+        check_placement(cls.__name__, device=device)
+        return storage_of(_elements_of(cls, args, cls.dtype), untyped=True)
+
     def _title(self) -> str:
-        return "UntypedStorage(device=cpu)"
-
-    def type(self) -> str:
-        return "opweave.UntypedStorage"
+        return "opweave.UntypedStorage(device=cpu)"
 
 
-def _make(kind: type[TypedStorage], elements: Any) -> Any:
+class TypedStorage(Storage):
+    """The memory behind tensors in elements of one dtype: of a subclass for each, `FloatStorage` and so on.
+
+    It is made of a number of elements, which are not initialised, of a sequence of their values, or with
+    `wrap_storage=` of the memory of an UntypedStorage. Without a subclass `dtype` chooses it, and else the default
+    dtype. Arguments of other types raise TypeError, other combinations RuntimeError.
+    """
+
+    __slots__ = ()
+    __module__ = "opweave"
+
+    def __new__(
+        cls,
+        *args: Any,
+        wrap_storage: Any = None,
+        dtype: dtype_class | None = None,
+        device: device_class | str | None = None,
+    ) -> Any:
+        check_placement(cls.__name__, device=device)
+        kind = cls
+        if kind is TypedStorage:
+            of = get_default_dtype() if dtype is None else dtype_class.resolve(dtype, cls.__name__)
+            kind = _type_of_code[of.code]
+        elif dtype is not None:
+            raise RuntimeError(_invalid(cls, "Keyword argument 'dtype' cannot be specified"))
+        if wrap_storage is None:
+            return storage_of(_elements_of(cls, args, kind.dtype))
+        if args:
+            raise RuntimeError(_invalid(cls, "No positional arguments should be given when using 'wrap_storage'"))
+        if not isinstance(wrap_storage, UntypedStorage):
+            got = type(wrap_storage)
+            raise TypeError(_invalid(cls, f"Argument 'wrap_storage' must be UntypedStorage, but got {got}"))
+        return _seen_as(kind, wrap_storage._elements)
+
+
+def _invalid(kind: type, why: str) -> str:
+    return (
+        f"{kind}.__new__ received an invalid combination of arguments. Expected one of:\n"
+        f" * no arguments\n * (int size)\n * (Sequence data)\n * (*, UntypedStorage wrap_storage)\n{why}"
+    )
+
+
+def _elements_of(kind: type, args: tuple[Any, ...], of: dtype_class) -> Any:
+    """The tensor that `kind(*args)` is the storage of."""
+    if len(args) > 1:
+        raise RuntimeError(_invalid(kind, "Too many positional arguments"))
+    first: Any = args[0] if args else 0
+    if isinstance(first, (Sequence, range)) and not isinstance(first, str):
+        return tensor(list(first), dtype=of).reshape(-1)
+    if isinstance(first, handles.Tensor) or not is_integer(first):
+        raise TypeError(_invalid(kind, f"Argument type not recognized: {type(first)}"))
+    if first < 0:
+        raise RuntimeError(f"{kind.__name__}: the size must not be negative, but got {first}")
+    return allocate((first,), of.code)
+
+
+def _make(kind: type[Storage], elements: Any) -> Any:
     made = object.__new__(kind)
     made._elements = elements
     return made
 
 
-# By address, class and dtype, while they are in use. The address cannot be taken by another storage meanwhile, as the
+STORAGE_TYPES: dict[str, type[TypedStorage]] = {
+    f"{of.scalar_name}Storage": type(
+        f"{of.scalar_name}Storage", (TypedStorage,), {"__slots__": (), "__module__": "opweave", "dtype": of}
+    )
+    for of in BY_CODE
+}
+"""By their names."""
+
+globals().update(STORAGE_TYPES)
+
+_type_of_code = dict(zip((of.code for of in BY_CODE), STORAGE_TYPES.values(), strict=True))
+
+# By address and class, while they are in use. The address cannot be taken by another storage meanwhile, as the
 # elements keep it.
-_storages: WeakValueDictionary[tuple[int, type, int], TypedStorage] = WeakValueDictionary()
+_storages: WeakValueDictionary[tuple[int, type], Storage] = WeakValueDictionary()
 
 
 def storage_of(tensor: Any, untyped: bool = False) -> Any:
     """The storage of a tensor, the same object for all its views."""
-    kind = UntypedStorage if untyped else TypedStorage
-    code = EXPORTS["uint8"].code if untyped else lib.dtype(tensor._h)
+    kind = UntypedStorage if untyped else _type_of_code[lib.dtype(tensor._h)]
+    return _seen_as(kind, tensor)
+
+
+def _seen_as(kind: type[Storage], tensor: Any) -> Any:
+    """The memory of the tensor as a storage of this class."""
     address = lib.storage_of(tensor._h)
-    found = _storages.get((address, kind, code))
+    found = _storages.get((address, kind))
     if found is None:
-        elements = handles.wrap(lib.storage_tensor(address, code))
-        found = _storages[address, kind, code] = _make(kind, elements)
+        elements = handles.wrap(lib.storage_tensor(address, kind.dtype.code))
+        found = _storages[address, kind] = _make(kind, elements)
     return found
 
 
-def tensor_over(storage: TypedStorage, offset: int, sizes: tuple[int, ...], strides: tuple[int, ...]) -> float:
+def tensor_over(storage: Storage, offset: int, sizes: tuple[int, ...], strides: tuple[int, ...]) -> float:
     """The handle of a tensor with this geometry in the storage."""
     return lib.as_strided(storage._elements._h, sizes, strides, len(sizes), offset, -1)
 
 
-def _rebuild_storage(kind: type[TypedStorage], data: bytes, of: dtype) -> TypedStorage:
+def _rebuild_storage(kind: type[Storage], data: bytes, of: dtype_class) -> Storage:
     from .conversion import tensor_of_bytes
 
-    made: TypedStorage = _make(kind, tensor_of_bytes(data, (len(data) // of.itemsize,), of))
+    made: Storage = _make(kind, tensor_of_bytes(data, (len(data) // of.itemsize,), of))
     return made
 
 
-def is_storage(value: object) -> TypeIs[TypedStorage]:
-    return isinstance(value, TypedStorage)
+def is_storage(value: object) -> TypeIs[Storage]:
+    return isinstance(value, Storage)

@@ -10,11 +10,13 @@ from __future__ import annotations
 import copy
 import operator
 import pickle
+import re
 import warnings
 from types import ModuleType
 from typing import Any
 
 import numpy as np
+import opweave
 
 
 def environment(library: ModuleType) -> dict[str, Any]:
@@ -50,7 +52,14 @@ def outcome(expression: str, library: ModuleType) -> Any:
 
 def own_name(text: str, library: ModuleType) -> str:
     text = text.replace(library.__name__ + ".storage.", "L.").replace(library.__name__ + ".", "L.")
+    # torch says TypedStorage of the storages of every dtype, even where they are instances of FloatStorage.
+    text = re.sub(r"TypedStorage\(dtype=L\.(\w+), device=cpu\)", storage_name, text)
+    text = re.sub(r"<class 'L\.\w+Storage'>", "<class 'L.TypedStorage'>", text)
     return " ".join(text.split())
+
+
+def storage_name(dtype: re.Match[str]) -> str:
+    return f"{getattr(opweave, dtype[1]).scalar_name}Storage"
 
 
 def describe(value: Any, library: ModuleType) -> Any:

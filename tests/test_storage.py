@@ -88,11 +88,54 @@ def test_pickles_and_deep_copies_share_as_the_originals_did() -> None:
 
 
 def test_text() -> None:
-    title = "[opweave.TypedStorage(dtype=opweave.{}, device=cpu) of size {}]"
-    assert repr(opweave.tensor([1.0, 2.5]).storage()) == " 1.0\n 2.5\n" + title.format("float32", 2)
-    assert repr(opweave.tensor([True]).storage()) == " True\n" + title.format("bool", 1)
-    assert repr(opweave.zeros(0).storage()) == "[opweave.TypedStorage(dtype=opweave.float32, device=cpu) of size 0]"
+    assert repr(opweave.tensor([1.0, 2.5]).storage()) == " 1.0\n 2.5\n[opweave.FloatStorage of size 2]"
+    assert repr(opweave.tensor([True]).storage()) == " True\n[opweave.BoolStorage of size 1]"
+    assert repr(opweave.zeros(0).storage()) == "[opweave.FloatStorage of size 0]"
     assert repr(opweave.tensor([258]).untyped_storage()[:2]) == " 2\n 1\n[opweave.UntypedStorage(device=cpu) of size 2]"
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_each_dtype_has_its_class(dtype: opweave.dtype) -> None:
+    storage = opweave.zeros(2, dtype=dtype).storage()
+    assert type(storage) is getattr(opweave, type(storage).__name__)
+    assert isinstance(storage, opweave.TypedStorage)
+    assert storage.dtype is type(storage).dtype is dtype
+    assert not isinstance(storage.untyped(), opweave.TypedStorage)
+    assert opweave.is_storage(storage)
+    assert opweave.is_storage(storage.untyped())
+
+
+def test_made_of_values_a_size_or_memory() -> None:
+    assert opweave.FloatStorage([1, 2.5]).tolist() == [1.0, 2.5]
+    assert opweave.LongStorage(range(3)).tolist() == [0, 1, 2]
+    assert (len(opweave.FloatStorage()), len(opweave.FloatStorage(5)), opweave.FloatStorage(5).nbytes()) == (0, 5, 20)
+    assert type(opweave.TypedStorage(3)) is opweave.FloatStorage
+    assert type(opweave.TypedStorage([1, 2], dtype=opweave.int8)) is opweave.CharStorage
+    memory = opweave.UntypedStorage([0, 0, 128, 63, 7])
+    seen = opweave.FloatStorage(wrap_storage=memory)
+    assert seen.tolist() == [1.0]
+    assert opweave.TypedStorage(wrap_storage=memory, dtype=opweave.float32) is seen
+    seen[0] = 2.0
+    assert memory.tolist() == [0, 0, 0, 64, 7]
+    assert opweave.tensor([]).set_(seen).tolist() == [2.0]
+
+
+def test_misused_constructors() -> None:
+    with pytest.raises(RuntimeError, match="Keyword argument 'dtype' cannot be specified"):
+        opweave.FloatStorage(2, dtype=opweave.int8)
+    with pytest.raises(RuntimeError, match="Too many positional arguments"):
+        opweave.FloatStorage(2, 3)
+    with pytest.raises(RuntimeError, match="No positional arguments should be given"):
+        opweave.FloatStorage(2, wrap_storage=opweave.UntypedStorage(4))
+    with pytest.raises(TypeError, match="must be UntypedStorage, but got <class 'int'>"):
+        opweave.FloatStorage(wrap_storage=3)
+    for wrong in (1.5, "ab", opweave.zeros(2), {1: 2}, None):
+        with pytest.raises(TypeError, match="Argument type not recognized"):
+            opweave.FloatStorage(wrong)
+    with pytest.raises(RuntimeError, match="must not be negative, but got -1"):
+        opweave.UntypedStorage(-1)
+    with pytest.raises(RuntimeError, match="value cannot be converted to type uint8 without overflow"):
+        opweave.ByteStorage([300])
 
 
 def test_bad_use() -> None:
@@ -108,8 +151,6 @@ def test_bad_use() -> None:
         storage[::2]
     with pytest.raises(TypeError, match="can't assign a str"):
         storage[0] = "x"
-    with pytest.raises(TypeError, match="cannot be made by itself"):
-        opweave.TypedStorage()
     assert storage.tolist() == [1, 2]
 
 

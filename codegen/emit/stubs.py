@@ -47,7 +47,10 @@ def emit_package(operators: Sequence[Operator], source: str) -> str:
     exported = [name for name in names if not hasattr(builtins, name)]
     exported += _exported(operators)
     types = [f"{of.scalar_name}Tensor" for of in DTYPES.values() if of.method and not of.is_complex]
-    return render("package.pyi.j2", source, "__init__.pyi", dtypes=names, exported=exported, types=types)
+    storages = [f"{of.scalar_name}Storage" for of in DTYPES.values()]
+    return render(
+        "package.pyi.j2", source, "__init__.pyi", dtypes=names, exported=exported, types=types, storages=storages
+    )
 
 
 def _exported(operators: Sequence[Operator]) -> list[str]:

@@ -72,23 +72,71 @@ class FloatTensor(Tensor): ...
 
 class DoubleTensor(Tensor): ...
 
+class BoolStorage(TypedStorage): ...
+
+class ByteStorage(TypedStorage): ...
+
+class UInt16Storage(TypedStorage): ...
+
+class UInt32Storage(TypedStorage): ...
+
+class UInt64Storage(TypedStorage): ...
+
+class CharStorage(TypedStorage): ...
+
+class ShortStorage(TypedStorage): ...
+
+class IntStorage(TypedStorage): ...
+
+class LongStorage(TypedStorage): ...
+
+class HalfStorage(TypedStorage): ...
+
+class BFloat16Storage(TypedStorage): ...
+
+class FloatStorage(TypedStorage): ...
+
+class DoubleStorage(TypedStorage): ...
+
+class ComplexHalfStorage(TypedStorage): ...
+
+class ComplexFloatStorage(TypedStorage): ...
+
+class ComplexDoubleStorage(TypedStorage): ...
+
 __all__ = [
+    "BFloat16Storage",
     "BFloat16Tensor",
+    "BoolStorage",
     "BoolTensor",
+    "ByteStorage",
     "ByteTensor",
+    "CharStorage",
     "CharTensor",
+    "ComplexDoubleStorage",
+    "ComplexFloatStorage",
+    "ComplexHalfStorage",
+    "DoubleStorage",
     "DoubleTensor",
+    "FloatStorage",
     "FloatTensor",
     "Generator",
+    "HalfStorage",
     "HalfTensor",
+    "IntStorage",
     "IntTensor",
     "LinAlgError",
+    "LongStorage",
     "LongTensor",
     "OutOfMemoryError",
+    "ShortStorage",
     "ShortTensor",
     "Size",
     "Tensor",
     "TypedStorage",
+    "UInt16Storage",
+    "UInt32Storage",
+    "UInt64Storage",
     "UntypedStorage",
     "as_tensor",
     "asarray",
