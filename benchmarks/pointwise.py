@@ -1,14 +1,16 @@
-"""Every elementwise operator of ops.yaml against torch: seconds per call, by dtype and memory layout.
+"""Every elementwise operator of ops.yaml against torch and NumPy: seconds per call, by dtype and memory layout.
 
-`python benchmarks/pointwise.py [--rounds N] [NAME ...]` prints one row for each operator and dtype, with the ratios
-opweave / torch for a million elements in several memory layouts and for four, then the ten worst figures and the
-geometric means.
+`python benchmarks/pointwise.py [NAME ...]` prints one row for each operator and dtype, with the ratios opweave / torch
+for a million elements in several memory layouts and for four, and opweave / NumPy for a million contiguous ones where
+the operator's reference is a function of NumPy; then the ten worst figures and the geometric means. `--dtypes` and
+`--layouts` choose some of them.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+import re
 import warnings
 from collections.abc import Callable, Iterator
 from operator import attrgetter
@@ -16,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import measure
+import numpy as np
 import opweave
 import torch
 from opweave.codegen import library
@@ -23,8 +26,9 @@ from opweave.codegen.model import Elementwise, Operator
 from opweave.codegen.variants import submodule_names
 
 ROOT = Path(__file__).resolve().parent.parent
-DTYPES = ("float32", "float64", "int32", "bfloat16", "float16")
+DTYPES = ("float32", "float64", "int32", "bfloat16", "float16", "complex64")
 ROWS, COLUMNS = 1000, 1000
+THREADS = 2
 LAYOUTS: dict[str, Callable[[Any], Any]] = {
     "contiguous": lambda x: x,
     "strided": lambda x: x[:, ::2],
@@ -34,6 +38,7 @@ LAYOUTS: dict[str, Callable[[Any], Any]] = {
     "4 elements": lambda x: x[0, :4].clone(),
 }
 """What is done to the second operand; the first has the layout too, unless it is a broadcast."""
+NUMPY = "NumPy"
 
 
 def path(operator: Operator) -> str:
@@ -60,8 +65,9 @@ def operands(operator: Operator, module: Any, dtype: str, layout: str) -> list[A
         fixed = operator.body.fixed.get(argument.name)
         of = getattr(module, fixed.name if fixed else dtype)
         numbers = module.arange(ROWS * COLUMNS, dtype=module.int64)
-        whole = numbers * 7 % 7 + 1 if dtype == "int32" else numbers * (7919 + 2 * place) % 10007
+        whole = numbers % 7 + 1 if dtype == "int32" else numbers * (7919 + 2 * place) % 10007
         x = (whole if dtype == "int32" else whole.to(module.float64) / 10011 + 0.0002).reshape(ROWS, COLUMNS).to(of)
+        x = x * (1 - 0.5j) if of.is_complex else x
         broadcast = layout in ("row", "column")
         found.append(x if broadcast and not place else LAYOUTS[layout](x))
     return found
@@ -74,12 +80,24 @@ def call(operator: Operator, module: Any, dtype: str, layout: str) -> Callable[[
     return lambda: function(*inputs, **numbers)
 
 
-def ratios(operator: Operator, dtype: str, rounds: int) -> dict[str, float]:
+def numpy_call(operator: Operator, dtype: str) -> Callable[[], object] | None:
+    """The same work by NumPy, where one of its functions does it."""
+    name = re.fullmatch(r"np\.(\w+)", operator.reference or "")
+    if name is None or operator.params or dtype == "bfloat16":
+        return None
+    function = getattr(np, name[1])
+    inputs = [x.numpy() for x in operands(operator, opweave, dtype, "contiguous")]
+    return lambda: function(*inputs)
+
+
+def ratios(operator: Operator, dtype: str, layouts: list[str], rounds: int) -> dict[str, float]:
     found = {}
-    for layout in LAYOUTS:
+    for layout in layouts:
         if layout in ("row", "column") and len(operator.inputs) < 2:
             continue
         calls = {each.__name__: call(operator, each, dtype, layout) for each in (opweave, torch)}
+        if layout == "contiguous" and (same := numpy_call(operator, dtype)):
+            calls["numpy"] = same
         try:
             for each in calls.values():
                 each()
@@ -87,6 +105,8 @@ def ratios(operator: Operator, dtype: str, rounds: int) -> dict[str, float]:
             continue  # one of the libraries does not have it
         seconds = measure.best(calls, rounds)
         found[layout] = seconds["opweave"] / seconds["torch"]
+        if "numpy" in seconds:
+            found[NUMPY] = seconds["opweave"] / seconds["numpy"]
     return found
 
 
@@ -99,24 +119,30 @@ def main() -> None:
     parser.add_argument("names", nargs="*", help="operators; all of them by default")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--dtypes", nargs="+", default=DTYPES, choices=DTYPES)
+    parser.add_argument("--layouts", nargs="+", default=list(LAYOUTS), choices=LAYOUTS)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
+    opweave.set_num_threads(THREADS)
+    torch.set_num_threads(THREADS)
+    columns = [*options.layouts, NUMPY]
     every: dict[tuple[str, str, str], float] = {}
-    print("| operator | dtype | " + " | ".join(LAYOUTS) + " |\n|---|---|" + "---|" * len(LAYOUTS))
+    print("| operator | dtype | " + " | ".join(columns) + " |\n|---|---|" + "---|" * len(columns))
     for operator in shared(options.names):
         for dtype in options.dtypes:
-            found = ratios(operator, dtype, options.rounds)
+            found = ratios(operator, dtype, options.layouts, options.rounds)
             every |= {(operator.name, dtype, layout): ratio for layout, ratio in found.items()}
             if found:
-                cells = " | ".join(f"{found[layout]:.2f}" if layout in found else "" for layout in LAYOUTS)
+                cells = " | ".join(f"{found[layout]:.2f}" if layout in found else "" for layout in columns)
                 print(f"| {operator.name} | {dtype} | {cells} |", flush=True)
-    print("\nworst:")
-    for (name, dtype, layout), ratio in sorted(every.items(), key=lambda item: -item[1])[:10]:
+    print("\nworst against torch:")
+    against_torch = {work: ratio for work, ratio in every.items() if work[2] != NUMPY}
+    for (name, dtype, layout), ratio in sorted(against_torch.items(), key=lambda item: -item[1])[:10]:
         print(f"  {ratio:6.2f}  {name} {dtype} {layout}")
-    for layout in LAYOUTS:
-        values = [ratio for (_, _, of), ratio in every.items() if of == layout]
-        if values:
-            print(f"geometric mean, {layout}: {geometric_mean(values):.2f}")
+    for layout in columns:
+        for dtype in options.dtypes:
+            values = [ratio for (_, *of), ratio in every.items() if of == [dtype, layout]]
+            if values:
+                print(f"geometric mean, {layout}, {dtype}: {geometric_mean(values):.2f}, worst {max(values):.2f}")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from . import choices, derivatives
+from . import choices, derivatives, shortcuts
 from .computation import typed
 from .dtypes import DType
 from .errors import Diagnostics, Span, suggest
@@ -21,6 +21,7 @@ def check(declarations: Sequence[Declaration], diagnostics: Diagnostics, taken: 
     """All rules. `taken` are names that other libraries already gave to Tensor."""
     _check_names(declarations, diagnostics, frozenset(taken))
     choices.check(declarations, diagnostics)
+    shortcuts.check(declarations, diagnostics)
     for declaration in declarations:
         if isinstance(declaration, Operator):
             _check_types(declaration, diagnostics)

@@ -53,6 +53,7 @@ def check(declarations: Sequence[Declaration], diagnostics: Diagnostics) -> None
                 diagnostics.report(operator.span, f"there is no operator '{name}' to choose", suggest(name, by_name))
             elif [each.name for each in by_name[name].inputs] != [each.name for each in operator.inputs]:
                 diagnostics.report(operator.span, f"'{name}' does not take the arguments of '{operator.name}'")
+        chosen.update(operator.shortcuts.values())
         if isinstance(operator.body, Composite):
             chosen.update(re.findall(r"\w+", operator.body.source.value))
     for declaration in declarations:

@@ -10,7 +10,7 @@ import keyword
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from . import accepts, arguments, bodies, choices, derivatives, submodules, tags
+from . import accepts, arguments, bodies, choices, derivatives, shortcuts, submodules, tags
 from .dtypes import DTYPE_CLASSES, DTYPES, DType, Promotion, lookup_class
 from .errors import Diagnostics, Span, suggest
 from .fields import Entry, Fields, lacks
@@ -26,7 +26,7 @@ BODY_KEYS = tuple(family.value for family in Family)
 KEYS = (
     "func", "doc", *BODY_KEYS, "accepts", "accumulate", "absent", "aliases", "alone", "choices", "complex_refusal",
     "cost", "derivatives", "dtypes", "fixed", "magnitude", "natural", "numbers", "operator", "promotion",
-    "python_module", "reference", "refusal", "signature", "tags", "unused", "variants", "wrap",
+    "python_module", "reference", "refusal", "shortcuts", "signature", "tags", "unused", "variants", "wrap",
 )  # fmt: skip
 # Keys that only mean something for some bodies.
 ONLY_FOR: Mapping[str, tuple[Family, ...]] = {
@@ -41,6 +41,7 @@ ONLY_FOR: Mapping[str, tuple[Family, ...]] = {
     "fixed": (Family.ELEMENTWISE,),
     "operator": (Family.ELEMENTWISE, Family.COMPOSITE, Family.EXTERN),
     "promotion": (Family.ELEMENTWISE, Family.REDUCE, Family.SCAN, Family.ROWS),
+    "shortcuts": (Family.ELEMENTWISE,),
     "signature": (Family.EXTERN,),
     "wrap": (Family.VIEW,),
 }
@@ -120,6 +121,7 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
         cost=cost,
         unused=frozenset(word.value for word in fields.words("unused")),
         choices=choices.read(entry),
+        shortcuts=shortcuts.read(entry),
         accepts=accepts.read(entry),
         alone=_alone(entry),
         text=_text(fields.node.span, source.lines),

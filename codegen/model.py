@@ -289,6 +289,8 @@ class Operator(Declaration):
     """Arguments that the body ignores."""
     choices: Mapping[str, Mapping[str, str]]
     """Texts that an argument may be, and the operator that each stands for; the default stands for this one."""
+    shortcuts: Mapping[float, str]
+    """Numbers in place of the last input, and the operator of the first that computes the same."""
     accepts: Mapping[str, tuple[Type, ...]]
     """Types that an argument of a composite may have besides its own."""
     alone: str | None

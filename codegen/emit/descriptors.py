@@ -49,6 +49,8 @@ class Descriptor:
     routine: str | None
     reductions: tuple[str, ...]
     words: tuple[str, ...]
+    shortcuts: tuple[str, ...]
+    shortcut_numbers: tuple[str, ...]
 
 
 def descriptor(operator: Operator) -> Descriptor:
@@ -96,6 +98,8 @@ def descriptor(operator: Operator) -> Descriptor:
         routine=_routine(body),
         reductions=body.reductions if isinstance(body, Indexing) else (),
         words=tuple(json.dumps(word) for word in body.words) if isinstance(body, Indexing) else (),
+        shortcuts=tuple(operator.shortcuts.values()),
+        shortcut_numbers=tuple(map(repr, operator.shortcuts)),
     )
 
 

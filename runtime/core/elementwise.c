@@ -98,6 +98,22 @@ static void load_number(const ow_tensor *number, int dtype, char *value) {
     ow_cast_loop(dtype, number->dtype)(value, 0, number->data, 0, 1);
 }
 
+/* The operator that computes the same for the number in place of the last input, where it also gives the same dtype. */
+static const ow_op *shortcut(const ow_op *op, ow_tensor *const *inputs) {
+    const ow_tensor *self = inputs[0], *number = inputs[op->ninputs - 1];
+    if (!number || !(number->flags & OW_NUMBER) || self->flags & OW_NUMBER) return op;
+    int kind = ow_dtype_kinds[self->dtype];
+    if (ow_dtype_kinds[number->dtype] > kind || !(op->dtypes >> self->dtype & 1)) return op;
+    double value;
+    if (number->dtype == OW_FLOAT64) value = *(const double *)number->data;
+    else if (number->dtype == OW_INT64) value = (double)*(const int64_t *)number->data;
+    else return op;
+    for (int k = 0; k < OW_MAX_SHORTCUTS && op->shortcuts[k]; k++)
+        if (op->shortcut_numbers[k] == value && promoted_dtype(op->shortcuts[k], self->dtype) == self->dtype)
+            return op->shortcuts[k];
+    return op;
+}
+
 /* The common case; *done tells whether it applied. */
 static ow_tensor *fast(const ow_op *op, ow_tensor *const *inputs, ow_tensor *out, int *done) {
     const ow_tensor *first = inputs[0];
@@ -354,6 +370,7 @@ static int check_part(const ow_op *op, const ow_tensor *out) {
 
 ow_tensor *ow_elementwise(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out,
                           ow_mode mode) {
+    if (op->shortcuts[0]) op = shortcut(op, inputs);
     int plain = defaults_suffice(op, params);
     if (plain && inputs[0]) {
         int done;

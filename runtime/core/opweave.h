@@ -12,11 +12,12 @@
 #include "ow_dtypes.h" /* generated: enum ow_dtype, OW_NDTYPES and the tables of dtypes */
 
 /* A descriptor's size depends on the number of levels it was built for, so that is part of the version. */
-#define OW_ABI_VERSION (4 * 256 + OW_NLEVELS)
+#define OW_ABI_VERSION (5 * 256 + OW_NLEVELS)
 #define OW_MAX_DIMS 64
 #define OW_MAX_INPUTS 3
 #define OW_MAX_PARAMS 3
 #define OW_MAX_REDUCTIONS 5
+#define OW_MAX_SHORTCUTS 8
 
 /* ---- values ------------------------------------------------------------------------------------------- */
 
@@ -213,6 +214,9 @@ typedef struct ow_op {
     /* indexing: what combines values with those that are there, and the words that choose one of several */
     const struct ow_op *reductions[OW_MAX_REDUCTIONS];
     const char *words[OW_MAX_REDUCTIONS];
+    /* elementwise: numbers in place of the last input, and the operators of the first that compute the same */
+    const struct ow_op *shortcuts[OW_MAX_SHORTCUTS];
+    double shortcut_numbers[OW_MAX_SHORTCUTS];
 } ow_op;
 
 /* What a woven shared object exports under the symbol `ow_library`: it defines `const ow_library ow_exports`. */
