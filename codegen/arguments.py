@@ -27,7 +27,7 @@ _FIXED: Mapping[Family, _Fixed] = {
     Family.ROWS: _Fixed(("self", "dim"), ("keepdim", "dtype"), "Tensor self, int[1]? dim=None, bool keepdim=False"),
 }
 # Families whose operators may have several results.
-_SEVERAL = (Family.REDUCE, Family.SCAN, Family.ROWS, Family.COMPOSITE)
+_SEVERAL = (Family.REDUCE, Family.SCAN, Family.ROWS, Family.LAPACK, Family.COMPOSITE)
 _KINDS: Mapping[Family, str] = {
     Family.ELEMENTWISE: "Tensor, Scalar and str",
     Family.EXTERN: "Tensor and Scalar",
@@ -35,6 +35,7 @@ _KINDS: Mapping[Family, str] = {
     Family.VIEW: "int, bool and int[]",
     Family.FACTORY: "Scalar, int and int[]",
     Family.RANDOM: "Tensor, float, int and Generator",
+    Family.LAPACK: "Tensor, float, int and bool",
 }
 _TYPES: Mapping[str, str] = {"self": "Tensor", "dim": "int", "keepdim": "bool", "dtype": "ScalarType"}
 
@@ -139,6 +140,8 @@ def _suits(family: Family, argument: Argument) -> bool:
     if family is Family.INDEXING:
         kinds = ("Tensor", "Scalar", "int", "bool", "str")
         return base_name(argument.type) in kinds and not argument.is_list
+    if family is Family.LAPACK:
+        return str(argument.type) in ("Tensor", "float", "int", "bool")
     integral = base_name(argument.type) in ("int", "SymInt")
     if family is Family.VIEW:
         return integral or base_name(argument.type) == "bool"

@@ -168,6 +168,7 @@ DTYPE_CLASSES: Mapping[str, frozenset[DType]] = MappingProxyType(
         "complex": _select(Kind.COMPLEX),
         "numeric": _select(Kind.UNSIGNED, Kind.SIGNED, Kind.FLOATING),
         "integral_and_bool": _select(Kind.BOOL, Kind.UNSIGNED, Kind.SIGNED),
+        "lapack": frozenset(DTYPES[name] for name in ("float32", "float64", "complex64", "complex128")),
         "half": frozenset(dtype for dtype in DTYPES.values() if dtype.is_floating and dtype.itemsize == 2),
     }
 )

@@ -207,7 +207,9 @@ def _dtypes(fields: Fields, family: Family | None) -> frozenset[DType]:
             fields.report(word.span, f"unknown dtype '{word.value}'", suggest(word.value, (*DTYPE_CLASSES, *DTYPES)))
         else:
             chosen |= dtypes
-    return chosen if words else DTYPE_CLASSES["any" if family in _MOVES else "all"]
+    if words:
+        return chosen
+    return DTYPE_CLASSES["any" if family in _MOVES else "lapack" if family is Family.LAPACK else "all"]
 
 
 def _promotion(fields: Fields) -> Promotion:

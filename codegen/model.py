@@ -37,6 +37,7 @@ class Family(Enum):
     EXTERN = "extern"
     INDEXING = "indexing"
     RANDOM = "random"
+    LAPACK = "lapack"
     COMPOSITE = "composite"
 
     @property
@@ -192,11 +193,18 @@ class Random:
 
 
 @dataclass(frozen=True)
+class Lapack:
+    """A routine of LAPACK, called for each matrix of a batch; it may have several results."""
+
+    routine: str
+
+
+@dataclass(frozen=True)
 class Composite:
     source: Scalar
 
 
-Body: TypeAlias = Elementwise | Reduce | Scan | Rows | View | Factory | Extern | Indexing | Random | Composite
+Body: TypeAlias = Elementwise | Reduce | Scan | Rows | View | Factory | Extern | Indexing | Random | Lapack | Composite
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,7 @@ _BY_FAMILY: Mapping[Family, frozenset[str]] = {
     Family.EXTERN: frozenset(),
     Family.INDEXING: frozenset(),
     Family.RANDOM: frozenset(),
+    Family.LAPACK: frozenset(),
     Family.COMPOSITE: frozenset({"Tensor", "bool", "float", "int", "map", "str", "type"}),
 }
 # Functions of the generated module would hide these from one another.

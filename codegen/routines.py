@@ -6,6 +6,12 @@ from types import MappingProxyType
 
 ROUTINES = ("gemm", "gemv", "dot", "bmm", "addmm", "addmv")
 
+LAPACK = (
+    "getrf", "getrs", "getri", "gesv", "potrf", "potrs", "potri", "geqrf", "orgqr", "ormqr", "sytrf", "sytrs", "syevd",
+    "geev", "gesdd", "gels", "trsm",
+)  # fmt: skip
+"""Of a `lapack` body, without the letter of the dtype: functions ow_lapack_NAME."""
+
 INDEXINGS = MappingProxyType(
     {
         "index_select": False,

@@ -12,7 +12,9 @@ from .errors import suggest
 from .fields import Fields
 from .source import Scalar
 
-SUBMODULES: Mapping[str, str] = MappingProxyType({"fft": "fft", "special": "special", "nn": "nn.functional"})
+SUBMODULES: Mapping[str, str] = MappingProxyType(
+    {"fft": "fft", "linalg": "linalg", "special": "special", "nn": "nn.functional"}
+)
 """Paths by the words of PyTorch's native_functions.yaml."""
 
 

@@ -88,7 +88,7 @@ def has_out(operator: Declaration) -> bool:
         return False
     if "no_out" in operator.tags or operator.schema.returns_bool or operator.schema.name.inplace:
         return False
-    return operator.family is not Family.VIEW and not operator.schema.returns_alias
+    return operator.family not in (Family.VIEW, Family.LAPACK) and not operator.schema.returns_alias
 
 
 def is_factory(operator: Declaration) -> bool:

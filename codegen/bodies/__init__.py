@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from ..fields import Entry
 from ..model import Body, Family
 from ..source import Mapping as MappingNode
-from . import composite, elementwise, extern, factory, indexing, random, reduction, rows, view
+from . import composite, elementwise, extern, factory, indexing, lapack, random, reduction, rows, view
 
 _MAPPINGS: Mapping[Family, tuple[Callable[[Entry, MappingNode], Body | None], str]] = {
     Family.REDUCE: (reduction.read_reduce, reduction.REDUCE_EXAMPLE),
@@ -35,6 +35,8 @@ def read(entry: Entry) -> Body | None:
         return indexing.read(entry)
     if entry.family is Family.RANDOM:
         return random.read(entry)
+    if entry.family is Family.LAPACK:
+        return lapack.read(entry)
     if entry.family is Family.COMPOSITE:
         return composite.read(entry)
     reader, example = _MAPPINGS[entry.family]

@@ -7,7 +7,21 @@ from dataclasses import dataclass
 
 from ..computation import default_numbers
 from ..dtypes import Promotion, ordered
-from ..model import Body, Elementwise, End, Extern, Factory, Family, Indexing, Operator, Random, Reduce, Scan, View
+from ..model import (
+    Body,
+    Elementwise,
+    End,
+    Extern,
+    Factory,
+    Family,
+    Indexing,
+    Lapack,
+    Operator,
+    Random,
+    Reduce,
+    Scan,
+    View,
+)
 
 _TABLES = {
     Family.ELEMENTWISE: "ow_elementwise_table",
@@ -106,7 +120,7 @@ def descriptor(operator: Operator) -> Descriptor:
 def _routine(body: Body) -> str | None:
     if isinstance(body, Random):
         return body.distribution
-    return body.routine if isinstance(body, (Extern, Indexing)) else None
+    return body.routine if isinstance(body, (Extern, Indexing, Lapack)) else None
 
 
 def _part(operator: Operator) -> str:

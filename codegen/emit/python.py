@@ -74,6 +74,7 @@ class Callable:
     others: tuple[str, ...]
     floats: tuple[str, ...]
     integers: tuple[str, ...]
+    flags: tuple[str, ...]
     body: str
     body_names: tuple[str, ...]
     refused: tuple[int, ...]
@@ -167,7 +168,7 @@ def _callable(operator: Operator, index: int, package: Package | None) -> Callab
         vararg=vararg.name if vararg else None,
         separate_tensors=tensors.name if tensors else None,
         single="single" in operator.tags,
-        results=operator.result_names,
+        results=() if operator.internal else operator.result_names,
         placement=tuple(p.name for p in parameters if p.name in variants.PLACEMENT),
         default_params="" if any(p.default is None for p in scalars) else defaults,
         self_place=[p.name for p in parameters].index("input") if operator.schema.self_argument else -1,
@@ -195,6 +196,7 @@ def _callable(operator: Operator, index: int, package: Package | None) -> Callab
         others=tuple(name for name in inputs if name != "input"),
         floats=tuple(p.name for p in rest if base_name(p.argument.type) == "float"),
         integers=tuple(p.name for p in rest if str(p.argument.type).rstrip("?") == "int"),
+        flags=tuple(p.name for p in rest if str(p.argument.type) in ("int", "bool")),
         body=textwrap.indent(body.source.value.rstrip(), "    ") if isinstance(body, Composite) else "",
         body_names=tuple(argument.name for argument in operator.schema.arguments),
         refused=tuple(_refused(operator)) if operator.family is Family.COMPOSITE else (),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..model import MAX_INPUTS, MAX_PARAMS, MAX_REDUCTIONS
-from ..routines import DISTRIBUTIONS, INDEXINGS, ROUTINES
+from ..routines import DISTRIBUTIONS, INDEXINGS, LAPACK, ROUTINES
 from .text import render
 
 
@@ -14,6 +14,7 @@ def emit() -> str:
         "ow_routines.h",
         routines=ROUTINES,
         indexings=tuple(INDEXINGS),
+        lapack=LAPACK,
         distributions=DISTRIBUTIONS,
         limits={"INPUTS": MAX_INPUTS, "PARAMS": MAX_PARAMS, "REDUCTIONS": MAX_REDUCTIONS},
     )

@@ -32,7 +32,7 @@ def emit(operators: Sequence[Operator], source: str, output: str, package: str |
         "operators.pyi.j2",
         source,
         output,
-        results=[(operator.name, _fields(operator)) for operator in operators if operator.result_names],
+        results=[(each.name, _fields(each)) for each in operators if each.result_names and not each.internal],
         functions=[stub for operator in operators for stub in functions(operator)],
         exported=_exported(operators),
         methods=[stub for operator in operators for stub in methods(operator)],

@@ -33,6 +33,9 @@ double join(const double *tensors, int32_t n, int64_t dim, int32_t stacked);
 /* the first `keep` of every line along `dim` in order, and where they were unless `indices` is 0; 1.0 when done */
 double order(double t, int64_t dim, int64_t keep, int32_t descending, double values, double indices);
 
+/* a routine of LAPACK on each matrix of a batch: tensors, integers, a number; how many `results` there are, 0 for none */
+int32_t lapack(int32_t op, double a, double b, double c, const int64_t *flags, double number, double *results);
+
 /* random numbers, in place: up to two tensors, two numbers and two integers, of which `given` ones were given; 1.0 when
  * done. A generator is an address, 0 the default one. */
 double random_fill(int32_t op, double t, double a, double b, double x, double y, int64_t i, int64_t j, int32_t given,

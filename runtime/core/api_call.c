@@ -1,5 +1,6 @@
 /* The calling conventions of api.h: unpack handles, refuse those with dispatch keys, call the family's driver. */
 #include "api.h"
+#include "lapack.h"
 #include "positions.h"
 #include "tensor.h"
 
@@ -72,4 +73,12 @@ double factory(int32_t op, const int64_t *sizes, int32_t ndim, int32_t dtype, do
     if (keys_of(target)) return 0.0;
     ow_tensor *result = ow_factory(ow_op_get(op), sizes, ndim, dtype, params, target);
     return target ? (result ? 1.0 : 0.0) : ow_pack(result);
+}
+
+int32_t lapack(int32_t op, double a, double b, double c, const int64_t *flags, double number, double *results) {
+    ow_tensor *inputs[OW_MAX_INPUTS] = {ow_unpack(a), ow_unpack(b), ow_unpack(c)}, *found[OW_LAPACK_RESULTS] = {NULL};
+    if (keys_of(inputs[0]) | keys_of(inputs[1]) | keys_of(inputs[2])) return 0;
+    int n = ow_lapack_call(ow_op_get(op), inputs, flags, number, found);
+    for (int k = 0; k < n; k++) results[k] = ow_pack(found[k]);
+    return n;
 }

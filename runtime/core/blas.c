@@ -28,7 +28,7 @@ float scipy_cblas_sdot64_(int64_t n, const float *x, int64_t incx, const float *
 double scipy_cblas_ddot64_(int64_t n, const double *x, int64_t incx, const double *y, int64_t incy);
 void scipy_openblas_set_num_threads64_(int n);
 
-static void follow_num_threads(void) {
+void ow_blas_follow_num_threads(void) {
     static int told;
     int n = ow_num_threads();
     if (__atomic_exchange_n(&told, n, __ATOMIC_RELAXED) != n) scipy_openblas_set_num_threads64_(n);
@@ -134,7 +134,7 @@ void ow_gemm(int dtype, ow_scalar alpha, const ow_matrix *a, const ow_matrix *b,
     if (ow_dtype_kinds[dtype] < OW_KIND_FLOATING) {
         ow_gemm_int(dtype, alpha.i, a, b, beta.i, c);
     } else {
-        follow_num_threads();
+        ow_blas_follow_num_threads();
         ow_matrix left = transpose(b), right = transpose(a), row = transpose(c);
         int done = 0;
         if (a->columns > 0 && c->columns == 1) done = gemv(dtype, alpha, a, b, beta, c);

@@ -19,6 +19,9 @@ int ow_blas_layout(const ow_matrix *m);
 void ow_gemm(int dtype, ow_scalar alpha, const ow_matrix *a, const ow_matrix *b, ow_scalar beta, const ow_matrix *c);
 void ow_gemm_int(int dtype, int64_t alpha, const ow_matrix *a, const ow_matrix *b, int64_t beta, const ow_matrix *c);
 
+/* Tells OpenBLAS how many threads the library is to use now. */
+void ow_blas_follow_num_threads(void);
+
 /* *result = sum of x * y over n elements; strides in elements, positive unless n is 1. */
 void ow_dot(int dtype, int64_t n, const char *x, int64_t x_stride, const char *y, int64_t y_stride, char *result);
 

@@ -159,7 +159,8 @@ typedef enum ow_family {
     OW_EXTERN,
     OW_INDEXING,
     OW_FACTORY,
-    OW_RANDOM
+    OW_RANDOM,
+    OW_LAPACK
 } ow_family;
 
 /* How the compute and the result dtype follow from the inputs; the names are torch's. */

@@ -22,6 +22,7 @@ extern const ow_op ow_op_uniform_;
 extern const ow_op ow_op_random_;
 extern const ow_op ow_op_rand;
 extern const ow_op ow_op_softmax;
+extern const ow_op ow_op_lapack_orgqr;
 
 extern const ow_op *const ow_builtin_ops[];
 extern const int32_t ow_builtin_count;
@@ -47,5 +48,6 @@ const ow_op *const ow_builtin_ops[] = {
     &ow_op_random_,
     &ow_op_rand,
     &ow_op_softmax,
+    &ow_op_lapack_orgqr,
 };
-const int32_t ow_builtin_count = 20;
+const int32_t ow_builtin_count = 21;

@@ -3,7 +3,7 @@
 
 from math import e, inf, nan, pi
 
-from . import cpu, fft, nn, random, return_types, special
+from . import cpu, fft, linalg, nn, random, return_types, special
 from ._dtype_names import bool as bool
 from ._dtype_names import uint8 as uint8
 from ._dtype_names import uint16 as uint16
@@ -180,6 +180,7 @@ __all__ = [
     "is_storage",
     "is_tensor",
     "layout",
+    "linalg",
     "manual_seed",
     "memory_format",
     "nan",

@@ -6,6 +6,7 @@ from . import _handle
 from . import composites as _composites
 from . import dispatch as _dispatch
 from . import indexing_calls as _indexing_calls
+from . import lapack as _lapack
 from . import random_calls as _random_calls
 from . import restriding as _restriding
 from . import several as _several
@@ -17,8 +18,10 @@ from .contraction import *  # noqa: F403
 from .counting import *  # noqa: F403
 from .covariance import *  # noqa: F403
 from .distinct import *  # noqa: F403
+from .factors import *  # noqa: F403
 from .joining import *  # noqa: F403
 from .losses import *  # noqa: F403
+from .matrices import *  # noqa: F403
 from .normalizing import *  # noqa: F403
 from .ordering import *  # noqa: F403
 from .padding import *  # noqa: F403
@@ -33,7 +36,7 @@ from .signals import *  # noqa: F403
 from .transforms import *  # noqa: F403
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "f0576260"
+INTERFACE = "05c2dbfb"
 
 _call = _handle.call
 _call_inplace = _handle.call_inplace
@@ -93,6 +96,9 @@ _RAND = 18
 _rand_op = _dispatch.Op(_RAND, "rand", (), ())
 _SOFTMAX = 19
 _softmax_op = _dispatch.Op(_SOFTMAX, "softmax", ("input", ), (), one_dim=True)
+_LAPACK_ORGQR = 20
+_lapack_orgqr_op = _dispatch.Op(_LAPACK_ORGQR, "lapack_orgqr", ("a", "tau", ), ())
+_linalg_householder_product_op = _dispatch.Op(-1, "linalg_householder_product", ("input", "tau", ), arguments=(('input', 1, 'Tensor'), ('tau', 2, 'Tensor'), ), refused=())
 
 
 def neg(input, *, out=None):
@@ -867,6 +873,51 @@ def softmax(input, dim, dtype=None, *, out=None):
             return result
     return _several.call(_softmax_op, input, dim, False, dtype, (), out)
 _softmax_op.function = softmax
+
+
+def lapack_orgqr(a, tau, columns):
+    """The first columns of the product of Householder reflections.
+
+    Args:
+        a (Tensor or number).
+        tau (Tensor or number).
+        columns (int).
+
+    Returns:
+        Tensor; dtype: the dtype that the inputs promote to.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        NotImplementedError: a dtype is not lapack.
+        RuntimeError: the shapes do not fit together.
+    """
+    return _lapack.call(_lapack_orgqr_op, (a, tau,), (columns, ))
+_lapack_orgqr_op.function = lapack_orgqr
+
+
+def _linalg_householder_product(input, tau):
+    return lapack_orgqr(input, tau, input.size(-1))
+
+
+def linalg_householder_product(input, tau, *, out=None):
+    """The first columns of the product of Householder reflections.
+
+    Args:
+        input (Tensor or number).
+        tau (Tensor or number).
+        out: tensor to write the result to; it is resized when its shape differs.
+
+    Returns:
+        Tensor; dtype: the dtype that the inputs promote to.
+
+    Raises:
+        TypeError: an argument has the wrong type.
+        RuntimeError: the shapes do not fit together.
+    """
+    if type(input) is Tensor and type(tau) is Tensor and out is None:
+        return (_linalg_householder_product(input, tau))
+    return _composites.composite(_linalg_householder_product_op, _linalg_householder_product, (input, tau,), None, out)
+_linalg_householder_product_op.function = linalg_householder_product
 
 
 METHODS = {

@@ -107,6 +107,8 @@ def rand(size: int | Sequence[int], *more: int, generator: Generator | None = No
     """Tensor of numbers from the uniform distribution."""
 def softmax(input: Tensor, dim: int, dtype: dtype | None = None, *, out: Tensor | None = None) -> Tensor:
     """Exponentials of the elements, scaled to sum to one along `dim`."""
+def linalg_householder_product(input: Tensor, tau: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The first columns of the product of Householder reflections."""
 
 class TensorMethods:
     def neg(self, *, out: Tensor | None = None) -> Tensor:

@@ -1,0 +1,15 @@
+"""`lapack`: a routine of LAPACK, which the core calls for each matrix of a batch."""
+
+from __future__ import annotations
+
+from ..fields import Entry
+from ..model import Lapack
+from ..routines import LAPACK
+
+
+def read(entry: Entry) -> Lapack | None:
+    routine = entry.text(entry.node, "lapack")
+    if routine is None:
+        return None
+    entry.known("routine", routine, LAPACK)
+    return Lapack(routine.value)

@@ -1,0 +1,79 @@
+/* Cholesky factorizations, and what follows from them: solutions and inverses. */
+#include "lapack.h"
+
+typedef void potrf_type(const char *uplo, const int64_t *n, void *a, const int64_t *lda, int64_t *info, size_t);
+typedef void potrs_type(const char *uplo, const int64_t *n, const int64_t *columns, const void *a, const int64_t *lda,
+                        void *b, const int64_t *ldb, int64_t *info, size_t);
+OW_LAPACK_VARIANTS(potrf, potrf_type)
+OW_LAPACK_VARIANTS(potri, potrf_type)
+OW_LAPACK_VARIANTS(potrs, potrs_type)
+
+static const char *triangle(const ow_lapack *l) { return l->flags[0] ? "U" : "L"; }
+
+/* Zeros beside the diagonal, where LAPACK left what it was given. */
+static void clear_other(const ow_lapack *l, char *a, int64_t n) {
+    int64_t item = ow_itemsize(l->dtype);
+    for (int64_t j = 0; j < n; j++) {
+        int64_t first = l->flags[0] ? j + 1 : 0, last = l->flags[0] ? n : j;
+        memset(a + (j * n + first) * item, 0, (size_t)((last - first) * item));
+    }
+}
+
+#define REFLECT(name, type, conjugate) \
+    static void name(const ow_lapack *l, void *matrix, int64_t n) { \
+        type *a = matrix; \
+        for (int64_t j = 0; j < n; j++) \
+            for (int64_t i = 0; i < j; i++) { \
+                type *above = a + j * n + i, *below = a + i * n + j; \
+                if (l->flags[0]) *below = conjugate(*above); \
+                else *above = conjugate(*below); \
+            } \
+    }
+REFLECT(reflect_s, float, )
+REFLECT(reflect_d, double, )
+REFLECT(reflect_c, float _Complex, __builtin_conjf)
+REFLECT(reflect_z, double _Complex, __builtin_conj)
+static void (*const reflect[4])(const ow_lapack *, void *, int64_t) = {reflect_s, reflect_d, reflect_c, reflect_z};
+
+/* (A, upper) -> L or its conjugate transpose, info */
+int ow_lapack_potrf(ow_lapack *l) {
+    ow_tensor *factor = ow_lapack_copied(l, 0, 0), *info = ow_lapack_numbers(l, 1, OW_INT32);
+    if (!factor || !info) return 0;
+    int64_t n = ow_lapack_rows(factor), leading = ow_lapack_leading(n), status;
+    void *token = ow_lapack_begin(l, (double)n * (double)n * (double)n);
+    for (int64_t k = 0; k < l->batch; k++) {
+        potrf[l->letter](triangle(l), &n, ow_lapack_at(l, factor, k), &leading, &status, 1);
+        clear_other(l, ow_lapack_at(l, factor, k), n);
+        ow_lapack_narrow(ow_lapack_at(l, info, k), &status, 1);
+    }
+    ow_lapack_end(token);
+    return 1;
+}
+
+/* (L, upper) -> inverse of the factorized matrix, info */
+int ow_lapack_potri(ow_lapack *l) {
+    ow_tensor *inverse = ow_lapack_copied(l, 0, 0), *info = ow_lapack_numbers(l, 1, OW_INT32);
+    if (!inverse || !info) return 0;
+    int64_t n = ow_lapack_rows(inverse), leading = ow_lapack_leading(n), status;
+    void *token = ow_lapack_begin(l, 2 * (double)n * (double)n * (double)n);
+    for (int64_t k = 0; k < l->batch; k++) {
+        potri[l->letter](triangle(l), &n, ow_lapack_at(l, inverse, k), &leading, &status, 1);
+        reflect[l->letter](l, ow_lapack_at(l, inverse, k), n);
+        ow_lapack_narrow(ow_lapack_at(l, info, k), &status, 1);
+    }
+    ow_lapack_end(token);
+    return 1;
+}
+
+/* (L, B, upper) -> X */
+int ow_lapack_potrs(ow_lapack *l) {
+    ow_tensor *factor = ow_lapack_columns(l, 0), *x = ow_lapack_copied(l, 0, 1);
+    if (!factor || !x) return 0;
+    int64_t n = ow_lapack_rows(factor), columns = ow_lapack_width(x), leading = ow_lapack_leading(n), status;
+    void *token = ow_lapack_begin(l, (double)n * (double)n * (double)columns);
+    for (int64_t k = 0; k < l->batch && x->numel; k++)
+        potrs[l->letter](triangle(l), &n, &columns, ow_lapack_at(l, factor, k), &leading, ow_lapack_at(l, x, k), &leading,
+                         &status, 1);
+    ow_lapack_end(token);
+    return 1;
+}

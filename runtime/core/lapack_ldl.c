@@ -1,0 +1,50 @@
+/* Factorizations L D L^T of symmetric and L D L^H of Hermitian matrices that need not be positive, and solutions. */
+#include "lapack.h"
+
+typedef void sytrf_type(const char *uplo, const int64_t *n, void *a, const int64_t *lda, int64_t *pivots, void *work,
+                        const int64_t *lwork, int64_t *info, size_t);
+typedef void sytrs_type(const char *uplo, const int64_t *n, const int64_t *columns, const void *a, const int64_t *lda,
+                        const int64_t *pivots, void *b, const int64_t *ldb, int64_t *info, size_t);
+OW_LAPACK_VARIANTS(sytrf, sytrf_type)
+OW_LAPACK_VARIANTS(sytrs, sytrs_type)
+OW_LAPACK_TABLE(hetrf, sytrf_type, ssytrf, dsytrf, chetrf, zhetrf)
+OW_LAPACK_TABLE(hetrs, sytrs_type, ssytrs, dsytrs, chetrs, zhetrs)
+
+/* (A, hermitian) -> L with D on the diagonal, pivots, info */
+int ow_lapack_sytrf(ow_lapack *l) {
+    ow_tensor *factors = ow_lapack_copied(l, 0, 0);
+    if (!factors) return 0;
+    sytrf_type *factorize = (l->flags[0] ? hetrf : sytrf)[l->letter];
+    int64_t n = ow_lapack_rows(factors), leading = ow_lapack_leading(n), query = -1, status;
+    ow_tensor *pivots = ow_lapack_vectors(l, 1, OW_INT32, n), *info = ow_lapack_numbers(l, 2, OW_INT32);
+    double _Complex first = 0;
+    factorize("L", &n, NULL, &leading, NULL, &first, &query, &status, 1);
+    int64_t size = ow_lapack_work_size(l, &first), *wide = ow_lapack_work(l, n, sizeof(int64_t));
+    void *work = ow_lapack_work(l, size, ow_itemsize(l->dtype));
+    if (!pivots || !info || !wide || !work) return 0;
+    void *token = ow_lapack_begin(l, (double)n * (double)n * (double)n);
+    for (int64_t k = 0; k < l->batch; k++) {
+        factorize("L", &n, ow_lapack_at(l, factors, k), &leading, wide, work, &size, &status, 1);
+        ow_lapack_narrow(ow_lapack_at(l, pivots, k), wide, n);
+        ow_lapack_narrow(ow_lapack_at(l, info, k), &status, 1);
+    }
+    ow_lapack_end(token);
+    return 1;
+}
+
+/* (LD, pivots, B, hermitian) -> X */
+int ow_lapack_sytrs(ow_lapack *l) {
+    ow_tensor *factors = ow_lapack_columns(l, 0), *pivots = ow_lapack_lines(l, 1), *x = ow_lapack_copied(l, 0, 2);
+    if (!factors || !pivots || !x) return 0;
+    sytrs_type *solve = (l->flags[0] ? hetrs : sytrs)[l->letter];
+    int64_t n = ow_lapack_rows(factors), columns = ow_lapack_width(x), leading = ow_lapack_leading(n), status;
+    int64_t *wide = ow_lapack_work(l, n, sizeof(int64_t));
+    if (!wide) return 0;
+    void *token = ow_lapack_begin(l, (double)n * (double)n * (double)columns);
+    for (int64_t k = 0; k < l->batch && x->numel; k++) {
+        ow_lapack_widen(wide, ow_lapack_at(l, pivots, k), n);
+        solve("L", &n, &columns, ow_lapack_at(l, factors, k), &leading, wide, ow_lapack_at(l, x, k), &leading, &status, 1);
+    }
+    ow_lapack_end(token);
+    return 1;
+}

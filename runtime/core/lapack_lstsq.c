@@ -1,0 +1,104 @@
+/* Least squares, by the four drivers of LAPACK. */
+#include "lapack.h"
+
+typedef void gels_type(const char *trans, const int64_t *m, const int64_t *n, const int64_t *columns, void *a,
+                       const int64_t *lda, void *b, const int64_t *ldb, void *work, const int64_t *lwork, int64_t *info,
+                       size_t);
+typedef void gelsy_type(const int64_t *m, const int64_t *n, const int64_t *columns, void *a, const int64_t *lda, void *b,
+                        const int64_t *ldb, int64_t *pivots, const void *rcond, int64_t *rank, void *work,
+                        const int64_t *lwork, int64_t *info);
+typedef void complex_gelsy_type(const int64_t *m, const int64_t *n, const int64_t *columns, void *a, const int64_t *lda,
+                                void *b, const int64_t *ldb, int64_t *pivots, const void *rcond, int64_t *rank, void *work,
+                                const int64_t *lwork, void *rwork, int64_t *info);
+typedef void gelsd_type(const int64_t *m, const int64_t *n, const int64_t *columns, void *a, const int64_t *lda, void *b,
+                        const int64_t *ldb, void *s, const void *rcond, int64_t *rank, void *work, const int64_t *lwork,
+                        int64_t *iwork, int64_t *info);
+typedef void complex_gelsd_type(const int64_t *m, const int64_t *n, const int64_t *columns, void *a, const int64_t *lda,
+                                void *b, const int64_t *ldb, void *s, const void *rcond, int64_t *rank, void *work,
+                                const int64_t *lwork, void *rwork, int64_t *iwork, int64_t *info);
+typedef void gelss_type(const int64_t *m, const int64_t *n, const int64_t *columns, void *a, const int64_t *lda, void *b,
+                        const int64_t *ldb, void *s, const void *rcond, int64_t *rank, void *work, const int64_t *lwork,
+                        int64_t *info);
+typedef void complex_gelss_type(const int64_t *m, const int64_t *n, const int64_t *columns, void *a, const int64_t *lda,
+                                void *b, const int64_t *ldb, void *s, const void *rcond, int64_t *rank, void *work,
+                                const int64_t *lwork, void *rwork, int64_t *info);
+OW_LAPACK_VARIANTS(gels, gels_type)
+OW_LAPACK_PAIR(gelsy, gelsy_type, sgelsy, dgelsy)
+OW_LAPACK_PAIR(complex_gelsy, complex_gelsy_type, cgelsy, zgelsy)
+OW_LAPACK_PAIR(gelsd, gelsd_type, sgelsd, dgelsd)
+OW_LAPACK_PAIR(complex_gelsd, complex_gelsd_type, cgelsd, zgelsd)
+OW_LAPACK_PAIR(gelss, gelss_type, sgelss, dgelss)
+OW_LAPACK_PAIR(complex_gelss, complex_gelss_type, cgelss, zgelss)
+
+enum { GELS, GELSY, GELSD, GELSS };
+
+typedef struct {
+    int64_t m, n, columns, lwork;
+    void *work, *rwork;
+    int64_t *iwork;
+} lstsq_work;
+
+static int64_t solve(const ow_lapack *l, void *a, void *b, void *s, int64_t *rank, const lstsq_work *w) {
+    int64_t lda = ow_lapack_leading(w->m), ldb = ow_lapack_leading(w->m > w->n ? w->m : w->n), status = 0;
+    const int64_t *m = &w->m, *n = &w->n, *columns = &w->columns, *lwork = &w->lwork;
+    float single = (float)l->number;
+    const void *rcond = l->letter & 1 ? (const void *)&l->number : &single;
+    int is_complex = ow_lapack_is_complex(l), wide = l->letter & 1;
+    switch (l->flags[0]) {
+    case GELS: gels[l->letter]("N", m, n, columns, a, &lda, b, &ldb, w->work, lwork, &status, 1); break;
+    case GELSY:
+        if (w->iwork) memset(w->iwork, 0, sizeof(int64_t) * (size_t)w->n); /* no column is held in front */
+        if (is_complex)
+            complex_gelsy[wide](m, n, columns, a, &lda, b, &ldb, w->iwork, rcond, rank, w->work, lwork, w->rwork, &status);
+        else gelsy[wide](m, n, columns, a, &lda, b, &ldb, w->iwork, rcond, rank, w->work, lwork, &status);
+        break;
+    case GELSD:
+        if (is_complex)
+            complex_gelsd[wide](m, n, columns, a, &lda, b, &ldb, s, rcond, rank, w->work, lwork, w->rwork, w->iwork, &status);
+        else gelsd[wide](m, n, columns, a, &lda, b, &ldb, s, rcond, rank, w->work, lwork, w->iwork, &status);
+        break;
+    default:
+        if (is_complex)
+            complex_gelss[wide](m, n, columns, a, &lda, b, &ldb, s, rcond, rank, w->work, lwork, w->rwork, &status);
+        else gelss[wide](m, n, columns, a, &lda, b, &ldb, s, rcond, rank, w->work, lwork, &status);
+    }
+    return status;
+}
+
+/* Sizes of the arrays besides `work`: a query tells those of gelsd, LAPACK's documentation the others. */
+static void other_sizes(const ow_lapack *l, int64_t m, int64_t n, int64_t *reals, int64_t *wholes) {
+    int64_t least = m < n ? m : n;
+    if (l->flags[0] == GELSD) return;
+    *reals = l->flags[0] == GELSY ? 2 * n : 5 * least;
+    *wholes = n;
+}
+
+/* (A, B with max(m, n) rows, driver, rcond) -> X in the first n rows and what is left of B, rank, singular values, info */
+int ow_lapack_gels(ow_lapack *l) {
+    const ow_tensor *from = l->inputs[0];
+    int64_t m = ow_lapack_rows(from), n = ow_lapack_width(from), least = m < n ? m : n, wholes = 0, rank = 0;
+    ow_tensor *x = ow_lapack_copied(l, 0, 1), *ranks = ow_lapack_numbers(l, 1, OW_INT64);
+    ow_tensor *s = ow_lapack_vectors(l, 2, l->real_dtype, least), *info = ow_lapack_numbers(l, 3, OW_INT32);
+    ow_tensor *a = ow_lapack_scratch(l, 0);
+    if (!x || !ranks || !s || !info || !a) return 0;
+    double _Complex first = 0;
+    double real = 0;
+    lstsq_work w = {m, n, ow_lapack_width(x), -1, &first, &real, NULL};
+    if (l->flags[0] == GELSD) w.iwork = &wholes;
+    solve(l, NULL, NULL, NULL, &rank, &w);
+    int64_t reals = ow_lapack_is_complex(l) ? ow_lapack_work_size(l, &real) : 0;
+    other_sizes(l, m, n, &reals, &wholes);
+    w.lwork = ow_lapack_work_size(l, &first);
+    w.work = ow_lapack_work(l, w.lwork, ow_itemsize(l->dtype));
+    w.rwork = ow_lapack_work(l, reals, ow_itemsize(l->real_dtype));
+    w.iwork = ow_lapack_work(l, wholes, sizeof(int64_t));
+    if (!w.work || !w.rwork || !w.iwork) return 0;
+    void *token = ow_lapack_begin(l, 4 * (double)m * (double)n * (double)(least + w.columns));
+    for (int64_t k = 0; k < l->batch; k++) {
+        int64_t status = solve(l, ow_lapack_at(l, a, k), ow_lapack_at(l, x, k), ow_lapack_at(l, s, k), &rank, &w);
+        ((int64_t *)ranks->data)[k] = rank;
+        ow_lapack_narrow(ow_lapack_at(l, info, k), &status, 1);
+    }
+    ow_lapack_end(token);
+    return 1;
+}

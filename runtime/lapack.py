@@ -1,0 +1,22 @@
+"""The call of operators with a lapack body, which only other operators call: their arguments have been checked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._C import ffi, lib
+from .dispatch import Op, decline, three
+from .handles import wrap
+
+_MOST_RESULTS = 4
+
+
+def call(op: Op, tensors: tuple[Any, ...], flags: tuple[int, ...], number: float = 0.0) -> Any:
+    """The result, or a tuple of several."""
+    handles = [tensor._h for tensor in tensors]
+    results = ffi.new("double[]", _MOST_RESULTS)
+    count = lib.lapack(op.index, *three(handles), flags, number, results)
+    if not count:
+        return decline(op, handles, *tensors, *flags, number)
+    found = tuple([wrap(results[place]) for place in range(count)])
+    return found[0] if count == 1 else found
