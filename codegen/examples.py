@@ -100,11 +100,12 @@ def _by_reference(operator: Operator) -> Iterator[_Found]:
     inputs = {
         argument.name: np.array(_matrix(operator, place), of.numpy) for place, argument in enumerate(operator.inputs)
     }
+    composite = operator.family is Family.COMPOSITE
     for lists in _LISTS:
         given = {
             argument.name: _integer(operator, argument) if argument.name == "dim" or not argument.is_list else lists
             for argument in operator.schema.positional
-            if not argument.is_tensor and (argument.default is None or argument.name == "dim")
+            if not argument.is_tensor and (argument.default is None or (argument.name == "dim" and not composite))
         }
         defaults = {a.name: None if a.default is None else a.default.value for a in operator.schema.arguments}
         numbers = _numbers(operator, of)
@@ -156,25 +157,34 @@ def _python_name(name: str) -> str:
 
 def _tensor_text(values: Array, dtype: DType) -> str | None:
     """As `repr` prints a tensor; None for what would not be a good example."""
-    import numpy as np
-
-    negative_zeros = (values == 0) & np.signbit(values) if values.dtype.kind == "f" else False
-    if values.dtype.kind == "c":
+    texts = _element_texts(values, dtype) if values.ndim <= 2 else None
+    if texts is None:
         return None
-    if not values.size or values.ndim > 2 or not np.isfinite(values).all() or np.any(negative_zeros):
-        return None
-    values = values.astype(dtype.numpy)
-    if dtype.is_floating:
-        sizes = np.abs(values[values != 0])
-        if sizes.size and (sizes.max() > 1000 * sizes.min() or sizes.max() > 1e5 or sizes.min() < 1e-2):
-            return None
-        form = "{:.0f}." if (values == np.round(values)).all() else "{:.4f}"
-        texts = [form.format(value) for value in values.ravel().tolist()]
-    else:
-        texts = [str(value) for value in values.ravel().tolist()]
     width = max(map(len, texts)) if values.ndim else 0
     suffix = "" if dtype.is_bool or dtype in (FLOAT32, INT64) else f", dtype=opweave.{dtype.name}"
     return f"tensor({_nested([text.rjust(width) for text in texts], values.shape)}{suffix})"
+
+
+def _element_texts(values: Array, dtype: DType) -> list[str] | None:
+    """One after the other; those of complex numbers are made of two."""
+    import numpy as np
+
+    if values.dtype.kind == "c":
+        real, imag = _element_texts(values.real, dtype), _element_texts(values.imag, dtype)
+        if real is None or imag is None:
+            return None
+        return [f"{left}{'' if right[0] == '-' else '+'}{right}j" for left, right in zip(real, imag, strict=True)]
+    negative_zeros = (values == 0) & np.signbit(values) if values.dtype.kind == "f" else False
+    if not values.size or not np.isfinite(values).all() or np.any(negative_zeros):
+        return None
+    values = values.astype(dtype.numpy)
+    if not dtype.is_floating:
+        return [str(value) for value in values.ravel().tolist()]
+    sizes = np.abs(values[values != 0])
+    if sizes.size and (sizes.max() > 1000 * sizes.min() or sizes.max() > 1e5 or sizes.min() < 1e-2):
+        return None
+    form = "{:.0f}." if (values == np.round(values)).all() else "{:.4f}"
+    return [form.format(value) for value in values.ravel().tolist()]
 
 
 def _nested(texts: list[str], shape: tuple[int, ...]) -> str:

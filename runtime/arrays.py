@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .dtypes import EXPORTS, dtype
+from .interchange import from_array, to_array
 
 __all__ = ["array_of", "dtype_named", "tensor_of"]
 
@@ -16,8 +17,6 @@ def dtype_named(name: str) -> dtype:
 
 def array_of(tensor: Any, wide: bool = False) -> Any:
     """An array over the memory of a tensor. NumPy does not know bfloat16: bits, or float32 where values matter."""
-    from .interchange import to_array
-
     if tensor.dtype.numpy_name is None:
         tensor = tensor.to(EXPORTS["float32"]) if wide else tensor.view(EXPORTS["int16"])
     return to_array(tensor)
@@ -25,7 +24,5 @@ def array_of(tensor: Any, wide: bool = False) -> Any:
 
 def tensor_of(array: Any, of: dtype | None = None) -> Any:
     """A tensor over a new array; of dtype `of` where these are its bits."""
-    from .interchange import from_array
-
     tensor: Any = from_array(array)
     return tensor if of is None or tensor.dtype is of else tensor.view(of)

@@ -52,9 +52,8 @@ def signal(tensor: Any, n: int | None, dim: int, to_complex: bool = False) -> tu
     """The tensor with `n` elements along `dim`, and this as a list."""
     tensor = spectral_input(tensor, to_complex)
     place = _wrapped(dim, tensor.ndim)
-    size = tensor.size(place) if n is None else n
-    _check_length(size)
-    return _resized(tensor, [place], [size]), [place]
+    _check_length(tensor.size(place) if n is None else n)
+    return tensor if n is None else _resized(tensor, [place], [n]), [place]
 
 
 def half_signal(tensor: Any, n: int | None, dim: int) -> tuple[Any, list[int], int]:

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 import opweave
+import opweave.fft
 import opweave.nn.functional
 import opweave.special
 import pytest
 
-MODULES: tuple[Any, ...] = (opweave, opweave.special, opweave.nn.functional, opweave.Tensor)
+MODULES: tuple[Any, ...] = (opweave, opweave.fft, opweave.special, opweave.nn.functional, opweave.Tensor)
 
 
 def examples() -> dict[str, doctest.DocTest]:
