@@ -9,6 +9,7 @@ from typing import Any
 import opweave
 import opweave.fft
 import opweave.nn.functional
+import opweave.signal
 import opweave.special
 import pytest
 

@@ -3,7 +3,7 @@
 
 from math import e, inf, nan, pi
 
-from . import cpu, fft, linalg, nn, random, return_types, special
+from . import cpu, fft, linalg, nn, random, return_types, signal, special
 from ._dtype_names import bool as bool
 from ._dtype_names import uint8 as uint8
 from ._dtype_names import uint16 as uint16
@@ -202,6 +202,7 @@ __all__ = [
     "set_num_threads",
     "set_printoptions",
     "set_rng_state",
+    "signal",
     "special",
     "strided",
     "tensor",
