@@ -1,4 +1,5 @@
-"""Products of many matrices, for the composite `chain_matmul`, and what products of vectors check."""
+"""Products of many matrices, for the composites `chain_matmul` and `linalg.multi_dot`, and what products of vectors
+check."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["chained", "check_vectors"]
+__all__ = ["chained", "check_vectors", "multiplied"]
 
 
 def check_vectors(function: str, **tensors: Any) -> None:
@@ -23,6 +24,33 @@ def chained(matrices: Sequence[Any]) -> Any:
     for matrix in matrices:
         if matrix.ndim != 2:
             raise RuntimeError(f"Tensor dimension is {matrix.ndim}, expected 2 instead.")
+    return _product(matrices, matrices)
+
+
+def multiplied(tensors: Sequence[Any]) -> Any:
+    """The same, where the first may be a row and the last a column, given as vectors."""
+    count = len(tensors)
+    if count < 2:
+        raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {count}")
+    for what, tensor in (("first", tensors[0]), ("last", tensors[-1])):
+        if tensor.ndim not in (1, 2):
+            raise RuntimeError(f"multi_dot(): the {what} tensor must be 1D or 2D but got {tensor.ndim}D")
+    for place, tensor in enumerate(tensors[1:-1], 1):
+        if tensor.ndim != 2:
+            raise RuntimeError(f"multi_dot(): tensor {place} must be 2D but got {tensor.ndim}D")
+    matrices = list(tensors)
+    if tensors[0].ndim == 1:
+        matrices[0] = tensors[0].unsqueeze(0)
+    if tensors[-1].ndim == 1:
+        matrices[-1] = tensors[-1].unsqueeze(-1)
+    product = _product(tensors, matrices)
+    if tensors[-1].ndim == 1:
+        product = product.squeeze(-1)
+    return product.squeeze(0) if tensors[0].ndim == 1 else product
+
+
+def _product(tensors: Sequence[Any], matrices: Sequence[Any]) -> Any:
+    """Of the matrices that the tensors stand for; messages are about the tensors."""
     for place, (left, right) in enumerate(itertools.pairwise(matrices)):
         if left.dtype is not right.dtype:
             first, second = matrices[0].dtype.scalar_name.lower(), right.dtype.scalar_name.lower()
@@ -31,9 +59,9 @@ def chained(matrices: Sequence[Any]) -> Any:
                 f"{second}"
             )
         if left.size(1) != right.size(0):
+            shapes = f"{list(tensors[place].shape)} and {list(tensors[place + 1].shape)}"
             raise RuntimeError(
-                f"multi_dot(): tensors {place} and {place + 1} with shapes {list(left.shape)} and {list(right.shape)} "
-                "cannot be multiplied"
+                f"multi_dot(): tensors {place} and {place + 1} with shapes {shapes} cannot be multiplied"
             )
     sizes = [matrices[0].size(0), *(matrix.size(1) for matrix in matrices)]
 

@@ -22,7 +22,9 @@ from .factors import *  # noqa: F403
 from .joining import *  # noqa: F403
 from .losses import *  # noqa: F403
 from .matrices import *  # noqa: F403
+from .matrix_functions import *  # noqa: F403
 from .normalizing import *  # noqa: F403
+from .norms import *  # noqa: F403
 from .ordering import *  # noqa: F403
 from .padding import *  # noqa: F403
 from .promotion import *  # noqa: F403
@@ -37,7 +39,7 @@ from .transforms import *  # noqa: F403
 from .windows import *  # noqa: F403
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "7c880df1"
+INTERFACE = "8b3779f9"
 
 _call = _handle.call
 _call_inplace = _handle.call_inplace
