@@ -35,11 +35,12 @@ from .restriding import *  # noqa: F403
 from .sections import *  # noqa: F403
 from .shapes import *  # noqa: F403
 from .signals import *  # noqa: F403
+from .spectrograms import *  # noqa: F403
 from .transforms import *  # noqa: F403
 from .windows import *  # noqa: F403
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "8b3779f9"
+INTERFACE = "1f339ff1"
 
 _call = _handle.call
 _call_inplace = _handle.call_inplace
