@@ -12,7 +12,7 @@ __all__ = ["inverse_frames", "inverse_signal", "overlapped", "short_time_frames"
 
 def _refuse(function: str, tensor: Any, message: str, **arguments: Any) -> None:
     """An error that begins with the call: types and shapes of tensors, and truth values as numbers."""
-    shown = {name: int(value) if isinstance(value, bool) else value for name, value in arguments.items()}
+    shown: dict[str, Any] = {name: int(v) if isinstance(v, bool) else v for name, v in arguments.items()}
     window = shown.get("window")
     if window is not None:
         shown["window"] = f"{_kind(window)}{{{list(window.shape)}}}"
