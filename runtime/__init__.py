@@ -48,7 +48,7 @@ from .types import (
 newaxis = None
 
 # Loaded when first asked for: submodules, and names by the module that has them.
-_LAZY_MODULES = ("cpu", "fft", "linalg", "nn", "random", "return_types", "signal", "special")
+_LAZY_MODULES = ("cpu", "fft", "linalg", "nn", "random", "return_types", "signal", "special", "utils")
 _LAZY_NAMES = {
     "TypedStorage": "storage",
     "UntypedStorage": "storage",

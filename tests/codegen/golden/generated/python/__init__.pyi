@@ -3,7 +3,7 @@
 
 from math import e, inf, nan, pi
 
-from . import cpu, fft, linalg, nn, random, return_types, signal, special
+from . import cpu, fft, linalg, nn, random, return_types, signal, special, utils
 from ._dtype_names import bool as bool
 from ._dtype_names import uint8 as uint8
 from ._dtype_names import uint16 as uint16
@@ -209,6 +209,7 @@ __all__ = [
     "tril_indices",
     "triu_indices",
     "typename",
+    "utils",
     "zero_",
     "uint8",
     "uint16",

@@ -1,0 +1,5 @@
+"""opweave.utils: tools around tensors, as in torch.utils."""
+
+from . import benchmark as benchmark
+
+__all__ = ["benchmark"]
