@@ -31,7 +31,13 @@ from .random import get_rng_state, initial_seed, manual_seed, seed, set_rng_stat
 from .sequences import inclusive_range as _inclusive_range
 from .sequences import tril_indices, triu_indices
 from .shapes import broadcast_shapes
-from .threads import get_num_threads, set_flush_denormal, set_num_threads
+from .threads import (
+    get_num_interop_threads,
+    get_num_threads,
+    set_flush_denormal,
+    set_num_interop_threads,
+    set_num_threads,
+)
 from .types import (
     Size,
     channels_last,

@@ -45,7 +45,7 @@ from .sequences import tril_indices, triu_indices
 from .shapes import broadcast_shapes
 from .storage import TypedStorage, UntypedStorage, is_storage
 from .tensor import Tensor
-from .threads import get_num_threads, set_flush_denormal, set_num_threads
+from .threads import get_num_interop_threads, get_num_threads, set_flush_denormal, set_num_interop_threads, set_num_threads
 from .types import Size, channels_last, channels_last_3d, contiguous_format, device, get_default_device, layout, memory_format, preserve_format, strided
 from .sequences import inclusive_range as range
 
@@ -161,6 +161,7 @@ __all__ = [
     "frombuffer",
     "get_default_device",
     "get_default_dtype",
+    "get_num_interop_threads",
     "get_num_threads",
     "get_printoptions",
     "get_rng_state",
@@ -199,6 +200,7 @@ __all__ = [
     "seed",
     "set_default_dtype",
     "set_flush_denormal",
+    "set_num_interop_threads",
     "set_num_threads",
     "set_printoptions",
     "set_rng_state",
