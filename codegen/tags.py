@@ -17,6 +17,7 @@ _COMPOSITE = frozenset({Family.COMPOSITE})
 TAGS: Mapping[str, frozenset[Family]] = {
     "complex_result": _ELEMENTWISE | _COMPOSITE,
     "fitting_numbers": _ELEMENTWISE,
+    "exact_out": _COMPOSITE,
     "flat": _COMPOSITE,
     "inplace": _ELEMENTWISE | _COMPOSITE,
     "no_out": _COMPOSITE,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import handles
-from ._C import lib
+from ._C import ffi, lib
 from .argument_types import check
 from .arguments import dtype_code, type_name
 from .dispatch import Op
@@ -50,6 +50,9 @@ def store(op: Op, result: Any, out: Any) -> Any:
         return stored if op.results is None else op.results(stored)
     if not isinstance(out, handles.Tensor):
         raise TypeError(f"{op.name}(): argument 'out' must be Tensor, not {type_name(out)}")
+    if op.exact_out and out.dtype is not result.dtype:
+        wanted, found = (ffi.string(lib.type_name(lib.dtype(each._h))).decode() for each in (result, out))
+        raise RuntimeError(f"Expected out tensor to have dtype {wanted}, but got {found} instead")
     _check_cast(result, out)
     if out.shape != result.shape:
         if out.numel():

@@ -34,7 +34,7 @@ class Op:
     """An operator as the runtime sees it: what the core calls it and what its arguments are named."""
 
     __slots__ = (
-        *("arguments", "function", "index", "inputs", "name", "one_dim"),
+        *("arguments", "exact_out", "function", "index", "inputs", "name", "one_dim"),
         *("complex_refusal", "optional", "params", "refusal", "refused", "results"),
     )
 
@@ -51,6 +51,7 @@ class Op:
         refusal: str | None = None,
         complex_refusal: str | None = None,
         arguments: tuple[tuple[str, int, str | None], ...] = (),
+        exact_out: bool = False,
     ) -> None:
         self.index = index
         self.name = name
@@ -70,6 +71,8 @@ class Op:
         """Is `dim` one dimension, and not a list?"""
         self.arguments = arguments
         """Name, position (0: by keyword only) and types of a composite's arguments."""
+        self.exact_out = exact_out
+        """Must `out` have the dtype of the result?"""
         self.function: Callable[..., Any] | None = None
 
     def __repr__(self) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from .allocation import empty_strided
-from .limits import finfo
 from .matrices import (
     batches_of_one_shape,
     check_floating,
     check_kernel,
     check_same_dtype,
     check_solvable,
+    default_tolerance,
     is_vector_side,
 )
 from .shapes import packed_strides
@@ -140,15 +140,13 @@ def least_squares(A: Any, B: Any, rcond: float | None, driver: str | None) -> tu
         raise RuntimeError(f"{function}: input.size(-2) should match other.size({-1 if vector else -2})")
     if driver is not None and driver.lower() not in DRIVERS:
         raise RuntimeError(f"{function}: parameter `driver` should be one of ({', '.join(DRIVERS)})")
-    if not (A.is_floating_point() or A.is_complex()):
-        raise RuntimeError("This function doesn't handle types other than float and double")
+    limit = default_tolerance(A) if rcond is None else rcond
     check_kernel("linalg_lstsq_cpu", A)
     side, _ = batches_of_one_shape(side, A)
     if n > m:
         above = side
         side = above.new_zeros((*above.shape[:-2], n, above.size(-1)))
         side.narrow(-2, 0, m).copy_(above)
-    limit = finfo(A.dtype).eps * max(m, n) if rcond is None else rcond
     return side, driver.lower() if driver else "gelsy", limit
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from ._C import ffi, lib
 from .dispatch import Op, decline, three
+from .errors import raise_pending
 from .handles import wrap
 
 _MOST_RESULTS = 4
@@ -13,6 +14,8 @@ _MOST_RESULTS = 4
 
 def call(op: Op, tensors: tuple[Any, ...], flags: tuple[int, ...], number: float = 0.0) -> Any:
     """The result, or a tuple of several."""
+    if lib.error_pending():  # the quick call of the core has failed
+        raise_pending()
     handles = [tensor._h for tensor in tensors]
     results = ffi.new("double[]", _MOST_RESULTS)
     count = lib.lapack(op.index, *three(handles), flags, number, results)

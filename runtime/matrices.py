@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .errors import LinAlgError
+from .limits import finfo
 from .shapes import common_shape
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "check_same_dtype",
     "check_solvable",
     "check_square",
+    "default_tolerance",
     "is_vector_side",
     "raise_failure",
 ]
@@ -31,7 +33,8 @@ def check_matrix(function: str, tensor: Any, argument: str = "A") -> None:
 
 def check_square(function: str, tensor: Any, argument: str = "A") -> None:
     check_matrix(function, tensor, argument)
-    rows, columns = tensor.shape[-2:]
+    shape = tensor.shape
+    rows, columns = shape[-2], shape[-1]
     if rows != columns:
         raise RuntimeError(
             f"{function}: {argument} must be batches of square matrices, but they are {rows} by {columns} matrices"
@@ -50,6 +53,13 @@ def check_kernel(kernel: str, tensor: Any) -> None:
     """LAPACK has four dtypes."""
     if tensor.dtype.scalar_name not in _LAPACK:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{tensor.dtype.scalar_name}'")
+
+
+def default_tolerance(tensor: Any) -> float:
+    """Below what part of the largest singular value others count as zero."""
+    if tensor.dtype.scalar_name not in _LAPACK:
+        raise RuntimeError("This function doesn't handle types other than float and double")
+    return finfo(tensor.dtype).eps * max(tensor.shape[-2:])
 
 
 def check_same_dtype(function: str, left: Any, right: Any, names: Sequence[str] = ("A", "B")) -> None:
@@ -116,7 +126,7 @@ _NO_LINALG_ERROR = ("lu_factor", "ldl_factor")
 
 def raise_failure(function: str, info: Any, single: bool) -> None:
     """Raises what LAPACK's codes mean, for the first matrix that has one other than zero; `single`: is it no batch?"""
-    if not info.any():
+    if not (info.any() if info.ndim else info.item()):
         return
     codes = info.flatten().tolist()
     place = next(place for place, code in enumerate(codes) if code)

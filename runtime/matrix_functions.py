@@ -40,7 +40,7 @@ def matrix_exponential(A: Any) -> Any:
     matrices = A.reshape((-1, n, n))
     norms = matrices.abs().sum(-2).amax(-1).tolist()
     bounds = _LARGEST[4 if finfo(A.dtype).bits <= 32 else 8]
-    largest = max((norm for norm in norms if math.isfinite(norm)), default=0.0)
+    largest = max(norm if math.isfinite(norm) else math.inf for norm in norms)
     degree = next((degree for degree, bound in zip(_DEGREES, bounds, strict=True) if largest <= bound), _DEGREES[-1])
     halvings = [_halvings(norm, bounds[-1]) for norm in norms]
     if any(halvings):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .limits import finfo
-from .matrices import check_floating, check_matrix
+from .matrices import check_floating, check_matrix, default_tolerance
 from .promotion import promote_types
 from .shapes import wrap_dim
 
@@ -43,7 +42,7 @@ def _check_dtype(function: str, tensor: Any, dtype: Any) -> None:
         return
     own = tensor.dtype
     if not (dtype.is_floating_point or dtype.is_complex):
-        raise RuntimeError(f"{function}: dtype should be floating point or complex. Got {dtype.scalar_name}")
+        raise RuntimeError(f"{function}: dtype should be floating point or complex, but got {dtype.scalar_name}")
     if own.is_complex != dtype.is_complex:
         kind = "complex" if own.is_complex else "real"
         raise RuntimeError(f"{function}: dtype should be {kind} for {kind} inputs, but got {dtype.scalar_name}")
@@ -71,10 +70,10 @@ def matrix_norm_dims(tensor: Any, order: Any, dims: Sequence[int], dtype: Any) -
 
 
 def extreme(values: Any, largest: bool, dim: int) -> Any:
-    """The largest or the smallest value along a dimension, which stays; of none, zero."""
-    if not values.size(dim):
-        return values.sum(dim, True)
-    return values.amax(dim, True) if largest else values.amin(dim, True)
+    """The largest or the smallest value along a dimension, which stays; the largest of none is zero."""
+    if not largest:
+        return values.amin(dim, True)
+    return values.amax(dim, True) if values.size(dim) else values.sum(dim, True)
 
 
 def kept_shape(shape: Sequence[int], rows: int, columns: int) -> list[int]:
@@ -86,16 +85,13 @@ def kept_shape(shape: Sequence[int], rows: int, columns: int) -> list[int]:
 
 def tolerances(function: str, A: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
     """The absolute and the relative limit, numbers or a tensor with one for each matrix."""
-    of = A.dtype
-    if not (of.is_floating_point or of.is_complex):
-        raise RuntimeError("This function doesn't handle types other than float and double")
     for name, given in (("atol", atol), ("rtol", rtol)):
         if hasattr(given, "dtype") and given.is_complex():
             raise RuntimeError(
                 f"{function}: {name} tensor of complex type is not supported. Got {given.dtype.scalar_name}"
             )
     if rtol is None:
-        rtol = finfo(of).eps * max(A.shape[-2:])
+        rtol = default_tolerance(A)
         if hasattr(atol, "dtype"):
             rtol = atol.le(0) * rtol
         elif atol is not None and atol > 0:

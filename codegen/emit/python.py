@@ -58,6 +58,7 @@ class Callable:
     alone: str | None
     one_dim: bool
     has_out: bool
+    exact_out: bool
     inplace: bool
     returns_view: bool
     method: bool
@@ -180,6 +181,7 @@ def _callable(operator: Operator, index: int, package: Package | None) -> Callab
         alone=operator.alone,
         one_dim=not _takes_several_dims(operator),
         has_out=variants.has_out(operator),
+        exact_out="exact_out" in operator.tags,
         inplace=variants.has_inplace(operator),
         returns_view=operator.schema.returns_alias,
         method=operator.method,

@@ -98,6 +98,7 @@ int32_t memory_overlap(double a, double b);
 
 int32_t result_type(double a, double b);
 int32_t can_cast(int32_t from, int32_t to);
+const char *type_name(int32_t dtype); /* as torch prints that of C++ */
 void set_default_dtype(int32_t dtype);
 int32_t get_default_dtype(void);
 

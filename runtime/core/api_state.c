@@ -1,6 +1,7 @@
 /* Promotion, errors, threads, memory and the registry as Python sees them. */
 #include "allocator.h"
 #include "denormals.h"
+#include "driver.h"
 #include "environment.h"
 #include "level.h"
 #include "registry.h"
@@ -13,6 +14,8 @@ int32_t result_type(double a, double b) {
 }
 
 int32_t can_cast(int32_t from, int32_t to) { return ow_can_cast(from, to); }
+
+const char *type_name(int32_t dtype) { return ow_type_names[dtype]; }
 
 void set_default_dtype(int32_t dtype) { ow_default_dtype = dtype; }
 

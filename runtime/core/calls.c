@@ -4,6 +4,7 @@
  * a subclass or with dispatch keys, an error that is pending now. The function then goes on to dispatch.py, which knows
  * what to do or to say. The first argument is the operator's number. */
 #include "driver.h"
+#include "lapack.h"
 #include "positions.h"
 #include "python_types.h"
 
@@ -108,14 +109,7 @@ PyObject *ow_call_reduce(PyObject *module, PyObject *const *arguments, Py_ssize_
 }
 
 /* One tensor, or a tuple of several. */
-PyObject *ow_call_several(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
-    (void)module;
-    along a;
-    ow_tensor *found[OW_MAX_RESULTS] = {NULL}, *params[OW_MAX_PARAMS] = {NULL};
-    if (!read_along(&a, arguments, n) || (a.all && arguments[2] != Py_None)) return nothing();
-    if (!ow_several(a.op, a.self, a.dims, a.ndims, a.all, a.keepdim, -1, params, found)) return nothing();
-    int count = 0;
-    while (count < OW_MAX_RESULTS && found[count]) count++;
+static PyObject *finished_several(ow_tensor **found, int count) {
     if (count == 1) return ow_new_owner(found[0]);
     PyObject *results = PyTuple_New(count);
     for (int k = 0; k < count; k++) {
@@ -125,6 +119,37 @@ PyObject *ow_call_several(PyObject *module, PyObject *const *arguments, Py_ssize
         else PyTuple_SetItem(results, k, result);
     }
     return results;
+}
+
+PyObject *ow_call_several(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    along a;
+    ow_tensor *found[OW_MAX_RESULTS] = {NULL}, *params[OW_MAX_PARAMS] = {NULL};
+    if (!read_along(&a, arguments, n) || (a.all && arguments[2] != Py_None)) return nothing();
+    if (!ow_several(a.op, a.self, a.dims, a.ndims, a.all, a.keepdim, -1, params, found)) return nothing();
+    int count = 0;
+    while (count < OW_MAX_RESULTS && found[count]) count++;
+    return finished_several(found, count);
+}
+
+/* lapack(op, tensor, ..., option, ...): options are bools and ints, and perhaps one float. */
+PyObject *ow_call_lapack(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    const ow_op *op = operator_of(arguments[0]);
+    ow_tensor *inputs[OW_MAX_INPUTS] = {NULL}, *found[OW_LAPACK_RESULTS] = {NULL};
+    int64_t flags[OW_LAPACK_FLAGS];
+    double number = 0;
+    int count = 0;
+    for (int k = 0; k < op->ninputs; k++)
+        if (k + 1 >= n || !(inputs[k] = read_tensor(arguments[k + 1]))) return nothing();
+    for (Py_ssize_t k = 1 + op->ninputs; k < n; k++) {
+        if (PyFloat_CheckExact(arguments[k])) number = PyFloat_AsDouble(arguments[k]);
+        else if (count == OW_LAPACK_FLAGS) return nothing();
+        else if (PyBool_Check(arguments[k])) flags[count++] = arguments[k] == Py_True;
+        else if (!ow_read_int(arguments[k], &flags[count++])) return nothing();
+    }
+    int results = ow_lapack_call(op, inputs, flags, number, found);
+    return results ? finished_several(found, results) : nothing();
 }
 
 /* scan(op, tensor, dim) */

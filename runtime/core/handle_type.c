@@ -176,6 +176,7 @@ static PyMethodDef functions[] = {
     {"call_inplace", FAST(ow_call_inplace), METH_FASTCALL, "The first operand, overwritten by the result, or None."},
     {"call_out", FAST(ow_call_out), METH_FASTCALL, "The tensor before the operands, overwritten by the result, or None."},
     {"reduce", FAST(ow_call_reduce), METH_FASTCALL, "A reduction over one dimension or all, or None."},
+    {"lapack", FAST(ow_call_lapack), METH_FASTCALL, "Calls an operator with a lapack body: tensors, options."},
     {"several", FAST(ow_call_several), METH_FASTCALL, "The same of an operator with positions or several results."},
     {"scan", FAST(ow_call_scan), METH_FASTCALL, "A scan along a dimension, or None."},
     {"factory", FAST(ow_call_factory), METH_FASTCALL, "A new tensor of sizes, a dtype's number or -1, and up to three numbers, or None."},

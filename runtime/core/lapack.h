@@ -6,7 +6,7 @@
 
 #include "ow_routines.h" /* generated */
 
-enum { OW_LAPACK_RESULTS = 4, OW_LAPACK_WORKS = 4 };
+enum { OW_LAPACK_FLAGS = 4, OW_LAPACK_RESULTS = 4, OW_LAPACK_WORKS = 4 };
 
 /* A call of an operator with a lapack body. The first input says how many matrices there are; all have its dimensions
  * before the last two (the composites that call these operators have expanded them). */
@@ -72,6 +72,19 @@ int64_t ow_lapack_work_size(const ow_lapack *l, const void *first);
  * threads. `work` is that of one matrix, in units of a float32 addition. */
 void *ow_lapack_begin(const ow_lapack *l, double work);
 void ow_lapack_end(void *token);
+
+/* ---- what is not finite -------------------------------------------------------------------------------- */
+
+/* Iterations of LAPACK need not end where a matrix holds infinities or NaN: what does it hold? A column-major matrix of the
+ * call's dtype, or one triangle of it. */
+typedef enum ow_lapack_content { OW_FINITE, OW_INFINITE, OW_NOT_A_NUMBER } ow_lapack_content;
+typedef enum ow_lapack_part { OW_WHOLE, OW_LOWER, OW_UPPER } ow_lapack_part;
+ow_lapack_content ow_lapack_look(const ow_lapack *l, const void *matrix, int64_t rows, int64_t columns,
+                                 ow_lapack_part part);
+/* Result number k, of a floating or complex dtype, becomes NaN. */
+void ow_lapack_forget(const ow_lapack *l, const ow_tensor *result, int64_t k);
+
+/* ---- integers ------------------------------------------------------------------------------------------ */
 
 /* OpenBLAS has integers of 64 bits; pivots and info are 32 bits wide in tensors. */
 static inline void ow_lapack_narrow(void *to, const int64_t *from, int64_t n) {

@@ -35,6 +35,13 @@ REFLECT(reflect_c, float _Complex, __builtin_conjf)
 REFLECT(reflect_z, double _Complex, __builtin_conj)
 static void (*const reflect[4])(const ow_lapack *, void *, int64_t) = {reflect_s, reflect_d, reflect_c, reflect_z};
 
+/* OpenBLAS lets NaN pass on the diagonal, which no positive definite matrix brings about: the code is its place. */
+static int64_t place_of_nan(const ow_lapack *l, const char *a, int64_t n) {
+    for (int64_t j = 0; j < n; j++)
+        if (ow_lapack_look(l, a + j * (n + 1) * ow_itemsize(l->dtype), 1, 1, OW_WHOLE) == OW_NOT_A_NUMBER) return j + 1;
+    return 0;
+}
+
 /* (A, upper) -> L or its conjugate transpose, info */
 int ow_lapack_potrf(ow_lapack *l) {
     ow_tensor *factor = ow_lapack_copied(l, 0, 0), *info = ow_lapack_numbers(l, 1, OW_INT32);
@@ -44,6 +51,7 @@ int ow_lapack_potrf(ow_lapack *l) {
     for (int64_t k = 0; k < l->batch; k++) {
         potrf[l->letter](triangle(l), &n, ow_lapack_at(l, factor, k), &leading, &status, 1);
         clear_other(l, ow_lapack_at(l, factor, k), n);
+        if (!status) status = place_of_nan(l, ow_lapack_at(l, factor, k), n);
         ow_lapack_narrow(ow_lapack_at(l, info, k), &status, 1);
     }
     ow_lapack_end(token);

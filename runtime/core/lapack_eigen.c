@@ -38,6 +38,13 @@ static int64_t symmetric(const ow_lapack *l, int64_t n, void *a, void *values, c
     return status;
 }
 
+/* The code of a matrix whose triangle is not finite: as many values as LAPACK gives up there. */
+static int64_t refuse(const ow_lapack *l, const void *a, int64_t n) {
+    ow_lapack_part part = l->flags[0] ? OW_UPPER : OW_LOWER;
+    if (n < 2 || ow_lapack_look(l, a, n, n, part) == OW_FINITE) return 0;
+    return l->flags[1] || n == 2 ? n - 1 : n - 2;
+}
+
 /* (A, upper, with vectors) -> values, vectors (or what is left of A), info */
 int ow_lapack_syevd(ow_lapack *l) {
     ow_tensor *a = ow_lapack_copied(l, 1, 0), *info = ow_lapack_numbers(l, 2, OW_INT32);
@@ -57,7 +64,9 @@ int ow_lapack_syevd(ow_lapack *l) {
     if (!values || !w.work || !w.rwork || !w.iwork) return 0;
     void *token = ow_lapack_begin(l, 9 * cube(n));
     for (int64_t k = 0; k < l->batch && n; k++) {
-        int64_t status = symmetric(l, n, ow_lapack_at(l, a, k), ow_lapack_at(l, values, k), &w);
+        int64_t status = refuse(l, ow_lapack_at(l, a, k), n);
+        if (status) ow_lapack_forget(l, values, k);
+        else status = symmetric(l, n, ow_lapack_at(l, a, k), ow_lapack_at(l, values, k), &w);
         ow_lapack_narrow(ow_lapack_at(l, info, k), &status, 1);
     }
     if (!n) memset(info->data, 0, sizeof(int32_t) * (size_t)l->batch);

@@ -73,6 +73,14 @@ static void other_sizes(const ow_lapack *l, int64_t m, int64_t n, int64_t *reals
     *wholes = n;
 }
 
+/* Does the solution follow without LAPACK, as A is not finite? It is NaN then, or *status says that there is none. */
+static int is_refused(const ow_lapack *l, const void *a, int64_t m, int64_t n, int64_t *status) {
+    ow_lapack_content content = ow_lapack_look(l, a, m, n, OW_WHOLE);
+    int64_t least = m < n ? m : n, iterates = l->flags[0] == GELSD || l->flags[0] == GELSS;
+    *status = content == OW_NOT_A_NUMBER ? -4 : !iterates ? 0 : least > 1 ? least - 1 : 1;
+    return content != OW_FINITE;
+}
+
 /* (A, B with max(m, n) rows, driver, rcond) -> X in the first n rows and what is left of B, rank, singular values, info */
 int ow_lapack_gels(ow_lapack *l) {
     const ow_tensor *from = l->inputs[0];
@@ -95,7 +103,17 @@ int ow_lapack_gels(ow_lapack *l) {
     if (!w.work || !w.rwork || !w.iwork) return 0;
     void *token = ow_lapack_begin(l, 4 * (double)m * (double)n * (double)(least + w.columns));
     for (int64_t k = 0; k < l->batch; k++) {
-        int64_t status = solve(l, ow_lapack_at(l, a, k), ow_lapack_at(l, x, k), ow_lapack_at(l, s, k), &rank, &w);
+        int64_t status;
+        if (is_refused(l, ow_lapack_at(l, a, k), m, n, &status)) {
+            ow_lapack_forget(l, x, k);
+            ow_lapack_forget(l, s, k);
+            rank = 0;
+        } else {
+            /* Infinities beside NaN, which spreads as well, would be scaled. */
+            if (ow_lapack_look(l, ow_lapack_at(l, x, k), ow_lapack_rows(x), w.columns, OW_WHOLE) == OW_INFINITE)
+                ow_lapack_forget(l, x, k);
+            status = solve(l, ow_lapack_at(l, a, k), ow_lapack_at(l, x, k), ow_lapack_at(l, s, k), &rank, &w);
+        }
         ((int64_t *)ranks->data)[k] = rank;
         ow_lapack_narrow(ow_lapack_at(l, info, k), &status, 1);
     }

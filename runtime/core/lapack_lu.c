@@ -10,6 +10,49 @@ OW_LAPACK_VARIANTS(getrf, getrf_type)
 OW_LAPACK_VARIANTS(getrs, getrs_type)
 OW_LAPACK_VARIANTS(getri, getri_type)
 
+/* ---- one matrix ---------------------------------------------------------------------------------------- */
+
+typedef void laswp_type(const int64_t *n, void *a, const int64_t *lda, const int64_t *first, const int64_t *last,
+                        const int64_t *pivots, const int64_t *step);
+typedef void trsm_type(const char *side, const char *uplo, const char *trans, const char *diagonal, const int64_t *m,
+                       const int64_t *n, const void *alpha, const void *a, const int64_t *lda, void *b, const int64_t *ldb,
+                       size_t, size_t, size_t, size_t);
+typedef void gemm_type(const char *trans_a, const char *trans_b, const int64_t *m, const int64_t *n, const int64_t *k,
+                       const void *alpha, const void *a, const int64_t *lda, const void *b, const int64_t *ldb,
+                       const void *beta, void *c, const int64_t *ldc, size_t, size_t);
+OW_LAPACK_VARIANTS(laswp, laswp_type)
+OW_LAPACK_VARIANTS(trsm, trsm_type)
+OW_LAPACK_VARIANTS(gemm, gemm_type)
+
+enum { PANEL = 64 };
+
+/* OpenBLAS factorizes large matrices on two threads as slowly as on one. Halves are factorized one after the other here;
+ * between them, nearly all work is products, which it shares out well. Returns LAPACK's code. */
+static int64_t factorize(const ow_lapack *l, int64_t m, int64_t n, char *a, int64_t lda, int64_t *pivots) {
+    int64_t least = m < n ? m : n, status = 0, one = 1;
+    if (least <= PANEL) {
+        getrf[l->letter](&m, &n, a, &lda, pivots, &status);
+        return status;
+    }
+    static const double _Complex units_z[] = {1, -1};
+    static const float _Complex units_c[] = {1, -1};
+    int wide = l->letter & 1; /* of a complex number, the first half is the real part */
+    const void *plus = wide ? (const void *)&units_z[0] : &units_c[0], *minus = wide ? (const void *)&units_z[1] : &units_c[1];
+    int64_t half = (least / 2 + PANEL - 1) / PANEL * PANEL, right = n - half, below = m - half, second = half + 1;
+    char *a12 = a + half * lda * ow_itemsize(l->dtype), *a21 = a + half * ow_itemsize(l->dtype);
+    char *a22 = a12 + half * ow_itemsize(l->dtype);
+    status = factorize(l, m, half, a, lda, pivots);
+    laswp[l->letter](&right, a12, &lda, &one, &half, pivots, &one);
+    trsm[l->letter]("L", "L", "N", "U", &half, &right, plus, a, &lda, a12, &lda, 1, 1, 1, 1);
+    gemm[l->letter]("N", "N", &below, &right, &half, minus, a21, &lda, a12, &lda, plus, a22, &lda, 1, 1);
+    int64_t rest = factorize(l, below, right, a22, lda, pivots + half);
+    for (int64_t i = half; i < least; i++) pivots[i] += half;
+    laswp[l->letter](&half, a, &lda, &second, &least, pivots, &one);
+    return status || !rest ? status : rest + half;
+}
+
+/* ---- batches ------------------------------------------------------------------------------------------- */
+
 static double cube(int64_t n) { return (double)n * (double)n * (double)n; }
 
 /* (A) -> LU, pivots, info */
@@ -22,7 +65,7 @@ int ow_lapack_getrf(ow_lapack *l) {
     if (!pivots || !info || !wide) return 0;
     void *token = ow_lapack_begin(l, (double)m * (double)n * (double)least);
     for (int64_t k = 0; k < l->batch; k++) {
-        getrf[l->letter](&m, &n, ow_lapack_at(l, lu, k), &leading, wide, &status);
+        status = factorize(l, m, n, ow_lapack_at(l, lu, k), leading, wide);
         ow_lapack_narrow(ow_lapack_at(l, pivots, k), wide, least);
         ow_lapack_narrow(ow_lapack_at(l, info, k), &status, 1);
     }
@@ -57,7 +100,7 @@ int ow_lapack_gesv(ow_lapack *l) {
     if (!pivots || !info || !wide) return 0;
     void *token = ow_lapack_begin(l, cube(n) + (double)n * (double)n * (double)columns);
     for (int64_t k = 0; k < l->batch; k++) {
-        getrf[l->letter](&n, &n, ow_lapack_at(l, lu, k), &leading, wide, &status);
+        status = factorize(l, n, n, ow_lapack_at(l, lu, k), leading, wide);
         ow_lapack_narrow(ow_lapack_at(l, pivots, k), wide, n);
         ow_lapack_narrow(ow_lapack_at(l, info, k), &status, 1);
         if (columns && status == 0)
@@ -81,7 +124,7 @@ int ow_lapack_getri(ow_lapack *l) {
     void *token = ow_lapack_begin(l, 2 * cube(n));
     for (int64_t k = 0; k < l->batch; k++) {
         void *a = ow_lapack_at(l, inverse, k);
-        getrf[l->letter](&n, &n, a, &leading, wide, &status);
+        status = factorize(l, n, n, a, leading, wide);
         if (status == 0) getri[l->letter](&n, a, &leading, wide, work, &size, &status);
         ow_lapack_narrow(ow_lapack_at(l, info, k), &status, 1);
     }

@@ -14,20 +14,34 @@ OW_LAPACK_TABLE(ormqr, ormqr_type, sormqr, dormqr, cunmqr, zunmqr)
 
 static const int64_t query = -1;
 
-/* (A) -> reflections below and R above the diagonal, tau */
+/* The first rows of an upper triangle, with zeros below the diagonal. */
+static void copy_triangle(const ow_lapack *l, char *to, const char *from, int64_t rows, int64_t pitch, int64_t columns) {
+    int64_t item = ow_itemsize(l->dtype);
+    for (int64_t j = 0; j < columns; j++) {
+        int64_t above = j + 1 < rows ? j + 1 : rows;
+        memcpy(to + j * rows * item, from + j * pitch * item, (size_t)(above * item));
+        memset(to + (j * rows + above) * item, 0, (size_t)((rows - above) * item));
+    }
+}
+
+/* (A, rows) -> reflections below and R above the diagonal, tau, so many rows of R */
 int ow_lapack_geqrf(ow_lapack *l) {
     ow_tensor *qr = ow_lapack_copied(l, 0, 0);
     if (!qr) return 0;
     int64_t m = ow_lapack_rows(qr), n = ow_lapack_width(qr), least = m < n ? m : n, leading = ow_lapack_leading(m), status;
     ow_tensor *tau = ow_lapack_vectors(l, 1, l->dtype, least);
+    ow_tensor *r = ow_lapack_matrices(l, 2, l->dtype, l->flags[0], n);
     double _Complex first = 0;
     geqrf[l->letter](&m, &n, NULL, &leading, NULL, &first, &query, &status);
     int64_t size = ow_lapack_work_size(l, &first);
     void *work = ow_lapack_work(l, size, ow_itemsize(l->dtype));
-    if (!tau || !work) return 0;
+    if (!tau || !r || !work) return 0;
     void *token = ow_lapack_begin(l, 2 * (double)m * (double)n * (double)least);
-    for (int64_t k = 0; k < l->batch && qr->numel; k++)
-        geqrf[l->letter](&m, &n, ow_lapack_at(l, qr, k), &leading, ow_lapack_at(l, tau, k), work, &size, &status);
+    for (int64_t k = 0; k < l->batch && qr->numel; k++) {
+        char *a = ow_lapack_at(l, qr, k);
+        geqrf[l->letter](&m, &n, a, &leading, ow_lapack_at(l, tau, k), work, &size, &status);
+        if (r->numel) copy_triangle(l, ow_lapack_at(l, r, k), a, l->flags[0], m, n);
+    }
     ow_lapack_end(token);
     return 1;
 }

@@ -37,6 +37,13 @@ static int64_t real_work(const ow_lapack *l, int64_t least, int64_t most) {
     return small > large ? small : large;
 }
 
+/* The code of a matrix that is not finite: as LAPACK has it for NaN, and where it gives up for infinities. Values without
+ * vectors are NaN then, and no failure. */
+static int64_t refuse(const ow_lapack *l, ow_lapack_content content, int64_t least) {
+    if (content == OW_NOT_A_NUMBER) return -4;
+    return l->flags[0] == NO_VECTORS ? 0 : least > 1 ? least - 1 : 1;
+}
+
 /* (A, job) -> U, S, Vh, info; job is 0 for values alone, 1 for as many vectors as values, 2 for all vectors */
 int ow_lapack_gesdd(ow_lapack *l) {
     const ow_tensor *from = l->inputs[0];
@@ -58,7 +65,11 @@ int ow_lapack_gesdd(ow_lapack *l) {
     void *token = ow_lapack_begin(l, 20 * (double)m * (double)n * (double)least);
     for (int64_t k = 0; k < l->batch; k++) {
         int64_t status = 0;
-        if (least)
+        ow_lapack_content content = ow_lapack_look(l, ow_lapack_at(l, a, k), m, n, OW_WHOLE);
+        if (content != OW_FINITE) {
+            for (int place = 0; place < 3; place++) ow_lapack_forget(l, l->results[place], k);
+            status = refuse(l, content, least);
+        } else if (least)
             status = decompose(l, ow_lapack_at(l, a, k), ow_lapack_at(l, s, k), ow_lapack_at(l, u, k),
                                ow_lapack_at(l, vh, k), &w);
         ow_lapack_narrow(ow_lapack_at(l, info, k), &status, 1);

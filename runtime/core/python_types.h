@@ -49,6 +49,7 @@ PyObject *ow_call_inplace(PyObject *module, PyObject *const *arguments, Py_ssize
 PyObject *ow_call_out(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_call_reduce(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_call_several(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_lapack(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_call_scan(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_call_factory(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_call_view(PyObject *module, PyObject *const *arguments, Py_ssize_t n);

@@ -40,7 +40,7 @@ from .transforms import *  # noqa: F403
 from .windows import *  # noqa: F403
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "1f339ff1"
+INTERFACE = "40a594e3"
 
 _call = _handle.call
 _call_inplace = _handle.call_inplace
@@ -48,6 +48,7 @@ _call_out = _handle.call_out
 _reduce = _handle.reduce
 _scan = _handle.scan
 _several_of = _handle.several
+_lapack_of = _handle.lapack
 _view = _handle.view
 _view_list = _handle.view_list
 _factory = _handle.factory
@@ -895,6 +896,9 @@ def lapack_orgqr(a, tau, columns):
         NotImplementedError: a dtype is not lapack.
         RuntimeError: the shapes do not fit together.
     """
+    result = _lapack_of(_LAPACK_ORGQR, a, tau, columns)
+    if result is not None:
+        return result
     return _lapack.call(_lapack_orgqr_op, (a, tau,), (columns, ))
 _lapack_orgqr_op.function = lapack_orgqr
 
