@@ -56,7 +56,8 @@ def rows(lib: Libraries, shape: tuple[int, ...], dtype: str, limit: float | None
 def main() -> None:
     lib = Libraries(" ".join(sys.argv[1:]))
     sizes = (((4, 4), 1.0), ((1000, 4, 4), None), ((32, 32), None), ((300, 300), 1.2), ((500, 500), 1.2))
-    show([each for shape, limit in sizes for dtype in ("float32", "float64") for each in rows(lib, shape, dtype, limit)])
+    dtypes = ("float32", "float64")
+    show([each for shape, limit in sizes for dtype in dtypes for each in rows(lib, shape, dtype, limit)])
 
 
 if __name__ == "__main__":

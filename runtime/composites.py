@@ -51,7 +51,7 @@ def store(op: Op, result: Any, out: Any) -> Any:
     if not isinstance(out, handles.Tensor):
         raise TypeError(f"{op.name}(): argument 'out' must be Tensor, not {type_name(out)}")
     if op.exact_out and out.dtype is not result.dtype:
-        wanted, found = (ffi.string(lib.type_name(lib.dtype(each._h))).decode() for each in (result, out))
+        wanted, found = (_type_name(each) for each in (result, out))
         raise RuntimeError(f"Expected out tensor to have dtype {wanted}, but got {found} instead")
     _check_cast(result, out)
     if out.shape != result.shape:
@@ -64,6 +64,12 @@ def store(op: Op, result: Any, out: Any) -> Any:
         if not lib.resize_(out._h, list(result.shape), result.ndim):
             raise_pending()
     return out.copy_(result)
+
+
+def _type_name(tensor: Any) -> str:
+    """Of the dtype, as C++ has it."""
+    name: Any = ffi.string(lib.type_name(lib.dtype(tensor._h)))
+    return str(name.decode())
 
 
 def assign(target: Any, result: Any) -> Any:

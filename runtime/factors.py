@@ -54,7 +54,8 @@ def permutation_of(LU: Any, pivots: Any, places: Any) -> Any:
             "Did you properly pass the result of lu_factor?"
         )
     rows = places.expand((*LU.shape[:-2], m)).contiguous()
-    _exchange(rows.numpy().reshape(rows.shape[:-1].numel(), m), array.reshape(rows.shape[:-1].numel(), -1))
+    batch = rows.shape[:-1].numel()
+    _exchange(rows.numpy().reshape(batch, m), array.reshape(batch, pivots.shape[-1]))
     return LU.new_zeros((*LU.shape[:-2], m, m)).scatter_(-2, rows.unsqueeze(-2), 1)
 
 

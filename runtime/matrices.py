@@ -59,7 +59,7 @@ def default_tolerance(tensor: Any) -> float:
     """Below what part of the largest singular value others count as zero."""
     if tensor.dtype.scalar_name not in _LAPACK:
         raise RuntimeError("This function doesn't handle types other than float and double")
-    return finfo(tensor.dtype).eps * max(tensor.shape[-2:])
+    return float(finfo(tensor.dtype).eps * max(tensor.shape[-2:]))
 
 
 def check_same_dtype(function: str, left: Any, right: Any, names: Sequence[str] = ("A", "B")) -> None:

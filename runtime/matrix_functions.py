@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from .arrays import dtype_named
 from .limits import finfo
 
 __all__ = ["matrix_exponential"]
@@ -52,7 +53,7 @@ def matrix_exponential(A: Any) -> Any:
         if len(rest) == len(halvings):
             result = result.bmm(result)
         else:
-            places = matrices.new_tensor(rest).long()
+            places = matrices.new_tensor(rest, dtype=dtype_named("int64"))
             part = result.index_select(0, places)
             result.index_copy_(0, places, part.bmm(part))
     return result.reshape(A.shape)

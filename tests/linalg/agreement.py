@@ -1,5 +1,8 @@
 """Whether two libraries agree about a call of linear algebra: types, dtypes, shapes and strides, errors and their texts
-exactly, values to rounding."""
+exactly, values to rounding.
+
+A call sees the library as `L` and what SETUP makes; what is compared of eigenvectors and the like does not depend on
+their signs."""
 
 from __future__ import annotations
 
@@ -10,7 +13,31 @@ from typing import Any
 import numpy as np
 from compare import own_name
 
-from .calls_of_linalg import SETUP
+SETUP = """
+g = lambda *shape: L.tensor(R.standard_normal(shape).tolist(), dtype=L.float64).reshape(shape)
+A = g(4, 4)
+B = g(4, 3)
+v = g(4)
+T = g(5, 3)
+W = g(3, 5)
+AA = g(2, 3, 4, 4)
+BB = g(3, 4, 2)
+E = g(0, 0)
+Z = g(0, 3, 3)
+S = A @ A.mT + 4 * L.eye(4, dtype=L.float64)
+SS = AA @ AA.mT + 4 * L.eye(4, dtype=L.float64)
+C = L.complex(A, g(4, 4))
+H = C @ C.mH + 4 * L.eye(4, dtype=L.complex128)
+D = L.complex(T, g(5, 3))
+f = A.float()
+one = L.tensor([[1.0, 2.0], [2.0, 4.0]], dtype=L.float64)
+sing = L.stack([L.eye(2, dtype=L.float64), one])
+n = L.full((3, 3), float("nan"))
+i = L.arange(9).reshape(3, 3)
+h = L.ones(3, 3, dtype=L.float16)
+inf = L.full((3, 3), float("inf"))
+lin = L.linalg
+"""
 
 Found = tuple[list[Any], list[np.ndarray[Any, Any]]]
 """What must be equal, and the values."""
