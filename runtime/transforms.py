@@ -105,6 +105,8 @@ def _mirror(lines: Any, count: int) -> None:
 
 
 def _slowest_first(tensor: Any, dims: Sequence[int]) -> list[int]:
+    if len(dims) < 2:
+        return [*dims]
     strides = tensor.stride()
     return sorted(dims, key=lambda dim: -strides[dim])
 

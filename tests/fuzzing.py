@@ -285,12 +285,13 @@ def check_result(call: Call, got: Any, want: Any) -> None:
 
 def same(got: Any, want: Any, exact: bool, result: opweave.Tensor, what: str) -> None:
     of = dtype_of(result)
-    if exact or not of.is_floating:
-        has_nan = of.is_floating or of.is_complex
-        assert np.array_equal(got, want, equal_nan=has_nan), f"{what}: {got}, contiguous: {want}"
+    inexact = of.is_floating or of.is_complex
+    if exact or not inexact:
+        assert np.array_equal(got, want, equal_nan=inexact), f"{what}: {got}, contiguous: {want}"
     elif np.isfinite(want).all():
-        wide, expected = got.astype(np.float64), want.astype(np.float64)
-        bound = 100 * TOLERANCE[of.name] * max(1.0, float(np.abs(expected).max(initial=0)))
+        widest = np.complex128 if of.is_complex else np.float64
+        wide, expected = got.astype(widest), want.astype(widest)
+        bound = 100 * TOLERANCE[of.to_real.name] * max(1.0, float(np.abs(expected).max(initial=0)))
         assert (np.abs(wide - expected) <= bound).all(), f"{what}: {got}, contiguous: {want}"
 
 
