@@ -45,7 +45,7 @@ def fork_rng(
     enabled: bool = True,
     _caller: str = "fork_rng",
     _devices_kw: str = "devices",
-    device_type: str = "cpu",
+    device_type: str | None = None,
 ) -> Iterator[None]:
     """Context at whose end the default generator has the state that it had before; `enabled` False: it does nothing."""
     if not enabled:

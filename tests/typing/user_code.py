@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import opweave
 from opweave import Tensor, cpu
+from opweave.utils.benchmark import Compare, Measurement, Timer
 from typing_extensions import assert_type
 
 # ---- making tensors ----
@@ -85,6 +86,18 @@ total = x.sum().item() + first + last
 assert_type(total, float)
 assert_type(bool(x.any()), bool)
 assert_type(opweave.is_tensor(x), bool)
+
+# ---- signals ----
+
+line = opweave.arange(20.0)
+window = opweave.hann_window(8)
+assert_type(opweave.fft.irfft(opweave.fft.rfft(line, norm="ortho"), 20, dim=0), Tensor)
+assert_type(opweave.fft.fftn(x, s=(4, -1), dim=(0, 1)), Tensor)
+assert_type(opweave.signal.windows.hann(8, sym=False) * window, Tensor)
+assert_type(line.stft(8, window=window, return_complex=True).istft(8, window=window), Tensor)
+timing: Measurement = Timer("x + 1", globals={"x": x}, num_threads=2).timeit(10)
+assert_type(timing.median, float)
+Compare([timing]).print()
 
 # ---- the rest ----
 
