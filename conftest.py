@@ -10,9 +10,15 @@ import importlib
 import importlib.util
 
 import pytest
+from hypothesis import settings
 
 if importlib.util.find_spec("opweave") is not None:
     importlib.import_module("opweave")
+
+
+# The same examples in every run, so that a failure is the doing of a change; what is marked slow tries new ones.
+settings.register_profile("repeatable", derandomize=True)
+settings.load_profile("repeatable")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -44,9 +44,14 @@ def succeed(done: subprocess.CompletedProcess[str]) -> None:
 # ---- random calls -------------------------------------------------------------------------------------------
 
 
-def fuzz(name: str, examples: int) -> None:
+def fuzz(name: str, examples: int, repeatable: bool) -> None:
     @settings(
-        max_examples=examples, deadline=None, database=None, suppress_health_check=list(HealthCheck), print_blob=True
+        max_examples=examples,
+        deadline=None,
+        database=None,
+        derandomize=repeatable,
+        suppress_health_check=list(HealthCheck),
+        print_blob=True,
     )
     @given(random=st.randoms(use_true_random=False))
     def body(random: Random) -> None:
@@ -60,13 +65,13 @@ NAMES = sorted(fuzzing.entries())
 
 @pytest.mark.parametrize("name", NAMES)
 def test_random_calls(name: str) -> None:
-    fuzz(name, EXAMPLES)
+    fuzz(name, EXAMPLES, repeatable=True)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_many_random_calls(name: str) -> None:
-    fuzz(name, 20 * EXAMPLES)
+    fuzz(name, 20 * EXAMPLES, repeatable=False)
 
 
 @pytest.mark.parametrize(
