@@ -25,7 +25,7 @@ from .source import Node, Scalar
 BODY_KEYS = tuple(family.value for family in Family)
 KEYS = (
     "func", "doc", *BODY_KEYS, "accepts", "accumulate", "absent", "aliases", "alone", "choices", "complex_refusal",
-    "cost", "derivatives", "dtypes", "fixed", "magnitude", "natural", "numbers", "operator", "promotion",
+    "core", "cost", "derivatives", "dtypes", "fixed", "magnitude", "natural", "numbers", "operator", "promotion",
     "python_module", "reference", "refusal", "shortcuts", "signature", "tags", "unused", "variants", "wrap",
 )  # fmt: skip
 # Keys that only mean something for some bodies.
@@ -34,6 +34,7 @@ ONLY_FOR: Mapping[str, tuple[Family, ...]] = {
     "alone": (Family.ELEMENTWISE,),
     "accepts": (Family.COMPOSITE,),
     "choices": (Family.ELEMENTWISE,),
+    "core": (Family.COMPOSITE,),
     "magnitude": (Family.ELEMENTWISE,),
     "accumulate": (Family.INDEXING,),
     "numbers": (Family.INDEXING,),

@@ -202,6 +202,8 @@ class Lapack:
 @dataclass(frozen=True)
 class Composite:
     source: Scalar
+    core: str | None
+    """Python for a call of the core that gives the result of plain tensors at once, or None."""
 
 
 Body: TypeAlias = Elementwise | Reduce | Scan | Rows | View | Factory | Extern | Indexing | Random | Lapack | Composite

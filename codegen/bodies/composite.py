@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..fields import Entry
 from ..model import Composite
 from ..python_text import python_names
+from ..routines import CORE_CALLS
 from .shared import report_unused
 
 
@@ -17,4 +18,14 @@ def read(entry: Entry) -> Composite | None:
     if len(entry.diagnostics) > before:
         return None
     report_unused(entry, "body", entry.schema.arguments, used)
-    return Composite(source)
+    return Composite(source, _core(entry))
+
+
+def _core(entry: Entry) -> str | None:
+    scalar = entry.text(entry.node, "core")
+    if scalar is None:
+        return None
+    python_names(entry, scalar, "eval", (argument.name for argument in entry.schema.arguments))
+    called = scalar.part(0, len(scalar.value.partition("(")[0]))
+    entry.known("call of the core", called, CORE_CALLS)
+    return scalar.value.strip()

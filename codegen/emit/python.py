@@ -7,6 +7,7 @@ call that is follows from the family and the number of inputs; the text stands i
 from __future__ import annotations
 
 import hashlib
+import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -81,6 +82,7 @@ class Callable:
     refused: tuple[int, ...]
     arguments: tuple[tuple[str, int, str | None], ...]
     plain_call: str
+    core: str | None
     word: str | None
     words: tuple[tuple[str, str], ...]
     numbers: tuple[tuple[str, str], ...]
@@ -204,6 +206,7 @@ def _callable(operator: Operator, index: int, package: Package | None) -> Callab
         refused=tuple(_refused(operator)) if operator.family is Family.COMPOSITE else (),
         arguments=tuple(_arguments(operator)) if operator.family is Family.COMPOSITE else (),
         plain_call=_plain_call(operator, inputs),
+        core=re.sub(r"\bself\b", "input", body.core) if isinstance(body, Composite) and body.core else None,
         word=None if word is None else word.name,
         words=tuple(_words(operator, word)),
         numbers=tuple(body.numbers.items()) if isinstance(body, Indexing) else (),

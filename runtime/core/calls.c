@@ -110,15 +110,7 @@ PyObject *ow_call_reduce(PyObject *module, PyObject *const *arguments, Py_ssize_
 
 /* One tensor, or a tuple of several. */
 static PyObject *finished_several(ow_tensor **found, int count) {
-    if (count == 1) return ow_new_owner(found[0]);
-    PyObject *results = PyTuple_New(count);
-    for (int k = 0; k < count; k++) {
-        PyObject *result = results ? ow_new_owner(found[k]) : NULL;
-        if (!results) ow_tensor_free(found[k]);
-        else if (!result) Py_CLEAR(results);
-        else PyTuple_SetItem(results, k, result);
-    }
-    return results;
+    return count == 1 ? ow_new_owner(found[0]) : ow_new_owners(found, count);
 }
 
 PyObject *ow_call_several(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {

@@ -66,6 +66,14 @@ ow_tensor *ow_prepare_out(const char *name, ow_tensor *out, int dtype, int ndim,
 /* "output with shape ... doesn't match the broadcast shape ...". Returns NULL. */
 void *ow_fail_shape_mismatch(const ow_tensor *out, int ndim, const int64_t *shape);
 
+/* ---- whole operators that are no family of their own --------------------------------------------------- */
+
+/* The tensors one after the other along `dim`, or stacked along a new one. NULL with the error set. (join.c) */
+ow_tensor *ow_join(ow_tensor *const *tensors, int n, int64_t dim, int stacked);
+/* The first `keep` values of every line along `dim` in order, and their positions (NULL: not wanted), in tensors that have
+ * that shape. 1, or 0 with the error set. (order.c) */
+int ow_order_lines(ow_tensor *x, int dim, int64_t keep, int descending, ow_tensor *values, ow_tensor *indices);
+
 /* ---- parameters --------------------------------------------------------------------------------------- */
 
 /* The value of a number tensor in the form that kernels of `dtype` read, refused as torch does when it lies outside

@@ -72,6 +72,17 @@ PyObject *ow_new_owner(ow_tensor *t) {
     return made;
 }
 
+PyObject *ow_new_owners(ow_tensor *const *tensors, int n) {
+    PyObject *owners = PyTuple_New(n);
+    for (int k = 0; k < n; k++) {
+        PyObject *made = owners ? ow_new_owner(tensors[k]) : NULL;
+        if (!owners) ow_tensor_free(tensors[k]);
+        else if (!made) Py_CLEAR(owners);
+        else PyTuple_SetItem(owners, k, made);
+    }
+    return owners;
+}
+
 ow_tensor *ow_plain_tensor(PyObject *object) {
     if (Py_TYPE(object) != tensor_class) return NULL;
     PyObject *handle = ((owner *)object)->handle;
@@ -182,6 +193,11 @@ static PyMethodDef functions[] = {
     {"factory", FAST(ow_call_factory), METH_FASTCALL, "A new tensor of sizes, a dtype's number or -1, and up to three numbers, or None."},
     {"view", FAST(ow_call_view), METH_FASTCALL, "A view by up to four integers, or None."},
     {"view_list", FAST(ow_call_view_list), METH_FASTCALL, "A view by a list of integers, one integer or None, or None."},
+    {"join", FAST(ow_call_join), METH_FASTCALL, "Tensors one after the other, or along a new dimension, or None."},
+    {"split", FAST(ow_call_split), METH_FASTCALL, "Views of parts of one size along a dimension, or None."},
+    {"chunk", FAST(ow_call_chunk), METH_FASTCALL, "So many views of parts along a dimension, or None."},
+    {"unbind", FAST(ow_call_unbind), METH_FASTCALL, "Views of each position along a dimension, or None."},
+    {"order", FAST(ow_call_order), METH_FASTCALL, "Values in order and their positions, or None."},
     {"set_size_class", ow_set_size_class, METH_O, "Says of which class shapes are."},
     {"read_array", ow_read_array, METH_O, "A handle over the memory of a NumPy array."},
     {"retain_owner", ow_retain_owner, METH_O, "The number by which the core knows an owner of memory."},

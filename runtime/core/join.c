@@ -55,7 +55,7 @@ static int copy_part(ow_tensor *result, ow_tensor *t, int64_t dim, int64_t at, i
     return ow_copy(&part, t);
 }
 
-static ow_tensor *join_tensors(ow_tensor *const *tensors, int n, int64_t dim, int stacked) {
+ow_tensor *ow_join(ow_tensor *const *tensors, int n, int64_t dim, int stacked) {
     const ow_tensor *first = tensors[0];
     int64_t sizes[OW_MAX_DIMS + 1], total = 0;
     for (int k = 0; k < n && !stacked; k++) {
@@ -92,7 +92,7 @@ double join(const double *handles, int32_t n, int64_t dim, int32_t stacked) {
     uint32_t keys = 0;
     if (n > 32 && !(tensors = ow_alloc(nbytes))) return 0.0;
     for (int k = 0; k < n; k++) keys |= (tensors[k] = ow_unpack(handles[k]))->keys;
-    ow_tensor *result = keys ? NULL : join_tensors(tensors, n, dim, stacked);
+    ow_tensor *result = keys ? NULL : ow_join(tensors, n, dim, stacked);
     if (tensors != few) ow_dealloc(tensors, nbytes);
     return ow_pack(result);
 }

@@ -118,17 +118,15 @@ static void order_lines(void *context, int64_t begin, int64_t end) {
     }
 }
 
-double order(double t, int64_t dim, int64_t keep, int32_t descending, double values, double indices) {
-    ow_tensor *x = ow_unpack(t);
-    if (x->keys) return 0.0;
+int ow_order_lines(ow_tensor *x, int dim, int64_t keep, int descending, ow_tensor *values, ow_tensor *indices) {
     int64_t n = x->sizes[dim], lines = n ? x->numel / n : 0;
-    if (!lines || !keep) return 1.0;
+    if (!lines || !keep) return 1;
     if (lines == 1 && keep == n && n >= OW_LONG_LINE) {
-        if (ow_order_long(x, (int)dim, descending, ow_unpack(values), ow_unpack(indices))) return 1.0;
-        if (ow_error_pending()) return 0.0;
+        if (ow_order_long(x, dim, descending, values, indices)) return 1;
+        if (ow_error_pending()) return 0;
     }
     int bytes = (int)ow_itemsize(x->dtype), narrow = bytes <= 4 && n <= UINT32_MAX;
-    ordering o = {.self = x, .values = ow_unpack(values), .indices = ow_unpack(indices), .dim = (int)dim};
+    ordering o = {.self = x, .values = values, .indices = indices, .dim = dim};
     o.n = n;
     o.keep = keep;
     o.kept = keep >= n / 4 || n <= LEAST_KEPT ? n : keep < LEAST_KEPT / 4 ? LEAST_KEPT : 4 * keep;
@@ -139,11 +137,16 @@ double order(double t, int64_t dim, int64_t keep, int32_t descending, double val
     o.scratch = 2 * o.kept * (narrow ? (int64_t)sizeof(uint64_t) : (int64_t)sizeof(wide));
     int64_t nbytes = (lines + o.grain - 1) / o.grain * o.scratch;
     o.memory = ow_alloc(nbytes);
-    if (!o.memory) return 0.0;
+    if (!o.memory) return 0;
     double work = (double)x->numel * (o.kept < n ? 2 : 4 * bytes);
     void *token = ow_gil_release((int64_t)work);
     ow_parallel_for(lines, o.grain, work, order_lines, &o);
     ow_gil_acquire(token);
     ow_dealloc(o.memory, nbytes);
-    return 1.0;
+    return 1;
+}
+
+double order(double t, int64_t dim, int64_t keep, int32_t descending, double values, double indices) {
+    ow_tensor *x = ow_unpack(t);
+    return !x->keys && ow_order_lines(x, (int)dim, keep, descending, ow_unpack(values), ow_unpack(indices));
 }

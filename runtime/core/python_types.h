@@ -25,6 +25,8 @@ struct ow_tensor *ow_plain_tensor(PyObject *object);
 
 /* A new object of class Tensor that owns the tensor. */
 PyObject *ow_new_owner(struct ow_tensor *t);
+/* A tuple of such objects, which takes all tensors whatever happens. */
+PyObject *ow_new_owners(struct ow_tensor *const *tensors, int n);
 
 /* NumPy's memory as a tensor and back (array_struct.c). */
 PyObject *ow_read_array(PyObject *module, PyObject *array);
@@ -54,6 +56,13 @@ PyObject *ow_call_scan(PyObject *module, PyObject *const *arguments, Py_ssize_t 
 PyObject *ow_call_factory(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_call_view(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_call_view_list(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+
+/* The quick calls that composites name (calls_lists.c). */
+PyObject *ow_call_join(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_split(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_chunk(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_unbind(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_order(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 
 /* The elements as nested lists (tolist.c). */
 PyObject *ow_tolist(const struct ow_tensor *t);

@@ -1,0 +1,121 @@
+/* Quick calls for composites about lists of tensors, or with several results, whose work is done here: what an entry of
+ * ops.yaml names as `core`. As those of calls.c they give None where they are not for the quick way, and the composite then
+ * does the same with all its checks. */
+#include "driver.h"
+#include "python_types.h"
+
+enum {
+    MOST_JOINED = 64,
+    MOST_PARTS = 1 << 16
+};
+
+/* The tensor without dispatch keys, or NULL. */
+static ow_tensor *plain(PyObject *object) {
+    ow_tensor *t = ow_plain_tensor(object);
+    return t && !t->keys ? t : NULL;
+}
+
+static PyObject *declined(void) {
+    ow_error_take(NULL, 0);
+    Py_RETURN_NONE;
+}
+
+/* join(tensors, dim, stacked) */
+PyObject *ow_call_join(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    ow_tensor *tensors[MOST_JOINED];
+    int64_t dim;
+    if (n != 3 || !ow_read_int(arguments[1], &dim)) return declined();
+    int is_tuple = PyTuple_Check(arguments[0]);
+    if (!is_tuple && !PyList_Check(arguments[0])) return declined();
+    Py_ssize_t count = is_tuple ? PyTuple_Size(arguments[0]) : PyList_Size(arguments[0]);
+    if (count < 1 || count > MOST_JOINED) return declined();
+    for (Py_ssize_t k = 0; k < count; k++) {
+        PyObject *item = is_tuple ? PyTuple_GetItem(arguments[0], k) : PyList_GetItem(arguments[0], k);
+        if (!(tensors[k] = plain(item))) return declined();
+    }
+    ow_tensor *result = ow_join(tensors, (int)count, dim, arguments[2] == Py_True);
+    return result ? ow_new_owner(result) : declined();
+}
+
+/* The view of `size` positions of `t` from `start` on along `dim`; of one position, without the dimension, when size is 0. */
+static PyObject *part_of(const ow_tensor *t, int64_t dim, int64_t start, int64_t size) {
+    int64_t sizes[OW_MAX_DIMS], strides[OW_MAX_DIMS];
+    int ndim = 0;
+    for (int d = 0; d < t->ndim; d++) {
+        if (d == dim && !size) continue;
+        sizes[ndim] = d == dim ? size : t->sizes[d];
+        strides[ndim++] = t->strides[d];
+    }
+    char *data = t->data + start * t->strides[dim] * ow_itemsize(t->dtype);
+    ow_tensor *view = ow_tensor_view(t->storage, data, t->dtype, ndim, sizes, strides);
+    return view ? ow_new_owner(view) : NULL;
+}
+
+static PyObject *parts_of(const ow_tensor *t, int64_t dim, int64_t size) {
+    int64_t extent = t->sizes[dim], step = size ? size : 1, count = extent / step + (extent % step != 0);
+    PyObject *parts = PyTuple_New(count);
+    for (int64_t k = 0; parts && k < count; k++) {
+        int64_t start = k * step, rest = extent - start;
+        PyObject *part = part_of(t, dim, start, size < rest ? size : rest);
+        if (part) PyTuple_SetItem(parts, k, part);
+        else Py_CLEAR(parts);
+    }
+    return parts ? parts : ow_error_pending() ? declined() : NULL;
+}
+
+static int read_extent(PyObject *const *arguments, Py_ssize_t n, ow_tensor **t, int64_t *number, int64_t *dim) {
+    if (n != 3 || !(*t = plain(arguments[0])) || !ow_read_int(arguments[1], number)) return 0;
+    if (!(*t)->ndim || !ow_read_int(arguments[2], dim) || !ow_wrap_dim(dim, (*t)->ndim)) return 0;
+    return (*t)->sizes[*dim] > 0;
+}
+
+/* split(tensor, size, dim): views of `size` positions each. */
+PyObject *ow_call_split(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    ow_tensor *t;
+    int64_t size, dim;
+    if (!read_extent(arguments, n, &t, &size, &dim) || size <= 0 || t->sizes[dim] / size >= MOST_PARTS) return declined();
+    return parts_of(t, dim, size);
+}
+
+/* chunk(tensor, chunks, dim): at most so many views of one size. */
+PyObject *ow_call_chunk(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    ow_tensor *t;
+    int64_t chunks, dim;
+    if (!read_extent(arguments, n, &t, &chunks, &dim) || chunks <= 0 || chunks > MOST_PARTS) return declined();
+    return parts_of(t, dim, (t->sizes[dim] - 1) / chunks + 1);
+}
+
+/* unbind(tensor, dim): views of each position. */
+PyObject *ow_call_unbind(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    int64_t dim;
+    ow_tensor *t = n == 2 ? plain(arguments[0]) : NULL;
+    if (!t || !t->ndim || !ow_read_int(arguments[1], &dim) || !ow_wrap_dim(&dim, t->ndim)) return declined();
+    return t->sizes[dim] > MOST_PARTS ? declined() : parts_of(t, dim, 0);
+}
+
+/* order(tensor, keep, dim, descending): the first `keep` values along `dim` in order, or with None all of them, and their
+ * positions. */
+PyObject *ow_call_order(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    int64_t dim, keep, sizes[OW_MAX_DIMS];
+    ow_tensor *t = n == 4 ? plain(arguments[0]) : NULL;
+    if (!t || !t->ndim || ow_dtype_kinds[t->dtype] == OW_KIND_COMPLEX || !PyBool_Check(arguments[3])) return declined();
+    if (!ow_read_int(arguments[2], &dim) || !ow_wrap_dim(&dim, t->ndim)) return declined();
+    int all = arguments[1] == Py_None;
+    if (all) keep = t->sizes[dim];
+    else if (!ow_read_int(arguments[1], &keep) || keep < 0 || keep > t->sizes[dim]) return declined();
+    for (int d = 0; d < t->ndim; d++) sizes[d] = d == dim ? keep : t->sizes[d];
+    ow_tensor *values = all ? ow_empty_like(t, -1, 0) : ow_tensor_new(t->dtype, t->ndim, sizes, NULL);
+    ow_tensor *places = !values ? NULL : all ? ow_empty_like(t, OW_INT64, 0) : ow_tensor_new(OW_INT64, t->ndim, sizes, NULL);
+    if (!places || !ow_order_lines(t, (int)dim, keep, arguments[3] == Py_True, values, places)) {
+        ow_tensor_free(values);
+        ow_tensor_free(places);
+        return declined();
+    }
+    ow_tensor *both[] = {values, places};
+    return ow_new_owners(both, 2);
+}
