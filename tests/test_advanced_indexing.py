@@ -125,14 +125,14 @@ def test_writing(data: Any) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=20_000, deadline=None, derandomize=False)
+@settings(max_examples=20_000, derandomize=False)
 @given(st.data())
 def test_reading_at_length(data: Any) -> None:
     check_reading(data)
 
 
 @pytest.mark.slow
-@settings(max_examples=20_000, deadline=None, derandomize=False)
+@settings(max_examples=20_000, derandomize=False)
 @given(st.data())
 def test_writing_at_length(data: Any) -> None:
     check_writing(data)

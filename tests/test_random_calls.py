@@ -12,7 +12,7 @@ from harness.spec import Spec
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-FEW = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+FEW = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 MANY = settings(FEW, max_examples=3000, derandomize=False)
 
 ELEMENTWISE = pytest.mark.parametrize("spec", specs("elementwise"), ids=lambda spec: spec.name)

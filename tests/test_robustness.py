@@ -47,7 +47,6 @@ def succeed(done: subprocess.CompletedProcess[str]) -> None:
 def fuzz(name: str, examples: int, repeatable: bool) -> None:
     @settings(
         max_examples=examples,
-        deadline=None,
         database=None,
         derandomize=repeatable,
         suppress_health_check=list(HealthCheck),

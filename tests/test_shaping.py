@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import opweave
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
@@ -36,7 +36,6 @@ def test_misuse(call, error: type[Exception], message: str) -> None:
         call(opweave.ones(2, 3))
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_cat_is_numpys(data: st.DataObject) -> None:
     shape = data.draw(SHAPES)
@@ -50,7 +49,6 @@ def test_cat_is_numpys(data: st.DataObject) -> None:
     assert np.array_equal(stacked.numpy(), np.stack(parts[:2], dim))
 
 
-@settings(deadline=None)
 @given(
     arrays.arrays(
         st.sampled_from((np.bool_, np.uint8, np.int8, np.int16, np.int64, np.float16, np.float32, np.float64)), SHAPES
@@ -77,7 +75,6 @@ def test_top_of_many_equal_values(count: int, of: str) -> None:
         assert np.array_equal(found.indices.numpy(), np.argsort(values, kind="stable")[:k])
 
 
-@settings(deadline=None)
 @given(SHAPES, st.data())
 def test_flip_roll_and_repeat_are_numpys(shape: tuple[int, ...], data: st.DataObject) -> None:
     values = np.arange(np.prod(shape)).reshape(shape)

@@ -34,6 +34,53 @@ OW_EXTREMUM(ow_maximum, double, >)
 OW_EXTREMUM(ow_minimum, double, <)
 #undef OW_EXTREMUM
 
+#ifdef __FMA__
+/* base ** power in double precision, rounded once: 0.54 units in the last place, in half the time of libmvec.
+ *
+ * |base| = 2^k m with m between the roots of 1/2 and 2, and log2(m) = s P(s^2) with s = (m - 1) / (m + 1); 2^r for
+ * |r| <= 1/2 is a polynomial as well. Both are fitted in the relative maximum norm, to 2^-37 and 2^-28. Zero, infinity and NaN
+ * pass through the logarithm; what C's pow() makes of signs and of ones is chosen afterwards. Always inlined: loops with a
+ * call in them stay scalar. */
+static inline __attribute__((always_inline)) float ow_powf(float base, float power) {
+    const uint64_t exponents = 0xfff0000000000000u, lift = 0x7ff0000000000000u; /* k + 0x7ff is never negative */
+    double x = fabsf(base), y = power;
+    uint64_t lifted = ow_bits_of_double(x) + (lift - 0x3fe6a09e667f3bcdu);
+    double k = ow_double_from_bits(0x4330000000000000u | lifted >> 52) - (0x1p52 + 0x7ff);
+    double m = ow_double_from_bits(ow_bits_of_double(x) - (lifted & exponents) + lift);
+    double s = (m - 1) / (m + 1), z = s * s;
+    double p = 0x1.5ce39e0f72792p-2;
+    p = __builtin_fma(p, z, 0x1.a58dceca72ce8p-2);
+    p = __builtin_fma(p, z, 0x1.27777f461993ep-1);
+    p = __builtin_fma(p, z, 0x1.ec709d13c0821p-1);
+    p = __builtin_fma(p, z, 0x1.71547652bed13p+1);
+    double logarithm = __builtin_fma(p, s, k);
+    logarithm = x > 0 ? logarithm : -INFINITY;
+    logarithm = x < INFINITY ? logarithm : x;
+
+    double exponent = y * logarithm;
+    double e = exponent < 200 ? exponent : 200;
+    e = e > -200 ? e : -200;
+    double shifted = e + 0x1.8p52, r = e - (shifted - 0x1.8p52);
+    double q = 0x1.443fffc90db59p-13;
+    q = __builtin_fma(q, r, 0x1.5f48c04f62e50p-10);
+    q = __builtin_fma(q, r, 0x1.3b2a1b7152befp-7);
+    q = __builtin_fma(q, r, 0x1.c6aecc669b6ddp-5);
+    q = __builtin_fma(q, r, 0x1.ebfbe045f4d3cp-3);
+    q = __builtin_fma(q, r, 0x1.62e430d034702p-1);
+    q = __builtin_fma(q, r, 1.0);
+    float result = (float)ow_double_from_bits(ow_bits_of_double(q) + (ow_bits_of_double(shifted) << 52));
+
+    float half = power * 0.5f;
+    int whole = power == truncf(power), odd = whole & (half != truncf(half));
+    result = exponent == exponent ? result : NAN;
+    result = (base < 0) & (base > -INFINITY) & !whole ? NAN : result;
+    result = odd ? copysignf(result, base) : result;
+    return (power == 0) | (base == 1) | ((base == -1) & (fabsf(power) == INFINITY)) ? 1.0f : result;
+}
+#else
+#define ow_powf powf
+#endif
+
 /* exp(x) for x <= 0, denormal results included; 0 for NaN.
  *
  * It is the square of exp(x / 2), which is normal wherever the square is not zero, so that no scaling by steps is needed.

@@ -269,7 +269,7 @@ def _trees(kind: str) -> st.SearchStrategy[Expr]:
     return st.recursive(leaves, grow, max_leaves=10)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(_trees("f") | _trees("i"))
 def test_random_trees_survive_printing(tree: Expr) -> None:
     assert parse(str(tree)) == tree
@@ -281,7 +281,7 @@ def test_random_trees_in_c_equal_the_evaluator(name: str, tmp_path_factory: pyte
     folder = tmp_path_factory.mktemp(name)
     count = 0
 
-    @settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, database=None)
+    @settings(max_examples=4, suppress_health_check=list(HealthCheck), derandomize=True, database=None)
     @given(st.lists(_trees("f" if dtype.is_floating else "i"), min_size=30, max_size=30))
     def check(trees: list[Expr]) -> None:
         nonlocal count

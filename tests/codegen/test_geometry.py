@@ -237,7 +237,7 @@ def test_c_equals_python(compiled: ctypes.CDLL, number: int) -> None:
     function = compiled[f"f{number}"]
     function.argtypes = [ctypes.c_void_p, ctypes.POINTER(_Ints), ctypes.POINTER(_Ints), ctypes.c_void_p]
 
-    @settings(deadline=None, max_examples=60, database=None)
+    @settings(max_examples=60, database=None)
     @given(st.data())
     def check(data: st.DataObject) -> None:
         small = st.integers(-20, 20)
