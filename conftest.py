@@ -16,8 +16,8 @@ if importlib.util.find_spec("opweave") is not None:
     importlib.import_module("opweave")
 
 
-# The same examples in every run, however long they take, so that a failure is the doing of a change; what is marked slow
-# tries new ones.
+# The same examples in every run, however long they take, so that a failure is the doing of a change; what is marked
+# slow tries new ones.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
 
