@@ -157,9 +157,9 @@ class UntypedStorage(Storage):
 
     dtype = EXPORTS["uint8"]
 
-    def __new__(cls, *args: Any, device: Any = None) -> Any:
+    def __new__(cls, *args: Any, device: Any = None) -> Self:
         check_placement(cls.__name__, device=device)
-        return storage_of(_elements_of(cls, args, cls.dtype), untyped=True)
+        return storage_of(_elements_of(cls, args, cls.dtype), untyped=True)  # type: ignore[no-any-return]
 
     def _title(self) -> str:
         return "opweave.UntypedStorage(device=cpu)"
@@ -182,22 +182,22 @@ class TypedStorage(Storage):
         wrap_storage: Any = None,
         dtype: dtype_class | None = None,
         device: device_class | str | None = None,
-    ) -> Any:
+    ) -> Self:
         check_placement(cls.__name__, device=device)
-        kind = cls
+        kind: type[TypedStorage] = cls
         if kind is TypedStorage:
             of = get_default_dtype() if dtype is None else dtype_class.resolve(dtype, cls.__name__)
             kind = _type_of_code[of.code]
         elif dtype is not None:
             raise RuntimeError(_invalid(cls, "Keyword argument 'dtype' cannot be specified"))
         if wrap_storage is None:
-            return storage_of(_elements_of(cls, args, kind.dtype))
+            return storage_of(_elements_of(cls, args, kind.dtype))  # type: ignore[no-any-return]
         if args:
             raise RuntimeError(_invalid(cls, "No positional arguments should be given when using 'wrap_storage'"))
         if not isinstance(wrap_storage, UntypedStorage):
             got = type(wrap_storage)
             raise TypeError(_invalid(cls, f"Argument 'wrap_storage' must be UntypedStorage, but got {got}"))
-        return _seen_as(kind, wrap_storage._elements)
+        return _seen_as(kind, wrap_storage._elements)  # type: ignore[no-any-return]
 
 
 def _invalid(kind: type, why: str) -> str:
