@@ -1,4 +1,4 @@
-"""Fourier transforms beside torch's and NumPy's: `python benchmarks/fft.py [PATTERN]`.
+"""Fourier transforms and spectrograms beside torch's and NumPy's: `python benchmarks/fft.py [PATTERN]`.
 
 PATTERN selects rows by a part of their name. torch takes part when it is installed. Two threads each; NumPy has one.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 import measure
 import numpy as np
@@ -52,9 +53,24 @@ def figures(lib: Libraries, rows: tuple[Row, ...], limit: float) -> Iterator[mea
         yield from lib.run(f"{work}, {dtype}", make, numpy, limit)
 
 
+def spectrograms(lib: Libraries) -> Iterator[measure.Figure]:
+    x = signal((1_000_000,), "float32")
+    for size, hop in ((1024, 256), (400, 160)):
+        window = np.hanning(size).astype("float32")
+        frames = partial(spectrogram, size=size, hop=hop)
+        yield from lib.run(f"stft 1e6, {size} every {hop}", on((x, window), frames), None, 1.5)
+        back = partial(spectrogram, size=size, hop=hop, inverse=True)
+        yield from lib.run(f"stft and istft 1e6, {size} every {hop}", on((x, window), back), None, 1.5)
+
+
+def spectrogram(library: Any, x: Any, window: Any, size: int, hop: int, inverse: bool = False) -> Any:
+    spectra = library.stft(x, size, hop, window=window, return_complex=True)
+    return library.istft(spectra, size, hop, window=window) if inverse else spectra
+
+
 def main() -> None:
     lib = Libraries(" ".join(sys.argv[1:]))
-    show([*figures(lib, LARGE, 1.5), *figures(lib, SMALL, 3.0)])
+    show([*figures(lib, LARGE, 1.5), *spectrograms(lib), *figures(lib, SMALL, 3.0)])
 
 
 if __name__ == "__main__":

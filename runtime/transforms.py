@@ -64,14 +64,15 @@ def real_transform(tensor: Any, dims: Sequence[int], normalization: int, oneside
     result = _allocated(tensor, shape, [*others, last], tensor.dtype.to_complex())
     if not result.numel():
         return result
-    library, threads, target = _library(), _threads(tensor), array_of(result)
-    axes = [*others, last] if onesided else [last]
+    library, threads, source, target = _library(), _threads(tensor), array_of(tensor), array_of(result)
+    if onesided:
+        library.r2c(source, axes=[*others, last], inorm=normalization, out=target, nthreads=threads)
+        return result
     half = array_of(result.narrow(last, 0, count))
-    library.r2c(array_of(tensor), axes=axes, inorm=normalization, out=half, nthreads=threads)
-    if not onesided:
-        _mirror(target.swapaxes(last, -1), count)
-        if others:
-            library.c2c(target, axes=others, inorm=normalization, out=target, nthreads=threads)
+    library.r2c(source, axes=[last], inorm=normalization, out=half, nthreads=threads)
+    _mirror(target.swapaxes(last, -1), count)
+    if others:
+        library.c2c(target, axes=others, inorm=normalization, out=target, nthreads=threads)
     return result
 
 

@@ -14,7 +14,7 @@ from codegen.errors import CodegenError
 from codegen.expr import check_derivative, parse
 from codegen.model import Elementwise, Factory, Family, Operator, View
 from codegen.source import Scalar, parse_text
-from codegen.variants import has_inplace, has_out, method_names
+from codegen.variants import function_names, has_inplace, has_out, method_names, submodule_names
 
 GOLDEN = Path(__file__).parent / "golden" / "ops.yaml"
 
@@ -209,3 +209,20 @@ def test_the_catalogue_lists_every_operator() -> None:
     assert records["neg"]["derivatives"] == {"self": "-grad"}
     assert records["cumsum"]["derivatives"] == {"self": None}
     assert records["where"]["dtypes"] == ["float32"]
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "found"),
+    [
+        ("fft", "fft_g", ("fft", "g")),
+        ("fft", "g", ("fft", "g")),
+        ("signal", "signal_g", ("signal.windows", "g")),
+        ("special", "fft_g", ("special", "fft_g")),
+    ],
+)
+def test_names_in_submodules(tmp_path: Path, module: str, name: str, found: tuple[str, str]) -> None:
+    """A name that begins with the word for its submodule goes without it there."""
+    rest = f"  dtypes: floating\n  derivatives: none\n  python_module: {module}\n"
+    (operator,) = read(tmp_path, elementwise("-self", rest, f"{name}(Tensor self) -> Tensor"))
+    assert submodule_names(operator) == (found,)
+    assert function_names(operator) == ()
