@@ -22,7 +22,11 @@ typedef void gelss_type(const int64_t *m, const int64_t *n, const int64_t *colum
 typedef void complex_gelss_type(const int64_t *m, const int64_t *n, const int64_t *columns, void *a, const int64_t *lda,
                                 void *b, const int64_t *ldb, void *s, const void *rcond, int64_t *rank, void *work,
                                 const int64_t *lwork, void *rwork, int64_t *info);
+/* The numbers to work in are integers in the real variants, reals in the complex ones. */
+typedef void trcon_type(const char *norm, const char *uplo, const char *diagonal, const int64_t *n, const void *a,
+                        const int64_t *lda, void *rcond, void *work, void *numbers, int64_t *info, size_t, size_t, size_t);
 OW_LAPACK_VARIANTS(gels, gels_type)
+OW_LAPACK_VARIANTS(trcon, trcon_type)
 OW_LAPACK_PAIR(gelsy, gelsy_type, sgelsy, dgelsy)
 OW_LAPACK_PAIR(complex_gelsy, complex_gelsy_type, cgelsy, zgelsy)
 OW_LAPACK_PAIR(gelsd, gelsd_type, sgelsd, dgelsd)
@@ -36,15 +40,16 @@ typedef struct {
     int64_t m, n, columns, lwork;
     void *work, *rwork;
     int64_t *iwork;
+    char *spare; /* room for copies of A and B; NULL: not needed */
 } lstsq_work;
 
-static int64_t solve(const ow_lapack *l, void *a, void *b, void *s, int64_t *rank, const lstsq_work *w) {
+static int64_t solve(const ow_lapack *l, int driver, void *a, void *b, void *s, int64_t *rank, const lstsq_work *w) {
     int64_t lda = ow_lapack_leading(w->m), ldb = ow_lapack_leading(w->m > w->n ? w->m : w->n), status = 0;
     const int64_t *m = &w->m, *n = &w->n, *columns = &w->columns, *lwork = &w->lwork;
     float single = (float)l->number;
     const void *rcond = l->letter & 1 ? (const void *)&l->number : &single;
     int is_complex = ow_lapack_is_complex(l), wide = l->letter & 1;
-    switch (l->flags[0]) {
+    switch (driver) {
     case GELS: gels[l->letter]("N", m, n, columns, a, &lda, b, &ldb, w->work, lwork, &status, 1); break;
     case GELSY:
         if (w->iwork) memset(w->iwork, 0, sizeof(int64_t) * (size_t)w->n); /* no column is held in front */
@@ -63,6 +68,33 @@ static int64_t solve(const ow_lapack *l, void *a, void *b, void *s, int64_t *ran
         else gelss[wide](m, n, columns, a, &lda, b, &ldb, s, rcond, rank, w->work, lwork, &status);
     }
     return status;
+}
+
+enum { SMALL = 64 };
+
+/* What the reciprocal condition must exceed by the 1-norm, so that it clearly exceeds the limit of the rank by the 2-norm,
+ * by which it is larger at most by the number of values. */
+static double clear_limit(const ow_lapack *l, int64_t least) { return 8 * (double)least * l->number; }
+
+/* gelsy exchanges columns at every step and takes more than twice as long as gels; where a matrix clearly has full rank,
+ * both come to the same solution. 1: it is in place of b; 0: a and b are as they were. */
+static int solve_full_rank(const ow_lapack *l, void *a, void *b, const lstsq_work *w) {
+    int64_t item = ow_itemsize(l->dtype), m = w->m, n = w->n, least = m < n ? m : n, status, unused, rank;
+    size_t of_a = (size_t)(m * n * item), of_b = (size_t)((m > n ? m : n) * w->columns * item);
+    memcpy(w->spare, a, of_a);
+    memcpy(w->spare + of_a, b, of_b);
+    status = solve(l, GELS, a, b, NULL, &rank, w);
+    double rcond = 0;
+    float single = 0;
+    int wide = l->letter & 1;
+    if (!status) /* what is left of A is a triangle in front: the upper one, or of a wide matrix the lower */
+        trcon[l->letter]("1", m < n ? "L" : "U", "N", &least, a, &m, wide ? (void *)&rcond : &single, w->work,
+                         ow_lapack_is_complex(l) ? w->rwork : w->iwork, &unused, 1, 1, 1);
+    if (!wide) rcond = (double)single;
+    if (!status && rcond > clear_limit(l, least)) return 1;
+    memcpy(a, w->spare, of_a);
+    memcpy(b, w->spare + of_a, of_b);
+    return 0;
 }
 
 /* Sizes of the arrays besides `work`: a query tells those of gelsd, LAPACK's documentation the others. */
@@ -91,16 +123,28 @@ int ow_lapack_gels(ow_lapack *l) {
     if (!x || !ranks || !s || !info || !a) return 0;
     double _Complex first = 0;
     double real = 0;
-    lstsq_work w = {m, n, ow_lapack_width(x), -1, &first, &real, NULL};
-    if (l->flags[0] == GELSD) w.iwork = &wholes;
-    solve(l, NULL, NULL, NULL, &rank, &w);
+    int driver = (int)l->flags[0];
+    int twice = driver == GELSY && least > SMALL && clear_limit(l, least) < 1e-3; /* few matrices are that regular */
+    lstsq_work w = {m, n, ow_lapack_width(x), -1, &first, &real, NULL, NULL};
+    if (driver == GELSD) w.iwork = &wholes;
+    int64_t size = 0, spare;
+    if (twice) {
+        solve(l, GELS, NULL, NULL, NULL, &rank, &w);
+        size = ow_lapack_work_size(l, &first);
+    }
+    solve(l, driver, NULL, NULL, NULL, &rank, &w);
     int64_t reals = ow_lapack_is_complex(l) ? ow_lapack_work_size(l, &real) : 0;
     other_sizes(l, m, n, &reals, &wholes);
     w.lwork = ow_lapack_work_size(l, &first);
+    if (w.lwork < size) w.lwork = size;
     w.work = ow_lapack_work(l, w.lwork, ow_itemsize(l->dtype));
     w.rwork = ow_lapack_work(l, reals, ow_itemsize(l->real_dtype));
     w.iwork = ow_lapack_work(l, wholes, sizeof(int64_t));
     if (!w.work || !w.rwork || !w.iwork) return 0;
+    if (twice) {
+        if (__builtin_mul_overflow(m > n ? m : n, n + w.columns, &spare)) spare = INT64_MAX;
+        if (!(w.spare = ow_lapack_work(l, spare, ow_itemsize(l->dtype)))) return 0;
+    }
     void *token = ow_lapack_begin(l, 4 * (double)m * (double)n * (double)(least + w.columns));
     for (int64_t k = 0; k < l->batch; k++) {
         int64_t status;
@@ -112,7 +156,8 @@ int ow_lapack_gels(ow_lapack *l) {
             /* Infinities beside NaN, which spreads as well, would be scaled. */
             if (ow_lapack_look(l, ow_lapack_at(l, x, k), ow_lapack_rows(x), w.columns, OW_WHOLE) == OW_INFINITE)
                 ow_lapack_forget(l, x, k);
-            status = solve(l, ow_lapack_at(l, a, k), ow_lapack_at(l, x, k), ow_lapack_at(l, s, k), &rank, &w);
+            if (twice && solve_full_rank(l, ow_lapack_at(l, a, k), ow_lapack_at(l, x, k), &w)) rank = least, status = 0;
+            else status = solve(l, driver, ow_lapack_at(l, a, k), ow_lapack_at(l, x, k), ow_lapack_at(l, s, k), &rank, &w);
         }
         ((int64_t *)ranks->data)[k] = rank;
         ow_lapack_narrow(ow_lapack_at(l, info, k), &status, 1);

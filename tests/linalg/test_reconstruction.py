@@ -143,6 +143,19 @@ def test_least_squares(shape: tuple[int, ...], driver: str, dtype: str) -> None:
             check(singular, np.linalg.svd(array, compute_uv=False), "singular values")
 
 
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+@pytest.mark.parametrize("shape", [(120, 80), (80, 120), (90, 90)], ids=str)
+def test_least_squares_of_deficient_rank(shape: tuple[int, ...], dtype: str) -> None:
+    """Large matrices are first taken for regular ones; what is left of them must not show."""
+    array, right = values(shape, dtype), values((shape[0], 2), dtype, 1)
+    for rank in (80, 79) if shape != (90, 90) else (90, 89):
+        if rank % 2:
+            array[:, -1], array[-1] = array[:, 0], array[0]
+        solution, _, found, _ = linalg.lstsq(opweave.tensor(array), opweave.tensor(right))
+        assert found.item() == rank
+        check(solution, np.linalg.pinv(array, rcond=1e-10) @ right)
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("size", [0.0, 1e-12, 1e-5, 0.03, 1.0, 30.0])
 def test_exponential(size: float, dtype: str) -> None:
