@@ -11,7 +11,7 @@ from .dtypes import EXPORTS, dtype, get_default_dtype
 from .shapes import wrap_dim
 
 __all__ = [
-    "check_real_signal", "frequency_dtype", "frequency_step", "half_signal", "half_signals", "signal",
+    "frequency_dtype", "frequency_step", "half_signal", "half_signals", "signal",
     "signal_dims", "signal_scaling", "signals",
 ]  # fmt: skip
 
@@ -28,11 +28,6 @@ def signal_scaling(norm: str | None, forward: bool) -> int:
     if norm not in _SCALINGS:
         raise RuntimeError(f'Invalid normalization mode: "{norm}"')
     return _SCALINGS[norm][0 if forward else 1]
-
-
-def check_real_signal(function: str, tensor: Any, kind: str = "real") -> None:
-    if tensor.is_complex():
-        raise RuntimeError(f"{function} expects a {kind} input tensor, but got {tensor.dtype.scalar_name}")
 
 
 def spectral_input(tensor: Any, to_complex: bool = False) -> Any:
