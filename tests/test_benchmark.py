@@ -112,6 +112,17 @@ def test_statistics() -> None:
         assert same.task_spec == measurement.task_spec
 
 
+def test_times_that_the_timer_does_not_see() -> None:
+    for times, warned in (([0.0] * 5, False), ([0.0, 0.0, 0.0, 1.0, 1.0], True)):
+        measurement = Measurement(1, times, TaskSpec("x", "pass"))
+        assert measurement.has_warnings is warned
+        assert "Median: 0.00 ns" in repr(measurement)
+        table = Compare([measurement])
+        table.highlight_warnings()
+        table.trim_significant_figures()
+        assert ("(! inf%)" in str(table)) is warned
+
+
 def test_figures_to_be_believed() -> None:
     for spread, figures in ((0.0, 4), (1e-4, 3), (1e-3, 2), (1e-2, 1), (10.0, 1)):
         times = [1.0 + spread * step for step in range(16)]

@@ -133,7 +133,7 @@ class _Table:
         text = f"{value:>{width}.{decimals}f}"
         if not marked:
             return text
-        return text + (f" (! {each.iqr / each.median * 100:.0f}%)" if each.has_warnings else " " * 7)
+        return text + (f" (! {each.spread * 100:.0f}%)" if each.has_warnings else " " * 7)
 
     def _measured(self, row: Row) -> list[tuple[Measurement | None, float]]:
         """The cells of a row, and the time that each is compared with."""

@@ -103,7 +103,12 @@ class Measurement:
 
     def meets_confidence(self, threshold: float = _WIDE) -> bool:
         """Is the distance between the quartiles less than this part of the median?"""
-        return self.iqr < threshold * self.median
+        return self.spread < threshold
+
+    @property
+    def spread(self) -> float:
+        """The distance between the quartiles in proportion to the median, which a coarse timer may see as zero."""
+        return self.iqr / self.median if self.median else math.inf if self.iqr else 0.0
 
     @property
     def title(self) -> str:
@@ -153,7 +158,7 @@ class Measurement:
             if not self.meets_confidence(_VERY_WIDE):
                 cause = "suggests significant environmental influence"
             lines.append(
-                f"  WARNING: Interquartile range is {self.iqr / self.median * 100:.1f}% of the median measurement.\n"
+                f"  WARNING: Interquartile range is {self.spread * 100:.1f}% of the median measurement.\n"
                 f"           This {cause}."
             )
         return "\n".join(lines)
