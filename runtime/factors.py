@@ -186,8 +186,8 @@ def check_multiplied_reflections(reflections: Any, tau: Any, other: Any, left: b
     for name, tensor in (("input", reflections), ("other", other)):
         if tensor.ndim < 2:
             raise RuntimeError(f"{function}: {name} must have at least 2 dimensions.")
-    if other.size(side) < tau.size(-1):
-        raise RuntimeError(f"{function}: other.shape[{side}] must be greater than or equal to tau.shape[-1]")
+    if tau.size(-1) != min(other.size(side), reflections.size(-1)):
+        raise RuntimeError(f"{function}: tau.shape[-1] must be equal to min(other.shape[{side}], input.shape[-1])")
     if other.size(side) != reflections.size(-2):
         raise RuntimeError(f"{function}: other.shape[{side}] must be equal to input.shape[-2]")
     _check_tau(function, reflections, tau)
@@ -203,6 +203,6 @@ def check_multiplied_reflections(reflections: Any, tau: Any, other: Any, left: b
         )
     if other.dtype is not reflections.dtype:
         raise RuntimeError(
-            f"{function}: Expected input and other to have the same dtype, but input has dtype "
+            f"{function}: Expected input and other to have the same dtype, but input has dtype"
             f"{reflections.dtype.scalar_name} and other has dtype {other.dtype.scalar_name}"
         )

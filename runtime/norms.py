@@ -60,7 +60,7 @@ def matrix_norm_dims(tensor: Any, order: Any, dims: Sequence[int], dtype: Any) -
     if order not in ("fro", "nuc") and (isinstance(order, str) or abs(order) not in (1, 2, float("inf"))):
         raise RuntimeError(f"{function}: Order {number_text(order)} not supported.")
     if len(dims) != 2:
-        raise RuntimeError(f"{function}: dim must be a 2-tuple. Got {', '.join(map(str, dims))}")
+        raise RuntimeError(f"{function}: dim must be a 2-tuple. Got {' '.join(map(str, dims))}")
     rows, columns = (wrap_dim(dim, tensor.ndim) for dim in dims)
     if rows == columns:
         raise RuntimeError(f"{function}: dims must be different. Got ({dims[0]}, {dims[1]})")
