@@ -8,7 +8,7 @@ ROUTINES = ("gemm", "gemv", "dot", "bmm", "addmm", "addmv")
 
 LAPACK = (
     "getrf", "getrs", "getri", "gesv", "potrf", "potrs", "potri", "geqrf", "orgqr", "ormqr", "sytrf", "sytrs", "syevd",
-    "geev", "gesdd", "gels", "trsm",
+    "geev", "gesdd", "gels", "trsm", "laswp",
 )  # fmt: skip
 """Of a `lapack` body, without the letter of the dtype: functions ow_lapack_NAME."""
 

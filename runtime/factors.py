@@ -26,7 +26,7 @@ __all__ = [
     "least_squares",
     "lower_factor",
     "one_code",
-    "permutation_of",
+    "permutation_matrix",
     "upper_factor",
 ]
 
@@ -44,27 +44,10 @@ def column_major(tensor: Any) -> Any:
 # ---- LU -----------------------------------------------------------------------------------------------------
 
 
-def permutation_of(LU: Any, pivots: Any, places: Any) -> Any:
-    """The permutation matrices that take the exchanged rows back to their `places`, which count from zero."""
+def permutation_matrix(LU: Any, rows: Any) -> Any:
+    """The matrix that takes the exchanged rows back to their places."""
     m = LU.size(-2)
-    array = pivots.numpy()
-    if array.size and not 1 <= array.min() <= array.max() <= m:
-        raise RuntimeError(
-            "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive."
-            "Did you properly pass the result of lu_factor?"
-        )
-    rows = places.expand((*LU.shape[:-2], m)).contiguous()
-    batch = rows.shape[:-1].numel()
-    _exchange(rows.numpy().reshape(batch, m), array.reshape(batch, pivots.shape[-1]))
     return LU.new_zeros((*LU.shape[:-2], m, m)).scatter_(-2, rows.unsqueeze(-2), 1)
-
-
-def _exchange(rows: Any, pivots: Any) -> None:
-    """Does to positions what the factorization did to rows, in all lines at once."""
-    lines = range(rows.shape[0])
-    for place in range(pivots.shape[1]):
-        other = pivots[:, place] - 1
-        rows[lines, other], rows[:, place] = rows[:, place].copy(), rows[lines, other]
 
 
 def lower_factor(LU: Any) -> Any:

@@ -1,4 +1,6 @@
 /* Factorizations L D L^T of symmetric and L D L^H of Hermitian matrices that need not be positive, and solutions. */
+#include <stdlib.h>
+
 #include "lapack.h"
 
 typedef void sytrf_type(const char *uplo, const int64_t *n, void *a, const int64_t *lda, int64_t *pivots, void *work,
@@ -32,6 +34,21 @@ int ow_lapack_sytrf(ow_lapack *l) {
     return 1;
 }
 
+/* Does every pivot name a row, negative ones two by two? Others would have LAPACK write beside the matrix. */
+static int check_pivots(const int64_t *pivots, int64_t n) {
+    for (int64_t i = 0; i < n; i++) {
+        int pair = pivots[i] < 0;
+        for (int64_t k = i; k <= i + pair; k++) {
+            if (k < n && pivots[k] && (pivots[k] < 0) == pair && llabs(pivots[k]) <= n) continue;
+            ow_fail(OW_RUNTIME_ERROR, "torch.linalg.ldl_solve: the pivots are not those of a factorization. Did you properly "
+                                      "pass the result of ldl_factor?");
+            return 0;
+        }
+        i += pair;
+    }
+    return 1;
+}
+
 /* (LD, pivots, B, hermitian) -> X */
 int ow_lapack_sytrs(ow_lapack *l) {
     ow_tensor *factors = ow_lapack_columns(l, 0), *pivots = ow_lapack_lines(l, 1), *x = ow_lapack_copied(l, 0, 2);
@@ -40,11 +57,14 @@ int ow_lapack_sytrs(ow_lapack *l) {
     int64_t n = ow_lapack_rows(factors), columns = ow_lapack_width(x), leading = ow_lapack_leading(n), status;
     int64_t *wide = ow_lapack_work(l, n, sizeof(int64_t));
     if (!wide) return 0;
+    int fit = 1;
     void *token = ow_lapack_begin(l, (double)n * (double)n * (double)columns);
-    for (int64_t k = 0; k < l->batch && x->numel; k++) {
+    for (int64_t k = 0; k < l->batch && x->numel && fit; k++) {
         ow_lapack_widen(wide, ow_lapack_at(l, pivots, k), n);
-        solve("L", &n, &columns, ow_lapack_at(l, factors, k), &leading, wide, ow_lapack_at(l, x, k), &leading, &status, 1);
+        if ((fit = check_pivots(wide, n)))
+            solve("L", &n, &columns, ow_lapack_at(l, factors, k), &leading, wide, ow_lapack_at(l, x, k), &leading,
+                  &status, 1);
     }
     ow_lapack_end(token);
-    return 1;
+    return fit;
 }

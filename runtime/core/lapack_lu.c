@@ -73,13 +73,51 @@ int ow_lapack_getrf(ow_lapack *l) {
     return 1;
 }
 
+#define PROPERLY "Did you properly pass the result of lu_factor?"
+#define SMALL_PIVOT "Pivots given to lu_solve must all be greater or equal to 1. "
+#define LARGE_PIVOT "Pivots given to lu_solve must all be smaller or equal to LU.size(-2). "
+
+/* Does every pivot name a row? Others would have LAPACK write beside the matrix. */
+static int check_pivots(const ow_tensor *pivots, int64_t rows, const char *too_small, const char *too_large) {
+    int32_t lowest = 1, highest = 1;
+    for (int64_t i = 0; i < pivots->numel; i++) {
+        int32_t row = ((const int32_t *)pivots->data)[i];
+        lowest = row < lowest ? row : lowest;
+        highest = row > highest ? row : highest;
+    }
+    if (lowest < 1) ow_fail(OW_RUNTIME_ERROR, "%s", too_small);
+    else if (highest > rows && pivots->numel) ow_fail(OW_RUNTIME_ERROR, "%s", too_large);
+    else return 1;
+    return 0;
+}
+
+/* (LU, pivots) -> the rows of the matrix in the order in which its factors have them */
+int ow_lapack_laswp(ow_lapack *l) {
+    static const char outside[] = "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive." PROPERLY;
+    int64_t m = ow_lapack_rows(l->inputs[0]);
+    ow_tensor *pivots = ow_lapack_lines(l, 1), *rows = ow_lapack_vectors(l, 0, OW_INT64, m);
+    if (!pivots || !rows || !check_pivots(pivots, m, outside, outside)) return 0;
+    int64_t count = pivots->sizes[pivots->ndim - 1];
+    for (int64_t k = 0; k < l->batch; k++) {
+        int64_t *row = ow_lapack_at(l, rows, k);
+        const int32_t *other = ow_lapack_at(l, pivots, k);
+        for (int64_t i = 0; i < m; i++) row[i] = i;
+        for (int64_t i = 0; i < count && i < m; i++) {
+            int64_t moved = row[i];
+            row[i] = row[other[i] - 1];
+            row[other[i] - 1] = moved;
+        }
+    }
+    return 1;
+}
+
 /* (LU, pivots, B, trans) -> X; trans is 0 for A X = B, 1 for the transposed A, 2 for the conjugate transposed. */
 int ow_lapack_getrs(ow_lapack *l) {
     ow_tensor *lu = ow_lapack_columns(l, 0), *pivots = ow_lapack_lines(l, 1), *x = ow_lapack_copied(l, 0, 2);
     if (!lu || !pivots || !x) return 0;
     int64_t n = ow_lapack_rows(lu), columns = ow_lapack_width(x), leading = ow_lapack_leading(n), status;
     int64_t *wide = ow_lapack_work(l, n, sizeof(int64_t));
-    if (!wide) return 0;
+    if (!wide || !check_pivots(pivots, n, SMALL_PIVOT PROPERLY, LARGE_PIVOT PROPERLY)) return 0;
     void *token = ow_lapack_begin(l, (double)n * (double)n * (double)columns);
     for (int64_t k = 0; k < l->batch && x->numel; k++) {
         ow_lapack_widen(wide, ow_lapack_at(l, pivots, k), n);

@@ -71,6 +71,16 @@ def test_the_others_of_a_batch_are_computed() -> None:
         linalg.inv(batch)
 
 
+@pytest.mark.parametrize("pivots", [[0, 1, 1], [1, 4, 1], [-4, -4, 1], [1, 1, -1], [-1, 1, 1], [1, 2, -(2**31)]])
+def test_pivots_that_are_none_are_refused(pivots: list[int]) -> None:
+    """LAPACK would write beside the matrix."""
+    x, rows = opweave.eye(3), opweave.tensor(pivots, dtype=opweave.int32)
+    with pytest.raises(RuntimeError, match="properly pass the result of ldl_factor"):
+        linalg.ldl_solve(x, rows, x)
+    with pytest.raises(RuntimeError, match="properly pass the result of lu_factor"):
+        linalg.lu_solve(x, rows, x)
+
+
 def test_linalg_error() -> None:
     assert linalg.LinAlgError is opweave.LinAlgError
     assert issubclass(linalg.LinAlgError, RuntimeError)
