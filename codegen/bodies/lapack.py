@@ -12,4 +12,7 @@ def read(entry: Entry) -> Lapack | None:
     if routine is None:
         return None
     entry.known("routine", routine, LAPACK)
+    if [word.value for word in entry.words("variants")] != ["internal"]:
+        message = "an operator with a lapack body checks nothing and is for composites alone"
+        entry.report(entry.name_span, message, "variants: internal")
     return Lapack(routine.value)
