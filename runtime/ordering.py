@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ._C import lib
+from ._handle import median
 from .allocation import allocate
 from .arrays import array_of, tensor_of
 from .dtypes import EXPORTS
@@ -97,6 +98,9 @@ def medians(tensor: Any, dim: int | None, keepdim: bool, ignore_nan: bool) -> An
 
 
 def _median_of_all(elements: Any, ignore_nan: bool) -> Any:
+    found = median(elements.contiguous(), None, ignore_nan)
+    if found is not None:
+        return found
     if elements.numel():
         return medians(elements, 0, False, ignore_nan)[0]
     # No elements at all: NaN, and what that becomes as an integer.

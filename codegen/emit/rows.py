@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..computation import row_dtypes
 from ..dtypes import DType
-from ..expr import Emitted, names, parse
+from ..expr import Emitted, Expr, Literal, Name, names, parse, replaced
 from ..model import End, Expression, Operator, Rows
 from .expressions import Variable, emit_expression, enum, identity, parameters
 
@@ -44,6 +44,9 @@ class RowsKernel:
     value: Value | None
     results: tuple[Value, ...]
     params: tuple[Variable, ...]
+    keeps: int
+    """The reduction whose elements are all that `value` needs of the row, so that it takes them instead of `self`; -1:
+    none."""
 
     @property
     def stages(self) -> tuple[Value, ...]:
@@ -59,7 +62,8 @@ def kernels(operator: Operator, body: Rows) -> Iterator[RowsKernel]:
         lets: dict[str, Value] = {}
         for let in body.lets:
             lets[let.name] = _value(operator, body, let.name, let.expression, dtype, lets, let.combine)
-        value = None if body.value is None else _value(operator, body, "value", body.value, dtype, lets)
+        kept, expression = _kept(body)
+        value = None if expression is None else _value(operator, body, "value", expression, dtype, lets)
         yield RowsKernel(
             suffix=dtype.suffix,
             enum=enum(dtype),
@@ -68,7 +72,23 @@ def kernels(operator: Operator, body: Rows) -> Iterator[RowsKernel]:
             value=value,
             results=tuple(_value(operator, body, "result", result, dtype, lets) for result in body.results),
             params=parameters(operator, dtype),
+            keeps=-1 if kept is None else lets[kept].slot or 0,
         )
+
+
+def _kept(body: Rows) -> tuple[str | None, Expression | None]:
+    """The last reduction, when its elements are all of the row that `value` needs, and `value` in terms of them, which
+    are then called `self`."""
+    if body.value is None:
+        return None, None
+    last = next((let for let in reversed(body.lets) if let.combine is not None), None)
+    if last is not None and "self" not in names(_with(body.value, last.expression, Literal(0))):
+        return last.name, replace(body.value, tree=_with(body.value, last.expression, Name("self")))
+    return None, body.value
+
+
+def _with(value: Expression, element: Expression, new: Expr) -> Expr:
+    return replaced(value.tree, element.tree, new)
 
 
 def _value(

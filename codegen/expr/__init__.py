@@ -9,7 +9,7 @@ from .lower import Type, lower, type_of
 from .parse import is_reserved, parse
 from .simplify import simplify
 from .targets import C, Target
-from .tree import Apply, Expr, Literal, Name, Span, apply, names, occurrences, substitute
+from .tree import Apply, Expr, Literal, Name, Span, apply, names, occurrences, replaced, substitute
 from .verify import Mismatch, check_derivative
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "names",
     "occurrences",
     "parse",
+    "replaced",
     "simplify",
     "substitute",
     "type_of",

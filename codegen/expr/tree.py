@@ -140,3 +140,12 @@ def substitute(expr: Expr, replacements: Mapping[str, Expr]) -> Expr:
         return done[node]
 
     return visit(expr)
+
+
+def replaced(expr: Expr, old: Expr, new: Expr) -> Expr:
+    """The expression with every occurrence of the subtree `old` replaced."""
+    if expr == old:
+        return new
+    if not isinstance(expr, Apply):
+        return expr
+    return Apply(expr.function, tuple(replaced(child, old, new) for child in expr.args), span=expr.span)

@@ -21,6 +21,15 @@ static int cast_as_loop(char *const *ptr, const int64_t *stride, int64_t n, cons
     static void transpose_##bits(char *to, int64_t to_row, const char *from, int64_t from_column, int64_t rows, \
                                  int64_t columns) { \
         uint##bits##_t tile[TILE][TILE]; \
+        if (rows == TILE && columns == TILE) { /* of known size, which compilers unroll */ \
+            for (int c = 0; c < TILE; c++) memcpy(tile[c], from + c * from_column, sizeof tile[c]); \
+            for (int r = 0; r < TILE; r++) { \
+                uint##bits##_t row[TILE]; \
+                for (int c = 0; c < TILE; c++) row[c] = tile[c][r]; \
+                memcpy(to + r * to_row, row, sizeof row); \
+            } \
+            return; \
+        } \
         for (int64_t c = 0; c < columns; c++) \
             for (int64_t r = 0; r < rows; r++) \
                 tile[c][r] = ((const uint##bits##_t *)(from + c * from_column))[r]; \
@@ -35,6 +44,25 @@ typedef struct {
     uint64_t low, high;
 } uint128_t;
 TRANSPOSE(128)
+
+void ow_transpose(char *to, int64_t to_row, const char *from, int64_t from_column, int64_t rows, int64_t columns,
+                  int64_t itemsize) {
+    for (int64_t row = 0; row < rows; row += TILE, to += TILE * to_row, from += TILE * itemsize) {
+        int64_t height = rows - row < TILE ? rows - row : TILE;
+        for (int64_t column = 0; column < columns; column += TILE) {
+            int64_t width = columns - column < TILE ? columns - column : TILE;
+            char *a = to + column * itemsize;
+            const char *b = from + column * from_column;
+            switch (itemsize) {
+            case 1: transpose_8(a, to_row, b, from_column, height, width); break;
+            case 2: transpose_16(a, to_row, b, from_column, height, width); break;
+            case 4: transpose_32(a, to_row, b, from_column, height, width); break;
+            case 8: transpose_64(a, to_row, b, from_column, height, width); break;
+            default: transpose_128(a, to_row, b, from_column, height, width); break;
+            }
+        }
+    }
+}
 
 typedef struct {
     const ow_iter *iter;
@@ -59,19 +87,7 @@ static void transpose_bands(void *context, int64_t begin, int64_t end) {
             rest /= iter->shape[d];
         }
         int64_t height = rows - row < TILE ? rows - row : TILE;
-        for (int64_t column = 0; column < columns; column += TILE) {
-            int64_t width = columns - column < TILE ? columns - column : TILE;
-            char *a = to + column * t->itemsize;
-            const char *b = from + column * iter->strides[1][0];
-            int64_t to_row = iter->strides[0][t->across], from_column = iter->strides[1][0];
-            switch (t->itemsize) {
-            case 1: transpose_8(a, to_row, b, from_column, height, width); break;
-            case 2: transpose_16(a, to_row, b, from_column, height, width); break;
-            case 4: transpose_32(a, to_row, b, from_column, height, width); break;
-            case 8: transpose_64(a, to_row, b, from_column, height, width); break;
-            default: transpose_128(a, to_row, b, from_column, height, width); break;
-            }
-        }
+        ow_transpose(to, iter->strides[0][t->across], from, iter->strides[1][0], height, columns, t->itemsize);
     }
 }
 

@@ -66,6 +66,13 @@ ow_tensor *ow_prepare_out(const char *name, ow_tensor *out, int dtype, int ndim,
 /* "output with shape ... doesn't match the broadcast shape ...". Returns NULL. */
 void *ow_fail_shape_mismatch(const ow_tensor *out, int ndim, const int64_t *shape);
 
+/* ---- transposition (copy.c) ---------------------------------------------------------------------------- */
+
+/* Copies rows × columns elements between matrices of which the one written has its rows, the one read its columns dense;
+ * strides in bytes. */
+void ow_transpose(char *to, int64_t to_row, const char *from, int64_t from_column, int64_t rows, int64_t columns,
+                  int64_t itemsize);
+
 /* ---- whole operators that are no family of their own --------------------------------------------------- */
 
 /* The tensors one after the other along `dim`, or stacked along a new one. NULL with the error set. (join.c) */

@@ -197,6 +197,7 @@ static PyMethodDef functions[] = {
     {"split", FAST(ow_call_split), METH_FASTCALL, "Views of parts of one size along a dimension, or None."},
     {"chunk", FAST(ow_call_chunk), METH_FASTCALL, "So many views of parts along a dimension, or None."},
     {"unbind", FAST(ow_call_unbind), METH_FASTCALL, "Views of each position along a dimension, or None."},
+    {"median", FAST(ow_call_median), METH_FASTCALL, "The median of all elements, those that are NaN ignored or not, or None."},
     {"order", FAST(ow_call_order), METH_FASTCALL, "Values in order and their positions, or None."},
     {"set_size_class", ow_set_size_class, METH_O, "Says of which class shapes are."},
     {"read_array", ow_read_array, METH_O, "A handle over the memory of a NumPy array."},

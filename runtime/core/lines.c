@@ -86,6 +86,38 @@ void ow_lines_end(ow_lines *l) { ow_tensor_free(l->owned); }
 
 /* ---- the run ------------------------------------------------------------------------------------------ */
 
+/* Do `count` lines from line k on lie side by side, so that they are the columns of a matrix? */
+static int side_by_side(const ow_axis *axis, int naxes, int64_t k, int64_t count, int64_t itemsize) {
+    return naxes && axis->in == itemsize && k % axis->size + count <= axis->size;
+}
+
+static void gather_lines(const line_run *r, char *rows, int64_t k, int64_t count) {
+    const ow_lines *l = r->l;
+    int64_t row = l->length * r->size;
+    if (l->self->dtype == l->compute && count > 1 && side_by_side(l->axes, l->naxes, k, count, r->size)) {
+        const char *x = l->self->data + ow_axes_offset(l->axes, l->naxes, k, NULL);
+        ow_transpose(rows, row, x, l->stride, count, l->length, r->size);
+        return;
+    }
+    for (int64_t i = 0; i < count; i++)
+        r->load(rows + i * row, r->size, l->self->data + ow_axes_offset(l->axes, l->naxes, k + i, NULL), l->stride, l->length);
+}
+
+static void scatter_lines(const line_run *r, int place, const char *rows, int64_t k, int64_t count) {
+    const ow_lines *l = r->l;
+    const ow_axis *axes = l->out_axes[place];
+    ow_tensor *out = l->out[place];
+    int64_t size = r->out_size[place], row = l->length * size;
+    if (out->dtype == l->out_compute[place] && count > 1 && side_by_side(axes, l->naxes, k, count, size)) {
+        char *to = out->data + ow_axes_offset(axes, l->naxes, k, NULL);
+        ow_transpose(to, l->out_stride[place], rows, row, l->length, count, size);
+        return;
+    }
+    for (int64_t i = 0; i < count; i++)
+        r->store[place](out->data + ow_axes_offset(axes, l->naxes, k + i, NULL), l->out_stride[place], rows + i * row, size,
+                        l->length);
+}
+
 static void run_lines(void *context, int64_t begin, int64_t end) {
     line_run *r = context;
     const ow_lines *l = r->l;
@@ -105,9 +137,7 @@ static void run_lines(void *context, int64_t begin, int64_t end) {
             results[place] = at;
             at += most * l->length * r->out_size[place];
         }
-        for (int64_t i = 0; i < count && gathers; i++)
-            r->load(rows + i * in_bytes, r->size, l->self->data + ow_axes_offset(l->axes, l->naxes, k + i, NULL), l->stride,
-                    l->length);
+        if (gathers) gather_lines(r, rows, k, count);
         for (int64_t i = 0; i < count; i++) {
             const char *x = gathers ? rows + i * in_bytes : l->self->data + ow_axes_offset(l->axes, l->naxes, k + i, NULL);
             char *out[OW_LINE_RESULTS];
@@ -119,10 +149,7 @@ static void run_lines(void *context, int64_t begin, int64_t end) {
             r->task(r->context, k + i, x, out);
         }
         for (int place = 0; place < OW_LINE_RESULTS; place++)
-            for (int64_t i = 0; i < count && results[place]; i++)
-                r->store[place](l->out[place]->data + ow_axes_offset(l->out_axes[place], l->naxes, k + i, NULL),
-                                l->out_stride[place], results[place] + i * l->length * r->out_size[place],
-                                r->out_size[place], l->length);
+            if (results[place]) scatter_lines(r, place, results[place], k, count);
     }
     if (buffer) ow_dealloc(buffer, r->bytes * most);
 }

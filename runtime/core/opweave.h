@@ -12,7 +12,7 @@
 #include "ow_dtypes.h" /* generated: enum ow_dtype, OW_NDTYPES and the tables of dtypes */
 
 /* A descriptor's size depends on the number of levels it was built for, so that is part of the version. */
-#define OW_ABI_VERSION (5 * 256 + OW_NLEVELS)
+#define OW_ABI_VERSION (6 * 256 + OW_NLEVELS)
 #define OW_MAX_DIMS 64
 #define OW_MAX_INPUTS 3
 #define OW_MAX_PARAMS 3
@@ -122,7 +122,8 @@ typedef struct ow_row_context {
 
 typedef struct ow_rows_kernels {
     int32_t stages;
-    void (*leaf[OW_MAX_STAGES])(char *acc, const char *x, int64_t n, const ow_row_context *row);
+    int32_t keeps; /* the stage whose leaves leave their elements in `out`, where `map` finds them; -1: none */
+    void (*leaf[OW_MAX_STAGES])(char *acc, const char *x, char *out, int64_t n, const ow_row_context *row);
     void (*merge[OW_MAX_STAGES])(char *acc, const char *other);
     void (*map)(char *out, const char *x, int64_t n, const ow_row_context *row);
     void (*finish)(char *out, const ow_row_context *row);

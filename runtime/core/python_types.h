@@ -62,6 +62,7 @@ PyObject *ow_call_join(PyObject *module, PyObject *const *arguments, Py_ssize_t 
 PyObject *ow_call_split(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_call_chunk(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_call_unbind(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_median(PyObject *module, PyObject *const *arguments, Py_ssize_t n); /* (median.c) */
 PyObject *ow_call_order(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 
 /* The elements as nested lists (tolist.c). */

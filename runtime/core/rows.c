@@ -30,14 +30,18 @@ typedef struct {
     int stage;
 } row_part;
 
-static void reduce_unit(const row_part *p, const char *x, int64_t n, char *acc) {
+/* n elements from position `at` on. */
+static void reduce_unit(const row_part *p, int64_t at, int64_t n, char *acc) {
     const rows_call *c = p->call;
+    const char *x = p->x + at * c->size;
+    char *out = p->stage == c->kernels->keeps ? p->out + at * c->size : NULL;
     _Alignas(64) char parts[UNIT / LEAF * OW_MAX_ITEMSIZE];
     int64_t m = 0;
     do {
         int64_t count = n < LEAF ? n : LEAF;
-        c->kernels->leaf[p->stage](parts + m++ * c->size, x, count, p->row);
+        c->kernels->leaf[p->stage](parts + m++ * c->size, x, out, count, p->row);
         x += count * c->size;
+        if (out) out += count * c->size;
         n -= count;
     } while (n > 0);
     for (; m > 1; m = (m + 1) / 2)
@@ -51,7 +55,7 @@ static void reduce_units(void *context, int64_t begin, int64_t end) {
     int64_t size = p->call->size;
     for (int64_t k = begin; k < end; k++) {
         int64_t rest = p->call->length - k * UNIT;
-        reduce_unit(p, p->x + k * UNIT * size, rest < UNIT ? rest : UNIT, p->partials + k * size);
+        reduce_unit(p, k * UNIT, rest < UNIT ? rest : UNIT, p->partials + k * size);
     }
 }
 
@@ -65,7 +69,7 @@ static void reduce_row(row_part *p, char *acc) {
     rows_call *c = p->call;
     int64_t units = (c->length + UNIT - 1) / UNIT;
     if (units <= 1) {
-        reduce_unit(p, p->x, c->length, acc);
+        reduce_unit(p, 0, c->length, acc);
         return;
     }
     _Alignas(16) char few[64 * OW_MAX_ITEMSIZE];

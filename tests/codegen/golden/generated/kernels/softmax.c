@@ -10,10 +10,11 @@ static inline float join_top_f32(float acc, float self) {
 return ow_maximumf(acc, self);
 }
 
-static void leaf_top_f32(char *to, const char *from, int64_t n, const ow_row_context *row) {
+static void leaf_top_f32(char *to, const char *from, char *kept, int64_t n, const ow_row_context *row) {
     const float *x = (const float *)from;
     float lanes[LANES], tail[LANES], values[LANES];
     (void)row;
+    (void)kept;
     for (int64_t j = 0; j < LANES; j++) lanes[j] = -INFINITY;
     int64_t done = 0;
     for (; done + LANES <= n; done += LANES) {
@@ -21,8 +22,9 @@ static void leaf_top_f32(char *to, const char *from, int64_t n, const ow_row_con
         for (int64_t j = 0; j < LANES; j++) {
             const float self = x[done + j];
 #line 164 "ops.yaml"
-lanes[j] = join_top_f32(lanes[j], self);
-#line 26 "softmax.c"
+const float each = self;
+            lanes[j] = join_top_f32(lanes[j], each);
+#line 28 "softmax.c"
         }
     }
     if (done < n) {
@@ -48,9 +50,9 @@ static inline float join_total_f32(float acc, float self) {
 return acc + self;
 }
 
-static void leaf_total_f32(char *to, const char *from, int64_t n, const ow_row_context *row) {
+static void leaf_total_f32(char *to, const char *from, char *kept, int64_t n, const ow_row_context *row) {
     const float *x = (const float *)from;
-    float lanes[LANES], tail[LANES], values[LANES];
+    float lanes[LANES], tail[LANES], values[LANES], *out = (float *)kept;
     (void)row;
     const float top = ((const float *)row->lets)[0];
     for (int64_t j = 0; j < LANES; j++) lanes[j] = 0;
@@ -60,8 +62,10 @@ static void leaf_total_f32(char *to, const char *from, int64_t n, const ow_row_c
         for (int64_t j = 0; j < LANES; j++) {
             const float self = x[done + j];
 #line 165 "ops.yaml"
-lanes[j] = join_total_f32(lanes[j], expf(self - top));
-#line 65 "softmax.c"
+const float each = expf(self - top);
+            lanes[j] = join_total_f32(lanes[j], each);
+            out[done + j] = each;
+#line 69 "softmax.c"
         }
     }
     if (done < n) {
@@ -72,6 +76,7 @@ lanes[j] = join_total_f32(lanes[j], expf(self - top));
 values[j] = expf(self - top);
         }
         for (int64_t j = 0; j < n - done; j++) lanes[j] = join_total_f32(lanes[j], values[j]);
+        memcpy(out + done, values, sizeof(float) * (size_t)(n - done));
     }
     for (int64_t half = LANES / 2; half > 0; half /= 2)
         for (int64_t j = 0; j < half; j++) lanes[j] = join_total_f32(lanes[j], lanes[j + half]);
@@ -84,10 +89,10 @@ static void merge_total_f32(char *acc, const char *other) {
 }
 
 static void map_f32(char *to, const char *from, int64_t n, const ow_row_context *row) {
-    const float *x = (const float *)from;
     float *out = (float *)to, tail[LANES], values[LANES];
+    const float *x = out; /* what the last reduction has left there */
+    (void)from;
     (void)row;
-    const float top = ((const float *)row->lets)[0];
     const float total = ((const float *)row->lets)[1];
     int64_t done = 0;
     for (; done + LANES <= n; done += LANES) {
@@ -95,8 +100,8 @@ static void map_f32(char *to, const char *from, int64_t n, const ow_row_context 
         for (int64_t j = 0; j < LANES; j++) {
             const float self = x[done + j];
 #line 166 "ops.yaml"
-out[done + j] = expf(self - top) / total;
-#line 100 "softmax.c"
+out[done + j] = self / total;
+#line 105 "softmax.c"
         }
     }
     if (done == n) return;
@@ -104,7 +109,7 @@ out[done + j] = expf(self - top) / total;
 #pragma GCC ivdep
     for (int64_t j = 0; j < LANES; j++) {
         const float self = tail[j];
-values[j] = expf(self - top) / total;
+values[j] = self / total;
     }
     memcpy(out + done, values, sizeof(float) * (size_t)(n - done));
 }
@@ -115,10 +120,11 @@ static inline double join_top_f64(double acc, double self) {
 return ow_maximum(acc, self);
 }
 
-static void leaf_top_f64(char *to, const char *from, int64_t n, const ow_row_context *row) {
+static void leaf_top_f64(char *to, const char *from, char *kept, int64_t n, const ow_row_context *row) {
     const double *x = (const double *)from;
     double lanes[LANES], tail[LANES], values[LANES];
     (void)row;
+    (void)kept;
     for (int64_t j = 0; j < LANES; j++) lanes[j] = -INFINITY;
     int64_t done = 0;
     for (; done + LANES <= n; done += LANES) {
@@ -126,8 +132,9 @@ static void leaf_top_f64(char *to, const char *from, int64_t n, const ow_row_con
         for (int64_t j = 0; j < LANES; j++) {
             const double self = x[done + j];
 #line 164 "ops.yaml"
-lanes[j] = join_top_f64(lanes[j], self);
-#line 131 "softmax.c"
+const double each = self;
+            lanes[j] = join_top_f64(lanes[j], each);
+#line 138 "softmax.c"
         }
     }
     if (done < n) {
@@ -153,9 +160,9 @@ static inline double join_total_f64(double acc, double self) {
 return acc + self;
 }
 
-static void leaf_total_f64(char *to, const char *from, int64_t n, const ow_row_context *row) {
+static void leaf_total_f64(char *to, const char *from, char *kept, int64_t n, const ow_row_context *row) {
     const double *x = (const double *)from;
-    double lanes[LANES], tail[LANES], values[LANES];
+    double lanes[LANES], tail[LANES], values[LANES], *out = (double *)kept;
     (void)row;
     const double top = ((const double *)row->lets)[0];
     for (int64_t j = 0; j < LANES; j++) lanes[j] = 0;
@@ -165,8 +172,10 @@ static void leaf_total_f64(char *to, const char *from, int64_t n, const ow_row_c
         for (int64_t j = 0; j < LANES; j++) {
             const double self = x[done + j];
 #line 165 "ops.yaml"
-lanes[j] = join_total_f64(lanes[j], exp(self - top));
-#line 170 "softmax.c"
+const double each = exp(self - top);
+            lanes[j] = join_total_f64(lanes[j], each);
+            out[done + j] = each;
+#line 179 "softmax.c"
         }
     }
     if (done < n) {
@@ -177,6 +186,7 @@ lanes[j] = join_total_f64(lanes[j], exp(self - top));
 values[j] = exp(self - top);
         }
         for (int64_t j = 0; j < n - done; j++) lanes[j] = join_total_f64(lanes[j], values[j]);
+        memcpy(out + done, values, sizeof(double) * (size_t)(n - done));
     }
     for (int64_t half = LANES / 2; half > 0; half /= 2)
         for (int64_t j = 0; j < half; j++) lanes[j] = join_total_f64(lanes[j], lanes[j + half]);
@@ -189,10 +199,10 @@ static void merge_total_f64(char *acc, const char *other) {
 }
 
 static void map_f64(char *to, const char *from, int64_t n, const ow_row_context *row) {
-    const double *x = (const double *)from;
     double *out = (double *)to, tail[LANES], values[LANES];
+    const double *x = out; /* what the last reduction has left there */
+    (void)from;
     (void)row;
-    const double top = ((const double *)row->lets)[0];
     const double total = ((const double *)row->lets)[1];
     int64_t done = 0;
     for (; done + LANES <= n; done += LANES) {
@@ -200,8 +210,8 @@ static void map_f64(char *to, const char *from, int64_t n, const ow_row_context 
         for (int64_t j = 0; j < LANES; j++) {
             const double self = x[done + j];
 #line 166 "ops.yaml"
-out[done + j] = exp(self - top) / total;
-#line 205 "softmax.c"
+out[done + j] = self / total;
+#line 215 "softmax.c"
         }
     }
     if (done == n) return;
@@ -209,7 +219,7 @@ out[done + j] = exp(self - top) / total;
 #pragma GCC ivdep
     for (int64_t j = 0; j < LANES; j++) {
         const double self = tail[j];
-values[j] = exp(self - top) / total;
+values[j] = self / total;
     }
     memcpy(out + done, values, sizeof(double) * (size_t)(n - done));
 }
@@ -219,12 +229,14 @@ const ow_rows_table OW_SYMBOL(table_softmax) = {
     .by = {
         [OW_FLOAT32] = {
             .stages = 2,
+            .keeps = 1,
             .leaf = { leaf_top_f32, leaf_total_f32, },
             .merge = { merge_top_f32, merge_total_f32, },
             .map = map_f32,
         },
         [OW_FLOAT64] = {
             .stages = 2,
+            .keeps = 1,
             .leaf = { leaf_top_f64, leaf_total_f64, },
             .merge = { merge_top_f64, merge_total_f64, },
             .map = map_f64,
