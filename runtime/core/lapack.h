@@ -108,4 +108,9 @@ static inline void ow_lapack_widen(int64_t *to, const void *from, int64_t n) {
     extern type OW_LAPACK_SYMBOL(single), OW_LAPACK_SYMBOL(double); \
     static type *const table[2] = {OW_LAPACK_SYMBOL(single), OW_LAPACK_SYMBOL(double)};
 
+/* BLAS's solution with a triangle, of which two files make use. */
+typedef void ow_trsm(const char *side, const char *uplo, const char *trans, const char *diagonal, const int64_t *m,
+                     const int64_t *n, const void *alpha, const void *a, const int64_t *lda, void *b, const int64_t *ldb,
+                     size_t, size_t, size_t, size_t);
+
 #endif

@@ -3,6 +3,10 @@
 
 #include "lapack.h"
 
+/* Bits of floating numbers. */
+typedef uint32_t __attribute__((may_alias)) bits_32;
+typedef uint64_t __attribute__((may_alias)) bits_64;
+
 /* The largest of n numbers' bits without their signs: those of infinity exceed those of every number, those of NaN exceed
  * both. */
 #define LARGEST(name, type) \
@@ -13,13 +17,13 @@
         } \
         return largest; \
     }
-LARGEST(largest_32, uint32_t)
-LARGEST(largest_64, uint64_t)
+LARGEST(largest_32, bits_32)
+LARGEST(largest_64, bits_64)
 
 static uint64_t largest(const ow_lapack *l, const char *numbers, int64_t n, uint64_t before) {
     if (ow_lapack_is_complex(l)) n *= 2;
-    if (l->letter & 1) return largest_64((const uint64_t *)numbers, n, before);
-    return largest_32((const uint32_t *)numbers, n, (uint32_t)before);
+    if (l->letter & 1) return largest_64((const bits_64 *)numbers, n, before);
+    return largest_32((const bits_32 *)numbers, n, (uint32_t)before);
 }
 
 ow_lapack_content ow_lapack_look(const ow_lapack *l, const void *matrix, int64_t rows, int64_t columns,

@@ -14,14 +14,11 @@ OW_LAPACK_VARIANTS(getri, getri_type)
 
 typedef void laswp_type(const int64_t *n, void *a, const int64_t *lda, const int64_t *first, const int64_t *last,
                         const int64_t *pivots, const int64_t *step);
-typedef void trsm_type(const char *side, const char *uplo, const char *trans, const char *diagonal, const int64_t *m,
-                       const int64_t *n, const void *alpha, const void *a, const int64_t *lda, void *b, const int64_t *ldb,
-                       size_t, size_t, size_t, size_t);
 typedef void gemm_type(const char *trans_a, const char *trans_b, const int64_t *m, const int64_t *n, const int64_t *k,
                        const void *alpha, const void *a, const int64_t *lda, const void *b, const int64_t *ldb,
                        const void *beta, void *c, const int64_t *ldc, size_t, size_t);
 OW_LAPACK_VARIANTS(laswp, laswp_type)
-OW_LAPACK_VARIANTS(trsm, trsm_type)
+OW_LAPACK_VARIANTS(trsm, ow_trsm)
 OW_LAPACK_VARIANTS(gemm, gemm_type)
 
 enum { PANEL = 64 };

@@ -1,10 +1,7 @@
 /* Solutions with triangular matrices. */
 #include "lapack.h"
 
-typedef void trsm_type(const char *side, const char *uplo, const char *trans, const char *diagonal, const int64_t *m,
-                       const int64_t *n, const void *alpha, const void *a, const int64_t *lda, void *b, const int64_t *ldb,
-                       size_t, size_t, size_t, size_t);
-OW_LAPACK_VARIANTS(trsm, trsm_type)
+OW_LAPACK_VARIANTS(trsm, ow_trsm)
 
 /* (A, B, upper, unit diagonal) -> X with A X = B. A that lies in memory row after row is the transposed of one that lies
  * there column after column, which BLAS reads as well. */
