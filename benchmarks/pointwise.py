@@ -59,14 +59,17 @@ def shared(names: list[str]) -> Iterator[Operator]:
 
 
 def operands(operator: Operator, module: Any, dtype: str, layout: str) -> list[Any]:
-    """Values at which no function takes a short cut: in (0, 1), or the integers from 1 to 7."""
+    """Values at which no function takes a short cut: in (0, 1), those of activations in (-1, 1), or the integers from 1
+    to 7."""
+    shift = 0.5 if any(module == "nn" for module, _ in submodule_names(operator)) else 0
     found = []
     for place, argument in enumerate(operator.inputs):
         fixed = operator.body.fixed.get(argument.name)
         of = getattr(module, fixed.name if fixed else dtype)
         numbers = module.arange(ROWS * COLUMNS, dtype=module.int64)
         whole = numbers % 7 + 1 if dtype == "int32" else numbers * (7919 + 2 * place) % 10007
-        x = (whole if dtype == "int32" else whole.to(module.float64) / 10011 + 0.0002).reshape(ROWS, COLUMNS).to(of)
+        x = whole if dtype == "int32" else (whole.to(module.float64) / 10011 + 0.0002 - shift) * (1 + 2 * shift)
+        x = x.reshape(ROWS, COLUMNS).to(of)
         x = x * (1 - 0.5j) if of.is_complex else x
         broadcast = layout in ("row", "column")
         found.append(x if broadcast and not place else LAYOUTS[layout](x))

@@ -28,7 +28,7 @@ _INEXACT = frozenset(
     spelling
     for function in FUNCTIONS.values()
     if function.c_name and function.c_name not in _EXACT
-    for spelling in (function.c_name, function.c_name + "f")
+    for spelling in (function.c_name, function.c_name + "f", f"ow_{function.c_name}f")
 )
 _SPECIAL = frozenset(f"ow_{name}{suffix}" for name in SPECIAL for suffix in ("", "f"))
 _CALL = re.compile(r"\b(\w+)\(")
