@@ -40,7 +40,7 @@ from .transforms import *  # noqa: F403
 from .windows import *  # noqa: F403
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "1c8c51f6"
+INTERFACE = "550efaa2"
 
 _call = _handle.call
 _call_inplace = _handle.call_inplace
@@ -214,18 +214,21 @@ def add(input, other, *, alpha=1, out=None):
         tensor([-0.5000,  2.5000,  6.0000])
     """
     if alpha == 1:
-        if out is None:
-            result = _call(_ADD, input, other)
-        else:
-            result = _call_out(_ADD, out, input, other)
-        if result is not None:
-            return result
+        result = _call(_ADD, input, other) if out is None else _call_out(_ADD, out, input, other)
+    else:
+        result = _call(_ADD, input, other, alpha) if out is None else _call_out(_ADD, out, input, other, alpha)
+    if result is not None:
+        return result
     return _dispatch.elementwise(_add_op, (input, other), (alpha,), out)
 
 
 def add_(self, other, *, alpha=1):
     """In-place version of `add`."""
-    if alpha == 1 and _call_inplace(_ADD, self, other) is not None:
+    if alpha == 1:
+        result = _call_inplace(_ADD, self, other)
+    else:
+        result = _call_inplace(_ADD, self, other, alpha)
+    if result is not None:
         return self
     return _dispatch.elementwise_(_add_op, (self, other), (alpha,))
 
@@ -667,18 +670,21 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
     Also: `Tensor.addmm`, `Tensor.addmm_` in place.
     """
     if beta == 1 and alpha == 1:
-        if out is None:
-            result = _call(_ADDMM, input, mat1, mat2)
-        else:
-            result = _call_out(_ADDMM, out, input, mat1, mat2)
-        if result is not None:
-            return result
+        result = _call(_ADDMM, input, mat1, mat2) if out is None else _call_out(_ADDMM, out, input, mat1, mat2)
+    else:
+        result = _call(_ADDMM, input, mat1, mat2, beta, alpha) if out is None else _call_out(_ADDMM, out, input, mat1, mat2, beta, alpha)
+    if result is not None:
+        return result
     return _dispatch.elementwise(_addmm_op, (input, mat1, mat2), (beta, alpha), out)
 
 
 def addmm_(self, mat1, mat2, *, beta=1, alpha=1):
     """In-place version of `addmm`."""
-    if beta == 1 and alpha == 1 and _call_inplace(_ADDMM, self, mat1, mat2) is not None:
+    if beta == 1 and alpha == 1:
+        result = _call_inplace(_ADDMM, self, mat1, mat2)
+    else:
+        result = _call_inplace(_ADDMM, self, mat1, mat2, beta, alpha)
+    if result is not None:
         return self
     return _dispatch.elementwise_(_addmm_op, (self, mat1, mat2), (beta, alpha))
 _addmm_op.function = addmm
