@@ -17,6 +17,7 @@ INTEGERS = ("uint8", *SIGNED)
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 NAN, INF = math.nan, math.inf
 
+PLACES = opweave.zeros(1, dtype=opweave.int64).expand(2**40)
 TOO_LARGE: dict[str, Callable[[], Any]] = {
     "empty": lambda: opweave.empty(2**62, 2**62),
     "bytes": lambda: opweave.zeros(2**62, dtype=opweave.float64),
@@ -27,6 +28,9 @@ TOO_LARGE: dict[str, Callable[[], Any]] = {
     "tiny step": lambda: opweave.arange(0, 1, 1e-300),
     "expand": lambda: opweave.ones(1, 1).expand(2**40, 2**40),
     "broadcast": lambda: opweave.ones(1).expand(2**40)[:, None] + opweave.ones(1).expand(2**40),
+    "cat": lambda: opweave.cat([opweave.ones(1).expand(2**62)] * 3),
+    "stack": lambda: opweave.stack([opweave.ones(1).expand(2**62)] * 3),
+    "index": lambda: opweave.ones(1, 1)[PLACES[:, None], PLACES],
     "view": lambda: opweave.ones(4).view(2**62, 2**62),
     "as_strided": lambda: opweave.ones(4).as_strided((2**40, 2**40), (2**40, 2**40)),
     "matrix product": lambda: opweave.ones(1, 1).expand(2**40, 1) @ opweave.ones(1, 1).expand(1, 2**40),

@@ -4,6 +4,7 @@
  * operand) skips every general step; all else takes the general road below, which is written for clarity. */
 #include "driver.h"
 #include "iterate.h"
+#include "storage.h"
 
 #include <float.h>
 #include <stdio.h>
@@ -298,8 +299,9 @@ static ow_tensor *check_inputs(const ow_op *op, ow_tensor *const *inputs) {
  * common one count as the copies that torch makes of them. */
 static ow_tensor *new_result(const ow_op *op, const resolved *r, int ndim, const int64_t *shape,
                              ow_tensor *const *inputs) {
-    int64_t strides[OW_MAX_OPERANDS][OW_MAX_DIMS];
+    int64_t strides[OW_MAX_OPERANDS][OW_MAX_DIMS], numel;
     int order[OW_MAX_DIMS], contiguous = 1, count = 0;
+    if (!ow_numel(ndim, shape, &numel)) return NULL; /* strides of such a shape could not be computed */
     int converted_to = op->promotion == OW_PROMOTE_ALWAYS_BOOL || op->part ? r->common : r->result;
     const ow_tensor *first = NULL;
     int alike = 1; /* same sizes and strides throughout */

@@ -67,7 +67,9 @@ ow_tensor *ow_join(ow_tensor *const *tensors, int n, int64_t dim, int stacked) {
     if (!ow_wrap_dim(&dim, ndim)) return NULL;
     if (!(stacked ? check_stacked(tensors, n) : check_joined(tensors, n, first, dim))) return NULL;
     for (int k = 0; k < n && !stacked; k++)
-        if (tensors[k]->ndim == ndim) total += tensors[k]->sizes[dim];
+        if (tensors[k]->ndim == ndim && __builtin_add_overflow(total, tensors[k]->sizes[dim], &total))
+            return ow_fail(OW_RUNTIME_ERROR, "Storage size calculation overflowed: the sizes along dimension %lld add up to "
+                           "more than 64 bits hold", (long long)dim);
     for (int d = 0; d < ndim; d++) sizes[d] = d == dim ? (stacked ? n : total) : first->sizes[d - (stacked && d > dim)];
     ow_tensor *result = ow_tensor_new(ow_result_type(tensors, n), ndim, sizes, NULL);
     if (!result) return NULL;
