@@ -13,7 +13,6 @@ from ..model import End, Expression, Operator
 # What functions.h has in a better form than the definition in the language.
 _CALLS = {
     ("sigmoid", "float32"): "ow_sigmoidf({0})",
-    ("exp_of_negative", "float32"): "ow_exp_of_negative({0})",
     ("pow", "float32"): "ow_powf({0}, {1})",
     ("maximum", "float32"): "ow_maximumf({0}, {1})",
     ("maximum", "float64"): "ow_maximum({0}, {1})",

@@ -83,6 +83,7 @@ class Callable:
     arguments: tuple[tuple[str, int, str | None], ...]
     plain_call: str
     core: str | None
+    core_test: str
     word: str | None
     words: tuple[tuple[str, str], ...]
     numbers: tuple[tuple[str, str], ...]
@@ -207,6 +208,7 @@ def _callable(operator: Operator, index: int, package: Package | None) -> Callab
         arguments=tuple(_arguments(operator)) if operator.family is Family.COMPOSITE else (),
         plain_call=_plain_call(operator, inputs),
         core=re.sub(r"\bself\b", "input", body.core) if isinstance(body, Composite) and body.core else None,
+        core_test=_core_test(operator),
         word=None if word is None else word.name,
         words=tuple(_words(operator, word)),
         numbers=tuple(body.numbers.items()) if isinstance(body, Indexing) else (),
@@ -239,6 +241,15 @@ def _plain_call(operator: Operator, inputs: tuple[str, ...]) -> str:
         code = f"_dtype_of({inputs[0]}._h)" if inputs else "_lib.get_default_dtype()"
         tests.append(f"{code} not in {{{', '.join(map(str, refused))}}}")
     return " and ".join(tests)
+
+
+def _core_test(operator: Operator) -> str:
+    """When the call of the core may be made: it checks the arguments that it takes, but nobody else the others."""
+    if not isinstance(operator.body, Composite) or operator.body.core is None:
+        return ""
+    taken = {"input" if name == "self" else name for name in re.findall(r"\w+", operator.body.core)}
+    tests = [_exact(name, types) for name, _, types in _arguments(operator) if types is not None and name not in taken]
+    return " and ".join([*tests, "out is None"] if variants.has_out(operator) else tests)
 
 
 # The Python type that a value of a schema's type has in most calls.

@@ -151,7 +151,6 @@ _add("fmod", "x y", _A, "1", "-trunc(x / y)", c="fmod")
 # ---- exponentials, logarithms, powers ---------------------------------------------------------------------
 
 _add("exp", "x", _F, "result", c="exp", c_complex=True)
-_add("exp_of_negative", "x", _F, "result", floating="exp(x)")  # of what is never positive
 _add("exp2", "x", _F, f"result * {math.log(2)!r}", c="exp2", complex="exp(x * 0.6931471805599453)")
 _add(
     "expm1", "x", _F, "result + 1", c="expm1",

@@ -51,8 +51,7 @@ static int read_operand(const ow_op *op, operands *to, int k, PyObject *object) 
 
 static const ow_op *operator_of(PyObject *number) { return ow_op_get((int32_t)PyLong_AsLong(number)); }
 
-/* The result of the operator for `n` operands, or for its operands and all its parameters, of which None stands for what
- * is not given. */
+/* The result of the operator for `n` operands, or for its operands and all its parameters. */
 static ow_tensor *call(const ow_op *op, PyObject *const *arguments, Py_ssize_t n, ow_tensor *out, ow_mode mode) {
     operands all, params;
     int with_params = op->nparams && n == op->ninputs + op->nparams;
@@ -62,10 +61,8 @@ static ow_tensor *call(const ow_op *op, PyObject *const *arguments, Py_ssize_t n
         all.inputs[k] = NULL;
         if (k < n && !read_operand(op, &all, k, arguments[k])) return NULL;
     }
-    for (int k = 0; k < op->nparams && with_params; k++) {
-        params.inputs[k] = NULL;
-        if (arguments[n + k] != Py_None && !read_number(&params, k, arguments[n + k])) return NULL;
-    }
+    for (int k = 0; k < op->nparams && with_params; k++)
+        if (!read_number(&params, k, arguments[n + k])) return NULL;
     if (!all.tensors) return NULL;
     if (mode == OW_INPLACE && !(out = read_tensor(arguments[0]))) return NULL;
     return ow_call(op, all.inputs, with_params ? params.inputs : NULL, out, mode);

@@ -40,7 +40,7 @@ from .transforms import *  # noqa: F403
 from .windows import *  # noqa: F403
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "550efaa2"
+INTERFACE = "c16368ec"
 
 _call = _handle.call
 _call_inplace = _handle.call_inplace
