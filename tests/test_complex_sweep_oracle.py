@@ -129,8 +129,8 @@ def has(library: ModuleType, kind: str, path: str) -> bool:
 @pytest.mark.parametrize(("kind", "path", "schema", "separate"), CALLS)
 def test_like_torch(kind: str, path: str, schema: str, separate: bool) -> None:
     parsed = parse(schema)
-    if not has(torch, kind, path) or parsed.argument("generator") is not None or "empty" in path:
-        pytest.skip("torch has no such name, or its result is not determined")
+    if not has(torch, kind, path) or parsed.argument("generator") is not None or "empty" in path or "eigh" in path:
+        pytest.skip("torch has no such name, or its result is not determined: eigenvectors may have any phase")
     wrong = []
     for given in arguments(schema):
         got, want = (
