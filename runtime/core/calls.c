@@ -26,12 +26,6 @@ static PyObject *nothing(void) { Py_RETURN_NONE; }
 
 static PyObject *finished(ow_tensor *t) { return t ? ow_new_owner(t) : nothing(); }
 
-/* The tensor, or NULL. */
-static ow_tensor *read_tensor(PyObject *object) {
-    ow_tensor *t = ow_plain_tensor(object);
-    return t && !t->keys ? t : NULL;
-}
-
 static int read_number(operands *to, int k, PyObject *object) {
     int dtype = OW_FLOAT64;
     if (PyFloat_CheckExact(object)) to->values[k].d = PyFloat_AsDouble(object);
@@ -44,7 +38,7 @@ static int read_number(operands *to, int k, PyObject *object) {
 }
 
 static int read_operand(const ow_op *op, operands *to, int k, PyObject *object) {
-    if ((to->inputs[k] = read_tensor(object))) return to->tensors = 1;
+    if ((to->inputs[k] = ow_plain_tensor(object))) return to->tensors = 1;
     if (object == Py_None) return op->absent[k] != OW_REQUIRED;
     return read_number(to, k, object);
 }
@@ -64,7 +58,7 @@ static ow_tensor *call(const ow_op *op, PyObject *const *arguments, Py_ssize_t n
     for (int k = 0; k < op->nparams && with_params; k++)
         if (!read_number(&params, k, arguments[n + k])) return NULL;
     if (!all.tensors) return NULL;
-    if (mode == OW_INPLACE && !(out = read_tensor(arguments[0]))) return NULL;
+    if (mode == OW_INPLACE && !(out = ow_plain_tensor(arguments[0]))) return NULL;
     return ow_call(op, all.inputs, with_params ? params.inputs : NULL, out, mode);
 }
 
@@ -82,7 +76,7 @@ PyObject *ow_call_inplace(PyObject *module, PyObject *const *arguments, Py_ssize
 
 PyObject *ow_call_out(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
-    ow_tensor *out = n > 1 ? read_tensor(arguments[1]) : NULL;
+    ow_tensor *out = n > 1 ? ow_plain_tensor(arguments[1]) : NULL;
     if (!out) return nothing();
     return call(operator_of(arguments[0]), arguments + 2, n - 2, out, OW_OUT) ? Py_NewRef(arguments[1]) : nothing();
 }
@@ -96,7 +90,7 @@ typedef struct {
 } along;
 
 static int read_along(along *to, PyObject *const *arguments, Py_ssize_t n) {
-    if (n != 4 || !(to->self = read_tensor(arguments[1])) || !PyBool_Check(arguments[3])) return 0;
+    if (n != 4 || !(to->self = ow_plain_tensor(arguments[1])) || !PyBool_Check(arguments[3])) return 0;
     PyObject *dim = arguments[2];
     to->op = operator_of(arguments[0]);
     to->all = dim == Py_None || (PyTuple_Check(dim) && PyTuple_Size(dim) == 0);
@@ -137,7 +131,7 @@ PyObject *ow_call_lapack(PyObject *module, PyObject *const *arguments, Py_ssize_
     double number = 0;
     int count = 0;
     for (int k = 0; k < op->ninputs; k++)
-        if (k + 1 >= n || !(inputs[k] = read_tensor(arguments[k + 1]))) return nothing();
+        if (k + 1 >= n || !(inputs[k] = ow_plain_tensor(arguments[k + 1]))) return nothing();
     for (Py_ssize_t k = 1 + op->ninputs; k < n; k++) {
         if (PyFloat_CheckExact(arguments[k])) number = PyFloat_AsDouble(arguments[k]);
         else if (count == OW_LAPACK_FLAGS) return nothing();
@@ -151,7 +145,7 @@ PyObject *ow_call_lapack(PyObject *module, PyObject *const *arguments, Py_ssize_
 /* scan(op, tensor, dim) */
 PyObject *ow_call_scan(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
-    ow_tensor *self = n == 3 ? read_tensor(arguments[1]) : NULL;
+    ow_tensor *self = n == 3 ? ow_plain_tensor(arguments[1]) : NULL;
     int64_t dim;
     if (!self || !ow_read_int(arguments[2], &dim)) return nothing();
     return finished(ow_scan(operator_of(arguments[0]), self, dim, -1, NULL, OW_NEW));
@@ -161,7 +155,7 @@ PyObject *ow_call_scan(PyObject *module, PyObject *const *arguments, Py_ssize_t 
 PyObject *ow_call_view(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
     int64_t ints[] = {OW_NONE, OW_NONE, OW_NONE, OW_NONE};
-    ow_tensor *self = n > 1 && n <= 6 ? read_tensor(arguments[1]) : NULL;
+    ow_tensor *self = n > 1 && n <= 6 ? ow_plain_tensor(arguments[1]) : NULL;
     for (Py_ssize_t k = 2; self && k < n; k++)
         if (!ow_read_int(arguments[k], &ints[k - 2])) self = NULL;
     if (!self) return nothing();
@@ -186,7 +180,7 @@ PyObject *ow_call_view_list(PyObject *module, PyObject *const *arguments, Py_ssi
     (void)module;
     static const int64_t ints[] = {OW_NONE, OW_NONE, OW_NONE, OW_NONE};
     ow_ints lists[1] = {{.n = -1}};
-    ow_tensor *self = n == 3 ? read_tensor(arguments[1]) : NULL;
+    ow_tensor *self = n == 3 ? ow_plain_tensor(arguments[1]) : NULL;
     if (!self || (arguments[2] != Py_None && !read_list(arguments[2], lists))) return nothing();
     return finished(ow_view_call(operator_of(arguments[0]), self, ints, lists));
 }

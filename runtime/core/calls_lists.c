@@ -9,12 +9,6 @@ enum {
     MOST_PARTS = 1 << 16
 };
 
-/* The tensor without dispatch keys, or NULL. */
-static ow_tensor *plain(PyObject *object) {
-    ow_tensor *t = ow_plain_tensor(object);
-    return t && !t->keys ? t : NULL;
-}
-
 static PyObject *declined(void) {
     ow_error_take(NULL, 0);
     Py_RETURN_NONE;
@@ -32,7 +26,7 @@ PyObject *ow_call_join(PyObject *module, PyObject *const *arguments, Py_ssize_t 
     if (count < 1 || count > MOST_JOINED) return declined();
     for (Py_ssize_t k = 0; k < count; k++) {
         PyObject *item = is_tuple ? PyTuple_GetItem(arguments[0], k) : PyList_GetItem(arguments[0], k);
-        if (!(tensors[k] = plain(item))) return declined();
+        if (!(tensors[k] = ow_plain_tensor(item))) return declined();
     }
     ow_tensor *result = ow_join(tensors, (int)count, dim, arguments[2] == Py_True);
     return result ? ow_new_owner(result) : declined();
@@ -65,7 +59,7 @@ static PyObject *parts_of(const ow_tensor *t, int64_t dim, int64_t size) {
 }
 
 static int read_extent(PyObject *const *arguments, Py_ssize_t n, ow_tensor **t, int64_t *number, int64_t *dim) {
-    if (n != 3 || !(*t = plain(arguments[0])) || !ow_read_int(arguments[1], number)) return 0;
+    if (n != 3 || !(*t = ow_plain_tensor(arguments[0])) || !ow_read_int(arguments[1], number)) return 0;
     if (!(*t)->ndim || !ow_read_int(arguments[2], dim) || !ow_wrap_dim(dim, (*t)->ndim)) return 0;
     return (*t)->sizes[*dim] > 0;
 }
@@ -92,7 +86,7 @@ PyObject *ow_call_chunk(PyObject *module, PyObject *const *arguments, Py_ssize_t
 PyObject *ow_call_unbind(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
     int64_t dim;
-    ow_tensor *t = n == 2 ? plain(arguments[0]) : NULL;
+    ow_tensor *t = n == 2 ? ow_plain_tensor(arguments[0]) : NULL;
     if (!t || !t->ndim || !ow_read_int(arguments[1], &dim) || !ow_wrap_dim(&dim, t->ndim)) return declined();
     return t->sizes[dim] > MOST_PARTS ? declined() : parts_of(t, dim, 0);
 }
@@ -102,7 +96,7 @@ PyObject *ow_call_unbind(PyObject *module, PyObject *const *arguments, Py_ssize_
 PyObject *ow_call_order(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
     int64_t dim, keep, sizes[OW_MAX_DIMS];
-    ow_tensor *t = n == 4 ? plain(arguments[0]) : NULL;
+    ow_tensor *t = n == 4 ? ow_plain_tensor(arguments[0]) : NULL;
     if (!t || !t->ndim || ow_dtype_kinds[t->dtype] == OW_KIND_COMPLEX || !PyBool_Check(arguments[3])) return declined();
     if (!ow_read_int(arguments[2], &dim) || !ow_wrap_dim(&dim, t->ndim)) return declined();
     int all = arguments[1] == Py_None;

@@ -86,7 +86,8 @@ PyObject *ow_new_owners(ow_tensor *const *tensors, int n) {
 ow_tensor *ow_plain_tensor(PyObject *object) {
     if (Py_TYPE(object) != tensor_class) return NULL;
     PyObject *handle = ((owner *)object)->handle;
-    return handle && PyFloat_CheckExact(handle) ? ow_unpack(PyFloat_AsDouble(handle)) : NULL;
+    ow_tensor *t = handle && PyFloat_CheckExact(handle) ? ow_unpack(PyFloat_AsDouble(handle)) : NULL;
+    return t && !t->keys ? t : NULL;
 }
 
 static PyObject *owner_subscript(PyObject *self, PyObject *index) {

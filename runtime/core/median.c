@@ -119,7 +119,7 @@ static const char *find_element(const elements *e, uint64_t key) {
 PyObject *ow_call_median(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
     ow_tensor *x = n == 3 && arguments[1] == Py_None ? ow_plain_tensor(arguments[0]) : NULL;
-    if (!x || x->keys || !(x->flags & OW_CONTIGUOUS) || !x->numel || ow_dtype_kinds[x->dtype] == OW_KIND_COMPLEX ||
+    if (!x || !(x->flags & OW_CONTIGUOUS) || !x->numel || ow_dtype_kinds[x->dtype] == OW_KIND_COMPLEX ||
         x->dtype == OW_BOOL)
         Py_RETURN_NONE;
     int64_t size = ow_itemsize(x->dtype);

@@ -20,7 +20,7 @@ static inline int ow_read_int(PyObject *object, int64_t *value) {
     return !overflow;
 }
 
-/* The tensor of an object of class Tensor itself; NULL for any other object. */
+/* The tensor of an object of class Tensor itself, without dispatch keys; NULL for any other object. */
 struct ow_tensor *ow_plain_tensor(PyObject *object);
 
 /* A new object of class Tensor that owns the tensor. */
