@@ -35,7 +35,9 @@ _EXCEPTIONS = frozenset(
     name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, BaseException)
 )
 _PYTHON_NAMES = frozenset({"Tensor", "h", "kind", "len", "t", "tuple", "type"}) | _EXCEPTIONS
-_LOOPS = frozenset({"count", "done", "err", "failed", "i", "index", "padded", "params", "ptr", "stride", "to"})
+_LOOPS = frozenset(
+    {"count", "done", "err", "failed", "i", "index", "padded", "params", "ptr", "staged", "stride", "to"}
+)
 _BY_FAMILY: Mapping[Family, frozenset[str]] = {
     Family.ELEMENTWISE: _LOOPS | {"acc", "length"},
     Family.REDUCE: frozenset({"acc", "count"}),

@@ -21,10 +21,6 @@ _CALLS = {
 }
 TARGET = replace(C, calls=_CALLS)
 
-# A kernel that is nothing but one of these calls lets `<function>_block` run over its rows, which may use vector
-# instructions that no compiler makes of a loop.
-BLOCKS = frozenset(("ow_sigmoidf",))
-
 
 def emit_expression(tree: Expr, env: Env, result: DType) -> Emitted:
     return emit_c(tree, env, result, target=TARGET)

@@ -18,7 +18,8 @@ from ..expr.functions import FUNCTIONS
 from ..expr.special import SPECIAL
 from ..model import Elementwise, Expression, Factory, Family, Found, Operator, Reduce, Rows, Scan
 from . import descriptors, halves, rows, views
-from .expressions import BLOCKS, Variable, emit_expression, enum, identity, parameters
+from .blocks import RESULT, BlockCall, block_call
+from .expressions import Variable, emit_expression, enum, identity, parameters
 from .halves import HalfKernel
 from .text import render
 
@@ -51,14 +52,19 @@ class LoopKernel:
     layouts: tuple[tuple[Variable, ...], ...]
     fails: bool
     padded: bool
-    block: str | None
-    """The function of functions.h that computes a whole block, where there is one."""
+    block: BlockCall | None
 
     @property
     def signature(self) -> str:
         """Parameters of the function of one element."""
         variables = [f"{variable.ctype} {variable.name}" for variable in (*self.inputs, *self.params)]
-        return ", ".join([*variables, *(["int *err"] if self.fails else [])]) or "void"
+        staged = [f"float {RESULT}"] if self.block and self.block.rest else []
+        return ", ".join([*variables, *staged, *(["int *err"] if self.fails else [])]) or "void"
+
+    @property
+    def argument_signature(self) -> str:
+        """Parameters of the function of the block's argument."""
+        return ", ".join(f"{variable.ctype} {variable.name}" for variable in (*self.inputs, *self.params))
 
     @property
     def param_signature(self) -> str:
@@ -115,8 +121,10 @@ def emit(operator: Operator) -> str | None:
 
 
 def _add_kernels(context: dict[str, object], kernels: Iterable[object]) -> None:
-    """`special`: does one of them call a function of special.h? Its text is all in its fields."""
+    """`special`: does one of them call a function of special.h? Its text is all in its fields. `blocks`: or one of
+    blocks.h?"""
     every = context["kernels"] = tuple(kernels)
+    context["blocks"] = any(isinstance(kernel, LoopKernel) and kernel.block for kernel in every)
     context["special"] = any(_SPECIAL.intersection(_CALL.findall(repr(kernel))) for kernel in every)
 
 
@@ -163,7 +171,9 @@ def _loop(
     inputs = tuple(Variable(argument.name, env[argument.name].c_type) for argument in operator.inputs)
     params = () if role == "plain" else parameters(operator, dtype)
     name = f"{operator.name}_{dtype.suffix}" + ("_plain" if role == "plain" else "")
-    block = _block(emitted)
+    names = [variable.name for variable in (*inputs, *params)]
+    block = block_call(emitted, names[: len(inputs)], names[len(inputs) :])
+    rest = block.rest if block and block.rest else emitted
     return LoopKernel(
         name=name,
         title=f"{dtype.name}{', default parameters' if role == 'plain' else ''}",
@@ -171,8 +181,8 @@ def _loop(
         enum=enum(dtype),
         result=result.c_type,
         line=expression.line,
-        statements=emitted.statements,
-        value=emitted.value,
+        statements=rest.statements,
+        value=rest.value,
         inputs=inputs,
         params=params,
         layouts=tuple(_layouts(inputs)),
@@ -198,11 +208,6 @@ def is_inexact(emitted: Emitted) -> bool:
     """Does the last bit depend on whether the scalar or the vector form of a function computed it?"""
     text = " ".join((*emitted.statements, emitted.value))
     return any(name in _INEXACT for name in _CALL.findall(text))
-
-
-def _block(emitted: Emitted) -> str | None:
-    call = re.fullmatch(r"(\w+)\(\w+\)", emitted.value)
-    return f"{call[1]}_block" if call and call[1] in BLOCKS and not emitted.statements else None
 
 
 # ---- factories ----------------------------------------------------------------------------------------------

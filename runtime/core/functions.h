@@ -7,10 +7,6 @@
 #include <math.h>
 #include <stdint.h>
 
-#ifdef __AVX512DQ__
-#include <immintrin.h>
-#endif
-
 #include "bits.h"
 
 static inline float ow_multiply_add(float a, float b, float c) {
@@ -114,37 +110,5 @@ static inline float ow_sigmoidf(float x) {
     float e = ow_exp_of_negative(-fabsf(x));
     return (x < 0.0f ? e : x >= 0.0f ? 1.0f : x) / (1.0f + e);
 }
-
-/* The same for a row of n elements, n a multiple of OW_PAD. */
-#ifdef __AVX512DQ__
-/* `scalef` scales by 2^k into the denormal numbers, which no code that a compiler vectorises does in one
- * step. exp(r) is a polynomial of degree 5, fitted to |r| <= ln 2 / 2 in the relative maximum norm. */
-static inline void ow_sigmoidf_block(float *to, const float *from, int64_t n) {
-    const __m512 one = _mm512_set1_ps(1.0f);
-    /* A numerator by the kind of x, four bits for each: NaN itself, one (10) for zero and what is positive, e (0) for what
-     * is negative. */
-    const __m512i numerators = _mm512_set1_epi32((int)0xa0a0aa22);
-    for (int64_t i = 0; i < n; i += 16) {
-        __m512 x = _mm512_loadu_ps(from + i);
-        __m512 y = _mm512_range_ps(x, _mm512_set1_ps(104.0f), 0xe); /* the smaller magnitude, with a minus */
-        __m512 k = _mm512_roundscale_ps(_mm512_mul_ps(y, _mm512_set1_ps(0x1.715476p0f)), _MM_FROUND_TO_NEAREST_INT);
-        __m512 r = _mm512_fmadd_ps(k, _mm512_set1_ps(-0x1.63p-1f), y);
-        r = _mm512_fmadd_ps(k, _mm512_set1_ps(0x1.bd0106p-13f), r);
-        __m512 p = _mm512_set1_ps(0x1.0fa7d8p-7f);
-        p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(0x1.573adp-5f));
-        p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(0x1.555a6ep-3f));
-        p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(0x1.fffdc4p-2f));
-        p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(0x1.fffff6p-1f));
-        p = _mm512_fmadd_ps(p, r, one);
-        __m512 e = _mm512_scalef_ps(p, k);
-        _mm512_storeu_ps(to + i, _mm512_div_ps(_mm512_fixupimm_ps(e, x, numerators, 0), _mm512_add_ps(one, e)));
-    }
-}
-#else
-static inline void ow_sigmoidf_block(float *to, const float *from, int64_t n) {
-#pragma GCC ivdep
-    for (int64_t i = 0; i < n; i++) to[i] = ow_sigmoidf(from[i]);
-}
-#endif
 
 #endif

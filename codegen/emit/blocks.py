@@ -1,0 +1,80 @@
+"""Kernels that call a function of whole rows: which calls, and what they leave for the loop around them.
+
+blocks.h has functions of rows that use vector instructions no compiler makes of a loop. A kernel that is nothing but
+such a call hands its rows over. One that contains the call computes the arguments of a few hundred elements, calls the
+function of rows for them, and computes the rest from its results, which the level-1 cache still holds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from ..expr import Emitted
+
+_BLOCKS = {
+    "expf": "ow_exp_block",
+    "logf": "ow_log_block",
+    "sinf": "ow_sin_block",
+    "cosf": "ow_cos_block",
+    "tanhf": "ow_tanh_block",
+    "erff": "ow_erf_block",
+    "fmodf": "ow_fmod_block",
+    "ow_sigmoidf": "ow_sigmoid_block",
+}
+_CALL = re.compile(rf"\b({'|'.join(_BLOCKS)})\(")
+_NAME = re.compile(r"\b[a-zA-Z_]\w*\b(?!\()")
+RESULT = "staged"
+"""The variable that has the call's result in the rest of the expression."""
+
+
+@dataclass(frozen=True)
+class BlockCall:
+    """The call of a function of rows: of inputs as they are, or of one expression."""
+
+    function: str
+    inputs: tuple[str, ...]
+    expression: str | None
+    rest: Emitted | None
+    """The kernel's expression with the call replaced by RESULT; None when there is nothing else."""
+
+
+def block_call(emitted: Emitted, inputs: Collection[str], params: Collection[str]) -> BlockCall | None:
+    """The only call in the expression that has a function of rows; None when there are several, or it needs what the
+    loop computes before."""
+    texts = (*emitted.statements, emitted.value)
+    calls = {_whole_call(text, found.start()) for text in texts for found in _CALL.finditer(text)}
+    if len(calls) != 1 or emitted.uses_err:
+        return None
+    (call,) = calls
+    name, _, rest = call.partition("(")
+    argument = rest.removesuffix(")")
+    if not set(_NAME.findall(argument)) <= {*inputs, *params}:
+        return None
+    operands = tuple(argument.split(", "))
+    plain = set(operands) <= set(inputs)
+    if not plain and name == "fmodf":
+        return None
+    return BlockCall(
+        function=_BLOCKS[name],
+        inputs=operands if plain else (),
+        expression=None if plain else argument,
+        rest=None
+        if plain and emitted.value == call and not emitted.statements
+        else replace(
+            emitted,
+            statements=tuple(statement.replace(call, RESULT) for statement in emitted.statements),
+            value=emitted.value.replace(call, RESULT),
+        ),
+    )
+
+
+def _whole_call(text: str, start: int) -> str:
+    """The call that begins at `start`, up to the parenthesis that closes it."""
+    depth = 0
+    for place in range(text.index("(", start), len(text)):
+        depth += {"(": 1, ")": -1}.get(text[place], 0)
+        if not depth:
+            return text[start : place + 1]
+    raise ValueError(f"no closing parenthesis: {text[start:]}")

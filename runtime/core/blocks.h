@@ -1,0 +1,59 @@
+/* Functions of rows of float32 numbers: `to` may be one of the inputs, n is a multiple of OW_PAD.
+ *
+ * Kernels that call one of these functions once call its block instead (codegen/emit/blocks.py), which may use vector
+ * instructions that no compiler makes of a loop, or look at several elements at once. */
+#ifndef OPWEAVE_BLOCKS_H
+#define OPWEAVE_BLOCKS_H
+
+#include "kernel.h"
+
+#define OW_STAGE 256 /* elements whose intermediate values stay in the level-1 cache */
+
+/* ---- functions of one number ------------------------------------------------------------------------------ */
+
+/* AVX-512 leaves arguments of sin and cos that are far from zero to libmvec. */
+#if defined(__AVX512DQ__) && defined(OW_HAVE_LIBMVEC)
+#include "avx512.h"
+#define OW_BLOCK(name, function) \
+    static inline void ow_##name##_block(float *to, const float *from, int64_t n) { \
+        for (int64_t i = 0; i < n; i += 16) _mm512_storeu_ps(to + i, ow_##name##_16(_mm512_loadu_ps(from + i))); \
+    }
+#else
+#define OW_BLOCK(name, function) \
+    static inline void ow_##name##_block(float *to, const float *from, int64_t n) { \
+        _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++) to[i] = function(from[i]); \
+    }
+#endif
+OW_BLOCK(exp, expf)
+OW_BLOCK(log, logf)
+OW_BLOCK(sin, sinf)
+OW_BLOCK(cos, cosf)
+OW_BLOCK(tanh, tanhf)
+OW_BLOCK(erf, erff)
+OW_BLOCK(sigmoid, ow_sigmoidf)
+#undef OW_BLOCK
+
+/* ---- remainder -------------------------------------------------------------------------------------------- */
+
+/* fmodf is exact, and so is this where the quotient is below 2^28: as it is 2^-24 or more away from the integers that it does
+ * not equal, rounding it to double precision reaches none of them, and neither the product nor the difference is rounded.
+ * Longer quotients, and what is not finite, are left to the library. */
+static inline void ow_fmod_block(float *to, const float *from_x, const float *from_y, int64_t n) {
+    float rests[OW_PAD];
+    for (int64_t done = 0; done < n; done += OW_PAD) {
+        const float *xs = from_x + done, *ys = from_y + done;
+        int32_t bits = 0; /* of all quotients */
+        for (int i = 0; i < OW_PAD; i++) {
+            double x = fabsf(xs[i]), y = fabsf(ys[i]), quotient = x / y;
+            int32_t whole = (int32_t)(quotient < 0x1p28 ? quotient : 0x1p28);
+            double product = y < INFINITY ? whole * y : 0;
+            rests[i] = copysignf((float)(x - product), xs[i]);
+            bits |= whole;
+        }
+        if (bits >> 28)
+            for (int i = 0; i < OW_PAD; i++) rests[i] = fmodf(xs[i], ys[i]);
+        memcpy(to + done, rests, sizeof rests);
+    }
+}
+
+#endif

@@ -1,0 +1,95 @@
+"""The header runtime/core/avx512_tables.h: tables of the functions in avx512.h, by mpmath to 40 digits.
+
+`python tools/fit_avx512.py > runtime/core/avx512_tables.h` writes it. A table has a row of 32 numbers for each
+coefficient, one number for each interval, so that one permutation of two registers looks a coefficient up for 16
+elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import mpmath as mp
+import numpy as np
+
+mp.mp.dps = 40
+INTERVALS = 32
+Function = Callable[[mp.mpf], mp.mpf]
+
+
+def rounded(value: mp.mpf) -> float:
+    return float(np.float32(float(value)))
+
+
+def spelled(value: mp.mpf) -> str:
+    """C's spelling; terms too small to count are zero, because denormal numbers are slow."""
+    number = rounded(value)
+    if abs(number) < 2.0**-60:
+        return "0"
+    digits, exponent = number.hex().split("p")
+    return f"{digits.rstrip('0').rstrip('.')}p{int(exponent)}f"
+
+
+def interpolated(function: Function, low: mp.mpf, high: mp.mpf, count: int) -> list[mp.mpf]:
+    """Coefficients, lowest first, of the polynomial that agrees with the function at `count` Chebyshev nodes."""
+    angles = [(k + mp.mpf(1) / 2) * mp.pi / count for k in range(count)]
+    nodes = [(low + high) / 2 + (high - low) / 2 * mp.cos(angle) for angle in angles]
+    powers = mp.matrix([[node**power for power in range(count)] for node in nodes])
+    return list(mp.lu_solve(powers, mp.matrix([function(node) for node in nodes])))
+
+
+def quotient(function: Function, center: mp.mpf) -> Function:
+    """(f(center + t) - f(center)) / t as a function of t."""
+    value, slope = function(center), mp.diff(function, center)
+    return lambda t: (function(center + t) - value) / t if abs(t) > mp.mpf(10) ** -15 else slope
+
+
+def centered(function: Function, width: float, degree: int) -> list[list[mp.mpf]]:
+    """Rows of coefficients in the distance from k * width, for k = 0 to 31; there the polynomial is exact."""
+    rows: list[list[mp.mpf]] = [[] for _ in range(degree + 1)]
+    half = mp.mpf(width) / 2
+    for k in range(INTERVALS):
+        center = k * mp.mpf(width)
+        found = interpolated(quotient(function, center), -half, half, degree)
+        for row, coefficient in zip(rows, [function(center), *found], strict=True):
+            row.append(coefficient)
+    return rows
+
+
+def reciprocals() -> list[mp.mpf]:
+    """Of numbers of [0.75, 1.5) whose significand begins with the bits of the index; exactly 1 on either side of 1."""
+    found = []
+    for k in range(INTERVALS):
+        middle = (1 + (k + mp.mpf(1) / 2) / INTERVALS) / (2 if k >= INTERVALS // 2 else 1)
+        found.append(mp.mpf(rounded(1 / middle)) if 0 < k < INTERVALS - 1 else mp.mpf(1))
+    return found
+
+
+def show(name: str, rows: Iterable[Iterable[mp.mpf]], comment: str) -> None:
+    lines = []
+    for row in rows:
+        numbers = [spelled(value) for value in row]
+        groups = [", ".join(numbers[k : k + 6]) for k in range(0, INTERVALS, 6)]
+        lines.append("    {" + ",\n     ".join(groups) + "},")
+    print(f"/* {comment} */")
+    print(f"static const float {name}[{len(lines)}][{INTERVALS}] = {{\n" + "\n".join(lines) + "\n};\n")
+
+
+def main() -> None:
+    print("/* Tables of avx512.h. tools/fit_avx512.py computed them. */")
+    print("#ifndef OPWEAVE_AVX512_TABLES_H\n#define OPWEAVE_AVX512_TABLES_H\n")
+    powers = [mp.mpf(2) ** (mp.mpf(k) / INTERVALS) for k in range(INTERVALS)]
+    show("ow_exp2_table", [powers], "2^(k / 32)")
+    inverse = reciprocals()
+    show(
+        "ow_log_table",
+        [inverse, [-mp.log(each) for each in inverse]],
+        "1 / m for numbers m of [0.75, 1.5) by the five bits after their first, and log(m)",
+    )
+    show("ow_erf_table", centered(mp.erf, 17 / 128, 5), "erf(17 / 128 * k + t), coefficients of powers of t")
+    show("ow_tanh_table", centered(mp.tanh, 75 / 256, 6), "tanh(75 / 256 * k + t), coefficients of powers of t")
+    print("#endif")
+
+
+if __name__ == "__main__":
+    main()
