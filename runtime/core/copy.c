@@ -16,33 +16,65 @@ static int cast_as_loop(char *const *ptr, const int64_t *stride, int64_t n, cons
 
 #define TILE 16
 
+/* A square of as many elements each way as a vector of 16 bytes has: every step interleaves the first half of the vectors
+ * with the second, and after as many steps as doublings lead to their number rows have become columns. */
+#define LOW_8 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
+#define HIGH_8 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
+#define LOW_16 0, 8, 1, 9, 2, 10, 3, 11
+#define HIGH_16 4, 12, 5, 13, 6, 14, 7, 15
+#define LOW_32 0, 4, 1, 5
+#define HIGH_32 2, 6, 3, 7
+#define LOW_64 0, 2
+#define HIGH_64 1, 3
+#define UNROLLED _Pragma("GCC unroll 16")
+#define SQUARE(bits) \
+    typedef uint##bits##_t vector_##bits __attribute__((vector_size(16))); \
+    enum { SIDE_##bits = 128 / bits }; \
+    static inline void square_##bits(char *to, int64_t to_row, const char *from, int64_t from_column) { \
+        vector_##bits lines[SIDE_##bits], mixed[SIDE_##bits]; \
+        UNROLLED for (int k = 0; k < SIDE_##bits; k++) memcpy(&lines[k], from + k * from_column, 16); \
+        UNROLLED for (int step = 1; step < SIDE_##bits; step *= 2) { \
+            UNROLLED for (int k = 0; k < SIDE_##bits / 2; k++) { \
+                vector_##bits first = lines[k], second = lines[k + SIDE_##bits / 2]; \
+                mixed[2 * k] = __builtin_shufflevector(first, second, LOW_##bits); \
+                mixed[2 * k + 1] = __builtin_shufflevector(first, second, HIGH_##bits); \
+            } \
+            UNROLLED for (int k = 0; k < SIDE_##bits; k++) lines[k] = mixed[k]; \
+        } \
+        UNROLLED for (int k = 0; k < SIDE_##bits; k++) memcpy(to + k * to_row, &lines[k], 16); \
+    }
+SQUARE(8)
+SQUARE(16)
+SQUARE(32)
+SQUARE(64)
+typedef struct {
+    uint64_t low, high;
+} uint128_t;
+enum { SIDE_128 = 1 };
+static inline void square_128(char *to, int64_t to_row, const char *from, int64_t from_column) {
+    (void)to_row, (void)from_column;
+    memcpy(to, from, 16);
+}
+
 /* Copies a rows × columns block: destination contiguous along columns, source contiguous along rows. */
 #define TRANSPOSE(bits) \
     static void transpose_##bits(char *to, int64_t to_row, const char *from, int64_t from_column, int64_t rows, \
                                  int64_t columns) { \
-        uint##bits##_t tile[TILE][TILE]; \
-        if (rows == TILE && columns == TILE) { /* of known size, which compilers unroll */ \
-            for (int c = 0; c < TILE; c++) memcpy(tile[c], from + c * from_column, sizeof tile[c]); \
-            for (int r = 0; r < TILE; r++) { \
-                uint##bits##_t row[TILE]; \
-                for (int c = 0; c < TILE; c++) row[c] = tile[c][r]; \
-                memcpy(to + r * to_row, row, sizeof row); \
-            } \
+        if (rows == TILE && columns == TILE) { \
+            for (int r = 0; r < TILE; r += SIDE_##bits) \
+                for (int c = 0; c < TILE; c += SIDE_##bits) \
+                    square_##bits(to + r * to_row + c * (bits / 8), to_row, from + c * from_column + r * (bits / 8), \
+                                  from_column); \
             return; \
         } \
-        for (int64_t c = 0; c < columns; c++) \
-            for (int64_t r = 0; r < rows; r++) \
-                tile[c][r] = ((const uint##bits##_t *)(from + c * from_column))[r]; \
         for (int64_t r = 0; r < rows; r++) \
-            for (int64_t c = 0; c < columns; c++) ((uint##bits##_t *)(to + r * to_row))[c] = tile[c][r]; \
+            for (int64_t c = 0; c < columns; c++) \
+                ((uint##bits##_t *)(to + r * to_row))[c] = ((const uint##bits##_t *)(from + c * from_column))[r]; \
     }
 TRANSPOSE(8)
 TRANSPOSE(16)
 TRANSPOSE(32)
 TRANSPOSE(64)
-typedef struct {
-    uint64_t low, high;
-} uint128_t;
 TRANSPOSE(128)
 
 void ow_transpose(char *to, int64_t to_row, const char *from, int64_t from_column, int64_t rows, int64_t columns,
