@@ -44,13 +44,14 @@ static inline double ow_erfcx(double x) {
 OW_FLOAT_FORM1(ow_erfcx)
 
 /* y with erf(y) = a and erfc(y) = c, for a = 1 - c in [0, 1): Winitzki's approximation ("A handy approximation for the
- * error function and its inverse", 2008), then two of Halley's steps: on erf(y) - a near zero, where it is exact, else on
- * log(erfc(y)) - log(c), which is nearly a parabola however small c is. A vector computes both. */
-static inline double ow_inverse_erf(double a, double c) {
+ * error function and its inverse", 2008), then Halley's steps, two for double precision and one for single: on erf(y) - a
+ * near zero, where it is exact, else on log(erfc(y)) - log(c), which is nearly a parabola however small c is. A vector
+ * computes both. */
+static inline __attribute__((always_inline)) double ow_inverse_erf(double a, double c, int steps) {
     double l = log(c * (1 + a)), t = 2 / (OW_PI * 0.147) + 0.5 * l, log_c = log(c);
     double y = a < 0.01 ? 0.88622692545275801 * a : sqrt(sqrt(t * t - l / 0.147) - t);
 #pragma GCC unroll 2
-    for (int step = 0; step < 2; step++) {
+    for (int step = 0; step < steps; step++) {
         double square = y * y, u = (erf(y) - a) * 0.88622692545275801 * exp(square < 1 ? square : 1);
         double near = u / (1 + y * u);
         double scaled = 0.88622692545275801 * ow_erfcx(y), f = log(ow_erfcx(y)) - square - log_c;
@@ -60,19 +61,21 @@ static inline double ow_inverse_erf(double a, double c) {
     return c > 0 ? y : c == 0 ? INFINITY : NAN;
 }
 
-static inline double ow_erfinv(double x) {
+static inline __attribute__((always_inline)) double ow_erfinv_by(double x, int steps) {
     double a = fabs(x);
-    return copysign(ow_inverse_erf(a, 1 - a), x);
+    return copysign(ow_inverse_erf(a, 1 - a, steps), x);
 }
-OW_FLOAT_FORM1(ow_erfinv)
+static inline double ow_erfinv(double x) { return ow_erfinv_by(x, 2); }
+static inline float ow_erfinvf(float x) { return (float)ow_erfinv_by(x, 1); }
 
 /* The quantile of the standard normal distribution. */
-static inline double ow_ndtri(double p) {
+static inline __attribute__((always_inline)) double ow_ndtri_by(double p, int steps) {
     double c = p < 0.5 ? 2 * p : 2 * (1 - p);
-    double y = 1.41421356237309505 * ow_inverse_erf(1 - c, c);
+    double y = 1.41421356237309505 * ow_inverse_erf(1 - c, c, steps);
     return p < 0.5 ? -y : p >= 0.5 ? y : NAN;
 }
-OW_FLOAT_FORM1(ow_ndtri)
+static inline double ow_ndtri(double p) { return ow_ndtri_by(p, 2); }
+static inline float ow_ndtrif(float p) { return (float)ow_ndtri_by(p, 1); }
 
 /* ---- gamma function and its relatives ---------------------------------------------------------------------- */
 
