@@ -49,6 +49,31 @@ def read(entry: Entry, body: Body | None) -> Mapping[str, Derivative]:
     return MappingProxyType(found)
 
 
+def read_complex(entry: Entry) -> Mapping[str, Derivative]:
+    """The formulas for complex numbers, which are Python in every family."""
+    node = entry.mapping(entry.node, "complex_derivatives", "argument to formula")
+    found: dict[str, Derivative] = {}
+    if node is not None:
+        differentiable = tuple(argument.name for argument in entry.tensors)
+        entry.known_keys(node, differentiable, "argument")
+        for name in differentiable:
+            scalar = entry.text(node, name)
+            if scalar is not None:
+                python_names(entry, scalar, "eval", _known(entry))
+                found[name] = Derivative(scalar.value.strip(), scalar)
+    return MappingProxyType(found)
+
+
+def _known(entry: Entry) -> tuple[str, ...]:
+    """Names that a formula may use: of several results with names there is one `grad` and one `result` of each."""
+    returns = entry.schema.returns
+    several = [result.name or str(place) for place, result in enumerate(returns)] if len(returns) > 1 else []
+    names = [f"{kind}_{name}" for kind in ("grad", "result") for name in several] or ["grad", "result"]
+    if len(returns) == 1 and returns[0].is_tensor_list:
+        names.append("grads")
+    return (*names, *(argument.name for argument in entry.schema.arguments))
+
+
 def _formula(entry: Entry, body: Body | None, name: str, scalar: Scalar) -> Derivative:
     """That of an elementwise body is in its language; others are Python."""
     text = scalar.value.strip()
@@ -59,7 +84,7 @@ def _formula(entry: Entry, body: Body | None, name: str, scalar: Scalar) -> Deri
             entry.report(scalar.span, _NOT_AUTOMATIC, "declare a formula, or 'none'")
             return Derivative("none", scalar)
         return Derivative(text, scalar, _automatic(entry, body, name))
-    known = ("grad", "result", *(argument.name for argument in entry.schema.arguments))
+    known = _known(entry)
     if entry.family is Family.ELEMENTWISE:
         return Derivative(text, scalar, entry.located(scalar, lambda formula: parse(formula, known)))
     python_names(entry, scalar, "eval", known)

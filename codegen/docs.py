@@ -45,7 +45,7 @@ _MEANINGS = {
     "pin_memory": "has no effect on CPU tensors",
     "memory_format": "contiguous or preserved",
     "size": "sizes of the result, one tuple or separate integers",
-    "requires_grad": "must be False",
+    "requires_grad": "is a gradient of the result asked for?",
     "generator": "whose stream is drawn from; the default generator's unless given",
 }
 

@@ -24,8 +24,8 @@ from .source import Node, Scalar
 
 BODY_KEYS = tuple(family.value for family in Family)
 KEYS = (
-    "func", "doc", *BODY_KEYS, "accepts", "accumulate", "absent", "aliases", "alone", "choices", "complex_refusal",
-    "core", "cost", "derivatives", "dtypes", "fixed", "magnitude", "natural", "numbers", "operator", "promotion",
+    "func", "doc", *BODY_KEYS, "accepts", "accumulate", "absent", "aliases", "alone", "choices", "complex_derivatives",
+    "complex_refusal", "core", "cost", "derivatives", "dtypes", "fixed", "magnitude", "natural", "numbers", "operator", "promotion",
     "python_module", "reference", "refusal", "shortcuts", "signature", "tags", "unused", "variants", "wrap",
 )  # fmt: skip
 # Keys that only mean something for some bodies.
@@ -34,6 +34,7 @@ ONLY_FOR: Mapping[str, tuple[Family, ...]] = {
     "alone": (Family.ELEMENTWISE,),
     "accepts": (Family.COMPOSITE,),
     "choices": (Family.ELEMENTWISE,),
+    "complex_derivatives": (Family.ELEMENTWISE,),
     "core": (Family.COMPOSITE,),
     "magnitude": (Family.ELEMENTWISE,),
     "accumulate": (Family.INDEXING,),
@@ -118,6 +119,7 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
         complex_refusal=None if complex_refusal is None else complex_refusal.value.strip(),
         reference=None if reference is None else reference.value.strip(),
         derivatives=formulas,
+        complex_derivatives=derivatives.read_complex(entry),
         magnitude=None if magnitude is None else magnitude.value.strip(),
         cost=cost,
         unused=frozenset(word.value for word in fields.words("unused")),

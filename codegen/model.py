@@ -294,6 +294,8 @@ class Operator(Declaration):
     magnitude: str | None
     """Size of the largest intermediate value where it exceeds the result, as a NumPy expression."""
     derivatives: Mapping[str, Derivative]
+    complex_derivatives: Mapping[str, Derivative]
+    """Formulas in Python, by torch's convention, of what has no complex derivative."""
     cost: float
     unused: frozenset[str]
     """Arguments that the body ignores."""

@@ -54,8 +54,15 @@ from .types import (
 newaxis = None
 
 # Loaded when first asked for: submodules, and names by the module that has them.
-_LAZY_MODULES = ("cpu", "fft", "linalg", "nn", "random", "return_types", "signal", "special", "utils")
+_LAZY_MODULES = ("autograd", "cpu", "fft", "linalg", "nn", "random", "return_types", "signal", "special", "utils")
 _LAZY_NAMES = {
+    "enable_grad": "autograd.modes",
+    "inference_mode": "autograd.modes",
+    "is_anomaly_enabled": "autograd.anomaly",
+    "is_grad_enabled": "autograd.modes",
+    "is_inference_mode_enabled": "autograd.modes",
+    "no_grad": "autograd.modes",
+    "set_grad_enabled": "autograd.modes",
     "TypedStorage": "storage",
     "UntypedStorage": "storage",
     "is_storage": "storage",

@@ -43,15 +43,14 @@ def empty_strided(
     pin_memory: bool = False,
 ) -> Tensor:
     """A tensor with this shape and these strides whose elements are not initialised."""
-    check_placement(
-        "empty_strided", layout=layout, device=device, requires_grad=requires_grad, pin_memory=pin_memory
-    )
+    check_placement("empty_strided", layout=layout, device=device, pin_memory=pin_memory)
     sizes, strides = integers("empty_strided", "size", (size,)), integers("empty_strided", "stride", (stride,), 2)
     if len(sizes) != len(strides):
         raise RuntimeError(
             f"dimensionality of sizes ({len(sizes)}) must match dimensionality of strides ({len(strides)})"
         )
-    return wrap(lib.empty_strided(sizes, strides, len(sizes), dtype_or_default(dtype, "empty_strided").code))
+    made = wrap(lib.empty_strided(sizes, strides, len(sizes), dtype_or_default(dtype, "empty_strided").code))
+    return made.requires_grad_(requires_grad)
 
 
 def empty_permuted(
@@ -65,9 +64,7 @@ def empty_permuted(
     pin_memory: bool = False,
 ) -> Tensor:
     """A tensor of this shape whose dimensions lie in memory in the order `physical_layout`, the slowest one first."""
-    check_placement(
-        "empty_permuted", layout=layout, device=device, requires_grad=requires_grad, pin_memory=pin_memory
-    )
+    check_placement("empty_permuted", layout=layout, device=device, pin_memory=pin_memory)
     sizes = integers("empty_permuted", "size", (size,))
     order = integers("empty_permuted", "physical_layout", (physical_layout,), 2)
     if len(order) != len(sizes):
@@ -84,7 +81,8 @@ def empty_permuted(
                 f"{order.index(dim)}).  NB: negative dims not currently supported; file an issue if you want it."
             )
     strides = packed_strides(sizes, order)
-    return wrap(lib.empty_strided(sizes, strides, len(sizes), dtype_or_default(dtype, "empty_permuted").code))
+    made = wrap(lib.empty_strided(sizes, strides, len(sizes), dtype_or_default(dtype, "empty_permuted").code))
+    return made.requires_grad_(requires_grad)
 
 
 def check_counts(message: str, **counts: int) -> None:

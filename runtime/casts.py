@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 from . import handles
 from ._C import lib
 from .dtypes import BY_CODE, EXPORTS, dtype
-from .handles import wrap
+from .handles import copied
 from .types import check_device, device, memory_format, memory_order, preserve_format
 
 _BOOL = EXPORTS["bool"]
@@ -31,7 +31,7 @@ def _cast_method(name: str, target: dtype) -> Any:
             return self
         order = memory_order(name, memory_format)
         warn_of_cut(lib.dtype(self._h), target.code)
-        return wrap(lib.clone_(self._h, target.code, order), self)
+        return copied(self, target.code, order, "ToCopyBackward0")
 
     cast.__name__ = name
     cast.__qualname__ = f"Tensor.{name}"
@@ -99,7 +99,7 @@ class DtypeMethods(CastMethods):
         if not copy and code == lib.dtype(self._h) and (order < 2 or _has_order(self, kwargs["memory_format"])):
             return self
         warn_of_cut(lib.dtype(self._h), code)
-        return wrap(lib.clone_(self._h, code, order), self)
+        return copied(self, code, order, "ToCopyBackward0")
 
     @overload
     def type(self, dtype: None = None, non_blocking: bool = False) -> str: ...

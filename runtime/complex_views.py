@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._C import lib
 from .errors import raise_pending
-from .handles import shape_of, strides_of, wrap
+from .handles import as_view, shape_of, strides_of, wrap
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -50,4 +50,4 @@ def _view(input: Any, sizes: tuple[int, ...], strides: tuple[int, ...], offset: 
     handle = lib.as_strided(input._h, sizes, strides, len(sizes), offset, of.code)
     if not handle:
         raise_pending()
-    return wrap(handle, input)
+    return as_view(wrap(handle, input), input)

@@ -10,17 +10,22 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from . import handles
+from . import handles, histories
 from ._C import ffi, lib
 from .argument_types import check
 from .arguments import dtype_code, type_name
 from .dispatch import Op
 from .dtypes import BY_CODE
 from .errors import raise_pending
+from .histories import records
 
 
 def composite(op: Op, body: Callable[..., Any], arguments: tuple[Any, ...], dtype: Any, out: Any) -> Any:
     """An operator written in Python: checks what the body takes for granted, stores the result in `out`."""
+    if records(*arguments, out):
+        if out is not None or histories.recording.derivative(op) is not None:
+            run: Callable[[], Any] = lambda: composite(op, body, arguments, dtype, None)  # noqa: E731
+            return histories.recording.call(op, arguments, run, out)
     checked = check(op, arguments)
     if dtype is not None:
         code = dtype_code(op, dtype)

@@ -41,8 +41,8 @@ def tensor(
     pin_memory: bool = False,
 ) -> TensorType:
     """A new tensor with the values of `data`: a number, nested sequences of numbers, an array or a tensor."""
-    if device is not None or pin_memory or requires_grad:
-        check_placement("tensor", device=device, pin_memory=pin_memory, requires_grad=requires_grad)
+    if device is not None or pin_memory:
+        check_placement("tensor", device=device, pin_memory=pin_memory)
     wanted = None if dtype is None else _resolve(dtype, "tensor")
     if isinstance(data, handles.Tensor):
         warnings.warn(
@@ -51,7 +51,9 @@ def tensor(
             UserWarning,
             stacklevel=2,
         )
-    return _new(data, wanted)
+        data = data.detach()
+    made = _new(data, wanted)
+    return made.requires_grad_() if requires_grad else made
 
 
 def as_tensor(data: Any, *, dtype: dtype | None = None, device: device | str | None = None) -> TensorType:
@@ -78,7 +80,12 @@ def asarray(
 
     Raises ValueError when `copy` is False and the memory cannot be shared.
     """
-    check_placement("asarray", device=device, requires_grad=requires_grad)
+    check_placement("asarray", device=device)
+    made = _as_array(obj, dtype, copy)
+    return made.detach().requires_grad_() if requires_grad else made
+
+
+def _as_array(obj: Any, dtype: dtype | None, copy: bool | None) -> TensorType:
     wanted = None if dtype is None else _resolve(dtype, "asarray")
     source: TensorType | None = None
     if isinstance(obj, handles.Tensor):

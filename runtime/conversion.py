@@ -84,8 +84,9 @@ class ConversionMethods:
         from .construct import tensor
 
         if isinstance(data, handles.Tensor):
-            source: Any = data.to(dtype, copy=True) if dtype is not None else data.clone()
-            return source
+            source: Any = data.detach()
+            copied = source.to(dtype, copy=True) if dtype is not None else source.clone()
+            return copied.requires_grad_(requires_grad)
         wanted = self.dtype if dtype is None else dtype
         return tensor(data, dtype=wanted, device=device, requires_grad=requires_grad)
 
@@ -93,10 +94,16 @@ class ConversionMethods:
 
     def numpy(self: Any, *, force: bool = False) -> NDArray[Any]:
         """A NumPy array over the same memory."""
+        if self._requires_grad:
+            if not force:
+                raise RuntimeError(
+                    "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+                )
+            return to_array(self.detach())
         return to_array(self)
 
     def __array__(self: Any, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        array = to_array(self)
+        array = self.numpy()
         if dtype is not None and array.dtype != dtype:
             if copy is False:
                 raise ValueError(f"a copy is needed to convert {array.dtype} to {dtype}")

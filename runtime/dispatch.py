@@ -11,7 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import arguments as _arguments
+from . import histories
 from ._C import lib
+from ._handle import call as _quick_call
 from .arguments import MISSING as MISSING
 from .arguments import Arguments, dtype_code, integer, integers, is_operand, type_name
 from .arguments import separate as separate
@@ -19,7 +21,8 @@ from .dtypes import BY_CODE
 from .dtypes import dtype as dtype_class
 from .errors import raise_pending, take_pending
 from .handles import NONE as NONE
-from .handles import OVERFLOW
+from .handles import OVERFLOW, as_view
+from .histories import records
 from .return_types import named_results
 from .types import check_placement, memory_order
 
@@ -34,8 +37,8 @@ class Op:
     """An operator as the runtime sees it: what the core calls it and what its arguments are named."""
 
     __slots__ = (
-        *("arguments", "exact_out", "function", "index", "inputs", "name", "one_dim"),
-        *("complex_refusal", "optional", "params", "refusal", "refused", "results"),
+        *("arguments", "derivative", "exact_out", "function", "index", "inputs", "name", "one_dim"),
+        *("complex_refusal", "optional", "package", "params", "refusal", "refused", "results"),
     )
 
     def __init__(
@@ -52,6 +55,7 @@ class Op:
         complex_refusal: str | None = None,
         arguments: tuple[tuple[str, int, str | None], ...] = (),
         exact_out: bool = False,
+        package: str = "opweave",
     ) -> None:
         self.index = index
         self.name = name
@@ -74,6 +78,10 @@ class Op:
         self.exact_out = exact_out
         """Must `out` have the dtype of the result?"""
         self.function: Callable[..., Any] | None = None
+        self.package = package
+        """The one whose generated modules it is in."""
+        self.derivative: Any = ...
+        """The class of its nodes in a graph, or None; found when it is first asked for."""
 
     def __repr__(self) -> str:
         return f"<operator {self.name}>"
@@ -125,12 +133,23 @@ overloads: dict[str, Callable[..., Any]] = {}
 
 def elementwise(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...] = (), out: Any = None) -> Any:
     """A new result, or `out`. Also serves extern operators, which have the same calling convention."""
+    if records(inputs, out):
+        return histories.recording.call(op, (*inputs, *params), lambda: _quick_elementwise(op, inputs, params), out)
     return _elementwise(op, inputs, params, out, NEW if out is None else OUT)
 
 
 def elementwise_(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...] = ()) -> Any:
     """In place: the first input is overwritten and returned."""
-    return _elementwise(op, inputs, params, inputs[0], INPLACE)
+    target = inputs[0]
+    if records(inputs):
+        run: Callable[[], Any] = lambda: _elementwise(op, inputs, params, target, INPLACE)  # noqa: E731
+        return histories.recording.call_inplace(op, target, (*inputs, *params), run)
+    return _elementwise(op, inputs, params, target, INPLACE)
+
+
+def _quick_elementwise(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...]) -> Any:
+    result = _quick_call(op.index, *inputs, *params)
+    return _elementwise(op, inputs, params, None, NEW) if result is None else result
 
 
 def _elementwise(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], out: Any, mode: int) -> Any:
@@ -171,14 +190,14 @@ def binary(op: Op, left: Any, right: Any) -> Any:
     """A Python operator: like elementwise, but foreign operands get their turn to implement it."""
     if not is_operand(left) or not is_operand(right):
         return NotImplemented
-    return _elementwise(op, (left, right), (), None, NEW)
+    return elementwise(op, (left, right))
 
 
 def binary_(op: Op, left: Any, right: Any) -> Any:
     """An augmented assignment."""
     if not is_operand(right):
         return NotImplemented
-    return _elementwise(op, (left, right), (), left, INPLACE)
+    return elementwise_(op, (left, right))
 
 
 def receiver(op: Op, value: Any, arguments: Arguments) -> float:
@@ -189,6 +208,8 @@ def receiver(op: Op, value: Any, arguments: Arguments) -> float:
 
 def reduce(op: Op, input: Any, dim: Any = None, keepdim: Any = False, dtype: Any = None, out: Any = None) -> Any:
     """`dim`: None or empty for every dimension, an int, or several."""
+    if records(input, out):
+        return histories.recording.call(op, (input, dim, keepdim), lambda: reduce(op, input, dim, keepdim, dtype), out)
     arguments = Arguments()
     handle = receiver(op, input, arguments)
     dims = dimensions(op, dim, keepdim)
@@ -228,6 +249,11 @@ def numpy_names(op: Op, dim: Any, keepdim: Any, axis: Any, keepdims: Any) -> tup
 
 def scan(op: Op, input: Any, dim: Any, dtype: Any = None, out: Any = None, mode: int = NEW) -> Any:
     """A running combination along `dim`."""
+    if records(input, out):
+        if mode == INPLACE:
+            run: Callable[[], Any] = lambda: scan(op, input, dim, dtype, input, INPLACE)  # noqa: E731
+            return histories.recording.call_inplace(op, input, (input, dim), run)
+        return histories.recording.call(op, (input, dim), lambda: scan(op, input, dim, dtype), out)
     arguments = Arguments()
     handle = receiver(op, input, arguments)
     target = arguments.out(op, out)
@@ -250,6 +276,9 @@ def view(
     op: Op, input: Any, ints: tuple[tuple[str, Any], ...] = (), lists: tuple[tuple[str, Any, bool], ...] = ()
 ) -> Any:
     """`ints` and `lists` are the arguments by name, in schema order, and whether a list may be None."""
+    if records(input):
+        values = [value for _, value in ints], [value for _, value, _ in lists]
+        return histories.recording.call(op, (input, *values[0], *values[1]), lambda: view(op, input, ints, lists))
     arguments = Arguments()
     handle = receiver(op, input, arguments)
     if op.name in overloads:
@@ -271,7 +300,7 @@ def view(
         )
     except OverflowError:
         raise ValueError(OVERFLOW) from None
-    return arguments.result(result) if result else decline(op, (handle,), input, ints, lists)
+    return as_view(arguments.result(result), input) if result else decline(op, (handle,), input, ints, lists)
 
 
 def factory(

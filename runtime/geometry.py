@@ -12,7 +12,7 @@ from ._C import lib
 from .dispatch import overloads
 from .dtypes import dtype
 from .errors import raise_pending
-from .handles import integer, shape_of, strides_of, wrap
+from .handles import as_view, copied, integer, shape_of, strides_of, wrap
 from .types import Size, contiguous_format, memory_format, memory_order, preserve_format
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class GeometryMethods:
             return self
         if order >= _CHANNELS_LAST and self.is_contiguous(memory_format=memory_format):
             return self
-        return wrap(lib.clone_(self._h, -1, order), self)
+        return copied(self, -1, order)
 
     def dim_order(self: Any) -> tuple[int, ...]:
         """The dimensions in the order in which they lie in memory, the slowest one first."""
@@ -84,7 +84,7 @@ class GeometryMethods:
 
     def clone(self: Any, *, memory_format: memory_format = preserve_format) -> TensorType:
         """A copy with memory of its own."""
-        return wrap(lib.clone_(self._h, -1, memory_order("clone", memory_format)), self)
+        return copied(self, -1, memory_order("clone", memory_format))
 
     @property
     def T(self: Any) -> TensorType:  # noqa: N802 (PyTorch's name)
@@ -150,7 +150,7 @@ def _view_as_dtype(input: Any, size: Any) -> Any:
     sizes, strides, offset = list(input.shape), list(input.stride()), input.storage_offset()
     if size.itemsize != input.itemsize:
         sizes, strides, offset = _resized_elements(input, size, sizes, strides, offset)
-    return wrap(lib.as_strided(input._h, sizes, strides, len(sizes), offset, size.code), input)
+    return as_view(wrap(lib.as_strided(input._h, sizes, strides, len(sizes), offset, size.code), input), input)
 
 
 def _resized_elements(

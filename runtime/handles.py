@@ -10,10 +10,12 @@ import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from . import histories
 from ._C import ffi, lib
 from ._handle import shape_of as shape_of
 from ._handle import strides_of as strides_of
 from .errors import raise_pending
+from .histories import records
 
 if TYPE_CHECKING:
     from .tensor import Tensor as TensorType
@@ -50,9 +52,32 @@ def wrap(handle: float, like: Any = None) -> TensorType:
     return tensor
 
 
+def copied(tensor: Any, code: int, order: int, name: str = "CloneBackward0") -> Any:
+    """A copy with memory of its own, of another dtype (-1: its own) and order of memory (ow_order)."""
+    if records(tensor):
+        return histories.recording.by_formula(name, (tensor,), lambda: copied(tensor, code, order), lambda grad: (grad,))
+    return wrap(lib.clone_(tensor._h, code, order), tensor)
+
+
+def same_view(handle: float) -> float:
+    """A new handle for the same elements."""
+    sizes = shape_of(handle)
+    return lib.as_strided(handle, sizes, strides_of(handle), len(sizes), lib.storage_offset(handle), -1)
+
+
+def as_view(view: Any, of: Any) -> Any:
+    """Says of which tensor another one is a view."""
+    view._base = of if of._base is None else of._base
+    return view
+
+
 def exchange(tensor: Any, other: Any) -> Any:
     """Gives two tensors each other's handle, so that each handle is freed by the object that has it in the end."""
+    keys, others = lib.keys(tensor._h), lib.keys(other._h)
     tensor._h, other._h = other._h, tensor._h
+    # Whether a gradient is asked for is the tensor's affair, and not that of its memory.
+    lib.set_keys(tensor._h, keys)
+    lib.set_keys(other._h, others)
     return tensor
 
 

@@ -7,16 +7,17 @@ left; without any, reading returns the view and an assignment copies into it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import index_parts
+from . import histories, index_parts
 from ._C import lib
 from ._handle import set_tensor_class, view_of
 from .assignment import Source, write, write_selected
 from .dtypes import EXPORTS
 from .errors import raise_pending, take_pending
-from .handles import type_name, wrap
+from .handles import as_view, type_name, wrap
+from .histories import records
 
 if TYPE_CHECKING:
     from types import EllipsisType
@@ -62,6 +63,8 @@ def fast_selectors(index: Any) -> list[float] | None:
 
 def subscript(self: Any, index: Any) -> TensorType:
     """`self[index]` for what is more than a view of a tensor without a subclass."""
+    if records(self):
+        return _recorded_subscript(self, index)
     if type(index) is Tensor:
         handle = lib.index_get1(self._h, index._h)
     elif selectors := fast_selectors(index):
@@ -70,7 +73,42 @@ def subscript(self: Any, index: Any) -> TensorType:
             take_pending()
     else:
         handle = view_of(self._h, index)
+        if handle:
+            return as_view(wrap(handle, self), self)
     return wrap(handle or _get(self._h, index), self)
+
+
+def _recorded_subscript(self: Any, index: Any) -> TensorType:
+    """The gradient of the result goes where the elements came from; of those taken several times it adds up."""
+    shape = self.shape
+
+    def backward(grad: Any) -> tuple[Any]:
+        whole = grad.new_zeros(shape)
+        add_at(whole, index, grad)
+        return (whole,)
+
+    name = "SelectBackward0" if isinstance(index, int) else "SliceBackward0" if isinstance(index, slice) else "IndexBackward0"
+    recorded: TensorType = histories.recording.by_formula(name, (self,), lambda: self[index], backward)
+    return recorded
+
+
+def add_at(target: Any, index: Any, values: Any) -> None:
+    """`target[index] += values`, but elements that the index names several times get all of their values."""
+    if records(target, values):
+        histories.recording.by_formula_inplace(
+            "IndexPutBackward0", target, (target, values),
+            lambda: add_at(target, index, values), lambda grad: (grad, grad[index]),
+        )  # fmt: skip
+        return
+    parts = index_parts.read(target._h, index)
+    try:
+        if parts.tensors:
+            if not lib.index_put(parts.view, parts.handles(), len(parts.tensors), values._h, True):
+                raise_pending()
+        elif (not parts.is_masked or lib.numel(parts.view)) and not lib.copy_(parts.view, values._h):
+            raise_pending()
+    finally:
+        parts.release()
 
 
 class IndexingMethods:
@@ -84,6 +122,9 @@ class IndexingMethods:
 
     def __setitem__(self: Any, index: Index, value: Any) -> None:
         selector: Any = index
+        if records(self, value):
+            _recorded_assignment(self, index, value)
+            return
         if type(selector) is Tensor and selector.ndim:
             if write_selected(self._h, [selector._h], value):
                 return
@@ -158,9 +199,34 @@ def _check_put(name: str, indices: Any, values: Any, accumulate: Any) -> None:
 
 
 def _put(target: TensorType, indices: Sequence[TensorType], values: TensorType, accumulate: bool) -> TensorType:
+    if records(target, values):
+        index = tuple(indices)
+        run: Callable[[], Any] = lambda: _put(target, indices, values, accumulate)  # noqa: E731
+
+        def backward(grad: Any) -> tuple[Any, Any]:
+            kept = grad.clone()
+            if not accumulate:
+                kept[index] = 0
+            return kept, grad[index]
+
+        recorded: TensorType = histories.recording.by_formula_inplace(
+            "IndexPutBackward0", target, (target, values), run, backward
+        )
+        return recorded
     if not lib.index_put(target._h, [index._h for index in indices], len(indices), values._h, accumulate):
         raise_pending()
     return target
+
+
+def _recorded_assignment(self: Any, index: Any, value: Any) -> None:
+    def backward(grad: Any) -> tuple[Any, Any]:
+        kept = grad.clone()
+        kept[index] = 0
+        return kept, grad[index]
+
+    histories.recording.by_formula_inplace(
+        "IndexPutBackward0", self, (self, value), lambda: self.__setitem__(index, value), backward
+    )
 
 
 def _set_general(handle: float, index: Any, value: Any) -> None:

@@ -5,14 +5,16 @@ As in dispatch.py, the generated functions settle the common case themselves.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from . import dispatch
+from . import dispatch, histories
 from ._C import lib
 from .arguments import Arguments, integer, type_name
 from .dispatch import Op
 from .handles import OVERFLOW, plain_number
+from .histories import records
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,12 @@ def describe(
 
 def call(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], ints: tuple[Any, ...], out: Any, mode: int) -> Any:
     """A new result, `out`, or the first input, by `mode`."""
+    if records(inputs, out):
+        run: Callable[[], Any] = lambda: call(op, inputs, params, ints, out, mode)  # noqa: E731
+        every = (*inputs, *params, *ints)
+        if mode == dispatch.INPLACE:
+            return histories.recording.call_inplace(op, out, every, run)
+        return histories.recording.call(op, every, run, out)
     details = _details[op.name]
     arguments = Arguments()
     try:

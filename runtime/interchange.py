@@ -182,9 +182,6 @@ def frombuffer(
     buffer: Buffer, *, dtype: dtype, count: int = -1, offset: int = 0, requires_grad: bool = False
 ) -> TensorType:
     """A one-dimensional tensor over the memory of an object: `count` elements (-1: all) from byte `offset` on."""
-    from .types import check_placement
-
-    check_placement("frombuffer", requires_grad=requires_grad)
     of = _resolve(dtype, "frombuffer")
     if not has_buffer(buffer):
         raise ValueError("object does not implement Python buffer protocol.")
@@ -213,7 +210,8 @@ def frombuffer(
     # It holds the object's memory in place, where `memoryview` and `buffer` alone would let a bytearray be resized.
     memory = ffi.from_buffer("char[]", buffer)
     address = int(ffi.cast("uintptr_t", memory)) + offset
-    return _over_memory(memory, address, count * of.itemsize, (count,), (1,), of, readonly)
+    made = _over_memory(memory, address, count * of.itemsize, (count,), (1,), of, readonly)
+    return made.requires_grad_(requires_grad)
 
 
 _resolve = dtype.resolve

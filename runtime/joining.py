@@ -5,14 +5,16 @@ from __future__ import annotations
 import itertools
 import math
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from . import histories
 from ._C import lib
 from .allocation import allocate
 from .conversion import tensor_of_bytes
 from .dtypes import EXPORTS, get_default_dtype
 from .handles import wrap
+from .histories import records
 from .promotion import promote_types as promoted
 from .shapes import common_shape
 
@@ -35,12 +37,35 @@ MOST_PLACES = 2**33
 
 def joined(tensors: Sequence[Any], dim: int, stacked: bool) -> Any:
     """The tensors one after the other along `dim`, which is a new dimension when they are stacked."""
-    handles = [tensor._h for tensor in tensors]
-    if not handles:
+    if not tensors:
         if stacked:
             raise RuntimeError("stack expects a non-empty TensorList")
         raise ValueError("opweave.cat(): expected a non-empty list of Tensors")
+    if records(tensors):
+        parts = _unstacked if stacked else _separated
+        shapes = [tensor.shape for tensor in tensors]
+        run: Callable[[], Any] = lambda: joined(tensors, dim, stacked)  # noqa: E731
+        name = "StackBackward0" if stacked else "CatBackward0"
+        return histories.recording.by_formula(name, tensors, run, lambda grad: parts(grad, shapes, dim))
+    handles = [tensor._h for tensor in tensors]
     return wrap(lib.join(handles, len(handles), dim, stacked))
+
+
+def _unstacked(grad: Any, shapes: Sequence[Any], dim: int) -> Sequence[Any]:
+    parts: Sequence[Any] = grad.unbind(dim)
+    return parts
+
+
+def _separated(grad: Any, shapes: Sequence[Any], dim: int) -> Sequence[Any]:
+    """The part of each tensor; those of shape (0,) fit everywhere and have none."""
+    parts, start = [], 0
+    for shape in shapes:
+        if tuple(shape) == (0,) and grad.ndim > 1:
+            parts.append(grad.new_zeros(0))
+            continue
+        parts.append(grad.narrow(dim, start, shape[dim]))
+        start += shape[dim]
+    return parts
 
 
 def joined_at(function: str, tensors: Any, ndim: int, dim: int) -> Any:

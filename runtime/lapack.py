@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from . import histories
 from ._C import ffi, lib
 from .dispatch import Op, decline, three
 from .errors import raise_pending
 from .handles import wrap
+from .histories import records
 
 _MOST_RESULTS = 4
 
 
 def call(op: Op, tensors: tuple[Any, ...], flags: tuple[int, ...], number: float = 0.0) -> Any:
     """The result, or a tuple of several."""
+    if records(tensors):
+        return histories.recording.call(op, (*tensors, *flags, number), lambda: call(op, tensors, flags, number))
     if lib.error_pending():  # the quick call of the core has failed
         raise_pending()
     handles = [tensor._h for tensor in tensors]

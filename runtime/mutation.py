@@ -8,18 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import handles
+from . import handles, histories
 from ._C import lib
 from .assignment import Source
 from .casts import warn_of_cut
 from .errors import raise_pending
 from .handles import integers, type_name
+from .histories import records
 from .shapes import packed_strides
 from .types import memory_order
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
-
     from ._operators import Number
     from .storage import Storage
     from .tensor import Tensor as TensorType
@@ -32,6 +31,10 @@ class MutationMethods:
 
     def copy_(self: Any, src: TensorType | Number, non_blocking: bool = False) -> TensorType:
         """Copies the elements of `src`, broadcast and converted, into this tensor."""
+        if records(self, src):
+            return histories.recording.by_formula_inplace(
+                "CopyBackwards", self, (self, src), lambda: self.copy_(src), lambda grad: (None, grad)
+            )
         if isinstance(src, handles.Tensor):
             warn_of_cut(lib.dtype(src._h), lib.dtype(self._h))
             if not lib.copy_(self._h, src._h):
@@ -45,6 +48,10 @@ class MutationMethods:
     def fill_(self: Any, value: TensorType | Number) -> TensorType:
         """Writes one number to all elements."""
         number: Any = value
+        if records(self, value):
+            return histories.recording.by_formula_inplace(
+                "FillBackward0", self, (self, value), lambda: self.fill_(value), lambda grad: (None, grad.sum())
+            )
         if type(number) is not float and type(number) is not int:
             if isinstance(number, handles.Tensor) and number.ndim:
                 raise RuntimeError(
@@ -72,6 +79,10 @@ class MutationMethods:
 
     def zero_(self: Any) -> TensorType:
         """Writes zero to all elements."""
+        if records(self):
+            return histories.recording.by_formula_inplace(
+                "ZeroBackward0", self, (self,), lambda: self.zero_(), lambda grad: (None,)
+            )
         if not lib.fill_i(self._h, 0):
             raise_pending()
         return self
@@ -136,12 +147,6 @@ class MutationMethods:
             and self.shape == tensor.shape
             and self.stride() == tensor.stride()
         )
-
-    def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Declines to record history; nothing to do when none is wanted."""
-        if requires_grad:
-            raise NotImplementedError("requires_grad_(): gradients are not supported")
-        return self
 
 
 def _write_number(target: float, value: Any) -> None:

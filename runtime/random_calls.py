@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from . import histories
 from ._C import lib
 from .arguments import MISSING, Arguments, integer, real
 from .dispatch import NONE, Op, decline, receiver
 from .generators import generator_address
 from .handles import OVERFLOW
+from .histories import records
 
 
 def fill(
@@ -20,6 +23,9 @@ def fill(
     generator: Any,
 ) -> Any:
     """Fills `self` with random numbers. Optional integers at the end may be missing, which is not to be None."""
+    if records(self):
+        run: Callable[[], Any] = lambda: fill(op, self, others, numbers, integers, generator)  # noqa: E731
+        return histories.recording.call_inplace(op, self, (self, *others), run)
     arguments = Arguments()
     try:
         handle = receiver(op, self, arguments)

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from . import histories
 from ._C import lib
-from .handles import exchange, wrap
+from ._handle import alias, set_edge
+from .handles import as_view, exchange, wrap
+from .histories import records
 
 if TYPE_CHECKING:
     from .tensor import Tensor
 
-__all__ = ["strided_view"]
+__all__ = ["detached", "strided_view"]
 
 
 def strided_view(tensor: Any, size: Sequence[int], stride: Sequence[int], storage_offset: int | None) -> Tensor:
@@ -21,12 +24,21 @@ def strided_view(tensor: Any, size: Sequence[int], stride: Sequence[int], storag
     if stride and min(stride) < 0:
         raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
     offset = lib.storage_offset(tensor._h) if storage_offset is None else storage_offset
-    return wrap(lib.as_strided(tensor._h, size, stride, len(size), offset, -1), tensor)
+    return as_view(wrap(lib.as_strided(tensor._h, size, stride, len(size), offset, -1), tensor), tensor)
+
+
+def detached(tensor: Any) -> Tensor:
+    """The same elements, part of no graph and no view that a graph knows of."""
+    same: Any = alias(tensor)
+    return same if type(tensor) is type(same) else same.as_subclass(type(tensor))
 
 
 def become(view: Callable[..., Any], tensor: Any, *arguments: Any) -> Any:
     """Makes `tensor` what `view` gives of it."""
     name = view.__name__
+    recorded = records(tensor)
+    if recorded:
+        histories.recording.check_inplace(tensor)
     try:
         result = view(tensor, *arguments)
     except (RuntimeError, TypeError) as error:
@@ -35,4 +47,8 @@ def become(view: Callable[..., Any], tensor: Any, *arguments: Any) -> Any:
         if rest == str(error):
             raise
         raise type(error)(f"{name}_(){rest}") from None
-    return exchange(tensor, result)
+    edge = result._edge
+    exchange(tensor, result)
+    if recorded:
+        set_edge(tensor, edge)
+    return tensor

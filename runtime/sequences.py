@@ -39,14 +39,14 @@ def inclusive_range(
         UserWarning,
         stacklevel=2,
     )
-    check_placement("range", layout=layout, device=device, requires_grad=requires_grad)
+    check_placement("range", layout=layout, device=device)
     if end is None:
         start, end = 0, start
     check_range(start, end, step)
     count = math.floor((end - start) / step) + 1
     places: Any = _operators.FUNCTIONS["arange"](count, dtype=float)
     values = (places * step + start).to(dtype or EXPORTS["float"])
-    return values if out is None else out.resize_(values.shape).copy_(values)
+    return (values if out is None else out.resize_(values.shape).copy_(values)).requires_grad_(requires_grad)
 
 
 def tril_indices(

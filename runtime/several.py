@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from . import histories
 from ._C import ffi, lib
 from .arguments import Arguments, dtype_code
 from .composites import store
 from .dispatch import Op, decline, dimensions, receiver, three
 from .handles import OVERFLOW
+from .histories import records
 
 
 def call(op: Op, input: Any, dim: Any, keepdim: Any, dtype: Any, params: tuple[Any, ...], out: Any) -> Any:
     """`dim`: None for every dimension, an int, or several where the operator takes a list."""
+    if records(input, out):
+        run: Callable[[], Any] = lambda: call(op, input, dim, keepdim, dtype, params, None)  # noqa: E731
+        return histories.recording.call(op, (input, dim, keepdim, *params), run, out)
     arguments = Arguments()
     try:
         handle = receiver(op, input, arguments)

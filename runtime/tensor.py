@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import _operators, handles, indexing
 from ._C import lib
-from ._handle import Owner, view_of
+from ._handle import Owner, alias, set_edge
+from .autograd.methods import AutogradMethods
 from .casts import DtypeMethods
 from .conversion import ConversionMethods
 from .dtypes import BY_CODE, dtype
@@ -30,6 +31,7 @@ _Kind = TypeVar("_Kind", bound="Tensor")
 
 class Tensor(
     Owner,
+    AutogradMethods,
     IndexingMethods,
     ConversionMethods,
     DtypeMethods,
@@ -48,15 +50,6 @@ class Tensor(
 
     # NumPy leaves operators with an array on the left to the tensor on their right.
     __array_priority__ = 1000
-
-    # No history is recorded.
-    requires_grad = False
-    grad = None
-    grad_fn = None
-    is_leaf = True
-
-    retains_grad = False
-    output_nr = 0
 
     is_cpu = True
     is_cuda = is_ipu = is_maia = is_meta = is_mkldnn = is_mps = is_mtia = is_vulkan = is_xla = is_xpu = False
@@ -176,13 +169,13 @@ class Tensor(
     @property
     def data(self) -> Tensor:
         """The same elements without history."""
-        return handles.wrap(view_of(self._h, ...), self)
+        return self.detach()
 
     @data.setter
     def data(self, value: Tensor) -> None:
         if not isinstance(value, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
-        handles.exchange(self, handles.wrap(view_of(value._h, ...)))
+        handles.exchange(self, alias(value))
 
     def new(self, *args: Any, **kwargs: Any) -> Tensor:
         """A tensor of this dtype, from sizes or from values as `FloatTensor` takes them."""
@@ -195,8 +188,11 @@ class Tensor(
         """The same elements as a tensor of class `cls`."""
         if not (isinstance(cls, type) and issubclass(cls, Tensor)):
             raise TypeError(f"as_subclass(): {cls!r} is not a subclass of Tensor")
-        view: Any = handles.wrap(view_of(self._h, ...), cls.__new__(cls))
-        return view  # type: ignore[no-any-return]
+        like: Any = cls.__new__(cls)
+        same: Any = handles.wrap(handles.same_view(self._h), like)
+        if self._edge is not None:
+            set_edge(same, self._edge)
+        return same  # type: ignore[no-any-return]
 
     def __len__(self) -> int:
         if not lib.ndim(self._h):

@@ -215,7 +215,6 @@ def check_placement(
     device: Any = None,
     pin_memory: Any = None,
     memory_format: Any = None,
-    requires_grad: Any = False,
 ) -> None:
     """Refuses what a function that makes tensors cannot give: another device, layout, order or kind of memory."""
     if layout is not None and layout is not strided:
@@ -228,5 +227,3 @@ def check_placement(
         raise RuntimeError(f"{function}(): memory cannot be pinned because there is no accelerator")
     if memory_format is not None:
         memory_order(function, memory_format)
-    if requires_grad:
-        raise NotImplementedError(f"{function}(): gradients are not supported")

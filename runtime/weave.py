@@ -182,11 +182,12 @@ def _lock(folder: Path) -> Iterator[None]:
 
 
 def _weave(yaml: Path, text: bytes, name: str, folder: Path, progress: Progress) -> list[str]:
+    from .codegen import backward
     from .codegen.emit import kernels
 
     operators = read(yaml, name)
     progress(0, 1, f"{len(operators)} operators")
-    emitted = {operator.name: kernels.emit(operator) for operator in operators}
+    emitted = {each.name: kernels.emit(each) for each in (*operators, *backward.operators(operators))}
     sources = {operator: source for operator, source in emitted.items() if source is not None}
     fingerprint = _fingerprint(text, name)
     with tempfile.TemporaryDirectory(prefix="opweave-") as temporary:
@@ -219,11 +220,12 @@ def _compile(
 
 
 def _write_python(yaml: Path, name: str, operators: Sequence[Operator], built: Path, shared_object: str | None) -> None:
-    from .codegen.emit import python, stubs
+    from .codegen.emit import derivatives, python, stubs
 
     source = os.fspath(yaml)
     package = python.Package(name, shared_object)
     _write(built / "_operators.py", python.emit(operators, source, "_operators.py", package))
+    _write(built / "_derivatives.py", derivatives.emit(operators, source, "_derivatives.py", package))
     _write(built / "__init__.pyi", stubs.emit(operators, source, "__init__.pyi", name))
     _write(built / "py.typed", "")
     summary = "".join(f"    {operator.name}: {operator.doc.splitlines()[0]}\n" for operator in operators)

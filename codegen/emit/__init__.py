@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..model import Operator
-from . import casts, catalog, dtypes, kernels, python, registry, routines, stubs, submodules, tests
+from .. import backward
+from . import casts, catalog, derivatives, dtypes, kernels, python, registry, routines, stubs, submodules, tests
 
 
 def outputs(operators: Sequence[Operator], source: str) -> dict[str, str]:
@@ -19,12 +20,13 @@ def outputs(operators: Sequence[Operator], source: str) -> dict[str, str]:
         "core/registry_ops.c": registry.emit(operators, source),
         "python/operators.json": catalog.emit(operators),
         "python/_operators.py": python.emit(operators, source, "_operators.py"),
+        "python/_derivatives.py": derivatives.emit(operators, source, "_derivatives.py"),
         "python/__init__.pyi": stubs.emit_package(operators, source),
         "python/_operators.pyi": stubs.emit(operators, source, "_operators.pyi"),
         "tests/test_operators.py": tests.emit(operators, source, "test_operators.py"),
     }
     files |= {f"python/{name}": text for name, text in submodules.emit(operators, source).items()}
-    for operator in operators:
+    for operator in (*operators, *backward.operators(operators)):
         text = kernels.emit(operator)
         if text is not None:
             files[f"kernels/{operator.name}.c"] = text

@@ -90,6 +90,7 @@ class Callable:
     refusal: str | None
     complex_refusal: str | None
     summary: str
+    has_derivatives: bool
 
     @property
     def slow_arguments(self) -> str:
@@ -215,6 +216,7 @@ def _callable(operator: Operator, index: int, package: Package | None) -> Callab
         refusal=operator.refusal,
         complex_refusal=operator.complex_refusal,
         summary=operator.doc.split(". ")[0].rstrip(".") + ".",
+        has_derivatives=bool(operator.derivatives),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .. import backward
 from ..model import Family, Operator
 from .text import render
 
@@ -14,5 +15,5 @@ def indexed(operators: Sequence[Operator]) -> list[Operator]:
 
 
 def emit(operators: Sequence[Operator], source: str, library: str | None = None) -> str:
-    names = [operator.name for operator in indexed(operators)]
+    names = [operator.name for operator in (*indexed(operators), *backward.operators(operators))]
     return render("registry_ops.c.j2", source, "registry_ops.c", names=names, library=library)

@@ -4,12 +4,9 @@
 #include "positions.h"
 #include "tensor.h"
 
-/* Keys of a call's inputs; anything but zero sends the call back to Python's table of handlers. */
-static inline uint32_t keys_of(const ow_tensor *t) { return t ? t->keys : 0; }
-
 ow_tensor *ow_call(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out, ow_mode mode) {
-    uint32_t keys = keys_of(out);
-    for (int k = 0; k < op->ninputs; k++) keys |= keys_of(inputs[k]);
+    uint32_t keys = ow_keys(out);
+    for (int k = 0; k < op->ninputs; k++) keys |= ow_keys(inputs[k]);
     if (keys) return NULL;
     return op->family == OW_ELEMENTWISE ? ow_elementwise(op, inputs, params, out, mode)
                                         : ow_extern(op, inputs, params, out, mode);
@@ -25,14 +22,14 @@ double call(int32_t op, double a, double b, double c, double p, double q, double
 double reduce(int32_t op, double a, const int64_t *dims, int32_t ndims, int32_t all, int32_t keepdim, int32_t dtype,
               double out) {
     ow_tensor *self = ow_unpack(a), *target = ow_unpack(out);
-    if (self->keys | keys_of(target)) return 0.0;
+    if (ow_keys(self) | ow_keys(target)) return 0.0;
     ow_tensor *result = ow_reduce(ow_op_get(op), self, dims, ndims, all, keepdim, dtype, target);
     return target ? (result ? 1.0 : 0.0) : ow_pack(result);
 }
 
 double scan(int32_t op, double a, int64_t dim, int32_t dtype, double out, int32_t mode) {
     ow_tensor *self = ow_unpack(a), *target = ow_unpack(out);
-    if (self->keys | keys_of(target)) return 0.0;
+    if (ow_keys(self) | ow_keys(target)) return 0.0;
     ow_tensor *result = ow_scan(ow_op_get(op), self, dim, dtype, target, (ow_mode)mode);
     return target ? (result ? 1.0 : 0.0) : ow_pack(result);
 }
@@ -41,7 +38,7 @@ int32_t several(int32_t op, double a, const int64_t *dims, int32_t ndims, int32_
                 double p, double q, double r, double *results) {
     ow_tensor *self = ow_unpack(a), *found[OW_MAX_RESULTS] = {NULL};
     ow_tensor *params[OW_MAX_PARAMS] = {ow_unpack(p), ow_unpack(q), ow_unpack(r)};
-    if (self->keys || !ow_several(ow_op_get(op), self, dims, ndims, all, keepdim, dtype, params, found)) return 0;
+    if (ow_keys(self) || !ow_several(ow_op_get(op), self, dims, ndims, all, keepdim, dtype, params, found)) return 0;
     int32_t n = 0;
     for (; n < OW_MAX_RESULTS && found[n]; n++) results[n] = ow_pack(found[n]);
     return n;
@@ -62,7 +59,7 @@ double view(int32_t op, double a, int64_t i, int64_t j, int64_t k, int64_t l, co
     int64_t ints[] = {i, j, k, l};
     ow_ints lists[2];
     ow_tensor *self = ow_unpack(a);
-    if (self->keys || !load_list(&lists[0], list, n) || !load_list(&lists[1], list2, n2)) return 0.0;
+    if (ow_keys(self) || !load_list(&lists[0], list, n) || !load_list(&lists[1], list2, n2)) return 0.0;
     return ow_pack(ow_view_call(ow_op_get(op), self, ints, lists));
 }
 
@@ -70,14 +67,14 @@ double factory(int32_t op, const int64_t *sizes, int32_t ndim, int32_t dtype, do
                double out) {
     ow_tensor *params[OW_MAX_PARAMS] = {ow_unpack(p), ow_unpack(q), ow_unpack(r)};
     ow_tensor *target = ow_unpack(out);
-    if (keys_of(target)) return 0.0;
+    if (ow_keys(target)) return 0.0;
     ow_tensor *result = ow_factory(ow_op_get(op), sizes, ndim, dtype, params, target);
     return target ? (result ? 1.0 : 0.0) : ow_pack(result);
 }
 
 int32_t lapack(int32_t op, double a, double b, double c, const int64_t *flags, double number, double *results) {
     ow_tensor *inputs[OW_MAX_INPUTS] = {ow_unpack(a), ow_unpack(b), ow_unpack(c)}, *found[OW_LAPACK_RESULTS] = {NULL};
-    if (keys_of(inputs[0]) | keys_of(inputs[1]) | keys_of(inputs[2])) return 0;
+    if (ow_keys(inputs[0]) | ow_keys(inputs[1]) | ow_keys(inputs[2])) return 0;
     int n = ow_lapack_call(ow_op_get(op), inputs, flags, number, found);
     for (int k = 0; k < n; k++) results[k] = ow_pack(found[k]);
     return n;

@@ -11,14 +11,14 @@ static int unpack(const double *handles, int32_t n, ow_tensor **tensors) {
     uint32_t keys = 0;
     for (int32_t k = 0; k < n; k++) {
         tensors[k] = ow_unpack(handles[k]);
-        if (tensors[k]) keys |= tensors[k]->keys;
+        keys |= ow_keys(tensors[k]);
     }
     return !keys;
 }
 
 double index_get(double t, const double *indices, int32_t n) {
     ow_tensor *tensors[OW_MAX_DIMS];
-    if (ow_unpack(t)->keys || !unpack(indices, n, tensors)) return 0.0;
+    if (ow_keys(ow_unpack(t)) || !unpack(indices, n, tensors)) return 0.0;
     return ow_pack(ow_index_get(ow_unpack(t), tensors, n));
 }
 
@@ -30,7 +30,7 @@ double index_get1(double t, double index) {
 
 double index_put(double t, const double *indices, int32_t n, double values, int32_t accumulate) {
     ow_tensor *tensors[OW_MAX_DIMS];
-    if (ow_unpack(t)->keys | ow_unpack(values)->keys || !unpack(indices, n, tensors)) return 0.0;
+    if (ow_keys(ow_unpack(t)) | ow_keys(ow_unpack(values)) || !unpack(indices, n, tensors)) return 0.0;
     return ow_index_put(ow_unpack(t), tensors, n, ow_unpack(values), accumulate) ? 1.0 : 0.0;
 }
 
@@ -39,8 +39,8 @@ double indexing(int32_t index, double a, double b, double c, double p, int64_t i
     const ow_op *op = ow_op_get(index);
     ow_tensor *inputs[OW_MAX_INPUTS] = {ow_unpack(a), ow_unpack(b), ow_unpack(c)}, *target = ow_unpack(out);
     const int64_t ints[] = {i, j, k};
-    uint32_t keys = target ? target->keys : 0;
-    for (int n = 0; n < op->ninputs; n++) keys |= inputs[n]->keys;
+    uint32_t keys = ow_keys(target);
+    for (int n = 0; n < op->ninputs; n++) keys |= ow_keys(inputs[n]);
     if (keys) return 0.0;
     ow_tensor *result = ow_indexing(op, inputs, ow_unpack(p), ints, target, (ow_mode)mode);
     if (mode == OW_NEW) return ow_pack(result);

@@ -13,8 +13,8 @@ double random_fill(int32_t op, double t, double a, double b, double x, double y,
                  .integers = {i, j},
                  .given = given,
                  .generator = generator_at(generator)};
-    uint32_t keys = f.target->keys;
-    for (int k = 0; k < 2; k++) keys |= f.inputs[k] ? f.inputs[k]->keys : 0;
+    uint32_t keys = ow_keys(f.target);
+    for (int k = 0; k < 2; k++) keys |= ow_keys(f.inputs[k]);
     if (keys) return 0.0;
     return ow_random_fill(&f) ? 1.0 : 0.0;
 }

@@ -119,19 +119,19 @@ double from_memory(uintptr_t data, int64_t nbytes, const int64_t *sizes, const i
 
 double clone_(double t, int32_t dtype, int32_t order) {
     ow_tensor *self = ow_unpack(t);
-    if (self->keys) return 0.0;
+    if (ow_keys(self)) return 0.0;
     return ow_pack(ow_clone(self, dtype < 0 ? self->dtype : dtype, order));
 }
 
 double empty_like(double t, int32_t dtype, int32_t order) {
     ow_tensor *self = ow_unpack(t);
-    if (self->keys) return 0.0;
+    if (ow_keys(self)) return 0.0;
     return ow_pack(ow_empty_like(self, dtype, order));
 }
 
 double copy_(double dst, double src) {
     ow_tensor *to = ow_unpack(dst), *from = ow_unpack(src);
-    if (to->keys | from->keys) return 0.0;
+    if (ow_keys(to) | ow_keys(from)) return 0.0;
     if (!ow_copy(to, from)) return 0.0;
     to->storage->version++;
     return 1.0;
@@ -139,7 +139,7 @@ double copy_(double dst, double src) {
 
 /* Takes the number over. */
 static double fill(ow_tensor *t, ow_tensor *number) {
-    int done = number && !t->keys && ow_fill(t, number);
+    int done = number && !ow_keys(t) && ow_fill(t, number);
     if (done) t->storage->version++;
     ow_tensor_free(number);
     return done ? 1.0 : 0.0;
@@ -246,6 +246,8 @@ int64_t storage_nbytes(uintptr_t storage) { return storage_at(storage)->nbytes; 
 uintptr_t storage_data(uintptr_t storage) { return (uintptr_t)storage_at(storage)->data; }
 
 uint32_t storage_version(uintptr_t storage) { return storage_at(storage)->version; }
+
+int64_t storage_uses(double t) { return ow_unpack(t)->storage->refs; }
 
 int32_t storage_readonly(uintptr_t storage) { return (storage_at(storage)->flags & OW_STORAGE_READONLY) != 0; }
 

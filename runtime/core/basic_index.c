@@ -83,7 +83,7 @@ static int take_tuple(view *v, PyObject *index) {
 
 ow_tensor *ow_basic_view(ow_tensor *self, PyObject *index) {
     view v = {.self = self};
-    if (self->keys) return NULL;
+    if (ow_keys(self)) return NULL;
     if (!(PyTuple_CheckExact(index) ? take_tuple(&v, index) : take(&v, index, 0))) return NULL;
     if (!keep_dimensions(&v, self->ndim)) return NULL;
     char *data = self->data + v.offset * ow_itemsize(self->dtype);

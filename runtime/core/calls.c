@@ -26,6 +26,8 @@ static PyObject *nothing(void) { Py_RETURN_NONE; }
 
 static PyObject *finished(ow_tensor *t) { return t ? ow_new_owner(t) : nothing(); }
 
+static PyObject *finished_view(ow_tensor *t, PyObject *of) { return t ? ow_new_view(t, of) : nothing(); }
+
 static int read_number(operands *to, int k, PyObject *object) {
     int dtype = OW_FLOAT64;
     if (PyFloat_CheckExact(object)) to->values[k].d = PyFloat_AsDouble(object);
@@ -159,7 +161,7 @@ PyObject *ow_call_view(PyObject *module, PyObject *const *arguments, Py_ssize_t 
     for (Py_ssize_t k = 2; self && k < n; k++)
         if (!ow_read_int(arguments[k], &ints[k - 2])) self = NULL;
     if (!self) return nothing();
-    return finished(ow_view_call(operator_of(arguments[0]), self, ints, NULL));
+    return finished_view(ow_view_call(operator_of(arguments[0]), self, ints, NULL), arguments[1]);
 }
 
 /* An int, or a tuple or list of them. */
@@ -182,7 +184,7 @@ PyObject *ow_call_view_list(PyObject *module, PyObject *const *arguments, Py_ssi
     ow_ints lists[1] = {{.n = -1}};
     ow_tensor *self = n == 3 ? ow_plain_tensor(arguments[1]) : NULL;
     if (!self || (arguments[2] != Py_None && !read_list(arguments[2], lists))) return nothing();
-    return finished(ow_view_call(operator_of(arguments[0]), self, ints, lists));
+    return finished_view(ow_view_call(operator_of(arguments[0]), self, ints, lists), arguments[1]);
 }
 
 /* factory(op, sizes, dtype, number, ...): without a dtype, -1, integers make int64 and others the default dtype. */

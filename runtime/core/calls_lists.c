@@ -32,8 +32,8 @@ PyObject *ow_call_join(PyObject *module, PyObject *const *arguments, Py_ssize_t 
     return result ? ow_new_owner(result) : declined();
 }
 
-/* The view of `size` positions of `t` from `start` on along `dim`; of one position, without the dimension, when size is 0. */
-static PyObject *part_of(const ow_tensor *t, int64_t dim, int64_t start, int64_t size) {
+/* The view of `size` positions of `t`, which is the tensor of the object `of`, from `start` on along `dim`; of one position, without the dimension, when size is 0. */
+static PyObject *part_of(PyObject *of, const ow_tensor *t, int64_t dim, int64_t start, int64_t size) {
     int64_t sizes[OW_MAX_DIMS], strides[OW_MAX_DIMS];
     int ndim = 0;
     for (int d = 0; d < t->ndim; d++) {
@@ -43,15 +43,15 @@ static PyObject *part_of(const ow_tensor *t, int64_t dim, int64_t start, int64_t
     }
     char *data = t->data + start * t->strides[dim] * ow_itemsize(t->dtype);
     ow_tensor *view = ow_tensor_view(t->storage, data, t->dtype, ndim, sizes, strides);
-    return view ? ow_new_owner(view) : NULL;
+    return view ? ow_new_view(view, of) : NULL;
 }
 
-static PyObject *parts_of(const ow_tensor *t, int64_t dim, int64_t size) {
+static PyObject *parts_of(PyObject *of, const ow_tensor *t, int64_t dim, int64_t size) {
     int64_t extent = t->sizes[dim], step = size ? size : 1, count = extent / step + (extent % step != 0);
     PyObject *parts = PyTuple_New(count);
     for (int64_t k = 0; parts && k < count; k++) {
         int64_t start = k * step, rest = extent - start;
-        PyObject *part = part_of(t, dim, start, size < rest ? size : rest);
+        PyObject *part = part_of(of, t, dim, start, size < rest ? size : rest);
         if (part) PyTuple_SetItem(parts, k, part);
         else Py_CLEAR(parts);
     }
@@ -70,7 +70,7 @@ PyObject *ow_call_split(PyObject *module, PyObject *const *arguments, Py_ssize_t
     ow_tensor *t;
     int64_t size, dim;
     if (!read_extent(arguments, n, &t, &size, &dim) || size <= 0 || t->sizes[dim] / size >= MOST_PARTS) return declined();
-    return parts_of(t, dim, size);
+    return parts_of(arguments[0], t, dim, size);
 }
 
 /* chunk(tensor, chunks, dim): at most so many views of one size. */
@@ -79,7 +79,7 @@ PyObject *ow_call_chunk(PyObject *module, PyObject *const *arguments, Py_ssize_t
     ow_tensor *t;
     int64_t chunks, dim;
     if (!read_extent(arguments, n, &t, &chunks, &dim) || chunks <= 0 || chunks > MOST_PARTS) return declined();
-    return parts_of(t, dim, (t->sizes[dim] - 1) / chunks + 1);
+    return parts_of(arguments[0], t, dim, (t->sizes[dim] - 1) / chunks + 1);
 }
 
 /* unbind(tensor, dim): views of each position. */
@@ -88,7 +88,7 @@ PyObject *ow_call_unbind(PyObject *module, PyObject *const *arguments, Py_ssize_
     int64_t dim;
     ow_tensor *t = n == 2 ? ow_plain_tensor(arguments[0]) : NULL;
     if (!t || !t->ndim || !ow_read_int(arguments[1], &dim) || !ow_wrap_dim(&dim, t->ndim)) return declined();
-    return t->sizes[dim] > MOST_PARTS ? declined() : parts_of(t, dim, 0);
+    return t->sizes[dim] > MOST_PARTS ? declined() : parts_of(arguments[0], t, dim, 0);
 }
 
 /* order(tensor, keep, dim, descending): the first `keep` values along `dim` in order, or with None all of them, and their

@@ -1,22 +1,14 @@
 /* The base of class Tensor: an object that owns one handle, in the slot `_h`, and frees it when it dies.
  *
  * A Python class with __del__ would do the same, but calling that method takes longer than adding four numbers; and a
- * finalizer can be shown an object that it has finalized before, which a deallocator cannot. Objects refer to nothing
- * but a float, so they need no garbage collector; subclasses that add attributes get it from Python.
+ * finalizer can be shown an object that it has finalized before, which a deallocator cannot. The garbage collector looks
+ * only at objects that have a history or, by attributes of a subclass, others to refer to.
  *
  * It is a module of its own within the shared object of `_C`, because cffi's modules cannot hold types.
  */
-#include "python_types.h"
+#include "owner.h"
 
 #include <structmember.h>
-
-#include "tensor.h"
-
-typedef struct {
-    PyObject_HEAD
-    PyObject *handle; /* a float, or NULL before it is set */
-    PyObject *weak_references;
-} owner;
 
 /* Called as constructor(class, arguments, keywords) where a tensor is made with arguments. */
 static PyObject *constructor;
@@ -25,11 +17,37 @@ static PyObject *constructor;
 static PyTypeObject *tensor_class;
 static PyObject *subscript;
 
+PyTypeObject *ow_owner_type;
+
+/* A new object. One that refers to nothing but a float needs no garbage collector. */
+static PyObject *allocated(PyTypeObject *type) {
+    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    PyObject *made = allocate(type, 0);
+    if (made && type == tensor_class) PyObject_GC_UnTrack(made);
+    return made;
+}
+
+void ow_track(PyObject *object) {
+    if (!PyObject_GC_IsTracked(object)) PyObject_GC_Track(object);
+}
+
 static PyObject *owner_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     if (constructor && (PyTuple_Size(arguments) > 0 || (keywords && PyDict_Size(keywords) > 0)))
         return PyObject_CallFunctionObjArgs(constructor, type, arguments, keywords ? keywords : Py_None, NULL);
-    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    return allocate(type, 0);
+    return allocated(type);
+}
+
+static int owner_traverse(PyObject *self, visitproc visit, void *arg) {
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(((owner *)self)->edge);
+    Py_VISIT(((owner *)self)->base);
+    return 0;
+}
+
+static int owner_clear(PyObject *self) {
+    Py_CLEAR(((owner *)self)->edge);
+    Py_CLEAR(((owner *)self)->base);
+    return 0;
 }
 
 static PyObject *set_constructor(PyObject *module, PyObject *function) {
@@ -42,11 +60,13 @@ static PyObject *set_constructor(PyObject *module, PyObject *function) {
 static void owner_dealloc(PyObject *self) {
     owner *object = (owner *)self;
     PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
     if (object->weak_references) PyObject_ClearWeakRefs(self);
     if (object->handle) {
         if (PyFloat_Check(object->handle)) ow_tensor_free(ow_unpack(PyFloat_AsDouble(object->handle)));
         Py_DECREF(object->handle);
     }
+    owner_clear(self);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     release(self);
     Py_DECREF(type);
@@ -60,8 +80,7 @@ ow_tensor *ow_handle_of(PyObject *object) {
 }
 
 PyObject *ow_new_owner(ow_tensor *t) {
-    allocfunc allocate = (allocfunc)PyType_GetSlot(tensor_class, Py_tp_alloc);
-    PyObject *made = allocate(tensor_class, 0);
+    PyObject *made = allocated(tensor_class);
     PyObject *handle = made ? PyFloat_FromDouble(ow_pack(t)) : NULL;
     if (!handle) {
         ow_tensor_free(t);
@@ -69,6 +88,12 @@ PyObject *ow_new_owner(ow_tensor *t) {
         return NULL;
     }
     ((owner *)made)->handle = handle;
+    return made;
+}
+
+PyObject *ow_new_view(ow_tensor *t, PyObject *of) {
+    PyObject *made = ow_new_owner(t), *base = ((owner *)of)->base;
+    if (made) ((owner *)made)->base = Py_NewRef(base ? base : of);
     return made;
 }
 
@@ -87,12 +112,18 @@ ow_tensor *ow_plain_tensor(PyObject *object) {
     if (Py_TYPE(object) != tensor_class) return NULL;
     PyObject *handle = ((owner *)object)->handle;
     ow_tensor *t = handle && PyFloat_CheckExact(handle) ? ow_unpack(PyFloat_AsDouble(handle)) : NULL;
-    return t && !t->keys ? t : NULL;
+    return t && !ow_keys(t) ? t : NULL;
+}
+
+ow_tensor *ow_any_tensor(PyObject *object) {
+    if (Py_TYPE(object) != tensor_class && !PyObject_TypeCheck(object, ow_owner_type)) return NULL;
+    PyObject *handle = ((owner *)object)->handle;
+    return handle && PyFloat_Check(handle) ? ow_unpack(PyFloat_AsDouble(handle)) : NULL;
 }
 
 static PyObject *owner_subscript(PyObject *self, PyObject *index) {
     ow_tensor *t = ow_plain_tensor(self), *view = t ? ow_basic_view(t, index) : NULL;
-    if (view) return ow_new_owner(view);
+    if (view) return ow_new_view(view, self);
     return PyObject_CallFunctionObjArgs(subscript, self, index, NULL);
 }
 
@@ -125,7 +156,14 @@ static PyObject *owner_tolist(PyObject *self, PyObject *arguments) {
     return t ? ow_tolist(t) : NULL;
 }
 
+static PyObject *owner_requires_grad(PyObject *self, void *closure) {
+    (void)closure;
+    const ow_tensor *t = ow_handle_of(((owner *)self)->handle);
+    return t ? PyBool_FromLong(t->keys & OW_KEY_AUTOGRAD) : NULL;
+}
+
 static PyGetSetDef owner_properties[] = {
+    {"_requires_grad", owner_requires_grad, NULL, "Is a gradient asked for?", NULL},
     {"shape", owner_shape, NULL, "The sizes of the dimensions.", NULL},
     {"__array_struct__", owner_array_struct, NULL, "The memory as NumPy's array interface describes it.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
@@ -140,6 +178,9 @@ static PyMethodDef owner_methods[] = {
 
 static PyMemberDef owner_members[] = {
     {"_h", T_OBJECT_EX, offsetof(owner, handle), 0, "the handle of the core, as a float"},
+    {"_edge", T_OBJECT, offsetof(owner, edge), READONLY, "the node of the graph that computed it, and which output it is"},
+    {"_base", T_OBJECT, offsetof(owner, base), 0, "the tensor that it is a view of, or None"},
+    {"_edge_version", T_UINT, offsetof(owner, version), 0, "of a view: that of the memory, when the edge was set"},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(owner, weak_references), READONLY, NULL},
     {NULL, 0, 0, 0, NULL},
 };
@@ -147,6 +188,8 @@ static PyMemberDef owner_members[] = {
 static PyType_Slot owner_slots[] = {
     {Py_tp_new, owner_new},
     {Py_tp_dealloc, owner_dealloc},
+    {Py_tp_traverse, owner_traverse},
+    {Py_tp_clear, owner_clear},
     {Py_tp_getset, owner_properties},
     {Py_tp_members, owner_members},
     {Py_tp_methods, owner_methods},
@@ -158,7 +201,7 @@ static PyType_Slot owner_slots[] = {
 static PyType_Spec owner_spec = {
     .name = "opweave._handle.Owner",
     .basicsize = sizeof(owner),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
     .slots = owner_slots,
 };
 
@@ -200,6 +243,14 @@ static PyMethodDef functions[] = {
     {"unbind", FAST(ow_call_unbind), METH_FASTCALL, "Views of each position along a dimension, or None."},
     {"median", FAST(ow_call_median), METH_FASTCALL, "The median of all elements, those that are NaN ignored or not, or None."},
     {"order", FAST(ow_call_order), METH_FASTCALL, "Values in order and their positions, or None."},
+    {"records", FAST(ow_records), METH_FASTCALL, "Is the history of one of these values recorded?"},
+    {"edges", FAST(ow_edges), METH_FASTCALL, "The edges of those whose history is recorded, None for the others."},
+    {"versions", ow_versions, METH_O, "How often the memory of each tensor of a tuple was written to."},
+    {"set_edge", FAST(ow_set_edge), METH_FASTCALL, "Makes a tensor an output of a node, or with None of none."},
+    {"alias", ow_alias, METH_O, "The same elements without history."},
+    {"exclude", ow_exclude, METH_O, "Says which dispatch keys the thread does not look at; gives those before."},
+    {"excluded", ow_excluded, METH_NOARGS, "The dispatch keys that the thread does not look at."},
+    {"set_refresh", ow_set_refresh, METH_O, "Says what brings the edge of a view up to date."},
     {"set_size_class", ow_set_size_class, METH_O, "Says of which class shapes are."},
     {"read_array", ow_read_array, METH_O, "A handle over the memory of a NumPy array."},
     {"retain_owner", ow_retain_owner, METH_O, "The number by which the core knows an owner of memory."},
@@ -217,10 +268,10 @@ PyMODINIT_FUNC PyInit__handle(void) {
     PyObject *module = PyModule_Create(&definition);
     if (!module) return NULL;
     PyObject *type = PyType_FromSpec(&owner_spec), *size = ow_size_base();
+    ow_owner_type = (PyTypeObject *)type;
     int done = type && size && PyModule_AddObjectRef(module, "Owner", type) == 0 &&
                PyModule_AddObjectRef(module, "SizeBase", size) == 0;
-    Py_XDECREF(type);
-    Py_XDECREF(size);
+    Py_XDECREF(size); /* the owners' type is needed for ever */
     if (!done) Py_CLEAR(module);
     ow_array_struct_init();
     return module;

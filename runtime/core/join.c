@@ -93,7 +93,7 @@ double join(const double *handles, int32_t n, int64_t dim, int32_t stacked) {
     int64_t nbytes = n * (int64_t)sizeof *tensors;
     uint32_t keys = 0;
     if (n > 32 && !(tensors = ow_alloc(nbytes))) return 0.0;
-    for (int k = 0; k < n; k++) keys |= (tensors[k] = ow_unpack(handles[k]))->keys;
+    for (int k = 0; k < n; k++) keys |= ow_keys(tensors[k] = ow_unpack(handles[k]));
     ow_tensor *result = keys ? NULL : ow_join(tensors, n, dim, stacked);
     if (tensors != few) ow_dealloc(tensors, nbytes);
     return ow_pack(result);

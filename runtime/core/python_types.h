@@ -25,8 +25,20 @@ struct ow_tensor *ow_plain_tensor(PyObject *object);
 
 /* A new object of class Tensor that owns the tensor. */
 PyObject *ow_new_owner(struct ow_tensor *t);
+/* The same of a view of the tensor `of`. */
+PyObject *ow_new_view(struct ow_tensor *t, PyObject *of);
 /* A tuple of such objects, which takes all tensors whatever happens. */
 PyObject *ow_new_owners(struct ow_tensor *const *tensors, int n);
+
+/* Histories (history.c). */
+PyObject *ow_records(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_edges(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_versions(PyObject *module, PyObject *values);
+PyObject *ow_set_edge(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_alias(PyObject *module, PyObject *object);
+PyObject *ow_exclude(PyObject *module, PyObject *keys);
+PyObject *ow_excluded(PyObject *module, PyObject *nothing);
+PyObject *ow_set_refresh(PyObject *module, PyObject *function);
 
 /* NumPy's memory as a tensor and back (array_struct.c). */
 PyObject *ow_read_array(PyObject *module, PyObject *array);

@@ -59,6 +59,13 @@ typedef struct ow_tensor {
     int64_t inline_dims[2 * OW_INLINE_DIMS];
 } ow_tensor;
 
+/* Keys that the calling thread does not look at: those of a behaviour that is switched off, or that is at work itself and
+ * calls the operator once more. */
+extern __thread uint32_t ow_excluded_keys __attribute__((tls_model("initial-exec")));
+
+/* The keys of an input that may be absent. */
+static inline uint32_t ow_keys(const ow_tensor *t) { return t ? t->keys & ~ow_excluded_keys : 0; }
+
 /* A handle crosses the Python boundary as a double: a user-space address is below 2^53 and so exact, and a float is
  * the cheapest object CPython makes. These two functions are the only place where that happens. */
 static inline double ow_pack(ow_tensor *t) { return (double)(uintptr_t)t; }

@@ -1,0 +1,103 @@
+"""Operators made of derivatives: each formula of an elementwise operator as one kernel.
+
+Backward passes that are not differentiated again compute a gradient by one of these. They have no names for users, no
+Python and no derivatives of their own; formulas that are one operation already need none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+
+from .dtypes import COMPLEX128, DTYPE_CLASSES, FLOAT64, Promotion
+from .expr import Apply, Expr, ExpressionError, Literal, lower, names, type_of
+from .model import MAX_INPUTS, MAX_PARAMS, Derivative, Elementwise, Expression, Operator
+from .schema import parse
+
+_SMALLEST = 2
+"""Operations in a formula that is worth a kernel."""
+
+
+def operators(of: Sequence[Operator]) -> tuple[Operator, ...]:
+    """The kernels of all formulas, in the order of operators and arguments."""
+    return tuple(operator for _, _, operator in _all(of))
+
+
+def indices(of: Sequence[Operator], first: int) -> dict[tuple[str, str], int]:
+    """Their numbers, by operator and argument, where the first one is `first`."""
+    return {(name, argument): first + place for place, (name, argument, _) in enumerate(_all(of))}
+
+
+def arguments(operator: Operator, tree: Expr) -> tuple[list[str], list[str]]:
+    """The tensors and the numbers that a formula uses, in the order in which its kernel takes them."""
+    used = names(tree)
+    tensors = [name for name in ("grad", "result") if name in used]
+    tensors += [argument.name for argument in operator.inputs if argument.name in used]
+    return tensors, [argument.name for argument in operator.params if argument.name in used]
+
+
+def _all(of: Sequence[Operator]) -> Iterator[tuple[str, str, Operator]]:
+    for operator in of:
+        for argument, derivative in operator.derivatives.items():
+            if isinstance(operator.body, Elementwise) and derivative.tree is not None:
+                kernel = _kernel(operator, operator.body, argument, derivative)
+                if kernel is not None:
+                    yield operator.name, argument, kernel
+
+
+def _kernel(operator: Operator, body: Elementwise, argument: str, derivative: Derivative) -> Operator | None:
+    tree = derivative.tree
+    if tree is None or derivative.text == "none" or _operations(tree) < _SMALLEST:
+        return None
+    tensors, numbers = arguments(operator, tree)
+    optional = any(each.is_optional for each in (*operator.inputs, *operator.params) if each.name in names(tree))
+    if turns_real(operator) or tensors[:1] != ["grad"] or len(tensors) > MAX_INPUTS or len(numbers) > MAX_PARAMS or optional:
+        return None
+    try:
+        lower(tree, dict.fromkeys(names(tree), FLOAT64))
+    except ExpressionError:
+        return None
+    typed = [f"Tensor {name}" for name in tensors]
+    keywords = ["*", *(f"Scalar {name}" for name in numbers)] if numbers else []
+    name = f"{operator.name}_backward_{argument}"
+    fixed = {name: dtype for name, dtype in body.fixed.items() if name in tensors}
+    return replace(
+        operator,
+        schema=parse(f"{name}({', '.join([*typed, *keywords])}) -> Tensor"),
+        method=False,
+        function=False,
+        operator=None,
+        aliases=(),
+        module=None,
+        exports=(),
+        internal=True,
+        tags=(),
+        body=Elementwise(
+            ((DTYPE_CLASSES["floating"], Expression(tree, derivative.source)),), fixed, MappingProxyType({}), MappingProxyType({})
+        ),
+        dtypes=DTYPE_CLASSES["floating"],
+        promotion=Promotion.DEFAULT,
+        derivatives=MappingProxyType({}),
+        choices=MappingProxyType({}),
+        shortcuts=MappingProxyType({}),
+    )
+
+
+def turns_real(operator: Operator) -> bool:
+    """Is the result of complex numbers real?"""
+    expression = operator.body.expression(COMPLEX128) if isinstance(operator.body, Elementwise) else None
+    if expression is None:
+        return False
+    try:
+        return not type_of(expression.tree, dict.fromkeys(names(expression.tree), COMPLEX128)).dtype.is_complex
+    except ExpressionError:
+        return False
+
+
+def _operations(tree: Expr) -> int:
+    """How many calls of operators compute the formula."""
+    if not isinstance(tree, Apply):
+        return 0
+    constant = all(isinstance(each, Literal) for each in tree.args)
+    return sum(map(_operations, tree.args)) + (not constant)

@@ -1,0 +1,186 @@
+"""Whether histories are recorded, thread by thread: context managers that are decorators as well, as in torch.
+
+The core looks at the dispatch keys of its inputs but for those that the thread excludes (core/tensor.h). Where nothing
+is recorded the key of autograd is excluded, so that a tensor with a history costs what any other does.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from .._handle import exclude, excluded
+
+AUTOGRAD = 1
+"""OW_KEY_AUTOGRAD"""
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def is_grad_enabled() -> bool:
+    """Are histories recorded in this thread?"""
+    return not excluded() & AUTOGRAD
+
+
+class _Mode:
+    """Enters and leaves a mode; as a decorator it does so around each call, and around each step of a generator."""
+
+    def __call__(self, function: _Function) -> _Function:
+        if inspect.isgeneratorfunction(function):
+            return self._around_generator(function)
+
+        @functools.wraps(function)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            with self.clone():
+                return function(*args, **kwargs)
+
+        return wrapped  # type: ignore[return-value]
+
+    def _around_generator(self, function: Any) -> Any:
+        @functools.wraps(function)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            generator = function(*args, **kwargs)
+            sent = None
+            while True:
+                try:
+                    with self.clone():
+                        value = generator.send(sent)
+                except StopIteration as stop:
+                    return stop.value
+                sent = yield value
+
+        return wrapped
+
+    def clone(self) -> Any:
+        return type(self)()
+
+    def __enter__(self) -> Any:
+        raise NotImplementedError
+
+    def __exit__(self, *exception: object) -> None:
+        raise NotImplementedError
+
+
+class _Recording(_Mode):
+    """Records or does not, until it is left."""
+
+    records: bool
+    _before: int
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.__module__ = "opweave"
+
+    def __new__(cls, function: Any = None) -> Any:
+        mode = super().__new__(cls)
+        return mode if function is None else mode(function)
+
+    def __init__(self, function: Any = None) -> None:
+        pass
+
+    def __enter__(self) -> None:
+        self._before = excluded()
+        exclude(self._before & ~AUTOGRAD if self.records else self._before | AUTOGRAD)
+
+    def __exit__(self, *exception: object) -> None:
+        exclude(self._before)
+
+
+class no_grad(_Recording):  # noqa: N801 (PyTorch's name)
+    """Nothing that is computed within has a history. Also a decorator."""
+
+    records = False
+
+
+class enable_grad(_Recording):  # noqa: N801 (PyTorch's name)
+    """Histories are recorded within, also inside of `no_grad`. Also a decorator."""
+
+    records = True
+
+
+class set_grad_enabled(_Mode):  # noqa: N801 (PyTorch's name)
+    """Says at once whether histories are recorded; as a context manager, until it is left. Also a decorator."""
+
+    __module__ = "opweave"
+
+    def __init__(self, mode: bool) -> None:
+        self.mode = mode
+        self._before = excluded()
+        _record(mode)
+
+    def __call__(self, function: _Function) -> _Function:
+        exclude(self._before)  # only calls of the function are meant
+        return super().__call__(function)
+
+    def clone(self) -> set_grad_enabled:
+        return set_grad_enabled(self.mode)
+
+    def __enter__(self) -> None:
+        _record(self.mode)
+
+    def __exit__(self, *exception: object) -> None:
+        exclude(self._before)
+
+    def __repr__(self) -> str:
+        return f"set_grad_enabled(mode={self.mode})"
+
+
+class inference_mode(_Mode):  # noqa: N801 (PyTorch's name)
+    """As `no_grad`, for code whose results never become part of a graph. Also a decorator."""
+
+    __module__ = "opweave"
+
+    def __new__(cls, mode: Any = True) -> Any:
+        if isinstance(mode, bool):
+            return super().__new__(cls)
+        made = super().__new__(cls)
+        made.mode = True
+        return made(mode)
+
+    def __init__(self, mode: Any = True) -> None:
+        self.mode = mode
+        self._before = (0, False)
+
+    def clone(self) -> inference_mode:
+        return inference_mode(self.mode)
+
+    def __enter__(self) -> None:
+        self._before = excluded(), _inference.get()
+        _inference.set(self.mode)
+        _record(not self.mode)
+
+    def __exit__(self, *exception: object) -> None:
+        keys, inference = self._before
+        exclude(keys)
+        _inference.set(inference)
+
+
+class _Flag:
+    """One value for each thread."""
+
+    def __init__(self) -> None:
+        import threading
+
+        self._local = threading.local()
+
+    def get(self) -> bool:
+        return getattr(self._local, "value", False)
+
+    def set(self, value: bool) -> None:
+        self._local.value = value
+
+
+_inference = _Flag()
+
+
+def is_inference_mode_enabled() -> bool:
+    """Is this thread within `inference_mode`?"""
+    return _inference.get()
+
+
+def _record(mode: bool) -> None:
+    if not isinstance(mode, bool):
+        raise TypeError(f"set_grad_enabled(): argument 'mode' must be bool, not {type(mode).__name__}")
+    exclude(excluded() & ~AUTOGRAD if mode else excluded() | AUTOGRAD)

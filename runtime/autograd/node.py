@@ -1,0 +1,210 @@
+"""The graph: a node for each recorded call, which knows the nodes whose outputs it was computed from.
+
+An edge is a pair (node, number): the output `number` of what the node stands for. A tensor that is part of a graph has one
+(`Tensor._edge`). Gradients flow from a node along the edges of its inputs.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from .._handle import alias, edges, excluded, set_edge, versions
+from .modes import AUTOGRAD
+
+Edge: TypeAlias = "tuple[Node, int]"
+Hook: TypeAlias = Callable[..., Any]
+
+RELEASED = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
+    "freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
+    "retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
+    "after calling backward."
+)
+
+_numbers = itertools.count()
+_anomaly: list[Callable[[Node], None]] = []
+"""What anomaly detection does with each new node, while it is on."""
+
+
+class Node:
+    """One step of a computation: what its gradients are computed from, and where they go to.
+
+    `metas` are the shape and the dtype of each output. A subclass for each operator is generated from the formulas in
+    ops.yaml: `save` keeps what they need, `apply` computes them.
+    """
+
+    __slots__ = (
+        "__weakref__", "edges", "metadata", "metas", "number", "post_hooks", "pre_hooks", "results", "retained", "tensor_hooks",
+        "tensors", "values", "versions",
+    )  # fmt: skip
+
+    edges: tuple[Edge | None, ...]
+    metas: tuple[tuple[Any, Any], ...]
+    tensors: tuple[Any, ...] | None
+    versions: tuple[int, ...]
+    values: tuple[Any, ...]
+    results: tuple[tuple[Any, int], ...] | None
+
+    kept_results: tuple[int, ...] = ()
+    """The outputs that a formula uses."""
+    pick: Callable[[Sequence[Any]], Sequence[Any]] = tuple
+    """Gives those of a call's arguments that have gradients."""
+
+    def __init__(self, edges: tuple[Edge | None, ...]) -> None:
+        self.edges = edges
+        self.number = next(_numbers)
+        self.tensors = ()
+        self.pre_hooks = self.post_hooks = self.tensor_hooks = self.retained = None
+        if _anomaly:
+            self.metadata = {}
+            _anomaly[0](self)
+
+    # ---- what the formulas use ----
+
+    def save(self, *arguments: Any) -> None:
+        """Keeps what the formulas need of the arguments."""
+
+    def apply(self, *grads: Any) -> Sequence[Any]:
+        """The gradients by the inputs, given those by the outputs."""
+        raise NotImplementedError
+
+    def keep(self, *tensors: Any) -> None:
+        """Saves inputs."""
+        self.tensors = tensors
+        self.versions = versions(tensors)
+
+    def keep_results(self, results: Sequence[Any]) -> None:
+        """Saves outputs: without their edges, which would refer back to the node."""
+        same = tuple([alias(results[place]) for place in self.kept_results])
+        self.results = tuple(zip(same, versions(same), strict=True))
+
+    def saved(self) -> tuple[Any, ...]:
+        """The inputs that were kept. Raises RuntimeError when they are released, or were overwritten since."""
+        tensors = self.tensors
+        if tensors is None:
+            raise RuntimeError(RELEASED)
+        if versions(tensors) != self.versions:
+            for tensor, now, then in zip(tensors, versions(tensors), self.versions, strict=True):
+                if now != then:
+                    raise _modified(tensor, tensor._edge, now, then)
+        return tensors
+
+    def saved_results(self) -> tuple[Any, ...]:
+        """The outputs that were kept; with their history where one is recorded, for derivatives of derivatives."""
+        if self.results is None:
+            raise RuntimeError(RELEASED)
+        found = []
+        for number, (tensor, version) in zip(self.kept_results, self.results, strict=True):
+            now = versions((tensor,))[0]
+            if now != version:
+                raise _modified(tensor, (self, number), now, version)
+            if not excluded() & AUTOGRAD:
+                tensor = alias(tensor)
+                set_edge(tensor, (self, number))
+            found.append(tensor)
+        return tuple(found)
+
+    def release(self) -> None:
+        """Lets go of what was saved."""
+        if self.tensors:
+            self.tensors = None
+        if self.kept_results:
+            self.results = None
+
+    # ---- what users see ----
+
+    def name(self) -> str:
+        """As torch names it, such as `AddBackward0`."""
+        return type(self).__name__
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        """The nodes that gradients go on to, and of which of their outputs they are gradients."""
+        return tuple([(None, 0) if edge is None else edge for edge in self.edges])
+
+    def register_hook(self, fn: Hook) -> RemovableHandle:
+        """Calls `fn(grad_inputs, grad_outputs)` after the node; what it returns takes the place of `grad_inputs`."""
+        self.post_hooks = self.post_hooks or OrderedDict()
+        return RemovableHandle(self.post_hooks, fn)
+
+    def register_prehook(self, fn: Hook) -> RemovableHandle:
+        """Calls `fn(grad_outputs)` before the node; what it returns takes the place of `grad_outputs`."""
+        self.pre_hooks = self.pre_hooks or OrderedDict()
+        return RemovableHandle(self.pre_hooks, fn)
+
+    def __call__(self, *grads: Any) -> Any:
+        found = tuple(self.apply(*grads))
+        return found[0] if len(found) == 1 else found
+
+    def __repr__(self) -> str:
+        return f"<{self.name()} object at {id(self):#x}>"
+
+
+class AccumulateGrad(Node):
+    """The end of the graph at a leaf: adds up what arrives there."""
+
+    __slots__ = ("accumulated_hooks", "grad", "variable_reference")
+
+    def __init__(self, variable: Any) -> None:
+        super().__init__(())
+        self.grad: Any = None
+        self.accumulated_hooks: OrderedDict[int, Hook] | None = None
+        self.variable_reference = weakref.ref(variable)
+        self.metas = ((variable.shape, variable.dtype),)
+
+    @property
+    def variable(self) -> Any:
+        """The leaf, while it lives."""
+        return self.variable_reference()
+
+
+class RemovableHandle:
+    """A hook that was registered: `remove()` takes it away, as leaving a `with` block does."""
+
+    __module__ = "opweave.utils.hooks"
+    _ids = itertools.count()
+
+    def __init__(self, hooks: OrderedDict[int, Hook], hook: Hook) -> None:
+        if not callable(hook):
+            raise TypeError(f"a hook must be callable, not {type(hook).__name__}")
+        self.id = next(self._ids)
+        self._hooks = weakref.ref(hooks)
+        hooks[self.id] = hook
+
+    def remove(self) -> None:
+        hooks = self._hooks()
+        if hooks is not None:
+            hooks.pop(self.id, None)
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.remove()
+
+
+def part_of_graph(result: Any, node: Node) -> None:
+    """Makes a tensor the only output of the node."""
+    node.metas = ((result.shape, result.dtype),)
+    set_edge(result, (node, 0))
+
+
+def edges_of(arguments: Sequence[Any]) -> tuple[Edge | None, ...]:
+    """Those of tensors whose history is recorded."""
+    found: tuple[Edge | None, ...] = edges(*arguments)
+    return found
+
+
+def _modified(tensor: Any, edge: Edge | None, now: int, then: int) -> RuntimeError:
+    leaf = edge is None or isinstance(edge[0], AccumulateGrad)
+    origin = "" if leaf else f", which is output {edge[1]} of {edge[0].name()},"
+    return RuntimeError(
+        "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        f"[{tensor.type()} {list(tensor.shape)}]{origin} is at version {now}; expected version {then} instead. "
+        "Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
+        "opweave.autograd.set_detect_anomaly(True, check_nan=False)."
+    )

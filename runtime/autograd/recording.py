@@ -1,0 +1,173 @@
+"""What happens to a call whose inputs have histories: it runs as any other, and a node of the graph is made for it.
+
+The slow path of operators (dispatch.py and its neighbours) comes here when it is told that a history is recorded. The
+call runs again with the key of autograd excluded, so it is the plain one, and its node keeps what the formulas need.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from .. import histories
+from .._handle import exclude, excluded, set_edge, set_refresh
+from .modes import AUTOGRAD
+from .node import AccumulateGrad, Node, edges_of, part_of_graph
+from .views import rebase, refresh
+
+if TYPE_CHECKING:
+    from ..dispatch import Op
+
+set_refresh(refresh)
+histories.recording = sys.modules[__name__]
+
+
+def derivative(op: Op) -> type[Node] | None:
+    """The class of an operator's nodes; None when its results have no gradients."""
+    if op.derivative is ...:
+        generated = import_module(f"{op.package}._derivatives")
+        op.derivative = generated.DERIVATIVES.get(op.name)
+    return op.derivative
+
+
+def unrecorded(run: Callable[[], Any]) -> Any:
+    """What `run` gives while nothing is recorded."""
+    before = excluded()
+    exclude(before | AUTOGRAD)
+    try:
+        return run()
+    finally:
+        exclude(before)
+
+
+def call(op: Op, arguments: tuple[Any, ...], run: Callable[[], Any], out: Any = None) -> Any:
+    """A new result. `arguments` are in the order that the operator's derivative names them."""
+    if out is not None:
+        raise RuntimeError(
+            f"{op.name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
+            "arguments requires grad."
+        )
+    kind = derivative(op)
+    result = unrecorded(run)
+    return result if kind is None else attach(kind, arguments, result)
+
+
+def attach(kind: type[Node], arguments: tuple[Any, ...], result: Any) -> Any:
+    """Makes the result, or several, outputs of a new node."""
+    if any(result is value for value in arguments):
+        return result
+    edges = edges_of(kind.pick(arguments))
+    if not any(edges):
+        return result
+    node = kind(edges)
+    node.save(*arguments)
+    if isinstance(result, (tuple, list)):
+        _attach_all(node, result)
+    elif result.dtype.is_floating_point or result.dtype.is_complex:
+        part_of_graph(result, node)
+        if kind.kept_results:
+            node.keep_results((result,))
+    return result
+
+
+def _attach_all(node: Node, results: Sequence[Any]) -> None:
+    node.metas = tuple([(result.shape, result.dtype) for result in results])
+    if node.kept_results:
+        node.keep_results(results)
+    for number, result in enumerate(results):
+        if result.dtype.is_floating_point or result.dtype.is_complex:
+            set_edge(result, (node, number))
+
+
+def call_inplace(op: Op, target: Any, arguments: tuple[Any, ...], run: Callable[[], Any]) -> Any:
+    """Overwrites `target`, the first of the arguments."""
+    check_inplace(target)
+    kind = derivative(op) or Constant
+    node = kind(edges_of(kind.pick(arguments)))
+    node.save(*arguments)
+    if any(kept is target for kept in node.tensors or ()):
+        before = _copy(target)
+        node.keep(*[before if kept is target else kept for kept in node.tensors or ()])
+    result = unrecorded(run)
+    node.metas = ((target.shape, target.dtype),)
+    rebase(target, node)
+    if kind.kept_results:
+        node.keep_results((target,))
+    return result
+
+
+def check_inplace(target: Any) -> None:
+    """Refuses to overwrite what a gradient is accumulated for."""
+    base = target._base
+    if is_leaf_with_gradient(target):
+        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+    if base is not None and is_leaf_with_gradient(base):
+        raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
+
+
+def is_leaf_with_gradient(tensor: Any) -> bool:
+    edge = tensor._edge
+    return edge is not None and isinstance(edge[0], AccumulateGrad)
+
+
+def _copy(tensor: Any) -> Any:
+    """What the formulas of an operator in place need of its first input, with the history that it had."""
+    edge = tensor._edge
+    copied = unrecorded(tensor.clone)
+    if edge is not None:
+        set_edge(copied, edge)
+    return copied
+
+
+class Constant(Node):
+    """Of a result that does not depend on its inputs, as far as gradients go."""
+
+    __slots__ = ()
+
+    def apply(self, grad: Any) -> tuple[Any, ...]:
+        return (None,) * len(self.edges)
+
+
+class Formula(Node):
+    """A node of a call that has no entry in ops.yaml: its gradients are what a function makes of those of its outputs."""
+
+    __slots__ = ("function",)
+
+    def apply(self, *grads: Any) -> Sequence[Any]:
+        found: Sequence[Any] = self.function(*grads)
+        return found
+
+
+@cache
+def _named(name: str) -> type[Formula]:
+    """The class of nodes of that name."""
+    return type(name, (Formula,), {"__slots__": ()})
+
+
+def by_formula(
+    name: str, inputs: Sequence[Any], run: Callable[[], Any], function: Callable[..., Sequence[Any]]
+) -> Any:
+    """A new result of `run`, whose gradients by the inputs are what `function` makes of the result's."""
+    result = unrecorded(run)
+    if any(result is value for value in inputs) or not (result.dtype.is_floating_point or result.dtype.is_complex):
+        return result
+    node = _named(name)(edges_of(inputs))
+    node.function = function
+    part_of_graph(result, node)
+    return result
+
+
+def by_formula_inplace(
+    name: str, target: Any, inputs: Sequence[Any], run: Callable[[], Any], function: Callable[..., Any]
+) -> Any:
+    """Overwrites `target`, the first of the inputs."""
+    check_inplace(target)
+    node = _named(name)(edges_of(inputs))
+    node.function = function
+    result = unrecorded(run)
+    node.metas = ((target.shape, target.dtype),)
+    rebase(target, node)
+    return result

@@ -1,0 +1,116 @@
+/* Histories: which tensors a gradient is asked for, and what they were computed by. The graph is Python's
+ * (autograd/); here is what every recorded call needs of it. */
+#include "owner.h"
+
+__thread uint32_t ow_excluded_keys;
+
+/* Gives a view whose base was overwritten in between the edge that belongs to it now: refresh(view). */
+static PyObject *refresh;
+
+/* Is a gradient asked for the object, and is it recorded? */
+static int records(PyObject *object) {
+    const ow_tensor *t = ow_any_tensor(object);
+    return t && (ow_keys(t) & OW_KEY_AUTOGRAD);
+}
+
+static int any_records(PyObject *sequence, int is_tuple) {
+    Py_ssize_t n = is_tuple ? PyTuple_Size(sequence) : PyList_Size(sequence);
+    for (Py_ssize_t k = 0; k < n; k++)
+        if (records(is_tuple ? PyTuple_GetItem(sequence, k) : PyList_GetItem(sequence, k))) return 1;
+    return 0;
+}
+
+/* records(value, ...): is one of them, or of the elements of a list, a tensor whose history is recorded? */
+PyObject *ow_records(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    int found = ow_excluded_keys & OW_KEY_AUTOGRAD ? (int)n : 0;
+    for (Py_ssize_t k = found; k < n; k++) {
+        PyObject *value = arguments[k];
+        if (PyTuple_Check(value) ? any_records(value, 1) : PyList_Check(value) ? any_records(value, 0) : records(value))
+            Py_RETURN_TRUE;
+    }
+    Py_RETURN_FALSE;
+}
+
+static PyObject *edge_of(PyObject *object) {
+    if (!records(object)) Py_RETURN_NONE;
+    const owner *of = (const owner *)object;
+    if (of->base && of->version != ow_any_tensor(object)->storage->version) {
+        PyObject *done = PyObject_CallFunctionObjArgs(refresh, object, NULL);
+        if (!done) return NULL;
+        Py_DECREF(done);
+    }
+    return Py_NewRef(of->edge ? of->edge : Py_None);
+}
+
+/* edges(value, ...): of tensors whose history is recorded; None in the place of anything else. */
+PyObject *ow_edges(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    PyObject *edges = PyTuple_New(n);
+    for (Py_ssize_t k = 0; edges && k < n; k++) {
+        PyObject *edge = edge_of(arguments[k]);
+        if (edge) PyTuple_SetItem(edges, k, edge);
+        else Py_CLEAR(edges);
+    }
+    return edges;
+}
+
+/* versions(values): how often the memory of each was written to; 0 of what is no tensor. */
+PyObject *ow_versions(PyObject *module, PyObject *values) {
+    (void)module;
+    Py_ssize_t n = PyTuple_Check(values) ? PyTuple_Size(values) : 0;
+    PyObject *versions = PyTuple_New(n);
+    for (Py_ssize_t k = 0; versions && k < n; k++) {
+        const ow_tensor *t = ow_any_tensor(PyTuple_GetItem(values, k));
+        PyObject *version = PyLong_FromUnsignedLong(t && t->storage ? t->storage->version : 0);
+        if (version) PyTuple_SetItem(versions, k, version);
+        else Py_CLEAR(versions);
+    }
+    return versions;
+}
+
+/* set_edge(tensor, edge or None): it is part of the graph from now on, or no longer. */
+PyObject *ow_set_edge(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    ow_tensor *t = n == 2 ? ow_any_tensor(arguments[0]) : NULL;
+    if (!t) return PyErr_Format(PyExc_TypeError, "set_edge() takes a tensor and an edge");
+    owner *of = (owner *)arguments[0];
+    PyObject *before = of->edge;
+    int given = arguments[1] != Py_None;
+    of->edge = given ? Py_NewRef(arguments[1]) : NULL;
+    of->version = t->storage->version;
+    t->keys = given ? t->keys | OW_KEY_AUTOGRAD : t->keys & ~(uint32_t)OW_KEY_AUTOGRAD;
+    if (given) ow_track(arguments[0]);
+    Py_XDECREF(before);
+    Py_RETURN_NONE;
+}
+
+/* alias(tensor): the same elements without any history, and no view of it. */
+PyObject *ow_alias(PyObject *module, PyObject *object) {
+    (void)module;
+    const ow_tensor *t = ow_any_tensor(object);
+    if (!t) return PyErr_Format(PyExc_TypeError, "alias() takes a tensor");
+    ow_tensor *same = ow_tensor_view(t->storage, t->data, t->dtype, t->ndim, t->sizes, t->strides);
+    return same ? ow_new_owner(same) : PyErr_NoMemory();
+}
+
+/* exclude(keys): the dispatch keys that this thread does not look at; gives those before. */
+PyObject *ow_exclude(PyObject *module, PyObject *keys) {
+    (void)module;
+    uint32_t before = ow_excluded_keys;
+    ow_excluded_keys = (uint32_t)PyLong_AsUnsignedLong(keys);
+    return PyErr_Occurred() ? NULL : PyLong_FromUnsignedLong(before);
+}
+
+PyObject *ow_excluded(PyObject *module, PyObject *nothing) {
+    (void)module;
+    (void)nothing;
+    return PyLong_FromUnsignedLong(ow_excluded_keys);
+}
+
+PyObject *ow_set_refresh(PyObject *module, PyObject *function) {
+    (void)module;
+    Py_XDECREF(refresh);
+    refresh = Py_NewRef(function);
+    Py_RETURN_NONE;
+}

@@ -1,0 +1,25 @@
+/* What an object of class Tensor holds (handle_type.c makes and frees them, history.c knows where they came from). */
+#ifndef OPWEAVE_OWNER_H
+#define OPWEAVE_OWNER_H
+
+#include "python_types.h"
+#include "tensor.h"
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *handle; /* a float, or NULL before it is set */
+    PyObject *weak_references;
+    PyObject *edge;   /* (node, number): the output of the graph's node that it is; NULL: no part of a graph */
+    PyObject *base;   /* the tensor that it is a view of; NULL: of none */
+    uint32_t version; /* of a view: of the memory, when the edge was set */
+} owner;
+
+/* The type of the objects, which class Tensor is derived from. */
+extern PyTypeObject *ow_owner_type;
+
+/* The same for objects of subclasses; keys do not matter. NULL for any other object. */
+ow_tensor *ow_any_tensor(PyObject *object);
+/* Has the collector look at an object that refers to others. */
+void ow_track(PyObject *object);
+
+#endif
