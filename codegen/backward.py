@@ -32,7 +32,7 @@ def indices(of: Sequence[Operator], first: int) -> dict[tuple[str, str], int]:
 def arguments(operator: Operator, tree: Expr) -> tuple[list[str], list[str]]:
     """The tensors and the numbers that a formula uses, in the order in which its kernel takes them."""
     used = names(tree)
-    tensors = [name for name in ("grad", "result") if name in used]
+    tensors: list[str] = [name for name in ("grad", "result") if name in used]
     tensors += [argument.name for argument in operator.inputs if argument.name in used]
     return tensors, [argument.name for argument in operator.params if argument.name in used]
 
@@ -52,7 +52,8 @@ def _kernel(operator: Operator, body: Elementwise, argument: str, derivative: De
         return None
     tensors, numbers = arguments(operator, tree)
     optional = any(each.is_optional for each in (*operator.inputs, *operator.params) if each.name in names(tree))
-    if turns_real(operator) or tensors[:1] != ["grad"] or len(tensors) > MAX_INPUTS or len(numbers) > MAX_PARAMS or optional:
+    fits = len(tensors) <= MAX_INPUTS and len(numbers) <= MAX_PARAMS
+    if turns_real(operator) or tensors[:1] != ["grad"] or not fits or optional:
         return None
     try:
         lower(tree, dict.fromkeys(names(tree), FLOAT64))
@@ -62,6 +63,7 @@ def _kernel(operator: Operator, body: Elementwise, argument: str, derivative: De
     keywords = ["*", *(f"Scalar {name}" for name in numbers)] if numbers else []
     name = f"{operator.name}_backward_{argument}"
     fixed = {name: dtype for name, dtype in body.fixed.items() if name in tensors}
+    cases = ((DTYPE_CLASSES["floating"], Expression(tree, derivative.source)),)
     return replace(
         operator,
         schema=parse(f"{name}({', '.join([*typed, *keywords])}) -> Tensor"),
@@ -73,9 +75,7 @@ def _kernel(operator: Operator, body: Elementwise, argument: str, derivative: De
         exports=(),
         internal=True,
         tags=(),
-        body=Elementwise(
-            ((DTYPE_CLASSES["floating"], Expression(tree, derivative.source)),), fixed, MappingProxyType({}), MappingProxyType({})
-        ),
+        body=Elementwise(cases, fixed, MappingProxyType({}), MappingProxyType({})),
         dtypes=DTYPE_CLASSES["floating"],
         promotion=Promotion.DEFAULT,
         derivatives=MappingProxyType({}),

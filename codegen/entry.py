@@ -25,8 +25,9 @@ from .source import Node, Scalar
 BODY_KEYS = tuple(family.value for family in Family)
 KEYS = (
     "func", "doc", *BODY_KEYS, "accepts", "accumulate", "absent", "aliases", "alone", "choices", "complex_derivatives",
-    "complex_refusal", "core", "cost", "derivatives", "dtypes", "fixed", "magnitude", "natural", "numbers", "operator", "promotion",
-    "python_module", "reference", "refusal", "shortcuts", "signature", "tags", "unused", "variants", "wrap",
+    "complex_refusal", "core", "cost", "derivatives", "dtypes", "fixed", "magnitude", "natural", "numbers", "operator",
+    "promotion", "python_module", "reference", "refusal", "shortcuts", "signature", "tags", "unused", "variants",
+    "wrap",
 )  # fmt: skip
 # Keys that only mean something for some bodies.
 ONLY_FOR: Mapping[str, tuple[Family, ...]] = {

@@ -22,10 +22,9 @@ from .histories import records
 
 def composite(op: Op, body: Callable[..., Any], arguments: tuple[Any, ...], dtype: Any, out: Any) -> Any:
     """An operator written in Python: checks what the body takes for granted, stores the result in `out`."""
-    if records(*arguments, out):
-        if out is not None or histories.recording.derivative(op) is not None:
-            run: Callable[[], Any] = lambda: composite(op, body, arguments, dtype, None)  # noqa: E731
-            return histories.recording.call(op, arguments, run, out)
+    if records(*arguments, out) and (out is not None or histories.recording.derivative(op) is not None):
+        run: Callable[[], Any] = lambda: composite(op, body, arguments, dtype, None)  # noqa: E731
+        return histories.recording.call(op, arguments, run, out)
     checked = check(op, arguments)
     if dtype is not None:
         code = dtype_code(op, dtype)

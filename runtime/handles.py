@@ -7,7 +7,7 @@ be released by whoever asked the core for it.
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import histories
@@ -55,7 +55,8 @@ def wrap(handle: float, like: Any = None) -> TensorType:
 def copied(tensor: Any, code: int, order: int, name: str = "CloneBackward0") -> Any:
     """A copy with memory of its own, of another dtype (-1: its own) and order of memory (ow_order)."""
     if records(tensor):
-        return histories.recording.by_formula(name, (tensor,), lambda: copied(tensor, code, order), lambda grad: (grad,))
+        run: Callable[[], Any] = lambda: copied(tensor, code, order)  # noqa: E731
+        return histories.recording.by_formula(name, (tensor,), run, lambda grad: (grad,))
     return wrap(lib.clone_(tensor._h, code, order), tensor)
 
 
@@ -65,10 +66,11 @@ def same_view(handle: float) -> float:
     return lib.as_strided(handle, sizes, strides_of(handle), len(sizes), lib.storage_offset(handle), -1)
 
 
-def as_view(view: Any, of: Any) -> Any:
+def as_view(view: Any, of: Any) -> TensorType:
     """Says of which tensor another one is a view."""
     view._base = of if of._base is None else of._base
-    return view
+    made: TensorType = view
+    return made
 
 
 def exchange(tensor: Any, other: Any) -> Any:

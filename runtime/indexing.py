@@ -87,8 +87,10 @@ def _recorded_subscript(self: Any, index: Any) -> TensorType:
         add_at(whole, index, grad)
         return (whole,)
 
-    name = "SelectBackward0" if isinstance(index, int) else "SliceBackward0" if isinstance(index, slice) else "IndexBackward0"
-    recorded: TensorType = histories.recording.by_formula(name, (self,), lambda: self[index], backward)
+    kind = {int: "Select", slice: "Slice"}.get(type(index), "Index")
+    recorded: TensorType = histories.recording.by_formula(
+        f"{kind}Backward0", (self,), lambda: self[index], backward
+    )
     return recorded
 
 

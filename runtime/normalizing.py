@@ -45,7 +45,7 @@ def layer_normalized(tensor: Any, shape: Any, weight: Any, bias: Any, eps: float
     wide = tensor if of.itemsize >= 4 else tensor.to(EXPORTS["float32"])
     dims = list(range(-len(shape), 0))
     centred = wide - wide.mean(dims, keepdim=True)
-    result = centred.mul_(((centred * centred).mean(dims, keepdim=True) + eps).rsqrt_())
+    result = centred * ((centred * centred).mean(dims, keepdim=True) + eps).rsqrt()
     if weight is not None:
         result = result * weight
     if bias is not None:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from .joining import joined
-from .rearranging import flipped
 
 __all__ = ["padded"]
 
@@ -86,7 +85,7 @@ def _with_margins(tensor: Any, dim: int, before: int, after: int, margin: Any) -
 
 def _reflected(tensor: Any, dim: int, count: int, before: bool) -> Any:
     start = 1 if before else tensor.size(dim) - 1 - count
-    return flipped(tensor.narrow(dim, start, count), (dim,))
+    return tensor.narrow(dim, start, count).flip((dim,))
 
 
 def _replicated(tensor: Any, dim: int, count: int, before: bool) -> Any:

@@ -23,7 +23,7 @@ def fill(
     generator: Any,
 ) -> Any:
     """Fills `self` with random numbers. Optional integers at the end may be missing, which is not to be None."""
-    if records(self):
+    if records(self, others):
         run: Callable[[], Any] = lambda: fill(op, self, others, numbers, integers, generator)  # noqa: E731
         return histories.recording.call_inplace(op, self, (self, *others), run)
     arguments = Arguments()

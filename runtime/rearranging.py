@@ -77,10 +77,10 @@ def turned(tensor: Any, k: int, dims: Sequence[int]) -> Any:
     first, second = (wrap_dim(dim, ndim) for dim in dims)
     k %= 4
     if k == 1:
-        return flipped(tensor, (second,)).transpose(first, second)
+        return tensor.flip((second,)).transpose(first, second)
     if k == 2:
-        return flipped(tensor, (first, second))
-    return flipped(tensor, (first,)).transpose(first, second) if k == 3 else tensor.clone(memory_format=None)
+        return tensor.flip((first, second))
+    return tensor.flip((first,)).transpose(first, second) if k == 3 else tensor.clone(memory_format=None)
 
 
 def repeated(tensor: Any, repeats: Sequence[int]) -> Any:

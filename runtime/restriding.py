@@ -30,7 +30,8 @@ def strided_view(tensor: Any, size: Sequence[int], stride: Sequence[int], storag
 def detached(tensor: Any) -> Tensor:
     """The same elements, part of no graph and no view that a graph knows of."""
     same: Any = alias(tensor)
-    return same if type(tensor) is type(same) else same.as_subclass(type(tensor))
+    made: Tensor = same if type(tensor) is type(same) else same.as_subclass(type(tensor))
+    return made
 
 
 def become(view: Callable[..., Any], tensor: Any, *arguments: Any) -> Any:

@@ -46,7 +46,8 @@ def inclusive_range(
     count = math.floor((end - start) / step) + 1
     places: Any = _operators.FUNCTIONS["arange"](count, dtype=float)
     values = (places * step + start).to(dtype or EXPORTS["float"])
-    return (values if out is None else out.resize_(values.shape).copy_(values)).requires_grad_(requires_grad)
+    made: Tensor = values if out is None else out.resize_(values.shape).copy_(values)
+    return made.requires_grad_() if requires_grad else made
 
 
 def tril_indices(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..model import Operator
 from .. import backward
+from ..model import Operator
 from . import casts, catalog, derivatives, dtypes, kernels, python, registry, routines, stubs, submodules, tests
 
 

@@ -1,8 +1,8 @@
 """opweave/_derivatives.py: a class of graph nodes for each operator, made of the formulas in its entry.
 
-A class says which inputs have gradients, what it keeps of a call and how the gradients follow from that: `x.shape` in a
-formula keeps the shape alone. An elementwise formula is written twice: as one kernel (codegen/backward.py) for the usual
-backward pass, and as operators, for those that are differentiated again and for complex numbers.
+A class says which inputs have gradients, what it keeps of a call and how the gradients follow from that: `x.shape` in
+a formula keeps the shape alone. An elementwise formula is written twice: as one kernel (codegen/backward.py) for the
+usual backward pass, and as operators, for those that are differentiated again and for complex numbers.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from .. import backward, variants
-from ..expr.functions import FUNCTIONS
 from ..dtypes import COMPLEX128
+from ..expr.functions import FUNCTIONS
 from ..expr.tree import Apply, Expr, Name
 from ..model import Derivative, Elementwise, End, Family, Operator
 from ..schema import base_name
@@ -26,7 +26,7 @@ _MULTIPLIED = (Family.ELEMENTWISE, Family.EXTERN, Family.REDUCE, Family.SCAN, Fa
 
 
 _OF_PARTS = frozenset(("abs", "angle", "complex", "conj", "imag", "real", "sign"))
-"""Functions that have no complex derivative: formulas that they are part of say what torch's convention makes of them."""
+"""Functions without a complex derivative: formulas that they are part of say what torch's convention makes of them."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def arguments(operator: Operator) -> tuple[str, ...]:
     if operator.family in (Family.REDUCE, Family.ROWS):
         return (*inputs, "dim", "keepdim", *params)
     if operator.family is Family.SCAN:
-        return (*inputs, "dim")
+        return (*inputs, "dim", *(("keepdim",) if len(operator.schema.returns) > 1 else ()))
     if operator.family is Family.VIEW:
         lists = [argument.name for argument in rest if argument.is_list]
         return (*inputs, *(argument.name for argument in rest if not argument.is_list), *lists)
@@ -138,7 +138,11 @@ def _derived(operator: Operator, kernels: Mapping[tuple[str, str], int], same: M
     tensors = {argument.name for argument in operator.schema.arguments if argument.is_tensor or argument.is_tensor_list}
     used = {name: [each for each in differentiated if each in both and name in both[each].names] for name in names}
     listed = _is_listed(operator)
-    kept = [Kept(_variable(name), tuple(map(_variable, used[name])), listed) for name in names if used[name] and name in tensors]
+    kept = [
+        Kept(_variable(name), tuple(map(_variable, used[name])), listed)
+        for name in names
+        if used[name] and name in tensors
+    ]
     values = [(_variable(name), _variable(name)) for name in names if used[name] and name not in tensors]
     facts = sorted({fact for each in both.values() for fact in each.facts})
     values += [(f"{_variable(name)}_{fact}", _fact(operator, name, fact)) for name, fact in facts]
@@ -155,13 +159,13 @@ def _derived(operator: Operator, kernels: Mapping[tuple[str, str], int], same: M
         gradients=tuple(_gradient(operator, name, read.get(name), kernels) for name in differentiated),
         tensors=tuple(kept),
         values=tuple(values),
-        absent=tuple(_absent(body)) if isinstance(body, Elementwise) else (),
+        absent=tuple(_absent(body, used)) if isinstance(body, Elementwise) else (),
         grads=_grads(operator),
         results=tuple(sorted(results)),
         result_names=tuple(results[place] for place in sorted(results)),
         holomorphic=_is_holomorphic(operator),
         takes_complex=_takes_complex(operator),
-        is_complex=f"{_variable(names[0])}.dtype.is_complex" if backward.turns_real(operator) else "node.metas[0][1].is_complex",
+        is_complex=_is_complex(operator, names[0]),
     )
 
 
@@ -220,12 +224,15 @@ def _grads(operator: Operator) -> tuple[str, ...]:
         return ("*grads",)
     if len(returns) == 1:
         return ("grad",)
-    return tuple(f"grad_{result.name or place}" for place, result in enumerate(returns))
+    # Without `dim` some give their first result alone.
+    return tuple(f"grad_{result.name or place}=None" for place, result in enumerate(returns))
 
 
-def _absent(body: Elementwise) -> Iterator[tuple[str, str]]:
-    """What an optional argument that is None is taken for."""
+def _absent(body: Elementwise, used: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
+    """What an optional argument that is None is taken for, where a formula uses it."""
     for name, value in body.absent.items():
+        if not used[name]:
+            continue
         text = {End.LOWEST: "-inf", End.HIGHEST: "inf"}[value] if isinstance(value, End) else repr(value)
         yield _variable(name), text
 
@@ -259,13 +266,13 @@ class _Reader(ast.NodeTransformer):
         self.facts: set[tuple[str, str]] = set()
         self.results: set[tuple[str, int]] = set()
 
-    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:  # noqa: N802
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
         if not self.elementwise:
             return self.generic_visit(node)
         parts = [self.visit(each) for each in (node.test, node.body, node.orelse)]
         return ast.Call(ast.Name("where", ast.Load()), parts, [])
 
-    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:  # noqa: N802
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         left, right = node.left, node.right
         scaled = isinstance(node.op, ast.Mult) and isinstance(left, ast.Name) and isinstance(right, ast.Name)
         if scaled and left.id == "grad" and right.id in self.numbers:  # type: ignore[attr-defined]
@@ -273,7 +280,7 @@ class _Reader(ast.NodeTransformer):
             return ast.Call(ast.Name("scaled", ast.Load()), [self.visit(left), self.visit(right)], [])
         return self.generic_visit(node)
 
-    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:  # noqa: N802
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         if node.attr == "shape" and isinstance(node.value, ast.Name) and node.value.id in self.known:
             return self._fact(node.value.id, "shape")
         return self.generic_visit(node)
@@ -283,18 +290,19 @@ class _Reader(ast.NodeTransformer):
         self.facts.add((name, fact))
         return ast.Name(f"{_variable(name)}_{fact}", ast.Load())
 
-    def visit_Call(self, node: ast.Call) -> ast.AST:  # noqa: N802
+    def visit_Call(self, node: ast.Call) -> ast.AST:
         called = node.func
         if isinstance(called, ast.Name) and called.id == "geometry" and isinstance(node.args[0], ast.Name):
             return self._fact(node.args[0].id, "geometry")
         if isinstance(called, ast.Name):
-            function: ast.AST = ast.Name(self.same.get(called.id, called.id) if self.elementwise else called.id, ast.Load())
+            name = self.same.get(called.id, called.id) if self.elementwise else called.id
+            function: ast.AST = ast.Name(name, ast.Load())
         else:
             function = self.visit(called)
         keywords = [ast.keyword(each.arg, self.visit(each.value)) for each in node.keywords]
         return ast.Call(function, [self.visit(each) for each in node.args], keywords)  # type: ignore[arg-type]
 
-    def visit_Name(self, node: ast.Name) -> ast.AST:  # noqa: N802
+    def visit_Name(self, node: ast.Name) -> ast.AST:
         if node.id in self.result_places:
             self.results.add((node.id, self.result_places[node.id]))
         elif node.id in self.known:
@@ -307,6 +315,8 @@ def _read(operator: Operator, derivative: Derivative, same: Mapping[str, str], p
     text = derivative.formula
     if text is None:
         return _Formula(None)
+    if text.lstrip("-").isdigit():
+        text = f"{text} * grad"
     reader = _Reader(operator, same, isinstance(operator.body, Elementwise) and not python)
     tree = ast.fix_missing_locations(reader.visit(ast.parse(" ".join(text.split()), mode="eval")))
     return _Formula(ast.unparse(tree), frozenset(reader.names), frozenset(reader.facts), frozenset(reader.results))
@@ -314,13 +324,14 @@ def _read(operator: Operator, derivative: Derivative, same: Mapping[str, str], p
 
 def _functions(operators: Sequence[Operator]) -> dict[str, str]:
     """The operator that computes a function of the expression language, where it has another name."""
-    found = {}
+    found: dict[str, str] = {}
     own = {operator.name for operator in operators}
     for operator in operators:
         body = operator.body
         tree = body.cases[-1][1].tree if isinstance(body, Elementwise) else None
         if isinstance(tree, Apply) and tree.function in FUNCTIONS:
-            alike = [each.name for each in tree.args if isinstance(each, Name)] == [each.name for each in operator.inputs]
+            taken = [each.name for each in tree.args if isinstance(each, Name)]
+            alike = taken == [each.name for each in operator.inputs]
             if alike and (tree.function not in own or operator.name == tree.function or _takes_complex(operator)):
                 found.setdefault(tree.function, operator.name)
                 if _takes_complex(operator):
@@ -332,7 +343,12 @@ def _is_holomorphic(operator: Operator) -> bool:
     """Are the formulas products of `grad` and complex derivatives?"""
     expression = operator.body.expression(COMPLEX128) if isinstance(operator.body, Elementwise) else None
     uses_parts = expression is not None and bool(_functions_of(expression.tree) & _OF_PARTS)
-    return operator.family in _MULTIPLIED and _takes_complex(operator) and not uses_parts and not operator.complex_derivatives
+    products = operator.family in _MULTIPLIED and not uses_parts and not operator.complex_derivatives
+    return products and _takes_complex(operator)
+
+
+def _is_complex(operator: Operator, first: str) -> str:
+    return f"{_variable(first)}.dtype.is_complex" if backward.turns_real(operator) else "node.metas[0][1].is_complex"
 
 
 def _functions_of(tree: Expr) -> set[str]:

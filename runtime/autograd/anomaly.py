@@ -67,7 +67,8 @@ class set_detect_anomaly(_Mode):  # noqa: N801 (PyTorch's name)
 
 
 class detect_anomaly(_Mode):  # noqa: N801 (PyTorch's name)
-    """Within, a gradient that fails or is NaN names the call of the forward pass that it belongs to. Slow: to find faults."""
+    """Within, a gradient that fails or is NaN names the call of the forward pass that it belongs to. Slow: to find
+    faults."""
 
     __module__ = "opweave.autograd"
 

@@ -21,15 +21,18 @@ def backward(
 ) -> None:
     """Adds to the `grad` of each leaf the gradient of the sum of `tensors`, each times its `grad_tensors`.
 
-    `grad_tensors` have the shapes of `tensors`; they may be left out where there is one element. `retain_graph` keeps what
-    the graph has saved, so that it can be gone through again (by default when `create_graph`, which makes gradients part of
-    a graph themselves). `inputs` limits the accumulation to these tensors. Reverse-mode differentiation as in torch; raises
-    RuntimeError for tensors without a history, for released graphs and for gradients of the wrong shape.
+    `grad_tensors` have the shapes of `tensors`; they may be left out where there is one element. `retain_graph` keeps
+    what the graph has saved, so that it can be gone through again (by default when `create_graph`, which makes
+    gradients part of a graph themselves). `inputs` limits the accumulation to these tensors. Reverse-mode
+    differentiation as in torch; raises RuntimeError for tensors without a history, for released graphs and for
+    gradients of the wrong shape.
     """
     if grad_variables is not None:
         warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
         if grad_tensors is not None:
-            raise RuntimeError("`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. ")
+            raise RuntimeError(
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. "
+            )
         grad_tensors = grad_variables
     if inputs is not None:
         inputs = _listed(inputs)
@@ -58,16 +61,22 @@ def grad(
     """The gradients of the sum of `outputs`, each times its `grad_outputs`, by each of `inputs`; no `grad` is touched.
 
     None for an input that the outputs do not depend on, with `allow_unused`; zeros with `materialize_grads`. With
-    `is_grads_batched` the first dimension of `grad_outputs` counts several such sums. Reverse-mode differentiation as in
-    torch; raises RuntimeError as `backward` does, and for unused inputs.
+    `is_grads_batched` the first dimension of `grad_outputs` counts several such sums. Reverse-mode differentiation as
+    in torch; raises RuntimeError as `backward` does, and for unused inputs.
     """
     if materialize_grads and allow_unused is False:
-        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
     if allow_unused is None:
         allow_unused = materialize_grads
     if not only_inputs:
-        text = "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other "
-        warnings.warn(f"{text}parts of the graph, please use opweave.autograd.backward.", FutureWarning, stacklevel=2)
+        text = (
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for "
+            "other "
+            "parts of the graph, please use opweave.autograd.backward."
+        )
+        warnings.warn(text, FutureWarning, stacklevel=2)
     wanted = _listed(inputs)
     if is_grads_batched:
         return _batched(outputs, wanted, grad_outputs, create_graph, allow_unused, materialize_grads)
@@ -82,7 +91,8 @@ def grad(
             found = [_zeros_like(of) if each is None else each for each, of in zip(found, wanted, strict=True)]
         elif not allow_unused:
             raise RuntimeError(
-                "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if "
+                "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True "
+                "if "
                 "this is the desired behavior."
             )
     return tuple(found)
@@ -145,14 +155,16 @@ def _root_gradient(place: int, tensor: Any, grad: Any) -> Any:
             raise RuntimeError("grad can be implicitly created only for scalar outputs")
         if not tensor.dtype.is_floating_point:
             raise RuntimeError(
-                f"grad can be implicitly created only for real scalar outputs but got opweave.{tensor.dtype.scalar_name.lower()}"
+                f"grad can be implicitly created only for real scalar outputs but got "
+                f"opweave.{tensor.dtype.scalar_name.lower()}"
             )
         return tensor.new_ones(tensor.shape)
     if not isinstance(grad, handles.Tensor):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(grad).__name__}")
     if grad.shape != tensor.shape:
         raise RuntimeError(
-            f"Mismatch in shape: grad_output[{place}] has a shape of {grad.shape} and output[{place}] has a shape of {tensor.shape}."
+            f"Mismatch in shape: grad_output[{place}] has a shape of {grad.shape} and output[{place}] has a shape of "
+            f"{tensor.shape}."
         )
     if grad.dtype.is_complex != tensor.dtype.is_complex:
         raise RuntimeError(

@@ -1,8 +1,8 @@
 """The backward pass: from the gradients of some outputs to those of all leaves, or of the tensors that are asked for.
 
-Nodes are numbered as they are made, and every edge leads to a smaller number. So the one with the largest number of those
-that a gradient has reached waits for no other: a heap of numbers gives the order in which torch's engine goes, without a
-count of dependencies beforehand and without recursion.
+Nodes are numbered as they are made, and every edge leads to a smaller number. So the one with the largest number of
+those that a gradient has reached waits for no other: a heap of numbers gives the order in which torch's engine goes,
+without a count of dependencies beforehand and without recursion.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from .._handle import alias, exclude, excluded
 from . import anomaly
 from .modes import AUTOGRAD
 from .node import AccumulateGrad, Edge, Node
+
 
 class _Arrived:
     """Gradients on their way into a node, one for each output. What the engine has added up itself is its own."""
@@ -47,8 +48,8 @@ def run(
 ) -> list[Any]:
     """Sends the gradients of the roots through the graph.
 
-    With `targets`, only along the ways that lead to them: returns the gradients that arrive there, and with `accumulate`
-    leaves among them get theirs added. Without, every leaf does.
+    With `targets`, only along the ways that lead to them: returns the gradients that arrive there, and with
+    `accumulate` leaves among them get theirs added. Without, every leaf does.
     """
     before = excluded()
     exclude(before & ~AUTOGRAD if create_graph else before | AUTOGRAD)
@@ -58,7 +59,9 @@ def run(
         exclude(before)
 
 
-def _run(roots: Sequence[tuple[Edge, Any]], keep_graph: bool, targets: Sequence[Edge] | None, accumulate: bool) -> Any:
+def _run(
+    roots: Sequence[tuple[Edge, Any]], keep_graph: bool, targets: Sequence[Edge] | None, accumulate: bool
+) -> list[Any]:
     arrived: dict[int, _Arrived] = {}
     for (node, number), grad in roots:
         arrived.setdefault(node.number, _Arrived(node)).add(number, grad, False)
@@ -121,7 +124,8 @@ def _call(node: Node, grads: list[Any]) -> Sequence[Any]:
         found = node.apply(*grads)
     if len(found) != len(node.edges):
         raise RuntimeError(
-            f"Function {node.name()} returned an incorrect number of gradients (expected {len(node.edges)}, got {len(found)})"
+            f"Function {node.name()} returned an incorrect number of gradients (expected {len(node.edges)}, got "
+            f"{len(found)})"
         )
     if node.post_hooks:
         for hook in [*node.post_hooks.values()]:
@@ -132,7 +136,7 @@ def _call(node: Node, grads: list[Any]) -> Sequence[Any]:
 
 
 def _call_tensor_hooks(node: Node, entry: _Arrived) -> None:
-    for number, hooks in node.tensor_hooks.items():
+    for number, hooks in (node.tensor_hooks or {}).items():
         grad = entry.grads[number]
         if grad is None:
             continue

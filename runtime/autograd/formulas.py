@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from .._operators import FUNCTIONS
+from ..shapes import broadcast_shapes as broadcast_shapes
 
 __all__ = [
     "as_strided_backward",
+    "broadcast_shapes",
     "cumprod_backward",
     "diagonal_backward",
-    "gathered_backward",
     "geometry",
     "inverse_permutation",
     "mean_backward",
@@ -155,19 +156,6 @@ def unfold_backward(grad: Any, shape: Sequence[int], dimension: int, size: int, 
     places = FUNCTIONS["arange"](shape[along]).unfold(0, size, step).reshape(-1)
     windows = grad.movedim(-1, along + 1).flatten(along, along + 1)
     return grad.new_zeros(shape).index_add(along, places, windows)
-
-
-def gathered_backward(grad: Any, shape: Sequence[int], dim: Any, index: Any, keepdim: bool) -> Any:
-    """To the elements that a reduction or an order along `dim` has chosen by their positions."""
-    if grad is None:
-        return None
-    if dim is None:
-        return grad.new_zeros(shape).reshape(-1).index_add(0, index.reshape(1), grad.reshape(1)).reshape(shape)
-    if not shape:
-        return grad.reshape(shape)
-    if not keepdim:
-        grad, index = grad.unsqueeze(dim), index.unsqueeze(dim)
-    return grad.new_zeros(shape).scatter_add(dim, index, grad)
 
 
 def geometry(tensor: Any) -> tuple[Any, Any, int, Any]:

@@ -18,7 +18,14 @@ class FunctionNode(Node):
     """The node of a call of a Function, and the `ctx` that its forward and backward share."""
 
     __slots__ = (
-        "__dict__", "function", "dirty", "materializes", "needs_input_grad", "not_differentiable", "outputs", "to_save",
+        "__dict__",
+        "dirty",
+        "function",
+        "materializes",
+        "needs_input_grad",
+        "not_differentiable",
+        "outputs",
+        "to_save",
     )  # fmt: skip
 
     def __init__(self, function: Any, edges: tuple[Any, ...]) -> None:
@@ -37,7 +44,9 @@ class FunctionNode(Node):
         """Keeps inputs and outputs (None too) for `saved_tensors`."""
         for tensor in tensors:
             if tensor is not None and not isinstance(tensor, handles.Tensor):
-                raise TypeError(f"save_for_backward can only save variables, but argument is of type {type(tensor).__name__}")
+                raise TypeError(
+                    f"save_for_backward can only save variables, but argument is of type {type(tensor).__name__}"
+                )
         self.to_save = tensors
 
     def mark_dirty(self, *args: Any) -> None:
@@ -97,7 +106,9 @@ class FunctionNode(Node):
             )
         for place, grad in enumerate(found):
             if grad is not None and not isinstance(grad, handles.Tensor):
-                raise TypeError(f"expected Variable or None (got {type(grad).__name__}) as gradient {place} of {self.name()}")
+                raise TypeError(
+                    f"expected Variable or None (got {type(grad).__name__}) as gradient {place} of {self.name()}"
+                )
         return found
 
     def _zeros(self, number: int) -> Any:
@@ -110,8 +121,9 @@ class FunctionNode(Node):
 class Function:
     """An operation with `forward(ctx, ...)` and `backward(ctx, *grads)` as static methods, called by `apply(...)`.
 
-    backward gives a gradient, or None, for each argument of forward. With `setup_context(ctx, inputs, output)` forward takes
-    no `ctx`. `ctx.needs_input_grad` says which gradients are wanted. The interface is that of torch.autograd.Function.
+    backward gives a gradient, or None, for each argument of forward. With `setup_context(ctx, inputs, output)` forward
+    takes no `ctx`. `ctx.needs_input_grad` says which gradients are wanted. The interface is that of
+    torch.autograd.Function.
     """
 
     __module__ = "opweave.autograd"

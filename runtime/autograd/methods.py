@@ -37,7 +37,8 @@ class AutogradMethods:
             raise RuntimeError(f"requires_grad must be a bool, not {type(value).__name__}")
         if not value and not self.is_leaf:
             raise RuntimeError(
-                "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
+                "you can only change requires_grad flags of leaf variables. If you want to use a computed variable "
+                "in a "
                 "subgraph that doesn't require differentiation use var_no_grad = var.detach()."
             )
         if value == self._requires_grad:
@@ -49,12 +50,13 @@ class AutogradMethods:
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         set_edge(self, (_leaf(self), 0))
 
-    def requires_grad_(self: Any, requires_grad: bool = True) -> Self:
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Asks for a gradient of this tensor, or for none any longer. Returns the tensor.
 
         Raises RuntimeError for dtypes that have no gradients, and for False of what was computed from other tensors.
         """
-        self.requires_grad = requires_grad
+        tensor: Any = self
+        tensor.requires_grad = requires_grad
         return self
 
     @property
@@ -89,9 +91,12 @@ class AutogradMethods:
             return node.retained[number]
         if self._requires_grad:
             warnings.warn(
-                "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
-                "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf "
-                "Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure "
+                "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute "
+                "won't be "
+                "populated during autograd.backward(). If you indeed want the .grad field to be populated for a "
+                "non-leaf "
+                "Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, "
+                "make sure "
                 "you access the leaf Tensor instead.",
                 UserWarning,
                 stacklevel=2,
@@ -156,7 +161,8 @@ class AutogradMethods:
         return self
 
     def register_hook(self: Any, hook: Callable[[TensorType], Any]) -> RemovableHandle:
-        """Calls `hook(grad)` whenever a gradient of the tensor is computed; a tensor that it returns takes its place."""
+        """Calls `hook(grad)` whenever a gradient of the tensor is computed; a tensor that it returns takes its "
+        "place."""
         if not self._requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         from .calls import _edge
@@ -180,18 +186,9 @@ class AutogradMethods:
 
 
 def _leaf(tensor: Any) -> Any:
-    """What collects the gradient of a leaf."""
-    from . import recording as _  # (from now on histories are recorded)
-    from .node import AccumulateGrad
+    from .recording import leaf
 
-    edge = tensor._edge
-    if edge is not None and isinstance(edge[0], AccumulateGrad):
-        return edge[0]
-    keys = lib.keys(tensor._h)
-    made = AccumulateGrad(tensor)
-    set_edge(tensor, (made, 0))
-    lib.set_keys(tensor._h, keys)
-    return made
+    return leaf(tensor)
 
 
 def _is_leaf(tensor: Any) -> bool:
@@ -205,9 +202,11 @@ def _check_gradient(tensor: Any, grad: Any) -> None:
         raise RuntimeError("can't assign Variable as its own grad")
     if grad.dtype is not tensor.dtype:
         raise RuntimeError(
-            f"attempting to assign a gradient with dtype '{_name(grad)}' to a tensor with grad_dtype '{_name(tensor)}'. The "
+            f"attempting to assign a gradient with dtype '{_name(grad)}' to a tensor with grad_dtype "
+            f"'{_name(tensor)}'. The "
             "gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's "
-            "grad_dtype attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging "
+            "grad_dtype attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. "
+            "Diverging "
             "the dtypes of a tensor and its gradient may break downstream systems that assume they match."
         )
     if grad.shape != tensor.shape:

@@ -29,7 +29,7 @@ class _Mode:
 
     def __call__(self, function: _Function) -> _Function:
         if inspect.isgeneratorfunction(function):
-            return self._around_generator(function)
+            return self._around_generator(function)  # type: ignore[no-any-return]
 
         @functools.wraps(function)
         def wrapped(*args: Any, **kwargs: Any) -> Any:

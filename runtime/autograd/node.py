@@ -1,7 +1,7 @@
 """The graph: a node for each recorded call, which knows the nodes whose outputs it was computed from.
 
-An edge is a pair (node, number): the output `number` of what the node stands for. A tensor that is part of a graph has one
-(`Tensor._edge`). Gradients flow from a node along the edges of its inputs.
+An edge is a pair (node, number): the output `number` of what the node stands for. A tensor that is part of a graph has
+one (`Tensor._edge`). Gradients flow from a node along the edges of its inputs.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class Node:
     """
 
     __slots__ = (
-        "__weakref__", "edges", "metadata", "metas", "number", "post_hooks", "pre_hooks", "results", "retained", "tensor_hooks",
-        "tensors", "values", "versions",
+        "__weakref__", "edges", "metadata", "metas", "number", "post_hooks", "pre_hooks", "results", "retained",
+        "tensor_hooks", "tensors", "values", "versions",
     )  # fmt: skip
 
     edges: tuple[Edge | None, ...]
@@ -48,6 +48,11 @@ class Node:
     versions: tuple[int, ...]
     values: tuple[Any, ...]
     results: tuple[tuple[Any, int], ...] | None
+    metadata: dict[str, Any]
+    pre_hooks: OrderedDict[int, Hook] | None
+    post_hooks: OrderedDict[int, Hook] | None
+    tensor_hooks: dict[int, OrderedDict[int, Hook]] | None
+    retained: dict[int, Any] | None
 
     kept_results: tuple[int, ...] = ()
     """The outputs that a formula uses."""
@@ -79,7 +84,7 @@ class Node:
 
     def keep_results(self, results: Sequence[Any]) -> None:
         """Saves outputs: without their edges, which would refer back to the node."""
-        same = tuple([alias(results[place]) for place in self.kept_results])
+        same = tuple([alias(results[place]) if place < len(results) else None for place in self.kept_results])
         self.results = tuple(zip(same, versions(same), strict=True))
 
     def saved(self) -> tuple[Any, ...]:
@@ -102,7 +107,7 @@ class Node:
             now = versions((tensor,))[0]
             if now != version:
                 raise _modified(tensor, (self, number), now, version)
-            if not excluded() & AUTOGRAD:
+            if tensor is not None and not excluded() & AUTOGRAD:
                 tensor = alias(tensor)
                 set_edge(tensor, (self, number))
             found.append(tensor)
@@ -200,8 +205,8 @@ def edges_of(arguments: Sequence[Any]) -> tuple[Edge | None, ...]:
 
 
 def _modified(tensor: Any, edge: Edge | None, now: int, then: int) -> RuntimeError:
-    leaf = edge is None or isinstance(edge[0], AccumulateGrad)
-    origin = "" if leaf else f", which is output {edge[1]} of {edge[0].name()},"
+    leaf = edge is not None and isinstance(edge[0], AccumulateGrad)
+    origin = "" if edge is None or leaf else f", which is output {edge[1]} of {edge[0].name()},"
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[{tensor.type()} {list(tensor.shape)}]{origin} is at version {now}; expected version {then} instead. "

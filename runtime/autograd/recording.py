@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .. import histories
+from .._C import lib
 from .._handle import exclude, excluded, set_edge, set_refresh
 from .modes import AUTOGRAD
 from .node import AccumulateGrad, Node, edges_of, part_of_graph
@@ -30,7 +31,8 @@ def derivative(op: Op) -> type[Node] | None:
     if op.derivative is ...:
         generated = import_module(f"{op.package}._derivatives")
         op.derivative = generated.DERIVATIVES.get(op.name)
-    return op.derivative
+    found: type[Node] | None = op.derivative
+    return found
 
 
 def unrecorded(run: Callable[[], Any]) -> Any:
@@ -122,6 +124,18 @@ def _copy(tensor: Any) -> Any:
     return copied
 
 
+def leaf(tensor: Any) -> AccumulateGrad:
+    """What collects the gradient of a leaf."""
+    edge = tensor._edge
+    if edge is not None and isinstance(edge[0], AccumulateGrad):
+        return edge[0]
+    keys = lib.keys(tensor._h)
+    made = AccumulateGrad(tensor)
+    set_edge(tensor, (made, 0))
+    lib.set_keys(tensor._h, keys)
+    return made
+
+
 class Constant(Node):
     """Of a result that does not depend on its inputs, as far as gradients go."""
 
@@ -132,13 +146,14 @@ class Constant(Node):
 
 
 class Formula(Node):
-    """A node of a call that has no entry in ops.yaml: its gradients are what a function makes of those of its outputs."""
+    """A node of a call that has no entry in ops.yaml: its gradients are what a function makes of those of its "
+    "outputs."""
 
     __slots__ = ("function",)
+    function: Callable[..., Sequence[Any]]
 
     def apply(self, *grads: Any) -> Sequence[Any]:
-        found: Sequence[Any] = self.function(*grads)
-        return found
+        return self.function(*grads)
 
 
 @cache

@@ -44,6 +44,8 @@ class CopySlices(Node):
     """A tensor one of whose views was overwritten by what `inner` stands for."""
 
     __slots__ = ("inner", "place")
+    inner: Node
+    place: Place
 
     def apply(self, grad: Any) -> tuple[Any, ...]:
         whole = self.place.like_base(grad)
@@ -63,6 +65,8 @@ class AsStridedBackward0(Node):
     """A view of a tensor that was overwritten after the view had been taken."""
 
     __slots__ = ("base_dtype", "place")
+    base_dtype: Any
+    place: Place
 
     def apply(self, grad: Any) -> tuple[Any, ...]:
         whole = self.place.zeros(grad, self.base_dtype)

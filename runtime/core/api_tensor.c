@@ -125,7 +125,7 @@ double clone_(double t, int32_t dtype, int32_t order) {
 
 double empty_like(double t, int32_t dtype, int32_t order) {
     ow_tensor *self = ow_unpack(t);
-    if (ow_keys(self)) return 0.0;
+    if (ow_keys(self) & ~(uint32_t)OW_KEY_AUTOGRAD) return 0.0; /* it has no history to lose */
     return ow_pack(ow_empty_like(self, dtype, order));
 }
 

@@ -2,8 +2,6 @@
  * (autograd/); here is what every recorded call needs of it. */
 #include "owner.h"
 
-__thread uint32_t ow_excluded_keys;
-
 /* Gives a view whose base was overwritten in between the edge that belongs to it now: refresh(view). */
 static PyObject *refresh;
 

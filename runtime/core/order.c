@@ -148,5 +148,5 @@ int ow_order_lines(ow_tensor *x, int dim, int64_t keep, int descending, ow_tenso
 
 double order(double t, int64_t dim, int64_t keep, int32_t descending, double values, double indices) {
     ow_tensor *x = ow_unpack(t);
-    return !x->keys && ow_order_lines(x, (int)dim, keep, descending, ow_unpack(values), ow_unpack(indices));
+    return !ow_keys(x) && ow_order_lines(x, (int)dim, keep, descending, ow_unpack(values), ow_unpack(indices));
 }

@@ -3,7 +3,7 @@
 
 from math import e, inf, nan, pi
 
-from . import cpu, fft, linalg, nn, random, return_types, signal, special, utils
+from . import autograd, cpu, fft, linalg, nn, random, return_types, signal, special, utils
 from ._dtype_names import bool as bool
 from ._dtype_names import uint8 as uint8
 from ._dtype_names import uint16 as uint16
@@ -31,10 +31,12 @@ from ._dtype_names import complex128 as complex128
 from ._dtype_names import cdouble as cdouble
 from ._operators import *
 from .allocation import empty_permuted, empty_strided
+from .autograd.anomaly import is_anomaly_enabled
+from .autograd.modes import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled
 from .construct import as_tensor, asarray, is_tensor, scalar_tensor, tensor
 from .dtypes import dtype, get_default_dtype, set_default_dtype
 from .errors import LinAlgError, OutOfMemoryError
-from .functions import clone, fill_, index_put, index_put_, is_complex, is_conj, is_floating_point, is_inference, is_neg, is_nonzero, is_same_size, is_signed, numel, resize_as_, typename, zero_
+from .functions import clone, detach_, fill_, index_put, index_put_, is_complex, is_conj, is_floating_point, is_inference, is_neg, is_nonzero, is_same_size, is_signed, numel, resize_as_, typename, zero_
 from .generators import Generator, default_generator
 from .interchange import from_dlpack, from_numpy, frombuffer
 from .limits import finfo, iinfo
@@ -140,6 +142,7 @@ __all__ = [
     "UntypedStorage",
     "as_tensor",
     "asarray",
+    "autograd",
     "broadcast_shapes",
     "can_cast",
     "channels_last",
@@ -148,11 +151,13 @@ __all__ = [
     "contiguous_format",
     "cpu",
     "default_generator",
+    "detach_",
     "device",
     "dtype",
     "e",
     "empty_permuted",
     "empty_strided",
+    "enable_grad",
     "fft",
     "fill_",
     "finfo",
@@ -169,11 +174,15 @@ __all__ = [
     "index_put",
     "index_put_",
     "inf",
+    "inference_mode",
     "initial_seed",
+    "is_anomaly_enabled",
     "is_complex",
     "is_conj",
     "is_floating_point",
+    "is_grad_enabled",
     "is_inference",
+    "is_inference_mode_enabled",
     "is_neg",
     "is_nonzero",
     "is_same_size",
@@ -187,6 +196,7 @@ __all__ = [
     "nan",
     "newaxis",
     "nn",
+    "no_grad",
     "numel",
     "pi",
     "preserve_format",
@@ -200,6 +210,7 @@ __all__ = [
     "seed",
     "set_default_dtype",
     "set_flush_denormal",
+    "set_grad_enabled",
     "set_num_interop_threads",
     "set_num_threads",
     "set_printoptions",

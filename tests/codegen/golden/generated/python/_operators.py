@@ -40,9 +40,10 @@ from .transforms import *  # noqa: F403
 from .windows import *  # noqa: F403
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "c16368ec"
+INTERFACE = "a560b190"
 
 _call = _handle.call
+_records = _handle.records
 _call_inplace = _handle.call_inplace
 _call_out = _handle.call_out
 _reduce = _handle.reduce
@@ -615,11 +616,13 @@ def full(size, fill_value, *, dtype=None, layout=None, out=None, requires_grad=F
         TypeError: an argument has the wrong type.
         NotImplementedError: a dtype is not bool or float32.
     """
-    if out is None and (dtype is None or type(dtype) is _dtype_class) and not requires_grad and layout is None:
+    if requires_grad:
+        return full(size=size, fill_value=fill_value, dtype=dtype, layout=layout, out=out).requires_grad_()
+    if out is None and (dtype is None or type(dtype) is _dtype_class) and layout is None:
         result = _factory(_FULL, size, -1 if dtype is None else dtype.code, fill_value)
         if result is not None:
             return result
-    return _dispatch.factory(_full_op, size, (fill_value, ), dtype, out, requires_grad=requires_grad, layout=layout)
+    return _dispatch.factory(_full_op, size, (fill_value, ), dtype, out, layout=layout, )
 _full_op.function = full
 
 
@@ -639,12 +642,14 @@ def arange(start, end=None, *, dtype=None, out=None, requires_grad=False):
         TypeError: an argument has the wrong type.
         NotImplementedError: a dtype is not int64 or float32.
     """
+    if requires_grad:
+        return arange(start=start, end=end, dtype=dtype, out=out).requires_grad_()
     start, end = (0 if end is None else start), (start if end is None else end)
-    if out is None and (dtype is None or type(dtype) is _dtype_class) and not requires_grad:
+    if out is None and (dtype is None or type(dtype) is _dtype_class) and  is None:
         result = _factory(_ARANGE, [arange_length(start, end, 1)], -1 if dtype is None else dtype.code, start, end)
         if result is not None:
             return result
-    return _dispatch.factory(_arange_op, [arange_length(start, end, 1)], (start, end, ), dtype, out, requires_grad=requires_grad)
+    return _dispatch.factory(_arange_op, [arange_length(start, end, 1)], (start, end, ), dtype, out, )
 _arange_op.function = arange
 
 
@@ -854,7 +859,9 @@ def rand(size=_dispatch.MISSING, *more, generator=None, dtype=None, out=None, re
         size = (size, *more)
     elif more:
         size = _dispatch.separate(_rand_op, size, more)
-    result = _dispatch.factory(_rand_op, size, (), dtype, out, default=11, requires_grad=requires_grad)
+    if requires_grad:
+        return rand(size=size, generator=generator, dtype=dtype, out=out).requires_grad_()
+    result = _dispatch.factory(_rand_op, size, (), dtype, out, default=11, )
     return result.uniform_(generator=generator)
 _rand_op.function = rand
 
