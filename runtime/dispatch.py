@@ -82,6 +82,8 @@ class Op:
         """The one whose generated modules it is in."""
         self.derivative: Any = ...
         """The class of its nodes in a graph, or None; found when it is first asked for."""
+        if index >= 0:
+            histories.operators[index] = self
 
     def __repr__(self) -> str:
         return f"<operator {self.name}>"

@@ -6,5 +6,8 @@ from typing import Any
 
 from ._handle import records as records
 
+operators: dict[int, Any] = {}
+"""Every operator that the core knows, by its number."""
+
 recording: Any = None
 """The module autograd/recording.py, from when on tensors have histories; `records()` is false before."""

@@ -155,7 +155,7 @@ def _derived(operator: Operator, kernels: Mapping[tuple[str, str], int], same: M
         operator=operator.name,
         parameters=tuple(_parameters(operator, names)),
         listed=listed,
-        pick=str(places[0]) if listed else f"slice({places[0]}, {places[-1] + 1})" if in_a_row else str(places)[1:-1],
+        pick=str(places[0]) if listed else f"_slice({places[0]}, {places[-1] + 1})" if in_a_row else str(places)[1:-1],
         gradients=tuple(_gradient(operator, name, read.get(name), kernels) for name in differentiated),
         tensors=tuple(kept),
         values=tuple(values),
@@ -260,6 +260,8 @@ class _Reader(ast.NodeTransformer):
         self.same = same
         self.known = set(arguments(operator))
         self.numbers = {argument.name for argument in operator.params}
+        inputs = [argument.name for argument in operator.inputs]
+        self.inputs = inputs if len(inputs) > 1 else []
         results = [result.name or str(place) for place, result in enumerate(operator.schema.returns)]
         self.result_places = {f"result_{name}": place for place, name in enumerate(results)} | {"result": 0}
         self.names: set[str] = set()
@@ -294,13 +296,23 @@ class _Reader(ast.NodeTransformer):
         called = node.func
         if isinstance(called, ast.Name) and called.id == "geometry" and isinstance(node.args[0], ast.Name):
             return self._fact(node.args[0].id, "geometry")
+        if isinstance(called, ast.Name) and self.elementwise and all(map(_is_constant, node.args)):
+            return ast.Call(ast.Attribute(ast.Name("math", ast.Load()), called.id, ast.Load()), node.args, [])
         if isinstance(called, ast.Name):
             name = self.same.get(called.id, called.id) if self.elementwise else called.id
             function: ast.AST = ast.Name(name, ast.Load())
         else:
             function = self.visit(called)
         keywords = [ast.keyword(each.arg, self.visit(each.value)) for each in node.keywords]
-        return ast.Call(function, [self.visit(each) for each in node.args], keywords)  # type: ignore[arg-type]
+        given = [self._operand(each) if self.elementwise else self.visit(each) for each in node.args]
+        return ast.Call(function, given, keywords)  # type: ignore[arg-type]
+
+    def _operand(self, argument: ast.expr) -> ast.expr:
+        """Where a number may stand in the place of a tensor, functions still want a tensor."""
+        visited: ast.expr = self.visit(argument)
+        if not isinstance(argument, ast.Name) or argument.id not in self.inputs:
+            return visited
+        return ast.Call(ast.Name("as_tensor_like", ast.Load()), [visited, ast.Name("grad", ast.Load())], [])
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         if node.id in self.result_places:
@@ -309,6 +321,10 @@ class _Reader(ast.NodeTransformer):
             self.names.add(node.id)
             return ast.Name(_variable(node.id), ast.Load())
         return node
+
+
+def _is_constant(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) or (isinstance(node, ast.Name) and node.id in ("pi", "inf", "nan", "e"))
 
 
 def _read(operator: Operator, derivative: Derivative, same: Mapping[str, str], python: bool = False) -> _Formula:
@@ -348,12 +364,14 @@ def _is_holomorphic(operator: Operator) -> bool:
 
 
 def _is_complex(operator: Operator, first: str) -> str:
-    return f"{_variable(first)}.dtype.is_complex" if backward.turns_real(operator) else "node.metas[0][1].is_complex"
+    return f"{_variable(first)}.dtype.is_complex" if backward.turns_real(operator) else "grad.dtype.is_complex"
 
 
 def _functions_of(tree: Expr) -> set[str]:
+    """Those that the value is made of; conditions only choose."""
     called = {tree.function} if isinstance(tree, Apply) else set()
-    return called.union(*map(_functions_of, tree.children))
+    parts = tree.children[1:] if "where" in called else tree.children
+    return called.union(*map(_functions_of, parts))
 
 
 def _takes_complex(operator: Operator) -> bool:

@@ -7,35 +7,43 @@ without a count of dependencies beforehand and without recursion.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from heapq import heapify, heappop, heappush
 from typing import Any
 
 from .._C import lib
-from .._handle import alias, exclude, excluded
+from .._handle import alias, exclude, excluded, meta
+from ..dtypes import BY_CODE
+from ..types import contiguous_format
 from . import anomaly
 from .modes import AUTOGRAD
-from .node import AccumulateGrad, Edge, Node
+from .node import AccumulateGrad, Edge, Hook, Node, hooks_of
+
+storage_uses = lib.storage_uses
 
 
 class _Arrived:
-    """Gradients on their way into a node, one for each output. What the engine has added up itself is its own."""
+    """Gradients on their way into a node, one for each output. What nobody else can see may be added to in place."""
 
-    __slots__ = ("grads", "node", "owned")
+    __slots__ = ("grads", "node", "own")
 
     def __init__(self, node: Node) -> None:
         self.node = node
-        self.grads: list[Any] = [None] * len(node.metas)
-        self.owned = [False] * len(node.metas)
+        count = len(node.metas)
+        self.grads: list[Any] = [None] if count == 1 else [None] * count
+        self.own = False
 
-    def add(self, number: int, grad: Any, owned: bool) -> None:
+    def add(self, number: int, grad: Any, own: bool) -> None:
         before = self.grads[number]
         if before is None:
-            self.grads[number], self.owned[number] = grad, owned
-        elif self.owned[number] and excluded() & AUTOGRAD and before.dtype is grad.dtype:
+            self.grads[number] = grad
+            self.own = own
+            return
+        if self.own and excluded() & AUTOGRAD and storage_uses(before._h) == 1:
             before.add_(grad)
         else:
-            self.grads[number], self.owned[number] = before + grad, True
+            self.grads[number] = before + grad
+        self.own = len(self.grads) == 1
 
 
 def run(
@@ -70,40 +78,47 @@ def _run(
     for place, (node, _) in enumerate(targets or ()):
         wanted.setdefault(node.number, []).append(place)
     captured: list[Any] = [None] * len(targets or ())
+    watched = anomaly.enabled()
     queue = [-number for number in arrived]
     heapify(queue)
     while queue:
         order = -heappop(queue)
         entry = arrived.pop(order)
-        node, grads = entry.node, entry.grads
+        node = entry.node
         if needed is not None and order not in needed:
             continue
-        if node.tensor_hooks is not None:
-            _call_tensor_hooks(node, entry)
+        if node.hooks is not None:
+            _before(node, entry, accumulate)
+        grads = entry.grads
         for place in wanted.get(order, ()):
             captured[place] = grads[targets[place][1]]  # type: ignore[index]
-        if isinstance(node, AccumulateGrad):
+            entry.own = False
+        if type(node) is AccumulateGrad:
             if accumulate:
-                _accumulate(node, grads[0], entry.owned[0] and order not in wanted)
+                _accumulate(node, grads[0], entry.own)
             continue
-        if node.retained is not None and accumulate:
-            for number in node.retained:
-                node.retained[number] = _sum(node.retained[number], grads[number])
         if needed is not None and needed[order] is False:
             continue  # a target itself, from which nothing that is asked for is reached
-        found = _call(node, grads)
+        found = _call(node, grads) if watched or node.hooks is not None else node.apply(*grads)
         if not keep_graph:
             node.release()
-        for edge, grad in zip(node.edges, found, strict=True):
+        edges = node.edges
+        if len(found) != len(edges):
+            raise RuntimeError(
+                f"Function {node.name()} returned an incorrect number of gradients (expected {len(edges)}, got "
+                f"{len(found)})"
+            )
+        for place, edge in enumerate(edges):
+            grad = found[place]
             if edge is None or grad is None:
                 continue
             following, number = edge
             key = following.number
             if needed is not None and key not in needed:
                 continue
-            meta = following.metas[number]
-            if grad.dtype is not meta[1] or grad.shape != meta[0]:
-                grad = _fit(node, grad, meta)
+            expected = following.metas[number]
+            if meta(grad) != expected:
+                grad = _fit(node, place, grad, expected)
             into = arrived.get(key)
             if into is None:
                 into = arrived[key] = _Arrived(following)
@@ -112,41 +127,51 @@ def _run(
     return captured
 
 
+def _is_own(grad: Any, given: list[Any], found: Sequence[Any]) -> bool:
+    """Has the node made the tensor, for one edge alone? (It may share memory with others nevertheless.)"""
+    if grad is given[0] or len(given) > 1:
+        return False
+    return len(found) == 1 or sum([grad is each for each in found]) == 1
+
+
+def _before(node: Node, entry: _Arrived, accumulate: bool) -> None:
+    """The hooks of the outputs, and gradients that are kept though the tensor is no leaf."""
+    hooks = hooks_of(node)
+    entry.own = False  # a hook may keep what it is given
+    for number, each in hooks.of_outputs.items():
+        if entry.grads[number] is not None:
+            entry.grads[number] = _hooked(each.values(), entry.grads[number])
+    if accumulate:
+        for number, before in hooks.retained.items():
+            hooks.retained[number] = _sum(before, entry.grads[number])
+
+
+def _hooked(hooks: Iterable[Hook], grad: Any) -> Any:
+    for hook in [*hooks]:
+        changed = hook(grad)
+        if changed is not None:
+            _check_hook(changed, grad)
+            grad = changed
+    return grad
+
+
 def _call(node: Node, grads: list[Any]) -> Sequence[Any]:
-    if node.pre_hooks:
-        for hook in [*node.pre_hooks.values()]:
-            changed = hook(tuple(grads))
-            if changed is not None:
-                grads = list(changed) if isinstance(changed, (tuple, list)) else [changed]
-    if anomaly.enabled():
-        found = anomaly.call(node, grads)
-    else:
-        found = node.apply(*grads)
-    if len(found) != len(node.edges):
-        raise RuntimeError(
-            f"Function {node.name()} returned an incorrect number of gradients (expected {len(node.edges)}, got "
-            f"{len(found)})"
-        )
-    if node.post_hooks:
-        for hook in [*node.post_hooks.values()]:
-            changed = hook(tuple(found), tuple(grads))
-            if changed is not None:
-                found = changed if isinstance(changed, (tuple, list)) else (changed,)
+    """The gradients by the inputs, with hooks and under the eyes of anomaly detection."""
+    hooks = hooks_of(node)
+    for hook in [*hooks.before.values()]:
+        changed = hook(tuple(grads))
+        if changed is not None:
+            grads = list(changed) if isinstance(changed, (tuple, list)) else [changed]
+    found = anomaly.call(node, grads) if anomaly.enabled() else node.apply(*grads)
+    for hook in [*hooks.after.values()]:
+        changed = hook(tuple(found), tuple(grads))
+        if changed is not None:
+            found = changed if isinstance(changed, (tuple, list)) else (changed,)
+            if len(found) != len(node.edges):
+                raise RuntimeError(
+                    f"hook returned incorrect number of values (got {len(found)}, but expected {len(node.edges)})"
+                )
     return found
-
-
-def _call_tensor_hooks(node: Node, entry: _Arrived) -> None:
-    for number, hooks in (node.tensor_hooks or {}).items():
-        grad = entry.grads[number]
-        if grad is None:
-            continue
-        for hook in [*hooks.values()]:
-            changed = hook(grad)
-            entry.owned[number] = False  # a hook may keep what it is given
-            if changed is not None:
-                _check_hook(changed, grad)
-                grad = changed
-        entry.grads[number] = grad
 
 
 def _check_hook(changed: Any, grad: Any) -> None:
@@ -158,23 +183,17 @@ def _check_hook(changed: Any, grad: Any) -> None:
         )
 
 
-def _is_own(grad: Any, given: list[Any], found: Sequence[Any]) -> bool:
-    """Has the node made the tensor for this one edge, so that nobody else can see it?"""
-    if any(grad is each for each in given) or sum(grad is each for each in found) > 1:
-        return False
-    return lib.storage_uses(grad._h) == 1
-
-
-def _fit(node: Node, grad: Any, meta: tuple[Any, Any]) -> Any:
+def _fit(node: Node, place: int, grad: Any, expected: tuple[Any, int]) -> Any:
     """The gradient in the shape and dtype of what it is the gradient of: sums over what was broadcast."""
-    shape, dtype = meta
+    shape, code = expected
     if grad.shape != shape:
         if not _expands_to(shape, grad.shape):
             raise RuntimeError(
-                f"Function {node.name()} returned an invalid gradient at index "
-                f"{_place(node, grad)} - got {list(grad.shape)} but expected shape compatible with {list(shape)}"
+                f"Function {node.name()} returned an invalid gradient at index {place} - got {list(grad.shape)} but "
+                f"expected shape compatible with {list(shape)}"
             )
         grad = grad.sum_to_size(shape)
+    dtype = BY_CODE[code]
     if grad.dtype is not dtype:
         if grad.dtype.is_complex and not dtype.is_complex:
             grad = grad.real
@@ -182,21 +201,17 @@ def _fit(node: Node, grad: Any, meta: tuple[Any, Any]) -> Any:
     return grad
 
 
-def _place(node: Node, grad: Any) -> int:
-    return next((place for place, edge in enumerate(node.edges) if edge is not None), 0)
-
-
 def _expands_to(shape: Any, wider: Any) -> bool:
     extra = len(wider) - len(shape)
     return extra >= 0 and all(n in (1, m) for n, m in zip(shape, wider[extra:], strict=True))
 
 
-def _accumulate(leaf: AccumulateGrad, grad: Any, owned: bool) -> None:
+def _accumulate(leaf: AccumulateGrad, grad: Any, own: bool) -> None:
     """Adds to the gradient of a leaf, which keeps the tensor itself when nobody else can see it."""
     if grad is None:
         return
-    if leaf.pre_hooks:
-        for hook in [*leaf.pre_hooks.values()]:
+    if leaf.hooks is not None:
+        for hook in [*leaf.hooks.before.values()]:
             changed = hook((grad,))
             grad = grad if changed is None else changed[0] if isinstance(changed, tuple) else changed
     recording = not excluded() & AUTOGRAD
@@ -204,7 +219,8 @@ def _accumulate(leaf: AccumulateGrad, grad: Any, owned: bool) -> None:
         if recording:
             leaf.grad = grad
         else:
-            leaf.grad = grad if owned and grad.is_contiguous() else grad.clone(memory_format=_contiguous())
+            keeps = own and storage_uses(grad._h) == 1 and grad.is_contiguous()
+            leaf.grad = grad if keeps else grad.clone(memory_format=contiguous_format)
     elif recording:
         leaf.grad = leaf.grad + grad
     else:
@@ -214,16 +230,10 @@ def _accumulate(leaf: AccumulateGrad, grad: Any, owned: bool) -> None:
             hook(leaf.variable)
 
 
-def _contiguous() -> Any:
-    from ..types import contiguous_format
-
-    return contiguous_format
-
-
 def retain(node: Node, number: int, grad: Any) -> None:
     """Keeps the gradient of what is no leaf."""
-    node.retained = node.retained or {}
-    node.retained[number] = _sum(node.retained.get(number), grad)
+    retained = hooks_of(node).retained
+    retained[number] = _sum(retained.get(number), grad)
 
 
 def _sum(before: Any, grad: Any) -> Any:

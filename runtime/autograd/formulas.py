@@ -11,6 +11,7 @@ from ..shapes import broadcast_shapes as broadcast_shapes
 
 __all__ = [
     "as_strided_backward",
+    "as_tensor_like",
     "broadcast_shapes",
     "cumprod_backward",
     "diagonal_backward",
@@ -28,14 +29,6 @@ __all__ = [
 ]
 
 
-def holomorphic(node: Any, grad: Any) -> Sequence[Any]:
-    """`apply` of nodes whose formulas multiply by the derivative: torch multiplies by its conjugate."""
-    if not node.metas[0][1].is_complex:
-        found: Sequence[Any] = node.formulas(grad)
-        return found
-    return [None if each is None else each.conj() for each in node.formulas(grad.conj())]
-
-
 def not_implemented(operator: str, argument: str) -> NoReturn:
     """Of an argument whose derivative the entry declines."""
     raise RuntimeError(f"derivative for {operator} by '{argument}' is not implemented")
@@ -44,6 +37,11 @@ def not_implemented(operator: str, argument: str) -> NoReturn:
 def scaled(grad: Any, factor: Any) -> Any:
     """`grad * factor`, without a copy for the factor that most calls have."""
     return grad if type(factor) is int and factor == 1 else grad * factor
+
+
+def as_tensor_like(value: Any, grad: Any) -> Any:
+    """A number as a tensor; a tensor as it is."""
+    return value if hasattr(value, "_h") else grad.new_full((), value)
 
 
 # ---- reductions ----------------------------------------------------------------------------------------------

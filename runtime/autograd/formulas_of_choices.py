@@ -131,7 +131,7 @@ def scatter_reduce_backward(
         to_self, to_source = grad / count, _spread(grad / count, dim, index)
     elif reduce == "prod":
         masked = input.masked_fill(input == 0, 1)
-        self_product = masked.detach().scatter_reduce(dim, index, source, reduce="prod", include_self=include_self)
+        self_product = masked.scatter_reduce(dim, index, source, reduce="prod", include_self=include_self)
         to_self = grad * self_product / masked
         zeros = source == 0
         count = FUNCTIONS["zeros_like"](grad).scatter_add(dim, index, zeros.to(grad.dtype))

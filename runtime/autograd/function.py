@@ -7,7 +7,8 @@ from functools import wraps
 from typing import Any
 
 from .. import handles
-from .._handle import set_edge, versions
+from .._handle import meta, set_edge, versions
+from ..dtypes import BY_CODE
 from .modes import is_grad_enabled, no_grad
 from .node import RELEASED, Node, edges_of
 from .recording import check_inplace, unrecorded
@@ -114,8 +115,8 @@ class FunctionNode(Node):
     def _zeros(self, number: int) -> Any:
         from .._operators import FUNCTIONS
 
-        shape, dtype = self.metas[number]
-        return FUNCTIONS["zeros"](shape, dtype=dtype)
+        shape, code = self.metas[number]
+        return FUNCTIONS["zeros"](shape, dtype=BY_CODE[code])
 
 
 class Function:
@@ -168,8 +169,8 @@ class Function:
         return type(output)(results) if isinstance(output, (tuple, list)) else results[0]
 
 
-def _meta(result: Any) -> tuple[Any, Any]:
-    return (result.shape, result.dtype) if isinstance(result, handles.Tensor) else ((), None)
+def _meta(result: Any) -> tuple[Any, int]:
+    return meta(result) if isinstance(result, handles.Tensor) else ((), 0)
 
 
 def _differentiable(node: FunctionNode, inputs: tuple[Any, ...], number: int, result: Any) -> Any:
@@ -227,6 +228,6 @@ def _refuse(result: Any, inputs: tuple[Any, ...]) -> Any:
         return None
     result = result.detach()
     node = _Refusal(edges_of(inputs))
-    node.metas = ((result.shape, result.dtype),)
+    node.metas = (meta(result),)
     set_edge(result, (node, 0))
     return result

@@ -87,8 +87,8 @@ class AutogradMethods:
         node, number = edge
         if hasattr(node, "grad"):
             return node.grad
-        if node.retained is not None and number in node.retained:
-            return node.retained[number]
+        if node.hooks is not None and number in node.hooks.retained:
+            return node.hooks.retained[number]
         if self._requires_grad:
             warnings.warn(
                 "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute "
@@ -109,9 +109,8 @@ class AutogradMethods:
             _check_gradient(self, value)
         edge = self._edge
         if edge is not None and not hasattr(edge[0], "grad"):
-            if value is None and not edge[0].retained:
-                return
-            edge[0].retained = {**(edge[0].retained or {}), edge[1]: value}
+            if value is not None or edge[0].hooks is not None:
+                _hooks(edge[0]).retained[edge[1]] = value
         elif edge is not None or value is not None:
             _leaf(self).grad = value
 
@@ -123,7 +122,7 @@ class AutogradMethods:
     def retains_grad(self: Any) -> bool:
         """Was `retain_grad()` called?"""
         edge = self._edge
-        return edge is not None and not self.is_leaf and edge[0].retained is not None and edge[1] in edge[0].retained
+        return not self.is_leaf and edge[0].hooks is not None and edge[1] in edge[0].hooks.retained
 
     def retain_grad(self: Any) -> None:
         """Has `backward` keep the gradient of what is no leaf."""
@@ -131,7 +130,7 @@ class AutogradMethods:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
         if not self.is_leaf and not self.retains_grad:
             node, number = self._edge
-            node.retained = {**(node.retained or {}), number: None}
+            _hooks(node).retained[number] = None
 
     def backward(
         self: Any,
@@ -169,8 +168,7 @@ class AutogradMethods:
         from .node import RemovableHandle
 
         node, number = _edge(self)
-        node.tensor_hooks = node.tensor_hooks or {}
-        return RemovableHandle(node.tensor_hooks.setdefault(number, OrderedDict()), hook)
+        return RemovableHandle(_hooks(node).of_outputs.setdefault(number, OrderedDict()), hook)
 
     def register_post_accumulate_grad_hook(self: Any, hook: Callable[[TensorType], None]) -> RemovableHandle:
         """Calls `hook(tensor)` after `backward` has added to the gradient of a leaf."""
@@ -183,6 +181,12 @@ class AutogradMethods:
         leaf = _leaf(self)
         leaf.accumulated_hooks = leaf.accumulated_hooks or OrderedDict()
         return RemovableHandle(leaf.accumulated_hooks, hook)
+
+
+def _hooks(node: Any) -> Any:
+    from .node import hooks_of
+
+    return hooks_of(node)
 
 
 def _leaf(tensor: Any) -> Any:

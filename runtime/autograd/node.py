@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from .._handle import alias, edges, excluded, set_edge, versions
+from .._handle import alias, edges, excluded, meta, set_edge, versions
 from .modes import AUTOGRAD
 
 Edge: TypeAlias = "tuple[Node, int]"
@@ -33,29 +33,27 @@ _anomaly: list[Callable[[Node], None]] = []
 class Node:
     """One step of a computation: what its gradients are computed from, and where they go to.
 
-    `metas` are the shape and the dtype of each output. A subclass for each operator is generated from the formulas in
-    ops.yaml: `save` keeps what they need, `apply` computes them.
+    `metas` are the shape and the number of the dtype of each output. A subclass for each operator is generated from
+    the formulas in ops.yaml: `save` keeps what they need, `apply` computes them.
     """
 
     __slots__ = (
-        "__weakref__", "edges", "metadata", "metas", "number", "post_hooks", "pre_hooks", "results", "retained",
-        "tensor_hooks", "tensors", "values", "versions",
+        "__weakref__", "edges", "hooks", "metadata", "metas", "number", "results", "tensors", "values",
+        "versions",
     )  # fmt: skip
 
     edges: tuple[Edge | None, ...]
-    metas: tuple[tuple[Any, Any], ...]
+    metas: tuple[tuple[Any, int], ...]
     tensors: tuple[Any, ...] | None
     versions: tuple[int, ...]
     values: tuple[Any, ...]
     results: tuple[tuple[Any, int], ...] | None
     metadata: dict[str, Any]
-    pre_hooks: OrderedDict[int, Hook] | None
-    post_hooks: OrderedDict[int, Hook] | None
-    tensor_hooks: dict[int, OrderedDict[int, Hook]] | None
-    retained: dict[int, Any] | None
 
     kept_results: tuple[int, ...] = ()
     """The outputs that a formula uses."""
+    of_complex = False
+    """Is the result complex, so that formulas that say nothing of conjugates mean them?"""
     pick: Callable[[Sequence[Any]], Sequence[Any]] = tuple
     """Gives those of a call's arguments that have gradients."""
 
@@ -63,7 +61,7 @@ class Node:
         self.edges = edges
         self.number = next(_numbers)
         self.tensors = ()
-        self.pre_hooks = self.post_hooks = self.tensor_hooks = self.retained = None
+        self.hooks: Hooks | None = None
         if _anomaly:
             self.metadata = {}
             _anomaly[0](self)
@@ -76,6 +74,11 @@ class Node:
     def apply(self, *grads: Any) -> Sequence[Any]:
         """The gradients by the inputs, given those by the outputs."""
         raise NotImplementedError
+
+    @classmethod
+    def conjugating(cls) -> type[Node]:
+        """The class of nodes whose result is complex."""
+        return cls
 
     def keep(self, *tensors: Any) -> None:
         """Saves inputs."""
@@ -133,13 +136,11 @@ class Node:
 
     def register_hook(self, fn: Hook) -> RemovableHandle:
         """Calls `fn(grad_inputs, grad_outputs)` after the node; what it returns takes the place of `grad_inputs`."""
-        self.post_hooks = self.post_hooks or OrderedDict()
-        return RemovableHandle(self.post_hooks, fn)
+        return RemovableHandle(hooks_of(self).after, fn)
 
     def register_prehook(self, fn: Hook) -> RemovableHandle:
         """Calls `fn(grad_outputs)` before the node; what it returns takes the place of `grad_outputs`."""
-        self.pre_hooks = self.pre_hooks or OrderedDict()
-        return RemovableHandle(self.pre_hooks, fn)
+        return RemovableHandle(hooks_of(self).before, fn)
 
     def __call__(self, *grads: Any) -> Any:
         found = tuple(self.apply(*grads))
@@ -147,6 +148,47 @@ class Node:
 
     def __repr__(self) -> str:
         return f"<{self.name()} object at {id(self):#x}>"
+
+
+class Hooks:
+    """What users have a node do besides: of few nodes."""
+
+    __slots__ = ("after", "before", "of_outputs", "retained")
+
+    def __init__(self) -> None:
+        self.before: OrderedDict[int, Hook] = OrderedDict()
+        self.after: OrderedDict[int, Hook] = OrderedDict()
+        self.of_outputs: dict[int, OrderedDict[int, Hook]] = {}
+        self.retained: dict[int, Any] = {}
+        """Gradients of outputs that are kept, though these are no leaves."""
+
+
+class HolomorphicNode(Node):
+    """One whose formulas multiply by the derivative: for complex results torch multiplies by its conjugate."""
+
+    __slots__ = ()
+
+    @classmethod
+    def conjugating(cls) -> type[Node]:
+        found: type[Node] | None = cls.__dict__.get("_conjugating")
+        if found is None:
+            found = type(cls.__name__, (_Conjugating, cls), {"__slots__": (), "of_complex": True})
+            cls._conjugating = found  # type: ignore[attr-defined]
+        return found
+
+
+class _Conjugating(Node):
+    __slots__ = ()
+
+    def apply(self, *grads: Any) -> Sequence[Any]:
+        found = super().apply(*[grad.conj() for grad in grads])
+        return [None if each is None else each.conj() for each in found]
+
+
+def hooks_of(node: Node) -> Hooks:
+    if node.hooks is None:
+        node.hooks = Hooks()
+    return node.hooks
 
 
 class AccumulateGrad(Node):
@@ -159,7 +201,7 @@ class AccumulateGrad(Node):
         self.grad: Any = None
         self.accumulated_hooks: OrderedDict[int, Hook] | None = None
         self.variable_reference = weakref.ref(variable)
-        self.metas = ((variable.shape, variable.dtype),)
+        self.metas = (meta(variable),)
 
     @property
     def variable(self) -> Any:
@@ -194,7 +236,7 @@ class RemovableHandle:
 
 def part_of_graph(result: Any, node: Node) -> None:
     """Makes a tensor the only output of the node."""
-    node.metas = ((result.shape, result.dtype),)
+    node.metas = (meta(result),)
     set_edge(result, (node, 0))
 
 

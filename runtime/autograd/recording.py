@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from .. import histories
 from .._C import lib
-from .._handle import exclude, excluded, set_edge, set_refresh
+from .._handle import edges, exclude, excluded, meta, set_edge, set_recorder, set_refresh
+from ..dtypes import BY_CODE
 from .modes import AUTOGRAD
 from .node import AccumulateGrad, Node, edges_of, part_of_graph
 from .views import rebase, refresh
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from ..dispatch import Op
 
 set_refresh(refresh)
+_COMPLEX = frozenset(of.code for of in BY_CODE if of.is_complex)
 histories.recording = sys.modules[__name__]
 
 
@@ -61,10 +63,10 @@ def attach(kind: type[Node], arguments: tuple[Any, ...], result: Any) -> Any:
     """Makes the result, or several, outputs of a new node."""
     if any(result is value for value in arguments):
         return result
-    edges = edges_of(kind.pick(arguments))
-    if not any(edges):
+    found = edges_of(kind.pick(arguments))
+    if not any(found):
         return result
-    node = kind(edges)
+    node = _class_for(kind, result)(found)
     node.save(*arguments)
     if isinstance(result, (tuple, list)):
         _attach_all(node, result)
@@ -75,8 +77,31 @@ def attach(kind: type[Node], arguments: tuple[Any, ...], result: Any) -> Any:
     return result
 
 
+def attach_quick(result: Any, number: int, *arguments: Any) -> Any:
+    """The same for a call that the core has run itself: a new tensor, of an elementwise operator or a product."""
+    kind = derivative(histories.operators[number])
+    if kind is None:
+        return result
+    of = meta(result)
+    node = (kind.conjugating() if of[1] in _COMPLEX else kind)(edges(*kind.pick(arguments)))
+    node.save(*arguments)
+    node.metas = (of,)
+    if kind.kept_results:
+        node.keep_results((result,))
+    set_edge(result, (node, 0))
+    return result
+
+
+set_recorder(attach_quick)
+
+
+def _class_for(kind: type[Node], result: Any) -> type[Node]:
+    single = not isinstance(result, (tuple, list))
+    return kind.conjugating() if single and result.dtype.is_complex else kind
+
+
 def _attach_all(node: Node, results: Sequence[Any]) -> None:
-    node.metas = tuple([(result.shape, result.dtype) for result in results])
+    node.metas = tuple([meta(result) for result in results])
     if node.kept_results:
         node.keep_results(results)
     for number, result in enumerate(results):
@@ -88,13 +113,13 @@ def call_inplace(op: Op, target: Any, arguments: tuple[Any, ...], run: Callable[
     """Overwrites `target`, the first of the arguments."""
     check_inplace(target)
     kind = derivative(op) or Constant
-    node = kind(edges_of(kind.pick(arguments)))
+    node = _class_for(kind, target)(edges_of(kind.pick(arguments)))
     node.save(*arguments)
     if any(kept is target for kept in node.tensors or ()):
         before = _copy(target)
         node.keep(*[before if kept is target else kept for kept in node.tensors or ()])
     result = unrecorded(run)
-    node.metas = ((target.shape, target.dtype),)
+    node.metas = (meta(target),)
     rebase(target, node)
     if kind.kept_results:
         node.keep_results((target,))
@@ -183,6 +208,6 @@ def by_formula_inplace(
     node = _named(name)(edges_of(inputs))
     node.function = function
     result = unrecorded(run)
-    node.metas = ((target.shape, target.dtype),)
+    node.metas = (meta(target),)
     rebase(target, node)
     return result

@@ -67,7 +67,14 @@ static ow_tensor *call(const ow_op *op, PyObject *const *arguments, Py_ssize_t n
 PyObject *ow_call_new(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
     if (n < 2) return nothing();
-    return finished(call(operator_of(arguments[0]), arguments + 1, n - 1, NULL, OW_NEW));
+    const ow_op *op = operator_of(arguments[0]);
+    ow_tensor *result = call(op, arguments + 1, n - 1, NULL, OW_NEW);
+    if (result || !ow_any_records(arguments + 1, n - 1)) return finished(result);
+    /* Once more without a look at the histories, and then the result gets its own. */
+    ow_excluded_keys |= OW_KEY_AUTOGRAD;
+    result = call(op, arguments + 1, n - 1, NULL, OW_NEW);
+    ow_excluded_keys &= ~(uint32_t)OW_KEY_AUTOGRAD;
+    return result ? ow_recorded(ow_new_owner(result), arguments, n) : nothing();
 }
 
 PyObject *ow_call_inplace(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {

@@ -106,6 +106,45 @@ PyObject *ow_excluded(PyObject *module, PyObject *nothing) {
     return PyLong_FromUnsignedLong(ow_excluded_keys);
 }
 
+/* What makes a result part of the graph: recorder(result, operator, operand, ...). */
+static PyObject *recorder;
+
+int ow_any_records(PyObject *const *values, Py_ssize_t n) {
+    if (ow_excluded_keys & OW_KEY_AUTOGRAD) return 0;
+    for (Py_ssize_t k = 0; k < n; k++)
+        if (records(values[k])) return 1;
+    return 0;
+}
+
+PyObject *ow_recorded(PyObject *result, PyObject *const *arguments, Py_ssize_t n) {
+    PyObject *all = result ? PyTuple_New(n + 1) : NULL;
+    if (!all) return result;
+    PyTuple_SetItem(all, 0, result);
+    for (Py_ssize_t k = 0; k < n; k++) PyTuple_SetItem(all, k + 1, Py_NewRef(arguments[k]));
+    PyObject *part = PyObject_Call(recorder, all, NULL);
+    Py_DECREF(all);
+    return part;
+}
+
+/* meta(tensor): the shape and the dtype's number. */
+PyObject *ow_meta(PyObject *module, PyObject *object) {
+    (void)module;
+    const ow_tensor *t = ow_any_tensor(object);
+    if (!t) return PyErr_Format(PyExc_TypeError, "meta() takes a tensor");
+    PyObject *shape = ow_shape_of(t), *dtype = shape ? PyLong_FromLong(t->dtype) : NULL;
+    PyObject *meta = dtype ? PyTuple_Pack(2, shape, dtype) : NULL;
+    Py_XDECREF(shape);
+    Py_XDECREF(dtype);
+    return meta;
+}
+
+PyObject *ow_set_recorder(PyObject *module, PyObject *function) {
+    (void)module;
+    Py_XDECREF(recorder);
+    recorder = Py_NewRef(function);
+    Py_RETURN_NONE;
+}
+
 PyObject *ow_set_refresh(PyObject *module, PyObject *function) {
     (void)module;
     Py_XDECREF(refresh);

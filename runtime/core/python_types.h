@@ -38,6 +38,12 @@ PyObject *ow_set_edge(PyObject *module, PyObject *const *arguments, Py_ssize_t n
 PyObject *ow_alias(PyObject *module, PyObject *object);
 PyObject *ow_exclude(PyObject *module, PyObject *keys);
 PyObject *ow_excluded(PyObject *module, PyObject *nothing);
+/* Has one of these objects a history that is recorded? And the result of a call of them, made part of the graph; takes
+ * the result. */
+int ow_any_records(PyObject *const *values, Py_ssize_t n);
+PyObject *ow_recorded(PyObject *result, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_meta(PyObject *module, PyObject *object);
+PyObject *ow_set_recorder(PyObject *module, PyObject *function);
 PyObject *ow_set_refresh(PyObject *module, PyObject *function);
 
 /* NumPy's memory as a tensor and back (array_struct.c). */

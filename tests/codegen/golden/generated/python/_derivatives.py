@@ -2,6 +2,8 @@
 # mypy: ignore-errors
 """The derivatives of every operator, as nodes of the graph."""
 
+import math
+from builtins import slice as _slice
 from math import inf, nan, pi
 from operator import itemgetter
 
@@ -9,17 +11,17 @@ from ._handle import call as _call
 from ._handle import excluded as _excluded
 from .autograd.formulas import *  # noqa: F403  (what formulas call)
 from .autograd.formulas_of_choices import *  # noqa: F403
-from .autograd.formulas import holomorphic as _holomorphic
 from .autograd.formulas import not_implemented as _not_implemented
+from .autograd.node import HolomorphicNode as _HolomorphicNode
 from .autograd.node import Node as _Node
-from ._operators import FUNCTIONS as _FUNCTIONS
+from . import _operators
 
-globals().update({name: function for name, function in _FUNCTIONS.items() if name not in globals()})
+globals().update({name: each for name, each in vars(_operators).items() if name[0] != "_" and name not in globals()})
 
 
 class NegBackward0(_Node):
     __slots__ = ()
-    pick = staticmethod(itemgetter(slice(0, 1)))
+    pick = staticmethod(itemgetter(_slice(0, 1)))
 
     def apply(node, grad):
         to_input, = node.edges
@@ -31,7 +33,7 @@ class NegBackward0(_Node):
 
 class ExpBackward0(_Node):
     __slots__ = ()
-    pick = staticmethod(itemgetter(slice(0, 1)))
+    pick = staticmethod(itemgetter(_slice(0, 1)))
     kept_results = (0,)
 
     def apply(node, grad):
@@ -45,7 +47,7 @@ class ExpBackward0(_Node):
 
 class AddBackward0(_Node):
     __slots__ = ()
-    pick = staticmethod(itemgetter(slice(0, 2)))
+    pick = staticmethod(itemgetter(_slice(0, 2)))
 
     def save(node, input, other, alpha=1):
         node.values = (alpha, )
@@ -63,7 +65,7 @@ class AddBackward0(_Node):
 
 class WhereBackward0(_Node):
     __slots__ = ()
-    pick = staticmethod(itemgetter(slice(0, 3)))
+    pick = staticmethod(itemgetter(_slice(0, 3)))
 
     def save(node, condition, input, other):
         to_condition, to_input, to_other = node.edges
@@ -76,15 +78,15 @@ class WhereBackward0(_Node):
         if to_condition:
             _not_implemented("where", "condition")
         if to_input:
-            by_input = where(condition, grad, 0)
+            by_input = where(as_tensor_like(condition, grad), grad, 0)
         if to_other:
-            by_other = where(condition, 0, grad)
+            by_other = where(as_tensor_like(condition, grad), 0, grad)
         return by_condition, by_input, by_other, 
 
 
 class MeanBackward0(_Node):
     __slots__ = ()
-    pick = staticmethod(itemgetter(slice(0, 1)))
+    pick = staticmethod(itemgetter(_slice(0, 1)))
     kept_results = (0,)
 
     def save(node, input, dim, keepdim):
@@ -104,7 +106,7 @@ class MeanBackward0(_Node):
 
 class CumsumBackward0(_Node):
     __slots__ = ()
-    pick = staticmethod(itemgetter(slice(0, 1)))
+    pick = staticmethod(itemgetter(_slice(0, 1)))
 
     def apply(node, grad):
         to_input, = node.edges
@@ -116,7 +118,7 @@ class CumsumBackward0(_Node):
 
 class SelectBackward0(_Node):
     __slots__ = ()
-    pick = staticmethod(itemgetter(slice(0, 1)))
+    pick = staticmethod(itemgetter(_slice(0, 1)))
 
     def save(node, input, dim, index):
         node.values = (dim, index, input.shape, )
@@ -132,7 +134,7 @@ class SelectBackward0(_Node):
 
 class PermuteBackward0(_Node):
     __slots__ = ()
-    pick = staticmethod(itemgetter(slice(0, 1)))
+    pick = staticmethod(itemgetter(_slice(0, 1)))
 
     def save(node, input, dims):
         node.values = (dims, )
@@ -148,7 +150,7 @@ class PermuteBackward0(_Node):
 
 class AddmmBackward0(_Node):
     __slots__ = ()
-    pick = staticmethod(itemgetter(slice(0, 3)))
+    pick = staticmethod(itemgetter(_slice(0, 3)))
 
     def save(node, input, mat1, mat2, beta=1, alpha=1):
         to_input, to_mat1, to_mat2 = node.edges
@@ -171,7 +173,7 @@ class AddmmBackward0(_Node):
 
 class ScatterBackward0(_Node):
     __slots__ = ()
-    pick = staticmethod(itemgetter(slice(0, 3)))
+    pick = staticmethod(itemgetter(_slice(0, 3)))
 
     def apply(node, grad):
         to_input, to_index, to_src = node.edges
@@ -187,7 +189,7 @@ class ScatterBackward0(_Node):
 
 class SoftmaxBackward0(_Node):
     __slots__ = ()
-    pick = staticmethod(itemgetter(slice(0, 1)))
+    pick = staticmethod(itemgetter(_slice(0, 1)))
 
     def apply(node, grad):
         to_input, = node.edges
@@ -199,7 +201,7 @@ class SoftmaxBackward0(_Node):
 
 class LapackOrgqrBackward0(_Node):
     __slots__ = ()
-    pick = staticmethod(itemgetter(slice(0, 2)))
+    pick = staticmethod(itemgetter(_slice(0, 2)))
 
     def apply(node, grad):
         to_a, to_tau = node.edges

@@ -1,0 +1,80 @@
+"""Forward and backward passes beside torch's: chains of small and large operators, a perceptron, a regression.
+
+    python benchmarks/autograd.py [PATTERN]
+
+PATTERN selects rows by a part of their name. torch takes part when it is installed. Two threads each.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from figures import Libraries, show
+
+
+def chain(T: Any, count: int, size: int) -> Callable[[], Any]:
+    """`count` elementwise operators, one after the other, and the gradient by their input."""
+    x = T.full((size,), 0.5, requires_grad=True)
+
+    def step() -> None:
+        x.grad = None
+        y = x
+        for _ in range(count // 4):
+            y = ((y * 1.01).sin() + 0.1).tanh()
+        y.sum().backward()
+
+    return step
+
+
+def perceptron(T: Any, batch: int) -> Callable[[], Any]:
+    """784-256-10 with a cross entropy."""
+    T.manual_seed(0)
+    x, target = T.randn(batch, 784), T.randint(0, 10, (batch,))
+    w1, b1 = (T.randn(784, 256) * 0.05).requires_grad_(), T.zeros(256, requires_grad=True)
+    w2, b2 = (T.randn(256, 10) * 0.05).requires_grad_(), T.zeros(10, requires_grad=True)
+    places = T.arange(batch)
+
+    def step() -> None:
+        for parameter in (w1, b1, w2, b2):
+            parameter.grad = None
+        hidden = T.addmm(b1, x, w1).relu()
+        scores = T.addmm(b2, hidden, w2).log_softmax(1)
+        (-scores[places, target].mean()).backward()
+
+    return step
+
+
+def regression(T: Any, steps: int) -> Callable[[], Any]:
+    """Logistic regression of 1000 points in 20 dimensions by gradient descent."""
+    T.manual_seed(0)
+    x = T.randn(1000, 20)
+    y = (x[:, 0] > 0).float()
+
+    def run() -> None:
+        w = T.zeros(20, requires_grad=True)
+        for _ in range(steps):
+            p = (x @ w).sigmoid()
+            loss = -(y * (p + 1e-6).log() + (1 - y) * (1 - p + 1e-6).log()).mean()
+            loss.backward()
+            with T.no_grad():
+                w -= 0.1 * w.grad
+            w.grad = None
+
+    return run
+
+
+def main() -> None:
+    lib = Libraries(" ".join(sys.argv[1:]))
+    works: tuple[tuple[str, Callable[[Any], Callable[[], Any]], float], ...] = (
+        ("100 operators on 4 elements", lambda T: chain(T, 100, 4), 0.7),
+        ("12 operators on 1e6 elements", lambda T: chain(T, 12, 10**6), 0.6),
+        ("perceptron 784-256-10, batch 128", lambda T: perceptron(T, 128), 0.9),
+        ("logistic regression, 50 steps", lambda T: regression(T, 50), 0.6),
+    )
+    show([each for name, make, limit in works for each in lib.run(f"{name}, forward and backward", make, None, limit)])
+
+
+if __name__ == "__main__":
+    main()

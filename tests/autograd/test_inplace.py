@@ -1,0 +1,167 @@
+"""Writing to tensors that are part of a graph: what is refused, what is noticed, and what becomes of views."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import opweave as ow
+import pytest
+
+
+def leaf(*values: float) -> Any:
+    return ow.tensor(values, dtype=ow.float64, requires_grad=True)
+
+
+def test_leaves_are_not_overwritten() -> None:
+    x = leaf(1.0, 2.0)
+    for write in (lambda: x.add_(1), lambda: x.zero_(), lambda: x.fill_(2.0), lambda: x.copy_(x.detach())):
+        with pytest.raises(RuntimeError, match="a leaf Variable that requires grad is being used in an in-place"):
+            write()
+    with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad"):
+        x[0].mul_(2)
+    with pytest.raises(RuntimeError, match="a leaf Variable"):
+        x[0] = 3.0
+    with ow.no_grad():
+        x.add_(1)
+    assert x.tolist() == [2.0, 3.0]
+    assert x.requires_grad
+    assert x.is_leaf
+
+
+def test_saved_tensors_that_were_overwritten_are_noticed() -> None:
+    x = leaf(1.0, 2.0)
+    y = x * 2
+    z = y * y
+    y.add_(1)
+    with pytest.raises(
+        RuntimeError,
+        match=r"modified by an inplace operation: \[opweave.DoubleTensor \[2\]\], which is "
+        r"output 0 of AddBackward0, is at version 1; expected version 0 instead",
+    ):
+        z.sum().backward()
+
+
+def test_results_that_were_overwritten_are_noticed() -> None:
+    y = leaf(1.0).exp()
+    y.add_(1)
+    with pytest.raises(RuntimeError, match="is at version 1; expected version 0"):
+        y.sum().backward()
+
+
+def test_what_no_formula_needs_may_be_overwritten() -> None:
+    x = leaf(1.0, 2.0)
+    y = x * 2
+    z = y + 1
+    y.mul_(5)
+    (z.sum() + y.sum()).backward()
+    assert x.grad.tolist() == [12.0, 12.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "derivative"),
+    [
+        ("exp_", lambda x: x.exp()),
+        ("square_", lambda x: 2 * x),
+        ("sigmoid_", lambda x: x.sigmoid() * (1 - x.sigmoid())),
+    ],
+)
+def test_operators_in_place(name: str, derivative: Any) -> None:
+    x = leaf(0.5, -1.0)
+    y = x.clone()
+    assert getattr(y, name)() is y
+    y.sum().backward()
+    assert ow.allclose(x.grad, derivative(x.detach()))
+
+
+def test_a_view_that_is_overwritten() -> None:
+    x = ow.ones(2, 3, dtype=ow.float64, requires_grad=True)
+    y = x * 1
+    row, other = y[0], y[:, 1]
+    row.mul_(ow.tensor([1.0, 2.0, 3.0], dtype=ow.float64))
+    assert y.grad_fn.name() == "CopySlices"
+    assert row.grad_fn.name() == "AsStridedBackward0"
+    (y.sum() + row.sum() + 10 * other.sum()).backward()
+    assert x.grad.tolist() == [[2.0, 24.0, 6.0], [1.0, 11.0, 1.0]]
+
+
+def test_views_know_what_they_are_views_of() -> None:
+    x = ow.zeros(4, 4)
+    assert x._base is None
+    for view in (
+        x[0],
+        x[1:],
+        x.t(),
+        x.view(16),
+        x[0][1:],
+        x.unbind()[0],
+        x.split(2)[1],
+        x.as_strided((2,), (1,)),
+        x.unsqueeze(0).squeeze(0),
+        x.expand(2, 4, 4),
+        x.diagonal(),
+    ):
+        assert view._base is x
+    for copy in (x.clone(), x + 0, x.detach(), x.data):
+        assert copy._base is None
+
+
+def test_assignment_into_a_tensor_without_history() -> None:
+    w = leaf(1.0, 2.0)
+    out = ow.zeros(3, 2, dtype=ow.float64)
+    out[1] = w * 3
+    out[2, 0] = w[1]
+    assert out.requires_grad
+    (out * out).sum().backward()
+    assert w.grad.tolist() == [18.0, 36.0 + 4.0]
+
+
+def test_assignment_by_index_tensors() -> None:
+    w = leaf(1.0, 2.0)
+    base = ow.ones(4, dtype=ow.float64, requires_grad=True)
+    out = base * 2
+    out[ow.tensor([0, 3])] = w
+    (out * ow.arange(4.0, dtype=ow.float64)).sum().backward()
+    assert w.grad.tolist() == [0.0, 3.0]
+    assert base.grad.tolist() == [0.0, 2.0, 4.0, 0.0]
+
+
+def test_a_view_of_a_tensor_without_history_that_gets_one() -> None:
+    w = leaf(3.0)
+    base = ow.zeros(2, dtype=ow.float64)
+    base[:1].add_(w)
+    assert base.requires_grad
+    assert base.grad_fn.name() == "CopySlices"
+    base.sum().backward()
+    assert w.grad.tolist() == [1.0]
+
+
+def test_views_in_place() -> None:
+    x = ow.arange(6.0, dtype=ow.float64).view(2, 3).requires_grad_()
+    y = x * 1
+    y.t_()
+    (y * ow.arange(6.0, dtype=ow.float64).view(3, 2)).sum().backward()
+    assert x.grad.tolist() == [[0.0, 2.0, 4.0], [1.0, 3.0, 5.0]]
+
+
+def test_detached_tensors_share_memory_and_versions() -> None:
+    x = leaf(1.0, 2.0)
+    y = x.exp()
+    y.detach().zero_()
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+    z = leaf(1.0) * 2
+    assert z.detach_() is z
+    assert not z.requires_grad
+    assert z.is_leaf
+    with pytest.raises(RuntimeError, match="Can't detach views in-place"):
+        (leaf(1.0, 2.0) * 2)[0].detach_()
+
+
+def test_data_is_the_same_memory_without_history() -> None:
+    x = leaf(1.0, 2.0)
+    x.data.mul_(3)
+    assert x.tolist() == [3.0, 6.0]
+    assert not x.data.requires_grad
+    x.data = ow.zeros(2, dtype=ow.float64)
+    assert x.requires_grad
+    assert x.tolist() == [0.0, 0.0]

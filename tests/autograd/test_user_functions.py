@@ -1,0 +1,177 @@
+"""autograd.Function: derivatives that users write."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import opweave as ow
+import pytest
+from opweave.autograd import Function
+from opweave.autograd.function import once_differentiable
+
+
+def leaf(*values: float) -> Any:
+    return ow.tensor(values, dtype=ow.float64, requires_grad=True)
+
+
+class Cube(Function):
+    @staticmethod
+    def forward(ctx: Any, x: Any, factor: float) -> Any:
+        ctx.save_for_backward(x)
+        ctx.factor = factor
+        return factor * x**3
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        (x,) = ctx.saved_tensors
+        assert ctx.needs_input_grad == (True, False)
+        return 3 * ctx.factor * x**2 * grad, None
+
+
+def test_forward_and_backward() -> None:
+    x = leaf(1.0, 2.0)
+    y = Cube.apply(x, 2.0)
+    assert y.grad_fn.name() == "CubeBackward"
+    assert "CubeBackward" in repr(y)
+    y.sum().backward()
+    assert x.grad.tolist() == [6.0, 24.0]
+
+
+def test_a_derivative_of_the_derivative() -> None:
+    x = leaf(2.0)
+    (first,) = ow.autograd.grad(Cube.apply(x, 1.0).sum(), x, create_graph=True)
+    (second,) = ow.autograd.grad(first.sum(), x)
+    assert second.item() == 12.0
+
+
+def test_outputs_are_saved_without_a_cycle() -> None:
+    class Exp(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            result = x.exp()
+            ctx.save_for_backward(result)
+            return result
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            return grad * ctx.saved_tensors[0]
+
+    x = leaf(0.0, 1.0)
+    (first,) = ow.autograd.grad(Exp.apply(x).sum(), x, create_graph=True)
+    (second,) = ow.autograd.grad(first.sum(), x)
+    assert ow.allclose(second, x.detach().exp())
+
+
+def test_several_outputs() -> None:
+    class Both(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            signs = x > 0
+            ctx.mark_non_differentiable(signs)
+            return x * 2, x * 3, signs
+
+        @staticmethod
+        def backward(ctx: Any, first: Any, second: Any, signs: Any) -> Any:
+            return first * 2 + second * 3
+
+    x = leaf(1.0)
+    first, second, signs = Both.apply(x)
+    assert not signs.requires_grad
+    assert first.output_nr == 0
+    assert second.output_nr == 1
+    second.sum().backward()  # the gradient of the first one is zeros
+    assert x.grad.tolist() == [3.0]
+
+
+def test_undefined_gradients_as_none() -> None:
+    class Pair(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.set_materialize_grads(False)
+            return x * 2, x * 3
+
+        @staticmethod
+        def backward(ctx: Any, first: Any, second: Any) -> Any:
+            assert first is None
+            return second * 3
+
+    x = leaf(1.0)
+    Pair.apply(x)[1].sum().backward()
+    assert x.grad.tolist() == [3.0]
+
+
+def test_overwritten_inputs() -> None:
+    class Double(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.mark_dirty(x)
+            return x.mul_(2)
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            return grad * 2
+
+    x = leaf(1.0)
+    y = x + 0
+    assert Double.apply(y) is y
+    y.sum().backward()
+    assert x.grad.tolist() == [2.0]
+
+
+def test_a_context_that_is_set_up_apart() -> None:
+    class Square(Function):
+        @staticmethod
+        def forward(x: Any) -> Any:
+            return x * x
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            ctx.save_for_backward(inputs[0])
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            return 2 * ctx.saved_tensors[0] * grad
+
+    x = leaf(3.0)
+    Square.apply(x).sum().backward()
+    assert x.grad.tolist() == [6.0]
+
+
+def test_differentiable_once() -> None:
+    class Once(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        @once_differentiable
+        def backward(ctx: Any, grad: Any) -> Any:
+            return 2 * ctx.saved_tensors[0] * grad
+
+    x = leaf(1.0)
+    given = ow.ones(1, dtype=ow.float64, requires_grad=True)
+    (first,) = ow.autograd.grad(Once.apply(x), x, given, create_graph=True)
+    with pytest.raises(RuntimeError, match="marked with @once_differentiable"):
+        first.sum().backward()
+
+
+def test_mistakes() -> None:
+    class Wrong(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            return grad, grad
+
+    with pytest.raises(RuntimeError, match="returned an incorrect number of gradients"):
+        Wrong.apply(leaf(1.0)).sum().backward()
+    with pytest.raises(NotImplementedError, match="must implement the forward"):
+        Function.apply(leaf(1.0))
+    x = leaf(1.0)
+    y = Cube.apply(x, 1.0)
+    y.sum().backward()
+    with pytest.raises(RuntimeError, match="second time"):
+        y.sum().backward()
