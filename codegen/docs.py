@@ -9,7 +9,7 @@ from .examples import example
 from .model import Elementwise, Extern, Family, Indexing, Operator, Reduce, Scan, View
 from .operators import PYTHON_OPERATORS
 from .schema import Argument, base_name
-from .variants import has_inplace, has_out, parameters
+from .variants import has_inplace, has_out, own_name, parameters
 
 _TYPES = {
     "Scalar": "number",
@@ -147,6 +147,7 @@ def _spellings(operator: Operator) -> str:
     if operator.method:
         found.append(f"`Tensor.{operator.name}`")
     if has_inplace(operator):
-        found.append(f"`Tensor.{operator.name}_` in place")
+        where = f"{operator.module}.{own_name(operator)}" if operator.module else f"Tensor.{operator.name}"
+        found.append(f"`{where}_` in place")
     found += [f"`{alias}`" for alias in operator.aliases]
     return ", ".join(found)

@@ -13,7 +13,14 @@ from .fields import Fields
 from .source import Scalar
 
 SUBMODULES: Mapping[str, str] = MappingProxyType(
-    {"fft": "fft", "linalg": "linalg", "nn": "nn.functional", "signal": "signal.windows", "special": "special"}
+    {
+        "fft": "fft",
+        "linalg": "linalg",
+        "nn": "nn.functional",
+        "optim": "optim.functional",
+        "signal": "signal.windows",
+        "special": "special",
+    }
 )
 """Paths by the words of PyTorch's native_functions.yaml."""
 

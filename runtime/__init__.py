@@ -54,7 +54,19 @@ from .types import (
 newaxis = None
 
 # Loaded when first asked for: submodules, and names by the module that has them.
-_LAZY_MODULES = ("autograd", "cpu", "fft", "linalg", "nn", "random", "return_types", "signal", "special", "utils")
+_LAZY_MODULES = (
+    "autograd",
+    "cpu",
+    "fft",
+    "linalg",
+    "nn",
+    "optim",
+    "random",
+    "return_types",
+    "signal",
+    "special",
+    "utils",
+)
 _LAZY_NAMES = {
     "enable_grad": "autograd.modes",
     "inference_mode": "autograd.modes",

@@ -67,6 +67,53 @@ static double cost_of(const ow_op *op, int compute) {
     return ow_dtype_kinds[compute] == OW_KIND_COMPLEX ? op->cost * (double)ow_itemsize(compute) / 4 : op->cost;
 }
 
+/* ---- parameters ---------------------------------------------------------------------------------------- */
+
+static int defaults_suffice(const ow_op *op, ow_tensor *const *params) {
+    for (int k = 0; k < op->nparams; k++)
+        if (params && params[k]) return 0;
+    return 1;
+}
+
+/* The largest finite number of a floating dtype, or of a complex one's parts; or the least. */
+static double finite_end(int which, int dtype) {
+    dtype = ow_real_dtype[dtype];
+    double largest = dtype == OW_FLOAT16 ? 65504.0 : dtype == OW_BFLOAT16 ? 0x1.fep127
+                     : dtype == OW_FLOAT32 ? FLT_MAX : DBL_MAX;
+    return which == OW_ABSENT_HIGHEST ? largest : -largest;
+}
+
+/* Parameters in the form the loop reads: doubles for floating compute dtypes, else integers. */
+static int load_params(const ow_op *op, ow_tensor *const *params, const resolved *r, ow_scalar *values) {
+    int computes = ow_dtype_kinds[r->compute];
+    for (int k = 0; k < op->nparams; k++) {
+        const ow_tensor *p = params ? params[k] : NULL;
+        if (!p) {
+            int ends = op->param_ends[k];
+            double value = ends == OW_REQUIRED ? op->defaults[k] : finite_end(ends, r->result);
+            if (computes == OW_KIND_COMPLEX) values[k].z = value;
+            else if (ends != OW_REQUIRED || computes == OW_KIND_FLOATING) values[k].d = value;
+            else values[k].i = (int64_t)value;
+            continue;
+        }
+        int kind = ow_dtype_kinds[p->dtype];
+        if (op->strict_numbers && kind == OW_KIND_COMPLEX && computes != OW_KIND_COMPLEX) {
+            ow_fail(OW_RUNTIME_ERROR, "For non-complex input tensors, argument alpha must not be a complex number.");
+            return 0;
+        }
+        if (op->strict_numbers && kind == OW_KIND_FLOATING && ow_dtype_kinds[r->common] < OW_KIND_FLOATING) {
+            ow_fail(OW_RUNTIME_ERROR, "For integral input tensors, argument alpha must not be a floating point number.");
+            return 0;
+        }
+        if (op->strict_numbers && kind == OW_KIND_BOOL && r->common != OW_BOOL) {
+            ow_fail(OW_RUNTIME_ERROR, "Boolean alpha only supported for Boolean results.");
+            return 0;
+        }
+        if (!ow_load_param(p, r->compute, &values[k])) return 0;
+    }
+    return 1;
+}
+
 /* ---- results ------------------------------------------------------------------------------------------ */
 
 /* Elements in a row must not pay for a thread switch or a lock twice: contiguous operands run as one long row. */
@@ -115,8 +162,8 @@ static const ow_op *shortcut(const ow_op *op, ow_tensor *const *inputs) {
     return op;
 }
 
-/* The common case; *done tells whether it applied. */
-static ow_tensor *fast(const ow_op *op, ow_tensor *const *inputs, ow_tensor *out, int *done) {
+/* The common case; *done tells whether it applied. Parameters are NULL where all have their defaults. */
+static ow_tensor *fast(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out, int *done) {
     const ow_tensor *first = inputs[0];
     _Alignas(16) char number[OW_MAX_ITEMSIZE];
     char *data[OW_MAX_OPERANDS];
@@ -125,9 +172,10 @@ static ow_tensor *fast(const ow_op *op, ow_tensor *const *inputs, ow_tensor *out
     if (!(first->flags & OW_CONTIGUOUS) || first->flags & OW_NUMBER) return NULL;
     int compute = first->dtype;
     const ow_elementwise_table *table = op->tables[ow_level];
-    ow_loop loop = table->plain[compute] ? table->plain[compute] : table->general[compute];
+    /* A loop that is not plain reads parameters, defaults too. */
+    int reads = op->nparams && (params || !table->plain[compute]);
+    ow_loop loop = table->plain[compute] && !reads ? table->plain[compute] : table->general[compute];
     if (!loop || !(op->dtypes >> compute & 1)) return NULL;
-    if (op->nparams && loop != table->plain[compute]) return NULL; /* it reads parameters */
     /* Rows of halves take a number in float32, rounded to the half format unless it need not be. */
     int loaded = ow_compute_dtype[compute];
     int result = result_dtype(op, compute);
@@ -158,6 +206,12 @@ static ow_tensor *fast(const ow_op *op, ow_tensor *const *inputs, ow_tensor *out
             strides[k + 1] = itemsize;
         }
     }
+    ow_scalar values[OW_MAX_PARAMS];
+    const resolved r = {.common = compute, .compute = loaded, .result = result};
+    if (reads && !load_params(op, params, &r, values)) {
+        *done = 1;
+        return NULL;
+    }
     if (out) {
         if (out->dtype != result || !(out->flags & OW_CONTIGUOUS) || !same_sizes(out, first)) return NULL;
         for (int k = 0; k < op->ninputs; k++)
@@ -173,57 +227,12 @@ static ow_tensor *fast(const ow_op *op, ow_tensor *const *inputs, ow_tensor *out
     *done = 1;
     data[0] = out->data;
     strides[0] = ow_itemsize(result);
-    int status = run_contiguous(cost_of(op, compute), loop, NULL, op->ninputs + 1, data, strides, first->numel);
+    int status = run_contiguous(cost_of(op, compute), loop, values, op->ninputs + 1, data, strides, first->numel);
     if (status) return loop_failed(op, status);
     return out;
 }
 
 /* ---- the general road --------------------------------------------------------------------------------- */
-
-static int defaults_suffice(const ow_op *op, ow_tensor *const *params) {
-    for (int k = 0; k < op->nparams; k++)
-        if (params && params[k]) return 0;
-    return 1;
-}
-
-/* The largest finite number of a floating dtype, or of a complex one's parts; or the least. */
-static double finite_end(int which, int dtype) {
-    dtype = ow_real_dtype[dtype];
-    double largest = dtype == OW_FLOAT16 ? 65504.0 : dtype == OW_BFLOAT16 ? 0x1.fep127
-                     : dtype == OW_FLOAT32 ? FLT_MAX : DBL_MAX;
-    return which == OW_ABSENT_HIGHEST ? largest : -largest;
-}
-
-/* Parameters in the form the loop reads: doubles for floating compute dtypes, else integers. */
-static int load_params(const ow_op *op, ow_tensor *const *params, const resolved *r, ow_scalar *values) {
-    int computes = ow_dtype_kinds[r->compute];
-    for (int k = 0; k < op->nparams; k++) {
-        const ow_tensor *p = params ? params[k] : NULL;
-        if (!p) {
-            int ends = op->param_ends[k];
-            double value = ends == OW_REQUIRED ? op->defaults[k] : finite_end(ends, r->result);
-            if (computes == OW_KIND_COMPLEX) values[k].z = value;
-            else if (ends != OW_REQUIRED || computes == OW_KIND_FLOATING) values[k].d = value;
-            else values[k].i = (int64_t)value;
-            continue;
-        }
-        int kind = ow_dtype_kinds[p->dtype];
-        if (op->strict_numbers && kind == OW_KIND_COMPLEX && computes != OW_KIND_COMPLEX) {
-            ow_fail(OW_RUNTIME_ERROR, "For non-complex input tensors, argument alpha must not be a complex number.");
-            return 0;
-        }
-        if (op->strict_numbers && kind == OW_KIND_FLOATING && ow_dtype_kinds[r->common] < OW_KIND_FLOATING) {
-            ow_fail(OW_RUNTIME_ERROR, "For integral input tensors, argument alpha must not be a floating point number.");
-            return 0;
-        }
-        if (op->strict_numbers && kind == OW_KIND_BOOL && r->common != OW_BOOL) {
-            ow_fail(OW_RUNTIME_ERROR, "Boolean alpha only supported for Boolean results.");
-            return 0;
-        }
-        if (!ow_load_param(p, r->compute, &values[k])) return 0;
-    }
-    return 1;
-}
 
 /* Inputs that are None are replaced by the end of the compute dtype's range that leaves the others unchanged. */
 static void absent_value(int which, int dtype, char *value) {
@@ -374,9 +383,9 @@ ow_tensor *ow_elementwise(const ow_op *op, ow_tensor *const *inputs, ow_tensor *
                           ow_mode mode) {
     if (op->shortcuts[0]) op = shortcut(op, inputs);
     int plain = defaults_suffice(op, params);
-    if (plain && inputs[0]) {
+    if (inputs[0]) {
         int done;
-        ow_tensor *result = fast(op, inputs, out, &done);
+        ow_tensor *result = fast(op, inputs, plain ? NULL : params, out, &done);
         if (done) return result;
     }
     if (!check_inputs(op, inputs)) return NULL;

@@ -3,7 +3,7 @@
 
 from math import e, inf, nan, pi
 
-from . import autograd, cpu, fft, linalg, nn, random, return_types, signal, special, utils
+from . import autograd, cpu, fft, linalg, nn, optim, random, return_types, signal, special, utils
 from ._dtype_names import bool as bool
 from ._dtype_names import uint8 as uint8
 from ._dtype_names import uint16 as uint16
@@ -198,6 +198,7 @@ __all__ = [
     "nn",
     "no_grad",
     "numel",
+    "optim",
     "pi",
     "preserve_format",
     "printoptions",

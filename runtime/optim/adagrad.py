@@ -1,0 +1,89 @@
+"""Adagrad."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._operators import full_like
+from ..tensor import Tensor
+from .functional import scaled_step_
+from .gradient_steps import GradientOptimizer, Rate, advance, check_not_negative, check_rate, descent, step_count
+from .optimizer import Parameters
+from .parameter_groups import Group
+
+__all__ = ["Adagrad"]
+
+
+class Adagrad(GradientOptimizer):
+    """Steps along the gradient, divided by the root of the sum of its squares so far.
+
+    Duchi, Hazan and Singer, Adaptive Subgradient Methods for Online Learning and Stochastic Optimization, 2011.
+
+    Args:
+        params: parameters or groups of them.
+        lr: learning rate.
+        lr_decay: step `n` is taken with `lr / (1 + (n - 1) * lr_decay)`.
+        weight_decay: factor of the parameter that is added to its gradient.
+        initial_accumulator_value: what the sum of squares begins with.
+        eps: is added to the root.
+        foreach: accepted, without effect.
+        maximize: goes uphill.
+        differentiable, fused: must not be true.
+
+    Raises:
+        ValueError: an option is negative.
+    """
+
+    def __init__(
+        self,
+        params: Parameters,
+        lr: Rate = 1e-2,
+        lr_decay: float = 0,
+        weight_decay: float = 0,
+        initial_accumulator_value: float = 0,
+        eps: float = 1e-10,
+        foreach: bool | None = None,
+        *,
+        maximize: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        check_rate(lr)
+        check_not_negative("lr_decay value", lr_decay)
+        check_not_negative("weight_decay value", weight_decay)
+        check_not_negative("initial_accumulator_value value", initial_accumulator_value)
+        check_not_negative("epsilon value", eps)
+        options = {
+            "lr": lr,
+            "lr_decay": lr_decay,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "initial_accumulator_value": initial_accumulator_value,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+            "fused": fused,
+        }
+        super().__init__(params, options)
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                self._begin(parameter)
+
+    def _update(self, group: Group) -> None:
+        lr, lr_decay, eps = float(group["lr"]), group["lr_decay"], group["eps"]
+        maximize, weight_decay = group["maximize"], group["weight_decay"]
+        for parameter in group["params"]:
+            gradient = parameter.grad
+            if gradient is None:
+                continue
+            state = self.state[parameter] or self._begin(parameter)
+            rate = lr / (1 + (advance(state) - 1) * lr_decay)
+            gradient = descent(gradient, parameter, maximize, weight_decay)
+            state["sum"].addcmul_(gradient, gradient)
+            scaled_step_(parameter, gradient, state["sum"], rate=rate, eps=eps)
+
+    def _begin(self, parameter: Tensor) -> dict[str, Any]:
+        state = self.state[parameter]
+        state["step"] = step_count()
+        state["sum"] = full_like(parameter, self.defaults["initial_accumulator_value"])
+        return state

@@ -1,0 +1,169 @@
+"""L-BFGS, a quasi-Newton method with limited memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .._operators import cat
+from ..autograd.modes import enable_grad, no_grad
+from ..tensor import Tensor
+from .gradient_steps import Rate, check_rate
+from .line_search import Trial, strong_wolfe
+from .optimizer import Optimizer, Parameters
+
+__all__ = ["LBFGS"]
+
+# Pairs of steps and changes of the gradient with less curvature than this would spoil the approximation.
+_LEAST_CURVATURE = 1e-10
+
+
+class LBFGS(Optimizer):
+    """Minimizes along directions in which the inverse Hessian, as the last gradients tell it, turns the gradient.
+
+    Liu and Nocedal, On the Limited Memory BFGS Method for Large Scale Optimization, 1989. All parameters form one
+    vector and one group; its state is that of the first of them.
+
+    Args:
+        params: parameters.
+        lr: length of a step, or of the first one that a line search tries.
+        max_iter: directions in a step of the optimizer.
+        max_eval: evaluations of the loss in a step; `max_iter * 5 // 4` when None.
+        tolerance_grad: a step ends where no element of the gradient is larger.
+        tolerance_change: it ends, too, where loss or parameters change less.
+        history_size: how many gradients are remembered.
+        line_search_fn: "strong_wolfe", or None: every step has the length `lr`.
+
+    Raises:
+        ValueError: `lr` is negative, or there are several groups.
+        RuntimeError: in `step`, when there is no such line search.
+    """
+
+    def __init__(
+        self,
+        params: Parameters,
+        lr: Rate = 1,
+        max_iter: int = 20,
+        max_eval: int | None = None,
+        tolerance_grad: float = 1e-7,
+        tolerance_change: float = 1e-9,
+        history_size: int = 100,
+        line_search_fn: str | None = None,
+    ) -> None:
+        check_rate(lr)
+        options = {
+            "lr": lr,
+            "max_iter": max_iter,
+            "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
+            "tolerance_grad": tolerance_grad,
+            "tolerance_change": tolerance_change,
+            "history_size": history_size,
+            "line_search_fn": line_search_fn,
+        }
+        super().__init__(params, options)
+        if len(self.param_groups) != 1:
+            raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
+
+    @property
+    def _params(self) -> list[Tensor]:
+        parameters: list[Tensor] = self.param_groups[0]["params"]
+        return parameters
+
+    @no_grad()
+    def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]
+        """Goes along up to `max_iter` directions. `closure` computes loss and gradients; returns the loss at first."""
+        closure = enable_grad()(closure)
+        group = self.param_groups[0]
+        lr, tolerance_change, max_eval = float(group["lr"]), group["tolerance_change"], group["max_eval"]
+        state = self.state[self._params[0]]
+        for count in ("func_evals", "n_iter"):
+            state.setdefault(count, 0)
+
+        first_loss = closure()
+        loss, gradient = float(first_loss), self._gradient()
+        state["func_evals"] += 1
+        evaluations = 1
+        if _largest(gradient) <= group["tolerance_grad"]:
+            return first_loss
+
+        for left in reversed(range(group["max_iter"])):
+            state["n_iter"] += 1
+            direction = state["d"] = self._direction(gradient, state, group["history_size"])
+            # The first direction is not scaled by any curvature.
+            step = state["t"] = lr * (1.0 / max(1.0, float(gradient.abs().sum()))) if state["n_iter"] == 1 else lr
+            state["prev_flat_grad"], state["prev_loss"] = gradient, loss
+            slope = float(gradient.dot(direction))
+            if slope > -tolerance_change:
+                break
+            before, spent = loss, 0
+            if group["line_search_fn"] is None:
+                self._move(direction, step)
+                if left:
+                    loss, gradient, spent = float(closure()), self._gradient(), 1
+            elif group["line_search_fn"] == "strong_wolfe":
+                start = Trial(0.0, loss, gradient, slope)
+                evaluate = self._trials(closure, direction)
+                most = max_eval - evaluations
+                found, spent = strong_wolfe(evaluate, start, step, _largest(direction), tolerance_change, most)
+                loss, gradient, step = found.loss, found.gradient, found.step
+                self._move(direction, step)
+                state["t"] = step
+            else:
+                raise RuntimeError("only 'strong_wolfe' is supported")
+            evaluations += spent
+            state["func_evals"] += spent
+            if evaluations >= max_eval or _largest(gradient) <= group["tolerance_grad"]:
+                break
+            if _largest(direction) * abs(step) <= tolerance_change or abs(loss - before) < tolerance_change:
+                break
+        return first_loss
+
+    def _direction(self, gradient: Tensor, state: dict[str, Any], history_size: int) -> Tensor:
+        """The negative gradient, multiplied by the inverse Hessian (two-loop recursion)."""
+        if state["n_iter"] == 1:
+            state.update(old_dirs=[], old_stps=[], ro=[], H_diag=1.0)
+            return -gradient
+        changes, steps, curvatures = state["old_dirs"], state["old_stps"], state["ro"]
+        change, step = gradient - state["prev_flat_grad"], state["d"] * float(state["t"])
+        curvature = float(change.dot(step))
+        if curvature > _LEAST_CURVATURE:
+            for remembered, new in ((changes, change), (steps, step), (curvatures, 1.0 / curvature)):
+                if len(remembered) == history_size:
+                    del remembered[0]
+                remembered.append(new)
+            state["H_diag"] = curvature / float(change.dot(change))
+        found = -gradient
+        factors = state.setdefault("al", [None] * history_size)
+        for k in reversed(range(len(steps))):
+            factors[k] = float(steps[k].dot(found)) * float(curvatures[k])
+            found.add_(changes[k], alpha=-factors[k])
+        found.mul_(float(state["H_diag"]))
+        for k in range(len(steps)):
+            found.add_(steps[k], alpha=factors[k] - float(changes[k].dot(found)) * float(curvatures[k]))
+        return found
+
+    def _trials(self, closure: Callable[[], Any], direction: Tensor) -> Callable[[float], Trial]:
+        """A function that tries steps from where the parameters are now, and leaves them there."""
+        origin = [parameter.clone() for parameter in self._params]
+
+        def evaluate(step: float) -> Trial:
+            self._move(direction, step)
+            loss, gradient = float(closure()), self._gradient()
+            for parameter, values in zip(self._params, origin, strict=True):
+                parameter.copy_(values)
+            return Trial(step, loss, gradient, float(gradient.dot(direction)))
+
+        return evaluate
+
+    def _gradient(self) -> Tensor:
+        """All gradients in one vector; zeros where there is none."""
+        return cat([(p.new_zeros(p.numel()) if p.grad is None else p.grad.reshape(-1)) for p in self._params])
+
+    def _move(self, direction: Tensor, step: float) -> None:
+        parts = direction.split([parameter.numel() for parameter in self._params])
+        for parameter, part in zip(self._params, parts, strict=True):
+            parameter.add_(part.view_as(parameter), alpha=step)
+
+
+def _largest(vector: Tensor) -> float:
+    return float(vector.abs().max())

@@ -1,0 +1,100 @@
+"""RMSprop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._operators import zeros_like
+from ..tensor import Tensor
+from .functional import moving_square_, scaled_step_
+from .gradient_steps import GradientOptimizer, Rate, advance, check_not_negative, check_rate, descent, step_count
+from .optimizer import Parameters
+from .parameter_groups import Group
+
+__all__ = ["RMSprop"]
+
+
+class RMSprop(GradientOptimizer):
+    """Steps along the gradient, divided by the root of a moving mean of its squares.
+
+    Hinton, Lecture 6e of Neural Networks for Machine Learning, 2012; centered by Graves, Generating Sequences With
+    Recurrent Neural Networks, 2013.
+
+    Args:
+        params: parameters or groups of them.
+        lr: learning rate.
+        alpha: factor by which the mean shrinks in each step.
+        eps: is added to the root.
+        weight_decay: factor of the parameter that is added to its gradient.
+        momentum: factor by which a moving sum of steps shrinks; 0: no such sum.
+        centered: divides by the deviation from a moving mean of the gradients.
+        capturable, differentiable: must not be true.
+        foreach: accepted, without effect.
+        maximize: goes uphill.
+
+    Raises:
+        ValueError: an option is negative.
+    """
+
+    def __init__(
+        self,
+        params: Parameters,
+        lr: Rate = 1e-2,
+        alpha: float = 0.99,
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        momentum: float = 0,
+        centered: bool = False,
+        capturable: bool = False,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        check_rate(lr)
+        check_not_negative("epsilon value", eps)
+        check_not_negative("momentum value", momentum)
+        check_not_negative("weight_decay value", weight_decay)
+        check_not_negative("alpha value", alpha)
+        options = {
+            "lr": lr,
+            "momentum": momentum,
+            "alpha": alpha,
+            "eps": eps,
+            "centered": centered,
+            "weight_decay": weight_decay,
+            "capturable": capturable,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+        }
+        super().__init__(params, options)
+
+    def _update(self, group: Group) -> None:
+        lr, alpha, eps, momentum = float(group["lr"]), group["alpha"], group["eps"], group["momentum"]
+        maximize, weight_decay, centered = group["maximize"], group["weight_decay"], group["centered"]
+        for parameter in group["params"]:
+            gradient = parameter.grad
+            if gradient is None:
+                continue
+            state = self.state[parameter] or self._begin(parameter, momentum, centered)
+            advance(state)
+            gradient = descent(gradient, parameter, maximize, weight_decay)
+            square = moving_square_(state["square_avg"], gradient, decay=alpha, weight=1 - alpha)
+            if centered:
+                mean = state["grad_avg"].lerp_(gradient, 1 - alpha)
+                square = square.addcmul(mean, mean, value=-1)
+            if momentum:
+                total = state["momentum_buffer"].mul_(momentum)
+                parameter.add_(scaled_step_(total, gradient, square, rate=-1.0, eps=eps), alpha=-lr)
+            else:
+                scaled_step_(parameter, gradient, square, rate=lr, eps=eps)
+
+    def _begin(self, parameter: Tensor, momentum: float, centered: bool) -> dict[str, Any]:
+        state = self.state[parameter]
+        state["step"] = step_count()
+        state["square_avg"] = zeros_like(parameter)
+        if momentum:
+            state["momentum_buffer"] = zeros_like(parameter)
+        if centered:
+            state["grad_avg"] = zeros_like(parameter)
+        return state

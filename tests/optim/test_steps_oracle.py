@@ -1,0 +1,108 @@
+"""A hundred steps of each optimizer equal torch's to rounding, state included; states go from library to library."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import opweave
+import pytest
+
+from .side_by_side import assert_close, converted, parameters, plain, take_steps
+
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.oracle
+
+CONFIGURATIONS: list[tuple[str, dict[str, Any]]] = [
+    ("SGD", {}),
+    ("SGD", {"lr": 0.05, "maximize": True}),
+    ("SGD", {"lr": 0.05, "weight_decay": 0.1}),
+    ("SGD", {"lr": 0.05, "momentum": 0.9}),
+    ("SGD", {"lr": 0.05, "momentum": 0.9, "dampening": 0.3, "weight_decay": 0.02, "maximize": True}),
+    ("SGD", {"lr": 0.05, "momentum": 0.8, "nesterov": True, "weight_decay": 0.02}),
+    ("Adam", {}),
+    ("Adam", {"lr": 0.05, "betas": (0.7, 0.95), "eps": 1e-3}),
+    ("Adam", {"lr": 0.05, "amsgrad": True, "weight_decay": 0.1}),
+    ("Adam", {"lr": 0.05, "maximize": True, "weight_decay": 0.1, "decoupled_weight_decay": True}),
+    ("AdamW", {}),
+    ("AdamW", {"lr": 0.05, "weight_decay": 0.2, "amsgrad": True, "maximize": True}),
+    ("RMSprop", {}),
+    ("RMSprop", {"lr": 0.05, "alpha": 0.9, "eps": 1e-4, "weight_decay": 0.1}),
+    ("RMSprop", {"lr": 0.05, "centered": True}),
+    ("RMSprop", {"lr": 0.05, "momentum": 0.9, "maximize": True}),
+    ("RMSprop", {"lr": 0.05, "centered": True, "momentum": 0.5, "weight_decay": 0.1}),
+    ("Adagrad", {}),
+    ("Adagrad", {"lr": 0.1, "lr_decay": 0.01, "weight_decay": 0.1}),
+    ("Adagrad", {"lr": 0.1, "initial_accumulator_value": 0.5, "eps": 1e-3, "maximize": True}),
+]
+# In units of what is compared; rounding errors of a hundred steps add up.
+TOLERANCES = {"float64": 1e-13, "float32": 3e-5}
+
+
+def text(part: Any) -> str | None:
+    return ",".join(f"{key}={value}" for key, value in part.items()) if isinstance(part, dict) else None
+
+
+@pytest.mark.parametrize("dtype", TOLERANCES)
+@pytest.mark.parametrize(("name", "options"), CONFIGURATIONS, ids=text)
+def test_hundred_steps(name: str, options: dict[str, Any], dtype: str) -> None:
+    found = []
+    for library in (opweave, torch):
+        given = parameters(library, dtype)
+        optimizer = getattr(library.optim, name)(given, **options)
+        take_steps(library, optimizer, dtype, range(100))
+        found.append((plain(given), plain(optimizer.state_dict())))
+    assert_close(*found, TOLERANCES[dtype])
+
+
+@pytest.mark.parametrize(("name", "options"), CONFIGURATIONS, ids=text)
+@pytest.mark.parametrize("direction", ["from torch", "to torch"])
+def test_states_go_from_library_to_library(name: str, options: dict[str, Any], direction: str) -> None:
+    """Twenty steps in one, and thirty more in the other or both."""
+    first, second = (torch, opweave) if direction == "from torch" else (opweave, torch)
+    given = parameters(first, "float64")
+    optimizer = getattr(first.optim, name)(given, **options)
+    take_steps(first, optimizer, "float64", range(20))
+    taken_over = [converted(plain(each), second).requires_grad_() for each in given]
+    other = getattr(second.optim, name)(taken_over)
+    other.load_state_dict(converted(plain(optimizer.state_dict()), second))
+    assert repr(other) == repr(optimizer)
+    for library, each in ((first, optimizer), (second, other)):
+        take_steps(library, each, "float64", range(20, 50))
+    assert_close(plain(taken_over), plain(given), 1e-13)
+    assert_close(plain(other.state_dict()), plain(optimizer.state_dict()), 1e-13)
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad"])
+def test_groups_and_tensor_rates(name: str) -> None:
+    """Options of groups, and a learning rate that is a tensor."""
+    found = []
+    for library in (opweave, torch):
+        first, second, third = parameters(library, "float64")
+        groups = [{"params": [first, third], "lr": 0.02, "weight_decay": 0.3}, {"params": second, "maximize": True}]
+        rate = library.tensor(0.05, dtype=library.float64)
+        optimizer = getattr(library.optim, name)(groups, lr=rate)
+        take_steps(library, optimizer, "float64", range(10))
+        optimizer.param_groups[0]["lr"] = 0.3
+        rate.fill_(0.01)
+        take_steps(library, optimizer, "float64", range(10, 30))
+        found.append(plain([first, second, third]))
+    assert_close(*found, 1e-13)
+
+
+@pytest.mark.parametrize("name", ["Adam", "RMSprop", "Adagrad"])
+def test_states_of_older_versions(name: str) -> None:
+    """Counts of steps were numbers once, and options were fewer."""
+    found = []
+    for library in (opweave, torch):
+        given = parameters(library, "float32")
+        optimizer = getattr(library.optim, name)(given)
+        take_steps(library, optimizer, "float32", range(3))
+        saved = optimizer.state_dict()
+        for state in saved["state"].values():
+            state["step"] = int(state["step"])
+        for group in saved["param_groups"]:
+            group.pop("maximize")
+        optimizer.load_state_dict(saved)
+        take_steps(library, optimizer, "float32", range(3, 6))
+        found.append(plain(optimizer.state_dict()))
+    assert_close(*found, 3e-5)
