@@ -58,6 +58,7 @@ _LAZY_MODULES = (
     "autograd",
     "cpu",
     "fft",
+    "func",
     "linalg",
     "nn",
     "optim",

@@ -1,5 +1,17 @@
 """opweave.utils: tools around tensors, as in torch.utils."""
 
+from importlib import import_module as _import_module
+from typing import Any as _Any
+
 from . import benchmark as benchmark
 
-__all__ = ["benchmark"]
+# Imported when first asked for, as it brings in the computation of gradients.
+_LAZY = ("checkpoint",)
+
+__all__ = ["benchmark", *_LAZY]
+
+
+def __getattr__(name: str) -> _Any:
+    if name in _LAZY:
+        return _import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,145 @@
+"""opweave.func: functions that compute derivatives of functions, as in torch.func.
+
+A function is called with variables of its own in place of the arguments, so derivatives may be nested: each level knows
+its variables alone. What comes out has a history only where something did that went in, or that the function uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any
+
+from . import _operators
+from .autograd.functional_matrices import unit_gradients
+from .autograd.transforms import Call
+from .pytree import flatten
+from .tensor import Tensor
+
+__all__ = ["grad", "grad_and_value", "hessian", "jacrev", "vjp"]
+
+
+def grad(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """The function that gives the gradient of `func` for arguments of `func`.
+
+    `func` returns one number, as a tensor without dimensions; with `has_aux` a pair of it and of tensors that are not
+    differentiated, and the gradient is the first of a pair as well. `argnums` says by which arguments, each a tensor or
+    a nest of tuples, lists and dictionaries of tensors; a tuple gives a tuple of gradients.
+
+    The function raises RuntimeError where `func` returns anything else or has no such argument, ValueError where the
+    argument holds no tensor.
+    """
+    both = grad_and_value(func, argnums, has_aux)
+
+    @wraps(func)
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        found, value = both(*args, **kwargs)
+        return (found, value[1]) if has_aux else found
+
+    return gradient
+
+
+def grad_and_value(
+    func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False
+) -> Callable[..., Any]:
+    """As `grad`; the function gives a pair of the gradient and of what `func` returns."""
+
+    @wraps(func)
+    def gradient_and_value(*args: Any, **kwargs: Any) -> Any:
+        call = Call(func, args, kwargs, argnums, has_aux, "grad_and_value(f)(*args)")
+        value = call.result
+        if not isinstance(value, Tensor):
+            raise RuntimeError(f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {type(value)}")
+        if value.dim():
+            raise RuntimeError(
+                "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with "
+                f"{value.dim()} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
+            )
+        found = call.by_variables(call.gradients([value], None, retain_graph=False))
+        return found, (call.outside(value), call.aux) if has_aux else call.outside(value)
+
+    return gradient_and_value
+
+
+def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
+    """What `func` gives for the arguments, and the function that multiplies a vector with its Jacobian there.
+
+    That function takes gradients in the form of what `func` returned, and gives a tuple of gradients by the arguments.
+    Of arguments and result it is true as of those of `grad`, but the result may hold any number of tensors of any
+    shape. With `has_aux` the second of what `func` returns is the last of three results here.
+
+    Raises RuntimeError where `func` returns what is no tensor or no real or complex numbers; so does the function where
+    the gradients have another form.
+    """
+    call = Call(func, primals, {}, None, has_aux, "vjp(f, *primals)")
+    outputs, structure = call.outputs()
+
+    def product(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
+        given, form = flatten(cotangents)
+        if form != structure:
+            raise RuntimeError(
+                "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the "
+                f"function. cotangents: {form}, primal output: {structure}"
+            )
+        return call.by_variables(call.gradients(outputs, given, retain_graph, create_graph))
+
+    result = structure.unflatten(map(call.outside, outputs))
+    return (result, product, call.aux) if has_aux else (result, product)
+
+
+def jacrev(
+    func: Callable[..., Any],
+    argnums: int | tuple[int, ...] = 0,
+    *,
+    has_aux: bool = False,
+    chunk_size: int | None = None,
+) -> Callable[..., Any]:
+    """The function that gives the Jacobian of `func`, by one backward for each element of what `func` returns.
+
+    A Jacobian has the shape of the output followed by that of the argument. There is one in the place of each tensor
+    that `func` returns; for a tuple `argnums`, and for nested arguments, a tuple or nest of them.
+
+    * `argnums`, `has_aux`: as of `grad`.
+    * `chunk_size`: how many rows torch computes at once; here they are computed one by one in any case.
+
+    Raises ValueError for a `chunk_size` below one. The function raises RuntimeError for complex tensors, and where
+    `func` returns what is no tensor or has no such argument.
+    """
+    if chunk_size is not None and chunk_size <= 0:
+        raise ValueError("jacrev: `chunk_size` should be greater than 0.")
+
+    @wraps(func)
+    def jacobian(*args: Any) -> Any:
+        _refuse_complex(flatten(args)[0], "inputs")
+        call = Call(func, args, {}, argnums, has_aux, "vjp(f, *primals)")
+        outputs, structure = call.outputs()
+        _refuse_complex(outputs, "outputs")
+        found = structure.unflatten(call.by_variables(_rows(call, output)) for output in outputs)
+        return (found, call.aux) if has_aux else found
+
+    return jacobian
+
+
+def hessian(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[..., Any]:
+    """The function that gives the second derivatives of `func`: the Jacobian of the Jacobian, see `jacrev`."""
+    return jacrev(jacrev(func, argnums), argnums)
+
+
+def _refuse_complex(values: Sequence[Any], which: str) -> None:
+    for place, value in enumerate(values):
+        if isinstance(value, Tensor) and value.is_complex():
+            raise RuntimeError(
+                f"jacrev: Expected all {which} to be real but received complex tensor at flattened input idx: {place}"
+            )
+
+
+def _rows(call: Call, output: Tensor) -> list[Any]:
+    """The Jacobians of an output by all variables."""
+    [cotangents] = unit_gradients((output,), [output.numel()])
+    rows = [call.gradients([output], [cotangent]) for cotangent in cotangents]
+    if not rows:
+        return [variable.new_zeros(output.shape + variable.shape) for variable in call.variables]
+    return [
+        _operators.stack(of_variable).view(output.shape + variable.shape)
+        for of_variable, variable in zip(zip(*rows, strict=True), call.variables, strict=True)
+    ]
