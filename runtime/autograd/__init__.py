@@ -24,7 +24,7 @@ _MODULES = {
     "gradcheck": "gradcheck",
     "gradgradcheck": "gradcheck",
 }
-_SUBMODULES = ("anomaly", "engine", "function", "functional", "modes")
+_SUBMODULES = ("anomaly", "engine", "function", "functional", "graph", "modes")
 
 __all__ = [*_MODULES]
 

@@ -7,6 +7,7 @@ without a count of dependencies beforehand and without recursion.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Sequence
 from heapq import heapify, heappop, heappush
 from typing import Any
@@ -60,11 +61,25 @@ def run(
     `accumulate` leaves among them get theirs added. Without, every leaf does.
     """
     before = excluded()
+    confined, _thread.confined = _thread.confined, _thread.confined or targets is not None
     exclude(before & ~AUTOGRAD if create_graph else before | AUTOGRAD)
     try:
         return _run(roots, keep_graph, targets, accumulate)
     finally:
+        _thread.confined = confined
         exclude(before)
+
+
+class _Thread(threading.local):
+    confined = False
+
+
+_thread = _Thread()
+
+
+def is_confined() -> bool:
+    """Is this thread in a backward pass, or one within another, that leads to some inputs alone?"""
+    return _thread.confined
 
 
 def _run(
@@ -99,7 +114,10 @@ def _run(
             continue
         if needed is not None and needed[order] is False:
             continue  # a target itself, from which nothing that is asked for is reached
-        found = _call(node, grads) if watched or node.hooks is not None else node.apply(*grads)
+        if grads[0] is None and _is_undefined(node, grads):
+            found: Sequence[Any] = (None,) * len(node.edges)
+        else:
+            found = _call(node, grads) if watched or node.hooks is not None else node.apply(*grads)
         if not keep_graph:
             node.release()
         edges = node.edges
@@ -110,21 +128,28 @@ def _run(
             )
         for place, edge in enumerate(edges):
             grad = found[place]
-            if edge is None or grad is None:
+            if edge is None:
                 continue
             following, number = edge
             key = following.number
             if needed is not None and key not in needed:
                 continue
-            expected = following.metas[number]
-            if meta(grad) != expected:
-                grad = _fit(node, place, grad, expected)
             into = arrived.get(key)
             if into is None:
                 into = arrived[key] = _Arrived(following)
                 heappush(queue, -key)
+            if grad is None:
+                continue
+            expected = following.metas[number]
+            if meta(grad) != expected:
+                grad = _fit(node, place, grad, expected)
             into.add(number, grad, _is_own(grad, grads, found))
     return captured
+
+
+def _is_undefined(node: Node, grads: list[Any]) -> bool:
+    """Is there no gradient of any output, hence none of an input? (A user's function may make zeros of them.)"""
+    return not node.takes_undefined and all(each is None for each in grads)
 
 
 def _is_own(grad: Any, given: list[Any], found: Sequence[Any]) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 from .. import handles
 from .._handle import meta, set_edge, versions
 from ..dtypes import BY_CODE
+from . import saved_tensors as hooks
 from .modes import is_grad_enabled, no_grad
 from .node import RELEASED, Node, edges_of
 from .recording import check_inplace, unrecorded
@@ -28,6 +29,8 @@ class FunctionNode(Node):
         "outputs",
         "to_save",
     )  # fmt: skip
+
+    takes_undefined = True
 
     def __init__(self, function: Any, edges: tuple[Any, ...]) -> None:
         super().__init__(edges)
@@ -166,6 +169,8 @@ class Function:
         results = [_differentiable(node, args, number, result) for number, result in enumerate(results)]
         node.metas = tuple([_meta(result) for result in results])
         node.keep_saved(results)
+        if hooks.entered:
+            hooks.pack_inputs(node)
         return type(output)(results) if isinstance(output, (tuple, list)) else results[0]
 
 

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 from .._handle import alias, edges, excluded, meta, set_edge, versions
 from .modes import AUTOGRAD
+from .saved_tensors import Packed, PackedInputs
 
 Edge: TypeAlias = "tuple[Node, int]"
 Hook: TypeAlias = Callable[..., Any]
@@ -50,6 +51,8 @@ class Node:
     results: tuple[tuple[Any, int], ...] | None
     metadata: dict[str, Any]
 
+    takes_undefined = False
+    """Is `apply` to be called although there is no gradient of any output?"""
     kept_results: tuple[int, ...] = ()
     """The outputs that a formula uses."""
     of_complex = False
@@ -99,7 +102,7 @@ class Node:
             for tensor, now, then in zip(tensors, versions(tensors), self.versions, strict=True):
                 if now != then:
                     raise _modified(tensor, tensor._edge, now, then)
-        return tensors
+        return tensors.tensors() if isinstance(tensors, PackedInputs) else tensors
 
     def saved_results(self) -> tuple[Any, ...]:
         """The outputs that were kept; with their history where one is recorded, for derivatives of derivatives."""
@@ -110,6 +113,8 @@ class Node:
             now = versions((tensor,))[0]
             if now != version:
                 raise _modified(tensor, (self, number), now, version)
+            if type(tensor) is Packed:
+                tensor = tensor.tensor()
             if tensor is not None and not excluded() & AUTOGRAD:
                 tensor = alias(tensor)
                 set_edge(tensor, (self, number))

@@ -16,6 +16,7 @@ from .. import histories
 from .._C import lib
 from .._handle import edges, exclude, excluded, meta, set_edge, set_recorder, set_refresh
 from ..dtypes import BY_CODE
+from . import saved_tensors as hooks
 from .modes import AUTOGRAD
 from .node import AccumulateGrad, Node, edges_of, part_of_graph
 from .views import rebase, refresh
@@ -74,6 +75,9 @@ def attach(kind: type[Node], arguments: tuple[Any, ...], result: Any) -> Any:
         part_of_graph(result, node)
         if kind.kept_results:
             node.keep_results((result,))
+    if hooks.entered:
+        hooks.pack_inputs(node)
+        hooks.pack_results(node)
     return result
 
 
@@ -89,6 +93,9 @@ def attach_quick(result: Any, number: int, *arguments: Any) -> Any:
     if kind.kept_results:
         node.keep_results((result,))
     set_edge(result, (node, 0))
+    if hooks.entered:
+        hooks.pack_inputs(node)
+        hooks.pack_results(node)
     return result
 
 
@@ -118,11 +125,15 @@ def call_inplace(op: Op, target: Any, arguments: tuple[Any, ...], run: Callable[
     if any(kept is target for kept in node.tensors or ()):
         before = _copy(target)
         node.keep(*[before if kept is target else kept for kept in node.tensors or ()])
+    if hooks.entered:
+        hooks.pack_inputs(node)
     result = unrecorded(run)
     node.metas = (meta(target),)
     rebase(target, node)
     if kind.kept_results:
         node.keep_results((target,))
+    if hooks.entered:
+        hooks.pack_results(node)
     return result
 
 

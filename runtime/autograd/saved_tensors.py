@@ -1,0 +1,146 @@
+"""Hooks that say what the graph keeps in the place of the tensors that its nodes save."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from .. import handles
+from .._handle import alias, exclude, excluded, set_edge, versions
+from .modes import AUTOGRAD
+
+if TYPE_CHECKING:
+    from .node import Edge, Node
+
+__all__ = [
+    "Packed", "PackedInputs", "disable_saved_tensors_hooks", "pack_inputs", "pack_results", "save_on_cpu",
+    "saved_tensors_hooks",
+]  # fmt: skip
+
+entered: list[saved_tensors_hooks] = []
+"""Those of all threads. Recording looks here first: mostly there are none."""
+
+
+class _Thread(threading.local):
+    def __init__(self) -> None:
+        self.hooks: list[saved_tensors_hooks] = []
+        self.refusal: str | None = None
+
+
+_thread = _Thread()
+
+
+class saved_tensors_hooks:  # noqa: N801 (PyTorch's name)
+    """Context in which the graph keeps `pack_hook(tensor)` of each tensor that is saved for backward.
+
+    `unpack_hook` is given that when the tensor is needed and returns a tensor of the same elements. Of several contexts
+    the innermost one counts. Whether a tensor was overwritten since is not checked. Backward raises TypeError when
+    `unpack_hook` returns anything but a tensor; recording raises RuntimeError when `pack_hook` writes to the tensor.
+    """
+
+    __module__ = "opweave.autograd.graph"
+
+    def __init__(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
+        for name, hook in (("pack_hook", pack_hook), ("unpack_hook", unpack_hook)):
+            if not callable(hook):
+                raise TypeError(f"saved_tensors_hooks(): {name} must be callable, not {type(hook).__name__}")
+        self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
+
+    def __enter__(self) -> None:
+        if _thread.refusal is not None:
+            raise RuntimeError(_thread.refusal)
+        _thread.hooks.append(self)
+        entered.append(self)
+
+    def __exit__(self, *exception: object) -> None:
+        entered.remove(_thread.hooks.pop())
+
+
+class save_on_cpu(saved_tensors_hooks):  # noqa: N801 (PyTorch's name)
+    """Context in which the graph keeps copies of the tensors that are saved. Without a GPU nothing is won by that."""
+
+    __module__ = "opweave.autograd.graph"
+
+    def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
+        super().__init__(lambda tensor: tensor.clone(), lambda tensor: tensor)
+
+
+@contextmanager
+def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
+    """Context in which entering `saved_tensors_hooks` raises RuntimeError with this text.
+
+    Where such hooks are in force already, entering the context raises it.
+    """
+    if _thread.hooks:
+        raise RuntimeError(error_message)
+    before, _thread.refusal = _thread.refusal, error_message
+    try:
+        yield
+    finally:
+        _thread.refusal = before
+
+
+class Packed:
+    """What a hook made of a saved tensor, and the edge that the tensor had."""
+
+    __slots__ = ("_edge", "_unpack", "_value")
+
+    def __init__(self, tensor: Any, hooks: saved_tensors_hooks, edge: Edge | None) -> None:
+        before, version = excluded(), versions((tensor,))
+        exclude(before | AUTOGRAD)
+        try:
+            self._value = hooks.pack_hook(tensor)
+        finally:
+            exclude(before)
+        if versions((tensor,)) != version:
+            raise RuntimeError(
+                "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "
+                "cannot be modified by in-place operations as this can lead to unexpected side-effects. Give back a "
+                "changed copy instead."
+            )
+        self._unpack, self._edge = hooks.unpack_hook, edge
+
+    def tensor(self) -> Any:
+        """What the other hook makes of it, in the place of the tensor in the graph."""
+        found = self._unpack(self._value)
+        if not isinstance(found, handles.Tensor):
+            raise TypeError(
+                "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
+                f"{type(found).__name__}"
+            )
+        if self._edge is not None:
+            found = alias(found)
+            set_edge(found, self._edge)
+        return found
+
+
+class PackedInputs(tuple[Any, ...]):
+    """Stands for what a node has saved of its inputs: tensors, and numbers in the place of tensors."""
+
+    __slots__ = ()
+
+    def tensors(self) -> tuple[Any, ...]:
+        return tuple([each.tensor() if type(each) is Packed else each for each in self])
+
+
+def _packed(value: Any, hooks: saved_tensors_hooks) -> Any:
+    return Packed(value, hooks, value._edge) if isinstance(value, handles.Tensor) else value
+
+
+def pack_inputs(node: Node) -> None:
+    """Packs what a node has saved of its inputs, where there are hooks in this thread."""
+    if _thread.hooks and node.tensors:
+        hooks = _thread.hooks[-1]
+        node.tensors = PackedInputs([_packed(each, hooks) for each in node.tensors])
+        node.versions = versions(node.tensors)
+
+
+def pack_results(node: Node) -> None:
+    """Packs what it has saved of its results."""
+    if _thread.hooks and node.kept_results:
+        hooks, kept = _thread.hooks[-1], node.results or ()
+        node.results = tuple([(each if each is None else Packed(each, hooks, None), 0) for each, _ in kept])
+
+
