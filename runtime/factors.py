@@ -28,6 +28,7 @@ __all__ = [
     "one_code",
     "permutation_matrix",
     "upper_factor",
+    "with_rows",
 ]
 
 DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
@@ -101,8 +102,8 @@ def driver_number(name: str) -> int:
     return DRIVERS.index(name)
 
 
-def least_squares(A: Any, B: Any, rcond: float | None, driver: str | None) -> tuple[Any, str, float]:
-    """The right side with as many rows as the solution needs, the driver, and the limit of its rank."""
+def least_squares(A: Any, B: Any, rcond: float | None, driver: str | None) -> tuple[Any, Any, str, float]:
+    """Matrices and right sides in batches of one shape, the driver, and the limit of its rank."""
     function = "torch.linalg.lstsq"
     if A.ndim < 2:
         raise RuntimeError(f"{function}: input must have at least 2 dimensions.")
@@ -119,19 +120,24 @@ def least_squares(A: Any, B: Any, rcond: float | None, driver: str | None) -> tu
         )
     vector = is_vector_side(A, B)
     side = B.unsqueeze(-1) if vector else B
-    m, n = A.shape[-2:]
-    if m != side.size(-2):
+    if A.size(-2) != side.size(-2):
         raise RuntimeError(f"{function}: input.size(-2) should match other.size({-1 if vector else -2})")
     if driver is not None and driver.lower() not in DRIVERS:
         raise RuntimeError(f"{function}: parameter `driver` should be one of ({', '.join(DRIVERS)})")
     limit = default_tolerance(A) if rcond is None else rcond
     check_kernel("linalg_lstsq_cpu", A)
-    side, _ = batches_of_one_shape(side, A)
-    if n > m:
-        above = side
-        side = above.new_zeros((*above.shape[:-2], n, above.size(-1)))
-        side.narrow(-2, 0, m).copy_(above)
-    return side, driver.lower() if driver else "gelsy", limit
+    side, A = batches_of_one_shape(side, A)
+    return A, side, driver.lower() if driver else "gelsy", limit
+
+
+def with_rows(tensor: Any, count: int) -> Any:
+    """Continued with rows of zeros, where there are fewer."""
+    rows = tensor.size(-2)
+    if rows >= count:
+        return tensor
+    result = tensor.new_zeros((*tensor.shape[:-2], count, tensor.size(-1)))
+    result.narrow(-2, 0, rows).copy_(tensor)
+    return result
 
 
 # ---- Householder reflections --------------------------------------------------------------------------------

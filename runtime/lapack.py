@@ -14,16 +14,17 @@ from .histories import records
 _MOST_RESULTS = 4
 
 
-def call(op: Op, tensors: tuple[Any, ...], flags: tuple[int, ...], number: float = 0.0) -> Any:
+def call(op: Op, tensors: tuple[Any, ...], flags: tuple[int, ...], number: float | None = None) -> Any:
     """The result, or a tuple of several."""
+    arguments = (*tensors, *flags) if number is None else (*tensors, *flags, number)
     if records(tensors):
-        return histories.recording.call(op, (*tensors, *flags, number), lambda: call(op, tensors, flags, number))
+        return histories.recording.call(op, arguments, lambda: call(op, tensors, flags, number))
     if lib.error_pending():  # the quick call of the core has failed
         raise_pending()
     handles = [tensor._h for tensor in tensors]
     results = ffi.new("double[]", _MOST_RESULTS)
-    count = lib.lapack(op.index, *three(handles), flags, number, results)
+    count = lib.lapack(op.index, *three(handles), flags, number or 0.0, results)
     if not count:
-        return decline(op, handles, *tensors, *flags, number)
+        return decline(op, handles, *arguments)
     found = tuple([wrap(results[place]) for place in range(count)])
     return found[0] if count == 1 else found

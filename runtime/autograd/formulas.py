@@ -80,12 +80,12 @@ def prod_backward(grad: Any, input: Any, result: Any, dim: Any, keepdim: bool) -
     if not bool((input == 0).any()):
         return unreduce(grad * result, input.shape, dim, keepdim) / input
     if dim is None or dim == () or dim == []:
-        return (grad * _product_of_others(input.reshape(-1), 0)).reshape(input.shape)
+        return (grad * product_of_others(input.reshape(-1), 0)).reshape(input.shape)
     (along,) = dimensions(dim, input.ndim)
-    return unreduce(grad, input.shape, dim, keepdim) * (_product_of_others(input, along) if input.ndim else 1)
+    return unreduce(grad, input.shape, dim, keepdim) * (product_of_others(input, along) if input.ndim else 1)
 
 
-def _product_of_others(input: Any, dim: int) -> Any:
+def product_of_others(input: Any, dim: int) -> Any:
     """By running products from both ends: there is nothing to divide by where a factor is zero."""
     before = input.narrow(dim, 0, input.shape[dim] - 1).cumprod(dim)
     after = input.narrow(dim, 1, input.shape[dim] - 1).flip(dim).cumprod(dim).flip(dim)

@@ -1,0 +1,82 @@
+"""Gradients beside differences of values, and beside torch's.
+
+A function takes a library and tensors of it, and gives a tensor or several. Its loss is the sum of all elements of
+these, times numbers that are drawn once, of which the real part is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import opweave
+import pytest
+
+Array: TypeAlias = np.ndarray[Any, Any]
+Function: TypeAlias = Callable[..., Any]
+
+STEP = 1e-5
+
+
+def values(*shape: int, dtype: str = "float64", seed: int = 0) -> Array:
+    random = np.random.default_rng([seed, *shape])
+    real = random.standard_normal(shape)
+    return (real + 1j * random.standard_normal(shape) if dtype[0] == "c" else real).astype(dtype)
+
+
+def check(function: Function, *inputs: Array, second: bool = True) -> None:
+    """By differences: first derivatives, and those of the gradients."""
+    leaves = _loss_of(opweave, function)
+    _check_direction(leaves, inputs, "first")
+    if second:
+        gradient = _loss_of(opweave, lambda _, *tensors: _gradients(opweave, leaves(*tensors), tensors, True), seed=1)
+        _check_direction(gradient, inputs, "second")
+
+
+def check_with_torch(function: Function, *inputs: Array) -> None:
+    torch = pytest.importorskip("torch")
+    found, expected = (_arrays(library, function, inputs) for library in (opweave, torch))
+    for place, (own, other) in enumerate(zip(found, expected, strict=True)):
+        np.testing.assert_allclose(own, other, rtol=1e-8, atol=1e-8, err_msg=f"argument {place}")
+
+
+def _arrays(library: Any, function: Function, inputs: Sequence[Array]) -> list[Array]:
+    tensors = [library.tensor(each, requires_grad=True) for each in inputs]
+    gradients = _gradients(library, _loss_of(library, function)(*tensors), tensors, False)
+    return [np.asarray(each.tolist()).reshape(tuple(each.shape)) for each in gradients]
+
+
+def _loss_of(library: Any, function: Function, seed: int = 0) -> Function:
+    def loss(*tensors: Any) -> Any:
+        found = function(library, *tensors)
+        total = 0
+        for place, each in enumerate(found if isinstance(found, (tuple, list)) else (found,)):
+            weights = values(*each.shape, dtype="complex128", seed=seed + place)
+            part = weights if each.is_complex() else weights.real
+            total = total + (each * library.tensor(part)).sum().real
+        return total
+
+    return loss
+
+
+def _gradients(library: Any, loss: Any, tensors: Sequence[Any], recorded: bool) -> Sequence[Any]:
+    found: Sequence[Any] = library.autograd.grad(loss, tensors, create_graph=recorded)
+    return found
+
+
+def _check_direction(loss: Function, inputs: Sequence[Array], what: str) -> None:
+    """Along a random direction of each input."""
+    tensors = [opweave.tensor(each, requires_grad=True) for each in inputs]
+    gradients = _gradients(opweave, loss(*tensors), tensors, False)
+    for place, gradient in enumerate(gradients):
+        direction = values(*inputs[place].shape, dtype=str(inputs[place].dtype), seed=7)
+        found = (np.asarray(gradient.tolist()).reshape(direction.shape).conj() * direction).sum().real
+        ends = []
+        for step in (STEP, -STEP):
+            moved = [*inputs]
+            moved[place] = inputs[place] + step * direction
+            ends.append(loss(*[opweave.tensor(each, requires_grad=True) for each in moved]).item())
+        expected = (ends[0] - ends[1]) / (2 * STEP)
+        message = f"{what} derivative by argument {place}"
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6, err_msg=message)
