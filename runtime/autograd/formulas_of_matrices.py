@@ -123,15 +123,14 @@ def lu_backward(grad_X: Any, grad_LU: Any, LU: Any, pivots: Any, X: Any, trans: 
 
 
 def cholesky_backward(grad: Any, L: Any, upper: bool) -> Any:
-    """By the whole matrix, although one triangle of it is read: a Hermitian gradient.
+    """By the whole matrix, of which one triangle is read: for changes that leave it Hermitian.
 
     I. Murray, "Differentiation of the Cholesky decomposition" (2016).
     """
     if upper:
         grad, L = grad.mH, L.mH
     lower = (L.mH @ grad).tril()
-    lower = lower - lower.diagonal(0, -2, -1).diag_embed() / 2
-    return _divide_triangle(_solve_triangle(L.mH, lower + lower.mH, True), L.mH) / 2
+    return _divide_triangle(_solve_triangle(L.mH, lower + lower.tril(-1).mH, True), L.mH) / 2
 
 
 def cholesky_solve_backward(grad: Any, X: Any, factor: Any, upper: bool) -> Any:

@@ -30,12 +30,12 @@ _internal: Any = _operators
 """With the operators that are no functions of the package itself."""
 
 
-def _check_phases(function: str, vectors: str, turns: Any) -> None:
+def _check_phases(function: str, vectors: str, turns: Any, consequence: str = "quantity, so it is") -> None:
     """A complex vector times any number of size 1 is as good: a loss must not depend on which one was found."""
     if turns.numel() and bool(turns.imag.abs().max() > 1e-2):
         raise RuntimeError(
             f"{function}_backward: The {vectors} in the complex case are specified up to multiplication by "
-            "e^{i phi}. The specified loss function depends on this quantity, so it is ill-defined."
+            f"e^{{i phi}}. The specified loss function depends on this {consequence} ill-defined."
         )
 
 
@@ -53,7 +53,7 @@ def _without_diagonal(tensor: Any) -> Any:
 
 
 def eigh_backward(grad_L: Any, grad_V: Any, A: Any, L: Any, V: Any, upper: bool, vectors: bool) -> Any:
-    """Of a Hermitian matrix; the vectors are computed where they were not."""
+    """Of a Hermitian matrix, for changes that leave it so; the vectors are computed where they were not."""
     if not vectors:
         L, V = _internal.linalg_eigh(A, "U" if upper else "L")
     if grad_V is None:
@@ -61,7 +61,7 @@ def eigh_backward(grad_L: Any, grad_V: Any, A: Any, L: Any, V: Any, upper: bool,
     turned = V.mH @ grad_V
     if turned.is_complex():
         _check_phases("linalg_eigh", "eigenvectors", turned.diagonal(0, -2, -1))
-    inner = _without_diagonal(turned) / _differences(L)
+    inner = _without_diagonal(turned - turned.mH) / (2 * _differences(L))
     if grad_L is not None:
         inner = inner + grad_L.diag_embed()
     return V @ inner @ V.mH
@@ -107,7 +107,8 @@ def svd_backward(grad_U: Any, grad_S: Any, grad_Vh: Any, A: Any, U: Any, S: Any,
         right = Vh @ grad_V
     diagonal = grad_S
     if U.is_complex():
-        _check_phases("svd", "singular vectors", (left + right).diagonal(0, -2, -1))
+        both = (left + right).diagonal(0, -2, -1)
+        _check_phases("svd", "singular vectors", both, "phase term, making it")
         # The phases of a pair of singular vectors change in opposite directions.
         turns = left.diagonal(0, -2, -1).imag * inverse
         diagonal = FUNCTIONS["complex"](grad_S, turns)

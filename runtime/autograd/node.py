@@ -115,7 +115,7 @@ class Node:
                 raise _modified(tensor, (self, number), now, version)
             if type(tensor) is Packed:
                 tensor = tensor.tensor()
-            if tensor is not None and not excluded() & AUTOGRAD:
+            if tensor is not None and not excluded() & AUTOGRAD and is_differentiable(tensor.dtype):
                 tensor = alias(tensor)
                 set_edge(tensor, (self, number))
             found.append(tensor)
@@ -237,6 +237,11 @@ class RemovableHandle:
 
     def __exit__(self, *exception: object) -> None:
         self.remove()
+
+
+def is_differentiable(dtype: Any) -> bool:
+    """Have tensors of this dtype gradients?"""
+    return bool(dtype.is_floating_point or dtype.is_complex)
 
 
 def part_of_graph(result: Any, node: Node) -> None:

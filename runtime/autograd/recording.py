@@ -18,7 +18,7 @@ from .._handle import edges, exclude, excluded, meta, set_edge, set_recorder, se
 from ..dtypes import BY_CODE
 from . import saved_tensors as hooks
 from .modes import AUTOGRAD
-from .node import AccumulateGrad, Node, edges_of, part_of_graph
+from .node import AccumulateGrad, Node, edges_of, is_differentiable, part_of_graph
 from .views import rebase, refresh
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def attach(kind: type[Node], arguments: tuple[Any, ...], result: Any) -> Any:
     node.save(*arguments)
     if isinstance(result, (tuple, list)):
         _attach_all(node, result)
-    elif result.dtype.is_floating_point or result.dtype.is_complex:
+    elif is_differentiable(result.dtype):
         part_of_graph(result, node)
         if kind.kept_results:
             node.keep_results((result,))
@@ -112,7 +112,7 @@ def _attach_all(node: Node, results: Sequence[Any]) -> None:
     if node.kept_results:
         node.keep_results(results)
     for number, result in enumerate(results):
-        if result.dtype.is_floating_point or result.dtype.is_complex:
+        if is_differentiable(result.dtype):
             set_edge(result, (node, number))
 
 
@@ -203,7 +203,7 @@ def by_formula(
 ) -> Any:
     """A new result of `run`, whose gradients by the inputs are what `function` makes of the result's."""
     result = unrecorded(run)
-    if any(result is value for value in inputs) or not (result.dtype.is_floating_point or result.dtype.is_complex):
+    if any(result is value for value in inputs) or not is_differentiable(result.dtype):
         return result
     node = _named(name)(edges_of(inputs))
     node.function = function
