@@ -11,6 +11,9 @@ from ._handle import call as _call
 from ._handle import excluded as _excluded
 from .autograd.formulas import *  # noqa: F403  (what formulas call)
 from .autograd.formulas_of_choices import *  # noqa: F403
+from .autograd.formulas_of_matrices import *  # noqa: F403
+from .autograd.formulas_of_spectra import *  # noqa: F403
+from .autograd.formulas_of_transforms import *  # noqa: F403
 from .autograd.formulas import not_implemented as _not_implemented
 from .autograd.node import HolomorphicNode as _HolomorphicNode
 from .autograd.node import Node as _Node
