@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._operators import FUNCTIONS
+from ..arrays import dtype_named
 from .formulas import dimensions, share_extremum, unreduce
 
 __all__ = [
@@ -59,13 +60,15 @@ def norm_backward(grad: Any, input: Any, norm: Any, p: float, dim: Any, keepdim:
         mask = (size == norm) | (size != size)
         count = mask.sum(dimensions(dim, input.ndim), True) if input.ndim else 1
         return input.sgn() * grad * mask / count
+    # What is not taken has no infinities either: they would be NaN in derivatives of this.
+    length = norm.masked_fill(norm == 0, 1)
     if p == 2:
-        return grad * (input / norm).masked_fill(norm == 0, 0)
-    if p < 1:
-        powers = input.sgn() * (size ** (p - 1)).masked_fill(input == 0, 0)
-        return powers * grad * norm ** (1 - p)
-    powers = input.sgn() * size ** (p - 1) if p < 2 else input * size ** (p - 2)
-    return powers * (grad / norm ** (p - 1)).masked_fill(norm == 0, 0)
+        return grad * (input / length).masked_fill(norm == 0, 0)
+    if p < 2:
+        powers = input.sgn() * size.masked_fill(input == 0, 1) ** (p - 1)
+    else:
+        powers = input * size ** (p - 2)
+    return powers * (grad / length ** (p - 1)).masked_fill(norm == 0, 0)
 
 
 def moments_backward(
@@ -101,8 +104,11 @@ def logcumsumexp_backward(grad: Any, input: Any, result: Any, dim: int) -> Any:
     if not input.ndim or not input.numel():
         return grad
     if input.is_complex():
-        sums = (grad * (-result).exp().conj()).flip(dim).cumsum(dim).flip(dim)
-        return sums * input.exp().conj()
+        # Logarithms of complex gradients have no signs to go by: every pair of positions by itself.
+        lines, sums = input.movedim(dim, -1), result.movedim(dim, -1)
+        before = FUNCTIONS["ones"](lines.shape[-1:] * 2, dtype=dtype_named("bool")).tril(-1)
+        ratios = (lines.unsqueeze(-1) - sums.unsqueeze(-2)).masked_fill(before, -float("inf")).exp()
+        return (ratios * grad.movedim(dim, -1).unsqueeze(-2)).sum(-1).movedim(-1, dim)
     size = grad.abs().log()
 
     def part(where: Any) -> Any:

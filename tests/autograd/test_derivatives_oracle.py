@@ -37,9 +37,18 @@ LEFT_OUT = {
     "take_along_dim": "torch takes negative positions, of which its documentation knows nothing",
     "cov": "torch's gradient by the weights leaves out their sum",
     "as_strided_scatter": "of memory that no index reaches",
+    "istft": "torch has no gradient by the window of complex spectra",
     "nn.functional.embedding": "tables of one dimension",
     "nn.functional.pad": "circular margins of negative size differ in value",
     "nn.functional.pdist": "of one row, without a history",
+    "cholesky_inverse": "torch has gradients by the triangle that is not read",
+    "cholesky_solve": "torch has gradients by the triangle that is not read",
+    "linalg.eig": "the phases of vectors differ; test_linalg_derivatives.py has functions that do not depend on them",
+    "linalg.eigh": "as of linalg.eig",
+    "linalg.lstsq-grad_oriented": "the sample takes two of the four results",
+    "linalg.norm-subgradients_at_zero": "torch's second derivatives are NaN",
+    "linalg.pinv-singular": "the sample makes its matrix of two others",
+    "as_strided-partial_views": "the sample's tensor is a view of a larger one, which is not copied",
 }
 ONCE = {"scatter_reduce", "index_reduce", "logcumsumexp"}
 """Second derivatives are not compared."""
@@ -81,17 +90,19 @@ def leaves(value: Any, kind: type) -> list[Any]:
 def values(tensor: Any) -> Any:
     if isinstance(tensor, ow.Tensor):
         return tensor.detach().numpy()
-    return (tensor.detach() * 1).resolve_conj().resolve_neg().numpy()
+    # (added to zeros, as some of torch's tensors are zeros without memory)
+    return torch.zeros(tensor.shape, dtype=tensor.dtype).add(tensor.detach()).numpy()
 
 
 def cases() -> Iterator[Any]:
     for op in op_db:
-        if callable(function_of(op.name)) and op.supports_autograd and op.name not in LEFT_OUT:
-            yield pytest.param(op, id=f"{op.name}-{op.variant_test_name}".rstrip("-"))
+        name = f"{op.name}-{op.variant_test_name}".rstrip("-")
+        if callable(function_of(op.name)) and op.supports_autograd and not {op.name, name} & LEFT_OUT.keys():
+            yield pytest.param(op, id=name)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])
-@pytest.mark.parametrize("op", cases())
+@pytest.mark.parametrize("op", list(cases()))
 def test_gradients(op: Any, dtype: str) -> None:
     of = getattr(torch, dtype)
     if of not in op.supported_dtypes("cpu") or of not in op.supported_backward_dtypes("cpu"):
