@@ -3,7 +3,7 @@
 
 from math import e, inf, nan, pi
 
-from . import autograd, cpu, fft, linalg, nn, optim, random, return_types, signal, special, utils
+from . import autograd, cpu, fft, func, linalg, nn, optim, random, return_types, signal, special, utils
 from ._dtype_names import bool as bool
 from ._dtype_names import uint8 as uint8
 from ._dtype_names import uint16 as uint16
@@ -164,6 +164,7 @@ __all__ = [
     "from_dlpack",
     "from_numpy",
     "frombuffer",
+    "func",
     "get_default_device",
     "get_default_dtype",
     "get_num_interop_threads",
