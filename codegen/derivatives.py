@@ -71,6 +71,7 @@ def _known(entry: Entry) -> tuple[str, ...]:
     names = [f"{kind}_{name}" for kind in ("grad", "result") for name in several] or ["grad", "result"]
     if len(returns) == 1 and returns[0].is_tensor_list:
         names.append("grads")
+    names += [f"by_{argument.name}" for argument in entry.tensors] if entry.family is not Family.ELEMENTWISE else []
     return (*names, *(argument.name for argument in entry.schema.arguments))
 
 

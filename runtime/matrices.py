@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .errors import LinAlgError
+from .histories import records
 from .limits import finfo
 from .shapes import common_shape
 
@@ -18,6 +19,7 @@ __all__ = [
     "check_solvable",
     "check_square",
     "default_tolerance",
+    "has_history",
     "is_vector_side",
     "raise_failure",
 ]
@@ -60,6 +62,11 @@ def default_tolerance(tensor: Any) -> float:
     if tensor.dtype.scalar_name not in _LAPACK:
         raise RuntimeError("This function doesn't handle types other than float and double")
     return float(finfo(tensor.dtype).eps * max(tensor.shape[-2:]))
+
+
+def has_history(tensor: Any) -> bool:
+    """May a gradient be asked for, which takes the vectors that belong to values?"""
+    return bool(records(tensor))
 
 
 def check_same_dtype(function: str, left: Any, right: Any, names: Sequence[str] = ("A", "B")) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .. import backward, variants
 from ..dtypes import COMPLEX128
@@ -39,6 +39,17 @@ class Gradient:
     operands: tuple[str, ...]
     of_complex: str | None
     """The formula for complex numbers, where it is another one."""
+    needed_by: tuple[str, ...]
+    """The input itself, and those whose formulas are written in terms of this gradient."""
+
+    @property
+    def condition(self) -> str:
+        return " or ".join(f"to_{name}" for name in self.needed_by)
+
+    @property
+    def returned(self) -> str:
+        found = f"by_{self.name}"
+        return found if len(self.needed_by) == 1 else f"{found} if to_{self.name} else None"
 
 
 @dataclass(frozen=True)
@@ -78,6 +89,11 @@ class Derived:
     takes_complex: bool
     is_complex: str
     """Python that says whether a call was one of complex numbers."""
+
+    @property
+    def in_order(self) -> list[Gradient]:
+        """Before each gradient those that its formula uses."""
+        return sorted(self.gradients, key=lambda gradient: -len(gradient.needed_by))
 
     @property
     def edges(self) -> tuple[str, ...]:
@@ -134,7 +150,9 @@ def _derived(operator: Operator, kernels: Mapping[tuple[str, str], int], same: M
         if name in operator.complex_derivatives else formula
         for name, formula in read.items()
     }  # fmt: skip
+    both = {name: _with_gradients(formula, both) for name, formula in both.items()}
     differentiated = _differentiated(operator)
+    users = {name: [each for each in differentiated if each in both and name in both[each].gradients] for name in names}
     tensors = {argument.name for argument in operator.schema.arguments if argument.is_tensor or argument.is_tensor_list}
     used = {name: [each for each in differentiated if each in both and name in both[each].names] for name in names}
     listed = _is_listed(operator)
@@ -156,7 +174,7 @@ def _derived(operator: Operator, kernels: Mapping[tuple[str, str], int], same: M
         parameters=tuple(_parameters(operator, names)),
         listed=listed,
         pick=str(places[0]) if listed else f"_slice({places[0]}, {places[-1] + 1})" if in_a_row else str(places)[1:-1],
-        gradients=tuple(_gradient(operator, name, read.get(name), kernels) for name in differentiated),
+        gradients=tuple(_gradient(operator, name, read.get(name), kernels, users[name]) for name in differentiated),
         tensors=tuple(kept),
         values=tuple(values),
         absent=tuple(_absent(body, used)) if isinstance(body, Elementwise) else (),
@@ -169,8 +187,19 @@ def _derived(operator: Operator, kernels: Mapping[tuple[str, str], int], same: M
     )
 
 
+def _with_gradients(formula: _Formula, formulas: Mapping[str, _Formula]) -> _Formula:
+    """With what the gradients use that it is written in terms of."""
+    for name in formula.gradients:
+        formula = formula.joined(formulas[name])
+    return formula
+
+
 def _gradient(
-    operator: Operator, name: str, formula: _Formula | None, kernels: Mapping[tuple[str, str], int]
+    operator: Operator,
+    name: str,
+    formula: _Formula | None,
+    kernels: Mapping[tuple[str, str], int],
+    users: Sequence[str],
 ) -> Gradient:
     kernel = kernels.get((operator.name, name))
     tree = operator.derivatives[name].tree if kernel is not None else None
@@ -178,7 +207,8 @@ def _gradient(
     operands = tuple(map(_variable, (*tensors, *numbers)))
     of_complex = operator.complex_derivatives.get(name)
     text = None if of_complex is None else _read(operator, of_complex, {}, python=True).text
-    return Gradient(_variable(name), None if formula is None else formula.text, kernel, operands, text)
+    needed_by = tuple(map(_variable, (name, *users)))
+    return Gradient(_variable(name), None if formula is None else formula.text, kernel, operands, text, needed_by)
 
 
 def _parameters(operator: Operator, names: Sequence[str]) -> Iterator[str]:
@@ -246,10 +276,14 @@ class _Formula:
     names: frozenset[str] = frozenset()
     facts: frozenset[tuple[str, str]] = frozenset()
     results: frozenset[tuple[str, int]] = frozenset()
+    gradients: frozenset[str] = frozenset()
+    """By which other inputs gradients are used, `by_B` for an input B."""
 
     def joined(self, other: _Formula) -> _Formula:
         """What both use."""
-        return _Formula(self.text, self.names | other.names, self.facts | other.facts, self.results | other.results)
+        return replace(
+            self, names=self.names | other.names, facts=self.facts | other.facts, results=self.results | other.results
+        )
 
 
 class _Reader(ast.NodeTransformer):
@@ -267,6 +301,7 @@ class _Reader(ast.NodeTransformer):
         self.names: set[str] = set()
         self.facts: set[tuple[str, str]] = set()
         self.results: set[tuple[str, int]] = set()
+        self.gradients: set[str] = set()
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
         if not self.elementwise:
@@ -320,6 +355,9 @@ class _Reader(ast.NodeTransformer):
         elif node.id in self.known:
             self.names.add(node.id)
             return ast.Name(_variable(node.id), ast.Load())
+        elif node.id.removeprefix("by_") in self.known:
+            self.gradients.add(node.id.removeprefix("by_"))
+            return ast.Name(f"by_{_variable(node.id.removeprefix('by_'))}", ast.Load())
         return node
 
 
@@ -335,7 +373,8 @@ def _read(operator: Operator, derivative: Derivative, same: Mapping[str, str], p
         text = f"{text} * grad"
     reader = _Reader(operator, same, isinstance(operator.body, Elementwise) and not python)
     tree = ast.fix_missing_locations(reader.visit(ast.parse(" ".join(text.split()), mode="eval")))
-    return _Formula(ast.unparse(tree), frozenset(reader.names), frozenset(reader.facts), frozenset(reader.results))
+    names, gradients = frozenset(reader.names), frozenset(reader.gradients)
+    return _Formula(ast.unparse(tree), names, frozenset(reader.facts), frozenset(reader.results), gradients)
 
 
 def _functions(operators: Sequence[Operator]) -> dict[str, str]:

@@ -103,18 +103,18 @@ def lu_factor_backward(grad: Any, LU: Any, pivots: Any) -> Any:
     return FUNCTIONS["zeros_like"](rows).scatter(-2, _order(LU, pivots, rows), rows)
 
 
-def lu_solve_backward(grad: Any, LU: Any, pivots: Any, X: Any, trans: int) -> Any:
-    """By the factors."""
-    by_matrix = matrix_of_equation_backward(solve_backward(grad, LU, pivots, trans), X, trans)
+def lu_solve_backward(side: Any, LU: Any, pivots: Any, X: Any, trans: int) -> Any:
+    """By the factors, given the gradient by the right side."""
+    by_matrix = matrix_of_equation_backward(side, X, trans)
     rows = by_matrix.gather(-2, _order(LU, pivots, by_matrix))
     return (rows @ LU.triu().mH).tril(-1) + (LU.tril(-1).mH @ rows + rows).triu()
 
 
-def lu_backward(grad_X: Any, grad_LU: Any, LU: Any, pivots: Any, X: Any, trans: int) -> Any:
-    """By the matrix of an equation whose solution and whose factors are results."""
+def lu_backward(side: Any, grad_LU: Any, LU: Any, pivots: Any, X: Any, trans: int) -> Any:
+    """By the matrix of an equation whose solution and whose factors are results, given that by the right side."""
     total = None if grad_LU is None else lu_factor_backward(grad_LU, LU, pivots)
-    if grad_X is not None:
-        found = matrix_of_equation_backward(solve_backward(grad_X, LU, pivots, trans), X, trans)
+    if side is not None:
+        found = matrix_of_equation_backward(side, X, trans)
         total = found if total is None else total + found
     return total
 
@@ -133,10 +133,9 @@ def cholesky_backward(grad: Any, L: Any, upper: bool) -> Any:
     return _divide_triangle(_solve_triangle(L.mH, lower + lower.tril(-1).mH, True), L.mH) / 2
 
 
-def cholesky_solve_backward(grad: Any, X: Any, factor: Any, upper: bool) -> Any:
-    """By the Cholesky factor."""
-    by_matrix = -(_internal.lapack_potrs(factor, grad, upper) @ X.mH)
-    return _product_backward(by_matrix, factor, upper)
+def cholesky_solve_backward(side: Any, X: Any, factor: Any, upper: bool) -> Any:
+    """By the Cholesky factor, given the gradient by the right side."""
+    return _product_backward(-(side @ X.mH), factor, upper)
 
 
 def cholesky_inverse_backward(grad: Any, inverse: Any, factor: Any, upper: bool) -> Any:

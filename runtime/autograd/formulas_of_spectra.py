@@ -15,6 +15,7 @@ from typing import Any
 from .. import _operators
 from .._operators import FUNCTIONS
 from .formulas import product_of_others
+from .formulas_of_matrices import lu_factor_backward, solve_backward
 
 __all__ = [
     "det_backward",
@@ -23,6 +24,7 @@ __all__ = [
     "least_squares_backward",
     "least_squares_side_backward",
     "pinv_backward",
+    "slogdet_backward",
     "svd_backward",
 ]
 
@@ -52,10 +54,8 @@ def _without_diagonal(tensor: Any) -> Any:
 # ---- eigenvalues --------------------------------------------------------------------------------------------
 
 
-def eigh_backward(grad_L: Any, grad_V: Any, A: Any, L: Any, V: Any, upper: bool, vectors: bool) -> Any:
-    """Of a Hermitian matrix, for changes that leave it so; the vectors are computed where they were not."""
-    if not vectors:
-        L, V = _internal.linalg_eigh(A, "U" if upper else "L")
+def eigh_backward(grad_L: Any, grad_V: Any, L: Any, V: Any) -> Any:
+    """Of a Hermitian matrix, for changes that leave it so."""
     if grad_V is None:
         return V * grad_L.unsqueeze(-2) @ V.mH
     turned = V.mH @ grad_V
@@ -67,10 +67,8 @@ def eigh_backward(grad_L: Any, grad_V: Any, A: Any, L: Any, V: Any, upper: bool,
     return V @ inner @ V.mH
 
 
-def eig_backward(grad_L: Any, grad_V: Any, A: Any, L: Any, V: Any, vectors: bool) -> Any:
-    """Of any square matrix; the vectors are computed where they were not."""
-    if not vectors:
-        L, V = _internal.linalg_eig(A)
+def eig_backward(grad_L: Any, grad_V: Any, L: Any, V: Any) -> Any:
+    """Of any square matrix."""
     if grad_V is None:
         return _internal.linalg_solve(V.mH, grad_L.unsqueeze(-1) * V.mH)
     turned = V.mH @ grad_V
@@ -87,10 +85,8 @@ def eig_backward(grad_L: Any, grad_V: Any, A: Any, L: Any, V: Any, vectors: bool
 # ---- singular values ----------------------------------------------------------------------------------------
 
 
-def svd_backward(grad_U: Any, grad_S: Any, grad_Vh: Any, A: Any, U: Any, S: Any, Vh: Any, job: int) -> Any:
+def svd_backward(grad_U: Any, grad_S: Any, grad_Vh: Any, U: Any, S: Any, Vh: Any) -> Any:
     """By the matrix; of full bases, the vectors that belong to no singular value have no derivative."""
-    if not job:
-        U, S, Vh = _internal.linalg_svd(A, False)
     k = S.size(-1)
     U, Vh = U.narrow(-1, 0, k), Vh.narrow(-2, 0, k)
     if grad_U is None and grad_Vh is None:
@@ -114,10 +110,10 @@ def svd_backward(grad_U: Any, grad_S: Any, grad_Vh: Any, A: Any, U: Any, S: Any,
         diagonal = FUNCTIONS["complex"](grad_S, turns)
     inner = (left - left.mH) / differences * columns + rows * ((right - right.mH) / differences)
     total = U @ (_without_diagonal(inner) + diagonal.diag_embed()) @ Vh
-    if grad_U is not None and A.size(-2) > k:
+    if grad_U is not None and U.size(-2) > k:
         outside = grad_U * inverse.unsqueeze(-2)
         total = total + (outside - U @ (U.mH @ outside)) @ Vh
-    if grad_Vh is not None and A.size(-1) > k:
+    if grad_Vh is not None and Vh.size(-1) > k:
         outside = grad_V * inverse.unsqueeze(-2)
         total = total + U @ (outside - Vh.mH @ (Vh @ outside)).mH
     return total
@@ -164,12 +160,33 @@ def least_squares_side_backward(grad: Any, grad_residuals: Any, A: Any, B: Any, 
 # ---- determinants -------------------------------------------------------------------------------------------
 
 
-def det_backward(grad: Any, A: Any, det: Any) -> Any:
+def det_backward(grad: Any, grad_LU: Any, A: Any, det: Any, LU: Any, pivots: Any) -> Any:
     """The cofactors, which singular matrices have as well: by singular values, of each the product of the others."""
-    grad = grad.unsqueeze(-1).unsqueeze(-1)
-    if not bool((det == 0).any()):
-        return grad * det.conj().unsqueeze(-1).unsqueeze(-1) * _internal.linalg_inv_ex(A)[0].mH
-    U, S, Vh = _internal.linalg_svd(A)
-    others = product_of_others(S, -1).unsqueeze(-2)
-    signs = (_internal.linalg_det(U) * _internal.linalg_det(Vh)).conj().unsqueeze(-1).unsqueeze(-1)
-    return grad * signs * (U * others @ Vh)
+    total = None if grad_LU is None else lu_factor_backward(grad_LU, LU, pivots)
+    if grad is None:
+        return total
+    if bool((det == 0).any()):
+        U, S, Vh = _internal.linalg_svd(A)
+        turns = grad * (_internal.linalg_det(U) * _internal.linalg_det(Vh)).conj()
+        found = U * (turns.unsqueeze(-1) * product_of_others(S, -1)).unsqueeze(-2) @ Vh
+    else:
+        found = _scaled_inverse(grad * det.conj(), LU, pivots)
+    return found if total is None else total + found
+
+
+def slogdet_backward(grad_sign: Any, grad: Any, grad_LU: Any, sign: Any, LU: Any, pivots: Any) -> Any:
+    """The sign of a real determinant is constant; that of a complex one turns with the imaginary part."""
+    total = None if grad_LU is None else lu_factor_backward(grad_LU, LU, pivots)
+    factor = None if grad is None else grad.to(LU.dtype)
+    if grad_sign is not None and LU.is_complex():
+        turn = (grad_sign.conj() * sign).imag * -1j
+        factor = turn if factor is None else factor + turn
+    if factor is None:
+        return total
+    found = _scaled_inverse(factor, LU, pivots)
+    return found if total is None else total + found
+
+
+def _scaled_inverse(factor: Any, LU: Any, pivots: Any) -> Any:
+    """The conjugate transposed inverses, each times a number."""
+    return solve_backward(factor.unsqueeze(-1).expand(LU.shape[:-1]).diag_embed(), LU, pivots, 0)
