@@ -40,7 +40,7 @@ from .transforms import *  # noqa: F403
 from .windows import *  # noqa: F403
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "bfc1c5d0"
+INTERFACE = "e164c454"
 
 _call = _handle.call
 _records = _handle.records
@@ -645,7 +645,7 @@ def arange(start, end=None, *, dtype=None, out=None, requires_grad=False):
     if requires_grad:
         return arange(start=start, end=end, dtype=dtype, out=out).requires_grad_()
     start, end = (0 if end is None else start), (start if end is None else end)
-    if out is None and (dtype is None or type(dtype) is _dtype_class) and  is None:
+    if out is None and (dtype is None or type(dtype) is _dtype_class):
         result = _factory(_ARANGE, [arange_length(start, end, 1)], -1 if dtype is None else dtype.code, start, end)
         if result is not None:
             return result
