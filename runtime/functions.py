@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .tensor import Tensor
 
 __all__ = [
-    "clone", "detach_", "fill_", "index_put", "index_put_", "is_complex", "is_conj", "is_floating_point",
+    "clone", "fill_", "index_put", "index_put_", "is_complex", "is_conj", "is_floating_point",
     "is_inference", "is_neg", "is_nonzero", "is_same_size", "is_signed", "numel", "resize_as_", "typename", "zero_",
 ]  # fmt: skip
 
@@ -28,11 +28,6 @@ def _receiver(function: str, value: Any) -> Any:
 def clone(input: Tensor, *, memory_format: memory_format = preserve_format) -> Tensor:
     """A copy with memory of its own."""
     return _receiver("clone", input).clone(memory_format=memory_format)  # type: ignore[no-any-return]
-
-
-def detach_(input: Tensor) -> Tensor:
-    """Takes the tensor out of the graph that computed it."""
-    return _receiver("detach_", input).detach_()  # type: ignore[no-any-return]
 
 
 def fill_(input: Tensor, value: Tensor | Number) -> Tensor:

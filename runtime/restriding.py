@@ -37,9 +37,6 @@ def detached(tensor: Any) -> Tensor:
 def become(view: Callable[..., Any], tensor: Any, *arguments: Any) -> Any:
     """Makes `tensor` what `view` gives of it."""
     name = view.__name__
-    recorded = records(tensor)
-    if recorded:
-        histories.recording.check_inplace(tensor)
     try:
         result = view(tensor, *arguments)
     except (RuntimeError, TypeError) as error:
@@ -48,8 +45,12 @@ def become(view: Callable[..., Any], tensor: Any, *arguments: Any) -> Any:
         if rest == str(error):
             raise
         raise type(error)(f"{name}_(){rest}") from None
+    if not records(tensor):
+        return exchange(tensor, result)
     edge = result._edge
+    if edge is None:
+        return tensor.detach_()
+    histories.recording.check_inplace(tensor)
     exchange(tensor, result)
-    if recorded:
-        set_edge(tensor, edge)
+    set_edge(tensor, edge)
     return tensor

@@ -36,7 +36,7 @@ from .autograd.modes import enable_grad, inference_mode, is_grad_enabled, is_inf
 from .construct import as_tensor, asarray, is_tensor, scalar_tensor, tensor
 from .dtypes import dtype, get_default_dtype, set_default_dtype
 from .errors import LinAlgError, OutOfMemoryError
-from .functions import clone, detach_, fill_, index_put, index_put_, is_complex, is_conj, is_floating_point, is_inference, is_neg, is_nonzero, is_same_size, is_signed, numel, resize_as_, typename, zero_
+from .functions import clone, fill_, index_put, index_put_, is_complex, is_conj, is_floating_point, is_inference, is_neg, is_nonzero, is_same_size, is_signed, numel, resize_as_, typename, zero_
 from .generators import Generator, default_generator
 from .interchange import from_dlpack, from_numpy, frombuffer
 from .limits import finfo, iinfo
@@ -151,7 +151,6 @@ __all__ = [
     "contiguous_format",
     "cpu",
     "default_generator",
-    "detach_",
     "device",
     "dtype",
     "e",
