@@ -7,16 +7,14 @@ usual backward pass, and as operators, for those that are differentiated again a
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from .. import backward, variants
+from .. import backward, formulas, variants
 from ..dtypes import COMPLEX128
-from ..expr.functions import FUNCTIONS
-from ..expr.tree import Apply, Expr, Name
-from ..model import Derivative, Elementwise, End, Family, Operator
-from ..schema import base_name
+from ..expr.tree import Apply, Expr
+from ..formulas import Formula, takes_complex, variable
+from ..model import Elementwise, End, Family, Operator
 from .python import Package
 from .registry import indexed
 from .text import render
@@ -110,7 +108,7 @@ class Derived:
 
 def emit(operators: Sequence[Operator], source: str, output: str, package: Package | None = None) -> str:
     kernels = backward.indices(operators, len(indexed(operators)))
-    same = _functions(operators)
+    same = formulas.functions(operators)
     return render(
         "derivatives.py.j2",
         source,
@@ -120,33 +118,11 @@ def emit(operators: Sequence[Operator], source: str, output: str, package: Packa
     )
 
 
-def arguments(operator: Operator) -> tuple[str, ...]:
-    """Names of what the runtime hands over when it records a call, in its order."""
-    inputs = [argument.name for argument in operator.inputs]
-    params = [argument.name for argument in operator.params]
-    rest = [argument for argument in operator.schema.arguments if not argument.is_tensor and not argument.is_scalar]
-    if operator.family in (Family.ELEMENTWISE, Family.EXTERN):
-        return (*inputs, *params)
-    if operator.family in (Family.REDUCE, Family.ROWS):
-        return (*inputs, "dim", "keepdim", *params)
-    if operator.family is Family.SCAN:
-        return (*inputs, "dim", *(("keepdim",) if len(operator.schema.returns) > 1 else ()))
-    if operator.family is Family.VIEW:
-        lists = [argument.name for argument in rest if argument.is_list]
-        return (*inputs, *(argument.name for argument in rest if not argument.is_list), *lists)
-    if operator.family is Family.INDEXING:
-        return (*inputs, *params, *(argument.name for argument in rest))
-    if operator.family is Family.LAPACK:
-        floats = [argument.name for argument in rest if base_name(argument.type) == "float"]
-        return (*inputs, *(argument.name for argument in rest if argument.name not in floats), *floats)
-    return tuple(argument.name for argument in operator.schema.arguments)
-
-
 def _derived(operator: Operator, kernels: Mapping[tuple[str, str], int], same: Mapping[str, str]) -> Derived:
-    names = arguments(operator)
-    read = {name: _read(operator, derivative, same) for name, derivative in operator.derivatives.items()}
+    names = formulas.arguments(operator)
+    read = {name: formulas.read(operator, derivative, same) for name, derivative in operator.derivatives.items()}
     both = {
-        name: formula.joined(_read(operator, operator.complex_derivatives[name], {}, python=True))
+        name: formula.joined(formulas.read(operator, operator.complex_derivatives[name], {}, python=True))
         if name in operator.complex_derivatives else formula
         for name, formula in read.items()
     }  # fmt: skip
@@ -157,13 +133,13 @@ def _derived(operator: Operator, kernels: Mapping[tuple[str, str], int], same: M
     used = {name: [each for each in differentiated if each in both and name in both[each].names] for name in names}
     listed = _is_listed(operator)
     kept = [
-        Kept(_variable(name), tuple(map(_variable, used[name])), listed)
+        Kept(variable(name), tuple(map(variable, used[name])), listed)
         for name in names
         if used[name] and name in tensors
     ]
-    values = [(_variable(name), _variable(name)) for name in names if used[name] and name not in tensors]
+    values = [(variable(name), variable(name)) for name in names if used[name] and name not in tensors]
     facts = sorted({fact for each in both.values() for fact in each.facts})
-    values += [(f"{_variable(name)}_{fact}", _fact(operator, name, fact)) for name, fact in facts]
+    values += [(f"{variable(name)}_{fact}", _fact(operator, name, fact)) for name, fact in facts]
     results = {place: name for each in both.values() for name, place in each.results}
     places = [names.index(name) for name in differentiated]
     in_a_row = places == list(range(places[0], places[0] + len(places)))
@@ -182,33 +158,33 @@ def _derived(operator: Operator, kernels: Mapping[tuple[str, str], int], same: M
         results=tuple(sorted(results)),
         result_names=tuple(results[place] for place in sorted(results)),
         holomorphic=_is_holomorphic(operator),
-        takes_complex=_takes_complex(operator),
+        takes_complex=takes_complex(operator),
         is_complex=_is_complex(operator, names[0]),
     )
 
 
-def _with_gradients(formula: _Formula, formulas: Mapping[str, _Formula]) -> _Formula:
+def _with_gradients(formula: Formula, others: Mapping[str, Formula]) -> Formula:
     """With what the gradients use that it is written in terms of."""
     for name in formula.gradients:
-        formula = formula.joined(formulas[name])
+        formula = formula.joined(others[name])
     return formula
 
 
 def _gradient(
     operator: Operator,
     name: str,
-    formula: _Formula | None,
+    formula: Formula | None,
     kernels: Mapping[tuple[str, str], int],
     users: Sequence[str],
 ) -> Gradient:
     kernel = kernels.get((operator.name, name))
     tree = operator.derivatives[name].tree if kernel is not None else None
     tensors, numbers = ([], []) if tree is None else backward.arguments(operator, tree)
-    operands = tuple(map(_variable, (*tensors, *numbers)))
+    operands = tuple(map(variable, (*tensors, *numbers)))
     of_complex = operator.complex_derivatives.get(name)
-    text = None if of_complex is None else _read(operator, of_complex, {}, python=True).text
-    needed_by = tuple(map(_variable, (name, *users)))
-    return Gradient(_variable(name), None if formula is None else formula.text, kernel, operands, text, needed_by)
+    text = None if of_complex is None else formulas.read(operator, of_complex, {}, python=True).text
+    needed_by = tuple(map(variable, (name, *users)))
+    return Gradient(variable(name), None if formula is None else formula.text, kernel, operands, text, needed_by)
 
 
 def _parameters(operator: Operator, names: Sequence[str]) -> Iterator[str]:
@@ -217,12 +193,7 @@ def _parameters(operator: Operator, names: Sequence[str]) -> Iterator[str]:
     plain = operator.family in (Family.ELEMENTWISE, Family.EXTERN)
     for name in names:
         default = defaults.get(name)
-        yield _variable(name) if default is None or not plain else f"{_variable(name)}={default}"
-
-
-def _variable(name: str) -> str:
-    """What an argument is called in generated code, where `self` would read as the node."""
-    return "input" if name == "self" else name
+        yield variable(name) if default is None or not plain else f"{variable(name)}={default}"
 
 
 def _is_listed(operator: Operator) -> bool:
@@ -238,13 +209,13 @@ def _differentiated(operator: Operator) -> list[str]:
 
 
 def _fact(operator: Operator, name: str, fact: str) -> str:
-    variable = _variable(name)
+    kept = variable(name)
     if fact == "geometry":
-        return f"geometry({variable})"
+        return f"geometry({kept})"
     argument = operator.schema.argument(name)
     if argument is not None and argument.is_tensor_list:
-        return f"[each.shape for each in {variable}]"
-    return f"{variable}.shape"
+        return f"[each.shape for each in {kept}]"
+    return f"{kept}.shape"
 
 
 def _grads(operator: Operator) -> tuple[str, ...]:
@@ -264,134 +235,7 @@ def _absent(body: Elementwise, used: Mapping[str, Sequence[str]]) -> Iterator[tu
         if not used[name]:
             continue
         text = {End.LOWEST: "-inf", End.HIGHEST: "inf"}[value] if isinstance(value, End) else repr(value)
-        yield _variable(name), text
-
-
-# ---- formulas ------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Formula:
-    text: str | None
-    names: frozenset[str] = frozenset()
-    facts: frozenset[tuple[str, str]] = frozenset()
-    results: frozenset[tuple[str, int]] = frozenset()
-    gradients: frozenset[str] = frozenset()
-    """By which other inputs gradients are used, `by_B` for an input B."""
-
-    def joined(self, other: _Formula) -> _Formula:
-        """What both use."""
-        return replace(
-            self, names=self.names | other.names, facts=self.facts | other.facts, results=self.results | other.results
-        )
-
-
-class _Reader(ast.NodeTransformer):
-    """Turns a formula into the Python of a generated method, and notes what it uses."""
-
-    def __init__(self, operator: Operator, same: Mapping[str, str], elementwise: bool) -> None:
-        self.elementwise = elementwise
-        self.same = same
-        self.known = set(arguments(operator))
-        self.numbers = {argument.name for argument in operator.params}
-        inputs = [argument.name for argument in operator.inputs]
-        self.inputs = inputs if len(inputs) > 1 else []
-        results = [result.name or str(place) for place, result in enumerate(operator.schema.returns)]
-        self.result_places = {f"result_{name}": place for place, name in enumerate(results)} | {"result": 0}
-        self.names: set[str] = set()
-        self.facts: set[tuple[str, str]] = set()
-        self.results: set[tuple[str, int]] = set()
-        self.gradients: set[str] = set()
-
-    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
-        if not self.elementwise:
-            return self.generic_visit(node)
-        parts = [self.visit(each) for each in (node.test, node.body, node.orelse)]
-        return ast.Call(ast.Name("where", ast.Load()), parts, [])
-
-    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
-        left, right = node.left, node.right
-        scaled = isinstance(node.op, ast.Mult) and isinstance(left, ast.Name) and isinstance(right, ast.Name)
-        if scaled and left.id == "grad" and right.id in self.numbers:  # type: ignore[attr-defined]
-            # A factor such as `alpha` is 1 in most calls.
-            return ast.Call(ast.Name("scaled", ast.Load()), [self.visit(left), self.visit(right)], [])
-        return self.generic_visit(node)
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        if node.attr == "shape" and isinstance(node.value, ast.Name) and node.value.id in self.known:
-            return self._fact(node.value.id, "shape")
-        return self.generic_visit(node)
-
-    def _fact(self, name: str, fact: str) -> ast.AST:
-        """What is kept of an argument in place of its elements."""
-        self.facts.add((name, fact))
-        return ast.Name(f"{_variable(name)}_{fact}", ast.Load())
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        called = node.func
-        if isinstance(called, ast.Name) and called.id == "geometry" and isinstance(node.args[0], ast.Name):
-            return self._fact(node.args[0].id, "geometry")
-        if isinstance(called, ast.Name) and self.elementwise and all(map(_is_constant, node.args)):
-            return ast.Call(ast.Attribute(ast.Name("math", ast.Load()), called.id, ast.Load()), node.args, [])
-        if isinstance(called, ast.Name):
-            name = self.same.get(called.id, called.id) if self.elementwise else called.id
-            function: ast.AST = ast.Name(name, ast.Load())
-        else:
-            function = self.visit(called)
-        keywords = [ast.keyword(each.arg, self.visit(each.value)) for each in node.keywords]
-        given = [self._operand(each) if self.elementwise else self.visit(each) for each in node.args]
-        return ast.Call(function, given, keywords)  # type: ignore[arg-type]
-
-    def _operand(self, argument: ast.expr) -> ast.expr:
-        """Where a number may stand in the place of a tensor, functions still want a tensor."""
-        visited: ast.expr = self.visit(argument)
-        if not isinstance(argument, ast.Name) or argument.id not in self.inputs:
-            return visited
-        return ast.Call(ast.Name("as_tensor_like", ast.Load()), [visited, ast.Name("grad", ast.Load())], [])
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        if node.id in self.result_places:
-            self.results.add((node.id, self.result_places[node.id]))
-        elif node.id in self.known:
-            self.names.add(node.id)
-            return ast.Name(_variable(node.id), ast.Load())
-        elif node.id.removeprefix("by_") in self.known:
-            self.gradients.add(node.id.removeprefix("by_"))
-            return ast.Name(f"by_{_variable(node.id.removeprefix('by_'))}", ast.Load())
-        return node
-
-
-def _is_constant(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) or (isinstance(node, ast.Name) and node.id in ("pi", "inf", "nan", "e"))
-
-
-def _read(operator: Operator, derivative: Derivative, same: Mapping[str, str], python: bool = False) -> _Formula:
-    text = derivative.formula
-    if text is None:
-        return _Formula(None)
-    if text.lstrip("-").isdigit():
-        text = f"{text} * grad"
-    reader = _Reader(operator, same, isinstance(operator.body, Elementwise) and not python)
-    tree = ast.fix_missing_locations(reader.visit(ast.parse(" ".join(text.split()), mode="eval")))
-    names, gradients = frozenset(reader.names), frozenset(reader.gradients)
-    return _Formula(ast.unparse(tree), names, frozenset(reader.facts), frozenset(reader.results), gradients)
-
-
-def _functions(operators: Sequence[Operator]) -> dict[str, str]:
-    """The operator that computes a function of the expression language, where it has another name."""
-    found: dict[str, str] = {}
-    own = {operator.name for operator in operators}
-    for operator in operators:
-        body = operator.body
-        tree = body.cases[-1][1].tree if isinstance(body, Elementwise) else None
-        if isinstance(tree, Apply) and tree.function in FUNCTIONS:
-            taken = [each.name for each in tree.args if isinstance(each, Name)]
-            alike = taken == [each.name for each in operator.inputs]
-            if alike and (tree.function not in own or operator.name == tree.function or _takes_complex(operator)):
-                found.setdefault(tree.function, operator.name)
-                if _takes_complex(operator):
-                    found[tree.function] = operator.name
-    return found
+        yield variable(name), text
 
 
 def _is_holomorphic(operator: Operator) -> bool:
@@ -399,11 +243,11 @@ def _is_holomorphic(operator: Operator) -> bool:
     expression = operator.body.expression(COMPLEX128) if isinstance(operator.body, Elementwise) else None
     uses_parts = expression is not None and bool(_functions_of(expression.tree) & _OF_PARTS)
     products = operator.family in _MULTIPLIED and not uses_parts and not operator.complex_derivatives
-    return products and _takes_complex(operator)
+    return products and takes_complex(operator)
 
 
 def _is_complex(operator: Operator, first: str) -> str:
-    return f"{_variable(first)}.dtype.is_complex" if backward.turns_real(operator) else "grad.dtype.is_complex"
+    return f"{variable(first)}.dtype.is_complex" if backward.turns_real(operator) else "grad.dtype.is_complex"
 
 
 def _functions_of(tree: Expr) -> set[str]:
@@ -411,7 +255,3 @@ def _functions_of(tree: Expr) -> set[str]:
     called = {tree.function} if isinstance(tree, Apply) else set()
     parts = tree.children[1:] if "where" in called else tree.children
     return called.union(*map(_functions_of, parts))
-
-
-def _takes_complex(operator: Operator) -> bool:
-    return any(dtype.is_complex for dtype in operator.dtypes)

@@ -1,0 +1,170 @@
+"""Formulas of derivatives as Python of generated methods: what they use of a recorded call, and how they read there."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from .expr.functions import FUNCTIONS
+from .expr.tree import Apply, Name
+from .model import Derivative, Elementwise, Family, Operator
+from .schema import base_name
+
+
+def arguments(operator: Operator) -> tuple[str, ...]:
+    """Names of what the runtime hands over when it records a call, in its order."""
+    inputs = [argument.name for argument in operator.inputs]
+    params = [argument.name for argument in operator.params]
+    rest = [argument for argument in operator.schema.arguments if not argument.is_tensor and not argument.is_scalar]
+    if operator.family in (Family.ELEMENTWISE, Family.EXTERN):
+        return (*inputs, *params)
+    if operator.family in (Family.REDUCE, Family.ROWS):
+        return (*inputs, "dim", "keepdim", *params)
+    if operator.family is Family.SCAN:
+        return (*inputs, "dim", *(("keepdim",) if len(operator.schema.returns) > 1 else ()))
+    if operator.family is Family.VIEW:
+        lists = [argument.name for argument in rest if argument.is_list]
+        return (*inputs, *(argument.name for argument in rest if not argument.is_list), *lists)
+    if operator.family is Family.INDEXING:
+        return (*inputs, *params, *(argument.name for argument in rest))
+    if operator.family is Family.LAPACK:
+        floats = [argument.name for argument in rest if base_name(argument.type) == "float"]
+        return (*inputs, *(argument.name for argument in rest if argument.name not in floats), *floats)
+    return tuple(argument.name for argument in operator.schema.arguments)
+
+
+def variable(name: str) -> str:
+    """What an argument is called in generated code, where `self` would read as the node."""
+    return "input" if name == "self" else name
+
+
+def takes_complex(operator: Operator) -> bool:
+    return any(dtype.is_complex for dtype in operator.dtypes)
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A formula as Python (None: it is declined), and what it uses: arguments, facts about them, results."""
+
+    text: str | None
+    names: frozenset[str] = frozenset()
+    facts: frozenset[tuple[str, str]] = frozenset()
+    results: frozenset[tuple[str, int]] = frozenset()
+    gradients: frozenset[str] = frozenset()
+    """By which other inputs gradients are used, `by_B` for an input B."""
+
+    def joined(self, other: Formula) -> Formula:
+        """What both use."""
+        return replace(
+            self, names=self.names | other.names, facts=self.facts | other.facts, results=self.results | other.results
+        )
+
+
+class _Reader(ast.NodeTransformer):
+    """Turns a formula into the Python of a generated method, and notes what it uses."""
+
+    def __init__(self, operator: Operator, same: Mapping[str, str], elementwise: bool) -> None:
+        self.elementwise = elementwise
+        self.same = same
+        self.known = set(arguments(operator))
+        self.numbers = {argument.name for argument in operator.params}
+        inputs = [argument.name for argument in operator.inputs]
+        self.inputs = inputs if len(inputs) > 1 else []
+        results = [result.name or str(place) for place, result in enumerate(operator.schema.returns)]
+        self.result_places = {f"result_{name}": place for place, name in enumerate(results)} | {"result": 0}
+        self.names: set[str] = set()
+        self.facts: set[tuple[str, str]] = set()
+        self.results: set[tuple[str, int]] = set()
+        self.gradients: set[str] = set()
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        if not self.elementwise:
+            return self.generic_visit(node)
+        parts = [self.visit(each) for each in (node.test, node.body, node.orelse)]
+        return ast.Call(ast.Name("where", ast.Load()), parts, [])
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        left, right = node.left, node.right
+        scaled = isinstance(node.op, ast.Mult) and isinstance(left, ast.Name) and isinstance(right, ast.Name)
+        if scaled and left.id == "grad" and right.id in self.numbers:  # type: ignore[attr-defined]
+            # A factor such as `alpha` is 1 in most calls.
+            return ast.Call(ast.Name("scaled", ast.Load()), [self.visit(left), self.visit(right)], [])
+        return self.generic_visit(node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        if node.attr == "shape" and isinstance(node.value, ast.Name) and node.value.id in self.known:
+            return self._fact(node.value.id, "shape")
+        return self.generic_visit(node)
+
+    def _fact(self, name: str, fact: str) -> ast.AST:
+        """What is kept of an argument in place of its elements."""
+        self.facts.add((name, fact))
+        return ast.Name(f"{variable(name)}_{fact}", ast.Load())
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        called = node.func
+        if isinstance(called, ast.Name) and called.id == "geometry" and isinstance(node.args[0], ast.Name):
+            return self._fact(node.args[0].id, "geometry")
+        if isinstance(called, ast.Name) and self.elementwise and all(map(_is_constant, node.args)):
+            return ast.Call(ast.Attribute(ast.Name("math", ast.Load()), called.id, ast.Load()), node.args, [])
+        if isinstance(called, ast.Name):
+            name = self.same.get(called.id, called.id) if self.elementwise else called.id
+            function: ast.AST = ast.Name(name, ast.Load())
+        else:
+            function = self.visit(called)
+        keywords = [ast.keyword(each.arg, self.visit(each.value)) for each in node.keywords]
+        given = [self._operand(each) if self.elementwise else self.visit(each) for each in node.args]
+        return ast.Call(function, given, keywords)  # type: ignore[arg-type]
+
+    def _operand(self, argument: ast.expr) -> ast.expr:
+        """Where a number may stand in the place of a tensor, functions still want a tensor."""
+        visited: ast.expr = self.visit(argument)
+        if not isinstance(argument, ast.Name) or argument.id not in self.inputs:
+            return visited
+        return ast.Call(ast.Name("as_tensor_like", ast.Load()), [visited, ast.Name("grad", ast.Load())], [])
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        if node.id in self.result_places:
+            self.results.add((node.id, self.result_places[node.id]))
+        elif node.id in self.known:
+            self.names.add(node.id)
+            return ast.Name(variable(node.id), ast.Load())
+        elif node.id.removeprefix("by_") in self.known:
+            self.gradients.add(node.id.removeprefix("by_"))
+            return ast.Name(f"by_{variable(node.id.removeprefix('by_'))}", ast.Load())
+        return node
+
+
+def _is_constant(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) or (isinstance(node, ast.Name) and node.id in ("pi", "inf", "nan", "e"))
+
+
+def read(operator: Operator, derivative: Derivative, same: Mapping[str, str], python: bool = False) -> Formula:
+    """The formula of a derivative; `same` are operators by functions of the language, `python` says that it is none."""
+    text = derivative.formula
+    if text is None:
+        return Formula(None)
+    if text.lstrip("-").isdigit():
+        text = f"{text} * grad"
+    reader = _Reader(operator, same, isinstance(operator.body, Elementwise) and not python)
+    tree = ast.fix_missing_locations(reader.visit(ast.parse(" ".join(text.split()), mode="eval")))
+    names, gradients = frozenset(reader.names), frozenset(reader.gradients)
+    return Formula(ast.unparse(tree), names, frozenset(reader.facts), frozenset(reader.results), gradients)
+
+
+def functions(operators: Sequence[Operator]) -> dict[str, str]:
+    """The operator that computes a function of the expression language, where it has another name."""
+    found: dict[str, str] = {}
+    own = {operator.name for operator in operators}
+    for operator in operators:
+        body = operator.body
+        tree = body.cases[-1][1].tree if isinstance(body, Elementwise) else None
+        if isinstance(tree, Apply) and tree.function in FUNCTIONS:
+            taken = [each.name for each in tree.args if isinstance(each, Name)]
+            alike = taken == [each.name for each in operator.inputs]
+            if alike and (tree.function not in own or operator.name == tree.function or takes_complex(operator)):
+                found.setdefault(tree.function, operator.name)
+                if takes_complex(operator):
+                    found[tree.function] = operator.name
+    return found
