@@ -8,6 +8,7 @@ from typing import Any
 from .._operators import FUNCTIONS
 from ..arrays import dtype_named
 from .formulas import dimensions, share_extremum, unreduce
+from .modes import is_grad_enabled
 
 __all__ = [
     "chosen_backward",
@@ -103,8 +104,9 @@ def logcumsumexp_backward(grad: Any, input: Any, result: Any, dim: int) -> Any:
     """Sums of `grad * exp(input - result)` from each position on, positive and negative ones by their logarithms."""
     if not input.ndim or not input.numel():
         return grad
-    if input.is_complex():
-        # Logarithms of complex gradients have no signs to go by: every pair of positions by itself.
+    if input.is_complex() or is_grad_enabled():
+        # Logarithms of complex gradients have no signs to go by, and have infinite derivatives where a gradient is
+        # zero: every pair of positions by itself.
         lines, sums = input.movedim(dim, -1), result.movedim(dim, -1)
         before = FUNCTIONS["ones"](lines.shape[-1:] * 2, dtype=dtype_named("bool")).tril(-1)
         ratios = (lines.unsqueeze(-1) - sums.unsqueeze(-2)).masked_fill(before, -float("inf")).exp()

@@ -1,0 +1,170 @@
+"""The derivative of every operator with a formula beside differences of its values, first and second order.
+
+The operators are those of the catalogue that codegen writes. Elementwise ones are tried on several intervals, those of
+other families by the calls below.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Collection, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import opweave as ow
+import pytest
+from opweave import _operators
+from opweave.autograd import gradcheck, gradgradcheck
+
+CATALOGUE = json.loads((Path(_operators.__file__).parent / "operators.json").read_text("utf-8"))
+
+INTERVALS = ((0.2, 0.8), (1.2, 1.8), (-0.8, -0.2), (2.1, 2.9))
+"""No end of a piece of a piecewise function lies within."""
+STEPS = {"floor_divide", "trunc_divide", "next_real", "heaviside"}
+ROUGH = {"float_power", "zeta", "igamma", "igammac", "erfinv", "ndtri"}
+"""Operators whose second differences are too rough to compare."""
+
+
+def differentiable(family: str) -> Iterator[Any]:
+    for operator in CATALOGUE:
+        real = "float64" in operator["dtypes"]
+        if operator["family"] == family and real and any(operator["derivatives"].values()):
+            yield pytest.param(operator, id=operator["name"])
+
+
+def drawn(count: int, low: float, high: float) -> list[Any]:
+    """Inputs of one shape, none equal to another."""
+    places = ow.linspace(low, high, 4 * count, dtype=ow.float64)
+    return [places[start::count].clone().requires_grad_() for start in range(count)]
+
+
+def with_numbers(function: Callable[..., Any], tensors: Collection[str]) -> Callable[..., Any]:
+    """With a number for each parameter that has no default and is no tensor."""
+    required = [each.name for each in inspect.signature(function).parameters.values() if each.default is each.empty]
+    return partial(function, **{name: 0.5 for name in required if name not in tensors and name != "input"})
+
+
+@pytest.mark.parametrize("operator", list(differentiable("elementwise")))
+def test_elementwise(operator: dict[str, Any]) -> None:
+    function = with_numbers(getattr(_operators, operator["name"]), operator["derivatives"])
+    inputs = [name for name, formula in operator["derivatives"].items()]
+    by = [place for place, name in enumerate(inputs) if operator["derivatives"][name] is not None]
+    tried = 0
+    if operator["name"] in STEPS or "where" in operator["name"]:
+        pytest.skip("has calls of its own")
+    for low, high in INTERVALS:
+        values = drawn(len(inputs), low, high)
+        if not bool(function(*[each.detach() for each in values]).isfinite().all()):
+            continue
+        tried += 1
+        given = [each if place in by else each.detach() for place, each in enumerate(values)]
+        assert gradcheck(function, given)
+        if operator["name"] not in ROUGH:
+            differentiated = [each for each in given if each.requires_grad]
+            assert twice(function, given, differentiated)
+    assert tried
+
+
+def twice(function: Callable[..., Any], given: list[Any], by: list[Any]) -> bool:
+    """Second derivatives, of functions that have any."""
+    first = ow.autograd.grad(function(*given).sum(), by, create_graph=True)
+    if not any(each.requires_grad for each in first):
+        return True
+    try:
+        return gradgradcheck(function, given, atol=1e-4)
+    except RuntimeError as error:
+        # A formula may call an operator whose derivative is declined.
+        assert "is not implemented" in str(error)  # noqa: PT017
+        return True
+
+
+def matrix(*shape: int) -> Any:
+    count = 1
+    for size in shape:
+        count *= size
+    # No two elements are equal, none is zero.
+    places = (ow.arange(count, dtype=ow.float64) * 7 % count + 0.5) / count - 0.4
+    return places.reshape(shape).requires_grad_()
+
+
+def index(*values: int) -> Any:
+    return ow.tensor(values)
+
+
+CALLS: dict[str, Callable[[Any], Any]] = {
+    "sum": lambda x: x.sum(1, keepdim=True),
+    "prod": lambda x: x.prod(0),
+    "mean": lambda x: x.mean((0, 1)),
+    "amax": lambda x: x.amax(1),
+    "amin": lambda x: x.amin(),
+    "nansum": lambda x: x.nansum(0),
+    "max": lambda x: x.max(1)[0],
+    "min": lambda x: x.min(),
+    "logsumexp": lambda x: x.logsumexp(1),
+    "softmax": lambda x: x.softmax(1),
+    "log_softmax": lambda x: x.log_softmax(0),
+    "var": lambda x: x.var(1),
+    "std": lambda x: x.std(),
+    "norm": lambda x: x.norm(3, 1),
+    "cumsum": lambda x: x.cumsum(1),
+    "cumprod": lambda x: x.cumprod(0),
+    "cummax": lambda x: x.cummax(1)[0],
+    "logcumsumexp": lambda x: x.logcumsumexp(1),
+    "view": lambda x: x.view(-1),
+    "transpose": lambda x: x.transpose(0, 1),
+    "permute": lambda x: x.permute(1, 0),
+    "select": lambda x: x.select(1, 2),
+    "slice": lambda x: x[:, 1::2],
+    "squeeze": lambda x: x.unsqueeze(0).squeeze(0),
+    "expand": lambda x: x.expand(2, 3, 4),
+    "diagonal": lambda x: x.diagonal(1),
+    "unfold": lambda x: x.unfold(1, 2, 1),
+    "as_strided": lambda x: x.as_strided((3, 3), (2, 1)),
+    "flip": lambda x: x.flip(0),
+    "repeat": lambda x: x.repeat(2, 1, 2),
+    "repeat_interleave": lambda x: x.repeat_interleave(index(1, 0, 2), 0),
+    "cat": lambda x: ow.cat([x, x * 2], 1),
+    "stack": lambda x: ow.stack([x, x * 2], 1),
+    "split": lambda x: x.split(3, 1)[1],
+    "unbind": lambda x: x.unbind(1)[0],
+    "sort": lambda x: x.sort(1)[0],
+    "topk": lambda x: x.topk(2, 1)[0],
+    "kthvalue": lambda x: x.kthvalue(2, 0)[0],
+    "median": lambda x: x.median(1)[0],
+    "index_select": lambda x: x.index_select(1, index(0, 0, 2)),
+    "gather": lambda x: x.gather(1, index(0, 0, 2).reshape(3, 1)),
+    "take": lambda x: x.take(index(0, 5, 5)),
+    "index_add": lambda x: x.index_add(1, index(0, 0), x[:, :2]),
+    "scatter_add": lambda x: x.scatter_add(1, index(0, 0, 2).reshape(3, 1), x[:, 3:]),
+    "masked_select": lambda x: x.masked_select(x.detach() > 0),
+    "masked_fill": lambda x: x.masked_fill(x.detach() > 0, 2),
+    "getitem": lambda x: x[index(0, 0, 2), 1:3],
+    "index_put": lambda x: x.index_put((index(0, 2),), x[:1] * 2),
+    "tril": lambda x: x.tril(),
+    "mm": lambda x: x.mm(x.t()),
+    "mv": lambda x: x.mv(x[0]),
+    "bmm": lambda x: x.unsqueeze(0).bmm(x.t().unsqueeze(0)),
+    "addmm": lambda x: ow.addmm(x[:, :3], x, x.t(), beta=2, alpha=3),
+    "addmv": lambda x: ow.addmv(x[:, 0], x, x[0]),
+    "einsum": lambda x: ow.einsum("ij,kj->ik", x, x),
+    "cdist": lambda x: ow.cdist(x, x.flip(0) + 2),
+    "layer_norm": lambda x: ow.nn.functional.layer_norm(x, (4,)),
+    "pad": lambda x: ow.nn.functional.pad(x, (1, 2)),
+    "to": lambda x: x.to(ow.complex128),
+    "copy": lambda x: ow.zeros(3, 4, dtype=ow.float64).copy_(x),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_other_families(name: str) -> None:
+    function = CALLS[name]
+    assert gradcheck(function, [matrix(3, 4)])
+    assert gradgradcheck(function, [matrix(3, 4)], atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "prod", "cumsum", "mm", "einsum", "view", "slice", "cat", "getitem"])
+def test_complex_numbers(name: str) -> None:
+    z = ow.complex(matrix(3, 4).detach(), matrix(3, 4).detach().flip(1)).requires_grad_()
+    assert gradcheck(CALLS[name], [z])
