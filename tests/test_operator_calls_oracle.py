@@ -77,6 +77,8 @@ def arguments_of(spec: Spec) -> dict[str, Any]:
 
 
 def ulp(spec: Spec) -> float:
+    if spec.name == "sqrt":
+        return 1  # torch's, on some processors: sqrt(2.0) is the double below the right one
     return FUNCTION_ULP if spec.inexact else 0
 
 

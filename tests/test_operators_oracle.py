@@ -28,7 +28,7 @@ from harness.suite import OperatorTests
 from codegen.dtypes import DTYPES, DType
 
 torch = pytest.importorskip("torch")
-from harness.torch_twin import compare, named, place, translate  # noqa: E402  (needs torch)
+from harness.torch_twin import compare, is_known, named, place, translate  # noqa: E402  (needs torch)
 
 SHAPES = ((), (6,), (0, 3), (4, 7), (3, 1, 5), (2, 3, 4))
 
@@ -196,7 +196,7 @@ def test_layouts(spec: Spec, of: DType) -> None:
                 break
 
 
-@pytest.mark.parametrize("spec", specs("elementwise"), ids=lambda spec: spec.name)
+@pytest.mark.parametrize("spec", [*filter(is_known, specs("elementwise"))], ids=lambda spec: spec.name)
 def test_strides_of_broadcast_results(spec: Spec) -> None:
     of = DTYPES[spec.dtypes[-1]]
     shapes = [(2, 3, 4), (3, 1), (1, 4), (4,), (2, 1, 1), ()]

@@ -20,6 +20,7 @@ from .arrays import Array, flat_tensor, from_memory, holder, stored_dtype, to_me
 from .arrays import array as opweave_array
 from .compare import check_values
 from .layouts import Layout
+from .spec import Spec
 
 torch = pytest.importorskip("torch")
 
@@ -58,6 +59,11 @@ def outcome(call: Callable[[ModuleType], Any], library: ModuleType) -> Any:
             return call(library)
     except Exception as error:
         return error
+
+
+def is_known(spec: Spec) -> bool:
+    """Has torch the operator at all?"""
+    return not isinstance(outcome(spec.find, torch), Exception)
 
 
 TORCH_LACKS = ("not implemented for", "Promotion for uint16, uint32, uint64 types is not supported")
