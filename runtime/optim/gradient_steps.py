@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -38,14 +37,13 @@ class GradientOptimizer(Optimizer):
             self._update(group)
         return loss
 
-    @abstractmethod
     def _update(self, group: Group) -> None:
         """Changes the parameters of one group."""
+        raise NotImplementedError
 
-    def add_param_group(self, param_group: dict[str, Any]) -> None:
-        super().add_param_group(param_group)
+    def _check_options(self, group: Group) -> None:
         for option, (error, reason) in _REFUSED.items():
-            if param_group.get(option):
+            if group.get(option):
                 raise error(f"`{option}=True` is not supported: {reason}. Leave it out, or set it to False.")
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -101,7 +101,11 @@ class Optimizer:
         for name, default in self.defaults.items():
             param_group.setdefault(name, default)
         check_among(param_group, self.param_groups)
+        self._check_options(param_group)
         self.param_groups.append(param_group)
+
+    def _check_options(self, group: Group) -> None:
+        """Raises an error for options that cannot be had."""
 
     # ---- state_dict ----
 

@@ -191,6 +191,7 @@ def test_other_ways_of_computing_are_refused(option: str, error: type[Exception]
     optimizer = opweave.optim.Adam([one_parameter()])
     with pytest.raises(error, match=f"`{option}=True` is not supported"):
         optimizer.add_param_group({"params": one_parameter(), option: True})
+    assert len(optimizer.param_groups) == 1
 
 
 def test_state_dict_shares_and_load_copies() -> None:
