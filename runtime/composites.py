@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from . import handles, histories
@@ -23,7 +24,7 @@ from .histories import records
 def composite(op: Op, body: Callable[..., Any], arguments: tuple[Any, ...], dtype: Any, out: Any) -> Any:
     """An operator written in Python: checks what the body takes for granted, stores the result in `out`."""
     if records(*arguments, out) and (out is not None or histories.recording.derivative(op) is not None):
-        run: Callable[[], Any] = lambda: composite(op, body, arguments, dtype, None)  # noqa: E731
+        run = partial(composite, op, body, arguments, dtype, None)
         return histories.recording.call(op, arguments, run, out)
     checked = check(op, arguments)
     if dtype is not None:

@@ -8,12 +8,12 @@ that the dense CPU code must not touch them (autograd, meta, named, sparse, quan
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from . import arguments as _arguments
 from . import histories
 from ._C import lib
-from ._handle import call as _quick_call
 from .arguments import MISSING as MISSING
 from .arguments import Arguments, dtype_code, integer, integers, is_operand, type_name
 from .arguments import separate as separate
@@ -136,7 +136,8 @@ overloads: dict[str, Callable[..., Any]] = {}
 def elementwise(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...] = (), out: Any = None) -> Any:
     """A new result, or `out`. Also serves extern operators, which have the same calling convention."""
     if records(inputs, out):
-        return histories.recording.call(op, (*inputs, *params), lambda: _quick_elementwise(op, inputs, params), out)
+        run = partial(_elementwise, op, inputs, params, None, NEW)
+        return histories.recording.call(op, (*inputs, *params), run, out)
     return _elementwise(op, inputs, params, out, NEW if out is None else OUT)
 
 
@@ -144,14 +145,9 @@ def elementwise_(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...] = ()) 
     """In place: the first input is overwritten and returned."""
     target = inputs[0]
     if records(inputs):
-        run: Callable[[], Any] = lambda: _elementwise(op, inputs, params, target, INPLACE)  # noqa: E731
+        run = partial(_elementwise, op, inputs, params, target, INPLACE)
         return histories.recording.call_inplace(op, target, (*inputs, *params), run)
     return _elementwise(op, inputs, params, target, INPLACE)
-
-
-def _quick_elementwise(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...]) -> Any:
-    result = _quick_call(op.index, *inputs, *params)
-    return _elementwise(op, inputs, params, None, NEW) if result is None else result
 
 
 def _elementwise(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], out: Any, mode: int) -> Any:
@@ -211,7 +207,7 @@ def receiver(op: Op, value: Any, arguments: Arguments) -> float:
 def reduce(op: Op, input: Any, dim: Any = None, keepdim: Any = False, dtype: Any = None, out: Any = None) -> Any:
     """`dim`: None or empty for every dimension, an int, or several."""
     if records(input, out):
-        return histories.recording.call(op, (input, dim, keepdim), lambda: reduce(op, input, dim, keepdim, dtype), out)
+        return histories.recording.call(op, (input, dim, keepdim), partial(reduce, op, input, dim, keepdim, dtype), out)
     arguments = Arguments()
     handle = receiver(op, input, arguments)
     dims = dimensions(op, dim, keepdim)
@@ -253,9 +249,9 @@ def scan(op: Op, input: Any, dim: Any, dtype: Any = None, out: Any = None, mode:
     """A running combination along `dim`."""
     if records(input, out):
         if mode == INPLACE:
-            run: Callable[[], Any] = lambda: scan(op, input, dim, dtype, input, INPLACE)  # noqa: E731
+            run = partial(scan, op, input, dim, dtype, input, INPLACE)
             return histories.recording.call_inplace(op, input, (input, dim), run)
-        return histories.recording.call(op, (input, dim), lambda: scan(op, input, dim, dtype), out)
+        return histories.recording.call(op, (input, dim), partial(scan, op, input, dim, dtype), out)
     arguments = Arguments()
     handle = receiver(op, input, arguments)
     target = arguments.out(op, out)
@@ -280,7 +276,7 @@ def view(
     """`ints` and `lists` are the arguments by name, in schema order, and whether a list may be None."""
     if records(input):
         values = [value for _, value in ints], [value for _, value, _ in lists]
-        return histories.recording.call(op, (input, *values[0], *values[1]), lambda: view(op, input, ints, lists))
+        return histories.recording.call(op, (input, *values[0], *values[1]), partial(view, op, input, ints, lists))
     arguments = Arguments()
     handle = receiver(op, input, arguments)
     if op.name in overloads:

@@ -7,7 +7,8 @@ be released by whoever asked the core for it.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from . import histories
@@ -55,7 +56,7 @@ def wrap(handle: float, like: Any = None) -> TensorType:
 def copied(tensor: Any, code: int, order: int, name: str = "CloneBackward0") -> Any:
     """A copy with memory of its own, of another dtype (-1: its own) and order of memory (ow_order)."""
     if records(tensor):
-        run: Callable[[], Any] = lambda: copied(tensor, code, order)  # noqa: E731
+        run = partial(copied, tensor, code, order)
         return histories.recording.by_formula(name, (tensor,), run, lambda grad: (grad,))
     return wrap(lib.clone_(tensor._h, code, order), tensor)
 

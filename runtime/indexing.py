@@ -8,6 +8,7 @@ left; without any, reading returns the view and an assignment copies into it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from . import histories, index_parts
@@ -97,10 +98,7 @@ def _recorded_subscript(self: Any, index: Any) -> TensorType:
 def add_at(target: Any, index: Any, values: Any) -> None:
     """`target[index] += values`, but elements that the index names several times get all of their values."""
     if records(target, values):
-        histories.recording.by_formula_inplace(
-            "IndexPutBackward0", target, (target, values),
-            lambda: add_at(target, index, values), lambda grad: (grad, grad[index]),
-        )  # fmt: skip
+        _write_recorded(target, index, values, True, partial(add_at, target, index, values))
         return
     parts = index_parts.read(target._h, index)
     try:
@@ -125,7 +123,7 @@ class IndexingMethods:
     def __setitem__(self: Any, index: Index, value: Any) -> None:
         selector: Any = index
         if records(self, value):
-            _recorded_assignment(self, index, value)
+            _write_recorded(self, index, value, False, partial(self.__setitem__, index, value))
             return
         if type(selector) is Tensor and selector.ndim:
             if write_selected(self._h, [selector._h], value):
@@ -202,33 +200,25 @@ def _check_put(name: str, indices: Any, values: Any, accumulate: Any) -> None:
 
 def _put(target: TensorType, indices: Sequence[TensorType], values: TensorType, accumulate: bool) -> TensorType:
     if records(target, values):
-        index = tuple(indices)
-        run: Callable[[], Any] = lambda: _put(target, indices, values, accumulate)  # noqa: E731
-
-        def backward(grad: Any) -> tuple[Any, Any]:
-            kept = grad.clone()
-            if not accumulate:
-                kept[index] = 0
-            return kept, grad[index]
-
-        recorded: TensorType = histories.recording.by_formula_inplace(
-            "IndexPutBackward0", target, (target, values), run, backward
-        )
+        run = partial(_put, target, indices, values, accumulate)
+        recorded: TensorType = _write_recorded(target, tuple(indices), values, accumulate, run)
         return recorded
     if not lib.index_put(target._h, [index._h for index in indices], len(indices), values._h, accumulate):
         raise_pending()
     return target
 
 
-def _recorded_assignment(self: Any, index: Any, value: Any) -> None:
+def _write_recorded(target: Any, index: Any, values: Any, accumulate: bool, run: Callable[[], Any]) -> Any:
+    """What `run` writes to the elements that the index names: their gradient is that of the values."""
+
     def backward(grad: Any) -> tuple[Any, Any]:
-        kept = grad.clone()
-        kept[index] = 0
+        kept = grad
+        if not accumulate:
+            kept = grad.clone()
+            kept[index] = 0
         return kept, grad[index]
 
-    histories.recording.by_formula_inplace(
-        "IndexPutBackward0", self, (self, value), lambda: self.__setitem__(index, value), backward
-    )
+    return histories.recording.by_formula_inplace("IndexPutBackward0", target, (target, values), run, backward)
 
 
 def _set_general(handle: float, index: Any, value: Any) -> None:

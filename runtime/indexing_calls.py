@@ -5,8 +5,8 @@ As in dispatch.py, the generated functions settle the common case themselves.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from . import dispatch, histories
@@ -46,7 +46,7 @@ def describe(
 def call(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], ints: tuple[Any, ...], out: Any, mode: int) -> Any:
     """A new result, `out`, or the first input, by `mode`."""
     if records(inputs, out):
-        run: Callable[[], Any] = lambda: call(op, inputs, params, ints, out, mode)  # noqa: E731
+        run = partial(call, op, inputs, params, ints, out, mode)
         every = (*inputs, *params, *ints)
         if mode == dispatch.INPLACE:
             return histories.recording.call_inplace(op, out, every, run)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from . import histories
@@ -44,7 +45,7 @@ def joined(tensors: Sequence[Any], dim: int, stacked: bool) -> Any:
     if records(tensors):
         parts = _unstacked if stacked else _separated
         shapes = [tensor.shape for tensor in tensors]
-        run: Callable[[], Any] = lambda: joined(tensors, dim, stacked)  # noqa: E731
+        run = partial(joined, tensors, dim, stacked)
         name = "StackBackward0" if stacked else "CatBackward0"
         return histories.recording.by_formula(name, tensors, run, lambda grad: parts(grad, shapes, dim))
     handles = [tensor._h for tensor in tensors]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from . import histories
@@ -24,7 +24,7 @@ def fill(
 ) -> Any:
     """Fills `self` with random numbers. Optional integers at the end may be missing, which is not to be None."""
     if records(self, others):
-        run: Callable[[], Any] = lambda: fill(op, self, others, numbers, integers, generator)  # noqa: E731
+        run = partial(fill, op, self, others, numbers, integers, generator)
         return histories.recording.call_inplace(op, self, (self, *others), run)
     arguments = Arguments()
     try:

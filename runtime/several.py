@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from . import histories
@@ -17,7 +17,7 @@ from .histories import records
 def call(op: Op, input: Any, dim: Any, keepdim: Any, dtype: Any, params: tuple[Any, ...], out: Any) -> Any:
     """`dim`: None for every dimension, an int, or several where the operator takes a list."""
     if records(input, out):
-        run: Callable[[], Any] = lambda: call(op, input, dim, keepdim, dtype, params, None)  # noqa: E731
+        run = partial(call, op, input, dim, keepdim, dtype, params, None)
         return histories.recording.call(op, (input, dim, keepdim, *params), run, out)
     arguments = Arguments()
     try:

@@ -18,7 +18,7 @@ from ..dtypes import BY_CODE
 from ..types import contiguous_format
 from . import anomaly
 from .modes import AUTOGRAD
-from .node import AccumulateGrad, Edge, Hook, Node, hooks_of
+from .node import AccumulateGrad, Edge, Hook, Hooks, Node, hooks_of
 
 storage_uses = lib.storage_uses
 
@@ -183,10 +183,7 @@ def _hooked(hooks: Iterable[Hook], grad: Any) -> Any:
 def _call(node: Node, grads: list[Any]) -> Sequence[Any]:
     """The gradients by the inputs, with hooks and under the eyes of anomaly detection."""
     hooks = hooks_of(node)
-    for hook in [*hooks.before.values()]:
-        changed = hook(tuple(grads))
-        if changed is not None:
-            grads = list(changed) if isinstance(changed, (tuple, list)) else [changed]
+    grads = _prehooked(hooks, grads)
     found = anomaly.call(node, grads) if anomaly.enabled() else node.apply(*grads)
     for hook in [*hooks.after.values()]:
         changed = hook(tuple(found), tuple(grads))
@@ -197,6 +194,14 @@ def _call(node: Node, grads: list[Any]) -> Sequence[Any]:
                     f"hook returned incorrect number of values (got {len(found)}, but expected {len(node.edges)})"
                 )
     return found
+
+
+def _prehooked(hooks: Hooks, grads: list[Any]) -> list[Any]:
+    for hook in [*hooks.before.values()]:
+        changed = hook(tuple(grads))
+        if changed is not None:
+            grads = list(changed) if isinstance(changed, (tuple, list)) else [changed]
+    return grads
 
 
 def _check_hook(changed: Any, grad: Any) -> None:
@@ -236,9 +241,7 @@ def _accumulate(leaf: AccumulateGrad, grad: Any, own: bool) -> None:
     if grad is None:
         return
     if leaf.hooks is not None:
-        for hook in [*leaf.hooks.before.values()]:
-            changed = hook((grad,))
-            grad = grad if changed is None else changed[0] if isinstance(changed, tuple) else changed
+        (grad,) = _prehooked(leaf.hooks, [grad])
     recording = not excluded() & AUTOGRAD
     if leaf.grad is None:
         if recording:

@@ -62,7 +62,7 @@ class AutogradMethods:
     @property
     def is_leaf(self: Any) -> bool:
         """Was it made by the user, and not computed from tensors that have gradients?"""
-        return not self._requires_grad or _is_leaf(self)
+        return not self._requires_grad or self._edge[0].collects
 
     @property
     def grad_fn(self: Any) -> Node | None:
@@ -85,7 +85,7 @@ class AutogradMethods:
         if edge is None:
             return None
         node, number = edge
-        if hasattr(node, "grad"):
+        if node.collects:
             return node.grad
         if node.hooks is not None and number in node.hooks.retained:
             return node.hooks.retained[number]
@@ -108,7 +108,7 @@ class AutogradMethods:
         if value is not None:
             _check_gradient(self, value)
         edge = self._edge
-        if edge is not None and not hasattr(edge[0], "grad"):
+        if edge is not None and not edge[0].collects:
             if value is not None or edge[0].hooks is not None:
                 _hooks(edge[0]).retained[edge[1]] = value
         elif edge is not None or value is not None:
@@ -160,8 +160,7 @@ class AutogradMethods:
         return self
 
     def register_hook(self: Any, hook: Callable[[TensorType], Any]) -> RemovableHandle:
-        """Calls `hook(grad)` whenever a gradient of the tensor is computed; a tensor that it returns takes its "
-        "place."""
+        """Calls `hook(grad)` whenever a gradient of the tensor is computed; it may return one to take its place."""
         if not self._requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         from .calls import _edge
@@ -193,10 +192,6 @@ def _leaf(tensor: Any) -> Any:
     from .recording import leaf
 
     return leaf(tensor)
-
-
-def _is_leaf(tensor: Any) -> bool:
-    return tensor._edge is not None and hasattr(tensor._edge[0], "grad")
 
 
 def _check_gradient(tensor: Any, grad: Any) -> None:

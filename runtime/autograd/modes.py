@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -82,7 +83,7 @@ class _Recording(_Mode):
 
     def __enter__(self) -> None:
         self._before = excluded()
-        exclude(self._before & ~AUTOGRAD if self.records else self._before | AUTOGRAD)
+        _record(self.records)
 
     def __exit__(self, *exception: object) -> None:
         exclude(self._before)
@@ -147,37 +148,25 @@ class inference_mode(_Mode):  # noqa: N801 (PyTorch's name)
         return inference_mode(self.mode)
 
     def __enter__(self) -> None:
-        self._before = excluded(), _inference.get()
-        _inference.set(self.mode)
+        self._before = excluded(), _thread.in_inference
+        _thread.in_inference = self.mode
         _record(not self.mode)
 
     def __exit__(self, *exception: object) -> None:
-        keys, inference = self._before
+        keys, _thread.in_inference = self._before
         exclude(keys)
-        _inference.set(inference)
 
 
-class _Flag:
-    """One value for each thread."""
-
-    def __init__(self) -> None:
-        import threading
-
-        self._local = threading.local()
-
-    def get(self) -> bool:
-        return getattr(self._local, "value", False)
-
-    def set(self, value: bool) -> None:
-        self._local.value = value
+class _Thread(threading.local):
+    in_inference = False
 
 
-_inference = _Flag()
+_thread = _Thread()
 
 
 def is_inference_mode_enabled() -> bool:
     """Is this thread within `inference_mode`?"""
-    return _inference.get()
+    return _thread.in_inference
 
 
 def _record(mode: bool) -> None:

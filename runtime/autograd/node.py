@@ -55,6 +55,8 @@ class Node:
     """Is `apply` to be called although there is no gradient of any output?"""
     kept_results: tuple[int, ...] = ()
     """The outputs that a formula uses."""
+    collects = False
+    """Is it the end of the graph at a leaf, which collects gradients?"""
     of_complex = False
     """Is the result complex, so that formulas that say nothing of conjugates mean them?"""
     pick: Callable[[Sequence[Any]], Sequence[Any]] = tuple
@@ -200,6 +202,7 @@ class AccumulateGrad(Node):
     """The end of the graph at a leaf: adds up what arrives there."""
 
     __slots__ = ("accumulated_hooks", "grad", "variable_reference")
+    collects = True
 
     def __init__(self, variable: Any) -> None:
         super().__init__(())
@@ -257,8 +260,7 @@ def edges_of(arguments: Sequence[Any]) -> tuple[Edge | None, ...]:
 
 
 def _modified(tensor: Any, edge: Edge | None, now: int, then: int) -> RuntimeError:
-    leaf = edge is not None and isinstance(edge[0], AccumulateGrad)
-    origin = "" if edge is None or leaf else f", which is output {edge[1]} of {edge[0].name()},"
+    origin = "" if edge is None or edge[0].collects else f", which is output {edge[1]} of {edge[0].name()},"
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[{tensor.type()} {list(tensor.shape)}]{origin} is at version {now}; expected version {then} instead. "

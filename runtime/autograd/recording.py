@@ -140,15 +140,14 @@ def call_inplace(op: Op, target: Any, arguments: tuple[Any, ...], run: Callable[
 def check_inplace(target: Any) -> None:
     """Refuses to overwrite what a gradient is accumulated for."""
     base = target._base
-    if is_leaf_with_gradient(target):
+    if _is_leaf_with_gradient(target):
         raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
-    if base is not None and is_leaf_with_gradient(base):
+    if base is not None and _is_leaf_with_gradient(base):
         raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
 
 
-def is_leaf_with_gradient(tensor: Any) -> bool:
-    edge = tensor._edge
-    return edge is not None and isinstance(edge[0], AccumulateGrad)
+def _is_leaf_with_gradient(tensor: Any) -> bool:
+    return bool(tensor._requires_grad and tensor.is_leaf)
 
 
 def _copy(tensor: Any) -> Any:
@@ -182,8 +181,7 @@ class Constant(Node):
 
 
 class Formula(Node):
-    """A node of a call that has no entry in ops.yaml: its gradients are what a function makes of those of its "
-    "outputs."""
+    """A node of a call without an entry in ops.yaml: a function makes its gradients of those of its outputs."""
 
     __slots__ = ("function",)
     function: Callable[..., Sequence[Any]]

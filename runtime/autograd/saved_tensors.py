@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from .. import handles
-from .._handle import alias, exclude, excluded, set_edge, versions
-from .modes import AUTOGRAD
+from .._handle import alias, set_edge, versions
+from .modes import no_grad
 
 if TYPE_CHECKING:
     from .node import Edge, Node
@@ -88,12 +88,9 @@ class Packed:
     __slots__ = ("_edge", "_unpack", "_value")
 
     def __init__(self, tensor: Any, hooks: saved_tensors_hooks, edge: Edge | None) -> None:
-        before, version = excluded(), versions((tensor,))
-        exclude(before | AUTOGRAD)
-        try:
+        version = versions((tensor,))
+        with no_grad():
             self._value = hooks.pack_hook(tensor)
-        finally:
-            exclude(before)
         if versions((tensor,)) != version:
             raise RuntimeError(
                 "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook "

@@ -32,7 +32,8 @@ PyObject *ow_call_join(PyObject *module, PyObject *const *arguments, Py_ssize_t 
     return result ? ow_new_owner(result) : declined();
 }
 
-/* The view of `size` positions of `t`, which is the tensor of the object `of`, from `start` on along `dim`; of one position, without the dimension, when size is 0. */
+/* The view of `size` positions of `t`, the tensor of the object `of`, from `start` on along `dim`; of one position,
+ * without the dimension, when size is 0. */
 static PyObject *part_of(PyObject *of, const ow_tensor *t, int64_t dim, int64_t start, int64_t size) {
     int64_t sizes[OW_MAX_DIMS], strides[OW_MAX_DIMS];
     int ndim = 0;
