@@ -42,6 +42,8 @@ def check_values(
 ) -> None:
     """`bound` is an absolute error that is forgiven besides; infinity forgives everything, NaN too."""
     assert got.shape == want.shape, f"{what}: shape {got.shape}, expected {want.shape}"
+    if got.dtype == want.dtype and got.tobytes() == want.tobytes():
+        return
     if dtype.is_complex:
         for part in ("real", "imag"):
             parts = (np.ascontiguousarray(getattr(values, part)) for values in (got, want))

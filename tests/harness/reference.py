@@ -10,13 +10,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache, cached_property
+from types import CodeType
 from typing import Any
 
 import numpy as np
 import pytest
 
 from codegen.dtypes import DTYPES, DType
-from codegen.expr import evaluate, parse
+from codegen.expr import Expr, evaluate, parse
 
 from . import promotion
 from .arrays import Array, cast, holder
@@ -35,7 +37,17 @@ def numpy_value(expression: str, arguments: Mapping[str, Any]) -> Any:
         names["scipy"] = pytest.importorskip("scipy")
         pytest.importorskip("scipy.special")
     with np.errstate(all="ignore"):
-        return eval(expression, names)
+        return eval(_compiled(expression), names)
+
+
+@cache
+def _compiled(expression: str) -> CodeType:
+    return compile(expression, expression, "eval")
+
+
+@cache
+def _tree(expression: str, names: tuple[str, ...]) -> Expr:
+    return parse(expression, names)
 
 
 @dataclass(frozen=True)
@@ -48,14 +60,14 @@ class Elementwise:
     dtypes: Mapping[str, tuple[DType, int]]
     params: Mapping[str, float]
 
-    @property
+    @cached_property
     def common(self) -> DType:
         """The dtype to which the operands are converted."""
         if self.spec.promotion == "to_double":
             return DTYPES["float64"]
         return common_dtype(self.spec, self.dtypes)
 
-    @property
+    @cached_property
     def computation(self) -> DType:
         if self.spec.promotion == "always_bool":
             return self.common.opmath
@@ -66,7 +78,7 @@ class Elementwise:
         """The dtype to which the operands are rounded."""
         return self.common if self.spec.promotion == "always_bool" else self.result
 
-    @property
+    @cached_property
     def result(self) -> DType:
         return promotion.resolve(self.spec, self.common)[1]
 
@@ -110,11 +122,14 @@ class Elementwise:
         text = next(text for dtypes, text in self.spec.expressions if self.computation.name in dtypes)
         schema_names = self.spec.schema_names
         arguments = {schema_names[n]: self._argument(n, None) for n in schema_names}
-        return self._finish(evaluate(parse(text, tuple(arguments)), arguments))
+        return self._finish(evaluate(_tree(text, tuple(arguments)), arguments))
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        return np.broadcast_shapes(*(array.shape for array in self.operands.values()))
 
     def _finish(self, value: Any) -> Array:
-        shape = np.broadcast_shapes(*(array.shape for array in self.operands.values()))
-        return cast(np.broadcast_to(value, shape), self.result)
+        return cast(np.broadcast_to(value, self.shape), self.result)
 
     def _argument(self, name: str, wide: np.dtype[Any] | None) -> Array | None:
         """Operands are rounded to the dtype that the operator takes before anything is computed, Python's numbers
@@ -135,8 +150,7 @@ class Elementwise:
         keeps_number = spec.keeps_number and name == spec.inputs[-1] and not values.ndim
         converted = cast(values, computation if keeps_number else self.taken)
         # Copied in full: NumPy takes the power of one number 0.5 as a square root, whose zeros and infinities differ.
-        shape = np.broadcast_shapes(*(array.shape for array in self.operands.values()))
-        return np.array(np.broadcast_to(cast(converted, computation).astype(wide or holder(computation)), shape))
+        return np.array(np.broadcast_to(cast(converted, computation).astype(wide or holder(computation)), self.shape))
 
 
 def common_dtype(spec: Spec, operands: Mapping[str, tuple[DType, int]]) -> DType:
