@@ -52,7 +52,7 @@ def fuzz(name: str, examples: int, repeatable: bool) -> None:
         suppress_health_check=list(HealthCheck),
         print_blob=True,
     )
-    @given(random=st.randoms(use_true_random=False))
+    @given(random=st.randoms(use_true_random=repeatable))  # quicker; drawn from hypothesis, calls shrink
     def body(random: Random) -> None:
         fuzzing.run_one(random, name)
 
