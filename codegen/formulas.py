@@ -25,7 +25,7 @@ def arguments(operator: Operator) -> tuple[str, ...]:
         return (*inputs, "dim", *(("keepdim",) if len(operator.schema.returns) > 1 else ()))
     if operator.family is Family.VIEW:
         lists = [argument.name for argument in rest if argument.is_list]
-        return (*inputs, *(argument.name for argument in rest if not argument.is_list), *lists)
+        return (*inputs, *lists, *(argument.name for argument in rest if not argument.is_list))
     if operator.family is Family.INDEXING:
         return (*inputs, *params, *(argument.name for argument in rest))
     if operator.family is Family.LAPACK:

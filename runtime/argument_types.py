@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 from . import handles
@@ -23,9 +24,17 @@ WRONG = object()
 def check(op: Op, arguments: tuple[Any, ...]) -> list[Any]:
     """The arguments, converted; raises TypeError for the first that is of none of its types."""
     return [
-        value if types is None else _convert(op, name, position, types, value)
+        value if types is None or type(value) in _unchanged(types) else _convert(op, name, position, types, value)
         for (name, position, types), value in zip(op.arguments, arguments, strict=True)
     ]
+
+
+@cache
+def _unchanged(types: str) -> frozenset[type]:
+    """The classes whose instances need no look: most arguments of most calls."""
+    classes = {"Tensor": {handles.Tensor}, "bool": {bool}, "float": {float}, "Scalar": {bool, int, float}, "str": {str}}
+    found: set[type] = {type(None)} if types.endswith("?") else set()
+    return frozenset(found.union(*[classes.get(kind, set()) for kind in types.rstrip("?").split("|")]))
 
 
 def _convert(op: Op, name: str, position: int, types: str, value: Any) -> Any:

@@ -275,8 +275,8 @@ def view(
 ) -> Any:
     """`ints` and `lists` are the arguments by name, in schema order, and whether a list may be None."""
     if records(input):
-        values = [value for _, value in ints], [value for _, value, _ in lists]
-        return histories.recording.call(op, (input, *values[0], *values[1]), partial(view, op, input, ints, lists))
+        values = (*(value for _, value, _ in lists), *(value for _, value in ints))
+        return histories.recording.call(op, (input, *values), partial(view, op, input, ints, lists))
     arguments = Arguments()
     handle = receiver(op, input, arguments)
     if op.name in overloads:

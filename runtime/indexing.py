@@ -100,6 +100,10 @@ def add_at(target: Any, index: Any, values: Any) -> None:
     if records(target, values):
         _write_recorded(target, index, values, True, partial(add_at, target, index, values))
         return
+    if selectors := fast_selectors(index):
+        if not lib.index_put(target._h, selectors, len(selectors), values._h, True):
+            raise_pending()
+        return
     parts = index_parts.read(target._h, index)
     try:
         if parts.tensors:

@@ -188,12 +188,12 @@ def _gradient(
 
 
 def _parameters(operator: Operator, names: Sequence[str]) -> Iterator[str]:
-    """The arguments of `save`; those of Python's operators come without numbers such as `alpha`."""
+    """The arguments of `save`; quick calls leave out the last ones."""
     defaults = {parameter.argument.name: parameter.default for parameter in variants.parameters(operator)}
-    plain = operator.family in (Family.ELEMENTWISE, Family.EXTERN)
+    quick = operator.family in (Family.ELEMENTWISE, Family.EXTERN, Family.ROWS, Family.VIEW)
     for name in names:
         default = defaults.get(name)
-        yield variable(name) if default is None or not plain else f"{variable(name)}={default}"
+        yield variable(name) if default is None or not quick else f"{variable(name)}={default}"
 
 
 def _is_listed(operator: Operator) -> bool:

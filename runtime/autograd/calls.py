@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import handles
+from .._operators import FUNCTIONS
 from . import engine
 from .node import AccumulateGrad, Edge, edges_of
 
@@ -102,8 +103,6 @@ def _batched(
     outputs: Any, inputs: Any, grad_outputs: Any, create_graph: bool, allow_unused: bool, materialize_grads: bool
 ) -> tuple[Any, ...]:
     """One pass for each element of the first dimension of the gradients."""
-    from .._operators import FUNCTIONS
-
     listed = _listed(grad_outputs)
     rows = [
         grad(
@@ -158,7 +157,7 @@ def _root_gradient(place: int, tensor: Any, grad: Any) -> Any:
                 f"grad can be implicitly created only for real scalar outputs but got "
                 f"opweave.{tensor.dtype.scalar_name.lower()}"
             )
-        return tensor.new_ones(tensor.shape)
+        return FUNCTIONS["ones"](tensor.shape, dtype=tensor.dtype)
     if not isinstance(grad, handles.Tensor):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(grad).__name__}")
     if grad.shape != tensor.shape:

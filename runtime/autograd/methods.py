@@ -108,11 +108,13 @@ class AutogradMethods:
         if value is not None:
             _check_gradient(self, value)
         edge = self._edge
-        if edge is not None and not edge[0].collects:
-            if value is not None or edge[0].hooks is not None:
-                _hooks(edge[0]).retained[edge[1]] = value
-        elif edge is not None or value is not None:
-            _leaf(self).grad = value
+        if edge is None:
+            if value is not None:
+                _leaf(self).grad = value
+        elif edge[0].collects:
+            edge[0].grad = value
+        elif value is not None or edge[0].hooks is not None:
+            _hooks(edge[0]).retained[edge[1]] = value
 
     @grad.deleter
     def grad(self: Any) -> None:

@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from .._handle import alias, edges, excluded, meta, set_edge, versions
+from .._handle import alias, edges, excluded, kept, meta, set_edge, versions
 from .modes import AUTOGRAD
 from .saved_tensors import Packed, PackedInputs
 
@@ -92,8 +92,8 @@ class Node:
 
     def keep_results(self, results: Sequence[Any]) -> None:
         """Saves outputs: without their edges, which would refer back to the node."""
-        same = tuple([alias(results[place]) if place < len(results) else None for place in self.kept_results])
-        self.results = tuple(zip(same, versions(same), strict=True))
+        places = self.kept_results
+        self.results = tuple([kept(results[place]) if place < len(results) else (None, 0) for place in places])
 
     def saved(self) -> tuple[Any, ...]:
         """The inputs that were kept. Raises RuntimeError when they are released, or were overwritten since."""

@@ -82,10 +82,12 @@ def attach(kind: type[Node], arguments: tuple[Any, ...], result: Any) -> Any:
 
 
 def attach_quick(result: Any, number: int, *arguments: Any) -> Any:
-    """The same for a call that the core has run itself: a new tensor, of an elementwise operator or a product."""
+    """The same for a call that the core has run itself."""
     kind = derivative(histories.operators[number])
     if kind is None:
         return result
+    if type(result) is tuple:
+        return attach(kind, arguments, result)
     of = meta(result)
     node = (kind.conjugating() if of[1] in _COMPLEX else kind)(edges(*kind.pick(arguments)))
     node.save(*arguments)

@@ -1,7 +1,5 @@
-/* Floating-point products through OpenBLAS.
- *
- * OpenBLAS has threads of its own: it is told the number of threads when that changes. A task of the pool calls it only
- * for pieces that it does not share out. Its interface with 64-bit integers is declared here, so that building needs no header of it. */
+/* Floating-point products through OpenBLAS, by the calling thread alone: gemm.c shares them out. Its interface with 64-bit
+ * integers is declared here, so that building needs no header of it. */
 #include "blas.h"
 
 enum { ROW_MAJOR = 101, AS_IT_IS = 111, TRANSPOSED = 112 };
@@ -28,9 +26,8 @@ float scipy_cblas_sdot64_(int64_t n, const float *x, int64_t incx, const float *
 double scipy_cblas_ddot64_(int64_t n, const double *x, int64_t incx, const double *y, int64_t incy);
 void scipy_openblas_set_num_threads64_(int n);
 
-void ow_blas_follow_num_threads(void) {
+void ow_blas_set_num_threads(int n) {
     static int told;
-    int n = ow_num_threads();
     if (__atomic_exchange_n(&told, n, __ATOMIC_RELAXED) != n) scipy_openblas_set_num_threads64_(n);
 }
 
@@ -128,20 +125,13 @@ static void gemm(int dtype, ow_scalar alpha, const ow_matrix *a, const ow_matrix
     }
 }
 
-void ow_gemm(int dtype, ow_scalar alpha, const ow_matrix *a, const ow_matrix *b, ow_scalar beta, const ow_matrix *c) {
-    double work = 2.0 * (double)c->rows * (double)c->columns * (double)(a->columns + 1);
-    void *token = ow_gil_release(work < 1e15 ? (int64_t)work : INT64_MAX);
-    if (ow_dtype_kinds[dtype] < OW_KIND_FLOATING) {
-        ow_gemm_int(dtype, alpha.i, a, b, beta.i, c);
-    } else {
-        ow_blas_follow_num_threads();
-        ow_matrix left = transpose(b), right = transpose(a), row = transpose(c);
-        int done = 0;
-        if (a->columns > 0 && c->columns == 1) done = gemv(dtype, alpha, a, b, beta, c);
-        else if (a->columns > 0 && c->rows == 1) done = gemv(dtype, alpha, &left, &right, beta, &row);
-        if (!done) gemm(dtype, alpha, a, b, beta, c);
-    }
-    ow_gil_acquire(token);
+void ow_blas_multiply(int dtype, ow_scalar alpha, const ow_matrix *a, const ow_matrix *b, ow_scalar beta,
+                      const ow_matrix *c) {
+    ow_matrix left = transpose(b), right = transpose(a), row = transpose(c);
+    int done = 0;
+    if (a->columns > 0 && c->columns == 1) done = gemv(dtype, alpha, a, b, beta, c);
+    else if (a->columns > 0 && c->rows == 1) done = gemv(dtype, alpha, &left, &right, beta, &row);
+    if (!done) gemm(dtype, alpha, a, b, beta, c);
 }
 
 /* A product of vectors is a sum over pieces that OpenBLAS never shares out (it does from 10000 elements on), so that the

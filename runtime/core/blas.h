@@ -15,12 +15,14 @@ int ow_blas_layout(const ow_matrix *m);
 
 /* c = beta * c + alpha * (a @ b) in one compute dtype; c is not read when beta is zero. c shares no memory with the
  * others, and no size but the inner one is zero. For floating dtypes ow_blas_layout accepts all three; for integers rows
- * of b are contiguous. (blas.c; integers, which wrap, in blas_int.c) */
+ * of b are contiguous. (gemm.c; by one thread in blas.c, and in blas_int.c for integers, which wrap) */
 void ow_gemm(int dtype, ow_scalar alpha, const ow_matrix *a, const ow_matrix *b, ow_scalar beta, const ow_matrix *c);
+void ow_blas_multiply(int dtype, ow_scalar alpha, const ow_matrix *a, const ow_matrix *b, ow_scalar beta,
+                      const ow_matrix *c);
 void ow_gemm_int(int dtype, int64_t alpha, const ow_matrix *a, const ow_matrix *b, int64_t beta, const ow_matrix *c);
 
-/* Tells OpenBLAS how many threads the library is to use now. */
-void ow_blas_follow_num_threads(void);
+/* Tells OpenBLAS how many threads of its own to use: one for products, as many as the library's for LAPACK. */
+void ow_blas_set_num_threads(int n);
 
 /* *result = sum of x * y over n elements; strides in elements, positive unless n is 1. */
 void ow_dot(int dtype, int64_t n, const char *x, int64_t x_stride, const char *y, int64_t y_stride, char *result);

@@ -64,17 +64,28 @@ static ow_tensor *call(const ow_op *op, PyObject *const *arguments, Py_ssize_t n
     return ow_call(op, all.inputs, with_params ? params.inputs : NULL, out, mode);
 }
 
+/* A quick call by itself: the operator's number and its arguments to the result, or None. */
+typedef PyObject *quick_call(PyObject *const *arguments, Py_ssize_t n);
+
+/* Where a history is recorded, the call is not plain: it is made once more without a look at histories, and then the
+ * result gets its own. */
+static PyObject *perhaps_recorded(quick_call *call, PyObject *const *arguments, Py_ssize_t n) {
+    PyObject *result = n > 1 ? call(arguments, n) : nothing();
+    if (result != Py_None || !ow_any_records(arguments + 1, n - 1)) return result;
+    Py_DECREF(result);
+    ow_excluded_keys |= OW_KEY_AUTOGRAD;
+    result = call(arguments, n);
+    ow_excluded_keys &= ~(uint32_t)OW_KEY_AUTOGRAD;
+    return result == Py_None ? result : ow_recorded(result, arguments, n);
+}
+
+static PyObject *quick_new(PyObject *const *arguments, Py_ssize_t n) {
+    return finished(call(operator_of(arguments[0]), arguments + 1, n - 1, NULL, OW_NEW));
+}
+
 PyObject *ow_call_new(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
-    if (n < 2) return nothing();
-    const ow_op *op = operator_of(arguments[0]);
-    ow_tensor *result = call(op, arguments + 1, n - 1, NULL, OW_NEW);
-    if (result || !ow_any_records(arguments + 1, n - 1)) return finished(result);
-    /* Once more without a look at the histories, and then the result gets its own. */
-    ow_excluded_keys |= OW_KEY_AUTOGRAD;
-    result = call(op, arguments + 1, n - 1, NULL, OW_NEW);
-    ow_excluded_keys &= ~(uint32_t)OW_KEY_AUTOGRAD;
-    return result ? ow_recorded(ow_new_owner(result), arguments, n) : nothing();
+    return perhaps_recorded(quick_new, arguments, n);
 }
 
 PyObject *ow_call_inplace(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
@@ -108,11 +119,15 @@ static int read_along(along *to, PyObject *const *arguments, Py_ssize_t n) {
     return to->all || ow_read_int(dim, to->dims);
 }
 
-PyObject *ow_call_reduce(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
-    (void)module;
+static PyObject *quick_reduce(PyObject *const *arguments, Py_ssize_t n) {
     along a;
     if (!read_along(&a, arguments, n)) return nothing();
     return finished(ow_reduce(a.op, a.self, a.dims, a.ndims, a.all, a.keepdim, -1, NULL));
+}
+
+PyObject *ow_call_reduce(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    return perhaps_recorded(quick_reduce, arguments, n);
 }
 
 /* One tensor, or a tuple of several. */
@@ -120,8 +135,7 @@ static PyObject *finished_several(ow_tensor **found, int count) {
     return count == 1 ? ow_new_owner(found[0]) : ow_new_owners(found, count);
 }
 
-PyObject *ow_call_several(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
-    (void)module;
+static PyObject *quick_several(PyObject *const *arguments, Py_ssize_t n) {
     along a;
     ow_tensor *found[OW_MAX_RESULTS] = {NULL}, *params[OW_MAX_PARAMS] = {NULL};
     if (!read_along(&a, arguments, n) || (a.all && arguments[2] != Py_None)) return nothing();
@@ -129,6 +143,11 @@ PyObject *ow_call_several(PyObject *module, PyObject *const *arguments, Py_ssize
     int count = 0;
     while (count < OW_MAX_RESULTS && found[count]) count++;
     return finished_several(found, count);
+}
+
+PyObject *ow_call_several(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    return perhaps_recorded(quick_several, arguments, n);
 }
 
 /* lapack(op, tensor, ..., option, ...): options are bools and ints, and perhaps one float. */
@@ -152,23 +171,31 @@ PyObject *ow_call_lapack(PyObject *module, PyObject *const *arguments, Py_ssize_
 }
 
 /* scan(op, tensor, dim) */
-PyObject *ow_call_scan(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
-    (void)module;
+static PyObject *quick_scan(PyObject *const *arguments, Py_ssize_t n) {
     ow_tensor *self = n == 3 ? ow_plain_tensor(arguments[1]) : NULL;
     int64_t dim;
     if (!self || !ow_read_int(arguments[2], &dim)) return nothing();
     return finished(ow_scan(operator_of(arguments[0]), self, dim, -1, NULL, OW_NEW));
 }
 
-/* view(op, tensor, integer, ...) */
-PyObject *ow_call_view(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+PyObject *ow_call_scan(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
+    return perhaps_recorded(quick_scan, arguments, n);
+}
+
+/* view(op, tensor, integer, ...) */
+static PyObject *quick_view(PyObject *const *arguments, Py_ssize_t n) {
     int64_t ints[] = {OW_NONE, OW_NONE, OW_NONE, OW_NONE};
-    ow_tensor *self = n > 1 && n <= 6 ? ow_plain_tensor(arguments[1]) : NULL;
+    ow_tensor *self = n <= 6 ? ow_plain_tensor(arguments[1]) : NULL;
     for (Py_ssize_t k = 2; self && k < n; k++)
         if (!ow_read_int(arguments[k], &ints[k - 2])) self = NULL;
     if (!self) return nothing();
     return finished_view(ow_view_call(operator_of(arguments[0]), self, ints, NULL), arguments[1]);
+}
+
+PyObject *ow_call_view(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    return perhaps_recorded(quick_view, arguments, n);
 }
 
 /* An int, or a tuple or list of them. */
@@ -185,13 +212,17 @@ static int read_list(PyObject *object, ow_ints *list) {
 }
 
 /* view_list(op, tensor, list): by a list of integers, one integer or None. */
-PyObject *ow_call_view_list(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
-    (void)module;
+static PyObject *quick_view_list(PyObject *const *arguments, Py_ssize_t n) {
     static const int64_t ints[] = {OW_NONE, OW_NONE, OW_NONE, OW_NONE};
     ow_ints lists[1] = {{.n = -1}};
     ow_tensor *self = n == 3 ? ow_plain_tensor(arguments[1]) : NULL;
     if (!self || (arguments[2] != Py_None && !read_list(arguments[2], lists))) return nothing();
     return finished_view(ow_view_call(operator_of(arguments[0]), self, ints, lists), arguments[1]);
+}
+
+PyObject *ow_call_view_list(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    return perhaps_recorded(quick_view_list, arguments, n);
 }
 
 /* factory(op, sizes, dtype, number, ...): without a dtype, -1, integers make int64 and others the default dtype. */

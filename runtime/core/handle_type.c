@@ -250,6 +250,7 @@ static PyMethodDef functions[] = {
     {"alias", ow_alias, METH_O, "The same elements without history."},
     {"exclude", ow_exclude, METH_O, "Says which dispatch keys the thread does not look at; gives those before."},
     {"excluded", ow_excluded, METH_NOARGS, "The dispatch keys that the thread does not look at."},
+    {"kept", ow_kept, METH_O, "The same elements without history, and how often they were written to."},
     {"meta", ow_meta, METH_O, "The shape of a tensor and the number of its dtype."},
     {"set_recorder", ow_set_recorder, METH_O, "Says what makes results of recorded calls part of the graph."},
     {"set_refresh", ow_set_refresh, METH_O, "Says what brings the edge of a view up to date."},

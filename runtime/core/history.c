@@ -126,6 +126,12 @@ PyObject *ow_recorded(PyObject *result, PyObject *const *arguments, Py_ssize_t n
     return part;
 }
 
+/* kept(tensor): the same elements without a history, and how often they were written to. */
+PyObject *ow_kept(PyObject *module, PyObject *object) {
+    PyObject *same = ow_alias(module, object);
+    return same ? Py_BuildValue("(Nk)", same, (unsigned long)ow_any_tensor(same)->storage->version) : NULL;
+}
+
 /* meta(tensor): the shape and the dtype's number. */
 PyObject *ow_meta(PyObject *module, PyObject *object) {
     (void)module;

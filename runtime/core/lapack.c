@@ -151,7 +151,7 @@ int64_t ow_lapack_work_size(const ow_lapack *l, const void *first) {
 }
 
 void *ow_lapack_begin(const ow_lapack *l, double work) {
-    ow_blas_follow_num_threads();
+    ow_blas_set_num_threads(ow_num_threads());
     work *= (double)l->batch;
     return ow_gil_release(work < 1e15 ? (int64_t)work : INT64_MAX);
 }

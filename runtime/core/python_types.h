@@ -42,6 +42,7 @@ PyObject *ow_excluded(PyObject *module, PyObject *nothing);
  * the result. */
 int ow_any_records(PyObject *const *values, Py_ssize_t n);
 PyObject *ow_recorded(PyObject *result, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_kept(PyObject *module, PyObject *object);
 PyObject *ow_meta(PyObject *module, PyObject *object);
 PyObject *ow_set_recorder(PyObject *module, PyObject *function);
 PyObject *ow_set_refresh(PyObject *module, PyObject *function);

@@ -2,7 +2,8 @@
 /* Row kernels of `softmax`. */
 #include "kernel.h"
 
-#define LANES 64 /* elements at a time, and independent accumulators: tails are padded to as many */
+#define LANES 64 /* elements at a time, and independent accumulators */
+#define SHORT 16 /* tails are padded to a multiple */
 
 /* ---- f32 ----------------------------------------------------------------------------------------------- */
 
@@ -12,7 +13,7 @@ return ow_maximumf(acc, self);
 
 static void leaf_top_f32(char *to, const char *from, char *kept, int64_t n, const ow_row_context *row) {
     const float *x = (const float *)from;
-    float lanes[LANES], tail[LANES], values[LANES];
+    float lanes[LANES], tail[SHORT], values[SHORT];
     (void)row;
     (void)kept;
     for (int64_t j = 0; j < LANES; j++) lanes[j] = -INFINITY;
@@ -24,19 +25,23 @@ static void leaf_top_f32(char *to, const char *from, char *kept, int64_t n, cons
 #line 164 "ops.yaml"
 const float each = self;
             lanes[j] = join_top_f32(lanes[j], each);
-#line 28 "softmax.c"
+#line 29 "softmax.c"
         }
     }
-    if (done < n) {
-        for (int64_t j = 0; j < LANES; j++) tail[j] = x[done + j < n ? done + j : n - 1];
+    for (float *some = lanes; done < n; done += SHORT, some += SHORT) {
+        int64_t rest = n - done < SHORT ? n - done : SHORT;
+        for (int64_t j = 0; j < SHORT; j++) tail[j] = x[done + (j < rest ? j : rest - 1)];
 #pragma GCC ivdep
-        for (int64_t j = 0; j < LANES; j++) {
+        for (int64_t j = 0; j < SHORT; j++) {
             const float self = tail[j];
 values[j] = self;
         }
-        for (int64_t j = 0; j < n - done; j++) lanes[j] = join_top_f32(lanes[j], values[j]);
+        for (int64_t j = 0; j < SHORT; j++) values[j] = j < rest ? values[j] : -INFINITY;
+        for (int64_t j = 0; j < SHORT; j++) some[j] = join_top_f32(some[j], values[j]);
     }
-    for (int64_t half = LANES / 2; half > 0; half /= 2)
+    int64_t half = LANES / 2;
+    while (half >= n && half > 0) half /= 2; /* the lanes from there on hold nothing */
+    for (; half > 0; half /= 2)
         for (int64_t j = 0; j < half; j++) lanes[j] = join_top_f32(lanes[j], lanes[j + half]);
     *(float *)to = lanes[0];
 }
@@ -52,7 +57,7 @@ return acc + self;
 
 static void leaf_total_f32(char *to, const char *from, char *kept, int64_t n, const ow_row_context *row) {
     const float *x = (const float *)from;
-    float lanes[LANES], tail[LANES], values[LANES], *out = (float *)kept;
+    float lanes[LANES], tail[SHORT], values[SHORT], *out = (float *)kept;
     (void)row;
     const float top = ((const float *)row->lets)[0];
     for (int64_t j = 0; j < LANES; j++) lanes[j] = 0;
@@ -65,20 +70,24 @@ static void leaf_total_f32(char *to, const char *from, char *kept, int64_t n, co
 const float each = expf(self - top);
             lanes[j] = join_total_f32(lanes[j], each);
             out[done + j] = each;
-#line 69 "softmax.c"
+#line 74 "softmax.c"
         }
     }
-    if (done < n) {
-        for (int64_t j = 0; j < LANES; j++) tail[j] = x[done + j < n ? done + j : n - 1];
+    for (float *some = lanes; done < n; done += SHORT, some += SHORT) {
+        int64_t rest = n - done < SHORT ? n - done : SHORT;
+        for (int64_t j = 0; j < SHORT; j++) tail[j] = x[done + (j < rest ? j : rest - 1)];
 #pragma GCC ivdep
-        for (int64_t j = 0; j < LANES; j++) {
+        for (int64_t j = 0; j < SHORT; j++) {
             const float self = tail[j];
 values[j] = expf(self - top);
         }
-        for (int64_t j = 0; j < n - done; j++) lanes[j] = join_total_f32(lanes[j], values[j]);
-        memcpy(out + done, values, sizeof(float) * (size_t)(n - done));
+        memcpy(out + done, values, sizeof(float) * (size_t)rest);
+        for (int64_t j = 0; j < SHORT; j++) values[j] = j < rest ? values[j] : 0;
+        for (int64_t j = 0; j < SHORT; j++) some[j] = join_total_f32(some[j], values[j]);
     }
-    for (int64_t half = LANES / 2; half > 0; half /= 2)
+    int64_t half = LANES / 2;
+    while (half >= n && half > 0) half /= 2; /* the lanes from there on hold nothing */
+    for (; half > 0; half /= 2)
         for (int64_t j = 0; j < half; j++) lanes[j] = join_total_f32(lanes[j], lanes[j + half]);
     *(float *)to = lanes[0];
 }
@@ -89,7 +98,7 @@ static void merge_total_f32(char *acc, const char *other) {
 }
 
 static void map_f32(char *to, const char *from, int64_t n, const ow_row_context *row) {
-    float *out = (float *)to, tail[LANES], values[LANES];
+    float *out = (float *)to, tail[SHORT], values[SHORT];
     const float *x = out; /* what the last reduction has left there */
     (void)from;
     (void)row;
@@ -101,17 +110,19 @@ static void map_f32(char *to, const char *from, int64_t n, const ow_row_context 
             const float self = x[done + j];
 #line 166 "ops.yaml"
 out[done + j] = self / total;
-#line 105 "softmax.c"
+#line 114 "softmax.c"
         }
     }
-    if (done == n) return;
-    for (int64_t j = 0; j < LANES; j++) tail[j] = x[done + j < n ? done + j : n - 1];
+    for (; done < n; done += SHORT) {
+        int64_t rest = n - done < SHORT ? n - done : SHORT;
+        for (int64_t j = 0; j < SHORT; j++) tail[j] = x[done + (j < rest ? j : rest - 1)];
 #pragma GCC ivdep
-    for (int64_t j = 0; j < LANES; j++) {
-        const float self = tail[j];
+        for (int64_t j = 0; j < SHORT; j++) {
+            const float self = tail[j];
 values[j] = self / total;
+        }
+        memcpy(out + done, values, sizeof(float) * (size_t)rest);
     }
-    memcpy(out + done, values, sizeof(float) * (size_t)(n - done));
 }
 
 /* ---- f64 ----------------------------------------------------------------------------------------------- */
@@ -122,7 +133,7 @@ return ow_maximum(acc, self);
 
 static void leaf_top_f64(char *to, const char *from, char *kept, int64_t n, const ow_row_context *row) {
     const double *x = (const double *)from;
-    double lanes[LANES], tail[LANES], values[LANES];
+    double lanes[LANES], tail[SHORT], values[SHORT];
     (void)row;
     (void)kept;
     for (int64_t j = 0; j < LANES; j++) lanes[j] = -INFINITY;
@@ -134,19 +145,23 @@ static void leaf_top_f64(char *to, const char *from, char *kept, int64_t n, cons
 #line 164 "ops.yaml"
 const double each = self;
             lanes[j] = join_top_f64(lanes[j], each);
-#line 138 "softmax.c"
+#line 149 "softmax.c"
         }
     }
-    if (done < n) {
-        for (int64_t j = 0; j < LANES; j++) tail[j] = x[done + j < n ? done + j : n - 1];
+    for (double *some = lanes; done < n; done += SHORT, some += SHORT) {
+        int64_t rest = n - done < SHORT ? n - done : SHORT;
+        for (int64_t j = 0; j < SHORT; j++) tail[j] = x[done + (j < rest ? j : rest - 1)];
 #pragma GCC ivdep
-        for (int64_t j = 0; j < LANES; j++) {
+        for (int64_t j = 0; j < SHORT; j++) {
             const double self = tail[j];
 values[j] = self;
         }
-        for (int64_t j = 0; j < n - done; j++) lanes[j] = join_top_f64(lanes[j], values[j]);
+        for (int64_t j = 0; j < SHORT; j++) values[j] = j < rest ? values[j] : -INFINITY;
+        for (int64_t j = 0; j < SHORT; j++) some[j] = join_top_f64(some[j], values[j]);
     }
-    for (int64_t half = LANES / 2; half > 0; half /= 2)
+    int64_t half = LANES / 2;
+    while (half >= n && half > 0) half /= 2; /* the lanes from there on hold nothing */
+    for (; half > 0; half /= 2)
         for (int64_t j = 0; j < half; j++) lanes[j] = join_top_f64(lanes[j], lanes[j + half]);
     *(double *)to = lanes[0];
 }
@@ -162,7 +177,7 @@ return acc + self;
 
 static void leaf_total_f64(char *to, const char *from, char *kept, int64_t n, const ow_row_context *row) {
     const double *x = (const double *)from;
-    double lanes[LANES], tail[LANES], values[LANES], *out = (double *)kept;
+    double lanes[LANES], tail[SHORT], values[SHORT], *out = (double *)kept;
     (void)row;
     const double top = ((const double *)row->lets)[0];
     for (int64_t j = 0; j < LANES; j++) lanes[j] = 0;
@@ -175,20 +190,24 @@ static void leaf_total_f64(char *to, const char *from, char *kept, int64_t n, co
 const double each = exp(self - top);
             lanes[j] = join_total_f64(lanes[j], each);
             out[done + j] = each;
-#line 179 "softmax.c"
+#line 194 "softmax.c"
         }
     }
-    if (done < n) {
-        for (int64_t j = 0; j < LANES; j++) tail[j] = x[done + j < n ? done + j : n - 1];
+    for (double *some = lanes; done < n; done += SHORT, some += SHORT) {
+        int64_t rest = n - done < SHORT ? n - done : SHORT;
+        for (int64_t j = 0; j < SHORT; j++) tail[j] = x[done + (j < rest ? j : rest - 1)];
 #pragma GCC ivdep
-        for (int64_t j = 0; j < LANES; j++) {
+        for (int64_t j = 0; j < SHORT; j++) {
             const double self = tail[j];
 values[j] = exp(self - top);
         }
-        for (int64_t j = 0; j < n - done; j++) lanes[j] = join_total_f64(lanes[j], values[j]);
-        memcpy(out + done, values, sizeof(double) * (size_t)(n - done));
+        memcpy(out + done, values, sizeof(double) * (size_t)rest);
+        for (int64_t j = 0; j < SHORT; j++) values[j] = j < rest ? values[j] : 0;
+        for (int64_t j = 0; j < SHORT; j++) some[j] = join_total_f64(some[j], values[j]);
     }
-    for (int64_t half = LANES / 2; half > 0; half /= 2)
+    int64_t half = LANES / 2;
+    while (half >= n && half > 0) half /= 2; /* the lanes from there on hold nothing */
+    for (; half > 0; half /= 2)
         for (int64_t j = 0; j < half; j++) lanes[j] = join_total_f64(lanes[j], lanes[j + half]);
     *(double *)to = lanes[0];
 }
@@ -199,7 +218,7 @@ static void merge_total_f64(char *acc, const char *other) {
 }
 
 static void map_f64(char *to, const char *from, int64_t n, const ow_row_context *row) {
-    double *out = (double *)to, tail[LANES], values[LANES];
+    double *out = (double *)to, tail[SHORT], values[SHORT];
     const double *x = out; /* what the last reduction has left there */
     (void)from;
     (void)row;
@@ -211,17 +230,19 @@ static void map_f64(char *to, const char *from, int64_t n, const ow_row_context 
             const double self = x[done + j];
 #line 166 "ops.yaml"
 out[done + j] = self / total;
-#line 215 "softmax.c"
+#line 234 "softmax.c"
         }
     }
-    if (done == n) return;
-    for (int64_t j = 0; j < LANES; j++) tail[j] = x[done + j < n ? done + j : n - 1];
+    for (; done < n; done += SHORT) {
+        int64_t rest = n - done < SHORT ? n - done : SHORT;
+        for (int64_t j = 0; j < SHORT; j++) tail[j] = x[done + (j < rest ? j : rest - 1)];
 #pragma GCC ivdep
-    for (int64_t j = 0; j < LANES; j++) {
-        const double self = tail[j];
+        for (int64_t j = 0; j < SHORT; j++) {
+            const double self = tail[j];
 values[j] = self / total;
+        }
+        memcpy(out + done, values, sizeof(double) * (size_t)rest);
     }
-    memcpy(out + done, values, sizeof(double) * (size_t)(n - done));
 }
 
 extern const ow_rows_table OW_SYMBOL(table_softmax);
