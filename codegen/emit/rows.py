@@ -21,12 +21,13 @@ _JOINS = {
 
 @dataclass(frozen=True)
 class Value:
-    """One expression and the values of the row that it reads, directly or through others."""
+    """One expression and the values of the row that it reads, `direct`ly or through others."""
 
     name: str
     line: int
     each: Emitted
     reads: frozenset[str]
+    direct: frozenset[str]
     slot: int | None = None
     """Its place among the reductions; None: computed from other values."""
     combine: Emitted | None = None
@@ -51,6 +52,11 @@ class RowsKernel:
     @property
     def stages(self) -> tuple[Value, ...]:
         return tuple(let for let in self.lets if let.slot is not None)
+
+    @property
+    def reads(self) -> frozenset[str]:
+        values = (*self.lets, *self.results, *([self.value] if self.value else []))
+        return frozenset().union(*(value.reads for value in values))
 
     @property
     def finish_reads(self) -> frozenset[str]:
@@ -100,16 +106,17 @@ def _value(
     lets: dict[str, Value],
     combine: str | None = None,
 ) -> Value:
-    reads = set(names(expression.tree))
+    direct = frozenset(names(expression.tree))
+    reads = set(direct)
     # Values that are computed anew wherever they are read need what they read themselves.
     for read in tuple(reads):
         if read in lets and lets[read].slot is None:
             reads |= lets[read].reads
     each = emit_expression(expression.tree, row_dtypes(operator, body, dtype), dtype)
     if combine is None:
-        return Value(name, expression.line, each, frozenset(reads))
+        return Value(name, expression.line, each, frozenset(reads), direct)
     text, start = _JOINS[combine]
     joined = emit_expression(parse(text, ("acc", "self")), {"acc": dtype, "self": dtype}, dtype)
     slot = sum(let.slot is not None for let in lets.values())
     neutral = identity(start, dtype) if isinstance(start, End) else str(start)
-    return Value(name, expression.line, each, frozenset(reads), slot, joined, neutral)
+    return Value(name, expression.line, each, frozenset(reads), direct, slot, joined, neutral)

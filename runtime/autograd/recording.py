@@ -83,7 +83,10 @@ def attach(kind: type[Node], arguments: tuple[Any, ...], result: Any) -> Any:
 
 def attach_quick(result: Any, number: int, *arguments: Any) -> Any:
     """The same for a call that the core has run itself."""
-    kind = derivative(histories.operators[number])
+    op = histories.operators[number]
+    kind = op.derivative
+    if kind is ...:
+        kind = derivative(op)
     if kind is None:
         return result
     if type(result) is tuple:

@@ -30,4 +30,12 @@ typedef void ow_line_task(void *context, int64_t line, const char *x, char *cons
 int ow_lines_run(const ow_lines *l, double cost, ow_line_task *task, void *context);
 void ow_lines_end(ow_lines *l);
 
+/* The same for OW_COLUMNS lines at a time, for the first result alone: element i of line j is the j-th at x + i * step.
+ * task(context, line, count, x, step, out, out_step): of these lines only the first `count` exist. (columns.c) */
+typedef void ow_column_task(void *context, int64_t line, int64_t count, const char *x, int64_t step, char *out,
+                            int64_t out_step);
+int ow_columns_run(const ow_lines *l, double cost, ow_column_task *task, void *context);
+/* Are they quicker that way? Never where a line is longer than OW_ROW_LEAF. */
+int ow_columns_suit(const ow_lines *l);
+
 #endif

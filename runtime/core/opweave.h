@@ -111,9 +111,13 @@ typedef struct ow_scan_table {
 /* Row kernels for one compute dtype: reductions of a row one after the other, each of which may use the results of those
  * before it (`lets`), then a result. Elements are contiguous, `count` is their number in the whole row.
  * leaf: *acc = reduction of n elements.   merge: *acc joins *other.
- * map: an element of the result for each of the row.   finish: the results of the row instead, side by side. */
+ * map: an element of the result for each of the row.   finish: the results of the row instead, side by side.
+ * columns: all of that for OW_COLUMNS rows of at most OW_ROW_LEAF elements that lie side by side: element i of row j is the
+ * j-th at x + i * step, and of out; results k of rows j are the numbers k * OW_COLUMNS + j of out. */
 #define OW_MAX_STAGES 4
 #define OW_MAX_RESULTS 3
+#define OW_COLUMNS 16
+#define OW_ROW_LEAF 2048
 typedef struct ow_row_context {
     const char *lets;
     const ow_scalar *params;
@@ -127,6 +131,7 @@ typedef struct ow_rows_kernels {
     void (*merge[OW_MAX_STAGES])(char *acc, const char *other);
     void (*map)(char *out, const char *x, int64_t n, const ow_row_context *row);
     void (*finish)(char *out, const ow_row_context *row);
+    void (*columns)(char *out, int64_t out_step, const char *x, int64_t step, int64_t n, const ow_row_context *row);
 } ow_rows_kernels;
 
 typedef struct ow_rows_table {

@@ -7,7 +7,6 @@
 #include "lines.h"
 #include "positions.h"
 
-#define LEAF 2048
 #define UNIT 65536 /* elements of a row that are worth a task of their own */
 
 typedef struct {
@@ -35,10 +34,10 @@ static void reduce_unit(const row_part *p, int64_t at, int64_t n, char *acc) {
     const rows_call *c = p->call;
     const char *x = p->x + at * c->size;
     char *out = p->stage == c->kernels->keeps ? p->out + at * c->size : NULL;
-    _Alignas(64) char parts[UNIT / LEAF * OW_MAX_ITEMSIZE];
+    _Alignas(64) char parts[UNIT / OW_ROW_LEAF * OW_MAX_ITEMSIZE];
     int64_t m = 0;
     do {
-        int64_t count = n < LEAF ? n : LEAF;
+        int64_t count = n < OW_ROW_LEAF ? n : OW_ROW_LEAF;
         c->kernels->leaf[p->stage](parts + m++ * c->size, x, out, count, p->row);
         x += count * c->size;
         if (out) out += count * c->size;
@@ -103,6 +102,21 @@ static void run_row(void *context, int64_t line, const char *x, char *const *out
     }
 }
 
+/* ---- several rows side by side ------------------------------------------------------------------------- */
+
+static void run_rows(void *context, int64_t line, int64_t count, const char *x, int64_t step, char *out, int64_t out_step) {
+    const rows_call *c = context;
+    _Alignas(64) char results[OW_MAX_RESULTS * OW_COLUMNS * OW_MAX_ITEMSIZE];
+    ow_row_context row = {NULL, c->params, c->length};
+    c->kernels->columns(c->kernels->map ? out : results, out_step, x, step, c->length, &row);
+    for (int k = 0; k < c->nresults && !c->kernels->map; k++) {
+        const ow_tensor *to = c->results[k];
+        int64_t item = ow_itemsize(to->dtype);
+        ow_cast_loop(to->dtype, c->compute)(to->data + line * item, item, results + k * OW_COLUMNS * c->size, c->size,
+                                            count);
+    }
+}
+
 /* ---- the call ----------------------------------------------------------------------------------------- */
 
 static int result_dtype(const ow_op *op, const ow_tensor *self, int dtype) {
@@ -142,7 +156,9 @@ int ow_rows(const ow_op *op, ow_tensor *self, uint64_t along, int keepdim, int d
         while (dim + 1 < self->ndim && !(along >> dim & 1)) dim++;
         ow_lines_add(&lines, 0, results[0], c.compute, dim);
     }
-    if (done && results[0]->numel) done = ow_lines_run(&lines, op->cost * c.kernels->stages, run_row, &c);
+    double cost = op->cost * c.kernels->stages;
+    if (done && results[0]->numel)
+        done = ow_columns_suit(&lines) ? ow_columns_run(&lines, cost, run_rows, &c) : ow_lines_run(&lines, cost, run_row, &c);
     if (done && c.failed) {
         ow_fail(OW_OUT_OF_MEMORY, "no memory to reduce rows of %lld elements", (long long)c.length);
         done = 0;

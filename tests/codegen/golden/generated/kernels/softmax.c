@@ -4,6 +4,16 @@
 
 #define LANES 64 /* elements at a time, and independent accumulators */
 #define SHORT 16 /* tails are padded to a multiple */
+#define COLUMNS OW_COLUMNS
+/* Keeps a loop scalar, as the same expression is for a single row: vector forms of functions differ in the last bit. */
+#define ONE_BY_ONE __asm__ volatile("")
+
+/* The accumulators that n elements touch, as a power of two. */
+static inline int64_t lanes_of(int64_t n) {
+    int64_t used = 1;
+    while (used < n && used < LANES) used *= 2;
+    return used;
+}
 
 /* ---- f32 ----------------------------------------------------------------------------------------------- */
 
@@ -25,7 +35,7 @@ static void leaf_top_f32(char *to, const char *from, char *kept, int64_t n, cons
 #line 164 "ops.yaml"
 const float each = self;
             lanes[j] = join_top_f32(lanes[j], each);
-#line 29 "softmax.c"
+#line 39 "softmax.c"
         }
     }
     for (float *some = lanes; done < n; done += SHORT, some += SHORT) {
@@ -39,9 +49,7 @@ values[j] = self;
         for (int64_t j = 0; j < SHORT; j++) values[j] = j < rest ? values[j] : -INFINITY;
         for (int64_t j = 0; j < SHORT; j++) some[j] = join_top_f32(some[j], values[j]);
     }
-    int64_t half = LANES / 2;
-    while (half >= n && half > 0) half /= 2; /* the lanes from there on hold nothing */
-    for (; half > 0; half /= 2)
+    for (int64_t half = lanes_of(n) / 2; half > 0; half /= 2)
         for (int64_t j = 0; j < half; j++) lanes[j] = join_top_f32(lanes[j], lanes[j + half]);
     *(float *)to = lanes[0];
 }
@@ -70,7 +78,7 @@ static void leaf_total_f32(char *to, const char *from, char *kept, int64_t n, co
 const float each = expf(self - top);
             lanes[j] = join_total_f32(lanes[j], each);
             out[done + j] = each;
-#line 74 "softmax.c"
+#line 82 "softmax.c"
         }
     }
     for (float *some = lanes; done < n; done += SHORT, some += SHORT) {
@@ -85,9 +93,7 @@ values[j] = expf(self - top);
         for (int64_t j = 0; j < SHORT; j++) values[j] = j < rest ? values[j] : 0;
         for (int64_t j = 0; j < SHORT; j++) some[j] = join_total_f32(some[j], values[j]);
     }
-    int64_t half = LANES / 2;
-    while (half >= n && half > 0) half /= 2; /* the lanes from there on hold nothing */
-    for (; half > 0; half /= 2)
+    for (int64_t half = lanes_of(n) / 2; half > 0; half /= 2)
         for (int64_t j = 0; j < half; j++) lanes[j] = join_total_f32(lanes[j], lanes[j + half]);
     *(float *)to = lanes[0];
 }
@@ -110,7 +116,7 @@ static void map_f32(char *to, const char *from, int64_t n, const ow_row_context 
             const float self = x[done + j];
 #line 166 "ops.yaml"
 out[done + j] = self / total;
-#line 114 "softmax.c"
+#line 120 "softmax.c"
         }
     }
     for (; done < n; done += SHORT) {
@@ -122,6 +128,66 @@ out[done + j] = self / total;
 values[j] = self / total;
         }
         memcpy(out + done, values, sizeof(float) * (size_t)rest);
+    }
+}
+
+/* All of it for COLUMNS rows side by side of at most OW_ROW_LEAF elements: the same sums in the same order. */
+static void columns_f32(char *to, int64_t to_step, const char *from, int64_t step, int64_t n, const ow_row_context *row) {
+    float lanes[LANES][COLUMNS];
+    float top_of[COLUMNS];
+    float total_of[COLUMNS];
+    int64_t used = lanes_of(n);
+    (void)row;
+    (void)to_step;
+    for (int64_t i = 0; i < used; i++)
+        for (int64_t j = 0; j < COLUMNS; j++) lanes[i][j] = -INFINITY;
+    for (int64_t i = 0; i < n; i++) {
+        const float *x = (const float *)(from + i * step);
+        float *acc = lanes[i % LANES];
+#pragma GCC ivdep
+        for (int64_t j = 0; j < COLUMNS; j++) {
+            const float self = x[j];
+#line 164 "ops.yaml"
+const float each = self;
+            acc[j] = join_top_f32(acc[j], each);
+#line 154 "softmax.c"
+        }
+    }
+    for (int64_t half = used / 2; half > 0; half /= 2)
+        for (int64_t i = 0; i < half; i++)
+            for (int64_t j = 0; j < COLUMNS; j++) lanes[i][j] = join_top_f32(lanes[i][j], lanes[i + half][j]);
+    memcpy(top_of, lanes[0], sizeof lanes[0]);
+    for (int64_t i = 0; i < used; i++)
+        for (int64_t j = 0; j < COLUMNS; j++) lanes[i][j] = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const float *x = (const float *)(from + i * step);
+        float *acc = lanes[i % LANES], *out = (float *)(to + i * to_step);
+#pragma GCC ivdep
+        for (int64_t j = 0; j < COLUMNS; j++) {
+            const float top = top_of[j];
+            const float self = x[j];
+#line 165 "ops.yaml"
+const float each = expf(self - top);
+            acc[j] = join_total_f32(acc[j], each);
+            out[j] = each;
+#line 174 "softmax.c"
+        }
+    }
+    for (int64_t half = used / 2; half > 0; half /= 2)
+        for (int64_t i = 0; i < half; i++)
+            for (int64_t j = 0; j < COLUMNS; j++) lanes[i][j] = join_total_f32(lanes[i][j], lanes[i + half][j]);
+    memcpy(total_of, lanes[0], sizeof lanes[0]);
+    for (int64_t i = 0; i < n; i++) {
+        float *out = (float *)(to + i * to_step);
+        const float *x = out;
+#pragma GCC ivdep
+        for (int64_t j = 0; j < COLUMNS; j++) {
+            const float total = total_of[j];
+            const float self = x[j];
+#line 166 "ops.yaml"
+out[j] = self / total;
+#line 190 "softmax.c"
+        }
     }
 }
 
@@ -145,7 +211,7 @@ static void leaf_top_f64(char *to, const char *from, char *kept, int64_t n, cons
 #line 164 "ops.yaml"
 const double each = self;
             lanes[j] = join_top_f64(lanes[j], each);
-#line 149 "softmax.c"
+#line 215 "softmax.c"
         }
     }
     for (double *some = lanes; done < n; done += SHORT, some += SHORT) {
@@ -159,9 +225,7 @@ values[j] = self;
         for (int64_t j = 0; j < SHORT; j++) values[j] = j < rest ? values[j] : -INFINITY;
         for (int64_t j = 0; j < SHORT; j++) some[j] = join_top_f64(some[j], values[j]);
     }
-    int64_t half = LANES / 2;
-    while (half >= n && half > 0) half /= 2; /* the lanes from there on hold nothing */
-    for (; half > 0; half /= 2)
+    for (int64_t half = lanes_of(n) / 2; half > 0; half /= 2)
         for (int64_t j = 0; j < half; j++) lanes[j] = join_top_f64(lanes[j], lanes[j + half]);
     *(double *)to = lanes[0];
 }
@@ -190,7 +254,7 @@ static void leaf_total_f64(char *to, const char *from, char *kept, int64_t n, co
 const double each = exp(self - top);
             lanes[j] = join_total_f64(lanes[j], each);
             out[done + j] = each;
-#line 194 "softmax.c"
+#line 258 "softmax.c"
         }
     }
     for (double *some = lanes; done < n; done += SHORT, some += SHORT) {
@@ -205,9 +269,7 @@ values[j] = exp(self - top);
         for (int64_t j = 0; j < SHORT; j++) values[j] = j < rest ? values[j] : 0;
         for (int64_t j = 0; j < SHORT; j++) some[j] = join_total_f64(some[j], values[j]);
     }
-    int64_t half = LANES / 2;
-    while (half >= n && half > 0) half /= 2; /* the lanes from there on hold nothing */
-    for (; half > 0; half /= 2)
+    for (int64_t half = lanes_of(n) / 2; half > 0; half /= 2)
         for (int64_t j = 0; j < half; j++) lanes[j] = join_total_f64(lanes[j], lanes[j + half]);
     *(double *)to = lanes[0];
 }
@@ -230,7 +292,7 @@ static void map_f64(char *to, const char *from, int64_t n, const ow_row_context 
             const double self = x[done + j];
 #line 166 "ops.yaml"
 out[done + j] = self / total;
-#line 234 "softmax.c"
+#line 296 "softmax.c"
         }
     }
     for (; done < n; done += SHORT) {
@@ -245,6 +307,66 @@ values[j] = self / total;
     }
 }
 
+/* All of it for COLUMNS rows side by side of at most OW_ROW_LEAF elements: the same sums in the same order. */
+static void columns_f64(char *to, int64_t to_step, const char *from, int64_t step, int64_t n, const ow_row_context *row) {
+    double lanes[LANES][COLUMNS];
+    double top_of[COLUMNS];
+    double total_of[COLUMNS];
+    int64_t used = lanes_of(n);
+    (void)row;
+    (void)to_step;
+    for (int64_t i = 0; i < used; i++)
+        for (int64_t j = 0; j < COLUMNS; j++) lanes[i][j] = -INFINITY;
+    for (int64_t i = 0; i < n; i++) {
+        const double *x = (const double *)(from + i * step);
+        double *acc = lanes[i % LANES];
+#pragma GCC ivdep
+        for (int64_t j = 0; j < COLUMNS; j++) {
+            const double self = x[j];
+#line 164 "ops.yaml"
+const double each = self;
+            acc[j] = join_top_f64(acc[j], each);
+#line 330 "softmax.c"
+        }
+    }
+    for (int64_t half = used / 2; half > 0; half /= 2)
+        for (int64_t i = 0; i < half; i++)
+            for (int64_t j = 0; j < COLUMNS; j++) lanes[i][j] = join_top_f64(lanes[i][j], lanes[i + half][j]);
+    memcpy(top_of, lanes[0], sizeof lanes[0]);
+    for (int64_t i = 0; i < used; i++)
+        for (int64_t j = 0; j < COLUMNS; j++) lanes[i][j] = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const double *x = (const double *)(from + i * step);
+        double *acc = lanes[i % LANES], *out = (double *)(to + i * to_step);
+#pragma GCC ivdep
+        for (int64_t j = 0; j < COLUMNS; j++) {
+            const double top = top_of[j];
+            const double self = x[j];
+#line 165 "ops.yaml"
+const double each = exp(self - top);
+            acc[j] = join_total_f64(acc[j], each);
+            out[j] = each;
+#line 350 "softmax.c"
+        }
+    }
+    for (int64_t half = used / 2; half > 0; half /= 2)
+        for (int64_t i = 0; i < half; i++)
+            for (int64_t j = 0; j < COLUMNS; j++) lanes[i][j] = join_total_f64(lanes[i][j], lanes[i + half][j]);
+    memcpy(total_of, lanes[0], sizeof lanes[0]);
+    for (int64_t i = 0; i < n; i++) {
+        double *out = (double *)(to + i * to_step);
+        const double *x = out;
+#pragma GCC ivdep
+        for (int64_t j = 0; j < COLUMNS; j++) {
+            const double total = total_of[j];
+            const double self = x[j];
+#line 166 "ops.yaml"
+out[j] = self / total;
+#line 366 "softmax.c"
+        }
+    }
+}
+
 extern const ow_rows_table OW_SYMBOL(table_softmax);
 const ow_rows_table OW_SYMBOL(table_softmax) = {
     .by = {
@@ -254,6 +376,7 @@ const ow_rows_table OW_SYMBOL(table_softmax) = {
             .leaf = { leaf_top_f32, leaf_total_f32, },
             .merge = { merge_top_f32, merge_total_f32, },
             .map = map_f32,
+            .columns = columns_f32,
         },
         [OW_FLOAT64] = {
             .stages = 2,
@@ -261,6 +384,7 @@ const ow_rows_table OW_SYMBOL(table_softmax) = {
             .leaf = { leaf_top_f64, leaf_total_f64, },
             .merge = { merge_top_f64, merge_total_f64, },
             .map = map_f64,
+            .columns = columns_f64,
         },
     },
 };
