@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
@@ -16,31 +17,26 @@ from .recording import check_inplace, unrecorded
 from .views import rebase
 
 
-class FunctionNode(Node):
-    """The node of a call of a Function, and the `ctx` that its forward and backward share."""
+class Context:
+    """`ctx`, which forward and backward of one call of a Function share: this, and what they set as attributes."""
 
-    __slots__ = (
-        "__dict__",
-        "dirty",
-        "function",
-        "materializes",
-        "needs_input_grad",
-        "not_differentiable",
-        "outputs",
-        "to_save",
-    )  # fmt: skip
+    __slots__ = ("__dict__", "_node")
 
-    takes_undefined = True
+    def __init__(self, node: FunctionNode) -> None:
+        self._node: FunctionNode = weakref.proxy(node)  # which refers to the context
 
-    def __init__(self, function: Any, edges: tuple[Any, ...]) -> None:
-        super().__init__(edges)
-        self.function = function
-        self.needs_input_grad = tuple([edge is not None for edge in edges])
-        self.dirty: tuple[Any, ...] = ()
-        self.not_differentiable: tuple[Any, ...] = ()
-        self.to_save: tuple[Any, ...] = ()
-        self.materializes = True
-        self.outputs: dict[int, Any] = {}
+    @property
+    def needs_input_grad(self) -> tuple[bool, ...]:
+        """Of which arguments of forward are gradients wanted?"""
+        return tuple([edge is not None for edge in self._node.edges])
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        """The nodes that gradients go on to, and of which of their outputs they are gradients."""
+        return self._node.next_functions
+
+    def name(self) -> str:
+        return self._node.name()
 
     # ---- what forward calls ----
 
@@ -51,25 +47,55 @@ class FunctionNode(Node):
                 raise TypeError(
                     f"save_for_backward can only save variables, but argument is of type {type(tensor).__name__}"
                 )
-        self.to_save = tensors
+        self._node.to_save = tensors
 
     def mark_dirty(self, *args: Any) -> None:
         """Says which inputs forward has overwritten."""
-        self.dirty = args
+        self._node.dirty = args
 
     def mark_non_differentiable(self, *args: Any) -> None:
         """Says which outputs have no gradient."""
-        self.not_differentiable = args
+        self._node.not_differentiable = args
 
     def set_materialize_grads(self, value: bool) -> None:
         """Are gradients that are not there handed to backward as zeros (the default), or as None?"""
-        self.materializes = value
+        self._node.materializes = value
 
     # ---- what backward calls ----
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
         """What forward gave to `save_for_backward`. Raises RuntimeError when it is released, or was overwritten."""
+        return self._node.saved_tensors
+
+
+class FunctionNode(Node):
+    """The node of a call of a Function."""
+
+    __slots__ = ("context", "dirty", "function", "materializes", "not_differentiable", "outputs", "to_save")
+
+    takes_undefined = True
+
+    def __init__(self, function: Any, edges: tuple[Any, ...]) -> None:
+        self.context = Context(self)
+        super().__init__(edges)
+        self.function = function
+        self.dirty: tuple[Any, ...] = ()
+        self.not_differentiable: tuple[Any, ...] = ()
+        self.to_save: tuple[Any, ...] = ()
+        self.materializes = True
+        self.outputs: dict[int, Any] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        """What forward has set on `ctx`, which in torch is the node."""
+        try:
+            return self.context.__dict__[name]
+        except KeyError:
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'") from None
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """What forward has saved; outputs with their history where one is recorded."""
         if self.tensors is None:
             raise RuntimeError(RELEASED)
         found = list(self.saved())
@@ -99,7 +125,7 @@ class FunctionNode(Node):
             grads = tuple([
                 self._zeros(number) if grad is None else grad for number, grad in enumerate(grads)
             ])  # fmt: skip
-        found = self.function.backward(self, *grads)
+        found = self.function.backward(self.context, *grads)
         found = tuple(found) if isinstance(found, (tuple, list)) else (found,)
         if len(found) > len(self.edges) and all(each is None for each in found[len(self.edges) :]):
             found = found[: len(self.edges)]
@@ -157,14 +183,14 @@ class Function:
 
         def run() -> Any:
             if not separate:
-                return cls.forward(node, *args, **kwargs)
+                return cls.forward(node.context, *args, **kwargs)
             found = cls.forward(*args, **kwargs)
-            cls.setup_context(node, args, found)
+            cls.setup_context(node.context, args, found)
             return found
 
         output = unrecorded(run)
         results = output if isinstance(output, (tuple, list)) else (output,)
-        if not any(node.needs_input_grad):
+        if not any(node.edges):
             return output
         results = [_differentiable(node, args, number, result) for number, result in enumerate(results)]
         node.metas = tuple([_meta(result) for result in results])

@@ -37,6 +37,36 @@ def test_forward_and_backward() -> None:
     assert x.grad.tolist() == [6.0, 24.0]
 
 
+def test_ctx_takes_attributes_of_any_name() -> None:
+    names = ("edges", "hooks", "function", "dirty", "values", "number", "tensors", "results", "metas", "versions")
+
+    class Named(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            for name in names:
+                setattr(ctx, name, name)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            assert [getattr(ctx, name) for name in names] == [*names]
+            return grad * 2
+
+    x = leaf(1.0)
+    y = Named.apply(x)
+    y.grad_fn.register_hook(lambda *grads: None)
+    assert y.grad_fn.dirty == ()
+    y.backward()
+    assert x.grad.tolist() == [2.0]
+
+
+def test_what_forward_sets_on_ctx_is_seen_at_the_node() -> None:
+    node = Cube.apply(leaf(1.0), 2.5).grad_fn
+    assert node.factor == 2.5
+    with pytest.raises(AttributeError, match="'CubeBackward' object has no attribute 'colour'"):
+        node.colour  # noqa: B018
+
+
 def test_a_derivative_of_the_derivative() -> None:
     x = leaf(2.0)
     (first,) = ow.autograd.grad(Cube.apply(x, 1.0).sum(), x, create_graph=True)
