@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._C import lib
+from ._handle import as_view
 from .errors import raise_pending
-from .handles import as_view, shape_of, strides_of, wrap
+from .handles import shape_of, strides_of, wrap
 
 if TYPE_CHECKING:
     from .tensor import Tensor

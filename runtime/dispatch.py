@@ -14,6 +14,7 @@ from typing import Any
 from . import arguments as _arguments
 from . import histories
 from ._C import lib
+from ._handle import as_view
 from .arguments import MISSING as MISSING
 from .arguments import Arguments, dtype_code, integer, integers, is_operand, type_name
 from .arguments import separate as separate
@@ -21,7 +22,7 @@ from .dtypes import BY_CODE
 from .dtypes import dtype as dtype_class
 from .errors import raise_pending, take_pending
 from .handles import NONE as NONE
-from .handles import OVERFLOW, as_view
+from .handles import OVERFLOW
 from .histories import records
 from .return_types import named_results
 from .types import check_placement, memory_order

@@ -9,10 +9,11 @@ import warnings
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 from ._C import lib
+from ._handle import as_view
 from .dispatch import overloads
 from .dtypes import dtype
 from .errors import raise_pending
-from .handles import as_view, copied, integer, shape_of, strides_of, wrap
+from .handles import copied, integer, shape_of, strides_of, wrap
 from .types import Size, contiguous_format, memory_format, memory_order, preserve_format
 
 if TYPE_CHECKING:

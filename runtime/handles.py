@@ -67,13 +67,6 @@ def same_view(handle: float) -> float:
     return lib.as_strided(handle, sizes, strides_of(handle), len(sizes), lib.storage_offset(handle), -1)
 
 
-def as_view(view: Any, of: Any) -> TensorType:
-    """Says of which tensor another one is a view."""
-    view._base = of if of._base is None else of._base
-    made: TensorType = view
-    return made
-
-
 def exchange(tensor: Any, other: Any) -> Any:
     """Gives two tensors each other's handle, so that each handle is freed by the object that has it in the end."""
     keys, others = lib.keys(tensor._h), lib.keys(other._h)

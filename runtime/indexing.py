@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from . import histories, index_parts
 from ._C import lib
-from ._handle import set_tensor_class, view_of
+from ._handle import as_view, set_tensor_class, view_of
 from .assignment import Source, write, write_selected
 from .dtypes import EXPORTS
 from .errors import raise_pending, take_pending
-from .handles import as_view, type_name, wrap
+from .handles import type_name, wrap
 from .histories import records
 
 if TYPE_CHECKING:

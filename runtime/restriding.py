@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from . import histories
 from ._C import lib
-from ._handle import alias, set_edge
-from .handles import as_view, exchange, wrap
+from ._handle import alias, as_view, set_edge
+from .handles import exchange, wrap
 from .histories import records
 
 if TYPE_CHECKING:

@@ -74,8 +74,7 @@ def grad(
     if not only_inputs:
         text = (
             "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for "
-            "other "
-            "parts of the graph, please use opweave.autograd.backward."
+            "other parts of the graph, please use opweave.autograd.backward."
         )
         warnings.warn(text, FutureWarning, stacklevel=2)
     wanted = _listed(inputs)
@@ -92,9 +91,8 @@ def grad(
             found = [_zeros_like(of) if each is None else each for each, of in zip(found, wanted, strict=True)]
         elif not allow_unused:
             raise RuntimeError(
-                "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True "
-                "if "
-                "this is the desired behavior."
+                "One of the differentiated Tensors appears to not have been used in the graph. Set "
+                "allow_unused=True if this is the desired behavior."
             )
     return tuple(found)
 

@@ -20,10 +20,17 @@ from .views import rebase
 class Context:
     """`ctx`, which forward and backward of one call of a Function share: this, and what they set as attributes."""
 
-    __slots__ = ("__dict__", "_node")
+    __slots__ = ("__dict__", "_reference")
 
     def __init__(self, node: FunctionNode) -> None:
-        self._node: FunctionNode = weakref.proxy(node)  # which refers to the context
+        self._reference = weakref.ref(node)  # which refers to the context
+
+    @property
+    def _node(self) -> FunctionNode:
+        node = self._reference()
+        if node is None:
+            raise RuntimeError("the graph that this context belongs to is gone")
+        return node
 
     @property
     def needs_input_grad(self) -> tuple[bool, ...]:

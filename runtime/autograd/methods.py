@@ -38,8 +38,7 @@ class AutogradMethods:
         if not value and not self.is_leaf:
             raise RuntimeError(
                 "you can only change requires_grad flags of leaf variables. If you want to use a computed variable "
-                "in a "
-                "subgraph that doesn't require differentiation use var_no_grad = var.detach()."
+                "in a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
             )
         if value == self._requires_grad:
             return
@@ -62,7 +61,8 @@ class AutogradMethods:
     @property
     def is_leaf(self: Any) -> bool:
         """Was it made by the user, and not computed from tensors that have gradients?"""
-        return not self._requires_grad or self._edge[0].collects
+        edge = self._edge
+        return not self._requires_grad or (edge is not None and edge[0].collects)
 
     @property
     def grad_fn(self: Any) -> Node | None:
@@ -92,12 +92,9 @@ class AutogradMethods:
         if self._requires_grad:
             warnings.warn(
                 "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute "
-                "won't be "
-                "populated during autograd.backward(). If you indeed want the .grad field to be populated for a "
-                "non-leaf "
-                "Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, "
-                "make sure "
-                "you access the leaf Tensor instead.",
+                "won't be populated during autograd.backward(). If you indeed want the .grad field to be populated "
+                "for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf "
+                "Tensor by mistake, make sure you access the leaf Tensor instead.",
                 UserWarning,
                 stacklevel=2,
             )
@@ -204,11 +201,10 @@ def _check_gradient(tensor: Any, grad: Any) -> None:
     if grad.dtype is not tensor.dtype:
         raise RuntimeError(
             f"attempting to assign a gradient with dtype '{_name(grad)}' to a tensor with grad_dtype "
-            f"'{_name(tensor)}'. The "
-            "gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's "
-            "grad_dtype attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. "
-            "Diverging "
-            "the dtypes of a tensor and its gradient may break downstream systems that assume they match."
+            f"'{_name(tensor)}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). "
+            "You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set "
+            "grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break downstream "
+            "systems that assume they match."
         )
     if grad.shape != tensor.shape:
         raise RuntimeError(

@@ -90,6 +90,13 @@ def rebase(target: Any, node: Node) -> None:
 def refresh(view: Any) -> None:
     """Called for a view whose memory was written to since it got its edge."""
     base = view._base
+    if view._unrecorded and base._requires_grad:
+        raise RuntimeError(
+            "A view was created in no_grad mode and its base or another view of its base has been modified inplace "
+            "with grad mode enabled. Given that this use case is ambiguous and error-prone, it is forbidden. You can "
+            "clarify your code by moving both the view and the inplace either both inside the no_grad block (if you "
+            "don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
+        )
     if base._requires_grad:
         _take_edge(view, base, Place(view, base))
     else:

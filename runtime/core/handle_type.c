@@ -91,10 +91,27 @@ PyObject *ow_new_owner(ow_tensor *t) {
     return made;
 }
 
+static void set_base(owner *view, const ow_tensor *t, PyObject *of) {
+    PyObject *base = ((owner *)of)->base, *before = view->base;
+    view->base = Py_NewRef(base ? base : of);
+    Py_XDECREF(before);
+    view->version = t->storage->version;
+    view->unrecorded = (ow_excluded_keys & OW_KEY_AUTOGRAD) != 0;
+}
+
 PyObject *ow_new_view(ow_tensor *t, PyObject *of) {
-    PyObject *made = ow_new_owner(t), *base = ((owner *)of)->base;
-    if (made) ((owner *)made)->base = Py_NewRef(base ? base : of);
+    PyObject *made = ow_new_owner(t);
+    if (made) set_base((owner *)made, t, of);
     return made;
+}
+
+/* as_view(tensor, of): says that the tensor, which was just made, is a view of another. */
+static PyObject *as_view(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    const ow_tensor *t = n == 2 && ow_any_tensor(arguments[1]) ? ow_any_tensor(arguments[0]) : NULL;
+    if (!t) return PyErr_Format(PyExc_TypeError, "as_view() takes two tensors");
+    set_base((owner *)arguments[0], t, arguments[1]);
+    return Py_NewRef(arguments[0]);
 }
 
 PyObject *ow_new_owners(ow_tensor *const *tensors, int n) {
@@ -112,7 +129,8 @@ ow_tensor *ow_plain_tensor(PyObject *object) {
     if (Py_TYPE(object) != tensor_class) return NULL;
     PyObject *handle = ((owner *)object)->handle;
     ow_tensor *t = handle && PyFloat_CheckExact(handle) ? ow_unpack(PyFloat_AsDouble(handle)) : NULL;
-    return t && !ow_keys(t) ? t : NULL;
+    int plain = t && !ow_keys(t) && (ow_excluded_keys & OW_KEY_AUTOGRAD || !ow_is_outdated((owner *)object, t));
+    return plain ? t : NULL;
 }
 
 ow_tensor *ow_any_tensor(PyObject *object) {
@@ -159,7 +177,7 @@ static PyObject *owner_tolist(PyObject *self, PyObject *arguments) {
 static PyObject *owner_requires_grad(PyObject *self, void *closure) {
     (void)closure;
     const ow_tensor *t = ow_handle_of(((owner *)self)->handle);
-    return t ? PyBool_FromLong(t->keys & OW_KEY_AUTOGRAD) : NULL;
+    return t ? PyBool_FromLong(t->keys & OW_KEY_AUTOGRAD || ow_is_outdated((owner *)self, t)) : NULL;
 }
 
 static PyGetSetDef owner_properties[] = {
@@ -179,8 +197,8 @@ static PyMethodDef owner_methods[] = {
 static PyMemberDef owner_members[] = {
     {"_h", T_OBJECT_EX, offsetof(owner, handle), 0, "the handle of the core, as a float"},
     {"_edge", T_OBJECT, offsetof(owner, edge), READONLY, "the node of the graph that computed it, and which output it is"},
-    {"_base", T_OBJECT, offsetof(owner, base), 0, "the tensor that it is a view of, or None"},
-    {"_edge_version", T_UINT, offsetof(owner, version), 0, "of a view: that of the memory, when the edge was set"},
+    {"_base", T_OBJECT, offsetof(owner, base), READONLY, "the tensor that it is a view of, or None"},
+    {"_unrecorded", T_BOOL, offsetof(owner, unrecorded), READONLY, "was the view taken while no history was recorded?"},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(owner, weak_references), READONLY, NULL},
     {NULL, 0, 0, 0, NULL},
 };
@@ -247,6 +265,7 @@ static PyMethodDef functions[] = {
     {"edges", FAST(ow_edges), METH_FASTCALL, "The edges of those whose history is recorded, None for the others."},
     {"versions", ow_versions, METH_O, "How often the memory of each tensor of a tuple was written to."},
     {"set_edge", FAST(ow_set_edge), METH_FASTCALL, "Makes a tensor an output of a node, or with None of none."},
+    {"as_view", FAST(as_view), METH_FASTCALL, "Makes a new tensor a view of another."},
     {"alias", ow_alias, METH_O, "The same elements without history."},
     {"exclude", ow_exclude, METH_O, "Says which dispatch keys the thread does not look at; gives those before."},
     {"excluded", ow_excluded, METH_NOARGS, "The dispatch keys that the thread does not look at."},

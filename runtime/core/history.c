@@ -5,10 +5,17 @@
 /* Gives a view whose base was overwritten in between the edge that belongs to it now: refresh(view). */
 static PyObject *refresh;
 
+int ow_is_outdated(const owner *of, const ow_tensor *t) {
+    if (!of->base || of->version == t->storage->version) return 0;
+    const ow_tensor *base = ow_any_tensor(of->base);
+    return base && base->keys & OW_KEY_AUTOGRAD;
+}
+
 /* Is a gradient asked for the object, and is it recorded? */
 static int records(PyObject *object) {
     const ow_tensor *t = ow_any_tensor(object);
-    return t && (ow_keys(t) & OW_KEY_AUTOGRAD);
+    if (!t || ow_excluded_keys & OW_KEY_AUTOGRAD) return 0;
+    return t->keys & OW_KEY_AUTOGRAD || ow_is_outdated((const owner *)object, t);
 }
 
 static int any_records(PyObject *sequence, int is_tuple) {
@@ -77,6 +84,7 @@ PyObject *ow_set_edge(PyObject *module, PyObject *const *arguments, Py_ssize_t n
     int given = arguments[1] != Py_None;
     of->edge = given ? Py_NewRef(arguments[1]) : NULL;
     of->version = t->storage->version;
+    of->unrecorded = 0;
     t->keys = given ? t->keys | OW_KEY_AUTOGRAD : t->keys & ~(uint32_t)OW_KEY_AUTOGRAD;
     if (given) ow_track(arguments[0]);
     Py_XDECREF(before);

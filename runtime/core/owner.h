@@ -11,7 +11,8 @@ typedef struct {
     PyObject *weak_references;
     PyObject *edge;   /* (node, number): the output of the graph's node that it is; NULL: no part of a graph */
     PyObject *base;   /* the tensor that it is a view of; NULL: of none */
-    uint32_t version; /* of a view: of the memory, when the edge was set */
+    uint32_t version; /* of a view: of the memory, when the edge was set, or else when the view was taken */
+    char unrecorded;  /* was the view taken while no history was recorded, and is it no part of a graph? */
 } owner;
 
 /* The type of the objects, which class Tensor is derived from. */
@@ -19,6 +20,8 @@ extern PyTypeObject *ow_owner_type;
 
 /* The same for objects of subclasses; keys do not matter. NULL for any other object. */
 ow_tensor *ow_any_tensor(PyObject *object);
+/* Was the base of a view, which has a history now, overwritten since? Then the view has to get its own from there. */
+int ow_is_outdated(const owner *of, const ow_tensor *t);
 /* Has the collector look at an object that refers to others. */
 void ow_track(PyObject *object);
 

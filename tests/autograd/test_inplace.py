@@ -165,3 +165,44 @@ def test_data_is_the_same_memory_without_history() -> None:
     x.data = ow.zeros(2, dtype=ow.float64)
     assert x.requires_grad
     assert x.tolist() == [0.0, 0.0]
+
+
+def test_a_view_taken_before_its_base_has_a_history() -> None:
+    x = ow.ones(4, requires_grad=True)
+    base = ow.zeros(4)
+    first, rest = base[:2], base[2:]
+    assert not first.requires_grad
+    base.add_(x)
+    assert first.requires_grad
+    assert not first.is_leaf
+    assert "AsStrided" in first.grad_fn.name()
+    (first * 3).sum().backward()
+    assert x.grad.tolist() == [3, 3, 0, 0]
+    rest.mul_(2)
+    assert base.requires_grad
+    x.grad = None
+    base.sum().backward()
+    assert x.grad.tolist() == [1, 1, 2, 2]
+
+
+def test_another_view_of_a_base_gets_a_history() -> None:
+    x = ow.ones(2, requires_grad=True)
+    base = ow.zeros(4)
+    written, other = base[:2], base[1:3]
+    written.add_(x)
+    assert other.requires_grad
+    (other * 5).sum().backward()
+    assert x.grad.tolist() == [0, 5]
+
+
+def test_a_view_taken_while_nothing_was_recorded_is_no_part_of_a_graph() -> None:
+    x = ow.ones(4, requires_grad=True)
+    base = ow.zeros(4)
+    with ow.no_grad():
+        view = base[:2]
+    assert (view * 2).tolist() == [0, 0]
+    base.add_(x)
+    with pytest.raises(RuntimeError, match="A view was created in no_grad mode"):
+        view * 2
+    with ow.no_grad():
+        assert (view * 2).tolist() == [2, 2]
