@@ -9,7 +9,7 @@
 enum {
     GRID_OF_MATRICES = 32,
     GRID_OF_VECTORS = 4,
-    LEAST_OF_MATRICES = 1 << 18,
+    LEAST_OF_MATRICES = 1 << 16,
     LEAST_OF_VECTORS = 1 << 16
 };
 
@@ -89,7 +89,7 @@ void ow_gemm(int dtype, ow_scalar alpha, const ow_matrix *a, const ow_matrix *b,
             is_vector ? LEAST_OF_VECTORS : LEAST_OF_MATRICES);
         ow_blas_set_num_threads(1);
         /* Where numbers are used many times, multiplying is quicker than reading. */
-        ow_parallel_for(p.count, 1, is_vector ? multiplications : multiplications / 8, multiply, &p);
+        ow_parallel_for(p.count, 1, is_vector ? multiplications : multiplications / 4, multiply, &p);
     }
     ow_gil_acquire(token);
 }
