@@ -17,25 +17,25 @@ def covariances(x: Any, correction: int, fweights: Any, aweights: Any) -> Any:
     if x.dtype.scalar_name == "Bool":
         raise RuntimeError("cov(): bool dtype is not supported for input")
     x = x if x.ndim == 2 else x.reshape(1, -1)
-    weights, total = None, float(x.size(1))
+    weights, total = None, x.size(1)
     for name, given in (("fweights", fweights), ("aweights", aweights)):
         if given is not None:
             _check_weights(name, given, x.size(1))
             weights = given if weights is None else weights * given
     if weights is not None:
-        total = float(weights.sum().item())
-        if total == 0:
+        total = weights.sum()
+        if not total:
             raise RuntimeError("cov(): weights sum to zero, can't be normalized")
     weighted = x if weights is None else x * weights
     freedom = total - correction
     if aweights is not None and correction:
-        freedom = total - correction * (weights * aweights).sum().item() / total
+        freedom = total - correction * (weights * aweights).sum() / total
     if freedom <= 0:
         warnings.warn(
             "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.",
             stacklevel=4,
         )
-        freedom = 0.0
+        freedom = freedom * 0
     means = weighted.sum(1, True) / total
     centred = x - means
     weighted = centred if weights is None else centred * weights

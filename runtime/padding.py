@@ -75,11 +75,13 @@ def _check(mode: str, tensor: Any, dim: int, before: int, after: int) -> None:
 
 
 def _with_margins(tensor: Any, dim: int, before: int, after: int, margin: Any) -> Any:
-    parts = [_trimmed(tensor, dim, before, after)]
+    inner = _trimmed(tensor, dim, before, after)
+    source = inner if margin is _wrapped else tensor  # as in torch
+    parts = [inner]
     if before > 0:
-        parts.insert(0, margin(tensor, dim, before, True))
+        parts.insert(0, margin(source, dim, before, True))
     if after > 0:
-        parts.append(margin(tensor, dim, after, False))
+        parts.append(margin(source, dim, after, False))
     return joined(parts, dim, False)
 
 
@@ -95,7 +97,12 @@ def _replicated(tensor: Any, dim: int, count: int, before: bool) -> Any:
 
 
 def _wrapped(tensor: Any, dim: int, count: int, before: bool) -> Any:
-    return tensor.narrow(dim, tensor.size(dim) - count if before else 0, count)
+    size = tensor.size(dim)
+    if count > size:  # of what a negative margin on the other side has left
+        whole = [tensor] * (count // size)
+        rest = _wrapped(tensor, dim, count % size, before)
+        return joined([rest, *whole] if before else [*whole, rest], dim, False)
+    return tensor.narrow(dim, size - count if before else 0, count)
 
 
 _MARGINS = {"reflect": _reflected, "replicate": _replicated, "circular": _wrapped}

@@ -105,3 +105,9 @@ def test_einsum_is_numpys(subscripts: str) -> None:
     assert np.allclose(opweave.einsum(subscripts, *tensors).numpy(), want)
     reordered = [opweave.from_numpy(np.asfortranarray(operand)) for operand in operands]
     assert np.allclose(opweave.einsum(subscripts, *reordered).numpy(), want)
+
+
+def test_circular_margins_repeat_what_negative_ones_leave() -> None:
+    x = opweave.arange(5.0).reshape(1, 5)
+    for margins, want in (((-1, 2), [1, 2, 3, 4, 1, 2]), ((2, -1), [2, 3, 0, 1, 2, 3]), ((-3, 3), [3, 4, 3, 4, 3])):
+        assert opweave.nn.functional.pad(x, margins, mode="circular").tolist() == [want]

@@ -168,3 +168,21 @@ def test_other_families(name: str) -> None:
 def test_complex_numbers(name: str) -> None:
     z = ow.complex(matrix(3, 4).detach(), matrix(3, 4).detach().flip(1)).requires_grad_()
     assert gradcheck(CALLS[name], [z])
+
+
+@pytest.mark.parametrize(
+    ("function", "shapes"),
+    [
+        (lambda x, weights: ow.cov(x, aweights=weights.abs() + 0.5), ((3, 5), (5,))),
+        (lambda x: ow.take_along_dim(x, ow.tensor([[-1, 0], [1, 2], [0, -2]]), 1), ((3, 5),)),
+        (lambda x: ow.nn.functional.pad(x, (-1, 2), mode="circular"), ((1, 2, 5),)),
+        (lambda x: ow.nn.functional.pad(x, (4, -2), mode="circular"), ((1, 2, 5),)),
+        (ow.nn.functional.pdist, ((4, 3),)),
+        (ow.nn.functional.pdist, ((1, 3),)),
+    ],
+    ids=["cov", "take_along_dim", "pad a cropped end", "pad a cropped start", "pdist", "pdist of one row"],
+)
+def test_composites(function: Callable[..., Any], shapes: tuple[tuple[int, ...], ...]) -> None:
+    ow.manual_seed(0)
+    inputs = [ow.rand(shape, dtype=ow.float64).requires_grad_() for shape in shapes]
+    assert gradcheck(function, inputs)
