@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -53,11 +54,19 @@ class Formula:
     results: frozenset[tuple[str, int]] = frozenset()
     gradients: frozenset[str] = frozenset()
     """By which other inputs gradients are used, `by_B` for an input B."""
+    conditions: frozenset[tuple[str, str]] = frozenset()
+    """Of names that are used only where a condition about other arguments holds: these, in Python."""
 
     def joined(self, other: Formula) -> Formula:
         """What both use."""
+        both = self.names & other.names
+        conditions = {each for each in self.conditions ^ other.conditions if each[0] not in both}
         return replace(
-            self, names=self.names | other.names, facts=self.facts | other.facts, results=self.results | other.results
+            self,
+            names=self.names | other.names,
+            facts=self.facts | other.facts,
+            results=self.results | other.results,
+            conditions=frozenset(conditions | (self.conditions & other.conditions)),
         )
 
 
@@ -73,16 +82,30 @@ class _Reader(ast.NodeTransformer):
         self.inputs = inputs if len(inputs) > 1 else []
         results = [result.name or str(place) for place, result in enumerate(operator.schema.returns)]
         self.result_places = {f"result_{name}": place for place, name in enumerate(results)} | {"result": 0}
-        self.names: set[str] = set()
+        self.names: Counter[str] = Counter()
+        self.guarded: dict[str, Counter[str]] = {}
+        """By conditions: how often names are used where they hold."""
         self.facts: set[tuple[str, str]] = set()
         self.results: set[tuple[str, int]] = set()
         self.gradients: set[str] = set()
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
         if not self.elementwise:
-            return self.generic_visit(node)
+            return self._guarded(node)
         parts = [self.visit(each) for each in (node.test, node.body, node.orelse)]
         return ast.Call(ast.Name("where", ast.Load()), parts, [])
+
+    def _guarded(self, node: ast.IfExp) -> ast.AST:
+        """`x if dim is None else y`: what x alone uses need be kept only then."""
+        test, before = self.visit(node.test), self.names.copy()
+        body = self.visit(node.body)
+        self.guarded.setdefault(ast.unparse(test), Counter()).update(self.names - before)
+        return ast.IfExp(test, body, self.visit(node.orelse))
+
+    @property
+    def conditions(self) -> frozenset[tuple[str, str]]:
+        counted = [(name, test) for test, names in self.guarded.items() for name in names]
+        return frozenset((name, test) for name, test in counted if self.guarded[test][name] == self.names[name])
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         left, right = node.left, node.right
@@ -128,7 +151,7 @@ class _Reader(ast.NodeTransformer):
         if node.id in self.result_places:
             self.results.add((node.id, self.result_places[node.id]))
         elif node.id in self.known:
-            self.names.add(node.id)
+            self.names[node.id] += 1
             return ast.Name(variable(node.id), ast.Load())
         elif node.id.removeprefix("by_") in self.known:
             self.gradients.add(node.id.removeprefix("by_"))
@@ -150,7 +173,8 @@ def read(operator: Operator, derivative: Derivative, same: Mapping[str, str], py
     reader = _Reader(operator, same, isinstance(operator.body, Elementwise) and not python)
     tree = ast.fix_missing_locations(reader.visit(ast.parse(" ".join(text.split()), mode="eval")))
     names, gradients = frozenset(reader.names), frozenset(reader.gradients)
-    return Formula(ast.unparse(tree), names, frozenset(reader.facts), frozenset(reader.results), gradients)
+    facts, results = frozenset(reader.facts), frozenset(reader.results)
+    return Formula(ast.unparse(tree), names, facts, results, gradients, reader.conditions)
 
 
 def functions(operators: Sequence[Operator]) -> dict[str, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 from .. import backward, formulas, variants
 from ..dtypes import COMPLEX128
@@ -57,14 +58,18 @@ class Kept:
     name: str
     needed_by: tuple[str, ...]
     listed: bool
+    condition: str | None
+    """About the other arguments: where it does not hold, no formula uses the input."""
 
     def text(self, edges: Sequence[str]) -> str:
         """What is handed over to be kept."""
         if self.listed:
             return f"*{self.name}"
-        if len(self.needed_by) == len(edges):
-            return self.name
-        return f"{self.name} if {' or '.join(f'to_{name}' for name in self.needed_by)} else None"
+        conditions = [] if self.condition is None else [self.condition]
+        if len(self.needed_by) < len(edges):
+            asked = " or ".join(f"to_{name}" for name in self.needed_by)
+            conditions.append(f"({asked})" if conditions and len(self.needed_by) > 1 else asked)
+        return f"{self.name} if {' and '.join(conditions)} else None" if conditions else self.name
 
 
 @dataclass(frozen=True)
@@ -132,8 +137,9 @@ def _derived(operator: Operator, kernels: Mapping[tuple[str, str], int], same: M
     tensors = {argument.name for argument in operator.schema.arguments if argument.is_tensor or argument.is_tensor_list}
     used = {name: [each for each in differentiated if each in both and name in both[each].names] for name in names}
     listed = _is_listed(operator)
+    conditions = dict(reduce(Formula.joined, both.values()).conditions)
     kept = [
-        Kept(variable(name), tuple(map(variable, used[name])), listed)
+        Kept(variable(name), tuple(map(variable, used[name])), listed, conditions.get(name))
         for name in names
         if used[name] and name in tensors
     ]

@@ -11,7 +11,7 @@ from .formulas import dimensions, share_extremum, unreduce
 from .modes import is_grad_enabled
 
 __all__ = [
-    "chosen_backward",
+    "equal_backward",
     "gathered_backward",
     "index_reduce_backward",
     "logcumsumexp_backward",
@@ -35,15 +35,13 @@ def gathered_backward(grad: Any, shape: Sequence[int], dim: int, index: Any, kee
     return grad.new_zeros(shape).scatter_add(dim, index, grad)
 
 
-def chosen_backward(grad: Any, input: Any, dim: int | None, keepdim: bool, value: Any, index: Any) -> Any:
-    """To the element of each line that was chosen; without `dim`, in equal parts to all that equal the result."""
+def equal_backward(grad: Any, input: Any, value: Any) -> Any:
+    """In equal parts to all elements that equal the one that was chosen; NaN equals NaN."""
     if grad is None:
         return None
-    if dim is None:
-        if bool(value != value):
-            return grad * (input != input) / (input != input).sum()
-        return share_extremum(grad, value, input, None, False)
-    return gathered_backward(grad, input.shape, dim, index, keepdim)
+    if bool(value != value):
+        return grad * (input != input) / (input != input).sum()
+    return share_extremum(grad, value, input, None, False)
 
 
 # ---- norms and moments --------------------------------------------------------------------------------------

@@ -15,6 +15,27 @@ def numbers(library: Any) -> Any:
     return library.tensor([0.5, 1.25, 2.0], dtype=library.float64).requires_grad_()
 
 
+@pytest.mark.parametrize(
+    ("call", "shapes"),
+    [
+        (lambda x: x + 1, []),
+        (lambda x: x.relu(), [(3, 5)]),  # the result, which what comes next saves as well
+        (lambda x: x.max(1), [(3,), (3,)]),
+        (lambda x: x.median(1), [(3,), (3,)]),
+        (lambda x: x.max(), [(), (3, 5)]),
+        (lambda x: x.sum(1), []),
+        (lambda x: x * 2.0, []),
+        (lambda x: x * opweave.ones(5), [(5,)]),
+        (lambda x: x.mm(opweave.ones(5, 2)), [(5, 2)]),
+    ],
+)
+def test_what_is_saved(call: Any, shapes: list[tuple[int, ...]]) -> None:
+    found = []
+    with saved_tensors_hooks(lambda tensor: found.append(tuple(tensor.shape)), lambda nothing: nothing):
+        call(opweave.rand(3, 5).requires_grad_())
+    assert sorted(found) == sorted(shapes)
+
+
 class Double:
     """An operation of the user's with an input and an output among what it saves."""
 
