@@ -1,12 +1,24 @@
-"""Layer norms and tables of rows, for the composites of `nn.functional`; messages are those of torch."""
+"""Layer norms, tables of rows and more for the composites of `nn.functional`; messages are those of torch."""
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from .dtypes import EXPORTS
 
-__all__ = ["check_rows", "layer_normalized"]
+__all__ = ["check_rows", "chosen_dim", "layer_normalized"]
+
+
+def chosen_dim(name: str, ndim: int, dim: int | None, stacklevel: int) -> int:
+    """`dim`, or where none is given the one that torch takes, with a warning."""
+    if dim is not None:
+        return dim
+    warnings.warn(
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
+        stacklevel=stacklevel + 1,  # the operator's body
+    )
+    return 0 if ndim in (0, 1, 3) else 1
 
 
 def check_rows(places: Any, table: Any) -> None:
