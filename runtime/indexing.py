@@ -90,9 +90,14 @@ def _recorded_subscript(self: Any, index: Any) -> TensorType:
 
     kind = {int: "Select", slice: "Slice"}.get(type(index), "Index")
     recorded: TensorType = histories.recording.by_formula(
-        f"{kind}Backward0", (self,), lambda: self[index], backward
+        f"{kind}Backward0", (self,), lambda: self[index], backward, _tensors_of(index)
     )
     return recorded
+
+
+def _tensors_of(index: Any) -> list[Any]:
+    parts = index if type(index) is tuple else (index,)
+    return [part for part in parts if isinstance(part, Tensor)]
 
 
 def add_at(target: Any, index: Any, values: Any) -> None:
@@ -222,7 +227,8 @@ def _write_recorded(target: Any, index: Any, values: Any, accumulate: bool, run:
             kept[index] = 0
         return kept, grad[index]
 
-    return histories.recording.by_formula_inplace("IndexPutBackward0", target, (target, values), run, backward)
+    inputs, used = (target, values), _tensors_of(index)
+    return histories.recording.by_formula_inplace("IndexPutBackward0", target, inputs, run, backward, used)
 
 
 def _set_general(handle: float, index: Any, value: Any) -> None:

@@ -192,6 +192,8 @@ class Formula(Node):
     function: Callable[..., Sequence[Any]]
 
     def apply(self, *grads: Any) -> Sequence[Any]:
+        if self.tensors != ():
+            self.saved()  # what the function uses is as it was, or this raises
         return self.function(*grads)
 
 
@@ -202,25 +204,36 @@ def _named(name: str) -> type[Formula]:
 
 
 def by_formula(
-    name: str, inputs: Sequence[Any], run: Callable[[], Any], function: Callable[..., Sequence[Any]]
+    name: str,
+    inputs: Sequence[Any],
+    run: Callable[[], Any],
+    function: Callable[..., Sequence[Any]],
+    used: Sequence[Any] = (),
 ) -> Any:
-    """A new result of `run`, whose gradients by the inputs are what `function` makes of the result's."""
+    """A new result of `run`, whose gradients by the inputs are what `function` makes of the result's and of `used`."""
     result = unrecorded(run)
     if any(result is value for value in inputs) or not is_differentiable(result.dtype):
         return result
     node = _named(name)(edges_of(inputs))
     node.function = function
+    node.keep(*used)
     part_of_graph(result, node)
     return result
 
 
 def by_formula_inplace(
-    name: str, target: Any, inputs: Sequence[Any], run: Callable[[], Any], function: Callable[..., Any]
+    name: str,
+    target: Any,
+    inputs: Sequence[Any],
+    run: Callable[[], Any],
+    function: Callable[..., Any],
+    used: Sequence[Any] = (),
 ) -> Any:
     """Overwrites `target`, the first of the inputs."""
     check_inplace(target)
     node = _named(name)(edges_of(inputs))
     node.function = function
+    node.keep(*used)
     result = unrecorded(run)
     node.metas = (meta(target),)
     rebase(target, node)

@@ -206,3 +206,21 @@ def test_a_view_taken_while_nothing_was_recorded_is_no_part_of_a_graph() -> None
         view * 2
     with ow.no_grad():
         assert (view * 2).tolist() == [2, 2]
+
+
+@pytest.mark.parametrize("change", [False, True])
+def test_an_index_that_is_overwritten(change: bool) -> None:
+    x, index = ow.arange(4.0).requires_grad_(), ow.tensor([0, 2])
+    read = x[index]
+    written = x * 1
+    written[index] = ow.zeros(2)
+    if change:
+        index.add_(1)
+        for result in (read, written):
+            with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+                result.sum().backward()
+        return
+    (read.sum() + written.sum()).backward()
+    assert x.grad.tolist() == [1, 1, 1, 1]
+    with pytest.raises(RuntimeError, match="backward through the graph a second time"):
+        read.sum().backward()
