@@ -4,13 +4,11 @@
  * some hundred rows. Here each thread computes a rectangle of the result. */
 #include "blas.h"
 
-/* Where rectangles begin: multiples of the rows and columns that OpenBLAS holds in registers. And how many multiplications
- * are worth a rectangle. */
 enum {
+    /* Rectangles begin at multiples of the rows and columns that OpenBLAS holds in registers. */
     GRID_OF_MATRICES = 32,
     GRID_OF_VECTORS = 4,
-    LEAST_OF_MATRICES = 1 << 16,
-    LEAST_OF_VECTORS = 1 << 16
+    LEAST_MULTIPLICATIONS = 1 << 16 /* that are worth a rectangle */
 };
 
 typedef struct {
@@ -63,13 +61,13 @@ static int64_t step_for(int64_t n, int64_t parts, int64_t grid) {
 static int64_t parts_of(int64_t n, int64_t step) { return n > step ? (n + step / 2) / step : 1; }
 
 /* About as many rectangles as threads; of the ways to cut, the one after which the threads read least. */
-static void cut(product *p, int threads, int64_t grid, double least_work) {
+static void cut(product *p, int threads, int64_t grid) {
     int64_t rows = p->c->rows, columns = p->c->columns, shortest = INT64_MAX;
     p->height = rows, p->width = columns;
     for (int64_t down = 1; down <= threads; down++) {
         int64_t height = step_for(rows, down, grid), width = step_for(columns, threads / down, grid);
         double work = (double)least(height, rows) * (double)least(width, columns) * (double)p->a->columns;
-        if (height + width >= shortest || work < least_work) continue;
+        if (height + width >= shortest || work < LEAST_MULTIPLICATIONS) continue;
         shortest = height + width;
         p->height = height, p->width = width;
     }
@@ -85,8 +83,7 @@ void ow_gemm(int dtype, ow_scalar alpha, const ow_matrix *a, const ow_matrix *b,
     } else {
         product p = {.dtype = dtype, .alpha = alpha, .beta = beta, .a = a, .b = b, .c = c};
         int is_vector = c->rows == 1 || c->columns == 1;
-        cut(&p, ow_num_threads(), is_vector ? GRID_OF_VECTORS : GRID_OF_MATRICES,
-            is_vector ? LEAST_OF_VECTORS : LEAST_OF_MATRICES);
+        cut(&p, ow_num_threads(), is_vector ? GRID_OF_VECTORS : GRID_OF_MATRICES);
         ow_blas_set_num_threads(1);
         /* Where numbers are used many times, multiplying is quicker than reading. */
         ow_parallel_for(p.count, 1, is_vector ? multiplications : multiplications / 4, multiply, &p);
