@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .arrays import array_of, tensor_of
+from .dtypes import EXPORTS
 
 __all__ = ["counted_bins", "counted_values", "histogram_of", "histogram_of_points"]
 
@@ -149,8 +150,6 @@ def _given_edges(name: str, of: Any, tensors: Sequence[Any], width: int) -> list
 
 def counted_values(tensor: Any, weights: Any, minlength: int) -> Any:
     """How often each natural number occurs, or the sum of its weights."""
-    import numpy
-
     if tensor.dtype.is_floating_point or tensor.dtype.scalar_name == "Bool":
         raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{tensor.dtype.scalar_name}'")
     if minlength < 0:
@@ -159,8 +158,23 @@ def counted_values(tensor: Any, weights: Any, minlength: int) -> Any:
     if array.ndim != 1 or (array.size and array.min() < 0):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if weights is None:
-        return tensor_of(numpy.bincount(array, minlength=minlength))
+        return _counted(array, None, minlength, "int64")
     if weights.ndim != 1 or len(weights) != len(array):
         raise RuntimeError("weights should be 1-d and have the same length as input")
-    summed = numpy.bincount(array, array_of(weights, wide=True), minlength)
-    return tensor_of(summed.astype(numpy.float32 if weights.dtype.scalar_name == "Float" else numpy.float64))
+    dtype = "float32" if weights.dtype.scalar_name == "Float" else "float64"
+    return _counted(array, array_of(weights, wide=True), minlength, dtype)
+
+
+def _counted(array: Any, weights: Any, minlength: int, dtype: str) -> Any:
+    """In memory that is refused as for any other tensor when there is not enough."""
+    import numpy
+
+    from ._operators import FUNCTIONS
+
+    largest = int(array.max()) if array.size else -1
+    if largest >= 2**63 - 1:
+        raise RuntimeError(f"maximum value of input overflowed, it should be < {2**63 - 1} but got {largest}")
+    result = FUNCTIONS["zeros"](max(largest + 1, minlength), dtype=EXPORTS[dtype if array.size else "int64"])
+    counts = numpy.bincount(array, weights)
+    result.numpy()[: len(counts)] = counts
+    return result

@@ -231,3 +231,19 @@ def array_items(result: Tensor) -> set[bytes]:
     """The different elements, as bytes."""
     size = result.element_size()
     return {each.tobytes() for each in np.unique(np.frombuffer(bits(result), f"V{size}").view(f"u{size}"))}
+
+
+def test_counts_that_no_memory_holds() -> None:
+    for numbers, least in (([1], 2**50), ([2**50], 0), ([2**63 - 1], 0)):
+        with pytest.raises(RuntimeError):
+            opweave.bincount(opweave.tensor(numbers), minlength=least)
+
+
+def test_a_method_of_something_else() -> None:
+    with pytest.raises(TypeError, match="must be Tensor, not int"):
+        opweave.Tensor.detach_(5)  # type: ignore[arg-type]
+
+
+def test_a_scan_without_dtype_does_not_take_that_of_out() -> None:
+    with pytest.raises(NotImplementedError, match="'Long'"):
+        opweave.logcumsumexp(opweave.tensor([1, 2]), 0, out=opweave.zeros(2))

@@ -148,6 +148,8 @@ class AutogradMethods:
 
     def detach_(self: Any) -> TensorType:
         """Takes the tensor out of the graph that computed it."""
+        if not isinstance(self, handles.Tensor):
+            raise TypeError(f"detach_(): argument 'self' must be Tensor, not {type(self).__name__}")
         if self._base is not None and self._requires_grad:
             raise RuntimeError(
                 "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "

@@ -118,7 +118,9 @@ static int result_dtype(const ow_op *op, const ow_tensor *self, int dtype, const
                     ow_type_names[out->dtype]);
         return -1;
     }
-    if (out) result = out->dtype;
+    /* What has no argument `dtype` does not take the result's for one. */
+    int chosen = op->promotion == OW_PROMOTE_INT_TO_LONG || op->dtypes >> self->dtype & 1;
+    if (out && chosen) result = out->dtype;
     else if (dtype >= 0) result = dtype;
     else if (op->promotion == OW_PROMOTE_INT_TO_LONG && ow_dtype_kinds[result] < OW_KIND_FLOATING) result = OW_INT64;
     /* Accumulators that promotion takes out of bool are of no use in it, unless there is nothing to accumulate. */
