@@ -83,10 +83,7 @@ def attach(kind: type[Node], arguments: tuple[Any, ...], result: Any) -> Any:
 
 def attach_quick(result: Any, number: int, *arguments: Any) -> Any:
     """The same for a call that the core has run itself."""
-    op = histories.operators[number]
-    kind = op.derivative
-    if kind is ...:
-        kind = derivative(op)
+    kind = derivative(histories.operators[number])
     if kind is None:
         return result
     if type(result) is tuple:
@@ -203,6 +200,13 @@ def _named(name: str) -> type[Formula]:
     return type(name, (Formula,), {"__slots__": ()})
 
 
+def _formula(name: str, inputs: Sequence[Any], function: Callable[..., Any], used: Sequence[Any]) -> Formula:
+    node = _named(name)(edges_of(inputs))
+    node.function = function
+    node.keep(*used)
+    return node
+
+
 def by_formula(
     name: str,
     inputs: Sequence[Any],
@@ -214,10 +218,7 @@ def by_formula(
     result = unrecorded(run)
     if any(result is value for value in inputs) or not is_differentiable(result.dtype):
         return result
-    node = _named(name)(edges_of(inputs))
-    node.function = function
-    node.keep(*used)
-    part_of_graph(result, node)
+    part_of_graph(result, _formula(name, inputs, function, used))
     return result
 
 
@@ -231,9 +232,7 @@ def by_formula_inplace(
 ) -> Any:
     """Overwrites `target`, the first of the inputs."""
     check_inplace(target)
-    node = _named(name)(edges_of(inputs))
-    node.function = function
-    node.keep(*used)
+    node = _formula(name, inputs, function, used)
     result = unrecorded(run)
     node.metas = (meta(target),)
     rebase(target, node)

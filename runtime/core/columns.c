@@ -14,10 +14,6 @@ typedef struct {
     atomic_int failed;
 } column_run;
 
-static int lie_side_by_side(const ow_axis *axis, int naxes, int64_t k, int64_t count, int64_t step) {
-    return naxes && axis->in == step && k % axis->size + count <= axis->size;
-}
-
 int ow_columns_suit(const ow_lines *l) {
     int64_t size = ow_itemsize(l->self->dtype);
     if (l->length > OW_ROW_LEAF || l->number < OW_COLUMNS / 2) return 0;
@@ -29,7 +25,7 @@ static void lay_out(const column_run *r, char *columns, int64_t k, int64_t count
     const ow_lines *l = r->l;
     int64_t step = OW_COLUMNS * r->size;
     if (count == OW_COLUMNS && l->self->dtype == l->compute && l->stride == r->size &&
-        lie_side_by_side(l->axes, l->naxes, k, count, l->axes[0].in)) {
+        ow_lines_are_apart(l->axes, l->naxes, k, count, l->axes[0].in)) {
         const char *x = l->self->data + ow_axes_offset(l->axes, l->naxes, k, NULL);
         ow_transpose(columns, step, x, l->axes[0].in, l->length, OW_COLUMNS, r->size);
         return;
@@ -47,7 +43,7 @@ static void put_back(const column_run *r, const char *columns, int64_t k, int64_
     int64_t step = OW_COLUMNS * r->out_size;
     char *to = l->out[0]->data;
     if (count == OW_COLUMNS && l->out[0]->dtype == l->out_compute[0] && l->out_stride[0] == r->out_size &&
-        lie_side_by_side(axes, l->naxes, k, count, axes[0].in)) {
+        ow_lines_are_apart(axes, l->naxes, k, count, axes[0].in)) {
         ow_transpose(to + ow_axes_offset(axes, l->naxes, k, NULL), axes[0].in, columns, step, OW_COLUMNS, l->length,
                      r->out_size);
         return;
@@ -72,14 +68,14 @@ static void run_columns(void *context, int64_t begin, int64_t end) {
         char *made = buffer + OW_COLUMNS * l->length * r->size, *out = made;
         int64_t step = OW_COLUMNS * r->size, out_step = OW_COLUMNS * r->out_size;
         if (count == OW_COLUMNS && l->self->dtype == l->compute &&
-            lie_side_by_side(l->axes, l->naxes, k, count, r->size)) {
+            ow_lines_are_apart(l->axes, l->naxes, k, count, r->size)) {
             x = l->self->data + ow_axes_offset(l->axes, l->naxes, k, NULL);
             step = l->stride;
         } else {
             lay_out(r, buffer, k, count);
         }
         if (l->out[0] && count == OW_COLUMNS && l->out[0]->dtype == l->out_compute[0] &&
-            lie_side_by_side(l->out_axes[0], l->naxes, k, count, r->out_size)) {
+            ow_lines_are_apart(l->out_axes[0], l->naxes, k, count, r->out_size)) {
             out = l->out[0]->data + ow_axes_offset(l->out_axes[0], l->naxes, k, NULL);
             out_step = l->out_stride[0];
         }

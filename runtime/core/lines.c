@@ -86,15 +86,10 @@ void ow_lines_end(ow_lines *l) { ow_tensor_free(l->owned); }
 
 /* ---- the run ------------------------------------------------------------------------------------------ */
 
-/* Do `count` lines from line k on lie side by side, so that they are the columns of a matrix? */
-static int side_by_side(const ow_axis *axis, int naxes, int64_t k, int64_t count, int64_t itemsize) {
-    return naxes && axis->in == itemsize && k % axis->size + count <= axis->size;
-}
-
 static void gather_lines(const line_run *r, char *rows, int64_t k, int64_t count) {
     const ow_lines *l = r->l;
     int64_t row = l->length * r->size;
-    if (l->self->dtype == l->compute && count > 1 && side_by_side(l->axes, l->naxes, k, count, r->size)) {
+    if (l->self->dtype == l->compute && count > 1 && ow_lines_are_apart(l->axes, l->naxes, k, count, r->size)) {
         const char *x = l->self->data + ow_axes_offset(l->axes, l->naxes, k, NULL);
         ow_transpose(rows, row, x, l->stride, count, l->length, r->size);
         return;
@@ -108,7 +103,7 @@ static void scatter_lines(const line_run *r, int place, const char *rows, int64_
     const ow_axis *axes = l->out_axes[place];
     ow_tensor *out = l->out[place];
     int64_t size = r->out_size[place], row = l->length * size;
-    if (out->dtype == l->out_compute[place] && count > 1 && side_by_side(axes, l->naxes, k, count, size)) {
+    if (out->dtype == l->out_compute[place] && count > 1 && ow_lines_are_apart(axes, l->naxes, k, count, size)) {
         char *to = out->data + ow_axes_offset(axes, l->naxes, k, NULL);
         ow_transpose(to, l->out_stride[place], rows, row, l->length, count, size);
         return;

@@ -30,6 +30,11 @@ typedef void ow_line_task(void *context, int64_t line, const char *x, char *cons
 int ow_lines_run(const ow_lines *l, double cost, ow_line_task *task, void *context);
 void ow_lines_end(ow_lines *l);
 
+/* Do `count` lines from line k on lie `step` bytes apart? That of an element: side by side, as the columns of a matrix. */
+static inline int ow_lines_are_apart(const ow_axis *axis, int naxes, int64_t k, int64_t count, int64_t step) {
+    return naxes && axis->in == step && k % axis->size + count <= axis->size;
+}
+
 /* The same for OW_COLUMNS lines at a time, for the first result alone: element i of line j is the j-th at x + i * step.
  * task(context, line, count, x, step, out, out_step): of these lines only the first `count` exist. (columns.c) */
 typedef void ow_column_task(void *context, int64_t line, int64_t count, const char *x, int64_t step, char *out,
