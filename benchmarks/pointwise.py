@@ -61,7 +61,7 @@ def shared(names: list[str]) -> Iterator[Operator]:
 def operands(operator: Operator, module: Any, dtype: str, layout: str) -> list[Any]:
     """Values at which no function takes a short cut: in (0, 1), those of activations in (-1, 1), or the integers from 1
     to 7."""
-    shift = 0.5 if any(module == "nn" for module, _ in submodule_names(operator)) else 0
+    shift = 0.5 if any(module.startswith("nn") for module, _ in submodule_names(operator)) else 0
     found = []
     for place, argument in enumerate(operator.inputs):
         fixed = operator.body.fixed.get(argument.name)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from types import MappingProxyType
 
-from .dtypes import COMPLEX128, DTYPE_CLASSES, FLOAT64, Promotion
-from .expr import Apply, Expr, ExpressionError, Literal, lower, names, type_of
+from .dtypes import COMPLEX128, DTYPE_CLASSES, FLOAT64, DType, Promotion
+from .expr import Apply, Expr, ExpressionError, Literal, names, type_of
 from .model import MAX_INPUTS, MAX_PARAMS, Derivative, Elementwise, Expression, Operator
 from .schema import parse
 
@@ -55,9 +56,7 @@ def _kernel(operator: Operator, body: Elementwise, argument: str, derivative: De
     fits = len(tensors) <= MAX_INPUTS and len(numbers) <= MAX_PARAMS
     if turns_real(operator) or tensors[:1] != ["grad"] or not fits or optional:
         return None
-    try:
-        lower(tree, dict.fromkeys(names(tree), FLOAT64))
-    except ExpressionError:
+    if _type(tree, FLOAT64) is None:
         return None
     typed = [f"Tensor {name}" for name in tensors]
     keywords = ["*", *(f"Scalar {name}" for name in numbers)] if numbers else []
@@ -87,12 +86,17 @@ def _kernel(operator: Operator, body: Elementwise, argument: str, derivative: De
 def turns_real(operator: Operator) -> bool:
     """Is the result of complex numbers real?"""
     expression = operator.body.expression(COMPLEX128) if isinstance(operator.body, Elementwise) else None
-    if expression is None:
-        return False
+    found = None if expression is None else _type(expression.tree, COMPLEX128)
+    return found is not None and not found.is_complex
+
+
+@cache
+def _type(tree: Expr, dtype: DType) -> DType | None:
+    """Of an expression of arguments of one dtype; None when they do not have what it calls."""
     try:
-        return not type_of(expression.tree, dict.fromkeys(names(expression.tree), COMPLEX128)).dtype.is_complex
+        return type_of(tree, dict.fromkeys(names(tree), dtype)).dtype
     except ExpressionError:
-        return False
+        return None
 
 
 def _operations(tree: Expr) -> int:

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from . import choices, derivatives, shortcuts
 from .computation import typed
 from .dtypes import DType
+from .emit.expressions import emit_expression
 from .errors import Diagnostics, Span, suggest
-from .expr import ExpressionError, emit_c
+from .expr import ExpressionError
 from .expr.lower import Env
 from .model import Declaration, Family, Indexing, Operator
 from .variants import function_names, inplace_function_names, method_names, submodule_names
@@ -84,7 +85,7 @@ def _check_types(operator: Operator, diagnostics: Diagnostics) -> None:
     reported: set[Span] = set()
     for expression, env, result in typed(operator):
         try:
-            emit_c(expression.tree, env, result)
+            emit_expression(expression.tree, env, result)
         except ExpressionError as error:
             for each in error.all:
                 span = expression.source.span_at(each.offset, each.length)

@@ -42,9 +42,10 @@ def python_names(entry: Entry, scalar: Scalar, mode: Literal["eval", "exec"], kn
     except (ValueError, RecursionError, MemoryError):
         entry.report(scalar.span, "not Python: nested too deeply")
         return frozenset()
-    accepted = tuple(dict.fromkeys((*known, *sorted(_assigned(tree) - {"__body__"}))))
-    called = {node.func for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    found = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    nodes = list(ast.walk(tree))
+    accepted = tuple(dict.fromkeys((*known, *sorted(_assigned(nodes) - {"__body__"}))))
+    called = {node.func for node in nodes if isinstance(node, ast.Call)}
+    found = [node for node in nodes if isinstance(node, ast.Name)]
     for node in found:
         if node.id not in accepted and node.id not in _GLOBALS and node not in called:
             column = len(source.split("\n")[node.lineno - 1].encode()[: node.col_offset].decode())
@@ -66,10 +67,10 @@ class _Places:
         return sum(len(each) + 1 for each in self.lines[:above]) + max(column - len(self.indentation), 0)
 
 
-def _assigned(tree: ast.AST) -> set[str]:
+def _assigned(nodes: Iterable[ast.AST]) -> set[str]:
     """Names that the text itself binds."""
     found: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             found.add(node.id)
         elif isinstance(node, ast.arg):

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -24,13 +23,12 @@ def matching_files(patterns: list[str]) -> list[str]:
     return sorted(path.relative_to(ROOT).as_posix() for path in found)
 
 
-def run_codegen() -> list[str]:
-    command = [sys.executable, "-m", "codegen", "--yaml", "ops.yaml", "--output", "generated"]
-    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
-    if done.returncode:
-        # A diagnostic is codegen's own message (on stderr) and needs no traceback below it.
-        sys.exit(done.returncode)
-    return done.stdout.split()
+def run_codegen() -> int:
+    os.chdir(ROOT)
+    sys.path.insert(0, str(ROOT))
+    from codegen.__main__ import main
+
+    return main([])  # with the defaults; it prints the files, or diagnostics to stderr
 
 
 def openblas_folder() -> str:
@@ -46,7 +44,7 @@ def main(arguments: list[str]) -> None:
     if command == "list":
         lines = matching_files(rest)
     elif command == "codegen":
-        lines = run_codegen()
+        sys.exit(run_codegen())
     elif command == "openblas":
         lines = [openblas_folder()]
     else:

@@ -1,13 +1,13 @@
-"""The header runtime/core/avx512_tables.h: tables of the functions in avx512.h, by mpmath to 40 digits.
+"""The header runtime/core/avx512_tables.h: tables of the functions in avx512.h and avx512_f64.h, by mpmath.
 
-`python tools/fit_avx512.py > runtime/core/avx512_tables.h` writes it. A table has a row of 32 numbers for each
-coefficient, one number for each interval, so that one permutation of two registers looks a coefficient up for 16
-elements.
+`python tools/fit_avx512.py > runtime/core/avx512_tables.h` writes it. A table has a row of 32 float32 or 16 float64
+numbers for each coefficient, one number for each interval, so that one permutation of two registers looks a coefficient
+up for all elements of a register.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import mpmath as mp
 import numpy as np
@@ -75,8 +75,32 @@ def show(name: str, rows: Iterable[Iterable[mp.mpf]], comment: str) -> None:
     print(f"static const float {name}[{len(lines)}][{INTERVALS}] = {{\n" + "\n".join(lines) + "\n};\n")
 
 
+def show_double(name: str, rows: Sequence[Sequence[mp.mpf]], comment: str) -> None:
+    lines = []
+    for row in rows:
+        numbers = [float(value).hex() if value else "0" for value in row]
+        groups = [", ".join(numbers[k : k + 4]) for k in range(0, len(numbers), 4)]
+        lines.append("    {" + ",\n     ".join(groups) + "},")
+    print(f"/* {comment} */")
+    print(f"static const double {name}[{len(lines)}][{len(rows[0])}] = {{\n" + "\n".join(lines) + "\n};\n")
+
+
+def logarithms() -> list[list[mp.mpf]]:
+    """1 / m' for the numbers of [0.75, 1.5) by the four bits after their first, and log(m') in two parts, the first of
+    which is a multiple of 2^-42, so that adding it to a multiple of log(2)'s upper part is exact."""
+    rows: list[list[mp.mpf]] = [[], [], []]
+    for k in range(16):
+        middle = (1 + (k + mp.mpf(1) / 2) / 16) / (2 if k >= 8 else 1)
+        inverse = mp.mpf(float(1 / middle)) if 0 < k < 15 else mp.mpf(1)
+        value = -mp.log(inverse)
+        upper = mp.nint(value * mp.mpf(2) ** 42) / mp.mpf(2) ** 42
+        for row, number in zip(rows, (inverse, upper, value - upper), strict=True):
+            row.append(number)
+    return rows
+
+
 def main() -> None:
-    print("/* Tables of avx512.h. tools/fit_avx512.py computed them. */")
+    print("/* Tables of avx512.h and avx512_f64.h. tools/fit_avx512.py computed them. */")
     print("#ifndef OPWEAVE_AVX512_TABLES_H\n#define OPWEAVE_AVX512_TABLES_H\n")
     powers = [mp.mpf(2) ** (mp.mpf(k) / INTERVALS) for k in range(INTERVALS)]
     show("ow_exp2_table", [powers], "2^(k / 32)")
@@ -88,6 +112,9 @@ def main() -> None:
     )
     show("ow_erf_table", centered(mp.erf, 17 / 128, 5), "erf(17 / 128 * k + t), coefficients of powers of t")
     show("ow_tanh_table", centered(mp.tanh, 75 / 256, 6), "tanh(75 / 256 * k + t), coefficients of powers of t")
+    show_double("ow_exp2_table_f64", [[mp.mpf(2) ** (mp.mpf(k) / 16) for k in range(16)]], "2^(k / 16)")
+    comment = "1 / m for numbers m of [0.75, 1.5) by the four bits after their first, and log(m) in two parts"
+    show_double("ow_log_table_f64", logarithms(), comment)
     print("#endif")
 
 

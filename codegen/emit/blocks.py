@@ -15,6 +15,7 @@ from ..expr import Emitted
 
 _BLOCKS = {
     "expf": "ow_exp_block",
+    "expm1f": "ow_expm1_block",
     "logf": "ow_log_block",
     "sinf": "ow_sin_block",
     "cosf": "ow_cos_block",
@@ -22,6 +23,9 @@ _BLOCKS = {
     "erff": "ow_erf_block",
     "fmodf": "ow_fmod_block",
     "ow_sigmoidf": "ow_sigmoid_block",
+    "exp": "ow_exp_block_f64",
+    "log": "ow_log_block_f64",
+    "fmod": "ow_fmod_block_f64",
 }
 _CALL = re.compile(rf"\b({'|'.join(_BLOCKS)})\(")
 _NAME = re.compile(r"\b[a-zA-Z_]\w*\b(?!\()")
@@ -39,6 +43,10 @@ class BlockCall:
     rest: Emitted | None
     """The kernel's expression with the call replaced by RESULT; None when there is nothing else."""
 
+    @property
+    def ctype(self) -> str:
+        return "double" if self.function.endswith("_f64") else "float"
+
 
 def block_call(emitted: Emitted, inputs: Collection[str], params: Collection[str]) -> BlockCall | None:
     """The only call in the expression that has a function of rows; None when there are several, or it needs what the
@@ -54,7 +62,7 @@ def block_call(emitted: Emitted, inputs: Collection[str], params: Collection[str
         return None
     operands = tuple(argument.split(", "))
     plain = set(operands) <= set(inputs)
-    if not plain and name == "fmodf":
+    if not plain and name.startswith("fmod"):
         return None
     return BlockCall(
         function=_BLOCKS[name],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 
 from ..dtypes import DType
 from ..expr import C, Emitted, Expr, emit_c
@@ -23,7 +24,13 @@ TARGET = replace(C, calls=_CALLS)
 
 
 def emit_expression(tree: Expr, env: Env, result: DType) -> Emitted:
-    return emit_c(tree, env, result, target=TARGET)
+    """The C of an expression, as kernels have it. Checks, kernels and tests ask for it in turn: it is remembered."""
+    return _emitted(tree, tuple(env.items()), result)
+
+
+@cache
+def _emitted(tree: Expr, env: tuple[tuple[str, DType], ...], result: DType) -> Emitted:
+    return emit_c(tree, dict(env), result, target=TARGET)
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ _INEXACT = frozenset(
     for function in FUNCTIONS.values()
     if function.c_name and function.c_name not in _EXACT
     for spelling in (function.c_name, function.c_name + "f", f"ow_{function.c_name}f")
-)
+) | {"ow_sigmoidf"}
 _SPECIAL = frozenset(f"ow_{name}{suffix}" for name in SPECIAL for suffix in ("", "f"))
 _CALL = re.compile(r"\b(\w+)\(")
 
@@ -58,7 +58,7 @@ class LoopKernel:
     def signature(self) -> str:
         """Parameters of the function of one element."""
         variables = [f"{variable.ctype} {variable.name}" for variable in (*self.inputs, *self.params)]
-        staged = [f"float {RESULT}"] if self.block and self.block.rest else []
+        staged = [f"{self.block.ctype} {RESULT}"] if self.block and self.block.rest else []
         return ", ".join([*variables, *staged, *(["int *err"] if self.fails else [])]) or "void"
 
     @property

@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 from .. import variants
 from ..computation import argument_dtypes, default_numbers, result_dtype, typed
 from ..dtypes import DType, ordered
-from ..expr import Expr, emit_c, lower
+from ..expr import Expr, lower
 from ..expr.lower import Env
 from ..expr.typed import Node, Op
 from ..model import Elementwise, End, Extern, Factory, Family, Operator, Reduce, Scan, View
 from ..reference import reference
 from ..schema import base_name
+from .expressions import emit_expression
 from .kernels import is_inexact
 from .text import render
 
@@ -154,7 +155,7 @@ def facts(callable: Callable) -> Iterator[tuple[str, object]]:
         yield "fixed", {_python_name(name): dtype.name for name, dtype in body.fixed.items()}
         yield "natural", tuple(_python_name(name) for name in body.natural)
         yield "optional", tuple(_python_name(each.name) for each in operator.inputs if each.is_optional)
-        yield "fallible", any(emit_c(*each).uses_err for each in _kernels(operator, body))
+        yield "fallible", any(emit_expression(*each).uses_err for each in _kernels(operator, body))
     if isinstance(body, Reduce):
         yield "refuses_empty", body.refuses_empty
     if isinstance(body, (Reduce, Scan)):
@@ -192,7 +193,7 @@ def _inexact(operator: Operator) -> Iterator[DType]:
     body = operator.body
     if isinstance(body, Elementwise):
         for tree, env, result in _kernels(operator, body):
-            if is_inexact(emit_c(tree, env, result)):
+            if is_inexact(emit_expression(tree, env, result)):
                 yield next(dtype for dtype in operator.compute_dtypes if dtype in env.values())
     elif operator.family in (Family.REDUCE, Family.SCAN):
         for expression, env, dtype in typed(operator):

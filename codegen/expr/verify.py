@@ -9,6 +9,7 @@ import math
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from .derive import derive
 from .errors import ExpressionError
@@ -53,7 +54,7 @@ def check_derivative(forward: Expr, name: str, formula: Expr) -> Mismatch | None
     formula = substitute(formula, {"result": forward})
     used = [use.name for tree in (forward, formula) for use in occurrences(tree)]
     arguments = [argument for argument in dict.fromkeys([*used, name]) if argument != "grad"]
-    points = [*_points(arguments)]
+    points = _points(len(arguments))
     env = {argument: _array([point[place] for point in points]) for place, argument in enumerate([*arguments, "grad"])}
     value = evaluate(forward, {argument: env[argument] for argument in arguments})
     declared, expected = _floats(formula, env), _floats(symbolic, env)
@@ -81,23 +82,28 @@ def check_derivative(forward: Expr, name: str, formula: Expr) -> Mismatch | None
     return worst
 
 
-def _points(arguments: Sequence[str]) -> Iterator[tuple[float, ...]]:
-    """Values of the arguments and, last, of `grad`. No two arguments are equal: order has kinks there."""
+@cache
+def _points(arguments: int) -> tuple[tuple[float, ...], ...]:
+    """Values of so many arguments and, last, of `grad`. No two arguments are equal: order has kinks there."""
+    return tuple(_chosen(arguments))
+
+
+def _chosen(arguments: int) -> Iterator[tuple[float, ...]]:
     generator = random.Random(20)
     grads = (1.0, 1.0, 1.0, -2.5)
     for number in range(_ROUNDS):
         grad = grads[number % len(grads)]
         pool = _MODERATE if number < _ROUNDS // 2 else _MODERATE + _AWKWARD
         if number == 0:
-            values = [pool[place % len(pool)] for place in range(len(arguments))]
+            values = [pool[place % len(pool)] for place in range(arguments)]
         else:
-            values = generator.sample(pool, min(len(arguments), len(pool)))
+            values = generator.sample(pool, min(arguments, len(pool)))
         yield (*values, grad)
     # One argument at a time through everything, the others moderate.
-    for place in range(len(arguments)):
+    for place in range(arguments):
         for extreme in _MODERATE + _AWKWARD:
             rest = [value for value in _MODERATE if value != extreme]
-            values = generator.sample(rest, len(arguments))
+            values = generator.sample(rest, arguments)
             values[place] = extreme
             yield (*values, 1.0)
 

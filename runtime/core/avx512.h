@@ -43,6 +43,24 @@ static inline __m512 ow_exp_16(__m512 x) {
     return ow_exp_reduced(_mm512_min_ps(OW_ALL(90.0f), _mm512_max_ps(OW_ALL(-105.0f), x)));
 }
 
+/* exp(x) - 1: as above with integral k, and a parabola times a polynomial that the maximum norm fits to |r| <= ln 2 / 2. It
+ * is 2^k p + (2^k - 1), half of it at first, because 2^k may be too large; what equals x must not lose a bit so. */
+static inline __m512 ow_expm1_16(__m512 x) {
+    const __m512 magic = OW_ALL(0x1.8p23f), half = OW_ALL(0.5f);
+    __m512 near = _mm512_min_ps(OW_ALL(89.0f), _mm512_max_ps(OW_ALL(-105.0f), x)); /* NaN passes */
+    __m512 shifted = _mm512_fmadd_ps(near, OW_ALL(0x1.715476p0f), magic), k = _mm512_sub_ps(shifted, magic);
+    __m512 r = _mm512_fmadd_ps(k, OW_ALL(-0x1.63p-1f), near);
+    r = _mm512_fmadd_ps(k, OW_ALL(0x1.bd0106p-13f), r);
+    __m512 p = _mm512_fmadd_ps(OW_ALL(0x1.6bebdap-10f), r, OW_ALL(0x1.122886p-7f));
+    p = _mm512_fmadd_ps(p, r, OW_ALL(0x1.555676p-5f));
+    p = _mm512_fmadd_ps(p, r, OW_ALL(0x1.5554aep-3f));
+    p = _mm512_fmadd_ps(p, r, OW_ALL(0x1.fffffep-2f));
+    p = _mm512_fmadd_ps(_mm512_mul_ps(r, r), p, r);
+    __m512 power = _mm512_scalef_ps(half, k), result = _mm512_fmadd_ps(power, p, _mm512_sub_ps(power, half));
+    __mmask16 tiny = _mm512_cmp_ps_mask(_mm512_abs_ps(x), OW_ALL(0x1p-25f), _CMP_LT_OQ);
+    return _mm512_mask_mov_ps(_mm512_add_ps(result, result), tiny, x);
+}
+
 /* e / (1 + e) or 1 / (1 + e) with e = exp(-|x|), by one step from the approximate reciprocal. The numerator is chosen by
  * the kind of x, four bits for each: NaN itself, one (10) for zero and what is positive, e (0) for what is negative. */
 static inline __m512 ow_sigmoid_16(__m512 x) {

@@ -1,4 +1,4 @@
-/* Tables of avx512.h. tools/fit_avx512.py computed them. */
+/* Tables of avx512.h and avx512_f64.h. tools/fit_avx512.py computed them. */
 #ifndef OPWEAVE_AVX512_TABLES_H
 #define OPWEAVE_AVX512_TABLES_H
 
@@ -112,6 +112,30 @@ static const float ow_tanh_table[7][32] = {
      -0x1.39ab08p-18f, -0x1.5d6d7cp-19f, -0x1.85225cp-20f, -0x1.b145bep-21f, -0x1.e25e06p-22f, -0x1.0c7f46p-22f,
      -0x1.2ae4f4p-23f, -0x1.4cba1ap-24f, -0x1.7262aep-25f, -0x1.9c4dd2p-26f, -0x1.caf718p-27f, -0x1.fee804p-28f,
      -0x1.1c5ccep-28f, -0x1.3c8b1ap-29f},
+};
+
+/* 2^(k / 16) */
+static const double ow_exp2_table_f64[1][16] = {
+    {0x1.0000000000000p+0, 0x1.0b5586cf9890fp+0, 0x1.172b83c7d517bp+0, 0x1.2387a6e756238p+0,
+     0x1.306fe0a31b715p+0, 0x1.3dea64c123422p+0, 0x1.4bfdad5362a27p+0, 0x1.5ab07dd485429p+0,
+     0x1.6a09e667f3bcdp+0, 0x1.7a11473eb0187p+0, 0x1.8ace5422aa0dbp+0, 0x1.9c49182a3f090p+0,
+     0x1.ae89f995ad3adp+0, 0x1.c199bdd85529cp+0, 0x1.d5818dcfba487p+0, 0x1.ea4afa2a490dap+0},
+};
+
+/* 1 / m for numbers m of [0.75, 1.5) by the four bits after their first, and log(m) in two parts */
+static const double ow_log_table_f64[3][16] = {
+    {0x1.0000000000000p+0, 0x1.d41d41d41d41dp-1, 0x1.bacf914c1bad0p-1, 0x1.a41a41a41a41ap-1,
+     0x1.8f9c18f9c18fap-1, 0x1.7d05f417d05f4p-1, 0x1.6c16c16c16c17p-1, 0x1.5c9882b931057p-1,
+     0x1.4e5e0a72f0539p+0, 0x1.4141414141414p+0, 0x1.3521cfb2b78c1p+0, 0x1.29e4129e4129ep+0,
+     0x1.1f7047dc11f70p+0, 0x1.15b1e5f75270dp+0, 0x1.0c9714fbcda3bp+0, 0x1.0000000000000p+0},
+    {0, 0x1.6f0d28ae58000p-4, 0x1.29552f8200000p-3, 0x1.9525a9cf46000p-3,
+     0x1.fb9186d5e4000p-3, 0x1.2e8e2bae12000p-2, 0x1.5d1bdbf581000p-2, 0x1.89a3386c14000p-2,
+     -0x1.1178e8227e000p-2, -0x1.d1037f2656000p-3, -0x1.823c16551a000p-3, -0x1.365fcb015a000p-3,
+     -0x1.da72763844000p-4, -0x1.4d3115d208000p-4, -0x1.894aa149f8000p-5, 0},
+    {0, -0x1.4b2241b664613p-44, -0x1.5bd67f4471dfcp-44, -0x1.294937d9f158fp-44,
+     -0x1.d6b2aab993c87p-47, -0x1.6791e99b72bd8p-45, -0x1.8d97dc9c7c238p-44, 0x1.2d92d38c40882p-45,
+     -0x1.1e9b8ce2d07f2p-44, 0x1.8527e75b6f6e4p-47, -0x1.e02db9a631e83p-46, 0x1.fd720afb9691bp-44,
+     -0x1.a79401fa71733p-46, 0x1.53e2582f4e1efp-48, -0x1.9a55a8be97661p-44, 0},
 };
 
 #endif

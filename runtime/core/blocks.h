@@ -1,4 +1,4 @@
-/* Functions of rows of float32 numbers: `to` may be one of the inputs, n is a multiple of OW_PAD.
+/* Functions of rows of float32 or float64 numbers: `to` may be one of the inputs, n is a multiple of OW_PAD.
  *
  * Kernels that call one of these functions once call its block instead (codegen/emit/blocks.py), which may use vector
  * instructions that no compiler makes of a loop, or look at several elements at once. */
@@ -12,26 +12,38 @@
 /* ---- functions of one number ------------------------------------------------------------------------------ */
 
 /* AVX-512 leaves arguments of sin and cos that are far from zero to libmvec. */
+#define OW_BLOCK_LOOP(name, type, function) \
+    static inline void name(type *to, const type *from, int64_t n) { \
+        _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++) to[i] = function(from[i]); \
+    }
 #if defined(__AVX512DQ__) && defined(OW_HAVE_LIBMVEC)
 #include "avx512.h"
+#include "avx512_f64.h"
 #define OW_BLOCK(name, function) \
     static inline void ow_##name##_block(float *to, const float *from, int64_t n) { \
         for (int64_t i = 0; i < n; i += 16) _mm512_storeu_ps(to + i, ow_##name##_16(_mm512_loadu_ps(from + i))); \
     }
-#else
-#define OW_BLOCK(name, function) \
-    static inline void ow_##name##_block(float *to, const float *from, int64_t n) { \
-        _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++) to[i] = function(from[i]); \
+#define OW_BLOCK_F64(name, function) \
+    static inline void ow_##name##_block_f64(double *to, const double *from, int64_t n) { \
+        for (int64_t i = 0; i < n; i += 8) _mm512_storeu_pd(to + i, ow_##name##_8(_mm512_loadu_pd(from + i))); \
     }
+#else
+#define OW_BLOCK(name, function) OW_BLOCK_LOOP(ow_##name##_block, float, function)
+#define OW_BLOCK_F64(name, function) OW_BLOCK_LOOP(ow_##name##_block_f64, double, function)
 #endif
 OW_BLOCK(exp, expf)
+OW_BLOCK(expm1, expm1f)
 OW_BLOCK(log, logf)
 OW_BLOCK(sin, sinf)
 OW_BLOCK(cos, cosf)
 OW_BLOCK(tanh, tanhf)
 OW_BLOCK(erf, erff)
 OW_BLOCK(sigmoid, ow_sigmoidf)
+OW_BLOCK_F64(exp, exp)
+OW_BLOCK_F64(log, log)
 #undef OW_BLOCK
+#undef OW_BLOCK_F64
+#undef OW_BLOCK_LOOP
 
 /* ---- remainder -------------------------------------------------------------------------------------------- */
 
@@ -54,6 +66,29 @@ static inline void ow_fmod_block(float *to, const float *from_x, const float *fr
             for (int i = 0; i < OW_PAD; i++) rests[i] = fmodf(xs[i], ys[i]);
         memcpy(to + done, rests, sizeof rests);
     }
+}
+
+/* The same in double precision, of quotients below 2^53: the quotient rounds up to the integer above at most, which a fused
+ * operation tells from the sign of the rest; then that and the sum with the divisor are exact. */
+static inline void ow_fmod_block_f64(double *to, const double *from_x, const double *from_y, int64_t n) {
+#ifdef __FMA__
+    double rests[OW_PAD];
+    for (int64_t done = 0; done < n; done += OW_PAD) {
+        const double *xs = from_x + done, *ys = from_y + done;
+        int beyond = 0;
+        for (int i = 0; i < OW_PAD; i++) {
+            double x = fabs(xs[i]), y = fabs(ys[i]), quotient = x / y;
+            double rest = __builtin_fma(-trunc(quotient), y, x);
+            rests[i] = copysign(rest < 0 ? rest + y : rest, xs[i]);
+            beyond |= !(quotient < 0x1p53) | !(y < INFINITY);
+        }
+        if (beyond)
+            for (int i = 0; i < OW_PAD; i++) rests[i] = fmod(xs[i], ys[i]);
+        memcpy(to + done, rests, sizeof rests);
+    }
+#else
+    for (int64_t i = 0; i < n; i++) to[i] = fmod(from_x[i], from_y[i]);
+#endif
 }
 
 #endif

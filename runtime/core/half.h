@@ -2,6 +2,7 @@
 #ifndef OPWEAVE_HALF_H
 #define OPWEAVE_HALF_H
 
+#include <math.h>
 #include <stdint.h>
 
 #include "opweave.h"
@@ -100,15 +101,64 @@ static inline void ow_row_f32_to_bf16(uint16_t *to, const float *from, int64_t n
 #if defined(__F16C__) && defined(__AVX2__)
 #ifdef __AVX512F__
 #define OW_LANES 16
+#define OW_VECTOR __m512
+#define OW_INTRINSIC(name) _mm512_##name
 #else
 #define OW_LANES 8
+#define OW_VECTOR __m256
+#define OW_INTRINSIC(name) _mm256_##name
 #endif
 typedef float ow_lanes __attribute__((vector_size(4 * OW_LANES)));
 typedef uint32_t ow_lane_bits __attribute__((vector_size(4 * OW_LANES)));
+typedef struct {
+    ow_lanes a, b;
+} ow_lane_pair; /* 2 * OW_LANES elements, in the order that the format loads with least work */
 
 static inline ow_lanes ow_all_lanes(float x) { return x - (ow_lanes){0}; }
 
-static inline ow_lanes ow_load_f16(const uint16_t *from) {
+/* ---- functions of lanes, as those of numbers have them */
+
+static inline ow_lanes ow_sqrt_lanes(ow_lanes x) { return (ow_lanes)OW_INTRINSIC(sqrt_ps)((OW_VECTOR)x); }
+static inline ow_lanes ow_abs_lanes(ow_lanes x) { return (ow_lanes)((ow_lane_bits)x & 0x7fffffff); }
+static inline ow_lanes ow_copysign_lanes(ow_lanes x, ow_lanes y) {
+    return (ow_lanes)(((ow_lane_bits)x & 0x7fffffff) | ((ow_lane_bits)y & 0x80000000));
+}
+#ifdef __AVX512F__
+#define OW_ROUND(name, mode) \
+    static inline ow_lanes ow_##name##_lanes(ow_lanes x) { return (ow_lanes)_mm512_roundscale_ps((__m512)x, mode); }
+#else
+#define OW_ROUND(name, mode) \
+    static inline ow_lanes ow_##name##_lanes(ow_lanes x) { return (ow_lanes)_mm256_round_ps((__m256)x, mode); }
+#endif
+OW_ROUND(floor, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)
+OW_ROUND(ceil, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC)
+OW_ROUND(trunc, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)
+OW_ROUND(rint, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
+
+/* x, but `instead` where y is NaN. */
+static inline ow_lanes ow_unless_nan(ow_lanes x, ow_lanes y, ow_lanes instead) {
+#ifdef __AVX512F__
+    __mmask16 nan = _mm512_cmp_ps_mask((__m512)y, (__m512)y, _CMP_UNORD_Q);
+    return (ow_lanes)_mm512_mask_mov_ps((__m512)x, nan, (__m512)instead);
+#else
+    __m256 nan = _mm256_cmp_ps((__m256)y, (__m256)y, _CMP_UNORD_Q);
+    return (ow_lanes)_mm256_blendv_ps((__m256)x, (__m256)instead, nan);
+#endif
+}
+
+/* The instructions choose x when an operand is NaN. */
+#define OW_EXTREMUM(name, instruction) \
+    static inline ow_lanes ow_##name##_lanes(ow_lanes x, ow_lanes y) { \
+        return ow_unless_nan((ow_lanes)OW_INTRINSIC(instruction)((OW_VECTOR)y, (OW_VECTOR)x), y, y); \
+    }
+OW_EXTREMUM(maximum, max_ps)
+OW_EXTREMUM(minimum, min_ps)
+#undef OW_ROUND
+#undef OW_EXTREMUM
+
+/* ---- float16: the first half and the second one */
+
+static inline ow_lanes ow_widened_f16(const uint16_t *from) {
 #ifdef __AVX512F__
     return (ow_lanes)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)from));
 #else
@@ -116,7 +166,7 @@ static inline ow_lanes ow_load_f16(const uint16_t *from) {
 #endif
 }
 
-static inline void ow_store_f16(uint16_t *to, ow_lanes x) {
+static inline void ow_narrow_f16(uint16_t *to, ow_lanes x) {
 #ifdef __AVX512F__
     _mm256_storeu_si256((__m256i *)to, _mm512_cvtps_ph((__m512)x, 0));
 #else
@@ -124,27 +174,35 @@ static inline void ow_store_f16(uint16_t *to, ow_lanes x) {
 #endif
 }
 
-static inline ow_lanes ow_load_bf16(const uint16_t *from) {
-#ifdef __AVX512F__
-    return (ow_lanes)_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)from)), 16);
-#else
-    return (ow_lanes)_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)from)), 16);
-#endif
+static inline ow_lane_pair ow_load_f16(const uint16_t *from) {
+    return (ow_lane_pair){ow_widened_f16(from), ow_widened_f16(from + OW_LANES)};
+}
+static inline void ow_store_f16(uint16_t *to, ow_lane_pair x) {
+    ow_narrow_f16(to, x.a);
+    ow_narrow_f16(to + OW_LANES, x.b);
 }
 
-static inline void ow_store_bf16(uint16_t *to, ow_lanes x) {
-    ow_lane_bits bits = (ow_lane_bits)x, rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
-#ifdef __AVX512F__
-    __mmask16 nan = _mm512_cmp_ps_mask((__m512)x, (__m512)x, _CMP_UNORD_Q);
-    __m512i halves = _mm512_mask_set1_epi32((__m512i)rounded, nan, 0x7fc0);
-    _mm256_storeu_si256((__m256i *)to, _mm512_cvtepi32_epi16(halves));
-#else
-    __m256 nan = _mm256_cmp_ps((__m256)x, (__m256)x, _CMP_UNORD_Q);
-    __m256i halves = _mm256_blendv_epi8((__m256i)rounded, _mm256_set1_epi32(0x7fc0), (__m256i)nan);
-    /* Packing works on each half of the register; the quarters with the result are its first and its third. */
-    halves = _mm256_permute4x64_epi64(_mm256_packus_epi32(halves, halves), 0x08);
-    _mm_storeu_si128((__m128i *)to, _mm256_castsi256_si128(halves));
-#endif
+/* ---- bfloat16: the elements with even numbers and the others, the upper halves of 32 bits. They need no instruction that
+ * moves elements. */
+
+static inline ow_lane_pair ow_load_bf16(const uint16_t *from) {
+    ow_lane_bits both;
+    memcpy(&both, from, sizeof both);
+    return (ow_lane_pair){(ow_lanes)(both << 16), (ow_lanes)(both & 0xffff0000)};
+}
+
+/* Of numbers that bfloat16 holds. */
+static inline void ow_store_exact_bf16(uint16_t *to, ow_lane_pair x) {
+    ow_lane_bits both = (ow_lane_bits)x.a >> 16 | ((ow_lane_bits)x.b & 0xffff0000);
+    memcpy(to, &both, sizeof both);
+}
+
+static inline ow_lanes ow_rounded_to_bf16(ow_lanes x) {
+    ow_lane_bits bits = (ow_lane_bits)x;
+    return ow_unless_nan((ow_lanes)(bits + 0x7fff + (bits >> 16 & 1)), x, ow_all_lanes(NAN));
+}
+static inline void ow_store_bf16(uint16_t *to, ow_lane_pair x) {
+    ow_store_exact_bf16(to, (ow_lane_pair){ow_rounded_to_bf16(x.a), ow_rounded_to_bf16(x.b)});
 }
 #endif
 

@@ -1,4 +1,5 @@
-/* Special functions that neither <math.h> nor libmvec has, for float64; float32 computes in float64 and rounds.
+/* Special functions that neither <math.h> nor libmvec has, for float64; float32 computes in float64 and rounds, often with
+ * shorter series, unless single precision itself is enough.
  *
  * Straight-line code over functions that libmvec has, so that loops vectorise; sums whose length depends on the argument
  * are ordinary functions. Formulas are from the Digital Library of Mathematical Functions (https://dlmf.nist.gov) unless
@@ -9,6 +10,8 @@
 
 #include <math.h>
 #include <stdint.h>
+
+#include "functions.h"
 
 #define OW_PI 3.14159265358979323846
 #define OW_SQRT_HALF 0.70710678118654752440
@@ -61,12 +64,31 @@ static inline __attribute__((always_inline)) double ow_inverse_erf(double a, dou
     return c > 0 ? y : c == 0 ? INFINITY : NAN;
 }
 
-static inline __attribute__((always_inline)) double ow_erfinv_by(double x, int steps) {
+static inline double ow_erfinv(double x) {
     double a = fabs(x);
-    return copysign(ow_inverse_erf(a, 1 - a, steps), x);
+    return copysign(ow_inverse_erf(a, 1 - a, 2), x);
 }
-static inline double ow_erfinv(double x) { return ow_erfinv_by(x, 2); }
-static inline float ow_erfinvf(float x) { return (float)ow_erfinv_by(x, 1); }
+
+/* erfinv(x) / x is nearly linear in w = -log(1 - x^2), and in its square root far out (Giles, "Approximating the erfinv
+ * function", 2012): polynomials in w / 2.5 - 1 and (sqrt(w) - 3.125) / 0.9, where w is no larger than 16. */
+static const float ow_erfinv_near[10] = {
+    0x1.805c5ep0f, 0x1.3bb316p-1f, -0x1.abc3dap-6f, -0x1.40b2aep-6f, 0x1.177cbap-7f, -0x1.fd2dp-12f, -0x1.bb63dep-11f,
+    0x1.2b9aa4p-12f, 0x1.2ab34cp-15f, -0x1.1dd256p-15f,
+};
+static const float ow_erfinv_far[10] = {
+    0x1.7aaa3cp1f, 0x1.ce837ap-1f, 0x1.76358cp-8f, -0x1.fa7c92p-9f, 0x1.45051ep-9f, -0x1.868fdap-10f, 0x1.6e8f5ep-11f,
+    -0x1.3fb672p-13f, -0x1.3fdeaap-14f, 0x1.9a5696p-15f,
+};
+static inline float ow_erfinvf(float x) {
+    float w = -logf((1 - x) * (1 + x)), t = ow_multiply_add(w, 0.4f, -1), u = (sqrtf(w) - 3.125f) * (1 / 0.9f);
+    float near = ow_erfinv_near[9], far = ow_erfinv_far[9];
+#pragma GCC unroll 9
+    for (int power = 8; power >= 0; power--) {
+        near = ow_multiply_add(near, t, ow_erfinv_near[power]);
+        far = ow_multiply_add(far, u, ow_erfinv_far[power]);
+    }
+    return x * (w < 5 ? near : far);
+}
 
 /* The quantile of the standard normal distribution. */
 static inline __attribute__((always_inline)) double ow_ndtri_by(double p, int steps) {
@@ -83,7 +105,38 @@ static inline double ow_lgamma(double x) {
     int sign;
     return lgamma_r(x, &sign);
 }
-OW_FLOAT_FORM1(ow_lgamma)
+
+/* Both for single precision: the asymptotic series 5.11.1 and 5.11.2 hold from 8 on, where 5.5.1 and 5.5.2 take smaller
+ * arguments; 5.5.3 and 5.5.4 reflect negative ones. A vector computes all of it. */
+static inline float ow_lgammaf(float x) {
+    int reflected = x < 0.5f;
+    double a = reflected ? 1 - (double)x : x, product = a;
+#pragma GCC unroll 8
+    for (int k = 1; k < 8; k++) product *= a + k;
+    product = a < 8 ? product : 1;
+    double large = a < 8 ? a + 8 : a, inverse = 1 / large, z = inverse * inverse;
+    double series = inverse * (1.0 / 12 - z * (1.0 / 360 - z * (1.0 / 1260 - z / 1680)));
+    double value = (large - 0.5) * log(large) - large + 0.91893853320467274178 + series;
+    double sine = reflected ? sin(OW_PI * ((double)x - rint(x))) : 1;
+    double other = log(reflected ? OW_PI * product / fabs(sine) : product);
+    value = reflected ? other - value : value - other;
+    value = x == 1 || x == 2 ? 0 : value; /* the difference may be anything near it */
+    return (float)(fabsf(x) < INFINITY ? value : (double)x * x);
+}
+static inline float ow_digammaf(float x) {
+    double a = x < 0 ? 1 - (double)x : x, product = a, slope = 1;
+#pragma GCC unroll 8
+    for (int k = 1; k < 8; k++) {
+        slope = slope * (a + k) + product;
+        product *= a + k;
+    }
+    double large = a < 8 ? a + 8 : a, inverse = 1 / large, z = inverse * inverse;
+    double series = z * (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z / 240)));
+    double value = log(large) - 0.5 * inverse - series - (a < 8 ? slope / product : 0);
+    double fraction = (double)x - rint(x), tangent = tan(OW_PI * fraction);
+    double reflected = value - (tangent != 0 ? OW_PI / tangent : NAN);
+    return x == 0 ? copysignf(INFINITY, -x) : (float)(x < 0 ? reflected : value);
+}
 
 /* DLMF 5.5.2 raises the argument to where the asymptotic series 5.11.2 holds, 5.5.4 reflects negative ones. */
 static inline double ow_digamma(double x) {
@@ -103,7 +156,6 @@ static inline double ow_digamma(double x) {
     while (steps--) value -= 1 / (x + steps); /* the largest term comes last */
     return value + reflected;
 }
-OW_FLOAT_FORM1(ow_digamma)
 
 /* Hurwitz's zeta function for x > 1 and q > 0, the sum of (q + k)^-x, by the formula of Euler and Maclaurin (DLMF 25.11.5
  * and 2.10.1). */

@@ -52,33 +52,38 @@ static const double ow_i1_far[23] = {
     0x1.55915fceb588ap-52, -0x1.2806c9c773320p-55, -0x1.acea3b2532277p-55,
 };
 
-static inline double ow_i0e(double x) {
+/* The first `nears` and `fars` terms of the series; float32 has use for those above 2^-31. */
+static inline __attribute__((always_inline)) double ow_i0e_by(double x, int nears, int fars) {
     double a = fabs(x), inverse = 1 / a;
-    double near = OW_CHEBYSHEV(0.25 * a - 1, ow_i0_near), far = OW_CHEBYSHEV(16 * inverse - 1, ow_i0_far) * sqrt(inverse);
+    double near = ow_chebyshev(0.25 * a - 1, ow_i0_near, nears);
+    double far = ow_chebyshev(16 * inverse - 1, ow_i0_far, fars) * sqrt(inverse);
     return a <= 8 ? near : far;
 }
-OW_FLOAT_FORM1(ow_i0e)
+static inline double ow_i0e(double x) { return ow_i0e_by(x, 29, 23); }
+static inline float ow_i0ef(float x) { return (float)ow_i0e_by(x, 19, 7); }
 
-static inline double ow_i1e(double x) {
+static inline __attribute__((always_inline)) double ow_i1e_by(double x, int nears, int fars) {
     double a = fabs(x), inverse = 1 / a;
-    double near = OW_CHEBYSHEV(0.25 * a - 1, ow_i1_near) * a, far = OW_CHEBYSHEV(16 * inverse - 1, ow_i1_far) * sqrt(inverse);
+    double near = ow_chebyshev(0.25 * a - 1, ow_i1_near, nears) * a;
+    double far = ow_chebyshev(16 * inverse - 1, ow_i1_far, fars) * sqrt(inverse);
     double value = a <= 8 ? near : far;
     return x < 0 ? -value : value;
 }
-OW_FLOAT_FORM1(ow_i1e)
+static inline double ow_i1e(double x) { return ow_i1e_by(x, 28, 23); }
+static inline float ow_i1ef(float x) { return (float)ow_i1e_by(x, 18, 8); }
 
 /* The exponential alone would overflow where the product does not. An infinite argument gives NaN, as in torch. */
 static inline double ow_i0(double x) {
     double half = exp(0.5 * fabs(x));
     return ow_i0e(x) * half * half;
 }
-OW_FLOAT_FORM1(ow_i0)
+static inline float ow_i0f(float x) { return (float)(ow_i0e_by(x, 19, 7) * exp(fabs((double)x))); }
 
 static inline double ow_i1(double x) {
     double half = exp(0.5 * fabs(x));
     return ow_i1e(x) * half * half;
 }
-OW_FLOAT_FORM1(ow_i1)
+static inline float ow_i1f(float x) { return (float)(ow_i1e_by(x, 18, 8) * exp(fabs((double)x))); }
 
 /* ---- modified, second kind ---------------------------------------------------------------------------------- */
 

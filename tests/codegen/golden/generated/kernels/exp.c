@@ -35,16 +35,11 @@ static int exp_f32(char *const *ptr, const int64_t *stride, int64_t length, cons
 
 /* ---- float64 ---- */
 
-static inline double exp_f64_element(double self) {
-#line 14 "ops.yaml"
-    return exp(self);
-#line 42 "exp.c"
-}
-
 /* length is a multiple of OW_PAD: only the vector form of the loop runs, so equal inputs give equal results anywhere. */
 static __attribute__((noinline)) void exp_f64_block(double *to, const double *from_self, int64_t length) {
-#pragma GCC ivdep
-    for (int64_t i = 0; i < length; i++) to[i] = exp_f64_element(from_self[i]);
+#line 14 "ops.yaml"
+    ow_exp_block_f64(to, from_self, length);
+#line 43 "exp.c"
 }
 
 static int exp_f64(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
