@@ -36,7 +36,7 @@ _EXCEPTIONS = frozenset(
 )
 _PYTHON_NAMES = frozenset({"Tensor", "h", "kind", "len", "t", "tuple", "type"}) | _EXCEPTIONS
 _LOOPS = frozenset(
-    {"count", "done", "err", "failed", "i", "index", "padded", "params", "ptr", "staged", "stride", "to"}
+    {"count", "direct", "done", "err", "failed", "i", "index", "padded", "params", "ptr", "staged", "stride", "to"}
 )
 _BY_FAMILY: Mapping[Family, frozenset[str]] = {
     Family.ELEMENTWISE: _LOOPS | {"acc", "length"},

@@ -112,7 +112,12 @@ class Tensor(
 
     @property
     def _version(self) -> int:
-        """How often the memory has been written to, through this tensor or any other."""
+        """How often the memory has been written to, through this tensor or any other.
+
+        Raises RuntimeError for tensors made in inference mode, as torch does.
+        """
+        if self.is_inference():
+            raise RuntimeError("Inference tensors do not track version counter.")
         return lib.storage_version(lib.storage_of(self._h))
 
     def storage(self) -> TypedStorage:
@@ -159,9 +164,13 @@ class Tensor(
         return bool(self)
 
     def is_inference(self) -> bool:
+        """Was its memory made in `inference_mode`? Then it is overwritten only there, and never saved for backward."""
+        return bool(lib.storage_is_inference(lib.storage_of(self._h)))
+
+    def is_pinned(self) -> bool:
         return False
 
-    is_pinned = is_shared = is_inference
+    is_shared = is_pinned
 
     def is_same_size(self, other: Tensor) -> bool:
         return self.shape == other.shape

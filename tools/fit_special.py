@@ -1,7 +1,8 @@
 """Coefficients for runtime/core/special*.h: Chebyshev series by mpmath to 40 digits, and an exact Taylor series.
 
 `python tools/fit_special.py` prints them. Each function is fitted on [-1, 1] of the variable that the comment names, by
-interpolation at Chebyshev nodes; coefficients below a quarter of the last place of the sum are left out.
+interpolation at Chebyshev nodes; coefficients below a quarter of the last place of the sum are left out. A few
+functions of single precision are polynomials, coefficients lowest first.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 
 import mpmath as mp
+import numpy as np
 
 mp.mp.dps = 40
 NODES = 64
@@ -71,6 +73,12 @@ def airy_waves(t: mp.mpf) -> tuple[mp.mpf, mp.mpf]:
     return scale * (ai * cos - bi * sin), zeta * scale * (ai * sin + bi * cos)
 
 
+def inverse_erf(w: mp.mpf) -> mp.mpf:
+    """erfinv(x) / x for w = -log(1 - x * x)."""
+    x = mp.sqrt(-mp.expm1(-w))
+    return mp.erfinv(x) / x if w > mp.mpf(10) ** -30 else mp.sqrt(mp.pi) / 2
+
+
 FITS: dict[str, Callable[[mp.mpf], mp.mpf]] = {
     "i0_near": lambda t: mp.exp(-near(t)) * mp.besseli(0, near(t)),
     "i0_far": lambda t: mp.sqrt(far(t)) * mp.exp(-far(t)) * mp.besseli(0, far(t)),
@@ -82,6 +90,9 @@ FITS: dict[str, Callable[[mp.mpf], mp.mpf]] = {
     "k1_short": lambda t: short(t) * (mp.besselk(1, short(t)) - mp.log(short(t) / 2) * mp.besseli(1, short(t))),
     "k0_long": lambda t: mp.sqrt(long(t)) * mp.exp(long(t)) * mp.besselk(0, long(t)),
     "k1_long": lambda t: mp.sqrt(long(t)) * mp.exp(long(t)) * mp.besselk(1, long(t)),
+    "erfinv_near": lambda t: inverse_erf(mp.mpf("3.125") * (t + 1)),
+    "erfinv_middle": lambda t: inverse_erf((mp.mpf("3.25") + mp.mpf("0.75") * t) ** 2),
+    "erfinv_far": lambda t: inverse_erf((mp.mpf("5.125") + mp.mpf("1.125") * t) ** 2),
     "airy_left": lambda t: mp.airyai(2 * (t - 1)),
     "airy_right": lambda t: mp.exp(t + 1) * mp.airyai(t + 1),
     "airy_far": airy_far,
@@ -90,7 +101,18 @@ FITS: dict[str, Callable[[mp.mpf], mp.mpf]] = {
 }
 
 
+POLYNOMIALS: dict[str, Callable[[mp.mpf], mp.mpf]] = {
+    "erfinvf_near": lambda t: inverse_erf(mp.mpf("2.5") * (t + 1)),
+    "erfinvf_far": lambda t: inverse_erf((mp.mpf("3.125") + mp.mpf("0.9") * t) ** 2),
+}
+COEFFICIENTS = 10
 TEMME_ORDERS = 7
+
+
+def polynomial(function: Callable[[mp.mpf], mp.mpf]) -> list[mp.mpf]:
+    nodes = [mp.cos((k + mp.mpf(1) / 2) * mp.pi / COEFFICIENTS) for k in range(COEFFICIENTS)]
+    powers = mp.matrix([[node**power for power in range(COEFFICIENTS)] for node in nodes])
+    return list(mp.lu_solve(powers, mp.matrix([function(node) for node in nodes])))
 
 
 def temme() -> list[list[Fraction]]:
@@ -130,6 +152,9 @@ def print_table(name: str, coefficients: Iterable[float]) -> None:
 def main() -> None:
     for name, function in FITS.items():
         print_table(name, map(float, chebyshev(function)))
+    for name, function in POLYNOMIALS.items():
+        texts = [float(np.float32(float(each))).hex() for each in polynomial(function)]
+        print(f"static const float ow_{name}[{len(texts)}] = {{\n    {'f, '.join(texts)}f,\n}};")
     for order, row in enumerate(temme()):
         print_table(f"temme{order}", map(float, row))
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from .. import handles
 from .._C import lib
 from .._handle import set_edge
+from .modes import is_inference_mode_enabled
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -35,6 +36,8 @@ class AutogradMethods:
     def requires_grad(self: Any, value: bool) -> None:
         if not isinstance(value, bool):
             raise RuntimeError(f"requires_grad must be a bool, not {type(value).__name__}")
+        if value and self.is_inference() and not is_inference_mode_enabled():
+            raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
         if not value and not self.is_leaf:
             raise RuntimeError(
                 "you can only change requires_grad flags of leaf variables. If you want to use a computed variable "

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -16,6 +15,8 @@ from .._handle import exclude, excluded
 
 AUTOGRAD = 1
 """OW_KEY_AUTOGRAD"""
+_INFERENCE = 1 << 7
+"""OW_KEY_INFERENCE"""
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -129,7 +130,11 @@ class set_grad_enabled(_Mode):  # noqa: N801 (PyTorch's name)
 
 
 class inference_mode(_Mode):  # noqa: N801 (PyTorch's name)
-    """As `no_grad`, for code whose results never become part of a graph. Also a decorator."""
+    """As `no_grad`, for code whose results never become part of a graph. Also a decorator.
+
+    Tensors made within (`is_inference()`) cannot be overwritten or told to require gradients outside, nor be saved for
+    backward: RuntimeError. Views of other tensors, and those tensors themselves, are as they were.
+    """
 
     __module__ = "opweave"
 
@@ -142,31 +147,23 @@ class inference_mode(_Mode):  # noqa: N801 (PyTorch's name)
 
     def __init__(self, mode: Any = True) -> None:
         self.mode = mode
-        self._before = (0, False)
+        self._before = 0
 
     def clone(self) -> inference_mode:
         return inference_mode(self.mode)
 
     def __enter__(self) -> None:
-        self._before = excluded(), _thread.in_inference
-        _thread.in_inference = self.mode
+        self._before = excluded()
         _record(not self.mode)
+        exclude(excluded() | _INFERENCE if self.mode else excluded() & ~_INFERENCE)
 
     def __exit__(self, *exception: object) -> None:
-        keys, _thread.in_inference = self._before
-        exclude(keys)
-
-
-class _Thread(threading.local):
-    in_inference = False
-
-
-_thread = _Thread()
+        exclude(self._before)
 
 
 def is_inference_mode_enabled() -> bool:
     """Is this thread within `inference_mode`?"""
-    return _thread.in_inference
+    return bool(excluded() & _INFERENCE)
 
 
 def _record(mode: bool) -> None:

@@ -89,6 +89,7 @@ double item_imag(double t);
 uintptr_t storage_of(double t);
 int64_t storage_nbytes(uintptr_t storage);
 uintptr_t storage_data(uintptr_t storage);
+int32_t storage_is_inference(uintptr_t storage);
 int32_t storage_readonly(uintptr_t storage);
 int64_t storage_uses(double t); /* tensors and storage objects that share its memory */
 uint32_t storage_version(uintptr_t storage); /* how often it has been written to */

@@ -249,6 +249,7 @@ uint32_t storage_version(uintptr_t storage) { return storage_at(storage)->versio
 
 int64_t storage_uses(double t) { return ow_unpack(t)->storage->refs; }
 
+int32_t storage_is_inference(uintptr_t storage) { return (storage_at(storage)->flags & OW_STORAGE_INFERENCE) != 0; }
 int32_t storage_readonly(uintptr_t storage) { return (storage_at(storage)->flags & OW_STORAGE_READONLY) != 0; }
 
 void storage_retain(uintptr_t storage) { ow_storage_retain(storage_at(storage)); }

@@ -7,8 +7,6 @@
 
 #include "kernel.h"
 
-#define OW_STAGE 256 /* elements whose intermediate values stay in the level-1 cache */
-
 /* ---- functions of one number ------------------------------------------------------------------------------ */
 
 /* AVX-512 leaves arguments of sin and cos that are far from zero to libmvec. */

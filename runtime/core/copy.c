@@ -172,7 +172,7 @@ int ow_copy(ow_tensor *dst, ow_tensor *src) {
         ow_fail_shape_mismatch(dst, ndim, shape);
         return 0;
     }
-    if (dst->storage->flags & OW_STORAGE_READONLY || ow_internal_overlap(dst))
+    if (ow_is_guarded(dst->storage) || ow_internal_overlap(dst))
         return ow_check_writable(dst, NULL, 0);
     int overlap = ow_memory_overlap(dst, src);
     if (overlap == 1 && dst->dtype == src->dtype) return 1; /* the same elements in the same places */

@@ -53,6 +53,12 @@ int ow_check_result_cast(const ow_tensor *out, int dtype) {
 }
 
 int ow_check_memory(const ow_tensor *out) {
+    if (ow_is_foreign_to_mode(out->storage)) {
+        ow_fail(OW_RUNTIME_ERROR,
+                "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get a normal "
+                "tensor before doing inplace update.");
+        return 0;
+    }
     if (out->storage->flags & OW_STORAGE_READONLY) {
         ow_fail(OW_RUNTIME_ERROR, "the written-to tensor is read-only: its memory belongs to a read-only object. Please "
                                   "clone() the tensor before performing the operation.");

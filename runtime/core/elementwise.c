@@ -217,7 +217,7 @@ static ow_tensor *fast(const ow_op *op, ow_tensor *const *inputs, ow_tensor *con
         for (int k = 0; k < op->ninputs; k++)
             if (inputs[k] != out && !(inputs[k]->flags & OW_NUMBER) && inputs[k]->storage == out->storage)
                 return NULL; /* the general road checks for partial overlap */
-        if (out->storage->flags & OW_STORAGE_READONLY) return NULL;
+        if (ow_is_guarded(out->storage)) return NULL;
         out->storage->version++;
     } else {
         out = ow_tensor_new(result, first->ndim, first->sizes, NULL);

@@ -67,6 +67,12 @@ PyObject *ow_versions(PyObject *module, PyObject *values) {
     PyObject *versions = PyTuple_New(n);
     for (Py_ssize_t k = 0; versions && k < n; k++) {
         const ow_tensor *t = ow_any_tensor(PyTuple_GetItem(values, k));
+        if (t && t->storage && t->storage->flags & OW_STORAGE_INFERENCE) {
+            PyErr_SetString(PyExc_RuntimeError, "Inference tensors cannot be saved for backward. To work around you can make "
+                                                "a clone to get a normal tensor and use it in autograd.");
+            Py_CLEAR(versions);
+            break;
+        }
         PyObject *version = PyLong_FromUnsignedLong(t && t->storage ? t->storage->version : 0);
         if (version) PyTuple_SetItem(versions, k, version);
         else Py_CLEAR(versions);

@@ -120,7 +120,7 @@ static int put_checked(ow_tensor *self, ow_tensor *const *indices, int n, ow_ten
 }
 
 int ow_index_put(ow_tensor *self, ow_tensor *const *indices, int n, ow_tensor *values, int accumulates) {
-    if (self->storage->flags & OW_STORAGE_READONLY) return ow_check_memory(self);
+    if (ow_is_guarded(self->storage)) return ow_check_memory(self);
     if (!check_apart(self, indices, n, values)) return 0;
     ow_tensor *converted = convert(self, indices, n, values);
     int done = converted && put_checked(self, indices, n, converted, accumulates);

@@ -69,6 +69,53 @@ OW_SIMD_MATH2(hypot)
  * its element stands. */
 #define OW_PAD 16
 
+/* ---- rows that are not contiguous ----------------------------------------------------------------------- */
+
+#define OW_STAGE 256 /* elements whose copies, or intermediate values, stay in the level-1 cache */
+
+/* n elements `stride` bytes apart as a row: where they are, or as copies in the buffer; and the way back. Every other
+ * element is what compilers make vector instructions of. */
+#define OW_GATHER(size, type) \
+    typedef type ow_item##size __attribute__((may_alias)); \
+    static __attribute__((noinline, unused)) void ow_gather_##size(void *buffer, const char *from, int64_t stride, int64_t n) { \
+        ow_item##size *to = buffer; \
+        const ow_item##size *items = (const ow_item##size *)from; \
+        if (stride == 2 * size) \
+            for (int64_t i = 0; i < n; i++) to[i] = items[2 * i]; \
+        else \
+            for (int64_t i = 0; i < n; i++) to[i] = *(const ow_item##size *)(from + i * stride); \
+    } \
+    static __attribute__((noinline, unused)) void ow_scatter_##size(char *to, const void *buffer, int64_t stride, int64_t n) { \
+        const ow_item##size *from = buffer; \
+        for (int64_t i = 0; i < n; i++) *(ow_item##size *)(to + i * stride) = from[i]; \
+    }
+OW_GATHER(1, uint8_t)
+OW_GATHER(2, uint16_t)
+OW_GATHER(4, uint32_t)
+OW_GATHER(8, uint64_t)
+OW_GATHER(16, double _Complex)
+#undef OW_GATHER
+
+/* By a size that is known when compiling. */
+static inline const void *ow_copied_row(void *buffer, const char *from, int64_t stride, int64_t n, int size) {
+    if (size == 1) ow_gather_1(buffer, from, stride, n);
+    else if (size == 2) ow_gather_2(buffer, from, stride, n);
+    else if (size == 4) ow_gather_4(buffer, from, stride, n);
+    else if (size == 8) ow_gather_8(buffer, from, stride, n);
+    else ow_gather_16(buffer, from, stride, n);
+    return buffer;
+}
+static inline const void *ow_row(void *buffer, const char *from, int64_t stride, int64_t n, int size) {
+    return stride == size ? from : ow_copied_row(buffer, from, stride, n, size);
+}
+static inline void ow_put_row(char *to, const void *buffer, int64_t stride, int64_t n, int size) {
+    if (size == 1) ow_scatter_1(to, buffer, stride, n);
+    else if (size == 2) ow_scatter_2(to, buffer, stride, n);
+    else if (size == 4) ow_scatter_4(to, buffer, stride, n);
+    else if (size == 8) ow_scatter_8(to, buffer, stride, n);
+    else ow_scatter_16(to, buffer, stride, n);
+}
+
 /* ---- complex numbers ----------------------------------------------------------------------------------- */
 
 /* By parts: arithmetic with the imaginary unit would make NaN of infinities. */
@@ -172,28 +219,33 @@ OW_INT_POWER(i32, int32_t)
 OW_INT_POWER(i64, int64_t)
 
 /* Greatest common divisor and least common multiple, of magnitudes; what does not fit wraps. */
-static inline uint64_t ow_gcd_u64(uint64_t a, uint64_t b) {
-    while (b) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
+#define OW_EUCLID(utype, suffix) \
+    static inline utype ow_common_##suffix(utype a, utype b) { \
+        while (b) { \
+            utype rest = a % b; \
+            a = b; \
+            b = rest; \
+        } \
+        return a; \
     }
-    return a;
-}
-static inline uint64_t ow_lcm_u64(uint64_t a, uint64_t b) {
-    uint64_t common = ow_gcd_u64(a, b);
-    return common ? a / common * b : 0;
-}
-#define OW_UNSIGNED_MAGNITUDE(a) (a)
-#define OW_SIGNED_MAGNITUDE(a) ((a) < 0 ? 0 - (uint64_t)(a) : (uint64_t)(a))
-#define OW_COMMON(suffix, type, magnitude) \
-    static inline type ow_gcd_##suffix(type a, type b) { return (type)ow_gcd_u64(magnitude(a), magnitude(b)); } \
-    static inline type ow_lcm_##suffix(type a, type b) { return (type)ow_lcm_u64(magnitude(a), magnitude(b)); }
-OW_COMMON(u8, uint8_t, OW_UNSIGNED_MAGNITUDE)
-OW_COMMON(i8, int8_t, OW_SIGNED_MAGNITUDE)
-OW_COMMON(i16, int16_t, OW_SIGNED_MAGNITUDE)
-OW_COMMON(i32, int32_t, OW_SIGNED_MAGNITUDE)
-OW_COMMON(i64, int64_t, OW_SIGNED_MAGNITUDE)
+OW_EUCLID(uint32_t, u32)
+OW_EUCLID(uint64_t, u64)
+#undef OW_EUCLID
+#define OW_UNSIGNED_MAGNITUDE(utype, a) (a)
+#define OW_SIGNED_MAGNITUDE(utype, a) ((a) < 0 ? (utype)0 - (utype)(a) : (utype)(a))
+#define OW_COMMON(suffix, type, utype, common, magnitude) \
+    static inline type ow_gcd_##suffix(type a, type b) { return (type)common(magnitude(utype, a), magnitude(utype, b)); } \
+    static inline type ow_lcm_##suffix(type a, type b) { \
+        utype x = magnitude(utype, a), y = magnitude(utype, b), divisor = common(x, y); \
+        return (type)(divisor ? x / divisor * y : 0); \
+    }
+OW_COMMON(u8, uint8_t, uint32_t, ow_common_u32, OW_UNSIGNED_MAGNITUDE)
+OW_COMMON(i8, int8_t, uint32_t, ow_common_u32, OW_SIGNED_MAGNITUDE)
+OW_COMMON(i16, int16_t, uint32_t, ow_common_u32, OW_SIGNED_MAGNITUDE)
+OW_COMMON(i32, int32_t, uint32_t, ow_common_u32, OW_SIGNED_MAGNITUDE)
+OW_COMMON(i64, int64_t, uint64_t, ow_common_u64, OW_SIGNED_MAGNITUDE)
+OW_COMMON(u64, uint64_t, uint64_t, ow_common_u64, OW_UNSIGNED_MAGNITUDE)
+#undef OW_COMMON
 
 /* Shifts by a count outside [0, width) give what an infinitely wide shift would. */
 #define OW_SHIFT(suffix, type, utype) \

@@ -32,6 +32,16 @@ static inline __attribute__((always_inline)) double ow_chebyshev(double t, const
     }
     return t * b - last + series[0];
 }
+static inline __attribute__((always_inline)) float ow_chebyshevf(float t, const double *series, int count) {
+    float last = 0, b = 0;
+#pragma GCC unroll 32
+    for (int k = count - 1; k > 0; k--) {
+        float next = ow_multiply_add(2 * t, b, (float)series[k] - last);
+        last = b;
+        b = next;
+    }
+    return ow_multiply_add(t, b, (float)series[0] - last);
+}
 
 /* ---- error function: scaled, inverse ---------------------------------------------------------------------- */
 
@@ -64,28 +74,56 @@ static inline __attribute__((always_inline)) double ow_inverse_erf(double a, dou
     return c > 0 ? y : c == 0 ? INFINITY : NAN;
 }
 
+/* erfinv(x) / x is nearly linear in w = -log(1 - x^2), and in its square root far out (Giles, "Approximating the erfinv
+ * function", 2012). In double precision w is no larger than 36.1: series in w / 3.125 - 1, (sqrt(w) - 3.25) / 0.75 and
+ * (sqrt(w) - 5.125) / 1.125. */
+static const double ow_erfinv_near[24] = {
+    0x1.a16357b9a6014p+0, 0x1.7690021bfa659p-1, -0x1.5bea2e253860ap-6, -0x1.af48f8c60268bp-8,
+    0x1.fee28749b3e8bp-10, -0x1.28ec06faad32ap-13, -0x1.9d7f9eeabc325p-15, 0x1.ef0657a47bfbcp-17,
+    -0x1.482191d4d49a6p-21, -0x1.122e09736920ap-21, 0x1.f1cc722468c1bp-24, 0x1.99c9b736ca149p-30,
+    -0x1.686b16c6e6ae3p-28, 0x1.d446dccbea891p-31, 0x1.5c31ba3c31f33p-34, -0x1.c08cea036c64ep-35,
+    0x1.7e8a5e7e81206p-38, 0x1.6bbebed34b139p-40, -0x1.061cf6da41d70p-41, 0x1.b4f98efc0df66p-46,
+    0x1.2780b45fe4ad7p-46, -0x1.1c9889075da3dp-48, -0x1.680b2736424cdp-55, 0x1.a64454acc72d9p-53,
+};
+static const double ow_erfinv_middle[20] = {
+    0x1.8af9afe2709ecp+1, 0x1.81458c0b8c3a9p-1, 0x1.0414aa0475c83p-9, -0x1.1843af076c062p-11,
+    0x1.1137e792c6025p-13, -0x1.edd11a3e555dap-16, 0x1.5f0cc7fdd708bp-18, -0x1.211d7b96fc7afp-21,
+    -0x1.f61d1f31c522cp-26, 0x1.9aa9025ee461fp-26, -0x1.2f22d31ff1609p-28, 0x1.e4f6dc0e1aab7p-33,
+    0x1.640a029761e1bp-34, -0x1.7cbaf40ebacd9p-36, 0x1.10873d9553352p-39, 0x1.affbc24f588ffp-43,
+    -0x1.7358bcec59a15p-44, 0x1.76c918bdadbe5p-47, 0x1.0ff2666665b18p-55, -0x1.1c6b809e24fb6p-52,
+};
+static const double ow_erfinv_far[19] = {
+    0x1.3e7864acc46f0p+2, 0x1.22e649910da8dp+0, -0x1.4b203cb72775fp-14, -0x1.368b2fe9d83f9p-14,
+    0x1.e622f295ac1a1p-17, -0x1.187bbd187619ap-19, 0x1.22cee10667733p-22, -0x1.29ac33247d9bfp-25,
+    0x1.56a49cecfb66ap-28, -0x1.020c91b0cdda5p-30, 0x1.f5a40218a1b51p-33, -0x1.08d5f7c0c3b26p-34,
+    0x1.08eef34dbf6d5p-36, -0x1.d2d8dbda24be9p-39, 0x1.54ce1567eee1ep-41, -0x1.6ccbb8bdeba81p-44,
+    0x1.243cf9347552cp-48, 0x1.dd3fd960f7ff6p-50, -0x1.7477fec7ef986p-51,
+};
 static inline double ow_erfinv(double x) {
-    double a = fabs(x);
-    return copysign(ow_inverse_erf(a, 1 - a, 2), x);
+    double w = -log((1 - x) * (1 + x)), root = sqrt(w);
+    double near = OW_CHEBYSHEV(w / 3.125 - 1, ow_erfinv_near);
+    double middle = OW_CHEBYSHEV((root - 3.25) / 0.75, ow_erfinv_middle);
+    double far = OW_CHEBYSHEV((root - 5.125) / 1.125, ow_erfinv_far);
+    double factor = w < 6.25 ? near : root < 4 ? middle : far;
+    return x * (w < INFINITY ? factor : w);
 }
 
-/* erfinv(x) / x is nearly linear in w = -log(1 - x^2), and in its square root far out (Giles, "Approximating the erfinv
- * function", 2012): polynomials in w / 2.5 - 1 and (sqrt(w) - 3.125) / 0.9, where w is no larger than 16. */
-static const float ow_erfinv_near[10] = {
+/* In single precision w is no larger than 16.7: polynomials in w / 2.5 - 1 and (sqrt(w) - 3.125) / 0.9. */
+static const float ow_erfinvf_near[10] = {
     0x1.805c5ep0f, 0x1.3bb316p-1f, -0x1.abc3dap-6f, -0x1.40b2aep-6f, 0x1.177cbap-7f, -0x1.fd2dp-12f, -0x1.bb63dep-11f,
     0x1.2b9aa4p-12f, 0x1.2ab34cp-15f, -0x1.1dd256p-15f,
 };
-static const float ow_erfinv_far[10] = {
+static const float ow_erfinvf_far[10] = {
     0x1.7aaa3cp1f, 0x1.ce837ap-1f, 0x1.76358cp-8f, -0x1.fa7c92p-9f, 0x1.45051ep-9f, -0x1.868fdap-10f, 0x1.6e8f5ep-11f,
     -0x1.3fb672p-13f, -0x1.3fdeaap-14f, 0x1.9a5696p-15f,
 };
 static inline float ow_erfinvf(float x) {
     float w = -logf((1 - x) * (1 + x)), t = ow_multiply_add(w, 0.4f, -1), u = (sqrtf(w) - 3.125f) * (1 / 0.9f);
-    float near = ow_erfinv_near[9], far = ow_erfinv_far[9];
+    float near = ow_erfinvf_near[9], far = ow_erfinvf_far[9];
 #pragma GCC unroll 9
     for (int power = 8; power >= 0; power--) {
-        near = ow_multiply_add(near, t, ow_erfinv_near[power]);
-        far = ow_multiply_add(far, u, ow_erfinv_far[power]);
+        near = ow_multiply_add(near, t, ow_erfinvf_near[power]);
+        far = ow_multiply_add(far, u, ow_erfinvf_far[power]);
     }
     return x * (w < 5 ? near : far);
 }

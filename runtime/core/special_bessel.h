@@ -70,7 +70,13 @@ static inline __attribute__((always_inline)) double ow_i1e_by(double x, int near
     return x < 0 ? -value : value;
 }
 static inline double ow_i1e(double x) { return ow_i1e_by(x, 28, 23); }
-static inline float ow_i1ef(float x) { return (float)ow_i1e_by(x, 18, 8); }
+static inline float ow_i1ef(float x) {
+    float a = fabsf(x), inverse = 1 / a;
+    float near = ow_chebyshevf(0.25f * a - 1, ow_i1_near, 18) * a;
+    float far = ow_chebyshevf(16 * inverse - 1, ow_i1_far, 8) * sqrtf(inverse);
+    float value = a <= 8 ? near : far;
+    return x < 0 ? -value : value;
+}
 
 /* The exponential alone would overflow where the product does not. An infinite argument gives NaN, as in torch. */
 static inline double ow_i0(double x) {

@@ -6,7 +6,7 @@ ow_storage *ow_storage_create(int64_t nbytes, int64_t header) {
     ow_storage *s = ow_alloc(fits ? header + nbytes : header);
     if (!s) return NULL;
     s->refs = 1;
-    s->flags = fits ? OW_STORAGE_INLINE : 0;
+    s->flags = (fits ? OW_STORAGE_INLINE : 0) | ow_inference_flag();
     s->version = 0;
     s->nbytes = nbytes;
     s->deleter = NULL;
@@ -29,7 +29,7 @@ ow_storage *ow_storage_foreign(void *data, int64_t nbytes, void (*deleter)(ow_st
                                uint32_t flags) {
     ow_storage *s = ow_alloc(OW_STORAGE_BYTES);
     if (!s) return NULL;
-    *s = (ow_storage){.refs = 1, .flags = flags, .data = data, .nbytes = nbytes, .deleter = deleter,
+    *s = (ow_storage){.refs = 1, .flags = flags | ow_inference_flag(), .data = data, .nbytes = nbytes, .deleter = deleter,
                       .context = context, .block = OW_STORAGE_BYTES};
     return s;
 }

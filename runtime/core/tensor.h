@@ -11,7 +11,8 @@
 
 enum {
     OW_STORAGE_INLINE = 1, /* the data follow the header (and the first handle) in the same block */
-    OW_STORAGE_READONLY = 2
+    OW_STORAGE_READONLY = 2,
+    OW_STORAGE_INFERENCE = 4 /* made in inference mode: only there may it be written to */
 };
 
 typedef struct ow_storage {
@@ -36,7 +37,8 @@ enum {
     OW_KEY_SPARSE = 1 << 3,
     OW_KEY_QUANTIZED = 1 << 4,
     OW_KEY_CUDA = 1 << 5,
-    OW_KEY_SUBCLASS = 1 << 6
+    OW_KEY_SUBCLASS = 1 << 6,
+    OW_KEY_INFERENCE = 1 << 7 /* of no tensor: a thread in inference mode excludes it */
 };
 
 enum {
@@ -65,6 +67,20 @@ extern __thread uint32_t ow_excluded_keys __attribute__((tls_model("initial-exec
 
 /* The keys of an input that may be absent. */
 static inline uint32_t ow_keys(const ow_tensor *t) { return t ? t->keys & ~ow_excluded_keys : 0; }
+
+/* What a storage made now is marked with. */
+static inline uint32_t ow_inference_flag(void) {
+    return ow_excluded_keys & OW_KEY_INFERENCE ? OW_STORAGE_INFERENCE : 0;
+}
+/* Was it made in inference mode, which the thread has left? */
+static inline int ow_is_foreign_to_mode(const ow_storage *s) {
+    return s->flags & OW_STORAGE_INFERENCE && !(ow_excluded_keys & OW_KEY_INFERENCE);
+}
+/* May it not be written to? */
+static inline int ow_is_guarded(const ow_storage *s) {
+    return s->flags & (OW_STORAGE_READONLY | OW_STORAGE_INFERENCE) &&
+           (s->flags & OW_STORAGE_READONLY || ow_is_foreign_to_mode(s));
+}
 
 /* A handle crosses the Python boundary as a double: a user-space address is below 2^53 and so exact, and a float is
  * the cheapest object CPython makes. These two functions are the only place where that happens. */

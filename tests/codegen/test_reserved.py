@@ -62,7 +62,7 @@ def test_names_in_c_are_reserved(operators: tuple[Operator, ...], files: dict[st
         bodies = re.findall(r"\) \{\n(.*?)^\}", files[f"kernels/{operator.name}.c"], re.DOTALL | re.MULTILINE)
         assert bodies or operator.family is Family.EXTERN
         words = {word for body in bodies for word in _WORD.findall(_NOISE.sub(" ", body))}
-        words = {word for word in words if not word.startswith(operator.name)} - _ARGUMENTS - {"BATCH"}
+        words = {word for word in words if not word.startswith(operator.name)} - _ARGUMENTS
         # An argument of one of these names gets another one in the function.
         words -= set(BASE_SCOPE) if operator.family is Family.VIEW else set()
         free = {word for word in words if argument_reason(word, operator.family) is None and not word.isupper()}

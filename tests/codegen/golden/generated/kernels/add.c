@@ -36,8 +36,17 @@ static int add_i32(char *const *ptr, const int64_t *stride, int64_t length, cons
         for (int64_t i = 0; i < length; i++) to[i] = add_i32_element(from_self, from_other[i], alpha);
         return OW_OK;
     }
-    for (int64_t i = 0; i < length; i++) {
-        *(int32_t *)(ptr[0] + i * stride[0]) = add_i32_element(*(const int32_t *)(ptr[1] + i * stride[1]), *(const int32_t *)(ptr[2] + i * stride[2]), alpha);
+    int32_t ow_buffer[OW_STAGE];
+    int32_t ow_buffer_self[OW_STAGE];
+    int32_t ow_buffer_other[OW_STAGE];
+    for (int64_t done = 0; done < length; done += OW_STAGE) {
+        int64_t count = length - done < OW_STAGE ? length - done : OW_STAGE;
+        const int32_t *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(int32_t));
+        const int32_t *from_other = ow_row(ow_buffer_other, ptr[2] + done * stride[2], stride[2], count, sizeof(int32_t));
+        int32_t *to = stride[0] == sizeof(int32_t) ? (int32_t *)ptr[0] + done : ow_buffer;
+#pragma GCC ivdep
+        for (int64_t i = 0; i < count; i++) to[i] = add_i32_element(from_self[i], from_other[i], alpha);
+        if (to == ow_buffer) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(int32_t));
     }
     return OW_OK;
 }
@@ -47,7 +56,7 @@ static int add_i32(char *const *ptr, const int64_t *stride, int64_t length, cons
 static inline int32_t add_i32_plain_element(int32_t self, int32_t other) {
 #line 23 "ops.yaml"
     return (int32_t)((uint32_t)self + (uint32_t)other);
-#line 51 "add.c"
+#line 60 "add.c"
 }
 
 static int add_i32_plain(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
@@ -76,8 +85,17 @@ static int add_i32_plain(char *const *ptr, const int64_t *stride, int64_t length
         for (int64_t i = 0; i < length; i++) to[i] = add_i32_plain_element(from_self, from_other[i]);
         return OW_OK;
     }
-    for (int64_t i = 0; i < length; i++) {
-        *(int32_t *)(ptr[0] + i * stride[0]) = add_i32_plain_element(*(const int32_t *)(ptr[1] + i * stride[1]), *(const int32_t *)(ptr[2] + i * stride[2]));
+    int32_t ow_buffer[OW_STAGE];
+    int32_t ow_buffer_self[OW_STAGE];
+    int32_t ow_buffer_other[OW_STAGE];
+    for (int64_t done = 0; done < length; done += OW_STAGE) {
+        int64_t count = length - done < OW_STAGE ? length - done : OW_STAGE;
+        const int32_t *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(int32_t));
+        const int32_t *from_other = ow_row(ow_buffer_other, ptr[2] + done * stride[2], stride[2], count, sizeof(int32_t));
+        int32_t *to = stride[0] == sizeof(int32_t) ? (int32_t *)ptr[0] + done : ow_buffer;
+#pragma GCC ivdep
+        for (int64_t i = 0; i < count; i++) to[i] = add_i32_plain_element(from_self[i], from_other[i]);
+        if (to == ow_buffer) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(int32_t));
     }
     return OW_OK;
 }
@@ -87,7 +105,7 @@ static int add_i32_plain(char *const *ptr, const int64_t *stride, int64_t length
 static inline float add_f32_element(float self, float other, float alpha) {
 #line 23 "ops.yaml"
     return self + alpha * other;
-#line 91 "add.c"
+#line 109 "add.c"
 }
 
 static int add_f32(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
@@ -117,8 +135,17 @@ static int add_f32(char *const *ptr, const int64_t *stride, int64_t length, cons
         for (int64_t i = 0; i < length; i++) to[i] = add_f32_element(from_self, from_other[i], alpha);
         return OW_OK;
     }
-    for (int64_t i = 0; i < length; i++) {
-        *(float *)(ptr[0] + i * stride[0]) = add_f32_element(*(const float *)(ptr[1] + i * stride[1]), *(const float *)(ptr[2] + i * stride[2]), alpha);
+    float ow_buffer[OW_STAGE];
+    float ow_buffer_self[OW_STAGE];
+    float ow_buffer_other[OW_STAGE];
+    for (int64_t done = 0; done < length; done += OW_STAGE) {
+        int64_t count = length - done < OW_STAGE ? length - done : OW_STAGE;
+        const float *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(float));
+        const float *from_other = ow_row(ow_buffer_other, ptr[2] + done * stride[2], stride[2], count, sizeof(float));
+        float *to = stride[0] == sizeof(float) ? (float *)ptr[0] + done : ow_buffer;
+#pragma GCC ivdep
+        for (int64_t i = 0; i < count; i++) to[i] = add_f32_element(from_self[i], from_other[i], alpha);
+        if (to == ow_buffer) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(float));
     }
     return OW_OK;
 }
@@ -128,7 +155,7 @@ static int add_f32(char *const *ptr, const int64_t *stride, int64_t length, cons
 static inline float add_f32_plain_element(float self, float other) {
 #line 23 "ops.yaml"
     return self + other;
-#line 132 "add.c"
+#line 159 "add.c"
 }
 
 static int add_f32_plain(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
@@ -157,8 +184,17 @@ static int add_f32_plain(char *const *ptr, const int64_t *stride, int64_t length
         for (int64_t i = 0; i < length; i++) to[i] = add_f32_plain_element(from_self, from_other[i]);
         return OW_OK;
     }
-    for (int64_t i = 0; i < length; i++) {
-        *(float *)(ptr[0] + i * stride[0]) = add_f32_plain_element(*(const float *)(ptr[1] + i * stride[1]), *(const float *)(ptr[2] + i * stride[2]));
+    float ow_buffer[OW_STAGE];
+    float ow_buffer_self[OW_STAGE];
+    float ow_buffer_other[OW_STAGE];
+    for (int64_t done = 0; done < length; done += OW_STAGE) {
+        int64_t count = length - done < OW_STAGE ? length - done : OW_STAGE;
+        const float *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(float));
+        const float *from_other = ow_row(ow_buffer_other, ptr[2] + done * stride[2], stride[2], count, sizeof(float));
+        float *to = stride[0] == sizeof(float) ? (float *)ptr[0] + done : ow_buffer;
+#pragma GCC ivdep
+        for (int64_t i = 0; i < count; i++) to[i] = add_f32_plain_element(from_self[i], from_other[i]);
+        if (to == ow_buffer) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(float));
     }
     return OW_OK;
 }

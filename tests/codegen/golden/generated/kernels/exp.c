@@ -2,15 +2,13 @@
 #include "kernel.h"
 #include "blocks.h"
 
-#define BATCH (4 * OW_PAD) /* elements that pass through buffers at a time when they are not contiguous */
-
 /* ---- float32 ---- */
 
 /* length is a multiple of OW_PAD: only the vector form of the loop runs, so equal inputs give equal results anywhere. */
 static __attribute__((noinline)) void exp_f32_block(float *to, const float *from_self, int64_t length) {
 #line 14 "ops.yaml"
     ow_exp_block(to, from_self, length);
-#line 14 "exp.c"
+#line 12 "exp.c"
 }
 
 static int exp_f32(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
@@ -20,15 +18,16 @@ static int exp_f32(char *const *ptr, const int64_t *stride, int64_t length, cons
         done = length & ~(int64_t)(OW_PAD - 1);
         if (done) exp_f32_block((float *)ptr[0], (const float *)ptr[1], done);
     }
-    float to[BATCH];
-    float from_self[BATCH];
-    while (done < length) {
-        int64_t count = length - done < BATCH ? length - done : BATCH, padded = (count + OW_PAD - 1) & ~(int64_t)(OW_PAD - 1);
-        for (int64_t i = 0; i < count; i++) from_self[i] = *(const float *)(ptr[1] + (done + i) * stride[1]);
-        for (int64_t i = count; i < padded; i++) from_self[i] = from_self[0];
+    float ow_buffer[OW_STAGE];
+    float ow_buffer_self[OW_STAGE];
+    for (; done < length; done += OW_STAGE) {
+        int64_t count = length - done < OW_STAGE ? length - done : OW_STAGE, padded = (count + OW_PAD - 1) & ~(int64_t)(OW_PAD - 1);
+        const float *from_self = count == padded ? ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(float)) : ow_copied_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(float));
+        for (int64_t i = count; i < padded; i++) ow_buffer_self[i] = ow_buffer_self[0];
+        int direct = stride[0] == sizeof(float) && count == padded;
+        float *to = direct ? (float *)ptr[0] + done : ow_buffer;
         exp_f32_block(to, from_self, padded);
-        for (int64_t i = 0; i < count; i++) *(float *)(ptr[0] + (done + i) * stride[0]) = to[i];
-        done += count;
+        if (!direct) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(float));
     }
     return OW_OK;
 }
@@ -39,7 +38,7 @@ static int exp_f32(char *const *ptr, const int64_t *stride, int64_t length, cons
 static __attribute__((noinline)) void exp_f64_block(double *to, const double *from_self, int64_t length) {
 #line 14 "ops.yaml"
     ow_exp_block_f64(to, from_self, length);
-#line 43 "exp.c"
+#line 42 "exp.c"
 }
 
 static int exp_f64(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
@@ -49,15 +48,16 @@ static int exp_f64(char *const *ptr, const int64_t *stride, int64_t length, cons
         done = length & ~(int64_t)(OW_PAD - 1);
         if (done) exp_f64_block((double *)ptr[0], (const double *)ptr[1], done);
     }
-    double to[BATCH];
-    double from_self[BATCH];
-    while (done < length) {
-        int64_t count = length - done < BATCH ? length - done : BATCH, padded = (count + OW_PAD - 1) & ~(int64_t)(OW_PAD - 1);
-        for (int64_t i = 0; i < count; i++) from_self[i] = *(const double *)(ptr[1] + (done + i) * stride[1]);
-        for (int64_t i = count; i < padded; i++) from_self[i] = from_self[0];
+    double ow_buffer[OW_STAGE];
+    double ow_buffer_self[OW_STAGE];
+    for (; done < length; done += OW_STAGE) {
+        int64_t count = length - done < OW_STAGE ? length - done : OW_STAGE, padded = (count + OW_PAD - 1) & ~(int64_t)(OW_PAD - 1);
+        const double *from_self = count == padded ? ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(double)) : ow_copied_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(double));
+        for (int64_t i = count; i < padded; i++) ow_buffer_self[i] = ow_buffer_self[0];
+        int direct = stride[0] == sizeof(double) && count == padded;
+        double *to = direct ? (double *)ptr[0] + done : ow_buffer;
         exp_f64_block(to, from_self, padded);
-        for (int64_t i = 0; i < count; i++) *(double *)(ptr[0] + (done + i) * stride[0]) = to[i];
-        done += count;
+        if (!direct) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(double));
     }
     return OW_OK;
 }

@@ -35,8 +35,17 @@ static int lt_u8(char *const *ptr, const int64_t *stride, int64_t length, const 
         for (int64_t i = 0; i < length; i++) to[i] = lt_u8_element(from_self, from_other[i]);
         return OW_OK;
     }
-    for (int64_t i = 0; i < length; i++) {
-        *(uint8_t *)(ptr[0] + i * stride[0]) = lt_u8_element(*(const uint8_t *)(ptr[1] + i * stride[1]), *(const uint8_t *)(ptr[2] + i * stride[2]));
+    uint8_t ow_buffer[OW_STAGE];
+    uint8_t ow_buffer_self[OW_STAGE];
+    uint8_t ow_buffer_other[OW_STAGE];
+    for (int64_t done = 0; done < length; done += OW_STAGE) {
+        int64_t count = length - done < OW_STAGE ? length - done : OW_STAGE;
+        const uint8_t *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(uint8_t));
+        const uint8_t *from_other = ow_row(ow_buffer_other, ptr[2] + done * stride[2], stride[2], count, sizeof(uint8_t));
+        uint8_t *to = stride[0] == sizeof(uint8_t) ? (uint8_t *)ptr[0] + done : ow_buffer;
+#pragma GCC ivdep
+        for (int64_t i = 0; i < count; i++) to[i] = lt_u8_element(from_self[i], from_other[i]);
+        if (to == ow_buffer) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(uint8_t));
     }
     return OW_OK;
 }
@@ -46,7 +55,7 @@ static int lt_u8(char *const *ptr, const int64_t *stride, int64_t length, const 
 static inline uint8_t lt_f64_element(double self, double other) {
 #line 38 "ops.yaml"
     return self < other;
-#line 50 "lt.c"
+#line 59 "lt.c"
 }
 
 static int lt_f64(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
@@ -75,8 +84,17 @@ static int lt_f64(char *const *ptr, const int64_t *stride, int64_t length, const
         for (int64_t i = 0; i < length; i++) to[i] = lt_f64_element(from_self, from_other[i]);
         return OW_OK;
     }
-    for (int64_t i = 0; i < length; i++) {
-        *(uint8_t *)(ptr[0] + i * stride[0]) = lt_f64_element(*(const double *)(ptr[1] + i * stride[1]), *(const double *)(ptr[2] + i * stride[2]));
+    uint8_t ow_buffer[OW_STAGE];
+    double ow_buffer_self[OW_STAGE];
+    double ow_buffer_other[OW_STAGE];
+    for (int64_t done = 0; done < length; done += OW_STAGE) {
+        int64_t count = length - done < OW_STAGE ? length - done : OW_STAGE;
+        const double *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(double));
+        const double *from_other = ow_row(ow_buffer_other, ptr[2] + done * stride[2], stride[2], count, sizeof(double));
+        uint8_t *to = stride[0] == sizeof(uint8_t) ? (uint8_t *)ptr[0] + done : ow_buffer;
+#pragma GCC ivdep
+        for (int64_t i = 0; i < count; i++) to[i] = lt_f64_element(from_self[i], from_other[i]);
+        if (to == ow_buffer) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(uint8_t));
     }
     return OW_OK;
 }

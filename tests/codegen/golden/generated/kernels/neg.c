@@ -18,8 +18,15 @@ static int neg_i8(char *const *ptr, const int64_t *stride, int64_t length, const
         for (int64_t i = 0; i < length; i++) to[i] = neg_i8_element(from_self[i]);
         return OW_OK;
     }
-    for (int64_t i = 0; i < length; i++) {
-        *(int8_t *)(ptr[0] + i * stride[0]) = neg_i8_element(*(const int8_t *)(ptr[1] + i * stride[1]));
+    int8_t ow_buffer[OW_STAGE];
+    int8_t ow_buffer_self[OW_STAGE];
+    for (int64_t done = 0; done < length; done += OW_STAGE) {
+        int64_t count = length - done < OW_STAGE ? length - done : OW_STAGE;
+        const int8_t *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(int8_t));
+        int8_t *to = stride[0] == sizeof(int8_t) ? (int8_t *)ptr[0] + done : ow_buffer;
+#pragma GCC ivdep
+        for (int64_t i = 0; i < count; i++) to[i] = neg_i8_element(from_self[i]);
+        if (to == ow_buffer) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(int8_t));
     }
     return OW_OK;
 }
@@ -29,7 +36,7 @@ static int neg_i8(char *const *ptr, const int64_t *stride, int64_t length, const
 static inline float neg_f32_element(float self) {
 #line 5 "ops.yaml"
     return -self;
-#line 33 "neg.c"
+#line 40 "neg.c"
 }
 
 static int neg_f32(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
@@ -41,8 +48,15 @@ static int neg_f32(char *const *ptr, const int64_t *stride, int64_t length, cons
         for (int64_t i = 0; i < length; i++) to[i] = neg_f32_element(from_self[i]);
         return OW_OK;
     }
-    for (int64_t i = 0; i < length; i++) {
-        *(float *)(ptr[0] + i * stride[0]) = neg_f32_element(*(const float *)(ptr[1] + i * stride[1]));
+    float ow_buffer[OW_STAGE];
+    float ow_buffer_self[OW_STAGE];
+    for (int64_t done = 0; done < length; done += OW_STAGE) {
+        int64_t count = length - done < OW_STAGE ? length - done : OW_STAGE;
+        const float *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(float));
+        float *to = stride[0] == sizeof(float) ? (float *)ptr[0] + done : ow_buffer;
+#pragma GCC ivdep
+        for (int64_t i = 0; i < count; i++) to[i] = neg_f32_element(from_self[i]);
+        if (to == ow_buffer) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(float));
     }
     return OW_OK;
 }

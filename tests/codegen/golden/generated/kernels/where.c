@@ -47,8 +47,19 @@ static int where_f32(char *const *ptr, const int64_t *stride, int64_t length, co
         for (int64_t i = 0; i < length; i++) to[i] = where_f32_element(from_condition[i], from_self, from_other);
         return OW_OK;
     }
-    for (int64_t i = 0; i < length; i++) {
-        *(float *)(ptr[0] + i * stride[0]) = where_f32_element(*(const uint8_t *)(ptr[1] + i * stride[1]), *(const float *)(ptr[2] + i * stride[2]), *(const float *)(ptr[3] + i * stride[3]));
+    float ow_buffer[OW_STAGE];
+    uint8_t ow_buffer_condition[OW_STAGE];
+    float ow_buffer_self[OW_STAGE];
+    float ow_buffer_other[OW_STAGE];
+    for (int64_t done = 0; done < length; done += OW_STAGE) {
+        int64_t count = length - done < OW_STAGE ? length - done : OW_STAGE;
+        const uint8_t *from_condition = ow_row(ow_buffer_condition, ptr[1] + done * stride[1], stride[1], count, sizeof(uint8_t));
+        const float *from_self = ow_row(ow_buffer_self, ptr[2] + done * stride[2], stride[2], count, sizeof(float));
+        const float *from_other = ow_row(ow_buffer_other, ptr[3] + done * stride[3], stride[3], count, sizeof(float));
+        float *to = stride[0] == sizeof(float) ? (float *)ptr[0] + done : ow_buffer;
+#pragma GCC ivdep
+        for (int64_t i = 0; i < count; i++) to[i] = where_f32_element(from_condition[i], from_self[i], from_other[i]);
+        if (to == ow_buffer) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(float));
     }
     return OW_OK;
 }

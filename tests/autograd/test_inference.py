@@ -1,0 +1,106 @@
+"""Tensors made in inference mode: what they may be used for afterwards, by torch's messages."""
+
+from __future__ import annotations
+
+import threading
+
+import opweave as ow
+import pytest
+
+WRITES = {
+    "in place": lambda x: x.mul_(2),
+    "filled": lambda x: x.fill_(1),
+    "copied to": lambda x: x.copy_(ow.zeros(3)),
+    "assigned": lambda x: x.__setitem__(0, 1.0),
+    "put": lambda x: x.__setitem__(ow.tensor([0]), 1.0),
+    "out": lambda x: ow.add(ow.ones(3), 1, out=x),
+    "through a view": lambda x: x[1:].add_(1),
+    "random": lambda x: x.uniform_(),
+    "from another dtype": lambda x: x.add_(ow.ones(3, dtype=ow.int64)),
+}
+
+
+@pytest.fixture
+def made() -> ow.Tensor:
+    with ow.inference_mode():
+        return ow.ones(3) + 1
+
+
+def test_what_is_made_within_is_marked(made: ow.Tensor) -> None:
+    assert made.is_inference()
+    assert ow.is_inference(made)
+    assert made[1:].is_inference()
+    assert made.detach().is_inference()
+    assert not made.requires_grad
+    assert not made.clone().is_inference()
+    assert not (made + 1).is_inference()
+
+
+def test_views_of_other_tensors_are_not_marked() -> None:
+    x = ow.ones(3)
+    with ow.inference_mode():
+        view = x[1:]
+        x.add_(1)
+    assert not view.is_inference()
+    assert not x.is_inference()
+    assert view.tolist() == [2, 2]
+    x.mul_(2)
+    assert x._version == 2
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+def test_writing_is_for_the_mode(made: ow.Tensor, write: object) -> None:
+    with pytest.raises(RuntimeError, match="Inplace update to inference tensor outside InferenceMode is not allowed"):
+        write(made)
+    assert made.tolist() == [2, 2, 2]
+    with ow.inference_mode():
+        write(made)
+
+
+def test_saving_for_backward(made: ow.Tensor) -> None:
+    x = ow.ones(3, requires_grad=True)
+    (x + made).sum().backward()  # needs no value of it
+    with pytest.raises(RuntimeError, match="Inference tensors cannot be saved for backward"):
+        x * made
+    (x * made.clone()).sum().backward()
+    assert x.grad.tolist() == [3, 3, 3]
+
+
+def test_gradients_are_asked_for_within_only(made: ow.Tensor) -> None:
+    message = "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed"
+    with pytest.raises(RuntimeError, match=message):
+        made.requires_grad_()
+    with ow.inference_mode():
+        assert made.requires_grad_().requires_grad
+
+
+def test_no_version_is_counted(made: ow.Tensor) -> None:
+    with pytest.raises(RuntimeError, match="Inference tensors do not track version counter"):
+        _ = made._version
+
+
+def test_the_mode_is_the_thread_s_and_nests() -> None:
+    seen = []
+    with ow.inference_mode():
+        look = lambda: seen.append((ow.is_inference_mode_enabled(), ow.ones(1).is_inference()))  # noqa: E731
+        thread = threading.Thread(target=look)
+        thread.start()
+        thread.join()
+        with ow.inference_mode(False):
+            assert not ow.ones(1).is_inference()
+            assert ow.is_grad_enabled()
+        with ow.no_grad():
+            assert ow.ones(1).is_inference()
+    assert seen == [(False, False)]
+    assert not ow.is_inference_mode_enabled()
+    assert not ow.ones(1).is_inference()
+
+
+def test_as_a_decorator() -> None:
+    @ow.inference_mode()
+    def predict(x: ow.Tensor) -> ow.Tensor:
+        return x * 2
+
+    result = predict(ow.ones(2, requires_grad=True))
+    assert result.is_inference()
+    assert not result.requires_grad
