@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 from itertools import takewhile
 from typing import TypeAlias
 
@@ -252,16 +253,16 @@ class Declaration:
     places: Mapping[str, Span] = field(repr=False, compare=False)
     """Where the entry gives a name: its own, the aliases, the special methods of Python."""
 
-    @property
+    @cached_property
     def name(self) -> str:
         name = self.schema.name
         return name.identifier if name.inplace else name.base
 
-    @property
+    @cached_property
     def inputs(self) -> tuple[Argument, ...]:
         return tuple(argument for argument in self.schema.arguments if argument.is_tensor)
 
-    @property
+    @cached_property
     def params(self) -> tuple[Argument, ...]:
         return tuple(argument for argument in self.schema.arguments if argument.is_scalar)
 
@@ -270,7 +271,7 @@ class Declaration:
         """Is the result a tuple of tensors?"""
         return self.schema.returns[0].is_tensor_list
 
-    @property
+    @cached_property
     def result_names(self) -> tuple[str, ...]:
         """Names of the results where there are several that have names: they are then a named tuple."""
         returns = self.schema.returns
@@ -310,7 +311,7 @@ class Operator(Declaration):
     text: str
     """The entry as it stands in the file, for `opweave show`."""
 
-    @property
+    @cached_property
     def tensors_only(self) -> tuple[Argument, ...]:
         """The inputs, which are nothing but tensors; of a composite those that lead."""
         if self.family is not Family.COMPOSITE:
@@ -326,7 +327,7 @@ class Operator(Declaration):
     def has_dtype_argument(self) -> bool:
         return self.schema.argument("dtype") is not None
 
-    @property
+    @cached_property
     def compute_dtypes(self) -> tuple[DType, ...]:
         """The dtypes that need kernels, in the order of the codes."""
         if self.family is Family.FACTORY or self.has_dtype_argument:
