@@ -25,6 +25,7 @@ _BLOCKS = {
     "ow_sigmoidf": "ow_sigmoid_block",
     "exp": "ow_exp_block_f64",
     "log": "ow_log_block_f64",
+    "sqrt": "ow_sqrt_block_f64",
     "fmod": "ow_fmod_block_f64",
 }
 _CALL = re.compile(rf"\b({'|'.join(_BLOCKS)})\(")

@@ -31,6 +31,25 @@ static inline __m512d ow_exp_8(__m512d x) {
     return _mm512_scalef_pd(_mm512_fmadd_pd(power, p, power), k);
 }
 
+/* sqrt(x), correctly rounded, in less than half the instruction's time: two steps of Newton's method from the approximate
+ * reciprocal are at most one unit in the last place away, and the sign of an exact rest says whether a neighbour is nearer
+ * (Tuckerman's test). Where that could underflow or overflow, the instruction does it. */
+static inline __m512d ow_sqrt_8(__m512d x) {
+    __m512d inverse = _mm512_rsqrt14_pd(x), root = _mm512_mul_pd(x, inverse), half = _mm512_mul_pd(inverse, OW_ALL_F64(0.5));
+    __m512d rest = _mm512_fnmadd_pd(root, half, OW_ALL_F64(0.5));
+    root = _mm512_fmadd_pd(root, rest, root);
+    half = _mm512_fmadd_pd(half, rest, half);
+    root = _mm512_fmadd_pd(_mm512_fnmadd_pd(root, root, x), half, root);
+    const __m512i one = _mm512_set1_epi64(1);
+    __m512d below = _mm512_castsi512_pd(_mm512_sub_epi64(_mm512_castpd_si512(root), one));
+    __m512d above = _mm512_castsi512_pd(_mm512_add_epi64(_mm512_castpd_si512(root), one));
+    __mmask8 is_less = _mm512_cmp_pd_mask(_mm512_fnmadd_pd(root, above, x), _mm512_setzero_pd(), _CMP_GT_OQ);
+    __mmask8 is_more = _mm512_cmp_pd_mask(_mm512_fnmadd_pd(root, below, x), _mm512_setzero_pd(), _CMP_LE_OQ);
+    root = _mm512_mask_mov_pd(_mm512_mask_mov_pd(root, is_less, above), is_more, below);
+    __mmask8 usual = _mm512_cmp_pd_mask(x, OW_ALL_F64(0x1p-900), _CMP_GE_OQ) & _mm512_cmp_pd_mask(x, OW_ALL_F64(0x1p900), _CMP_LE_OQ);
+    return __builtin_expect(usual == 0xff, 1) ? root : _mm512_sqrt_pd(x);
+}
+
 /* log(x) as ow_log_16 has it. The upper parts of ln 2 and of the table add up exactly; what the sum with r loses comes back
  * with the lower parts. Infinities have nothing to lose. */
 static inline __m512d ow_log_8(__m512d x) {

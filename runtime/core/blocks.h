@@ -39,6 +39,7 @@ OW_BLOCK(erf, erff)
 OW_BLOCK(sigmoid, ow_sigmoidf)
 OW_BLOCK_F64(exp, exp)
 OW_BLOCK_F64(log, log)
+OW_BLOCK_F64(sqrt, sqrt)
 #undef OW_BLOCK
 #undef OW_BLOCK_F64
 #undef OW_BLOCK_LOOP
