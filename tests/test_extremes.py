@@ -31,6 +31,7 @@ TOO_LARGE: dict[str, Callable[[], Any]] = {
     "cat": lambda: opweave.cat([opweave.ones(1).expand(2**62)] * 3),
     "stack": lambda: opweave.stack([opweave.ones(1).expand(2**62)] * 3),
     "index": lambda: opweave.ones(1, 1)[PLACES[:, None], PLACES],
+    "index put": lambda: opweave.ones(1, 1).__setitem__((PLACES[:, None], PLACES), 1.0),
     "view": lambda: opweave.ones(4).view(2**62, 2**62),
     "as_strided": lambda: opweave.ones(4).as_strided((2**40, 2**40), (2**40, 2**40)),
     "matrix product": lambda: opweave.ones(1, 1).expand(2**40, 1) @ opweave.ones(1, 1).expand(1, 2**40),

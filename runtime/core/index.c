@@ -1,10 +1,12 @@
 /* `x[i, j]` with tensors as indices. */
 #include "index_selection.h"
 #include "iterate.h"
+#include "storage.h"
 
 /* The memory order of a result is the one in which self and then the indices can be read fastest. */
 static ow_tensor *new_result(const ow_selection *s) {
-    int64_t strides[1 + OW_MAX_DIMS][OW_MAX_DIMS], result[OW_MAX_DIMS], step = 1;
+    int64_t strides[1 + OW_MAX_DIMS][OW_MAX_DIMS], result[OW_MAX_DIMS], step = 1, numel;
+    if (!ow_numel(s->ndim, s->shape, &numel)) return NULL;
     int order[OW_MAX_DIMS], contiguous = (s->self->flags & OW_CONTIGUOUS) != 0;
     for (int k = 0; k < s->count; k++) contiguous &= (s->index[k]->flags & OW_CONTIGUOUS) != 0;
     if (contiguous) return ow_tensor_new(s->self->dtype, s->ndim, s->shape, NULL);

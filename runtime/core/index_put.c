@@ -110,9 +110,8 @@ static int put_checked(ow_tensor *self, ow_tensor *const *indices, int n, ow_ten
     int done, filled = accumulates ? 0 : fill_masked(self, indices, n, values, &done);
     if (!accumulates && done) return filled;
     if (!ow_selection_begin(&s, self, indices, n)) return 0;
-    done = ow_selection_check_sizes(&s) && check_values(&s, values);
-    int64_t numel = 1;
-    for (int d = 0; d < s.ndim; d++) numel *= s.shape[d];
+    int64_t numel;
+    done = ow_selection_check_sizes(&s) && check_values(&s, values) && ow_numel(s.ndim, s.shape, &numel);
     if (done) self->storage->version++;
     if (done && numel) done = accumulates ? accumulate(&s, values) : put(&s, values, NULL);
     ow_selection_end(&s);
