@@ -7,31 +7,43 @@ import opweave
 import pytest
 
 SPECIAL = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1, -1, 1e-45, -1e-45, 1e-38, 3e38, -3e38, 2, 0.5], np.float32)
-FUNCTIONS = ("exp", "log", "sin", "cos", "tanh", "erf", "sigmoid")
+DTYPES = (np.float32, np.float64)
+FUNCTIONS = [
+    *((name, np.float32) for name in ("exp", "expm1", "log", "sin", "cos", "tanh", "erf", "sigmoid")),
+    *((name, np.float64) for name in ("exp", "log", "sqrt")),
+]
 
 
-def any_numbers(count: int, seed: int) -> np.ndarray:
-    return np.random.default_rng(seed).integers(0, 2**32, count, dtype=np.uint32).view(np.float32)
+def bits_of(x: np.ndarray) -> np.ndarray:
+    return x.view(np.uint32 if x.dtype == np.float32 else np.uint64)
 
 
-def remainders_of() -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    x, y = any_numbers(100_000, 1), any_numbers(100_000, 2)
+def any_numbers(count: int, seed: int, dtype: type[np.floating] = np.float32) -> np.ndarray:
+    bits = bits_of(np.empty(0, dtype)).dtype
+    return np.random.default_rng(seed).integers(0, np.iinfo(bits).max, count, dtype=bits).view(dtype)
+
+
+def remainders_of(dtype: type[np.floating]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    x, y = any_numbers(100_000, 1, dtype), any_numbers(100_000, 2, dtype)
     random = np.random.default_rng(3)
-    exponents = random.uniform(0, 30, x.size)  # of quotients that need no loop, and some that do
-    multiples = random.integers(-(2**24), 2**24, x.size)
-    small = np.abs(y) < 1e30
+    digits = np.finfo(dtype).nmant + 1
+    exponents = random.uniform(0, digits + 6, x.size)  # of quotients that need no loop, and some that do
+    multiples = random.integers(-(2**digits), 2**digits, x.size)
+    small = np.abs(y) < np.finfo(dtype).max ** 0.75
+    special = SPECIAL.astype(dtype)
     with np.errstate(all="ignore"):
         return {
             "any bits": (x, y),
-            "near": ((y * np.exp2(exponents)).astype(np.float32), y),
-            "multiples": ((y[small] * multiples[small]).astype(np.float32), y[small]),
-            "special": (np.repeat(SPECIAL, SPECIAL.size), np.tile(SPECIAL, SPECIAL.size)),
+            "near": ((y * np.exp2(exponents)).astype(dtype), y),
+            "multiples": ((y[small] * multiples[small]).astype(dtype), y[small]),
+            "special": (np.repeat(special, special.size), np.tile(special, special.size)),
         }
 
 
-@pytest.mark.parametrize("what", remainders_of())
-def test_remainders_are_exact(what: str) -> None:
-    x, y = remainders_of()[what]
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("what", remainders_of(np.float32))
+def test_remainders_are_exact(what: str, dtype: type[np.floating]) -> None:
+    x, y = remainders_of(dtype)[what]
     with np.errstate(all="ignore"):
         truncated, floored = np.fmod(x, y), np.remainder(x, y)
     for got, expected in (
@@ -49,13 +61,27 @@ def test_remainder_in_place() -> None:
     np.testing.assert_array_equal(opweave.from_numpy(x.copy()).fmod_(opweave.from_numpy(y)).numpy(), expected)
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_elements_do_not_see_their_neighbours(name: str) -> None:
+@pytest.mark.parametrize(("name", "dtype"), FUNCTIONS)
+def test_elements_do_not_see_their_neighbours(name: str, dtype: type[np.floating]) -> None:
     function = getattr(opweave, name)
-    x = np.concatenate([any_numbers(997, 6), SPECIAL, np.linspace(-50000, 50000, 1001, dtype=np.float32)])
+    steps = np.linspace(-50000, 50000, 1001, dtype=dtype)
+    x = np.concatenate([any_numbers(997, 6, dtype), SPECIAL.astype(dtype), steps])
     whole = function(opweave.from_numpy(x)).numpy()
     alone = np.array([function(opweave.from_numpy(x[k : k + 1])).numpy()[0] for k in range(x.size)])
-    np.testing.assert_array_equal(alone.view(np.uint32), whole.view(np.uint32))
+    np.testing.assert_array_equal(bits_of(alone), bits_of(whole))
+
+
+def test_square_roots_are_rounded_correctly() -> None:
+    # Squares of numbers with one digit more than float64 has, and what is next to them: halfway between two roots.
+    halves = np.random.default_rng(8).integers(2**52, 2**53, 100_000).astype(np.longdouble) + 0.5
+    middle = (halves * halves).astype(np.float64)
+    near = [(bits_of(middle) + np.uint64(step)).view(np.float64) for step in (0, 1, 2**64 - 1)]
+    x = np.concatenate([*near, any_numbers(100_000, 9, np.float64), SPECIAL.astype(np.float64)])
+    with np.errstate(all="ignore"):
+        expected = np.sqrt(x)
+    got = opweave.sqrt(opweave.from_numpy(x)).numpy()
+    np.testing.assert_array_equal(got, expected)
+    np.testing.assert_array_equal(np.signbit(got[x == 0]), np.signbit(x[x == 0]))
 
 
 @pytest.mark.parametrize(("name", "rounding"), [("sin", 2.0**-23), ("cos", 2.0**-23), ("tanh", 0), ("erf", 0)])
@@ -63,6 +89,11 @@ def test_results_do_not_exceed_one(name: str, rounding: float) -> None:
     x = np.linspace(-20, 20, 1_000_003, dtype=np.float32)
     largest = np.abs(getattr(opweave, name)(opweave.from_numpy(x)).numpy()).max()
     assert 1 <= largest <= 1 + rounding  # libmvec's sine may go one place beyond
+
+
+def test_expm1_keeps_zeros_and_small_numbers() -> None:
+    x = np.array([0.0, -0.0, 1e-45, -1e-45, 1e-30, -1e-30], np.float32)
+    np.testing.assert_array_equal(bits_of(opweave.expm1(opweave.from_numpy(x)).numpy()), bits_of(x))
 
 
 @pytest.mark.parametrize("name", ["sin", "tanh", "erf"])
