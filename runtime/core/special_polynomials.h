@@ -3,6 +3,9 @@
 #ifndef OPWEAVE_SPECIAL_POLYNOMIALS_H
 #define OPWEAVE_SPECIAL_POLYNOMIALS_H
 
+/* n modulo 2 of a degree: without a call of the library, which would be the longest part of small degrees. */
+static inline int ow_is_odd(double n) { return n != 2 * trunc(0.5 * n); }
+
 /* ---- Chebyshev ------------------------------------------------------------------------------------------------- */
 
 typedef enum { OW_CHEBYSHEV_T, OW_CHEBYSHEV_U, OW_CHEBYSHEV_V, OW_CHEBYSHEV_W } ow_chebyshev_kind;
@@ -39,10 +42,10 @@ static inline double ow_chebyshev_growth(double x, double m, int cosine, double 
 static inline double ow_chebyshev_polynomial(double x, double n, ow_chebyshev_kind kind) {
     n = trunc(n);
     if (!(n > 0 && n < INFINITY)) return n == 0 ? 1 : n < 0 ? 0 : NAN;
-    double odd = fmod(n, 2), sign = 1;
+    double sign = 1;
     if (signbit(x)) {
         x = -x;
-        sign = odd == 0 ? 1 : -1;
+        sign = ow_is_odd(n) ? -1 : 1;
         kind = kind == OW_CHEBYSHEV_V ? OW_CHEBYSHEV_W : kind == OW_CHEBYSHEV_W ? OW_CHEBYSHEV_V : kind;
     }
     if (!(x < INFINITY)) return sign * x;
@@ -96,7 +99,7 @@ static inline __attribute__((always_inline)) double ow_recurrence(double x, doub
     n = trunc(n);
     if (!(n > 0 && n < INFINITY)) return n == 0 ? 1 : n < 0 ? 0 : NAN;
     if (isnan(x)) return x;
-    double sign = fmod(n, 2) == 0 ? 1 : -1, leading = (kind == OW_LAGUERRE_L ? x > 0 : x < 0) ? sign : 1;
+    double sign = ow_is_odd(n) ? -1 : 1, leading = (kind == OW_LAGUERRE_L ? x > 0 : x < 0) ? sign : 1;
     if (isinf(x)) return leading * INFINITY;
     if (kind == OW_LAGUERRE_L && x == 0) return 1;
     if (kind == OW_LEGENDRE_P && fabs(x) == 1) return leading;
