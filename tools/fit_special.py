@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 
 import mpmath as mp
-import numpy as np
+from fit_avx512 import interpolated, rounded
 
 mp.mp.dps = 40
 NODES = 64
@@ -109,12 +109,6 @@ COEFFICIENTS = 10
 TEMME_ORDERS = 7
 
 
-def polynomial(function: Callable[[mp.mpf], mp.mpf]) -> list[mp.mpf]:
-    nodes = [mp.cos((k + mp.mpf(1) / 2) * mp.pi / COEFFICIENTS) for k in range(COEFFICIENTS)]
-    powers = mp.matrix([[node**power for power in range(COEFFICIENTS)] for node in nodes])
-    return list(mp.lu_solve(powers, mp.matrix([function(node) for node in nodes])))
-
-
 def temme() -> list[list[Fraction]]:
     """Taylor coefficients of c0(eta), c1(eta), ... of DLMF 8.12.8 that matter for |eta| < 0.48 and a >= 100, by the
     recurrence in Temme, "The asymptotic expansion of the incomplete gamma functions" (1979)."""
@@ -153,7 +147,7 @@ def main() -> None:
     for name, function in FITS.items():
         print_table(name, map(float, chebyshev(function)))
     for name, function in POLYNOMIALS.items():
-        texts = [float(np.float32(float(each))).hex() for each in polynomial(function)]
+        texts = [rounded(each).hex() for each in interpolated(function, mp.mpf(-1), mp.mpf(1), COEFFICIENTS)]
         print(f"static const float ow_{name}[{len(texts)}] = {{\n    {'f, '.join(texts)}f,\n}};")
     for order, row in enumerate(temme()):
         print_table(f"temme{order}", map(float, row))

@@ -74,7 +74,7 @@ OW_SIMD_MATH2(hypot)
 #define OW_STAGE 256 /* elements whose copies, or intermediate values, stay in the level-1 cache */
 
 /* n elements `stride` bytes apart as a row: where they are, or as copies in the buffer; and the way back. Every other
- * element is what compilers make vector instructions of. */
+ * element, or all of them backwards, is what compilers make vector instructions of. */
 #define OW_GATHER(size, type) \
     typedef type ow_item##size __attribute__((may_alias)); \
     static __attribute__((noinline, unused)) void ow_gather_##size(void *buffer, const char *from, int64_t stride, int64_t n) { \
@@ -82,6 +82,8 @@ OW_SIMD_MATH2(hypot)
         const ow_item##size *items = (const ow_item##size *)from; \
         if (stride == 2 * size) \
             for (int64_t i = 0; i < n; i++) to[i] = items[2 * i]; \
+        else if (stride == -size) \
+            for (int64_t i = 0; i < n; i++) to[i] = items[-i]; \
         else \
             for (int64_t i = 0; i < n; i++) to[i] = *(const ow_item##size *)(from + i * stride); \
     } \

@@ -21,7 +21,8 @@
     static inline float name##f(float x, float y) { return (float)name(x, y); }
 
 /* A Chebyshev series, by Clenshaw's recurrence. */
-#define OW_CHEBYSHEV(t, series) ow_chebyshev(t, series, (int)(sizeof(series) / sizeof(series[0])))
+#define OW_TERMS(series) ((int)(sizeof(series) / sizeof(series[0])))
+#define OW_CHEBYSHEV(t, series) ow_chebyshev(t, series, OW_TERMS(series))
 static inline __attribute__((always_inline)) double ow_chebyshev(double t, const double *series, int count) {
     double last = 0, b = 0;
 #pragma GCC unroll 32
@@ -108,7 +109,7 @@ static inline double ow_erfinv(double x) {
     return x * (w < INFINITY ? factor : w);
 }
 
-/* In single precision w is no larger than 16.7: polynomials in w / 2.5 - 1 and (sqrt(w) - 3.125) / 0.9. */
+/* In single precision w is no larger than 16: polynomials in w / 2.5 - 1 and (sqrt(w) - 3.125) / 0.9. */
 static const float ow_erfinvf_near[10] = {
     0x1.805c5ep0f, 0x1.3bb316p-1f, -0x1.abc3dap-6f, -0x1.40b2aep-6f, 0x1.177cbap-7f, -0x1.fd2dp-12f, -0x1.bb63dep-11f,
     0x1.2b9aa4p-12f, 0x1.2ab34cp-15f, -0x1.1dd256p-15f,

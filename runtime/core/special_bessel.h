@@ -52,15 +52,16 @@ static const double ow_i1_far[23] = {
     0x1.55915fceb588ap-52, -0x1.2806c9c773320p-55, -0x1.acea3b2532277p-55,
 };
 
-/* The first `nears` and `fars` terms of the series; float32 has use for those above 2^-31. */
+/* By the first `nears` and `fars` terms of the series. */
+enum { OW_I0_NEARS = 19, OW_I0_FARS = 7, OW_I1_NEARS = 18, OW_I1_FARS = 8 }; /* above 2^-31: float32 has use for no others */
 static inline __attribute__((always_inline)) double ow_i0e_by(double x, int nears, int fars) {
     double a = fabs(x), inverse = 1 / a;
     double near = ow_chebyshev(0.25 * a - 1, ow_i0_near, nears);
     double far = ow_chebyshev(16 * inverse - 1, ow_i0_far, fars) * sqrt(inverse);
     return a <= 8 ? near : far;
 }
-static inline double ow_i0e(double x) { return ow_i0e_by(x, 29, 23); }
-static inline float ow_i0ef(float x) { return (float)ow_i0e_by(x, 19, 7); }
+static inline double ow_i0e(double x) { return ow_i0e_by(x, OW_TERMS(ow_i0_near), OW_TERMS(ow_i0_far)); }
+static inline float ow_i0ef(float x) { return (float)ow_i0e_by(x, OW_I0_NEARS, OW_I0_FARS); }
 
 static inline __attribute__((always_inline)) double ow_i1e_by(double x, int nears, int fars) {
     double a = fabs(x), inverse = 1 / a;
@@ -69,11 +70,11 @@ static inline __attribute__((always_inline)) double ow_i1e_by(double x, int near
     double value = a <= 8 ? near : far;
     return x < 0 ? -value : value;
 }
-static inline double ow_i1e(double x) { return ow_i1e_by(x, 28, 23); }
+static inline double ow_i1e(double x) { return ow_i1e_by(x, OW_TERMS(ow_i1_near), OW_TERMS(ow_i1_far)); }
 static inline float ow_i1ef(float x) {
     float a = fabsf(x), inverse = 1 / a;
-    float near = ow_chebyshevf(0.25f * a - 1, ow_i1_near, 18) * a;
-    float far = ow_chebyshevf(16 * inverse - 1, ow_i1_far, 8) * sqrtf(inverse);
+    float near = ow_chebyshevf(0.25f * a - 1, ow_i1_near, OW_I1_NEARS) * a;
+    float far = ow_chebyshevf(16 * inverse - 1, ow_i1_far, OW_I1_FARS) * sqrtf(inverse);
     float value = a <= 8 ? near : far;
     return x < 0 ? -value : value;
 }
@@ -83,13 +84,13 @@ static inline double ow_i0(double x) {
     double half = exp(0.5 * fabs(x));
     return ow_i0e(x) * half * half;
 }
-static inline float ow_i0f(float x) { return (float)(ow_i0e_by(x, 19, 7) * exp(fabs((double)x))); }
+static inline float ow_i0f(float x) { return (float)(ow_i0e_by(x, OW_I0_NEARS, OW_I0_FARS) * exp(fabs((double)x))); }
 
 static inline double ow_i1(double x) {
     double half = exp(0.5 * fabs(x));
     return ow_i1e(x) * half * half;
 }
-static inline float ow_i1f(float x) { return (float)(ow_i1e_by(x, 18, 8) * exp(fabs((double)x))); }
+static inline float ow_i1f(float x) { return (float)(ow_i1e_by(x, OW_I1_NEARS, OW_I1_FARS) * exp(fabs((double)x))); }
 
 /* ---- modified, second kind ---------------------------------------------------------------------------------- */
 

@@ -107,7 +107,7 @@ static const double ow_temme6[4] = {
     0x1.168ef1b0931c8p-11, -0x1.36773bdb97b48p-11, 0x1.1c0950d3ecb9dp-12, -0x1.5600945495b37p-14,
 };
 
-#define OW_HORNER(t, series) ow_horner(t, series, (int)(sizeof(series) / sizeof(series[0])))
+#define OW_HORNER(t, series) ow_horner(t, series, OW_TERMS(series))
 static inline double ow_horner(double t, const double *series, int count) {
     double sum = 0;
     while (count--) sum = sum * t + series[count];

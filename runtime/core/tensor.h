@@ -78,8 +78,7 @@ static inline int ow_is_foreign_to_mode(const ow_storage *s) {
 }
 /* May it not be written to? */
 static inline int ow_is_guarded(const ow_storage *s) {
-    return s->flags & (OW_STORAGE_READONLY | OW_STORAGE_INFERENCE) &&
-           (s->flags & OW_STORAGE_READONLY || ow_is_foreign_to_mode(s));
+    return s->flags & OW_STORAGE_READONLY || ow_is_foreign_to_mode(s);
 }
 
 /* A handle crosses the Python boundary as a double: a user-space address is below 2^53 and so exact, and a float is
