@@ -35,7 +35,9 @@ INDEXINGS = MappingProxyType(
 )
 """Those that an `indexing` body may name, functions ow_indexing_NAME, and whether they update (a copy of) `self`."""
 
-CORE_CALLS = ("join", "split", "chunk", "unbind", "median", "order")
+CORE_CALLS = (
+    "join", "split", "chunk", "unbind", "median", "order", "argsort", "flip", "roll", "repeat",
+)  # fmt: skip
 """Of `core` in composites: functions of the module `_handle`, which give None where they are not for the quick way."""
 
 DISTRIBUTIONS = (

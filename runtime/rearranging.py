@@ -7,9 +7,7 @@ from typing import Any
 
 from ._C import lib
 from .arrays import array_of, tensor_of
-from .errors import raise_pending
 from .handles import integers, wrap
-from .joining import joined
 from .shapes import wrap_dim
 
 __all__ = ["at_least", "flipped", "listed", "repeated", "repeated_elements", "repeated_places", "rolled", "turned"]
@@ -28,41 +26,13 @@ def at_least(tensor: Any, ndim: int) -> Any:
 
 def flipped(tensor: Any, dims: Sequence[int]) -> Any:
     """A copy that runs backwards along `dims`."""
-    places = [wrap_dim(dim, tensor.ndim) for dim in dims]
-    for place in places:
-        if places.count(place) > 1:
-            raise RuntimeError(f"dim {place} appears multiple times in the list of dims")
-    result = wrap(lib.empty_like(tensor._h, -1, 0), tensor)
-    if not tensor.numel():
-        return result
-    sizes, strides, offset = tensor.shape, list(tensor.stride()), tensor.storage_offset()
-    for place in places if sizes else ():
-        offset += (sizes[place] - 1) * strides[place]
-        strides[place] = -strides[place]
-    backwards = wrap(lib.as_strided(tensor._h, sizes, strides, len(sizes), offset, -1))
-    if not lib.copy_(result._h, backwards._h):
-        raise_pending()
-    return result
+    return wrap(lib.flip(tensor._h, dims, len(dims)), tensor)
 
 
 def rolled(tensor: Any, shifts: Any, dims: Any) -> Any:
     """Elements moved along dimensions; those that leave at the end come in at the start."""
     shifts, dims = listed("roll", "shifts", shifts), listed("roll", "dims", dims)
-    if not shifts:
-        raise RuntimeError("`shifts` required")
-    if not dims and len(shifts) == 1:
-        return rolled(tensor.reshape(-1), shifts, (0,)).view(tensor.shape)
-    if len(shifts) != len(dims):
-        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
-    places = [wrap_dim(dim, tensor.ndim) for dim in dims]
-    if not tensor.numel():
-        return tensor.clone()
-    for shift, place in zip(shifts, places, strict=True):
-        size = tensor.size(place)
-        start = -shift % size
-        parts = [tensor.narrow(place, start, size - start), tensor.narrow(place, 0, start)]
-        tensor = joined(parts, place, False)
-    return tensor
+    return wrap(lib.roll(tensor._h, shifts, len(shifts), dims, len(dims)), tensor)
 
 
 def turned(tensor: Any, k: int, dims: Sequence[int]) -> Any:
@@ -85,32 +55,7 @@ def turned(tensor: Any, k: int, dims: Sequence[int]) -> Any:
 
 def repeated(tensor: Any, repeats: Sequence[int]) -> Any:
     """The tensor that many times along each dimension; further dimensions stand in front."""
-    new = len(repeats) - tensor.ndim
-    if new < 0:
-        raise RuntimeError(
-            "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor"
-        )
-    sizes = (1,) * new + tensor.shape
-    shape = [count * size for count, size in zip(repeats, sizes, strict=True)]
-    for size in shape:
-        if size < 0:
-            raise RuntimeError(f"Trying to create tensor with negative dimension {size}: {shape}")
-        if size >= 2**63:
-            raise RuntimeError("numel: integer multiplication overflow")
-    result = tensor.new_empty(shape)
-    if not result.numel():
-        return result
-    # A repeated dimension becomes two: copies, and positions in one of them.
-    grid, source = [], []
-    for count, size in zip(repeats, sizes, strict=True):
-        if count != 1 and size != 1:
-            grid += [count, size]
-            source += [1, size]
-        else:
-            grid.append(count * size)
-            source.append(size)
-    result.view(grid).copy_(tensor.reshape(source))
-    return result
+    return wrap(lib.repeat(tensor._h, repeats, len(repeats)), tensor)
 
 
 def repeated_elements(tensor: Any, repeats: Any, dim: int | None, output_size: int | None) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 from .handles import type_name
 
-__all__ = ["labels_of"]
+__all__ = ["Labels", "labels_of", "separated"]
 
 Labels = list[Any]
 """Of each dimension: a letter, or a negative number for a dimension that the ellipsis stands for (-1 is the last)."""
@@ -41,25 +41,25 @@ def _letters(text: str, whole: str, start: int, where: str) -> list[Any]:
     return found
 
 
-def _sublist(numbers: Sequence[Any]) -> list[Any]:
-    found: list[Any] = []
+def _sublist(numbers: Sequence[Any]) -> str:
+    """The letters that numbers stand for."""
+    found = ""
     for number in numbers:
         if number is Ellipsis:
-            found.append(Ellipsis)
+            found += "..."
         elif 0 <= number < 52:
-            found.append(chr(ord("A") + number) if number < 26 else chr(ord("a") + number - 26))
+            found += chr(ord("A") + number) if number < 26 else chr(ord("a") + number - 26)
         else:
             raise ValueError("einsum(): subscript in subscript list is not within the valid range [0, 52)")
     return found
 
 
-def _parse(equation: Any, operands: Sequence[Any]) -> tuple[list[Any], list[list[Any]], list[Any] | None]:
-    """Operands, subscripts of each, and those of the result (None: they follow from the others)."""
+def separated(equation: Any, operands: Sequence[Any]) -> tuple[Sequence[Any], str]:
+    """The tensors among the arguments of `einsum`, and the equation; lists of numbers between them are one as well."""
     if hasattr(equation, "_h"):
         rest = [equation, *operands] if operands else [equation, []]
-        tensors, lists = rest[0 : len(rest) // 2 * 2 : 2], rest[1::2]
-        inputs = [_sublist(each) for each in lists]
-        return tensors, inputs, _sublist(rest[-1]) if len(rest) % 2 else None
+        operands, lists = rest[0 : len(rest) // 2 * 2 : 2], rest[1::2]
+        equation = ",".join(map(_sublist, lists)) + (f"->{_sublist(rest[-1])}" if len(rest) % 2 else "")
     if not operands:
         raise ValueError(
             "einsum(): must specify the equation string and at least one operand, or at least one operand and its "
@@ -67,26 +67,33 @@ def _parse(equation: Any, operands: Sequence[Any]) -> tuple[list[Any], list[list
         )
     if not isinstance(equation, str):
         raise TypeError(f"einsum(): argument 'equation' (position 1) must be str, not {type_name(equation)}")
+    for place, tensor in enumerate(operands):
+        if not hasattr(tensor, "_h"):
+            raise TypeError(f"expected Tensor as element {place} in argument 1, but got {type_name(tensor)}")
+    return operands, equation
+
+
+def _parse(equation: str, count: int) -> tuple[list[list[Any]], list[Any] | None]:
+    """The letters of each of `count` operands, and those of the result (None: they follow from the others)."""
     left, arrow, right = equation.partition("->")
     inputs, start = [], 0
     for place, part in enumerate(left.split(",")):
         inputs.append(_letters(part, equation, start, f"operand {place}"))
         start += len(part) + 1
-    if len(inputs) < len(operands):
+    if len(inputs) < count:
         _fail("more operands were provided than specified in the equation")
-    if len(inputs) > len(operands):
+    if len(inputs) > count:
         _fail("fewer operands were provided than specified in the equation")
-    return list(operands), inputs, _letters(right, equation, start + 1, "output") if arrow else None
+    return inputs, _letters(right, equation, start + 1, "output") if arrow else None
 
 
-def labels_of(equation: Any, operands: Sequence[Any]) -> tuple[list[Any], list[Labels], Labels]:
-    """Operands, labels of the dimensions of each, and those of the result."""
-    tensors, inputs, output = _parse(equation, operands)
-    labels, most = [], 0
-    for place, (tensor, letters) in enumerate(zip(tensors, inputs, strict=True)):
-        if not hasattr(tensor, "_h"):
-            raise TypeError(f"expected Tensor as element {place} in argument 1, but got {type_name(tensor)}")
-        named, ndim = len(letters) - (Ellipsis in letters), tensor.ndim
+def labels_of(equation: str, ndims: Sequence[int]) -> tuple[list[Labels], Labels]:
+    """Labels of the dimensions of each operand, and those of the result."""
+    inputs, output = _parse(equation, len(ndims))
+    labels: list[Labels] = []
+    most = 0
+    for place, (ndim, letters) in enumerate(zip(ndims, inputs, strict=True)):
+        named = len(letters) - (Ellipsis in letters)
         if Ellipsis not in letters and named != ndim:
             _fail(
                 f"the number of subscripts in the equation ({named}) does not match the number of dimensions ({ndim}) "
@@ -101,14 +108,14 @@ def labels_of(equation: Any, operands: Sequence[Any]) -> tuple[list[Any], list[L
         labels.append(_expanded(letters, ndim - named))
     if output is None:
         every = [label for each in labels for label in each if isinstance(label, str)]
-        return tensors, labels, [*range(-most, 0), *sorted(label for label in set(every) if every.count(label) == 1)]
+        return labels, [*range(-most, 0), *sorted(label for label in set(every) if every.count(label) == 1)]
     known = {label for each in labels for label in each}
     for letter in output:
         if letter is not Ellipsis and letter not in known:
             _fail(f"output subscript {letter} does not appear in the equation for any input operand")
         if letter is not Ellipsis and output.count(letter) > 1:
             _fail(f"output subscript {letter} appears more than once in the output")
-    return tensors, labels, _expanded(output, most)
+    return labels, _expanded(output, most)
 
 
 def _expanded(letters: Sequence[Any], count: int) -> Labels:

@@ -7,6 +7,7 @@ from typing import Any
 
 from .._operators import FUNCTIONS
 from ..arrays import dtype_named
+from ..rearranging import listed
 from .formulas import dimensions, share_extremum, unreduce
 from .modes import is_grad_enabled
 
@@ -20,6 +21,7 @@ __all__ = [
     "norm_backward",
     "repeat_backward",
     "repeat_interleave_backward",
+    "roll_backward",
     "scatter_reduce_backward",
 ]
 
@@ -177,6 +179,11 @@ def masked_scatter_backward(grad: Any, mask: Any, shape: Sequence[int]) -> Any:
 
 
 # ---- repetitions --------------------------------------------------------------------------------------------
+
+
+def roll_backward(grad: Any, shifts: Any, dims: Any) -> Any:
+    """Back to where the elements came from."""
+    return grad.roll([-shift for shift in listed("roll", "shifts", shifts)], dims)
 
 
 def repeat_backward(grad: Any, shape: Sequence[int], repeats: Sequence[int]) -> Any:

@@ -32,6 +32,10 @@ double index_put(double t, const double *indices, int32_t n, double values, int3
 double join(const double *tensors, int32_t n, int64_t dim, int32_t stacked);
 /* the first `keep` of every line along `dim` in order, and where they were unless `indices` is 0; 1.0 when done */
 double order(double t, int64_t dim, int64_t keep, int32_t descending, double values, double indices);
+/* copies backwards along dimensions; moved along them; several times along each */
+double flip(double t, const int64_t *dims, int32_t n);
+double roll(double t, const int64_t *shifts, int32_t nshifts, const int64_t *dims, int32_t ndims);
+double repeat(double t, const int64_t *repeats, int32_t n);
 
 /* a routine of LAPACK on each matrix of a batch: tensors, integers, a number; how many `results` there are, 0 for none */
 int32_t lapack(int32_t op, double a, double b, double c, const int64_t *flags, double number, double *results);

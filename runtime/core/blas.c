@@ -57,7 +57,7 @@ int ow_blas_layout(const ow_matrix *m) {
 }
 
 static ow_matrix transpose(const ow_matrix *m) {
-    return (ow_matrix){m->data, m->columns, m->rows, m->column_stride, m->row_stride};
+    return (ow_matrix){m->data, m->columns, m->rows, m->column_stride, m->row_stride, 0};
 }
 
 /* A vector's stride, which does not count when it has one element; 0: not one that BLAS takes. */
@@ -172,7 +172,8 @@ static void dot_pieces(void *context, int64_t begin, int64_t end) {
 
 void ow_dot(int dtype, int64_t n, const char *x, int64_t x_stride, const char *y, int64_t y_stride, char *result) {
     if (ow_dtype_kinds[dtype] < OW_KIND_FLOATING) {
-        ow_matrix row = {(char *)x, 1, n, 0, x_stride}, column = {(char *)y, n, 1, y_stride, 1}, c = {result, 1, 1, 1, 1};
+        ow_matrix row = {(char *)x, 1, n, 0, x_stride, 0}, column = {(char *)y, n, 1, y_stride, 1, 0};
+        ow_matrix c = {result, 1, 1, 1, 1, 0};
         ow_gemm_int(dtype, 1, &row, &column, 0, &c);
         return;
     }

@@ -198,8 +198,7 @@ PyObject *ow_call_view(PyObject *module, PyObject *const *arguments, Py_ssize_t 
     return perhaps_recorded(quick_view, arguments, n);
 }
 
-/* An int, or a tuple or list of them. */
-static int read_list(PyObject *object, ow_ints *list) {
+int ow_read_ints(PyObject *object, ow_ints *list) {
     int is_tuple = PyTuple_Check(object), is_list = PyList_Check(object);
     Py_ssize_t n = is_tuple ? PyTuple_Size(object) : is_list ? PyList_Size(object) : 1;
     if (n > OW_MAX_DIMS) return 0;
@@ -216,7 +215,7 @@ static PyObject *quick_view_list(PyObject *const *arguments, Py_ssize_t n) {
     static const int64_t ints[] = {OW_NONE, OW_NONE, OW_NONE, OW_NONE};
     ow_ints lists[1] = {{.n = -1}};
     ow_tensor *self = n == 3 ? ow_plain_tensor(arguments[1]) : NULL;
-    if (!self || (arguments[2] != Py_None && !read_list(arguments[2], lists))) return nothing();
+    if (!self || (arguments[2] != Py_None && !ow_read_ints(arguments[2], lists))) return nothing();
     return finished_view(ow_view_call(operator_of(arguments[0]), self, ints, lists), arguments[1]);
 }
 
@@ -231,7 +230,7 @@ PyObject *ow_call_factory(PyObject *module, PyObject *const *arguments, Py_ssize
     operands numbers;
     ow_ints sizes;
     int count = (int)n - 3, integers = count > 0;
-    if (count < 0 || count > OW_MAX_INPUTS || !read_list(arguments[1], &sizes)) return nothing();
+    if (count < 0 || count > OW_MAX_INPUTS || !ow_read_ints(arguments[1], &sizes)) return nothing();
     for (int k = 0; k < count; k++) {
         if (!read_number(&numbers, k, arguments[k + 3])) return nothing();
         integers &= numbers.numbers[k].dtype == OW_INT64;

@@ -92,25 +92,79 @@ PyObject *ow_call_unbind(PyObject *module, PyObject *const *arguments, Py_ssize_
     return t->sizes[dim] > MOST_PARTS ? declined() : parts_of(arguments[0], t, dim, 0);
 }
 
-/* order(tensor, keep, dim, descending): the first `keep` values along `dim` in order, or with None all of them, and their
+static PyObject *finished(ow_tensor *t) { return t ? ow_new_owner(t) : declined(); }
+
+/* flip(tensor, dims) */
+PyObject *ow_call_flip(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    ow_ints dims;
+    ow_tensor *t = n == 2 ? ow_plain_tensor(arguments[0]) : NULL;
+    return t && ow_read_ints(arguments[1], &dims) ? finished(ow_flip(t, dims.v, dims.n)) : declined();
+}
+
+/* roll(tensor, shifts, dims) */
+PyObject *ow_call_roll(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    ow_ints shifts, dims;
+    ow_tensor *t = n == 3 ? ow_plain_tensor(arguments[0]) : NULL;
+    if (!t || !ow_read_ints(arguments[1], &shifts) || !ow_read_ints(arguments[2], &dims)) return declined();
+    return finished(ow_roll(t, shifts.v, shifts.n, dims.v, dims.n));
+}
+
+/* repeat(tensor, repeats) */
+PyObject *ow_call_repeat(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    ow_ints repeats;
+    ow_tensor *t = n == 2 ? ow_plain_tensor(arguments[0]) : NULL;
+    return t && ow_read_ints(arguments[1], &repeats) ? finished(ow_repeat(t, repeats.v, repeats.n)) : declined();
+}
+
+/* The tensor, a dimension of it and whether its lines descend, for the calls below; NULL: not for the quick way. */
+static ow_tensor *read_ordered(PyObject *const *arguments, int64_t *dim, int *descending) {
+    ow_tensor *t = ow_plain_tensor(arguments[0]);
+    if (!t || !t->ndim || ow_dtype_kinds[t->dtype] == OW_KIND_COMPLEX || !PyBool_Check(arguments[2])) return NULL;
+    *descending = arguments[2] == Py_True;
+    return ow_read_int(arguments[1], dim) && ow_wrap_dim(dim, t->ndim) ? t : NULL;
+}
+
+/* Takes both results, of which either may be missing. */
+static int order_into(ow_tensor *t, int64_t dim, int64_t keep, int descending, ow_tensor *values, ow_tensor *places) {
+    if (values && places && ow_order_lines(t, (int)dim, keep, descending, values, places)) return 1;
+    ow_tensor_free(values);
+    ow_tensor_free(places);
+    return 0;
+}
+
+/* order(tensor, dim, descending, keep): the first `keep` values along `dim` in order, or with None all of them, and their
  * positions. */
 PyObject *ow_call_order(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
     int64_t dim, keep, sizes[OW_MAX_DIMS];
-    ow_tensor *t = n == 4 ? ow_plain_tensor(arguments[0]) : NULL;
-    if (!t || !t->ndim || ow_dtype_kinds[t->dtype] == OW_KIND_COMPLEX || !PyBool_Check(arguments[3])) return declined();
-    if (!ow_read_int(arguments[2], &dim) || !ow_wrap_dim(&dim, t->ndim)) return declined();
-    int all = arguments[1] == Py_None;
-    if (all) keep = t->sizes[dim];
-    else if (!ow_read_int(arguments[1], &keep) || keep < 0 || keep > t->sizes[dim]) return declined();
-    for (int d = 0; d < t->ndim; d++) sizes[d] = d == dim ? keep : t->sizes[d];
-    ow_tensor *values = all ? ow_empty_like(t, -1, 0) : ow_tensor_new(t->dtype, t->ndim, sizes, NULL);
-    ow_tensor *places = !values ? NULL : all ? ow_empty_like(t, OW_INT64, 0) : ow_tensor_new(OW_INT64, t->ndim, sizes, NULL);
-    if (!places || !ow_order_lines(t, (int)dim, keep, arguments[3] == Py_True, values, places)) {
-        ow_tensor_free(values);
-        ow_tensor_free(places);
-        return declined();
+    int descending;
+    ow_tensor *t = n == 4 ? read_ordered(arguments, &dim, &descending) : NULL, *both[2];
+    if (!t) return declined();
+    if (arguments[3] == Py_None) {
+        keep = t->sizes[dim];
+        both[0] = ow_empty_like(t, -1, OW_PRESERVE_ORDER);
+        both[1] = ow_empty_like(t, OW_INT64, OW_PRESERVE_ORDER);
+    } else {
+        if (!ow_read_int(arguments[3], &keep) || keep < 0 || keep > t->sizes[dim]) return declined();
+        for (int d = 0; d < t->ndim; d++) sizes[d] = d == dim ? keep : t->sizes[d];
+        both[0] = ow_tensor_new(t->dtype, t->ndim, sizes, NULL);
+        both[1] = ow_tensor_new(OW_INT64, t->ndim, sizes, NULL);
     }
-    ow_tensor *both[] = {values, places};
-    return ow_new_owners(both, 2);
+    return order_into(t, dim, keep, descending, both[0], both[1]) ? ow_new_owners(both, 2) : declined();
+}
+
+/* argsort(tensor, dim, descending): the positions alone. */
+PyObject *ow_call_argsort(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    int64_t dim;
+    int descending;
+    ow_tensor *t = n == 3 ? read_ordered(arguments, &dim, &descending) : NULL;
+    if (!t) return declined();
+    ow_tensor *values = ow_empty_like(t, -1, OW_PRESERVE_ORDER), *places = ow_empty_like(t, OW_INT64, OW_PRESERVE_ORDER);
+    if (!order_into(t, dim, t->sizes[dim], descending, values, places)) return declined();
+    ow_tensor_free(values);
+    return ow_new_owner(places);
 }

@@ -81,6 +81,12 @@ ow_tensor *ow_join(ow_tensor *const *tensors, int n, int64_t dim, int stacked);
  * that shape. 1, or 0 with the error set. (order.c) */
 int ow_order_lines(ow_tensor *x, int dim, int64_t keep, int descending, ow_tensor *values, ow_tensor *indices);
 
+/* Copies backwards along dimensions; moved along them, or with no dimension and one shift in the flattened tensor; so many
+ * times along each dimension, with new ones in front. NULL with the error set. (rearrange.c) */
+ow_tensor *ow_flip(ow_tensor *self, const int64_t *dims, int n);
+ow_tensor *ow_roll(ow_tensor *self, const int64_t *shifts, int nshifts, const int64_t *dims, int ndims);
+ow_tensor *ow_repeat(ow_tensor *self, const int64_t *repeats, int n);
+
 /* ---- parameters --------------------------------------------------------------------------------------- */
 
 /* The value of a number tensor in the form that kernels of `dtype` read, refused as torch does when it lies outside

@@ -21,16 +21,16 @@ ow_tensor *ow_extern(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const
     return ow_fail(OW_NOT_IMPLEMENTED, "%s: this opweave has no routine '%s'", op->name, op->library);
 }
 
-ow_matrix ow_matrix_of(const ow_tensor *t, int64_t batch) {
-    if (t->ndim == 1) return (ow_matrix){t->data, t->sizes[0], 1, t->strides[0], 1};
+ow_matrix ow_matrix_of(const ow_tensor *t) {
+    if (t->ndim == 1) return (ow_matrix){t->data, t->sizes[0], 1, t->strides[0], 1, 0};
     int row = t->ndim - 2, column = t->ndim - 1;
-    char *data = t->data + (row ? batch * t->strides[row - 1] * ow_itemsize(t->dtype) : 0);
-    return (ow_matrix){data, t->sizes[row], t->sizes[column], t->strides[row], t->strides[column]};
+    return (ow_matrix){t->data,          t->sizes[row],      t->sizes[column],
+                       t->strides[row], t->strides[column], row ? t->strides[row - 1] : 0};
 }
 
 /* In the dtype and a layout that products read: BLAS takes transposed matrices too, the loops for integers do not. */
 static int readable(const ow_tensor *t, int compute) {
-    ow_matrix m = ow_matrix_of(t, 0);
+    ow_matrix m = ow_matrix_of(t);
     if (t->dtype != compute) return 0;
     return ow_dtype_kinds[compute] >= OW_KIND_FLOATING ? ow_blas_layout(&m) : m.column_stride == 1;
 }
@@ -90,11 +90,9 @@ int ow_product_begin(ow_product *p, const ow_op *op, ow_tensor *const *inputs, o
 }
 
 ow_tensor *ow_product_multiply(ow_product *p) {
-    int64_t batches = p->result->ndim == 3 ? p->result->sizes[0] : 1;
-    for (int64_t k = 0; k < batches && p->result->numel; k++) {
-        ow_matrix a = ow_matrix_of(p->a, k), b = ow_matrix_of(p->b, k), c = ow_matrix_of(p->work, k);
-        ow_gemm(p->compute, p->alpha, &a, &b, p->beta, &c);
-    }
+    ow_matrix a = ow_matrix_of(p->a), b = ow_matrix_of(p->b), c = ow_matrix_of(p->work);
+    if (p->result->numel)
+        ow_gemm(p->compute, p->alpha, &a, &b, p->beta, &c, p->result->ndim == 3 ? p->result->sizes[0] : 1);
     return ow_product_end(p);
 }
 

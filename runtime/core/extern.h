@@ -30,12 +30,12 @@ int ow_product_begin(ow_product *p, const ow_op *op, ow_tensor *const *inputs, o
                      const int64_t *sizes, ow_tensor *out, ow_mode mode);
 /* alpha and beta, from params[0] = beta and params[1] = alpha. 1, or 0 with the error set. */
 int ow_product_params(ow_product *p, int dtype, ow_tensor *const *params);
-/* Multiplies the matrices, one by one where there is a batch of them, and ends the product. */
+/* Multiplies the matrices and ends the product. */
 ow_tensor *ow_product_multiply(ow_product *p);
 /* Stores the result and frees what was temporary; returns the result, or NULL with the error set. */
 ow_tensor *ow_product_end(ow_product *p);
 
-/* The last two dimensions of a tensor; `batch` counts along the one before. A vector is a column. */
-ow_matrix ow_matrix_of(const ow_tensor *t, int64_t batch);
+/* The last two dimensions of a tensor; the one before is that of a batch. A vector is a column. */
+ow_matrix ow_matrix_of(const ow_tensor *t);
 
 #endif

@@ -120,7 +120,7 @@ ow_tensor *ow_indexing_index_fill(const ow_indexing_call *call) {
     for (int d = 0; d < ow_ndim_of(self); d++) sizes[d] = d == dim ? index->numel : ow_size_of(self, d);
     ow_writing w = {.op = call->op, .word = OW_NONE, .space = fill_space, .index = index, .dim = dim};
     ow_tensor *single = ow_fill_value(value, self->dtype);
-    ow_tensor *values = single ? ow_repeat(single, ow_ndim_of(self), sizes) : NULL, *target = NULL;
+    ow_tensor *values = single ? ow_spread(single, ow_ndim_of(self), sizes) : NULL, *target = NULL;
     int done = 0;
     if (values && find_bad(&w, self, values, 1, &bad))
         ow_fail(OW_INDEX_ERROR, "index %lld is out of bounds for dimension %lld with size %lld", (long long)bad,

@@ -111,7 +111,7 @@ static ow_tensor *scatter(const ow_indexing_call *call, int64_t word, int includ
     if (!ow_wrap_dim(&dim, self->ndim) || !check_scatter(self, index, is_number ? NULL : src, dim)) return NULL;
     if (is_number) {
         if (!(single = ow_fill_value(src, self->dtype))) return NULL;
-        src = repeated = ow_repeat(single, index->ndim, index->sizes);
+        src = repeated = ow_spread(single, index->ndim, index->sizes);
     }
     ow_writing w = {call->op, word, include_self, scatter_space, index, dim};
     ow_tensor *target = NULL;

@@ -37,7 +37,7 @@ ow_lookup *ow_space_begin_dim(const ow_writing *w, const ow_tensor *target, cons
     return lookup;
 }
 
-ow_tensor *ow_repeat(ow_tensor *single, int ndim, const int64_t *shape) {
+ow_tensor *ow_spread(ow_tensor *single, int ndim, const int64_t *shape) {
     const int64_t strides[OW_MAX_DIMS] = {0};
     return ow_tensor_view(single->storage, single->data, single->dtype, ndim, shape, strides);
 }
@@ -61,7 +61,7 @@ static int run(const ow_writing *w, ow_tensor *target, const ow_tensor *values, 
 /* The same element at all places. */
 static int run_single(const ow_writing *w, ow_tensor *target, const ow_tensor *values, ow_tensor *single,
                       ow_mover combine) {
-    ow_tensor *repeated = single ? ow_repeat(single, values->ndim, values->sizes) : NULL;
+    ow_tensor *repeated = single ? ow_spread(single, values->ndim, values->sizes) : NULL;
     int done = run(w, target, repeated, combine);
     ow_tensor_free(repeated);
     ow_tensor_free(single);

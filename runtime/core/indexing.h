@@ -58,7 +58,7 @@ ow_lookup *ow_space_begin_dim(const ow_writing *w, const ow_tensor *target, cons
 int ow_write(const ow_writing *w, ow_tensor *target, ow_tensor *values);
 
 /* One element, by which a space reads any number of them: a view of `shape` with strides of zero. */
-ow_tensor *ow_repeat(ow_tensor *single, int ndim, const int64_t *shape);
+ow_tensor *ow_spread(ow_tensor *single, int ndim, const int64_t *shape);
 
 /* A number or a tensor without dimensions in the dtype of self, refused as torch does when it lies outside; the
  * caller's to free. NULL with the error set. */

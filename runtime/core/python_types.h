@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 
+struct ow_ints;
 struct ow_tensor;
 
 /* The handle of a float; NULL with AttributeError set when there is no object, TypeError for any other one. */
@@ -19,6 +20,9 @@ static inline int ow_read_int(PyObject *object, int64_t *value) {
     *value = PyLong_AsLongLongAndOverflow(object, &overflow);
     return !overflow;
 }
+
+/* An int, or a tuple or list of them, at most as many as a tensor has dimensions; 0 for anything else. (calls.c) */
+int ow_read_ints(PyObject *object, struct ow_ints *list);
 
 /* The tensor of an object of class Tensor itself, without dispatch keys; NULL for any other object. */
 struct ow_tensor *ow_plain_tensor(PyObject *object);
@@ -82,6 +86,10 @@ PyObject *ow_call_split(PyObject *module, PyObject *const *arguments, Py_ssize_t
 PyObject *ow_call_chunk(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_call_unbind(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_call_median(PyObject *module, PyObject *const *arguments, Py_ssize_t n); /* (median.c) */
+PyObject *ow_call_argsort(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_flip(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_roll(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_repeat(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_call_order(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 
 /* The elements as nested lists (tolist.c). */
