@@ -16,7 +16,7 @@ for _name in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"):
     os.environ.pop(_name, None)
 
 ROUNDS = 5
-IDLE = 0.1  # seconds: longer than any of the libraries' threads spin
+IDLE = 0.3  # seconds: longer than any of the libraries' threads spin (NumPy's OpenBLAS: 0.13)
 SLICE = 0.02  # seconds of calls per turn
 
 

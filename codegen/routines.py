@@ -36,7 +36,7 @@ INDEXINGS = MappingProxyType(
 """Those that an `indexing` body may name, functions ow_indexing_NAME, and whether they update (a copy of) `self`."""
 
 CORE_CALLS = (
-    "join", "split", "chunk", "unbind", "median", "order", "argsort", "flip", "roll", "repeat",
+    "join", "split", "chunk", "unbind", "median", "order", "argsort", "flip", "roll", "repeat", "matmul", "moment",
 )  # fmt: skip
 """Of `core` in composites: functions of the module `_handle`, which give None where they are not for the quick way."""
 

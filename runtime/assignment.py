@@ -12,7 +12,7 @@ from . import handles
 from ._C import lib
 from .dtypes import BY_CODE, EXPORTS, dtype
 from .errors import raise_pending, take_pending
-from .handles import OVERFLOW, plain_number, shape_of, strides_of, type_name
+from .handles import OVERFLOW, shape_of, strides_of, type_name
 
 _UINT64 = EXPORTS["uint64"]
 # The largest numbers of floating dtypes narrower than Python's, by scalar name.
@@ -37,23 +37,6 @@ def write(target: float, value: Any) -> bool:
             raise_pending()
         return True
     return False
-
-
-def write_selected(target: float, indices: list[float], value: Any) -> bool:
-    """The same for the elements that tensors select; 0.0 leaves a dimension whole."""
-    kind = type(value)
-    if kind is handles.Tensor:
-        source = value._h
-    else:
-        source = plain_number(value)
-        if not source:
-            return False
-    done = lib.index_put(target, indices, len(indices), source, False)
-    if kind is not handles.Tensor:
-        lib.release(source)
-    if not done:
-        take_pending()
-    return bool(done)
 
 
 class Source:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from . import histories, index_parts
 from ._C import lib
-from ._handle import as_view, set_tensor_class, view_of
-from .assignment import Source, write, write_selected
+from ._handle import as_view, assign, set_tensor_class, view_of
+from .assignment import Source, write
 from .dtypes import EXPORTS
 from .errors import raise_pending, take_pending
 from .handles import type_name, wrap
@@ -130,21 +130,17 @@ class IndexingMethods:
         def __getitem__(self, index: Index) -> TensorType: ...  # that of class Owner, which goes on to subscript()
 
     def __setitem__(self: Any, index: Index, value: Any) -> None:
-        selector: Any = index
+        if assign(self, index, value):
+            return
         if records(self, value):
             _write_recorded(self, index, value, False, partial(self.__setitem__, index, value))
             return
-        if type(selector) is Tensor and selector.ndim:
-            if write_selected(self._h, [selector._h], value):
-                return
-        elif view := view_of(self._h, index):
+        if view := view_of(self._h, index):
             try:
                 if write(view, value):
                     return
             finally:
                 lib.release(view)
-        elif (selectors := fast_selectors(index)) and write_selected(self._h, selectors, value):
-            return
         _set_general(self._h, index, value)
 
     def __delitem__(self: Any, index: Any) -> None:

@@ -1,7 +1,8 @@
-/* Quick calls for composites about lists of tensors, or with several results, whose work is done here: what an entry of
+/* Quick calls for composites whose work the core does, most of them about lists of tensors or of integers: what an entry of
  * ops.yaml names as `core`. As those of calls.c they give None where they are not for the quick way, and the composite then
  * does the same with all its checks. */
 #include "driver.h"
+#include "positions.h"
 #include "python_types.h"
 
 enum {
@@ -117,6 +118,38 @@ PyObject *ow_call_repeat(PyObject *module, PyObject *const *arguments, Py_ssize_
     ow_ints repeats;
     ow_tensor *t = n == 2 ? ow_plain_tensor(arguments[0]) : NULL;
     return t && ow_read_ints(arguments[1], &repeats) ? finished(ow_repeat(t, repeats.v, repeats.n)) : declined();
+}
+
+/* matmul(tensor, tensor) */
+PyObject *ow_call_matmul(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    ow_tensor *a = n == 2 ? ow_plain_tensor(arguments[0]) : NULL, *b = a ? ow_plain_tensor(arguments[1]) : NULL;
+    return b ? finished(ow_matmul(a, b)) : declined();
+}
+
+/* moment(tensor, dim, unbiased, keepdim, correction, place): the variance, the standard deviation or the mean. Too few
+ * elements for the correction are the composite's affair, which warns. */
+PyObject *ow_call_moment(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    ow_ints dims = {.n = 0};
+    int64_t correction = 1, place, count = 1;
+    ow_tensor *t = n == 6 ? ow_plain_tensor(arguments[0]) : NULL, *found[OW_MAX_RESULTS] = {NULL};
+    if (!t || ow_dtype_kinds[t->dtype] != OW_KIND_FLOATING || arguments[2] != Py_None) return declined();
+    if (arguments[1] != Py_None && !ow_read_ints(arguments[1], &dims)) return declined();
+    if (!PyBool_Check(arguments[3]) || !ow_read_int(arguments[5], &place)) return declined();
+    if (arguments[4] != Py_None && !ow_read_int(arguments[4], &correction)) return declined();
+    for (int k = 0; k < dims.n; k++) {
+        if (!t->ndim || !ow_wrap_dim(&dims.v[k], t->ndim)) return declined();
+        count *= t->sizes[dims.v[k]];
+    }
+    if ((dims.n ? count : t->numel) <= correction) return declined();
+    ow_tensor number = {.dtype = OW_INT64, .flags = OW_NUMBER | OW_CONTIGUOUS | OW_DENSE, .data = (char *)&correction,
+                        .numel = 1};
+    ow_tensor *params[OW_MAX_PARAMS] = {&number};
+    if (!ow_several(&ow_op_moments, t, dims.v, dims.n, 1, arguments[3] == Py_True, -1, params, found)) return declined();
+    for (int k = 0; k < OW_MAX_RESULTS; k++)
+        if (k != place) ow_tensor_free(found[k]);
+    return ow_new_owner(found[place]);
 }
 
 /* The tensor, a dimension of it and whether its lines descend, for the calls below; NULL: not for the quick way. */

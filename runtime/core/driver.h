@@ -87,6 +87,9 @@ ow_tensor *ow_flip(ow_tensor *self, const int64_t *dims, int n);
 ow_tensor *ow_roll(ow_tensor *self, const int64_t *shifts, int nshifts, const int64_t *dims, int ndims);
 ow_tensor *ow_repeat(ow_tensor *self, const int64_t *repeats, int n);
 
+/* The product of `@`; NULL where it takes expanding or copying first, or with the error set. (matmul.c) */
+ow_tensor *ow_matmul(const ow_tensor *self, const ow_tensor *other);
+
 /* ---- parameters --------------------------------------------------------------------------------------- */
 
 /* The value of a number tensor in the form that kernels of `dtype` read, refused as torch does when it lies outside

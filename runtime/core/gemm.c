@@ -17,6 +17,7 @@ enum {
     TILE_ROWS = 128,
     TILE_COLUMNS = 64,
     TILE_INNER = 112,
+    TILE_GRID = 16,
     LARGEST_TILE = 1000000,
     LEAST_PACKED_EXTENT = 160,
     LEAST_PACKED = 40000000
@@ -52,25 +53,34 @@ static void multiply_one(const product *p, const ow_matrix *a, const ow_matrix *
     else ow_blas_multiply(p->dtype, p->alpha, a, b, p->beta, c);
 }
 
-static int is_worth_tiles(int dtype, const ow_matrix *a, const ow_matrix *c) {
+static int is_worth_tiles(int dtype, const ow_matrix *a, const ow_matrix *b, const ow_matrix *c) {
     int64_t shortest = least(least(c->rows, c->columns), a->columns);
     double work = (double)c->rows * (double)c->columns * (double)a->columns;
     if (ow_level != 2 /* with AVX-512 */ || ow_dtype_kinds[dtype] != OW_KIND_FLOATING || work <= LARGEST_TILE) return 0;
+    if (a->column_stride == 1 && b->row_stride == 1) return 0; /* those it always packs */
     return c->rows > 1 && c->columns > 1 && (shortest < LEAST_PACKED_EXTENT || work < LEAST_PACKED);
+}
+
+/* Tiles of about one size, of which the last is the smallest. */
+static int64_t tile_step(int64_t n, int64_t most) {
+    int64_t tiles = (n - 1) / most + 1;
+    return ((n - 1) / tiles / TILE_GRID + 1) * TILE_GRID;
 }
 
 static span tile_of(int64_t first, int64_t step, int64_t n) { return (span){first, least(step, n - first)}; }
 
 static void multiply_tiles(const product *p, const ow_matrix *a, const ow_matrix *b, const ow_matrix *c) {
     int64_t size = ow_itemsize(p->dtype);
+    int64_t depth = tile_step(a->columns, TILE_INNER), height = tile_step(c->rows, TILE_ROWS);
+    int64_t width = tile_step(c->columns, TILE_COLUMNS);
     ow_scalar beta = p->beta;
-    for (int64_t k = 0; k < a->columns; k += TILE_INNER) {
-        span inner = tile_of(k, TILE_INNER, a->columns);
-        for (int64_t i = 0; i < c->rows; i += TILE_ROWS) {
-            span rows = tile_of(i, TILE_ROWS, c->rows);
+    for (int64_t k = 0; k < a->columns; k += depth) {
+        span inner = tile_of(k, depth, a->columns);
+        for (int64_t i = 0; i < c->rows; i += height) {
+            span rows = tile_of(i, height, c->rows);
             ow_matrix left = part(a, 0, rows, inner, size);
-            for (int64_t j = 0; j < c->columns; j += TILE_COLUMNS) {
-                span columns = tile_of(j, TILE_COLUMNS, c->columns);
+            for (int64_t j = 0; j < c->columns; j += width) {
+                span columns = tile_of(j, width, c->columns);
                 ow_matrix right = part(b, 0, inner, columns, size), result = part(c, 0, rows, columns, size);
                 ow_blas_multiply(p->dtype, p->alpha, &left, &right, beta, &result);
             }
@@ -93,7 +103,7 @@ static void multiply(void *context, int64_t begin, int64_t end) {
         span columns = span_of(place % across, p->width, across, p->c->columns);
         ow_matrix a = part(p->a, batch, rows, all, size), b = part(p->b, batch, all, columns, size);
         ow_matrix c = part(p->c, batch, rows, columns, size);
-        if (is_worth_tiles(p->dtype, &a, &c)) multiply_tiles(p, &a, &b, &c);
+        if (is_worth_tiles(p->dtype, &a, &b, &c)) multiply_tiles(p, &a, &b, &c);
         else multiply_one(p, &a, &b, &c);
     }
 }

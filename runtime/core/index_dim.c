@@ -169,7 +169,7 @@ static ow_tensor *scaled(ow_tensor *source, const ow_tensor *alpha) {
         return ow_fail(OW_RUNTIME_ERROR, "For integral input tensors, argument alpha must not be a floating point number.");
     ow_tensor *factor = ow_fill_value(alpha, source->dtype);
     ow_tensor *operands[OW_MAX_INPUTS] = {source, factor, NULL};
-    ow_tensor *result = factor ? ow_elementwise(ow_op_named("mul"), operands, NULL, NULL, OW_NEW) : NULL;
+    ow_tensor *result = factor ? ow_elementwise(&ow_op_mul, operands, NULL, NULL, OW_NEW) : NULL;
     ow_tensor_free(factor);
     return result;
 }

@@ -93,7 +93,7 @@ static int put(const ow_selection *s, const ow_tensor *values, ow_mover combine)
 static int accumulate(ow_selection *s, ow_tensor *values) {
     ow_tensor *self = s->self;
     int compute = ow_compute_dtype[self->dtype], done = 0;
-    ow_mover combine = ow_mover_combine(ow_op_named("sum"), compute);
+    ow_mover combine = ow_mover_combine(&ow_op_sum, compute);
     if (compute == self->dtype) return put(s, values, combine);
     ow_tensor *wide = ow_clone(self, compute, 0), *added = ow_clone(values, compute, 0);
     if (wide && added) {

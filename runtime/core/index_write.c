@@ -86,10 +86,10 @@ static int divide_by_count(const ow_writing *w, ow_tensor *sums, const ow_tensor
     int floating = ow_dtype_kinds[sums->dtype] >= OW_KIND_FLOATING;
     /* No element is divided by zero: nothing was added to it. */
     ow_tensor *whether[OW_MAX_INPUTS] = {counts, NULL, NULL}, *operands[OW_MAX_INPUTS] = {sums, counts, NULL};
-    ow_tensor *none = done ? ow_elementwise(ow_op_named("logical_not"), whether, NULL, NULL, OW_NEW) : NULL;
+    ow_tensor *none = done ? ow_elementwise(&ow_op_logical_not, whether, NULL, NULL, OW_NEW) : NULL;
     whether[1] = none;
-    done = none && ow_elementwise(ow_op_named("add"), whether, NULL, counts, OW_INPLACE) &&
-           ow_elementwise(ow_op_named(floating ? "div" : "floor_divide"), operands, NULL, sums, OW_INPLACE);
+    done = none && ow_elementwise(&ow_op_add, whether, NULL, counts, OW_INPLACE) &&
+           ow_elementwise(floating ? &ow_op_div : &ow_op_floor_divide, operands, NULL, sums, OW_INPLACE);
     ow_tensor_free(none);
     ow_tensor_free(counts);
     ow_tensor_free(one);

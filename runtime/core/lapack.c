@@ -150,8 +150,10 @@ int64_t ow_lapack_work_size(const ow_lapack *l, const void *first) {
     return (int64_t)nextafterf(*(const float *)first, INFINITY) + 1;
 }
 
-void *ow_lapack_begin(const ow_lapack *l, double work) {
-    ow_blas_set_num_threads(ow_num_threads());
+void *ow_lapack_begin(const ow_lapack *l, double work, int64_t shared) {
+    const ow_tensor *first = l->inputs[0];
+    int64_t rows = ow_lapack_rows(first), columns = ow_lapack_width(first);
+    ow_blas_set_num_threads((rows < columns ? rows : columns) < shared ? 1 : ow_num_threads());
     work *= (double)l->batch;
     return ow_gil_release(work < 1e15 ? (int64_t)work : INT64_MAX);
 }

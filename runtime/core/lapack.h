@@ -68,10 +68,30 @@ static inline int ow_lapack_is_complex(const ow_lapack *l) { return l->letter >=
 void *ow_lapack_work(ow_lapack *l, int64_t count, int64_t itemsize);
 /* What a query for the size of the work array left in its first element, of the call's dtype. */
 int64_t ow_lapack_work_size(const ow_lapack *l, const void *first);
-/* Around the loop over the batch: drops the interpreter's lock if that is worth it, and tells OpenBLAS the number of
- * threads. `work` is that of one matrix, in units of a float32 addition. */
-void *ow_lapack_begin(const ow_lapack *l, double work);
+/* Around the loop over the batch: drops the interpreter's lock if that is worth it, and tells OpenBLAS how many threads
+ * of its own it may use: one for matrices of fewer than `shared` rows or columns. `work` is that of one matrix, in units
+ * of a float32 addition. */
+void *ow_lapack_begin(const ow_lapack *l, double work, int64_t shared);
+/* What OpenBLAS's threads do for one another takes longer than they save up to here, ... */
+#define OW_LAPACK_SHARED 800
+/* ... or always, where the pool shares out products. */
+#define OW_LAPACK_ALONE INT64_MAX
 void ow_lapack_end(void *token);
+
+/* ---- triangles (lapack_triangular.c) --------------------------------------------------------------------- */
+
+/* The triangle of a column-major matrix, or of its (conjugate) transposed. */
+typedef struct ow_triangle {
+    int is_upper, is_unit; /* as the matrix lies in memory; with ones on the diagonal? */
+    char trans;            /* 'N', 'T' or 'C' */
+    int64_t n;
+    char *a;
+    int64_t lda;
+} ow_triangle;
+
+/* Overwrites `columns` columns of n rows by the solution with each triangle, one after the other; all have n rows. */
+void ow_lapack_solve_triangles(const ow_lapack *l, const ow_triangle *t, int count, int64_t columns, char *x,
+                               int64_t ldx);
 
 /* ---- what is not finite -------------------------------------------------------------------------------- */
 
@@ -107,10 +127,5 @@ static inline void ow_lapack_widen(int64_t *to, const void *from, int64_t n) {
 #define OW_LAPACK_PAIR(table, type, single, double) \
     extern type OW_LAPACK_SYMBOL(single), OW_LAPACK_SYMBOL(double); \
     static type *const table[2] = {OW_LAPACK_SYMBOL(single), OW_LAPACK_SYMBOL(double)};
-
-/* BLAS's solution with a triangle, of which two files make use. */
-typedef void ow_trsm(const char *side, const char *uplo, const char *trans, const char *diagonal, const int64_t *m,
-                     const int64_t *n, const void *alpha, const void *a, const int64_t *lda, void *b, const int64_t *ldb,
-                     size_t, size_t, size_t, size_t);
 
 #endif

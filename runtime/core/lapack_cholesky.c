@@ -47,7 +47,7 @@ int ow_lapack_potrf(ow_lapack *l) {
     ow_tensor *factor = ow_lapack_copied(l, 0, 0), *info = ow_lapack_numbers(l, 1, OW_INT32);
     if (!factor || !info) return 0;
     int64_t n = ow_lapack_rows(factor), leading = ow_lapack_leading(n), status;
-    void *token = ow_lapack_begin(l, (double)n * (double)n * (double)n);
+    void *token = ow_lapack_begin(l, (double)n * (double)n * (double)n, OW_LAPACK_SHARED);
     for (int64_t k = 0; k < l->batch; k++) {
         potrf[l->letter](triangle(l), &n, ow_lapack_at(l, factor, k), &leading, &status, 1);
         clear_other(l, ow_lapack_at(l, factor, k), n);
@@ -63,7 +63,7 @@ int ow_lapack_potri(ow_lapack *l) {
     ow_tensor *inverse = ow_lapack_copied(l, 0, 0), *info = ow_lapack_numbers(l, 1, OW_INT32);
     if (!inverse || !info) return 0;
     int64_t n = ow_lapack_rows(inverse), leading = ow_lapack_leading(n), status;
-    void *token = ow_lapack_begin(l, 2 * (double)n * (double)n * (double)n);
+    void *token = ow_lapack_begin(l, 2 * (double)n * (double)n * (double)n, OW_LAPACK_SHARED);
     for (int64_t k = 0; k < l->batch; k++) {
         potri[l->letter](triangle(l), &n, ow_lapack_at(l, inverse, k), &leading, &status, 1);
         reflect[l->letter](l, ow_lapack_at(l, inverse, k), n);
@@ -78,7 +78,7 @@ int ow_lapack_potrs(ow_lapack *l) {
     ow_tensor *factor = ow_lapack_columns(l, 0), *x = ow_lapack_copied(l, 0, 1);
     if (!factor || !x) return 0;
     int64_t n = ow_lapack_rows(factor), columns = ow_lapack_width(x), leading = ow_lapack_leading(n), status;
-    void *token = ow_lapack_begin(l, (double)n * (double)n * (double)columns);
+    void *token = ow_lapack_begin(l, (double)n * (double)n * (double)columns, OW_LAPACK_SHARED);
     for (int64_t k = 0; k < l->batch && x->numel; k++)
         potrs[l->letter](triangle(l), &n, &columns, ow_lapack_at(l, factor, k), &leading, ow_lapack_at(l, x, k), &leading,
                          &status, 1);

@@ -62,7 +62,7 @@ int ow_lapack_syevd(ow_lapack *l) {
     w.rwork = ow_lapack_work(l, w.lrwork, ow_itemsize(l->real_dtype));
     w.iwork = ow_lapack_work(l, w.liwork, sizeof(int64_t));
     if (!values || !w.work || !w.rwork || !w.iwork) return 0;
-    void *token = ow_lapack_begin(l, 9 * cube(n));
+    void *token = ow_lapack_begin(l, 9 * cube(n), 0);
     for (int64_t k = 0; k < l->batch && n; k++) {
         int64_t status = refuse(l, ow_lapack_at(l, a, k), n);
         if (status) ow_lapack_forget(l, values, k);
@@ -133,7 +133,7 @@ int ow_lapack_geev(ow_lapack *l) {
     int64_t count = is_complex ? 2 * n : l->flags[0] ? n * (n + 2) : 2 * n;
     w.real = ow_lapack_work(l, count, ow_itemsize(l->real_dtype));
     if (!values || !info || !vectors || !a || !w.work || !w.real) return 0;
-    void *token = ow_lapack_begin(l, 20 * cube(n));
+    void *token = ow_lapack_begin(l, 20 * cube(n), OW_LAPACK_SHARED);
     for (int64_t k = 0; k < l->batch; k++) {
         int64_t status = 0;
         if (n) status = general(l, ow_lapack_at(l, a, k), ow_lapack_at(l, values, k), ow_lapack_at(l, vectors, k), &w);

@@ -24,7 +24,7 @@ int ow_lapack_sytrf(ow_lapack *l) {
     int64_t size = ow_lapack_work_size(l, &first), *wide = ow_lapack_work(l, n, sizeof(int64_t));
     void *work = ow_lapack_work(l, size, ow_itemsize(l->dtype));
     if (!pivots || !info || !wide || !work) return 0;
-    void *token = ow_lapack_begin(l, (double)n * (double)n * (double)n);
+    void *token = ow_lapack_begin(l, (double)n * (double)n * (double)n, OW_LAPACK_SHARED);
     for (int64_t k = 0; k < l->batch; k++) {
         factorize("L", &n, ow_lapack_at(l, factors, k), &leading, wide, work, &size, &status, 1);
         ow_lapack_narrow(ow_lapack_at(l, pivots, k), wide, n);
@@ -58,7 +58,7 @@ int ow_lapack_sytrs(ow_lapack *l) {
     int64_t *wide = ow_lapack_work(l, n, sizeof(int64_t));
     if (!wide) return 0;
     int fit = 1;
-    void *token = ow_lapack_begin(l, (double)n * (double)n * (double)columns);
+    void *token = ow_lapack_begin(l, (double)n * (double)n * (double)columns, OW_LAPACK_SHARED);
     for (int64_t k = 0; k < l->batch && x->numel && fit; k++) {
         ow_lapack_widen(wide, ow_lapack_at(l, pivots, k), n);
         if ((fit = check_pivots(wide, n)))

@@ -145,7 +145,7 @@ int ow_lapack_gels(ow_lapack *l) {
         if (__builtin_mul_overflow(m > n ? m : n, n + w.columns, &spare)) spare = INT64_MAX;
         if (!(w.spare = ow_lapack_work(l, spare, ow_itemsize(l->dtype)))) return 0;
     }
-    void *token = ow_lapack_begin(l, 4 * (double)m * (double)n * (double)(least + w.columns));
+    void *token = ow_lapack_begin(l, 4 * (double)m * (double)n * (double)(least + w.columns), OW_LAPACK_SHARED);
     for (int64_t k = 0; k < l->batch; k++) {
         int64_t status;
         if (is_refused(l, ow_lapack_at(l, a, k), m, n, &status)) {

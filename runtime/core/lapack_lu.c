@@ -1,51 +1,83 @@
 /* LU factorizations, and what follows from them: solutions and inverses. */
 #include "lapack.h"
 
+#include "blas.h"
+
 typedef void getrf_type(const int64_t *m, const int64_t *n, void *a, const int64_t *lda, int64_t *pivots, int64_t *info);
-typedef void getrs_type(const char *trans, const int64_t *n, const int64_t *columns, const void *a, const int64_t *lda,
-                        const int64_t *pivots, void *b, const int64_t *ldb, int64_t *info, size_t);
-typedef void getri_type(const int64_t *n, void *a, const int64_t *lda, const int64_t *pivots, void *work,
-                        const int64_t *lwork, int64_t *info);
 OW_LAPACK_VARIANTS(getrf, getrf_type)
-OW_LAPACK_VARIANTS(getrs, getrs_type)
-OW_LAPACK_VARIANTS(getri, getri_type)
 
 /* ---- one matrix ---------------------------------------------------------------------------------------- */
 
 typedef void laswp_type(const int64_t *n, void *a, const int64_t *lda, const int64_t *first, const int64_t *last,
                         const int64_t *pivots, const int64_t *step);
-typedef void gemm_type(const char *trans_a, const char *trans_b, const int64_t *m, const int64_t *n, const int64_t *k,
-                       const void *alpha, const void *a, const int64_t *lda, const void *b, const int64_t *ldb,
-                       const void *beta, void *c, const int64_t *ldc, size_t, size_t);
 OW_LAPACK_VARIANTS(laswp, laswp_type)
-OW_LAPACK_VARIANTS(trsm, ow_trsm)
-OW_LAPACK_VARIANTS(gemm, gemm_type)
 
-enum { PANEL = 64 };
+enum {
+    PANEL = 64,
+    SWAPPED = 32 /* columns at least that a thread swaps rows of */
+};
+
+typedef struct {
+    const ow_lapack *l;
+    char *a;
+    int64_t lda, first, last, step; /* the pivots that count, from 1 on; -1: the last one first */
+    const int64_t *pivots;
+} swap;
+
+static void swap_columns(void *context, int64_t begin, int64_t end) {
+    const swap *s = context;
+    int64_t columns = end - begin;
+    laswp[s->l->letter](&columns, s->a + begin * s->lda * ow_itemsize(s->l->dtype), &s->lda, &s->first, &s->last, s->pivots,
+                        &s->step);
+}
+
+/* Swaps rows as the pivots say. */
+static void swap_rows(const swap *s, int64_t columns) {
+    double work = 8 * (double)columns * (double)(s->last - s->first + 1);
+    ow_parallel_for(columns, SWAPPED, work, swap_columns, (void *)s);
+}
 
 /* OpenBLAS factorizes large matrices on two threads as slowly as on one. Halves are factorized one after the other here;
- * between them, nearly all work is products, which it shares out well. Returns LAPACK's code. */
+ * between them, nearly all work is products, which the pool shares out. Returns LAPACK's code. */
 static int64_t factorize(const ow_lapack *l, int64_t m, int64_t n, char *a, int64_t lda, int64_t *pivots) {
-    int64_t least = m < n ? m : n, status = 0, one = 1;
+    int64_t least = m < n ? m : n, status = 0, item = ow_itemsize(l->dtype);
     if (least <= PANEL) {
         getrf[l->letter](&m, &n, a, &lda, pivots, &status);
         return status;
     }
-    static const double _Complex units_z[] = {1, -1};
-    static const float _Complex units_c[] = {1, -1};
-    int wide = l->letter & 1; /* of a complex number, the first half is the real part */
-    const void *plus = wide ? (const void *)&units_z[0] : &units_c[0], *minus = wide ? (const void *)&units_z[1] : &units_c[1];
-    int64_t half = (least / 2 + PANEL - 1) / PANEL * PANEL, right = n - half, below = m - half, second = half + 1;
-    char *a12 = a + half * lda * ow_itemsize(l->dtype), *a21 = a + half * ow_itemsize(l->dtype);
-    char *a22 = a12 + half * ow_itemsize(l->dtype);
+    int64_t half = (least / 2 + PANEL - 1) / PANEL * PANEL, right = n - half, below = m - half;
+    ow_triangle lower = {0, 1, 'N', half, a, lda};
+    ow_matrix a12 = {a + half * lda * item, half, right, 1, lda, 0}, a21 = {a + half * item, below, half, 1, lda, 0};
+    ow_matrix a22 = {a12.data + half * item, below, right, 1, lda, 0};
+    ow_scalar plus = {0}, minus = {0};
+    if (ow_lapack_is_complex(l)) plus.z = 1, minus.z = -1;
+    else plus.d = 1, minus.d = -1;
     status = factorize(l, m, half, a, lda, pivots);
-    laswp[l->letter](&right, a12, &lda, &one, &half, pivots, &one);
-    trsm[l->letter]("L", "L", "N", "U", &half, &right, plus, a, &lda, a12, &lda, 1, 1, 1, 1);
-    gemm[l->letter]("N", "N", &below, &right, &half, minus, a21, &lda, a12, &lda, plus, a22, &lda, 1, 1);
-    int64_t rest = factorize(l, below, right, a22, lda, pivots + half);
+    swap_rows(&(swap){l, a12.data, lda, 1, half, 1, pivots}, right);
+    ow_lapack_solve_triangles(l, &lower, 1, right, a12.data, lda);
+    ow_gemm(l->dtype, minus, &a21, &a12, plus, &a22, 1);
+    int64_t rest = factorize(l, below, right, a22.data, lda, pivots + half);
     for (int64_t i = half; i < least; i++) pivots[i] += half;
-    laswp[l->letter](&half, a, &lda, &second, &least, pivots, &one);
+    swap_rows(&(swap){l, a, lda, half + 1, least, 1, pivots}, half);
     return status || !rest ? status : rest + half;
+}
+
+/* Solves with both factors of a matrix of n rows, or of its (conjugate) transposed. */
+static void substitute(const ow_lapack *l, char trans, int64_t n, char *lu, int64_t lda, const int64_t *pivots,
+                       int64_t columns, char *x, int64_t ldx) {
+    int is_plain = trans == 'N';
+    ow_triangle lower = {0, 1, trans, n, lu, lda}, upper = {1, 0, trans, n, lu, lda};
+    ow_triangle factors[] = {is_plain ? lower : upper, is_plain ? upper : lower};
+    if (is_plain) swap_rows(&(swap){l, x, ldx, 1, n, 1, pivots}, columns);
+    ow_lapack_solve_triangles(l, factors, 2, columns, x, ldx);
+    if (!is_plain) swap_rows(&(swap){l, x, ldx, 1, n, -1, pivots}, columns);
+}
+
+static void set_identity(const ow_lapack *l, int64_t n, char *x) {
+    int64_t item = ow_itemsize(l->dtype);
+    double one = 1;
+    memset(x, 0, (size_t)(n * n * item));
+    for (int64_t i = 0; i < n; i++) ow_cast_loop(l->dtype, OW_FLOAT64)(x + i * (n + 1) * item, 0, (char *)&one, 0, 1);
 }
 
 /* ---- batches ------------------------------------------------------------------------------------------- */
@@ -60,7 +92,7 @@ int ow_lapack_getrf(ow_lapack *l) {
     ow_tensor *pivots = ow_lapack_vectors(l, 1, OW_INT32, least), *info = ow_lapack_numbers(l, 2, OW_INT32);
     int64_t *wide = ow_lapack_work(l, least, sizeof(int64_t)), status;
     if (!pivots || !info || !wide) return 0;
-    void *token = ow_lapack_begin(l, (double)m * (double)n * (double)least);
+    void *token = ow_lapack_begin(l, (double)m * (double)n * (double)least, OW_LAPACK_ALONE);
     for (int64_t k = 0; k < l->batch; k++) {
         status = factorize(l, m, n, ow_lapack_at(l, lu, k), leading, wide);
         ow_lapack_narrow(ow_lapack_at(l, pivots, k), wide, least);
@@ -112,14 +144,13 @@ int ow_lapack_laswp(ow_lapack *l) {
 int ow_lapack_getrs(ow_lapack *l) {
     ow_tensor *lu = ow_lapack_columns(l, 0), *pivots = ow_lapack_lines(l, 1), *x = ow_lapack_copied(l, 0, 2);
     if (!lu || !pivots || !x) return 0;
-    int64_t n = ow_lapack_rows(lu), columns = ow_lapack_width(x), leading = ow_lapack_leading(n), status;
+    int64_t n = ow_lapack_rows(lu), columns = ow_lapack_width(x), leading = ow_lapack_leading(n);
     int64_t *wide = ow_lapack_work(l, n, sizeof(int64_t));
     if (!wide || !check_pivots(pivots, n, SMALL_PIVOT PROPERLY, LARGE_PIVOT PROPERLY)) return 0;
-    void *token = ow_lapack_begin(l, (double)n * (double)n * (double)columns);
+    void *token = ow_lapack_begin(l, (double)n * (double)n * (double)columns, OW_LAPACK_ALONE);
     for (int64_t k = 0; k < l->batch && x->numel; k++) {
         ow_lapack_widen(wide, ow_lapack_at(l, pivots, k), n);
-        getrs[l->letter](&"NTC"[l->flags[0]], &n, &columns, ow_lapack_at(l, lu, k), &leading, wide,
-                         ow_lapack_at(l, x, k), &leading, &status, 1);
+        substitute(l, "NTC"[l->flags[0]], n, ow_lapack_at(l, lu, k), leading, wide, columns, ow_lapack_at(l, x, k), leading);
     }
     ow_lapack_end(token);
     return 1;
@@ -129,18 +160,18 @@ int ow_lapack_getrs(ow_lapack *l) {
 int ow_lapack_gesv(ow_lapack *l) {
     ow_tensor *x = ow_lapack_copied(l, 0, 1), *lu = ow_lapack_copied(l, 1, 0);
     if (!x || !lu) return 0;
-    int64_t n = ow_lapack_rows(lu), columns = ow_lapack_width(x), leading = ow_lapack_leading(n), status, unused;
+    int64_t n = ow_lapack_rows(lu), columns = ow_lapack_width(x), leading = ow_lapack_leading(n), status;
     ow_tensor *pivots = ow_lapack_vectors(l, 2, OW_INT32, n), *info = ow_lapack_numbers(l, 3, OW_INT32);
     int64_t *wide = ow_lapack_work(l, n, sizeof(int64_t));
     if (!pivots || !info || !wide) return 0;
-    void *token = ow_lapack_begin(l, cube(n) + (double)n * (double)n * (double)columns);
+    void *token = ow_lapack_begin(l, cube(n) + (double)n * (double)n * (double)columns, OW_LAPACK_ALONE);
     for (int64_t k = 0; k < l->batch; k++) {
         status = factorize(l, n, n, ow_lapack_at(l, lu, k), leading, wide);
         ow_lapack_narrow(ow_lapack_at(l, pivots, k), wide, n);
         ow_lapack_narrow(ow_lapack_at(l, info, k), &status, 1);
         if (columns && status == 0)
-            getrs[l->letter](&"NTC"[l->flags[0]], &n, &columns, ow_lapack_at(l, lu, k), &leading, wide,
-                             ow_lapack_at(l, x, k), &leading, &unused, 1);
+            substitute(l, "NTC"[l->flags[0]], n, ow_lapack_at(l, lu, k), leading, wide, columns, ow_lapack_at(l, x, k),
+                       leading);
     }
     ow_lapack_end(token);
     return 1;
@@ -148,19 +179,22 @@ int ow_lapack_gesv(ow_lapack *l) {
 
 /* (A) -> inverse, info; of a singular matrix the LU factors. */
 int ow_lapack_getri(ow_lapack *l) {
-    ow_tensor *inverse = ow_lapack_copied(l, 0, 0), *info = ow_lapack_numbers(l, 1, OW_INT32);
-    if (!inverse || !info) return 0;
-    int64_t n = ow_lapack_rows(inverse), leading = ow_lapack_leading(n), query = -1, status;
-    double _Complex first = 0;
-    getri[l->letter](&n, inverse->data, &leading, NULL, &first, &query, &status);
-    int64_t size = ow_lapack_work_size(l, &first), *wide = ow_lapack_work(l, n, sizeof(int64_t));
-    void *work = ow_lapack_work(l, size, ow_itemsize(l->dtype));
-    if (!wide || !work) return 0;
-    void *token = ow_lapack_begin(l, 2 * cube(n));
+    ow_tensor *lu = ow_lapack_scratch(l, 0), *info = ow_lapack_numbers(l, 1, OW_INT32);
+    if (!lu || !info) return 0;
+    int64_t n = ow_lapack_rows(lu), leading = ow_lapack_leading(n);
+    ow_tensor *inverse = ow_lapack_matrices(l, 0, l->dtype, n, n);
+    int64_t *wide = ow_lapack_work(l, n, sizeof(int64_t));
+    if (!inverse || !wide) return 0;
+    void *token = ow_lapack_begin(l, 2 * cube(n), OW_LAPACK_ALONE);
     for (int64_t k = 0; k < l->batch; k++) {
-        void *a = ow_lapack_at(l, inverse, k);
-        status = factorize(l, n, n, a, leading, wide);
-        if (status == 0) getri[l->letter](&n, a, &leading, wide, work, &size, &status);
+        char *a = ow_lapack_at(l, lu, k), *x = ow_lapack_at(l, inverse, k);
+        int64_t status = factorize(l, n, n, a, leading, wide);
+        if (status) {
+            memcpy(x, a, (size_t)(n * n * ow_itemsize(l->dtype)));
+        } else if (n) {
+            set_identity(l, n, x);
+            substitute(l, 'N', n, a, leading, wide, n, x, leading);
+        }
         ow_lapack_narrow(ow_lapack_at(l, info, k), &status, 1);
     }
     ow_lapack_end(token);

@@ -36,7 +36,7 @@ int ow_lapack_geqrf(ow_lapack *l) {
     int64_t size = ow_lapack_work_size(l, &first);
     void *work = ow_lapack_work(l, size, ow_itemsize(l->dtype));
     if (!tau || !r || !work) return 0;
-    void *token = ow_lapack_begin(l, 2 * (double)m * (double)n * (double)least);
+    void *token = ow_lapack_begin(l, 2 * (double)m * (double)n * (double)least, OW_LAPACK_SHARED);
     for (int64_t k = 0; k < l->batch && qr->numel; k++) {
         char *a = ow_lapack_at(l, qr, k);
         geqrf[l->letter](&m, &n, a, &leading, ow_lapack_at(l, tau, k), work, &size, &status);
@@ -58,7 +58,7 @@ int ow_lapack_orgqr(ow_lapack *l) {
     int64_t size = ow_lapack_work_size(l, &first);
     void *work = ow_lapack_work(l, size, item);
     if (!q || !work) return 0;
-    void *token = ow_lapack_begin(l, 2 * (double)m * (double)n * (double)count);
+    void *token = ow_lapack_begin(l, 2 * (double)m * (double)n * (double)count, OW_LAPACK_SHARED);
     for (int64_t k = 0; k < l->batch && q->numel; k++) {
         char *a = ow_lapack_at(l, q, k);
         if (from->numel) memcpy(a, ow_lapack_at(l, from, k), (size_t)(m * (n < width ? n : width) * item));
@@ -80,7 +80,7 @@ int ow_lapack_ormqr(ow_lapack *l) {
     int64_t size = ow_lapack_work_size(l, &first);
     void *work = ow_lapack_work(l, size, ow_itemsize(l->dtype));
     if (!work) return 0;
-    void *token = ow_lapack_begin(l, 2 * (double)m * (double)n * (double)count);
+    void *token = ow_lapack_begin(l, 2 * (double)m * (double)n * (double)count, OW_LAPACK_SHARED);
     for (int64_t k = 0; k < l->batch && c->numel; k++)
         ormqr[l->letter](side, trans, &m, &n, &count, ow_lapack_at(l, from, k), &lda, ow_lapack_at(l, tau, k),
                          ow_lapack_at(l, c, k), &leading, work, &size, &status, 1, 1);

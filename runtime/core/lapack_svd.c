@@ -62,7 +62,7 @@ int ow_lapack_gesdd(ow_lapack *l) {
     w.rwork = ow_lapack_work(l, real_work(l, least, most), ow_itemsize(l->real_dtype));
     w.iwork = ow_lapack_work(l, 8 * least, sizeof(int64_t));
     if (!u || !s || !vh || !info || !a || !w.work || !w.rwork || !w.iwork) return 0;
-    void *token = ow_lapack_begin(l, 20 * (double)m * (double)n * (double)least);
+    void *token = ow_lapack_begin(l, 20 * (double)m * (double)n * (double)least, OW_LAPACK_SHARED);
     for (int64_t k = 0; k < l->batch; k++) {
         int64_t status = 0;
         ow_lapack_content content = ow_lapack_look(l, ow_lapack_at(l, a, k), m, n, OW_WHOLE);

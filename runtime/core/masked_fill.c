@@ -2,16 +2,9 @@
 #include "indexing.h"
 #include "iterate.h"
 
-/* A search by name takes longer than filling a few elements. */
-static const ow_op *choice(void) {
-    static const ow_op *where;
-    if (!where) where = ow_op_named("where");
-    return where;
-}
-
 int ow_masked_fill(ow_tensor *self, ow_tensor *mask, ow_tensor *value) {
     ow_tensor *operands[OW_MAX_INPUTS] = {mask, value, self};
-    return ow_elementwise(choice(), operands, NULL, self, OW_OUT) != NULL;
+    return ow_elementwise(&ow_op_where, operands, NULL, self, OW_OUT) != NULL;
 }
 
 static int check(const ow_indexing_call *call, const ow_tensor *mask, const ow_tensor *value) {
@@ -43,7 +36,7 @@ ow_tensor *ow_indexing_masked_fill(const ow_indexing_call *call) {
     } else {
         ow_tensor *operands[OW_MAX_INPUTS] = {mask, value, self};
         ow_tensor *target = call->mode == OW_NEW ? ow_tensor_new(self->dtype, ndim, shape, NULL) : call->out;
-        result = target ? ow_elementwise(choice(), operands, NULL, target, OW_OUT) : NULL;
+        result = target ? ow_elementwise(&ow_op_where, operands, NULL, target, OW_OUT) : NULL;
         if (!result && call->mode == OW_NEW) ow_tensor_free(target);
     }
     ow_tensor_free(value);

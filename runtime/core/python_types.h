@@ -68,6 +68,9 @@ PyObject *ow_size_base(void);
 struct ow_tensor *ow_basic_view(struct ow_tensor *self, PyObject *index);
 PyObject *ow_view_of(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 
+/* `t[index] = value` where tensors are part of the index (calls_indexing.c). */
+PyObject *ow_call_assign(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+
 /* Calls of operators (calls.c). */
 PyObject *ow_call_new(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_call_inplace(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
@@ -89,6 +92,8 @@ PyObject *ow_call_median(PyObject *module, PyObject *const *arguments, Py_ssize_
 PyObject *ow_call_argsort(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_call_flip(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_call_roll(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_moment(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_matmul(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_call_repeat(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_call_order(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 

@@ -18,12 +18,6 @@ static loaded *libraries;
 
 const ow_op *ow_op_get(int32_t index) { return table[index]; }
 
-const ow_op *ow_op_named(const char *name) {
-    for (int32_t k = 0; k < ow_builtin_count; k++)
-        if (strcmp(ow_builtin_ops[k]->name, name) == 0) return ow_builtin_ops[k];
-    return NULL;
-}
-
 int32_t ow_op_count(void) { return count < 0 ? ow_builtin_count : count; }
 
 static int is_compatible(const ow_library *library, const char *path) {

@@ -159,7 +159,9 @@ extern int ow_level; /* index into ow_op.tables: 0 baseline, 1 x86-64-v3, 2 x86-
 
 extern int ow_default_dtype;           /* float32 until set_default_dtype */
 const ow_op *ow_op_get(int32_t index); /* registry.c */
-const ow_op *ow_op_named(const char *name); /* a built-in one; NULL: there is none */
+/* Operators that the core makes use of itself. */
+extern const ow_op ow_op_add, ow_op_bmm, ow_op_div, ow_op_dot, ow_op_floor_divide, ow_op_logical_not, ow_op_mm, ow_op_moments,
+    ow_op_mul, ow_op_mv, ow_op_sum, ow_op_where;
 
 /* ---- drivers: one per family; NULL with the error set on failure -------------------------------------- */
 

@@ -1,0 +1,70 @@
+/* The product by the rules of Python's `@`, where it is one product of vectors, matrices or batches as they lie in memory. */
+#include "driver.h"
+
+/* The operator for so many dimensions of each operand. */
+static const ow_op *product_of(int left, int right) {
+    return left == 1 ? &ow_op_dot : right == 1 ? &ow_op_mv : left == 2 ? &ow_op_mm : &ow_op_bmm;
+}
+
+static ow_tensor *multiply(const ow_tensor *self, const ow_tensor *other) {
+    ow_tensor left = *self, right = *other, *inputs[OW_MAX_INPUTS] = {&left, &right};
+    return ow_call(product_of(left.ndim, right.ndim), inputs, NULL, NULL, OW_NEW);
+}
+
+/* The first dimensions of `t`, all but `kept` ones, become one; it is contiguous. */
+static void fold(ow_tensor *t, int kept, int64_t *sizes, int64_t *strides) {
+    int first = t->ndim - kept;
+    sizes[0] = 1;
+    for (int d = 0; d < first; d++) sizes[0] *= t->sizes[d];
+    strides[0] = t->strides[first - 1];
+    memcpy(sizes + 1, t->sizes + first, sizeof(int64_t) * (size_t)kept);
+    memcpy(strides + 1, t->strides + first, sizeof(int64_t) * (size_t)kept);
+    t->sizes = sizes;
+    t->strides = strides;
+    t->ndim = (uint8_t)(kept + 1);
+    ow_tensor_refresh(t);
+}
+
+/* The product of folded operands with the first `n` dimensions that `self` had in place of the first one. */
+static ow_tensor *unfold(ow_tensor *product, const ow_tensor *self, int n) {
+    int64_t sizes[OW_MAX_DIMS], strides[OW_MAX_DIMS], step = 1;
+    if (!product) return NULL;
+    int ndim = n + product->ndim - 1;
+    memcpy(sizes, self->sizes, sizeof(int64_t) * (size_t)n);
+    memcpy(sizes + n, product->sizes + 1, sizeof(int64_t) * (size_t)(product->ndim - 1));
+    for (int d = ndim - 1; d >= 0; d--) {
+        strides[d] = step;
+        step *= sizes[d] > 1 ? sizes[d] : 1;
+    }
+    ow_tensor *result = ow_tensor_view(product->storage, product->data, product->dtype, ndim, sizes, strides);
+    ow_tensor_free(product);
+    return result;
+}
+
+static int same_batch(const ow_tensor *a, const ow_tensor *b) {
+    return a->ndim == b->ndim && !memcmp(a->sizes, b->sizes, sizeof(int64_t) * (size_t)(a->ndim - 2));
+}
+
+ow_tensor *ow_matmul(const ow_tensor *self, const ow_tensor *other) {
+    int64_t sizes[OW_MAX_DIMS], strides[OW_MAX_DIMS], sizes2[3], strides2[3];
+    int n = self->ndim, m = other->ndim;
+    if (n < 1 || m < 1 || n + m > OW_MAX_DIMS) return NULL;
+    if (m <= n && n <= 2) return multiply(self, other); /* vectors and matrices */
+    ow_tensor left = *self, right = *other;
+    if (n == 1 && m == 2) { /* a row times a matrix */
+        right.sizes = (int64_t[]){other->sizes[1], other->sizes[0]};
+        right.strides = (int64_t[]){other->strides[1], other->strides[0]};
+        ow_tensor_refresh(&right);
+        return multiply(&right, &left);
+    }
+    if (n > 2 && m <= 2 && self->flags & OW_CONTIGUOUS) { /* all rows of the batch times one matrix */
+        fold(&left, 1, sizes, strides);
+        return unfold(multiply(&left, &right), self, n - 1);
+    }
+    if (n < 3 || !same_batch(self, other)) return NULL;
+    if (n == 3) return multiply(self, other);
+    if (!(self->flags & other->flags & OW_CONTIGUOUS)) return NULL;
+    fold(&left, 2, sizes, strides);
+    fold(&right, 2, sizes2, strides2);
+    return unfold(multiply(&left, &right), self, n - 2);
+}
