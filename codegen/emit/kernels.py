@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from ..computation import argument_dtypes, default_numbers, position_dtype, result_dtype
-from ..dtypes import DTYPES, DType
+from ..dtypes import DTYPES, FLOAT32, FLOAT64, DType
 from ..expr import Emitted, Expr, Literal, names, simplify, substitute
 from ..expr.functions import FUNCTIONS
 from ..expr.special import SPECIAL
@@ -89,6 +89,10 @@ class AccumulatorKernel:
     map: Emitted | None
     finalize: Emitted | None
     positions: bool
+    vectorizes: bool
+    """Can a scan combine the elements of a vector in a few steps?"""
+    single: str | None
+    """The C type of half the precision that such a scan reads and writes as well."""
 
 
 def emit(operator: Operator) -> str | None:
@@ -269,6 +273,7 @@ def _accumulators(operator: Operator, body: Reduce | Scan) -> Iterator[Accumulat
     finalize = body.finalize if isinstance(body, Reduce) else None
     for dtype in operator.compute_dtypes:
         combine = emit_expression(body.combine.tree, {"acc": dtype, "self": dtype}, dtype)
+        vectorizes = not dtype.is_complex and operator.cost == 1
         yield AccumulatorKernel(
             suffix=dtype.suffix,
             enum=enum(dtype),
@@ -276,6 +281,8 @@ def _accumulators(operator: Operator, body: Reduce | Scan) -> Iterator[Accumulat
             line=body.combine.line,
             identity=identity(body.identity, dtype),
             positions=Found.POSITION in body.results,
+            vectorizes=vectorizes,
+            single=FLOAT32.c_type if vectorizes and dtype is FLOAT64 else None,
             combine=combine,
             map=None if each is None else emit_expression(each.tree, {"self": dtype}, dtype),
             finalize=None

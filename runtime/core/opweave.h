@@ -12,7 +12,7 @@
 #include "ow_dtypes.h" /* generated: enum ow_dtype, OW_NDTYPES and the tables of dtypes */
 
 /* A descriptor's size depends on the number of levels it was built for, so that is part of the version. */
-#define OW_ABI_VERSION (6 * 256 + OW_NLEVELS)
+#define OW_ABI_VERSION (7 * 256 + OW_NLEVELS)
 #define OW_MAX_DIMS 64
 #define OW_MAX_INPUTS 3
 #define OW_MAX_PARAMS 3
@@ -95,11 +95,13 @@ typedef struct ow_reduce_table {
 
 /* Scan kernels for one compute dtype.
  * line: running combination of n elements along one dimension; `out` may be `x`.
+ * narrow: the same of elements of half the precision, which the accumulator is rounded to each time (NULL: none such).
  * step: out[j] = combine(prev[j], x[j]), contiguous; prev NULL stands for identities.
  * choose: line over contiguous elements, with the position of the element that each combination came from, the last
  * one of equals; only where the result has positions (NULL else). */
 typedef struct ow_scan_kernels {
     void (*line)(char *out, int64_t out_stride, const char *x, int64_t stride, int64_t n);
+    void (*narrow)(char *out, int64_t out_stride, const char *x, int64_t stride, int64_t n);
     void (*step)(char *out, const char *prev, const char *x, int64_t n);
     void (*choose)(char *out, int64_t *index, const char *x, int64_t n);
 } ow_scan_kernels;

@@ -37,22 +37,29 @@ typedef struct ordering {
     int dim, narrow, bytes;
     int64_t n, keep, kept; /* length of a line, how many of it are wanted, and records that are gathered before a choice */
     uint64_t flip;
-    int64_t grain, scratch; /* lines for each piece, and bytes of working memory for it */
+    int64_t grain, scratch; /* lines for each thread, and bytes of working memory for it */
+    int64_t length;         /* of the pieces of a line that several threads share */
     char *memory;
 } ordering;
 
 /* ---- one line ----------------------------------------------------------------------------------------- */
 
-/* Appends those records of a line that may be among the first `keep`; a full buffer is cut down to so many. Returns where
- * they are in order. */
-OW_CLONES static void *order_line(const ordering *o, const char *x, int64_t stride, char *memory, int64_t *count) {
+static void *sort_records(const ordering *o, void *records, int64_t n) {
+    return o->narrow ? (void *)narrow_radix_sort(records, n, o->bytes) : (void *)wide_radix_sort(records, n, o->bytes);
+}
+
+/* Appends those records of positions [begin, end) of a line that may be among the first `keep`; a full buffer is cut down
+ * to so many. Returns where they are in order. */
+OW_CLONES static void *order_line(const ordering *o, const char *x, int64_t begin, int64_t end, char *memory,
+                                  int64_t *count) {
+    int64_t stride = o->self->strides[o->dim] * ow_itemsize(o->self->dtype);
     uint64_t keys[KEY_BLOCK], limit = UINT64_MAX;
     uint64_t *narrow = (uint64_t *)memory;
     wide *records = (wide *)memory;
     int64_t used = 0;
     int limited = 0;
-    for (int64_t i = 0; i < o->n; i += KEY_BLOCK) {
-        int64_t n = o->n - i < KEY_BLOCK ? o->n - i : KEY_BLOCK;
+    for (int64_t i = begin; i < end; i += KEY_BLOCK) {
+        int64_t n = end - i < KEY_BLOCK ? end - i : KEY_BLOCK;
         uint64_t least = ow_load_keys(o->self->dtype, x + i * stride, stride, n, o->flip, keys);
         if (limited && least >= limit) continue;
         for (int64_t j = 0; j < n; j++) {
@@ -74,7 +81,7 @@ OW_CLONES static void *order_line(const ordering *o, const char *x, int64_t stri
         }
     }
     *count = used;
-    return o->narrow ? (void *)narrow_radix_sort(narrow, used, o->bytes) : (void *)wide_radix_sort(records, used, o->bytes);
+    return sort_records(o, memory, used);
 }
 
 #define FETCH(type)                                                                                                    \
@@ -109,13 +116,37 @@ static char *line_start(const ow_tensor *t, int dim, int64_t line) {
 static void order_lines(void *context, int64_t begin, int64_t end) {
     const ordering *o = context;
     char *memory = o->memory + begin / o->grain * o->scratch;
-    int64_t stride = o->self->strides[o->dim] * ow_itemsize(o->self->dtype), count;
+    int64_t count;
     for (int64_t line = begin; line < end; line++) {
         const char *x = line_start(o->self, o->dim, line);
-        const void *sorted = order_line(o, x, stride, memory, &count);
+        const void *sorted = order_line(o, x, 0, o->n, memory, &count);
         char *indices = o->indices ? line_start(o->indices, o->dim, line) : NULL;
         store_line(o, sorted, x, line_start(o->values, o->dim, line), indices);
     }
+}
+
+/* ---- one long line ------------------------------------------------------------------------------------- */
+
+/* Moves the first records of each piece of the line to the beginning of the piece's memory. */
+static void order_pieces(void *context, int64_t begin, int64_t end) {
+    const ordering *o = context;
+    int64_t size = o->narrow ? (int64_t)sizeof(uint64_t) : (int64_t)sizeof(wide), count;
+    for (int64_t piece = begin; piece < end; piece++) {
+        char *memory = o->memory + piece * o->scratch;
+        int64_t first = piece * o->length, last = first + o->length < o->n ? first + o->length : o->n;
+        const void *sorted = order_line(o, o->self->data, first, last, memory, &count);
+        memmove(memory, sorted, (size_t)(o->keep * size));
+    }
+}
+
+/* The first elements of the only line are among the first ones of its pieces. */
+static void order_by_pieces(const ordering *o, int64_t pieces, double work) {
+    int64_t size = o->narrow ? (int64_t)sizeof(uint64_t) : (int64_t)sizeof(wide);
+    ow_parallel_for(pieces, 1, work, order_pieces, (void *)o);
+    for (int64_t piece = 1; piece < pieces; piece++)
+        memmove(o->memory + piece * o->keep * size, o->memory + piece * o->scratch, (size_t)(o->keep * size));
+    const void *sorted = sort_records(o, o->memory, pieces * o->keep);
+    store_line(o, sorted, o->self->data, o->values->data, o->indices ? o->indices->data : NULL);
 }
 
 int ow_order_lines(ow_tensor *x, int dim, int64_t keep, int descending, ow_tensor *values, ow_tensor *indices) {
@@ -133,14 +164,18 @@ int ow_order_lines(ow_tensor *x, int dim, int64_t keep, int descending, ow_tenso
     o.narrow = narrow;
     o.bytes = bytes;
     o.flip = descending ? UINT64_MAX >> (64 - 8 * bytes) : 0;
-    o.grain = (lines + ow_num_threads() - 1) / ow_num_threads();
+    int64_t threads = ow_num_threads(), pieces = 1;
+    if (lines == 1 && o.kept <= n / (2 * threads)) pieces = threads;
+    o.length = (n - 1) / pieces + 1;
+    o.grain = (lines + threads - 1) / threads;
     o.scratch = 2 * o.kept * (narrow ? (int64_t)sizeof(uint64_t) : (int64_t)sizeof(wide));
-    int64_t nbytes = (lines + o.grain - 1) / o.grain * o.scratch;
+    int64_t nbytes = (lines + o.grain - 1) / o.grain * pieces * o.scratch;
     o.memory = ow_alloc(nbytes);
     if (!o.memory) return 0;
     double work = (double)x->numel * (o.kept < n ? 2 : 4 * bytes);
     void *token = ow_gil_release((int64_t)work);
-    ow_parallel_for(lines, o.grain, work, order_lines, &o);
+    if (pieces > 1) order_by_pieces(&o, pieces, work);
+    else ow_parallel_for(lines, o.grain, work, order_lines, &o);
     ow_gil_acquire(token);
     ow_dealloc(o.memory, nbytes);
     return 1;

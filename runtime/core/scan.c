@@ -12,6 +12,7 @@ typedef struct {
     const ow_scan_kernels *kernels;
     ow_cast load, store; /* input to accumulator, accumulator to result */
     int converts;        /* has the input or the result another dtype than the accumulator? */
+    int narrow;          /* are both of half its precision? */
     int64_t size;        /* bytes of an accumulator */
     const char *x;
     char *out;
@@ -24,8 +25,8 @@ typedef struct {
 
 static void scan_line(const scan_state *s, const char *x, char *out) {
     const ow_axis *along = &s->along;
-    if (!s->converts) {
-        s->kernels->line(out, along->out, x, along->in, along->size);
+    if (!s->converts || s->narrow) {
+        (s->narrow ? s->kernels->narrow : s->kernels->line)(out, along->out, x, along->in, along->size);
         return;
     }
     /* The first accumulator of the buffer carries the result of the chunk before. */
@@ -143,6 +144,7 @@ ow_tensor *ow_scan(const ow_op *op, ow_tensor *self, int64_t dim, int dtype, ow_
                     .load = ow_cast_loop(compute, self->dtype),
                     .store = ow_cast_loop(result, compute),
                     .converts = compute != self->dtype || compute != result,
+                    .narrow = result == self->dtype && result == OW_FLOAT32 && table->by[compute].narrow,
                     .size = ow_itemsize(compute)};
     if (!s.kernels->line)
         return ow_fail(OW_NOT_IMPLEMENTED, "\"%s_out_cpu\" not implemented for '%s'", op->name, ow_dtype_scalar_names[result]);
