@@ -56,3 +56,24 @@ def test_all_equal() -> None:
     values, places = opweave.full((COUNT,), -7).sort()
     assert (values == -7).all()
     assert (places == opweave.arange(COUNT)).all()
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_first_of_a_line(dtype: str, threads: int) -> None:
+    """Those of its pieces, of which each thread has one: the same as those of the sorted line."""
+    values = numbers(dtype, "narrow")
+    if values.dtype.kind == "f":
+        values[::9000] = np.nan
+    x = opweave.stack((opweave.from_numpy(values),) * 2, 1)[:, 1]
+    before = opweave.get_num_threads()
+    opweave.set_num_threads(threads)
+    try:
+        for descending in (False, True):
+            wanted, order = x.sort(stable=True, descending=descending)
+            for count in (1, 300, 5000):
+                found, places = x.topk(count, largest=descending)
+                assert (places == order[:count]).all()
+                assert found.numpy().tobytes() == wanted[:count].numpy().tobytes()
+    finally:
+        opweave.set_num_threads(before)

@@ -162,6 +162,17 @@ static const int64_t *plain_indices(const ow_index_space *space, const walk *w) 
     return is_plain ? (const int64_t *)w->index[0] : NULL;
 }
 
+enum { CACHE_LINE = 64, LONGEST_PREFETCH = 16 << 10 };
+
+/* Each line of the next row is going to be read, in an order that processors do not foresee. */
+static void prefetch_next_row(const ow_index_space *space, const walk *w, int last) {
+    int64_t nbytes = space->lookups[0].size * space->lookups[0].scale;
+    if (last < 1 || space->base_stride[last] || !space->base_stride[last - 1]) return;
+    if (nbytes > LONGEST_PREFETCH || space->shape[last] < nbytes / CACHE_LINE) return;
+    const char *row = space->base + w->offset + space->base_stride[last - 1];
+    for (int64_t k = 0; k < nbytes; k += CACHE_LINE) __builtin_prefetch(row + k);
+}
+
 /* Positions [begin, end), in order. 0 when an index was outside. */
 static int run_range(const ow_index_space *space, int64_t begin, int64_t end, ow_movers movers) {
     int64_t offsets[OW_INDEX_CHUNK];
@@ -174,10 +185,16 @@ static int run_range(const ow_index_space *space, int64_t begin, int64_t end, ow
         int64_t n = length - (last < 0 ? 0 : w.position[last]);
         if (n > OW_INDEX_CHUNK) n = OW_INDEX_CHUNK;
         if (n > end - begin) n = end - begin;
-        const int64_t *plain = movers.by_index ? plain_indices(space, &w) : NULL;
-        if (plain && ow_all_inside(plain, n, 0, space->lookups[0].size)) {
+        const int64_t *plain = plain_indices(space, &w);
+        if (plain && !ow_all_inside(plain, n, 0, space->lookups[0].size)) plain = NULL;
+        if (plain && w.position[last] == 0) prefetch_next_row(space, &w, last);
+        if (plain && movers.by_index) {
             movers.by_index(space->base + w.offset, plain, space->lookups[0].scale, space->base_stride[last], w.other,
                             stride, n);
+        } else if (plain) {
+            int64_t scale = space->lookups[0].scale, step = space->base_stride[last];
+            for (int64_t j = 0; j < n; j++) offsets[j] = w.offset + plain[j] * scale + j * step;
+            movers.by_offset(space->base, offsets, w.other, stride, n, space->run * space->itemsize);
         } else {
             inside &= fill_offsets(space, &w, n, offsets);
             movers.by_offset(space->base, offsets, w.other, stride, n, space->run * space->itemsize);

@@ -48,11 +48,15 @@ static void merge_bool(char *acc, const char *other, int64_t n) {
 }
 
 static void scatter_bool(char *acc, const int64_t *offsets, char *x, int64_t stride, int64_t n, int64_t nbytes) {
-    for (int64_t j = 0; j < n; j++) {
-        uint8_t *to = (uint8_t *)(acc + offsets[j]);
-        if (nbytes == sizeof *to) *to = combine_bool(*to, map_bool(*(const uint8_t *)(x + j * stride)));
-        else fold_bool((char *)to, x + j * stride, nbytes / (int64_t)sizeof *to);
+    if (nbytes == sizeof(uint8_t)) {
+#pragma GCC unroll 4
+        for (int64_t j = 0; j < n; j++) {
+            uint8_t *to = (uint8_t *)(acc + offsets[j]);
+            *to = combine_bool(*to, map_bool(*(const uint8_t *)(x + j * stride)));
+        }
+        return;
     }
+    for (int64_t j = 0; j < n; j++) fold_bool(acc + offsets[j], x + j * stride, nbytes / (int64_t)sizeof(uint8_t));
 }
 
 /* Element i goes to lane i % width; the lanes join pairwise. Needs n >= width. */
@@ -112,7 +116,7 @@ static void leaf_bool(char *result, const char *x, int64_t stride, int64_t n) {
 static inline int64_t combine_i64(int64_t acc, int64_t self) {
 #line 67 "ops.yaml"
 return acc > self ? acc : self;
-#line 116 "amax.c"
+#line 120 "amax.c"
 }
 
 static inline int64_t map_i64(int64_t self) {
@@ -146,11 +150,15 @@ static void merge_i64(char *acc, const char *other, int64_t n) {
 }
 
 static void scatter_i64(char *acc, const int64_t *offsets, char *x, int64_t stride, int64_t n, int64_t nbytes) {
-    for (int64_t j = 0; j < n; j++) {
-        int64_t *to = (int64_t *)(acc + offsets[j]);
-        if (nbytes == sizeof *to) *to = combine_i64(*to, map_i64(*(const int64_t *)(x + j * stride)));
-        else fold_i64((char *)to, x + j * stride, nbytes / (int64_t)sizeof *to);
+    if (nbytes == sizeof(int64_t)) {
+#pragma GCC unroll 4
+        for (int64_t j = 0; j < n; j++) {
+            int64_t *to = (int64_t *)(acc + offsets[j]);
+            *to = combine_i64(*to, map_i64(*(const int64_t *)(x + j * stride)));
+        }
+        return;
     }
+    for (int64_t j = 0; j < n; j++) fold_i64(acc + offsets[j], x + j * stride, nbytes / (int64_t)sizeof(int64_t));
 }
 
 /* Element i goes to lane i % width; the lanes join pairwise. Needs n >= width. */

@@ -2,7 +2,8 @@
 /* Scan kernels of `cumsum`. */
 #include "kernel.h"
 
-/* An element of a scan waits for the one before it: several pieces of a line in turn hide the time of a combination. */
+/* An element of a scan waits for the one before it. Compilers combine the elements of a vector in a few steps where they can
+ * (`omp scan`); elsewhere several pieces of a line in turn hide the time of a combination. */
 #define CHAINS 4
 #define CHAIN 64
 
@@ -11,25 +12,10 @@
 static inline int64_t combine_i64(int64_t acc, int64_t self) {
 #line 72 "ops.yaml"
 return (int64_t)((uint64_t)acc + (uint64_t)self);
-#line 15 "cumsum.c"
+#line 16 "cumsum.c"
 }
 
-/* CHAINS pieces of CHAIN elements at once, each from its own beginning; then what comes before a piece joins it. */
-static int64_t chains_i64(int64_t *out, const int64_t *x, int64_t before) {
-    int64_t a = INT64_C(0), b = a, c = a, d = a;
-    for (int64_t i = 0; i < CHAIN; i++) {
-        out[i] = a = combine_i64(a, x[i]);
-        out[CHAIN + i] = b = combine_i64(b, x[CHAIN + i]);
-        out[2 * CHAIN + i] = c = combine_i64(c, x[2 * CHAIN + i]);
-        out[3 * CHAIN + i] = d = combine_i64(d, x[3 * CHAIN + i]);
-    }
-    for (int64_t chain = 0; chain < CHAINS; chain++, out += CHAIN) {
-#pragma GCC ivdep
-        for (int64_t i = 0; i < CHAIN; i++) out[i] = combine_i64(before, out[i]);
-        before = out[CHAIN - 1];
-    }
-    return before;
-}
+#pragma omp declare reduction(combine_i64 : int64_t : omp_out = combine_i64(omp_out, omp_in)) initializer(omp_priv = INT64_C(0))
 
 /* `out` may be `x`: each element is read before its place is written. */
 static void line_i64(char *out, int64_t out_stride, const char *x, int64_t stride, int64_t n) {
@@ -37,16 +23,20 @@ static void line_i64(char *out, int64_t out_stride, const char *x, int64_t strid
     if (stride == sizeof(int64_t) && out_stride == sizeof(int64_t)) {
         int64_t *to = (int64_t *)out;
         const int64_t *from = (const int64_t *)x;
-        int64_t i = 0;
-        for (; i + CHAINS * CHAIN <= n; i += CHAINS * CHAIN) acc = chains_i64(to + i, from + i, acc);
-        for (; i < n; i++) to[i] = acc = combine_i64(acc, from[i]);
+#pragma omp simd reduction(inscan, combine_i64 : acc)
+        for (int64_t i = 0; i < n; i++) {
+            acc = combine_i64(acc, from[i]);
+#pragma omp scan inclusive(acc)
+            to[i] = (int64_t)acc;
+        }
         return;
     }
     for (int64_t i = 0; i < n; i++) {
         acc = combine_i64(acc, *(const int64_t *)(x + i * stride));
-        *(int64_t *)(out + i * out_stride) = acc;
+        *(int64_t *)(out + i * out_stride) = (int64_t)acc;
     }
 }
+
 
 static void step_i64(char *out, const char *prev, const char *x, int64_t n) {
     int64_t *to = (int64_t *)out;
@@ -65,25 +55,10 @@ static void step_i64(char *out, const char *prev, const char *x, int64_t n) {
 static inline double combine_f64(double acc, double self) {
 #line 72 "ops.yaml"
 return acc + self;
-#line 69 "cumsum.c"
+#line 59 "cumsum.c"
 }
 
-/* CHAINS pieces of CHAIN elements at once, each from its own beginning; then what comes before a piece joins it. */
-static double chains_f64(double *out, const double *x, double before) {
-    double a = 0.0, b = a, c = a, d = a;
-    for (int64_t i = 0; i < CHAIN; i++) {
-        out[i] = a = combine_f64(a, x[i]);
-        out[CHAIN + i] = b = combine_f64(b, x[CHAIN + i]);
-        out[2 * CHAIN + i] = c = combine_f64(c, x[2 * CHAIN + i]);
-        out[3 * CHAIN + i] = d = combine_f64(d, x[3 * CHAIN + i]);
-    }
-    for (int64_t chain = 0; chain < CHAINS; chain++, out += CHAIN) {
-#pragma GCC ivdep
-        for (int64_t i = 0; i < CHAIN; i++) out[i] = combine_f64(before, out[i]);
-        before = out[CHAIN - 1];
-    }
-    return before;
-}
+#pragma omp declare reduction(combine_f64 : double : omp_out = combine_f64(omp_out, omp_in)) initializer(omp_priv = 0.0)
 
 /* `out` may be `x`: each element is read before its place is written. */
 static void line_f64(char *out, int64_t out_stride, const char *x, int64_t stride, int64_t n) {
@@ -91,16 +66,40 @@ static void line_f64(char *out, int64_t out_stride, const char *x, int64_t strid
     if (stride == sizeof(double) && out_stride == sizeof(double)) {
         double *to = (double *)out;
         const double *from = (const double *)x;
-        int64_t i = 0;
-        for (; i + CHAINS * CHAIN <= n; i += CHAINS * CHAIN) acc = chains_f64(to + i, from + i, acc);
-        for (; i < n; i++) to[i] = acc = combine_f64(acc, from[i]);
+#pragma omp simd reduction(inscan, combine_f64 : acc)
+        for (int64_t i = 0; i < n; i++) {
+            acc = combine_f64(acc, from[i]);
+#pragma omp scan inclusive(acc)
+            to[i] = (double)acc;
+        }
         return;
     }
     for (int64_t i = 0; i < n; i++) {
         acc = combine_f64(acc, *(const double *)(x + i * stride));
-        *(double *)(out + i * out_stride) = acc;
+        *(double *)(out + i * out_stride) = (double)acc;
     }
 }
+
+/* `out` may be `x`: each element is read before its place is written. */
+static void narrow_f64(char *out, int64_t out_stride, const char *x, int64_t stride, int64_t n) {
+    double acc = 0.0;
+    if (stride == sizeof(float) && out_stride == sizeof(float)) {
+        float *to = (float *)out;
+        const float *from = (const float *)x;
+#pragma omp simd reduction(inscan, combine_f64 : acc)
+        for (int64_t i = 0; i < n; i++) {
+            acc = combine_f64(acc, from[i]);
+#pragma omp scan inclusive(acc)
+            to[i] = (float)acc;
+        }
+        return;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        acc = combine_f64(acc, *(const float *)(x + i * stride));
+        *(float *)(out + i * out_stride) = (float)acc;
+    }
+}
+
 
 static void step_f64(char *out, const char *prev, const char *x, int64_t n) {
     double *to = (double *)out;
@@ -117,8 +116,8 @@ static void step_f64(char *out, const char *prev, const char *x, int64_t n) {
 extern const ow_scan_table OW_SYMBOL(table_cumsum);
 const ow_scan_table OW_SYMBOL(table_cumsum) = {
     .by = {
-        [OW_INT64] = {line_i64, step_i64, NULL},
-        [OW_FLOAT64] = {line_f64, step_f64, NULL},
+        [OW_INT64] = {line_i64, NULL, step_i64, NULL},
+        [OW_FLOAT64] = {line_f64, narrow_f64, step_f64, NULL},
     },
 };
 

@@ -50,11 +50,15 @@ static void merge_f32(char *acc, const char *other, int64_t n) {
 }
 
 static void scatter_f32(char *acc, const int64_t *offsets, char *x, int64_t stride, int64_t n, int64_t nbytes) {
-    for (int64_t j = 0; j < n; j++) {
-        float *to = (float *)(acc + offsets[j]);
-        if (nbytes == sizeof *to) *to = combine_f32(*to, map_f32(*(const float *)(x + j * stride)));
-        else fold_f32((char *)to, x + j * stride, nbytes / (int64_t)sizeof *to);
+    if (nbytes == sizeof(float)) {
+#pragma GCC unroll 4
+        for (int64_t j = 0; j < n; j++) {
+            float *to = (float *)(acc + offsets[j]);
+            *to = combine_f32(*to, map_f32(*(const float *)(x + j * stride)));
+        }
+        return;
     }
+    for (int64_t j = 0; j < n; j++) fold_f32(acc + offsets[j], x + j * stride, nbytes / (int64_t)sizeof(float));
 }
 
 /* Element i goes to lane i % width; the lanes join pairwise. Needs n >= width. */
@@ -112,7 +116,7 @@ static void leaf_f32(char *result, const char *x, int64_t stride, int64_t n) {
 static inline float finalize_f32(float acc, float count) {
 #line 60 "ops.yaml"
 return acc / count;
-#line 116 "mean.c"
+#line 120 "mean.c"
 }
 
 static void finish_f32(char *acc, int64_t n, int64_t count) {
