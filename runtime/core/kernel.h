@@ -73,14 +73,17 @@ OW_SIMD_MATH2(hypot)
 
 #define OW_STAGE 256 /* elements whose copies, or intermediate values, stay in the level-1 cache */
 
-/* n elements `stride` bytes apart as a row: where they are, or as copies in the buffer; and the way back. Every other
- * element, or all of them backwards, is what compilers make vector instructions of. */
+/* n elements `stride` bytes apart as a row: where they are, or as copies in the buffer; and the way back. One element
+ * repeated, every other one, or all of them backwards, is what compilers make vector instructions of. */
 #define OW_GATHER(size, type) \
     typedef type ow_item##size __attribute__((may_alias)); \
     static __attribute__((noinline, unused)) void ow_gather_##size(void *buffer, const char *from, int64_t stride, int64_t n) { \
         ow_item##size *to = buffer; \
         const ow_item##size *items = (const ow_item##size *)from; \
-        if (stride == 2 * size) \
+        if (stride == 0 && n > 0) { \
+            ow_item##size only = *items; \
+            for (int64_t i = 0; i < n; i++) to[i] = only; \
+        } else if (stride == 2 * size) \
             for (int64_t i = 0; i < n; i++) to[i] = items[2 * i]; \
         else if (stride == -size) \
             for (int64_t i = 0; i < n; i++) to[i] = items[-i]; \

@@ -159,3 +159,13 @@ void *ow_lapack_begin(const ow_lapack *l, double work, int64_t shared) {
 }
 
 void ow_lapack_end(void *token) { ow_gil_acquire(token); }
+
+enum {
+    LEAST_MATRIX = 2048, /* below, threads mostly wait for one another's turn to get OpenBLAS's buffers */
+    LEAST_WORK = 16384
+};
+
+void ow_lapack_each(const ow_lapack *l, double work, ow_task task, void *context) {
+    if (l->batch < ow_num_threads() || work < LEAST_MATRIX) task(context, 0, l->batch);
+    else ow_parallel_for(l->batch, 1 + (int64_t)(LEAST_WORK / work), work * (double)l->batch, task, context);
+}

@@ -77,6 +77,9 @@ void *ow_lapack_begin(const ow_lapack *l, double work, int64_t shared);
 /* ... or always, where the pool shares out products. */
 #define OW_LAPACK_ALONE INT64_MAX
 void ow_lapack_end(void *token);
+/* In between: the task for ranges of the batch, which threads of the pool share if it has a matrix for each of them and
+ * these are not tiny. */
+void ow_lapack_each(const ow_lapack *l, double work, ow_task task, void *context);
 
 /* ---- triangles (lapack_triangular.c) --------------------------------------------------------------------- */
 

@@ -42,18 +42,31 @@ static int64_t place_of_nan(const ow_lapack *l, const char *a, int64_t n) {
     return 0;
 }
 
+typedef struct {
+    const ow_lapack *l;
+    const ow_tensor *factor, *info;
+} cholesky_batch;
+
+static void factorize_range(void *context, int64_t begin, int64_t end) {
+    const cholesky_batch *b = context;
+    const ow_lapack *l = b->l;
+    int64_t n = ow_lapack_rows(b->factor), leading = ow_lapack_leading(n), status;
+    for (int64_t k = begin; k < end; k++) {
+        char *a = ow_lapack_at(l, b->factor, k);
+        potrf[l->letter](triangle(l), &n, a, &leading, &status, 1);
+        clear_other(l, a, n);
+        if (!status) status = place_of_nan(l, a, n);
+        ow_lapack_narrow(ow_lapack_at(l, b->info, k), &status, 1);
+    }
+}
+
 /* (A, upper) -> L or its conjugate transpose, info */
 int ow_lapack_potrf(ow_lapack *l) {
-    ow_tensor *factor = ow_lapack_copied(l, 0, 0), *info = ow_lapack_numbers(l, 1, OW_INT32);
-    if (!factor || !info) return 0;
-    int64_t n = ow_lapack_rows(factor), leading = ow_lapack_leading(n), status;
-    void *token = ow_lapack_begin(l, (double)n * (double)n * (double)n, OW_LAPACK_SHARED);
-    for (int64_t k = 0; k < l->batch; k++) {
-        potrf[l->letter](triangle(l), &n, ow_lapack_at(l, factor, k), &leading, &status, 1);
-        clear_other(l, ow_lapack_at(l, factor, k), n);
-        if (!status) status = place_of_nan(l, ow_lapack_at(l, factor, k), n);
-        ow_lapack_narrow(ow_lapack_at(l, info, k), &status, 1);
-    }
+    cholesky_batch b = {l, ow_lapack_copied(l, 0, 0), ow_lapack_numbers(l, 1, OW_INT32)};
+    if (!b.factor || !b.info) return 0;
+    double n = (double)ow_lapack_rows(b.factor), work = n * n * n;
+    void *token = ow_lapack_begin(l, work, l->batch < ow_num_threads() ? OW_LAPACK_SHARED : OW_LAPACK_ALONE);
+    ow_lapack_each(l, work, factorize_range, &b);
     ow_lapack_end(token);
     return 1;
 }

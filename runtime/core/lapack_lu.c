@@ -84,22 +84,81 @@ static void set_identity(const ow_lapack *l, int64_t n, char *x) {
 
 static double cube(int64_t n) { return (double)n * (double)n * (double)n; }
 
+/* What a routine has for each matrix; the rest is NULL. */
+typedef struct {
+    const ow_lapack *l;
+    const ow_tensor *lu, *pivots, *info, *x;
+    int64_t *wide; /* pivots of 64 bits */
+} lu_batch;
+
+static int64_t *pivots_at(const lu_batch *b, int64_t k) { return b->wide + k * ow_lapack_rows(b->lu); }
+
+/* LAPACK's code, stored as info. */
+static int64_t factorize_at(const lu_batch *b, int64_t k) {
+    const ow_lapack *l = b->l;
+    int64_t m = ow_lapack_rows(b->lu), n = ow_lapack_width(b->lu);
+    int64_t status = factorize(l, m, n, ow_lapack_at(l, b->lu, k), ow_lapack_leading(m), pivots_at(b, k));
+    if (b->pivots) ow_lapack_narrow(ow_lapack_at(l, b->pivots, k), pivots_at(b, k), m < n ? m : n);
+    ow_lapack_narrow(ow_lapack_at(l, b->info, k), &status, 1);
+    return status;
+}
+
+static void substitute_at(const lu_batch *b, int64_t k, char trans) {
+    const ow_lapack *l = b->l;
+    int64_t n = ow_lapack_rows(b->lu), leading = ow_lapack_leading(n), columns = ow_lapack_width(b->x);
+    substitute(l, trans, n, ow_lapack_at(l, b->lu, k), leading, pivots_at(b, k), columns, ow_lapack_at(l, b->x, k), leading);
+}
+
+static void factorize_range(void *context, int64_t begin, int64_t end) {
+    for (int64_t k = begin; k < end; k++) factorize_at(context, k);
+}
+
+static void substitute_range(void *context, int64_t begin, int64_t end) {
+    const lu_batch *b = context;
+    for (int64_t k = begin; k < end; k++) {
+        ow_lapack_widen(pivots_at(b, k), ow_lapack_at(b->l, b->pivots, k), ow_lapack_rows(b->lu));
+        substitute_at(b, k, "NTC"[b->l->flags[0]]);
+    }
+}
+
+static void solve_range(void *context, int64_t begin, int64_t end) {
+    const lu_batch *b = context;
+    for (int64_t k = begin; k < end; k++)
+        if (!factorize_at(b, k) && b->x->numel) substitute_at(b, k, "NTC"[b->l->flags[0]]);
+}
+
+static void invert_range(void *context, int64_t begin, int64_t end) {
+    const lu_batch *b = context;
+    int64_t n = ow_lapack_rows(b->lu);
+    for (int64_t k = begin; k < end; k++) {
+        char *x = ow_lapack_at(b->l, b->x, k);
+        if (factorize_at(b, k)) {
+            memcpy(x, ow_lapack_at(b->l, b->lu, k), (size_t)(n * n * ow_itemsize(b->l->dtype)));
+        } else if (n) {
+            set_identity(b->l, n, x);
+            substitute_at(b, k, 'N');
+        }
+    }
+}
+
+/* Room for the pivots of all matrices, and the call. 1, or 0 with the error set. */
+static int run(ow_lapack *l, lu_batch *b, ow_task task, double work) {
+    b->l = l;
+    b->wide = ow_lapack_work(l, l->batch * ow_lapack_rows(b->lu), sizeof(int64_t));
+    if (!b->wide) return 0;
+    void *token = ow_lapack_begin(l, work, OW_LAPACK_ALONE);
+    ow_lapack_each(l, work, task, b);
+    ow_lapack_end(token);
+    return 1;
+}
+
 /* (A) -> LU, pivots, info */
 int ow_lapack_getrf(ow_lapack *l) {
     ow_tensor *lu = ow_lapack_copied(l, 0, 0);
     if (!lu) return 0;
-    int64_t m = ow_lapack_rows(lu), n = ow_lapack_width(lu), least = m < n ? m : n, leading = ow_lapack_leading(m);
-    ow_tensor *pivots = ow_lapack_vectors(l, 1, OW_INT32, least), *info = ow_lapack_numbers(l, 2, OW_INT32);
-    int64_t *wide = ow_lapack_work(l, least, sizeof(int64_t)), status;
-    if (!pivots || !info || !wide) return 0;
-    void *token = ow_lapack_begin(l, (double)m * (double)n * (double)least, OW_LAPACK_ALONE);
-    for (int64_t k = 0; k < l->batch; k++) {
-        status = factorize(l, m, n, ow_lapack_at(l, lu, k), leading, wide);
-        ow_lapack_narrow(ow_lapack_at(l, pivots, k), wide, least);
-        ow_lapack_narrow(ow_lapack_at(l, info, k), &status, 1);
-    }
-    ow_lapack_end(token);
-    return 1;
+    int64_t m = ow_lapack_rows(lu), n = ow_lapack_width(lu), least = m < n ? m : n;
+    lu_batch b = {.lu = lu, .pivots = ow_lapack_vectors(l, 1, OW_INT32, least), .info = ow_lapack_numbers(l, 2, OW_INT32)};
+    return b.pivots && b.info && run(l, &b, factorize_range, (double)m * (double)n * (double)least);
 }
 
 #define PROPERLY "Did you properly pass the result of lu_factor?"
@@ -142,61 +201,29 @@ int ow_lapack_laswp(ow_lapack *l) {
 
 /* (LU, pivots, B, trans) -> X; trans is 0 for A X = B, 1 for the transposed A, 2 for the conjugate transposed. */
 int ow_lapack_getrs(ow_lapack *l) {
-    ow_tensor *lu = ow_lapack_columns(l, 0), *pivots = ow_lapack_lines(l, 1), *x = ow_lapack_copied(l, 0, 2);
-    if (!lu || !pivots || !x) return 0;
-    int64_t n = ow_lapack_rows(lu), columns = ow_lapack_width(x), leading = ow_lapack_leading(n);
-    int64_t *wide = ow_lapack_work(l, n, sizeof(int64_t));
-    if (!wide || !check_pivots(pivots, n, SMALL_PIVOT PROPERLY, LARGE_PIVOT PROPERLY)) return 0;
-    void *token = ow_lapack_begin(l, (double)n * (double)n * (double)columns, OW_LAPACK_ALONE);
-    for (int64_t k = 0; k < l->batch && x->numel; k++) {
-        ow_lapack_widen(wide, ow_lapack_at(l, pivots, k), n);
-        substitute(l, "NTC"[l->flags[0]], n, ow_lapack_at(l, lu, k), leading, wide, columns, ow_lapack_at(l, x, k), leading);
-    }
-    ow_lapack_end(token);
-    return 1;
+    lu_batch b = {.lu = ow_lapack_columns(l, 0), .pivots = ow_lapack_lines(l, 1), .x = ow_lapack_copied(l, 0, 2)};
+    if (!b.lu || !b.pivots || !b.x) return 0;
+    int64_t n = ow_lapack_rows(b.lu);
+    if (!check_pivots(b.pivots, n, SMALL_PIVOT PROPERLY, LARGE_PIVOT PROPERLY)) return 0;
+    return !b.x->numel || run(l, &b, substitute_range, (double)n * (double)n * (double)ow_lapack_width(b.x));
 }
 
 /* (A, B, trans) -> X, LU, pivots, info; as the two above. X of a singular matrix has the values that B has. */
 int ow_lapack_gesv(ow_lapack *l) {
-    ow_tensor *x = ow_lapack_copied(l, 0, 1), *lu = ow_lapack_copied(l, 1, 0);
-    if (!x || !lu) return 0;
-    int64_t n = ow_lapack_rows(lu), columns = ow_lapack_width(x), leading = ow_lapack_leading(n), status;
-    ow_tensor *pivots = ow_lapack_vectors(l, 2, OW_INT32, n), *info = ow_lapack_numbers(l, 3, OW_INT32);
-    int64_t *wide = ow_lapack_work(l, n, sizeof(int64_t));
-    if (!pivots || !info || !wide) return 0;
-    void *token = ow_lapack_begin(l, cube(n) + (double)n * (double)n * (double)columns, OW_LAPACK_ALONE);
-    for (int64_t k = 0; k < l->batch; k++) {
-        status = factorize(l, n, n, ow_lapack_at(l, lu, k), leading, wide);
-        ow_lapack_narrow(ow_lapack_at(l, pivots, k), wide, n);
-        ow_lapack_narrow(ow_lapack_at(l, info, k), &status, 1);
-        if (columns && status == 0)
-            substitute(l, "NTC"[l->flags[0]], n, ow_lapack_at(l, lu, k), leading, wide, columns, ow_lapack_at(l, x, k),
-                       leading);
-    }
-    ow_lapack_end(token);
-    return 1;
+    lu_batch b = {.x = ow_lapack_copied(l, 0, 1), .lu = ow_lapack_copied(l, 1, 0)};
+    if (!b.x || !b.lu) return 0;
+    int64_t n = ow_lapack_rows(b.lu);
+    b.pivots = ow_lapack_vectors(l, 2, OW_INT32, n);
+    b.info = ow_lapack_numbers(l, 3, OW_INT32);
+    double work = cube(n) + (double)n * (double)n * (double)ow_lapack_width(b.x);
+    return b.pivots && b.info && run(l, &b, solve_range, work);
 }
 
 /* (A) -> inverse, info; of a singular matrix the LU factors. */
 int ow_lapack_getri(ow_lapack *l) {
-    ow_tensor *lu = ow_lapack_scratch(l, 0), *info = ow_lapack_numbers(l, 1, OW_INT32);
-    if (!lu || !info) return 0;
-    int64_t n = ow_lapack_rows(lu), leading = ow_lapack_leading(n);
-    ow_tensor *inverse = ow_lapack_matrices(l, 0, l->dtype, n, n);
-    int64_t *wide = ow_lapack_work(l, n, sizeof(int64_t));
-    if (!inverse || !wide) return 0;
-    void *token = ow_lapack_begin(l, 2 * cube(n), OW_LAPACK_ALONE);
-    for (int64_t k = 0; k < l->batch; k++) {
-        char *a = ow_lapack_at(l, lu, k), *x = ow_lapack_at(l, inverse, k);
-        int64_t status = factorize(l, n, n, a, leading, wide);
-        if (status) {
-            memcpy(x, a, (size_t)(n * n * ow_itemsize(l->dtype)));
-        } else if (n) {
-            set_identity(l, n, x);
-            substitute(l, 'N', n, a, leading, wide, n, x, leading);
-        }
-        ow_lapack_narrow(ow_lapack_at(l, info, k), &status, 1);
-    }
-    ow_lapack_end(token);
-    return 1;
+    lu_batch b = {.lu = ow_lapack_scratch(l, 0), .info = ow_lapack_numbers(l, 1, OW_INT32)};
+    if (!b.lu || !b.info) return 0;
+    int64_t n = ow_lapack_rows(b.lu);
+    b.x = ow_lapack_matrices(l, 0, l->dtype, n, n);
+    return b.x && run(l, &b, invert_range, 2 * cube(n));
 }

@@ -131,19 +131,33 @@ void ow_lapack_solve_triangles(const ow_lapack *l, const ow_triangle *t, int cou
     ow_dealloc(s.rows, nbytes);
 }
 
+typedef struct {
+    const ow_lapack *l;
+    const ow_tensor *a, *x;
+    ow_triangle triangle; /* but for its place */
+} triangle_batch;
+
+static void solve_range(void *context, int64_t begin, int64_t end) {
+    const triangle_batch *b = context;
+    ow_triangle t = b->triangle;
+    for (int64_t k = begin; k < end; k++) {
+        t.a = ow_lapack_at(b->l, b->a, k);
+        ow_lapack_solve_triangles(b->l, &t, 1, ow_lapack_width(b->x), ow_lapack_at(b->l, b->x, k), t.lda);
+    }
+}
+
 /* (A, B, upper, unit diagonal) -> X with A X = B. A that lies in memory row after row is the transposed of one that lies
  * there column after column, which BLAS reads as well. */
 int ow_lapack_trsm(ow_lapack *l) {
     int rows = !ow_lapack_is_packed(l->inputs[0], 0) && ow_lapack_is_packed(l->inputs[0], 1);
     ow_tensor *a = rows ? l->inputs[0] : ow_lapack_columns(l, 0), *x = ow_lapack_copied(l, 0, 1);
-    if (!a || !x) return 0;
-    int64_t n = ow_lapack_rows(x), columns = ow_lapack_width(x), leading = ow_lapack_leading(n);
-    ow_triangle t = {(l->flags[0] != 0) != rows, l->flags[1] != 0, rows ? 'T' : 'N', n, NULL, leading};
-    void *token = ow_lapack_begin(l, (double)n * (double)n * (double)columns, OW_LAPACK_ALONE);
-    for (int64_t k = 0; k < l->batch && x->numel; k++) {
-        t.a = ow_lapack_at(l, a, k);
-        ow_lapack_solve_triangles(l, &t, 1, columns, ow_lapack_at(l, x, k), leading);
-    }
+    if (!a || !x || !x->numel) return a && x;
+    int64_t n = ow_lapack_rows(x);
+    ow_triangle t = {(l->flags[0] != 0) != rows, l->flags[1] != 0, rows ? 'T' : 'N', n, NULL, ow_lapack_leading(n)};
+    triangle_batch b = {l, a, x, t};
+    double work = (double)n * (double)n * (double)ow_lapack_width(x);
+    void *token = ow_lapack_begin(l, work, OW_LAPACK_ALONE);
+    ow_lapack_each(l, work, solve_range, &b);
     ow_lapack_end(token);
     return 1;
 }

@@ -97,3 +97,26 @@ def test_what_is_not_finite_stays_in_its_columns(dtype: type) -> None:
     x = opweave.linalg.solve_triangular(opweave.from_numpy(a), opweave.from_numpy(b), upper=False).numpy()
     assert np.isnan(x[:, 7]).any()
     assert (np.delete(x, 7, 1) == 0.5).all()
+
+
+@pytest.mark.parametrize("n", [3, 20, 70])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_batches_of_matrices(n: int, threads: int) -> None:
+    a = np.random.default_rng(0).standard_normal((40, n, n))
+    b = np.random.default_rng(1).standard_normal((40, n, 5))
+    positive = a @ a.transpose(0, 2, 1) + np.eye(n)
+    matrices, right = opweave.from_numpy(a), opweave.from_numpy(b)
+    before = opweave.get_num_threads()
+    opweave.set_num_threads(threads)
+    try:
+        x, inverse = opweave.linalg.solve(matrices, right), opweave.linalg.inv(matrices)
+        again = opweave.linalg.lu_solve(*opweave.linalg.lu_factor(matrices), right)
+        lower = opweave.linalg.cholesky(opweave.from_numpy(positive))
+        y = opweave.linalg.solve_triangular(lower, right, upper=False)
+    finally:
+        opweave.set_num_threads(before)
+    assert np.allclose(a @ x.numpy(), b)
+    assert np.allclose(again.numpy(), x.numpy())
+    assert np.allclose(a @ inverse.numpy(), np.eye(n))
+    assert np.allclose(lower.numpy() @ lower.numpy().transpose(0, 2, 1), positive)
+    assert np.allclose(lower.numpy() @ y.numpy(), b)
