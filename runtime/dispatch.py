@@ -25,7 +25,10 @@ from .handles import NONE as NONE
 from .handles import OVERFLOW
 from .histories import records
 from .return_types import named_results
-from .types import check_placement, memory_order
+from .types import Size, check_placement, memory_order
+
+LISTS = (list, tuple, Size)
+"""Of these classes generated functions take lists as they are, if the elements have the type wanted."""
 
 NEW, INPLACE, OUT = 0, 1, 2
 """ow_mode"""

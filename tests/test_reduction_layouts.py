@@ -16,3 +16,17 @@ def test_rows_with_gaps(name: str, rows: int, columns: int) -> None:
     x = opweave.from_numpy(values.copy().repeat(2, 2))[:, :, ::2]
     result = getattr(opweave, name)(x, (1, 2))
     assert result.tolist() == getattr(np, name)(values, (1, 2)).tolist()
+
+
+@pytest.mark.parametrize("name", ["cumsum", "cumprod"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("count", [*range(1, 20), 255, 256, 257, 600])
+def test_scans_combine_in_one_order(name: str, dtype: str, count: int) -> None:
+    x = (1 + opweave.arange(2.0 * count, dtype=getattr(opweave, dtype)).sin() / 3).reshape(2, count)
+    scan = getattr(opweave, name)
+    wanted = scan(x, 1)
+    assert opweave.equal(scan(opweave.stack((x, x), 2)[..., 1], 1), wanted)
+    assert opweave.equal(scan(x.flip(1).flip(1), 1), wanted)
+    out = opweave.zeros(2, count, 3, dtype=x.dtype)[..., 1]
+    assert opweave.equal(scan(x, 1, out=out), wanted)
+    assert opweave.equal(getattr(x.clone(), f"{name}_")(1), wanted)

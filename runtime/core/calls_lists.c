@@ -95,12 +95,23 @@ PyObject *ow_call_unbind(PyObject *module, PyObject *const *arguments, Py_ssize_
 
 static PyObject *finished(ow_tensor *t) { return t ? ow_new_owner(t) : declined(); }
 
+/* (tensor, integers) */
+static PyObject *by_list(ow_tensor *(*routine)(ow_tensor *, const int64_t *, int), PyObject *const *arguments, Py_ssize_t n) {
+    ow_ints list;
+    ow_tensor *t = n == 2 ? ow_plain_tensor(arguments[0]) : NULL;
+    return t && ow_read_ints(arguments[1], &list) ? finished(routine(t, list.v, list.n)) : declined();
+}
+
 /* flip(tensor, dims) */
 PyObject *ow_call_flip(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
-    ow_ints dims;
-    ow_tensor *t = n == 2 ? ow_plain_tensor(arguments[0]) : NULL;
-    return t && ow_read_ints(arguments[1], &dims) ? finished(ow_flip(t, dims.v, dims.n)) : declined();
+    return by_list(ow_flip, arguments, n);
+}
+
+/* repeat(tensor, repeats) */
+PyObject *ow_call_repeat(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    return by_list(ow_repeat, arguments, n);
 }
 
 /* roll(tensor, shifts, dims) */
@@ -110,14 +121,6 @@ PyObject *ow_call_roll(PyObject *module, PyObject *const *arguments, Py_ssize_t 
     ow_tensor *t = n == 3 ? ow_plain_tensor(arguments[0]) : NULL;
     if (!t || !ow_read_ints(arguments[1], &shifts) || !ow_read_ints(arguments[2], &dims)) return declined();
     return finished(ow_roll(t, shifts.v, shifts.n, dims.v, dims.n));
-}
-
-/* repeat(tensor, repeats) */
-PyObject *ow_call_repeat(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
-    (void)module;
-    ow_ints repeats;
-    ow_tensor *t = n == 2 ? ow_plain_tensor(arguments[0]) : NULL;
-    return t && ow_read_ints(arguments[1], &repeats) ? finished(ow_repeat(t, repeats.v, repeats.n)) : declined();
 }
 
 /* matmul(tensor, tensor) */

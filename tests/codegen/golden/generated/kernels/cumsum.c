@@ -17,23 +17,30 @@ return (int64_t)((uint64_t)acc + (uint64_t)self);
 
 #pragma omp declare reduction(combine_i64 : int64_t : omp_out = combine_i64(omp_out, omp_in)) initializer(omp_priv = INT64_C(0))
 
-/* `out` may be `x`: each element is read before its place is written. */
+static int64_t run_line_i64(int64_t *to, const int64_t *from, int64_t n, int64_t acc) {
+#pragma omp simd reduction(inscan, combine_i64 : acc)
+    for (int64_t i = 0; i < n; i++) {
+        acc = combine_i64(acc, from[i]);
+#pragma omp scan inclusive(acc)
+        to[i] = (int64_t)acc;
+    }
+    return acc;
+}
+
+/* `out` may be `x`: each element is read before its place is written. Elements with steps become rows, so that they are
+ * combined in the same order, whatever the layout. */
 static void line_i64(char *out, int64_t out_stride, const char *x, int64_t stride, int64_t n) {
     int64_t acc = INT64_C(0);
     if (stride == sizeof(int64_t) && out_stride == sizeof(int64_t)) {
-        int64_t *to = (int64_t *)out;
-        const int64_t *from = (const int64_t *)x;
-#pragma omp simd reduction(inscan, combine_i64 : acc)
-        for (int64_t i = 0; i < n; i++) {
-            acc = combine_i64(acc, from[i]);
-#pragma omp scan inclusive(acc)
-            to[i] = (int64_t)acc;
-        }
+        run_line_i64((int64_t *)out, (const int64_t *)x, n, acc);
         return;
     }
-    for (int64_t i = 0; i < n; i++) {
-        acc = combine_i64(acc, *(const int64_t *)(x + i * stride));
-        *(int64_t *)(out + i * out_stride) = (int64_t)acc;
+    int64_t row[OW_STAGE];
+    for (int64_t done = 0; done < n; done += OW_STAGE) {
+        int64_t count = n - done < OW_STAGE ? n - done : OW_STAGE;
+        ow_copied_row(row, x + done * stride, stride, count, sizeof(int64_t));
+        acc = run_line_i64(row, row, count, acc);
+        ow_put_row(out + done * out_stride, row, out_stride, count, sizeof(int64_t));
     }
 }
 
@@ -55,48 +62,62 @@ static void step_i64(char *out, const char *prev, const char *x, int64_t n) {
 static inline double combine_f64(double acc, double self) {
 #line 72 "ops.yaml"
 return acc + self;
-#line 59 "cumsum.c"
+#line 66 "cumsum.c"
 }
 
 #pragma omp declare reduction(combine_f64 : double : omp_out = combine_f64(omp_out, omp_in)) initializer(omp_priv = 0.0)
 
-/* `out` may be `x`: each element is read before its place is written. */
+static double run_line_f64(double *to, const double *from, int64_t n, double acc) {
+#pragma omp simd reduction(inscan, combine_f64 : acc)
+    for (int64_t i = 0; i < n; i++) {
+        acc = combine_f64(acc, from[i]);
+#pragma omp scan inclusive(acc)
+        to[i] = (double)acc;
+    }
+    return acc;
+}
+
+/* `out` may be `x`: each element is read before its place is written. Elements with steps become rows, so that they are
+ * combined in the same order, whatever the layout. */
 static void line_f64(char *out, int64_t out_stride, const char *x, int64_t stride, int64_t n) {
     double acc = 0.0;
     if (stride == sizeof(double) && out_stride == sizeof(double)) {
-        double *to = (double *)out;
-        const double *from = (const double *)x;
-#pragma omp simd reduction(inscan, combine_f64 : acc)
-        for (int64_t i = 0; i < n; i++) {
-            acc = combine_f64(acc, from[i]);
-#pragma omp scan inclusive(acc)
-            to[i] = (double)acc;
-        }
+        run_line_f64((double *)out, (const double *)x, n, acc);
         return;
     }
-    for (int64_t i = 0; i < n; i++) {
-        acc = combine_f64(acc, *(const double *)(x + i * stride));
-        *(double *)(out + i * out_stride) = (double)acc;
+    double row[OW_STAGE];
+    for (int64_t done = 0; done < n; done += OW_STAGE) {
+        int64_t count = n - done < OW_STAGE ? n - done : OW_STAGE;
+        ow_copied_row(row, x + done * stride, stride, count, sizeof(double));
+        acc = run_line_f64(row, row, count, acc);
+        ow_put_row(out + done * out_stride, row, out_stride, count, sizeof(double));
     }
 }
 
-/* `out` may be `x`: each element is read before its place is written. */
+static double run_narrow_f64(float *to, const float *from, int64_t n, double acc) {
+#pragma omp simd reduction(inscan, combine_f64 : acc)
+    for (int64_t i = 0; i < n; i++) {
+        acc = combine_f64(acc, from[i]);
+#pragma omp scan inclusive(acc)
+        to[i] = (float)acc;
+    }
+    return acc;
+}
+
+/* `out` may be `x`: each element is read before its place is written. Elements with steps become rows, so that they are
+ * combined in the same order, whatever the layout. */
 static void narrow_f64(char *out, int64_t out_stride, const char *x, int64_t stride, int64_t n) {
     double acc = 0.0;
     if (stride == sizeof(float) && out_stride == sizeof(float)) {
-        float *to = (float *)out;
-        const float *from = (const float *)x;
-#pragma omp simd reduction(inscan, combine_f64 : acc)
-        for (int64_t i = 0; i < n; i++) {
-            acc = combine_f64(acc, from[i]);
-#pragma omp scan inclusive(acc)
-            to[i] = (float)acc;
-        }
+        run_narrow_f64((float *)out, (const float *)x, n, acc);
         return;
     }
-    for (int64_t i = 0; i < n; i++) {
-        acc = combine_f64(acc, *(const float *)(x + i * stride));
-        *(float *)(out + i * out_stride) = (float)acc;
+    float row[OW_STAGE];
+    for (int64_t done = 0; done < n; done += OW_STAGE) {
+        int64_t count = n - done < OW_STAGE ? n - done : OW_STAGE;
+        ow_copied_row(row, x + done * stride, stride, count, sizeof(float));
+        acc = run_narrow_f64(row, row, count, acc);
+        ow_put_row(out + done * out_stride, row, out_stride, count, sizeof(float));
     }
 }
 

@@ -40,7 +40,7 @@ from .transforms import *  # noqa: F403
 from .windows import *  # noqa: F403
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "e164c454"
+INTERFACE = "3ec723a7"
 
 _call = _handle.call
 _records = _handle.records
@@ -55,7 +55,7 @@ _view_list = _handle.view_list
 _factory = _handle.factory
 _dtype_of = _lib.dtype
 _dtype_class = _dispatch.dtype_class
-_LISTS = (list, tuple)
+_LISTS = _dispatch.LISTS
 _indexing = _lib.indexing
 _random_fill = _lib.random_fill
 
