@@ -11,12 +11,13 @@ static ow_tensor *multiply(const ow_tensor *self, const ow_tensor *other) {
     return ow_call(product_of(left.ndim, right.ndim), inputs, NULL, NULL, OW_NEW);
 }
 
-/* The first dimensions of `t`, all but `kept` ones, become one; it is contiguous. */
+/* The first dimensions of `t`, all but `kept` ones, become one. It is contiguous, which says nothing of the strides of
+ * dimensions of size 1. */
 static void fold(ow_tensor *t, int kept, int64_t *sizes, int64_t *strides) {
     int first = t->ndim - kept;
-    sizes[0] = 1;
+    sizes[0] = strides[0] = 1;
     for (int d = 0; d < first; d++) sizes[0] *= t->sizes[d];
-    strides[0] = t->strides[first - 1];
+    for (int d = first; d < t->ndim; d++) strides[0] *= t->sizes[d];
     memcpy(sizes + 1, t->sizes + first, sizeof(int64_t) * (size_t)kept);
     memcpy(strides + 1, t->strides + first, sizeof(int64_t) * (size_t)kept);
     t->sizes = sizes;

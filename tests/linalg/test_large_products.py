@@ -120,3 +120,14 @@ def test_batches_of_matrices(n: int, threads: int) -> None:
     assert np.allclose(a @ inverse.numpy(), np.eye(n))
     assert np.allclose(lower.numpy() @ lower.numpy().transpose(0, 2, 1), positive)
     assert np.allclose(lower.numpy() @ y.numpy(), b)
+
+
+def test_strides_of_dimensions_of_size_one_mean_nothing() -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.standard_normal((1, 5, 3)), rng.standard_normal((3, 4))
+    turned = opweave.from_numpy(a).transpose(0, 1)
+    assert turned.is_contiguous()
+    assert np.allclose((turned @ opweave.from_numpy(b)).numpy(), a.transpose(1, 0, 2) @ b)
+    assert np.allclose((turned @ opweave.from_numpy(b[:, 0].copy())).numpy(), a.transpose(1, 0, 2) @ b[:, 0])
+    many = opweave.from_numpy(rng.standard_normal((1, 5, 2, 3))).transpose(0, 1)
+    assert np.allclose((many @ many.mT.contiguous()).numpy(), many.numpy() @ many.mT.numpy())
