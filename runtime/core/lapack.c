@@ -160,6 +160,13 @@ void *ow_lapack_begin(const ow_lapack *l, double work, int64_t shared) {
 
 void ow_lapack_end(void *token) { ow_gil_acquire(token); }
 
+void ow_lapack_subtract(const ow_lapack *l, const ow_matrix *a, const ow_matrix *b, const ow_matrix *c) {
+    ow_scalar plus = {0}, minus = {0};
+    if (ow_lapack_is_complex(l)) plus.z = 1, minus.z = -1;
+    else plus.d = 1, minus.d = -1;
+    ow_gemm(l->dtype, minus, a, b, plus, c, 1);
+}
+
 enum {
     LEAST_MATRIX = 2048, /* below, threads mostly wait for one another's turn to get OpenBLAS's buffers */
     LEAST_WORK = 16384

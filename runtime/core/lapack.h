@@ -81,6 +81,10 @@ void ow_lapack_end(void *token);
  * these are not tiny. */
 void ow_lapack_each(const ow_lapack *l, double work, ow_task task, void *context);
 
+/* c -= a @ b, shared out by the pool: between halves that are factorized or solved one after the other. */
+struct ow_matrix;
+void ow_lapack_subtract(const ow_lapack *l, const struct ow_matrix *a, const struct ow_matrix *b, const struct ow_matrix *c);
+
 /* ---- triangles (lapack_triangular.c) --------------------------------------------------------------------- */
 
 /* The triangle of a column-major matrix, or of its (conjugate) transposed. */

@@ -49,13 +49,10 @@ static int64_t factorize(const ow_lapack *l, int64_t m, int64_t n, char *a, int6
     ow_triangle lower = {0, 1, 'N', half, a, lda};
     ow_matrix a12 = {a + half * lda * item, half, right, 1, lda, 0}, a21 = {a + half * item, below, half, 1, lda, 0};
     ow_matrix a22 = {a12.data + half * item, below, right, 1, lda, 0};
-    ow_scalar plus = {0}, minus = {0};
-    if (ow_lapack_is_complex(l)) plus.z = 1, minus.z = -1;
-    else plus.d = 1, minus.d = -1;
     status = factorize(l, m, half, a, lda, pivots);
     swap_rows(&(swap){l, a12.data, lda, 1, half, 1, pivots}, right);
     ow_lapack_solve_triangles(l, &lower, 1, right, a12.data, lda);
-    ow_gemm(l->dtype, minus, &a21, &a12, plus, &a22, 1);
+    ow_lapack_subtract(l, &a21, &a12, &a22);
     int64_t rest = factorize(l, below, right, a22.data, lda, pivots + half);
     for (int64_t i = half; i < least; i++) pivots[i] += half;
     swap_rows(&(swap){l, a, lda, half + 1, least, 1, pivots}, half);

@@ -90,9 +90,8 @@ static void solve(const ow_lapack *l, const ow_triangle *t, char *x, int64_t pit
     int is_plain = t->trans == 'N', up = from_below(t);
     char *corner = t->a + half * (t->is_upper ? t->lda : 1) * item;
     ow_matrix block = {corner, up ? half : rest, up ? rest : half, is_plain ? 1 : t->lda, is_plain ? t->lda : 1, 0};
-    ow_scalar plus = {.d = 1}, minus = {.d = -1};
     solve(l, up ? &second : &first, up ? below.data : above.data, pitch, columns);
-    ow_gemm(l->dtype, minus, &block, up ? &below : &above, plus, up ? &above : &below, 1);
+    ow_lapack_subtract(l, &block, up ? &below : &above, up ? &above : &below);
     solve(l, up ? &first : &second, up ? above.data : below.data, pitch, columns);
 }
 
