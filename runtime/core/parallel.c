@@ -6,7 +6,8 @@
  * it waits only for pieces that a running worker holds, never for one that sleeps.
  *
  * The caller takes pieces from the front, workers from the back: each reads and writes one stretch of memory, and in the
- * next loop over the same tensors much the same one, which its own cache may still hold.
+ * next loop over the same tensors much the same one, in the other direction: what a core's own cache still holds of a
+ * stretch longer than it is what was touched last.
  *
  * Waking a sleeping thread costs more than most loops take. Workers therefore spin for a while after a job, and sleeping
  * ones are woken only for a loop that is long by itself or when loops come in quick succession.
@@ -36,23 +37,26 @@ enum {
 };
 
 #define WORK_TO_SHARE 16384.0   /* below, a loop is finished before a second thread could help */
+#define WORK_TO_TURN 524288.0   /* below, caches hold what the loop touches */
 #define WORK_TO_WAKE 262144.0   /* within YIELD_NS: waking a thread takes as long as a fifth of it */
 
 static struct {
-    _Atomic uint64_t ticket; /* generation << 32 | end of the pieces left << 16 | first of them */
-    char separate[56];       /* the ticket is contended; what follows is mostly read */
-    /* The job. Relaxed: what a late worker reads of them is used only if its claim succeeds. */
-    _Atomic(ow_task) task;
+    _Alignas(64) _Atomic uint64_t ticket; /* generation << 32 | end of the pieces left << 16 | first of them; contended */
+    /* The job, mostly read. Relaxed: what a late worker reads of it is used only if its claim succeeds. */
+    _Alignas(64) _Atomic(ow_task) task;
     _Atomic(void *) context;
     _Atomic int64_t n, length; /* of the loop and of a piece */
+    _Atomic uint32_t pieces;
+    _Atomic uint32_t turn;      /* where the caller's stretch ends in a job that is turned round, else 0 */
     _Atomic uint32_t denormals; /* what becomes of them, in the thread that called */
-    _Atomic int helpers; /* workers below this number may take part */
-    _Atomic int busy;    /* a job is running */
-    char apart[12];
-    _Atomic uint32_t done; /* pieces finished by workers */
+    _Atomic int helpers;        /* workers below this number may take part */
+    _Atomic int busy;           /* a job is running */
+    /* What workers write. */
+    _Alignas(64) _Atomic uint32_t done; /* pieces that they have finished */
     _Atomic int awake;
-    _Atomic uint32_t bell; /* futex: rung to wake the workers */
-    int started;           /* workers that exist; changed under `busy` */
+    _Atomic uint32_t bell;    /* futex: rung to wake them */
+    _Atomic int caller_core;  /* where the caller ran when it last rang */
+    int started;              /* workers that exist; changed under `busy` */
 } pool;
 
 static _Atomic int threads_wanted;
@@ -72,6 +76,17 @@ static inline void pause_briefly(void) {
 #define LOAD(field) atomic_load_explicit(&pool.field, memory_order_relaxed)
 #define STORE(field, value) atomic_store_explicit(&pool.field, (value), memory_order_relaxed)
 
+/* How many of the pieces left to claim at once: two thirds of a fair share, so that a thread goes to the ticket, which
+ * other cores hold, a few times in a job, and the last pieces, claimed singly, even out who came late or was slow. */
+static inline uint32_t claim_of(uint32_t left, uint32_t sharers) { return (2 * left - 1) / (3 * sharers) + 1; }
+
+/* The piece at this place of the order in which they are claimed; turned round, the stretches [0, turn) and
+ * [turn, pieces) are walked from their other ends. */
+static inline uint32_t piece_at(uint32_t place, uint32_t pieces, uint32_t turn) {
+    if (!turn) return place;
+    return place < turn ? turn - 1 - place : turn + pieces - 1 - place;
+}
+
 /* Runs pieces of the job of this generation until none is left; the number of pieces run. */
 static uint32_t take_pieces(uint32_t generation, int from_back) {
     uint32_t count = 0;
@@ -81,15 +96,20 @@ static uint32_t take_pieces(uint32_t generation, int from_back) {
         if (first == end) break;
         ow_task task = LOAD(task);
         void *context = LOAD(context);
-        uint32_t denormals = LOAD(denormals);
-        int64_t n = LOAD(n), length = LOAD(length), begin = (from_back ? end - 1 : first) * length;
-        uint64_t rest = from_back ? ticket - (1 << 16) : ticket + 1;
+        uint32_t denormals = LOAD(denormals), pieces = LOAD(pieces), turn = LOAD(turn);
+        int64_t n = LOAD(n), length = LOAD(length);
+        uint32_t claim = claim_of(end - first, (uint32_t)LOAD(helpers) + 1);
+        uint64_t rest = from_back ? ticket - ((uint64_t)claim << 16) : ticket + claim;
         if (!atomic_compare_exchange_weak_explicit(&pool.ticket, &ticket, rest, memory_order_acq_rel,
                                                    memory_order_acquire))
             continue;
         ow_set_denormal_mode(denormals);
-        task(context, begin, begin + length < n ? begin + length : n);
-        count++;
+        for (uint32_t i = 0; i < claim; i++) {
+            uint32_t place = from_back ? end - 1 - i : first + i;
+            int64_t begin = piece_at(place, pieces, turn) * length;
+            task(context, begin, begin + length < n ? begin + length : n);
+        }
+        count += claim;
         ticket = atomic_load_explicit(&pool.ticket, memory_order_acquire);
     }
     return count;
@@ -103,10 +123,24 @@ static void sleep_until_bell(uint32_t generation) {
     atomic_fetch_add(&pool.awake, 1);
 }
 
+/* The scheduler often wakes a worker on the core that its caller computes on, and leaves it there for milliseconds though
+ * another core is idle: the two then take turns. The caller yields once (in run_shared), so that such a worker comes to
+ * ask for any other core, and then for none in particular. */
+static void leave_core_of_caller(void) {
+    int core = LOAD(caller_core);
+    cpu_set_t allowed, others;
+    if (sched_getcpu() != core || sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+    others = allowed;
+    CPU_CLR((size_t)core, &others);
+    if (CPU_COUNT(&others) > 0 && sched_setaffinity(0, sizeof others, &others) == 0)
+        sched_setaffinity(0, sizeof allowed, &allowed);
+}
+
 static void *worker(void *argument) {
     int self = (int)(intptr_t)argument;
     uint32_t generation = 0;
     for (;;) {
+        leave_core_of_caller();
         int64_t idle_since = now();
         for (int spins = 0;; spins++) {
             uint32_t current = (uint32_t)(atomic_load_explicit(&pool.ticket, memory_order_acquire) >> 32);
@@ -168,15 +202,18 @@ static int should_wake(double work) {
 }
 
 /* Called by the owner of `busy`. */
-static void run_shared(int64_t n, int64_t grain, ow_task task, void *context, int helpers, int wake) {
+static void run_shared(int64_t n, int64_t grain, double work, ow_task task, void *context, int helpers, int wake) {
     int64_t grains = (n - 1) / grain + 1;
     int64_t length = grain * ((grains - 1) / MAX_PIECES + 1);
     uint32_t pieces = (uint32_t)((n - 1) / length + 1);
     uint32_t generation = (uint32_t)(atomic_load_explicit(&pool.ticket, memory_order_relaxed) >> 32) + 1;
+    int turn_round = work >= WORK_TO_TURN && generation & 1;
     STORE(task, task);
     STORE(context, context);
     STORE(n, n);
     STORE(length, length);
+    STORE(pieces, pieces);
+    STORE(turn, turn_round ? pieces / (helpers + 1) : 0);
     STORE(denormals, ow_denormal_mode());
     STORE(helpers, helpers);
     STORE(done, 0);
@@ -184,6 +221,7 @@ static void run_shared(int64_t n, int64_t grain, ow_task task, void *context, in
     if (wake) {
         atomic_fetch_add(&pool.bell, 1);
         syscall(SYS_futex, &pool.bell, FUTEX_WAKE_PRIVATE, pool.started, NULL, NULL, 0);
+        sched_yield(); /* to a worker that wakes here: see leave_core_of_caller */
     }
     uint32_t own = take_pieces(generation, 0);
     for (int spins = 0; atomic_load_explicit(&pool.done, memory_order_acquire) + own < pieces; spins++) {
@@ -204,8 +242,11 @@ void ow_parallel_for(int64_t n, int64_t grain, double work, ow_task task, void *
         task(context, 0, n);
         return;
     }
-    if (wake) start_workers(helpers);
-    run_shared(n, grain, task, context, helpers, wake);
+    if (wake) {
+        STORE(caller_core, sched_getcpu());
+        start_workers(helpers);
+    }
+    run_shared(n, grain, work, task, context, helpers, wake);
     atomic_store_explicit(&pool.busy, 0, memory_order_release);
 }
 
