@@ -1,7 +1,7 @@
 """Indexing and assignment: `t[...]` and `t[...] = value`.
 
-Ints, slices, None and `...` are the affair of core/basic_index.c; index tensors, alone or among whole slices, go
-straight to the core. All other indices are read by index_parts.py, which gives a view and the index tensors that are
+Ints, slices, None and `...` are the affair of core/basic_index.c; index tensors, alone or among whole slices, that of
+core/calls_indexing.c. All other indices are read by index_parts.py, which gives a view and the index tensors that are
 left; without any, reading returns the view and an assignment copies into it.
 """
 
@@ -15,8 +15,7 @@ from . import histories, index_parts
 from ._C import lib
 from ._handle import as_view, assign, set_tensor_class, view_of
 from .assignment import Source, write
-from .dtypes import EXPORTS
-from .errors import raise_pending, take_pending
+from .errors import raise_pending
 from .handles import type_name, wrap
 from .histories import records
 
@@ -43,40 +42,13 @@ def bind(tensor: type) -> None:
     set_tensor_class(tensor, subscript)
 
 
-_WHOLE = slice(None)
-_SELECTORS = tuple(EXPORTS[name].code for name in ("int64", "int32", "bool"))
-
-
-def fast_selectors(index: Any) -> list[float] | None:
-    """What the core is given for a tuple of index tensors and whole slices; None for anything else."""
-    if type(index) is not tuple:
-        return None
-    found = []
-    for part in index:
-        if type(part) is Tensor and lib.ndim(part._h) and lib.dtype(part._h) in _SELECTORS:
-            found.append(part._h)
-        elif type(part) is slice and part == _WHOLE:
-            found.append(0.0)
-        else:
-            return None
-    return found if any(found) else None
-
-
 def subscript(self: Any, index: Any) -> TensorType:
-    """`self[index]` for what is more than a view of a tensor without a subclass."""
+    """`self[index]` for what the core does not know of, or of tensors that it does not take."""
     if records(self):
         return _recorded_subscript(self, index)
-    if type(index) is Tensor:
-        handle = lib.index_get1(self._h, index._h)
-    elif selectors := fast_selectors(index):
-        handle = lib.index_get(self._h, selectors, len(selectors))
-        if not handle:
-            take_pending()
-    else:
-        handle = view_of(self._h, index)
-        if handle:
-            return as_view(wrap(handle, self), self)
-    return wrap(handle or _get(self._h, index), self)
+    if handle := view_of(self._h, index):
+        return as_view(wrap(handle, self), self)
+    return wrap(_get(self._h, index), self)
 
 
 def _recorded_subscript(self: Any, index: Any) -> TensorType:
@@ -105,9 +77,7 @@ def add_at(target: Any, index: Any, values: Any) -> None:
     if records(target, values):
         _write_recorded(target, index, values, True, partial(add_at, target, index, values))
         return
-    if selectors := fast_selectors(index):
-        if not lib.index_put(target._h, selectors, len(selectors), values._h, True):
-            raise_pending()
+    if assign(target, index, values, True):
         return
     parts = index_parts.read(target._h, index)
     try:
@@ -130,7 +100,7 @@ class IndexingMethods:
         def __getitem__(self, index: Index) -> TensorType: ...  # that of class Owner, which goes on to subscript()
 
     def __setitem__(self: Any, index: Index, value: Any) -> None:
-        if assign(self, index, value):
+        if assign(self, index, value, False):
             return
         if records(self, value):
             _write_recorded(self, index, value, False, partial(self.__setitem__, index, value))

@@ -23,10 +23,8 @@ double factory(int32_t op, const int64_t *sizes, int32_t ndim, int32_t dtype, do
 /* indexing: tensors, a number handle (0.0: the default), ints and bools; with `out` 1.0 when done */
 double indexing(int32_t op, double a, double b, double c, double p, int64_t i, int64_t j, int64_t k, double out,
                 int32_t mode);
-/* t[indices], 0.0 standing for a dimension that stays whole; index_get1: with one tensor, and 0.0 without an error for
- * those that Python must look at first (without dimensions, or of bytes) */
+/* t[indices], 0.0 standing for a dimension that stays whole */
 double index_get(double t, const double *indices, int32_t n);
-double index_get1(double t, double index);
 double index_put(double t, const double *indices, int32_t n, double values, int32_t accumulate); /* 1.0 when done */
 /* several tensors along `dim`, which is new when they are stacked */
 double join(const double *tensors, int32_t n, int64_t dim, int32_t stacked);

@@ -22,12 +22,6 @@ double index_get(double t, const double *indices, int32_t n) {
     return ow_pack(ow_index_get(ow_unpack(t), tensors, n));
 }
 
-double index_get1(double t, double index) {
-    const ow_tensor *by = ow_unpack(index);
-    if (by->ndim == 0 || by->dtype == OW_UINT8) return 0.0;
-    return index_get(t, &index, 1);
-}
-
 double index_put(double t, const double *indices, int32_t n, double values, int32_t accumulate) {
     ow_tensor *tensors[OW_MAX_DIMS];
     if (ow_keys(ow_unpack(t)) | ow_keys(ow_unpack(values)) || !unpack(indices, n, tensors)) return 0.0;

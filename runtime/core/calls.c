@@ -6,18 +6,13 @@
 #include "driver.h"
 #include "lapack.h"
 #include "positions.h"
-#include "python_types.h"
+#include "python_numbers.h"
 
-/* The inputs of an operator: tensors, and numbers that need no memory of their own. Zero strides and no dimensions: of
- * numbers nothing else is read. */
+/* The inputs of an operator: tensors, and numbers that need no memory of their own. */
 typedef struct {
     ow_tensor *inputs[OW_MAX_INPUTS]; /* NULL: absent */
     int tensors;                      /* is any of them one? */
-    ow_tensor numbers[OW_MAX_INPUTS];
-    union {
-        double d;
-        int64_t i;
-    } values[OW_MAX_INPUTS];
+    ow_number numbers[OW_MAX_INPUTS];
 } operands;
 
 _Static_assert(OW_MAX_PARAMS <= OW_MAX_INPUTS, "a factory's numbers are read as operands");
@@ -29,14 +24,7 @@ static PyObject *finished(ow_tensor *t) { return t ? ow_new_owner(t) : nothing()
 static PyObject *finished_view(ow_tensor *t, PyObject *of) { return t ? ow_new_view(t, of) : nothing(); }
 
 static int read_number(operands *to, int k, PyObject *object) {
-    int dtype = OW_FLOAT64;
-    if (PyFloat_CheckExact(object)) to->values[k].d = PyFloat_AsDouble(object);
-    else if (ow_read_int(object, &to->values[k].i)) dtype = OW_INT64;
-    else return 0;
-    to->numbers[k] = (ow_tensor){.dtype = (uint8_t)dtype, .flags = OW_NUMBER | OW_CONTIGUOUS | OW_DENSE,
-                                 .data = (char *)&to->values[k], .numel = 1};
-    to->inputs[k] = &to->numbers[k];
-    return 1;
+    return (to->inputs[k] = ow_read_number(object, &to->numbers[k])) != NULL;
 }
 
 static int read_operand(const ow_op *op, operands *to, int k, PyObject *object) {
@@ -233,7 +221,7 @@ PyObject *ow_call_factory(PyObject *module, PyObject *const *arguments, Py_ssize
     if (count < 0 || count > OW_MAX_INPUTS || !ow_read_ints(arguments[1], &sizes)) return nothing();
     for (int k = 0; k < count; k++) {
         if (!read_number(&numbers, k, arguments[k + 3])) return nothing();
-        integers &= numbers.numbers[k].dtype == OW_INT64;
+        integers &= numbers.inputs[k]->dtype == OW_INT64;
     }
     int dtype = (int)PyLong_AsLong(arguments[2]);
     if (dtype < 0) dtype = integers ? OW_INT64 : ow_default_dtype;

@@ -1,6 +1,6 @@
-/* The quick call of `t[index] = value` for indices that tensors are part of. */
+/* The quick calls of `t[index]` and `t[index] = value` for indices that tensors are part of. */
 #include "index.h"
-#include "python_types.h"
+#include "python_numbers.h"
 
 /* A tensor that selects, or NULL: positions or a mask, but no mask of bytes, about which Python warns. */
 static ow_tensor *read_selector(PyObject *object) {
@@ -31,25 +31,23 @@ static int read_selectors(PyObject *index, ow_tensor **selectors) {
     return found ? (int)n : 0;
 }
 
-/* assign(tensor, index, value): True when it is done. */
+ow_tensor *ow_selected(ow_tensor *self, PyObject *index) {
+    ow_tensor *selectors[OW_MAX_DIMS];
+    int count = read_selectors(index, selectors);
+    ow_tensor *found = count ? ow_index_get(self, selectors, count) : NULL;
+    if (count && !found) ow_error_take(NULL, 0); /* the general way finds it again */
+    return found;
+}
+
+/* assign(tensor, index, value, accumulate): True when it is done. */
 PyObject *ow_call_assign(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
-    ow_tensor *self = n == 3 ? ow_plain_tensor(arguments[0]) : NULL, *selectors[OW_MAX_DIMS], *value;
+    ow_tensor *self = n == 4 ? ow_plain_tensor(arguments[0]) : NULL, *selectors[OW_MAX_DIMS], *value;
     int count = self ? read_selectors(arguments[1], selectors) : 0;
     if (!count) Py_RETURN_NONE;
-    ow_tensor number = {.flags = OW_NUMBER | OW_CONTIGUOUS | OW_DENSE, .numel = 1};
-    union {
-        double d;
-        int64_t i;
-    } element;
-    if (!(value = ow_plain_tensor(arguments[2]))) {
-        if (PyFloat_CheckExact(arguments[2])) element.d = PyFloat_AsDouble(arguments[2]), number.dtype = OW_FLOAT64;
-        else if (ow_read_int(arguments[2], &element.i)) number.dtype = OW_INT64;
-        else Py_RETURN_NONE;
-        number.data = (char *)&element;
-        value = &number;
-    }
-    if (ow_index_put(self, selectors, count, value, 0)) Py_RETURN_TRUE;
+    ow_number number;
+    if (!(value = ow_plain_tensor(arguments[2])) && !(value = ow_read_number(arguments[2], &number))) Py_RETURN_NONE;
+    if (ow_index_put(self, selectors, count, value, arguments[3] == Py_True)) Py_RETURN_TRUE;
     ow_error_take(NULL, 0); /* the general way finds it again */
     Py_RETURN_NONE;
 }

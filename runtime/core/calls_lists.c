@@ -3,7 +3,7 @@
  * does the same with all its checks. */
 #include "driver.h"
 #include "positions.h"
-#include "python_types.h"
+#include "python_numbers.h"
 
 enum {
     MOST_JOINED = 64,
@@ -135,20 +135,19 @@ PyObject *ow_call_matmul(PyObject *module, PyObject *const *arguments, Py_ssize_
 PyObject *ow_call_moment(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
     ow_ints dims = {.n = 0};
-    int64_t correction = 1, place, count = 1;
+    int64_t place, count = 1;
+    ow_number correction = {.value.i = 1};
     ow_tensor *t = n == 6 ? ow_plain_tensor(arguments[0]) : NULL, *found[OW_MAX_RESULTS] = {NULL};
     if (!t || ow_dtype_kinds[t->dtype] != OW_KIND_FLOATING || arguments[2] != Py_None) return declined();
     if (arguments[1] != Py_None && !ow_read_ints(arguments[1], &dims)) return declined();
     if (!PyBool_Check(arguments[3]) || !ow_read_int(arguments[5], &place)) return declined();
-    if (arguments[4] != Py_None && !ow_read_int(arguments[4], &correction)) return declined();
+    if (arguments[4] != Py_None && !ow_read_int(arguments[4], &correction.value.i)) return declined();
     for (int k = 0; k < dims.n; k++) {
         if (!t->ndim || !ow_wrap_dim(&dims.v[k], t->ndim)) return declined();
         count *= t->sizes[dims.v[k]];
     }
-    if ((dims.n ? count : t->numel) <= correction) return declined();
-    ow_tensor number = {.dtype = OW_INT64, .flags = OW_NUMBER | OW_CONTIGUOUS | OW_DENSE, .data = (char *)&correction,
-                        .numel = 1};
-    ow_tensor *params[OW_MAX_PARAMS] = {&number};
+    if ((dims.n ? count : t->numel) <= correction.value.i) return declined();
+    ow_tensor *params[OW_MAX_PARAMS] = {ow_number_tensor(&correction, OW_INT64)};
     if (!ow_several(&ow_op_moments, t, dims.v, dims.n, 1, arguments[3] == Py_True, -1, params, found)) return declined();
     for (int k = 0; k < OW_MAX_RESULTS; k++)
         if (k != place) ow_tensor_free(found[k]);

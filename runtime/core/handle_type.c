@@ -13,7 +13,7 @@
 /* Called as constructor(class, arguments, keywords) where a tensor is made with arguments. */
 static PyObject *constructor;
 
-/* The class Tensor, and the function behind `t[index]` for what ow_basic_view() does not know: subscript(t, index). */
+/* The class Tensor, and the function behind `t[index]` for what the core does not know: subscript(t, index). */
 static PyTypeObject *tensor_class;
 static PyObject *subscript;
 
@@ -142,6 +142,8 @@ ow_tensor *ow_any_tensor(PyObject *object) {
 static PyObject *owner_subscript(PyObject *self, PyObject *index) {
     ow_tensor *t = ow_plain_tensor(self), *view = t ? ow_basic_view(t, index) : NULL;
     if (view) return ow_new_view(view, self);
+    ow_tensor *selected = t ? ow_selected(t, index) : NULL;
+    if (selected) return ow_new_owner(selected);
     return PyObject_CallFunctionObjArgs(subscript, self, index, NULL);
 }
 
@@ -246,7 +248,8 @@ static PyMethodDef functions[] = {
     {"view_of", FAST(ow_view_of), METH_FASTCALL,
      "The handle of the view that an index of ints, slices, None and `...` gives; 0.0 for any other index."},
     {"assign", FAST(ow_call_assign), METH_FASTCALL,
-     "Writes a tensor or a number to the elements that tensors select; None where that is not for the quick way."},
+     "Writes a tensor or a number to the elements that tensors select, or adds it to them; None where that is not for "
+     "the quick way."},
     {"call", FAST(ow_call_new), METH_FASTCALL, "A new result of an operator with one to three operands, or None."},
     {"call_inplace", FAST(ow_call_inplace), METH_FASTCALL, "The first operand, overwritten by the result, or None."},
     {"call_out", FAST(ow_call_out), METH_FASTCALL, "The tensor before the operands, overwritten by the result, or None."},

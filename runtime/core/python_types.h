@@ -68,7 +68,9 @@ PyObject *ow_size_base(void);
 struct ow_tensor *ow_basic_view(struct ow_tensor *self, PyObject *index);
 PyObject *ow_view_of(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 
-/* `t[index] = value` where tensors are part of the index (calls_indexing.c). */
+/* `t[index]` and `t[index] = value` where tensors are part of the index; NULL without an error where that is not for the
+ * quick way (calls_indexing.c). */
+struct ow_tensor *ow_selected(struct ow_tensor *self, PyObject *index);
 PyObject *ow_call_assign(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 
 /* Calls of operators (calls.c). */
