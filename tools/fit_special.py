@@ -1,8 +1,8 @@
 """Coefficients for runtime/core/special*.h: Chebyshev series by mpmath to 40 digits, and an exact Taylor series.
 
 `python tools/fit_special.py` prints them. Each function is fitted on [-1, 1] of the variable that the comment names, by
-interpolation at Chebyshev nodes; coefficients below a quarter of the last place of the sum are left out. A few
-functions of single precision are polynomials, coefficients lowest first.
+interpolation at Chebyshev nodes; coefficients below a quarter of the last place of the sum are left out. What is a
+polynomial instead has its coefficients lowest first.
 """
 
 from __future__ import annotations
@@ -75,8 +75,17 @@ def airy_waves(t: mp.mpf) -> tuple[mp.mpf, mp.mpf]:
 
 def inverse_erf(w: mp.mpf) -> mp.mpf:
     """erfinv(x) / x for w = -log(1 - x * x)."""
+    if w < mp.mpf(10) ** -30:
+        return mp.sqrt(mp.pi) / 2
     x = mp.sqrt(-mp.expm1(-w))
-    return mp.erfinv(x) / x if w > mp.mpf(10) ** -30 else mp.sqrt(mp.pi) / 2
+    if w < 20:
+        return mp.erfinv(x) / x
+    return mp.findroot(lambda y: mp.log(mp.erfc(y) * (2 - mp.erfc(y))) + w, mp.sqrt(w)) / x
+
+
+def inverse_erf_far(low: str, high: str) -> Callable[[mp.mpf], mp.mpf]:
+    """The same for t = 2 * (sqrt(w) - low) / (high - low) - 1."""
+    return lambda t: inverse_erf((mp.mpf(low) + (mp.mpf(high) - mp.mpf(low)) * (t + 1) / 2) ** 2)
 
 
 FITS: dict[str, Callable[[mp.mpf], mp.mpf]] = {
@@ -90,9 +99,6 @@ FITS: dict[str, Callable[[mp.mpf], mp.mpf]] = {
     "k1_short": lambda t: short(t) * (mp.besselk(1, short(t)) - mp.log(short(t) / 2) * mp.besseli(1, short(t))),
     "k0_long": lambda t: mp.sqrt(long(t)) * mp.exp(long(t)) * mp.besselk(0, long(t)),
     "k1_long": lambda t: mp.sqrt(long(t)) * mp.exp(long(t)) * mp.besselk(1, long(t)),
-    "erfinv_near": lambda t: inverse_erf(mp.mpf("3.125") * (t + 1)),
-    "erfinv_middle": lambda t: inverse_erf((mp.mpf("3.25") + mp.mpf("0.75") * t) ** 2),
-    "erfinv_far": lambda t: inverse_erf((mp.mpf("5.125") + mp.mpf("1.125") * t) ** 2),
     "airy_left": lambda t: mp.airyai(2 * (t - 1)),
     "airy_right": lambda t: mp.exp(t + 1) * mp.airyai(t + 1),
     "airy_far": airy_far,
@@ -101,11 +107,17 @@ FITS: dict[str, Callable[[mp.mpf], mp.mpf]] = {
 }
 
 
-POLYNOMIALS: dict[str, Callable[[mp.mpf], mp.mpf]] = {
-    "erfinvf_near": lambda t: inverse_erf(mp.mpf("2.5") * (t + 1)),
-    "erfinvf_far": lambda t: inverse_erf((mp.mpf("3.125") + mp.mpf("0.9") * t) ** 2),
+POLYNOMIALS: dict[str, tuple[Callable[[mp.mpf], mp.mpf], int]] = {
+    "erfinvf_near": (lambda t: inverse_erf(mp.mpf("2.5") * (t + 1)), 10),
+    "erfinvf_far": (inverse_erf_far("2.225", "4.025"), 10),
+    "erfinv_near": (lambda t: inverse_erf(mp.mpf("3.125") * (t + 1)), 24),
+    "erfinv_middle": (inverse_erf_far("2.5", "4"), 20),
+    "erfinv_far": (inverse_erf_far("4", "6.25"), 20),
+    "erfinv_beyond": (inverse_erf_far("6.25", "14"), 21),
+    "erfinv_end": (inverse_erf_far("14", "28"), 18),
 }
-COEFFICIENTS = 10
+"""And how many coefficients. A name with `f` before the underscore is one of single precision."""
+
 TEMME_ORDERS = 7
 
 
@@ -146,9 +158,12 @@ def print_table(name: str, coefficients: Iterable[float]) -> None:
 def main() -> None:
     for name, function in FITS.items():
         print_table(name, map(float, chebyshev(function)))
-    for name, function in POLYNOMIALS.items():
-        texts = [rounded(each).hex() for each in interpolated(function, mp.mpf(-1), mp.mpf(1), COEFFICIENTS)]
-        print(f"static const float ow_{name}[{len(texts)}] = {{\n    {'f, '.join(texts)}f,\n}};")
+    for name, (function, count) in POLYNOMIALS.items():
+        coefficients = interpolated(function, mp.mpf(-1), mp.mpf(1), count)
+        if "f_" in name:
+            print(f"static const float ow_{name}[{count}] = {{\n    {'f, '.join(rounded(c).hex() for c in coefficients)}f,\n}};")
+        else:
+            print_table(name, map(float, coefficients))
     for order, row in enumerate(temme()):
         print_table(f"temme{order}", map(float, row))
 

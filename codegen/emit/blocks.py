@@ -1,8 +1,9 @@
 """Kernels that call a function of whole rows: which calls, and what they leave for the loop around them.
 
-blocks.h has functions of rows that use vector instructions no compiler makes of a loop. A kernel that is nothing but
-such a call hands its rows over. One that contains the call computes the arguments of a few hundred elements, calls the
-function of rows for them, and computes the rest from its results, which the level-1 cache still holds.
+blocks.h and special.h have functions of rows that use vector instructions no compiler makes of a loop, or compute less
+where the row allows it. A kernel that is nothing but such a call hands its rows over. One that contains the call computes
+the arguments of a few hundred elements, calls the function of rows for them, and computes the rest from its results,
+which the level-1 cache still holds.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ _BLOCKS = {
     "log": "ow_log_block_f64",
     "sqrt": "ow_sqrt_block_f64",
     "fmod": "ow_fmod_block_f64",
+    "ow_erfinv": "ow_erfinv_block_f64",
+    "ow_ndtri": "ow_ndtri_block_f64",
+    "ow_ndtrif": "ow_ndtri_block",
 }
 _CALL = re.compile(rf"\b({'|'.join(_BLOCKS)})\(")
 _NAME = re.compile(r"\b[a-zA-Z_]\w*\b(?!\()")

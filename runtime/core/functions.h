@@ -16,6 +16,13 @@ static inline float ow_multiply_add(float a, float b, float c) {
     return a * b + c;
 #endif
 }
+static inline double ow_multiply_add_f64(double a, double b, double c) {
+#ifdef __FMA__
+    return __builtin_fma(a, b, c);
+#else
+    return a * b + c;
+#endif
+}
 
 /* NaN of either operand, x of equal ones. The choice is one vector instruction; y + y, which is NaN where y is, keeps
  * compilers from merging it with the test, which may leave the loop when y is a number. */

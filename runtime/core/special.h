@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "functions.h"
 
@@ -44,6 +45,16 @@ static inline __attribute__((always_inline)) float ow_chebyshevf(float t, const 
     return ow_multiply_add(t, b, (float)series[0] - last);
 }
 
+/* A polynomial, its coefficients lowest first. */
+#define OW_POLYNOMIAL(t, coefficients) ow_polynomial(t, coefficients, OW_TERMS(coefficients))
+static inline __attribute__((always_inline)) double ow_polynomial(double t, const double *coefficients, int count) {
+    double square = t * t, sums[2] = {0, 0}; /* of even and odd powers, which do not wait for each other */
+#pragma GCC unroll 32
+    for (int power = count - 1; power >= 0; power--)
+        sums[power % 2] = ow_multiply_add_f64(sums[power % 2], square, coefficients[power]);
+    return ow_multiply_add_f64(sums[1], t, sums[0]);
+}
+
 /* ---- error function: scaled, inverse ---------------------------------------------------------------------- */
 
 /* exp(x * x) * erfc(x): what x * x lost in rounding is multiplied back; DLMF 7.12.1 far out. */
@@ -57,57 +68,86 @@ static inline double ow_erfcx(double x) {
 }
 OW_FLOAT_FORM1(ow_erfcx)
 
-/* y with erf(y) = a and erfc(y) = c, for a = 1 - c in [0, 1): Winitzki's approximation ("A handy approximation for the
- * error function and its inverse", 2008), then Halley's steps, two for double precision and one for single: on erf(y) - a
- * near zero, where it is exact, else on log(erfc(y)) - log(c), which is nearly a parabola however small c is. A vector
- * computes both. */
-static inline __attribute__((always_inline)) double ow_inverse_erf(double a, double c, int steps) {
-    double l = log(c * (1 + a)), t = 2 / (OW_PI * 0.147) + 0.5 * l, log_c = log(c);
-    double y = a < 0.01 ? 0.88622692545275801 * a : sqrt(sqrt(t * t - l / 0.147) - t);
-#pragma GCC unroll 2
-    for (int step = 0; step < steps; step++) {
-        double square = y * y, u = (erf(y) - a) * 0.88622692545275801 * exp(square < 1 ? square : 1);
-        double near = u / (1 + y * u);
-        double scaled = 0.88622692545275801 * ow_erfcx(y), f = log(ow_erfcx(y)) - square - log_c;
-        double far = -f * scaled / (1 - f * (y * scaled - 0.5));
-        y -= a < 0.5 ? near : far;
-    }
-    return c > 0 ? y : c == 0 ? INFINITY : NAN;
-}
-
 /* erfinv(x) / x is nearly linear in w = -log(1 - x^2), and in its square root far out (Giles, "Approximating the erfinv
- * function", 2012). In double precision w is no larger than 36.1: series in w / 3.125 - 1, (sqrt(w) - 3.25) / 0.75 and
- * (sqrt(w) - 5.125) / 1.125. */
+ * function", 2012): polynomials in w / 3.125 - 1, and in what maps an interval of sqrt(w) to [-1, 1]. The last two are for
+ * the quantiles of less than 2^-54, up to those of the least number. */
 static const double ow_erfinv_near[24] = {
-    0x1.a16357b9a6014p+0, 0x1.7690021bfa659p-1, -0x1.5bea2e253860ap-6, -0x1.af48f8c60268bp-8,
-    0x1.fee28749b3e8bp-10, -0x1.28ec06faad32ap-13, -0x1.9d7f9eeabc325p-15, 0x1.ef0657a47bfbcp-17,
-    -0x1.482191d4d49a6p-21, -0x1.122e09736920ap-21, 0x1.f1cc722468c1bp-24, 0x1.99c9b736ca149p-30,
-    -0x1.686b16c6e6ae3p-28, 0x1.d446dccbea891p-31, 0x1.5c31ba3c31f33p-34, -0x1.c08cea036c64ep-35,
-    0x1.7e8a5e7e81206p-38, 0x1.6bbebed34b139p-40, -0x1.061cf6da41d70p-41, 0x1.b4f98efc0df66p-46,
-    0x1.2780b45fe4ad7p-46, -0x1.1c9889075da3dp-48, -0x1.680b2736424cdp-55, 0x1.a64454acc72d9p-53,
+    0x1.a755e7c99ae86p+0, 0x1.8040caa12786bp-1, -0x1.e2b19456a0d5cp-5, -0x1.7259eca3a0e6ap-6,
+    0x1.23c5aee6d7623p-6, -0x1.0f249df1e0f4cp-8, -0x1.4d5dd2f601d97p-10, 0x1.4316b4de70ff3p-10,
+    -0x1.153c9cea11803p-12, -0x1.ea4472a80be62p-14, 0x1.879bf9b660a90p-14, -0x1.f83eaa8301e2fp-17,
+    -0x1.79ad54de00827p-17, 0x1.de7b6e9c9a48dp-18, -0x1.712e9bbf5975bp-21, -0x1.1c4e17253da66p-20,
+    0x1.24f0792b27f89p-21, -0x1.65c703ccb827bp-27, -0x1.c39d8ba95df48p-24, 0x1.51b6d83b10caep-25,
+    0x1.37b6d2ede04acp-27, -0x1.286d931b525f7p-27, -0x1.7943526054c85p-34, 0x1.ace756859e33ap-31,
 };
 static const double ow_erfinv_middle[20] = {
-    0x1.8af9afe2709ecp+1, 0x1.81458c0b8c3a9p-1, 0x1.0414aa0475c83p-9, -0x1.1843af076c062p-11,
-    0x1.1137e792c6025p-13, -0x1.edd11a3e555dap-16, 0x1.5f0cc7fdd708bp-18, -0x1.211d7b96fc7afp-21,
-    -0x1.f61d1f31c522cp-26, 0x1.9aa9025ee461fp-26, -0x1.2f22d31ff1609p-28, 0x1.e4f6dc0e1aab7p-33,
-    0x1.640a029761e1bp-34, -0x1.7cbaf40ebacd9p-36, 0x1.10873d9553352p-39, 0x1.affbc24f588ffp-43,
-    -0x1.7358bcec59a15p-44, 0x1.76c918bdadbe5p-47, 0x1.0ff2666665b18p-55, -0x1.1c6b809e24fb6p-52,
+    0x1.8abcc380d5a48p+1, 0x1.8204fa4162bfep-1, 0x1.8bfc9e26dfb37p-9, -0x1.9eda88e4edf52p-10,
+    0x1.9d4ce38384382p-11, -0x1.a418d38ea8f4bp-12, 0x1.63d0379a6fdbap-13, -0x1.8d8d2c4d6c518p-15,
+    0x1.42e80153ed977p-19, 0x1.5816978484bd6p-18, -0x1.65a656321fc74p-19, 0x1.1aa5371458edap-21,
+    0x1.8e0acf581261dp-24, -0x1.96ba0ea5b03c7p-24, 0x1.cac565c9c525ap-26, -0x1.8cc7d3d10b18ap-32,
+    -0x1.75c6cc2676b11p-29, 0x1.0ec4879b52beap-30, 0x1.147b976123a7cp-38, -0x1.18da3d1cfd72fp-34,
 };
-static const double ow_erfinv_far[19] = {
-    0x1.3e7864acc46f0p+2, 0x1.22e649910da8dp+0, -0x1.4b203cb72775fp-14, -0x1.368b2fe9d83f9p-14,
-    0x1.e622f295ac1a1p-17, -0x1.187bbd187619ap-19, 0x1.22cee10667733p-22, -0x1.29ac33247d9bfp-25,
-    0x1.56a49cecfb66ap-28, -0x1.020c91b0cdda5p-30, 0x1.f5a40218a1b51p-33, -0x1.08d5f7c0c3b26p-34,
-    0x1.08eef34dbf6d5p-36, -0x1.d2d8dbda24be9p-39, 0x1.54ce1567eee1ep-41, -0x1.6ccbb8bdeba81p-44,
-    0x1.243cf9347552cp-48, 0x1.dd3fd960f7ff6p-50, -0x1.7477fec7ef986p-51,
+static const double ow_erfinv_far[20] = {
+    0x1.3e79eb73b06f4p+2, 0x1.22f42cba319dcp+0, -0x1.1a24434a33273p-12, -0x1.0ca5c8d783892p-12,
+    0x1.b29f5dfa787edp-14, -0x1.f59052ad933d0p-16, 0x1.fdda8d1063d7ep-18, -0x1.e7793d7929bf9p-20,
+    0x1.d2952cb725dc4p-22, -0x1.0195fedf65781p-23, 0x1.938f098e29c6fp-25, -0x1.b5cb8a291e7ddp-26,
+    0x1.02ec16ac91644p-26, -0x1.1890ced5b5b4fp-27, 0x1.fe491323c6d59p-29, -0x1.90844ae793855p-30,
+    0x1.1ab121a7526c1p-31, -0x1.f6579828f15ecp-35, -0x1.74ae24b36f2d9p-34, 0x1.32b74222def20p-35,
 };
-static inline double ow_erfinv(double x) {
-    double w = -log((1 - x) * (1 + x)), root = sqrt(w);
-    double near = OW_CHEBYSHEV(w / 3.125 - 1, ow_erfinv_near);
-    double middle = OW_CHEBYSHEV((root - 3.25) / 0.75, ow_erfinv_middle);
-    double far = OW_CHEBYSHEV((root - 5.125) / 1.125, ow_erfinv_far);
-    double factor = w < 6.25 ? near : root < 4 ? middle : far;
-    return x * (w < INFINITY ? factor : w);
+static const double ow_erfinv_beyond[21] = {
+    0x1.4085f03c5bd66p+3, 0x1.f2eb00eff0dc5p+1, -0x1.516e00839d3a6p-8, 0x1.16bf633601792p-10,
+    -0x1.37fa0aae21bf2p-13, -0x1.611307c4c81a5p-16, 0x1.0fce39bffda15p-15, -0x1.51f1ffdb3c4d1p-16,
+    0x1.55f8ba120cc3ap-17, -0x1.3b2f77611d498p-18, 0x1.13542d53ac6d9p-19, -0x1.d0c4597ce6d9fp-21,
+    0x1.7e198f8a29ceep-22, -0x1.30c6f2efb6b00p-23, 0x1.e4633d8b079fbp-25, -0x1.9e754bd8fb058p-26,
+    0x1.3f8aee3c085a2p-27, -0x1.0c1f67b291b31p-29, 0x1.a3dd92449ab33p-31, -0x1.14a2e4f23ec5bp-30,
+    0x1.978c3bf47d60ap-32,
+};
+static const double ow_erfinv_end[18] = {
+    0x1.4ee29afa386fep+4, 0x1.c0fae7c6fb93ep+2, -0x1.f0ca45917685dp-9, 0x1.fda1c660d020ep-11,
+    -0x1.0788e3115fb54p-12, 0x1.0e39066280ff1p-14, -0x1.0e4843764fa02p-16, 0x1.01b6a91cb114dp-18,
+    -0x1.c04547f514539p-21, 0x1.3b88ec6c4aceep-23, -0x1.58a91cde8a356p-27, -0x1.22d36f8887a5fp-27,
+    0x1.d912592677582p-28, -0x1.d2e5b93e18540p-29, 0x1.1084eeea607ebp-30, -0x1.cfe88402cfa09p-32,
+    0x1.d1d60ca02af22p-32, -0x1.5777a58ec6600p-33,
+};
+#define OW_ERFINV_NEAR 6.25 /* w up to which the first polynomial holds: |x| < 0.999 */
+static inline double ow_erfinv_near_by(double w) { return OW_POLYNOMIAL(ow_multiply_add_f64(w, 0.32, -1), ow_erfinv_near); }
+static inline double ow_erfinv_by(double w) {
+    double root = sqrt(w);
+    double middle = OW_POLYNOMIAL((root - 3.25) * (1 / 0.75), ow_erfinv_middle);
+    double far = OW_POLYNOMIAL((root - 5.125) * (1 / 1.125), ow_erfinv_far);
+    double beyond = OW_POLYNOMIAL((root - 10.125) * (1 / 3.875), ow_erfinv_beyond);
+    double end = OW_POLYNOMIAL((root - 21) * (1 / 7.0), ow_erfinv_end);
+    double outer = root < 4 ? middle : root < 6.25 ? far : root < 14 ? beyond : end;
+    return w < OW_ERFINV_NEAR ? ow_erfinv_near_by(w) : w < INFINITY ? outer : w;
 }
+
+/* The quantile of the standard normal distribution is sqrt(2) * erfinv(2 * p - 1). */
+static inline double ow_erfinv_w(double x) { return -log((1 - x) * (1 + x)); }
+static inline double ow_ndtri_w(double p) { return -log(4 * p * (1 - p)); }
+static inline double ow_ndtri_x(double p) { return 1.41421356237309505 * (2 * p - 1); }
+static inline double ow_erfinv(double x) { return x * ow_erfinv_by(ow_erfinv_w(x)); }
+static inline double ow_ndtri(double p) { return ow_ndtri_x(p) * ow_erfinv_by(ow_ndtri_w(p)); }
+OW_FLOAT_FORM1(ow_ndtri)
+
+/* Of rows, as those of blocks.h: where all elements of a block lie near, the first polynomial is enough. */
+#define OW_ERFINV_BLOCK(name, type, factor, function, measure) \
+    static inline void name(type *to, const type *from, int64_t n) { \
+        type results[OW_PAD]; \
+        for (int64_t done = 0; done < n; done += OW_PAD) { \
+            const type *x = from + done; \
+            int outside = 0; \
+            for (int i = 0; i < OW_PAD; i++) { \
+                double w = measure(x[i]); \
+                results[i] = (type)(factor(x[i]) * ow_erfinv_near_by(w)); \
+                outside |= !(w < OW_ERFINV_NEAR); \
+            } \
+            if (outside) \
+                for (int i = 0; i < OW_PAD; i++) results[i] = (type)function(x[i]); \
+            memcpy(to + done, results, sizeof results); \
+        } \
+    }
+OW_ERFINV_BLOCK(ow_erfinv_block_f64, double, , ow_erfinv, ow_erfinv_w)
+OW_ERFINV_BLOCK(ow_ndtri_block_f64, double, ow_ndtri_x, ow_ndtri, ow_ndtri_w)
+OW_ERFINV_BLOCK(ow_ndtri_block, float, ow_ndtri_x, ow_ndtri, ow_ndtri_w)
 
 /* In single precision w is no larger than 16: polynomials in w / 2.5 - 1 and (sqrt(w) - 3.125) / 0.9. */
 static const float ow_erfinvf_near[10] = {
@@ -128,15 +168,6 @@ static inline float ow_erfinvf(float x) {
     }
     return x * (w < 5 ? near : far);
 }
-
-/* The quantile of the standard normal distribution. */
-static inline __attribute__((always_inline)) double ow_ndtri_by(double p, int steps) {
-    double c = p < 0.5 ? 2 * p : 2 * (1 - p);
-    double y = 1.41421356237309505 * ow_inverse_erf(1 - c, c, steps);
-    return p < 0.5 ? -y : p >= 0.5 ? y : NAN;
-}
-static inline double ow_ndtri(double p) { return ow_ndtri_by(p, 2); }
-static inline float ow_ndtrif(float p) { return (float)ow_ndtri_by(p, 1); }
 
 /* ---- gamma function and its relatives ---------------------------------------------------------------------- */
 
