@@ -1,10 +1,10 @@
 """Largest error of special functions in units in the last place, against mpmath.
 
 `python benchmarks/accuracy_special.py [--count COUNT] [NAME ...]` prints the second table of docs/accuracy.md: of
-functions for which NumPy has no reference, and SciPy's has too few digits. Values are random, of the ranges in CASES,
+functions for which NumPy has no reference, or SciPy's has too few digits. Values are random, of the ranges in CASES,
 and rounded to the dtype before either computes. A star marks functions whose unit is that of a larger number than the
-result: of Airy's function left of zero that of its amplitude, of polynomials p(x) that of |p(x)| + |x p'(x)|, by which
-a change of x in its last place moves them.
+result: of Bessel functions, and of Airy's left of zero, that of their amplitude, of quantiles q that of 1 + |q|, of
+polynomials p(x) that of |p(x)| + |x p'(x)|, by which a change of x in its last place moves them.
 """
 
 from __future__ import annotations
@@ -94,6 +94,16 @@ def chebyshev(first: Callable[[Number], Number]) -> Case:
     return polynomial(recurrence(first, lambda x, k, p, before: 2 * x * p - before))
 
 
+def quantile(p: Number) -> Number:
+    with mp.workdps(80):
+        return mp.sqrt(2) * mp.erfinv(2 * p - 1)
+
+
+def amplitude(x: Number) -> Number:
+    """Nearly that of Bessel functions."""
+    return 1 / mp.sqrt(1 + abs(x))
+
+
 CHEBYSHEV = {
     "t": chebyshev(lambda x: x),
     "u": chebyshev(lambda x: 2 * x),
@@ -101,6 +111,12 @@ CHEBYSHEV = {
     "w": chebyshev(lambda x: 2 * x + 1),
 }
 CASES: dict[str, Case] = {
+    "erfinv": Case(mp.erfinv, spread(0, 1, sign=True)),
+    "ndtri": Case(quantile, spread(1e-30, 1), lambda p: 1 + abs(quantile(p))),
+    "bessel_j0": Case(lambda x: mp.besselj(0, x), spread(0, 100, sign=True), amplitude),
+    "bessel_j1": Case(lambda x: mp.besselj(1, x), spread(0, 100, sign=True), amplitude),
+    "bessel_y0": Case(lambda x: mp.bessely(0, x), spread(0, 100), amplitude),
+    "bessel_y1": Case(lambda x: mp.bessely(1, x), spread(0, 100), amplitude),
     "igamma": Case(lambda a, x: mp.gammainc(a, 0, x, regularized=True), gamma_arguments),
     "igammac": Case(lambda a, x: mp.gammainc(a, x, mp.inf, regularized=True), gamma_arguments),
     "airy_ai": Case(mp.airyai, spread(0, 100, sign=True), lambda x: mp.mpf(0) if x > 0 else 1 / mp.root(1 - x, 4)),

@@ -58,17 +58,20 @@ def shared(names: list[str]) -> Iterator[Operator]:
             yield operator
 
 
-def operands(operator: Operator, module: Any, dtype: str, layout: str) -> list[Any]:
-    """Values at which no function takes a short cut: in (0, 1), those of activations in (-1, 1), or the integers from 1
-    to 7."""
+def operands(operator: Operator, module: Any, dtype: str, layout: str, base: int = 0) -> list[Any]:
+    """Values at which no function takes a short cut: in (0, 1) + base, those of activations in (-1, 1), or the integers
+    from 1 to 7, which degrees of polynomials are too."""
     shift = 0.5 if any(module.startswith("nn") for module, _ in submodule_names(operator)) else 0
     found = []
     for place, argument in enumerate(operator.inputs):
         fixed = operator.body.fixed.get(argument.name)
         of = getattr(module, fixed.name if fixed else dtype)
         numbers = module.arange(ROWS * COLUMNS, dtype=module.int64)
-        whole = numbers % 7 + 1 if dtype == "int32" else numbers * (7919 + 2 * place) % 10007
-        x = whole if dtype == "int32" else (whole.to(module.float64) / 10011 + 0.0002 - shift) * (1 + 2 * shift)
+        if dtype == "int32" or argument.name == "n":
+            x = numbers % 7 + 1
+        else:
+            fractions = (numbers * (7919 + 2 * place) % 10007).to(module.float64) / 10011 + 0.0002
+            x = base + (fractions - shift) * (1 + 2 * shift)
         x = x.reshape(ROWS, COLUMNS).to(of)
         x = x * (1 - 0.5j) if of.is_complex else x
         broadcast = layout in ("row", "column")
@@ -80,7 +83,14 @@ def call(operator: Operator, module: Any, dtype: str, layout: str) -> Callable[[
     function = attrgetter(path(operator))(module)
     numbers = {param.name: 0.5 for param in operator.params if param.default is None}
     inputs = operands(operator, module, dtype, layout)
+    if not of_numbers(function(*inputs, **numbers)):
+        inputs = operands(operator, module, dtype, layout, base=1)
     return lambda: function(*inputs, **numbers)
+
+
+def of_numbers(result: Any) -> bool:
+    """Is any of them one?"""
+    return isinstance(result, tuple) or not bool(result.isnan().all())
 
 
 def numpy_call(operator: Operator, dtype: str) -> Callable[[], object] | None:

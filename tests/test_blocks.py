@@ -1,6 +1,8 @@
-"""Functions of rows (runtime/core/blocks.h): exact remainders, and elements that do not see their neighbours."""
+"""Functions of rows (blocks.h and special.h of the core): exact remainders, and elements that see no neighbours."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 import opweave
@@ -9,9 +11,15 @@ import pytest
 SPECIAL = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1, -1, 1e-45, -1e-45, 1e-38, 3e38, -3e38, 2, 0.5], np.float32)
 DTYPES = (np.float32, np.float64)
 FUNCTIONS = [
-    *((name, np.float32) for name in ("exp", "expm1", "log", "sin", "cos", "tanh", "erf", "sigmoid")),
-    *((name, np.float64) for name in ("exp", "log", "sqrt")),
+    *((name, np.float32) for name in ("exp", "expm1", "log", "sin", "cos", "tanh", "erf", "sigmoid", "sqrt")),
+    *((name, np.float64) for name in ("exp", "log", "sqrt", "erfinv")),
+    *((name, dtype) for name in ("ndtri", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1") for dtype in DTYPES),
 ]
+POLYNOMIALS = [name for name in dir(opweave.special) if "_polynomial_" in name]
+
+
+def function_of(name: str) -> Callable[..., opweave.Tensor]:
+    return getattr(opweave, name, None) or getattr(opweave.special, name)
 
 
 def bits_of(x: np.ndarray) -> np.ndarray:
@@ -63,12 +71,37 @@ def test_remainder_in_place() -> None:
 
 @pytest.mark.parametrize(("name", "dtype"), FUNCTIONS)
 def test_elements_do_not_see_their_neighbours(name: str, dtype: type[np.floating]) -> None:
-    function = getattr(opweave, name)
+    function = function_of(name)
     steps = np.linspace(-50000, 50000, 1001, dtype=dtype)
-    x = np.concatenate([any_numbers(997, 6, dtype), SPECIAL.astype(dtype), steps])
+    near = np.random.default_rng(10).uniform(-2, 10, 1000).astype(dtype)
+    unit = np.random.default_rng(11).uniform(0, 1, 1000).astype(dtype) ** np.repeat([1, 50], 500)
+    numbers = any_numbers(997, 6, dtype)
+    x = np.concatenate([numbers, SPECIAL.astype(dtype), steps, near, unit, near[::7], unit[::3]])
     whole = function(opweave.from_numpy(x)).numpy()
     alone = np.array([function(opweave.from_numpy(x[k : k + 1])).numpy()[0] for k in range(x.size)])
     np.testing.assert_array_equal(bits_of(alone), bits_of(whole))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", POLYNOMIALS)
+def test_polynomials_do_not_see_their_neighbours(name: str, dtype: type[np.floating]) -> None:
+    random = np.random.default_rng(12)
+    usual = random.uniform(-2, 2, 1600).astype(dtype), random.integers(0, 9, 1600).astype(dtype)
+    others = random.choice([*SPECIAL, 9, 1e30], 400), random.choice([*SPECIAL, 16, 17, 64, 65, 300], 400)
+    x, n = (np.concatenate([a, b.astype(dtype), a[::5]]) for a, b in zip(usual, others, strict=True))
+    mixed = random.permutation(x.size)
+    whole = function_of(name)(opweave.from_numpy(x), opweave.from_numpy(n)).numpy()
+    shuffled = function_of(name)(opweave.from_numpy(x[mixed]), opweave.from_numpy(n[mixed])).numpy()
+    np.testing.assert_array_equal(shuffled, whole[mixed])
+    np.testing.assert_array_equal(np.signbit(shuffled), np.signbit(whole[mixed]))
+
+
+def test_square_roots_of_float32_are_rounded_correctly() -> None:
+    significands = np.arange(2**23, dtype=np.uint32) | np.uint32(0x3F800000)  # of [1, 2), whose doubles lie in [2, 4)
+    unit = significands.view(np.float32)
+    x = np.concatenate([unit, 2 * unit, any_numbers(100_000, 13), SPECIAL])
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(opweave.sqrt(opweave.from_numpy(x)).numpy(), np.sqrt(x))
 
 
 def test_square_roots_are_rounded_correctly() -> None:

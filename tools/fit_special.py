@@ -107,16 +107,50 @@ FITS: dict[str, Callable[[mp.mpf], mp.mpf]] = {
 }
 
 
-POLYNOMIALS: dict[str, tuple[Callable[[mp.mpf], mp.mpf], int]] = {
-    "erfinvf_near": (lambda t: inverse_erf(mp.mpf("2.5") * (t + 1)), 10),
-    "erfinvf_far": (inverse_erf_far("2.225", "4.025"), 10),
-    "erfinv_near": (lambda t: inverse_erf(mp.mpf("3.125") * (t + 1)), 24),
-    "erfinv_middle": (inverse_erf_far("2.5", "4"), 20),
-    "erfinv_far": (inverse_erf_far("4", "6.25"), 20),
-    "erfinv_beyond": (inverse_erf_far("6.25", "14"), 21),
-    "erfinv_end": (inverse_erf_far("14", "28"), 18),
+def without_zeros(order: int, function: Callable[[mp.mpf], mp.mpf]) -> Callable[[mp.mpf], mp.mpf]:
+    """The function of x by its zeros below 8, which are the first two of J of this order, for v = 1 - x * x / 64. Its
+    other zeros are real, which makes all coefficients positive: no digits are lost in the sum."""
+    squares = [mp.besseljzero(order, k) ** 2 for k in (1, 2)]
+
+    def rest(v: mp.mpf) -> mp.mpf:
+        x = 8 * mp.sqrt(1 - v)
+        return function(x) / mp.fprod(x * x - each for each in squares)
+
+    return rest
+
+
+def bessel_x(t: mp.mpf) -> mp.mpf:
+    """x of [0, 8] for t = x * x / 32 - 1."""
+    return mp.sqrt(32 * (t + 1))
+
+
+def regular_y0(t: mp.mpf) -> mp.mpf:
+    """Y0(x) without its logarithm: DLMF 10.8.1."""
+    x = bessel_x(t)
+    return mp.bessely(0, x) - 2 / mp.pi * mp.log(x / 2) * mp.besselj(0, x)
+
+
+def regular_y1(t: mp.mpf) -> mp.mpf:
+    """Y1(x) without its logarithm and its pole, by x."""
+    x = bessel_x(t)
+    return (mp.bessely(1, x) - 2 / mp.pi * (mp.log(x / 2) * mp.besselj(1, x) - 1 / x)) / x
+
+
+POLYNOMIALS: dict[str, tuple[Callable[[mp.mpf], mp.mpf], int, int]] = {
+    "erfinvf_near": (lambda t: inverse_erf(mp.mpf("2.5") * (t + 1)), -1, 10),
+    "erfinvf_far": (inverse_erf_far("2.225", "4.025"), -1, 10),
+    "erfinv_near": (lambda t: inverse_erf(mp.mpf("3.125") * (t + 1)), -1, 24),
+    "erfinv_middle": (inverse_erf_far("2.5", "4"), -1, 20),
+    "erfinv_far": (inverse_erf_far("4", "6.25"), -1, 20),
+    "erfinv_beyond": (inverse_erf_far("6.25", "14"), -1, 21),
+    "erfinv_end": (inverse_erf_far("14", "28"), -1, 18),
+    "j0_near": (without_zeros(0, lambda x: mp.besselj(0, x)), 0, 14),
+    "j1_near": (without_zeros(1, lambda x: mp.besselj(1, x) / x), 0, 14),
+    "y0_near": (regular_y0, -1, 17),
+    "y1_near": (regular_y1, -1, 16),
 }
-"""And how many coefficients. A name with `f` before the underscore is one of single precision."""
+"""Where the interval begins that ends at 1, and how many coefficients there are. A name with `f` before the underscore
+is one of single precision."""
 
 TEMME_ORDERS = 7
 
@@ -158,10 +192,11 @@ def print_table(name: str, coefficients: Iterable[float]) -> None:
 def main() -> None:
     for name, function in FITS.items():
         print_table(name, map(float, chebyshev(function)))
-    for name, (function, count) in POLYNOMIALS.items():
-        coefficients = interpolated(function, mp.mpf(-1), mp.mpf(1), count)
+    for name, (function, low, count) in POLYNOMIALS.items():
+        coefficients = interpolated(function, mp.mpf(low), mp.mpf(1), count)
         if "f_" in name:
-            print(f"static const float ow_{name}[{count}] = {{\n    {'f, '.join(rounded(c).hex() for c in coefficients)}f,\n}};")
+            texts = [rounded(each).hex() for each in coefficients]
+            print(f"static const float ow_{name}[{count}] = {{\n    {'f, '.join(texts)}f,\n}};")
         else:
             print_table(name, map(float, coefficients))
     for order, row in enumerate(temme()):

@@ -1,9 +1,9 @@
 """Kernels that call a function of whole rows: which calls, and what they leave for the loop around them.
 
 blocks.h and special.h have functions of rows that use vector instructions no compiler makes of a loop, or compute less
-where the row allows it. A kernel that is nothing but such a call hands its rows over. One that contains the call computes
-the arguments of a few hundred elements, calls the function of rows for them, and computes the rest from its results,
-which the level-1 cache still holds.
+where the row allows it. A kernel that is nothing but such a call hands its rows over. One that contains the call
+computes the arguments of a few hundred elements, calls the function of rows for them, and computes the rest from its
+results, which the level-1 cache still holds.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from ..expr import Emitted
+from ..expr.special import POLYNOMIALS
 
 _BLOCKS = {
     "expf": "ow_exp_block",
@@ -22,6 +23,7 @@ _BLOCKS = {
     "cosf": "ow_cos_block",
     "tanhf": "ow_tanh_block",
     "erff": "ow_erf_block",
+    "sqrtf": "ow_sqrt_block",
     "fmodf": "ow_fmod_block",
     "ow_sigmoidf": "ow_sigmoid_block",
     "exp": "ow_exp_block_f64",
@@ -29,9 +31,13 @@ _BLOCKS = {
     "sqrt": "ow_sqrt_block_f64",
     "fmod": "ow_fmod_block_f64",
     "ow_erfinv": "ow_erfinv_block_f64",
-    "ow_ndtri": "ow_ndtri_block_f64",
-    "ow_ndtrif": "ow_ndtri_block",
 }
+_BLOCKS |= {
+    f"ow_{name}{letter}": f"ow_{name}_block{ending}"
+    for name in ("ndtri", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", *POLYNOMIALS)
+    for letter, ending in (("f", ""), ("", "_f64"))
+}
+_OF_TWO = re.compile(rf"(fmod|ow_({'|'.join(POLYNOMIALS)}))f?$")
 _CALL = re.compile(rf"\b({'|'.join(_BLOCKS)})\(")
 _NAME = re.compile(r"\b[a-zA-Z_]\w*\b(?!\()")
 RESULT = "staged"
@@ -42,6 +48,8 @@ RESULT = "staged"
 class BlockCall:
     """The call of a function of rows: of inputs as they are, or of one expression."""
 
+    call: str
+    """As it stands in the kernel's expression."""
     function: str
     inputs: tuple[str, ...]
     expression: str | None
@@ -67,9 +75,10 @@ def block_call(emitted: Emitted, inputs: Collection[str], params: Collection[str
         return None
     operands = tuple(argument.split(", "))
     plain = set(operands) <= set(inputs)
-    if not plain and name.startswith("fmod"):
+    if not plain and _OF_TWO.match(name):
         return None
     return BlockCall(
+        call=call,
         function=_BLOCKS[name],
         inputs=operands if plain else (),
         expression=None if plain else argument,

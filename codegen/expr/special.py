@@ -18,7 +18,7 @@ _UNARY = {
     "bessel_j1": "j1", "bessel_y0": "y0", "bessel_y1": "y1", "airy_ai": "airy",
 }  # fmt: skip
 _BINARY = {"zeta": "zeta", "igamma": "gammainc", "igammac": "gammaincc"}
-_POLYNOMIALS = {
+POLYNOMIALS = {
     "chebyshev_polynomial_t": "eval_chebyt", "chebyshev_polynomial_u": "eval_chebyu",
     "chebyshev_polynomial_v": "eval_chebyu", "chebyshev_polynomial_w": "eval_chebyu",
     "shifted_chebyshev_polynomial_t": "eval_sh_chebyt", "shifted_chebyshev_polynomial_u": "eval_sh_chebyu",
@@ -26,9 +26,10 @@ _POLYNOMIALS = {
     "hermite_polynomial_h": "eval_hermite", "hermite_polynomial_he": "eval_hermitenorm",
     "laguerre_polynomial_l": "eval_laguerre", "legendre_polynomial_p": "eval_legendre",
 }  # fmt: skip
+"""Of an argument and a degree."""
 
 SPECIAL: Mapping[str, str] = MappingProxyType(
-    {**dict.fromkeys(_UNARY, "x"), **dict.fromkeys(_BINARY, "x y"), **dict.fromkeys(_POLYNOMIALS, "x n")}
+    {**dict.fromkeys(_UNARY, "x"), **dict.fromkeys(_BINARY, "x y"), **dict.fromkeys(POLYNOMIALS, "x n")}
 )
 """Parameters by name."""
 
@@ -40,7 +41,7 @@ def value(name: str) -> Callable[..., Array]:
 
     def apply(*operands: Array) -> Array:
         wide = [operand.astype("float64") for operand in operands]
-        if name in _POLYNOMIALS:
+        if name in POLYNOMIALS:
             return _polynomial(name, *wide)
         function = _scipy(name, {**_UNARY, **_BINARY}[name])
         if name == "lgamma":
@@ -71,7 +72,7 @@ def _polynomial(name: str, x: Array, n: Array) -> Array:
     the difference and the sum of two U."""
     import numpy as np
 
-    function, degree = _scipy(name, _POLYNOMIALS[name]), np.trunc(n)
+    function, degree = _scipy(name, POLYNOMIALS[name]), np.trunc(n)
     whole = np.clip(np.nan_to_num(degree), 0, 1000).astype(int)
     result = function(whole, x)
     if name.endswith(("_v", "_w")):

@@ -9,6 +9,11 @@
 
 #include "bits.h"
 
+/* A tail shorter than this, the float32 numbers of the widest vector, is computed in a padded buffer by the vector code
+ * of the loop's body: scalar and vector forms of a function differ in the last bit, and a result must not depend on where
+ * its element stands. */
+#define OW_PAD 16
+
 static inline float ow_multiply_add(float a, float b, float c) {
 #ifdef __FMA__
     return __builtin_fmaf(a, b, c);

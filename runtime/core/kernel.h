@@ -64,11 +64,6 @@ OW_SIMD_MATH2(atan2)
 OW_SIMD_MATH2(hypot)
 #endif
 
-/* A tail shorter than this, the float32 numbers of the widest vector, is computed in a padded buffer by the vector code
- * of the loop's body: scalar and vector forms of a function differ in the last bit, and a result must not depend on where
- * its element stands. */
-#define OW_PAD 16
-
 /* ---- rows that are not contiguous ----------------------------------------------------------------------- */
 
 #define OW_STAGE 256 /* elements whose copies, or intermediate values, stay in the level-1 cache */

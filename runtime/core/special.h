@@ -55,6 +55,25 @@ static inline __attribute__((always_inline)) double ow_polynomial(double t, cons
     return ow_multiply_add_f64(sums[1], t, sums[0]);
 }
 
+/* A function of rows, as those of blocks.h: function_of_near() of all elements, which is short, and the function itself of
+ * those of them that do not lie near. */
+#define OW_NEAR_BLOCK(name, type, function) \
+    static inline void name(type *to, const type *from, int64_t n) { \
+        type results[OW_PAD]; \
+        int is_far[OW_PAD]; \
+        for (int64_t done = 0; done < n; done += OW_PAD) { \
+            int outside = 0; \
+            for (int i = 0; i < OW_PAD; i++) { \
+                results[i] = (type)function##_of_near(from[done + i]); \
+                outside |= is_far[i] = !function##_is_near(from[done + i]); \
+            } \
+            if (outside) \
+                for (int i = 0; i < OW_PAD; i++) \
+                    if (is_far[i]) results[i] = (type)function(from[done + i]); \
+            memcpy(to + done, results, sizeof results); \
+        } \
+    }
+
 /* ---- error function: scaled, inverse ---------------------------------------------------------------------- */
 
 /* exp(x * x) * erfc(x): what x * x lost in rounding is multiplied back; DLMF 7.12.1 far out. */
@@ -108,8 +127,7 @@ static const double ow_erfinv_end[18] = {
     0x1.d912592677582p-28, -0x1.d2e5b93e18540p-29, 0x1.1084eeea607ebp-30, -0x1.cfe88402cfa09p-32,
     0x1.d1d60ca02af22p-32, -0x1.5777a58ec6600p-33,
 };
-#define OW_ERFINV_NEAR 6.25 /* w up to which the first polynomial holds: |x| < 0.999 */
-static inline double ow_erfinv_near_by(double w) { return OW_POLYNOMIAL(ow_multiply_add_f64(w, 0.32, -1), ow_erfinv_near); }
+static inline double ow_erfinv_close(double w) { return OW_POLYNOMIAL(ow_multiply_add_f64(w, 0.32, -1), ow_erfinv_near); }
 static inline double ow_erfinv_by(double w) {
     double root = sqrt(w);
     double middle = OW_POLYNOMIAL((root - 3.25) * (1 / 0.75), ow_erfinv_middle);
@@ -117,37 +135,27 @@ static inline double ow_erfinv_by(double w) {
     double beyond = OW_POLYNOMIAL((root - 10.125) * (1 / 3.875), ow_erfinv_beyond);
     double end = OW_POLYNOMIAL((root - 21) * (1 / 7.0), ow_erfinv_end);
     double outer = root < 4 ? middle : root < 6.25 ? far : root < 14 ? beyond : end;
-    return w < OW_ERFINV_NEAR ? ow_erfinv_near_by(w) : w < INFINITY ? outer : w;
+    return w < 6.25 ? ow_erfinv_close(w) : w < INFINITY ? outer : w;
 }
+static inline double ow_erfinv_w(double x) { return -log((1 - x) * (1 + x)); }
+static inline double ow_erfinv(double x) { return x * ow_erfinv_by(ow_erfinv_w(x)); }
+static inline int ow_erfinv_is_near(double x) { return ow_erfinv_w(x) < 6.25; }
+static inline __attribute__((always_inline)) double ow_erfinv_of_near(double x) {
+    return x * ow_erfinv_close(ow_erfinv_w(x));
+}
+OW_NEAR_BLOCK(ow_erfinv_block_f64, double, ow_erfinv)
 
 /* The quantile of the standard normal distribution is sqrt(2) * erfinv(2 * p - 1). */
-static inline double ow_erfinv_w(double x) { return -log((1 - x) * (1 + x)); }
 static inline double ow_ndtri_w(double p) { return -log(4 * p * (1 - p)); }
 static inline double ow_ndtri_x(double p) { return 1.41421356237309505 * (2 * p - 1); }
-static inline double ow_erfinv(double x) { return x * ow_erfinv_by(ow_erfinv_w(x)); }
 static inline double ow_ndtri(double p) { return ow_ndtri_x(p) * ow_erfinv_by(ow_ndtri_w(p)); }
+static inline int ow_ndtri_is_near(double p) { return ow_ndtri_w(p) < 6.25; }
+static inline __attribute__((always_inline)) double ow_ndtri_of_near(double p) {
+    return ow_ndtri_x(p) * ow_erfinv_close(ow_ndtri_w(p));
+}
 OW_FLOAT_FORM1(ow_ndtri)
-
-/* Of rows, as those of blocks.h: where all elements of a block lie near, the first polynomial is enough. */
-#define OW_ERFINV_BLOCK(name, type, factor, function, measure) \
-    static inline void name(type *to, const type *from, int64_t n) { \
-        type results[OW_PAD]; \
-        for (int64_t done = 0; done < n; done += OW_PAD) { \
-            const type *x = from + done; \
-            int outside = 0; \
-            for (int i = 0; i < OW_PAD; i++) { \
-                double w = measure(x[i]); \
-                results[i] = (type)(factor(x[i]) * ow_erfinv_near_by(w)); \
-                outside |= !(w < OW_ERFINV_NEAR); \
-            } \
-            if (outside) \
-                for (int i = 0; i < OW_PAD; i++) results[i] = (type)function(x[i]); \
-            memcpy(to + done, results, sizeof results); \
-        } \
-    }
-OW_ERFINV_BLOCK(ow_erfinv_block_f64, double, , ow_erfinv, ow_erfinv_w)
-OW_ERFINV_BLOCK(ow_ndtri_block_f64, double, ow_ndtri_x, ow_ndtri, ow_ndtri_w)
-OW_ERFINV_BLOCK(ow_ndtri_block, float, ow_ndtri_x, ow_ndtri, ow_ndtri_w)
+OW_NEAR_BLOCK(ow_ndtri_block_f64, double, ow_ndtri)
+OW_NEAR_BLOCK(ow_ndtri_block, float, ow_ndtri)
 
 /* In single precision w is no larger than 16: polynomials in w / 2.5 - 1 and (sqrt(w) - 3.125) / 0.9. */
 static const float ow_erfinvf_near[10] = {

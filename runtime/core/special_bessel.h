@@ -4,14 +4,80 @@
 
 /* ---- first and second kind --------------------------------------------------------------------------------- */
 
-static inline double ow_bessel_j0(double x) { return j0(x); }
-static inline double ow_bessel_j1(double x) { return j1(x); }
-static inline double ow_bessel_y0(double x) { return x < 0 ? NAN : x == 0 ? -INFINITY : y0(x); }
-static inline double ow_bessel_y1(double x) { return x < 0 ? NAN : x == 0 ? -INFINITY : y1(x); }
-OW_FLOAT_FORM1(ow_bessel_j0)
-OW_FLOAT_FORM1(ow_bessel_j1)
-OW_FLOAT_FORM1(ow_bessel_y0)
-OW_FLOAT_FORM1(ow_bessel_y1)
+/* Below 8 polynomials: in v = 1 - x^2 / 64 of J0 and J1 without their zeros there, which are given in two parts, and in
+ * t = 1 - 2 v of what Y0 and Y1 have besides the logarithm and the pole. The library does the rest. */
+static const double ow_j0_near[14] = {
+    0x1.70d77f5601459p-14, 0x1.86c89ec14906fp-11, 0x1.a1fee496139a0p-10, 0x1.ae528ba69d923p-10,
+    0x1.0a698d083c1a6p-10, 0x1.bd3c2f121dd16p-12, 0x1.0d97850195f47p-13, 0x1.f0b037a783223p-16,
+    0x1.68909da43b599p-18, 0x1.a8005f2901e04p-21, 0x1.9ada835d140e3p-24, 0x1.597636fd0c171p-27,
+    0x1.91b4fc8b4c3dap-31, 0x1.c1a4da88b6196p-34,
+};
+static const double ow_j1_near[14] = {
+    0x1.517f30234baa5p-15, 0x1.3848b9914d39cp-13, 0x1.bdc3954971fb5p-13, 0x1.5dc281b899725p-13,
+    0x1.606db3350197fp-14, 0x1.f27e2f3278aebp-16, 0x1.0641500fb29d2p-17, 0x1.abca92cc3e41ap-20,
+    0x1.16e60a7e2753ep-22, 0x1.29cdffb42ec55p-25, 0x1.08aad82bf97bep-28, 0x1.988e189974b01p-32,
+    0x1.c61a54a62fa4dp-36, 0x1.c2bffa9dfe96ap-39,
+};
+static const double ow_y0_near[17] = {
+    -0x1.72b74bbdd8607p-2, -0x1.abf36a4259870p-2, 0x1.5c66ef4d2f665p+0, -0x1.b31e39bdf5e9cp-3,
+    -0x1.3d1a3c2cf3e27p-1, 0x1.cb0102d915e81p-2, -0x1.3c7dc9b8c3445p-3, 0x1.14e9baa57ecdbp-5,
+    -0x1.571530a3c5b0bp-8, 0x1.400b23ec41bedp-11, -0x1.d43ce57d9181dp-15, 0x1.14a05abed0021p-18,
+    -0x1.0dfb984a5b43bp-22, 0x1.bb2ca1a5e390dp-27, -0x1.36683ec72f370p-31, 0x1.792fe936c488bp-36,
+    -0x1.8e1ed81e00471p-41,
+};
+static const double ow_y1_near[16] = {
+    0x1.717b235185ceep-5, -0x1.a92eafb5bfbebp-3, 0x1.719265d0c16f1p-4, 0x1.eda6c04165176p-4,
+    -0x1.02e87689eeceep-3, 0x1.bd90575895a24p-5, -0x1.cf132a676a6e3p-7, 0x1.4b3c8c2a8d5b4p-9,
+    -0x1.5deef863a42a3p-12, 0x1.1dbf18b2c3f27p-15, -0x1.74a80268ab735p-19, 0x1.8dcde04a8feb9p-23,
+    -0x1.626de25691db9p-27, 0x1.0bc999ec376c9p-31, -0x1.5d36e92a93c9ap-36, 0x1.8994fe9821653p-41,
+};
+
+static inline double ow_bessel_v(double x) { return ow_multiply_add_f64(x, -0x1p-6 * x, 1); }
+/* x^2 - z^2 for z = high + low */
+static inline double ow_less_square(double x, double high, double low) { return (x - high - low) * (x + high); }
+
+static inline int ow_bessel_j0_is_near(double x) { return fabs(x) < 8; }
+static inline __attribute__((always_inline)) double ow_bessel_j0_of_near(double x) {
+    double a = fabs(x), first = ow_less_square(a, 0x1.33d152e971b40p+1, -0x1.0f539d7da258ep-53);
+    double second = ow_less_square(a, 0x1.6148f5b2c2e45p+2, 0x1.75054cd60a517p-54);
+    return first * second * OW_POLYNOMIAL(ow_bessel_v(x), ow_j0_near);
+}
+static inline double ow_bessel_j0(double x) { return ow_bessel_j0_is_near(x) ? ow_bessel_j0_of_near(x) : j0(x); }
+
+static inline int ow_bessel_j1_is_near(double x) { return fabs(x) < 8; }
+static inline __attribute__((always_inline)) double ow_bessel_j1_of_near(double x) {
+    double a = fabs(x), first = ow_less_square(a, 0x1.ea75575af6f09p+1, -0x1.60155a9d1b256p-53);
+    double second = ow_less_square(a, 0x1.c0ff5f3b47250p+2, -0x1.b226d9d243827p-54);
+    return x * (first * second * OW_POLYNOMIAL(ow_bessel_v(x), ow_j1_near));
+}
+static inline double ow_bessel_j1(double x) { return ow_bessel_j1_is_near(x) ? ow_bessel_j1_of_near(x) : j1(x); }
+
+static inline int ow_bessel_y0_is_near(double x) { return (0 < x) & (x < 8); }
+static inline __attribute__((always_inline)) double ow_bessel_y0_of_near(double x) {
+    double t = 1 - 2 * ow_bessel_v(x);
+    return 2 / OW_PI * log(0.5 * x) * ow_bessel_j0_of_near(x) + OW_POLYNOMIAL(t, ow_y0_near);
+}
+static inline double ow_bessel_y0(double x) {
+    return ow_bessel_y0_is_near(x) ? ow_bessel_y0_of_near(x) : x < 0 ? NAN : x == 0 ? -INFINITY : y0(x);
+}
+
+static inline int ow_bessel_y1_is_near(double x) { return (0 < x) & (x < 8); }
+static inline __attribute__((always_inline)) double ow_bessel_y1_of_near(double x) {
+    double t = 1 - 2 * ow_bessel_v(x), singular = log(0.5 * x) * ow_bessel_j1_of_near(x) - 1 / x;
+    return 2 / OW_PI * singular + x * OW_POLYNOMIAL(t, ow_y1_near);
+}
+static inline double ow_bessel_y1(double x) {
+    return ow_bessel_y1_is_near(x) ? ow_bessel_y1_of_near(x) : x < 0 ? NAN : x == 0 ? -INFINITY : y1(x);
+}
+
+#define OW_BESSEL(name) \
+    OW_FLOAT_FORM1(ow_bessel_##name) \
+    OW_NEAR_BLOCK(ow_bessel_##name##_block, float, ow_bessel_##name) \
+    OW_NEAR_BLOCK(ow_bessel_##name##_block_f64, double, ow_bessel_##name)
+OW_BESSEL(j0)
+OW_BESSEL(j1)
+OW_BESSEL(y0)
+OW_BESSEL(y1)
 
 /* ---- modified, first kind ----------------------------------------------------------------------------------- */
 

@@ -107,23 +107,16 @@ static const double ow_temme6[4] = {
     0x1.168ef1b0931c8p-11, -0x1.36773bdb97b48p-11, 0x1.1c0950d3ecb9dp-12, -0x1.5600945495b37p-14,
 };
 
-#define OW_HORNER(t, series) ow_horner(t, series, OW_TERMS(series))
-static inline double ow_horner(double t, const double *series, int count) {
-    double sum = 0;
-    while (count--) sum = sum * t + series[count];
-    return sum;
-}
-
 static inline double ow_igamma_uniform(double a, double x) {
     long double exponent = ow_igamma_exponent(a, x);
     double eta = copysign(sqrt(2 * (double)exponent), x - a), z = 1 / a, sum = 0;
-    sum = sum * z + OW_HORNER(eta, ow_temme6);
-    sum = sum * z + OW_HORNER(eta, ow_temme5);
-    sum = sum * z + OW_HORNER(eta, ow_temme4);
-    sum = sum * z + OW_HORNER(eta, ow_temme3);
-    sum = sum * z + OW_HORNER(eta, ow_temme2);
-    sum = sum * z + OW_HORNER(eta, ow_temme1);
-    sum = sum * z + OW_HORNER(eta, ow_temme0);
+    sum = sum * z + OW_POLYNOMIAL(eta, ow_temme6);
+    sum = sum * z + OW_POLYNOMIAL(eta, ow_temme5);
+    sum = sum * z + OW_POLYNOMIAL(eta, ow_temme4);
+    sum = sum * z + OW_POLYNOMIAL(eta, ow_temme3);
+    sum = sum * z + OW_POLYNOMIAL(eta, ow_temme2);
+    sum = sum * z + OW_POLYNOMIAL(eta, ow_temme1);
+    sum = sum * z + OW_POLYNOMIAL(eta, ow_temme0);
     sum /= sqrt(2 * OW_PI * a);
     exponent *= a;
     return (double)expl(-exponent) * (0.5 * ow_erfcx(sqrt((double)exponent)) + (x < a ? -sum : sum));
@@ -157,5 +150,4 @@ OW_FLOAT_FORM2(ow_igamma)
 OW_FLOAT_FORM2(ow_igammac)
 
 #undef OW_LARGE_A
-#undef OW_HORNER
 #endif

@@ -6,9 +6,84 @@
 /* n modulo 2 of a degree: without a call of the library, which would be the longest part of small degrees. */
 static inline int ow_is_odd(double n) { return n != 2 * trunc(0.5 * n); }
 
+/* ---- recurrences ----------------------------------------------------------------------------------------------- */
+
+typedef enum {
+    OW_CHEBYSHEV_T, OW_CHEBYSHEV_U, OW_CHEBYSHEV_V, OW_CHEBYSHEV_W,
+    OW_HERMITE_H, OW_HERMITE_HE, OW_LAGUERRE_L, OW_LEGENDRE_P,
+} ow_polynomial_kind;
+
+/* The polynomial of degree 1, and that of degree 0; Laguerre's has in its place the difference of the two, which is small
+ * near x = 0. */
+static inline void ow_recurrence_start(double x, ow_polynomial_kind kind, double *before, double *value) {
+    int is_double = kind == OW_CHEBYSHEV_U || kind == OW_CHEBYSHEV_V || kind == OW_CHEBYSHEV_W || kind == OW_HERMITE_H;
+    *before = kind == OW_LAGUERRE_L ? -x : 1;
+    *value = kind == OW_LAGUERRE_L ? 1 - x : is_double ? 2 * x : x;
+    *value += kind == OW_CHEBYSHEV_V ? -1 : kind == OW_CHEBYSHEV_W ? 1 : 0;
+}
+
+/* From degree k to k + 1: DLMF 18.9.1. */
+static inline void ow_recurrence_step(double x, double k, ow_polynomial_kind kind, double *before, double *value) {
+    if (kind == OW_LAGUERRE_L) {
+        *before = (k * *before - x * *value) / (k + 1);
+        *value += *before;
+        return;
+    }
+    double next = kind <= OW_CHEBYSHEV_W  ? 2 * x * *value - *before
+                  : kind == OW_HERMITE_H  ? 2 * (x * *value - k * *before)
+                  : kind == OW_HERMITE_HE ? x * *value - k * *before
+                                          : ((2 * k + 1) * x * *value - k * *before) / (k + 1);
+    *before = *value;
+    *value = next;
+}
+
+/* The polynomials of a block, in step. None where an argument or a degree is not small: those are taken singly. */
+static inline __attribute__((always_inline)) int ow_recurrence_block(double *result, const double *x, const double *n,
+                                                                     ow_polynomial_kind kind, int largest) {
+    double before[OW_PAD], value[OW_PAD], degree[OW_PAD];
+    int outside = 0, most = 0;
+    for (int i = 0; i < OW_PAD; i++) {
+        int is_small = (fabs(x[i]) <= 8) & (x[i] != 0) & (n[i] >= 0) & (n[i] <= largest);
+        int whole = (int)(is_small ? n[i] : 0);
+        outside |= !is_small;
+        most = whole > most ? whole : most;
+        degree[i] = whole;
+        ow_recurrence_start(x[i], kind, &before[i], &value[i]);
+    }
+    if (outside) return 0;
+    for (int k = 1; k < most; k++)
+        for (int i = 0; i < OW_PAD; i++) {
+            double b = before[i], v = value[i];
+            ow_recurrence_step(x[i], k, kind, &b, &v);
+            before[i] = k < degree[i] ? b : before[i];
+            value[i] = k < degree[i] ? v : value[i];
+        }
+    for (int i = 0; i < OW_PAD; i++) result[i] = degree[i] == 0 ? 1 : value[i];
+    return 1;
+}
+
+/* Functions of rows, as those of blocks.h. */
+#define OW_POLYNOMIAL_ROWS(name, type, function, argument, kind, largest) \
+    static inline void name(type *to, const type *from_x, const type *from_n, int64_t count) { \
+        double x[OW_PAD], n[OW_PAD], results[OW_PAD]; \
+        for (int64_t done = 0; done < count; done += OW_PAD) { \
+            for (int i = 0; i < OW_PAD; i++) { \
+                x[i] = argument(from_x[done + i]); \
+                n[i] = from_n[done + i]; \
+            } \
+            if (!ow_recurrence_block(results, x, n, kind, largest)) \
+                for (int i = 0; i < OW_PAD; i++) results[i] = function(from_x[done + i], n[i]); \
+            for (int i = 0; i < OW_PAD; i++) to[done + i] = (type)results[i]; \
+        } \
+    }
+#define OW_POLYNOMIAL_FORMS(name, argument, kind, largest) \
+    OW_FLOAT_FORM2(name) \
+    OW_POLYNOMIAL_ROWS(name##_block, float, name, argument, kind, largest) \
+    OW_POLYNOMIAL_ROWS(name##_block_f64, double, name, argument, kind, largest)
+
 /* ---- Chebyshev ------------------------------------------------------------------------------------------------- */
 
-typedef enum { OW_CHEBYSHEV_T, OW_CHEBYSHEV_U, OW_CHEBYSHEV_V, OW_CHEBYSHEV_W } ow_chebyshev_kind;
+#define OW_SMALL_DEGREE 16 /* up to here the recurrence, which has no error for small integers */
 
 /* cos (or sin) of m theta / 2 for x = cos(theta) in [0, 1): near zero theta is pi / 2 - asin(x), whose first part is reduced
  * exactly, so that an error is as small as m * x. m modulo 8 is given because m may be rounded. */
@@ -37,9 +112,8 @@ static inline double ow_chebyshev_growth(double x, double m, int cosine, double 
     return 0.5 * power / divisor * (power * exp(0.5 * m * lost / base) + (cosine ? inverse : -inverse));
 }
 
-/* DLMF 18.5.1 to 18.5.4, continued beyond 1; small degrees by the recurrence, which has no error for small integers.
- * A negative argument exchanges V and W. */
-static inline double ow_chebyshev_polynomial(double x, double n, ow_chebyshev_kind kind) {
+/* DLMF 18.5.1 to 18.5.4, continued beyond 1. A negative argument exchanges V and W. */
+static inline double ow_chebyshev_polynomial(double x, double n, ow_polynomial_kind kind) {
     n = trunc(n);
     if (!(n > 0 && n < INFINITY)) return n == 0 ? 1 : n < 0 ? 0 : NAN;
     double sign = 1;
@@ -49,14 +123,10 @@ static inline double ow_chebyshev_polynomial(double x, double n, ow_chebyshev_ki
         kind = kind == OW_CHEBYSHEV_V ? OW_CHEBYSHEV_W : kind == OW_CHEBYSHEV_W ? OW_CHEBYSHEV_V : kind;
     }
     if (!(x < INFINITY)) return sign * x;
-    if (n <= 16) {
-        double before = 1, value = kind == OW_CHEBYSHEV_T ? x : 2 * x;
-        value += kind == OW_CHEBYSHEV_V ? -1 : kind == OW_CHEBYSHEV_W ? 1 : 0;
-        for (int k = 1; k < n && value < INFINITY; k++) {
-            double next = 2 * x * value - before;
-            before = value;
-            value = next;
-        }
+    if (n <= OW_SMALL_DEGREE) {
+        double before, value;
+        ow_recurrence_start(x, kind, &before, &value);
+        for (int k = 1; k < n && value < INFINITY; k++) ow_recurrence_step(x, k, kind, &before, &value);
         return sign * value;
     }
     int extra = kind == OW_CHEBYSHEV_T ? 0 : kind == OW_CHEBYSHEV_U ? 2 : 1;
@@ -71,15 +141,17 @@ static inline double ow_chebyshev_polynomial(double x, double n, ow_chebyshev_ki
     return sign * ow_chebyshev_wave(x, m, ((int)(2 * fmod(n, 4)) + extra) % 8, cosine) / divisor;
 }
 
+#define OW_SAME(x) (x)
+#define OW_SHIFTED(x) (2 * (double)(x) - 1)
 #define OW_CHEBYSHEV_POLYNOMIAL(letter, kind) \
     static inline double ow_chebyshev_polynomial_##letter(double x, double n) { \
         return ow_chebyshev_polynomial(x, n, kind); \
     } \
     static inline double ow_shifted_chebyshev_polynomial_##letter(double x, double n) { \
-        return ow_chebyshev_polynomial(2 * x - 1, n, kind); \
+        return ow_chebyshev_polynomial(OW_SHIFTED(x), n, kind); \
     } \
-    OW_FLOAT_FORM2(ow_chebyshev_polynomial_##letter) \
-    OW_FLOAT_FORM2(ow_shifted_chebyshev_polynomial_##letter)
+    OW_POLYNOMIAL_FORMS(ow_chebyshev_polynomial_##letter, OW_SAME, kind, OW_SMALL_DEGREE) \
+    OW_POLYNOMIAL_FORMS(ow_shifted_chebyshev_polynomial_##letter, OW_SHIFTED, kind, OW_SMALL_DEGREE)
 
 OW_CHEBYSHEV_POLYNOMIAL(t, OW_CHEBYSHEV_T)
 OW_CHEBYSHEV_POLYNOMIAL(u, OW_CHEBYSHEV_U)
@@ -89,13 +161,11 @@ OW_CHEBYSHEV_POLYNOMIAL(w, OW_CHEBYSHEV_W)
 
 /* ---- Hermite, Laguerre, Legendre ------------------------------------------------------------------------------- */
 
-typedef enum { OW_HERMITE_H, OW_HERMITE_HE, OW_LAGUERRE_L, OW_LEGENDRE_P } ow_recurrence_kind;
-
 #define OW_LARGEST_DEGREE 0x1p20 /* some milliseconds; what is beyond and no constant is NaN */
 
-/* The recurrences of DLMF 18.9.1, scaled so that only the result overflows: an intermediate infinity less another one
- * would be NaN. A single step overflows only where x is so large that the leading term alone matters. */
-static inline __attribute__((always_inline)) double ow_recurrence(double x, double n, ow_recurrence_kind kind) {
+/* The recurrence, scaled so that only the result overflows: an intermediate infinity less another one would be NaN. A step
+ * overflows only where x is so large that the leading term alone matters. */
+static inline __attribute__((always_inline)) double ow_recurrence(double x, double n, ow_polynomial_kind kind) {
     n = trunc(n);
     if (!(n > 0 && n < INFINITY)) return n == 0 ? 1 : n < 0 ? 0 : NAN;
     if (isnan(x)) return x;
@@ -105,20 +175,11 @@ static inline __attribute__((always_inline)) double ow_recurrence(double x, doub
     if (kind == OW_LEGENDRE_P && fabs(x) == 1) return leading;
     if (kind != OW_LAGUERRE_L && x == 0 && sign < 0) return x;
     if (n > OW_LARGEST_DEGREE) return NAN;
-    double before = 1, value = kind == OW_HERMITE_H ? 2 * x : x;
-    if (kind == OW_LAGUERRE_L) before = -x, value = 1 - x; /* not the value before but the difference: small near x = 0 */
+    double before, value;
+    ow_recurrence_start(x, kind, &before, &value);
     int exponent = 0;
     for (double k = 1; k < n; k += 1) {
-        if (kind == OW_LAGUERRE_L) {
-            before = (k * before - x * value) / (k + 1);
-            value += before;
-        } else {
-            double next = kind == OW_HERMITE_H    ? 2 * (x * value - k * before)
-                          : kind == OW_HERMITE_HE ? x * value - k * before
-                                                  : ((2 * k + 1) * x * value - k * before) / (k + 1);
-            before = value;
-            value = next;
-        }
+        ow_recurrence_step(x, k, kind, &before, &value);
         if (fabs(value) > 0x1p900) {
             if (isinf(value)) return leading * INFINITY;
             value *= 0x1p-900;
@@ -131,7 +192,7 @@ static inline __attribute__((always_inline)) double ow_recurrence(double x, doub
 
 #define OW_RECURRENCE(name, kind) \
     static inline double name(double x, double n) { return ow_recurrence(x, n, kind); } \
-    OW_FLOAT_FORM2(name)
+    OW_POLYNOMIAL_FORMS(name, OW_SAME, kind, 64)
 
 OW_RECURRENCE(ow_hermite_polynomial_h, OW_HERMITE_H)
 OW_RECURRENCE(ow_hermite_polynomial_he, OW_HERMITE_HE)
