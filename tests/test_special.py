@@ -87,6 +87,31 @@ def test_wronskian_of_modified_bessel_functions() -> None:
         check((t * (i0 * k1 + i1 * k0)).tolist(), [1.0] * len(x), 2e-15 * 8)
 
 
+def test_wronskian_of_bessel_functions() -> None:
+    x = opweave.linspace(0.01, 20, 5001, dtype=opweave.float64)  # polynomials below 8, the library beyond
+    found = special.bessel_j1(x) * special.bessel_y0(x) - special.bessel_j0(x) * special.bessel_y1(x)
+    assert opweave.allclose(found * x, opweave.full_like(x, 2 / math.pi), rtol=2e-14, atol=0)
+
+
+def test_bessel_functions_of_the_least_number() -> None:
+    x = opweave.tensor([5e-324], dtype=opweave.float64)
+    assert special.bessel_j0(x).item() == special.bessel_j0(0 * x).item() == 1
+    assert special.bessel_y1(x).item() == -math.inf
+    logarithm = math.log(5e-324) - math.log(2) + 0.5772156649015329
+    assert math.isclose(special.bessel_y0(x).item(), 2 / math.pi * logarithm, rel_tol=1e-15)
+
+
+def test_quantiles_of_small_probabilities() -> None:
+    p = opweave.logspace(-323, -0.5, 3001, dtype=opweave.float64)
+    assert opweave.allclose(special.log_ndtr(special.ndtri(p)), p.log(), rtol=1e-13, atol=0)
+
+
+def test_inverse_error_function() -> None:
+    x = 1 - opweave.logspace(-15.9, 0, 3001, dtype=opweave.float64)
+    assert opweave.allclose(special.erf(special.erfinv(x)), x, rtol=4e-16, atol=1e-17)
+    assert special.erfinv(opweave.tensor([1.0, -1.0, 1.5], dtype=opweave.float64)).tolist()[:2] == [math.inf, -math.inf]
+
+
 def test_airy_at_the_ends() -> None:
     check(values(special.airy_ai, [INF, -INF, NAN, 1e300, 110.0]), [0, 0, NAN, 0, 0])
     zero = 3 ** (-2 / 3) / math.gamma(2 / 3)

@@ -40,7 +40,8 @@ static inline int ow_bessel_j0_is_near(double x) { return fabs(x) < 8; }
 static inline __attribute__((always_inline)) double ow_bessel_j0_of_near(double x) {
     double a = fabs(x), first = ow_less_square(a, 0x1.33d152e971b40p+1, -0x1.0f539d7da258ep-53);
     double second = ow_less_square(a, 0x1.6148f5b2c2e45p+2, 0x1.75054cd60a517p-54);
-    return first * second * OW_POLYNOMIAL(ow_bessel_v(x), ow_j0_near);
+    double value = first * second * OW_POLYNOMIAL(ow_bessel_v(x), ow_j0_near);
+    return value < 1 ? value : 1; /* rounding may carry it beyond at zero */
 }
 static inline double ow_bessel_j0(double x) { return ow_bessel_j0_is_near(x) ? ow_bessel_j0_of_near(x) : j0(x); }
 
@@ -52,7 +53,7 @@ static inline __attribute__((always_inline)) double ow_bessel_j1_of_near(double 
 }
 static inline double ow_bessel_j1(double x) { return ow_bessel_j1_is_near(x) ? ow_bessel_j1_of_near(x) : j1(x); }
 
-static inline int ow_bessel_y0_is_near(double x) { return (0 < x) & (x < 8); }
+static inline int ow_bessel_y0_is_near(double x) { return (0x1p-1000 < x) & (x < 8); }
 static inline __attribute__((always_inline)) double ow_bessel_y0_of_near(double x) {
     double t = 1 - 2 * ow_bessel_v(x);
     return 2 / OW_PI * log(0.5 * x) * ow_bessel_j0_of_near(x) + OW_POLYNOMIAL(t, ow_y0_near);
@@ -61,7 +62,7 @@ static inline double ow_bessel_y0(double x) {
     return ow_bessel_y0_is_near(x) ? ow_bessel_y0_of_near(x) : x < 0 ? NAN : x == 0 ? -INFINITY : y0(x);
 }
 
-static inline int ow_bessel_y1_is_near(double x) { return (0 < x) & (x < 8); }
+static inline int ow_bessel_y1_is_near(double x) { return (0x1p-1000 < x) & (x < 8); }
 static inline __attribute__((always_inline)) double ow_bessel_y1_of_near(double x) {
     double t = 1 - 2 * ow_bessel_v(x), singular = log(0.5 * x) * ow_bessel_j1_of_near(x) - 1 / x;
     return 2 / OW_PI * singular + x * OW_POLYNOMIAL(t, ow_y1_near);
