@@ -80,7 +80,8 @@ class Derived:
     operator: str
     parameters: tuple[str, ...]
     listed: bool
-    pick: str
+    inputs: tuple[int, ...]
+    """The places of the arguments that have gradients."""
     gradients: tuple[Gradient, ...]
     tensors: tuple[Kept, ...]
     values: tuple[tuple[str, str], ...]
@@ -147,15 +148,13 @@ def _derived(operator: Operator, kernels: Mapping[tuple[str, str], int], same: M
     facts = sorted({fact for each in both.values() for fact in each.facts})
     values += [(f"{variable(name)}_{fact}", _fact(operator, name, fact)) for name, fact in facts]
     results = {place: name for each in both.values() for name, place in each.results}
-    places = [names.index(name) for name in differentiated]
-    in_a_row = places == list(range(places[0], places[0] + len(places)))
     body = operator.body
     return Derived(
         name="".join(word[:1].upper() + word[1:] for word in operator.name.split("_")) + "Backward0",
         operator=operator.name,
         parameters=tuple(_parameters(operator, names)),
         listed=listed,
-        pick=str(places[0]) if listed else f"_slice({places[0]}, {places[-1] + 1})" if in_a_row else str(places)[1:-1],
+        inputs=tuple(names.index(name) for name in differentiated),
         gradients=tuple(_gradient(operator, name, read.get(name), kernels, users[name]) for name in differentiated),
         tensors=tuple(kept),
         values=tuple(values),

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from . import node as _node
+from .._handle import set_watcher
 from .modes import _Mode
 from .node import Node
 
@@ -31,13 +31,14 @@ def is_anomaly_check_nan_enabled() -> bool:
 
 def _set(mode: bool, check_nan: bool) -> None:
     _state.update(enabled=mode, check_nan=check_nan)
-    _node._anomaly[:] = [_remember] if mode else []
+    set_watcher(_remember if mode else None)
 
 
 def _remember(node: Node) -> None:
     # Without the frames of this package, the last of which made the node.
     frames = traceback.extract_stack()
-    node.metadata[_FORWARD] = traceback.format_list([f for f in frames if not _is_ours(f.filename)] or frames)
+    ours_left_out = [frame for frame in frames if not _is_ours(frame.filename)]
+    node.metadata = {_FORWARD: traceback.format_list(ours_left_out or frames)}
 
 
 def _is_ours(path: str) -> bool:

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import handles
+from .._handle import edges, exclude, excluded
 from .._operators import FUNCTIONS
 from . import engine
-from .node import AccumulateGrad, Edge, edges_of
+from .modes import AUTOGRAD
+from .node import AccumulateGrad, Edge
 
 
 def backward(
@@ -122,15 +124,17 @@ def _target(tensor: Any) -> Edge:
         raise TypeError(f"expected a tensor to differentiate by, not {type(tensor).__name__}")
     if not tensor._requires_grad:
         raise RuntimeError("One of the differentiated Tensors does not require grad")
-    return _edge(tensor)
+    return edge(tensor)
 
 
-def _edge(tensor: Any) -> Edge:
+def edge(tensor: Any) -> Edge:
     """That of a tensor with a history, also while none is recorded."""
-    from .modes import enable_grad
-
-    with enable_grad():
-        found: Edge = edges_of((tensor,))[0]  # type: ignore[assignment]
+    before = excluded()
+    exclude(before & ~AUTOGRAD)
+    try:
+        found: Edge = edges(tensor)[0]
+    finally:
+        exclude(before)
     return found
 
 
@@ -142,7 +146,7 @@ def _roots(tensors: Sequence[Any], grads: Any, create_graph: bool) -> list[tuple
     for place, (tensor, grad) in enumerate(zip(tensors, given, strict=True)):
         if not tensor._requires_grad:
             raise RuntimeError(f"element {place} of tensors does not require grad and does not have a grad_fn")
-        roots.append((_edge(tensor), _root_gradient(place, tensor, grad)))
+        roots.append((edge(tensor), _root_gradient(place, tensor, grad)))
     return roots
 
 
@@ -150,12 +154,13 @@ def _root_gradient(place: int, tensor: Any, grad: Any) -> Any:
     if grad is None:
         if tensor.numel() != 1:
             raise RuntimeError("grad can be implicitly created only for scalar outputs")
-        if not tensor.dtype.is_floating_point:
+        dtype = tensor.dtype
+        if not dtype.is_floating_point:
             raise RuntimeError(
                 f"grad can be implicitly created only for real scalar outputs but got "
-                f"opweave.{tensor.dtype.scalar_name.lower()}"
+                f"opweave.{dtype.scalar_name.lower()}"
             )
-        return FUNCTIONS["ones"](tensor.shape, dtype=tensor.dtype)
+        return FUNCTIONS["ones"](tensor.shape, dtype=dtype)
     if not isinstance(grad, handles.Tensor):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(grad).__name__}")
     if grad.shape != tensor.shape:

@@ -13,7 +13,7 @@ from heapq import heapify, heappop, heappush
 from typing import Any
 
 from .._C import lib
-from .._handle import alias, exclude, excluded, meta
+from .._handle import alias, exclude, excluded, fits
 from ..dtypes import BY_CODE
 from ..types import contiguous_format
 from . import anomaly
@@ -28,11 +28,10 @@ class _Arrived:
 
     __slots__ = ("grads", "node", "own")
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, grads: list[Any], own: bool) -> None:
         self.node = node
-        count = len(node.metas)
-        self.grads: list[Any] = [None] if count == 1 else [None] * count
-        self.own = False
+        self.grads = grads
+        self.own = own
 
     def add(self, number: int, grad: Any, own: bool) -> None:
         before = self.grads[number]
@@ -45,6 +44,16 @@ class _Arrived:
         else:
             self.grads[number] = before + grad
         self.own = len(self.grads) == 1
+
+
+def _first(node: Node, number: int, grad: Any, own: bool) -> _Arrived:
+    """The first of them."""
+    count = len(node.metas)
+    if count == 1:
+        return _Arrived(node, [grad], own)
+    arrived = _Arrived(node, [None] * count, own)
+    arrived.grads[number] = grad
+    return arrived
 
 
 def run(
@@ -87,7 +96,11 @@ def _run(
 ) -> list[Any]:
     arrived: dict[int, _Arrived] = {}
     for (node, number), grad in roots:
-        arrived.setdefault(node.number, _Arrived(node)).add(number, grad, False)
+        before = arrived.get(node.number)
+        if before is None:
+            arrived[node.number] = _first(node, number, grad, False)
+        else:
+            before.add(number, grad, False)
     needed = None if targets is None else _leading_to(targets, [node for (node, _), _ in roots])
     wanted: dict[int, list[int]] = {}
     for place, (node, _) in enumerate(targets or ()):
@@ -105,8 +118,9 @@ def _run(
         if node.hooks is not None:
             _before(node, entry, accumulate)
         grads = entry.grads
-        for place in wanted.get(order, ()):
-            captured[place] = grads[targets[place][1]]  # type: ignore[index]
+        if order in wanted:
+            for place in wanted[order]:
+                captured[place] = grads[targets[place][1]]  # type: ignore[index]
             entry.own = False
         if type(node) is AccumulateGrad:
             if accumulate:
@@ -134,16 +148,18 @@ def _run(
             key = following.number
             if needed is not None and key not in needed:
                 continue
+            own = False
+            if grad is not None:
+                expected = following.metas[number]
+                if not fits(grad, expected):
+                    grad = _fit(node, place, grad, expected)
+                own = _is_own(grad, grads, found)
             into = arrived.get(key)
             if into is None:
-                into = arrived[key] = _Arrived(following)
+                arrived[key] = _first(following, number, grad, own)
                 heappush(queue, -key)
-            if grad is None:
-                continue
-            expected = following.metas[number]
-            if meta(grad) != expected:
-                grad = _fit(node, place, grad, expected)
-            into.add(number, grad, _is_own(grad, grads, found))
+            elif grad is not None:
+                into.add(number, grad, own)
     return captured
 
 
@@ -156,7 +172,7 @@ def _is_own(grad: Any, given: list[Any], found: Sequence[Any]) -> bool:
     """Has the node made the tensor, for one edge alone? (It may share memory with others nevertheless.)"""
     if grad is given[0] or len(given) > 1:
         return False
-    return len(found) == 1 or sum([grad is each for each in found]) == 1
+    return len(found) == 1 or [grad is each for each in found].count(True) == 1
 
 
 def _before(node: Node, entry: _Arrived, accumulate: bool) -> None:

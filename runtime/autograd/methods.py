@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from .. import handles
@@ -72,9 +73,7 @@ class AutogradMethods:
         """The node of the graph that computed it; None for leaves."""
         if self.is_leaf:
             return None
-        from .calls import _edge
-
-        return _edge(self)[0]
+        return _calls().edge(self)[0]
 
     @property
     def output_nr(self: Any) -> int:
@@ -145,9 +144,7 @@ class AutogradMethods:
 
         See `opweave.autograd.backward`, which takes several tensors.
         """
-        from .calls import backward
-
-        backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+        _calls().backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
     def detach_(self: Any) -> TensorType:
         """Takes the tensor out of the graph that computed it."""
@@ -167,10 +164,9 @@ class AutogradMethods:
         """Calls `hook(grad)` whenever a gradient of the tensor is computed; it may return one to take its place."""
         if not self._requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-        from .calls import _edge
         from .node import RemovableHandle
 
-        node, number = _edge(self)
+        node, number = _calls().edge(self)
         return RemovableHandle(_hooks(node).of_outputs.setdefault(number, OrderedDict()), hook)
 
     def register_post_accumulate_grad_hook(self: Any, hook: Callable[[TensorType], None]) -> RemovableHandle:
@@ -196,6 +192,13 @@ def _leaf(tensor: Any) -> Any:
     from .recording import leaf
 
     return leaf(tensor)
+
+
+@cache
+def _calls() -> Any:
+    from . import calls
+
+    return calls
 
 
 def _check_gradient(tensor: Any, grad: Any) -> None:

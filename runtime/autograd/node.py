@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from .._handle import alias, edges, excluded, kept, meta, set_edge, versions
+from .._handle import NodeBase, alias, edges, excluded, kept, meta, set_edge, versions
 from .modes import AUTOGRAD
 from .saved_tensors import Packed, PackedInputs
 
@@ -26,30 +26,19 @@ RELEASED = (
     "after calling backward."
 )
 
-_numbers = itertools.count()
-_anomaly: list[Callable[[Node], None]] = []
-"""What anomaly detection does with each new node, while it is on."""
 
-
-class Node:
+class Node(NodeBase):
     """One step of a computation: what its gradients are computed from, and where they go to.
 
     `metas` are the shape and the number of the dtype of each output. A subclass for each operator is generated from
-    the formulas in ops.yaml: `save` keeps what they need, `apply` computes them.
+    the formulas in ops.yaml: `save` keeps what they need, `apply` computes them. What every call needs of it is the
+    core's (core/node_type.c).
     """
 
-    __slots__ = (
-        "__weakref__", "edges", "hooks", "metadata", "metas", "number", "results", "tensors", "values",
-        "versions",
-    )  # fmt: skip
+    __slots__ = ("__weakref__", "metadata")
 
-    edges: tuple[Edge | None, ...]
-    metas: tuple[tuple[Any, int], ...]
-    tensors: tuple[Any, ...] | None
-    versions: tuple[int, ...]
-    values: tuple[Any, ...]
-    results: tuple[tuple[Any, int], ...] | None
     metadata: dict[str, Any]
+    """What anomaly detection, where it is on, knows of the call."""
 
     takes_undefined = False
     """Is `apply` to be called although there is no gradient of any output?"""
@@ -59,17 +48,18 @@ class Node:
     """Is it the end of the graph at a leaf, which collects gradients?"""
     of_complex = False
     """Is the result complex, so that formulas that say nothing of conjugates mean them?"""
-    pick: Callable[[Sequence[Any]], Sequence[Any]] = tuple
-    """Gives those of a call's arguments that have gradients."""
+    inputs: tuple[int, ...] | None = None
+    """The places of a call's arguments that have gradients; None: all."""
+    listed: int | None = None
+    """The place of the one argument that is a list of tensors with a gradient each."""
 
-    def __init__(self, edges: tuple[Edge | None, ...]) -> None:
-        self.edges = edges
-        self.number = next(_numbers)
-        self.tensors = ()
-        self.hooks: Hooks | None = None
-        if _anomaly:
-            self.metadata = {}
-            _anomaly[0](self)
+    @classmethod
+    def differentiated(cls, arguments: Sequence[Any]) -> Sequence[Any]:
+        """Those of a call's arguments that have gradients."""
+        if cls.listed is not None:
+            found: Sequence[Any] = arguments[cls.listed]
+            return found
+        return arguments if cls.inputs is None else [arguments[place] for place in cls.inputs]
 
     # ---- what the formulas use ----
 
@@ -85,18 +75,13 @@ class Node:
         """The class of nodes whose result is complex."""
         return cls
 
-    def keep(self, *tensors: Any) -> None:
-        """Saves inputs."""
-        self.tensors = tensors
-        self.versions = versions(tensors)
-
     def keep_results(self, results: Sequence[Any]) -> None:
         """Saves outputs: without their edges, which would refer back to the node."""
         places = self.kept_results
         self.results = tuple([kept(results[place]) if place < len(results) else (None, 0) for place in places])
 
-    def saved(self) -> tuple[Any, ...]:
-        """The inputs that were kept. Raises RuntimeError when they are released, or were overwritten since."""
+    def _unpacked(self) -> tuple[Any, ...]:
+        """`saved()` where that is not as usual."""
         tensors = self.tensors
         if tensors is None:
             raise RuntimeError(RELEASED)
@@ -106,8 +91,8 @@ class Node:
                     raise _modified(tensor, tensor._edge, now, then)
         return tensors.tensors() if isinstance(tensors, PackedInputs) else tensors
 
-    def saved_results(self) -> tuple[Any, ...]:
-        """The outputs that were kept; with their history where one is recorded, for derivatives of derivatives."""
+    def _unpacked_results(self) -> tuple[Any, ...]:
+        """`saved_results()` where that is not as usual."""
         if self.results is None:
             raise RuntimeError(RELEASED)
         found = []
@@ -122,13 +107,6 @@ class Node:
                 set_edge(tensor, (self, number))
             found.append(tensor)
         return tuple(found)
-
-    def release(self) -> None:
-        """Lets go of what was saved."""
-        if self.tensors:
-            self.tensors = None
-        if self.kept_results:
-            self.results = None
 
     # ---- what users see ----
 

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import histories
 from .._C import lib
-from .._handle import edges, exclude, excluded, meta, set_edge, set_recorder, set_refresh
-from ..dtypes import BY_CODE
+from .._handle import exclude, excluded, meta, set_edge, set_recorder, set_refresh
 from . import saved_tensors as hooks
 from .modes import AUTOGRAD
 from .node import AccumulateGrad, Node, edges_of, is_differentiable, part_of_graph
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from ..dispatch import Op
 
 set_refresh(refresh)
-_COMPLEX = frozenset(of.code for of in BY_CODE if of.is_complex)
 histories.recording = sys.modules[__name__]
 
 
@@ -64,7 +62,7 @@ def attach(kind: type[Node], arguments: tuple[Any, ...], result: Any) -> Any:
     """Makes the result, or several, outputs of a new node."""
     if any(result is value for value in arguments):
         return result
-    found = edges_of(kind.pick(arguments))
+    found = edges_of(kind.differentiated(arguments))
     if not any(found):
         return result
     node = _class_for(kind, result)(found)
@@ -81,27 +79,22 @@ def attach(kind: type[Node], arguments: tuple[Any, ...], result: Any) -> Any:
     return result
 
 
-def attach_quick(result: Any, number: int, *arguments: Any) -> Any:
-    """The same for a call that the core has run itself."""
+def _plan(number: int) -> tuple[type[Node] | None, Any, bool, tuple[int, ...] | None]:
+    """What the core needs in order to do the same for results of calls that it runs itself (core/recording.c)."""
     kind = derivative(histories.operators[number])
     if kind is None:
-        return result
-    if type(result) is tuple:
-        return attach(kind, arguments, result)
-    of = meta(result)
-    node = (kind.conjugating() if of[1] in _COMPLEX else kind)(edges(*kind.pick(arguments)))
-    node.save(*arguments)
-    node.metas = (of,)
-    if kind.kept_results:
-        node.keep_results((result,))
-    set_edge(result, (node, 0))
-    if hooks.entered:
-        hooks.pack_inputs(node)
-        hooks.pack_results(node)
-    return result
+        return None, None, False, ()
+    inputs = kind.inputs if kind.kept_results in ((), (0,)) else None  # the others are not the core's to keep
+    return kind, None if kind.save is Node.save else kind.save, bool(kind.kept_results), inputs
 
 
-set_recorder(attach_quick)
+def _attach_called(number: int, arguments: tuple[Any, ...], result: Any) -> Any:
+    """For a call of the core whose node is not as usual."""
+    kind = derivative(histories.operators[number])
+    return result if kind is None else attach(kind, arguments, result)
+
+
+set_recorder(_plan, _attach_called, hooks.entered)
 
 
 def _class_for(kind: type[Node], result: Any) -> type[Node]:
@@ -122,7 +115,7 @@ def call_inplace(op: Op, target: Any, arguments: tuple[Any, ...], run: Callable[
     """Overwrites `target`, the first of the arguments."""
     check_inplace(target)
     kind = derivative(op) or Constant
-    node = _class_for(kind, target)(edges_of(kind.pick(arguments)))
+    node = _class_for(kind, target)(edges_of(kind.differentiated(arguments)))
     node.save(*arguments)
     if any(kept is target for kept in node.tensors or ()):
         before = _copy(target)

@@ -2,8 +2,10 @@
  * ops.yaml names as `core`. As those of calls.c they give None where they are not for the quick way, and the composite then
  * does the same with all its checks. */
 #include "driver.h"
+#include "owner.h"
 #include "positions.h"
 #include "python_numbers.h"
+#include "registry.h"
 
 enum {
     MOST_JOINED = 64,
@@ -123,10 +125,21 @@ PyObject *ow_call_roll(PyObject *module, PyObject *const *arguments, Py_ssize_t 
     return finished(ow_roll(t, shifts.v, shifts.n, dims.v, dims.n));
 }
 
+/* The same for operands with histories: a call of the operator whose derivative it is. */
+static PyObject *recorded_product(PyObject *module, PyObject *const *arguments) {
+    static PyObject *numbers[OW_PRODUCTS];
+    const ow_tensor *a = ow_any_tensor(arguments[0]), *b = ow_any_tensor(arguments[1]);
+    ow_matmul_kind product = a && b ? ow_matmul_kind_of(a, b) : OW_PRODUCTS;
+    if (product == OW_PRODUCTS) return declined();
+    if (!numbers[product]) numbers[product] = PyLong_FromLong(ow_op_number(ow_matmul_ops[product]));
+    return ow_call_new(module, (PyObject *[]){numbers[product], arguments[0], arguments[1]}, 3);
+}
+
 /* matmul(tensor, tensor) */
 PyObject *ow_call_matmul(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
-    (void)module;
-    ow_tensor *a = n == 2 ? ow_plain_tensor(arguments[0]) : NULL, *b = a ? ow_plain_tensor(arguments[1]) : NULL;
+    if (n != 2) return declined();
+    if (ow_any_records(arguments, n)) return recorded_product(module, arguments);
+    ow_tensor *a = ow_plain_tensor(arguments[0]), *b = a ? ow_plain_tensor(arguments[1]) : NULL;
     return b ? finished(ow_matmul(a, b)) : declined();
 }
 

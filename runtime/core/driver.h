@@ -89,6 +89,10 @@ ow_tensor *ow_repeat(ow_tensor *self, const int64_t *repeats, int n);
 
 /* The product of `@`; NULL where it takes expanding or copying first, or with the error set. (matmul.c) */
 ow_tensor *ow_matmul(const ow_tensor *self, const ow_tensor *other);
+/* The operator that `@` of these operands is; OW_PRODUCTS where it is none by itself. */
+typedef enum ow_matmul_kind { OW_DOT, OW_MV, OW_MM, OW_BMM, OW_PRODUCTS } ow_matmul_kind;
+ow_matmul_kind ow_matmul_kind_of(const ow_tensor *self, const ow_tensor *other);
+extern const ow_op *const ow_matmul_ops[OW_PRODUCTS];
 
 /* ---- parameters --------------------------------------------------------------------------------------- */
 

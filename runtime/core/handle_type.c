@@ -6,6 +6,7 @@
  *
  * It is a module of its own within the shared object of `_C`, because cffi's modules cannot hold types.
  */
+#include "node.h"
 #include "owner.h"
 
 #include <structmember.h>
@@ -282,7 +283,9 @@ static PyMethodDef functions[] = {
     {"excluded", ow_excluded, METH_NOARGS, "The dispatch keys that the thread does not look at."},
     {"kept", ow_kept, METH_O, "The same elements without history, and how often they were written to."},
     {"meta", ow_meta, METH_O, "The shape of a tensor and the number of its dtype."},
-    {"set_recorder", ow_set_recorder, METH_O, "Says what makes results of recorded calls part of the graph."},
+    {"fits", FAST(ow_fits), METH_FASTCALL, "Has a tensor this shape and dtype?"},
+    {"set_recorder", FAST(ow_set_recorder), METH_FASTCALL, "Says how results of recorded calls become part of the graph."},
+    {"set_watcher", ow_set_watcher, METH_O, "Says what looks at each new node, or with None that nothing does."},
     {"set_refresh", ow_set_refresh, METH_O, "Says what brings the edge of a view up to date."},
     {"set_size_class", ow_set_size_class, METH_O, "Says of which class shapes are."},
     {"read_array", ow_read_array, METH_O, "A handle over the memory of a NumPy array."},
@@ -300,11 +303,12 @@ PyMODINIT_FUNC PyInit__handle(void);
 PyMODINIT_FUNC PyInit__handle(void) {
     PyObject *module = PyModule_Create(&definition);
     if (!module) return NULL;
-    PyObject *type = PyType_FromSpec(&owner_spec), *size = ow_size_base();
+    PyObject *type = PyType_FromSpec(&owner_spec), *size = ow_size_base(), *node = ow_node_type();
     ow_owner_type = (PyTypeObject *)type;
-    int done = type && size && PyModule_AddObjectRef(module, "Owner", type) == 0 &&
-               PyModule_AddObjectRef(module, "SizeBase", size) == 0;
+    int done = type && size && node && PyModule_AddObjectRef(module, "Owner", type) == 0 &&
+               PyModule_AddObjectRef(module, "SizeBase", size) == 0 && PyModule_AddObjectRef(module, "NodeBase", node) == 0;
     Py_XDECREF(size); /* the owners' type is needed for ever */
+    Py_XDECREF(node);
     if (!done) Py_CLEAR(module);
     ow_array_struct_init();
     return module;

@@ -37,7 +37,7 @@ PyObject *ow_records(PyObject *module, PyObject *const *arguments, Py_ssize_t n)
     Py_RETURN_FALSE;
 }
 
-static PyObject *edge_of(PyObject *object) {
+PyObject *ow_edge_of(PyObject *object) {
     if (!records(object)) Py_RETURN_NONE;
     const owner *of = (const owner *)object;
     if (of->base && of->version != ow_any_tensor(object)->storage->version) {
@@ -53,7 +53,7 @@ PyObject *ow_edges(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
     PyObject *edges = PyTuple_New(n);
     for (Py_ssize_t k = 0; edges && k < n; k++) {
-        PyObject *edge = edge_of(arguments[k]);
+        PyObject *edge = ow_edge_of(arguments[k]);
         if (edge) PyTuple_SetItem(edges, k, edge);
         else Py_CLEAR(edges);
     }
@@ -80,20 +80,24 @@ PyObject *ow_versions(PyObject *module, PyObject *values) {
     return versions;
 }
 
+void ow_give_edge(PyObject *tensor, PyObject *edge) {
+    ow_tensor *t = ow_any_tensor(tensor);
+    owner *of = (owner *)tensor;
+    PyObject *before = of->edge;
+    of->edge = edge ? Py_NewRef(edge) : NULL;
+    of->version = t->storage->version;
+    of->unrecorded = 0;
+    t->keys = edge ? t->keys | OW_KEY_AUTOGRAD : t->keys & ~(uint32_t)OW_KEY_AUTOGRAD;
+    if (edge) ow_track(tensor);
+    Py_XDECREF(before);
+}
+
 /* set_edge(tensor, edge or None): it is part of the graph from now on, or no longer. */
 PyObject *ow_set_edge(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
-    ow_tensor *t = n == 2 ? ow_any_tensor(arguments[0]) : NULL;
-    if (!t) return PyErr_Format(PyExc_TypeError, "set_edge() takes a tensor and an edge");
-    owner *of = (owner *)arguments[0];
-    PyObject *before = of->edge;
-    int given = arguments[1] != Py_None;
-    of->edge = given ? Py_NewRef(arguments[1]) : NULL;
-    of->version = t->storage->version;
-    of->unrecorded = 0;
-    t->keys = given ? t->keys | OW_KEY_AUTOGRAD : t->keys & ~(uint32_t)OW_KEY_AUTOGRAD;
-    if (given) ow_track(arguments[0]);
-    Py_XDECREF(before);
+    if (n != 2 || !ow_any_tensor(arguments[0]))
+        return PyErr_Format(PyExc_TypeError, "set_edge() takes a tensor and an edge");
+    ow_give_edge(arguments[0], arguments[1] == Py_None ? NULL : arguments[1]);
     Py_RETURN_NONE;
 }
 
@@ -120,24 +124,11 @@ PyObject *ow_excluded(PyObject *module, PyObject *nothing) {
     return PyLong_FromUnsignedLong(ow_excluded_keys);
 }
 
-/* What makes a result part of the graph: recorder(result, operator, operand, ...). */
-static PyObject *recorder;
-
 int ow_any_records(PyObject *const *values, Py_ssize_t n) {
     if (ow_excluded_keys & OW_KEY_AUTOGRAD) return 0;
     for (Py_ssize_t k = 0; k < n; k++)
         if (records(values[k])) return 1;
     return 0;
-}
-
-PyObject *ow_recorded(PyObject *result, PyObject *const *arguments, Py_ssize_t n) {
-    PyObject *all = result ? PyTuple_New(n + 1) : NULL;
-    if (!all) return result;
-    PyTuple_SetItem(all, 0, result);
-    for (Py_ssize_t k = 0; k < n; k++) PyTuple_SetItem(all, k + 1, Py_NewRef(arguments[k]));
-    PyObject *part = PyObject_Call(recorder, all, NULL);
-    Py_DECREF(all);
-    return part;
 }
 
 /* kept(tensor): the same elements without a history, and how often they were written to. */
@@ -158,11 +149,15 @@ PyObject *ow_meta(PyObject *module, PyObject *object) {
     return meta;
 }
 
-PyObject *ow_set_recorder(PyObject *module, PyObject *function) {
+/* fits(tensor, meta): are these its shape and the dtype's number? */
+PyObject *ow_fits(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
-    Py_XDECREF(recorder);
-    recorder = Py_NewRef(function);
-    Py_RETURN_NONE;
+    const ow_tensor *t = n == 2 && PyTuple_Check(arguments[1]) ? ow_any_tensor(arguments[0]) : NULL;
+    if (!t) return PyErr_Format(PyExc_TypeError, "fits() takes a tensor and what meta() gives");
+    PyObject *shape = PyTuple_GetItem(arguments[1], 0), *dtype = PyTuple_GetItem(arguments[1], 1);
+    int fits = shape && dtype && PyLong_AsLong(dtype) == t->dtype && PyTuple_Size(shape) == t->ndim;
+    for (int k = 0; fits && k < t->ndim; k++) fits = PyLong_AsLongLong(PyTuple_GetItem(shape, k)) == t->sizes[k];
+    return PyErr_Occurred() ? NULL : PyBool_FromLong(fits);
 }
 
 PyObject *ow_set_refresh(PyObject *module, PyObject *function) {

@@ -1,14 +1,16 @@
 /* The product by the rules of Python's `@`, where it is one product of vectors, matrices or batches as they lie in memory. */
 #include "driver.h"
 
-/* The operator for so many dimensions of each operand. */
-static const ow_op *product_of(int left, int right) {
-    return left == 1 ? &ow_op_dot : right == 1 ? &ow_op_mv : left == 2 ? &ow_op_mm : &ow_op_bmm;
+const ow_op *const ow_matmul_ops[OW_PRODUCTS] = {&ow_op_dot, &ow_op_mv, &ow_op_mm, &ow_op_bmm};
+
+/* For so many dimensions of each operand. */
+static ow_matmul_kind product_of(int left, int right) {
+    return left == 1 ? OW_DOT : right == 1 ? OW_MV : left == 2 ? OW_MM : OW_BMM;
 }
 
 static ow_tensor *multiply(const ow_tensor *self, const ow_tensor *other) {
     ow_tensor left = *self, right = *other, *inputs[OW_MAX_INPUTS] = {&left, &right};
-    return ow_call(product_of(left.ndim, right.ndim), inputs, NULL, NULL, OW_NEW);
+    return ow_call(ow_matmul_ops[product_of(left.ndim, right.ndim)], inputs, NULL, NULL, OW_NEW);
 }
 
 /* The first dimensions of `t`, all but `kept` ones, become one. It is contiguous, which says nothing of the strides of
@@ -46,11 +48,17 @@ static int same_batch(const ow_tensor *a, const ow_tensor *b) {
     return a->ndim == b->ndim && !memcmp(a->sizes, b->sizes, sizeof(int64_t) * (size_t)(a->ndim - 2));
 }
 
+ow_matmul_kind ow_matmul_kind_of(const ow_tensor *self, const ow_tensor *other) {
+    int n = self->ndim, m = other->ndim;
+    int single = n <= 2 ? m >= 1 && m <= n : n == 3 && m == 3 && same_batch(self, other);
+    return single ? product_of(n, m) : OW_PRODUCTS;
+}
+
 ow_tensor *ow_matmul(const ow_tensor *self, const ow_tensor *other) {
     int64_t sizes[OW_MAX_DIMS], strides[OW_MAX_DIMS], sizes2[3], strides2[3];
     int n = self->ndim, m = other->ndim;
     if (n < 1 || m < 1 || n + m > OW_MAX_DIMS) return NULL;
-    if (m <= n && n <= 2) return multiply(self, other); /* vectors and matrices */
+    if (ow_matmul_kind_of(self, other) != OW_PRODUCTS) return multiply(self, other);
     ow_tensor left = *self, right = *other;
     if (n == 1 && m == 2) { /* a row times a matrix */
         right.sizes = (int64_t[]){other->sizes[1], other->sizes[0]};
@@ -62,8 +70,7 @@ ow_tensor *ow_matmul(const ow_tensor *self, const ow_tensor *other) {
         fold(&left, 1, sizes, strides);
         return unfold(multiply(&left, &right), self, n - 1);
     }
-    if (n < 3 || !same_batch(self, other)) return NULL;
-    if (n == 3) return multiply(self, other);
+    if (n < 4 || !same_batch(self, other)) return NULL;
     if (!(self->flags & other->flags & OW_CONTIGUOUS)) return NULL;
     fold(&left, 2, sizes, strides);
     fold(&right, 2, sizes2, strides2);

@@ -42,13 +42,19 @@ PyObject *ow_set_edge(PyObject *module, PyObject *const *arguments, Py_ssize_t n
 PyObject *ow_alias(PyObject *module, PyObject *object);
 PyObject *ow_exclude(PyObject *module, PyObject *keys);
 PyObject *ow_excluded(PyObject *module, PyObject *nothing);
+/* The edge of a tensor whose history is recorded; None of anything else. */
+PyObject *ow_edge_of(PyObject *object);
+/* Makes a tensor part of the graph, or with NULL of none. */
+void ow_give_edge(PyObject *tensor, PyObject *edge);
 /* Has one of these objects a history that is recorded? And the result of a call of them, made part of the graph; takes
- * the result. */
+ * the result. (recording.c) */
 int ow_any_records(PyObject *const *values, Py_ssize_t n);
 PyObject *ow_recorded(PyObject *result, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_kept(PyObject *module, PyObject *object);
 PyObject *ow_meta(PyObject *module, PyObject *object);
-PyObject *ow_set_recorder(PyObject *module, PyObject *function);
+PyObject *ow_fits(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_set_recorder(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_set_watcher(PyObject *module, PyObject *function); /* (node_type.c) */
 PyObject *ow_set_refresh(PyObject *module, PyObject *function);
 
 /* NumPy's memory as a tensor and back (array_struct.c). */

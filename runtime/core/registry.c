@@ -18,6 +18,12 @@ static loaded *libraries;
 
 const ow_op *ow_op_get(int32_t index) { return table[index]; }
 
+int32_t ow_op_number(const ow_op *op) {
+    int32_t number = 0;
+    while (table[number] != op) number++;
+    return number;
+}
+
 int32_t ow_op_count(void) { return count < 0 ? ow_builtin_count : count; }
 
 static int is_compatible(const ow_library *library, const char *path) {

@@ -3,9 +3,7 @@
 """The derivatives of every operator, as nodes of the graph."""
 
 import math
-from builtins import slice as _slice
 from math import inf, nan, pi
-from operator import itemgetter
 
 from ._handle import call as _call
 from ._handle import excluded as _excluded
@@ -24,7 +22,7 @@ globals().update({name: each for name, each in vars(_operators).items() if name[
 
 class NegBackward0(_Node):
     __slots__ = ()
-    pick = staticmethod(itemgetter(_slice(0, 1)))
+    inputs = (0,)
 
     def apply(node, grad):
         to_input, = node.edges
@@ -36,7 +34,7 @@ class NegBackward0(_Node):
 
 class ExpBackward0(_Node):
     __slots__ = ()
-    pick = staticmethod(itemgetter(_slice(0, 1)))
+    inputs = (0,)
     kept_results = (0,)
 
     def apply(node, grad):
@@ -50,7 +48,7 @@ class ExpBackward0(_Node):
 
 class AddBackward0(_Node):
     __slots__ = ()
-    pick = staticmethod(itemgetter(_slice(0, 2)))
+    inputs = (0, 1)
 
     def save(node, input, other, alpha=1):
         node.values = (alpha, )
@@ -68,7 +66,7 @@ class AddBackward0(_Node):
 
 class WhereBackward0(_Node):
     __slots__ = ()
-    pick = staticmethod(itemgetter(_slice(0, 3)))
+    inputs = (0, 1, 2)
 
     def save(node, condition, input, other):
         to_condition, to_input, to_other = node.edges
@@ -89,7 +87,7 @@ class WhereBackward0(_Node):
 
 class MeanBackward0(_Node):
     __slots__ = ()
-    pick = staticmethod(itemgetter(_slice(0, 1)))
+    inputs = (0,)
     kept_results = (0,)
 
     def save(node, input, dim, keepdim):
@@ -109,7 +107,7 @@ class MeanBackward0(_Node):
 
 class CumsumBackward0(_Node):
     __slots__ = ()
-    pick = staticmethod(itemgetter(_slice(0, 1)))
+    inputs = (0,)
 
     def apply(node, grad):
         to_input, = node.edges
@@ -121,7 +119,7 @@ class CumsumBackward0(_Node):
 
 class SelectBackward0(_Node):
     __slots__ = ()
-    pick = staticmethod(itemgetter(_slice(0, 1)))
+    inputs = (0,)
 
     def save(node, input, dim, index):
         node.values = (dim, index, input.shape, )
@@ -137,7 +135,7 @@ class SelectBackward0(_Node):
 
 class PermuteBackward0(_Node):
     __slots__ = ()
-    pick = staticmethod(itemgetter(_slice(0, 1)))
+    inputs = (0,)
 
     def save(node, input, dims):
         node.values = (dims, )
@@ -153,7 +151,7 @@ class PermuteBackward0(_Node):
 
 class AddmmBackward0(_Node):
     __slots__ = ()
-    pick = staticmethod(itemgetter(_slice(0, 3)))
+    inputs = (0, 1, 2)
 
     def save(node, input, mat1, mat2, beta=1, alpha=1):
         to_input, to_mat1, to_mat2 = node.edges
@@ -176,7 +174,7 @@ class AddmmBackward0(_Node):
 
 class ScatterBackward0(_Node):
     __slots__ = ()
-    pick = staticmethod(itemgetter(_slice(0, 3)))
+    inputs = (0, 1, 2)
 
     def apply(node, grad):
         to_input, to_index, to_src = node.edges
@@ -192,7 +190,7 @@ class ScatterBackward0(_Node):
 
 class SoftmaxBackward0(_Node):
     __slots__ = ()
-    pick = staticmethod(itemgetter(_slice(0, 1)))
+    inputs = (0,)
 
     def apply(node, grad):
         to_input, = node.edges
@@ -204,7 +202,7 @@ class SoftmaxBackward0(_Node):
 
 class LapackOrgqrBackward0(_Node):
     __slots__ = ()
-    pick = staticmethod(itemgetter(_slice(0, 2)))
+    inputs = (0, 1)
 
     def apply(node, grad):
         to_a, to_tau = node.edges
