@@ -46,11 +46,13 @@ def become(view: Callable[..., Any], tensor: Any, *arguments: Any) -> Any:
             raise
         raise type(error)(f"{name}_(){rest}") from None
     if not records(tensor):
+        lib.count_write(tensor._h)
         return exchange(tensor, result)
     edge = result._edge
     if edge is None:
         return tensor.detach_()
     histories.recording.check_inplace(tensor)
+    lib.count_write(tensor._h)
     exchange(tensor, result)
     set_edge(tensor, edge)
     return tensor

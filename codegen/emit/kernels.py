@@ -55,6 +55,10 @@ class LoopKernel:
     block: BlockCall | None
 
     @property
+    def has_blocks(self) -> bool:
+        return self.block is not None
+
+    @property
     def signature(self) -> str:
         """Parameters of the function of one element."""
         variables = [f"{variable.ctype} {variable.name}" for variable in (*self.inputs, *self.params)]
@@ -128,7 +132,7 @@ def _add_kernels(context: dict[str, object], kernels: Iterable[object]) -> None:
     """`special`: does one of them call a function of special.h? Its text is all in its fields. `blocks`: or one of
     blocks.h?"""
     every = context["kernels"] = tuple(kernels)
-    context["blocks"] = any(isinstance(kernel, LoopKernel) and kernel.block for kernel in every)
+    context["blocks"] = any(getattr(kernel, "has_blocks", False) for kernel in every)
     context["special"] = any(_SPECIAL.intersection(_CALL.findall(repr(kernel))) for kernel in every)
 
 

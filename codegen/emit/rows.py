@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -9,8 +10,10 @@ from ..computation import row_dtypes
 from ..dtypes import DType
 from ..expr import Emitted, Expr, Literal, Name, names, parse, replaced
 from ..model import End, Expression, Operator, Rows
+from .blocks import RESULT, BlockCall, block_call
 from .expressions import Variable, emit_expression, enum, identity, parameters
 
+_CALL = re.compile(r"[a-z]\w*\(")
 # How reductions of a row join two values, and what changes nothing.
 _JOINS = {
     "sum": ("acc + self", 0),
@@ -32,6 +35,13 @@ class Value:
     """Its place among the reductions; None: computed from other values."""
     combine: Emitted | None = None
     identity: str = ""
+    block: BlockCall | None = None
+    """The function of rows that `each` takes a result of, so that a row gets it for many elements at once."""
+
+    @property
+    def calls(self) -> bool:
+        """Does `each` call functions, whose forms for vectors and for one number differ in the last bit?"""
+        return self.block is not None or any(map(_CALL.search, (*self.each.statements, self.each.value)))
 
 
 @dataclass(frozen=True)
@@ -48,6 +58,10 @@ class RowsKernel:
     keeps: int
     """The reduction whose elements are all that `value` needs of the row, so that it takes them instead of `self`; -1:
     none."""
+
+    @property
+    def has_blocks(self) -> bool:
+        return any(value.block for value in (*self.lets, *([self.value] if self.value else [])))
 
     @property
     def stages(self) -> tuple[Value, ...]:
@@ -113,10 +127,15 @@ def _value(
         if read in lets and lets[read].slot is None:
             reads |= lets[read].reads
     each = emit_expression(expression.tree, row_dtypes(operator, body, dtype), dtype)
+    block = block_call(each, ("self",), (*lets, *(param.name for param in parameters(operator, dtype)), "count"))
+    if block is not None and (combine is not None or name == "value"):
+        each = block.rest or Emitted((), RESULT, False)
+    else:
+        block = None
     if combine is None:
-        return Value(name, expression.line, each, frozenset(reads), direct)
+        return Value(name, expression.line, each, frozenset(reads), direct, block=block)
     text, start = _JOINS[combine]
     joined = emit_expression(parse(text, ("acc", "self")), {"acc": dtype, "self": dtype}, dtype)
     slot = sum(let.slot is not None for let in lets.values())
     neutral = identity(start, dtype) if isinstance(start, End) else str(start)
-    return Value(name, expression.line, each, frozenset(reads), direct, slot, joined, neutral)
+    return Value(name, expression.line, each, frozenset(reads), direct, slot, joined, neutral, block)

@@ -122,17 +122,18 @@ def _listed(tensors: Any) -> Sequence[Any]:
 def _target(tensor: Any) -> Edge:
     if not isinstance(tensor, handles.Tensor):
         raise TypeError(f"expected a tensor to differentiate by, not {type(tensor).__name__}")
-    if not tensor._requires_grad:
+    found = edge(tensor)
+    if found is None:
         raise RuntimeError("One of the differentiated Tensors does not require grad")
-    return edge(tensor)
+    return found
 
 
-def edge(tensor: Any) -> Edge:
+def edge(tensor: Any) -> Edge | None:
     """That of a tensor with a history, also while none is recorded."""
     before = excluded()
     exclude(before & ~AUTOGRAD)
     try:
-        found: Edge = edges(tensor)[0]
+        found: Edge | None = edges(tensor)[0]
     finally:
         exclude(before)
     return found
@@ -144,9 +145,10 @@ def _roots(tensors: Sequence[Any], grads: Any, create_graph: bool) -> list[tuple
         raise RuntimeError(f"got {len(tensors)} tensors and {len(given)} gradients")
     roots = []
     for place, (tensor, grad) in enumerate(zip(tensors, given, strict=True)):
-        if not tensor._requires_grad:
+        root = edge(tensor)
+        if root is None:
             raise RuntimeError(f"element {place} of tensors does not require grad and does not have a grad_fn")
-        roots.append((edge(tensor), _root_gradient(place, tensor, grad)))
+        roots.append((root, _root_gradient(place, tensor, grad)))
     return roots
 
 

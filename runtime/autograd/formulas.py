@@ -24,6 +24,7 @@ __all__ = [
     "select_backward",
     "share_extremum",
     "slice_backward",
+    "undefined",
     "unfold_backward",
     "unreduce",
 ]
@@ -32,6 +33,10 @@ __all__ = [
 def not_implemented(operator: str, argument: str) -> NoReturn:
     """Of an argument whose derivative the entry declines."""
     raise RuntimeError(f"derivative for {operator} by '{argument}' is not implemented")
+
+
+def undefined(grad: Any) -> None:
+    """Of a function that is constant but for steps: torch has no gradient there rather than zeros."""
 
 
 def scaled(grad: Any, factor: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from .. import handles
 from .._C import lib
 from .._handle import set_edge
-from .modes import is_inference_mode_enabled
+from .modes import AUTOGRAD, is_inference_mode_enabled
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -44,10 +44,11 @@ class AutogradMethods:
                 "you can only change requires_grad flags of leaf variables. If you want to use a computed variable "
                 "in a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
             )
-        if value == self._requires_grad:
+        asked = lib.keys(self._h) & AUTOGRAD != 0
+        if value == asked or (value and not self.is_leaf):
             return
         if not value:
-            lib.set_keys(self._h, lib.keys(self._h) & ~1)
+            lib.set_keys(self._h, lib.keys(self._h) & ~AUTOGRAD)
             return
         if not (self.dtype.is_floating_point or self.dtype.is_complex):
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
@@ -66,14 +67,19 @@ class AutogradMethods:
     def is_leaf(self: Any) -> bool:
         """Was it made by the user, and not computed from tensors that have gradients?"""
         edge = self._edge
-        return not self._requires_grad or (edge is not None and edge[0].collects)
+        if not self._requires_grad:
+            return True
+        if edge is None:  # a view of a tensor that has a history since, which the view may share
+            edge = _calls().edge(self)
+        return edge is None or edge[0].collects
 
     @property
     def grad_fn(self: Any) -> Node | None:
         """The node of the graph that computed it; None for leaves."""
         if self.is_leaf:
             return None
-        return _calls().edge(self)[0]
+        node, _ = _calls().edge(self)
+        return node
 
     @property
     def output_nr(self: Any) -> int:
@@ -166,7 +172,7 @@ class AutogradMethods:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         from .node import RemovableHandle
 
-        node, number = _calls().edge(self)
+        node, number = _calls().edge(self) or (_leaf(self), 0)
         return RemovableHandle(_hooks(node).of_outputs.setdefault(number, OrderedDict()), hook)
 
     def register_post_accumulate_grad_hook(self: Any, hook: Callable[[TensorType], None]) -> RemovableHandle:

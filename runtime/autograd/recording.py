@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import histories
 from .._C import lib
-from .._handle import exclude, excluded, meta, set_edge, set_recorder, set_refresh
+from .._handle import exclude, excluded, meta, records, set_edge, set_recorder, set_refresh
 from . import saved_tensors as hooks
 from .modes import AUTOGRAD
 from .node import AccumulateGrad, Node, edges_of, is_differentiable, part_of_graph
@@ -62,10 +62,10 @@ def attach(kind: type[Node], arguments: tuple[Any, ...], result: Any) -> Any:
     """Makes the result, or several, outputs of a new node."""
     if any(result is value for value in arguments):
         return result
-    found = edges_of(kind.differentiated(arguments))
-    if not any(found):
+    inputs = kind.differentiated(arguments)
+    if not records(*inputs):
         return result
-    node = _class_for(kind, result)(found)
+    node = _class_for(kind, result)(edges_of(inputs))
     node.save(*arguments)
     if isinstance(result, (tuple, list)):
         _attach_all(node, result)
@@ -135,10 +135,10 @@ def call_inplace(op: Op, target: Any, arguments: tuple[Any, ...], run: Callable[
 def check_inplace(target: Any) -> None:
     """Refuses to overwrite what a gradient is accumulated for."""
     base = target._base
-    if _is_leaf_with_gradient(target):
-        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
     if base is not None and _is_leaf_with_gradient(base):
         raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
+    if _is_leaf_with_gradient(target):
+        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
 
 
 def _is_leaf_with_gradient(tensor: Any) -> bool:

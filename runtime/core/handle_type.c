@@ -130,7 +130,7 @@ ow_tensor *ow_plain_tensor(PyObject *object) {
     if (Py_TYPE(object) != tensor_class) return NULL;
     PyObject *handle = ((owner *)object)->handle;
     ow_tensor *t = handle && PyFloat_CheckExact(handle) ? ow_unpack(PyFloat_AsDouble(handle)) : NULL;
-    int plain = t && !ow_keys(t) && (ow_excluded_keys & OW_KEY_AUTOGRAD || !ow_is_outdated((owner *)object, t));
+    int plain = t && !ow_keys(t) && (ow_excluded_keys & OW_KEY_AUTOGRAD || !ow_follows_base((owner *)object, t));
     return plain ? t : NULL;
 }
 
@@ -180,7 +180,7 @@ static PyObject *owner_tolist(PyObject *self, PyObject *arguments) {
 static PyObject *owner_requires_grad(PyObject *self, void *closure) {
     (void)closure;
     const ow_tensor *t = ow_handle_of(((owner *)self)->handle);
-    return t ? PyBool_FromLong(t->keys & OW_KEY_AUTOGRAD || ow_is_outdated((owner *)self, t)) : NULL;
+    return t ? PyBool_FromLong(t->keys & OW_KEY_AUTOGRAD || ow_follows_base((owner *)self, t)) : NULL;
 }
 
 static PyGetSetDef owner_properties[] = {

@@ -5,8 +5,8 @@
 /* Gives a view whose base was overwritten in between the edge that belongs to it now: refresh(view). */
 static PyObject *refresh;
 
-int ow_is_outdated(const owner *of, const ow_tensor *t) {
-    if (!of->base || of->version == t->storage->version) return 0;
+int ow_follows_base(const owner *of, const ow_tensor *t) {
+    if (!of->base || ow_dtype_kinds[t->dtype] < OW_KIND_FLOATING) return 0;
     const ow_tensor *base = ow_any_tensor(of->base);
     return base && base->keys & OW_KEY_AUTOGRAD;
 }
@@ -15,7 +15,7 @@ int ow_is_outdated(const owner *of, const ow_tensor *t) {
 static int records(PyObject *object) {
     const ow_tensor *t = ow_any_tensor(object);
     if (!t || ow_excluded_keys & OW_KEY_AUTOGRAD) return 0;
-    return t->keys & OW_KEY_AUTOGRAD || ow_is_outdated((const owner *)object, t);
+    return t->keys & OW_KEY_AUTOGRAD || ow_follows_base((const owner *)object, t);
 }
 
 static int any_records(PyObject *sequence, int is_tuple) {

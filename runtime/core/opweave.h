@@ -12,7 +12,7 @@
 #include "ow_dtypes.h" /* generated: enum ow_dtype, OW_NDTYPES and the tables of dtypes */
 
 /* A descriptor's size depends on the number of levels it was built for, so that is part of the version. */
-#define OW_ABI_VERSION (7 * 256 + OW_NLEVELS)
+#define OW_ABI_VERSION (8 * 256 + OW_NLEVELS)
 #define OW_MAX_DIMS 64
 #define OW_MAX_INPUTS 3
 #define OW_MAX_PARAMS 3
@@ -72,7 +72,7 @@ typedef struct ow_elementwise_table {
 /* Reduction kernels for one compute dtype: accumulator and input both have it.
  * leaf: *acc = identity combined with n elements at `stride` bytes (lanes and order fixed by n alone; n may be 0).
  * start: acc[j] = identity combined with map(x[j]) for n contiguous j, the first of several rows.
- * fold: acc[j] = combine(acc[j], map(x[j])), the rows after it.   merge: the same without map, acc with acc.
+ * fold: acc[j] = combine(acc[j], map(x[j])), the rows after it, `pitch` bytes apart.   merge: the same without map, acc with acc.
  * finish: out[j] = finalize(acc[j], count) in the accumulator's dtype; NULL when there is nothing to do.
  * scatter: for n rows, in order, combines the `nbytes` of elements at x + j * stride with those at acc + offsets[j].
  * Only where the result is a position (NULL else); NaN equals NaN:
@@ -81,7 +81,7 @@ typedef struct ow_elementwise_table {
 typedef struct ow_reduce_kernels {
     void (*leaf)(char *acc, const char *x, int64_t stride, int64_t n);
     void (*start)(char *acc, const char *x, int64_t n);
-    void (*fold)(char *acc, const char *x, int64_t n);
+    void (*fold)(char *acc, const char *x, int64_t pitch, int64_t rows, int64_t n);
     void (*merge)(char *acc, const char *other, int64_t n);
     void (*finish)(char *acc, int64_t n, int64_t count);
     void (*scatter)(char *acc, const int64_t *offsets, char *x, int64_t stride, int64_t n, int64_t nbytes);

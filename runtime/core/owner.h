@@ -20,8 +20,9 @@ extern PyTypeObject *ow_owner_type;
 
 /* The same for objects of subclasses; keys do not matter. NULL for any other object. */
 ow_tensor *ow_any_tensor(PyObject *object);
-/* Was the base of a view, which has a history now, overwritten since? Then the view has to get its own from there. */
-int ow_is_outdated(const owner *of, const ow_tensor *t);
+/* Is it a view of a tensor for which a gradient is asked? Then one is for the view too. Where the memory was overwritten
+ * since it was taken, its history comes from there; where not, the view is older than the wish, and has none. */
+int ow_follows_base(const owner *of, const ow_tensor *t);
 /* Has the collector look at an object that refers to others. */
 void ow_track(PyObject *object);
 

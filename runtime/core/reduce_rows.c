@@ -5,6 +5,7 @@
  * The order of combination depends on shapes alone, so results never depend on the number of threads. */
 #include "reduce.h"
 
+#define BLOCK_BYTES 4096 /* of a row of accumulators */
 #define RADIX 32
 #define LEVELS 11 /* RADIX ** LEVELS exceeds the number of bytes that can be addressed */
 #define ENOUGH_BLOCKS 32 /* with so many blocks of results, rows are not divided among threads */
@@ -13,7 +14,8 @@ typedef struct {
     const ow_reduction *r;
     int64_t columns; /* of a row in memory */
     int64_t side;    /* rows of memory that fold at a time, side by side */
-    int64_t width;   /* of a block of accumulators */
+    int64_t most;    /* accumulators of a block */
+    int64_t width;   /* of a block */
     int64_t rows;    /* to fold, `side` rows of memory each */
     int64_t blocks;  /* along the columns */
     int64_t chunks, chunk_rows; /* division of the rows of one block */
@@ -21,34 +23,35 @@ typedef struct {
     ow_axis reduced[OW_MAX_DIMS];
 } rows;
 
-/* One row, converted to accumulators if need be, is taken in by `start` or `fold`. */
-static inline void take(const rows *w, void (*kernel)(char *, const char *, int64_t), char *acc, const char *x,
+/* Rows of memory, `pitch` bytes apart and converted if need be, are taken in by accumulators; by new ones with `first`. */
+static inline void take(const ow_reduction *r, int first, char *acc, const char *x, int64_t pitch, int64_t count,
                         int64_t n) {
-    const ow_reduction *r = w->r;
-    int64_t stride = r->kept[0].in;
-    if (!r->converts && stride == r->size) {
-        kernel(acc, x, n);
-        return;
+    _Alignas(64) char buffer[BLOCK_BYTES];
+    int64_t stride = r->kept[0].in, direct = !r->converts && stride == r->size, together = direct ? count : 1;
+    for (; count > 0; count -= together, x += together * pitch, first = 0) {
+        const char *from = direct ? x : buffer;
+        if (!direct) r->load(buffer, r->size, x, stride, n);
+        if (first) r->kernels->start(acc, from, n);
+        if (together > first) r->kernels->fold(acc, from + first * pitch, pitch, together - first, n);
     }
-    _Alignas(64) char buffer[OW_BLOCK * OW_MAX_ITEMSIZE];
-    r->load(buffer, r->size, x, stride, n);
-    kernel(acc, buffer, n);
 }
 
-/* Folds rows [begin, end) of the block at x into the first row of acc, which has LEVELS rows of OW_BLOCK. */
+/* Folds rows [begin, end) of the block at x into the first row of acc, which has LEVELS rows of BLOCK_BYTES. */
 static void fold_rows(const rows *w, const char *x, int64_t begin, int64_t end, int64_t n, char *acc) {
     const ow_reduction *r = w->r;
     const ow_axis *inner = &w->reduced[0];
-    int64_t pitch = OW_BLOCK * r->size, held[LEVELS] = {0};
+    int64_t pitch = BLOCK_BYTES, held[LEVELS] = {0};
     int top = 0;
     while (begin < end) {
         int64_t place = begin % inner->size, count = inner->size - place;
         if (count > end - begin) count = end - begin;
         const char *row = x + ow_axes_offset(w->reduced, r->nreduced, begin, NULL);
         begin += count;
-        for (; count > 0; count--, row += inner->in) {
-            take(w, held[0] ? r->kernels->fold : r->kernels->start, acc, row, n);
-            if (++held[0] < RADIX || (begin == end && count == 1)) continue;
+        for (int64_t some; count > 0; count -= some, row += some * inner->in) {
+            some = RADIX - held[0] < count ? RADIX - held[0] : count;
+            take(r, !held[0], acc, row, inner->in, some, n);
+            held[0] += some;
+            if (held[0] < RADIX || (begin == end && count == some)) continue;
             for (int level = 0; held[level] == RADIX && level + 1 < LEVELS; level++) {
                 char *group = acc + level * pitch;
                 if (held[level + 1]) r->kernels->merge(group + pitch, group, n);
@@ -74,18 +77,18 @@ static void complete(const rows *w, int64_t outer, int64_t block, int64_t n, cha
         int64_t segments = r->count / inner->size;
         for (int64_t s = 0; s < segments && inner->size % w->side; s++) {
             const char *x = r->x + from + ow_axes_offset(r->reduced + 1, r->nreduced - 1, s, NULL);
-            for (int64_t k = inner->size / w->side * w->side; k < inner->size; k++)
-                take(w, r->kernels->fold, acc, x + k * inner->in, n);
+            int64_t taken = inner->size / w->side * w->side;
+            take(r, 0, acc, x + taken * inner->in, inner->in, inner->size - taken, n);
         }
     }
     if (r->kernels->finish) r->kernels->finish(acc, n, r->count);
-    r->store(r->out + to + block * OW_BLOCK * r->kept[0].out, r->kept[0].out, acc, r->size, n);
+    r->store(r->out + to + block * w->most * r->kept[0].out, r->kept[0].out, acc, r->size, n);
 }
 
 static int64_t block_width(const rows *w, int64_t block) {
     if (w->side > 1) return w->width;
-    int64_t rest = w->columns - block * OW_BLOCK;
-    return rest < OW_BLOCK ? rest : OW_BLOCK;
+    int64_t rest = w->columns - block * w->most;
+    return rest < w->most ? rest : w->most;
 }
 
 /* Accumulators of one block lie chunk by chunk without gaps, also in the last block, which may be narrower. */
@@ -96,12 +99,12 @@ static inline char *partial(const rows *w, int64_t unit, int64_t n) {
 static void run_units(void *context, int64_t begin, int64_t end) {
     const rows *w = context;
     const ow_reduction *r = w->r;
-    _Alignas(64) char acc[LEVELS * OW_BLOCK * OW_MAX_ITEMSIZE];
+    _Alignas(64) char acc[LEVELS * BLOCK_BYTES];
     for (int64_t k = begin; k < end; k++) {
         int64_t chunk = k % w->chunks, block = k / w->chunks % w->blocks, outer = k / w->chunks / w->blocks;
         int64_t n = block_width(w, block), first = chunk * w->chunk_rows;
         int64_t last = first + w->chunk_rows < w->rows ? first + w->chunk_rows : w->rows;
-        const char *x = r->x + ow_axes_offset(r->kept + 1, r->nkept - 1, outer, NULL) + block * OW_BLOCK * r->kept[0].in;
+        const char *x = r->x + ow_axes_offset(r->kept + 1, r->nkept - 1, outer, NULL) + block * w->most * r->kept[0].in;
         fold_rows(w, x, first, last, n, acc);
         if (w->chunks == 1) complete(w, outer, block, n, acc);
         else memcpy(partial(w, k, n), acc, (size_t)(n * r->size));
@@ -113,12 +116,13 @@ static int64_t rows_side_by_side(const ow_reduction *r) {
     const ow_axis *columns = &r->kept[0];
     if (!r->nreduced || columns->in != r->input_size || r->reduced[0].in != columns->in * columns->size) return 1;
     int64_t side = 1;
-    while (2 * side * columns->size <= OW_BLOCK && 2 * side <= r->reduced[0].size) side *= 2;
+    while (2 * side * columns->size * r->size <= BLOCK_BYTES && 2 * side <= r->reduced[0].size) side *= 2;
     return side;
 }
 
 int ow_reduce_rows(const ow_reduction *r) {
     rows w = {.r = r, .columns = r->kept[0].size, .side = rows_side_by_side(r), .chunks = 1};
+    w.most = BLOCK_BYTES / r->size;
     memcpy(w.reduced, r->reduced, sizeof(ow_axis) * (size_t)r->nreduced);
     w.rows = r->count;
     if (w.side > 1) {
@@ -127,8 +131,8 @@ int ow_reduce_rows(const ow_reduction *r) {
         w.reduced[0].in *= w.side;
     }
     if (!r->nreduced) w.reduced[0] = (ow_axis){1, 0, 0};
-    w.blocks = w.side > 1 ? 1 : (w.columns + OW_BLOCK - 1) / OW_BLOCK;
-    w.width = w.side > 1 ? w.side * w.columns : w.columns < OW_BLOCK ? w.columns : OW_BLOCK;
+    w.blocks = w.side > 1 ? 1 : (w.columns + w.most - 1) / w.most;
+    w.width = w.side > 1 ? w.side * w.columns : w.columns < w.most ? w.columns : w.most;
     w.chunk_rows = w.rows;
     int64_t outer = r->outputs / w.columns, units = outer * w.blocks;
     if (units < ENOUGH_BLOCKS) {

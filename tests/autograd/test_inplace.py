@@ -224,3 +224,42 @@ def test_an_index_that_is_overwritten(change: bool) -> None:
     assert x.grad.tolist() == [1, 1, 1, 1]
     with pytest.raises(RuntimeError, match="backward through the graph a second time"):
         read.sum().backward()
+
+
+@pytest.mark.parametrize("package", ["opweave", "torch"])
+def test_a_view_older_than_the_wish_for_a_gradient(package: str) -> None:
+    """It requires a gradient as its base does, and none arrives there."""
+    T = pytest.importorskip(package)
+    base = T.ones(3)
+    view, integers = base[:2], base.view(T.int32)
+    base.requires_grad_()
+    assert view.requires_grad
+    assert view.is_leaf
+    assert view.grad_fn is None
+    assert not integers.requires_grad
+    doubled = view * 2
+    assert doubled.requires_grad
+    doubled.sum().backward()
+    assert view.grad is None
+    assert base.grad is None
+    with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad"):
+        view.mul_(2)
+    assert base.tolist() == [1.0, 1.0, 1.0]
+    with pytest.raises(RuntimeError, match="does not require grad"):
+        view.backward(T.ones(2))
+    with pytest.raises(RuntimeError, match="does not require grad"):
+        T.autograd.grad(doubled.sum(), view)
+    base.requires_grad_(False)
+    assert not view.requires_grad
+
+
+@pytest.mark.parametrize("package", ["opweave", "torch"])
+def test_views_in_place_count_as_writing(package: str) -> None:
+    T = pytest.importorskip(package)
+    x = T.ones(2, 3, requires_grad=True)
+    y = x.exp()
+    assert y.t_()._version == 1
+    assert y.unsqueeze_(0)._version == 2
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+    assert T.ones(2, 3).t_()._version == 1

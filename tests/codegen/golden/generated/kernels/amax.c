@@ -33,11 +33,22 @@ static void start_bool(char *acc, const char *x, int64_t n) {
     for (int64_t j = 0; j < n; j++) to[j] = first_bool(from[j]);
 }
 
-static void fold_bool(char *acc, const char *x, int64_t n) {
+static void fold_bool(char *acc, const char *x, int64_t pitch, int64_t rows, int64_t n) {
     uint8_t *to = (uint8_t *)acc;
-    const uint8_t *from = (const uint8_t *)x;
+    for (; rows >= 4; rows -= 4, x += 4 * pitch) { /* accumulators are read and written once */
+        const uint8_t *a = (const uint8_t *)x, *b = (const uint8_t *)(x + pitch);
+        const uint8_t *c = (const uint8_t *)(x + 2 * pitch), *d = (const uint8_t *)(x + 3 * pitch);
 #pragma GCC ivdep
-    for (int64_t j = 0; j < n; j++) to[j] = combine_bool(to[j], map_bool(from[j]));
+        for (int64_t j = 0; j < n; j++) {
+            uint8_t half = combine_bool(combine_bool(to[j], map_bool(a[j])), map_bool(b[j]));
+            to[j] = combine_bool(combine_bool(half, map_bool(c[j])), map_bool(d[j]));
+        }
+    }
+    for (; rows > 0; rows--, x += pitch) {
+        const uint8_t *from = (const uint8_t *)x;
+#pragma GCC ivdep
+        for (int64_t j = 0; j < n; j++) to[j] = combine_bool(to[j], map_bool(from[j]));
+    }
 }
 
 static void merge_bool(char *acc, const char *other, int64_t n) {
@@ -56,7 +67,7 @@ static void scatter_bool(char *acc, const int64_t *offsets, char *x, int64_t str
         }
         return;
     }
-    for (int64_t j = 0; j < n; j++) fold_bool(acc + offsets[j], x + j * stride, nbytes / (int64_t)sizeof(uint8_t));
+    for (int64_t j = 0; j < n; j++) fold_bool(acc + offsets[j], x + j * stride, 0, 1, nbytes / (int64_t)sizeof(uint8_t));
 }
 
 /* Element i goes to lane i % width; the lanes join pairwise. Needs n >= width. */
@@ -116,7 +127,7 @@ static void leaf_bool(char *result, const char *x, int64_t stride, int64_t n) {
 static inline int64_t combine_i64(int64_t acc, int64_t self) {
 #line 67 "ops.yaml"
 return acc > self ? acc : self;
-#line 120 "amax.c"
+#line 131 "amax.c"
 }
 
 static inline int64_t map_i64(int64_t self) {
@@ -135,11 +146,22 @@ static void start_i64(char *acc, const char *x, int64_t n) {
     for (int64_t j = 0; j < n; j++) to[j] = first_i64(from[j]);
 }
 
-static void fold_i64(char *acc, const char *x, int64_t n) {
+static void fold_i64(char *acc, const char *x, int64_t pitch, int64_t rows, int64_t n) {
     int64_t *to = (int64_t *)acc;
-    const int64_t *from = (const int64_t *)x;
+    for (; rows >= 4; rows -= 4, x += 4 * pitch) { /* accumulators are read and written once */
+        const int64_t *a = (const int64_t *)x, *b = (const int64_t *)(x + pitch);
+        const int64_t *c = (const int64_t *)(x + 2 * pitch), *d = (const int64_t *)(x + 3 * pitch);
 #pragma GCC ivdep
-    for (int64_t j = 0; j < n; j++) to[j] = combine_i64(to[j], map_i64(from[j]));
+        for (int64_t j = 0; j < n; j++) {
+            int64_t half = combine_i64(combine_i64(to[j], map_i64(a[j])), map_i64(b[j]));
+            to[j] = combine_i64(combine_i64(half, map_i64(c[j])), map_i64(d[j]));
+        }
+    }
+    for (; rows > 0; rows--, x += pitch) {
+        const int64_t *from = (const int64_t *)x;
+#pragma GCC ivdep
+        for (int64_t j = 0; j < n; j++) to[j] = combine_i64(to[j], map_i64(from[j]));
+    }
 }
 
 static void merge_i64(char *acc, const char *other, int64_t n) {
@@ -158,7 +180,7 @@ static void scatter_i64(char *acc, const int64_t *offsets, char *x, int64_t stri
         }
         return;
     }
-    for (int64_t j = 0; j < n; j++) fold_i64(acc + offsets[j], x + j * stride, nbytes / (int64_t)sizeof(int64_t));
+    for (int64_t j = 0; j < n; j++) fold_i64(acc + offsets[j], x + j * stride, 0, 1, nbytes / (int64_t)sizeof(int64_t));
 }
 
 /* Element i goes to lane i % width; the lanes join pairwise. Needs n >= width. */

@@ -35,11 +35,22 @@ static void start_f32(char *acc, const char *x, int64_t n) {
     for (int64_t j = 0; j < n; j++) to[j] = first_f32(from[j]);
 }
 
-static void fold_f32(char *acc, const char *x, int64_t n) {
+static void fold_f32(char *acc, const char *x, int64_t pitch, int64_t rows, int64_t n) {
     float *to = (float *)acc;
-    const float *from = (const float *)x;
+    for (; rows >= 4; rows -= 4, x += 4 * pitch) { /* accumulators are read and written once */
+        const float *a = (const float *)x, *b = (const float *)(x + pitch);
+        const float *c = (const float *)(x + 2 * pitch), *d = (const float *)(x + 3 * pitch);
 #pragma GCC ivdep
-    for (int64_t j = 0; j < n; j++) to[j] = combine_f32(to[j], map_f32(from[j]));
+        for (int64_t j = 0; j < n; j++) {
+            float half = combine_f32(combine_f32(to[j], map_f32(a[j])), map_f32(b[j]));
+            to[j] = combine_f32(combine_f32(half, map_f32(c[j])), map_f32(d[j]));
+        }
+    }
+    for (; rows > 0; rows--, x += pitch) {
+        const float *from = (const float *)x;
+#pragma GCC ivdep
+        for (int64_t j = 0; j < n; j++) to[j] = combine_f32(to[j], map_f32(from[j]));
+    }
 }
 
 static void merge_f32(char *acc, const char *other, int64_t n) {
@@ -58,7 +69,7 @@ static void scatter_f32(char *acc, const int64_t *offsets, char *x, int64_t stri
         }
         return;
     }
-    for (int64_t j = 0; j < n; j++) fold_f32(acc + offsets[j], x + j * stride, nbytes / (int64_t)sizeof(float));
+    for (int64_t j = 0; j < n; j++) fold_f32(acc + offsets[j], x + j * stride, 0, 1, nbytes / (int64_t)sizeof(float));
 }
 
 /* Element i goes to lane i % width; the lanes join pairwise. Needs n >= width. */
@@ -116,7 +127,7 @@ static void leaf_f32(char *result, const char *x, int64_t stride, int64_t n) {
 static inline float finalize_f32(float acc, float count) {
 #line 60 "ops.yaml"
 return acc / count;
-#line 120 "mean.c"
+#line 131 "mean.c"
 }
 
 static void finish_f32(char *acc, int64_t n, int64_t count) {
