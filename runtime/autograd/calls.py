@@ -122,10 +122,9 @@ def _listed(tensors: Any) -> Sequence[Any]:
 def _target(tensor: Any) -> Edge:
     if not isinstance(tensor, handles.Tensor):
         raise TypeError(f"expected a tensor to differentiate by, not {type(tensor).__name__}")
-    found = edge(tensor)
-    if found is None:
+    if not tensor._requires_grad:
         raise RuntimeError("One of the differentiated Tensors does not require grad")
-    return found
+    return edge(tensor) or (AccumulateGrad(tensor), 0)  # no gradient arrives at a view that is older than the wish
 
 
 def edge(tensor: Any) -> Edge | None:

@@ -79,6 +79,9 @@ class _Recording(_Mode):
         mode = super().__new__(cls)
         return mode if function is None else mode(function)
 
+    def __init__(self, function: Any = None) -> None:
+        pass
+
     def __enter__(self) -> None:
         self._before = before = excluded()
         exclude(before & ~AUTOGRAD if self.records else before | AUTOGRAD)

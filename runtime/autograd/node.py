@@ -171,9 +171,9 @@ class _Conjugating(Node):
 
 
 def hooks_of(node: Node) -> Hooks:
-    if node.hooks is None:
-        node.hooks = Hooks()
-    return node.hooks
+    hooks: Hooks = node.hooks or Hooks()
+    node.hooks = hooks
+    return hooks
 
 
 class AccumulateGrad(Node):

@@ -226,12 +226,12 @@ def test_an_index_that_is_overwritten(change: bool) -> None:
         read.sum().backward()
 
 
-@pytest.mark.parametrize("package", ["opweave", "torch"])
-def test_a_view_older_than_the_wish_for_a_gradient(package: str) -> None:
+@pytest.mark.parametrize("name", ["opweave", "torch"])
+def test_a_view_older_than_the_wish_for_a_gradient(name: str) -> None:
     """It requires a gradient as its base does, and none arrives there."""
-    T = pytest.importorskip(package)
-    base = T.ones(3)
-    view, integers = base[:2], base.view(T.int32)
+    package = pytest.importorskip(name)
+    base = package.ones(3)
+    view, integers = base[:2], base.view(package.int32)
     base.requires_grad_()
     assert view.requires_grad
     assert view.is_leaf
@@ -246,20 +246,20 @@ def test_a_view_older_than_the_wish_for_a_gradient(package: str) -> None:
         view.mul_(2)
     assert base.tolist() == [1.0, 1.0, 1.0]
     with pytest.raises(RuntimeError, match="does not require grad"):
-        view.backward(T.ones(2))
-    with pytest.raises(RuntimeError, match="does not require grad"):
-        T.autograd.grad(doubled.sum(), view)
+        view.backward(package.ones(2))
+    with pytest.raises(RuntimeError, match="not have been used in the graph"):
+        package.autograd.grad((view * 2).sum(), view)
     base.requires_grad_(False)
     assert not view.requires_grad
 
 
-@pytest.mark.parametrize("package", ["opweave", "torch"])
-def test_views_in_place_count_as_writing(package: str) -> None:
-    T = pytest.importorskip(package)
-    x = T.ones(2, 3, requires_grad=True)
+@pytest.mark.parametrize("name", ["opweave", "torch"])
+def test_views_in_place_count_as_writing(name: str) -> None:
+    package = pytest.importorskip(name)
+    x = package.ones(2, 3, requires_grad=True)
     y = x.exp()
     assert y.t_()._version == 1
     assert y.unsqueeze_(0)._version == 2
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         y.sum().backward()
-    assert T.ones(2, 3).t_()._version == 1
+    assert package.ones(2, 3).t_()._version == 1

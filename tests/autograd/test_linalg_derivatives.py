@@ -215,11 +215,10 @@ def test_what_has_no_derivative_says_so(name: str) -> None:
 
 
 def test_constants_have_gradients_of_zero() -> None:
-    for function in (lambda A: opweave.linalg.matrix_power(A, 0), lambda A: opweave.linalg.vector_norm(A, 0)):
-        A = opweave.ones(2, 2, requires_grad=True)
-        function(A).sum().backward()
-        assert A.grad is not None
-        assert A.grad.tolist() == [[0, 0], [0, 0]]
+    A = opweave.ones(2, 2, requires_grad=True)
+    opweave.linalg.matrix_power(A, 0).sum().backward()
+    assert A.grad is not None
+    assert A.grad.tolist() == [[0, 0], [0, 0]]
 
 
 @pytest.mark.parametrize("shape", [(0, 0), (2, 0, 0), (0, 3, 3)], ids=str)
