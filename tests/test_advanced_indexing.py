@@ -172,6 +172,37 @@ def test_threads_do_not_matter(threads: int) -> None:
     np.testing.assert_array_equal(tensor.numpy(), expected)
 
 
+@pytest.mark.parametrize("threads", [1, 2, 3, 12])
+@pytest.mark.parametrize("dtype", ["bool", "int16", "float32", "float64", "complex128"])
+@pytest.mark.parametrize("step", [1, 2])
+def test_threads_that_share_the_places_of_a_dimension(dtype: str, step: int, threads: int) -> None:
+    """Of several values for one place the last one stays; sums add up in the order of the positions."""
+    rng = np.random.default_rng(0)
+    size, count = 70001, 100003
+    places = rng.integers(-size, size, count)
+    values = rng.standard_normal(count).astype(dtype)
+    memory = rng.standard_normal(size * step).astype(dtype)
+    before = opweave.get_num_threads()
+    opweave.set_num_threads(threads)
+    try:
+        for accumulates in (False, True) if dtype != "bool" else (False,):
+            want, target = memory.copy(), opweave.tensor(memory)
+            positions, given = opweave.tensor(places), opweave.tensor(values)
+            target[::step].index_put_((positions,), given, accumulate=accumulates)
+            if accumulates:
+                np.add.at(want[::step], places, values)
+            else:
+                want[::step][places] = values
+            assert target.numpy().tobytes() == want.tobytes()
+        target[::step][positions] = 1
+        want[::step][places] = 1
+        assert target.numpy().tobytes() == want.tobytes()
+        with pytest.raises(IndexError):
+            target[opweave.cat([positions, opweave.tensor([size * step])])] = 1
+    finally:
+        opweave.set_num_threads(before)
+
+
 def test_nothing_is_written_when_one_index_is_wrong() -> None:
     tensor = opweave.zeros(100_000)
     index = opweave.arange(100_000)

@@ -1,6 +1,8 @@
 /* Movers of blocks of 1 to 16 bytes and of longer ones, between computed places and regular ones. */
 #include "index_space.h"
 
+enum { MOST_FETCHED = 4096 }; /* bytes of the next block that are on their way while one is copied */
+
 /* Unrolled: what a loop that moves one element does for itself takes as long as moving it. */
 #define EACH(n) _Pragma("GCC unroll 4") for (int64_t j = 0; j < (n); j++)
 
@@ -56,7 +58,11 @@ static void get_block(char *base, const int64_t *offsets, char *other, int64_t s
 }
 
 static void put_block(char *base, const int64_t *offsets, char *other, int64_t stride, int64_t n, int64_t nbytes) {
-    for (int64_t j = 0; j < n; j++) memcpy(base + offsets[j], other + j * stride, (size_t)nbytes);
+    for (int64_t j = 0; j < n; j++) {
+        const char *next = base + offsets[j + 1 < n ? j + 1 : j]; /* which no processor foresees */
+        for (int64_t k = 0; k < nbytes && k < MOST_FETCHED; k += 64) __builtin_prefetch(next + k, 1);
+        memcpy(base + offsets[j], other + j * stride, (size_t)nbytes);
+    }
 }
 
 #define BY_SIZE(name) \

@@ -186,7 +186,7 @@ static int run_range(const ow_index_space *space, int64_t begin, int64_t end, ow
         if (n > OW_INDEX_CHUNK) n = OW_INDEX_CHUNK;
         if (n > end - begin) n = end - begin;
         const int64_t *plain = plain_indices(space, &w);
-        if (plain && !ow_all_inside(plain, n, 0, space->lookups[0].size)) plain = NULL;
+        if (plain && !space->checked && !ow_all_inside(plain, n, 0, space->lookups[0].size)) plain = NULL;
         if (plain && w.position[last] == 0) prefetch_next_row(space, &w, last);
         if (plain && movers.by_index) {
             movers.by_index(space->base + w.offset, plain, space->lookups[0].scale, space->base_stride[last], w.other,
@@ -275,14 +275,15 @@ static void put(const ow_index_space *space, ow_movers movers, double cost) {
     int64_t grain = state.split >= 0 ? grain_of(position * (double)(divisor / n)) : BLOCK_TO_SHARE / 2;
     if (state.split == space->ndim - 1 && grain < LEAST_ROW) grain = LEAST_ROW;
     void *token = ow_gil_release((int64_t)work);
-    if (n < 2) run_range(space, 0, space->numel, movers);
-    else ow_parallel_for(n, grain, work, put_range, &state);
+    if (n > 1) ow_parallel_for(n, grain, work, put_range, &state);
+    else if (!ow_space_share(space, movers.by_offset, work)) run_range(space, 0, space->numel, movers);
     ow_gil_acquire(token);
 }
 
 void ow_space_write(ow_index_space *space, ow_mover combine) {
     space->repeats = !combine;
     for (int d = 0; d < space->ndim; d++) space->repeats &= space->other_stride[d] == 0;
+    space->checked = !space->lookups[0].wraps;
     ow_space_arrange(space);
     int64_t nbytes = space->run * space->itemsize;
     if (combine) put(space, (ow_movers){combine, NULL}, 1.0);

@@ -31,6 +31,7 @@ typedef struct ow_index_space {
     char *base, *other;
     int64_t itemsize, run; /* bytes of an element; elements of a block, consecutive in both operands */
     int repeats; /* put: is the other operand one element, which fills blocks? */
+    int checked; /* are the indices of the first lookup known to be inside, and none to be negative? */
     ow_lookup lookups[OW_MAX_DIMS];
 } ow_index_space;
 
@@ -71,6 +72,10 @@ const ow_lookup *ow_space_find_bad(const ow_index_space *space, int64_t *value);
 /* Moves blocks out of the indexed tensor; indices are checked on the way. 0 when one is outside (what was written then
  * has no meaning). In parallel. */
 int ow_space_get(const ow_index_space *space);
+
+/* The same as a loop over the positions of one dimension, by several threads; 0 where that is not worth it, or not one
+ * lookup as it stands in memory. (index_share.c) */
+int ow_space_share(const ow_index_space *space, ow_mover mover, double work);
 
 /* Writes the elements of the other operand to the indexed tensor, whose indices have been checked: they replace what is
  * there, unless a mover combines them. Where several positions write to one place they do so in the order of the

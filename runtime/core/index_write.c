@@ -15,7 +15,7 @@ ow_lookup *ow_space_begin(const ow_writing *w, const ow_tensor *target, const ow
     space->nlookups = 1;
     space->itemsize = ow_itemsize(target->dtype);
     space->run = 1;
-    space->repeats = 0;
+    space->repeats = space->checked = 0;
     space->base = target->data;
     space->other = values->data;
     lookup->index = w->index;

@@ -1,0 +1,54 @@
+/* Writing to places of one dimension, in any order and perhaps more than once, by several threads: each goes through all
+ * positions and writes to its own part of the places. So the order of what meets in one place is that of the positions,
+ * and a part of a long dimension fits in the cache of the core that writes to it. */
+#include "index_space.h"
+
+enum {
+    SINKS = 16,            /* where what is another thread's goes: several, so that writes do not wait for each other */
+    LEAST_NUMEL = 1 << 15, /* positions that are worth it */
+    LEAST_BYTES = 1 << 15, /* of the dimension: a shorter one is in the level-1 cache anyway */
+    MOST_PARTS = 8,        /* every thread reads all indices */
+};
+
+typedef struct {
+    const ow_index_space *space;
+    ow_mover mover;
+    int64_t parts;
+} shared_write;
+
+static void write_part(const shared_write *w, int64_t low, int64_t high) {
+    const ow_index_space *space = w->space;
+    const ow_lookup *lookup = &space->lookups[0];
+    const int64_t *indices = (const int64_t *)lookup->data;
+    int64_t offsets[OW_INDEX_CHUNK], wraps = lookup->wraps ? lookup->size : 0;
+    _Alignas(64) char sinks[SINKS * OW_MAX_ITEMSIZE] = {0};
+    int64_t sink = (int64_t)((uintptr_t)sinks - (uintptr_t)space->base);
+    for (int64_t done = 0; done < space->numel; done += OW_INDEX_CHUNK) {
+        int64_t n = space->numel - done < OW_INDEX_CHUNK ? space->numel - done : OW_INDEX_CHUNK;
+        for (int64_t j = 0; j < n; j++) {
+            int64_t i = indices[done + j] + (wraps & (indices[done + j] >> 63));
+            int64_t other = ((i - low) | (high - 1 - i)) >> 63; /* all bits, where the place is another thread's */
+            offsets[j] = ((i * lookup->scale) & ~other) | ((sink + j % SINKS * OW_MAX_ITEMSIZE) & other);
+            __builtin_prefetch(space->base + offsets[j], 1); /* writes wait for each other, fetching does not */
+        }
+        w->mover(space->base, offsets, space->other + done * space->other_stride[0], space->other_stride[0], n,
+                 space->itemsize);
+    }
+}
+
+static void write_parts(void *context, int64_t begin, int64_t end) {
+    const shared_write *w = context;
+    int64_t size = w->space->lookups[0].size;
+    for (int64_t k = begin; k < end; k++) write_part(w, size * k / w->parts, size * (k + 1) / w->parts);
+}
+
+int ow_space_share(const ow_index_space *space, ow_mover mover, double work) {
+    const ow_lookup *lookup = &space->lookups[0];
+    int64_t parts = ow_num_threads() < MOST_PARTS ? ow_num_threads() : MOST_PARTS;
+    if (parts < 2 || space->ndim != 1 || space->nlookups != 1 || space->base_stride[0] || space->run != 1) return 0;
+    if (lookup->index->dtype != OW_INT64 || lookup->stride[0] != sizeof(int64_t) || space->numel < LEAST_NUMEL) return 0;
+    if (lookup->scale < 0 || lookup->size * lookup->scale < LEAST_BYTES) return 0;
+    shared_write w = {space, mover, parts};
+    ow_parallel_for(parts, 1, work, write_parts, &w);
+    return 1;
+}
