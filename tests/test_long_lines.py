@@ -52,6 +52,40 @@ def first_of_equals(ordered: np.ndarray) -> np.ndarray:
     return np.concatenate(([True], ordered[1:] != ordered[:-1]))
 
 
+def of_64_bits(kind: str) -> np.ndarray:
+    """Keys that have no room beside a position, and agree in much of what has room."""
+    random = np.random.default_rng(0)
+    return {
+        "few doubles": random.integers(-5, 5, COUNT) * 1e15,
+        "doubles that end differently": 1 + random.integers(0, 60, COUNT) * 2.0**-52 + np.repeat([0, 2.0**600], COUNT // 2),
+        "pairs": np.repeat(random.standard_normal(COUNT // 2), 2) * (1 + np.tile([2.0**-52, 0], COUNT // 2)),
+        "integers and one far away": np.append(random.integers(0, 1000, COUNT - 1), 2**62),
+        "the whole range": random.integers(-(2**63), 2**63 - 1, COUNT),
+        "unsigned": random.integers(0, 2**64 - 1, COUNT, dtype="uint64"),
+    }[kind]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "few doubles", "doubles that end differently", "pairs", "integers and one far away", "the whole range",
+        "unsigned",
+    ],
+)  # fmt: skip
+def test_keys_of_64_bits(kind: str, threads: int) -> None:
+    values = of_64_bits(kind)
+    before = opweave.get_num_threads()
+    opweave.set_num_threads(threads)
+    try:
+        got, places = opweave.from_numpy(values).sort(stable=True)
+    finally:
+        opweave.set_num_threads(before)
+    order = np.argsort(values, kind="stable")
+    assert np.array_equal(places.numpy(), order)
+    assert got.numpy().tobytes() == values[order].tobytes()
+
+
 def test_all_equal() -> None:
     values, places = opweave.full((COUNT,), -7).sort()
     assert (values == -7).all()

@@ -1,7 +1,8 @@
 /* One long line is sorted by its significant bits only: those by which the largest key exceeds the least.
  *
  * A record is a word with a key above and its position below, or a key alone where the value follows from it and nobody
- * asks for positions. Each pass of the radix sort is stable: every thread counts the digits of its piece of the line, and
+ * asks for positions. Of a key of 64 bits it has the highest ones: those few that agree in them are put in order in the
+ * end. Each pass of the radix sort is stable: every thread counts the digits of its piece of the line, and
  * then moves its records behind those of the pieces before. The order does not depend on the number of pieces. */
 #include "order_long.h"
 
@@ -21,6 +22,8 @@ typedef struct {
     int64_t count;     /* of pieces */
     uint64_t flip, least;
     int place_bits; /* 0: no positions */
+    int left_out;   /* lowest bits of the keys for which records have no room */
+    int failed;     /* are there too many records that agree in all others? */
     int shift, mask; /* of the digit of this pass */
     uint64_t *from, *to;
     piece *pieces;
@@ -49,7 +52,49 @@ static void pack(void *context, int64_t begin, int64_t end) {
     line *l = context;
     int64_t stop = piece_end(l, end - 1);
     for (int64_t i = begin * l->length; i < stop; i++)
-        l->from[i] = l->place_bits ? (l->from[i] - l->least) << l->place_bits | (uint64_t)i : l->from[i] - l->least;
+        l->from[i] = l->place_bits ? (l->from[i] - l->least) >> l->left_out << l->place_bits | (uint64_t)i
+                                   : l->from[i] - l->least;
+}
+
+static uint64_t whole_key(const line *l, uint64_t record) {
+    int64_t stride = l->x->strides[l->dim] * ow_itemsize(l->x->dtype);
+    uint64_t key;
+    ow_load_keys(l->x->dtype, l->x->data + (int64_t)(record & (((uint64_t)1 << l->place_bits) - 1)) * stride, stride, 1,
+                 l->flip, &key);
+    return key;
+}
+
+/* Records [begin, end) agree in what they have of their keys, and are in the order of their positions. How many moves it
+ * took to sort them by the whole keys; -1 when it takes too many. */
+static int64_t sort_by_whole_keys(const line *l, int64_t begin, int64_t end, int64_t most) {
+    uint64_t top = whole_key(l, l->from[begin]);
+    int64_t moves = 0;
+    for (int64_t i = begin + 1; i < end; i++) {
+        uint64_t moved = l->from[i], key = whole_key(l, moved);
+        int64_t j = i;
+        if (key < top)
+            for (; j > begin && whole_key(l, l->from[j - 1]) > key && moves < most; j--, moves++) l->from[j] = l->from[j - 1];
+        else top = key;
+        l->from[j] = moved;
+    }
+    return moves < most ? moves : -1;
+}
+
+static int same_prefix(const line *l, int64_t i) { return l->from[i] >> l->place_bits == l->from[i - 1] >> l->place_bits; }
+
+/* Of each piece the records that agree with one before, and begin in this piece. */
+static void complete(void *context, int64_t begin, int64_t end) {
+    line *l = context;
+    int64_t i = begin * l->length, stop = piece_end(l, end - 1), moves = 4 * (stop - i);
+    while (i && i < stop && same_prefix(l, i)) i++;
+    for (int64_t first; (first = i) < stop && moves >= 0;) {
+        for (i++; i < l->n && same_prefix(l, i);) i++;
+        if (i > first + 1) {
+            int64_t used = sort_by_whole_keys(l, first, i, moves);
+            moves = used < 0 ? -1 : moves - used;
+        }
+    }
+    if (moves < 0) __atomic_store_n(&l->failed, 1, __ATOMIC_RELAXED);
 }
 
 static void count(void *context, int64_t begin, int64_t end) {
@@ -120,7 +165,7 @@ static int place_digits(line *l) {
 
 static int bits_of(uint64_t value) { return value ? 64 - __builtin_clzll(value) : 0; }
 
-/* Of the keys in `from`. 0 when key and position do not fit into a word. */
+/* Of the keys in `from`. 0 when too many agree in all bits for which there is room beside positions. */
 static int sort(line *l, int with_places) {
     uint64_t largest = 0;
     l->least = UINT64_MAX;
@@ -130,7 +175,8 @@ static int sort(line *l, int with_places) {
     }
     int key_bits = bits_of(largest - l->least);
     l->place_bits = with_places ? bits_of((uint64_t)l->n - 1) : 0;
-    if (key_bits + l->place_bits > 64) return 0;
+    if (key_bits + l->place_bits > 64) l->left_out = key_bits + l->place_bits - 64;
+    key_bits -= l->left_out;
     for_pieces(l, pack);
     int passes = (key_bits + DIGIT - 1) / DIGIT;
     for (int pass = 0, done = 0; pass < passes; pass++) {
@@ -145,7 +191,8 @@ static int sort(line *l, int with_places) {
         l->from = l->to;
         l->to = swap;
     }
-    return 1;
+    if (l->left_out) for_pieces(l, complete);
+    return !l->failed;
 }
 
 int ow_order_long(const ow_tensor *x, int dim, int descending, const ow_tensor *values, const ow_tensor *indices) {
