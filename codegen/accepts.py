@@ -17,6 +17,7 @@ from .source import Scalar, Sequence
 
 Accepts = Mapping[str, tuple[Type, ...]]
 
+TENSOR = BaseType("Tensor")
 ANY = BaseType("any")
 """Whatever it is: the body judges."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from .accepts import TENSOR, Accepts
 from .dtypes import FLOAT64
 from .errors import Diagnostics
 from .expr import Expr, ExpressionError, Name, apply, check_derivative, derive, lower, names, parse, simplify
@@ -20,10 +21,13 @@ _NOT_AUTOMATIC = "only an elementwise expression can be differentiated automatic
 # ---- reading ------------------------------------------------------------------------------------------------
 
 
-def read(entry: Entry, body: Body | None) -> Mapping[str, Derivative]:
+def read(entry: Entry, body: Body | None, accepts: Accepts) -> Mapping[str, Derivative]:
     """The formulas by argument. One that is wrong is there without its tree."""
     node = entry.node.get("derivatives")
-    differentiable = tuple(argument.name for argument in entry.tensors)
+    differentiable = (
+        *(argument.name for argument in entry.tensors),
+        *(name for name, types in accepts.items() if TENSOR in types),
+    )
     found: dict[str, Derivative] = {}
     if isinstance(node, MappingNode):
         entry.known_keys(node, differentiable, "argument")

@@ -89,7 +89,8 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
     body = bodies.read(entry)
     # Types and derivatives can only be judged where all they follow from is sound.
     sound = len(fields.diagnostics) == before
-    formulas = derivatives.read(entry, body)
+    accepted = accepts.read(entry)
+    formulas = derivatives.read(entry, body, accepted)
     method, function, internal = _variants(entry, module)
     operator = _operator(entry)
     declaration = Declaration(
@@ -126,7 +127,7 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
         unused=frozenset(word.value for word in fields.words("unused")),
         choices=choices.read(entry),
         shortcuts=shortcuts.read(entry),
-        accepts=accepts.read(entry),
+        accepts=accepted,
         alone=_alone(entry),
         text=_text(fields.node.span, source.lines),
     )

@@ -114,6 +114,7 @@ def scalar_tensor(
     layout: layout | None = None,
     device: device | str | None = None,
     pin_memory: bool | None = None,
+    requires_grad: bool = False,
 ) -> TensorType:
     """A tensor without dimensions, of the default dtype when none is given."""
     check_placement("scalar_tensor", layout=layout, device=device, pin_memory=pin_memory)
@@ -121,7 +122,8 @@ def scalar_tensor(
         s = s.item()
     if not isinstance(s, (int, float, complex)):
         raise TypeError(f"scalar_tensor(): argument 's' (position 1) must be Number, not {type_name(s)}")
-    return _new(s, get_default_dtype() if dtype is None else _resolve(dtype, "scalar_tensor"))
+    made = _new(s, get_default_dtype() if dtype is None else _resolve(dtype, "scalar_tensor"))
+    return made.requires_grad_() if requires_grad else made
 
 
 def is_tensor(obj: object) -> TypeIs[TensorType]:

@@ -99,6 +99,8 @@ class MutationMethods:
     def resize_(self: Any, *sizes: int | Sequence[int], memory_format: Any = None) -> TensorType:
         """Gives the tensor another shape, contiguous from its first element on; new elements are not initialised."""
         memory_order("resize_", memory_format)
+        if self._requires_grad:
+            raise RuntimeError("cannot resize variables that require grad")
         shape = integers("resize_", "size", sizes)
         if shape != tuple(self.shape) and not lib.resize_(self._h, shape, len(shape)):
             raise_pending()

@@ -167,12 +167,13 @@ def leaf(tensor: Any) -> AccumulateGrad:
 
 
 class Constant(Node):
-    """Of a result that does not depend on its inputs, as far as gradients go."""
+    """Of a result that does not depend on its inputs, as far as gradients go: these are zeros."""
 
     __slots__ = ()
 
     def apply(self, grad: Any) -> tuple[Any, ...]:
-        return (None,) * len(self.edges)
+        zeros = _zeros_like(grad)
+        return tuple([None if edge is None else zeros for edge in self.edges])
 
 
 class Formula(Node):
@@ -187,14 +188,33 @@ class Formula(Node):
         return self.function(*grads)
 
 
+class OverwritingFormula(Formula):
+    """The same of a call that writes to its first input. Where the function has no gradient by that, nothing is left of
+    it, and its gradient is zero."""
+
+    __slots__ = ()
+
+    def apply(self, *grads: Any) -> Sequence[Any]:
+        first, *others = super().apply(*grads)
+        if first is None and self.edges[0] is not None:
+            first = _zeros_like(grads[0])
+        return (first, *others)
+
+
+def _zeros_like(grad: Any) -> Any:
+    return grad.new_zeros(grad.shape)
+
+
 @cache
-def _named(name: str) -> type[Formula]:
+def _named(name: str, overwriting: bool) -> type[Formula]:
     """The class of nodes of that name."""
-    return type(name, (Formula,), {"__slots__": ()})
+    return type(name, (OverwritingFormula if overwriting else Formula,), {"__slots__": ()})
 
 
-def _formula(name: str, inputs: Sequence[Any], function: Callable[..., Any], used: Sequence[Any]) -> Formula:
-    node = _named(name)(edges_of(inputs))
+def _formula(
+    name: str, overwriting: bool, inputs: Sequence[Any], function: Callable[..., Any], used: Sequence[Any]
+) -> Formula:
+    node = _named(name, overwriting)(edges_of(inputs))
     node.function = function
     node.keep(*used)
     return node
@@ -211,7 +231,7 @@ def by_formula(
     result = unrecorded(run)
     if any(result is value for value in inputs) or not is_differentiable(result.dtype):
         return result
-    part_of_graph(result, _formula(name, inputs, function, used))
+    part_of_graph(result, _formula(name, False, inputs, function, used))
     return result
 
 
@@ -225,7 +245,7 @@ def by_formula_inplace(
 ) -> Any:
     """Overwrites `target`, the first of the inputs."""
     check_inplace(target)
-    node = _formula(name, inputs, function, used)
+    node = _formula(name, True, inputs, function, used)
     result = unrecorded(run)
     node.metas = (meta(target),)
     rebase(target, node)

@@ -125,6 +125,7 @@ PyObject *ow_recorded(PyObject *result, PyObject *const *arguments, Py_ssize_t n
     }
     if (!of->kind) return result;
     const ow_tensor *t = ow_any_tensor(result);
+    if (t && ow_dtype_kinds[t->dtype] < OW_KIND_FLOATING) return result;
     if (!of->simple || !t || ow_dtype_kinds[t->dtype] == OW_KIND_COMPLEX || PyList_Size(packing))
         return attached_by_python(result, arguments, n);
     PyObject *self = made(of, result, arguments + 1, n - 1);

@@ -263,3 +263,43 @@ def test_views_in_place_count_as_writing(name: str) -> None:
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         y.sum().backward()
     assert package.ones(2, 3).t_()._version == 1
+
+
+OVERWRITING: dict[str, Any] = {
+    "a number": lambda package, x, y: x.fill_(2.0),
+    "a tensor's number": lambda package, x, y: x.fill_(y[0]),
+    "zeros": lambda package, x, y: x.zero_(),
+    "a copy": lambda package, x, y: x.copy_(y),
+    "all of it": lambda package, x, y: (x.__setitem__(slice(None), y), x)[1],
+    "a comparison": lambda package, x, y: x.gt_(y),
+    "random numbers": lambda package, x, y: x.uniform_(),
+    "whole random numbers": lambda package, x, y: x.random_(),
+    "ones and zeros": lambda package, x, y: x.bernoulli_(y),
+    "drawn from it": lambda package, x, y: package.bernoulli(x),
+    "around it": lambda package, x, y: package.normal(x, y),
+    "counts": lambda package, x, y: package.poisson(x),
+    "filled like it": lambda package, x, y: package.fill(x, y[0]),
+    "next to it": lambda package, x, y: x.nextafter(y),
+}
+
+
+@pytest.mark.parametrize("case", OVERWRITING)
+def test_gradients_by_what_is_overwritten_are_zeros(case: str) -> None:
+    found = []
+    for package in (ow, pytest.importorskip("torch")):
+        x, y = (package.tensor(values, requires_grad=True) for values in ([0.25, 0.5, 0.75], [0.25, 0.75, 0.5]))
+        gradients = package.autograd.grad(OVERWRITING[case](package, x * 1, y).sum(), (x, y), allow_unused=True)
+        found.append([None if each is None else each.tolist() for each in gradients])
+    assert found[0] == found[1]
+
+
+def test_memory_of_what_requires_a_gradient_keeps_its_size() -> None:
+    for resize in (lambda x: x.resize_(4), lambda x: x.resize_as_(ow.ones(4))):
+        with pytest.raises(RuntimeError, match="cannot resize variables that require grad"):
+            resize(leaf(1.0, 2.0))
+
+
+def test_positions_have_no_history() -> None:
+    x = leaf(3.0, 1.0)
+    for positions in (x.argmax(), x.argmin(0), x.argsort(), x.multinomial(1), x.max(0)[1], x.nonzero()):
+        assert not positions.requires_grad
