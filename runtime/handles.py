@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import histories
 from ._C import ffi, lib
+from ._handle import meta
 from ._handle import shape_of as shape_of
 from ._handle import strides_of as strides_of
 from .errors import raise_pending
@@ -74,6 +75,9 @@ def exchange(tensor: Any, other: Any) -> Any:
     # Whether a gradient is asked for is the tensor's affair, and not that of its memory.
     lib.set_keys(tensor._h, keys)
     lib.set_keys(other._h, others)
+    edge = tensor._edge
+    if edge is not None and edge[0].collects:
+        edge[0].metas = (meta(tensor),)  # its gradient has the new shape
     return tensor
 
 

@@ -89,6 +89,8 @@ class Derived:
     grads: tuple[str, ...]
     results: tuple[int, ...]
     result_names: tuple[str, ...]
+    results_needed_by: tuple[int, ...]
+    """The places among the edges of those whose formulas use results."""
     holomorphic: bool
     takes_complex: bool
     is_complex: str
@@ -106,6 +108,13 @@ class Derived:
     @property
     def conditional(self) -> bool:
         return any(" if " in kept.text(self.edges) for kept in self.tensors)
+
+    @property
+    def results_condition(self) -> str | None:
+        """Python that says whether the results are kept; None where they always are."""
+        if self.listed or len(self.results_needed_by) == len(self.edges):
+            return None
+        return " or ".join(self.edges[place] for place in self.results_needed_by)
 
     @property
     def has_kernels(self) -> bool:
@@ -162,6 +171,9 @@ def _derived(operator: Operator, kernels: Mapping[tuple[str, str], int], same: M
         grads=_grads(operator),
         results=tuple(sorted(results)),
         result_names=tuple(results[place] for place in sorted(results)),
+        results_needed_by=tuple(
+            place for place, name in enumerate(differentiated) if name in both and both[name].results
+        ),
         holomorphic=_is_holomorphic(operator),
         takes_complex=takes_complex(operator),
         is_complex=_is_complex(operator, names[0]),

@@ -254,7 +254,8 @@ def _expands_to(shape: Any, wider: Any) -> bool:
 
 def _accumulate(leaf: AccumulateGrad, grad: Any, own: bool) -> None:
     """Adds to the gradient of a leaf, which keeps the tensor itself when nobody else can see it."""
-    if grad is None:
+    variable = leaf.variable
+    if grad is None or (variable is not None and not variable._requires_grad):  # it was asked for when it was used
         return
     if leaf.hooks is not None:
         (grad,) = _prehooked(leaf.hooks, [grad])

@@ -156,13 +156,15 @@ class AutogradMethods:
         """Takes the tensor out of the graph that computed it."""
         if not isinstance(self, handles.Tensor):
             raise TypeError(f"detach_(): argument 'self' must be Tensor, not {type(self).__name__}")
-        if self._base is not None and self._requires_grad:
+        if self._base is not None:
             raise RuntimeError(
                 "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
                 "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
                 "detach_() cannot be called on these gradients."
             )
-        if self._edge is not None:
+        if self.is_leaf:
+            self.requires_grad = False
+        else:
             set_edge(self, None)
         return self
 

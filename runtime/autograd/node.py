@@ -44,6 +44,8 @@ class Node(NodeBase):
     """Is `apply` to be called although there is no gradient of any output?"""
     kept_results: tuple[int, ...] = ()
     """The outputs that a formula uses."""
+    results_needed_by: tuple[int, ...] | None = None
+    """The places among the edges of those gradients whose formulas use them; None: of all."""
     collects = False
     """Is it the end of the graph at a leaf, which collects gradients?"""
     of_complex = False
@@ -78,6 +80,8 @@ class Node(NodeBase):
     def keep_results(self, results: Sequence[Any]) -> None:
         """Saves outputs: without their edges, which would refer back to the node."""
         places = self.kept_results
+        if self.results_needed_by is not None and not any(self.edges[place] for place in self.results_needed_by):
+            return
         self.results = tuple([kept(results[place]) if place < len(results) else (None, 0) for place in places])
 
     def _unpacked(self) -> tuple[Any, ...]:

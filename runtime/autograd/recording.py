@@ -16,14 +16,14 @@ from .. import histories
 from .._C import lib
 from .._handle import exclude, excluded, meta, records, set_edge, set_recorder, set_refresh
 from . import saved_tensors as hooks
+from . import views
 from .modes import AUTOGRAD
 from .node import AccumulateGrad, Node, edges_of, is_differentiable, part_of_graph
-from .views import rebase, refresh
 
 if TYPE_CHECKING:
     from ..dispatch import Op
 
-set_refresh(refresh)
+set_refresh(views.refresh)
 histories.recording = sys.modules[__name__]
 
 
@@ -79,13 +79,16 @@ def attach(kind: type[Node], arguments: tuple[Any, ...], result: Any) -> Any:
     return result
 
 
-def _plan(number: int) -> tuple[type[Node] | None, Any, bool, tuple[int, ...] | None]:
+def _plan(number: int) -> tuple[type[Node] | None, Any, int, tuple[int, ...] | None]:
     """What the core needs in order to do the same for results of calls that it runs itself (core/recording.c)."""
     kind = derivative(histories.operators[number])
     if kind is None:
-        return None, None, False, ()
+        return None, None, 0, ()
     inputs = kind.inputs if kind.kept_results in ((), (0,)) else None  # the others are not the core's to keep
-    return kind, None if kind.save is Node.save else kind.save, bool(kind.kept_results), inputs
+    keeps = -1 if kind.results_needed_by is None else sum([1 << place for place in kind.results_needed_by])
+    if not kind.kept_results:
+        keeps = 0
+    return kind, None if kind.save is Node.save else kind.save, keeps, inputs
 
 
 def _attach_called(number: int, arguments: tuple[Any, ...], result: Any) -> Any:
@@ -124,7 +127,7 @@ def call_inplace(op: Op, target: Any, arguments: tuple[Any, ...], run: Callable[
         hooks.pack_inputs(node)
     result = unrecorded(run)
     node.metas = (meta(target),)
-    rebase(target, node)
+    views.rebase(target, node)
     if kind.kept_results:
         node.keep_results((target,))
     if hooks.entered:
@@ -135,6 +138,8 @@ def call_inplace(op: Op, target: Any, arguments: tuple[Any, ...], run: Callable[
 def check_inplace(target: Any) -> None:
     """Refuses to overwrite what a gradient is accumulated for."""
     base = target._base
+    if base is not None and target._unrecorded:
+        raise views.unrecorded("is being")
     if base is not None and _is_leaf_with_gradient(base):
         raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
     if _is_leaf_with_gradient(target):
@@ -248,5 +253,5 @@ def by_formula_inplace(
     node = _formula(name, True, inputs, function, used)
     result = unrecorded(run)
     node.metas = (meta(target),)
-    rebase(target, node)
+    views.rebase(target, node)
     return result

@@ -136,7 +136,7 @@ def pack_inputs(node: Node) -> None:
 
 def pack_results(node: Node) -> None:
     """Packs what it has saved of its results."""
-    if _thread.hooks and node.kept_results:
+    if _thread.hooks and node.results:
         hooks, kept = _thread.hooks[-1], node.results or ()
         node.results = tuple([(each if each is None else Packed(each, hooks, None), 0) for each, _ in kept])
 

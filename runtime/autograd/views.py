@@ -31,6 +31,19 @@ class Place:
         """Zeros in the place of the base."""
         return grad.new_empty_strided(self.base_sizes, self.base_strides, dtype=dtype).zero_()
 
+    @property
+    def overlaps(self) -> bool:
+        """Has an element of the memory several places in the view, as in one that is expanded?"""
+        return any(size > 1 and not stride for size, stride in zip(self.sizes, self.strides, strict=True))
+
+    def add_each(self, whole: Any, grad: Any) -> None:
+        """Adds the gradient of each place to that of its element."""
+        from .._operators import FUNCTIONS
+
+        span = 1 + sum(stride * (size - 1) for size, stride in zip(self.base_sizes, self.base_strides, strict=True))
+        places = FUNCTIONS["arange"](span).as_strided(self.sizes, self.strides, self.offset)
+        whole.as_strided((span,), (1,)).index_add_(0, places.reshape(-1), grad.reshape(-1))
+
     def of(self, tensor: Any) -> Any:
         """The view of a tensor that lies as the base does."""
         from .._operators import FUNCTIONS
@@ -70,7 +83,10 @@ class AsStridedBackward0(Node):
 
     def apply(self, grad: Any) -> tuple[Any, ...]:
         whole = self.place.zeros(grad, self.base_dtype)
-        self.place.of(whole).copy_(grad)
+        if self.place.overlaps:
+            self.place.add_each(whole, grad)
+        else:
+            self.place.of(whole).copy_(grad)
         return (whole,)
 
 
@@ -87,16 +103,21 @@ def rebase(target: Any, node: Node) -> None:
     _take_edge(target, base, place)
 
 
+def unrecorded(what: str) -> RuntimeError:
+    """Of a view that was taken while no history was recorded: what is modified."""
+    return RuntimeError(
+        f"A view was created in no_grad mode and {what} modified inplace with grad mode enabled. Given that this use "
+        "case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the "
+        "inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside "
+        "(if you want the inplace to be tracked)."
+    )
+
+
 def refresh(view: Any) -> None:
     """Called for a view whose memory was written to since it got its edge."""
     base = view._base
     if view._unrecorded and base._requires_grad:
-        raise RuntimeError(
-            "A view was created in no_grad mode and its base or another view of its base has been modified inplace "
-            "with grad mode enabled. Given that this use case is ambiguous and error-prone, it is forbidden. You can "
-            "clarify your code by moving both the view and the inplace either both inside the no_grad block (if you "
-            "don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
-        )
+        raise unrecorded("its base or another view of its base has been")
     if base._requires_grad:
         _take_edge(view, base, Place(view, base))
     else:

@@ -101,17 +101,18 @@ static void set_base(owner *view, const ow_tensor *t, PyObject *of) {
 }
 
 PyObject *ow_new_view(ow_tensor *t, PyObject *of) {
+    int shares = t->storage == ow_any_tensor(of)->storage; /* or it is of a copy in another memory order */
     PyObject *made = ow_new_owner(t);
-    if (made) set_base((owner *)made, t, of);
+    if (made && shares) set_base((owner *)made, t, of);
     return made;
 }
 
 /* as_view(tensor, of): says that the tensor, which was just made, is a view of another. */
 static PyObject *as_view(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
-    const ow_tensor *t = n == 2 && ow_any_tensor(arguments[1]) ? ow_any_tensor(arguments[0]) : NULL;
+    const ow_tensor *of = n == 2 ? ow_any_tensor(arguments[1]) : NULL, *t = of ? ow_any_tensor(arguments[0]) : NULL;
     if (!t) return PyErr_Format(PyExc_TypeError, "as_view() takes two tensors");
-    set_base((owner *)arguments[0], t, arguments[1]);
+    if (t->storage == of->storage) set_base((owner *)arguments[0], t, arguments[1]);
     return Py_NewRef(arguments[0]);
 }
 

@@ -11,7 +11,7 @@ typedef struct {
     char simple;             /* is it for this file? Not where a list of tensors has gradients. */
     PyTypeObject *kind;      /* the class of its nodes; NULL: its results have no gradients */
     PyObject *save;          /* called as save(node, argument, ...); NULL: only outputs are kept, or nothing */
-    int keeps_result;
+    int keeps_result;        /* bits of the inputs whose gradients need it; negative: it is always kept */
     int ninputs;
     int inputs[OW_MAX_INPUTS]; /* the places of the arguments that have gradients */
 } plan;
@@ -34,10 +34,10 @@ PyObject *ow_set_recorder(PyObject *module, PyObject *const *arguments, Py_ssize
     Py_RETURN_NONE;
 }
 
-/* The tuple (class or None, save or None, keeps_result, places of inputs or None) as a plan. */
+/* The tuple (class or None, save or None, inputs that need the result as bits, places of inputs or None) as a plan. */
 static int read_plan(plan *to, PyObject *tuple) {
     PyObject *kind, *save, *inputs;
-    if (!PyArg_ParseTuple(tuple, "OOpO", &kind, &save, &to->keeps_result, &inputs)) return 0;
+    if (!PyArg_ParseTuple(tuple, "OOiO", &kind, &save, &to->keeps_result, &inputs)) return 0;
     to->simple = PyTuple_Check(inputs) && PyTuple_Size(inputs) <= OW_MAX_INPUTS;
     to->ninputs = to->simple ? (int)PyTuple_Size(inputs) : 0;
     for (int k = 0; k < to->ninputs; k++) to->inputs[k] = (int)PyLong_AsLong(PyTuple_GetItem(inputs, k));
@@ -96,6 +96,13 @@ static PyObject *meta_of(PyObject *result) {
     return metas;
 }
 
+static int needs_result(const plan *of, PyObject *edges) {
+    int needs = of->keeps_result < 0;
+    for (int k = 0; k < of->ninputs && !needs; k++)
+        needs = of->keeps_result >> k & 1 && PyTuple_GetItem(edges, k) != Py_None;
+    return needs;
+}
+
 /* The node of a call, which has kept what its formulas need. */
 static PyObject *made(const plan *of, PyObject *result, PyObject *const *arguments, Py_ssize_t n) {
     PyObject *edges = edges_of(of, arguments, n);
@@ -103,7 +110,7 @@ static PyObject *made(const plan *of, PyObject *result, PyObject *const *argumen
     if (!self) return NULL;
     int done = (((node *)self)->metas = meta_of(result)) != NULL;
     done = done && (!of->save || save(self, of, arguments, n));
-    done = done && (!of->keeps_result || ow_keep_result((node *)self, result));
+    done = done && (!needs_result(of, ((node *)self)->edges) || ow_keep_result((node *)self, result));
     if (!done) Py_CLEAR(self);
     return self;
 }

@@ -293,6 +293,67 @@ def test_gradients_by_what_is_overwritten_are_zeros(case: str) -> None:
     assert found[0] == found[1]
 
 
+@pytest.mark.parametrize("name", ["opweave", "torch"])
+def test_leaves_that_are_detached_or_asked_anew(name: str) -> None:
+    package = pytest.importorskip(name)
+    x = package.ones(2, requires_grad=True)
+    y = x * 2
+    x.detach_()
+    assert not x.requires_grad
+    y.sum().backward(retain_graph=True)
+    assert x.grad is None
+    x.requires_grad_()
+    y.sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0]
+    with pytest.raises(RuntimeError, match="Can't detach views"):
+        package.ones(2)[:1].detach_()
+
+
+@pytest.mark.parametrize("name", ["opweave", "torch"])
+def test_views_of_copies_are_no_views_of_the_original(name: str) -> None:
+    package = pytest.importorskip(name)
+    x = package.ones(2, 3, requires_grad=True)
+    y = x * 1
+    copied = y.t().reshape(-1)
+    copied.mul_(3)
+    (y.sum() + copied.sum()).backward()
+    assert x.grad.tolist() == [[4.0] * 3] * 2
+    with package.no_grad():
+        assert not x.t().reshape(-1).requires_grad
+        assert x.reshape(-1).requires_grad
+
+
+@pytest.mark.parametrize("name", ["opweave", "torch"])
+def test_an_expanded_view_of_what_was_overwritten(name: str) -> None:
+    package = pytest.importorskip(name)
+    x = package.ones(3, requires_grad=True)
+    y = x * 1
+    wide = y.expand(2, 3)
+    y.mul_(2)
+    (wide * package.tensor([1.0, 2.0, 3.0])).sum().backward()
+    assert x.grad.tolist() == [4.0, 8.0, 12.0]
+
+
+@pytest.mark.parametrize("name", ["opweave", "torch"])
+def test_results_are_kept_only_where_a_formula_asks(name: str) -> None:
+    package = pytest.importorskip(name)
+    x = package.tensor([2.0, 3.0], requires_grad=True)
+    y = (x * 1).pow_(2)
+    y.fill_(1.0)  # a derivative by the exponent alone would use the result
+    (y * x).sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("write", [lambda x: x.masked_fill_(x > 0, 5), lambda x: x.uniform_(), lambda x: x.mul_(2)])
+def test_views_taken_while_nothing_is_recorded_do_not_overwrite_leaves(write: Any) -> None:
+    x = leaf(1.0, 2.0)
+    with ow.no_grad():
+        view = x[:1]
+    with pytest.raises(RuntimeError, match="A view was created in no_grad mode and is being modified inplace"):
+        write(view)
+    assert x.tolist() == [1.0, 2.0]
+
+
 def test_memory_of_what_requires_a_gradient_keeps_its_size() -> None:
     for resize in (lambda x: x.resize_(4), lambda x: x.resize_as_(ow.ones(4))):
         with pytest.raises(RuntimeError, match="cannot resize variables that require grad"):

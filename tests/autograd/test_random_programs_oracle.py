@@ -1,0 +1,107 @@
+"""Short programs of views and operators, in place and not, recorded and not: the gradients beside those of torch."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from typing import Any
+
+import opweave
+import pytest
+
+torch = pytest.importorskip("torch")
+
+PROGRAMS = 1200
+STEPS = 9
+
+VIEWS: tuple[Callable[[Any], Any], ...] = (
+    lambda x: x[0] if x.ndim else x.view(()),
+    lambda x: x[..., 1:] if x.ndim and x.shape[-1] > 1 else x.view(x.shape),
+    lambda x: x.t() if x.ndim <= 2 else x.transpose(0, 1),
+    lambda x: x.reshape(-1),
+    lambda x: x.unsqueeze(0),
+    lambda x: x.squeeze(),
+    lambda x: x.diagonal() if x.ndim >= 2 else x.view(x.shape),
+    lambda x: x.narrow(0, 0, 1) if x.ndim else x.view(()),
+    lambda x: x.permute(tuple(reversed(range(x.ndim)))),
+)
+IN_PLACE: tuple[Callable[[Any, Any], Any], ...] = (
+    lambda x, y: x.mul_(y.sum()),
+    lambda x, y: x.add_(y.mean(), alpha=2),
+    lambda x, y: x.sigmoid_(),
+    lambda x, y: x.zero_(),
+    lambda x, y: x.copy_(y.sum()),
+    lambda x, y: x.pow_(2),
+    lambda x, y: x.clamp_(-1, 1),
+    lambda x, y: x.fill_(3.0),
+    lambda x, y: x.sin_(),
+    lambda x, y: x.masked_fill_(x > 0.5, 1.0),
+)
+NEW: tuple[Callable[[Any, Any], Any], ...] = (
+    lambda x, y: x * y.sum(),
+    lambda x, y: x.sin() + y.mean(),
+    lambda x, y: x / (y.sum() ** 2 + 3),
+    lambda x, y: x.sum(0) if x.ndim else x * 1,
+    lambda x, y: x.cumsum(0) if x.ndim else x * 1,
+    lambda x, y: x.tanh(),
+    lambda x, y: x.detach(),
+    lambda x, y: x.clone(),
+    lambda x, y: x.requires_grad_(),
+)
+
+
+def steps_of(seed: int) -> list[tuple[str, float, float, int]]:
+    drawn = random.Random(seed)
+    kinds = ("view", "in place", "new", "in place unrecorded", "view unrecorded")
+    return [
+        (drawn.choices(kinds, (3, 3, 3, 1, 1))[0], drawn.random(), drawn.random(), drawn.randrange(60))
+        for _ in range(drawn.randint(2, STEPS))
+    ]
+
+
+def step(package: Any, kind: str, which: int, x: Any, y: Any) -> Any:
+    with package.set_grad_enabled("unrecorded" not in kind):
+        if kind.startswith("view"):
+            return VIEWS[which % len(VIEWS)](x)
+        functions = IN_PLACE if kind.startswith("in place") else NEW
+        return functions[which % len(functions)](x, y)
+
+
+def run(package: Any, seed: int) -> list[Any]:
+    """What every step gives, or the type of its error, and the gradients of all leaves."""
+    base = package.arange(1.0, 7.0).reshape(2, 3) / 4
+    first, second = base.clone().requires_grad_(), (base / 2).requires_grad_()
+    tensors, seen = [first, second, first * 1, base.clone()], []
+    for kind, x, y, which in steps_of(seed):
+        try:
+            made = step(package, kind, which, tensors[int(x * len(tensors))], tensors[int(y * len(tensors))])
+            now = (tuple(made.shape), made.requires_grad, made.is_leaf, *made.detach().reshape(-1).tolist())
+        except RuntimeError as error:
+            seen.append(type(error).__name__)
+            continue
+        tensors.append(made)
+        seen.append(now)
+    try:
+        sum((each * each).sum() for each in tensors).backward()
+    except RuntimeError:
+        return [*seen, "backward failed"]
+    gradients = [each.grad for each in (first, second)]
+    return [*seen, *(None if each is None else each.reshape(-1).tolist() for each in gradients)]
+
+
+def is_close(found: Any, expected: Any) -> bool:
+    if isinstance(expected, (list, tuple)):
+        return len(found) == len(expected) and all(map(is_close, found, expected))
+    if isinstance(expected, float):
+        return math.isclose(found, expected, rel_tol=1e-3, abs_tol=1e-3) or (found != found and expected != expected)
+    return bool(found == expected)
+
+
+@pytest.mark.parametrize("start", range(0, PROGRAMS, 100))
+def test_as_torch(start: int) -> None:
+    for seed in range(start, start + 100):
+        expected = run(torch, seed)
+        if expected[-1] != "backward failed":  # where saved tensors were overwritten, of which torch keeps more
+            found = run(opweave, seed)
+            assert is_close(found, expected), (seed, steps_of(seed), found, expected)
