@@ -40,7 +40,7 @@ from .transforms import *  # noqa: F403
 from .windows import *  # noqa: F403
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "3ec723a7"
+INTERFACE = "1fd6193d"
 
 _call = _handle.call
 _records = _handle.records
@@ -720,7 +720,7 @@ def scatter(input, dim, index, src=None, *, reduce=None, value=None, out=None):
         src = _indexing_calls.number(_scatter_op, "src", src, "value", value)
     if type(src) is not Tensor:
         src = _indexing_calls.number_tensor(src)
-    if type(input) is type(index) is type(src) is Tensor and out is None:
+    if type(input) is type(index) is type(src) is Tensor and out is None and not _records(input, index, src):
         try:
             h = _indexing(_SCATTER, input._h, index._h, src._h, 0.0, dim, _scatter_words[reduce], 0, 0.0, 0)
         except (KeyError, OverflowError, TypeError):
@@ -738,7 +738,7 @@ def scatter_(self, dim, index, src=None, *, reduce=None, value=None):
         src = _indexing_calls.number(_scatter_op, "src", src, "value", value)
     if type(src) is not Tensor:
         src = _indexing_calls.number_tensor(src)
-    if type(self) is type(index) is type(src) is Tensor:
+    if type(self) is type(index) is type(src) is Tensor and not _records(self, index, src):
         try:
             h = _indexing(_SCATTER, self._h, index._h, src._h, 0.0, dim, _scatter_words[reduce], 0, self._h, 1)
         except (KeyError, OverflowError, TypeError):
@@ -807,7 +807,7 @@ def uniform_(self, from_=0.0, to=1.0, *, generator=None):
 
     Also: `Tensor.uniform_`.
     """
-    if type(self) is Tensor and generator is None:
+    if type(self) is Tensor and generator is None and not _records(self):
         try:
             if _random_fill(_UNIFORM_, self._h, 0.0, 0.0, from_, to, 0, 0, 0, 0):
                 return self
