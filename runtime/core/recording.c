@@ -47,18 +47,22 @@ static int read_plan(plan *to, PyObject *tuple) {
     return 1;
 }
 
-static const plan *planned(PyObject *operator) {
+/* A copy: Python, which may be called meanwhile, can have the table move. */
+static int planned(PyObject *operator, plan *to) {
     long number = PyLong_AsLong(operator);
-    if (number < capacity && plans[number].known) return plans + number;
+    if (number < capacity && plans[number].known) {
+        *to = plans[number];
+        return 1;
+    }
     PyObject *tuple = PyObject_CallFunctionObjArgs(plan_of, operator, NULL);
-    if (!tuple) return NULL;
+    if (!tuple) return 0;
     if (number >= capacity) {
         long wanted = number + number / 2 + 64;
         plan *larger = realloc(plans, (size_t)wanted * sizeof *plans);
         if (!larger) {
             Py_DECREF(tuple);
             PyErr_NoMemory();
-            return NULL;
+            return 0;
         }
         for (long k = capacity; k < wanted; k++) larger[k].known = 0;
         plans = larger;
@@ -66,7 +70,8 @@ static const plan *planned(PyObject *operator) {
     }
     int done = read_plan(plans + number, tuple);
     Py_DECREF(tuple);
-    return done ? plans + number : NULL;
+    if (done) *to = plans[number];
+    return done;
 }
 
 static int save(PyObject *made, const plan *of, PyObject *const *arguments, Py_ssize_t n) {
@@ -125,17 +130,17 @@ static PyObject *attached_by_python(PyObject *result, PyObject *const *arguments
 }
 
 PyObject *ow_recorded(PyObject *result, PyObject *const *arguments, Py_ssize_t n) {
-    const plan *of = result ? planned(arguments[0]) : NULL;
-    if (!of) {
+    plan of;
+    if (!result || !planned(arguments[0], &of)) {
         Py_XDECREF(result);
         return NULL;
     }
-    if (!of->kind) return result;
+    if (!of.kind) return result;
     const ow_tensor *t = ow_any_tensor(result);
     if (t && ow_dtype_kinds[t->dtype] < OW_KIND_FLOATING) return result;
-    if (!of->simple || !t || ow_dtype_kinds[t->dtype] == OW_KIND_COMPLEX || PyList_Size(packing))
+    if (!of.simple || !t || ow_dtype_kinds[t->dtype] == OW_KIND_COMPLEX || PyList_Size(packing))
         return attached_by_python(result, arguments, n);
-    PyObject *self = made(of, result, arguments + 1, n - 1);
+    PyObject *self = made(&of, result, arguments + 1, n - 1);
     PyObject *edge = self ? Py_BuildValue("(Ni)", self, 0) : NULL;
     if (!edge) {
         Py_DECREF(result);
