@@ -130,22 +130,35 @@ class ConversionMethods:
     def __deepcopy__(self: Any, memo: dict[int, Any]) -> Any:
         from copy import deepcopy
 
+        if not self.is_leaf:
+            raise RuntimeError(
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
+                "moment. Use detach() or clone() for what was computed."
+            )
         rebuild, (kind, storage, *geometry), *state = self.__reduce_ex__(2)
         copied = rebuild(kind, deepcopy(storage, memo), *geometry, *deepcopy(state, memo))
         memo[id(self)] = copied
+        if self.grad is not None:
+            copied.grad = deepcopy(self.grad, memo)
         return copied
 
     def __reduce_ex__(self: Any, protocol: Any) -> tuple[Any, ...]:
         # Tensors that share memory have one Storage object, so they share it again when they are restored together.
         handle = self._h
         geometry = (lib.storage_offset(handle), tuple(shape_of(handle)), strides_of(handle))
-        reduced = (_rebuild_tensor, (self.__class__, self.storage(), *geometry))
+        reduced = (_rebuild_tensor, (self.__class__, self.storage(), *geometry, self._requires_grad))
         state = getattr(self, "__dict__", None)
         return (*reduced, state) if state else reduced
 
 
 def _rebuild_tensor(
-    kind: type, storage: Any, offset: int, sizes: tuple[int, ...], strides: tuple[int, ...], state: Any = None
+    kind: type,
+    storage: Any,
+    offset: int,
+    sizes: tuple[int, ...],
+    strides: tuple[int, ...],
+    requires_grad: bool = False,
+    state: Any = None,
 ) -> TensorType:
     from .storage import tensor_over
 
@@ -153,7 +166,7 @@ def _rebuild_tensor(
     tensor = wrap(tensor_over(storage, offset, sizes, strides), like.__new__(like))
     if state:
         tensor.__dict__.update(state)
-    return tensor
+    return tensor.requires_grad_() if requires_grad else tensor
 
 
 # ---- memory to values and back ------------------------------------------------------------------------------

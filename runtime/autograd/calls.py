@@ -83,7 +83,7 @@ def grad(
     if is_grads_batched:
         return _batched(outputs, wanted, grad_outputs, create_graph, allow_unused, materialize_grads)
     if not wanted:
-        raise ValueError("grad requires non-empty inputs.")
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     roots = _roots(_listed(outputs), grad_outputs, create_graph)
     targets = [_target(each) for each in wanted]
     keep = create_graph if retain_graph is None else retain_graph
@@ -92,8 +92,9 @@ def grad(
         if materialize_grads:
             found = [_zeros_like(of) if each is None else each for each, of in zip(found, wanted, strict=True)]
         elif not allow_unused:
+            unused = next(place for place, each in enumerate(found) if each is None)
             raise RuntimeError(
-                "One of the differentiated Tensors appears to not have been used in the graph. Set "
+                f"The differentiated Tensor at index {unused} appears to not have been used in the graph. Set "
                 "allow_unused=True if this is the desired behavior."
             )
     return tuple(found)
@@ -158,8 +159,7 @@ def _root_gradient(place: int, tensor: Any, grad: Any) -> Any:
         dtype = tensor.dtype
         if not dtype.is_floating_point:
             raise RuntimeError(
-                f"grad can be implicitly created only for real scalar outputs but got "
-                f"opweave.{dtype.scalar_name.lower()}"
+                f"grad can be implicitly created only for real scalar outputs but got {dtype}"
             )
         return FUNCTIONS["ones"](tensor.shape, dtype=dtype)
     if not isinstance(grad, handles.Tensor):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any
+from typing import Any, NoReturn
 
 from .. import handles
 from .._handle import meta, set_edge, versions
@@ -143,7 +143,7 @@ class FunctionNode(Node):
             )
         for place, grad in enumerate(found):
             if grad is not None and not isinstance(grad, handles.Tensor):
-                raise TypeError(
+                raise RuntimeError(
                     f"expected Variable or None (got {type(grad).__name__}) as gradient {place} of {self.name()}"
                 )
         return found
@@ -181,6 +181,9 @@ class Function:
         )
 
     vjp = backward
+
+    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise RuntimeError("an autograd function is not called itself: use `apply`, with static forward and backward")
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:

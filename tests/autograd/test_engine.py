@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import gc
+import pickle
 import weakref
 from typing import Any
 
@@ -155,7 +157,7 @@ def test_grad_touches_no_leaf() -> None:
 
 def test_unused_inputs() -> None:
     x, y = leaf(2.0), leaf(3.0)
-    with pytest.raises(RuntimeError, match="appears to not have been used in the graph"):
+    with pytest.raises(RuntimeError, match="at index 1 appears to not have been used in the graph"):
         ow.autograd.grad((x * 2).sum(), [x, y])
     assert ow.autograd.grad((x * 2).sum(), [x, y], allow_unused=True)[1] is None
     assert ow.autograd.grad((x * 2).sum(), [x, y], materialize_grads=True)[1].tolist() == [0.0]
@@ -355,3 +357,22 @@ def test_gradients_that_are_assigned() -> None:
         x.grad = 1.0  # type: ignore[assignment]
     del x.grad
     assert x.grad is None
+
+
+def test_what_was_computed_is_not_copied_deeply() -> None:
+    x = ow.ones(2, requires_grad=True)
+    (x * 3).sum().backward()
+    for copied in (copy.deepcopy(x), copy.copy(x), pickle.loads(pickle.dumps(x))):
+        assert copied.requires_grad
+        assert copied.is_leaf
+    assert copy.deepcopy(x).grad.tolist() == [3.0, 3.0]
+    assert not copy.deepcopy(x.detach()).requires_grad
+    with pytest.raises(RuntimeError, match="graph leaves"):
+        copy.deepcopy(x * 2)
+
+
+def test_nothing_to_differentiate_by() -> None:
+    with pytest.raises(RuntimeError, match="cannot be empty"):
+        ow.autograd.grad(ow.ones((), requires_grad=True) * 2, [])
+    with pytest.raises(RuntimeError, match=r"only for real scalar outputs but got opweave\.complex64"):
+        (ow.ones((), dtype=ow.complex64, requires_grad=True) * 2).backward()

@@ -205,3 +205,27 @@ def test_mistakes() -> None:
     y.sum().backward()
     with pytest.raises(RuntimeError, match="second time"):
         y.sum().backward()
+
+
+def test_functions_are_not_called_themselves() -> None:
+    class Same(ow.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x
+
+    with pytest.raises(RuntimeError, match="use `apply`"):
+        Same()(ow.ones(1))
+
+
+def test_a_gradient_that_is_no_tensor() -> None:
+    class Three(ow.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            return 3
+
+    with pytest.raises(RuntimeError, match="expected Variable or None"):
+        Three.apply(ow.ones(1, requires_grad=True)).sum().backward()
