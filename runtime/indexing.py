@@ -119,7 +119,7 @@ class IndexingMethods:
     def __iter__(self: Any) -> Iterator[TensorType]:
         if not lib.ndim(self._h):
             raise TypeError("iteration over a 0-d tensor")
-        return map(self.__getitem__, range(lib.size(self._h, 0)))
+        return iter(self.unbind(0))
 
     def __reversed__(self: Any) -> Any:
         """The positions of the first dimension in reverse order, as a tensor."""

@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
+from ._handle import several_views as several_views
 from .shapes import wrap_dim
 
-__all__ = ["check_count", "even_parts", "even_sections", "section_ends", "section_starts", "write_part"]
+__all__ = [
+    "check_count", "even_parts", "even_sections", "section_ends", "section_starts", "several_views", "write_part",
+]  # fmt: skip
 
 MOST_PARTS = 2**27
 """More views than that fit no memory; without a limit their list would fill it before anything is said."""

@@ -140,6 +140,8 @@ def check_inplace(target: Any) -> None:
     base = target._base
     if base is not None and target._unrecorded:
         raise views.unrecorded("is being")
+    if base is not None and target._several:
+        raise views.one_of_several("is being")
     if base is not None and _is_leaf_with_gradient(base):
         raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
     if _is_leaf_with_gradient(target):

@@ -113,11 +113,22 @@ def unrecorded(what: str) -> RuntimeError:
     )
 
 
+def one_of_several(what: str) -> RuntimeError:
+    """Of a view that a call has taken together with others: what is modified."""
+    return RuntimeError(
+        f"A tensor is a view and {what} modified inplace. This view is the output of a function that returns multiple "
+        "views. Such functions do not allow the output views to be modified inplace. You should replace the inplace "
+        "operation by an out-of-place one."
+    )
+
+
 def refresh(view: Any) -> None:
     """Called for a view whose memory was written to since it got its edge."""
     base = view._base
     if view._unrecorded and base._requires_grad:
         raise unrecorded("its base or another view of its base has been")
+    if view._several and base._requires_grad:
+        raise one_of_several("its base or another view of its base has been")
     if base._requires_grad:
         _take_edge(view, base, Place(view, base))
     else:

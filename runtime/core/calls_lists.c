@@ -59,6 +59,7 @@ static PyObject *parts_of(PyObject *of, const ow_tensor *t, int64_t dim, int64_t
         if (part) PyTuple_SetItem(parts, k, part);
         else Py_CLEAR(parts);
     }
+    if (parts) ow_mark_several(parts, 1);
     return parts ? parts : ow_error_pending() ? declined() : NULL;
 }
 

@@ -97,7 +97,8 @@ static void set_base(owner *view, const ow_tensor *t, PyObject *of) {
     view->base = Py_NewRef(base ? base : of);
     Py_XDECREF(before);
     view->version = t->storage->version;
-    view->unrecorded = (ow_excluded_keys & OW_KEY_AUTOGRAD) != 0;
+    view->unrecorded = ow_excluded_keys & OW_KEY_AUTOGRAD || ((owner *)of)->unrecorded;
+    view->several = ((owner *)of)->several;
 }
 
 PyObject *ow_new_view(ow_tensor *t, PyObject *of) {
@@ -113,6 +114,21 @@ static PyObject *as_view(PyObject *module, PyObject *const *arguments, Py_ssize_
     const ow_tensor *of = n == 2 ? ow_any_tensor(arguments[1]) : NULL, *t = of ? ow_any_tensor(arguments[0]) : NULL;
     if (!t) return PyErr_Format(PyExc_TypeError, "as_view() takes two tensors");
     if (t->storage == of->storage) set_base((owner *)arguments[0], t, arguments[1]);
+    return Py_NewRef(arguments[0]);
+}
+
+void ow_mark_several(PyObject *views, int several) {
+    for (Py_ssize_t k = 0; k < PyTuple_Size(views); k++) ((owner *)PyTuple_GetItem(views, k))->several = (char)several;
+}
+
+/* several_views(views, several): the same tuple, whose tensors count as views that one call has taken, or do not. */
+static PyObject *several_views(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    int tensors = n == 2 && PyTuple_Check(arguments[0]) && PyBool_Check(arguments[1]);
+    for (Py_ssize_t k = 0; tensors && k < PyTuple_Size(arguments[0]); k++)
+        tensors = ow_any_tensor(PyTuple_GetItem(arguments[0], k)) != NULL;
+    if (!tensors) return PyErr_Format(PyExc_TypeError, "several_views() takes a tuple of tensors and a bool");
+    ow_mark_several(arguments[0], arguments[1] == Py_True);
     return Py_NewRef(arguments[0]);
 }
 
@@ -202,6 +218,7 @@ static PyMemberDef owner_members[] = {
     {"_h", T_OBJECT_EX, offsetof(owner, handle), 0, "the handle of the core, as a float"},
     {"_edge", T_OBJECT, offsetof(owner, edge), READONLY, "the node of the graph that computed it, and which output it is"},
     {"_base", T_OBJECT, offsetof(owner, base), READONLY, "the tensor that it is a view of, or None"},
+    {"_several", T_BOOL, offsetof(owner, several), READONLY, "is it one of several views of one call?"},
     {"_unrecorded", T_BOOL, offsetof(owner, unrecorded), READONLY, "was the view taken while no history was recorded?"},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(owner, weak_references), READONLY, NULL},
     {NULL, 0, 0, 0, NULL},
@@ -278,6 +295,7 @@ static PyMethodDef functions[] = {
     {"edges", FAST(ow_edges), METH_FASTCALL, "The edges of those whose history is recorded, None for the others."},
     {"versions", ow_versions, METH_O, "How often the memory of each tensor of a tuple was written to."},
     {"set_edge", FAST(ow_set_edge), METH_FASTCALL, "Makes a tensor an output of a node, or with None of none."},
+    {"several_views", FAST(several_views), METH_FASTCALL, "Says whether the views of a tuple count as taken by one call."},
     {"as_view", FAST(as_view), METH_FASTCALL, "Makes a new tensor a view of another."},
     {"alias", ow_alias, METH_O, "The same elements without history."},
     {"exclude", ow_exclude, METH_O, "Says which dispatch keys the thread does not look at; gives those before."},

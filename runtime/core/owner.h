@@ -13,6 +13,7 @@ typedef struct {
     PyObject *base;   /* the tensor that it is a view of; NULL: of none */
     uint32_t version; /* of a view: of the memory, when the edge was set, or else when the view was taken */
     char unrecorded;  /* was the view taken while no history was recorded, and is it no part of a graph? */
+    char several;     /* is it one of several views that one call has taken? Views of such views are too. */
 } owner;
 
 /* The type of the objects, which class Tensor is derived from. */

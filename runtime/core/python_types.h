@@ -31,6 +31,8 @@ struct ow_tensor *ow_plain_tensor(PyObject *object);
 PyObject *ow_new_owner(struct ow_tensor *t);
 /* The same of a view of the tensor `of`. */
 PyObject *ow_new_view(struct ow_tensor *t, PyObject *of);
+/* Says of a tuple of views whether they count as taken by one call (owner.h). */
+void ow_mark_several(PyObject *views, int several);
 /* A tuple of such objects, which takes all tensors whatever happens. */
 PyObject *ow_new_owners(struct ow_tensor *const *tensors, int n);
 

@@ -293,6 +293,35 @@ def test_gradients_by_what_is_overwritten_are_zeros(case: str) -> None:
     assert found[0] == found[1]
 
 
+SEVERAL: dict[str, Any] = {
+    "split": lambda x: x.split(1)[0],
+    "split by sizes": lambda x: x.split([1, 1])[1],
+    "chunk": lambda x: x.chunk(2)[0],
+    "unbind": lambda x: x.unbind()[0],
+    "iteration": lambda x: next(iter(x)),
+    "a view of one": lambda x: x.unbind()[0][1:],
+}
+
+
+@pytest.mark.parametrize("name", ["opweave", "torch"])
+@pytest.mark.parametrize("case", SEVERAL)
+def test_one_of_several_views_is_not_overwritten(case: str, name: str) -> None:
+    package = pytest.importorskip(name)
+    of = SEVERAL[case]
+    with pytest.raises(RuntimeError, match=r"is a view and is being modified inplace.*returns multiple views"):
+        of(package.ones(2, 3, requires_grad=True) * 1).mul_(2)
+    base = package.ones(2, 3, requires_grad=True) * 1
+    part = of(base)
+    base.mul_(2)
+    with pytest.raises(RuntimeError, match="its base or another view of its base has been modified inplace"):
+        part * 2
+    plain = package.ones(2, 3)
+    of(plain).mul_(2)
+    assert plain.sum().item() > 6
+    for unsafe in (lambda x: x.unsafe_split(1)[0], lambda x: x.unsafe_chunk(2)[0]):
+        unsafe(package.ones(2, 3, requires_grad=True) * 1).mul_(2)
+
+
 @pytest.mark.parametrize("name", ["opweave", "torch"])
 def test_leaves_that_are_detached_or_asked_anew(name: str) -> None:
     package = pytest.importorskip(name)
