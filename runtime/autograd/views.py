@@ -36,6 +36,13 @@ class Place:
         """Has an element of the memory several places in the view, as in one that is expanded?"""
         return any(size > 1 and not stride for size, stride in zip(self.sizes, self.strides, strict=True))
 
+    def keep_where_all(self, part: Any, kept: Any) -> None:
+        """Sets the gradient of an element to zero if any of its places was written to: the memory is one."""
+        for d, (size, stride) in enumerate(zip(self.sizes, self.strides, strict=True)):
+            if size > 1 and not stride:
+                part, kept = part.narrow(d, 0, 1), kept.all(d, keepdim=True)
+        part.mul_(kept)
+
     def add_each(self, whole: Any, grad: Any) -> None:
         """Adds the gradient of each place to that of its element."""
         from .._operators import FUNCTIONS
@@ -66,6 +73,8 @@ class CopySlices(Node):
         first, *others = self.inner.apply(part.clone())
         if first is None:
             part.zero_()
+        elif self.place.overlaps:
+            self.place.keep_where_all(part, first.eq(part))
         else:
             part.copy_(first)
         return (whole, *others)

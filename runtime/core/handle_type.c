@@ -97,7 +97,8 @@ static void set_base(owner *view, const ow_tensor *t, PyObject *of) {
     view->base = Py_NewRef(base ? base : of);
     Py_XDECREF(before);
     view->version = t->storage->version;
-    view->unrecorded = ow_excluded_keys & OW_KEY_AUTOGRAD || ((owner *)of)->unrecorded;
+    view->unrecorded = (ow_excluded_keys & OW_KEY_AUTOGRAD ? OW_UNRECORDED : 0) |
+                       (((owner *)of)->unrecorded ? OW_OF_UNRECORDED : 0);
     view->several = ((owner *)of)->several;
 }
 

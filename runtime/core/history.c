@@ -86,7 +86,7 @@ void ow_give_edge(PyObject *tensor, PyObject *edge) {
     PyObject *before = of->edge;
     of->edge = edge ? Py_NewRef(edge) : NULL;
     of->version = t->storage->version;
-    of->unrecorded = 0;
+    of->unrecorded &= OW_OF_UNRECORDED; /* what is a view of an unrecorded view stays one */
     t->keys = edge ? t->keys | OW_KEY_AUTOGRAD : t->keys & ~(uint32_t)OW_KEY_AUTOGRAD;
     if (edge) ow_track(tensor);
     Py_XDECREF(before);

@@ -5,6 +5,11 @@
 #include "python_types.h"
 #include "tensor.h"
 
+enum {
+    OW_UNRECORDED = 1,    /* taken while no history was recorded, and no part of a graph */
+    OW_OF_UNRECORDED = 2, /* a view of such a view, whenever it was taken */
+};
+
 typedef struct {
     PyObject_HEAD
     PyObject *handle; /* a float, or NULL before it is set */
@@ -12,7 +17,7 @@ typedef struct {
     PyObject *edge;   /* (node, number): the output of the graph's node that it is; NULL: no part of a graph */
     PyObject *base;   /* the tensor that it is a view of; NULL: of none */
     uint32_t version; /* of a view: of the memory, when the edge was set, or else when the view was taken */
-    char unrecorded;  /* was the view taken while no history was recorded, and is it no part of a graph? */
+    char unrecorded;  /* of a view: OW_UNRECORDED, OW_OF_UNRECORDED */
     char several;     /* is it one of several views that one call has taken? Views of such views are too. */
 } owner;
 

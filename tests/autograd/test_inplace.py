@@ -364,6 +364,18 @@ def test_an_expanded_view_of_what_was_overwritten(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["opweave", "torch"])
+def test_part_of_an_expanded_view_is_overwritten(name: str) -> None:
+    package = pytest.importorskip(name)
+    x = package.ones(3, requires_grad=True)
+    y = x * 2
+    wide = y.expand(2, 3)
+    wide[0, :2] = 5.0
+    (wide * package.tensor([1.0, 2.0, 3.0])).sum().backward()
+    assert wide.tolist() == [[5.0, 5.0, 2.0]] * 2
+    assert x.grad.tolist() == [0.0, 0.0, 12.0]
+
+
+@pytest.mark.parametrize("name", ["opweave", "torch"])
 def test_results_are_kept_only_where_a_formula_asks(name: str) -> None:
     package = pytest.importorskip(name)
     x = package.tensor([2.0, 3.0], requires_grad=True)
@@ -381,6 +393,17 @@ def test_views_taken_while_nothing_is_recorded_do_not_overwrite_leaves(write: An
     with pytest.raises(RuntimeError, match="A view was created in no_grad mode and is being modified inplace"):
         write(view)
     assert x.tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("name", ["opweave", "torch"])
+def test_views_of_unrecorded_views_are_not_overwritten(name: str) -> None:
+    package = pytest.importorskip(name)
+    base = package.ones(2, 3, requires_grad=True) * 1
+    with package.no_grad():
+        view = base[0]
+    for again in (view[1:], view.reshape(-1), view.unsqueeze(0)):
+        with pytest.raises(RuntimeError, match=r"(A|a) view (was|of a view which was) created"):
+            again.mul_(2)
 
 
 def test_memory_of_what_requires_a_gradient_keeps_its_size() -> None:
