@@ -43,13 +43,13 @@ class Place:
                 part, kept = part.narrow(d, 0, 1), kept.all(d, keepdim=True)
         part.mul_(kept)
 
-    def add_each(self, whole: Any, grad: Any) -> None:
-        """Adds the gradient of each place to that of its element."""
-        from .._operators import FUNCTIONS
+    def added(self, grad: Any) -> Any:
+        """The gradient of the base, to each element of which that of all its places is added."""
+        from .formulas import as_strided_backward
 
         span = 1 + sum(stride * (size - 1) for size, stride in zip(self.base_sizes, self.base_strides, strict=True))
-        places = FUNCTIONS["arange"](span).as_strided(self.sizes, self.strides, self.offset)
-        whole.as_strided((span,), (1,)).index_add_(0, places.reshape(-1), grad.reshape(-1))
+        base = (self.base_sizes, self.base_strides, 0, span)
+        return as_strided_backward(grad, base, self.sizes, self.strides, self.offset)
 
     def of(self, tensor: Any) -> Any:
         """The view of a tensor that lies as the base does."""
@@ -91,11 +91,10 @@ class AsStridedBackward0(Node):
     place: Place
 
     def apply(self, grad: Any) -> tuple[Any, ...]:
-        whole = self.place.zeros(grad, self.base_dtype)
         if self.place.overlaps:
-            self.place.add_each(whole, grad)
-        else:
-            self.place.of(whole).copy_(grad)
+            return (self.place.added(grad),)
+        whole = self.place.zeros(grad, self.base_dtype)
+        self.place.of(whole).copy_(grad)
         return (whole,)
 
 

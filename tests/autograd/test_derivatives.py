@@ -169,6 +169,11 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "index_reduce": lambda x: x.index_reduce(1, index(0, 0), x[:, :2], "prod"),
     "scatter_reduce": lambda x: x.scatter_reduce(1, index(0, 0, 2).reshape(3, 1), x[:, 3:], "prod"),
     "fill": lambda x: ow.fill(x, x[0, 1]),
+    "slice of a view": lambda x: x.slice(1, 0, 4, 2),
+    "polar": lambda x: ow.polar(x[0] + 1, x[1]),
+    "nextafter": lambda x: x.nextafter(x.detach() + 1),
+    "floor_divide": lambda x: x.floor_divide(0.3),
+    "division rounded towards zero": lambda x: x.div(0.3, rounding_mode="trunc"),
     "to": lambda x: x.to(ow.complex128),
     "copy": lambda x: ow.zeros(3, 4, dtype=ow.float64).copy_(x),
 }
