@@ -18,7 +18,7 @@ from .types import check_placement, device, layout, memory_order
 if TYPE_CHECKING:
     from .tensor import Tensor
 
-__all__ = ["allocate_like", "check_counts", "dtype_or_default", "empty_strided"]
+__all__ = ["allocate_like", "check_counts", "dtype_or_default", "empty_strided", "ends_of_sequence"]
 
 
 def allocate(shape: Sequence[int], code: int, like: Any = None) -> Any:
@@ -95,3 +95,27 @@ def check_counts(message: str, **counts: int) -> None:
 def dtype_or_default(of: Any, function: str = "empty") -> dtype_class:
     """The dtype that was given, else the default one."""
     return get_default_dtype() if of is None else dtype_class.resolve(of, function)
+
+
+def ends_of_sequence(name: str, start: Any, end: Any, of: Any) -> tuple[Any, Any]:
+    """First and last value of linspace and its like, in the dtype of the result: a complex one if either is complex."""
+    ndims = [getattr(each, "ndim", 0) for each in (start, end)]
+    if any(ndims):
+        raise RuntimeError(
+            f"{name} only supports 0-dimensional start and end tensors, "
+            f"but got start with {ndims[0]} dimension(s) and end with {ndims[1]} dimension(s)."
+        )
+    wanted = dtype_or_default(of, name)
+    if not wanted.is_complex and any(isinstance(_number(each), complex) for each in (start, end)):
+        if of is not None:
+            inferred = get_default_dtype().to_complex()
+            raise RuntimeError(
+                f"opweave.{name}(): inferred dtype {inferred.scalar_name} can't be safely cast to passed dtype "
+                f"{wanted.scalar_name}"
+            )
+        wanted = wanted.to_complex()
+    return allocate((), wanted.code).fill_(start), allocate((), wanted.code).fill_(end)
+
+
+def _number(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") else value

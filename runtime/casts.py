@@ -96,7 +96,7 @@ class DtypeMethods(CastMethods):
         else:
             wanted, copy, order = _to_arguments(args, kwargs)
         code = lib.dtype(self._h) if wanted is None else wanted.code
-        if not copy and code == lib.dtype(self._h) and (order < 2 or _has_order(self, kwargs["memory_format"])):
+        if not copy and code == lib.dtype(self._h) and order in (0, lib.suggested_order(self._h)):
             return self
         warn_of_cut(lib.dtype(self._h), code)
         return copied(self, code, order, "ToCopyBackward0")
@@ -164,11 +164,6 @@ def _call_text(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
     """The types of the arguments of a call."""
     keywords = (f"{name}={type(value).__name__}" for name, value in kwargs.items())
     return ", ".join([*(type(value).__name__ for value in args), *keywords])
-
-
-def _has_order(tensor: Any, memory_format: memory_format) -> bool:
-    contiguous: bool = tensor.is_contiguous(memory_format=memory_format)
-    return contiguous
 
 
 def _dtype_of_name(value: Any) -> dtype:

@@ -48,14 +48,14 @@ def composite(op: Op, body: Callable[..., Any], arguments: tuple[Any, ...], dtyp
     return result
 
 
-def store(op: Op, result: Any, out: Any) -> Any:
-    """The rule of `out=` for a result, or several, that exists already."""
+def store(op: Op, result: Any, out: Any, is_exact: bool = False) -> Any:
+    """The rule of `out=` for a result, or several, that exists already; of an exact one the dtype must be the same."""
     if isinstance(result, tuple):
         stored = _store_all(op, result, out)
         return stored if op.results is None else op.results(stored)
     if not isinstance(out, handles.Tensor):
         raise TypeError(f"{op.name}(): argument 'out' must be Tensor, not {type_name(out)}")
-    if op.exact_out and out.dtype is not result.dtype:
+    if (op.exact_out or is_exact) and out.dtype is not result.dtype:
         wanted, found = (_type_name(each) for each in (result, out))
         raise RuntimeError(f"Expected out tensor to have dtype {wanted}, but got {found} instead")
     _check_cast(result, out)
@@ -96,7 +96,9 @@ def _check_cast(result: Any, target: Any) -> None:
 def _store_all(op: Op, results: Sequence[Any], out: Any) -> list[Any]:
     if not isinstance(out, (tuple, list)) or len(out) != len(results):
         raise TypeError(f"{op.name}(): argument 'out' must be tuple of Tensors, not {type_name(out)}")
-    return [store(op, result, target) for result, target in zip(results, out, strict=True)]
+    names = getattr(op.results, "_fields", [""] * len(results))
+    # Positions are: other dtypes do not hold them all.
+    return [store(op, *pair, name == "indices") for *pair, name in zip(results, out, names, strict=True)]
 
 
 def tensor_list(tensors: tuple[Any, ...]) -> Sequence[Any]:

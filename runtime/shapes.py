@@ -7,6 +7,7 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
+from .dtypes import EXPORTS
 from .handles import is_integer, type_name
 from .types import Size
 
@@ -139,9 +140,19 @@ def check_range(start: float, end: float, step: float) -> None:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
 
 
-def arange_length(start: float, end: float, step: float) -> int:
-    """How many values `start`, `start + step`, ... lie before `end`; exact for integers, in double precision else."""
+def arange_length(start: float, end: float, step: float, of: Any = None) -> int:
+    """How many values `start`, `start + step`, ... lie before `end`; exact for integers, in double precision else.
+
+    Of the dtype int64 the three are, as in torch, cut to integers first; of narrower ones the values are.
+    """
     check_range(start, end, step)
+    if of is EXPORTS["int64"]:
+        start, end, step = int(start), int(end), int(step)
+        if not step:
+            raise ValueError("step must be nonzero")
     if isinstance(start, int) and isinstance(end, int) and isinstance(step, int):
         return -((start - end) // step)
-    return math.ceil((end - start) / step)
+    length = math.ceil((end - start) / step)
+    if length >= 2**63:
+        raise RuntimeError(f"invalid size, possible overflow? A range of {length} values has more than 64 bits count")
+    return length

@@ -33,6 +33,14 @@ a.new_tensor([1], dtype=L.int8)
 L.linspace(0,1,5), L.linspace(0,10,1), L.linspace(0,10,0), L.linspace(3,-3,7)
 L.linspace(0,10,5,dtype=L.int64), L.linspace(0, 9, 4, dtype=L.int32)
 L.linspace(0,1,-1)
+L.linspace(1+1j, 2, 3), L.linspace(1, 2, 3, dtype=L.complex64), L.linspace(L.tensor(1j), 2, 4, dtype=L.complex128)
+L.logspace(0, 1j, 3), L.logspace(0, 2, 3, 2, dtype=L.complex128)
+L.linspace(1j, 2, 0), L.linspace(0, 1, 1, dtype=L.complex64)
+L.linspace(L.ones(1), L.ones(1, 2), 3)
+L.arange(0, -8.000001, -4, dtype=L.int64), L.arange(0, -8.000001, -4, dtype=L.int32)
+L.arange(0.5, 5.9, 1, dtype=L.int64)
+L.arange(0.5, 5.9, 1, dtype=L.int16), L.arange(1, -8.5, -2.5, dtype=L.int64)
+L.arange(0, 5, 0.5, dtype=L.int64)
 [L.linspace(-3.1, 7.3, n).tolist() for n in range(12)]
 [L.linspace(7.3, -3.1, 33, dtype=t).tolist() for t in (L.float32, L.float16, L.bfloat16, L.int64, L.uint8)[:3]]
 [L.linspace(0.1 * n, 1 / (n + 1), 17).tolist() for n in range(20)]

@@ -177,6 +177,8 @@ x.masked_fill(L.tensor([True, False]), 1) | x.masked_fill(mask, L.tensor([1.0]))
 x.long().masked_fill(mask, 1.5) | x.bool().masked_fill(mask, 2.5) | x.byte().masked_fill(mask, 300)
 x.masked_scatter(mask, L.tensor([1.0])) | x.masked_scatter(mask, L.tensor([1] * 20))
 x.masked_scatter(L.tensor([1, 0, 1, 1]), x) | x.masked_fill(L.tensor([[[True]]]), 4)
+L.index_select(x, 0, zi, out=x[1:2]) | L.gather(x, 0, square, out=x) | L.take(x, L.tensor([0, 1]), out=x[0, :2])
+L.masked_select(x, mask, out=x) | L.index_select(x, 0, L.tensor([0, 1]), out=L.ones(1, 4).expand(2, 4))
 x.masked_scatter(L.tensor([[[True]]]), x) | x.masked_fill_(L.tensor([[[True]]]), 4) | L.nonzero(z) | L.argwhere(z)
 L.nonzero(x, as_tuple=True) | x.nonzero(as_tuple=True) | L.nonzero(z, as_tuple=True) | L.nonzero(e) | b.nonzero()
 L.nonzero(e, as_tuple=True) | L.tril(x[0]) | L.triu(z) | x.t().tril() | L.diag(z) | L.diag(b) | L.diag(x[0])
@@ -203,6 +205,9 @@ def test_nothing_is_written_when_one_index_is_wrong() -> None:
         lambda t: t.index_copy_(0, opweave.tensor([0, 9]), opweave.ones(2)),
         lambda t: t.put_(opweave.tensor([0, 9]), opweave.ones(2)),
         lambda t: t.index_reduce_(0, opweave.tensor([0, 9]), opweave.ones(2), "amax", include_self=False),
+        lambda t: opweave.index_select(opweave.ones(3), 0, opweave.tensor([0, 1, 9]), out=t),
+        lambda t: opweave.gather(opweave.ones(3), 0, opweave.tensor([0, 1, 9]), out=t),
+        lambda t: opweave.take(opweave.ones(3), opweave.tensor([0, 1, 9]), out=t),
     ):
         tensor = opweave.zeros(3)
         with pytest.raises((RuntimeError, IndexError)):

@@ -111,6 +111,23 @@ L.zeros(2**50)
 L.ones(2**55, dtype=L.int8)
 L.ones(1).expand(2**45).exp()
 L.ones(1).expand(2**45) + 1
+L.kthvalue(a, 1, out=(L.zeros(0), L.zeros(0, dtype=L.float16)))
+L.mode(a, out=(L.zeros(0), L.zeros(0, dtype=L.int32)))
+L.median(a, 0, out=(L.zeros(0), L.zeros(0)))
+L.cummin(a, 0, out=(L.zeros(0), L.zeros(0)))
+L.searchsorted(a[1], i, out=L.zeros(0))
+L.bucketize(i, a[1], out=L.zeros(0, dtype=L.int32))
+L.nonzero(a, out=L.zeros(0))
+L.quantile(a, 0.5, out=L.zeros(0, dtype=L.float64))
+L.histc(a, out=L.zeros(0, dtype=L.float64))
+L.linspace(1+1j, 2, 3, dtype=L.float32)
+L.logspace(L.ones(1), 2, 3)
+L.linspace(0, 1, 3, dtype=L.bool)
+L.arange(1e30)
+L.multinomial(L.ones(5), 2, out=L.ones(2))
+L.gradient(a, dim=(1, -1))
+L.nn.functional.prelu(a, L.ones(3, 1))
+L.diff(a, 0, prepend=L.ones(1))
 """
 
 NONE = "no exception"

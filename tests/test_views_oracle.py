@@ -240,3 +240,19 @@ def test_layouts(layout: str) -> None:
         if "unbind" in calls[0] or "split" in calls[0] or "chunk" in calls[0]:
             expression = expression.replace(f".{calls[0]}", f".{calls[0]}[0]", 1)
         assert outcome(expression, opweave) == outcome(expression, torch), expression
+
+
+RESULTS = ("clone()", "double()", "neg()", "add(1)", "add(x)", "add(x.contiguous())", "lt(x)", "sum(0, True)", "tril()")
+
+
+def test_memory_order_of_results() -> None:
+    """The strides of new tensors, also along dimensions of one element and of none, where they are never used."""
+    sequence = random.Random(2)
+    for _ in range(400):
+        ndim = sequence.choice((2, 3, 5))
+        sizes = sequence.choices((0, 1, 1, 2, 3), k=ndim)
+        dims = sequence.sample(range(ndim), ndim)
+        slices = ", ".join(sequence.choices((":", ":", "::2", "1:", "0:1"), k=ndim))
+        setup = f"x = L.ones({sizes}).permute({dims})[{slices}]; "
+        expression = setup + "[" + ", ".join(f"x.{call}.stride()" for call in RESULTS) + "]"
+        assert outcome(expression, opweave) == outcome(expression, torch), expression

@@ -185,7 +185,7 @@ def _callable(operator: Operator, index: int, package: Package | None) -> Callab
         alone=operator.alone,
         one_dim=not _takes_several_dims(operator),
         has_out=variants.has_out(operator),
-        exact_out="exact_out" in operator.tags,
+        exact_out="exact_out" in operator.tags or (isinstance(body, Reduce) and body.results == (Found.POSITION,)),
         inplace=variants.has_inplace(operator),
         returns_view=operator.schema.returns_alias,
         method=operator.method,

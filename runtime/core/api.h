@@ -57,6 +57,7 @@ double number_d(double value);
 double number_c(double real, double imag);
 double number_b(int32_t value);
 double empty_strided(const int64_t *sizes, const int64_t *strides, int32_t ndim, int32_t dtype); /* strides may be NULL */
+int32_t suggested_order(double t); /* ow_order: channels last, or C order */
 double as_strided(double t, const int64_t *sizes, const int64_t *strides, int32_t ndim, int64_t offset, int32_t dtype);
 /* `data` is the first element; the memory is the `nbytes` from the lowest one on (strides may be negative). owner: key
  * given to the function of set_release_owner when the last tensor goes (not when from_memory fails). That may be any

@@ -245,6 +245,8 @@ int64_t storage_nbytes(uintptr_t storage) { return storage_at(storage)->nbytes; 
 
 uintptr_t storage_data(uintptr_t storage) { return (uintptr_t)storage_at(storage)->data; }
 
+int32_t suggested_order(double t) { return ow_suggested_order(ow_unpack(t)); }
+
 void count_write(double t) { ow_unpack(t)->storage->version++; }
 
 uint32_t storage_version(uintptr_t storage) { return storage_at(storage)->version; }

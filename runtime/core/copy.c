@@ -197,29 +197,17 @@ int ow_fill(const ow_tensor *dst, ow_tensor *number) {
     return done;
 }
 
-/* Strides of images or volumes whose channels, dimension 1, lie next to each other. 0 with the error set. */
-static int channels_last_strides(const ow_tensor *t, int ndim, int64_t *strides) {
-    if (t->ndim != ndim) {
-        ow_fail(OW_RUNTIME_ERROR, "required rank %d tensor to use channels_last%s format", ndim, ndim == 5 ? "_3d" : "");
-        return 0;
-    }
-    int64_t step = strides[1] = 1;
-    step *= t->sizes[1] > 1 ? t->sizes[1] : 1;
-    for (int d = ndim - 1; d >= 0; d--) {
-        if (d == 1) continue;
-        strides[d] = step;
-        step *= t->sizes[d] > 1 ? t->sizes[d] : 1;
-    }
-    return 1;
-}
-
 ow_tensor *ow_empty_like(ow_tensor *t, int dtype, int order) {
     int64_t strides[OW_MAX_DIMS];
     const int64_t *layout = NULL;
     if (order >= OW_CHANNELS_LAST) {
-        if (!channels_last_strides(t, order == OW_CHANNELS_LAST ? 4 : 5, strides)) return NULL;
+        int ndim = order == OW_CHANNELS_LAST ? 4 : 5;
+        if (t->ndim != ndim)
+            return ow_fail(OW_RUNTIME_ERROR, "required rank %d tensor to use channels_last%s format", ndim,
+                           ndim == 5 ? "_3d" : "");
+        ow_channels_last_strides(ndim, t->sizes, strides);
         layout = strides;
-    } else if (order == OW_PRESERVE_ORDER && !(t->flags & OW_CONTIGUOUS)) {
+    } else if (order == OW_PRESERVE_ORDER) {
         ow_dense_strides(t, strides);
         layout = strides;
     }

@@ -162,6 +162,17 @@ static const ow_op *shortcut(const ow_op *op, ow_tensor *const *inputs) {
     return op;
 }
 
+/* Those of a new contiguous tensor, also where they do not matter. Beside a number, as beside any input of another shape,
+ * torch lets even these decide about the strides of the result. */
+static int has_usual_strides(const ow_tensor *t) {
+    int64_t expected = 1;
+    for (int d = t->ndim - 1; d >= 0; d--) {
+        if (t->strides[d] != expected) return 0;
+        expected *= t->sizes[d];
+    }
+    return t->numel > 0;
+}
+
 /* The common case; *done tells whether it applied. Parameters are NULL where all have their defaults. */
 static ow_tensor *fast(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out, int *done) {
     const ow_tensor *first = inputs[0];
@@ -220,6 +231,7 @@ static ow_tensor *fast(const ow_op *op, ow_tensor *const *inputs, ow_tensor *con
         if (ow_is_guarded(out->storage)) return NULL;
         out->storage->version++;
     } else {
+        if (data[op->ninputs] == number && first->ndim > 1 && !has_usual_strides(first)) return NULL;
         out = ow_tensor_new(result, first->ndim, first->sizes, NULL);
         *done = 1;
         if (!out) return NULL;
@@ -309,21 +321,22 @@ static ow_tensor *check_inputs(const ow_op *op, ow_tensor *const *inputs) {
 static ow_tensor *new_result(const ow_op *op, const resolved *r, int ndim, const int64_t *shape,
                              ow_tensor *const *inputs) {
     int64_t strides[OW_MAX_OPERANDS][OW_MAX_DIMS], numel;
-    int order[OW_MAX_DIMS], contiguous = 1, count = 0;
+    int order[OW_MAX_DIMS], same = 1, contiguous = 1, count = 0;
     if (!ow_numel(ndim, shape, &numel)) return NULL; /* strides of such a shape could not be computed */
     int converted_to = op->promotion == OW_PROMOTE_ALWAYS_BOOL || op->part ? r->common : r->result;
     const ow_tensor *first = NULL;
     int alike = 1; /* same sizes and strides throughout */
     for (int k = 0; k < op->ninputs; k++) {
         const ow_tensor *t = inputs[k];
+        same &= !t || !(t->flags & OW_NUMBER) || !ndim;
         if (!t || t->flags & OW_NUMBER) continue;
         int full = t->ndim == ndim && memcmp(t->sizes, shape, sizeof(int64_t) * (size_t)ndim) == 0;
         contiguous &= full && (t->flags & OW_CONTIGUOUS);
         if (!first) first = t;
         alike &= full && memcmp(t->strides, first->strides, sizeof(int64_t) * (size_t)ndim) == 0;
     }
-    if (!first || contiguous) return ow_tensor_new(r->result, ndim, shape, NULL);
-    if (alike && first->flags & OW_DENSE) return ow_tensor_new(r->result, ndim, shape, first->strides);
+    if (!first || (contiguous && same)) return ow_tensor_new(r->result, ndim, shape, NULL);
+    if (alike && same && first->flags & OW_DENSE) return ow_tensor_new(r->result, ndim, shape, first->strides);
     for (int k = 0; k < op->ninputs; k++) {
         const ow_tensor *t = inputs[k];
         if (!t || t->flags & OW_NUMBER) continue;
@@ -340,11 +353,13 @@ static ow_tensor *new_result(const ow_op *op, const resolved *r, int ndim, const
     }
     ow_iter_order(ndim, shape, count, strides, order);
     int64_t result[OW_MAX_DIMS], step = 1;
+    int permuted = 0;
     for (int i = 0; i < ndim; i++) {
+        permuted |= order[i] != ndim - 1 - i;
         result[order[i]] = step;
-        step *= shape[order[i]] > 0 ? shape[order[i]] : 1;
+        step *= shape[order[i]];
     }
-    return ow_tensor_new(r->result, ndim, shape, result);
+    return ow_tensor_new(r->result, ndim, shape, permuted ? result : NULL);
 }
 
 static int format_sizes(char *text, size_t capacity, int ndim, const int64_t *sizes) {

@@ -43,7 +43,7 @@ ow_tensor *ow_indexing_index_select(const ow_indexing_call *call) {
     ow_index_space space;
     vector_space(&w, self, result, &space);
     ow_space_arrange(&space);
-    int inside = ow_space_get(&space);
+    int inside = ow_space_get(&space, result == call->out);
     if (!inside) ow_fail(OW_INDEX_ERROR, "index out of range in self");
     return ow_result_end(call, result, inside);
 }

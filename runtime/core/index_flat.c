@@ -46,7 +46,7 @@ ow_tensor *ow_indexing_take(const ow_indexing_call *call) {
         ow_index_space space;
         flat_space(&w, self, result, &space);
         ow_space_arrange(&space);
-        done = ow_space_get(&space);
+        done = ow_space_get(&space, result == call->out);
         if (!done) fail_outside(&space);
     }
     release(self, given);

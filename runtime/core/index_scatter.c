@@ -65,7 +65,7 @@ ow_tensor *ow_indexing_gather(const ow_indexing_call *call) {
     ow_index_space space;
     scatter_space(&w, self, result, &space);
     ow_space_arrange(&space);
-    int inside = ow_space_get(&space);
+    int inside = ow_space_get(&space, result == call->out);
     if (!inside) fail_outside(&space);
     return ow_result_end(call, result, inside);
 }

@@ -214,6 +214,8 @@ typedef struct {
     int outside;
 } run_state;
 
+#define MOVED 0.6 /* what an element of a block costs that is copied */
+
 /* What a position costs, in units of a float32 addition: random access for the block, and the offset. */
 static double position_cost(const ow_index_space *space, double cost) {
     return 3.0 + 2.0 * space->nlookups + cost * (double)space->run;
@@ -229,10 +231,12 @@ static void get_range(void *context, int64_t begin, int64_t end) {
     if (!run_range(state->space, begin, end, state->movers)) __atomic_store_n(&state->outside, 1, __ATOMIC_RELAXED);
 }
 
-int ow_space_get(const ow_index_space *space) {
+int ow_space_get(const ow_index_space *space, int check_first) {
+    int64_t bad;
     run_state state = {space, ow_movers_get(space->run * space->itemsize), 0, 0};
-    double cost = position_cost(space, 0.25), work = cost * (double)space->numel;
+    double cost = position_cost(space, MOVED), work = cost * (double)space->numel;
     if (!space->numel) return 1;
+    if (check_first && ow_space_find_bad(space, &bad)) return 0;
     void *token = ow_gil_release((int64_t)work);
     ow_parallel_for(space->numel, grain_of(cost), work, get_range, &state);
     ow_gil_acquire(token);
@@ -287,5 +291,5 @@ void ow_space_write(ow_index_space *space, ow_mover combine) {
     ow_space_arrange(space);
     int64_t nbytes = space->run * space->itemsize;
     if (combine) put(space, (ow_movers){combine, NULL}, 1.0);
-    else put(space, space->repeats && space->run > 1 ? ow_movers_fill(space->itemsize) : ow_movers_put(nbytes), 0.25);
+    else put(space, space->repeats && space->run > 1 ? ow_movers_fill(space->itemsize) : ow_movers_put(nbytes), MOVED);
 }

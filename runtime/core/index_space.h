@@ -69,9 +69,9 @@ static inline int ow_all_inside(const int64_t *indices, int64_t n, int64_t lowes
 /* The lookup with an index outside its dimension, and that index; NULL: all are inside. (index_check.c) */
 const ow_lookup *ow_space_find_bad(const ow_index_space *space, int64_t *value);
 
-/* Moves blocks out of the indexed tensor; indices are checked on the way. 0 when one is outside (what was written then
- * has no meaning). In parallel. */
-int ow_space_get(const ow_index_space *space);
+/* Moves blocks out of the indexed tensor, in parallel. 0 when an index is outside. Unless all are checked first, which an
+ * `out` needs, this is found on the way, and what was written then has no meaning. */
+int ow_space_get(const ow_index_space *space, int check_first);
 
 /* The same as a loop over the positions of one dimension, by several threads; 0 where that is not worth it, or not one
  * lookup as it stands in memory. (index_share.c) */

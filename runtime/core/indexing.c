@@ -18,34 +18,9 @@ ow_tensor *ow_indexing(const ow_op *op, ow_tensor *const *inputs, ow_tensor *par
     return ow_fail(OW_NOT_IMPLEMENTED, "%s: this opweave has no routine '%s'", op->name, op->library);
 }
 
-/* ---- new results -------------------------------------------------------------------------------------- */
-
-ow_tensor *ow_result_begin(const ow_indexing_call *call, int dtype, int ndim, const int64_t *sizes) {
-    ow_tensor *out = call->out;
-    if (call->mode == OW_NEW) return ow_tensor_new(dtype, ndim, sizes, NULL);
-    if (out->dtype != dtype)
-        return ow_fail(OW_RUNTIME_ERROR, "Expected out tensor to have dtype %s, but got %s instead", ow_type_names[dtype],
-                       ow_type_names[out->dtype]);
-    int shares = ow_shares_memory(out, call->inputs, call->op->ninputs);
-    int same = out->ndim == ndim && memcmp(out->sizes, sizes, sizeof(int64_t) * (size_t)ndim) == 0;
-    if ((same || !shares) && (!ow_prepare_out(call->op->name, out, dtype, ndim, sizes) || !ow_check_memory(out))) return NULL;
-    return !shares && out->flags & OW_CONTIGUOUS ? out : ow_tensor_new(dtype, ndim, sizes, NULL);
-}
-
-ow_tensor *ow_result_end(const ow_indexing_call *call, ow_tensor *result, int done) {
-    if (!result) return NULL;
-    if (done && result != call->out && call->mode != OW_NEW)
-        done = ow_prepare_out(call->op->name, call->out, result->dtype, result->ndim, result->sizes) &&
-               ow_check_memory(call->out) && ow_copy(call->out, result);
-    if (result != call->out && (call->mode != OW_NEW || !done)) ow_tensor_free(result);
-    if (!done) return NULL;
-    return call->mode == OW_NEW ? result : call->out;
-}
-
-/* ---- updates of self ---------------------------------------------------------------------------------- */
-
-static int check_apart(const ow_indexing_call *call, const ow_tensor *target) {
-    for (int k = 1; k < call->op->ninputs; k++) {
+/* Inputs from the `first` on must not share memory with what is written. */
+static int check_apart(const ow_indexing_call *call, const ow_tensor *target, int first) {
+    for (int k = first; k < call->op->ninputs; k++) {
         if (!ow_memory_overlap(target, call->inputs[k])) continue;
         ow_fail(OW_RUNTIME_ERROR,
                 "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
@@ -55,6 +30,32 @@ static int check_apart(const ow_indexing_call *call, const ow_tensor *target) {
     return 1;
 }
 
+/* ---- new results -------------------------------------------------------------------------------------- */
+
+ow_tensor *ow_result_begin(const ow_indexing_call *call, int dtype, int ndim, const int64_t *sizes) {
+    ow_tensor *out = call->out;
+    if (call->mode == OW_NEW) return ow_tensor_new(dtype, ndim, sizes, NULL);
+    if (out->dtype != dtype)
+        return ow_fail(OW_RUNTIME_ERROR, "Expected out tensor to have dtype %s, but got %s instead", ow_type_names[dtype],
+                       ow_type_names[out->dtype]);
+    if (!check_apart(call, out, 0) || !ow_prepare_out(call->op->name, out, dtype, ndim, sizes) || !ow_check_memory(out))
+        return NULL;
+    return out->flags & OW_CONTIGUOUS ? out : ow_tensor_new(dtype, ndim, sizes, NULL);
+}
+
+ow_tensor *ow_result_end(const ow_indexing_call *call, ow_tensor *result, int done) {
+    if (!result) return NULL;
+    if (done && result != call->out && call->mode != OW_NEW)
+        done = check_apart(call, call->out, 0) &&
+               ow_prepare_out(call->op->name, call->out, result->dtype, result->ndim, result->sizes) &&
+               ow_check_memory(call->out) && ow_copy(call->out, result);
+    if (result != call->out && (call->mode != OW_NEW || !done)) ow_tensor_free(result);
+    if (!done) return NULL;
+    return call->mode == OW_NEW ? result : call->out;
+}
+
+/* ---- updates of self ---------------------------------------------------------------------------------- */
+
 ow_tensor *ow_update_begin(const ow_indexing_call *call, int contiguous) {
     ow_tensor *self = call->inputs[0], *out = call->out;
     if (call->mode == OW_NEW) return ow_clone(self, self->dtype, contiguous);
@@ -62,12 +63,12 @@ ow_tensor *ow_update_begin(const ow_indexing_call *call, int contiguous) {
         if (out->dtype != self->dtype)
             return ow_fail(OW_RUNTIME_ERROR, "Expected out tensor to have dtype %s, but got %s instead",
                            ow_type_names[self->dtype], ow_type_names[out->dtype]);
-        if (!check_apart(call, out) || !ow_prepare_out(call->op->name, out, self->dtype, self->ndim, self->sizes))
+        if (!check_apart(call, out, 1) || !ow_prepare_out(call->op->name, out, self->dtype, self->ndim, self->sizes))
             return NULL;
         if (!ow_check_writable(out, &self, 1) || !ow_copy(out, self)) return NULL;
         return out;
     }
-    return ow_check_memory(self) && check_apart(call, self) ? self : NULL;
+    return ow_check_memory(self) && check_apart(call, self, 1) ? self : NULL;
 }
 
 ow_tensor *ow_update_end(const ow_indexing_call *call, ow_tensor *target, int done) {

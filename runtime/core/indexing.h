@@ -21,8 +21,8 @@ OW_INDEXINGS(OW_DECLARE_INDEXING)
 
 /* ---- results (indexing.c) ----------------------------------------------------------------------------- */
 
-/* A contiguous result of the given shape: new, or `out`. An `out` that cannot be written directly (other dtype or
- * strides, memory shared with an input) is replaced by a temporary one until ow_result_end. NULL with the error set. */
+/* A contiguous result of the given shape: new, or `out`, which must not share memory with an input. An `out` of other
+ * strides is replaced by a temporary one until ow_result_end. NULL with the error set. */
 ow_tensor *ow_result_begin(const ow_indexing_call *call, int dtype, int ndim, const int64_t *sizes);
 /* What the operator returns; on failure NULL, and the result is freed. */
 ow_tensor *ow_result_end(const ow_indexing_call *call, ow_tensor *result, int done);

@@ -37,6 +37,23 @@ static int check_stacked(ow_tensor *const *tensors, int n) {
     return 1;
 }
 
+/* The strides of the result where all tensors keep their channels last; 0: it is contiguous. As in torch, a stack is a
+ * joined tensor whose dimension `dim` is split in two. */
+static int kept_strides(ow_tensor *const *tensors, int n, int64_t dim, int64_t length, int stacked, int64_t *strides) {
+    const ow_tensor *first = tensors[0];
+    int64_t sizes[OW_MAX_DIMS];
+    for (int k = 0; k < n; k++)
+        if (tensors[k]->ndim != first->ndim || ow_suggested_order(tensors[k]) == OW_C_ORDER) return 0;
+    if (dim == first->ndim) return 0;
+    if (stacked) length = n * first->sizes[dim];
+    for (int d = 0; d < first->ndim; d++) sizes[d] = d == dim ? length : first->sizes[d];
+    ow_channels_last_strides(first->ndim, sizes, strides);
+    if (!stacked) return 1;
+    memmove(strides + dim + 1, strides + dim, sizeof *strides * (size_t)(first->ndim - dim));
+    strides[dim] *= first->sizes[dim];
+    return 1;
+}
+
 /* Copies `t` to the positions of `result` from `at` on along `dim`. */
 static int copy_part(ow_tensor *result, ow_tensor *t, int64_t dim, int64_t at, int stacked) {
     int64_t sizes[OW_MAX_DIMS], strides[OW_MAX_DIMS];
@@ -57,7 +74,7 @@ static int copy_part(ow_tensor *result, ow_tensor *t, int64_t dim, int64_t at, i
 
 ow_tensor *ow_join(ow_tensor *const *tensors, int n, int64_t dim, int stacked) {
     const ow_tensor *first = tensors[0];
-    int64_t sizes[OW_MAX_DIMS + 1], total = 0;
+    int64_t sizes[OW_MAX_DIMS + 1], strides[OW_MAX_DIMS], total = 0;
     for (int k = 0; k < n && !stacked; k++) {
         if (!tensors[k]->ndim)
             return ow_fail(OW_RUNTIME_ERROR, "zero-dimensional tensor (at position %d) cannot be concatenated", k);
@@ -71,7 +88,8 @@ ow_tensor *ow_join(ow_tensor *const *tensors, int n, int64_t dim, int stacked) {
             return ow_fail(OW_RUNTIME_ERROR, "Storage size calculation overflowed: the sizes along dimension %lld add up to "
                            "more than 64 bits hold", (long long)dim);
     for (int d = 0; d < ndim; d++) sizes[d] = d == dim ? (stacked ? n : total) : first->sizes[d - (stacked && d > dim)];
-    ow_tensor *result = ow_tensor_new(ow_result_type(tensors, n), ndim, sizes, NULL);
+    int keeps = kept_strides(tensors, n, dim, total, stacked, strides);
+    ow_tensor *result = ow_tensor_new(ow_result_type(tensors, n), ndim, sizes, keeps ? strides : NULL);
     if (!result) return NULL;
     int64_t at = 0;
     for (int k = 0; k < n; k++) {

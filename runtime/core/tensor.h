@@ -198,6 +198,12 @@ typedef enum ow_order { OW_PRESERVE_ORDER, OW_C_ORDER, OW_CHANNELS_LAST, OW_CHAN
 
 /* A tensor of the same shape, of the given dtype and order. (copy.c) */
 ow_tensor *ow_empty_like(ow_tensor *t, int dtype, int order);
+
+/* Do the channels of an image or a volume lie next to each other, by the rule of torch for sizes of 1? Any other tensor
+ * suggests C order. (channels_last.c) */
+ow_order ow_suggested_order(const ow_tensor *t);
+/* The strides of new images (4 dimensions) or volumes (5). (channels_last.c) */
+void ow_channels_last_strides(int ndim, const int64_t *sizes, int64_t *strides);
 /* The same with the same values. (copy.c) */
 ow_tensor *ow_clone(ow_tensor *t, int dtype, int order);
 
