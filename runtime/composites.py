@@ -97,8 +97,9 @@ def _store_all(op: Op, results: Sequence[Any], out: Any) -> list[Any]:
     if not isinstance(out, (tuple, list)) or len(out) != len(results):
         raise TypeError(f"{op.name}(): argument 'out' must be tuple of Tensors, not {type_name(out)}")
     names = getattr(op.results, "_fields", [""] * len(results))
-    # Positions are: other dtypes do not hold them all.
-    return [store(op, *pair, name == "indices") for *pair, name in zip(results, out, names, strict=True)]
+    # Positions are exact: other dtypes do not hold them all.
+    each = zip(results, out, names, strict=True)
+    return [store(op, result, target, name == "indices") for result, target, name in each]
 
 
 def tensor_list(tensors: tuple[Any, ...]) -> Sequence[Any]:
