@@ -69,6 +69,8 @@ def order(lib: Libraries) -> Iterator[measure.Figure]:
         yield from lib.run(f"{work}, f32 1e6", on((values,), body), numpy, 0.3)
     lines = (values.reshape(1000, 1000),)
     yield from lib.run("sort, f32 1000 lines", on(lines, lambda m, x: x.sort()), lambda: np.sort(lines[0]), 0.3)
+    first = on(lines, lambda m, x: x.topk(10))
+    yield from lib.run("topk 10, f32 1000 lines", first, lambda: np.partition(lines[0], -10)[:, -10:], 1.0)
     wide = (values.astype(np.float64),)
     yield from lib.run("sort, f64 1e6", on(wide, lambda m, x: x.sort()), lambda: np.sort(wide[0]), 0.3)
 

@@ -93,6 +93,20 @@ def test_all_equal() -> None:
     assert (places == opweave.arange(COUNT)).all()
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_first_of_rows(dtype: str) -> None:
+    """A few are kept in order, more are cut down from time to time, most are sorted."""
+    values = numbers(dtype, "narrow")
+    for length in (5, 16, 33, 250, 257, 1000):
+        rows = opweave.from_numpy(values[: 40 * length].reshape(40, length))
+        for descending in (False, True):
+            wanted, order = rows.sort(stable=True, descending=descending)
+            for count in {1, 4, min(32, length), min(40, length), length // 4, length}:
+                found, places = rows.topk(count, largest=descending)
+                assert (places == order[:, :count]).all()
+                assert found.numpy().tobytes() == wanted[:, :count].numpy().tobytes()
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_first_of_a_line(dtype: str, threads: int) -> None:
@@ -106,7 +120,7 @@ def test_first_of_a_line(dtype: str, threads: int) -> None:
     try:
         for descending in (False, True):
             wanted, order = x.sort(stable=True, descending=descending)
-            for count in (1, 300, 5000):
+            for count in (1, 20, 32, 33, 300, 5000):
                 found, places = x.topk(count, largest=descending)
                 assert (places == order[:count]).all()
                 assert found.numpy().tobytes() == wanted[:count].numpy().tobytes()

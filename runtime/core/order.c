@@ -30,12 +30,18 @@ typedef struct {
 #define NAME(f) wide_##f
 #include "radix.h"
 
-enum { KEY_BLOCK = 256, LEAST_KEPT = 1024 };
+enum {
+    KEY_BLOCK = 256,
+    KEY_GROUP = 16,  /* keys of a block that are compared at once */
+    MOST_FEW = 32,   /* as many as are kept in order while the others come */
+    APART = 256,     /* bytes: threads do not write to the same or neighbouring lines of the cache */
+};
 
 typedef struct ordering {
     const ow_tensor *self, *values, *indices;
     int dim, narrow, bytes;
-    int64_t n, keep, kept; /* length of a line, how many of it are wanted, and records that are gathered before a choice */
+    int64_t n, keep; /* length of a line, and how many of it are wanted */
+    int64_t kept;    /* records gathered before these are chosen; as many for a few, more than n for all at once */
     uint64_t flip;
     int64_t grain, scratch; /* lines for each thread, and bytes of working memory for it */
     int64_t length;         /* of the pieces of a line that several threads share */
@@ -48,40 +54,67 @@ static void *sort_records(const ordering *o, void *records, int64_t n) {
     return o->narrow ? (void *)narrow_radix_sort(records, n, o->bytes) : (void *)wide_radix_sort(records, n, o->bytes);
 }
 
-/* Appends those records of positions [begin, end) of a line that may be among the first `keep`; a full buffer is cut down
- * to so many. Returns where they are in order. */
-OW_CLONES static void *order_line(const ordering *o, const char *x, int64_t begin, int64_t end, char *memory,
-                                  int64_t *count) {
-    int64_t stride = o->self->strides[o->dim] * ow_itemsize(o->self->dtype);
-    uint64_t keys[KEY_BLOCK], limit = UINT64_MAX;
-    uint64_t *narrow = (uint64_t *)memory;
+/* Which of the keys lie below the limit: a bit for each. */
+static inline __attribute__((always_inline)) uint32_t below(const uint64_t *keys, int64_t n, uint64_t limit) {
+    uint32_t bits = 0;
+    if (n == KEY_GROUP)
+        for (int j = 0; j < KEY_GROUP; j++) bits |= (uint32_t)(keys[j] < limit) << j;
+    else
+        for (int64_t j = 0; j < n; j++) bits |= (uint32_t)(keys[j] < limit) << j;
+    return bits;
+}
+
+static int64_t line_stride(const ordering *o) { return o->self->strides[o->dim] * ow_itemsize(o->self->dtype); }
+
+/* The records of all positions [begin, end) of a line. Returns how many these are. */
+OW_CLONES static int64_t gather_all(const ordering *o, const char *x, int64_t begin, int64_t end, char *memory) {
+    int64_t stride = line_stride(o);
+    uint64_t keys[KEY_BLOCK], *narrow = (uint64_t *)memory;
     wide *records = (wide *)memory;
-    int64_t used = 0;
+    for (int64_t i = begin; i < end; i += KEY_BLOCK, narrow += KEY_BLOCK, records += KEY_BLOCK) {
+        int64_t n = end - i < KEY_BLOCK ? end - i : KEY_BLOCK;
+        ow_load_keys(o->self->dtype, x + i * stride, stride, n, o->flip, keys);
+        if (o->narrow)
+            for (int64_t j = 0; j < n; j++) narrow[j] = keys[j] << 32 | (uint64_t)(i + j);
+        else
+            for (int64_t j = 0; j < n; j++) records[j] = (wide){keys[j], i + j};
+    }
+    return end - begin;
+}
+
+/* Those that may be among the first `keep`: a key no less than that of `keep` records before it is passed over. */
+OW_CLONES static int64_t gather_first(const ordering *o, const char *x, int64_t begin, int64_t end, char *memory) {
+    int64_t stride = line_stride(o), used = 0;
+    uint64_t keys[KEY_BLOCK], *narrow = (uint64_t *)memory, limit = 0;
+    wide *records = (wide *)memory;
     int limited = 0;
     for (int64_t i = begin; i < end; i += KEY_BLOCK) {
         int64_t n = end - i < KEY_BLOCK ? end - i : KEY_BLOCK;
         uint64_t least = ow_load_keys(o->self->dtype, x + i * stride, stride, n, o->flip, keys);
         if (limited && least >= limit) continue;
-        for (int64_t j = 0; j < n; j++) {
-            if (limited && keys[j] >= limit) continue;
-            if (o->narrow) narrow[used++] = keys[j] << 32 | (uint64_t)(i + j);
-            else records[used++] = (wide){keys[j], i + j};
-            if (used < o->kept || o->kept >= o->n) continue;
-            used = o->keep;
-            limited = 1;
-            if (o->narrow) {
-                uint64_t *sorted = narrow_radix_sort(narrow, o->kept, o->bytes);
-                if (sorted != narrow) memcpy(narrow, sorted, (size_t)used * sizeof *sorted);
-                limit = narrow[used - 1] >> 32;
-            } else {
-                wide *sorted = wide_radix_sort(records, o->kept, o->bytes);
-                if (sorted != records) memcpy(records, sorted, (size_t)used * sizeof *sorted);
-                limit = records[used - 1].key;
+        for (int64_t group = 0; group < n; group += KEY_GROUP) {
+            int64_t size = n - group < KEY_GROUP ? n - group : KEY_GROUP;
+            uint32_t wanted = limited ? below(keys + group, size, limit) : (1u << size) - 1;
+            for (; wanted; wanted &= wanted - 1) {
+                int64_t j = group + __builtin_ctz(wanted), before = used;
+                if (limited && keys[j] >= limit) continue;
+                if (o->narrow)
+                    used = narrow_gather(narrow, used, o->keep, o->kept, o->bytes, keys[j] << 32 | (uint64_t)(i + j));
+                else
+                    used = wide_gather(records, used, o->keep, o->kept, o->bytes, (wide){keys[j], i + j});
+                if (used > before) continue;
+                limited = 1;
+                limit = o->narrow ? narrow[o->keep - 1] >> 32 : records[o->keep - 1].key;
             }
         }
     }
-    *count = used;
-    return sort_records(o, memory, used);
+    return used;
+}
+
+/* Where the first records of positions [begin, end) of a line are, in order. */
+static void *order_line(const ordering *o, const char *x, int64_t begin, int64_t end, char *memory) {
+    int64_t n = o->kept > o->n ? gather_all(o, x, begin, end, memory) : gather_first(o, x, begin, end, memory);
+    return sort_records(o, memory, n);
 }
 
 #define FETCH(type)                                                                                                    \
@@ -116,10 +149,9 @@ static char *line_start(const ow_tensor *t, int dim, int64_t line) {
 static void order_lines(void *context, int64_t begin, int64_t end) {
     const ordering *o = context;
     char *memory = o->memory + begin / o->grain * o->scratch;
-    int64_t count;
     for (int64_t line = begin; line < end; line++) {
         const char *x = line_start(o->self, o->dim, line);
-        const void *sorted = order_line(o, x, 0, o->n, memory, &count);
+        const void *sorted = order_line(o, x, 0, o->n, memory);
         char *indices = o->indices ? line_start(o->indices, o->dim, line) : NULL;
         store_line(o, sorted, x, line_start(o->values, o->dim, line), indices);
     }
@@ -130,11 +162,11 @@ static void order_lines(void *context, int64_t begin, int64_t end) {
 /* Moves the first records of each piece of the line to the beginning of the piece's memory. */
 static void order_pieces(void *context, int64_t begin, int64_t end) {
     const ordering *o = context;
-    int64_t size = o->narrow ? (int64_t)sizeof(uint64_t) : (int64_t)sizeof(wide), count;
+    int64_t size = o->narrow ? (int64_t)sizeof(uint64_t) : (int64_t)sizeof(wide);
     for (int64_t piece = begin; piece < end; piece++) {
         char *memory = o->memory + piece * o->scratch;
         int64_t first = piece * o->length, last = first + o->length < o->n ? first + o->length : o->n;
-        const void *sorted = order_line(o, o->self->data, first, last, memory, &count);
+        const void *sorted = order_line(o, o->self->data, first, last, memory);
         memmove(memory, sorted, (size_t)(o->keep * size));
     }
 }
@@ -160,7 +192,7 @@ int ow_order_lines(ow_tensor *x, int dim, int64_t keep, int descending, ow_tenso
     ordering o = {.self = x, .values = values, .indices = indices, .dim = dim};
     o.n = n;
     o.keep = keep;
-    o.kept = keep >= n / 4 || n <= LEAST_KEPT ? n : keep < LEAST_KEPT / 4 ? LEAST_KEPT : 4 * keep;
+    o.kept = keep >= n / 4 ? n + 1 : keep <= MOST_FEW ? keep : 4 * keep;
     o.narrow = narrow;
     o.bytes = bytes;
     o.flip = descending ? UINT64_MAX >> (64 - 8 * bytes) : 0;
@@ -169,6 +201,7 @@ int ow_order_lines(ow_tensor *x, int dim, int64_t keep, int descending, ow_tenso
     o.length = (n - 1) / pieces + 1;
     o.grain = (lines + threads - 1) / threads;
     o.scratch = 2 * o.kept * (narrow ? (int64_t)sizeof(uint64_t) : (int64_t)sizeof(wide));
+    o.scratch = (o.scratch + APART - 1) / APART * APART;
     int64_t nbytes = (lines + o.grain - 1) / o.grain * pieces * o.scratch;
     o.memory = ow_alloc(nbytes);
     if (!o.memory) return 0;

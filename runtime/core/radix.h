@@ -37,3 +37,21 @@ static RECORD *NAME(radix_sort)(RECORD *records, int64_t n, int bytes) {
     }
     return from;
 }
+
+/* Adds a record to n gathered ones, of which the first `keep` are wanted. If no more are kept, these are always in order;
+ * else they are cut down to so many, in order, when `kept` have come. Returns how many there are: no more than before if
+ * the last one of the first `keep` is known. */
+static inline int64_t NAME(gather)(RECORD *records, int64_t n, int64_t keep, int64_t kept, int bytes, RECORD added) {
+    if (kept == keep) {
+        if (n == keep && KEY(records[n - 1]) <= KEY(added)) return n;
+        int64_t j = n < keep ? n++ : keep - 1;
+        for (; j > 0 && KEY(records[j - 1]) > KEY(added); j--) records[j] = records[j - 1];
+        records[j] = added;
+        return n;
+    }
+    records[n++] = added;
+    if (n < kept) return n;
+    RECORD *sorted = NAME(radix_sort)(records, n, bytes);
+    if (sorted != records) memcpy(records, sorted, (size_t)keep * sizeof *sorted);
+    return keep;
+}
