@@ -1,10 +1,12 @@
 /* The incomplete gamma functions; part of special.h.
  *
- * An error of an exponent is a relative one of the result, hence long double, which has more digits on most machines. */
+ * An error of an exponent is a relative one of the result, hence long double, which has more digits on most machines.
+ * What is `narrow` will be rounded to float32: double precision has digits to spare for it, and series end sooner. */
 #ifndef OPWEAVE_SPECIAL_IGAMMA_H
 #define OPWEAVE_SPECIAL_IGAMMA_H
 
 #define OW_LARGE_A 100 /* from here on powers are taken by their logarithms */
+#define OW_NEGLIGIBLE(narrow) ((narrow) ? 0x1p-30 : 0x1p-55)
 
 /* x / a - 1 - log(x / a), without cancellation where the two are close: log1p by the series of atanh. */
 static inline long double ow_igamma_exponent(long double a, long double x) {
@@ -17,7 +19,8 @@ static inline long double ow_igamma_exponent(long double a, long double x) {
 
 /* x^a exp(-x) / gamma(a + 1), by halves so that neither factor overflows, and of arguments that are not rounded; DLMF
  * 5.11.1 where a is large. */
-static inline double ow_igamma_term(double a, double x) {
+static inline double ow_igamma_term(double a, double x, int narrow) {
+    if (a < OW_LARGE_A && narrow) return exp(a * log(x) - x - ow_lgamma(1 + a));
     if (a < OW_LARGE_A) {
         if (x > 3000) return 0;
         double half = pow(x, 0.5 * a) * exp(-0.5 * x), gamma = a < 0.5 ? tgamma(1 + a) : a * tgamma(a);
@@ -28,41 +31,49 @@ static inline double ow_igamma_term(double a, double x) {
 }
 
 /* P by DLMF 8.11.4, for x <= a or small x. */
-static inline double ow_igamma_series(double a, double x) {
-    double factor = ow_igamma_term(a, x), term = 1, sum = 1;
+static inline double ow_igamma_series(double a, double x, int narrow) {
+    double factor = ow_igamma_term(a, x, narrow), term = 1, sum = 1;
     if (factor == 0) return 0;
-    for (double k = a + 1; term > 0x1p-55 * sum; k += 1) {
+    for (double k = a + 1; term > OW_NEGLIGIBLE(narrow) * sum; k += 1) {
         term *= x / k;
         sum += term;
     }
     return factor * sum;
 }
 
-/* Q by the continued fraction DLMF 8.9.2, for x > a, by Lentz's method, which may take a hundred steps. */
-static inline double ow_igammac_fraction(double a, double x) {
-    double factor = a * ow_igamma_term(a, x);
-    if (factor == 0) return 0;
-    long double b = x + 1 - (long double)a, c = 0x1p1000, d = 1 / b, value = d, change = 0;
-    for (double k = 1; fabsl(change - 1) > 0x1p-55 && k < 10000; k += 1) {
-        long double numerator = k * (long double)(a - k);
-        b += 2;
-        d = 1 / (numerator * d + b);
-        c = b + numerator / c;
-        change = c * d;
-        value *= change;
-    }
+/* The continued fraction DLMF 8.9.2 by Lentz's method, which may take a hundred steps. */
+#define OW_LENTZ(type, narrow) \
+    type b = x + 1 - (type)a, c = 0x1p1000, d = 1 / b, value = d, change = 0; \
+    for (double k = 1; (change > 1 ? change - 1 : 1 - change) > OW_NEGLIGIBLE(narrow) && k < 10000; k += 1) { \
+        type numerator = k * (type)(a - k); \
+        b += 2; \
+        d = 1 / (numerator * d + b); \
+        c = b + numerator / c; \
+        change = c * d; \
+        value *= change; \
+    } \
     return (double)(factor * value);
+
+/* Q for x > a. */
+static inline double ow_igammac_fraction(double a, double x, int narrow) {
+    double factor = a * ow_igamma_term(a, x, narrow);
+    if (factor == 0) return 0;
+    if (narrow) {
+        OW_LENTZ(double, 1)
+    }
+    OW_LENTZ(long double, 0)
 }
 
 /* Q for small a and x, where 1 - P would lose digits: 1 - x^a / gamma(a + 1) less the rest of DLMF 8.7.1. */
-static inline double ow_igammac_small(double a, double x) {
+static inline double ow_igammac_small(double a, double x, int narrow) {
     double factor = 1, sum = 0, term = 1;
-    for (int n = 1; fabs(term) > 0x1p-55 * fabs(sum); n++) {
+    for (int n = 1; fabs(term) > OW_NEGLIGIBLE(narrow) * fabs(sum); n++) {
         factor *= -x / n;
         term = factor / (a + n);
         sum += term;
     }
-    double after = 1 + a, log_gamma = ow_lgamma(after) + (a - (after - 1)) * ow_digamma(after);
+    double after = 1 + a, log_gamma = ow_lgamma(after);
+    if (!narrow) log_gamma += (a - (after - 1)) * ow_digamma(after);
     double power = a * log(x) - log_gamma;
     return -expm1(power) - a * exp(power) * sum;
 }
@@ -124,7 +135,7 @@ static inline double ow_igamma_uniform(double a, double x) {
 
 /* P, or Q if `upper`: the smaller one is computed, the other one is its complement. Where the value has no limit it is
  * NaN, as in torch. */
-static inline double ow_incomplete_gamma(double a, double x, int upper) {
+static inline __attribute__((always_inline)) double ow_incomplete_gamma(double a, double x, int upper, int narrow) {
     if (!(a >= 0 && x >= 0)) return NAN;
     if (a == 0 || x == INFINITY) return (a == 0 && x == 0) || a == INFINITY ? NAN : !upper;
     if (x == 0 || a == INFINITY) return upper;
@@ -134,20 +145,22 @@ static inline double ow_incomplete_gamma(double a, double x, int upper) {
         right = x >= a;
         value = ow_igamma_uniform(a, x);
     } else if (x <= 0.5 ? a * log(x) >= -0.4 : x <= 1.1 && x * 1.1 >= a) {
-        value = ow_igammac_small(a, x);
+        value = ow_igammac_small(a, x, narrow);
     } else if (x > 1 && x > a) {
-        value = ow_igammac_fraction(a, x);
+        value = ow_igammac_fraction(a, x, narrow);
     } else {
         right = 0;
-        value = ow_igamma_series(a, x);
+        value = ow_igamma_series(a, x, narrow);
     }
     return right == upper ? value : 1 - value;
 }
 
-static inline double ow_igamma(double a, double x) { return ow_incomplete_gamma(a, x, 0); }
-static inline double ow_igammac(double a, double x) { return ow_incomplete_gamma(a, x, 1); }
-OW_FLOAT_FORM2(ow_igamma)
-OW_FLOAT_FORM2(ow_igammac)
+static inline double ow_igamma(double a, double x) { return ow_incomplete_gamma(a, x, 0, 0); }
+static inline double ow_igammac(double a, double x) { return ow_incomplete_gamma(a, x, 1, 0); }
+static inline float ow_igammaf(float a, float x) { return (float)ow_incomplete_gamma(a, x, 0, 1); }
+static inline float ow_igammacf(float a, float x) { return (float)ow_incomplete_gamma(a, x, 1, 1); }
 
+#undef OW_LENTZ
 #undef OW_LARGE_A
+#undef OW_NEGLIGIBLE
 #endif
