@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from . import choices, derivatives, shortcuts
-from .computation import typed
+from .computation import default_numbers, typed
 from .dtypes import DType
 from .emit.expressions import emit_expression
 from .errors import Diagnostics, Span, suggest
 from .expr import ExpressionError
 from .expr.lower import Env
-from .model import Declaration, Family, Indexing, Operator
+from .model import Declaration, Elementwise, Family, Indexing, Operator
 from .variants import function_names, inplace_function_names, method_names, submodule_names
 
 
@@ -26,6 +26,7 @@ def check(declarations: Sequence[Declaration], diagnostics: Diagnostics, taken: 
     for declaration in declarations:
         if isinstance(declaration, Operator):
             _check_types(declaration, diagnostics)
+            _check_defaults(declaration, diagnostics)
             derivatives.check(declaration, diagnostics)
             _check_reductions(declaration, declarations, diagnostics)
 
@@ -94,6 +95,24 @@ def _check_types(operator: Operator, diagnostics: Diagnostics) -> None:
                     help = each.help or f"narrow 'dtypes' if {_names(env, result)} is not meant"
                     diagnostics.report(span, each.message, help)
                     reported.add(span)
+
+
+def _check_defaults(operator: Operator, diagnostics: Diagnostics) -> None:
+    """Integer computations take the integer part of a default, which must be in the range of the dtype."""
+    body = operator.body
+    if not isinstance(body, Elementwise):
+        return
+    reported: set[tuple[str, Span]] = set()
+    for name, value in default_numbers(operator).items():
+        for dtype in operator.compute_dtypes:
+            expression = body.expression(dtype)
+            if expression is None or not dtype.is_integer or dtype.lowest <= int(value) <= dtype.highest:
+                continue
+            key = (name, expression.source.span)
+            if key not in reported:
+                message = f"the default {value} of '{name}' is outside the range of {dtype}"
+                diagnostics.report(expression.source.span, message, f"narrow 'dtypes' if {dtype} is not meant")
+                reported.add(key)
 
 
 def _names(env: Env, result: DType) -> str:
