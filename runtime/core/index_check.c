@@ -1,4 +1,5 @@
 /* Are all indices inside their dimensions? Asked before anything is written. */
+#include "clones.h"
 #include "index_space.h"
 
 /* Every element of one index tensor, wherever it stands in the space, in order. */
@@ -42,7 +43,7 @@ typedef struct {
     int outside;
 } check_state;
 
-static void check_range(void *context, int64_t begin, int64_t end) {
+OW_CLONES static void check_range(void *context, int64_t begin, int64_t end) {
     check_state *state = context;
     if (!ow_all_inside(state->values + begin, end - begin, state->lowest, state->size))
         __atomic_store_n(&state->outside, 1, __ATOMIC_RELAXED);

@@ -1,6 +1,7 @@
 /* Writing to places of one dimension, in any order and perhaps more than once, by several threads: each goes through all
  * positions and writes to its own part of the places. So the order of what meets in one place is that of the positions,
  * and a part of a long dimension fits in the cache of the core that writes to it. */
+#include "clones.h"
 #include "index_space.h"
 
 enum {
@@ -16,7 +17,7 @@ typedef struct {
     int64_t parts;
 } shared_write;
 
-static void write_part(const shared_write *w, int64_t low, int64_t high) {
+OW_CLONES static void write_part(const shared_write *w, int64_t low, int64_t high) {
     const ow_index_space *space = w->space;
     const ow_lookup *lookup = &space->lookups[0];
     const int64_t *indices = (const int64_t *)lookup->data;

@@ -1,4 +1,5 @@
 /* Runs over index spaces: offsets are computed for a chunk of positions, then a mover does the work on all of them. */
+#include "clones.h"
 #include "index_space.h"
 
 /* ---- arranging ---------------------------------------------------------------------------------------- */
@@ -174,7 +175,7 @@ static void prefetch_next_row(const ow_index_space *space, const walk *w, int la
 }
 
 /* Positions [begin, end), in order. 0 when an index was outside. */
-static int run_range(const ow_index_space *space, int64_t begin, int64_t end, ow_movers movers) {
+OW_CLONES static int run_range(const ow_index_space *space, int64_t begin, int64_t end, ow_movers movers) {
     int64_t offsets[OW_INDEX_CHUNK];
     int last = space->ndim - 1, inside = 1;
     int64_t length = last < 0 ? 1 : space->shape[last], stride = last < 0 ? 0 : space->other_stride[last];

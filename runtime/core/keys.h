@@ -2,14 +2,8 @@
 #ifndef OPWEAVE_KEYS_H
 #define OPWEAVE_KEYS_H
 
+#include "clones.h"
 #include "tensor.h"
-
-/* Keys are made by integer arithmetic, whose results are the same at every level of instruction set. */
-#if defined __x86_64__ && defined __gnu_linux__ && __GNUC__ >= 12 && !defined __clang__ && !defined __SANITIZE_ADDRESS__
-#define OW_CLONES __attribute__((target_clones("default", "avx2", "arch=x86-64-v4")))
-#else
-#define OW_CLONES
-#endif
 
 /* From the bits of a floating value of `width` bits whose infinity has the bits `infinity`; branch-free. */
 #define OW_FLOATING_KEY(type, width, infinity)                                                       \
