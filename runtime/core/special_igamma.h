@@ -41,27 +41,30 @@ static inline double ow_igamma_series(double a, double x, int narrow) {
     return factor * sum;
 }
 
-/* The continued fraction DLMF 8.9.2 by Lentz's method, which may take a hundred steps. */
-#define OW_LENTZ(type, narrow) \
-    type b = x + 1 - (type)a, c = 0x1p1000, d = 1 / b, value = d, change = 0; \
-    for (double k = 1; (change > 1 ? change - 1 : 1 - change) > OW_NEGLIGIBLE(narrow) && k < 10000; k += 1) { \
-        type numerator = k * (type)(a - k); \
+/* The continued fraction DLMF 8.9.2, which may take a hundred steps: numerators p and denominators q of its convergents by
+ * their recurrence, which divides nothing, until two in turn agree. */
+#define OW_CONVERGE(type, narrow) \
+    type b = x + 1 - (type)a, p0 = 1, p1 = b, q0 = 0, q1 = 1, now = 0, before = 1; \
+    for (double k = 1; (now > before ? now - before : before - now) > OW_NEGLIGIBLE(narrow) * now && k < 10000; k += 1) { \
+        type numerator = k * (type)(a - k), p, q; \
         b += 2; \
-        d = 1 / (numerator * d + b); \
-        c = b + numerator / c; \
-        change = c * d; \
-        value *= change; \
+        p = b * p1 + numerator * p0; \
+        q = b * q1 + numerator * q0; \
+        now = q * p1; \
+        before = q1 * p; \
+        p0 = p1, p1 = p, q0 = q1, q1 = q; \
+        if (p > 0x1p300) p0 *= 0x1p-300, p1 *= 0x1p-300, q0 *= 0x1p-300, q1 *= 0x1p-300; \
     } \
-    return (double)(factor * value);
+    return (double)(factor * q1 / p1);
 
 /* Q for x > a. */
 static inline double ow_igammac_fraction(double a, double x, int narrow) {
     double factor = a * ow_igamma_term(a, x, narrow);
     if (factor == 0) return 0;
     if (narrow) {
-        OW_LENTZ(double, 1)
+        OW_CONVERGE(double, 1)
     }
-    OW_LENTZ(long double, 0)
+    OW_CONVERGE(long double, 0)
 }
 
 /* Q for small a and x, where 1 - P would lose digits: 1 - x^a / gamma(a + 1) less the rest of DLMF 8.7.1. */
@@ -73,7 +76,7 @@ static inline double ow_igammac_small(double a, double x, int narrow) {
         sum += term;
     }
     double after = 1 + a, log_gamma = ow_lgamma(after);
-    if (!narrow) log_gamma += (a - (after - 1)) * ow_digamma(after);
+    if (!narrow || a < 1e-6) log_gamma += (a - (after - 1)) * ow_digamma(after);
     double power = a * log(x) - log_gamma;
     return -expm1(power) - a * exp(power) * sum;
 }
@@ -160,7 +163,7 @@ static inline double ow_igammac(double a, double x) { return ow_incomplete_gamma
 static inline float ow_igammaf(float a, float x) { return (float)ow_incomplete_gamma(a, x, 0, 1); }
 static inline float ow_igammacf(float a, float x) { return (float)ow_incomplete_gamma(a, x, 1, 1); }
 
-#undef OW_LENTZ
+#undef OW_CONVERGE
 #undef OW_LARGE_A
 #undef OW_NEGLIGIBLE
 #endif
