@@ -73,8 +73,11 @@ static int gemv(int dtype, ow_scalar alpha, const ow_matrix *a, const ow_matrix 
     int64_t x = vector_stride(b->rows, b->row_stride), y = vector_stride(c->rows, c->row_stride);
     if (!x || !y || !find_layout(a, &of_a)) return 0;
     int64_t m = of_a.trans == AS_IT_IS ? a->rows : a->columns, n = of_a.trans == AS_IT_IS ? a->columns : a->rows;
-    if (is_zero(dtype, beta))
-        for (int64_t i = 0; i < c->rows; i++) memset(c->data + i * y * ow_itemsize(dtype), 0, (size_t)ow_itemsize(dtype));
+    if (is_zero(dtype, beta)) {
+        size_t item = (size_t)ow_itemsize(dtype), n_at_once = y == 1 ? (size_t)c->rows : 1;
+        for (int64_t i = 0; i < c->rows; i += (int64_t)n_at_once)
+            memset(c->data + (size_t)(i * y) * item, 0, n_at_once * item);
+    }
     float _Complex single_alpha, single_beta;
     switch (dtype) {
     case OW_FLOAT32:

@@ -82,7 +82,8 @@ static inline __attribute__((always_inline)) float ow_powf(float base, float pow
     int whole = power == truncf(power), odd = whole & (half != truncf(half));
     result = exponent == exponent ? result : NAN;
     result = (base < 0) & (base > -INFINITY) & !whole ? NAN : result;
-    result = odd ? copysignf(result, base) : result;
+    /* By bits: a choice by what does not change in the loop, as `odd` where the power is a parameter, stays scalar. */
+    result = ow_from_bits(ow_bits(result) | (ow_bits(base) & -(uint32_t)odd & 0x80000000u));
     return (power == 0) | (base == 1) | ((base == -1) & (fabsf(power) == INFINITY)) ? 1.0f : result;
 }
 #else
