@@ -7,8 +7,10 @@ from collections.abc import Callable
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
+import numpy as np
 import opweave
 import pytest
+import scipy.special
 from opweave import special
 
 INF, NAN = math.inf, math.nan
@@ -65,6 +67,22 @@ def test_incomplete_gamma_of_extreme_orders(a: float) -> None:
         lower, upper = values(opweave.igamma, [a], [x])[0], values(opweave.igammac, [a], [x])[0]
         assert 0 <= lower <= 1
         assert abs(lower + upper - 1) < 1e-15
+
+
+@pytest.mark.parametrize("name", ["igamma", "igammac"])
+def test_incomplete_gamma_of_rows(name: str) -> None:
+    """Elements that are computed side by side have the values that each of them has alone, whatever its neighbours."""
+    function = getattr(opweave, name)
+    exact = getattr(scipy.special, {"igamma": "gammainc", "igammac": "gammaincc"}[name])
+    points = [10.0**k * digit for k in range(-6, 4) for digit in (1, 1.7, 3.1, 7)] + [0.0, INF, NAN, -1.0]
+    pairs = np.array([(a, x) for a in points for x in points])
+    np.random.default_rng(0).shuffle(pairs)
+    for dtype, tolerance in ((opweave.float32, 1e-7), (opweave.float64, 2e-13)):
+        a, x = opweave.tensor(pairs.T.copy(), dtype=dtype)
+        together = function(a, x)
+        alone = opweave.stack([function(one, other) for one, other in zip(a, x, strict=True)])
+        np.testing.assert_array_equal(together.numpy(), alone.numpy())
+        np.testing.assert_allclose(together.numpy(), exact(a.double().numpy(), x.double().numpy()), tolerance, 1e-40)
 
 
 # ---- Bessel and Airy functions --------------------------------------------------------------------------------

@@ -119,6 +119,14 @@ def without_zeros(order: int, function: Callable[[mp.mpf], mp.mpf]) -> Callable[
     return rest
 
 
+def lgamma_near(t: mp.mpf) -> mp.mpf:
+    """log(gamma(1 + a)) by its zeros, 0 and 1, for a = t + 1."""
+    a = t + 1
+    if min(abs(a), abs(t)) < mp.mpf(10) ** -25:
+        return mp.euler if t < -0.5 else 1 - mp.euler
+    return mp.loggamma(1 + a) / (a * t)
+
+
 def bessel_x(t: mp.mpf) -> mp.mpf:
     """x of [0, 8] for t = x * x / 32 - 1."""
     return mp.sqrt(32 * (t + 1))
@@ -148,6 +156,7 @@ POLYNOMIALS: dict[str, tuple[Callable[[mp.mpf], mp.mpf], int, int]] = {
     "j1_near": (without_zeros(1, lambda x: mp.besselj(1, x) / x), 0, 14),
     "y0_near": (regular_y0, -1, 17),
     "y1_near": (regular_y1, -1, 16),
+    "lgamma_near": (lgamma_near, -1, 26),
 }
 """Where the interval begins that ends at 1, and how many coefficients there are. A name with `f` before the underscore
 is one of single precision."""

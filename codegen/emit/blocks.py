@@ -31,13 +31,14 @@ _BLOCKS = {
     "sqrt": "ow_sqrt_block_f64",
     "fmod": "ow_fmod_block_f64",
     "ow_erfinv": "ow_erfinv_block_f64",
+    "ow_digamma": "ow_digamma_block_f64",
 }
 _BLOCKS |= {
     f"ow_{name}{letter}": f"ow_{name}_block{ending}"
-    for name in ("ndtri", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", *POLYNOMIALS)
+    for name in ("ndtri", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "igamma", "igammac", *POLYNOMIALS)
     for letter, ending in (("f", ""), ("", "_f64"))
 }
-_OF_TWO = re.compile(rf"(fmod|ow_({'|'.join(POLYNOMIALS)}))f?$")
+_OF_TWO = re.compile(rf"(fmod|ow_(igammac?|{'|'.join(POLYNOMIALS)}))f?$")
 _CALL = re.compile(rf"\b({'|'.join(_BLOCKS)})\(")
 _NAME = re.compile(r"\b[a-zA-Z_]\w*\b(?!\()")
 RESULT = "staged"

@@ -216,24 +216,24 @@ static inline float ow_digammaf(float x) {
     return x == 0 ? copysignf(INFINITY, -x) : (float)(x < 0 ? reflected : value);
 }
 
-/* DLMF 5.5.2 raises the argument to where the asymptotic series 5.11.2 holds, 5.5.4 reflects negative ones. */
-static inline double ow_digamma(double x) {
-    if (x == 0) return copysign(INFINITY, -x);
-    double reflected = 0;
-    if (x < 0) {
-        double fraction = x - rint(x);
-        if (!(fraction != 0)) return NAN;
-        reflected = -OW_PI / tan(OW_PI * fraction);
-        x = 1 - x;
-    }
-    int steps = x < 10 ? (int)ceil(10 - x) : 0;
-    double large = x + steps, z = 1 / (large * large);
+/* DLMF 5.5.2 raises the argument to where the asymptotic series 5.11.2 holds, two terms by one division and the largest last;
+ * 5.5.4 reflects negative ones. */
+static inline int ow_digamma_is_near(double x) { return x > 0; }
+static inline __attribute__((always_inline)) double ow_digamma_of_near(double x) {
+    double large = x < 10 ? x + 10 : x, z = 1 / (large * large), sum = 0;
     double series = z * (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z * (1.0 / 132 - z *
                     (691.0 / 32760 - z / 12))))));
-    double value = log(large) - 0.5 / large - (large < INFINITY ? series : 0);
-    while (steps--) value -= 1 / (x + steps); /* the largest term comes last */
-    return value + reflected;
+#pragma GCC unroll 5
+    for (int k = 8; k >= 0; k -= 2) sum += (2 * x + (2 * k + 1)) / ((x + k) * (x + (k + 1)));
+    return log(large) - 0.5 / large - series - (x < 10 ? sum : 0);
 }
+static inline double ow_digamma(double x) {
+    if (x == 0) return copysign(INFINITY, -x);
+    if (!(x < 0)) return ow_digamma_of_near(x);
+    double fraction = x - rint(x);
+    return fraction != 0 ? ow_digamma_of_near(1 - x) - OW_PI / tan(OW_PI * fraction) : NAN;
+}
+OW_NEAR_BLOCK(ow_digamma_block_f64, double, ow_digamma)
 
 /* Hurwitz's zeta function for x > 1 and q > 0, the sum of (q + k)^-x, by the formula of Euler and Maclaurin (DLMF 25.11.5
  * and 2.10.1). */

@@ -1,12 +1,11 @@
 /* The incomplete gamma functions; part of special.h.
  *
- * An error of an exponent is a relative one of the result, hence long double, which has more digits on most machines.
- * What is `narrow` will be rounded to float32: double precision has digits to spare for it, and series end sooner. */
+ * An error of an exponent is a relative one of the result, hence long double, which has more digits on most machines. */
 #ifndef OPWEAVE_SPECIAL_IGAMMA_H
 #define OPWEAVE_SPECIAL_IGAMMA_H
 
 #define OW_LARGE_A 100 /* from here on powers are taken by their logarithms */
-#define OW_NEGLIGIBLE(narrow) ((narrow) ? 0x1p-30 : 0x1p-55)
+#define OW_NEGLIGIBLE 0x1p-55 /* of a term in a sum */
 
 /* x / a - 1 - log(x / a), without cancellation where the two are close: log1p by the series of atanh. */
 static inline long double ow_igamma_exponent(long double a, long double x) {
@@ -19,8 +18,7 @@ static inline long double ow_igamma_exponent(long double a, long double x) {
 
 /* x^a exp(-x) / gamma(a + 1), by halves so that neither factor overflows, and of arguments that are not rounded; DLMF
  * 5.11.1 where a is large. */
-static inline double ow_igamma_term(double a, double x, int narrow) {
-    if (a < OW_LARGE_A && narrow) return exp(a * log(x) - x - ow_lgamma(1 + a));
+static inline double ow_igamma_term(double a, double x) {
     if (a < OW_LARGE_A) {
         if (x > 3000) return 0;
         double half = pow(x, 0.5 * a) * exp(-0.5 * x), gamma = a < 0.5 ? tgamma(1 + a) : a * tgamma(a);
@@ -31,53 +29,49 @@ static inline double ow_igamma_term(double a, double x, int narrow) {
 }
 
 /* P by DLMF 8.11.4, for x <= a or small x. */
-static inline double ow_igamma_series(double a, double x, int narrow) {
-    double factor = ow_igamma_term(a, x, narrow), term = 1, sum = 1;
+static inline double ow_igamma_series(double a, double x) {
+    double factor = ow_igamma_term(a, x), term = 1, sum = 1;
     if (factor == 0) return 0;
-    for (double k = a + 1; term > OW_NEGLIGIBLE(narrow) * sum; k += 1) {
+    for (double k = a + 1; term > OW_NEGLIGIBLE * sum; k += 1) {
         term *= x / k;
         sum += term;
     }
     return factor * sum;
 }
 
-/* The continued fraction DLMF 8.9.2, which may take a hundred steps: numerators p and denominators q of its convergents by
- * their recurrence, which divides nothing, until two in turn agree. */
-#define OW_CONVERGE(type, narrow) \
-    type b = x + 1 - (type)a, p0 = 1, p1 = b, q0 = 0, q1 = 1, now = 0, before = 1; \
-    for (double k = 1; (now > before ? now - before : before - now) > OW_NEGLIGIBLE(narrow) * now && k < 10000; k += 1) { \
-        type numerator = k * (type)(a - k), p, q; \
-        b += 2; \
-        p = b * p1 + numerator * p0; \
-        q = b * q1 + numerator * q0; \
-        now = q * p1; \
-        before = q1 * p; \
-        p0 = p1, p1 = p, q0 = q1, q1 = q; \
-        if (p > 0x1p300) p0 *= 0x1p-300, p1 *= 0x1p-300, q0 *= 0x1p-300, q1 *= 0x1p-300; \
-    } \
-    return (double)(factor * q1 / p1);
-
-/* Q for x > a. */
-static inline double ow_igammac_fraction(double a, double x, int narrow) {
-    double factor = a * ow_igamma_term(a, x, narrow);
+/* Q for x > a by the continued fraction DLMF 8.9.2, which may take a hundred steps: numerators p and denominators q of its
+ * convergents by their recurrence, which divides nothing, until two in turn agree. */
+static inline double ow_igammac_fraction(double a, double x) {
+    double factor = a * ow_igamma_term(a, x);
     if (factor == 0) return 0;
-    if (narrow) {
-        OW_CONVERGE(double, 1)
+    long double b = x + 1 - (long double)a, p0 = 1, p1 = b, q0 = 0, q1 = 1, now = 0, before = 1;
+    for (double k = 1; fabsl(now - before) > OW_NEGLIGIBLE * now && k < 10000; k += 1) {
+        long double numerator = k * (long double)(a - k), p, q;
+        b += 2;
+        p = b * p1 + numerator * p0;
+        q = b * q1 + numerator * q0;
+        now = q * p1;
+        before = q1 * p;
+        p0 = p1, p1 = p, q0 = q1, q1 = q;
+        if (p > 0x1p300) p0 *= 0x1p-300, p1 *= 0x1p-300, q0 *= 0x1p-300, q1 *= 0x1p-300;
     }
-    OW_CONVERGE(long double, 0)
+    return (double)(factor * q1 / p1);
 }
 
-/* Q for small a and x, where 1 - P would lose digits: 1 - x^a / gamma(a + 1) less the rest of DLMF 8.7.1. */
-static inline double ow_igammac_small(double a, double x, int narrow) {
+/* Q for small a and x, where 1 - P would lose digits: 1 - x^a / gamma(a + 1) less the rest of DLMF 8.7.1. The logarithm of
+ * x^a is given. */
+static inline int ow_igamma_is_small(double a, double x, double logarithm) {
+    return x <= 0.5 ? logarithm >= -0.4 : (x <= 1.1) & (x * 1.1 >= a);
+}
+static inline double ow_igammac_small(double a, double x, double logarithm) {
     double factor = 1, sum = 0, term = 1;
-    for (int n = 1; fabs(term) > OW_NEGLIGIBLE(narrow) * fabs(sum); n++) {
+    for (int n = 1; fabs(term) > OW_NEGLIGIBLE * fabs(sum); n++) {
         factor *= -x / n;
         term = factor / (a + n);
         sum += term;
     }
-    double after = 1 + a, log_gamma = ow_lgamma(after);
-    if (!narrow || a < 1e-6) log_gamma += (a - (after - 1)) * ow_digamma(after);
-    double power = a * log(x) - log_gamma;
+    double after = 1 + a, log_gamma = ow_lgamma(after) + (a - (after - 1)) * ow_digamma(after);
+    double power = logarithm - log_gamma;
     return -expm1(power) - a * exp(power) * sum;
 }
 
@@ -138,32 +132,33 @@ static inline double ow_igamma_uniform(double a, double x) {
 
 /* P, or Q if `upper`: the smaller one is computed, the other one is its complement. Where the value has no limit it is
  * NaN, as in torch. */
-static inline __attribute__((always_inline)) double ow_incomplete_gamma(double a, double x, int upper, int narrow) {
+static inline double ow_incomplete_gamma(double a, double x, int upper) {
     if (!(a >= 0 && x >= 0)) return NAN;
     if (a == 0 || x == INFINITY) return (a == 0 && x == 0) || a == INFINITY ? NAN : !upper;
     if (x == 0 || a == INFINITY) return upper;
     int right = 1;
-    double value;
+    double logarithm = a * log(x), value;
     if (a >= OW_LARGE_A && fabs(x - a) <= 0.4 * a) {
         right = x >= a;
         value = ow_igamma_uniform(a, x);
-    } else if (x <= 0.5 ? a * log(x) >= -0.4 : x <= 1.1 && x * 1.1 >= a) {
-        value = ow_igammac_small(a, x, narrow);
+    } else if (ow_igamma_is_small(a, x, logarithm)) {
+        value = ow_igammac_small(a, x, logarithm);
     } else if (x > 1 && x > a) {
-        value = ow_igammac_fraction(a, x, narrow);
+        value = ow_igammac_fraction(a, x);
     } else {
         right = 0;
-        value = ow_igamma_series(a, x, narrow);
+        value = ow_igamma_series(a, x);
     }
     return right == upper ? value : 1 - value;
 }
 
-static inline double ow_igamma(double a, double x) { return ow_incomplete_gamma(a, x, 0, 0); }
-static inline double ow_igammac(double a, double x) { return ow_incomplete_gamma(a, x, 1, 0); }
-static inline float ow_igammaf(float a, float x) { return (float)ow_incomplete_gamma(a, x, 0, 1); }
-static inline float ow_igammacf(float a, float x) { return (float)ow_incomplete_gamma(a, x, 1, 1); }
+static inline double ow_igamma(double a, double x) { return ow_incomplete_gamma(a, x, 0); }
+static inline double ow_igammac(double a, double x) { return ow_incomplete_gamma(a, x, 1); }
+OW_FLOAT_FORM2(ow_igamma)
+OW_FLOAT_FORM2(ow_igammac)
 
-#undef OW_CONVERGE
+#include "special_igamma_rows.h"
+
 #undef OW_LARGE_A
 #undef OW_NEGLIGIBLE
 #endif

@@ -1,0 +1,179 @@
+/* Rows of the incomplete gamma functions; part of special.h.
+ *
+ * The formulas of special_igamma.h for sixteen elements side by side: each loop over them is one of vectors. A series goes
+ * on until the last of the sixteen ends, and stands still for those that have ended before, so that a result does not depend
+ * on its neighbours. A row is sorted by formula first. Elements that lie at an end of the range, or need more digits than
+ * double precision has, are computed alone. */
+#ifndef OPWEAVE_SPECIAL_IGAMMA_ROWS_H
+#define OPWEAVE_SPECIAL_IGAMMA_ROWS_H
+
+enum { OW_IGAMMA_ROW = 256 }; /* elements that are sorted at once */
+enum { OW_IGAMMA_SMALL, OW_IGAMMA_SERIES, OW_IGAMMA_FRACTION, OW_IGAMMA_ALONE, OW_IGAMMA_WAYS };
+
+typedef struct {
+    double a[OW_PAD], x[OW_PAD], power[OW_PAD]; /* power: log(x^b / gamma(1 + b)) for b = ow_igamma_rest(a) */
+    double sum[OW_PAD];
+} ow_igamma_lanes;
+
+#define OW_EACH(i) for (int i = 0; i < OW_PAD; i++)
+#define OW_ENOUGH(narrow) ((narrow) ? 0x1p-30 : OW_NEGLIGIBLE) /* for what is rounded to float32 afterwards */
+
+/* log(gamma(1 + a)) / (a * (a - 1)) for t = a - 1, up to a = 2; by tools/fit_special.py. */
+static const double ow_lgamma_near[26] = {
+    0x1.b0ee6072093cfp-2, -0x1.9ae6509ea10a1p-4, 0x1.0e0c9df292d5bp-5, -0x1.95ce223a9bc8bp-7,
+    0x1.4797485484c1ep-8, -0x1.145121fa7189fp-9, 0x1.dfebcef929400p-11, -0x1.a96a3f7fb4c4ep-12,
+    0x1.7ed74e12dbab9p-13, -0x1.5c86d000e3f00p-14, 0x1.402c4c8d56f0ap-15, -0x1.284da3da45530p-16,
+    0x1.1413732576744p-17, -0x1.025e72952c6b1p-18, 0x1.e1243e40c0ff4p-20, -0x1.c5d73b8ef91fcp-21,
+    0x1.d20d224f8ec65p-22, -0x1.bb2317a3ff0d5p-23, 0x1.bbabe3a7ed217p-25, -0x1.a205c5a078659p-26,
+    0x1.d6561d85a8c01p-25, -0x1.c5fb91d86f96dp-26, -0x1.c138d72451ee9p-27, 0x1.b4d1a7280a00cp-28,
+    0x1.9532528835fbep-28, -0x1.8843be8ffad56p-29,
+};
+
+/* What whole steps leave of a, below 2. */
+static inline double ow_igamma_rest(double a) { return a < 2 ? a : a - (floor(a) - 1); }
+
+/* The sum of (-x)^n / (n! (a + n)) from n = 1 on. */
+static inline __attribute__((always_inline)) void ow_igamma_small_sums(ow_igamma_lanes *of, int narrow) {
+    double factors[OW_PAD];
+    OW_EACH(i) factors[i] = 1, of->sum[i] = 0;
+    int going = 1;
+    for (int n = 1; going; n++) {
+        double by = -1.0 / n;
+        going = 0;
+        OW_EACH(i) {
+            factors[i] *= of->x[i] * by;
+            double term = factors[i] / (of->a[i] + n);
+            of->sum[i] += term;
+            int goes = fabs(term) > OW_ENOUGH(narrow) * fabs(of->sum[i]);
+            factors[i] = goes ? factors[i] : 0;
+            going |= goes;
+        }
+    }
+}
+
+/* The sum of x^n / ((a + 1) ... (a + n)) from n = 0 on. */
+static inline __attribute__((always_inline)) void ow_igamma_series_sums(ow_igamma_lanes *of, int narrow) {
+    double terms[OW_PAD];
+    OW_EACH(i) terms[i] = of->sum[i] = 1;
+    int going = 1;
+    for (int n = 1; going; n++) {
+        going = 0;
+        OW_EACH(i) {
+            terms[i] *= of->x[i] / (of->a[i] + n);
+            of->sum[i] += terms[i];
+            int goes = terms[i] > OW_ENOUGH(narrow) * of->sum[i];
+            terms[i] = goes ? terms[i] : 0;
+            going |= goes;
+        }
+    }
+}
+
+/* The continued fraction of ow_igammac_fraction() from its end, which loses no digits. The steps were counted that leave
+ * 2^-52 of the result, or 2^-31, wherever a and x come here. */
+static inline __attribute__((always_inline)) void ow_igamma_fraction_sums(ow_igamma_lanes *of, int narrow) {
+    double steps[OW_PAD], b[OW_PAD], rest[OW_PAD], most = 0;
+    OW_EACH(i) {
+        steps[i] = floor(narrow ? 30 / of->x[i] + 0.3 * of->a[i] + 8 : 90 / of->x[i] + 0.4 * of->a[i] + 12);
+        b[i] = of->x[i] + 1 - of->a[i];
+        rest[i] = b[i] + 2 * steps[i];
+        most = most > steps[i] ? most : steps[i];
+    }
+    for (double k = most; k > 0; k--)
+        OW_EACH(i) {
+            double next = b[i] + 2 * (k - 1) + k * (of->a[i] - k) / rest[i];
+            rest[i] = k <= steps[i] ? next : rest[i];
+        }
+    OW_EACH(i) of->sum[i] = of->a[i] / rest[i];
+}
+
+/* sum becomes sum x^a exp(-x) / gamma(a + 1); a is reached from its rest by steps that lose no digits. */
+static inline __attribute__((always_inline)) void ow_igamma_terms(ow_igamma_lanes *of, int narrow) {
+    double rest[OW_PAD];
+    OW_EACH(i) {
+        rest[i] = ow_igamma_rest(of->a[i]);
+        of->sum[i] *= narrow ? exp(of->power[i] - of->x[i]) : exp(of->power[i]) * exp(-of->x[i]);
+    }
+    int going = 1;
+    for (int k = 1; going; k++) {
+        going = 0;
+        OW_EACH(i) {
+            double next = rest[i] + k;
+            of->sum[i] *= next <= of->a[i] ? of->x[i] / next : 1;
+            going |= next + 1 <= of->a[i];
+        }
+    }
+}
+
+/* P, or Q if `upper`, into sum. */
+static inline __attribute__((always_inline)) void ow_igamma_sixteen(ow_igamma_lanes *of, int way, int upper, int narrow) {
+    if (way == OW_IGAMMA_SMALL) {
+        ow_igamma_small_sums(of, narrow);
+        OW_EACH(i) {
+            double less = expm1(of->power[i]);
+            of->sum[i] = -less - of->a[i] * (1 + less) * of->sum[i];
+        }
+    } else {
+        if (way == OW_IGAMMA_SERIES) ow_igamma_series_sums(of, narrow);
+        else ow_igamma_fraction_sums(of, narrow);
+        ow_igamma_terms(of, narrow);
+    }
+    if (upper == (way == OW_IGAMMA_SERIES)) OW_EACH(i) of->sum[i] = 1 - of->sum[i];
+}
+
+/* The formulas that n elements take, and their powers. */
+static inline __attribute__((always_inline)) void ow_igamma_ways(int *ways, double *powers, const double *a,
+                                                                 const double *x, int n, int narrow) {
+#pragma GCC ivdep
+    for (int i = 0; i < n; i++) {
+        double rest = ow_igamma_rest(a[i]), logarithm = log(x[i]), scaled = rest * logarithm;
+        int fits = narrow ? (a[i] < OW_LARGE_A) & (x[i] <= 3000) : (a[i] <= 30) & (x[i] <= 700) & (fabs(scaled) <= 8);
+        int way = (x[i] > 1) & (x[i] > a[i]) ? OW_IGAMMA_FRACTION : OW_IGAMMA_SERIES;
+        way = ow_igamma_is_small(a[i], x[i], a[i] * logarithm) ? OW_IGAMMA_SMALL : way;
+        ways[i] = fits & (a[i] > 0) & (x[i] > 0) ? way : OW_IGAMMA_ALONE;
+        powers[i] = scaled - rest * (rest - 1) * OW_POLYNOMIAL(rest - 1, ow_lgamma_near);
+    }
+}
+
+static inline __attribute__((always_inline)) void ow_igamma_row(double *to, const double *a, const double *x, int n,
+                                                                int upper, int narrow) {
+    double powers[OW_IGAMMA_ROW];
+    int ways[OW_IGAMMA_ROW], places[OW_IGAMMA_WAYS][OW_IGAMMA_ROW], counts[OW_IGAMMA_WAYS] = {0};
+    ow_igamma_ways(ways, powers, a, x, n, narrow);
+    for (int i = 0; i < n; i++) places[ways[i]][counts[ways[i]]++] = i;
+    for (int way = 0; way < OW_IGAMMA_ALONE; way++)
+        for (int done = 0; done < counts[way]; done += OW_PAD) {
+            const int *place = places[way] + done;
+            int left = counts[way] - done, count = left < OW_PAD ? left : OW_PAD;
+            ow_igamma_lanes of;
+            OW_EACH(i) {
+                int from = place[i < count ? i : 0];
+                of.a[i] = a[from], of.x[i] = x[from], of.power[i] = powers[from];
+            }
+            ow_igamma_sixteen(&of, way, upper, narrow);
+            for (int i = 0; i < count; i++) to[place[i]] = of.sum[i];
+        }
+    for (int i = 0; i < counts[OW_IGAMMA_ALONE]; i++) {
+        int place = places[OW_IGAMMA_ALONE][i];
+        to[place] = ow_incomplete_gamma(a[place], x[place], upper);
+    }
+}
+
+#define OW_IGAMMA_BLOCK(name, type, upper, narrow) \
+    static inline void name(type *to, const type *from_a, const type *from_x, int64_t n) { \
+        double a[OW_IGAMMA_ROW], x[OW_IGAMMA_ROW], values[OW_IGAMMA_ROW]; \
+        for (int64_t done = 0; done < n; done += OW_IGAMMA_ROW) { \
+            int count = n - done < OW_IGAMMA_ROW ? (int)(n - done) : OW_IGAMMA_ROW; \
+            for (int i = 0; i < count; i++) a[i] = from_a[done + i], x[i] = from_x[done + i]; \
+            ow_igamma_row(values, a, x, count, upper, narrow); \
+            for (int i = 0; i < count; i++) to[done + i] = (type)values[i]; \
+        } \
+    }
+OW_IGAMMA_BLOCK(ow_igamma_block, float, 0, 1)
+OW_IGAMMA_BLOCK(ow_igammac_block, float, 1, 1)
+OW_IGAMMA_BLOCK(ow_igamma_block_f64, double, 0, 0)
+OW_IGAMMA_BLOCK(ow_igammac_block_f64, double, 1, 0)
+
+#undef OW_IGAMMA_BLOCK
+#undef OW_ENOUGH
+#undef OW_EACH
+#endif
