@@ -108,10 +108,10 @@ def ratios(operator: Operator, dtype: str, layouts: list[str], rounds: int) -> d
     for layout in layouts:
         if layout in ("row", "column") and len(operator.inputs) < 2:
             continue
-        calls = {each.__name__: call(operator, each, dtype, layout) for each in (opweave, torch)}
-        if layout == "contiguous" and (same := numpy_call(operator, dtype)):
-            calls["numpy"] = same
         try:
+            calls = {each.__name__: call(operator, each, dtype, layout) for each in (opweave, torch)}
+            if layout == "contiguous" and (same := numpy_call(operator, dtype)):
+                calls["numpy"] = same
             for each in calls.values():
                 each()
         except (RuntimeError, TypeError):

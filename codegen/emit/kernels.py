@@ -13,7 +13,7 @@ from itertools import product
 
 from ..computation import argument_dtypes, default_numbers, position_dtype, result_dtype
 from ..dtypes import DTYPES, FLOAT32, FLOAT64, DType
-from ..expr import Emitted, Expr, Literal, names, simplify, substitute
+from ..expr import Emitted, Expr, Literal, certain, names, simplify, substitute
 from ..expr.functions import FUNCTIONS
 from ..expr.special import SPECIAL
 from ..model import Elementwise, Expression, Factory, Family, Found, Operator, Reduce, Rows, Scan
@@ -52,6 +52,8 @@ class LoopKernel:
     layouts: tuple[tuple[Variable, ...], ...]
     fails: bool
     padded: bool
+    chosen: tuple[int, ...]
+    """Operands that are inputs which no element may use: see ow_touch()."""
     block: BlockCall | None
 
     @property
@@ -179,8 +181,8 @@ def _loop(
     inputs = tuple(Variable(argument.name, env[argument.name].c_type) for argument in operator.inputs)
     params = () if role == "plain" else parameters(operator, dtype)
     name = f"{operator.name}_{dtype.suffix}" + ("_plain" if role == "plain" else "")
-    names = [variable.name for variable in (*inputs, *params)]
-    block = block_call(emitted, names[: len(inputs)], names[len(inputs) :])
+    input_names, param_names = ([variable.name for variable in each] for each in (inputs, params))
+    block = block_call(emitted, input_names, param_names)
     rest = block.rest if block and block.rest else emitted
     return LoopKernel(
         name=name,
@@ -196,6 +198,7 @@ def _loop(
         layouts=tuple(_layouts(inputs)),
         fails=emitted.uses_err,
         padded=block is not None or is_inexact(emitted),
+        chosen=tuple(place for place, x in enumerate(inputs, 1) if x.name in names(tree) - certain(tree)),
         block=block,
     )
 

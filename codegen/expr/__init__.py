@@ -9,7 +9,7 @@ from .lower import Type, lower, type_of
 from .parse import is_reserved, parse
 from .simplify import simplify
 from .targets import C, Target
-from .tree import Apply, Expr, Literal, Name, Span, apply, names, occurrences, replaced, substitute
+from .tree import Apply, Expr, Literal, Name, Span, apply, certain, names, occurrences, replaced, substitute
 from .verify import Mismatch, check_derivative
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "Target",
     "Type",
     "apply",
+    "certain",
     "check_derivative",
     "derive",
     "emit_c",

@@ -126,6 +126,14 @@ def names(expr: Expr) -> frozenset[str]:
     return frozenset(name.name for name in occurrences(expr))
 
 
+def certain(expr: Expr) -> frozenset[str]:
+    """The names that an expression uses whatever its choices."""
+    if isinstance(expr, Apply) and expr.function == "where":
+        condition, *arms = map(certain, expr.args)
+        return condition.union(frozenset.intersection(*arms))
+    return names(expr) if not expr.children else frozenset[str]().union(*map(certain, expr.children))
+
+
 def substitute(expr: Expr, replacements: Mapping[str, Expr]) -> Expr:
     """The expression with names replaced, all at once."""
     done: dict[Expr, Expr] = {}

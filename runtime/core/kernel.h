@@ -64,6 +64,13 @@ OW_SIMD_MATH2(atan2)
 OW_SIMD_MATH2(hypot)
 #endif
 
+/* Reads once from each page of a row of which a loop may use nothing. Vector instructions read such a row under a mask,
+ * and take thousands of cycles for a mask of zeros in a page that is not marked as accessed: it never comes to be, once the
+ * system has cleared the mark. */
+static inline void ow_touch(const char *row, int64_t nbytes) {
+    for (int64_t i = 0; i < nbytes; i += 4096) (void)*(const volatile char *)(row + i);
+}
+
 /* ---- rows that are not contiguous ----------------------------------------------------------------------- */
 
 #define OW_STAGE 256 /* elements whose copies, or intermediate values, stay in the level-1 cache */

@@ -20,6 +20,7 @@ from codegen.expr import (
     Literal,
     Name,
     apply,
+    certain,
     emit_c,
     evaluate,
     is_reserved,
@@ -104,6 +105,12 @@ def test_names_and_places() -> None:
         ("x", 15, 1),
         ("größe", 20, 5),
     ]
+
+
+def test_names_that_no_choice_leaves_out() -> None:
+    assert certain(parse("where(a > b, c, d) + e")) == {"a", "b", "e"}
+    assert certain(parse("c + 1 if a else where(b, c, d * c)")) == {"a", "c"}
+    assert certain(parse("exp(a)")) == {"a"}
 
 
 def test_substitute_is_simultaneous() -> None:

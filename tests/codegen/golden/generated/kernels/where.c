@@ -11,6 +11,8 @@ static inline float where_f32_element(uint8_t condition, float self, float other
 
 static int where_f32(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
     (void)params, (void)index, (void)stride;
+    if (stride[2] == sizeof(float)) ow_touch(ptr[2], stride[2] * length);
+    if (stride[3] == sizeof(float)) ow_touch(ptr[3], stride[3] * length);
     if (stride[0] == sizeof(float) && stride[1] == sizeof(uint8_t) && stride[2] == sizeof(float) && stride[3] == sizeof(float)) {
         float *to = (float *)ptr[0];
         const uint8_t *from_condition = (const uint8_t *)ptr[1];
