@@ -139,7 +139,7 @@ static inline double ow_erfinv_by(double w) {
 }
 static inline double ow_erfinv_w(double x) { return -log((1 - x) * (1 + x)); }
 static inline double ow_erfinv(double x) { return x * ow_erfinv_by(ow_erfinv_w(x)); }
-static inline int ow_erfinv_is_near(double x) { return ow_erfinv_w(x) < 6.25; }
+static inline int ow_erfinv_is_near(double x) { return !(ow_erfinv_w(x) >= 6.25); } /* NaN, too, is short */
 static inline __attribute__((always_inline)) double ow_erfinv_of_near(double x) {
     return x * ow_erfinv_close(ow_erfinv_w(x));
 }
@@ -149,7 +149,7 @@ OW_NEAR_BLOCK(ow_erfinv_block_f64, double, ow_erfinv)
 static inline double ow_ndtri_w(double p) { return -log(4 * p * (1 - p)); }
 static inline double ow_ndtri_x(double p) { return 1.41421356237309505 * (2 * p - 1); }
 static inline double ow_ndtri(double p) { return ow_ndtri_x(p) * ow_erfinv_by(ow_ndtri_w(p)); }
-static inline int ow_ndtri_is_near(double p) { return ow_ndtri_w(p) < 6.25; }
+static inline int ow_ndtri_is_near(double p) { return !(ow_ndtri_w(p) >= 6.25); }
 static inline __attribute__((always_inline)) double ow_ndtri_of_near(double p) {
     return ow_ndtri_x(p) * ow_erfinv_close(ow_ndtri_w(p));
 }
