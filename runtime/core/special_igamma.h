@@ -58,11 +58,12 @@ static inline double ow_igammac_fraction(double a, double x) {
     return (double)(factor * q1 / p1);
 }
 
-/* Q for small a and x, where 1 - P would lose digits: 1 - x^a / gamma(a + 1) less the rest of DLMF 8.7.1. The logarithm of
- * x^a is given. */
+/* Would 1 - P lose digits? The logarithm is that of x^a. */
 static inline int ow_igamma_is_small(double a, double x, double logarithm) {
     return x <= 0.5 ? logarithm >= -0.4 : (x <= 1.1) & (x * 1.1 >= a);
 }
+
+/* Q for such a and x: 1 - x^a / gamma(a + 1) less the rest of DLMF 8.7.1. */
 static inline double ow_igammac_small(double a, double x, double logarithm) {
     double factor = 1, sum = 0, term = 1;
     for (int n = 1; fabs(term) > OW_NEGLIGIBLE * fabs(sum); n++) {
