@@ -8,11 +8,31 @@ typedef void orgqr_type(const int64_t *m, const int64_t *n, const int64_t *count
 typedef void ormqr_type(const char *side, const char *trans, const int64_t *m, const int64_t *n, const int64_t *count,
                         const void *a, const int64_t *lda, const void *tau, void *c, const int64_t *ldc, void *work,
                         const int64_t *lwork, int64_t *info, size_t, size_t);
+typedef void geqrt_type(const int64_t *m, const int64_t *n, const int64_t *width, void *a, const int64_t *lda, void *t,
+                        const int64_t *ldt, void *work, int64_t *info);
+typedef void laset_type(const char *part, const int64_t *m, const int64_t *n, const void *outside, const void *diagonal,
+                        void *a, const int64_t *lda, size_t);
+typedef void larft_type(const char *direct, const char *stored, const int64_t *m, const int64_t *count, const void *v,
+                        const int64_t *ldv, const void *tau, void *t, const int64_t *ldt, size_t, size_t);
+typedef void larfb_type(const char *side, const char *trans, const char *direct, const char *stored, const int64_t *m,
+                        const int64_t *n, const int64_t *count, const void *v, const int64_t *ldv, const void *t,
+                        const int64_t *ldt, void *c, const int64_t *ldc, void *work, const int64_t *ldwork, size_t, size_t,
+                        size_t, size_t);
 OW_LAPACK_VARIANTS(geqrf, geqrf_type)
+OW_LAPACK_VARIANTS(geqrt, geqrt_type)
+OW_LAPACK_VARIANTS(laset, laset_type)
+OW_LAPACK_VARIANTS(larft, larft_type)
+OW_LAPACK_VARIANTS(larfb, larfb_type)
 OW_LAPACK_TABLE(orgqr, orgqr_type, sorgqr, dorgqr, cungqr, zungqr)
 OW_LAPACK_TABLE(ormqr, ormqr_type, sormqr, dormqr, cunmqr, zunmqr)
 
 static const int64_t query = -1;
+
+/* geqrf and orgqr work on panels of columns one column after the other, in products with vectors. As a matrix I - V T V' of
+ * PANEL reflections, a panel is a matter of products of matrices too (geqrt halves it): quicker from BLOCKED reflections
+ * on, and worth OpenBLAS's threads from SHARED rows and columns on. */
+enum { PANEL = 32, BLOCKED = 64, SHARED = 256 };
+static const int64_t panel = PANEL;
 
 /* The first rows of an upper triangle, with zeros below the diagonal. */
 static void copy_triangle(const ow_lapack *l, char *to, const char *from, int64_t rows, int64_t pitch, int64_t columns) {
@@ -31,19 +51,45 @@ int ow_lapack_geqrf(ow_lapack *l) {
     int64_t m = ow_lapack_rows(qr), n = ow_lapack_width(qr), least = m < n ? m : n, leading = ow_lapack_leading(m), status;
     ow_tensor *tau = ow_lapack_vectors(l, 1, l->dtype, least);
     ow_tensor *r = ow_lapack_matrices(l, 2, l->dtype, l->flags[0], n);
+    int64_t item = ow_itemsize(l->dtype), size = n * PANEL;
+    int blocked = least >= BLOCKED;
     double _Complex first = 0;
-    geqrf[l->letter](&m, &n, NULL, &leading, NULL, &first, &query, &status);
-    int64_t size = ow_lapack_work_size(l, &first);
-    void *work = ow_lapack_work(l, size, ow_itemsize(l->dtype));
-    if (!tau || !r || !work) return 0;
-    void *token = ow_lapack_begin(l, 2 * (double)m * (double)n * (double)least, OW_LAPACK_SHARED);
+    if (!blocked) {
+        geqrf[l->letter](&m, &n, NULL, &leading, NULL, &first, &query, &status);
+        size = ow_lapack_work_size(l, &first);
+    }
+    char *work = ow_lapack_work(l, size, item), *t = ow_lapack_work(l, blocked ? least * PANEL : 0, item);
+    if (!tau || !r || !work || !t) return 0;
+    void *token = ow_lapack_begin(l, 2 * (double)m * (double)n * (double)least, SHARED);
     for (int64_t k = 0; k < l->batch && qr->numel; k++) {
-        char *a = ow_lapack_at(l, qr, k);
-        geqrf[l->letter](&m, &n, a, &leading, ow_lapack_at(l, tau, k), work, &size, &status);
+        char *a = ow_lapack_at(l, qr, k), *factors = ow_lapack_at(l, tau, k);
+        if (blocked) {
+            geqrt[l->letter](&m, &n, &panel, a, &leading, t, &panel, work, &status);
+            for (int64_t i = 0; i < least; i++) /* tau is the diagonal of each T, which stand side by side */
+                memcpy(factors + i * item, t + (i * PANEL + i % PANEL) * item, (size_t)item);
+        } else geqrf[l->letter](&m, &n, a, &leading, factors, work, &size, &status);
         if (r->numel) copy_triangle(l, ow_lapack_at(l, r, k), a, l->flags[0], m, n);
     }
     ow_lapack_end(token);
     return 1;
+}
+
+/* The first n columns of the product of `count` reflections, by panels from the last to the first: each changes nothing
+ * of the unit matrix above itself and to its left. `work` holds (n + PANEL) PANEL elements. */
+static void multiply_panels(const ow_lapack *l, int64_t m, int64_t n, int64_t count, const char *v, const char *tau,
+                            char *q, char *work) {
+    int64_t item = ow_itemsize(l->dtype);
+    const float _Complex narrow = 1; /* the number that a real routine expects comes first */
+    const double _Complex zero = 0, wide = 1;
+    laset[l->letter]("A", &m, &n, &zero, l->letter & 1 ? (const void *)&wide : &narrow, q, &m, 1);
+    for (int64_t done = (count - 1) / PANEL * PANEL; done >= 0; done -= PANEL) {
+        int64_t rows = m - done, columns = n - done, width = count - done < PANEL ? count - done : PANEL;
+        int64_t start = (done + done * m) * item;
+        char *t = work + n * PANEL * item;
+        larft[l->letter]("F", "C", &rows, &width, v + start, &m, tau + done * item, t, &panel, 1, 1);
+        larfb[l->letter]("L", "N", "F", "C", &rows, &columns, &width, v + start, &m, t, &panel, q + start, &m, work, &n, 1, 1,
+                         1, 1);
+    }
 }
 
 /* (reflections, tau, columns) -> that many columns of Q */
@@ -53,14 +99,22 @@ int ow_lapack_orgqr(ow_lapack *l) {
     int64_t m = ow_lapack_rows(from), n = l->flags[0], leading = ow_lapack_leading(m), status;
     int64_t count = tau->sizes[tau->ndim - 1], width = ow_lapack_width(from), item = ow_itemsize(l->dtype);
     ow_tensor *q = ow_lapack_matrices(l, 0, l->dtype, m, n);
+    int64_t size = (n + PANEL) * PANEL;
+    int blocked = count >= BLOCKED;
     double _Complex first = 0;
-    orgqr[l->letter](&m, &n, &count, NULL, &leading, NULL, &first, &query, &status);
-    int64_t size = ow_lapack_work_size(l, &first);
+    if (!blocked) {
+        orgqr[l->letter](&m, &n, &count, NULL, &leading, NULL, &first, &query, &status);
+        size = ow_lapack_work_size(l, &first);
+    }
     void *work = ow_lapack_work(l, size, item);
     if (!q || !work) return 0;
-    void *token = ow_lapack_begin(l, 2 * (double)m * (double)n * (double)count, OW_LAPACK_SHARED);
+    void *token = ow_lapack_begin(l, 2 * (double)m * (double)n * (double)count, SHARED);
     for (int64_t k = 0; k < l->batch && q->numel; k++) {
         char *a = ow_lapack_at(l, q, k);
+        if (blocked) {
+            multiply_panels(l, m, n, count, ow_lapack_at(l, from, k), ow_lapack_at(l, tau, k), a, work);
+            continue;
+        }
         if (from->numel) memcpy(a, ow_lapack_at(l, from, k), (size_t)(m * (n < width ? n : width) * item));
         orgqr[l->letter](&m, &n, &count, a, &leading, ow_lapack_at(l, tau, k), work, &size, &status);
     }

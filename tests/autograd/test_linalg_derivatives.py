@@ -174,7 +174,8 @@ def test_determinants_of_singular_matrices(rank: int, dtype: str) -> None:
     A = values(3, rank, dtype=dtype) @ values(rank, 3, dtype=dtype, seed=1)
     A[2] = 0 if rank < 2 else A[0]  # in all digits
     check(lambda L, A: L.linalg.det(A), A, second=False)
-    if dtype == "float64":  # of complex ones torch has zeros
+    # Of complex ones torch has zeros, and of those of rank two where its LU rounds to an exact zero (by processor).
+    if dtype == "float64" and rank < 2:
         check_with_torch(lambda L, A: L.linalg.det(A), A)
 
 
