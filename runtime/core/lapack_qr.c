@@ -51,8 +51,8 @@ int ow_lapack_geqrf(ow_lapack *l) {
     int64_t m = ow_lapack_rows(qr), n = ow_lapack_width(qr), least = m < n ? m : n, leading = ow_lapack_leading(m), status;
     ow_tensor *tau = ow_lapack_vectors(l, 1, l->dtype, least);
     ow_tensor *r = ow_lapack_matrices(l, 2, l->dtype, l->flags[0], n);
-    int64_t item = ow_itemsize(l->dtype), size = n * PANEL;
     int blocked = least >= BLOCKED;
+    int64_t item = ow_itemsize(l->dtype), size = blocked ? n * PANEL : 0;
     double _Complex first = 0;
     if (!blocked) {
         geqrf[l->letter](&m, &n, NULL, &leading, NULL, &first, &query, &status);
@@ -99,8 +99,8 @@ int ow_lapack_orgqr(ow_lapack *l) {
     int64_t m = ow_lapack_rows(from), n = l->flags[0], leading = ow_lapack_leading(m), status;
     int64_t count = tau->sizes[tau->ndim - 1], width = ow_lapack_width(from), item = ow_itemsize(l->dtype);
     ow_tensor *q = ow_lapack_matrices(l, 0, l->dtype, m, n);
-    int64_t size = (n + PANEL) * PANEL;
     int blocked = count >= BLOCKED;
+    int64_t size = blocked ? (n + PANEL) * PANEL : 0;
     double _Complex first = 0;
     if (!blocked) {
         orgqr[l->letter](&m, &n, &count, NULL, &leading, NULL, &first, &query, &status);
