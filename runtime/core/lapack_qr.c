@@ -31,7 +31,7 @@ static const int64_t query = -1;
 /* geqrf and orgqr work on panels of columns one column after the other, in products with vectors. As a matrix I - V T V' of
  * PANEL reflections, a panel is a matter of products of matrices too (geqrt halves it): quicker from BLOCKED reflections
  * on, and worth OpenBLAS's threads from SHARED rows and columns on. */
-enum { PANEL = 32, BLOCKED = 64, SHARED = 256 };
+enum { PANEL = 32, BLOCKED = 100, SHARED = 256 };
 static const int64_t panel = PANEL;
 
 /* The first rows of an upper triangle, with zeros below the diagonal. */

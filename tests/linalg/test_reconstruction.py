@@ -14,7 +14,9 @@ linalg = opweave.linalg
 Array = np.ndarray[Any, Any]
 DTYPES = ("float32", "float64", "complex64", "complex128")
 SQUARES = ((1, 1), (2, 2), (5, 5), (70, 70), (3, 4, 4), (2, 3, 6, 6), (0, 3, 3), (2, 0, 0))
-SHAPES = (*SQUARES, (5, 3), (3, 5), (60, 40), (40, 70), (130, 67), (2, 64, 100), (2, 4, 3), (2, 3, 4), (3, 0), (0, 3))
+TALL = ((5, 3), (60, 40), (67, 64), (130, 105), (2, 4, 3), (3, 0))
+WIDE = ((3, 5), (40, 70), (2, 100, 140), (2, 3, 4), (0, 3))
+SHAPES = (*SQUARES, *TALL, *WIDE)
 
 
 def values(shape: tuple[int, ...], dtype: str, seed: int = 0) -> Array:
