@@ -6,13 +6,16 @@ Input: the declarations of the entries that could be read so far. Output: diagno
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+
+import numpy as np
 
 from . import choices, derivatives, shortcuts
 from .computation import default_numbers, typed
-from .dtypes import DType
+from .dtypes import BOOL, DType
 from .emit.expressions import emit_expression
 from .errors import Diagnostics, Span, suggest
-from .expr import ExpressionError
+from .expr import ExpressionError, evaluate, names
 from .expr.lower import Env
 from .model import Declaration, Elementwise, Family, Indexing, Operator
 from .variants import function_names, inplace_function_names, method_names, submodule_names
@@ -27,6 +30,7 @@ def check(declarations: Sequence[Declaration], diagnostics: Diagnostics, taken: 
         if isinstance(declaration, Operator):
             _check_types(declaration, diagnostics)
             _check_defaults(declaration, diagnostics)
+            _check_requirements(declaration, diagnostics)
             derivatives.check(declaration, diagnostics)
             _check_reductions(declaration, declarations, diagnostics)
 
@@ -39,11 +43,11 @@ def _check_names(declarations: Sequence[Declaration], diagnostics: Diagnostics, 
     methods: dict[str, Declaration] = {}
     for declaration in declarations:
         reported: set[Span] = set()
-        for seen, names, what in (
+        for seen, made, what in (
             (functions, _function_names(declaration), "function"),
             (methods, tuple(method_names(declaration)), "method"),
         ):
-            for name in names:
+            for name in made:
                 place = declaration.place(name)
                 other = seen.setdefault(name, declaration)
                 # Function, method and in-place form of one name collide together: one message is enough.
@@ -113,6 +117,19 @@ def _check_defaults(operator: Operator, diagnostics: Diagnostics) -> None:
                 message = f"the default {value} of '{name}' is outside the range of {dtype}"
                 diagnostics.report(expression.source.span, message, f"narrow 'dtypes' if {dtype} is not meant")
                 reported.add(key)
+
+
+def _check_requirements(operator: Operator, diagnostics: Diagnostics) -> None:
+    """The core does not check parameters that keep their defaults."""
+    numbers = default_numbers(operator)
+    for requirement in operator.body.require if isinstance(operator.body, Elementwise) else ():
+        used = names(requirement.check.tree)
+        if not used <= numbers.keys():
+            continue
+        env = {name: np.asarray(numbers[name], np.float64) for name in used}
+        with suppress(ExpressionError):  # of a wrong type: reported by _check_types()
+            if not evaluate(requirement.check.tree, env, BOOL):
+                diagnostics.report(requirement.check.source.span, "the defaults do not keep this requirement")
 
 
 def _names(env: Env, result: DType) -> str:

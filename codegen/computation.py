@@ -16,6 +16,11 @@ def argument_dtypes(operator: Operator, body: Elementwise, dtype: DType) -> dict
     return env | {param.name: dtype for param in operator.params}
 
 
+def requirement_dtypes(operator: Operator) -> Env:
+    """Dtypes of the variables of a condition on the parameters."""
+    return {param.name: FLOAT64 for param in operator.params}
+
+
 def default_numbers(operator: Operator) -> dict[str, bool | int | float]:
     """Values of the parameters that are not given, but for those that must be given or are an end of the range."""
     found: dict[str, bool | int | float] = {}
@@ -52,6 +57,9 @@ def row_dtypes(operator: Operator, body: Rows, dtype: DType) -> dict[str, DType]
 def typed(operator: Operator) -> Iterator[tuple[Expression, Env, DType]]:
     """Every expression of the body with the dtypes of its variables and of its value, for each computation dtype."""
     body = operator.body
+    if isinstance(body, Elementwise):
+        for requirement in body.require:
+            yield requirement.check, requirement_dtypes(operator), BOOL
     for dtype in operator.compute_dtypes:
         if isinstance(body, Elementwise):
             expression = body.expression(dtype)

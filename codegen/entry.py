@@ -26,8 +26,8 @@ BODY_KEYS = tuple(family.value for family in Family)
 KEYS = (
     "func", "doc", *BODY_KEYS, "accepts", "accumulate", "absent", "aliases", "alone", "choices", "complex_derivatives",
     "complex_refusal", "core", "cost", "derivatives", "dtypes", "fixed", "magnitude", "natural", "numbers", "operator",
-    "promotion", "python_module", "reference", "refusal", "shortcuts", "signature", "tags", "unused", "variants",
-    "wrap",
+    "promotion", "python_module", "reference", "refusal", "require", "shortcuts", "signature", "tags", "unused",
+    "variants", "wrap",
 )  # fmt: skip
 # Keys that only mean something for some bodies.
 ONLY_FOR: Mapping[str, tuple[Family, ...]] = {
@@ -43,6 +43,7 @@ ONLY_FOR: Mapping[str, tuple[Family, ...]] = {
     "natural": (Family.ELEMENTWISE,),
     "fixed": (Family.ELEMENTWISE,),
     "operator": (Family.ELEMENTWISE, Family.COMPOSITE, Family.EXTERN),
+    "require": (Family.ELEMENTWISE,),
     "promotion": (Family.ELEMENTWISE, Family.REDUCE, Family.SCAN, Family.ROWS),
     "shortcuts": (Family.ELEMENTWISE,),
     "signature": (Family.EXTERN,),

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from itertools import takewhile
-from typing import TypeAlias
+from typing import Generic, TypeAlias, TypeVar
 
 from .dtypes import COMPUTE_DTYPES, DType, Promotion, ordered
 from .errors import Span
@@ -24,6 +24,9 @@ from .source import Scalar
 MAX_INPUTS = 3
 MAX_PARAMS = 3
 MAX_REDUCTIONS = 5
+
+T = TypeVar("T")
+V = TypeVar("V")
 
 
 class Family(Enum):
@@ -74,6 +77,15 @@ class Expression:
 
 
 @dataclass(frozen=True)
+class Requirement(Generic[T, V]):
+    """A condition on arguments and the error when it does not hold; its message is text and values in turn."""
+
+    check: T
+    error: str
+    message: tuple[str | V, ...]
+
+
+@dataclass(frozen=True)
 class Elementwise:
     """One expression for every dtype, or one for each class of dtypes."""
 
@@ -84,6 +96,8 @@ class Elementwise:
     a number."""
     natural: Mapping[str, str]
     """Inputs that must not be negative when they are integer numbers, and the message when they are."""
+    require: tuple[Requirement[Expression, Argument], ...] = ()
+    """Conditions on the parameters, as numbers of float64; their messages give values of parameters."""
 
     def expression(self, dtype: DType) -> Expression | None:
         """The expression that is computed in `dtype`."""
@@ -130,21 +144,12 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Requirement:
-    """A condition on a view's arguments and the error when it does not hold; its message is text and values in turn."""
-
-    check: Geometry
-    error: str
-    message: tuple[str | Geometry, ...]
-
-
-@dataclass(frozen=True)
 class View:
     shape: Geometry
     strides: Geometry
     offset: Geometry | None
     let: tuple[tuple[str, Geometry], ...]
-    require: tuple[Requirement, ...]
+    require: tuple[Requirement[Geometry, Geometry], ...]
     wrap: Mapping[str, Geometry]
     """Range of each dimension argument (`ndim` unless the entry says otherwise)."""
     copies: bool

@@ -1,5 +1,5 @@
-"""`elementwise`: one expression, or one for each class of dtypes; `fixed`, `absent` and `natural`
-beside it."""
+"""`elementwise`: one expression, or one for each class of dtypes; `fixed`, `absent`, `natural` and `require` beside
+it."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from ..dtypes import DTYPE_CLASSES, DTYPES, DType, lookup, lookup_class, ordered
 from ..errors import suggest
 from ..expr import names
 from ..fields import Entry
-from ..model import Elementwise, End, Expression
+from ..model import Elementwise, End, Expression, Requirement
+from ..schema import Argument
 from ..source import Mapping as MappingNode
 from ..source import Node, Scalar
+from . import requirements
 from .shared import expression, expression_field, report_unused
 
 _Case = tuple[frozenset[DType], Expression]
 
 
 def read(entry: Entry, node: Node) -> Elementwise | None:
-    fixed, absent, natural = _fixed(entry), _absent(entry), _natural(entry)
+    fixed, absent, natural, require = _fixed(entry), _absent(entry), _natural(entry), _require(entry)
     known = tuple(argument.name for argument in entry.schema.arguments)
     cases: tuple[_Case, ...] | None
     if isinstance(node, Scalar):
@@ -35,7 +37,7 @@ def read(entry: Entry, node: Node) -> Elementwise | None:
         return None
     used = frozenset(name for _, case in cases for name in names(case.tree))
     report_unused(entry, "expression", (*entry.tensors, *entry.scalars), used)
-    return Elementwise(cases, fixed, absent, natural)
+    return Elementwise(cases, fixed, absent, natural, require)
 
 
 def _cases(entry: Entry, node: MappingNode, known: tuple[str, ...]) -> tuple[_Case, ...] | None:
@@ -96,6 +98,20 @@ def _natural(entry: Entry) -> Mapping[str, str]:
         if message is not None:
             found[key.value] = message.value.strip()
     return MappingProxyType(found)
+
+
+def _require(entry: Entry) -> tuple[Requirement[Expression, Argument], ...]:
+    """Conditions on the parameters."""
+    params = {argument.name: argument for argument in entry.scalars}
+
+    def condition(text: Scalar) -> Expression | None:
+        return expression(entry, text, params)
+
+    def value(name: Scalar) -> Argument | None:
+        return params[name.value] if entry.known("parameter", name, params) else None
+
+    example = f"{next(iter(params), 'alpha')} > 0"
+    return requirements.read(entry, entry.node.get("require"), example, condition, value)
 
 
 def _number(text: str) -> float | None:

@@ -9,17 +9,16 @@ from types import MappingProxyType
 from ..expr import geometry
 from ..expr.geometry import Geometry, GeometryType
 from ..fields import Entry, lacks
-from ..model import Requirement, View
+from ..model import View
 from ..reserved import argument_reason
 from ..schema import Argument, base_name
 from ..source import Mapping as MappingNode
-from ..source import Node, Scalar, Sequence
+from ..source import Scalar
+from . import requirements
 from .shared import report_unused
 
 EXAMPLE = "view: {shape: ..., strides: ...}"
-ERRORS = ("RuntimeError", "IndexError", "TypeError", "ValueError")
 _KEYS = ("require", "let", "shape", "strides", "offset", "copies")
-_PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 _WORD = re.compile(r"\w+")
 
 
@@ -56,7 +55,9 @@ def read(entry: Entry, node: MappingNode) -> View | None:
     before = len(entry.diagnostics)
     reader = _Geometry(entry)
     wrap = _wrap(entry, reader)
-    require = _require(entry, node.get("require"), reader)
+    require = requirements.read(
+        entry, node.get("require"), "ndim > 0", lambda text: reader.read(text, geometry.BOOL), reader.read
+    )
     let = _let(entry, node, reader)
     shape = reader.field(node, "shape", geometry.INT_LIST)
     strides = reader.field(node, "strides", geometry.INT_LIST)
@@ -119,47 +120,3 @@ def _wrap(entry: Entry, reader: _Geometry) -> Mapping[str, Geometry]:
         if tree is not None:
             found[name] = tree
     return MappingProxyType(found)
-
-
-def _require(entry: Entry, node: Node | None, reader: _Geometry) -> tuple[Requirement, ...]:
-    if node is None:
-        return ()
-    found: list[Requirement] = []
-    for item in node if isinstance(node, Sequence) else (node,):
-        if not isinstance(item, MappingNode):
-            entry.report(item.span, "'require' must be a list of {check: ..., message: ...}")
-            continue
-        keys = ("check", "error", "message")
-        entry.known_keys(item, keys, where="require")
-        for key in ("check", "message"):
-            if lacks(item, (key,), keys):
-                entry.report(item.span, f"a requirement needs '{key}'", "- {check: ndim > 0, message: ...}")
-        error, message = entry.text(item, "error"), entry.text(item, "message")
-        if error is not None:
-            entry.known("error", error, ERRORS)
-        check = reader.field(item, "check", geometry.BOOL)
-        parts = () if message is None else _message(entry, message, reader)
-        if check is not None:
-            found.append(Requirement(check, error.value if error else ERRORS[0], parts))
-    return tuple(found)
-
-
-def _message(entry: Entry, scalar: Scalar, reader: _Geometry) -> tuple[str | Geometry, ...]:
-    """Text and the expressions in braces, in turn."""
-    parts: list[str | Geometry] = []
-    text, end = scalar.value.rstrip(), 0
-    for match in _PLACEHOLDER.finditer(text):
-        parts.append(_literal(entry, scalar, text, end, match.start()))
-        tree = reader.read(scalar.part(*match.span(1)))
-        if tree is not None:
-            parts.append(tree)
-        end = match.end()
-    return (*parts, _literal(entry, scalar, text, end, len(text)))
-
-
-def _literal(entry: Entry, scalar: Scalar, text: str, start: int, stop: int) -> str:
-    """The text between two expressions, in which a brace has lost its partner."""
-    for place in range(start, stop):
-        if text[place] in "{}":
-            entry.report(scalar.span_at(place), f"unmatched '{text[place]}'", "braces hold an expression")
-    return text[start:stop]

@@ -43,6 +43,7 @@ class Descriptor:
     fixed: tuple[str, ...]
     absent: tuple[str, ...]
     natural: tuple[str, ...]
+    requirements: str | None
     needs_elements: int
     results: str
     opmath_number: int
@@ -88,6 +89,7 @@ def descriptor(operator: Operator) -> Descriptor:
         fixed=tuple(fixed),
         absent=tuple(absent),
         natural=tuple(natural),
+        requirements=f"{operator.name}_requirements" if isinstance(body, Elementwise) and body.require else None,
         opmath_number=int("opmath_number" in operator.tags),
         results=_results(operator),
         needs_elements=int(isinstance(body, Reduce) and body.refuses_empty),

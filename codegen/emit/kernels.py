@@ -17,7 +17,7 @@ from ..expr import Emitted, Expr, Literal, certain, names, simplify, substitute
 from ..expr.functions import FUNCTIONS
 from ..expr.special import SPECIAL
 from ..model import Elementwise, Expression, Factory, Family, Found, Operator, Reduce, Rows, Scan
-from . import descriptors, halves, rows, views
+from . import descriptors, halves, requirements, rows, views
 from .blocks import RESULT, BlockCall, block_call
 from .expressions import Variable, emit_expression, enum, identity, parameters
 from .halves import HalfKernel
@@ -116,6 +116,8 @@ def emit(operator: Operator) -> str | None:
         loops = tuple(_elementwise(operator, body))
         _add_kernels(context, loops)
         context["half_kernels"] = tuple(_halves(operator, body, loops))
+        context["checks"] = requirements.checks(operator, body)
+        context["checked"] = requirements.used_parameters(operator, body)
         return render("elementwise.c.j2", operator.file, output, **context)
     if isinstance(body, Factory):
         _add_kernels(context, _factory(operator, body))

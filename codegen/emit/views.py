@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 from ..bodies.view import local_name
 from ..expr.geometry import INT_LIST, Geometry
 from ..expr.geometry_c import declare, emit_c
 from ..model import Operator, Requirement, View
+from .requirements import error_kind, format_arguments
 from .text import render
-
-_ERRORS = {
-    "RuntimeError": "OW_RUNTIME_ERROR",
-    "IndexError": "OW_INDEX_ERROR",
-    "TypeError": "OW_TYPE_ERROR",
-    "ValueError": "OW_VALUE_ERROR",
-}
 
 
 @dataclass(frozen=True)
@@ -73,16 +66,8 @@ def _arguments(operator: Operator, body: View) -> list[str]:
     return statements
 
 
-def _check(requirement: Requirement) -> str:
-    text, values = "", []
-    for part in requirement.message:
-        if isinstance(part, str):
-            text += part.replace("%", "%%")
-        else:
-            conversion, value = _placeholder(part)
-            text += conversion
-            values.append(value)
-    arguments = ", ".join(["view", _ERRORS[requirement.error], json.dumps(text), *values])
+def _check(requirement: Requirement[Geometry, Geometry]) -> str:
+    arguments = ", ".join(["view", error_kind(requirement), *format_arguments(requirement, _placeholder)])
     return f"if (!({emit_c(requirement.check)})) return ow_view_fail({arguments});"
 
 

@@ -83,6 +83,21 @@ static double finite_end(int which, int dtype) {
     return which == OW_ABSENT_HIGHEST ? largest : -largest;
 }
 
+/* Do the parameters keep what the operator requires of them? Its defaults do. */
+static int check_params(const ow_op *op, ow_tensor *const *params) {
+    double values[OW_MAX_PARAMS];
+    char message[200];
+    if (!op->requirements) return 1;
+    for (int k = 0; k < op->nparams; k++) {
+        ow_scalar value = {.d = op->defaults[k]};
+        if (params && params[k] && !ow_load_param(params[k], OW_FLOAT64, &value)) return 0;
+        values[k] = value.d;
+    }
+    int kind = op->requirements(values, message, sizeof message);
+    if (kind) ow_fail(kind, "%s", message);
+    return !kind;
+}
+
 /* Parameters in the form the loop reads: doubles for floating compute dtypes, else integers. */
 static int load_params(const ow_op *op, ow_tensor *const *params, const resolved *r, ow_scalar *values) {
     int computes = ow_dtype_kinds[r->compute];
@@ -111,7 +126,7 @@ static int load_params(const ow_op *op, ow_tensor *const *params, const resolved
         }
         if (!ow_load_param(p, r->compute, &values[k])) return 0;
     }
-    return 1;
+    return check_params(op, params);
 }
 
 /* ---- results ------------------------------------------------------------------------------------------ */

@@ -7,6 +7,7 @@
 #ifndef OPWEAVE_H
 #define OPWEAVE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "ow_dtypes.h" /* generated: enum ow_dtype, OW_NDTYPES and the tables of dtypes */
@@ -194,6 +195,9 @@ typedef enum ow_part { OW_PART_SAME, OW_PART_REAL, OW_PART_COMPLEX } ow_part;
 /* What stands in for an optional tensor argument that is None. */
 typedef enum ow_absent { OW_REQUIRED, OW_ABSENT_LOWEST, OW_ABSENT_HIGHEST } ow_absent;
 
+/* Conditions on the parameters of an elementwise operator: OW_OK, or the kind of error and its message. */
+typedef int (*ow_requirements)(const double *params, char *message, size_t capacity);
+
 typedef struct ow_op {
     const char *name; /* of the function, as errors print it */
     uint8_t family;   /* ow_family */
@@ -217,6 +221,7 @@ typedef struct ow_op {
     uint8_t copies;        /* view: of a contiguous copy where the memory order has no such view */
     uint8_t opmath_number; /* a one-element last input is not rounded to a half format that the result has */
     const char *natural[OW_MAX_INPUTS]; /* message when an integer number given as this input is negative; NULL: allowed */
+    ow_requirements requirements; /* elementwise: what must hold of parameters that are given; NULL: nothing */
     const char *refusal; /* message for real dtypes outside the set; NULL: "not implemented for" */
     const char *complex_refusal; /* the same for complex ones */
     const char *library; /* extern, indexing, random: the name of the core's routine or distribution */

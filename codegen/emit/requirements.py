@@ -1,0 +1,70 @@
+"""C of requirements: conditions on parameters, and the errors and messages of all kinds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from ..computation import requirement_dtypes
+from ..dtypes import BOOL
+from ..expr import names
+from ..model import Elementwise, Expression, Operator, Requirement
+from ..schema import Argument
+from .expressions import emit_expression
+
+V = TypeVar("V")
+
+_ERRORS = {
+    "RuntimeError": "OW_RUNTIME_ERROR",
+    "IndexError": "OW_INDEX_ERROR",
+    "TypeError": "OW_TYPE_ERROR",
+    "ValueError": "OW_VALUE_ERROR",
+}
+
+
+@dataclass(frozen=True)
+class Check:
+    """A condition on parameters, as elementwise.c.j2 wants it."""
+
+    line: int
+    statements: tuple[str, ...]
+    condition: str
+    error: str
+    message: str
+    """Arguments of printf."""
+
+
+def checks(operator: Operator, body: Elementwise) -> tuple[Check, ...]:
+    return tuple(_check(operator, requirement) for requirement in body.require)
+
+
+def used_parameters(operator: Operator, body: Elementwise) -> tuple[tuple[int, str], ...]:
+    """Place and name of each parameter that a condition or a message mentions."""
+    used = {name for each in body.require for name in names(each.check.tree)}
+    used |= {part.name for each in body.require for part in each.message if isinstance(part, Argument)}
+    return tuple((place, param.name) for place, param in enumerate(operator.params) if param.name in used)
+
+
+def _check(operator: Operator, requirement: Requirement[Expression, Argument]) -> Check:
+    emitted = emit_expression(requirement.check.tree, requirement_dtypes(operator), BOOL)
+    message = ", ".join(format_arguments(requirement, lambda param: ("%g", param.name)))
+    return Check(requirement.check.line, emitted.statements, emitted.value, error_kind(requirement), message)
+
+
+def error_kind(requirement: Requirement[Any, Any]) -> str:
+    return _ERRORS[requirement.error]
+
+
+def format_arguments(requirement: Requirement[Any, V], placeholder: Callable[[V], tuple[str, str]]) -> list[str]:
+    """The format of printf and its values; `placeholder` gives the conversion and the C of one of them."""
+    text, values = "", []
+    for part in requirement.message:
+        if isinstance(part, str):
+            text += part.replace("%", "%%")
+        else:
+            conversion, value = placeholder(part)
+            text += conversion
+            values.append(value)
+    return [json.dumps(text), *values]
