@@ -11,7 +11,7 @@ import pytest
 SPECIAL = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1, -1, 1e-45, -1e-45, 1e-38, 3e38, -3e38, 2, 0.5], np.float32)
 DTYPES = (np.float32, np.float64)
 FUNCTIONS = [
-    *((name, np.float32) for name in ("exp", "expm1", "log", "sin", "cos", "tanh", "erf", "sigmoid", "sqrt")),
+    *((name, np.float32) for name in ("exp", "exp2", "expm1", "log", "sin", "cos", "tanh", "erf", "sigmoid", "sqrt")),
     *((name, np.float64) for name in ("exp", "log", "sqrt", "erfinv")),
     *((name, dtype) for name in ("ndtri", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1") for dtype in DTYPES),
 ]

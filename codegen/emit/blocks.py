@@ -17,6 +17,7 @@ from ..expr.special import POLYNOMIALS
 
 _BLOCKS = {
     "expf": "ow_exp_block",
+    "exp2f": "ow_exp2_block",
     "expm1f": "ow_expm1_block",
     "logf": "ow_log_block",
     "sinf": "ow_sin_block",

@@ -19,6 +19,8 @@ _CALLS = {
     ("maximum", "float64"): "ow_maximum({0}, {1})",
     ("minimum", "float32"): "ow_minimumf({0}, {1})",
     ("minimum", "float64"): "ow_minimum({0}, {1})",
+    ("signbit", "float64"): "ow_signbit({0})",
+    ("sqrt", "complex64"): "ow_csqrtf({0})",
 }
 TARGET = replace(C, calls=_CALLS)
 

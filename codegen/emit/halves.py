@@ -1,4 +1,4 @@
-"""Kernels over rows of halves, for expressions of arithmetic and functions that are single instructions.
+"""Kernels over rows of halves, for expressions of arithmetic, choices and functions that are single instructions.
 
 Half formats compute in float32. Most kernels get them converted chunk by chunk, which costs more than the arithmetic;
 these load, compute and store in vector registers, for which they are printed in a vocabulary of its own.
@@ -6,33 +6,37 @@ these load, compute and store in vector registers, for which they are printed in
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
-from ..dtypes import DTYPES, DType
+from ..dtypes import DTYPES, FLOAT32, DType
 from ..expr import Expr, emit_c, lower
 from ..expr.functions import FUNCTIONS
 from ..expr.targets import Target, c_number
 from ..expr.tree import Number
-from ..expr.typed import Cast, Node, Op
+from ..expr.typed import Arg, Cast, Const, Node, Op
 from ..model import Operator
-from .expressions import Variable, enum
+from .expressions import Variable, enum, parameters
 
+_COMPARISONS = {name: name for name in ("eq", "ne", "lt", "le", "gt", "ge")}
 _FUNCTIONS = {
     "sqrt": "sqrt", "abs": "abs", "copysign": "copysign", "floor": "floor", "ceil": "ceil", "trunc": "trunc",
-    "round": "rint", "maximum": "maximum", "minimum": "minimum",
+    "round": "rint", "maximum": "maximum", "minimum": "minimum", "where": "where", **_COMPARISONS,
 }  # fmt: skip
 """What half.h has for lanes, besides C's operators."""
-_VOCABULARY = frozenset(("add", "sub", "mul", "div", "neg", *_FUNCTIONS))
-_EXACT = frozenset(("neg", "abs", "copysign", "floor", "ceil", "trunc", "round"))
-"""Of a number that a half format holds, these make another one."""
+_LOGIC = frozenset(("bitwise_and", "bitwise_or", "logical_and", "logical_or", "logical_not", "bitwise_not"))
+_VOCABULARY = frozenset(("add", "sub", "mul", "div", "neg", *_FUNCTIONS)) | _LOGIC
+_SIGNS = frozenset(("neg", "abs", "copysign"))
+"""These look at the sign and set it, which is the first bit in all formats."""
+_EXACT = _SIGNS | _LOGIC | _COMPARISONS.keys() | {"floor", "ceil", "trunc", "round", "maximum", "minimum", "where"}
+"""Of numbers that a half format holds, these make another one."""
 
 
 class _Lanes(Target):
     @staticmethod
     def variable_type(dtype: DType) -> str:
-        return "ow_lanes"
+        return "ow_lane_mask" if dtype.is_bool else "ow_lanes"
 
 
 def _number(value: Number, dtype: DType) -> str:
@@ -44,23 +48,25 @@ def _call(function: str) -> str:
     return f"ow_{_FUNCTIONS[function]}_lanes({operands})"
 
 
-_LANES = _Lanes("lanes", _number, {(function, "float32"): _call(function) for function in _FUNCTIONS})
+_NOT = {(function, "bool"): "ow_not_lanes({0})" for function in ("logical_not", "bitwise_not")}
+_LANES = _Lanes("lanes", _number, {(function, "float32"): _call(function) for function in _FUNCTIONS} | _NOT)
 
 
 @dataclass(frozen=True)
 class HalfKernel:
-    """One loop, as elementwise.c.j2 wants it; `element` is the function of one float32 element."""
+    """One loop, as elementwise.c.j2 wants it."""
 
     name: str
+    role: str
     half: str
-    suffix: str
     enum: str
     line: int
     statements: tuple[str, ...]
     value: str
+    load: str
     store: str
-    element: str
     inputs: tuple[str, ...]
+    params: tuple[Variable, ...]
 
     @property
     def layouts(self) -> tuple[tuple[Variable, ...], ...]:
@@ -69,53 +75,63 @@ class HalfKernel:
         return (rows, (*rows[:-1], Variable(self.inputs[-1], "", broadcast=True)))[: len(rows)]
 
 
-class Loop(Protocol):
-    """The loop over float32 that computes the elements which fill no register."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def line(self) -> int: ...
-    @property
-    def padded(self) -> bool: ...
-
-
-def kernels(operator: Operator, tree: Expr, loop: Loop) -> Iterator[HalfKernel]:
-    """`tree` is the expression of the loop."""
-    float32 = DTYPES["float32"]
-    env = {argument.name: float32 for argument in operator.inputs}
-    functions = _functions(lower(tree, env, native=_LANES.native))
-    if functions is None or not functions <= _VOCABULARY or loop.padded:
+def kernels(operator: Operator, tree: Expr, role: str, line: int) -> Iterator[HalfKernel]:
+    """`tree` is the expression of the loops of this role."""
+    params = parameters(operator, FLOAT32) if role == "general" else ()
+    inputs = tuple(argument.name for argument in operator.inputs)
+    env = dict.fromkeys((*inputs, *(param.name for param in params)), FLOAT32)
+    nodes = _nodes(lower(tree, env, native=_LANES.native))
+    functions = _functions(nodes)
+    if functions is None or not functions <= _VOCABULARY:
         return
     emitted = emit_c(tree, env, target=_LANES)
     for dtype in _halves(operator):
-        exact = functions <= _EXACT and dtype.name == "bfloat16"
+        signs = functions <= _SIGNS
+        # What moves signs alone does so in the order of elements and with the bits of bfloat16.
+        suffix = "bf16" if signs else dtype.suffix
+        numbers_round = "opmath_number" not in operator.tags
+        exact = suffix == "bf16" and not params and numbers_round and functions <= _EXACT and _held(nodes)
         yield HalfKernel(
-            name=f"{operator.name}_{dtype.suffix}",
+            name=f"{operator.name}_{dtype.suffix}" + ("_plain" if role == "plain" else ""),
+            role=role,
             half=dtype.name,
-            suffix=dtype.suffix,
             enum=enum(dtype),
-            line=loop.line,
+            line=line,
             statements=emitted.statements,
             value=emitted.value,
-            store=f"ow_store_{'exact_' if exact else ''}{dtype.suffix}",
-            element=f"{loop.name}_element",
-            inputs=tuple(argument.name for argument in operator.inputs),
+            load=f"ow_load_{suffix}",
+            store=f"ow_store_{'exact_' if exact else ''}{suffix}",
+            inputs=inputs,
+            params=params,
         )
 
 
 def _halves(operator: Operator) -> Iterator[DType]:
     for dtype in DTYPES.values():
         resolved = operator.promotion.resolve(dtype) if dtype in operator.dtypes else ()
-        if dtype.opmath_name == "float32" and resolved == (DTYPES["float32"], dtype):
+        if dtype.opmath_name == "float32" and resolved == (FLOAT32, dtype):
             yield dtype
 
 
-def _functions(root: Node) -> frozenset[str] | None:
-    """What computes the value; None where there is nothing to compute, or a part of it is no float32."""
+def _nodes(root: Node) -> list[Node]:
     nodes = [root]
     for node in nodes:
-        if node.dtype.name != "float32" or isinstance(node, Cast):
-            return None
         nodes.extend(node.children)
+    return nodes
+
+
+def _functions(nodes: list[Node]) -> frozenset[str] | None:
+    """What computes the value; None where there is nothing to compute, or a part of it is neither float32 nor a truth
+    value that lanes were compared for."""
+    for node in nodes:
+        if isinstance(node, Cast) or not (node.dtype is FLOAT32 or (node.dtype.is_bool and isinstance(node, Op))):
+            return None
+    if nodes[0].dtype is not FLOAT32 or not any(isinstance(node, Arg) for node in nodes):
+        return None
     return frozenset(node.function for node in nodes if isinstance(node, Op)) or None
+
+
+def _held(nodes: list[Node]) -> bool:
+    """Does bfloat16 hold all the constants?"""
+    constants = [float(node.value) for node in nodes if isinstance(node, Const)]
+    return all(struct.pack("<f", value)[:2] == b"\0\0" for value in constants)

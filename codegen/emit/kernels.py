@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import product
 
 from ..computation import argument_dtypes, default_numbers, position_dtype, result_dtype
-from ..dtypes import DTYPES, FLOAT32, FLOAT64, DType
-from ..expr import Emitted, Expr, Literal, certain, names, simplify, substitute
+from ..dtypes import COMPLEX64, FLOAT32, FLOAT64, DType
+from ..expr import Apply, Emitted, Expr, Literal, Name, certain, names, simplify, substitute
 from ..expr.functions import FUNCTIONS
 from ..expr.special import SPECIAL
 from ..model import Elementwise, Expression, Factory, Family, Found, Operator, Reduce, Rows, Scan
@@ -115,7 +115,7 @@ def emit(operator: Operator) -> str | None:
     if isinstance(body, Elementwise):
         loops = tuple(_elementwise(operator, body))
         _add_kernels(context, loops)
-        context["half_kernels"] = tuple(_halves(operator, body, loops))
+        context["half_kernels"] = tuple(_halves(operator, body))
         context["checks"] = requirements.checks(operator, body)
         context["checked"] = requirements.used_parameters(operator, body)
         return render("elementwise.c.j2", operator.file, output, **context)
@@ -164,21 +164,23 @@ def _with_defaults(operator: Operator, tree: Expr, dtype: DType) -> Expr | None:
     return simplify(substitute(tree, defaults), exact=True) if defaults else tree
 
 
-def _halves(operator: Operator, body: Elementwise, loops: Iterable[LoopKernel]) -> Iterator[HalfKernel]:
-    dtype = DTYPES["float32"]
-    expression = body.expression(dtype)
-    tree = None if expression is None else _with_defaults(operator, expression.tree, dtype)
-    if tree is None or dtype not in operator.compute_dtypes:
+def _halves(operator: Operator, body: Elementwise) -> Iterator[HalfKernel]:
+    expression = body.expression(FLOAT32)
+    if expression is None or FLOAT32 not in operator.compute_dtypes:
         return
-    role = "plain" if operator.params else "general"
-    loop = next(each for each in loops if each.enum == enum(dtype) and each.role == role)
-    yield from halves.kernels(operator, tree, loop)
+    yield from halves.kernels(operator, expression.tree, "general", expression.line)
+    plain = _with_defaults(operator, expression.tree, FLOAT32)
+    if operator.params and plain is not None:
+        yield from halves.kernels(operator, plain, "plain", expression.line)
 
 
 def _loop(
     operator: Operator, body: Elementwise, expression: Expression, tree: Expr, dtype: DType, role: str
 ) -> LoopKernel:
     env, result = argument_dtypes(operator, body, dtype), result_dtype(operator, dtype)
+    if dtype is COMPLEX64 and _is_choice_of_inputs(tree):
+        # Moved as one number, a pair vectorises.
+        env, result = ({name: FLOAT64 if each is dtype else each for name, each in env.items()}, FLOAT64)
     emitted = emit_expression(tree, env, result)
     inputs = tuple(Variable(argument.name, env[argument.name].c_type) for argument in operator.inputs)
     params = () if role == "plain" else parameters(operator, dtype)
@@ -203,6 +205,10 @@ def _loop(
         chosen=tuple(place for place, x in enumerate(inputs, 1) if x.name in names(tree) - certain(tree)),
         block=block,
     )
+
+
+def _is_choice_of_inputs(tree: Expr) -> bool:
+    return isinstance(tree, Apply) and tree.function == "where" and all(isinstance(arg, Name) for arg in tree.args)
 
 
 def _layouts(inputs: tuple[Variable, ...]) -> Iterator[tuple[Variable, ...]]:

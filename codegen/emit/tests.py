@@ -153,6 +153,7 @@ def facts(callable: Callable) -> Iterator[tuple[str, object]]:
     if isinstance(body, Elementwise):
         yield "expressions", _expressions(body)
         yield "fixed", {_python_name(name): dtype.name for name, dtype in body.fixed.items()}
+        yield "requirements", tuple(str(each.check.tree) for each in body.require)
         yield "natural", tuple(_python_name(name) for name in body.natural)
         yield "optional", tuple(_python_name(each.name) for each in operator.inputs if each.is_optional)
         yield "fallible", any(emit_expression(*each).uses_err for each in _kernels(operator, body))

@@ -39,6 +39,9 @@ _BITS = {
     "logical_or": ("|", _OR),
 }
 _PARTS = {"real": "__real__", "imag": "__imag__"}
+_CHEAP = frozenset(
+    ("where", "add", "sub", "mul", "neg", "logical_not", "bitwise_not", *_COMPARISONS, *_BITS, *_PARTS)
+)
 _SHIFTS = {"bitwise_left_shift": "<<", "bitwise_right_shift": ">>"}
 
 
@@ -93,10 +96,11 @@ class _Printer:
         return Emitted(tuple(statements), value, any(map(may_fail, self.nodes)))
 
     def _shared(self) -> list[Node]:
-        """Subexpressions to compute once, operands first.
+        """Subexpressions to compute once or beforehand, operands first.
 
-        A division that only one arm of a choice reaches must not be computed outside it: it would report a
-        zero divisor that the choice avoids.
+        A choice among the arms of another is computed beforehand where that costs little: compilers vectorise choices
+        that follow one another in half the instructions of choices within choices. A division that only one arm of a
+        choice reaches must not be computed outside it: it would report a zero divisor that the choice avoids.
         """
         uses = Counter(child for node in self.nodes for child in node.children)
         failing: set[Node] = set()
@@ -104,10 +108,11 @@ class _Printer:
             if may_fail(node) or any(child in failing for child in node.children):
                 failing.add(node)
         certain = _unconditional(self.root)
+        inner = {arm for node in self.nodes if _is_choice(node) for arm in node.children[1:] if _is_cheap_choice(arm)}
         return [
             node
             for node in self.nodes
-            if uses[node] > 1
+            if (uses[node] > 1 or node in inner)
             and not isinstance(node, (Arg, Const))
             and not (isinstance(node, Cast) and isinstance(node.operand, Arg))
             and (node not in failing or node in certain)
@@ -148,6 +153,9 @@ class _Printer:
 
     def _operation(self, node: Op) -> tuple[str, int]:
         function, operands, dtype = node.function, node.operands, node.operand_dtype
+        own = self.target.calls.get((function, dtype.name))
+        if own is not None:
+            return own.format(*(self._text(operand)[0] for operand in operands)), _PRIMARY
         if function == "where":
             condition, then, other = (self._within(operand, _TERNARY + 1) for operand in operands)
             return f"{condition} ? {then} : {other}", _TERNARY
@@ -266,6 +274,17 @@ def _postorder(root: Node) -> list[Node]:
     return list(seen)
 
 
+def _is_choice(node: Node) -> bool:
+    return isinstance(node, Op) and node.function == "where"
+
+
+def _is_cheap_choice(node: Node) -> bool:
+    """Does it take a few instructions at most, with whatever it computes?"""
+    return _is_choice(node) and all(
+        not isinstance(each, Op) or (each.function in _CHEAP and not each.dtype.is_complex) for each in _postorder(node)
+    )
+
+
 def _unconditional(root: Node) -> set[Node]:
     """The nodes that are computed whatever the conditions turn out to be."""
     seen: set[Node] = set()
@@ -274,6 +293,5 @@ def _unconditional(root: Node) -> set[Node]:
         node = waiting.pop()
         if node not in seen:
             seen.add(node)
-            is_choice = isinstance(node, Op) and node.function == "where"
-            waiting.extend(node.children[:1] if is_choice else node.children)
+            waiting.extend(node.children[:1] if _is_choice(node) else node.children)
     return seen

@@ -43,6 +43,17 @@ static inline __m512 ow_exp_16(__m512 x) {
     return ow_exp_reduced(_mm512_min_ps(OW_ALL(90.0f), _mm512_max_ps(OW_ALL(-105.0f), x)));
 }
 
+/* 2^x: as above, without a rounding of x - k, and with the cubic term. */
+static inline __m512 ow_exp2_16(__m512 x) {
+    const __m512 magic = OW_ALL(0x1.8p18f);
+    __m512 near = _mm512_min_ps(OW_ALL(130.0f), _mm512_max_ps(OW_ALL(-152.0f), x)); /* NaN passes */
+    __m512 shifted = _mm512_add_ps(near, magic), k = _mm512_sub_ps(shifted, magic);
+    __m512 r = _mm512_mul_ps(_mm512_sub_ps(near, k), OW_ALL(0x1.62e43p-1f));
+    __m512 power = ow_look_up(ow_exp2_table[0], _mm512_castps_si512(shifted));
+    __m512 slope = _mm512_fmadd_ps(_mm512_fmadd_ps(OW_ALL(0x1.555556p-3f), r, OW_ALL(0.5f)), r, OW_ALL(1));
+    return _mm512_scalef_ps(_mm512_fmadd_ps(_mm512_mul_ps(power, r), slope, power), k);
+}
+
 /* exp(x) - 1: as above with integral k, and a parabola times a polynomial that the maximum norm fits to |r| <= ln 2 / 2. It
  * is 2^k p + (2^k - 1), half of it at first, because 2^k may be too large; what equals x must not lose a bit so. */
 static inline __m512 ow_expm1_16(__m512 x) {

@@ -30,6 +30,7 @@
 #define OW_BLOCK_F64(name, function) OW_BLOCK_LOOP(ow_##name##_block_f64, double, function)
 #endif
 OW_BLOCK(exp, expf)
+OW_BLOCK(exp2, exp2f)
 OW_BLOCK(expm1, expm1f)
 OW_BLOCK(log, logf)
 OW_BLOCK(sin, sinf)

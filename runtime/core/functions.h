@@ -42,6 +42,9 @@ OW_EXTREMUM(ow_maximum, double, >)
 OW_EXTREMUM(ow_minimum, double, <)
 #undef OW_EXTREMUM
 
+/* That of C stays scalar in float64. */
+static inline int ow_signbit(double x) { return ow_bits_of_double(x) >> 63 != 0; }
+
 #ifdef __FMA__
 /* base ** power in double precision, rounded once: 0.54 units in the last place, in half the time of libmvec.
  *

@@ -99,7 +99,8 @@ static inline void ow_row_f32_to_bf16(uint16_t *to, const float *from, int64_t n
 /* ---- lanes: as many elements as a vector register holds float32, for rows that stay in registers -------- */
 
 #if defined(__F16C__) && defined(__AVX2__)
-#ifdef __AVX512F__
+#ifdef __AVX512DQ__
+#include "avx512.h"
 #define OW_LANES 16
 #define OW_VECTOR __m512
 #define OW_INTRINSIC(name) _mm512_##name
@@ -116,14 +117,55 @@ typedef struct {
 
 static inline ow_lanes ow_all_lanes(float x) { return x - (ow_lanes){0}; }
 
+/* ---- choices */
+
+#ifdef __AVX512DQ__
+typedef __mmask16 ow_lane_mask;
+#define OW_COMPARISON(name, operator, predicate) \
+    static inline ow_lane_mask ow_##name##_lanes(ow_lanes x, ow_lanes y) { \
+        return _mm512_cmp_ps_mask((__m512)x, (__m512)y, predicate); \
+    }
+static inline ow_lanes ow_where_lanes(ow_lane_mask mask, ow_lanes x, ow_lanes y) {
+    return (ow_lanes)_mm512_mask_blend_ps(mask, (__m512)y, (__m512)x);
+}
+#else
+typedef ow_lane_bits ow_lane_mask;
+#define OW_COMPARISON(name, operator, predicate) \
+    static inline ow_lane_mask ow_##name##_lanes(ow_lanes x, ow_lanes y) { return (ow_lane_mask)(x operator y); }
+static inline ow_lanes ow_where_lanes(ow_lane_mask mask, ow_lanes x, ow_lanes y) {
+    return (ow_lanes)_mm256_blendv_ps((__m256)y, (__m256)x, (__m256)mask);
+}
+#endif
+OW_COMPARISON(eq, ==, _CMP_EQ_OQ)
+OW_COMPARISON(ne, !=, _CMP_NEQ_UQ)
+OW_COMPARISON(lt, <, _CMP_LT_OQ)
+OW_COMPARISON(le, <=, _CMP_LE_OQ)
+OW_COMPARISON(gt, >, _CMP_GT_OQ)
+OW_COMPARISON(ge, >=, _CMP_GE_OQ)
+#undef OW_COMPARISON
+static inline ow_lane_mask ow_not_lanes(ow_lane_mask mask) { return (ow_lane_mask)~mask; }
+
 /* ---- functions of lanes, as those of numbers have them */
 
-static inline ow_lanes ow_sqrt_lanes(ow_lanes x) { return (ow_lanes)OW_INTRINSIC(sqrt_ps)((OW_VECTOR)x); }
+/* Of numbers that a half format holds. One step of Newton's method after the approximate instruction is no correct rounding
+ * to float32, but gives the same halves (tried with every one), also of the reciprocal, in half the time. */
+static inline ow_lanes ow_sqrt_lanes(ow_lanes x) {
+#ifdef __AVX512DQ__
+    __m512 number = (__m512)x, inverse = _mm512_rsqrt14_ps(number), root = _mm512_mul_ps(number, inverse);
+    __m512 half = _mm512_mul_ps(inverse, OW_ALL(0.5f));
+    root = _mm512_fmadd_ps(_mm512_fnmadd_ps(root, root, number), half, root);
+    __mmask16 usual = _mm512_cmp_ps_mask(number, OW_ALL(0x1p-90f), _CMP_GE_OQ);
+    usual &= _mm512_cmp_ps_mask(number, OW_ALL(0x1p90f), _CMP_LE_OQ);
+    return (ow_lanes)(__builtin_expect(usual == 0xffff, 1) ? root : _mm512_sqrt_ps(number));
+#else
+    return (ow_lanes)_mm256_sqrt_ps((__m256)x);
+#endif
+}
 static inline ow_lanes ow_abs_lanes(ow_lanes x) { return (ow_lanes)((ow_lane_bits)x & 0x7fffffff); }
 static inline ow_lanes ow_copysign_lanes(ow_lanes x, ow_lanes y) {
     return (ow_lanes)(((ow_lane_bits)x & 0x7fffffff) | ((ow_lane_bits)y & 0x80000000));
 }
-#ifdef __AVX512F__
+#ifdef __AVX512DQ__
 #define OW_ROUND(name, mode) \
     static inline ow_lanes ow_##name##_lanes(ow_lanes x) { return (ow_lanes)_mm512_roundscale_ps((__m512)x, mode); }
 #else
@@ -137,13 +179,7 @@ OW_ROUND(rint, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
 
 /* x, but `instead` where y is NaN. */
 static inline ow_lanes ow_unless_nan(ow_lanes x, ow_lanes y, ow_lanes instead) {
-#ifdef __AVX512F__
-    __mmask16 nan = _mm512_cmp_ps_mask((__m512)y, (__m512)y, _CMP_UNORD_Q);
-    return (ow_lanes)_mm512_mask_mov_ps((__m512)x, nan, (__m512)instead);
-#else
-    __m256 nan = _mm256_cmp_ps((__m256)y, (__m256)y, _CMP_UNORD_Q);
-    return (ow_lanes)_mm256_blendv_ps((__m256)x, (__m256)instead, nan);
-#endif
+    return ow_where_lanes(ow_ne_lanes(y, y), instead, x);
 }
 
 /* The instructions choose x when an operand is NaN. */
@@ -156,10 +192,20 @@ OW_EXTREMUM(minimum, min_ps)
 #undef OW_ROUND
 #undef OW_EXTREMUM
 
+/* A buffer for two registers of elements with the n that there are, and the first of them in the other places. */
+static inline const uint16_t *ow_filled(uint16_t *buffer, const uint16_t *from, int64_t n) {
+    for (int64_t i = 0; i < 2 * OW_LANES; i++) buffer[i] = from[i < n ? i : 0];
+    return buffer;
+}
+
+static inline void ow_put_last(uint16_t *to, const uint16_t *buffer, int64_t n) {
+    memcpy(to, buffer, sizeof *to * (size_t)n);
+}
+
 /* ---- float16: the first half and the second one */
 
 static inline ow_lanes ow_widened_f16(const uint16_t *from) {
-#ifdef __AVX512F__
+#ifdef __AVX512DQ__
     return (ow_lanes)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)from));
 #else
     return (ow_lanes)_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)from));
@@ -167,7 +213,7 @@ static inline ow_lanes ow_widened_f16(const uint16_t *from) {
 }
 
 static inline void ow_narrow_f16(uint16_t *to, ow_lanes x) {
-#ifdef __AVX512F__
+#ifdef __AVX512DQ__
     _mm256_storeu_si256((__m256i *)to, _mm512_cvtps_ph((__m512)x, 0));
 #else
     _mm_storeu_si128((__m128i *)to, _mm256_cvtps_ph((__m256)x, 0));

@@ -140,6 +140,16 @@ static inline double _Complex ow_c128(double re, double im) {
     return value;
 }
 
+/* The square root with a real part that is not negative, in double precision, where squares of float32 numbers neither
+ * overflow nor underflow: a third of the time of the library's, which is left what is not finite. */
+static inline float _Complex ow_csqrtf(float _Complex x) {
+    double re = fabs((double)__real__ x), im = fabs((double)__imag__ x), length = sqrt(re * re + im * im);
+    if (!(length < INFINITY)) return csqrtf(x);
+    double large = sqrt(0.5 * (length + re)), small = length > 0 ? im / (2 * large) : 0;
+    int is_negative = __real__ x < 0;
+    return ow_c64((float)(is_negative ? small : large), copysignf((float)(is_negative ? large : small), __imag__ x));
+}
+
 /* ---- integer arithmetic with every case defined -------------------------------------------------------- */
 
 /* Division and remainder, rounded down (floordiv, rem) as Python has them or towards zero (truncdiv, fmod) as C has. A

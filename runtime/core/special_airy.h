@@ -68,6 +68,10 @@ static inline double ow_airy_ai(double x) {
     double scaled = OW_CHEBYSHEV(2 * 1.8856180831641267 / zeta - 1, ow_airy_far) * (1 - lost);
     return 0.28209479177387814 / sqrt(sqrt(x)) * scaled * exp(-zeta);
 }
-OW_FLOAT_FORM1(ow_airy_ai)
+
+/* Where there are no zeros, single precision needs fewer terms. */
+static inline float ow_airy_aif(float x) {
+    return (float)(x >= 0 && x < 2 ? ow_chebyshev(x - 1.0, ow_airy_right, 12) * exp(-(double)x) : ow_airy_ai(x));
+}
 
 #endif

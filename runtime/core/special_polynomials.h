@@ -37,13 +37,15 @@ static inline void ow_recurrence_step(double x, double k, ow_polynomial_kind kin
     *value = next;
 }
 
-/* The polynomials of a block, in step. None where an argument or a degree is not small: those are taken singly. */
+/* The polynomials of a block, in step. None where an argument or a degree is not small: those are taken singly. No step
+ * overflows: those of Chebyshev's polynomials are few. */
 static inline __attribute__((always_inline)) int ow_recurrence_block(double *result, const double *x, const double *n,
                                                                      ow_polynomial_kind kind, int largest) {
+    const double small = kind <= OW_CHEBYSHEV_W ? 0x1p40 : 8;
     double before[OW_PAD], value[OW_PAD], degree[OW_PAD];
     int outside = 0, most = 0;
     for (int i = 0; i < OW_PAD; i++) {
-        int is_small = (fabs(x[i]) <= 8) & (x[i] != 0) & (n[i] >= 0) & (n[i] <= largest);
+        int is_small = (fabs(x[i]) <= small) & (x[i] != 0) & (n[i] >= 0) & (n[i] <= largest);
         int whole = (int)(is_small ? n[i] : 0);
         outside |= !is_small;
         most = whole > most ? whole : most;

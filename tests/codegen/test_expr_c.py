@@ -178,7 +178,9 @@ GOLDEN = [
     ("~self", UINT8, "(uint8_t)~self"),
     ("self & other | alpha", INT32, "(self & other) | alpha"),
     ("self if alpha else other", FLOAT32, "alpha != 0.0f ? self : other"),
-    ("1 if self > 0 else -1 if self < 0 else 0", FLOAT32, "self > 0.0f ? 1 : (self < 0.0f ? -1 : 0)"),
+    ("1 if self > 0 else -1", FLOAT32, "self > 0.0f ? 1 : -1"),
+    ("1 if self > 0 else exp(self) if self else 0", FLOAT32, "self > 0.0f ? 1.0f : (self != 0.0f ? expf(self) : 0.0f)"),
+    ("floor(self) if 0 == 0 else self", FLOAT32, "floorf(self)"),
     ("self // other", INT32, "ow_floordiv_i32(self, other, err)"),
     ("self % other", UINT8, "ow_rem_u8(self, other, err)"),
     ("self ** other", INT64, "ow_ipow_i64(self, other)"),
@@ -210,6 +212,8 @@ def test_golden_temporaries() -> None:
     assert not emitted.uses_err
     emitted = emit_c(parse("exp(t0) * exp(t0) if t0 > 1 else 0"), {"t0": FLOAT64}, FLOAT64)
     assert emitted.statements == ("const double t1 = exp(t0);",)  # t0 is taken
+    emitted = emit_c(parse("1 if t0 > 0 else -1 if t0 < 0 else 0"), {"t0": FLOAT32}, FLOAT32)
+    assert emitted.statements == ("const float t1 = t0 < 0.0f ? -1.0f : 0.0f;",)  # a choice among an arm's comes first
     emitted = emit_c(parse("(a < b) | ~(a < b) ^ a"), {"a": BOOL, "b": BOOL}, BOOL)
     assert emitted.statements == ("const int t0 = a < b;",)
 

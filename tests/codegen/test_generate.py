@@ -159,28 +159,28 @@ def test_line_directives_return_to_the_generated_file() -> None:
 @pytest.mark.parametrize(
     ("body", "line"),
     [
-        ("  elementwise: exp2(self)", 4),
-        ("  elementwise:\n    floating: >-\n      self *\n      exp2(self)", 6),
+        ("  elementwise: log2(self)", 4),
+        ("  elementwise:\n    floating: >-\n      self *\n      log2(self)", 6),
     ],
 )
 def test_a_c_error_names_the_line_of_the_yaml(tmp_path: Path, body: str, line: int) -> None:
     """The kernel of an expression whose function C must not use: gcc blames, and quotes, the YAML."""
     yaml = tmp_path / "my_ops.yaml"
     yaml.write_text(
-        "# One operator.\n- func: my_exp2(Tensor self) -> Tensor\n  doc: Exponential.\n"
+        "# One operator.\n- func: my_log2(Tensor self) -> Tensor\n  doc: Logarithm.\n"
         f"{body}\n  promotion: int_to_float\n  dtypes: floating\n  derivatives: auto\n"
     )
     output = tmp_path / "generated"
     assert main(["--yaml", str(yaml), "--output", str(output)]) == 0
     stub = tmp_path / "stub"
     stub.mkdir()
-    (stub / "kernel.h").write_text(f'#include "{CORE / "kernel.h"}"\n#pragma GCC poison exp2f\n')
+    (stub / "kernel.h").write_text(f'#include "{CORE / "kernel.h"}"\n#pragma GCC poison log2f\n')
     command = ["gcc", "-std=gnu11", "-fsyntax-only", "-fdiagnostics-color=never"]
     command += ["-DOW_LEVEL=v1", "-DOW_NLEVELS=1", f"-I{stub}", f"-I{CORE}", f"-I{output / 'include'}"]
-    source = str(output / "kernels" / "my_exp2.c")
+    source = str(output / "kernels" / "my_log2.c")
     done = subprocess.run([*command, source], cwd=tmp_path, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 1
-    assert re.search(rf"^my_ops\.yaml:{line}:\d+: error: .*exp2f", done.stderr, re.MULTILINE), done.stderr
+    assert re.search(rf"^my_ops\.yaml:{line}:\d+: error: .*log2f", done.stderr, re.MULTILINE), done.stderr
     assert f"    {line} | {yaml.read_text().splitlines()[line - 1]}" in done.stderr
     intact = [flag for flag in command if flag != f"-I{stub}"]
     assert subprocess.run([*intact, source], cwd=tmp_path, check=False).returncode == 0

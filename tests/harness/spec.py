@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -81,6 +82,8 @@ class Spec:
     """Is a number in the last place kept in the precision of the computation, not rounded to the common dtype?"""
     natural: tuple[str, ...] = ()
     """Inputs that must not be negative when they are integers given as Python's numbers."""
+    requirements: tuple[str, ...] = ()
+    """What the numbers besides the tensors must keep, as expressions."""
     conditional: bool = False
     """Does a view make conditions of its own?"""
     copies: bool = False
@@ -91,6 +94,11 @@ class Spec:
     def find(self, library: Any) -> Callable[..., Any]:
         """The function, in opweave or another library of the same interface."""
         return attrgetter(f"{self.module}.{self.name}" if self.module else self.name)(library)  # type: ignore[no-any-return]
+
+    def admits(self, **numbers: Any) -> bool:
+        """Do these, and the defaults of the others, keep what the operator requires of its numbers?"""
+        values = {**self.params, **numbers, "inf": math.inf}
+        return all(eval(text, {}, values) for text in self.requirements)
 
     @property
     def keywords(self) -> dict[str, Any]:
