@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ..dtypes import DTYPES, FLOAT32, DType
 from ..expr import Expr, emit_c, lower
 from ..expr.functions import FUNCTIONS
-from ..expr.targets import Target, c_number
+from ..expr.targets import Target, c_number, to_single
 from ..expr.tree import Number
 from ..expr.typed import Arg, Cast, Const, Node, Op
 from ..model import Operator
@@ -134,4 +134,4 @@ def _functions(nodes: list[Node]) -> frozenset[str] | None:
 def _held(nodes: list[Node]) -> bool:
     """Does bfloat16 hold all the constants?"""
     constants = [float(node.value) for node in nodes if isinstance(node, Const)]
-    return all(struct.pack("<f", value)[:2] == b"\0\0" for value in constants)
+    return all(struct.pack("<f", to_single(value))[:2] == b"\0\0" for value in constants)

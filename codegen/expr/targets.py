@@ -96,7 +96,7 @@ def c_number(value: Number, dtype: DType) -> str:
 def _c_float(value: float, dtype: DType) -> str:
     single = dtype.itemsize == 4
     if single:
-        value = _to_single(value)
+        value = to_single(value)
     if math.isnan(value):
         return "NAN" if single else "(double)NAN"
     if math.isinf(value):
@@ -108,7 +108,8 @@ def _c_float(value: float, dtype: DType) -> str:
     return text + ("f" if single else "")
 
 
-def _to_single(value: float) -> float:
+def to_single(value: float) -> float:
+    """The float32 number next to the value, infinite beyond their range."""
     try:
         return float(struct.unpack("<f", struct.pack("<f", value))[0])
     except OverflowError:
@@ -118,7 +119,7 @@ def _to_single(value: float) -> float:
 def _shortest_single(value: float) -> str:
     for digits in range(1, 10):
         text = f"{value:.{digits}g}"
-        if _to_single(float(text)) == value:
+        if to_single(float(text)) == value:
             # repr of the same number: 1e+05 becomes 100000.0
             return repr(float(text))
     raise AssertionError("nine digits hold every float32")

@@ -100,7 +100,6 @@ static inline void ow_row_f32_to_bf16(uint16_t *to, const float *from, int64_t n
 
 #if defined(__F16C__) && defined(__AVX2__)
 #ifdef __AVX512DQ__
-#include "avx512.h"
 #define OW_LANES 16
 #define OW_VECTOR __m512
 #define OW_INTRINSIC(name) _mm512_##name
@@ -152,10 +151,10 @@ static inline ow_lane_mask ow_not_lanes(ow_lane_mask mask) { return (ow_lane_mas
 static inline ow_lanes ow_sqrt_lanes(ow_lanes x) {
 #ifdef __AVX512DQ__
     __m512 number = (__m512)x, inverse = _mm512_rsqrt14_ps(number), root = _mm512_mul_ps(number, inverse);
-    __m512 half = _mm512_mul_ps(inverse, OW_ALL(0.5f));
+    __m512 half = _mm512_mul_ps(inverse, _mm512_set1_ps(0.5f));
     root = _mm512_fmadd_ps(_mm512_fnmadd_ps(root, root, number), half, root);
-    __mmask16 usual = _mm512_cmp_ps_mask(number, OW_ALL(0x1p-90f), _CMP_GE_OQ);
-    usual &= _mm512_cmp_ps_mask(number, OW_ALL(0x1p90f), _CMP_LE_OQ);
+    __mmask16 usual = _mm512_cmp_ps_mask(number, _mm512_set1_ps(0x1p-90f), _CMP_GE_OQ);
+    usual &= _mm512_cmp_ps_mask(number, _mm512_set1_ps(0x1p90f), _CMP_LE_OQ);
     return (ow_lanes)(__builtin_expect(usual == 0xffff, 1) ? root : _mm512_sqrt_ps(number));
 #else
     return (ow_lanes)_mm256_sqrt_ps((__m256)x);
