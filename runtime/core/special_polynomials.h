@@ -13,54 +13,72 @@ typedef enum {
     OW_HERMITE_H, OW_HERMITE_HE, OW_LAGUERRE_L, OW_LEGENDRE_P,
 } ow_polynomial_kind;
 
-/* The polynomial of degree 1, and that of degree 0; Laguerre's has in its place the difference of the two, which is small
- * near x = 0. */
-static inline void ow_recurrence_start(double x, ow_polynomial_kind kind, double *before, double *value) {
-    int is_double = kind == OW_CHEBYSHEV_U || kind == OW_CHEBYSHEV_V || kind == OW_CHEBYSHEV_W || kind == OW_HERMITE_H;
-    *before = kind == OW_LAGUERRE_L ? -x : 1;
-    *value = kind == OW_LAGUERRE_L ? 1 - x : is_double ? 2 * x : x;
-    *value += kind == OW_CHEBYSHEV_V ? -1 : kind == OW_CHEBYSHEV_W ? 1 : 0;
-}
+/* As many numbers as a vector register holds: rows of them stay in registers through all steps. */
+#if defined(__AVX512F__)
+#define OW_WIDE 8
+#elif defined(__AVX__)
+#define OW_WIDE 4
+#else
+#define OW_WIDE 2
+#endif
+typedef double ow_wide __attribute__((vector_size(8 * OW_WIDE)));
+typedef int64_t ow_wide_mask __attribute__((vector_size(8 * OW_WIDE)));
 
-/* From degree k to k + 1: DLMF 18.9.1. */
-static inline void ow_recurrence_step(double x, double k, ow_polynomial_kind kind, double *before, double *value) {
-    if (kind == OW_LAGUERRE_L) {
-        *before = (k * *before - x * *value) / (k + 1);
-        *value += *before;
-        return;
+/* start: the polynomial of degree 1, and that of degree 0; Laguerre's has in its place the difference of the two, which is
+ * small near x = 0. step: from degree k to k + 1, DLMF 18.9.1. Of a number, and of a register of them. */
+#define OW_RECURRENCE_OF(type, name) \
+    static inline void name##_start(type x, ow_polynomial_kind kind, type *before, type *value) { \
+        int is_double = kind == OW_CHEBYSHEV_U || kind == OW_CHEBYSHEV_V || kind == OW_CHEBYSHEV_W || kind == OW_HERMITE_H; \
+        *before = kind == OW_LAGUERRE_L ? -x : x - x + 1.0; \
+        *value = kind == OW_LAGUERRE_L ? 1.0 - x : is_double ? 2.0 * x : x; \
+        *value += kind == OW_CHEBYSHEV_V ? -1.0 : kind == OW_CHEBYSHEV_W ? 1.0 : 0.0; \
+    } \
+    static inline void name##_step(type x, double k, ow_polynomial_kind kind, type *before, type *value) { \
+        if (kind == OW_LAGUERRE_L) { \
+            *before = (k * *before - x * *value) / (k + 1); \
+            *value += *before; \
+            return; \
+        } \
+        type next = kind <= OW_CHEBYSHEV_W  ? 2.0 * x * *value - *before \
+                    : kind == OW_HERMITE_H  ? 2.0 * (x * *value - k * *before) \
+                    : kind == OW_HERMITE_HE ? x * *value - k * *before \
+                                            : ((2 * k + 1) * x * *value - k * *before) / (k + 1); \
+        *before = *value; \
+        *value = next; \
     }
-    double next = kind <= OW_CHEBYSHEV_W  ? 2 * x * *value - *before
-                  : kind == OW_HERMITE_H  ? 2 * (x * *value - k * *before)
-                  : kind == OW_HERMITE_HE ? x * *value - k * *before
-                                          : ((2 * k + 1) * x * *value - k * *before) / (k + 1);
-    *before = *value;
-    *value = next;
+OW_RECURRENCE_OF(double, ow_recurrence)
+OW_RECURRENCE_OF(ow_wide, ow_recurrences)
+#undef OW_RECURRENCE_OF
+
+static inline ow_wide ow_wide_where(ow_wide_mask mask, ow_wide x, ow_wide y) {
+    return (ow_wide)(((ow_wide_mask)x & mask) | ((ow_wide_mask)y & ~mask));
 }
 
-/* The polynomials of a block, in step. None where an argument or a degree is not small: those are taken singly. No step
- * overflows: those of Chebyshev's polynomials are few. */
+/* The polynomials of a block, in step. None where an argument or a degree is not small: those are taken singly. What a step
+ * beyond an element's degree makes is not looked at; up to it none overflows: those of Chebyshev's polynomials are few. */
 static inline __attribute__((always_inline)) int ow_recurrence_block(double *result, const double *x, const double *n,
                                                                      ow_polynomial_kind kind, int largest) {
     const double small = kind <= OW_CHEBYSHEV_W ? 0x1p40 : 8;
-    double before[OW_PAD], value[OW_PAD], degree[OW_PAD];
-    int outside = 0, most = 0;
+    double degrees[OW_PAD], most = 0;
+    int outside = 0;
     for (int i = 0; i < OW_PAD; i++) {
-        int is_small = (fabs(x[i]) <= small) & (x[i] != 0) & (n[i] >= 0) & (n[i] <= largest);
-        int whole = (int)(is_small ? n[i] : 0);
-        outside |= !is_small;
-        most = whole > most ? whole : most;
-        degree[i] = whole;
-        ow_recurrence_start(x[i], kind, &before[i], &value[i]);
+        outside |= !((fabs(x[i]) <= small) & (x[i] != 0) & (n[i] >= 0) & (n[i] <= largest));
+        degrees[i] = trunc(n[i]);
     }
     if (outside) return 0;
-    for (int k = 1; k < most; k++)
-        for (int i = 0; i < OW_PAD; i++) {
-            double b = before[i], v = value[i];
-            ow_recurrence_step(x[i], k, kind, &b, &v);
-            before[i] = k < degree[i] ? b : before[i];
-            value[i] = k < degree[i] ? v : value[i];
+    for (int i = 0; i < OW_PAD; i++) most = degrees[i] > most ? degrees[i] : most;
+    for (int i = 0; i < OW_PAD; i += OW_WIDE) {
+        ow_wide argument, degree, before, value;
+        memcpy(&argument, x + i, sizeof argument);
+        memcpy(&degree, degrees + i, sizeof degree);
+        ow_recurrences_start(argument, kind, &before, &value);
+        ow_wide found = ow_wide_where(degree == 0, argument - argument + 1.0, value);
+        for (double k = 1; k < most; k += 1) {
+            ow_recurrences_step(argument, k, kind, &before, &value);
+            found = ow_wide_where(degree > k, value, found);
         }
-    for (int i = 0; i < OW_PAD; i++) result[i] = degree[i] == 0 ? 1 : value[i];
+        memcpy(result + i, &found, sizeof found);
+    }
     return 1;
 }
 
@@ -202,4 +220,5 @@ OW_RECURRENCE(ow_laguerre_polynomial_l, OW_LAGUERRE_L)
 OW_RECURRENCE(ow_legendre_polynomial_p, OW_LEGENDRE_P)
 #undef OW_RECURRENCE
 #undef OW_LARGEST_DEGREE
+#undef OW_WIDE
 #endif
