@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 from ..dtypes import DTYPES, FLOAT32, DType
 from ..expr import Expr, emit_c, lower
-from ..expr.functions import FUNCTIONS
+from ..expr.functions import FUNCTIONS, Rule
 from ..expr.targets import Target, c_number, to_single
 from ..expr.tree import Number
-from ..expr.typed import Arg, Cast, Const, Node, Op
+from ..expr.typed import Arg, Cast, Const, Node, Op, postorder
 from ..model import Operator
 from .expressions import Variable, enum, parameters
 
-_COMPARISONS = {name: name for name in ("eq", "ne", "lt", "le", "gt", "ge")}
+_COMPARISONS = {name: name for name, of in FUNCTIONS.items() if of.rule is Rule.COMPARISON and of.arity == 2}
 _FUNCTIONS = {
     "sqrt": "sqrt", "abs": "abs", "copysign": "copysign", "floor": "floor", "ceil": "ceil", "trunc": "trunc",
     "round": "rint", "maximum": "maximum", "minimum": "minimum", "where": "where", **_COMPARISONS,
@@ -80,7 +80,7 @@ def kernels(operator: Operator, tree: Expr, role: str, line: int) -> Iterator[Ha
     params = parameters(operator, FLOAT32) if role == "general" else ()
     inputs = tuple(argument.name for argument in operator.inputs)
     env = dict.fromkeys((*inputs, *(param.name for param in params)), FLOAT32)
-    nodes = _nodes(lower(tree, env, native=_LANES.native))
+    nodes = postorder(lower(tree, env, native=_LANES.native))
     functions = _functions(nodes)
     if functions is None or not functions <= _VOCABULARY:
         return
@@ -113,20 +113,13 @@ def _halves(operator: Operator) -> Iterator[DType]:
             yield dtype
 
 
-def _nodes(root: Node) -> list[Node]:
-    nodes = [root]
-    for node in nodes:
-        nodes.extend(node.children)
-    return nodes
-
-
 def _functions(nodes: list[Node]) -> frozenset[str] | None:
     """What computes the value; None where there is nothing to compute, or a part of it is neither float32 nor a truth
     value that lanes were compared for."""
     for node in nodes:
         if isinstance(node, Cast) or not (node.dtype is FLOAT32 or (node.dtype.is_bool and isinstance(node, Op))):
             return None
-    if nodes[0].dtype is not FLOAT32 or not any(isinstance(node, Arg) for node in nodes):
+    if nodes[-1].dtype is not FLOAT32 or not any(isinstance(node, Arg) for node in nodes):
         return None
     return frozenset(node.function for node in nodes if isinstance(node, Op)) or None
 

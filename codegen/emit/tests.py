@@ -14,7 +14,7 @@ from ..computation import argument_dtypes, default_numbers, result_dtype, typed
 from ..dtypes import DType, ordered
 from ..expr import Expr, lower
 from ..expr.lower import Env
-from ..expr.typed import Node, Op
+from ..expr.typed import Op, postorder
 from ..model import Elementwise, End, Extern, Factory, Family, Operator, Reduce, Scan, View
 from ..reference import reference
 from ..schema import base_name
@@ -211,10 +211,4 @@ def _kernels(operator: Operator, body: Elementwise) -> Iterator[tuple[Expr, Env,
 
 def _functions(tree: Expr, env: Env, result: DType) -> frozenset[str]:
     """The primitives that an expression comes to."""
-    return frozenset(node.function for node in _nodes(lower(tree, env, result)) if isinstance(node, Op))
-
-
-def _nodes(root: Node) -> Iterator[Node]:
-    yield root
-    for child in root.children:
-        yield from _nodes(child)
+    return frozenset(node.function for node in postorder(lower(tree, env, result)) if isinstance(node, Op))

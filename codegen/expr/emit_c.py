@@ -16,7 +16,7 @@ from ..dtypes import DType, Kind
 from .lower import Env, lower
 from .targets import C, Target
 from .tree import Expr
-from .typed import Arg, Cast, Const, Node, Op, may_fail
+from .typed import Arg, Cast, Const, Node, Op, may_fail, postorder
 
 # C's precedences, loosest first.
 _TERNARY, _OR, _XOR, _AND, _EQUAL, _ORDER, _SHIFT, _SUM, _PRODUCT, _UNARY, _PRIMARY = range(11)
@@ -79,7 +79,7 @@ class _Printer:
         self.target = target
         self.names = names
         self.prefix = prefix
-        self.nodes = _postorder(root)
+        self.nodes = postorder(root)
         self.bound: dict[Node, str] = {}
         self.bounds: dict[Node, int] = {}
 
@@ -153,9 +153,11 @@ class _Printer:
 
     def _operation(self, node: Op) -> tuple[str, int]:
         function, operands, dtype = node.function, node.operands, node.operand_dtype
-        own = self.target.calls.get((function, dtype.name))
-        if own is not None:
-            return own.format(*(self._text(operand)[0] for operand in operands)), _PRIMARY
+        if function in _SHIFTS and self._plain_count(operands[1]):
+            return self._shift(node)
+        call = self.target.call(function, dtype)
+        if call is not None:
+            return call.format(*(self._text(operand)[0] for operand in operands)), _PRIMARY
         if function == "where":
             condition, then, other = (self._within(operand, _TERNARY + 1) for operand in operands)
             return f"{condition} ? {then} : {other}", _TERNARY
@@ -171,11 +173,6 @@ class _Printer:
             return self._infix(text, operands, _UNARY), precedence
         if function == "logical_not" or (function == "bitwise_not" and dtype.is_bool):
             return "!" + self._within(operands[0], _UNARY), _UNARY
-        if function in _SHIFTS and self._plain_count(operands[1]):
-            return self._shift(node)
-        call = self.target.call(function, dtype)
-        if call is not None:
-            return call.format(*(self._text(operand)[0] for operand in operands)), _PRIMARY
         if function == "bitwise_not":
             text = "~" + self._within(operands[0], _UNARY)
             return (f"({dtype.c_type}){text}" if dtype.bits < 32 else text), _UNARY
@@ -260,20 +257,6 @@ def _parenthesise(text: str, own: int, precedence: int) -> str:
     return text if own >= precedence else f"({text})"
 
 
-def _postorder(root: Node) -> list[Node]:
-    """Every distinct node, operands before what uses them."""
-    seen: dict[Node, None] = {}
-
-    def visit(node: Node) -> None:
-        if node not in seen:
-            for child in node.children:
-                visit(child)
-            seen[node] = None
-
-    visit(root)
-    return list(seen)
-
-
 def _is_choice(node: Node) -> bool:
     return isinstance(node, Op) and node.function == "where"
 
@@ -281,7 +264,7 @@ def _is_choice(node: Node) -> bool:
 def _is_cheap_choice(node: Node) -> bool:
     """Does it take a few instructions at most, with whatever it computes?"""
     return _is_choice(node) and all(
-        not isinstance(each, Op) or (each.function in _CHEAP and not each.dtype.is_complex) for each in _postorder(node)
+        not isinstance(each, Op) or (each.function in _CHEAP and not each.dtype.is_complex) for each in postorder(node)
     )
 
 

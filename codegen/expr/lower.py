@@ -17,7 +17,7 @@ from .errors import ExpressionError
 from .functions import FUNCTIONS, Function, Rule
 from .parse import parse
 from .text import symbol
-from .tree import Apply, Expr, Literal, Name, Number
+from .tree import Apply, Expr, Literal, Name
 from .typed import Arg, Const, Node, Op, convert
 
 Env = Mapping[str, DType]
@@ -26,9 +26,6 @@ Native = Callable[[str, DType], bool]
 # Results modulo 2^n depend on the operands modulo 2^n only: a number may wrap into the dtype.
 _MODULAR = frozenset(("add", "sub", "mul", "bitwise_and", "bitwise_or", "bitwise_xor", "where"))
 _SMALL_POWERS = (2, 3)
-_COMPARISONS: Mapping[str, Callable[[Number, Number], bool]] = {
-    "eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -147,9 +144,9 @@ class _Lowering:
             return _Value(value if dtype.is_complex else convert(value, result), weak)
         if function.name == "pow" and isinstance(operands[1], Const) and operands[1].value in _SMALL_POWERS:
             return self._small_power(operands[0], int(operands[1].value), weak)
-        values = [operand.value for operand in operands if isinstance(operand, Const)]
-        if function.name in _COMPARISONS and len(values) == 2:
-            return _Value(Const(BOOL, _COMPARISONS[function.name](*values)), False)
+        numbers = [operand.value for operand in operands if isinstance(operand, Const)]
+        if function.rule is Rule.COMPARISON and len(numbers) == 2:
+            return _Value(Const(BOOL, getattr(operator, function.name)(*numbers)), False)  # which has the same names
         return _Value(Op(result, function.name, operands), weak)
 
     def _small_power(self, base: Node, exponent: int, weak: bool) -> _Value:

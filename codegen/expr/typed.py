@@ -108,6 +108,20 @@ def _is_choice(node: Node) -> bool:
     return isinstance(node, Const) or (isinstance(node, Op) and node.function == "where")
 
 
+def postorder(root: Node) -> list[Node]:
+    """Every distinct node, operands before what uses them."""
+    seen: dict[Node, None] = {}
+
+    def visit(node: Node) -> None:
+        if node not in seen:
+            for child in node.children:
+                visit(child)
+            seen[node] = None
+
+    visit(root)
+    return list(seen)
+
+
 DIVISIONS = frozenset(("floor_divide", "remainder", "fmod", "trunc_divide"))
 
 

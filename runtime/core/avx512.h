@@ -25,6 +25,12 @@ static inline __m512 ow_with_sign(__m512 number, __m512i sign) {
 
 /* ---- exponential ---------------------------------------------------------------------------------------- */
 
+/* 2^k exp(r) for k that is a multiple of 1/32, in the low bits of `shifted`, and the slope of exp from zero to r. */
+static inline __m512 ow_power_of_two(__m512 shifted, __m512 k, __m512 r, __m512 slope) {
+    __m512 power = ow_look_up(ow_exp2_table[0], _mm512_castps_si512(shifted));
+    return _mm512_scalef_ps(_mm512_fmadd_ps(_mm512_mul_ps(power, r), slope, power), k);
+}
+
 /* exp(x) for x of [-105, 90]: x = k ln 2 + r with k a multiple of 1/32; `scalef` takes the whole part of k, the table its
  * fraction, and |r| <= ln 2 / 64 leaves a parabola, whose slope at zero makes up for the cubic term. The upper part of ln 2
  * has so few bits that its product with k is exact. */
@@ -33,9 +39,8 @@ static inline __m512 ow_exp_reduced(__m512 x) {
     __m512 shifted = _mm512_fmadd_ps(x, OW_ALL(0x1.715476p0f), magic), k = _mm512_sub_ps(shifted, magic);
     __m512 r = _mm512_fmadd_ps(k, OW_ALL(-0x1.63p-1f), x);
     r = _mm512_fmadd_ps(k, OW_ALL(0x1.bd0106p-13f), r);
-    __m512 power = ow_look_up(ow_exp2_table[0], _mm512_castps_si512(shifted));
     __m512 slope = _mm512_fmadd_ps(OW_ALL(0.5f), r, OW_ALL(0x1.0000f6p0f));
-    return _mm512_scalef_ps(_mm512_fmadd_ps(_mm512_mul_ps(power, r), slope, power), k);
+    return ow_power_of_two(shifted, k, r, slope);
 }
 
 /* The order of the operands lets NaN pass. */
@@ -49,9 +54,8 @@ static inline __m512 ow_exp2_16(__m512 x) {
     __m512 near = _mm512_min_ps(OW_ALL(130.0f), _mm512_max_ps(OW_ALL(-152.0f), x)); /* NaN passes */
     __m512 shifted = _mm512_add_ps(near, magic), k = _mm512_sub_ps(shifted, magic);
     __m512 r = _mm512_mul_ps(_mm512_sub_ps(near, k), OW_ALL(0x1.62e43p-1f));
-    __m512 power = ow_look_up(ow_exp2_table[0], _mm512_castps_si512(shifted));
     __m512 slope = _mm512_fmadd_ps(_mm512_fmadd_ps(OW_ALL(0x1.555556p-3f), r, OW_ALL(0.5f)), r, OW_ALL(1));
-    return _mm512_scalef_ps(_mm512_fmadd_ps(_mm512_mul_ps(power, r), slope, power), k);
+    return ow_power_of_two(shifted, k, r, slope);
 }
 
 /* exp(x) - 1: as above with integral k, and a parabola times a polynomial that the maximum norm fits to |r| <= ln 2 / 2. It

@@ -87,10 +87,10 @@ static double finite_end(int which, int dtype) {
 static int check_params(const ow_op *op, ow_tensor *const *params) {
     double values[OW_MAX_PARAMS];
     char message[200];
-    if (!op->requirements) return 1;
+    if (!op->requirements || !params) return 1;
     for (int k = 0; k < op->nparams; k++) {
         ow_scalar value = {.d = op->defaults[k]};
-        if (params && params[k] && !ow_load_param(params[k], OW_FLOAT64, &value)) return 0;
+        if (params[k] && !ow_load_param(params[k], OW_FLOAT64, &value)) return 0;
         values[k] = value.d;
     }
     int kind = op->requirements(values, message, sizeof message);

@@ -213,7 +213,8 @@ def test_golden_temporaries() -> None:
     emitted = emit_c(parse("exp(t0) * exp(t0) if t0 > 1 else 0"), {"t0": FLOAT64}, FLOAT64)
     assert emitted.statements == ("const double t1 = exp(t0);",)  # t0 is taken
     emitted = emit_c(parse("1 if t0 > 0 else -1 if t0 < 0 else 0"), {"t0": FLOAT32}, FLOAT32)
-    assert emitted.statements == ("const float t1 = t0 < 0.0f ? -1.0f : 0.0f;",)  # a choice among an arm's comes first
+    assert emitted.statements == ("const float t1 = t0 < 0.0f ? -1.0f : 0.0f;",)  # a choice within a choice comes first
+    assert emitted.value == "t0 > 0.0f ? 1.0f : t1"
     emitted = emit_c(parse("(a < b) | ~(a < b) ^ a"), {"a": BOOL, "b": BOOL}, BOOL)
     assert emitted.statements == ("const int t0 = a < b;",)
 
