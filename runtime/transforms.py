@@ -13,6 +13,7 @@ from typing import Any
 from ._C import lib
 from .arrays import array_of
 from .dtypes import dtype
+from .fft_workers import keep_off_this_core
 from .handles import wrap
 from .shapes import packed_strides
 
@@ -32,7 +33,10 @@ def _library() -> Any:
 
 
 def _threads(tensor: Any) -> int:
-    return lib.get_num_threads() if tensor.numel() >= _ELEMENTS_TO_SHARE else 1
+    count = lib.get_num_threads() if tensor.numel() >= _ELEMENTS_TO_SHARE else 1
+    if count > 1:
+        keep_off_this_core()
+    return count
 
 
 def complex_transform(tensor: Any, dims: Sequence[int], normalization: int, forward: bool) -> Any:

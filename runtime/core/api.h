@@ -112,6 +112,7 @@ int32_t get_default_dtype(void);
 int32_t error_pending(void);
 int32_t error_take(char *message, int64_t capacity);
 int32_t get_num_threads(void);
+int32_t current_core(void);
 void set_num_threads(int32_t n);
 int32_t set_flush_denormal(int32_t on); /* of the calling thread and what it has computed; 0 where this is not known */
 void memory_statistics(int64_t *out, int32_t n); /* in the order of memory.py's table */

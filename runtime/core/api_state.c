@@ -27,6 +27,8 @@ int32_t error_take(char *message, int64_t capacity) { return ow_error_take(messa
 
 int32_t get_num_threads(void) { return ow_num_threads(); }
 
+int32_t current_core(void) { return ow_current_core(); }
+
 void set_num_threads(int32_t n) { ow_set_num_threads(n); }
 
 int32_t set_flush_denormal(int32_t on) {

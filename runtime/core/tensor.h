@@ -139,6 +139,7 @@ typedef void (*ow_task)(void *context, int64_t begin, int64_t end);
  * ow_fail: the pending error belongs to the thread that runs it. */
 void ow_parallel_for(int64_t n, int64_t grain, double work, ow_task task, void *context);
 int ow_num_threads(void);
+int ow_current_core(void); /* that the calling thread runs on */
 void ow_set_num_threads(int n);
 /* Drop the interpreter's lock around a long loop. Returns a token for ow_gil_acquire (NULL: nothing to do; also when the
  * calling thread does not hold it). Never called while a lock of the core is held. */
