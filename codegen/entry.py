@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from . import accepts, arguments, bodies, choices, derivatives, shortcuts, submodules, tags
-from .dtypes import DTYPE_CLASSES, DTYPES, DType, Promotion, lookup_class
-from .errors import Diagnostics, Span, suggest
+from .dtypes import DTYPE_CLASSES, DType, Promotion
+from .errors import Diagnostics, Span
 from .fields import Entry, Fields, lacks
 from .model import Declaration, Family, Indexing, Operator
 from .operators import PYTHON_OPERATORS
@@ -206,15 +206,8 @@ _MOVES = frozenset((Family.VIEW, Family.INDEXING, Family.COMPOSITE))
 
 def _dtypes(fields: Fields, family: Family | None) -> frozenset[DType]:
     words = fields.words("dtypes")
-    chosen: frozenset[DType] = frozenset()
-    for word in words:
-        dtypes = lookup_class(word.value)
-        if dtypes is None:
-            fields.report(word.span, f"unknown dtype '{word.value}'", suggest(word.value, (*DTYPE_CLASSES, *DTYPES)))
-        else:
-            chosen |= dtypes
     if words:
-        return chosen
+        return frozenset().union(*map(fields.dtypes, words))
     return DTYPE_CLASSES["any" if family in _MOVES else "lapack" if family is Family.LAPACK else "all"]
 
 

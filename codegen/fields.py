@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from typing import TypeVar
 
+from .dtypes import DTYPE_CLASSES, DTYPES, DType, lookup_class
 from .errors import Diagnostics, Span, closest, suggest
 from .expr import ExpressionError
 from .model import Family
@@ -49,6 +50,13 @@ class Fields:
             return True
         self.report(word.span, f"unknown {what} '{word.value}'", suggest(word.value, names))
         return False
+
+    def dtypes(self, word: Scalar) -> frozenset[DType]:
+        """The dtypes that the word means; none when it means nothing, which is reported."""
+        dtypes = lookup_class(word.value)
+        if dtypes is None:
+            self.report(word.span, f"unknown dtype '{word.value}'", suggest(word.value, (*DTYPE_CLASSES, *DTYPES)))
+        return dtypes or frozenset()
 
     def located(self, scalar: Scalar, parser: Callable[[str], T]) -> T | None:
         """Runs a parser of expressions over a scalar; its mistakes are reported where they stand in the file."""

@@ -83,6 +83,8 @@ class Requirement(Generic[T, V]):
     check: T
     error: str
     message: tuple[str | V, ...]
+    dtypes: frozenset[DType] | None = None
+    """Of the results for which it must hold; None: for all."""
 
 
 @dataclass(frozen=True)

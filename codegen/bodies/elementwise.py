@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ..dtypes import DTYPE_CLASSES, DTYPES, DType, lookup, lookup_class, ordered
+from ..dtypes import DTYPE_CLASSES, DTYPES, DType, lookup, ordered
 from ..errors import suggest
 from ..expr import names
 from ..fields import Entry
@@ -48,11 +48,8 @@ def _cases(entry: Entry, node: MappingNode, known: tuple[str, ...]) -> tuple[_Ca
     cases: list[_Case] = []
     covered: frozenset[DType] = frozenset()
     for key in node.keys:
-        dtypes = lookup_class(key.value)
-        if dtypes is None:
-            entry.report(key.span, f"unknown dtype '{key.value}'", suggest(key.value, (*DTYPE_CLASSES, *DTYPES)))
-            dtypes = frozenset()
-        elif dtypes & covered:
+        dtypes = entry.dtypes(key)
+        if dtypes & covered:
             twice = ordered(dtypes & covered)[0]
             entry.report(key.span, f"two expressions for {twice}", "classes of dtypes must not overlap")
         covered |= dtypes
@@ -111,7 +108,7 @@ def _require(entry: Entry) -> tuple[Requirement[Expression, Argument], ...]:
         return params[name.value] if entry.known("parameter", name, params) else None
 
     example = f"{next(iter(params), 'alpha')} > 0"
-    return requirements.read(entry, entry.node.get("require"), example, condition, value)
+    return requirements.read(entry, entry.node.get("require"), example, condition, value, by_dtype=True)
 
 
 def _number(text: str) -> float | None:

@@ -1,7 +1,7 @@
 """`require`: conditions on arguments, each with the error and the message when it does not hold.
 
-Input: a list of {check, error, message}; braces in a message hold an expression. The language of conditions and of
-what is in braces is the caller's.
+Input: a list of {check, error, message}, for elementwise operators with `dtypes` for which alone the condition must
+hold; braces in a message hold an expression. The language of conditions and of what is in braces is the caller's.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..source import Mapping, Node, Scalar, Sequence
 T = TypeVar("T")
 V = TypeVar("V")
 
-ERRORS = ("RuntimeError", "IndexError", "TypeError", "ValueError")
+ERRORS = ("RuntimeError", "IndexError", "TypeError", "ValueError", "NotImplementedError")
 _KEYS = ("check", "error", "message")
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
@@ -28,8 +28,10 @@ def read(
     example: str,
     condition: Callable[[Scalar], T | None],
     value: Callable[[Scalar], V | None],
+    by_dtype: bool = False,
 ) -> tuple[Requirement[T, V], ...]:
     """The requirements that could be read; `example` is one check, for the help."""
+    known = (*_KEYS, "dtypes") if by_dtype else _KEYS
     if node is None:
         return ()
     found: list[Requirement[T, V]] = []
@@ -37,17 +39,19 @@ def read(
         if not isinstance(item, Mapping):
             entry.report(item.span, "'require' must be a list of {check: ..., message: ...}")
             continue
-        entry.known_keys(item, _KEYS, where="require")
+        entry.known_keys(item, known, where="require")
         for key in ("check", "message"):
-            if lacks(item, (key,), _KEYS):
+            if lacks(item, (key,), known):
                 entry.report(item.span, f"a requirement needs '{key}'", f"- {{check: {example}, message: ...}}")
         error, message, text = entry.text(item, "error"), entry.text(item, "message"), entry.text(item, "check")
         if error is not None:
             entry.known("error", error, ERRORS)
         check = None if text is None else condition(text)
         parts = () if message is None else _message(entry, message, value)
+        word = entry.text(item, "dtypes") if by_dtype else None
+        dtypes = None if word is None else entry.dtypes(word)
         if check is not None:
-            found.append(Requirement(check, error.value if error else ERRORS[0], parts))
+            found.append(Requirement(check, error.value if error else ERRORS[0], parts, dtypes))
     return tuple(found)
 
 

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 
 from ..computation import default_numbers
-from ..dtypes import Promotion, ordered
+from ..dtypes import DType, Promotion, ordered
 from ..model import (
     Body,
     Elementwise,
@@ -93,7 +93,7 @@ def descriptor(operator: Operator) -> Descriptor:
         opmath_number=int("opmath_number" in operator.tags),
         results=_results(operator),
         needs_elements=int(isinstance(body, Reduce) and body.refuses_empty),
-        dtypes=tuple(f"1u << OW_{dtype.name.upper()}" for dtype in ordered(operator.dtypes)),
+        dtypes=dtype_bits(operator.dtypes),
         refusal=json.dumps(operator.refusal) if operator.refusal else "NULL",
         complex_refusal=json.dumps(operator.complex_refusal) if operator.complex_refusal else "NULL",
         cost=operator.cost,
@@ -141,3 +141,7 @@ def _results(operator: Operator) -> str:
     if isinstance(body, (Reduce, Scan)):
         return " | ".join(f"OW_{result.name}" for result in body.results)
     return str(len(operator.schema.returns))
+
+
+def dtype_bits(dtypes: frozenset[DType]) -> tuple[str, ...]:
+    return tuple(f"1u << OW_{dtype.name.upper()}" for dtype in ordered(dtypes))

@@ -12,6 +12,7 @@ from ..dtypes import BOOL
 from ..expr import names
 from ..model import Elementwise, Expression, Operator, Requirement
 from ..schema import Argument
+from .descriptors import dtype_bits
 from .expressions import emit_expression
 
 V = TypeVar("V")
@@ -21,6 +22,7 @@ _ERRORS = {
     "IndexError": "OW_INDEX_ERROR",
     "TypeError": "OW_TYPE_ERROR",
     "ValueError": "OW_VALUE_ERROR",
+    "NotImplementedError": "OW_NOT_IMPLEMENTED",
 }
 
 
@@ -31,6 +33,7 @@ class Check:
     line: int
     statements: tuple[str, ...]
     condition: str
+    """When it is not kept."""
     error: str
     message: str
     """Arguments of printf."""
@@ -50,7 +53,10 @@ def used_parameters(operator: Operator, body: Elementwise) -> tuple[tuple[int, s
 def _check(operator: Operator, requirement: Requirement[Expression, Argument]) -> Check:
     emitted = emit_expression(requirement.check.tree, requirement_dtypes(operator), BOOL)
     message = ", ".join(format_arguments(requirement, lambda param: ("%g", param.name)))
-    return Check(requirement.check.line, emitted.statements, emitted.value, error_kind(requirement), message)
+    broken = f"!({emitted.value})"
+    if requirement.dtypes is not None:
+        broken = f"({' | '.join(dtype_bits(requirement.dtypes))}) >> dtype & 1 && {broken}"
+    return Check(requirement.check.line, emitted.statements, broken, error_kind(requirement), message)
 
 
 def error_kind(requirement: Requirement[Any, Any]) -> str:

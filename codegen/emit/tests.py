@@ -15,9 +15,21 @@ from ..dtypes import DType, ordered
 from ..expr import Expr, lower
 from ..expr.lower import Env
 from ..expr.typed import Op, postorder
-from ..model import Elementwise, End, Extern, Factory, Family, Operator, Reduce, Scan, View
+from ..model import (
+    Elementwise,
+    End,
+    Expression,
+    Extern,
+    Factory,
+    Family,
+    Operator,
+    Reduce,
+    Requirement,
+    Scan,
+    View,
+)
 from ..reference import reference
-from ..schema import base_name
+from ..schema import Argument, base_name
 from .expressions import emit_expression
 from .kernels import is_inexact
 from .text import render
@@ -153,7 +165,7 @@ def facts(callable: Callable) -> Iterator[tuple[str, object]]:
     if isinstance(body, Elementwise):
         yield "expressions", _expressions(body)
         yield "fixed", {_python_name(name): dtype.name for name, dtype in body.fixed.items()}
-        yield "requirements", tuple(str(each.check.tree) for each in body.require)
+        yield "requirements", tuple(map(_requirement, body.require))
         yield "natural", tuple(_python_name(name) for name in body.natural)
         yield "optional", tuple(_python_name(each.name) for each in operator.inputs if each.is_optional)
         yield "fallible", any(emit_expression(*each).uses_err for each in _kernels(operator, body))
@@ -176,6 +188,11 @@ def _accepted(operator: Operator) -> Iterator[DType]:
         computation = operator.promotion.resolve(dtype)[0].opmath
         if not isinstance(body, Elementwise) or body.expression(computation) is not None:
             yield dtype
+
+
+def _requirement(requirement: Requirement[Expression, Argument]) -> tuple[str, tuple[str, ...] | None]:
+    dtypes = requirement.dtypes
+    return str(requirement.check.tree), None if dtypes is None else tuple(dtype.name for dtype in ordered(dtypes))
 
 
 def _python_name(name: str) -> str:

@@ -83,8 +83,8 @@ static double finite_end(int which, int dtype) {
     return which == OW_ABSENT_HIGHEST ? largest : -largest;
 }
 
-/* Do the parameters keep what the operator requires of them? Its defaults do. */
-static int check_params(const ow_op *op, ow_tensor *const *params) {
+/* Do the parameters keep what the operator requires of them for a result of this dtype? Its defaults do. */
+static int check_params(const ow_op *op, ow_tensor *const *params, int dtype) {
     double values[OW_MAX_PARAMS];
     char message[200];
     if (!op->requirements || !params) return 1;
@@ -93,7 +93,7 @@ static int check_params(const ow_op *op, ow_tensor *const *params) {
         if (params[k] && !ow_load_param(params[k], OW_FLOAT64, &value)) return 0;
         values[k] = value.d;
     }
-    int kind = op->requirements(values, message, sizeof message);
+    int kind = op->requirements(values, dtype, message, sizeof message);
     if (kind) ow_fail(kind, "%s", message);
     return !kind;
 }
@@ -126,7 +126,7 @@ static int load_params(const ow_op *op, ow_tensor *const *params, const resolved
         }
         if (!ow_load_param(p, r->compute, &values[k])) return 0;
     }
-    return check_params(op, params);
+    return check_params(op, params, r->result);
 }
 
 /* ---- results ------------------------------------------------------------------------------------------ */

@@ -196,7 +196,7 @@ typedef enum ow_part { OW_PART_SAME, OW_PART_REAL, OW_PART_COMPLEX } ow_part;
 typedef enum ow_absent { OW_REQUIRED, OW_ABSENT_LOWEST, OW_ABSENT_HIGHEST } ow_absent;
 
 /* Conditions on the parameters of an elementwise operator: OW_OK, or the kind of error and its message. */
-typedef int (*ow_requirements)(const double *params, char *message, size_t capacity);
+typedef int (*ow_requirements)(const double *params, int dtype, char *message, size_t capacity);
 
 typedef struct ow_op {
     const char *name; /* of the function, as errors print it */

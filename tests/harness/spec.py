@@ -82,8 +82,8 @@ class Spec:
     """Is a number in the last place kept in the precision of the computation, not rounded to the common dtype?"""
     natural: tuple[str, ...] = ()
     """Inputs that must not be negative when they are integers given as Python's numbers."""
-    requirements: tuple[str, ...] = ()
-    """What the numbers besides the tensors must keep, as expressions."""
+    requirements: tuple[tuple[str, tuple[str, ...] | None], ...] = ()
+    """What the numbers besides the tensors must keep, as expressions, and for results of which dtypes, None: all."""
     conditional: bool = False
     """Does a view make conditions of its own?"""
     copies: bool = False
@@ -95,10 +95,11 @@ class Spec:
         """The function, in opweave or another library of the same interface."""
         return attrgetter(f"{self.module}.{self.name}" if self.module else self.name)(library)  # type: ignore[no-any-return]
 
-    def admits(self, **numbers: Any) -> bool:
-        """Do these, and the defaults of the others, keep what the operator requires of its numbers?"""
+    def admits(self, dtype: str, **numbers: Any) -> bool:
+        """Do these, and the defaults of the others, keep what the operator requires of its numbers for this result?"""
         values = {**self.params, **numbers, "inf": math.inf}
-        return all(eval(text, {}, values) for text in self.requirements)
+        held = (text for text, dtypes in self.requirements if dtypes is None or dtype in dtypes)
+        return all(eval(text, {}, values) for text in held)
 
     @property
     def keywords(self) -> dict[str, Any]:
