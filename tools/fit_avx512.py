@@ -56,6 +56,24 @@ def centered(function: Function, width: float, degree: int) -> list[list[mp.mpf]
     return rows
 
 
+def over_octaves(function: Function, degree: int) -> list[list[mp.mpf]]:
+    """Rows of coefficients in the distance of y from the middles of eighths of the octaves of 1 + y from 1 to 16; ordered
+    by the last two bits of the exponent of 1 + y and the first three of its significand."""
+    columns = []
+    for octave in (1, 2, 3, 0):  # the exponent has a bias of 127
+        width = mp.mpf(2) ** octave / 8
+        for eighth in range(8):
+            middle = mp.mpf(2) ** octave + (eighth + mp.mpf(1) / 2) * width - 1
+            columns.append(
+                interpolated(lambda t, middle=middle: function(middle + t), -width / 2, width / 2, degree + 1)
+            )
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def erfcx(y: mp.mpf) -> mp.mpf:
+    return mp.exp(y * y) * mp.erfc(y)
+
+
 def reciprocals() -> list[mp.mpf]:
     """Of numbers of [0.75, 1.5) whose significand begins with the bits of the index; exactly 1 on either side of 1."""
     found = []
@@ -112,6 +130,8 @@ def main() -> None:
     )
     show("ow_erf_table", centered(mp.erf, 17 / 128, 5), "erf(17 / 128 * k + t), coefficients of powers of t")
     show("ow_tanh_table", centered(mp.tanh, 75 / 256, 6), "tanh(75 / 256 * k + t), coefficients of powers of t")
+    comment = "exp(y^2) erfc(y), coefficients of powers of the distance from the middles of eighths of octaves of 1 + y"
+    show("ow_erfc_table", over_octaves(erfcx, 5), comment)
     show_double("ow_exp2_table_f64", [[mp.mpf(2) ** (mp.mpf(k) / 16) for k in range(16)]], "2^(k / 16)")
     comment = "1 / m for numbers m of [0.75, 1.5) by the four bits after their first, and log(m) in two parts"
     show_double("ow_log_table_f64", logarithms(), comment)

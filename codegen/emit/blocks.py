@@ -15,24 +15,18 @@ from dataclasses import dataclass, replace
 from ..expr import Emitted
 from ..expr.special import POLYNOMIALS
 
-_BLOCKS = {
-    "expf": "ow_exp_block",
-    "exp2f": "ow_exp2_block",
-    "expm1f": "ow_expm1_block",
-    "logf": "ow_log_block",
-    "sinf": "ow_sin_block",
-    "cosf": "ow_cos_block",
-    "tanhf": "ow_tanh_block",
-    "erff": "ow_erf_block",
-    "sqrtf": "ow_sqrt_block",
-    "fmodf": "ow_fmod_block",
-    "ow_sigmoidf": "ow_sigmoid_block",
+OF_16 = ("exp", "exp2", "expm1", "log", "sin", "cos", "tanh", "erf", "erfc", "sigmoid")
+"""Functions of the language that avx512.h has for a register of numbers."""
+
+_BLOCKS = {("ow_sigmoidf" if name == "sigmoid" else f"{name}f"): f"ow_{name}_block" for name in (*OF_16, "sqrt", "fmod")}
+_BLOCKS |= {
     "exp": "ow_exp_block_f64",
     "log": "ow_log_block_f64",
     "sqrt": "ow_sqrt_block_f64",
     "fmod": "ow_fmod_block_f64",
     "ow_erfinv": "ow_erfinv_block_f64",
     "ow_digamma": "ow_digamma_block_f64",
+    "ow_lgammaf": "ow_lgamma_block",
 }
 _BLOCKS |= {
     f"ow_{name}{letter}": f"ow_{name}_block{ending}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..dtypes import COMPLEX32, DTYPES, FLOAT32, UINT64, DType
+from ..dtypes import COMPLEX32, COMPLEX64, DTYPES, FLOAT32, UINT64, DType
 from .text import render
 
 
@@ -43,6 +43,8 @@ def _cast(dst: DType, src: DType) -> Cast:
     rows: tuple[str, ...] = ()
     if not copy and (_is_half(dst) or _is_half(src)) and not (dst.is_complex or src.is_complex):
         rows = _rows(dst, src)
+    elif {dst, src} == {COMPLEX32, COMPLEX64}:
+        rows = (f"ow_row_{src.suffix}_to_{dst.suffix}",)
     return Cast(_name(dst, src), dst.c_type, src.c_type, copy, rows, "{0}" if copy else _expression(dst, src))
 
 

@@ -20,6 +20,7 @@ _CALLS = {
     ("minimum", "float32"): "ow_minimumf({0}, {1})",
     ("minimum", "float64"): "ow_minimum({0}, {1})",
     ("signbit", "float64"): "ow_signbit({0})",
+    ("atanh", "float32"): "ow_atanhf({0})",
     ("sqrt", "complex64"): "ow_csqrtf({0})",
 }
 TARGET = replace(C, calls=_CALLS)

@@ -1,4 +1,4 @@
-"""Kernels over rows of halves, for expressions of arithmetic, choices and functions that are single instructions.
+"""Kernels over rows of halves, for expressions of arithmetic, choices and functions of a register of numbers.
 
 Half formats compute in float32. Most kernels get them converted chunk by chunk, which costs more than the arithmetic;
 these load, compute and store in vector registers, for which they are printed in a vocabulary of its own.
@@ -17,7 +17,8 @@ from ..expr.targets import Target, c_number, to_single
 from ..expr.tree import Number
 from ..expr.typed import Arg, Cast, Const, Node, Op, postorder
 from ..model import Operator
-from .expressions import Variable, enum, parameters
+from .blocks import OF_16, block_call
+from .expressions import Variable, emit_expression, enum, parameters
 
 _COMPARISONS = {name: name for name, of in FUNCTIONS.items() if of.rule is Rule.COMPARISON and of.arity == 2}
 _FUNCTIONS = {
@@ -26,7 +27,7 @@ _FUNCTIONS = {
 }  # fmt: skip
 """What half.h has for lanes, besides C's operators."""
 _LOGIC = frozenset(("bitwise_and", "bitwise_or", "logical_and", "logical_or", "logical_not", "bitwise_not"))
-_VOCABULARY = frozenset(("add", "sub", "mul", "div", "neg", *_FUNCTIONS)) | _LOGIC
+_VOCABULARY = frozenset(("add", "sub", "mul", "div", "neg", *_FUNCTIONS, *OF_16)) | _LOGIC
 _SIGNS = frozenset(("neg", "abs", "copysign"))
 """These look at the sign and set it, which is the first bit in all formats."""
 _EXACT = _SIGNS | _LOGIC | _COMPARISONS.keys() | {"floor", "ceil", "trunc", "round", "maximum", "minimum", "where"}
@@ -49,7 +50,9 @@ def _call(function: str) -> str:
 
 
 _NOT = {(function, "bool"): "ow_not_lanes({0})" for function in ("logical_not", "bitwise_not")}
-_LANES = _Lanes("lanes", _number, {(function, "float32"): _call(function) for function in _FUNCTIONS} | _NOT)
+_CALLS = {function: _call(function) for function in _FUNCTIONS}
+_CALLS |= {function: f"(ow_lanes)ow_{function}_16((__m512)({{0}}))" for function in OF_16}
+_LANES = _Lanes("lanes", _number, {(function, "float32"): call for function, call in _CALLS.items()} | _NOT)
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,8 @@ class HalfKernel:
     store: str
     inputs: tuple[str, ...]
     params: tuple[Variable, ...]
+    guard: str
+    """The macro that says whether a level has what is called."""
 
     @property
     def layouts(self) -> tuple[tuple[Variable, ...], ...]:
@@ -83,6 +88,10 @@ def kernels(operator: Operator, tree: Expr, role: str, line: int) -> Iterator[Ha
     nodes = postorder(lower(tree, env, native=_LANES.native))
     functions = _functions(nodes)
     if functions is None or not functions <= _VOCABULARY:
+        return
+    # A half is to be the rounded float32, which is of another function where a loop calls several that have blocks.
+    of_16 = functions & frozenset(OF_16)
+    if of_16 and not block_call(emit_expression(tree, env, FLOAT32), inputs, [param.name for param in params]):
         return
     emitted = emit_c(tree, env, target=_LANES)
     for dtype in _halves(operator):
@@ -103,6 +112,7 @@ def kernels(operator: Operator, tree: Expr, role: str, line: int) -> Iterator[Ha
             store=f"ow_store_{'exact_' if exact else ''}{suffix}",
             inputs=inputs,
             params=params,
+            guard="OW_FUNCTIONS_OF_16" if of_16 else "OW_LANES",
         )
 
 

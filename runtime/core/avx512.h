@@ -136,6 +136,22 @@ static inline __attribute__((always_inline)) __m512 ow_odd_16(__m512 x, const fl
 static inline __m512 ow_erf_16(__m512 x) { return ow_odd_16(x, ow_erf_table, 5, 17.0f / 128, 4.15f); }
 static inline __m512 ow_tanh_16(__m512 x) { return ow_odd_16(x, ow_tanh_table, 6, 75.0f / 256, 9.2f); }
 
+/* erfc(|x|) = exp(-x^2) p, what x^2 loses in rounding multiplied back; p is a polynomial in the distance of |x| from the
+ * middle of an eighth of an octave of 1 + |x|. From 10.1 on the product is zero. */
+static inline __m512 ow_erfc_16(__m512 x) {
+    __m512 y = _mm512_min_ps(OW_ALL(10.1f), _mm512_abs_ps(x)); /* NaN passes */
+    __m512i bits = _mm512_castps_si512(_mm512_add_ps(OW_ALL(1), y)), index = _mm512_srli_epi32(bits, 20);
+    __m512i middle = _mm512_or_si512(_mm512_slli_epi32(index, 20), _mm512_set1_epi32(1 << 19));
+    __m512 t = _mm512_sub_ps(y, _mm512_sub_ps(_mm512_castsi512_ps(middle), OW_ALL(1)));
+    __m512 p = ow_look_up(ow_erfc_table[5], index);
+#pragma GCC unroll 5
+    for (int power = 4; power >= 0; power--) p = _mm512_fmadd_ps(p, t, ow_look_up(ow_erfc_table[power], index));
+    __m512 square = _mm512_mul_ps(y, y), lost = _mm512_fmsub_ps(y, y, square);
+    __m512 result = _mm512_mul_ps(p, ow_exp_reduced(_mm512_sub_ps(_mm512_setzero_ps(), square)));
+    result = _mm512_fnmadd_ps(result, lost, result);
+    return _mm512_mask_sub_ps(result, _mm512_movepi32_mask(_mm512_castps_si512(x)), OW_ALL(2), result);
+}
+
 /* ---- sine and cosine ------------------------------------------------------------------------------------- */
 
 /* Beyond, multiples of pi in three parts would lose digits; infinities and NaN count as beyond. */

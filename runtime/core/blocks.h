@@ -15,6 +15,7 @@
         _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++) to[i] = function(from[i]); \
     }
 #if defined(__AVX512DQ__) && defined(OW_HAVE_LIBMVEC)
+#define OW_FUNCTIONS_OF_16
 #include "avx512.h"
 #include "avx512_f64.h"
 #define OW_BLOCK(name, function) \
@@ -37,6 +38,7 @@ OW_BLOCK(sin, sinf)
 OW_BLOCK(cos, cosf)
 OW_BLOCK(tanh, tanhf)
 OW_BLOCK(erf, erff)
+OW_BLOCK(erfc, erfcf)
 OW_BLOCK(sigmoid, ow_sigmoidf)
 OW_BLOCK(sqrt, sqrtf)
 OW_BLOCK_F64(exp, exp)

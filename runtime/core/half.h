@@ -96,6 +96,14 @@ static inline void ow_row_f32_to_bf16(uint16_t *to, const float *from, int64_t n
     for (int64_t i = 0; i < n; i++) to[i] = ow_f32_to_bf16(from[i]);
 }
 
+static inline void ow_row_c32_to_c64(float _Complex *to, const ow_complex32 *from, int64_t n) {
+    ow_row_f16_to_f32((float *)to, (const uint16_t *)from, 2 * n);
+}
+
+static inline void ow_row_c64_to_c32(ow_complex32 *to, const float _Complex *from, int64_t n) {
+    ow_row_f32_to_f16((uint16_t *)to, (const float *)from, 2 * n);
+}
+
 /* ---- lanes: as many elements as a vector register holds float32, for rows that stay in registers -------- */
 
 #if defined(__F16C__) && defined(__AVX2__)

@@ -146,12 +146,19 @@ static inline __attribute__((always_inline)) double ow_erfinv_of_near(double x) 
 OW_NEAR_BLOCK(ow_erfinv_block_f64, double, ow_erfinv)
 
 /* The quantile of the standard normal distribution is sqrt(2) * erfinv(2 * p - 1). */
-static inline double ow_ndtri_w(double p) { return -log(4 * p * (1 - p)); }
+static inline double ow_ndtri_w(double p) {
+    double v = 4 * p * (1 - p), w = -log(v > 0 ? v : 1); /* vector forms of log take long for what is not positive */
+    return v > 0 ? w : v == 0 ? INFINITY : NAN;
+}
 static inline double ow_ndtri_x(double p) { return 1.41421356237309505 * (2 * p - 1); }
 static inline double ow_ndtri(double p) { return ow_ndtri_x(p) * ow_erfinv_by(ow_ndtri_w(p)); }
-static inline int ow_ndtri_is_near(double p) { return !(ow_ndtri_w(p) >= 6.25); }
+static inline int ow_ndtri_is_near(double p) {
+    double w = ow_ndtri_w(p);
+    return !(w >= 6.25) || w == INFINITY;
+}
 static inline __attribute__((always_inline)) double ow_ndtri_of_near(double p) {
-    return ow_ndtri_x(p) * ow_erfinv_close(ow_ndtri_w(p));
+    double w = ow_ndtri_w(p), root = ow_erfinv_close(w);
+    return ow_ndtri_x(p) * (w < INFINITY ? root : w);
 }
 OW_FLOAT_FORM1(ow_ndtri)
 OW_NEAR_BLOCK(ow_ndtri_block_f64, double, ow_ndtri)
@@ -185,9 +192,10 @@ static inline double ow_lgamma(double x) {
 }
 
 /* Both for single precision: the asymptotic series 5.11.1 and 5.11.2 hold from 8 on, where 5.5.1 and 5.5.2 take smaller
- * arguments; 5.5.3 and 5.5.4 reflect negative ones. A vector computes all of it. */
-static inline float ow_lgammaf(float x) {
-    int reflected = x < 0.5f;
+ * arguments; 5.5.3 and 5.5.4 reflect negative ones. A vector computes all of it, but for reflections that none of its elements
+ * needs. */
+static inline __attribute__((always_inline)) float ow_lgamma_by(float x, int reflects) {
+    int reflected = reflects && x < 0.5f;
     double a = reflected ? 1 - (double)x : x, product = a;
 #pragma GCC unroll 8
     for (int k = 1; k < 8; k++) product *= a + k;
@@ -201,6 +209,20 @@ static inline float ow_lgammaf(float x) {
     value = x == 1 || x == 2 ? 0 : value; /* the difference may be anything near it */
     return (float)(fabsf(x) < INFINITY ? value : (double)x * x);
 }
+static inline void ow_lgamma_block(float *to, const float *from, int64_t n) {
+    float results[OW_PAD];
+    for (int64_t done = 0; done < n; done += OW_PAD) {
+        const float *xs = from + done;
+        int reflects = 0;
+        for (int i = 0; i < OW_PAD; i++) reflects |= xs[i] < 0.5f;
+        if (reflects)
+            for (int i = 0; i < OW_PAD; i++) results[i] = ow_lgamma_by(xs[i], 1);
+        else
+            for (int i = 0; i < OW_PAD; i++) results[i] = ow_lgamma_by(xs[i], 0);
+        memcpy(to + done, results, sizeof results);
+    }
+}
+static inline float ow_lgammaf(float x) { return ow_lgamma_by(x, 1); }
 static inline float ow_digammaf(float x) {
     double a = x < 0 ? 1 - (double)x : x, product = a, slope = 1;
 #pragma GCC unroll 8
@@ -236,41 +258,44 @@ static inline double ow_digamma(double x) {
 OW_NEAR_BLOCK(ow_digamma_block_f64, double, ow_digamma)
 
 /* Hurwitz's zeta function for x > 1 and q > 0, the sum of (q + k)^-x, by the formula of Euler and Maclaurin (DLMF 25.11.5
- * and 2.10.1). */
-static inline double ow_zeta_right(double x, double q) {
+ * and 2.10.1). Single precision needs half the terms, and no more than double precision's logarithm for its powers. */
+static inline double ow_zeta_power(double q, double x, int single) {
+    return single ? q == 1 ? 1 : exp(-x * log(q)) : pow(q, -x);
+}
+static inline __attribute__((always_inline)) double ow_zeta_right(double x, double q, int single) {
     static const double factors[] = { /* B(2k) / (2k)! */
         1.0 / 12, -1.0 / 720, 1.0 / 30240, -1.0 / 1209600, 1.0 / 47900160, -691.0 / 1307674368000.0,
         1.0 / 74724249600.0, -3617.0 / 10670622842880000.0, 43867.0 / 5109094217170944000.0,
     };
     double sum = 0;
-    for (; q < 10 + x; q += 1) { /* beyond, the terms of the series fall */
-        double term = pow(q, -x);
+    for (; q < (single ? 4 : 10) + x; q += 1) { /* beyond, the terms of the series fall */
+        double term = ow_zeta_power(q, x, single);
         sum += term;
-        if (term <= 1e-17 * sum) return sum;
+        if (term <= (single ? 1e-10 : 1e-17) * sum) return sum;
     }
-    double tail = pow(q, 1 - x);
+    double tail = ow_zeta_power(q, x - 1, single);
     if (tail == 0) return sum;
-    double series = 0.5, rising = x, scale = 1 / q;
-    for (int k = 0; k < 9; k++) {
-        series += factors[k] * rising * scale;
-        rising *= (x + 2 * k + 1) * (x + 2 * k + 2);
-        scale /= q * q;
+    double series = 0.5, inverse = 1 / q, rising = x * inverse;
+    for (int k = 0; k < (single ? 5 : 9); k++) {
+        series += factors[k] * rising;
+        rising *= (x + 2 * k + 1) * inverse * ((x + 2 * k + 2) * inverse);
     }
-    return sum + tail / (x - 1) + tail / q * series;
+    return sum + tail / (x - 1) + tail * inverse * series;
 }
 
 /* Left of zero only whole x give real numbers; the terms of negative base are those of two series further right, so that
  * no sum is as long as q is large. */
-static inline double ow_zeta(double x, double q) {
+static inline __attribute__((always_inline)) double ow_zeta_by(double x, double q, int single) {
     if (x == 1) return INFINITY;
     if (x < 1) return NAN;
     if (q <= 0 && q == floor(q)) return INFINITY;
     if (isnan(x) || isnan(q) || (q <= 0 && x != floor(x))) return NAN;
-    if (q > 0) return ow_zeta_right(x, q);
-    double sign = fmod(x, 2) == 1 ? -1 : 1;
-    return ow_zeta_right(x, q - floor(q)) + sign * ow_zeta_right(x, -q - floor(-q)) - sign * ow_zeta_right(x, 1 - q);
+    if (q > 0) return ow_zeta_right(x, q, single);
+    double sign = fmod(x, 2) == 1 ? -1 : 1, left = ow_zeta_right(x, -q - floor(-q), single);
+    return ow_zeta_right(x, q - floor(q), single) + sign * left - sign * ow_zeta_right(x, 1 - q, single);
 }
-OW_FLOAT_FORM2(ow_zeta)
+static inline double ow_zeta(double x, double q) { return ow_zeta_by(x, q, 0); }
+static inline float ow_zetaf(float x, float q) { return (float)ow_zeta_by(x, q, 1); }
 
 #include "special_bessel.h"
 #include "special_airy.h"
