@@ -15,7 +15,7 @@ from ..computation import argument_dtypes, default_numbers, position_dtype, resu
 from ..dtypes import COMPLEX64, FLOAT32, FLOAT64, DType
 from ..expr import Apply, Emitted, Expr, Literal, Name, certain, names, simplify, substitute
 from ..expr.functions import FUNCTIONS
-from ..expr.special import SPECIAL
+from ..expr.special import BRANCHING, SPECIAL
 from ..model import Elementwise, Expression, Factory, Family, Found, Operator, Reduce, Rows, Scan
 from . import descriptors, halves, requirements, rows, views
 from .blocks import RESULT, BlockCall, block_call
@@ -23,7 +23,8 @@ from .expressions import Variable, emit_expression, enum, identity, parameters
 from .halves import HalfKernel
 from .text import render
 
-# Functions of <math.h> that are exact in every form; all others differ between their scalar and vector forms.
+# Functions of <math.h> that are exact in every form; all others differ between their scalar and vector forms, where they
+# have both.
 _EXACT = frozenset({"sqrt", "fabs", "floor", "ceil", "trunc", "rint", "copysign", "fmod", "nextafter"})
 _INEXACT = frozenset(
     spelling
@@ -32,6 +33,7 @@ _INEXACT = frozenset(
     for spelling in (function.c_name, function.c_name + "f", f"ow_{function.c_name}f")
 ) | {"ow_sigmoidf"}
 _SPECIAL = frozenset(f"ow_{name}{suffix}" for name in SPECIAL for suffix in ("", "f"))
+_SCALAR = frozenset(f"ow_{name}{suffix}" for name in BRANCHING for suffix in ("", "f"))
 _CALL = re.compile(r"\b(\w+)\(")
 
 
@@ -201,7 +203,7 @@ def _loop(
         params=params,
         layouts=tuple(_layouts(inputs)),
         fails=emitted.uses_err,
-        padded=block is not None or is_inexact(emitted),
+        padded=block is not None or bool(_inexact_calls(emitted) - _SCALAR),
         chosen=tuple(place for place, x in enumerate(inputs, 1) if x.name in names(tree) - certain(tree)),
         block=block,
     )
@@ -224,9 +226,12 @@ def _layouts(inputs: tuple[Variable, ...]) -> Iterator[tuple[Variable, ...]]:
 
 
 def is_inexact(emitted: Emitted) -> bool:
-    """Does the last bit depend on whether the scalar or the vector form of a function computed it?"""
-    text = " ".join((*emitted.statements, emitted.value))
-    return any(name in _INEXACT for name in _CALL.findall(text))
+    """Does the last bit depend on how a function is computed?"""
+    return bool(_inexact_calls(emitted))
+
+
+def _inexact_calls(emitted: Emitted) -> frozenset[str]:
+    return _INEXACT.intersection(_CALL.findall(" ".join((*emitted.statements, emitted.value))))
 
 
 # ---- factories ----------------------------------------------------------------------------------------------

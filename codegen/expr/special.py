@@ -32,6 +32,8 @@ SPECIAL: Mapping[str, str] = MappingProxyType(
     {**dict.fromkeys(_UNARY, "x"), **dict.fromkeys(_BINARY, "x y"), **dict.fromkeys(POLYNOMIALS, "x n")}
 )
 """Parameters by name."""
+BRANCHING = frozenset({"zeta", "airy_ai"})
+"""Those of them whose C branches, so that no compiler makes vector instructions of it."""
 
 Array = Any
 

@@ -56,7 +56,7 @@ static inline __attribute__((always_inline)) double ow_polynomial(double t, cons
 }
 
 /* A function of rows, as those of blocks.h: function_of_near() of all elements, which is short, and the function itself of
- * those of them that do not lie near. */
+ * those of them that do not lie near; once for an element that is repeated, as the one that short rows are padded with. */
 #define OW_NEAR_BLOCK(name, type, function) \
     static inline void name(type *to, const type *from, int64_t n) { \
         type results[OW_PAD]; \
@@ -68,8 +68,11 @@ static inline __attribute__((always_inline)) double ow_polynomial(double t, cons
                 outside |= is_far[i] = !function##_is_near(from[done + i]); \
             } \
             if (outside) \
-                for (int i = 0; i < OW_PAD; i++) \
-                    if (is_far[i]) results[i] = (type)function(from[done + i]); \
+                for (int i = 0; i < OW_PAD; i++) { \
+                    const type *x = from + done + i; \
+                    if (!is_far[i]) continue; \
+                    results[i] = i && !memcmp(x - 1, x, sizeof *x) ? results[i - 1] : (type)function(*x); \
+                } \
             memcpy(to + done, results, sizeof results); \
         } \
     }
