@@ -8,6 +8,7 @@ up for all elements of a register.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 import mpmath as mp
 import numpy as np
@@ -57,16 +58,15 @@ def centered(function: Function, width: float, degree: int) -> list[list[mp.mpf]
 
 
 def over_octaves(function: Function, degree: int) -> list[list[mp.mpf]]:
-    """Rows of coefficients in the distance of y from the middles of eighths of the octaves of 1 + y from 1 to 16; ordered
-    by the last two bits of the exponent of 1 + y and the first three of its significand."""
+    """Rows of coefficients in the distance of y from the middles of eighths of the octaves of 1 + y from 1 to 16;
+    ordered by the last two bits of the exponent of 1 + y and the first three of its significand."""
     columns = []
     for octave in (1, 2, 3, 0):  # the exponent has a bias of 127
         width = mp.mpf(2) ** octave / 8
         for eighth in range(8):
             middle = mp.mpf(2) ** octave + (eighth + mp.mpf(1) / 2) * width - 1
-            columns.append(
-                interpolated(lambda t, middle=middle: function(middle + t), -width / 2, width / 2, degree + 1)
-            )
+            shifted = partial(lambda middle, t: function(middle + t), middle)
+            columns.append(interpolated(shifted, -width / 2, width / 2, degree + 1))
     return [list(row) for row in zip(*columns, strict=True)]
 
 

@@ -18,8 +18,9 @@ from ..expr.special import POLYNOMIALS
 OF_16 = ("exp", "exp2", "expm1", "log", "sin", "cos", "tanh", "erf", "erfc", "sigmoid")
 """Functions of the language that avx512.h has for a register of numbers."""
 
-_BLOCKS = {("ow_sigmoidf" if name == "sigmoid" else f"{name}f"): f"ow_{name}_block" for name in (*OF_16, "sqrt", "fmod")}
+_BLOCKS = {f"{name}f": f"ow_{name}_block" for name in (*OF_16, "sqrt", "fmod")}
 _BLOCKS |= {
+    "ow_sigmoidf": "ow_sigmoid_block",
     "exp": "ow_exp_block_f64",
     "log": "ow_log_block_f64",
     "sqrt": "ow_sqrt_block_f64",

@@ -23,8 +23,8 @@ from .expressions import Variable, emit_expression, enum, identity, parameters
 from .halves import HalfKernel
 from .text import render
 
-# Functions of <math.h> that are exact in every form; all others differ between their scalar and vector forms, where they
-# have both.
+# Functions of <math.h> that are exact in every form; all others differ between their scalar and vector forms, where
+# they have both.
 _EXACT = frozenset({"sqrt", "fabs", "floor", "ceil", "trunc", "rint", "copysign", "fmod", "nextafter"})
 _INEXACT = frozenset(
     spelling
