@@ -30,6 +30,7 @@ __all__ = [
     "places_of_combinations",
     "promoted",
     "raised",
+    "triangle_places",
 ]
 
 MOST_PLACES = 2**33
@@ -159,8 +160,25 @@ def check_vector(tensor: Any) -> None:
         raise RuntimeError(f"Expect a 1D vector, but got shape {list(tensor.shape)}")
 
 
+def triangle_places(rows: int, columns: int, offset: int, lower: bool) -> tuple[Any, Any]:
+    """Row and column of each element of a matrix on the diagonal `offset` or below it, or on it or above."""
+    from ._operators import FUNCTIONS
+
+    arange = FUNCTIONS["arange"]
+    row = arange(rows)
+    offset = min(max(offset, -rows), columns)
+    diagonal = (row + offset + lower).clamp(0, columns)
+    counts = diagonal if lower else columns - diagonal
+    # The number of an element less that of the first one of its row is its place in the row.
+    before = counts.cumsum(0) - counts - (0 if lower else diagonal)
+    column = arange(counts.sum().item()) - before.repeat_interleave(counts)
+    return row.repeat_interleave(counts), column
+
+
 def places_of_combinations(count: int, r: int, with_replacement: bool) -> Any:
     """The positions of all choices of r among `count`, one choice after the other."""
+    from ._operators import FUNCTIONS
+
     if r < 0:
         raise RuntimeError(f"Expect a non-negative number, but got {r}")
     number = math.comb(max(count + r - 1, 0) if with_replacement else count, r) * r
@@ -168,6 +186,8 @@ def places_of_combinations(count: int, r: int, with_replacement: bool) -> Any:
         raise RuntimeError(f"combinations of {number} elements in all are more than fit in memory")
     if not number:
         return tensor_of_bytes(array("q"), (0,), EXPORTS["int64"])
+    if r == 2:
+        return FUNCTIONS["stack"](triangle_places(count, count, not with_replacement, False), 1).view(-1)
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     places = array("q", itertools.chain.from_iterable(choose(range(count), r)))
     return tensor_of_bytes(places, (len(places),), EXPORTS["int64"])

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 import warnings
-from array import array
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from . import _operators
-from .conversion import tensor_of_bytes
 from .dtypes import EXPORTS, dtype
 from .handles import integer
+from .joining import triangle_places
 from .shapes import check_range
 from .types import check_placement, device, layout
 
@@ -60,7 +58,7 @@ def tril_indices(
     device: device | str | None = None,
 ) -> Tensor:
     """Rows and columns of the elements of a matrix that lie on the diagonal `offset` or below it."""
-    return _triangle("tril_indices", row, col, lambda r: range(min(max(r + offset + 1, 0), col)), dtype, layout, device)
+    return _triangle("tril_indices", row, col, offset, True, dtype, layout, device)
 
 
 def triu_indices(
@@ -73,16 +71,15 @@ def triu_indices(
     device: device | str | None = None,
 ) -> Tensor:
     """Rows and columns of the elements of a matrix that lie on the diagonal `offset` or above it."""
-    return _triangle("triu_indices", row, col, lambda r: range(max(r + offset, 0), col), dtype, layout, device)
+    return _triangle("triu_indices", row, col, offset, False, dtype, layout, device)
 
 
-def _triangle(function: str, rows: int, columns: int, of_row: Any, of: dtype, layout: Any, device: Any) -> Tensor:
+def _triangle(
+    function: str, rows: int, columns: int, offset: int, lower: bool, of: dtype, layout: Any, device: Any
+) -> Tensor:
     check_placement(function, layout=layout, device=device)
     for position, (name, count) in enumerate((("row", rows), ("col", columns)), 1):
         if integer(function, name, count, position) < 0:
             raise RuntimeError(f"{name} must be non-negative, got{count}")
-    selected = [of_row(row) for row in range(rows)]
-    indices = array("q", chain.from_iterable([row] * len(chosen) for row, chosen in enumerate(selected)))
-    count = len(indices)
-    indices.extend(chain.from_iterable(selected))
-    return tensor_of_bytes(indices, (2, count), _INT64).to(of)
+    places: Tensor = _operators.FUNCTIONS["stack"](triangle_places(rows, columns, offset, lower))
+    return places.to(of)

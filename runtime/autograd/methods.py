@@ -52,7 +52,7 @@ class AutogradMethods:
             return
         if not (self.dtype.is_floating_point or self.dtype.is_complex):
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
-        set_edge(self, (_leaf(self), 0))
+        set_edge(self, (_recording().leaf(self), 0))
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Asks for a gradient of this tensor, or for none any longer. Returns the tensor.
@@ -115,7 +115,7 @@ class AutogradMethods:
         edge = self._edge
         if edge is None:
             if value is not None:
-                _leaf(self).grad = value
+                _recording().leaf(self).grad = value
         elif edge[0].collects:
             edge[0].grad = value
         elif value is not None or edge[0].hooks is not None:
@@ -174,7 +174,7 @@ class AutogradMethods:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         from .node import RemovableHandle
 
-        node, number = _calls().edge(self) or (_leaf(self), 0)
+        node, number = _calls().edge(self) or (_recording().leaf(self), 0)
         return RemovableHandle(_hooks(node).of_outputs.setdefault(number, OrderedDict()), hook)
 
     def register_post_accumulate_grad_hook(self: Any, hook: Callable[[TensorType], None]) -> RemovableHandle:
@@ -185,7 +185,7 @@ class AutogradMethods:
             raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
         from .node import RemovableHandle
 
-        leaf = _leaf(self)
+        leaf = _recording().leaf(self)
         leaf.accumulated_hooks = leaf.accumulated_hooks or OrderedDict()
         return RemovableHandle(leaf.accumulated_hooks, hook)
 
@@ -196,10 +196,11 @@ def _hooks(node: Any) -> Any:
     return hooks_of(node)
 
 
-def _leaf(tensor: Any) -> Any:
-    from .recording import leaf
+@cache
+def _recording() -> Any:
+    from . import recording
 
-    return leaf(tensor)
+    return recording
 
 
 @cache

@@ -8,7 +8,7 @@
 #include "registry.h"
 
 enum {
-    MOST_JOINED = 64,
+    FEW_JOINED = 64,
     MOST_PARTS = 1 << 16
 };
 
@@ -20,18 +20,22 @@ static PyObject *declined(void) {
 /* join(tensors, dim, stacked) */
 PyObject *ow_call_join(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
-    ow_tensor *tensors[MOST_JOINED];
+    ow_tensor *few[FEW_JOINED], **tensors = few, *result = NULL;
     int64_t dim;
     if (n != 3 || !ow_read_int(arguments[1], &dim)) return declined();
     int is_tuple = PyTuple_Check(arguments[0]);
     if (!is_tuple && !PyList_Check(arguments[0])) return declined();
     Py_ssize_t count = is_tuple ? PyTuple_Size(arguments[0]) : PyList_Size(arguments[0]);
-    if (count < 1 || count > MOST_JOINED) return declined();
-    for (Py_ssize_t k = 0; k < count; k++) {
-        PyObject *item = is_tuple ? PyTuple_GetItem(arguments[0], k) : PyList_GetItem(arguments[0], k);
-        if (!(tensors[k] = ow_plain_tensor(item))) return declined();
+    if (count < 1 || count > INT32_MAX) return declined();
+    int64_t nbytes = (int64_t)(count * sizeof *tensors);
+    if (count > FEW_JOINED && !(tensors = ow_alloc(nbytes))) return declined();
+    Py_ssize_t read = 0;
+    for (; read < count; read++) {
+        PyObject *item = is_tuple ? PyTuple_GetItem(arguments[0], read) : PyList_GetItem(arguments[0], read);
+        if (!(tensors[read] = ow_plain_tensor(item))) break;
     }
-    ow_tensor *result = ow_join(tensors, (int)count, dim, arguments[2] == Py_True);
+    if (read == count) result = ow_join(tensors, (int)count, dim, arguments[2] == Py_True);
+    if (tensors != few) ow_dealloc(tensors, nbytes);
     return result ? ow_new_owner(result) : declined();
 }
 
