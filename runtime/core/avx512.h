@@ -31,15 +31,27 @@ static inline __m512 ow_power_of_two(__m512 shifted, __m512 k, __m512 r, __m512 
     return _mm512_scalef_ps(_mm512_fmadd_ps(_mm512_mul_ps(power, r), slope, power), k);
 }
 
-/* exp(x) for x of [-105, 90]: x = k ln 2 + r with k a multiple of 1/32; `scalef` takes the whole part of k, the table its
- * fraction, and |r| <= ln 2 / 64 leaves a parabola, whose slope at zero makes up for the cubic term. The upper part of ln 2
- * has so few bits that its product with k is exact. */
-static inline __m512 ow_exp_reduced(__m512 x) {
+/* The multiple k of 1/32, in the low bits of `shifted`, and the rest r of x = k ln 2 + r for x of [-105, 90]. The upper part
+ * of ln 2 has so few bits that its product with k is exact. */
+static inline __m512 ow_exp_rest(__m512 x, __m512 *shifted, __m512 *k) {
     const __m512 magic = OW_ALL(0x1.8p18f); /* added, it leaves k in the low bits of the significand */
-    __m512 shifted = _mm512_fmadd_ps(x, OW_ALL(0x1.715476p0f), magic), k = _mm512_sub_ps(shifted, magic);
-    __m512 r = _mm512_fmadd_ps(k, OW_ALL(-0x1.63p-1f), x);
-    r = _mm512_fmadd_ps(k, OW_ALL(0x1.bd0106p-13f), r);
-    __m512 slope = _mm512_fmadd_ps(OW_ALL(0.5f), r, OW_ALL(0x1.0000f6p0f));
+    *shifted = _mm512_fmadd_ps(x, OW_ALL(0x1.715476p0f), magic);
+    *k = _mm512_sub_ps(*shifted, magic);
+    __m512 r = _mm512_fmadd_ps(*k, OW_ALL(-0x1.63p-1f), x);
+    return _mm512_fmadd_ps(*k, OW_ALL(0x1.bd0106p-13f), r);
+}
+
+/* exp(x) for x of [-105, 90]: `scalef` takes the whole part of k, the table its fraction, and |r| <= ln 2 / 64 leaves a
+ * parabola, whose slope at zero makes up for the cubic term. */
+static inline __m512 ow_exp_reduced(__m512 x) {
+    __m512 shifted, k, r = ow_exp_rest(x, &shifted, &k);
+    return ow_power_of_two(shifted, k, r, _mm512_fmadd_ps(OW_ALL(0.5f), r, OW_ALL(0x1.0000f6p0f)));
+}
+
+/* The same with the cubic term, for x + lost, where `lost` is what was lost in rounding to x. */
+static inline __m512 ow_exp_of_sum(__m512 x, __m512 lost) {
+    __m512 shifted, k, r = _mm512_add_ps(ow_exp_rest(x, &shifted, &k), lost);
+    __m512 slope = _mm512_fmadd_ps(_mm512_fmadd_ps(OW_ALL(0x1.555556p-3f), r, OW_ALL(0.5f)), r, OW_ALL(1));
     return ow_power_of_two(shifted, k, r, slope);
 }
 
@@ -136,7 +148,7 @@ static inline __attribute__((always_inline)) __m512 ow_odd_16(__m512 x, const fl
 static inline __m512 ow_erf_16(__m512 x) { return ow_odd_16(x, ow_erf_table, 5, 17.0f / 128, 4.15f); }
 static inline __m512 ow_tanh_16(__m512 x) { return ow_odd_16(x, ow_tanh_table, 6, 75.0f / 256, 9.2f); }
 
-/* erfc(|x|) = exp(-x^2) p, what x^2 loses in rounding multiplied back; p is a polynomial in the distance of |x| from the
+/* erfc(|x|) = exp(-x^2) p, with what x^2 loses in rounding; p is a polynomial in the distance of |x| from the
  * middle of an eighth of an octave of 1 + |x|. From 10.1 on the product is zero. */
 static inline __m512 ow_erfc_16(__m512 x) {
     __m512 y = _mm512_min_ps(OW_ALL(10.1f), _mm512_abs_ps(x)); /* NaN passes */
@@ -146,9 +158,9 @@ static inline __m512 ow_erfc_16(__m512 x) {
     __m512 p = ow_look_up(ow_erfc_table[5], index);
 #pragma GCC unroll 5
     for (int power = 4; power >= 0; power--) p = _mm512_fmadd_ps(p, t, ow_look_up(ow_erfc_table[power], index));
-    __m512 square = _mm512_mul_ps(y, y), lost = _mm512_fmsub_ps(y, y, square);
-    __m512 result = _mm512_mul_ps(p, ow_exp_reduced(_mm512_sub_ps(_mm512_setzero_ps(), square)));
-    result = _mm512_fnmadd_ps(result, lost, result);
+    __m512 minus_square = _mm512_mul_ps(y, _mm512_sub_ps(_mm512_setzero_ps(), y));
+    __m512 lost = _mm512_fnmsub_ps(y, y, minus_square);
+    __m512 result = _mm512_mul_ps(p, ow_exp_of_sum(minus_square, lost));
     return _mm512_mask_sub_ps(result, _mm512_movepi32_mask(_mm512_castps_si512(x)), OW_ALL(2), result);
 }
 
