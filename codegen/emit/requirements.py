@@ -32,8 +32,8 @@ class Check:
 
     line: int
     statements: tuple[str, ...]
-    condition: str
-    """When it is not kept."""
+    broken: str
+    """Is the condition not kept?"""
     error: str
     message: str
     """Arguments of printf."""

@@ -40,7 +40,7 @@ from .transforms import *  # noqa: F403
 from .windows import *  # noqa: F403
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "8351a02a"
+INTERFACE = "e99ad528"
 
 _call = _handle.call
 _records = _handle.records
@@ -618,11 +618,12 @@ def full(size, fill_value, *, dtype=None, layout=None, out=None, requires_grad=F
     """
     if requires_grad:
         return full(size=size, fill_value=fill_value, dtype=dtype, layout=layout, out=out).requires_grad_()
+    result = None
     if out is None and (dtype is None or type(dtype) is _dtype_class) and layout is None:
         result = _factory(_FULL, size, -1 if dtype is None else dtype.code, fill_value)
-        if result is not None:
-            return result
-    return _dispatch.factory(_full_op, size, (fill_value, ), dtype, out, layout=layout, )
+    if result is None:
+        result = _dispatch.factory(_full_op, size, (fill_value, ), dtype, out, layout=layout, )
+    return result
 _full_op.function = full
 
 
@@ -645,11 +646,12 @@ def arange(start, end=None, *, dtype=None, out=None, requires_grad=False):
     if requires_grad:
         return arange(start=start, end=end, dtype=dtype, out=out).requires_grad_()
     start, end = (0 if end is None else start), (start if end is None else end)
+    result = None
     if out is None and (dtype is None or type(dtype) is _dtype_class):
         result = _factory(_ARANGE, [arange_length(start, end, 1)], -1 if dtype is None else dtype.code, start, end)
-        if result is not None:
-            return result
-    return _dispatch.factory(_arange_op, [arange_length(start, end, 1)], (start, end, ), dtype, out, )
+    if result is None:
+        result = _dispatch.factory(_arange_op, [arange_length(start, end, 1)], (start, end, ), dtype, out, )
+    return result
 _arange_op.function = arange
 
 
@@ -835,6 +837,12 @@ def random_(self, from_=_dispatch.MISSING, to=_dispatch.MISSING, *, generator=No
 
     Also: `Tensor.random_`.
     """
+    if type(self) is Tensor and generator is None and type(from_) is int and type(to) is int and not _records(self):
+        try:
+            if _random_fill(_RANDOM_, self._h, 0.0, 0.0, 0.0, 0.0, from_, to, 2, 0):
+                return self
+        except (TypeError, OverflowError):
+            pass
     return _random_calls.fill(_random__op, self, (), (), (("from_", from_), ("to", to), ), generator)
 _random__op.function = random_
 
@@ -861,7 +869,11 @@ def rand(size=_dispatch.MISSING, *more, generator=None, dtype=None, out=None, re
         size = _dispatch.separate(_rand_op, size, more)
     if requires_grad:
         return rand(size=size, generator=generator, dtype=dtype, out=out).requires_grad_()
-    result = _dispatch.factory(_rand_op, size, (), dtype, out, default=11, )
+    result = None
+    if out is None and (dtype is None or type(dtype) is _dtype_class):
+        result = _factory(_RAND, size, 11 if dtype is None else dtype.code)
+    if result is None:
+        result = _dispatch.factory(_rand_op, size, (), dtype, out, default=11, )
     return result.uniform_(generator=generator)
 _rand_op.function = rand
 
