@@ -76,6 +76,16 @@ class Expression:
         return self.source.locate(0)[0]
 
 
+ERROR_KINDS: Mapping[str, str] = {
+    "RuntimeError": "OW_RUNTIME_ERROR",
+    "IndexError": "OW_INDEX_ERROR",
+    "TypeError": "OW_TYPE_ERROR",
+    "ValueError": "OW_VALUE_ERROR",
+    "NotImplementedError": "OW_NOT_IMPLEMENTED",
+}
+"""What a requirement may raise, and how the core calls it."""
+
+
 @dataclass(frozen=True)
 class Requirement(Generic[T, V]):
     """A condition on arguments and the error when it does not hold; its message is text and values in turn."""

@@ -8,8 +8,8 @@ opweave's core leave such a place themselves (runtime/core/parallel.c); those of
 from __future__ import annotations
 
 import os
+import sys
 import threading
-from importlib import import_module
 
 from ._C import lib
 
@@ -28,10 +28,12 @@ _avoided = -1
 def keep_off_this_core() -> None:
     """Moves ducc0's threads to other cores than the caller's.
 
-    Does nothing where ducc0 is not installed, for threads that somebody else had it create before, and after a fork:
+    Does nothing where ducc0 is not imported, for threads that somebody else had it create before, and after a fork:
     ducc0 ends its threads for it and creates others.
     """
     global _avoided
+    if sys.modules.get("ducc0") is None:
+        return
     core = lib.current_core()
     if _workers is not None and core == _avoided:
         return
@@ -62,9 +64,9 @@ def _start_named(found: list[int]) -> None:
     try:
         with open(f"{_TASKS}/{own}/comm", "w") as name:
             name.write(_NAME)
-        import_module("ducc0").misc.thread_pool_size()
+        sys.modules["ducc0"].misc.thread_pool_size()  # the first such call creates them
         found += (task for task in map(int, os.listdir(_TASKS)) if task != own and _name(task) == _NAME)
-    except (ImportError, OSError):  # no ducc0, or a system without these files
+    except OSError:  # a system without these files
         found.clear()
 
 

@@ -11,13 +11,12 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from ..fields import Entry, lacks
-from ..model import Requirement
+from ..model import ERROR_KINDS, Requirement
 from ..source import Mapping, Node, Scalar, Sequence
 
 T = TypeVar("T")
 V = TypeVar("V")
 
-ERRORS = ("RuntimeError", "IndexError", "TypeError", "ValueError", "NotImplementedError")
 _KEYS = ("check", "error", "message")
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
@@ -45,13 +44,13 @@ def read(
                 entry.report(item.span, f"a requirement needs '{key}'", f"- {{check: {example}, message: ...}}")
         error, message, text = entry.text(item, "error"), entry.text(item, "message"), entry.text(item, "check")
         if error is not None:
-            entry.known("error", error, ERRORS)
+            entry.known("error", error, ERROR_KINDS)
         check = None if text is None else condition(text)
         parts = () if message is None else _message(entry, message, value)
         word = entry.text(item, "dtypes") if by_dtype else None
         dtypes = None if word is None else entry.dtypes(word)
         if check is not None:
-            found.append(Requirement(check, error.value if error else ERRORS[0], parts, dtypes))
+            found.append(Requirement(check, error.value if error else "RuntimeError", parts, dtypes))
     return tuple(found)
 
 

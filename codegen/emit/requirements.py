@@ -10,20 +10,12 @@ from typing import Any, TypeVar
 from ..computation import requirement_dtypes
 from ..dtypes import BOOL
 from ..expr import names
-from ..model import Elementwise, Expression, Operator, Requirement
+from ..model import ERROR_KINDS, Elementwise, Expression, Operator, Requirement
 from ..schema import Argument
 from .descriptors import dtype_bits
 from .expressions import emit_expression
 
 V = TypeVar("V")
-
-_ERRORS = {
-    "RuntimeError": "OW_RUNTIME_ERROR",
-    "IndexError": "OW_INDEX_ERROR",
-    "TypeError": "OW_TYPE_ERROR",
-    "ValueError": "OW_VALUE_ERROR",
-    "NotImplementedError": "OW_NOT_IMPLEMENTED",
-}
 
 
 @dataclass(frozen=True)
@@ -60,7 +52,7 @@ def _check(operator: Operator, requirement: Requirement[Expression, Argument]) -
 
 
 def error_kind(requirement: Requirement[Any, Any]) -> str:
-    return _ERRORS[requirement.error]
+    return ERROR_KINDS[requirement.error]
 
 
 def format_arguments(requirement: Requirement[Any, V], placeholder: Callable[[V], tuple[str, str]]) -> list[str]:

@@ -31,6 +31,12 @@ static inline __m512 ow_power_of_two(__m512 shifted, __m512 k, __m512 r, __m512 
     return _mm512_scalef_ps(_mm512_fmadd_ps(_mm512_mul_ps(power, r), slope, power), k);
 }
 
+/* The same with the slope that has the cubic term. */
+static inline __m512 ow_power_of_two_cubic(__m512 shifted, __m512 k, __m512 r) {
+    __m512 slope = _mm512_fmadd_ps(_mm512_fmadd_ps(OW_ALL(0x1.555556p-3f), r, OW_ALL(0.5f)), r, OW_ALL(1));
+    return ow_power_of_two(shifted, k, r, slope);
+}
+
 /* The multiple k of 1/32, in the low bits of `shifted`, and the rest r of x = k ln 2 + r for x of [-105, 90]. The upper part
  * of ln 2 has so few bits that its product with k is exact. */
 static inline __m512 ow_exp_rest(__m512 x, __m512 *shifted, __m512 *k) {
@@ -51,8 +57,7 @@ static inline __m512 ow_exp_reduced(__m512 x) {
 /* The same with the cubic term, for x + lost, where `lost` is what was lost in rounding to x. */
 static inline __m512 ow_exp_of_sum(__m512 x, __m512 lost) {
     __m512 shifted, k, r = _mm512_add_ps(ow_exp_rest(x, &shifted, &k), lost);
-    __m512 slope = _mm512_fmadd_ps(_mm512_fmadd_ps(OW_ALL(0x1.555556p-3f), r, OW_ALL(0.5f)), r, OW_ALL(1));
-    return ow_power_of_two(shifted, k, r, slope);
+    return ow_power_of_two_cubic(shifted, k, r);
 }
 
 /* The order of the operands lets NaN pass. */
@@ -66,8 +71,7 @@ static inline __m512 ow_exp2_16(__m512 x) {
     __m512 near = _mm512_min_ps(OW_ALL(130.0f), _mm512_max_ps(OW_ALL(-152.0f), x)); /* NaN passes */
     __m512 shifted = _mm512_add_ps(near, magic), k = _mm512_sub_ps(shifted, magic);
     __m512 r = _mm512_mul_ps(_mm512_sub_ps(near, k), OW_ALL(0x1.62e43p-1f));
-    __m512 slope = _mm512_fmadd_ps(_mm512_fmadd_ps(OW_ALL(0x1.555556p-3f), r, OW_ALL(0.5f)), r, OW_ALL(1));
-    return ow_power_of_two(shifted, k, r, slope);
+    return ow_power_of_two_cubic(shifted, k, r);
 }
 
 /* exp(x) - 1: as above with integral k, and a parabola times a polynomial that the maximum norm fits to |r| <= ln 2 / 2. It
