@@ -94,11 +94,13 @@ def of_numbers(result: Any) -> bool:
 
 
 def numpy_call(operator: Operator, dtype: str) -> Callable[[], object] | None:
-    """The same work by NumPy, where one of its functions does it."""
-    name = re.fullmatch(r"np\.(\w+)", operator.reference or "")
-    if name is None or operator.params or dtype == "bfloat16":
+    """The same work by NumPy, where one of its functions has the operator's name, or is its whole reference."""
+    if any(param.default is None for param in operator.params) or dtype == "bfloat16":
         return None
-    function = getattr(np, name[1])
+    names = [operator.name, *operator.aliases, *re.findall(r"^np\.(\w+)$", operator.reference or "")]
+    function = next((getattr(np, name) for name in names if hasattr(np, name)), None)
+    if function is None:
+        return None
     inputs = [x.numpy() for x in operands(operator, opweave, dtype, "contiguous")]
     return lambda: function(*inputs)
 

@@ -28,9 +28,10 @@ _FUNCTIONS = {
 """What half.h has for lanes, besides C's operators."""
 _LOGIC = frozenset(("bitwise_and", "bitwise_or", "logical_and", "logical_or", "logical_not", "bitwise_not"))
 _VOCABULARY = frozenset(("add", "sub", "mul", "div", "neg", *_FUNCTIONS, *OF_16)) | _LOGIC
-_SIGNS = frozenset(("neg", "abs", "copysign"))
-"""These look at the sign and set it, which is the first bit in all formats."""
-_EXACT = _SIGNS | _LOGIC | _COMPARISONS.keys() | {"floor", "ceil", "trunc", "round", "maximum", "minimum", "where"}
+_SIGN_CALLS = {"neg": "ow_neg_signs({0})", "abs": "ow_abs_signs({0})", "copysign": "ow_copysign_signs({0}, {1})"}
+"""What looks at the sign and sets it, the first bit in all formats: half.h has these for registers of halves."""
+_CHOICES = frozenset(("floor", "ceil", "trunc", "round", "maximum", "minimum", "where"))
+_EXACT = _SIGN_CALLS.keys() | _LOGIC | _COMPARISONS.keys() | _CHOICES
 """Of numbers that a half format holds, these make another one."""
 
 
@@ -53,6 +54,7 @@ _NOT = {(function, "bool"): "ow_not_lanes({0})" for function in ("logical_not", 
 _CALLS = {function: _call(function) for function in _FUNCTIONS}
 _CALLS |= {function: f"(ow_lanes)ow_{function}_16((__m512)({{0}}))" for function in OF_16}
 _LANES = _Lanes("lanes", _number, {(function, "float32"): call for function, call in _CALLS.items()} | _NOT)
+_OF_SIGNS = _Lanes("signs", _number, {(function, "float32"): call for function, call in _SIGN_CALLS.items()})
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,7 @@ class HalfKernel:
     statements: tuple[str, ...]
     value: str
     load: str
+    spread: str
     store: str
     inputs: tuple[str, ...]
     params: tuple[Variable, ...]
@@ -93,13 +96,11 @@ def kernels(operator: Operator, tree: Expr, role: str, line: int) -> Iterator[Ha
     of_16 = functions & frozenset(OF_16)
     if of_16 and not block_call(emit_expression(tree, env, FLOAT32), inputs, [param.name for param in params]):
         return
-    emitted = emit_c(tree, env, target=_LANES)
+    signs = functions <= _SIGN_CALLS.keys() and not params and not any(isinstance(node, Const) for node in nodes)
+    emitted = emit_c(tree, env, target=_OF_SIGNS if signs else _LANES)
+    numbers_round = "opmath_number" not in operator.tags
     for dtype in _halves(operator):
-        signs = functions <= _SIGNS
-        # What moves signs alone does so in the order of elements and with the bits of bfloat16.
-        suffix = "bf16" if signs else dtype.suffix
-        numbers_round = "opmath_number" not in operator.tags
-        exact = suffix == "bf16" and not params and numbers_round and functions <= _EXACT and _held(nodes)
+        exact = dtype.suffix == "bf16" and not params and numbers_round and functions <= _EXACT and _held(nodes)
         yield HalfKernel(
             name=f"{operator.name}_{dtype.suffix}" + ("_plain" if role == "plain" else ""),
             role=role,
@@ -108,8 +109,9 @@ def kernels(operator: Operator, tree: Expr, role: str, line: int) -> Iterator[Ha
             line=line,
             statements=emitted.statements,
             value=emitted.value,
-            load=f"ow_load_{suffix}",
-            store=f"ow_store_{'exact_' if exact else ''}{suffix}",
+            load=f"ow_load_{'signs' if signs else dtype.suffix}",
+            spread="ow_all_signs" if signs else "ow_all_lanes",
+            store=f"ow_store_{'signs' if signs else f'exact_{dtype.suffix}' if exact else dtype.suffix}",
             inputs=inputs,
             params=params,
             guard="OW_FUNCTIONS_OF_16" if of_16 else "OW_LANES",

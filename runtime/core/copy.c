@@ -145,6 +145,7 @@ static int copy_into(ow_tensor *dst, const ow_tensor *src) {
     ow_iter_operand(&iter, 1, src);
     ow_iter_arrange(&iter);
     iter.cast[0] = iter.cast[1] = NULL;
+    iter.rows = 0;
     int across = dst->dtype == src->dtype ? transposed_dimension(&iter, itemsize) : 0;
     if (across) {
         transposition t = {&iter, across, itemsize};

@@ -144,6 +144,7 @@ static int run_contiguous(double cost, ow_loop loop, const ow_scalar *params, in
         iter.strides[k][0] = strides[k];
         iter.cast[k] = NULL;
     }
+    iter.rows = 0;
     return ow_iter_run(&iter, loop, params, cost);
 }
 
@@ -409,6 +410,33 @@ static int check_part(const ow_op *op, const ow_tensor *out) {
     return 0;
 }
 
+/* The loop over rows of the half format that all operands have, but for the last of several inputs if it is a number; or
+ * NULL. */
+static ow_loop loop_of_halves(const ow_op *op, int default_params, const resolved *r, ow_tensor *const *inputs,
+                              const ow_tensor *result) {
+    const ow_elementwise_table *table = op->tables[ow_level];
+    ow_loop loop = default_params && table->plain[r->taken] ? table->plain[r->taken] : table->general[r->taken];
+    if (r->compute == r->taken || !loop || result->dtype != r->taken || r->result != r->taken) return NULL;
+    for (int k = 0; k < op->ninputs; k++) {
+        const ow_tensor *t = inputs[k];
+        int is_number = !t || t->numel == 1;
+        if (is_number ? !k || k < op->ninputs - 1 : t->dtype != r->taken || op->fixed[k] != OW_PROMOTED) return NULL;
+    }
+    return loop;
+}
+
+/* Such rows are read and written in place where they have no gaps, else by way of ones that have none. A broadcast last
+ * operand stays the number in the dtype of computation that it is cast to. */
+static void take_rows_of_halves(ow_iter *iter, int half) {
+    int64_t itemsize = ow_itemsize(half);
+    iter->rows = iter->noperands > 2 ? iter->noperands - 1 : iter->noperands;
+    for (int k = 0; k < iter->noperands; k++) {
+        if (k >= iter->rows && !iter->strides[k][0]) continue;
+        iter->itemsize[k] = itemsize;
+        iter->cast[k] = iter->strides[k][0] == itemsize ? NULL : ow_cast_loop(half, half);
+    }
+}
+
 ow_tensor *ow_elementwise(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out,
                           ow_mode mode) {
     if (op->shortcuts[0]) op = shortcut(op, inputs);
@@ -485,7 +513,10 @@ ow_tensor *ow_elementwise(const ow_op *op, ow_tensor *const *inputs, ow_tensor *
         memset(iter.strides[k + 1], 0, sizeof(int64_t) * (size_t)iter.ndim);
     }
     ow_iter_arrange(&iter);
-    int status = ow_iter_run(&iter, r.loop, values, cost_of(op, r.compute));
+    ow_loop of_halves = loop_of_halves(op, plain, &r, inputs, result);
+    iter.rows = 0;
+    if (of_halves) take_rows_of_halves(&iter, r.taken);
+    int status = ow_iter_run(&iter, of_halves ? of_halves : r.loop, values, cost_of(op, r.compute));
     if (!status) return result;
     if (mode == OW_NEW) ow_tensor_free(result);
     return loop_failed(op, status);

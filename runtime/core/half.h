@@ -201,12 +201,38 @@ OW_EXTREMUM(minimum, min_ps)
 
 /* A buffer for two registers of elements with the n that there are, and the first of them in the other places. */
 static inline const uint16_t *ow_filled(uint16_t *buffer, const uint16_t *from, int64_t n) {
-    for (int64_t i = 0; i < 2 * OW_LANES; i++) buffer[i] = from[i < n ? i : 0];
+#ifdef __AVX512BW__
+    __m512i first = _mm512_set1_epi16((short)*from);
+    _mm512_storeu_si512(buffer, _mm512_mask_loadu_epi16(first, (1u << n) - 1, from));
+#else
+    for (int i = 0; i < 2 * OW_LANES; i++) buffer[i] = *from;
+    memcpy(buffer, from, sizeof *buffer * (size_t)n);
+#endif
     return buffer;
 }
 
 static inline void ow_put_last(uint16_t *to, const uint16_t *buffer, int64_t n) {
+#ifdef __AVX512BW__
+    _mm512_mask_storeu_epi16(to, (1u << n) - 1, _mm512_loadu_si512(buffer));
+#else
     memcpy(to, buffer, sizeof *to * (size_t)n);
+#endif
+}
+
+/* ---- signs: all elements in the first register, whatever their format; the second one is not used */
+
+static inline ow_lane_pair ow_load_signs(const uint16_t *from) {
+    ow_lane_pair loaded = {{0}};
+    memcpy(&loaded.a, from, sizeof loaded.a);
+    return loaded;
+}
+static inline void ow_store_signs(uint16_t *to, ow_lane_pair x) { memcpy(to, &x.a, sizeof x.a); }
+
+static inline ow_lanes ow_all_signs(float x) { return (ow_lanes)((ow_lane_bits){0} + (signbit(x) ? 0x80008000 : 0)); }
+static inline ow_lanes ow_neg_signs(ow_lanes x) { return (ow_lanes)((ow_lane_bits)x ^ 0x80008000); }
+static inline ow_lanes ow_abs_signs(ow_lanes x) { return (ow_lanes)((ow_lane_bits)x & 0x7fff7fff); }
+static inline ow_lanes ow_copysign_signs(ow_lanes x, ow_lanes y) {
+    return (ow_lanes)(((ow_lane_bits)x & 0x7fff7fff) | ((ow_lane_bits)y & 0x80008000));
 }
 
 /* ---- float16: the first half and the second one */

@@ -152,12 +152,22 @@ static void store_result(const ow_iter *iter, char *to, const char *values, int6
     iter->cast[0](to, iter->strides[0][0], values, size, n);
 }
 
+/* Does one element of operand k serve a whole row? */
+static int serves_row(const ow_iter *iter, int k) { return k && !iter->strides[k][0] && k >= iter->rows; }
+
+/* So many elements of a row are converted at a time: all, where nothing but what serves the row needs it. */
+static int64_t chunk_of(const ow_iter *iter) {
+    for (int k = 0; k < iter->noperands; k++)
+        if (iter->cast[k] && !serves_row(iter, k)) return OW_BLOCK;
+    return INT64_MAX;
+}
+
 /* One row of n elements through stack buffers: cast in, compute, cast out. */
 static int run_cast_row(const ow_iter *iter, char *const *data, int64_t n, ow_loop loop, const ow_scalar *params) {
     _Alignas(64) char buffer[OW_MAX_OPERANDS][OW_BLOCK * OW_MAX_ITEMSIZE];
     int status = OW_OK;
-    for (int64_t done = 0; done < n; done += OW_BLOCK) {
-        int64_t count = n - done < OW_BLOCK ? n - done : OW_BLOCK;
+    for (int64_t done = 0, count, chunk = chunk_of(iter); done < n; done += count) {
+        count = n - done < chunk ? n - done : chunk;
         char *ptr[OW_MAX_OPERANDS];
         int64_t stride[OW_MAX_OPERANDS];
         for (int k = iter->noperands - 1; k >= 0; k--) {
@@ -171,10 +181,10 @@ static int run_cast_row(const ow_iter *iter, char *const *data, int64_t n, ow_lo
             ptr[k] = buffer[k];
             stride[k] = iter->itemsize[k];
             if (k == 0) continue;
-            int64_t converted = step ? count : 1; /* a broadcast operand: one element serves the row */
+            int64_t converted = serves_row(iter, k) ? 1 : count;
             iter->cast[k](buffer[k], iter->itemsize[k], at, step, converted);
             if (iter->narrow[k]) round_to_narrow(iter, k, buffer[k], converted);
-            if (!step) stride[k] = 0;
+            if (serves_row(iter, k)) stride[k] = 0;
         }
         int result = loop(ptr, stride, count, params, 0);
         if (result) status = result;

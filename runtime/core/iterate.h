@@ -19,6 +19,7 @@ typedef struct ow_iter {
      * before it: casts to that dtype, or NULL, for inputs back to that of the loop, and its size. */
     ow_cast narrow[OW_MAX_OPERANDS], widen[OW_MAX_OPERANDS];
     int64_t narrow_size[OW_MAX_OPERANDS];
+    int rows; /* so many first operands must be rows without gaps, for a loop that takes nothing else */
 } ow_iter;
 
 /* Computes the broadcast of the shapes of `inputs` (NULL entries skipped); -1 with torch's error when impossible. */
