@@ -222,7 +222,7 @@ static inline void ow_put_last(uint16_t *to, const uint16_t *buffer, int64_t n) 
 /* ---- signs: all elements in the first register, whatever their format; the second one is not used */
 
 static inline ow_lane_pair ow_load_signs(const uint16_t *from) {
-    ow_lane_pair loaded = {{0}};
+    ow_lane_pair loaded = {{0}, {0}};
     memcpy(&loaded.a, from, sizeof loaded.a);
     return loaded;
 }

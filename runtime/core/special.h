@@ -164,8 +164,27 @@ static inline __attribute__((always_inline)) double ow_ndtri_of_near(double p) {
     return ow_ndtri_x(p) * (w < INFINITY ? root : w);
 }
 OW_FLOAT_FORM1(ow_ndtri)
-OW_NEAR_BLOCK(ow_ndtri_block_f64, double, ow_ndtri)
-OW_NEAR_BLOCK(ow_ndtri_block, float, ow_ndtri)
+
+/* Integers lie outside (0, 1), where there is nothing to compute. */
+#define OW_NDTRI_BLOCK(name, type) \
+    OW_NEAR_BLOCK(name##_inside, type, ow_ndtri) \
+    static inline void name(type *to, const type *from, int64_t n) { \
+        for (int64_t done = 0; done < n; done += OW_PAD) { \
+            int inside = 0; \
+            for (int i = 0; i < OW_PAD; i++) inside |= (from[done + i] > 0) & (from[done + i] < 1); \
+            if (inside) { \
+                name##_inside(to + done, from + done, OW_PAD); \
+                continue; \
+            } \
+            for (int i = 0; i < OW_PAD; i++) { \
+                type p = from[done + i]; \
+                to[done + i] = p == 0 ? -(type)INFINITY : p == 1 ? (type)INFINITY : p == p ? (type)NAN : p + p; \
+            } \
+        } \
+    }
+OW_NDTRI_BLOCK(ow_ndtri_block_f64, double)
+OW_NDTRI_BLOCK(ow_ndtri_block, float)
+#undef OW_NDTRI_BLOCK
 
 /* In single precision w is no larger than 16: polynomials in w / 2.5 - 1 and (sqrt(w) - 3.125) / 0.9. */
 static const float ow_erfinvf_near[10] = {

@@ -8,6 +8,7 @@
 #define OPWEAVE_SPECIAL_IGAMMA_ROWS_H
 
 enum { OW_IGAMMA_ROW = 256 }; /* elements that are sorted at once */
+enum { OW_FEW = OW_PAD / 2 };  /* so many are not computed as sixteen */
 enum { OW_IGAMMA_SMALL, OW_IGAMMA_SERIES, OW_IGAMMA_FRACTION, OW_IGAMMA_ALONE, OW_IGAMMA_WAYS };
 
 typedef struct {
@@ -15,7 +16,7 @@ typedef struct {
     double sum[OW_PAD];
 } ow_igamma_lanes;
 
-#define OW_EACH(i) for (int i = 0; i < OW_PAD; i++)
+#define OW_EACH(i) for (int i = 0; i < lanes; i++)
 #define OW_ENOUGH(narrow) ((narrow) ? 0x1p-30 : OW_NEGLIGIBLE) /* for what is rounded to float32 afterwards */
 
 /* log(gamma(1 + a)) / (a * (a - 1)) for t = a - 1, up to a = 2; by tools/fit_special.py. */
@@ -32,45 +33,46 @@ static const double ow_lgamma_near[26] = {
 /* What whole steps leave of a, below 2. */
 static inline double ow_igamma_rest(double a) { return a < 2 ? a : a - (floor(a) - 1); }
 
+/* Is one of them not zero? Asked at every fourth step: it takes as long as a step. */
+static inline __attribute__((always_inline)) int ow_any_left(const double *values, int lanes) {
+    uint64_t bits = 0;
+    OW_EACH(i) bits |= ow_bits_of_double(values[i]);
+    return bits != 0;
+}
+
 /* The sum of (-x)^n / (n! (a + n)) from n = 1 on. */
-static inline __attribute__((always_inline)) void ow_igamma_small_sums(ow_igamma_lanes *of, int narrow) {
-    double factors[OW_PAD];
-    OW_EACH(i) factors[i] = 1, of->sum[i] = 0;
-    int going = 1;
-    for (int n = 1; going; n++) {
+static inline __attribute__((always_inline)) void ow_igamma_small_sums(ow_igamma_lanes *of, int lanes, int narrow) {
+    double factors[OW_PAD], left[OW_PAD]; /* what a step does to the factors need not wait for its division */
+    OW_EACH(i) factors[i] = left[i] = 1, of->sum[i] = 0;
+    for (int n = 1, going = 1; going; n++) {
         double by = -1.0 / n;
-        going = 0;
         OW_EACH(i) {
             factors[i] *= of->x[i] * by;
             double term = factors[i] / (of->a[i] + n);
-            of->sum[i] += term;
-            int goes = fabs(term) > OW_ENOUGH(narrow) * fabs(of->sum[i]);
-            factors[i] = goes ? factors[i] : 0;
-            going |= goes;
+            of->sum[i] += left[i] != 0 ? term : 0;
+            left[i] = fabs(term) > OW_ENOUGH(narrow) * fabs(of->sum[i]) ? left[i] : 0;
         }
+        if (n % 4 == 0) going = ow_any_left(left, lanes);
     }
 }
 
 /* The sum of x^n / ((a + 1) ... (a + n)) from n = 0 on. */
-static inline __attribute__((always_inline)) void ow_igamma_series_sums(ow_igamma_lanes *of, int narrow) {
+static inline __attribute__((always_inline)) void ow_igamma_series_sums(ow_igamma_lanes *of, int lanes, int narrow) {
     double terms[OW_PAD];
     OW_EACH(i) terms[i] = of->sum[i] = 1;
-    int going = 1;
-    for (int n = 1; going; n++) {
-        going = 0;
+    for (int n = 1, going = 1; going; n++) {
         OW_EACH(i) {
             terms[i] *= of->x[i] / (of->a[i] + n);
             of->sum[i] += terms[i];
-            int goes = terms[i] > OW_ENOUGH(narrow) * of->sum[i];
-            terms[i] = goes ? terms[i] : 0;
-            going |= goes;
+            terms[i] = terms[i] > OW_ENOUGH(narrow) * of->sum[i] ? terms[i] : 0;
         }
+        if (n % 4 == 0) going = ow_any_left(terms, lanes);
     }
 }
 
 /* The continued fraction of ow_igammac_fraction() from its end, which loses no digits. The steps were counted that leave
  * 2^-52 of the result, or 2^-31, wherever a and x come here. */
-static inline __attribute__((always_inline)) void ow_igamma_fraction_sums(ow_igamma_lanes *of, int narrow) {
+static inline __attribute__((always_inline)) void ow_igamma_fraction_sums(ow_igamma_lanes *of, int lanes, int narrow) {
     double steps[OW_PAD], b[OW_PAD], rest[OW_PAD], most = 0;
     OW_EACH(i) {
         steps[i] = floor(narrow ? 30 / of->x[i] + 0.3 * of->a[i] + 8 : 90 / of->x[i] + 0.4 * of->a[i] + 12);
@@ -87,7 +89,7 @@ static inline __attribute__((always_inline)) void ow_igamma_fraction_sums(ow_iga
 }
 
 /* sum becomes sum x^a exp(-x) / gamma(a + 1); a is reached from its rest by steps that lose no digits. */
-static inline __attribute__((always_inline)) void ow_igamma_terms(ow_igamma_lanes *of, int narrow) {
+static inline __attribute__((always_inline)) void ow_igamma_terms(ow_igamma_lanes *of, int lanes, int narrow) {
     double rest[OW_PAD];
     OW_EACH(i) {
         rest[i] = ow_igamma_rest(of->a[i]);
@@ -105,26 +107,26 @@ static inline __attribute__((always_inline)) void ow_igamma_terms(ow_igamma_lane
 }
 
 /* P, or Q if `upper`, into sum. */
-static inline __attribute__((always_inline)) void ow_igamma_sixteen(ow_igamma_lanes *of, int way, int upper, int narrow) {
+static inline __attribute__((always_inline)) void ow_igamma_by(ow_igamma_lanes *of, int lanes, int way, int upper, int narrow) {
     if (way == OW_IGAMMA_SMALL) {
-        ow_igamma_small_sums(of, narrow);
+        ow_igamma_small_sums(of, lanes, narrow);
         OW_EACH(i) {
             double less = expm1(of->power[i]);
             of->sum[i] = -less - of->a[i] * (1 + less) * of->sum[i];
         }
     } else {
-        if (way == OW_IGAMMA_SERIES) ow_igamma_series_sums(of, narrow);
-        else ow_igamma_fraction_sums(of, narrow);
-        ow_igamma_terms(of, narrow);
+        if (way == OW_IGAMMA_SERIES) ow_igamma_series_sums(of, lanes, narrow);
+        else ow_igamma_fraction_sums(of, lanes, narrow);
+        ow_igamma_terms(of, lanes, narrow);
     }
     if (upper == (way == OW_IGAMMA_SERIES)) OW_EACH(i) of->sum[i] = 1 - of->sum[i];
 }
 
-/* The formulas that n elements take, and their powers. */
+/* The formulas that n elements take, and their powers; n is a multiple of OW_FEW. */
 static inline __attribute__((always_inline)) void ow_igamma_ways(int *ways, double *powers, const double *a,
                                                                  const double *x, int n, int narrow) {
 #pragma GCC ivdep
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < (n & -OW_FEW); i++) {
         double rest = ow_igamma_rest(a[i]), logarithm = log(x[i]), scaled = rest * logarithm;
         int fits = narrow ? (a[i] < OW_LARGE_A) & (x[i] <= 3000) : (a[i] <= 30) & (x[i] <= 700) & (fabs(scaled) <= 8);
         int way = (x[i] > 1) & (x[i] > a[i]) ? OW_IGAMMA_FRACTION : OW_IGAMMA_SERIES;
@@ -134,22 +136,24 @@ static inline __attribute__((always_inline)) void ow_igamma_ways(int *ways, doub
     }
 }
 
+/* a and x are filled up to a multiple of OW_FEW. */
 static inline __attribute__((always_inline)) void ow_igamma_row(double *to, const double *a, const double *x, int n,
                                                                 int upper, int narrow) {
     double powers[OW_IGAMMA_ROW];
     int ways[OW_IGAMMA_ROW], places[OW_IGAMMA_WAYS][OW_IGAMMA_ROW], counts[OW_IGAMMA_WAYS] = {0};
-    ow_igamma_ways(ways, powers, a, x, n, narrow);
+    ow_igamma_ways(ways, powers, a, x, (n + OW_FEW - 1) / OW_FEW * OW_FEW, narrow);
     for (int i = 0; i < n; i++) places[ways[i]][counts[ways[i]]++] = i;
     for (int way = 0; way < OW_IGAMMA_ALONE; way++)
         for (int done = 0; done < counts[way]; done += OW_PAD) {
             const int *place = places[way] + done;
             int left = counts[way] - done, count = left < OW_PAD ? left : OW_PAD;
             ow_igamma_lanes of;
-            OW_EACH(i) {
+            for (int i = 0; i < (count <= OW_FEW ? OW_FEW : OW_PAD); i++) {
                 int from = place[i < count ? i : 0];
                 of.a[i] = a[from], of.x[i] = x[from], of.power[i] = powers[from];
             }
-            ow_igamma_sixteen(&of, way, upper, narrow);
+            if (count <= OW_FEW) ow_igamma_by(&of, OW_FEW, way, upper, narrow);
+            else ow_igamma_by(&of, OW_PAD, way, upper, narrow);
             for (int i = 0; i < count; i++) to[place[i]] = of.sum[i];
         }
     for (int i = 0; i < counts[OW_IGAMMA_ALONE]; i++) {
@@ -164,6 +168,7 @@ static inline __attribute__((always_inline)) void ow_igamma_row(double *to, cons
         for (int64_t done = 0; done < n; done += OW_IGAMMA_ROW) { \
             int count = n - done < OW_IGAMMA_ROW ? (int)(n - done) : OW_IGAMMA_ROW; \
             for (int i = 0; i < count; i++) a[i] = from_a[done + i], x[i] = from_x[done + i]; \
+            for (int i = count; i % OW_FEW; i++) a[i] = a[0], x[i] = x[0]; \
             ow_igamma_row(values, a, x, count, upper, narrow); \
             for (int i = 0; i < count; i++) to[done + i] = (type)values[i]; \
         } \
