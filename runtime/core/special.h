@@ -165,20 +165,20 @@ static inline __attribute__((always_inline)) double ow_ndtri_of_near(double p) {
 }
 OW_FLOAT_FORM1(ow_ndtri)
 
-/* Integers lie outside (0, 1), where there is nothing to compute. */
+/* Integers lie outside (0, 1), where there is nothing to compute; NaN does not. */
 #define OW_NDTRI_BLOCK(name, type) \
     OW_NEAR_BLOCK(name##_inside, type, ow_ndtri) \
     static inline void name(type *to, const type *from, int64_t n) { \
         for (int64_t done = 0; done < n; done += OW_PAD) { \
             int inside = 0; \
-            for (int i = 0; i < OW_PAD; i++) inside |= (from[done + i] > 0) & (from[done + i] < 1); \
+            for (int i = 0; i < OW_PAD; i++) inside |= !((from[done + i] <= 0) | (from[done + i] >= 1)); \
             if (inside) { \
                 name##_inside(to + done, from + done, OW_PAD); \
                 continue; \
             } \
             for (int i = 0; i < OW_PAD; i++) { \
                 type p = from[done + i]; \
-                to[done + i] = p == 0 ? -(type)INFINITY : p == 1 ? (type)INFINITY : p == p ? (type)NAN : p + p; \
+                to[done + i] = p == 0 ? -(type)INFINITY : p == 1 ? (type)INFINITY : (type)NAN; \
             } \
         } \
     }
