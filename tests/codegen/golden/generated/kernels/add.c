@@ -36,11 +36,11 @@ static int add_i32(char *const *ptr, const int64_t *stride, int64_t length, cons
         for (int64_t i = 0; i < length; i++) to[i] = add_i32_element(from_self, from_other[i], alpha);
         return OW_OK;
     }
-    int32_t ow_buffer[OW_STAGE];
-    int32_t ow_buffer_self[OW_STAGE];
-    int32_t ow_buffer_other[OW_STAGE];
-    for (int64_t done = 0; done < length; done += OW_STAGE) {
-        int64_t count = length - done < OW_STAGE ? length - done : OW_STAGE;
+    int32_t ow_buffer[OW_GATHERED];
+    int32_t ow_buffer_self[OW_GATHERED];
+    int32_t ow_buffer_other[OW_GATHERED];
+    for (int64_t done = 0; done < length; done += OW_GATHERED) {
+        int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
         const int32_t *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(int32_t));
         const int32_t *from_other = ow_row(ow_buffer_other, ptr[2] + done * stride[2], stride[2], count, sizeof(int32_t));
         int32_t *to = stride[0] == sizeof(int32_t) ? (int32_t *)ptr[0] + done : ow_buffer;
@@ -85,11 +85,11 @@ static int add_i32_plain(char *const *ptr, const int64_t *stride, int64_t length
         for (int64_t i = 0; i < length; i++) to[i] = add_i32_plain_element(from_self, from_other[i]);
         return OW_OK;
     }
-    int32_t ow_buffer[OW_STAGE];
-    int32_t ow_buffer_self[OW_STAGE];
-    int32_t ow_buffer_other[OW_STAGE];
-    for (int64_t done = 0; done < length; done += OW_STAGE) {
-        int64_t count = length - done < OW_STAGE ? length - done : OW_STAGE;
+    int32_t ow_buffer[OW_GATHERED];
+    int32_t ow_buffer_self[OW_GATHERED];
+    int32_t ow_buffer_other[OW_GATHERED];
+    for (int64_t done = 0; done < length; done += OW_GATHERED) {
+        int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
         const int32_t *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(int32_t));
         const int32_t *from_other = ow_row(ow_buffer_other, ptr[2] + done * stride[2], stride[2], count, sizeof(int32_t));
         int32_t *to = stride[0] == sizeof(int32_t) ? (int32_t *)ptr[0] + done : ow_buffer;
@@ -135,11 +135,11 @@ static int add_f32(char *const *ptr, const int64_t *stride, int64_t length, cons
         for (int64_t i = 0; i < length; i++) to[i] = add_f32_element(from_self, from_other[i], alpha);
         return OW_OK;
     }
-    float ow_buffer[OW_STAGE];
-    float ow_buffer_self[OW_STAGE];
-    float ow_buffer_other[OW_STAGE];
-    for (int64_t done = 0; done < length; done += OW_STAGE) {
-        int64_t count = length - done < OW_STAGE ? length - done : OW_STAGE;
+    float ow_buffer[OW_GATHERED];
+    float ow_buffer_self[OW_GATHERED];
+    float ow_buffer_other[OW_GATHERED];
+    for (int64_t done = 0; done < length; done += OW_GATHERED) {
+        int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
         const float *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(float));
         const float *from_other = ow_row(ow_buffer_other, ptr[2] + done * stride[2], stride[2], count, sizeof(float));
         float *to = stride[0] == sizeof(float) ? (float *)ptr[0] + done : ow_buffer;
@@ -184,11 +184,11 @@ static int add_f32_plain(char *const *ptr, const int64_t *stride, int64_t length
         for (int64_t i = 0; i < length; i++) to[i] = add_f32_plain_element(from_self, from_other[i]);
         return OW_OK;
     }
-    float ow_buffer[OW_STAGE];
-    float ow_buffer_self[OW_STAGE];
-    float ow_buffer_other[OW_STAGE];
-    for (int64_t done = 0; done < length; done += OW_STAGE) {
-        int64_t count = length - done < OW_STAGE ? length - done : OW_STAGE;
+    float ow_buffer[OW_GATHERED];
+    float ow_buffer_self[OW_GATHERED];
+    float ow_buffer_other[OW_GATHERED];
+    for (int64_t done = 0; done < length; done += OW_GATHERED) {
+        int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
         const float *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(float));
         const float *from_other = ow_row(ow_buffer_other, ptr[2] + done * stride[2], stride[2], count, sizeof(float));
         float *to = stride[0] == sizeof(float) ? (float *)ptr[0] + done : ow_buffer;

@@ -35,11 +35,11 @@ static int lt_u8(char *const *ptr, const int64_t *stride, int64_t length, const 
         for (int64_t i = 0; i < length; i++) to[i] = lt_u8_element(from_self, from_other[i]);
         return OW_OK;
     }
-    uint8_t ow_buffer[OW_STAGE];
-    uint8_t ow_buffer_self[OW_STAGE];
-    uint8_t ow_buffer_other[OW_STAGE];
-    for (int64_t done = 0; done < length; done += OW_STAGE) {
-        int64_t count = length - done < OW_STAGE ? length - done : OW_STAGE;
+    uint8_t ow_buffer[OW_GATHERED];
+    uint8_t ow_buffer_self[OW_GATHERED];
+    uint8_t ow_buffer_other[OW_GATHERED];
+    for (int64_t done = 0; done < length; done += OW_GATHERED) {
+        int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
         const uint8_t *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(uint8_t));
         const uint8_t *from_other = ow_row(ow_buffer_other, ptr[2] + done * stride[2], stride[2], count, sizeof(uint8_t));
         uint8_t *to = stride[0] == sizeof(uint8_t) ? (uint8_t *)ptr[0] + done : ow_buffer;
@@ -84,11 +84,11 @@ static int lt_f64(char *const *ptr, const int64_t *stride, int64_t length, const
         for (int64_t i = 0; i < length; i++) to[i] = lt_f64_element(from_self, from_other[i]);
         return OW_OK;
     }
-    uint8_t ow_buffer[OW_STAGE];
-    double ow_buffer_self[OW_STAGE];
-    double ow_buffer_other[OW_STAGE];
-    for (int64_t done = 0; done < length; done += OW_STAGE) {
-        int64_t count = length - done < OW_STAGE ? length - done : OW_STAGE;
+    uint8_t ow_buffer[OW_GATHERED];
+    double ow_buffer_self[OW_GATHERED];
+    double ow_buffer_other[OW_GATHERED];
+    for (int64_t done = 0; done < length; done += OW_GATHERED) {
+        int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
         const double *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(double));
         const double *from_other = ow_row(ow_buffer_other, ptr[2] + done * stride[2], stride[2], count, sizeof(double));
         uint8_t *to = stride[0] == sizeof(uint8_t) ? (uint8_t *)ptr[0] + done : ow_buffer;

@@ -18,10 +18,10 @@ static int neg_i8(char *const *ptr, const int64_t *stride, int64_t length, const
         for (int64_t i = 0; i < length; i++) to[i] = neg_i8_element(from_self[i]);
         return OW_OK;
     }
-    int8_t ow_buffer[OW_STAGE];
-    int8_t ow_buffer_self[OW_STAGE];
-    for (int64_t done = 0; done < length; done += OW_STAGE) {
-        int64_t count = length - done < OW_STAGE ? length - done : OW_STAGE;
+    int8_t ow_buffer[OW_GATHERED];
+    int8_t ow_buffer_self[OW_GATHERED];
+    for (int64_t done = 0; done < length; done += OW_GATHERED) {
+        int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
         const int8_t *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(int8_t));
         int8_t *to = stride[0] == sizeof(int8_t) ? (int8_t *)ptr[0] + done : ow_buffer;
 #pragma GCC ivdep
@@ -48,10 +48,10 @@ static int neg_f32(char *const *ptr, const int64_t *stride, int64_t length, cons
         for (int64_t i = 0; i < length; i++) to[i] = neg_f32_element(from_self[i]);
         return OW_OK;
     }
-    float ow_buffer[OW_STAGE];
-    float ow_buffer_self[OW_STAGE];
-    for (int64_t done = 0; done < length; done += OW_STAGE) {
-        int64_t count = length - done < OW_STAGE ? length - done : OW_STAGE;
+    float ow_buffer[OW_GATHERED];
+    float ow_buffer_self[OW_GATHERED];
+    for (int64_t done = 0; done < length; done += OW_GATHERED) {
+        int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
         const float *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(float));
         float *to = stride[0] == sizeof(float) ? (float *)ptr[0] + done : ow_buffer;
 #pragma GCC ivdep

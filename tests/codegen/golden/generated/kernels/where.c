@@ -49,12 +49,12 @@ static int where_f32(char *const *ptr, const int64_t *stride, int64_t length, co
         for (int64_t i = 0; i < length; i++) to[i] = where_f32_element(from_condition[i], from_self, from_other);
         return OW_OK;
     }
-    float ow_buffer[OW_STAGE];
-    uint8_t ow_buffer_condition[OW_STAGE];
-    float ow_buffer_self[OW_STAGE];
-    float ow_buffer_other[OW_STAGE];
-    for (int64_t done = 0; done < length; done += OW_STAGE) {
-        int64_t count = length - done < OW_STAGE ? length - done : OW_STAGE;
+    float ow_buffer[OW_GATHERED];
+    uint8_t ow_buffer_condition[OW_GATHERED];
+    float ow_buffer_self[OW_GATHERED];
+    float ow_buffer_other[OW_GATHERED];
+    for (int64_t done = 0; done < length; done += OW_GATHERED) {
+        int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
         const uint8_t *from_condition = ow_row(ow_buffer_condition, ptr[1] + done * stride[1], stride[1], count, sizeof(uint8_t));
         const float *from_self = ow_row(ow_buffer_self, ptr[2] + done * stride[2], stride[2], count, sizeof(float));
         const float *from_other = ow_row(ow_buffer_other, ptr[3] + done * stride[3], stride[3], count, sizeof(float));
