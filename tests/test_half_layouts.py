@@ -20,7 +20,7 @@ SPECS = [
 ]
 LAYOUTS: dict[str, Callable[[Tensor], Tensor]] = {
     "contiguous": lambda x: x,
-    "transposed": lambda x: x.t().clone().t(),
+    "transposed": lambda x: x.t().contiguous().t(),
     "steps": lambda x: x.repeat_interleave(2, 1)[:, ::2],
     "row": lambda x: x[:1].expand(x.shape),
     "column": lambda x: x[:, :1].expand(x.shape),
