@@ -46,13 +46,18 @@ static int written_dtype(const ow_op *op, int compute) {
     return op->promotion == OW_PROMOTE_ALWAYS_BOOL ? OW_BOOL : part_dtype(op, compute);
 }
 
-static int resolve(const ow_op *op, int common, int default_params, resolved *r) {
+/* The operator's loop for operands of this dtype; a plain one reads no parameters. */
+static ow_loop loop_of(const ow_op *op, int dtype, int default_params) {
     const ow_elementwise_table *table = op->tables[ow_level];
+    return default_params && table->plain[dtype] ? table->plain[dtype] : table->general[dtype];
+}
+
+static int resolve(const ow_op *op, int common, int default_params, resolved *r) {
     r->common = common;
     r->result = result_dtype(op, common);
     r->taken = op->promotion == OW_PROMOTE_ALWAYS_BOOL ? common : promoted_dtype(op, common);
     r->compute = ow_compute_dtype[r->taken];
-    r->loop = default_params && table->plain[r->compute] ? table->plain[r->compute] : table->general[r->compute];
+    r->loop = loop_of(op, r->compute, default_params);
     if (!r->loop || !(op->dtypes >> common & 1)) return ow_refuse_dtype(op, "", common);
     return 1;
 }
@@ -414,8 +419,7 @@ static int check_part(const ow_op *op, const ow_tensor *out) {
  * NULL. */
 static ow_loop loop_of_halves(const ow_op *op, int default_params, const resolved *r, ow_tensor *const *inputs,
                               const ow_tensor *result) {
-    const ow_elementwise_table *table = op->tables[ow_level];
-    ow_loop loop = default_params && table->plain[r->taken] ? table->plain[r->taken] : table->general[r->taken];
+    ow_loop loop = loop_of(op, r->taken, default_params);
     if (r->compute == r->taken || !loop || result->dtype != r->taken || r->result != r->taken) return NULL;
     for (int k = 0; k < op->ninputs; k++) {
         const ow_tensor *t = inputs[k];
