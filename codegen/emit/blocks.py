@@ -34,6 +34,8 @@ _BLOCKS |= {
     for name in ("ndtri", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "igamma", "igammac", *POLYNOMIALS)
     for letter, ending in (("f", ""), ("", "_f64"))
 }
+_FILLING = {_BLOCKS[f"ow_{name}{letter}"] for name in ("igamma", "igammac") for letter in ("f", "")}
+"""Those that fill up rows of any length by themselves, as they then compute less."""
 _OF_TWO = re.compile(rf"(fmod|ow_(igammac?|{'|'.join(POLYNOMIALS)}))f?$")
 _CALL = re.compile(rf"\b({'|'.join(_BLOCKS)})\(")
 _NAME = re.compile(r"\b[a-zA-Z_]\w*\b(?!\()")
@@ -52,6 +54,11 @@ class BlockCall:
     expression: str | None
     rest: Emitted | None
     """The kernel's expression with the call replaced by RESULT; None when there is nothing else."""
+
+    @property
+    def fills(self) -> bool:
+        """Need its rows not be filled up to vectors?"""
+        return self.rest is None and self.function in _FILLING
 
     @property
     def ctype(self) -> str:

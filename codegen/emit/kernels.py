@@ -35,6 +35,7 @@ _INEXACT = frozenset(
 _SPECIAL = frozenset(f"ow_{name}{suffix}" for name in SPECIAL for suffix in ("", "f"))
 _SCALAR = frozenset(f"ow_{name}{suffix}" for name in BRANCHING for suffix in ("", "f"))
 _CALL = re.compile(r"\b(\w+)\(")
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,8 @@ class LoopKernel:
     padded: bool
     chosen: tuple[int, ...]
     """Operands that are inputs which no element may use: see ow_touch()."""
+    unread: frozenset[str]
+    """Inputs whose values and strides do not matter: whether an integer is finite is known without it."""
     block: BlockCall | None
 
     @property
@@ -205,6 +208,7 @@ def _loop(
         fails=emitted.uses_err,
         padded=block is not None or bool(_inexact_calls(emitted) - _SCALAR),
         chosen=tuple(place for place, x in enumerate(inputs, 1) if x.name in names(tree) - certain(tree)),
+        unread=frozenset(input_names).difference(_WORD.findall(emitted.text)),
         block=block,
     )
 
@@ -231,7 +235,7 @@ def is_inexact(emitted: Emitted) -> bool:
 
 
 def _inexact_calls(emitted: Emitted) -> frozenset[str]:
-    return _INEXACT.intersection(_CALL.findall(" ".join((*emitted.statements, emitted.value))))
+    return _INEXACT.intersection(_CALL.findall(emitted.text))
 
 
 # ---- factories ----------------------------------------------------------------------------------------------

@@ -54,6 +54,10 @@ class Emitted:
     value: str
     uses_err: bool
 
+    @property
+    def text(self) -> str:
+        return " ".join((*self.statements, self.value))
+
 
 def emit_c(
     expr: Expr,

@@ -1,11 +1,15 @@
 /* Rows of the incomplete gamma functions; part of special.h.
  *
- * The formulas of special_igamma.h for sixteen elements side by side: each loop over them is one of vectors. A series goes
- * on until the last of the sixteen ends, and stands still for those that have ended before, so that a result does not depend
- * on its neighbours. A row is sorted by formula first. Elements that lie at an end of the range, or need more digits than
+ * The formulas of special_igamma.h for eight or sixteen elements side by side: each loop over them is one of vectors. A
+ * series goes on until the last of them ends, and stands still for those that have ended before, so that a result does not
+ * depend on its neighbours. A row is sorted by formula first. Elements that lie at an end of the range, or need more digits than
  * double precision has, are computed alone. */
 #ifndef OPWEAVE_SPECIAL_IGAMMA_ROWS_H
 #define OPWEAVE_SPECIAL_IGAMMA_ROWS_H
+
+#ifdef __AVX512DQ__
+#include <immintrin.h>
+#endif
 
 enum { OW_IGAMMA_ROW = 256 }; /* elements that are sorted at once */
 enum { OW_FEW = OW_PAD / 2 };  /* so many are not computed as sixteen */
@@ -33,59 +37,88 @@ static const double ow_lgamma_near[26] = {
 /* What whole steps leave of a, below 2. */
 static inline double ow_igamma_rest(double a) { return a < 2 ? a : a - (floor(a) - 1); }
 
-/* Is one of them not zero? Asked at every fourth step: it takes as long as a step. */
-static inline __attribute__((always_inline)) int ow_any_left(const double *values, int lanes) {
-    uint64_t bits = 0;
-    OW_EACH(i) bits |= ow_bits_of_double(values[i]);
-    return bits != 0;
+/* Eight lanes as one value, so that the loops below keep them in registers, whatever those of the processor hold. Functions
+ * neither take nor return one: how they would depends on the processor. */
+typedef double ow_eight __attribute__((vector_size(64)));
+typedef int64_t ow_eight_bits __attribute__((vector_size(64)));
+
+static inline __attribute__((always_inline)) void ow_load_lanes(ow_eight *to, const double *from, int groups) {
+    for (int g = 0; g < groups; g++) memcpy(to + g, from + 8 * g, sizeof *to);
 }
+#define OW_MAGNITUDE(lanes) ((ow_eight)((ow_eight_bits)(lanes) & INT64_MAX))
+/* Is anything left of one of them? */
+static inline __attribute__((always_inline)) int ow_any_left(const ow_eight_bits *left, int groups) {
+    ow_eight_bits all = groups == 2 ? left[0] | left[1] : left[0];
+#ifdef __AVX512DQ__
+    return _mm512_movepi64_mask((__m512i)all) != 0;
+#else
+    int64_t bits = 0;
+    for (int i = 0; i < 8; i++) bits |= all[i];
+    return bits != 0;
+#endif
+}
+#define OW_GROUPS(g) for (int g = 0; g < lanes / 8; g++)
 
 /* The sum of (-x)^n / (n! (a + n)) from n = 1 on. */
 static inline __attribute__((always_inline)) void ow_igamma_small_sums(ow_igamma_lanes *of, int lanes, int narrow) {
-    double factors[OW_PAD], left[OW_PAD]; /* what a step does to the factors need not wait for its division */
-    OW_EACH(i) factors[i] = left[i] = 1, of->sum[i] = 0;
+    ow_eight a[2], x[2], factor[2], sum[2];
+    ow_eight_bits left[2];
+    ow_load_lanes(a, of->a, lanes / 8);
+    ow_load_lanes(x, of->x, lanes / 8);
+    OW_GROUPS(g) sum[g] = (ow_eight){0}, factor[g] = sum[g] + 1, left[g] = (ow_eight_bits){0} - 1;
     for (int n = 1, going = 1; going; n++) {
-        double by = -1.0 / n;
-        OW_EACH(i) {
-            factors[i] *= of->x[i] * by;
-            double term = factors[i] / (of->a[i] + n);
-            of->sum[i] += left[i] != 0 ? term : 0;
-            left[i] = fabs(term) > OW_ENOUGH(narrow) * fabs(of->sum[i]) ? left[i] : 0;
+        OW_GROUPS(g) {
+            factor[g] *= x[g] * (-1.0 / n);
+            ow_eight term = factor[g] / (a[g] + n);
+            sum[g] += (ow_eight)((ow_eight_bits)term & left[g]);
+            left[g] &= OW_MAGNITUDE(term) > OW_ENOUGH(narrow) * OW_MAGNITUDE(sum[g]);
         }
-        if (n % 4 == 0) going = ow_any_left(left, lanes);
+        going = ow_any_left(left, lanes / 8);
     }
+    OW_GROUPS(g) memcpy(of->sum + 8 * g, sum + g, sizeof *sum);
 }
 
 /* The sum of x^n / ((a + 1) ... (a + n)) from n = 0 on. */
 static inline __attribute__((always_inline)) void ow_igamma_series_sums(ow_igamma_lanes *of, int lanes, int narrow) {
-    double terms[OW_PAD];
-    OW_EACH(i) terms[i] = of->sum[i] = 1;
+    ow_eight a[2], x[2], term[2], sum[2];
+    ow_eight_bits left[2];
+    ow_load_lanes(a, of->a, lanes / 8);
+    ow_load_lanes(x, of->x, lanes / 8);
+    OW_GROUPS(g) sum[g] = term[g] = (ow_eight){0} + 1, left[g] = (ow_eight_bits){0} - 1;
     for (int n = 1, going = 1; going; n++) {
-        OW_EACH(i) {
-            terms[i] *= of->x[i] / (of->a[i] + n);
-            of->sum[i] += terms[i];
-            terms[i] = terms[i] > OW_ENOUGH(narrow) * of->sum[i] ? terms[i] : 0;
+        OW_GROUPS(g) {
+            term[g] *= x[g] / (a[g] + n);
+            sum[g] += (ow_eight)((ow_eight_bits)term[g] & left[g]);
+            left[g] &= term[g] > OW_ENOUGH(narrow) * sum[g];
         }
-        if (n % 4 == 0) going = ow_any_left(terms, lanes);
+        going = ow_any_left(left, lanes / 8);
     }
+    OW_GROUPS(g) memcpy(of->sum + 8 * g, sum + g, sizeof *sum);
 }
 
 /* The continued fraction of ow_igammac_fraction() from its end, which loses no digits. The steps were counted that leave
  * 2^-52 of the result, or 2^-31, wherever a and x come here. */
 static inline __attribute__((always_inline)) void ow_igamma_fraction_sums(ow_igamma_lanes *of, int lanes, int narrow) {
-    double steps[OW_PAD], b[OW_PAD], rest[OW_PAD], most = 0;
+    double steps[OW_PAD], most = 0;
+    ow_eight a[2], x[2], b[2], rest[2], step[2];
     OW_EACH(i) {
         steps[i] = floor(narrow ? 30 / of->x[i] + 0.3 * of->a[i] + 8 : 90 / of->x[i] + 0.4 * of->a[i] + 12);
-        b[i] = of->x[i] + 1 - of->a[i];
-        rest[i] = b[i] + 2 * steps[i];
         most = most > steps[i] ? most : steps[i];
     }
+    ow_load_lanes(a, of->a, lanes / 8);
+    ow_load_lanes(x, of->x, lanes / 8);
+    ow_load_lanes(step, steps, lanes / 8);
+    OW_GROUPS(g) b[g] = x[g] + 1 - a[g], rest[g] = b[g] + 2 * step[g];
     for (double k = most; k > 0; k--)
-        OW_EACH(i) {
-            double next = b[i] + 2 * (k - 1) + k * (of->a[i] - k) / rest[i];
-            rest[i] = k <= steps[i] ? next : rest[i];
+        OW_GROUPS(g) {
+            ow_eight next = b[g] + 2 * (k - 1) + k * (a[g] - k) / rest[g];
+            ow_eight_bits counts = step[g] >= k;
+            rest[g] = (ow_eight)(((ow_eight_bits)next & counts) | ((ow_eight_bits)rest[g] & ~counts));
         }
-    OW_EACH(i) of->sum[i] = of->a[i] / rest[i];
+    OW_GROUPS(g) {
+        a[g] /= rest[g];
+        memcpy(of->sum + 8 * g, a + g, sizeof *a);
+    }
 }
 
 /* sum becomes sum x^a exp(-x) / gamma(a + 1); a is reached from its rest by steps that lose no digits. */
@@ -95,15 +128,13 @@ static inline __attribute__((always_inline)) void ow_igamma_terms(ow_igamma_lane
         rest[i] = ow_igamma_rest(of->a[i]);
         of->sum[i] *= narrow ? exp(of->power[i] - of->x[i]) : exp(of->power[i]) * exp(-of->x[i]);
     }
-    int going = 1;
-    for (int k = 1; going; k++) {
-        going = 0;
+    double most = 0;
+    OW_EACH(i) most = most > of->a[i] - rest[i] ? most : of->a[i] - rest[i];
+    for (int k = 1; k <= most; k++)
         OW_EACH(i) {
             double next = rest[i] + k;
             of->sum[i] *= next <= of->a[i] ? of->x[i] / next : 1;
-            going |= next + 1 <= of->a[i];
         }
-    }
 }
 
 /* P, or Q if `upper`, into sum. */
@@ -179,6 +210,8 @@ OW_IGAMMA_BLOCK(ow_igamma_block_f64, double, 0, 0)
 OW_IGAMMA_BLOCK(ow_igammac_block_f64, double, 1, 0)
 
 #undef OW_IGAMMA_BLOCK
+#undef OW_GROUPS
+#undef OW_MAGNITUDE
 #undef OW_ENOUGH
 #undef OW_EACH
 #endif
