@@ -199,6 +199,12 @@ OW_EXTREMUM(minimum, min_ps)
 #undef OW_ROUND
 #undef OW_EXTREMUM
 
+/* So many elements come before those that fill registers whose stores do not cross a cache line, which takes twice as long;
+ * none where the row is too short to tell. */
+static inline int64_t ow_unaligned(const uint16_t *to, int64_t length) {
+    return length < 16 * OW_LANES ? 0 : (int64_t)((0 - (uintptr_t)to / sizeof *to) % (2 * OW_LANES));
+}
+
 /* A buffer for two registers of elements with the n that there are, and the first of them in the other places. */
 static inline const uint16_t *ow_filled(uint16_t *buffer, const uint16_t *from, int64_t n) {
 #ifdef __AVX512BW__
@@ -211,7 +217,7 @@ static inline const uint16_t *ow_filled(uint16_t *buffer, const uint16_t *from, 
     return buffer;
 }
 
-static inline void ow_put_last(uint16_t *to, const uint16_t *buffer, int64_t n) {
+static inline void ow_put_part(uint16_t *to, const uint16_t *buffer, int64_t n) {
 #ifdef __AVX512BW__
     _mm512_mask_storeu_epi16(to, (1u << n) - 1, _mm512_loadu_si512(buffer));
 #else

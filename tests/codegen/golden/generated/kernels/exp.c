@@ -81,17 +81,21 @@ static inline void exp_f16_pair(uint16_t *to, ow_lane_pair self) {
 
 static int exp_f16(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
     (void)params, (void)index, (void)stride;
-    uint16_t *to = (uint16_t *)ptr[0], ow_last[2 * OW_LANES];
+    uint16_t *to = (uint16_t *)ptr[0], ow_part[2 * OW_LANES];
     int64_t i = 0;
     {
         const uint16_t *from_self = (const uint16_t *)ptr[1];
-        uint16_t ow_last_self[2 * OW_LANES];
-        for (; i + 2 * OW_LANES <= length; i += 2 * OW_LANES)
-            exp_f16_pair(to + i, ow_load_f16(from_self + i));
-        if (i < length)
-            exp_f16_pair(ow_last, ow_load_f16(ow_filled(ow_last_self, from_self + i, length - i)));
+        uint16_t ow_part_self[2 * OW_LANES];
+        for (int64_t ow_part_length = ow_unaligned(to, length); i < length; ow_part_length = length - i) {
+            if (ow_part_length) {
+                exp_f16_pair(ow_part, ow_load_f16(ow_filled(ow_part_self, from_self + i, ow_part_length)));
+                ow_put_part(to + i, ow_part, ow_part_length);
+                i += ow_part_length;
+            }
+            for (; i + 2 * OW_LANES <= length; i += 2 * OW_LANES)
+                exp_f16_pair(to + i, ow_load_f16(from_self + i));
+        }
     }
-    if (i < length) ow_put_last(to + i, ow_last, length - i);
     return OW_OK;
 }
 #endif
@@ -102,7 +106,7 @@ static int exp_f16(char *const *ptr, const int64_t *stride, int64_t length, cons
 static inline ow_lanes exp_bf16_lanes(ow_lanes self) {
 #line 14 "ops.yaml"
     return (ow_lanes)ow_exp_16((__m512)(self));
-#line 106 "exp.c"
+#line 110 "exp.c"
 }
 
 static inline void exp_bf16_pair(uint16_t *to, ow_lane_pair self) {
@@ -114,17 +118,21 @@ static inline void exp_bf16_pair(uint16_t *to, ow_lane_pair self) {
 
 static int exp_bf16(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
     (void)params, (void)index, (void)stride;
-    uint16_t *to = (uint16_t *)ptr[0], ow_last[2 * OW_LANES];
+    uint16_t *to = (uint16_t *)ptr[0], ow_part[2 * OW_LANES];
     int64_t i = 0;
     {
         const uint16_t *from_self = (const uint16_t *)ptr[1];
-        uint16_t ow_last_self[2 * OW_LANES];
-        for (; i + 2 * OW_LANES <= length; i += 2 * OW_LANES)
-            exp_bf16_pair(to + i, ow_load_bf16(from_self + i));
-        if (i < length)
-            exp_bf16_pair(ow_last, ow_load_bf16(ow_filled(ow_last_self, from_self + i, length - i)));
+        uint16_t ow_part_self[2 * OW_LANES];
+        for (int64_t ow_part_length = ow_unaligned(to, length); i < length; ow_part_length = length - i) {
+            if (ow_part_length) {
+                exp_bf16_pair(ow_part, ow_load_bf16(ow_filled(ow_part_self, from_self + i, ow_part_length)));
+                ow_put_part(to + i, ow_part, ow_part_length);
+                i += ow_part_length;
+            }
+            for (; i + 2 * OW_LANES <= length; i += 2 * OW_LANES)
+                exp_bf16_pair(to + i, ow_load_bf16(from_self + i));
+        }
     }
-    if (i < length) ow_put_last(to + i, ow_last, length - i);
     return OW_OK;
 }
 #endif
