@@ -1,63 +1,24 @@
-/* The driver of elementwise operators: promotion, broadcasting, allocation, then one pass over memory.
- *
- * Small tensors decide the design. The common case (equal shapes, one dtype, contiguous, or a number as the second
- * operand) skips every general step; all else takes the general road below, which is written for clarity. */
-#include "driver.h"
+/* The driver of elementwise operators: promotion, broadcasting, allocation, then one pass over memory. Small tensors
+ * decide the design: what elementwise_contiguous.c takes skips every general step; all else comes here. */
+#include "elementwise.h"
 #include "iterate.h"
 #include "storage.h"
 
-#include <float.h>
 #include <stdio.h>
 
 /* ---- dtypes ------------------------------------------------------------------------------------------- */
 
-typedef struct {
-    int common;  /* what the inputs promote to */
-    int taken;   /* what the operator takes them as */
-    int compute; /* what the loop works in: wider, where that dtype has none */
-    int result;
-    ow_loop loop;
-} resolved;
-
-/* The dtype of which the operator makes another one: real parts of complex numbers, complex numbers of pairs. */
-static int part_dtype(const ow_op *op, int dtype) {
-    return op->part == OW_PART_REAL ? ow_real_dtype[dtype] : op->part == OW_PART_COMPLEX ? ow_complex_dtype[dtype] : dtype;
-}
-
-static int promoted_dtype(const ow_op *op, int common) {
-    switch (op->promotion) {
-    case OW_PROMOTE_ALWAYS_BOOL:
-        return OW_BOOL;
-    case OW_PROMOTE_INT_TO_FLOAT:
-        return ow_dtype_kinds[common] >= OW_KIND_FLOATING ? common : ow_default_dtype;
-    case OW_PROMOTE_TO_DOUBLE:
-        return ow_dtype_kinds[common] == OW_KIND_COMPLEX ? OW_COMPLEX128 : OW_FLOAT64;
-    case OW_PROMOTE_BOOL_TO_LONG:
-        return common == OW_BOOL ? OW_INT64 : common;
-    default:
-        return common;
-    }
-}
-
-static int result_dtype(const ow_op *op, int common) { return part_dtype(op, promoted_dtype(op, common)); }
-
 /* What the loop writes when it computes in this dtype. */
 static int written_dtype(const ow_op *op, int compute) {
-    return op->promotion == OW_PROMOTE_ALWAYS_BOOL ? OW_BOOL : part_dtype(op, compute);
+    return op->promotion == OW_PROMOTE_ALWAYS_BOOL ? OW_BOOL : ow_part_dtype(op, compute);
 }
 
-/* The operator's loop for operands of this dtype; a plain one reads no parameters. */
-static ow_loop loop_of(const ow_op *op, int dtype, int default_params) {
-    const ow_elementwise_table *table = op->tables[ow_level];
-    return default_params && table->plain[dtype] ? table->plain[dtype] : table->general[dtype];
-}
-
-static int resolve(const ow_op *op, int common, int default_params, resolved *r) {
+static int resolve(const ow_op *op, int common, int default_params, ow_resolved *r) {
     r->common = common;
-    r->result = result_dtype(op, common);
-    r->taken = op->promotion == OW_PROMOTE_ALWAYS_BOOL ? common : promoted_dtype(op, common);
+    r->result = ow_result_dtype(op, common);
+    r->taken = op->promotion == OW_PROMOTE_ALWAYS_BOOL ? common : ow_promoted_dtype(op, common);
     r->compute = ow_compute_dtype[r->taken];
-    r->loop = loop_of(op, r->compute, default_params);
+    r->loop = ow_loop_of(op, r->compute, default_params);
     if (!r->loop || !(op->dtypes >> common & 1)) return ow_refuse_dtype(op, "", common);
     return 1;
 }
@@ -67,104 +28,10 @@ static int input_dtype(const ow_op *op, int k, int compute) {
     return op->fixed[k] == OW_PROMOTED ? compute : op->fixed[k];
 }
 
-/* Time for each element: complex numbers are as much memory as two real ones, or four. */
-static double cost_of(const ow_op *op, int compute) {
-    return ow_dtype_kinds[compute] == OW_KIND_COMPLEX ? op->cost * (double)ow_itemsize(compute) / 4 : op->cost;
-}
-
-/* ---- parameters ---------------------------------------------------------------------------------------- */
-
 static int defaults_suffice(const ow_op *op, ow_tensor *const *params) {
     for (int k = 0; k < op->nparams; k++)
         if (params && params[k]) return 0;
     return 1;
-}
-
-/* The largest finite number of a floating dtype, or of a complex one's parts; or the least. */
-static double finite_end(int which, int dtype) {
-    dtype = ow_real_dtype[dtype];
-    double largest = dtype == OW_FLOAT16 ? 65504.0 : dtype == OW_BFLOAT16 ? 0x1.fep127
-                     : dtype == OW_FLOAT32 ? FLT_MAX : DBL_MAX;
-    return which == OW_ABSENT_HIGHEST ? largest : -largest;
-}
-
-/* Do the parameters keep what the operator requires of them for a result of this dtype? Its defaults do. */
-static int check_params(const ow_op *op, ow_tensor *const *params, int dtype) {
-    double values[OW_MAX_PARAMS];
-    char message[200];
-    if (!op->requirements || !params) return 1;
-    for (int k = 0; k < op->nparams; k++) {
-        ow_scalar value = {.d = op->defaults[k]};
-        if (params[k] && !ow_load_param(params[k], OW_FLOAT64, &value)) return 0;
-        values[k] = value.d;
-    }
-    int kind = op->requirements(values, dtype, message, sizeof message);
-    if (kind) ow_fail(kind, "%s", message);
-    return !kind;
-}
-
-/* Parameters in the form the loop reads: doubles for floating compute dtypes, else integers. */
-static int load_params(const ow_op *op, ow_tensor *const *params, const resolved *r, ow_scalar *values) {
-    int computes = ow_dtype_kinds[r->compute];
-    for (int k = 0; k < op->nparams; k++) {
-        const ow_tensor *p = params ? params[k] : NULL;
-        if (!p) {
-            int ends = op->param_ends[k];
-            double value = ends == OW_REQUIRED ? op->defaults[k] : finite_end(ends, r->result);
-            if (computes == OW_KIND_COMPLEX) values[k].z = value;
-            else if (ends != OW_REQUIRED || computes == OW_KIND_FLOATING) values[k].d = value;
-            else values[k].i = (int64_t)value;
-            continue;
-        }
-        int kind = ow_dtype_kinds[p->dtype];
-        if (op->strict_numbers && kind == OW_KIND_COMPLEX && computes != OW_KIND_COMPLEX) {
-            ow_fail(OW_RUNTIME_ERROR, "For non-complex input tensors, argument alpha must not be a complex number.");
-            return 0;
-        }
-        if (op->strict_numbers && kind == OW_KIND_FLOATING && ow_dtype_kinds[r->common] < OW_KIND_FLOATING) {
-            ow_fail(OW_RUNTIME_ERROR, "For integral input tensors, argument alpha must not be a floating point number.");
-            return 0;
-        }
-        if (op->strict_numbers && kind == OW_KIND_BOOL && r->common != OW_BOOL) {
-            ow_fail(OW_RUNTIME_ERROR, "Boolean alpha only supported for Boolean results.");
-            return 0;
-        }
-        if (!ow_load_param(p, r->compute, &values[k])) return 0;
-    }
-    return check_params(op, params, r->result);
-}
-
-/* ---- results ------------------------------------------------------------------------------------------ */
-
-/* Elements in a row must not pay for a thread switch or a lock twice: contiguous operands run as one long row. */
-static int run_contiguous(double cost, ow_loop loop, const ow_scalar *params, int noperands, char *const *data,
-                          const int64_t *strides, int64_t n) {
-    if ((double)n * cost < 16384) return loop(data, strides, n, params, 0);
-    ow_iter iter;
-    iter.noperands = noperands;
-    iter.ndim = 1;
-    iter.numel = iter.shape[0] = n;
-    for (int k = 0; k < noperands; k++) {
-        iter.data[k] = data[k];
-        iter.strides[k][0] = strides[k];
-        iter.cast[k] = NULL;
-    }
-    iter.rows = 0;
-    return ow_iter_run(&iter, loop, params, cost);
-}
-
-static ow_tensor *loop_failed(const ow_op *op, int status) {
-    if (status == OW_ZERO_DIVISION) return ow_fail(OW_ZERO_DIVISION, "ZeroDivisionError");
-    return ow_fail(status, "%s: invalid value", op->name);
-}
-
-static int same_sizes(const ow_tensor *a, const ow_tensor *b) {
-    return a->ndim == b->ndim && memcmp(a->sizes, b->sizes, sizeof(int64_t) * a->ndim) == 0;
-}
-
-/* The number's value in the dtype of the loop. */
-static void load_number(const ow_tensor *number, int dtype, char *value) {
-    ow_cast_loop(dtype, number->dtype)(value, 0, number->data, 0, 1);
 }
 
 /* The operator that computes the same for the number in place of the last input, where it also gives the same dtype. */
@@ -178,126 +45,12 @@ static const ow_op *shortcut(const ow_op *op, ow_tensor *const *inputs) {
     else if (number->dtype == OW_INT64) value = (double)*(const int64_t *)number->data;
     else return op;
     for (int k = 0; k < OW_MAX_SHORTCUTS && op->shortcuts[k]; k++)
-        if (op->shortcut_numbers[k] == value && promoted_dtype(op->shortcuts[k], self->dtype) == self->dtype)
+        if (op->shortcut_numbers[k] == value && ow_promoted_dtype(op->shortcuts[k], self->dtype) == self->dtype)
             return op->shortcuts[k];
     return op;
 }
 
-/* Those of a new contiguous tensor, also where they do not matter. Beside a number, as beside any input of another shape,
- * torch lets even these decide about the strides of the result. */
-static int has_usual_strides(const ow_tensor *t) {
-    int64_t expected = 1;
-    for (int d = t->ndim - 1; d >= 0; d--) {
-        if (t->strides[d] != expected) return 0;
-        expected *= t->sizes[d];
-    }
-    return t->numel > 0;
-}
-
-/* The common case; *done tells whether it applied. Parameters are NULL where all have their defaults. */
-static ow_tensor *fast(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out, int *done) {
-    const ow_tensor *first = inputs[0];
-    _Alignas(16) char number[OW_MAX_ITEMSIZE];
-    char *data[OW_MAX_OPERANDS];
-    int64_t strides[OW_MAX_OPERANDS];
-    *done = 0;
-    if (!(first->flags & OW_CONTIGUOUS) || first->flags & OW_NUMBER) return NULL;
-    int compute = first->dtype;
-    const ow_elementwise_table *table = op->tables[ow_level];
-    /* A loop that is not plain reads parameters, defaults too. */
-    int reads = op->nparams && (params || !table->plain[compute]);
-    ow_loop loop = table->plain[compute] && !reads ? table->plain[compute] : table->general[compute];
-    if (!loop || !(op->dtypes >> compute & 1)) return NULL;
-    /* Rows of halves take a number in float32, rounded to the half format unless it need not be. */
-    int loaded = ow_compute_dtype[compute];
-    int result = result_dtype(op, compute);
-    if (result != compute && op->promotion != OW_PROMOTE_ALWAYS_BOOL) return NULL;
-    int64_t itemsize = ow_itemsize(compute);
-    data[1] = first->data;
-    strides[1] = itemsize;
-    for (int k = 0; k < op->ninputs; k++)
-        if (op->fixed[k] != OW_PROMOTED || !inputs[k]) return NULL;
-    for (int k = 1; k < op->ninputs; k++) {
-        const ow_tensor *t = inputs[k];
-        if (t->flags & OW_NUMBER) {
-            /* A number does not change the dtype when its category is not above the tensor's. */
-            if (k != op->ninputs - 1 || ow_dtype_kinds[t->dtype] > ow_dtype_kinds[compute] || op->natural[k]) return NULL;
-            if (!(op->dtypes >> t->dtype & 1) && ow_refusal(op, t->dtype)) return NULL;
-            ow_scalar unused;
-            if (op->fitting_numbers && !ow_load_param(t, compute, &unused)) {
-                *done = 1;
-                return NULL;
-            }
-            load_number(t, loaded == compute || op->opmath_number ? loaded : compute, number);
-            if (loaded != compute && !op->opmath_number) ow_cast_loop(loaded, compute)(number, 0, number, 0, 1);
-            data[k + 1] = number;
-            strides[k + 1] = 0;
-        } else {
-            if (t->dtype != compute || !(t->flags & OW_CONTIGUOUS) || !same_sizes(t, first)) return NULL;
-            data[k + 1] = t->data;
-            strides[k + 1] = itemsize;
-        }
-    }
-    ow_scalar values[OW_MAX_PARAMS];
-    const resolved r = {.common = compute, .compute = loaded, .result = result};
-    if (reads && !load_params(op, params, &r, values)) {
-        *done = 1;
-        return NULL;
-    }
-    if (out) {
-        if (out->dtype != result || !(out->flags & OW_CONTIGUOUS) || !same_sizes(out, first)) return NULL;
-        for (int k = 0; k < op->ninputs; k++)
-            if (inputs[k] != out && !(inputs[k]->flags & OW_NUMBER) && inputs[k]->storage == out->storage)
-                return NULL; /* the general road checks for partial overlap */
-        if (ow_is_guarded(out->storage)) return NULL;
-        out->storage->version++;
-    } else {
-        if (data[op->ninputs] == number && first->ndim > 1 && !has_usual_strides(first)) return NULL;
-        out = ow_tensor_new(result, first->ndim, first->sizes, NULL);
-        *done = 1;
-        if (!out) return NULL;
-    }
-    *done = 1;
-    data[0] = out->data;
-    strides[0] = ow_itemsize(result);
-    int status = run_contiguous(cost_of(op, compute), loop, values, op->ninputs + 1, data, strides, first->numel);
-    if (status) return loop_failed(op, status);
-    return out;
-}
-
-/* ---- the general road --------------------------------------------------------------------------------- */
-
-/* Inputs that are None are replaced by the end of the compute dtype's range that leaves the others unchanged. */
-static void absent_value(int which, int dtype, char *value) {
-    double end = which == OW_ABSENT_HIGHEST ? __builtin_inf() : -__builtin_inf();
-    if (ow_dtype_kinds[dtype] == OW_KIND_FLOATING) {
-        ow_cast_loop(dtype, OW_FLOAT64)(value, 0, (const char *)&end, 0, 1);
-    } else {
-        int64_t bound = ow_dtype_bounds[dtype][which == OW_ABSENT_HIGHEST];
-        ow_cast_loop(dtype, OW_INT64)(value, 0, (const char *)&bound, 0, 1);
-    }
-}
-
-/* Integer numbers that must not be negative, where the result is an integer (powers). */
-static int check_natural(const ow_op *op, ow_tensor *const *inputs, int common) {
-    for (int k = 0; k < op->ninputs; k++) {
-        const ow_tensor *t = inputs[k];
-        if (!op->natural[k] || !t || !(t->flags & OW_NUMBER)) continue;
-        if (ow_dtype_kinds[common] < OW_KIND_FLOATING && t->dtype == OW_INT64 && *(const int64_t *)t->data < 0) {
-            ow_fail(OW_RUNTIME_ERROR, "%s", op->natural[k]);
-            return 0;
-        }
-    }
-    return 1;
-}
-
-/* A bound of 300 for uint8 would be another one. */
-static int check_fitting(const ow_op *op, ow_tensor *const *inputs, int common) {
-    ow_scalar unused;
-    for (int k = 0; op->fitting_numbers && k < op->ninputs; k++)
-        if (inputs[k] && inputs[k]->flags & OW_NUMBER && !ow_load_param(inputs[k], common, &unused)) return 0;
-    return 1;
-}
+/* ---- checks ------------------------------------------------------------------------------------------- */
 
 /* Refusals that are about the inputs themselves, whatever they promote to. */
 static int check_dtypes(const ow_op *op, ow_tensor *const *inputs) {
@@ -337,9 +90,11 @@ static ow_tensor *check_inputs(const ow_op *op, ow_tensor *const *inputs) {
     return inputs[0];
 }
 
+/* ---- results ------------------------------------------------------------------------------------------ */
+
 /* A tensor of `shape` whose memory order follows the inputs, as torch chooses it: those of another dtype than the
  * common one count as the copies that torch makes of them. */
-static ow_tensor *new_result(const ow_op *op, const resolved *r, int ndim, const int64_t *shape,
+static ow_tensor *new_result(const ow_op *op, const ow_resolved *r, int ndim, const int64_t *shape,
                              ow_tensor *const *inputs) {
     int64_t strides[OW_MAX_OPERANDS][OW_MAX_DIMS], numel;
     int order[OW_MAX_DIMS], same = 1, contiguous = 1, count = 0;
@@ -415,11 +170,13 @@ static int check_part(const ow_op *op, const ow_tensor *out) {
     return 0;
 }
 
+/* ---- loops -------------------------------------------------------------------------------------------- */
+
 /* The loop over rows of the half format that all operands have, but for the last of several inputs if it is a number; or
  * NULL. */
-static ow_loop loop_of_halves(const ow_op *op, int default_params, const resolved *r, ow_tensor *const *inputs,
+static ow_loop loop_of_halves(const ow_op *op, int default_params, const ow_resolved *r, ow_tensor *const *inputs,
                               const ow_tensor *result) {
-    ow_loop loop = loop_of(op, r->taken, default_params);
+    ow_loop loop = ow_loop_of(op, r->taken, default_params);
     if (r->compute == r->taken || !loop || result->dtype != r->taken || r->result != r->taken) return NULL;
     for (int k = 0; k < op->ninputs; k++) {
         const ow_tensor *t = inputs[k];
@@ -447,7 +204,7 @@ ow_tensor *ow_elementwise(const ow_op *op, ow_tensor *const *inputs, ow_tensor *
     int plain = defaults_suffice(op, params);
     if (inputs[0]) {
         int done;
-        ow_tensor *result = fast(op, inputs, plain ? NULL : params, out, &done);
+        ow_tensor *result = ow_elementwise_contiguous(op, inputs, plain ? NULL : params, out, &done);
         if (done) return result;
     }
     if (!check_inputs(op, inputs)) return NULL;
@@ -456,17 +213,17 @@ ow_tensor *ow_elementwise(const ow_op *op, ow_tensor *const *inputs, ow_tensor *
     for (int k = 0; k < op->ninputs; k++) promoted[k] = op->fixed[k] == OW_PROMOTED ? inputs[k] : NULL;
     int common = op->promotion == OW_PROMOTE_KEEP        ? inputs[0]->dtype
                                                          : ow_result_type(promoted, op->ninputs);
-    if (op->promotion == OW_PROMOTE_TO_DOUBLE) common = promoted_dtype(op, common);
-    resolved r;
+    if (op->promotion == OW_PROMOTE_TO_DOUBLE) common = ow_promoted_dtype(op, common);
+    ow_resolved r;
     ow_scalar values[OW_MAX_PARAMS];
     ow_iter iter;
     iter.ndim = ow_broadcast_shape(inputs, op->ninputs, iter.shape);
     if (iter.ndim < 0) return NULL;
-    if (!check_natural(op, inputs, common) || !check_fitting(op, inputs, common)) return NULL;
+    if (!ow_check_natural(op, inputs, common) || !ow_check_fitting(op, inputs, common)) return NULL;
     if (mode == OW_INPLACE && !check_part(op, out)) return NULL;
     /* Before the dtype itself is refused, as in torch: what cannot be stored need not be computable. */
-    if (mode == OW_INPLACE && !check_inplace(op, out, result_dtype(op, common), iter.ndim, iter.shape)) return NULL;
-    if (!resolve(op, common, plain, &r) || !load_params(op, params, &r, values)) return NULL;
+    if (mode == OW_INPLACE && !check_inplace(op, out, ow_result_dtype(op, common), iter.ndim, iter.shape)) return NULL;
+    if (!resolve(op, common, plain, &r) || !ow_load_params(op, params, &r, values)) return NULL;
 
     ow_tensor *result = out;
     if (mode == OW_OUT) {
@@ -506,13 +263,13 @@ ow_tensor *ow_elementwise(const ow_op *op, ow_tensor *const *inputs, ow_tensor *
             iter.cast[k + 1] = t->dtype == wanted ? NULL : ow_cast_loop(wanted, t->dtype);
             continue;
         }
-        if (t) load_number(t, wanted, single[k]);
+        if (t) ow_load_number(t, wanted, single[k]);
         if (rounds && !(op->opmath_number && k == op->ninputs - 1)) {
             _Alignas(16) char narrow[OW_MAX_ITEMSIZE];
             iter.narrow[k + 1](narrow, 0, single[k], 0, 1);
             iter.widen[k + 1](single[k], 0, narrow, 0, 1);
         }
-        if (!t) absent_value(op->absent[k], wanted, single[k]);
+        if (!t) ow_absent_value(op->absent[k], wanted, single[k]);
         iter.data[k + 1] = single[k];
         memset(iter.strides[k + 1], 0, sizeof(int64_t) * (size_t)iter.ndim);
     }
@@ -520,8 +277,8 @@ ow_tensor *ow_elementwise(const ow_op *op, ow_tensor *const *inputs, ow_tensor *
     ow_loop of_halves = loop_of_halves(op, plain, &r, inputs, result);
     iter.rows = 0;
     if (of_halves) take_rows_of_halves(&iter, r.taken);
-    int status = ow_iter_run(&iter, of_halves ? of_halves : r.loop, values, cost_of(op, r.compute));
+    int status = ow_iter_run(&iter, of_halves ? of_halves : r.loop, values, ow_cost_of(op, r.compute));
     if (!status) return result;
     if (mode == OW_NEW) ow_tensor_free(result);
-    return loop_failed(op, status);
+    return ow_loop_failed(op, status);
 }

@@ -1,0 +1,82 @@
+/* What the files of the driver of elementwise operators share. */
+#ifndef OPWEAVE_ELEMENTWISE_H
+#define OPWEAVE_ELEMENTWISE_H
+
+#include "driver.h"
+
+/* ---- dtypes ------------------------------------------------------------------------------------------- */
+
+typedef struct ow_resolved {
+    int common;  /* what the inputs promote to */
+    int taken;   /* what the operator takes them as */
+    int compute; /* what the loop works in: wider, where that dtype has none */
+    int result;
+    ow_loop loop;
+} ow_resolved;
+
+/* The dtype of which the operator makes another one: real parts of complex numbers, complex numbers of pairs. */
+static inline int ow_part_dtype(const ow_op *op, int dtype) {
+    return op->part == OW_PART_REAL ? ow_real_dtype[dtype] : op->part == OW_PART_COMPLEX ? ow_complex_dtype[dtype] : dtype;
+}
+
+static inline int ow_promoted_dtype(const ow_op *op, int common) {
+    switch (op->promotion) {
+    case OW_PROMOTE_ALWAYS_BOOL:
+        return OW_BOOL;
+    case OW_PROMOTE_INT_TO_FLOAT:
+        return ow_dtype_kinds[common] >= OW_KIND_FLOATING ? common : ow_default_dtype;
+    case OW_PROMOTE_TO_DOUBLE:
+        return ow_dtype_kinds[common] == OW_KIND_COMPLEX ? OW_COMPLEX128 : OW_FLOAT64;
+    case OW_PROMOTE_BOOL_TO_LONG:
+        return common == OW_BOOL ? OW_INT64 : common;
+    default:
+        return common;
+    }
+}
+
+static inline int ow_result_dtype(const ow_op *op, int common) { return ow_part_dtype(op, ow_promoted_dtype(op, common)); }
+
+/* The operator's loop for operands of this dtype; a plain one reads no parameters. */
+static inline ow_loop ow_loop_of(const ow_op *op, int dtype, int default_params) {
+    const ow_elementwise_table *table = op->tables[ow_level];
+    return default_params && table->plain[dtype] ? table->plain[dtype] : table->general[dtype];
+}
+
+/* Time for each element: complex numbers are as much memory as two real ones, or four. */
+static inline double ow_cost_of(const ow_op *op, int compute) {
+    return ow_dtype_kinds[compute] == OW_KIND_COMPLEX ? op->cost * (double)ow_itemsize(compute) / 4 : op->cost;
+}
+
+/* The number's value in the dtype of the loop. */
+static inline void ow_load_number(const ow_tensor *number, int dtype, char *value) {
+    ow_cast_loop(dtype, number->dtype)(value, 0, number->data, 0, 1);
+}
+
+/* ---- failures ----------------------------------------------------------------------------------------- */
+
+static inline ow_tensor *ow_loop_failed(const ow_op *op, int status) {
+    if (status == OW_ZERO_DIVISION) return ow_fail(OW_ZERO_DIVISION, "ZeroDivisionError");
+    return ow_fail(status, "%s: invalid value", op->name);
+}
+
+/* ---- numbers (elementwise_params.c) -------------------------------------------------------------------- */
+
+/* Parameters (NULL: all defaults) in the form the loop reads: doubles for floating compute dtypes, else integers. 1, or 0
+ * with the error set. */
+int ow_load_params(const ow_op *op, ow_tensor *const *params, const ow_resolved *r, ow_scalar *values);
+
+/* Checks of the inputs that are numbers. Each returns 1, or 0 with the error set. */
+int ow_check_natural(const ow_op *op, ow_tensor *const *inputs, int common); /* none negative that must not be */
+int ow_check_fitting(const ow_op *op, ow_tensor *const *inputs, int common); /* in the dtype's range */
+
+/* Inputs that are None are replaced by the end of the compute dtype's range that leaves the others unchanged. */
+void ow_absent_value(int which, int dtype, char *value);
+
+/* ---- the common case (elementwise_contiguous.c) -------------------------------------------------------- */
+
+/* Takes contiguous tensors of one shape and dtype, or a number as the last of them; *done tells whether they were such.
+ * Parameters are NULL where all have their defaults. */
+ow_tensor *ow_elementwise_contiguous(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out,
+                                     int *done);
+
+#endif

@@ -1,0 +1,91 @@
+/* The numbers among the arguments of elementwise operators: parameters in the form that loops read, bounds, and what
+ * operators require of them. */
+#include "elementwise.h"
+
+#include <float.h>
+
+/* The largest finite number of a floating dtype, or of a complex one's parts; or the least. */
+static double finite_end(int which, int dtype) {
+    dtype = ow_real_dtype[dtype];
+    double largest = dtype == OW_FLOAT16 ? 65504.0 : dtype == OW_BFLOAT16 ? 0x1.fep127
+                     : dtype == OW_FLOAT32 ? FLT_MAX : DBL_MAX;
+    return which == OW_ABSENT_HIGHEST ? largest : -largest;
+}
+
+/* Do the parameters keep what the operator requires of them for a result of this dtype? Its defaults do. */
+static int check_params(const ow_op *op, ow_tensor *const *params, int dtype) {
+    double values[OW_MAX_PARAMS];
+    char message[200];
+    if (!op->requirements || !params) return 1;
+    for (int k = 0; k < op->nparams; k++) {
+        ow_scalar value = {.d = op->defaults[k]};
+        if (params[k] && !ow_load_param(params[k], OW_FLOAT64, &value)) return 0;
+        values[k] = value.d;
+    }
+    int kind = op->requirements(values, dtype, message, sizeof message);
+    if (kind) ow_fail(kind, "%s", message);
+    return !kind;
+}
+
+/* Parameters in the form the loop reads: doubles for floating compute dtypes, else integers. */
+int ow_load_params(const ow_op *op, ow_tensor *const *params, const ow_resolved *r, ow_scalar *values) {
+    int computes = ow_dtype_kinds[r->compute];
+    for (int k = 0; k < op->nparams; k++) {
+        const ow_tensor *p = params ? params[k] : NULL;
+        if (!p) {
+            int ends = op->param_ends[k];
+            double value = ends == OW_REQUIRED ? op->defaults[k] : finite_end(ends, r->result);
+            if (computes == OW_KIND_COMPLEX) values[k].z = value;
+            else if (ends != OW_REQUIRED || computes == OW_KIND_FLOATING) values[k].d = value;
+            else values[k].i = (int64_t)value;
+            continue;
+        }
+        int kind = ow_dtype_kinds[p->dtype];
+        if (op->strict_numbers && kind == OW_KIND_COMPLEX && computes != OW_KIND_COMPLEX) {
+            ow_fail(OW_RUNTIME_ERROR, "For non-complex input tensors, argument alpha must not be a complex number.");
+            return 0;
+        }
+        if (op->strict_numbers && kind == OW_KIND_FLOATING && ow_dtype_kinds[r->common] < OW_KIND_FLOATING) {
+            ow_fail(OW_RUNTIME_ERROR, "For integral input tensors, argument alpha must not be a floating point number.");
+            return 0;
+        }
+        if (op->strict_numbers && kind == OW_KIND_BOOL && r->common != OW_BOOL) {
+            ow_fail(OW_RUNTIME_ERROR, "Boolean alpha only supported for Boolean results.");
+            return 0;
+        }
+        if (!ow_load_param(p, r->compute, &values[k])) return 0;
+    }
+    return check_params(op, params, r->result);
+}
+
+/* Inputs that are None are replaced by the end of the compute dtype's range that leaves the others unchanged. */
+void ow_absent_value(int which, int dtype, char *value) {
+    double end = which == OW_ABSENT_HIGHEST ? __builtin_inf() : -__builtin_inf();
+    if (ow_dtype_kinds[dtype] == OW_KIND_FLOATING) {
+        ow_cast_loop(dtype, OW_FLOAT64)(value, 0, (const char *)&end, 0, 1);
+    } else {
+        int64_t bound = ow_dtype_bounds[dtype][which == OW_ABSENT_HIGHEST];
+        ow_cast_loop(dtype, OW_INT64)(value, 0, (const char *)&bound, 0, 1);
+    }
+}
+
+/* Integer numbers that must not be negative, where the result is an integer (powers). */
+int ow_check_natural(const ow_op *op, ow_tensor *const *inputs, int common) {
+    for (int k = 0; k < op->ninputs; k++) {
+        const ow_tensor *t = inputs[k];
+        if (!op->natural[k] || !t || !(t->flags & OW_NUMBER)) continue;
+        if (ow_dtype_kinds[common] < OW_KIND_FLOATING && t->dtype == OW_INT64 && *(const int64_t *)t->data < 0) {
+            ow_fail(OW_RUNTIME_ERROR, "%s", op->natural[k]);
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* A bound of 300 for uint8 would be another one. */
+int ow_check_fitting(const ow_op *op, ow_tensor *const *inputs, int common) {
+    ow_scalar unused;
+    for (int k = 0; op->fitting_numbers && k < op->ninputs; k++)
+        if (inputs[k] && inputs[k]->flags & OW_NUMBER && !ow_load_param(inputs[k], common, &unused)) return 0;
+    return 1;
+}
