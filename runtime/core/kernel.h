@@ -76,7 +76,7 @@ static inline void ow_touch(const char *row, int64_t nbytes) {
 #define OW_STAGE 256 /* elements whose copies, or intermediate values, stay in the level-1 cache */
 /* Elements of rows with gaps that are copied at a time where little is computed: so few that all operands come from memory
  * side by side, which is up to twice as fast as one page of each after the other. */
-#define OW_GATHERED 64
+#define OW_GATHERED 128
 
 /* n elements `stride` bytes apart as a row: where they are, or as copies in the buffer; and the way back. One element
  * repeated, every other one, or all of them backwards, is what compilers make vector instructions of. */
