@@ -70,7 +70,7 @@ def operands(operator: Operator, module: Any, dtype: str, layout: str, base: int
         of = getattr(module, fixed.name if fixed else dtype)
         numbers = module.arange(ROWS * COLUMNS, dtype=module.int64)
         if dtype == "int32" or argument.name == "n":
-            x = numbers % 7 + 1
+            x = (numbers + 2 * place) % 7 + 1
         else:
             fractions = (numbers * (7919 + 2 * place) % 10007).to(module.float64) / 10011 + 0.0002
             x = base + (fractions - shift) * (1 + 2 * shift)

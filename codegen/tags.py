@@ -22,6 +22,7 @@ TAGS: Mapping[str, frozenset[Family]] = {
     "inplace": _ELEMENTWISE | _COMPOSITE,
     "no_out": _COMPOSITE,
     "opmath_number": _ELEMENTWISE,
+    "promotes": _COMPOSITE,
     "real_result": _ELEMENTWISE,
     "refuses_factors": _ELEMENTWISE,
     "same_dtype": _ELEMENTWISE,

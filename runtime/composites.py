@@ -31,6 +31,8 @@ def composite(op: Op, body: Callable[..., Any], arguments: tuple[Any, ...], dtyp
         code = dtype_code(op, dtype)
     else:
         code = lib.dtype(arguments[0]._h) if op.inputs else lib.get_default_dtype()
+        if op.promotes:
+            code = lib.result_type(arguments[0]._h, arguments[1]._h)
     if code in op.refused:
         of = BY_CODE[code]
         refusal = op.complex_refusal if of.is_complex else op.refusal

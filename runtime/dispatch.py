@@ -42,7 +42,7 @@ class Op:
 
     __slots__ = (
         *("arguments", "derivative", "exact_out", "function", "index", "inputs", "name", "one_dim"),
-        *("complex_refusal", "optional", "package", "params", "refusal", "refused", "results"),
+        *("complex_refusal", "optional", "package", "params", "promotes", "refusal", "refused", "results"),
     )
 
     def __init__(
@@ -59,6 +59,7 @@ class Op:
         complex_refusal: str | None = None,
         arguments: tuple[tuple[str, int, str | None], ...] = (),
         exact_out: bool = False,
+        promotes: bool = False,
         package: str = "opweave",
     ) -> None:
         self.index = index
@@ -81,6 +82,8 @@ class Op:
         """Name, position (0: by keyword only) and types of a composite's arguments."""
         self.exact_out = exact_out
         """Must `out` have the dtype of the result?"""
+        self.promotes = promotes
+        """Is the dtype refused, or not, to which the first two inputs promote, and not that of the first?"""
         self.function: Callable[..., Any] | None = None
         self.package = package
         """The one whose generated modules it is in."""

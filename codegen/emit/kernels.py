@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from itertools import product
 
 from ..computation import argument_dtypes, default_numbers, position_dtype, result_dtype
-from ..dtypes import COMPLEX64, FLOAT32, FLOAT64, DType
+from ..dtypes import COMPLEX64, DTYPES, FLOAT32, FLOAT64, DType
 from ..expr import Apply, Emitted, Expr, Literal, Name, certain, names, simplify, substitute
 from ..expr.functions import FUNCTIONS
 from ..expr.special import BRANCHING, SPECIAL
+from ..expr.targets import INTEGER_BRANCHING
 from ..model import Elementwise, Expression, Factory, Family, Found, Operator, Reduce, Rows, Scan
 from . import descriptors, halves, requirements, rows, views
 from .blocks import RESULT, BlockCall, block_call
@@ -33,7 +34,9 @@ _INEXACT = frozenset(
     for spelling in (function.c_name, function.c_name + "f", f"ow_{function.c_name}f")
 ) | {"ow_sigmoidf"}
 _SPECIAL = frozenset(f"ow_{name}{suffix}" for name in SPECIAL for suffix in ("", "f"))
-_SCALAR = frozenset(f"ow_{name}{suffix}" for name in BRANCHING for suffix in ("", "f"))
+_SCALAR = frozenset(f"ow_{name}{suffix}" for name in BRANCHING for suffix in ("", "f")) | {
+    f"ow_{name}_{dtype.suffix}" for name in INTEGER_BRANCHING for dtype in DTYPES.values()
+}
 _CALL = re.compile(r"\b(\w+)\(")
 _WORD = re.compile(r"\w+")
 
@@ -55,6 +58,8 @@ class LoopKernel:
     layouts: tuple[tuple[Variable, ...], ...]
     fails: bool
     padded: bool
+    scalar: bool
+    """Takes one element after the other whatever their strides, as no compiler makes vector instructions of it."""
     chosen: tuple[int, ...]
     """Operands that are inputs which no element may use: see ow_touch()."""
     unread: frozenset[str]
@@ -207,6 +212,7 @@ def _loop(
         layouts=tuple(_layouts(inputs)),
         fails=emitted.uses_err,
         padded=block is not None or bool(_inexact_calls(emitted) - _SCALAR),
+        scalar=bool(_SCALAR.intersection(_CALL.findall(emitted.text))),
         chosen=tuple(place for place, x in enumerate(inputs, 1) if x.name in names(tree) - certain(tree)),
         unread=frozenset(input_names).difference(_WORD.findall(emitted.text)),
         block=block,

@@ -60,6 +60,7 @@ class Callable:
     one_dim: bool
     has_out: bool
     exact_out: bool
+    promotes: bool
     inplace: bool
     returns_view: bool
     method: bool
@@ -186,6 +187,7 @@ def _callable(operator: Operator, index: int, package: Package | None) -> Callab
         one_dim=not _takes_several_dims(operator),
         has_out=variants.has_out(operator),
         exact_out="exact_out" in operator.tags or (isinstance(body, Reduce) and body.results == (Found.POSITION,)),
+        promotes="promotes" in operator.tags,
         inplace=variants.has_inplace(operator),
         returns_view=operator.schema.returns_alias,
         method=operator.method,

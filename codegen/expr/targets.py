@@ -72,6 +72,8 @@ _HELPERS = {
     "bitwise_left_shift": "shl",
     "bitwise_right_shift": "shr",
 }
+INTEGER_BRANCHING = frozenset({"ipow", "gcd", "lcm"})
+"""Those of them whose C branches, so that no compiler makes vector instructions of it."""
 
 
 def c_number(value: Number, dtype: DType) -> str:

@@ -23,21 +23,22 @@ static int run_contiguous(double cost, ow_loop loop, const ow_scalar *params, in
 
 #define FEW 64 /* what is converted on the stack */
 
-/* At most FEW contiguous halves through the loop of the wider dtype; a number is of that dtype. */
-static int run_widened(const ow_op *op, int half, ow_loop loop, const ow_scalar *params, char *const *data,
+/* At most FEW contiguous elements of a dtype that has no loop (halves, uint16) through that of the wider dtype in which it
+ * is computed; a number is of that dtype already. */
+static int run_widened(const ow_op *op, int narrow, ow_loop loop, const ow_scalar *params, char *const *data,
                        const int64_t *strides, int64_t n) {
-    _Alignas(64) char wide[OW_MAX_OPERANDS][FEW * sizeof(float)];
-    int dtype = ow_compute_dtype[half];
+    _Alignas(64) char wide[OW_MAX_OPERANDS][FEW * sizeof(double)]; /* none is wider than complex64 */
+    int dtype = ow_compute_dtype[narrow];
     int64_t itemsize = ow_itemsize(dtype), wide_strides[OW_MAX_OPERANDS];
     char *wide_data[OW_MAX_OPERANDS];
     for (int k = 0; k <= op->ninputs; k++) {
         int is_taken = k ? !strides[k] : op->promotion == OW_PROMOTE_ALWAYS_BOOL;
         wide_data[k] = is_taken ? data[k] : wide[k];
         wide_strides[k] = is_taken ? strides[k] : itemsize;
-        if (k && !is_taken) ow_cast_loop(dtype, half)(wide[k], itemsize, data[k], strides[k], n);
+        if (k && !is_taken) ow_cast_loop(dtype, narrow)(wide[k], itemsize, data[k], strides[k], n);
     }
     int status = loop(wide_data, wide_strides, n, params, 0);
-    if (wide_data[0] != data[0]) ow_cast_loop(half, dtype)(data[0], strides[0], wide[0], itemsize, n);
+    if (wide_data[0] != data[0]) ow_cast_loop(narrow, dtype)(data[0], strides[0], wide[0], itemsize, n);
     return status;
 }
 
@@ -68,7 +69,7 @@ ow_tensor *ow_elementwise_contiguous(const ow_op *op, ow_tensor *const *inputs, 
     if (!(op->dtypes >> compute & 1)) return NULL;
     /* Rows of halves take a number in float32, rounded to the half format unless it need not be. */
     int loaded = ow_compute_dtype[compute];
-    /* Without a loop over such rows, few halves are converted here, for that of float32. */
+    /* Without a loop of this dtype, few elements are converted here. */
     const ow_elementwise_table *table = op->tables[ow_level];
     int widens = !table->general[compute];
     if (widens && (loaded == compute || first->numel > FEW)) return NULL;
