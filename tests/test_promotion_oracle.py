@@ -4,6 +4,7 @@ every operator of several inputs. Values are compared as well: operands are roun
 from __future__ import annotations
 
 import itertools
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -153,3 +154,16 @@ def test_result_type() -> None:
             ),
             (first, second, shapes),
         )
+
+
+@pytest.mark.parametrize("name", ["nextafter", "nn.functional.mse_loss", "nn.functional.smooth_l1_loss"])
+def test_composites_that_promote(name: str) -> None:
+    """Their `dtypes` are about what the inputs promote to."""
+    known = [dtype.name for dtype in REAL.values() if dtype.name not in ("uint16", "uint32", "uint64")]
+    for dtypes, shape in itertools.product(itertools.product(known, repeat=2), SHAPES):
+
+        def call(library: Any, dtypes: tuple[str, ...] = dtypes, shape: tuple[int, ...] = shape) -> Any:
+            first, second = (getattr(library, of) for of in dtypes)
+            return attrgetter(name)(library)(library.zeros(shape, dtype=first), library.ones(shape, dtype=second))
+
+        compare(call, f"{name} of {dtypes}")
