@@ -118,7 +118,7 @@ class ElementwiseTests(OperatorTests):
     def test_long_rows(self, dtype: str) -> None:
         """Lengths around those of vectors and chunks, and one that is shared among threads."""
         spec, of = self.spec, DTYPES[dtype]
-        for count in (15, 16, 17, 63, 511, 512, 513, 1025, 40_000):
+        for count in (15, 16, 17, 63, 64, 65, 511, 512, 513, 1025, 40_000):
             values = shaped_values(spec, of, (count,))
             dtypes = input_dtypes(spec, of)
             operands = {name: tensor(array, dtypes[name]) for name, array in values.items()}
