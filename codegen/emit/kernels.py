@@ -37,6 +37,7 @@ _SPECIAL = frozenset(f"ow_{name}{suffix}" for name in SPECIAL for suffix in ("",
 _SCALAR = frozenset(f"ow_{name}{suffix}" for name in BRANCHING for suffix in ("", "f")) | {
     f"ow_{name}_{dtype.suffix}" for name in INTEGER_BRANCHING for dtype in DTYPES.values()
 }
+_STREAMED_COST = 3.0  # that of a few additions, or of one division
 _CALL = re.compile(r"\b(\w+)\(")
 _WORD = re.compile(r"\w+")
 
@@ -58,6 +59,8 @@ class LoopKernel:
     layouts: tuple[tuple[Variable, ...], ...]
     fails: bool
     padded: bool
+    streams: bool
+    """Waits for memory rather than for arithmetic: see OW_STREAMS."""
     scalar: bool
     """Takes one element after the other whatever their strides, as no compiler makes vector instructions of it."""
     chosen: tuple[int, ...]
@@ -198,6 +201,8 @@ def _loop(
     input_names, param_names = ([variable.name for variable in each] for each in (inputs, params))
     block = block_call(emitted, input_names, param_names)
     rest = block.rest if block and block.rest else emitted
+    padded = block is not None or bool(_inexact_calls(emitted) - _SCALAR)
+    scalar = bool(_SCALAR.intersection(_CALL.findall(emitted.text)))
     return LoopKernel(
         name=name,
         title=f"{dtype.name}{', default parameters' if role == 'plain' else ''}",
@@ -211,8 +216,13 @@ def _loop(
         params=params,
         layouts=tuple(_layouts(inputs)),
         fails=emitted.uses_err,
-        padded=block is not None or bool(_inexact_calls(emitted) - _SCALAR),
-        scalar=bool(_SCALAR.intersection(_CALL.findall(emitted.text))),
+        padded=padded,
+        streams=not (padded or scalar)
+        and operator.cost <= _STREAMED_COST
+        # Dividing complex numbers is arithmetic enough, and so is making booleans of other numbers.
+        and not result.is_complex
+        and result in env.values(),
+        scalar=scalar,
         chosen=tuple(place for place, x in enumerate(inputs, 1) if x.name in names(tree) - certain(tree)),
         unread=frozenset(input_names).difference(_WORD.findall(emitted.text)),
         block=block,

@@ -1,0 +1,43 @@
+"""Which loops are told to take the vectors that suit memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from codegen import library
+from codegen.emit import kernels
+
+
+def streaming(folder: Path, expression: str, func: str = "f(Tensor self) -> Tensor", **fields: str) -> set[str]:
+    """The dtypes, by the suffix of their kernel's name, whose loops wait for memory."""
+    yaml = folder / "f.yaml"
+    given = {"doc": "Doc.", "elementwise": expression, "derivatives": "none", **fields}
+    yaml.write_text(f"- func: {func}\n" + "".join(f"  {name}: {value}\n" for name, value in given.items()))
+    (operator,) = library.read(yaml, yaml.name)
+    text = kernels.emit(operator)
+    assert text is not None
+    declared = [line for line in text.splitlines() if line.startswith("OW_STREAMS static int f_")]
+    assert text.count("#pragma GCC unroll 2\n") >= len(declared)  # once for each layout
+    return {line.split("(")[0].removeprefix("OW_STREAMS static int f_") for line in declared}
+
+
+def test_arithmetic_of_real_numbers(tmp_path: Path) -> None:
+    found = streaming(tmp_path, "self + 1", dtypes="numeric")
+    assert {"f32", "f64", "i32", "u8"} <= found
+    assert not {"c64", "c128"} & found
+
+
+@pytest.mark.parametrize("expression", ["exp(self)", "lgamma(self)", "sqrt(self)"])
+def test_not_functions(tmp_path: Path, expression: str) -> None:
+    assert not streaming(tmp_path, expression, dtypes="floating")
+
+
+def test_not_what_costs_much(tmp_path: Path) -> None:
+    assert streaming(tmp_path, "1 / self", dtypes="floating")
+    assert not streaming(tmp_path, "1 / self", dtypes="floating", cost="4")
+
+
+def test_not_booleans_made_of_numbers(tmp_path: Path) -> None:
+    assert not streaming(tmp_path, "self < 1", promotion="always_bool", dtypes="numeric")
