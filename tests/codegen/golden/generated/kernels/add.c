@@ -9,13 +9,14 @@ static inline int32_t add_i32_element(int32_t self, int32_t other, int32_t alpha
 #line 10 "add.c"
 }
 
-static int add_i32(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
+OW_STREAMS static int add_i32(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
     (void)params, (void)index, (void)stride;
     const int32_t alpha = (int32_t)params[0].i;
     if (stride[0] == sizeof(int32_t) && stride[1] == sizeof(int32_t) && stride[2] == sizeof(int32_t)) {
         int32_t *to = (int32_t *)ptr[0];
         const int32_t *from_self = (const int32_t *)ptr[1];
         const int32_t *from_other = (const int32_t *)ptr[2];
+#pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = add_i32_element(from_self[i], from_other[i], alpha);
         return OW_OK;
@@ -24,6 +25,7 @@ static int add_i32(char *const *ptr, const int64_t *stride, int64_t length, cons
         int32_t *to = (int32_t *)ptr[0];
         const int32_t *from_self = (const int32_t *)ptr[1];
         const int32_t from_other = *(const int32_t *)ptr[2];
+#pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = add_i32_element(from_self[i], from_other, alpha);
         return OW_OK;
@@ -32,6 +34,7 @@ static int add_i32(char *const *ptr, const int64_t *stride, int64_t length, cons
         int32_t *to = (int32_t *)ptr[0];
         const int32_t from_self = *(const int32_t *)ptr[1];
         const int32_t *from_other = (const int32_t *)ptr[2];
+#pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = add_i32_element(from_self, from_other[i], alpha);
         return OW_OK;
@@ -56,15 +59,16 @@ static int add_i32(char *const *ptr, const int64_t *stride, int64_t length, cons
 static inline int32_t add_i32_plain_element(int32_t self, int32_t other) {
 #line 23 "ops.yaml"
     return (int32_t)((uint32_t)self + (uint32_t)other);
-#line 60 "add.c"
+#line 63 "add.c"
 }
 
-static int add_i32_plain(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
+OW_STREAMS static int add_i32_plain(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
     (void)params, (void)index, (void)stride;
     if (stride[0] == sizeof(int32_t) && stride[1] == sizeof(int32_t) && stride[2] == sizeof(int32_t)) {
         int32_t *to = (int32_t *)ptr[0];
         const int32_t *from_self = (const int32_t *)ptr[1];
         const int32_t *from_other = (const int32_t *)ptr[2];
+#pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = add_i32_plain_element(from_self[i], from_other[i]);
         return OW_OK;
@@ -73,6 +77,7 @@ static int add_i32_plain(char *const *ptr, const int64_t *stride, int64_t length
         int32_t *to = (int32_t *)ptr[0];
         const int32_t *from_self = (const int32_t *)ptr[1];
         const int32_t from_other = *(const int32_t *)ptr[2];
+#pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = add_i32_plain_element(from_self[i], from_other);
         return OW_OK;
@@ -81,6 +86,7 @@ static int add_i32_plain(char *const *ptr, const int64_t *stride, int64_t length
         int32_t *to = (int32_t *)ptr[0];
         const int32_t from_self = *(const int32_t *)ptr[1];
         const int32_t *from_other = (const int32_t *)ptr[2];
+#pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = add_i32_plain_element(from_self, from_other[i]);
         return OW_OK;
@@ -105,16 +111,17 @@ static int add_i32_plain(char *const *ptr, const int64_t *stride, int64_t length
 static inline float add_f32_element(float self, float other, float alpha) {
 #line 23 "ops.yaml"
     return self + alpha * other;
-#line 109 "add.c"
+#line 115 "add.c"
 }
 
-static int add_f32(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
+OW_STREAMS static int add_f32(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
     (void)params, (void)index, (void)stride;
     const float alpha = (float)params[0].d;
     if (stride[0] == sizeof(float) && stride[1] == sizeof(float) && stride[2] == sizeof(float)) {
         float *to = (float *)ptr[0];
         const float *from_self = (const float *)ptr[1];
         const float *from_other = (const float *)ptr[2];
+#pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = add_f32_element(from_self[i], from_other[i], alpha);
         return OW_OK;
@@ -123,6 +130,7 @@ static int add_f32(char *const *ptr, const int64_t *stride, int64_t length, cons
         float *to = (float *)ptr[0];
         const float *from_self = (const float *)ptr[1];
         const float from_other = *(const float *)ptr[2];
+#pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = add_f32_element(from_self[i], from_other, alpha);
         return OW_OK;
@@ -131,6 +139,7 @@ static int add_f32(char *const *ptr, const int64_t *stride, int64_t length, cons
         float *to = (float *)ptr[0];
         const float from_self = *(const float *)ptr[1];
         const float *from_other = (const float *)ptr[2];
+#pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = add_f32_element(from_self, from_other[i], alpha);
         return OW_OK;
@@ -155,15 +164,16 @@ static int add_f32(char *const *ptr, const int64_t *stride, int64_t length, cons
 static inline float add_f32_plain_element(float self, float other) {
 #line 23 "ops.yaml"
     return self + other;
-#line 159 "add.c"
+#line 168 "add.c"
 }
 
-static int add_f32_plain(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
+OW_STREAMS static int add_f32_plain(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
     (void)params, (void)index, (void)stride;
     if (stride[0] == sizeof(float) && stride[1] == sizeof(float) && stride[2] == sizeof(float)) {
         float *to = (float *)ptr[0];
         const float *from_self = (const float *)ptr[1];
         const float *from_other = (const float *)ptr[2];
+#pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = add_f32_plain_element(from_self[i], from_other[i]);
         return OW_OK;
@@ -172,6 +182,7 @@ static int add_f32_plain(char *const *ptr, const int64_t *stride, int64_t length
         float *to = (float *)ptr[0];
         const float *from_self = (const float *)ptr[1];
         const float from_other = *(const float *)ptr[2];
+#pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = add_f32_plain_element(from_self[i], from_other);
         return OW_OK;
@@ -180,6 +191,7 @@ static int add_f32_plain(char *const *ptr, const int64_t *stride, int64_t length
         float *to = (float *)ptr[0];
         const float from_self = *(const float *)ptr[1];
         const float *from_other = (const float *)ptr[2];
+#pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = add_f32_plain_element(from_self, from_other[i]);
         return OW_OK;

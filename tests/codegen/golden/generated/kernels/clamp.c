@@ -9,13 +9,14 @@ static inline int16_t clamp_i16_element(int16_t self, int16_t min, int16_t max) 
 #line 10 "clamp.c"
 }
 
-static int clamp_i16(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
+OW_STREAMS static int clamp_i16(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
     (void)params, (void)index, (void)stride;
     if (stride[0] == sizeof(int16_t) && stride[1] == sizeof(int16_t) && stride[2] == sizeof(int16_t) && stride[3] == sizeof(int16_t)) {
         int16_t *to = (int16_t *)ptr[0];
         const int16_t *from_self = (const int16_t *)ptr[1];
         const int16_t *from_min = (const int16_t *)ptr[2];
         const int16_t *from_max = (const int16_t *)ptr[3];
+#pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = clamp_i16_element(from_self[i], from_min[i], from_max[i]);
         return OW_OK;
@@ -25,6 +26,7 @@ static int clamp_i16(char *const *ptr, const int64_t *stride, int64_t length, co
         const int16_t *from_self = (const int16_t *)ptr[1];
         const int16_t *from_min = (const int16_t *)ptr[2];
         const int16_t from_max = *(const int16_t *)ptr[3];
+#pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = clamp_i16_element(from_self[i], from_min[i], from_max);
         return OW_OK;
@@ -34,6 +36,7 @@ static int clamp_i16(char *const *ptr, const int64_t *stride, int64_t length, co
         const int16_t *from_self = (const int16_t *)ptr[1];
         const int16_t from_min = *(const int16_t *)ptr[2];
         const int16_t *from_max = (const int16_t *)ptr[3];
+#pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = clamp_i16_element(from_self[i], from_min, from_max[i]);
         return OW_OK;
@@ -43,6 +46,7 @@ static int clamp_i16(char *const *ptr, const int64_t *stride, int64_t length, co
         const int16_t *from_self = (const int16_t *)ptr[1];
         const int16_t from_min = *(const int16_t *)ptr[2];
         const int16_t from_max = *(const int16_t *)ptr[3];
+#pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = clamp_i16_element(from_self[i], from_min, from_max);
         return OW_OK;

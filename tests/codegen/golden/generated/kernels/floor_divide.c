@@ -9,13 +9,14 @@ static inline int32_t floor_divide_i32_element(int32_t self, int32_t other, int 
 #line 10 "floor_divide.c"
 }
 
-static int floor_divide_i32(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
+OW_STREAMS static int floor_divide_i32(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
     (void)params, (void)index, (void)stride;
     int failed = 0, *err = &failed;
     if (stride[0] == sizeof(int32_t) && stride[1] == sizeof(int32_t) && stride[2] == sizeof(int32_t)) {
         int32_t *to = (int32_t *)ptr[0];
         const int32_t *from_self = (const int32_t *)ptr[1];
         const int32_t *from_other = (const int32_t *)ptr[2];
+#pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = floor_divide_i32_element(from_self[i], from_other[i], err);
         return failed ? OW_ZERO_DIVISION : OW_OK;
@@ -24,6 +25,7 @@ static int floor_divide_i32(char *const *ptr, const int64_t *stride, int64_t len
         int32_t *to = (int32_t *)ptr[0];
         const int32_t *from_self = (const int32_t *)ptr[1];
         const int32_t from_other = *(const int32_t *)ptr[2];
+#pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = floor_divide_i32_element(from_self[i], from_other, err);
         return failed ? OW_ZERO_DIVISION : OW_OK;
@@ -32,6 +34,7 @@ static int floor_divide_i32(char *const *ptr, const int64_t *stride, int64_t len
         int32_t *to = (int32_t *)ptr[0];
         const int32_t from_self = *(const int32_t *)ptr[1];
         const int32_t *from_other = (const int32_t *)ptr[2];
+#pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = floor_divide_i32_element(from_self, from_other[i], err);
         return failed ? OW_ZERO_DIVISION : OW_OK;

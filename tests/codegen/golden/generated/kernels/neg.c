@@ -9,11 +9,12 @@ static inline int8_t neg_i8_element(int8_t self) {
 #line 10 "neg.c"
 }
 
-static int neg_i8(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
+OW_STREAMS static int neg_i8(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
     (void)params, (void)index, (void)stride;
     if (stride[0] == sizeof(int8_t) && stride[1] == sizeof(int8_t)) {
         int8_t *to = (int8_t *)ptr[0];
         const int8_t *from_self = (const int8_t *)ptr[1];
+#pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = neg_i8_element(from_self[i]);
         return OW_OK;
@@ -36,14 +37,15 @@ static int neg_i8(char *const *ptr, const int64_t *stride, int64_t length, const
 static inline float neg_f32_element(float self) {
 #line 5 "ops.yaml"
     return -self;
-#line 40 "neg.c"
+#line 41 "neg.c"
 }
 
-static int neg_f32(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
+OW_STREAMS static int neg_f32(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
     (void)params, (void)index, (void)stride;
     if (stride[0] == sizeof(float) && stride[1] == sizeof(float)) {
         float *to = (float *)ptr[0];
         const float *from_self = (const float *)ptr[1];
+#pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = neg_f32_element(from_self[i]);
         return OW_OK;

@@ -9,7 +9,7 @@ static inline float where_f32_element(uint8_t condition, float self, float other
 #line 10 "where.c"
 }
 
-static int where_f32(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
+OW_STREAMS static int where_f32(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
     (void)params, (void)index, (void)stride;
     if (stride[2] == sizeof(float)) ow_touch(ptr[2], stride[2] * length);
     if (stride[3] == sizeof(float)) ow_touch(ptr[3], stride[3] * length);
@@ -18,6 +18,7 @@ static int where_f32(char *const *ptr, const int64_t *stride, int64_t length, co
         const uint8_t *from_condition = (const uint8_t *)ptr[1];
         const float *from_self = (const float *)ptr[2];
         const float *from_other = (const float *)ptr[3];
+#pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = where_f32_element(from_condition[i], from_self[i], from_other[i]);
         return OW_OK;
@@ -27,6 +28,7 @@ static int where_f32(char *const *ptr, const int64_t *stride, int64_t length, co
         const uint8_t *from_condition = (const uint8_t *)ptr[1];
         const float *from_self = (const float *)ptr[2];
         const float from_other = *(const float *)ptr[3];
+#pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = where_f32_element(from_condition[i], from_self[i], from_other);
         return OW_OK;
@@ -36,6 +38,7 @@ static int where_f32(char *const *ptr, const int64_t *stride, int64_t length, co
         const uint8_t *from_condition = (const uint8_t *)ptr[1];
         const float from_self = *(const float *)ptr[2];
         const float *from_other = (const float *)ptr[3];
+#pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = where_f32_element(from_condition[i], from_self, from_other[i]);
         return OW_OK;
@@ -45,6 +48,7 @@ static int where_f32(char *const *ptr, const int64_t *stride, int64_t length, co
         const uint8_t *from_condition = (const uint8_t *)ptr[1];
         const float from_self = *(const float *)ptr[2];
         const float from_other = *(const float *)ptr[3];
+#pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = where_f32_element(from_condition[i], from_self, from_other);
         return OW_OK;
