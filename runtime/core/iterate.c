@@ -257,9 +257,10 @@ static int run(const ow_iter *iter, ow_loop loop, const ow_scalar *params, doubl
         run_range(&state, 0, iter->numel);
         return state.status;
     }
-    /* Boundaries fall on whole chunks, so that vectors start where they would in a serial run. */
+    /* Boundaries fall on whole rows or, of long ones, on whole chunks: vectors start where they would in a serial run. */
     int64_t grain = (int64_t)(GRAIN / cost) & ~(int64_t)(OW_BLOCK - 1);
     if (grain < OW_BLOCK) grain = OW_BLOCK;
+    if (iter->ndim > 1 && iter->shape[0] <= grain) grain -= grain % iter->shape[0];
     void *token = ow_gil_release((int64_t)work);
     ow_parallel_for(iter->numel, grain, work, run_range, &state);
     ow_gil_acquire(token);
