@@ -10,14 +10,19 @@ from codegen import library
 from codegen.emit import kernels
 
 
-def streaming(folder: Path, expression: str, func: str = "f(Tensor self) -> Tensor", **fields: str) -> set[str]:
-    """The dtypes, by the suffix of their kernel's name, whose loops wait for memory."""
+def emitted(folder: Path, expression: str, func: str = "f(Tensor self) -> Tensor", **fields: str) -> str:
     yaml = folder / "f.yaml"
     given = {"doc": "Doc.", "elementwise": expression, "derivatives": "none", **fields}
     yaml.write_text(f"- func: {func}\n" + "".join(f"  {name}: {value}\n" for name, value in given.items()))
     (operator,) = library.read(yaml, yaml.name)
     text = kernels.emit(operator)
     assert text is not None
+    return text
+
+
+def streaming(folder: Path, expression: str, **fields: str) -> set[str]:
+    """The dtypes, by the suffix of their kernel's name, whose loops wait for memory."""
+    text = emitted(folder, expression, **fields)
     declared = [line for line in text.splitlines() if line.startswith("OW_STREAMS static int f_")]
     assert text.count("#pragma GCC unroll 2\n") >= len(declared)  # once for each layout
     return {line.split("(")[0].removeprefix("OW_STREAMS static int f_") for line in declared}
@@ -41,3 +46,14 @@ def test_not_what_costs_much(tmp_path: Path) -> None:
 
 def test_not_booleans_made_of_numbers(tmp_path: Path) -> None:
     assert not streaming(tmp_path, "self < 1", promotion="always_bool", dtypes="numeric")
+
+
+def test_every_other_element_is_read_where_it_is(tmp_path: Path) -> None:
+    text = emitted(tmp_path, "self * other", "f(Tensor self, Tensor other) -> Tensor", dtypes="float32")
+    assert "f_f32_element(from_self[2 * i], from_other[2 * i]);" in text
+
+
+def test_but_not_where_a_mask_may_hide_it(tmp_path: Path) -> None:
+    text = emitted(tmp_path, "self if self > 0 else other", "f(Tensor self, Tensor other) -> Tensor", dtypes="float32")
+    assert "OW_STREAMS" in text
+    assert "[2 * i]" not in text

@@ -39,6 +39,14 @@ OW_STREAMS static int add_i32(char *const *ptr, const int64_t *stride, int64_t l
         for (int64_t i = 0; i < length; i++) to[i] = add_i32_element(from_self, from_other[i], alpha);
         return OW_OK;
     }
+    if (stride[0] == sizeof(int32_t) && stride[1] == 2 * sizeof(int32_t) && stride[2] == 2 * sizeof(int32_t)) { /* every other element */
+        int32_t *to = (int32_t *)ptr[0];
+        const int32_t *from_self = (const int32_t *)ptr[1];
+        const int32_t *from_other = (const int32_t *)ptr[2];
+#pragma GCC ivdep
+        for (int64_t i = 0; i < length; i++) to[i] = add_i32_element(from_self[2 * i], from_other[2 * i], alpha);
+        return OW_OK;
+    }
     int32_t ow_buffer[OW_GATHERED];
     int32_t ow_buffer_self[OW_GATHERED];
     int32_t ow_buffer_other[OW_GATHERED];
@@ -59,7 +67,7 @@ OW_STREAMS static int add_i32(char *const *ptr, const int64_t *stride, int64_t l
 static inline int32_t add_i32_plain_element(int32_t self, int32_t other) {
 #line 23 "ops.yaml"
     return (int32_t)((uint32_t)self + (uint32_t)other);
-#line 63 "add.c"
+#line 71 "add.c"
 }
 
 OW_STREAMS static int add_i32_plain(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
@@ -91,6 +99,14 @@ OW_STREAMS static int add_i32_plain(char *const *ptr, const int64_t *stride, int
         for (int64_t i = 0; i < length; i++) to[i] = add_i32_plain_element(from_self, from_other[i]);
         return OW_OK;
     }
+    if (stride[0] == sizeof(int32_t) && stride[1] == 2 * sizeof(int32_t) && stride[2] == 2 * sizeof(int32_t)) { /* every other element */
+        int32_t *to = (int32_t *)ptr[0];
+        const int32_t *from_self = (const int32_t *)ptr[1];
+        const int32_t *from_other = (const int32_t *)ptr[2];
+#pragma GCC ivdep
+        for (int64_t i = 0; i < length; i++) to[i] = add_i32_plain_element(from_self[2 * i], from_other[2 * i]);
+        return OW_OK;
+    }
     int32_t ow_buffer[OW_GATHERED];
     int32_t ow_buffer_self[OW_GATHERED];
     int32_t ow_buffer_other[OW_GATHERED];
@@ -111,7 +127,7 @@ OW_STREAMS static int add_i32_plain(char *const *ptr, const int64_t *stride, int
 static inline float add_f32_element(float self, float other, float alpha) {
 #line 23 "ops.yaml"
     return self + alpha * other;
-#line 115 "add.c"
+#line 131 "add.c"
 }
 
 OW_STREAMS static int add_f32(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
@@ -144,6 +160,14 @@ OW_STREAMS static int add_f32(char *const *ptr, const int64_t *stride, int64_t l
         for (int64_t i = 0; i < length; i++) to[i] = add_f32_element(from_self, from_other[i], alpha);
         return OW_OK;
     }
+    if (stride[0] == sizeof(float) && stride[1] == 2 * sizeof(float) && stride[2] == 2 * sizeof(float)) { /* every other element */
+        float *to = (float *)ptr[0];
+        const float *from_self = (const float *)ptr[1];
+        const float *from_other = (const float *)ptr[2];
+#pragma GCC ivdep
+        for (int64_t i = 0; i < length; i++) to[i] = add_f32_element(from_self[2 * i], from_other[2 * i], alpha);
+        return OW_OK;
+    }
     float ow_buffer[OW_GATHERED];
     float ow_buffer_self[OW_GATHERED];
     float ow_buffer_other[OW_GATHERED];
@@ -164,7 +188,7 @@ OW_STREAMS static int add_f32(char *const *ptr, const int64_t *stride, int64_t l
 static inline float add_f32_plain_element(float self, float other) {
 #line 23 "ops.yaml"
     return self + other;
-#line 168 "add.c"
+#line 192 "add.c"
 }
 
 OW_STREAMS static int add_f32_plain(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
@@ -194,6 +218,14 @@ OW_STREAMS static int add_f32_plain(char *const *ptr, const int64_t *stride, int
 #pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = add_f32_plain_element(from_self, from_other[i]);
+        return OW_OK;
+    }
+    if (stride[0] == sizeof(float) && stride[1] == 2 * sizeof(float) && stride[2] == 2 * sizeof(float)) { /* every other element */
+        float *to = (float *)ptr[0];
+        const float *from_self = (const float *)ptr[1];
+        const float *from_other = (const float *)ptr[2];
+#pragma GCC ivdep
+        for (int64_t i = 0; i < length; i++) to[i] = add_f32_plain_element(from_self[2 * i], from_other[2 * i]);
         return OW_OK;
     }
     float ow_buffer[OW_GATHERED];
