@@ -61,6 +61,8 @@ class LoopKernel:
     padded: bool
     streams: bool
     """Waits for memory rather than for arithmetic: see OW_STREAMS."""
+    alternates: bool
+    """Has a loop over every other element."""
     scalar: bool
     """Takes one element after the other whatever their strides, as no compiler makes vector instructions of it."""
     chosen: tuple[int, ...]
@@ -203,6 +205,8 @@ def _loop(
     rest = block.rest if block and block.rest else emitted
     padded = block is not None or bool(_inexact_calls(emitted) - _SCALAR)
     scalar = bool(_SCALAR.intersection(_CALL.findall(emitted.text)))
+    takes_complex = any(dtype.is_complex for dtype in env.values())
+    is_light = not (padded or scalar or takes_complex) and operator.cost <= _STREAMED_COST
     return LoopKernel(
         name=name,
         title=f"{dtype.name}{', default parameters' if role == 'plain' else ''}",
@@ -217,11 +221,9 @@ def _loop(
         layouts=tuple(_layouts(inputs)),
         fails=emitted.uses_err,
         padded=padded,
-        streams=not (padded or scalar)
-        and operator.cost <= _STREAMED_COST
-        # Dividing complex numbers is arithmetic enough, and so is making booleans of other numbers.
-        and not result.is_complex
-        and result in env.values(),
+        # Making booleans of other numbers is arithmetic enough.
+        streams=is_light and not result.is_complex and result in env.values(),
+        alternates=is_light,
         scalar=scalar,
         chosen=tuple(place for place, x in enumerate(inputs, 1) if x.name in names(tree) - certain(tree)),
         unread=frozenset(input_names).difference(_WORD.findall(emitted.text)),

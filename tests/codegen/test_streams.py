@@ -53,7 +53,16 @@ def test_every_other_element_is_read_where_it_is(tmp_path: Path) -> None:
     assert "f_f32_element(from_self[2 * i], from_other[2 * i]);" in text
 
 
-def test_but_not_where_a_mask_may_hide_it(tmp_path: Path) -> None:
+def test_booleans_of_every_other_number(tmp_path: Path) -> None:
+    text = emitted(tmp_path, "self < 1", promotion="always_bool", dtypes="float64")
+    assert "f_f64_element(from_self[2 * i]);" in text
+
+
+def test_pages_of_what_a_mask_may_hide_are_touched(tmp_path: Path) -> None:
     text = emitted(tmp_path, "self if self > 0 else other", "f(Tensor self, Tensor other) -> Tensor", dtypes="float32")
-    assert "OW_STREAMS" in text
-    assert "[2 * i]" not in text
+    steps = "stride[2] == sizeof(float) || stride[2] == 2 * sizeof(float)"
+    assert f"if ({steps}) ow_touch(ptr[2], stride[2] * (length - 1) + 1);" in text
+
+
+def test_not_of_complex_numbers(tmp_path: Path) -> None:
+    assert "[2 * i]" not in emitted(tmp_path, "self + 1", dtypes="complex")

@@ -35,6 +35,14 @@ static int lt_u8(char *const *ptr, const int64_t *stride, int64_t length, const 
         for (int64_t i = 0; i < length; i++) to[i] = lt_u8_element(from_self, from_other[i]);
         return OW_OK;
     }
+    if (stride[0] == sizeof(uint8_t) && stride[1] == 2 * sizeof(uint8_t) && stride[2] == 2 * sizeof(uint8_t)) { /* every other element */
+        uint8_t *to = (uint8_t *)ptr[0];
+        const uint8_t *from_self = (const uint8_t *)ptr[1];
+        const uint8_t *from_other = (const uint8_t *)ptr[2];
+#pragma GCC ivdep
+        for (int64_t i = 0; i < length; i++) to[i] = lt_u8_element(from_self[2 * i], from_other[2 * i]);
+        return OW_OK;
+    }
     uint8_t ow_buffer[OW_GATHERED];
     uint8_t ow_buffer_self[OW_GATHERED];
     uint8_t ow_buffer_other[OW_GATHERED];
@@ -55,7 +63,7 @@ static int lt_u8(char *const *ptr, const int64_t *stride, int64_t length, const 
 static inline uint8_t lt_f64_element(double self, double other) {
 #line 38 "ops.yaml"
     return self < other;
-#line 59 "lt.c"
+#line 67 "lt.c"
 }
 
 static int lt_f64(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
@@ -82,6 +90,14 @@ static int lt_f64(char *const *ptr, const int64_t *stride, int64_t length, const
         const double *from_other = (const double *)ptr[2];
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = lt_f64_element(from_self, from_other[i]);
+        return OW_OK;
+    }
+    if (stride[0] == sizeof(uint8_t) && stride[1] == 2 * sizeof(double) && stride[2] == 2 * sizeof(double)) { /* every other element */
+        uint8_t *to = (uint8_t *)ptr[0];
+        const double *from_self = (const double *)ptr[1];
+        const double *from_other = (const double *)ptr[2];
+#pragma GCC ivdep
+        for (int64_t i = 0; i < length; i++) to[i] = lt_f64_element(from_self[2 * i], from_other[2 * i]);
         return OW_OK;
     }
     uint8_t ow_buffer[OW_GATHERED];

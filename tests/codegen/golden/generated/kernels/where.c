@@ -11,8 +11,8 @@ static inline float where_f32_element(uint8_t condition, float self, float other
 
 OW_STREAMS static int where_f32(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
     (void)params, (void)index, (void)stride;
-    if (stride[2] == sizeof(float)) ow_touch(ptr[2], stride[2] * length);
-    if (stride[3] == sizeof(float)) ow_touch(ptr[3], stride[3] * length);
+    if (stride[2] == sizeof(float) || stride[2] == 2 * sizeof(float)) ow_touch(ptr[2], stride[2] * (length - 1) + 1);
+    if (stride[3] == sizeof(float) || stride[3] == 2 * sizeof(float)) ow_touch(ptr[3], stride[3] * (length - 1) + 1);
     if (stride[0] == sizeof(float) && stride[1] == sizeof(uint8_t) && stride[2] == sizeof(float) && stride[3] == sizeof(float)) {
         float *to = (float *)ptr[0];
         const uint8_t *from_condition = (const uint8_t *)ptr[1];
@@ -51,6 +51,15 @@ OW_STREAMS static int where_f32(char *const *ptr, const int64_t *stride, int64_t
 #pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = where_f32_element(from_condition[i], from_self, from_other);
+        return OW_OK;
+    }
+    if (stride[0] == sizeof(float) && stride[1] == 2 * sizeof(uint8_t) && stride[2] == 2 * sizeof(float) && stride[3] == 2 * sizeof(float)) { /* every other element */
+        float *to = (float *)ptr[0];
+        const uint8_t *from_condition = (const uint8_t *)ptr[1];
+        const float *from_self = (const float *)ptr[2];
+        const float *from_other = (const float *)ptr[3];
+#pragma GCC ivdep
+        for (int64_t i = 0; i < length; i++) to[i] = where_f32_element(from_condition[2 * i], from_self[2 * i], from_other[2 * i]);
         return OW_OK;
     }
     float ow_buffer[OW_GATHERED];
