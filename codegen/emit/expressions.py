@@ -38,13 +38,23 @@ def _emitted(tree: Expr, env: tuple[tuple[str, DType], ...], result: DType) -> E
 
 @dataclass(frozen=True)
 class Variable:
-    """A C variable of a kernel: an input (`broadcast`: one element for the whole row) or a parameter."""
+    """A C variable of a kernel: a parameter, or an input and how far apart the elements of its row lie (`step` 0: it is
+    one element for the whole row)."""
 
     name: str
     ctype: str
-    broadcast: bool = False
+    step: int = 1
     place: int = 0
     field: str = ""
+
+    @property
+    def stride(self) -> str:
+        return "0" if not self.step else f"{f'{self.step} * ' if self.step > 1 else ''}sizeof({self.ctype})"
+
+    @property
+    def subscript(self) -> str:
+        """Of element `i` of the row."""
+        return {0: "", 1: "[i]"}.get(self.step, f"[{self.step} * i]")
 
 
 def parameters(operator: Operator, dtype: DType) -> tuple[Variable, ...]:

@@ -80,7 +80,7 @@ class HalfKernel:
     def layouts(self) -> tuple[tuple[Variable, ...], ...]:
         """All inputs are rows, or the last of several is a number."""
         rows = tuple(Variable(name, "") for name in self.inputs)
-        return (rows, (*rows[:-1], Variable(self.inputs[-1], "", broadcast=True)))[: len(rows)]
+        return (rows, (*rows[:-1], Variable(self.inputs[-1], "", step=0)))[: len(rows)]
 
 
 def kernels(operator: Operator, tree: Expr, role: str, line: int) -> Iterator[HalfKernel]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from ..computation import argument_dtypes, default_numbers, position_dtype, result_dtype
@@ -61,8 +61,6 @@ class LoopKernel:
     padded: bool
     streams: bool
     """Waits for memory rather than for arithmetic: see OW_STREAMS."""
-    alternates: bool
-    """Has a loop over every other element."""
     scalar: bool
     """Takes one element after the other whatever their strides, as no compiler makes vector instructions of it."""
     chosen: tuple[int, ...]
@@ -70,6 +68,10 @@ class LoopKernel:
     unread: frozenset[str]
     """Inputs whose values and strides do not matter: whether an integer is finite is known without it."""
     block: BlockCall | None
+
+    def strides(self, place: int) -> list[str]:
+        """Those of an operand that is read as a row without a copy."""
+        return list(dict.fromkeys(layout[place - 1].stride for layout in self.layouts if layout[place - 1].step))
 
     @property
     def has_blocks(self) -> bool:
@@ -218,12 +220,11 @@ def _loop(
         value=rest.value,
         inputs=inputs,
         params=params,
-        layouts=tuple(_layouts(inputs)),
+        layouts=tuple(_layouts(inputs, alternates=is_light)),
         fails=emitted.uses_err,
         padded=padded,
-        # Making booleans of other numbers is arithmetic enough.
-        streams=is_light and not result.is_complex and result in env.values(),
-        alternates=is_light,
+        # Making booleans of other numbers is arithmetic enough. Of a byte beside four doubles the compiler makes no vectors.
+        streams=is_light and not result.is_complex and {result} == set(env.values()),
         scalar=scalar,
         chosen=tuple(place for place, x in enumerate(inputs, 1) if x.name in names(tree) - certain(tree)),
         unread=frozenset(input_names).difference(_WORD.findall(emitted.text)),
@@ -235,16 +236,13 @@ def _is_choice_of_inputs(tree: Expr) -> bool:
     return isinstance(tree, Apply) and tree.function == "where" and all(isinstance(arg, Name) for arg in tree.args)
 
 
-def _layouts(inputs: tuple[Variable, ...]) -> Iterator[tuple[Variable, ...]]:
+def _layouts(inputs: tuple[Variable, ...], alternates: bool) -> Iterator[tuple[Variable, ...]]:
     """Which inputs are rows and which one element for the whole row: every mixture with at least one row. Three
-    inputs keep their first as a row (a mask, or what is clamped)."""
-    for broadcasts in product((False, True), repeat=len(inputs)):
-        if all(broadcasts) or (len(inputs) > 2 and broadcasts[0]):
-            continue
-        yield tuple(
-            Variable(variable.name, variable.ctype, broadcast)
-            for variable, broadcast in zip(inputs, broadcasts, strict=True)
-        )
+    inputs keep their first as a row (a mask, or what is clamped). At last every other element of all of them."""
+    mixtures = [steps for steps in product((1, 0), repeat=len(inputs)) if any(steps)]
+    for steps in (*mixtures, *([(2,) * len(inputs)] if alternates else [])):
+        if len(inputs) < 3 or steps[0]:
+            yield tuple(replace(variable, step=step) for variable, step in zip(inputs, steps, strict=True))
 
 
 def is_inexact(emitted: Emitted) -> bool:

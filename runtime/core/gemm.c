@@ -6,7 +6,7 @@
 
 enum {
     /* Rectangles begin at multiples of the rows and columns that OpenBLAS holds in registers. */
-    GRID_OF_MATRICES = 32,
+    GRID_OF_MATRICES = 16,
     GRID_OF_VECTORS = 4,
     LEAST_MULTIPLICATIONS = 1 << 16, /* that are worth a rectangle */
     CALL_WORK = 256,                 /* of OpenBLAS before it multiplies */
@@ -19,8 +19,8 @@ enum {
     TILE_INNER = 112,
     TILE_GRID = 16,
     LARGEST_TILE = 1000000,
-    LEAST_PACKED_EXTENT = 160,
-    LEAST_PACKED = 40000000
+    LEAST_PACKED_EXTENT = 128,
+    LEAST_PACKED = 8000000
 };
 
 typedef struct {
@@ -123,7 +123,7 @@ static void cut(product *p, int threads, int64_t grid) {
     for (int64_t down = 1; down <= threads; down++) {
         int64_t height = step_for(rows, down, grid), width = step_for(columns, threads / down, grid);
         double work = (double)least(height, rows) * (double)least(width, columns) * (double)p->a->columns;
-        if (height + width >= shortest || work < LEAST_MULTIPLICATIONS) continue;
+        if (height + width > shortest || work < LEAST_MULTIPLICATIONS) continue;
         shortest = height + width;
         p->height = height, p->width = width;
     }

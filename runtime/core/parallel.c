@@ -48,6 +48,7 @@ static struct {
     _Atomic int64_t n, length; /* of the loop and of a piece */
     _Atomic uint32_t pieces;
     _Atomic uint32_t turn;      /* where the caller's stretch ends in a job that is turned round, else 0 */
+    _Atomic uint32_t share;     /* what each thread claims first in a job that caches hold, else 0 */
     _Atomic uint32_t denormals; /* what becomes of them, in the thread that called */
     _Atomic int helpers;        /* workers below this number may take part */
     _Atomic int busy;           /* a job is running */
@@ -98,7 +99,8 @@ static uint32_t take_pieces(uint32_t generation, int from_back) {
         void *context = LOAD(context);
         uint32_t denormals = LOAD(denormals), pieces = LOAD(pieces), turn = LOAD(turn);
         int64_t n = LOAD(n), length = LOAD(length);
-        uint32_t claim = claim_of(end - first, (uint32_t)LOAD(helpers) + 1);
+        uint32_t left = end - first, share = count ? 0 : LOAD(share);
+        uint32_t claim = share ? (share < left ? share : left) : claim_of(left, (uint32_t)LOAD(helpers) + 1);
         uint64_t rest = from_back ? ticket - ((uint64_t)claim << 16) : ticket + claim;
         if (!atomic_compare_exchange_weak_explicit(&pool.ticket, &ticket, rest, memory_order_acq_rel,
                                                    memory_order_acquire))
@@ -216,6 +218,7 @@ static void run_shared(int64_t n, int64_t grain, double work, ow_task task, void
     STORE(turn, turn_round ? pieces / (helpers + 1) : 0);
     STORE(denormals, ow_denormal_mode());
     STORE(helpers, helpers);
+    STORE(share, work < WORK_TO_TURN && !wake ? pieces / (uint32_t)(helpers + 1) : 0);
     STORE(done, 0);
     atomic_store(&pool.ticket, (uint64_t)generation << 32 | pieces << 16);
     if (wake) {
