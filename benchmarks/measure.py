@@ -16,6 +16,7 @@ for _name in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"):
     os.environ.pop(_name, None)
 
 ROUNDS = 5
+ROUNDS_AGAIN = 12
 IDLE = 0.3  # seconds: longer than any of the libraries' threads spin (NumPy's OpenBLAS: 0.13)
 SLICE = 0.02  # seconds of calls per turn
 
@@ -50,6 +51,11 @@ def best(calls: Mapping[str, Callable[[], object]], rounds: int = ROUNDS) -> dic
                 call()
             found[name] = min(found[name], _time(call, repeats[name]))
     return found
+
+
+def lower(first: Mapping[str, float], second: Mapping[str, float]) -> dict[str, float]:
+    """The better of two measurements of each library."""
+    return {name: min(first[name], second[name]) for name in first}
 
 
 def _repeats(call: Callable[[], object]) -> int:

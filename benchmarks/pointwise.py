@@ -30,7 +30,6 @@ ROOT = Path(__file__).resolve().parent.parent
 DTYPES = ("float32", "float64", "int32", "bfloat16", "float16", "complex64")
 ROWS, COLUMNS = 1000, 1000
 THREADS = 2
-ROUNDS_AGAIN = 12
 LAYOUTS: dict[str, Callable[[Any], Any]] = {
     "contiguous": lambda x: x,
     "strided": lambda x: x[:, ::2],
@@ -122,8 +121,7 @@ def ratios(operator: Operator, dtype: str, layouts: list[str], rounds: int) -> d
             continue  # one of the libraries does not have it
         seconds = measure.best(calls, rounds)
         if seconds["opweave"] > seconds["torch"]:
-            again = measure.best(calls, ROUNDS_AGAIN)
-            seconds = {name: min(seconds[name], again[name]) for name in calls}
+            seconds = measure.lower(seconds, measure.best(calls, measure.ROUNDS_AGAIN))
         found[layout] = seconds["opweave"] / seconds["torch"]
         if "numpy" in seconds:
             found[NUMPY] = seconds["opweave"] / seconds["numpy"]

@@ -48,7 +48,8 @@ static struct {
     _Atomic int64_t n, length; /* of the loop and of a piece */
     _Atomic uint32_t pieces;
     _Atomic uint32_t turn;      /* where the caller's stretch ends in a job that is turned round, else 0 */
-    _Atomic uint32_t share;     /* what each thread claims first in a job that caches hold, else 0 */
+    _Atomic uint32_t share;     /* what each thread claims first in a job that caches hold: much the same pieces as in the
+                                   job before, which its own cache still has; else 0 */
     _Atomic uint32_t denormals; /* what becomes of them, in the thread that called */
     _Atomic int helpers;        /* workers below this number may take part */
     _Atomic int busy;           /* a job is running */
@@ -77,7 +78,7 @@ static inline void pause_briefly(void) {
 #define LOAD(field) atomic_load_explicit(&pool.field, memory_order_relaxed)
 #define STORE(field, value) atomic_store_explicit(&pool.field, (value), memory_order_relaxed)
 
-/* How many of the pieces left to claim at once: two thirds of a fair share, so that a thread goes to the ticket, which
+/* How many of the pieces left to claim at once, where the job does not say: two thirds of a fair share, so that a thread goes to the ticket, which
  * other cores hold, a few times in a job, and the last pieces, claimed singly, even out who came late or was slow. */
 static inline uint32_t claim_of(uint32_t left, uint32_t sharers) { return (2 * left - 1) / (3 * sharers) + 1; }
 

@@ -39,10 +39,11 @@ OW_STREAMS static int add_i32(char *const *ptr, const int64_t *stride, int64_t l
         for (int64_t i = 0; i < length; i++) to[i] = add_i32_element(from_self, from_other[i], alpha);
         return OW_OK;
     }
-    if (stride[0] == sizeof(int32_t) && stride[1] == 2 * sizeof(int32_t) && stride[2] == 2 * sizeof(int32_t)) { /* every other element */
+    if (stride[0] == sizeof(int32_t) && stride[1] == 2 * sizeof(int32_t) && stride[2] == 2 * sizeof(int32_t)) {
         int32_t *to = (int32_t *)ptr[0];
         const int32_t *from_self = (const int32_t *)ptr[1];
         const int32_t *from_other = (const int32_t *)ptr[2];
+#pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = add_i32_element(from_self[2 * i], from_other[2 * i], alpha);
         return OW_OK;
@@ -67,7 +68,7 @@ OW_STREAMS static int add_i32(char *const *ptr, const int64_t *stride, int64_t l
 static inline int32_t add_i32_plain_element(int32_t self, int32_t other) {
 #line 23 "ops.yaml"
     return (int32_t)((uint32_t)self + (uint32_t)other);
-#line 71 "add.c"
+#line 72 "add.c"
 }
 
 OW_STREAMS static int add_i32_plain(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
@@ -99,10 +100,11 @@ OW_STREAMS static int add_i32_plain(char *const *ptr, const int64_t *stride, int
         for (int64_t i = 0; i < length; i++) to[i] = add_i32_plain_element(from_self, from_other[i]);
         return OW_OK;
     }
-    if (stride[0] == sizeof(int32_t) && stride[1] == 2 * sizeof(int32_t) && stride[2] == 2 * sizeof(int32_t)) { /* every other element */
+    if (stride[0] == sizeof(int32_t) && stride[1] == 2 * sizeof(int32_t) && stride[2] == 2 * sizeof(int32_t)) {
         int32_t *to = (int32_t *)ptr[0];
         const int32_t *from_self = (const int32_t *)ptr[1];
         const int32_t *from_other = (const int32_t *)ptr[2];
+#pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = add_i32_plain_element(from_self[2 * i], from_other[2 * i]);
         return OW_OK;
@@ -127,7 +129,7 @@ OW_STREAMS static int add_i32_plain(char *const *ptr, const int64_t *stride, int
 static inline float add_f32_element(float self, float other, float alpha) {
 #line 23 "ops.yaml"
     return self + alpha * other;
-#line 131 "add.c"
+#line 133 "add.c"
 }
 
 OW_STREAMS static int add_f32(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
@@ -160,10 +162,11 @@ OW_STREAMS static int add_f32(char *const *ptr, const int64_t *stride, int64_t l
         for (int64_t i = 0; i < length; i++) to[i] = add_f32_element(from_self, from_other[i], alpha);
         return OW_OK;
     }
-    if (stride[0] == sizeof(float) && stride[1] == 2 * sizeof(float) && stride[2] == 2 * sizeof(float)) { /* every other element */
+    if (stride[0] == sizeof(float) && stride[1] == 2 * sizeof(float) && stride[2] == 2 * sizeof(float)) {
         float *to = (float *)ptr[0];
         const float *from_self = (const float *)ptr[1];
         const float *from_other = (const float *)ptr[2];
+#pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = add_f32_element(from_self[2 * i], from_other[2 * i], alpha);
         return OW_OK;
@@ -188,7 +191,7 @@ OW_STREAMS static int add_f32(char *const *ptr, const int64_t *stride, int64_t l
 static inline float add_f32_plain_element(float self, float other) {
 #line 23 "ops.yaml"
     return self + other;
-#line 192 "add.c"
+#line 195 "add.c"
 }
 
 OW_STREAMS static int add_f32_plain(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
@@ -220,10 +223,11 @@ OW_STREAMS static int add_f32_plain(char *const *ptr, const int64_t *stride, int
         for (int64_t i = 0; i < length; i++) to[i] = add_f32_plain_element(from_self, from_other[i]);
         return OW_OK;
     }
-    if (stride[0] == sizeof(float) && stride[1] == 2 * sizeof(float) && stride[2] == 2 * sizeof(float)) { /* every other element */
+    if (stride[0] == sizeof(float) && stride[1] == 2 * sizeof(float) && stride[2] == 2 * sizeof(float)) {
         float *to = (float *)ptr[0];
         const float *from_self = (const float *)ptr[1];
         const float *from_other = (const float *)ptr[2];
+#pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = add_f32_plain_element(from_self[2 * i], from_other[2 * i]);
         return OW_OK;

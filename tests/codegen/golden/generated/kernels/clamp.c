@@ -51,11 +51,12 @@ OW_STREAMS static int clamp_i16(char *const *ptr, const int64_t *stride, int64_t
         for (int64_t i = 0; i < length; i++) to[i] = clamp_i16_element(from_self[i], from_min, from_max);
         return OW_OK;
     }
-    if (stride[0] == sizeof(int16_t) && stride[1] == 2 * sizeof(int16_t) && stride[2] == 2 * sizeof(int16_t) && stride[3] == 2 * sizeof(int16_t)) { /* every other element */
+    if (stride[0] == sizeof(int16_t) && stride[1] == 2 * sizeof(int16_t) && stride[2] == 2 * sizeof(int16_t) && stride[3] == 2 * sizeof(int16_t)) {
         int16_t *to = (int16_t *)ptr[0];
         const int16_t *from_self = (const int16_t *)ptr[1];
         const int16_t *from_min = (const int16_t *)ptr[2];
         const int16_t *from_max = (const int16_t *)ptr[3];
+#pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = clamp_i16_element(from_self[2 * i], from_min[2 * i], from_max[2 * i]);
         return OW_OK;

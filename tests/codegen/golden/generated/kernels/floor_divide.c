@@ -39,10 +39,11 @@ OW_STREAMS static int floor_divide_i32(char *const *ptr, const int64_t *stride, 
         for (int64_t i = 0; i < length; i++) to[i] = floor_divide_i32_element(from_self, from_other[i], err);
         return failed ? OW_ZERO_DIVISION : OW_OK;
     }
-    if (stride[0] == sizeof(int32_t) && stride[1] == 2 * sizeof(int32_t) && stride[2] == 2 * sizeof(int32_t)) { /* every other element */
+    if (stride[0] == sizeof(int32_t) && stride[1] == 2 * sizeof(int32_t) && stride[2] == 2 * sizeof(int32_t)) {
         int32_t *to = (int32_t *)ptr[0];
         const int32_t *from_self = (const int32_t *)ptr[1];
         const int32_t *from_other = (const int32_t *)ptr[2];
+#pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = floor_divide_i32_element(from_self[2 * i], from_other[2 * i], err);
         return failed ? OW_ZERO_DIVISION : OW_OK;

@@ -35,7 +35,7 @@ static int lt_u8(char *const *ptr, const int64_t *stride, int64_t length, const 
         for (int64_t i = 0; i < length; i++) to[i] = lt_u8_element(from_self, from_other[i]);
         return OW_OK;
     }
-    if (stride[0] == sizeof(uint8_t) && stride[1] == 2 * sizeof(uint8_t) && stride[2] == 2 * sizeof(uint8_t)) { /* every other element */
+    if (stride[0] == sizeof(uint8_t) && stride[1] == 2 * sizeof(uint8_t) && stride[2] == 2 * sizeof(uint8_t)) {
         uint8_t *to = (uint8_t *)ptr[0];
         const uint8_t *from_self = (const uint8_t *)ptr[1];
         const uint8_t *from_other = (const uint8_t *)ptr[2];
@@ -92,7 +92,7 @@ static int lt_f64(char *const *ptr, const int64_t *stride, int64_t length, const
         for (int64_t i = 0; i < length; i++) to[i] = lt_f64_element(from_self, from_other[i]);
         return OW_OK;
     }
-    if (stride[0] == sizeof(uint8_t) && stride[1] == 2 * sizeof(double) && stride[2] == 2 * sizeof(double)) { /* every other element */
+    if (stride[0] == sizeof(uint8_t) && stride[1] == 2 * sizeof(double) && stride[2] == 2 * sizeof(double)) {
         uint8_t *to = (uint8_t *)ptr[0];
         const double *from_self = (const double *)ptr[1];
         const double *from_other = (const double *)ptr[2];

@@ -19,9 +19,10 @@ OW_STREAMS static int neg_i8(char *const *ptr, const int64_t *stride, int64_t le
         for (int64_t i = 0; i < length; i++) to[i] = neg_i8_element(from_self[i]);
         return OW_OK;
     }
-    if (stride[0] == sizeof(int8_t) && stride[1] == 2 * sizeof(int8_t)) { /* every other element */
+    if (stride[0] == sizeof(int8_t) && stride[1] == 2 * sizeof(int8_t)) {
         int8_t *to = (int8_t *)ptr[0];
         const int8_t *from_self = (const int8_t *)ptr[1];
+#pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = neg_i8_element(from_self[2 * i]);
         return OW_OK;
@@ -44,7 +45,7 @@ OW_STREAMS static int neg_i8(char *const *ptr, const int64_t *stride, int64_t le
 static inline float neg_f32_element(float self) {
 #line 5 "ops.yaml"
     return -self;
-#line 48 "neg.c"
+#line 49 "neg.c"
 }
 
 OW_STREAMS static int neg_f32(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
@@ -57,9 +58,10 @@ OW_STREAMS static int neg_f32(char *const *ptr, const int64_t *stride, int64_t l
         for (int64_t i = 0; i < length; i++) to[i] = neg_f32_element(from_self[i]);
         return OW_OK;
     }
-    if (stride[0] == sizeof(float) && stride[1] == 2 * sizeof(float)) { /* every other element */
+    if (stride[0] == sizeof(float) && stride[1] == 2 * sizeof(float)) {
         float *to = (float *)ptr[0];
         const float *from_self = (const float *)ptr[1];
+#pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = neg_f32_element(from_self[2 * i]);
         return OW_OK;

@@ -9,7 +9,7 @@ static inline float where_f32_element(uint8_t condition, float self, float other
 #line 10 "where.c"
 }
 
-OW_STREAMS static int where_f32(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
+static int where_f32(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
     (void)params, (void)index, (void)stride;
     if (stride[2] == sizeof(float) || stride[2] == 2 * sizeof(float)) ow_touch(ptr[2], stride[2] * (length - 1) + 1);
     if (stride[3] == sizeof(float) || stride[3] == 2 * sizeof(float)) ow_touch(ptr[3], stride[3] * (length - 1) + 1);
@@ -18,7 +18,6 @@ OW_STREAMS static int where_f32(char *const *ptr, const int64_t *stride, int64_t
         const uint8_t *from_condition = (const uint8_t *)ptr[1];
         const float *from_self = (const float *)ptr[2];
         const float *from_other = (const float *)ptr[3];
-#pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = where_f32_element(from_condition[i], from_self[i], from_other[i]);
         return OW_OK;
@@ -28,7 +27,6 @@ OW_STREAMS static int where_f32(char *const *ptr, const int64_t *stride, int64_t
         const uint8_t *from_condition = (const uint8_t *)ptr[1];
         const float *from_self = (const float *)ptr[2];
         const float from_other = *(const float *)ptr[3];
-#pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = where_f32_element(from_condition[i], from_self[i], from_other);
         return OW_OK;
@@ -38,7 +36,6 @@ OW_STREAMS static int where_f32(char *const *ptr, const int64_t *stride, int64_t
         const uint8_t *from_condition = (const uint8_t *)ptr[1];
         const float from_self = *(const float *)ptr[2];
         const float *from_other = (const float *)ptr[3];
-#pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = where_f32_element(from_condition[i], from_self, from_other[i]);
         return OW_OK;
@@ -48,12 +45,11 @@ OW_STREAMS static int where_f32(char *const *ptr, const int64_t *stride, int64_t
         const uint8_t *from_condition = (const uint8_t *)ptr[1];
         const float from_self = *(const float *)ptr[2];
         const float from_other = *(const float *)ptr[3];
-#pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = where_f32_element(from_condition[i], from_self, from_other);
         return OW_OK;
     }
-    if (stride[0] == sizeof(float) && stride[1] == 2 * sizeof(uint8_t) && stride[2] == 2 * sizeof(float) && stride[3] == 2 * sizeof(float)) { /* every other element */
+    if (stride[0] == sizeof(float) && stride[1] == 2 * sizeof(uint8_t) && stride[2] == 2 * sizeof(float) && stride[3] == 2 * sizeof(float)) {
         float *to = (float *)ptr[0];
         const uint8_t *from_condition = (const uint8_t *)ptr[1];
         const float *from_self = (const float *)ptr[2];
