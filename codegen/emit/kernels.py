@@ -37,7 +37,8 @@ _SPECIAL = frozenset(f"ow_{name}{suffix}" for name in SPECIAL for suffix in ("",
 _SCALAR = frozenset(f"ow_{name}{suffix}" for name in BRANCHING for suffix in ("", "f")) | {
     f"ow_{name}_{dtype.suffix}" for name in INTEGER_BRANCHING for dtype in DTYPES.values()
 }
-_STREAMED_COST = 3.0  # that of a few additions, or of one division
+_STREAMED_COST = 3.0  # that of a few additions
+_QUOTIENT = " / "  # in C
 _CALL = re.compile(r"\b(\w+)\(")
 _WORD = re.compile(r"\w+")
 
@@ -60,7 +61,9 @@ class LoopKernel:
     fails: bool
     padded: bool
     streams: bool
-    """Waits for memory rather than for arithmetic: see OW_STREAMS."""
+    """Waits for memory rather than for arithmetic: see OW_STREAMS. Divisions are arithmetic enough where a wide vector's
+    takes less than two narrow ones', and so is making booleans of other numbers. Of a byte beside four doubles the compiler
+    makes no narrow vectors at all."""
     scalar: bool
     """Takes one element after the other whatever their strides, as no compiler makes vector instructions of it."""
     chosen: tuple[int, ...]
@@ -223,8 +226,7 @@ def _loop(
         layouts=tuple(_layouts(inputs, alternates=is_light)),
         fails=emitted.uses_err,
         padded=padded,
-        # Making booleans of other numbers is arithmetic enough. Of a byte beside four doubles the compiler makes no vectors.
-        streams=is_light and not result.is_complex and {result} == set(env.values()),
+        streams=is_light and not result.is_complex and {result} == set(env.values()) and _QUOTIENT not in emitted.text,
         scalar=scalar,
         chosen=tuple(place for place, x in enumerate(inputs, 1) if x.name in names(tree) - certain(tree)),
         unread=frozenset(input_names).difference(_WORD.findall(emitted.text)),

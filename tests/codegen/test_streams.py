@@ -40,8 +40,18 @@ def test_not_functions(tmp_path: Path, expression: str) -> None:
 
 
 def test_not_what_costs_much(tmp_path: Path) -> None:
-    assert streaming(tmp_path, "1 / self", dtypes="floating")
-    assert not streaming(tmp_path, "1 / self", dtypes="floating", cost="4")
+    assert streaming(tmp_path, "1 - self", dtypes="floating")
+    assert not streaming(tmp_path, "1 - self", dtypes="floating", cost="4")
+
+
+def test_not_divisions(tmp_path: Path) -> None:
+    assert not streaming(tmp_path, "1 / self", dtypes="floating")
+
+
+def test_not_elements_of_several_widths(tmp_path: Path) -> None:
+    func = "f(Tensor condition, Tensor self, Tensor other) -> Tensor"
+    found = streaming(tmp_path, "self if condition else other", func=func, fixed="{condition: bool}")
+    assert found == {"bool"}
 
 
 def test_not_booleans_made_of_numbers(tmp_path: Path) -> None:
