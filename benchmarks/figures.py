@@ -1,9 +1,9 @@
 """The table of figures: `python benchmarks/figures.py [--markdown] [PATTERN]`, ratios of opweave to torch and NumPy.
 
 PATTERN selects rows by a part of their name; --markdown prints the summary that stands in the README.
-torch takes part when it is installed. Two threads each. What misses its limit is measured again with more rounds and with
-operands in other memory, for all libraries alike: loops over what the caches just hold take up to a third longer or shorter
-as physical pages happen to lie.
+torch takes part when it is installed. Two threads each. What misses its limit is measured again with more rounds and
+with operands in other memory, for all libraries alike: loops over what the caches just hold take up to a third longer
+or shorter as physical pages happen to lie.
 """
 
 from __future__ import annotations

@@ -61,9 +61,9 @@ class LoopKernel:
     fails: bool
     padded: bool
     streams: bool
-    """Waits for memory rather than for arithmetic: see OW_STREAMS. Divisions are arithmetic enough where a wide vector's
-    takes less than two narrow ones', and so is making booleans of other numbers. Of a byte beside four doubles the compiler
-    makes no narrow vectors at all."""
+    """Waits for memory rather than for arithmetic: see OW_STREAMS. Divisions are arithmetic enough where a wide
+    vector's takes less than two narrow ones', and so is making booleans of other numbers. Of a byte beside four doubles
+    the compiler makes no narrow vectors at all."""
     scalar: bool
     """Takes one element after the other whatever their strides, as no compiler makes vector instructions of it."""
     chosen: tuple[int, ...]

@@ -41,6 +41,7 @@ enum {
 #define WORK_TO_WAKE 262144.0   /* within YIELD_NS: waking a thread takes as long as a fifth of it */
 
 static struct {
+    /* Alone in its line, at which idle workers look all the time. */
     _Alignas(64) _Atomic uint64_t ticket; /* generation << 32 | end of the pieces left << 16 | first of them; contended */
     /* The job, mostly read. Relaxed: what a late worker reads of it is used only if its claim succeeds. */
     _Alignas(64) _Atomic(ow_task) task;
@@ -52,13 +53,14 @@ static struct {
                                    job before, which its own cache still has; else 0 */
     _Atomic uint32_t denormals; /* what becomes of them, in the thread that called */
     _Atomic int helpers;        /* workers below this number may take part */
-    _Atomic int busy;           /* a job is running */
+    /* What callers alone write. */
+    _Alignas(64) _Atomic int busy; /* a job is running */
+    int started;                   /* workers that exist; changed under `busy` */
+    _Atomic int caller_core;       /* where the caller ran when it last rang */
     /* What workers write. */
     _Alignas(64) _Atomic uint32_t done; /* pieces that they have finished */
     _Atomic int awake;
-    _Atomic uint32_t bell;    /* futex: rung to wake them */
-    _Atomic int caller_core;  /* where the caller ran when it last rang */
-    int started;              /* workers that exist; changed under `busy` */
+    _Atomic uint32_t bell; /* futex: rung to wake them */
 } pool;
 
 static _Atomic int threads_wanted;
@@ -89,29 +91,42 @@ static inline uint32_t piece_at(uint32_t place, uint32_t pieces, uint32_t turn) 
     return place < turn ? turn - 1 - place : turn + pieces - 1 - place;
 }
 
-/* Runs pieces of the job of this generation until none is left; the number of pieces run. */
-static uint32_t take_pieces(uint32_t generation, int from_back) {
+typedef struct {
+    ow_task task;
+    void *context;
+    int64_t n, length;
+    uint32_t pieces, turn;
+} job;
+
+static job current_job(void) {
+    return (job){LOAD(task), LOAD(context), LOAD(n), LOAD(length), LOAD(pieces), LOAD(turn)};
+}
+
+/* `count` pieces from a place on, forwards (step 1) or backwards (step -1). */
+static void run_pieces(const job *j, uint32_t place, int step, uint32_t count) {
+    for (; count; count--, place += (uint32_t)step) {
+        int64_t begin = piece_at(place, j->pieces, j->turn) * j->length;
+        j->task(j->context, begin, begin + j->length < j->n ? begin + j->length : j->n);
+    }
+}
+
+/* Runs pieces of the job of this generation until none is left; the number of pieces run. A worker's first claim is the
+ * `share`, and is taken from the back like all of its. */
+static uint32_t take_pieces(uint32_t generation, int is_worker) {
     uint32_t count = 0;
     uint64_t ticket = atomic_load_explicit(&pool.ticket, memory_order_acquire);
     while ((uint32_t)(ticket >> 32) == generation) {
-        uint32_t first = ticket & 0xffff, end = ticket >> 16 & 0xffff;
-        if (first == end) break;
-        ow_task task = LOAD(task);
-        void *context = LOAD(context);
-        uint32_t denormals = LOAD(denormals), pieces = LOAD(pieces), turn = LOAD(turn);
-        int64_t n = LOAD(n), length = LOAD(length);
-        uint32_t left = end - first, share = count ? 0 : LOAD(share);
+        uint32_t first = ticket & 0xffff, end = ticket >> 16 & 0xffff, left = end - first;
+        if (!left) break;
+        job j = current_job();
+        uint32_t denormals = LOAD(denormals), share = is_worker && !count ? LOAD(share) : 0;
         uint32_t claim = share ? (share < left ? share : left) : claim_of(left, (uint32_t)LOAD(helpers) + 1);
-        uint64_t rest = from_back ? ticket - ((uint64_t)claim << 16) : ticket + claim;
+        uint64_t rest = is_worker ? ticket - ((uint64_t)claim << 16) : ticket + claim;
         if (!atomic_compare_exchange_weak_explicit(&pool.ticket, &ticket, rest, memory_order_acq_rel,
                                                    memory_order_acquire))
             continue;
         ow_set_denormal_mode(denormals);
-        for (uint32_t i = 0; i < claim; i++) {
-            uint32_t place = from_back ? end - 1 - i : first + i;
-            int64_t begin = piece_at(place, pieces, turn) * length;
-            task(context, begin, begin + length < n ? begin + length : n);
-        }
+        run_pieces(&j, is_worker ? end - 1 : first, is_worker ? -1 : 1, claim);
         count += claim;
         ticket = atomic_load_explicit(&pool.ticket, memory_order_acquire);
     }
@@ -219,15 +234,20 @@ static void run_shared(int64_t n, int64_t grain, double work, ow_task task, void
     STORE(turn, turn_round ? pieces / (helpers + 1) : 0);
     STORE(denormals, ow_denormal_mode());
     STORE(helpers, helpers);
-    STORE(share, work < WORK_TO_TURN && !wake ? pieces / (uint32_t)(helpers + 1) : 0);
+    uint32_t share = work < WORK_TO_TURN && !wake ? pieces / (uint32_t)(helpers + 1) : 0;
+    uint32_t own = share ? share : claim_of(pieces, (uint32_t)helpers + 1);
+    STORE(share, share);
     STORE(done, 0);
-    atomic_store(&pool.ticket, (uint64_t)generation << 32 | pieces << 16);
+    /* The caller's first pieces are claimed as the job is published, before others contend for the ticket. */
+    atomic_store(&pool.ticket, (uint64_t)generation << 32 | pieces << 16 | own);
     if (wake) {
         atomic_fetch_add(&pool.bell, 1);
         syscall(SYS_futex, &pool.bell, FUTEX_WAKE_PRIVATE, pool.started, NULL, NULL, 0);
         sched_yield(); /* to a worker that wakes here: see leave_core_of_caller */
     }
-    uint32_t own = take_pieces(generation, 0);
+    job j = current_job();
+    run_pieces(&j, 0, 1, own);
+    own += take_pieces(generation, 0);
     for (int spins = 0; atomic_load_explicit(&pool.done, memory_order_acquire) + own < pieces; spins++) {
         pause_briefly();
         if (spins > 4096) sched_yield(); /* the worker may have lost its core */
