@@ -80,8 +80,9 @@ static inline void pause_briefly(void) {
 #define LOAD(field) atomic_load_explicit(&pool.field, memory_order_relaxed)
 #define STORE(field, value) atomic_store_explicit(&pool.field, (value), memory_order_relaxed)
 
-/* How many of the pieces left to claim at once, where the job does not say: two thirds of a fair share, so that a thread goes to the ticket, which
- * other cores hold, a few times in a job, and the last pieces, claimed singly, even out who came late or was slow. */
+/* How many of the pieces left to claim at once, where the job does not say: two thirds of a fair share, so that a thread
+ * goes to the ticket, which other cores hold, a few times in a job, and the last pieces, claimed singly, even out who came
+ * late or was slow. */
 static inline uint32_t claim_of(uint32_t left, uint32_t sharers) { return (2 * left - 1) / (3 * sharers) + 1; }
 
 /* The piece at this place of the order in which they are claimed; turned round, the stretches [0, turn) and
@@ -225,16 +226,17 @@ static void run_shared(int64_t n, int64_t grain, double work, ow_task task, void
     int64_t length = grain * ((grains - 1) / MAX_PIECES + 1);
     uint32_t pieces = (uint32_t)((n - 1) / length + 1);
     uint32_t generation = (uint32_t)(atomic_load_explicit(&pool.ticket, memory_order_relaxed) >> 32) + 1;
+    uint32_t fair = pieces / (uint32_t)(helpers + 1);
     int turn_round = work >= WORK_TO_TURN && generation & 1;
     STORE(task, task);
     STORE(context, context);
     STORE(n, n);
     STORE(length, length);
     STORE(pieces, pieces);
-    STORE(turn, turn_round ? pieces / (helpers + 1) : 0);
+    STORE(turn, turn_round ? fair : 0);
     STORE(denormals, ow_denormal_mode());
     STORE(helpers, helpers);
-    uint32_t share = work < WORK_TO_TURN && !wake ? pieces / (uint32_t)(helpers + 1) : 0;
+    uint32_t share = work < WORK_TO_TURN && !wake ? fair : 0;
     uint32_t own = share ? share : claim_of(pieces, (uint32_t)helpers + 1);
     STORE(share, share);
     STORE(done, 0);
