@@ -37,26 +37,26 @@ static inline __m512 ow_power_of_two_cubic(__m512 shifted, __m512 k, __m512 r) {
     return ow_power_of_two(shifted, k, r, slope);
 }
 
-/* The multiple k of 1/32, in the low bits of `shifted`, and the rest r of x = k ln 2 + r for x of [-105, 90]. The upper part
- * of ln 2 has so few bits that its product with k is exact. */
-static inline __m512 ow_exp_rest(__m512 x, __m512 *shifted, __m512 *k) {
+/* The multiple k of 1/32, in the low bits of `shifted`, and the rest r of x = sign (k ln 2) + r for x of [-105, 105] and a
+ * sign of 1 or -1. The upper part of ln 2 has so few bits that its product with k is exact. */
+static inline __m512 ow_exp_rest(__m512 x, float sign, __m512 *shifted, __m512 *k) {
     const __m512 magic = OW_ALL(0x1.8p18f); /* added, it leaves k in the low bits of the significand */
-    *shifted = _mm512_fmadd_ps(x, OW_ALL(0x1.715476p0f), magic);
+    *shifted = _mm512_fmadd_ps(x, OW_ALL(sign * 0x1.715476p0f), magic);
     *k = _mm512_sub_ps(*shifted, magic);
-    __m512 r = _mm512_fmadd_ps(*k, OW_ALL(-0x1.63p-1f), x);
-    return _mm512_fmadd_ps(*k, OW_ALL(0x1.bd0106p-13f), r);
+    __m512 r = _mm512_fmadd_ps(*k, OW_ALL(sign * -0x1.63p-1f), x);
+    return _mm512_fmadd_ps(*k, OW_ALL(sign * 0x1.bd0106p-13f), r);
 }
 
 /* exp(x) for x of [-105, 90]: `scalef` takes the whole part of k, the table its fraction, and |r| <= ln 2 / 64 leaves a
  * parabola, whose slope at zero makes up for the cubic term. */
 static inline __m512 ow_exp_reduced(__m512 x) {
-    __m512 shifted, k, r = ow_exp_rest(x, &shifted, &k);
+    __m512 shifted, k, r = ow_exp_rest(x, 1, &shifted, &k);
     return ow_power_of_two(shifted, k, r, _mm512_fmadd_ps(OW_ALL(0.5f), r, OW_ALL(0x1.0000f6p0f)));
 }
 
 /* The same with the cubic term, for x + lost, where `lost` is what was lost in rounding to x. */
 static inline __m512 ow_exp_of_sum(__m512 x, __m512 lost) {
-    __m512 shifted, k, r = _mm512_add_ps(ow_exp_rest(x, &shifted, &k), lost);
+    __m512 shifted, k, r = _mm512_add_ps(ow_exp_rest(x, 1, &shifted, &k), lost);
     return ow_power_of_two_cubic(shifted, k, r);
 }
 
@@ -92,14 +92,17 @@ static inline __m512 ow_expm1_16(__m512 x) {
     return _mm512_mask_mov_ps(_mm512_add_ps(result, result), tiny, x);
 }
 
-/* e / (1 + e) or 1 / (1 + e) with e = exp(-|x|), by one step from the approximate reciprocal. The numerator is chosen by
- * the kind of x, four bits for each: NaN itself, one (10) for zero and what is positive, e (0) for what is negative. */
+/* 1 / (1 + exp(-x)), by one step from the approximate reciprocal. Further from zero the sum could overflow, but there the
+ * function is exp(x) or 1; NaN passes. */
 static inline __m512 ow_sigmoid_16(__m512 x) {
-    __m512 e = ow_exp_reduced(_mm512_range_ps(x, OW_ALL(105.0f), 0xe)); /* the smaller magnitude, with a minus */
-    __m512 numerator = _mm512_fixupimm_ps(e, x, _mm512_set1_epi32((int)0xa0a0aa22), 0);
-    __m512 denominator = _mm512_add_ps(OW_ALL(1), e), inverse = _mm512_rcp14_ps(denominator);
-    __m512 guess = _mm512_mul_ps(numerator, inverse);
-    return _mm512_fmadd_ps(_mm512_fnmadd_ps(denominator, guess, numerator), inverse, guess);
+    __m512 shifted, k, r = ow_exp_rest(x, -1, &shifted, &k);
+    __m512 power = _mm512_scalef_ps(ow_look_up(ow_exp2_table[0], _mm512_castps_si512(shifted)), k);
+    __m512 fall = _mm512_fnmadd_ps(_mm512_fnmadd_ps(OW_ALL(0.5f), r, OW_ALL(0x1.0000f6p0f)), r, OW_ALL(1)); /* exp(-r) */
+    __m512 sum = _mm512_fmadd_ps(power, fall, OW_ALL(1)), inverse = _mm512_rcp14_ps(sum);
+    __m512 result = _mm512_fmadd_ps(_mm512_fnmadd_ps(sum, inverse, OW_ALL(1)), inverse, inverse);
+    __mmask16 far = _mm512_cmp_ps_mask(_mm512_abs_ps(x), OW_ALL(87), _CMP_NLE_UQ);
+    if (__builtin_expect(far, 0)) result = _mm512_mask_mov_ps(result, far, ow_exp_16(_mm512_min_ps(OW_ALL(0), x)));
+    return result;
 }
 
 /* ---- logarithm ------------------------------------------------------------------------------------------ */
