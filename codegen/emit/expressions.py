@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -24,6 +25,11 @@ _CALLS = {
     ("sqrt", "complex64"): "ow_csqrtf({0})",
 }
 TARGET = replace(C, calls=_CALLS)
+# Compilers make one call of a sine and a cosine of the same number, sincos, which has no vector form. They cannot know
+# that the cosine is the same of -0 and of +0.
+_COSINE = {("cos", "float32"): "cosf({0} + 0.0f)", ("cos", "float64"): "cos({0} + 0.0)"}
+_APART = replace(C, calls=_CALLS | _COSINE)
+_SINE = re.compile(r"\bsinf?\(")
 
 
 def emit_expression(tree: Expr, env: Env, result: DType) -> Emitted:
@@ -33,7 +39,8 @@ def emit_expression(tree: Expr, env: Env, result: DType) -> Emitted:
 
 @cache
 def _emitted(tree: Expr, env: tuple[tuple[str, DType], ...], result: DType) -> Emitted:
-    return emit_c(tree, dict(env), result, target=TARGET)
+    emitted = emit_c(tree, dict(env), result, target=TARGET)
+    return emit_c(tree, dict(env), result, target=_APART) if _SINE.search(emitted.text) else emitted
 
 
 @dataclass(frozen=True)

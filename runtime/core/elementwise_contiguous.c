@@ -76,8 +76,9 @@ ow_tensor *ow_elementwise_contiguous(const ow_op *op, ow_tensor *const *inputs, 
     int taken = widens ? loaded : compute;
     ow_loop loop = ow_loop_of(op, taken, !params);
     if (!loop) return NULL;
-    int result = ow_result_dtype(op, compute);
-    if (result != compute && op->promotion != OW_PROMOTE_ALWAYS_BOOL) return NULL;
+    int promoted = ow_promoted_dtype(op, compute), result = ow_part_dtype(op, promoted);
+    if (promoted != compute && op->promotion != OW_PROMOTE_ALWAYS_BOOL) return NULL;
+    if (widens && result != promoted) return NULL;
     int64_t itemsize = ow_itemsize(compute);
     data[1] = first->data;
     strides[1] = itemsize;

@@ -280,7 +280,7 @@ static inline double ow_digamma(double x) {
 OW_NEAR_BLOCK(ow_digamma_block_f64, double, ow_digamma)
 
 /* Hurwitz's zeta function for x > 1 and q > 0, the sum of (q + k)^-x, by the formula of Euler and Maclaurin (DLMF 25.11.5
- * and 2.10.1). Single precision needs half the terms, and no more than double precision's logarithm for its powers. */
+ * and 2.10.1), eight terms at a time. Single precision needs no more than double precision's logarithm for its powers. */
 static inline double ow_zeta_power(double q, double x, int single) {
     return single ? q == 1 ? 1 : exp(-x * log(q)) : pow(q, -x);
 }
@@ -288,17 +288,19 @@ static inline __attribute__((always_inline)) double ow_zeta_right(double x, doub
     static const double factors[] = { /* B(2k) / (2k)! */
         1.0 / 12, -1.0 / 720, 1.0 / 30240, -1.0 / 1209600, 1.0 / 47900160, -691.0 / 1307674368000.0,
         1.0 / 74724249600.0, -3617.0 / 10670622842880000.0, 43867.0 / 5109094217170944000.0,
+        -174611.0 / 802857662698291200000.0, 77683.0 / 14101100039391805440000.0,
+        -236364091.0 / 1693824136731743669452800000.0,
     };
-    double sum = 0;
-    for (; q < (single ? 4 : 10) + x; q += 1) { /* beyond, the terms of the series fall */
-        double term = ow_zeta_power(q, x, single);
-        sum += term;
-        if (term <= (single ? 1e-10 : 1e-17) * sum) return sum;
+    double sum = 0, terms[8];
+    for (; q < (single ? 3 : 6) + x; q += 8) { /* beyond, the terms of the series fall */
+        for (int k = 0; k < 8; k++) terms[k] = ow_zeta_power(q + k, x, single);
+        for (int k = 0; k < 8; k++) sum += terms[k];
+        if (terms[7] <= (single ? 1e-10 : 1e-17) * sum) return sum;
     }
     double tail = ow_zeta_power(q, x - 1, single);
     if (tail == 0) return sum;
     double series = 0.5, inverse = 1 / q, rising = x * inverse;
-    for (int k = 0; k < (single ? 5 : 9); k++) {
+    for (int k = 0; k < (single ? 5 : 12); k++) {
         series += factors[k] * rising;
         rising *= (x + 2 * k + 1) * inverse * ((x + 2 * k + 2) * inverse);
     }

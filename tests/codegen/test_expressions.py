@@ -1,0 +1,25 @@
+"""How kernels print expressions."""
+
+from __future__ import annotations
+
+import pytest
+
+from codegen.dtypes import DTYPES
+from codegen.emit.expressions import emit_expression
+from codegen.expr import parse
+
+
+def printed(expression: str, dtype: str = "float64") -> str:
+    return emit_expression(parse(expression), {"self": DTYPES[dtype]}, DTYPES[dtype]).text
+
+
+@pytest.mark.parametrize("expression", ["cos(self) + sin(self)", "0 if self == 0 else sin(self) - cos(self)"])
+def test_sine_and_cosine_stay_two_calls(expression: str) -> None:
+    """Compilers make one call, which has no vector form, of those of the same argument."""
+    assert "sin(self)" in printed(expression)
+    assert "cos(self + 0.0)" in printed(expression)
+    assert "cosf(self + 0.0f)" in printed(expression, "float32")
+
+
+def test_a_cosine_alone_is_called_as_it_is() -> None:
+    assert printed("cos(self)") == "cos(self)"
