@@ -27,6 +27,7 @@ _BLOCKS |= {
     "fmod": "ow_fmod_block_f64",
     "ow_erfinv": "ow_erfinv_block_f64",
     "ow_digamma": "ow_digamma_block_f64",
+    "ow_lgamma": "ow_lgamma_block_f64",
     "ow_lgammaf": "ow_lgamma_block",
 }
 _BLOCKS |= {

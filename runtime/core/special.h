@@ -213,30 +213,50 @@ static inline double ow_lgamma(double x) {
     return lgamma_r(x, &sign);
 }
 
-/* Both for single precision: the asymptotic series 5.11.1 and 5.11.2 hold from 8 on, where 5.5.1 and 5.5.2 take smaller
- * arguments; 5.5.3 and 5.5.4 reflect negative ones. A vector computes all of it, but for reflections that none of its elements
- * needs. */
+/* log(gamma(1 + a)) / (a * (a - 1)) for t = a - 1, up to a = 2 */
+static const double ow_lgamma_near[26] = {
+    0x1.b0ee6072093cfp-2, -0x1.9ae6509ea10a1p-4, 0x1.0e0c9df292d5bp-5, -0x1.95ce223a9bc8bp-7,
+    0x1.4797485484c1ep-8, -0x1.145121fa7189fp-9, 0x1.dfebcef929400p-11, -0x1.a96a3f7fb4c4ep-12,
+    0x1.7ed74e12dbab9p-13, -0x1.5c86d000e3f00p-14, 0x1.402c4c8d56f0ap-15, -0x1.284da3da45530p-16,
+    0x1.1413732576744p-17, -0x1.025e72952c6b1p-18, 0x1.e1243e40c0ff4p-20, -0x1.c5d73b8ef91fcp-21,
+    0x1.d20d224f8ec65p-22, -0x1.bb2317a3ff0d5p-23, 0x1.bbabe3a7ed217p-25, -0x1.a205c5a078659p-26,
+    0x1.d6561d85a8c01p-25, -0x1.c5fb91d86f96dp-26, -0x1.c138d72451ee9p-27, 0x1.b4d1a7280a00cp-28,
+    0x1.9532528835fbep-28, -0x1.8843be8ffad56p-29,
+};
+
+/* For x > 0: Stirling's series, DLMF 5.11.1, from 7.5 on; below, 5.5.1 moves x to a number of [1, 2.5), by few enough steps
+ * that no digits are lost beside the zeros. Single precision needs fewer terms. */
+static inline __attribute__((always_inline)) double ow_lgamma_right(double x, int single) {
+    double whole = rint(x), t = x < 1 ? x - 1 : x < 2.5 ? x - 2 : x - whole, product = 1;
+#pragma GCC unroll 5
+    for (int k = 1; k <= 5; k++) product *= whole >= k + 2 ? x - k : 1;
+    double logarithm = log(x < 1 || x >= 7.5 ? x : product);
+    double near = (1 + t) * t * OW_POLYNOMIAL(t, ow_lgamma_near) + (x < 1 ? -logarithm : logarithm);
+    double inverse = 1 / x, z = inverse * inverse;
+    double rest = single ? 1.0 / 1680 : 1.0 / 1680 - z * (1.0 / 1188 - z * (691.0 / 360360 - z * (1.0 / 156 - z *
+                                        (3617.0 / 122400 - z * (43867.0 / 244188)))));
+    double series = inverse * (1.0 / 12 - z * (1.0 / 360 - z * (1.0 / 1260 - z * rest)));
+    double far = (x - 0.5) * (logarithm - 1) + 0.41893853320467274178 + series;
+    return x < 7.5 ? near : far;
+}
+static inline int ow_lgamma_is_near(double x) { return x > 0; }
+static inline __attribute__((always_inline)) double ow_lgamma_of_near(double x) { return ow_lgamma_right(x, 0); }
+OW_NEAR_BLOCK(ow_lgamma_block_f64, double, ow_lgamma)
+
+/* For single precision 5.5.3 reflects what is not positive; a vector does so only where one of its elements needs it. */
 static inline __attribute__((always_inline)) float ow_lgamma_by(float x, int reflects) {
-    int reflected = reflects && x < 0.5f;
-    double a = reflected ? 1 - (double)x : x, product = a;
-#pragma GCC unroll 8
-    for (int k = 1; k < 8; k++) product *= a + k;
-    product = a < 8 ? product : 1;
-    double large = a < 8 ? a + 8 : a, inverse = 1 / large, z = inverse * inverse;
-    double series = inverse * (1.0 / 12 - z * (1.0 / 360 - z * (1.0 / 1260 - z / 1680)));
-    double value = (large - 0.5) * log(large) - large + 0.91893853320467274178 + series;
-    double sine = reflected ? sin(OW_PI * ((double)x - rint(x))) : 1;
-    double other = log(reflected ? OW_PI * product / fabs(sine) : product);
-    value = reflected ? other - value : value - other;
-    value = x == 1 || x == 2 ? 0 : value; /* the difference may be anything near it */
-    return (float)(fabsf(x) < INFINITY ? value : (double)x * x);
+    if (!reflects) return (float)ow_lgamma_right(x, 1);
+    int reflected = x <= 0;
+    double right = ow_lgamma_right(reflected ? 1 - (double)x : x, 1);
+    double left = log(OW_PI / fabs(sin(OW_PI * ((double)x - rint(x))))) - right;
+    return (float)(x == -INFINITY ? INFINITY : reflected ? left : right);
 }
 static inline void ow_lgamma_block(float *to, const float *from, int64_t n) {
     float results[OW_PAD];
     for (int64_t done = 0; done < n; done += OW_PAD) {
         const float *xs = from + done;
         int reflects = 0;
-        for (int i = 0; i < OW_PAD; i++) reflects |= xs[i] < 0.5f;
+        for (int i = 0; i < OW_PAD; i++) reflects |= xs[i] <= 0;
         if (reflects)
             for (int i = 0; i < OW_PAD; i++) results[i] = ow_lgamma_by(xs[i], 1);
         else
@@ -245,6 +265,9 @@ static inline void ow_lgamma_block(float *to, const float *from, int64_t n) {
     }
 }
 static inline float ow_lgammaf(float x) { return ow_lgamma_by(x, 1); }
+
+/* For single precision: the asymptotic series 5.11.2 holds from 8 on, where 5.5.2 takes smaller arguments; 5.5.4 reflects
+ * negative ones. */
 static inline float ow_digammaf(float x) {
     double a = x < 0 ? 1 - (double)x : x, product = a, slope = 1;
 #pragma GCC unroll 8

@@ -23,17 +23,6 @@ typedef struct {
 #define OW_EACH(i) for (int i = 0; i < lanes; i++)
 #define OW_ENOUGH(narrow) ((narrow) ? 0x1p-30 : OW_NEGLIGIBLE) /* for what is rounded to float32 afterwards */
 
-/* log(gamma(1 + a)) / (a * (a - 1)) for t = a - 1, up to a = 2; by tools/fit_special.py. */
-static const double ow_lgamma_near[26] = {
-    0x1.b0ee6072093cfp-2, -0x1.9ae6509ea10a1p-4, 0x1.0e0c9df292d5bp-5, -0x1.95ce223a9bc8bp-7,
-    0x1.4797485484c1ep-8, -0x1.145121fa7189fp-9, 0x1.dfebcef929400p-11, -0x1.a96a3f7fb4c4ep-12,
-    0x1.7ed74e12dbab9p-13, -0x1.5c86d000e3f00p-14, 0x1.402c4c8d56f0ap-15, -0x1.284da3da45530p-16,
-    0x1.1413732576744p-17, -0x1.025e72952c6b1p-18, 0x1.e1243e40c0ff4p-20, -0x1.c5d73b8ef91fcp-21,
-    0x1.d20d224f8ec65p-22, -0x1.bb2317a3ff0d5p-23, 0x1.bbabe3a7ed217p-25, -0x1.a205c5a078659p-26,
-    0x1.d6561d85a8c01p-25, -0x1.c5fb91d86f96dp-26, -0x1.c138d72451ee9p-27, 0x1.b4d1a7280a00cp-28,
-    0x1.9532528835fbep-28, -0x1.8843be8ffad56p-29,
-};
-
 /* What whole steps leave of a, below 2. */
 static inline double ow_igamma_rest(double a) { return a < 2 ? a : a - (floor(a) - 1); }
 
