@@ -90,8 +90,8 @@ def call(operator: Operator, module: Any, dtype: str, layout: str) -> Callable[[
 
 
 def of_numbers(result: Any) -> bool:
-    """Is any of them one?"""
-    return isinstance(result, tuple) or not bool(result.isnan().all())
+    """Are most of them numbers? 0.9998 may have been rounded to 1."""
+    return isinstance(result, tuple) or int(result.isnan().sum()) < result.numel() // 2
 
 
 def numpy_call(operator: Operator, dtype: str) -> Callable[[], object] | None:
