@@ -111,6 +111,7 @@ CHEBYSHEV = {
     "w": chebyshev(lambda x: 2 * x + 1),
 }
 CASES: dict[str, Case] = {
+    "lgamma": Case(mp.loggamma, spread(0, 20)),
     "erfinv": Case(mp.erfinv, spread(0, 1, sign=True)),
     "ndtri": Case(quantile, spread(1e-30, 1), lambda p: 1 + abs(quantile(p))),
     "bessel_j0": Case(lambda x: mp.besselj(0, x), spread(0, 100, sign=True), amplitude),
