@@ -24,7 +24,7 @@ static int exp_f32(char *const *ptr, const int64_t *stride, int64_t length, cons
     for (; done < length; done += OW_STAGE) {
         int64_t count = length - done < OW_STAGE ? length - done : OW_STAGE, padded = (count + OW_PAD - 1) & ~(int64_t)(OW_PAD - 1);
         const float *from_self = count == padded ? ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(float)) : ow_copied_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(float));
-        for (int64_t i = count; i < padded; i++) ow_buffer_self[i] = ow_buffer_self[0];
+        for (int64_t i = count; i < padded; i++) ow_buffer_self[i] = ow_buffer_self[count - 1];
         int direct = stride[0] == sizeof(float) && count == padded;
         float *to = direct ? (float *)ptr[0] + done : ow_buffer;
         exp_f32_block(to, from_self, padded);
@@ -54,7 +54,7 @@ static int exp_f64(char *const *ptr, const int64_t *stride, int64_t length, cons
     for (; done < length; done += OW_STAGE) {
         int64_t count = length - done < OW_STAGE ? length - done : OW_STAGE, padded = (count + OW_PAD - 1) & ~(int64_t)(OW_PAD - 1);
         const double *from_self = count == padded ? ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(double)) : ow_copied_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(double));
-        for (int64_t i = count; i < padded; i++) ow_buffer_self[i] = ow_buffer_self[0];
+        for (int64_t i = count; i < padded; i++) ow_buffer_self[i] = ow_buffer_self[count - 1];
         int direct = stride[0] == sizeof(double) && count == padded;
         double *to = direct ? (double *)ptr[0] + done : ow_buffer;
         exp_f64_block(to, from_self, padded);
