@@ -78,7 +78,7 @@ ow_tensor *ow_elementwise_contiguous(const ow_op *op, ow_tensor *const *inputs, 
     if (!loop) return NULL;
     int promoted = ow_promoted_dtype(op, compute), result = ow_part_dtype(op, promoted);
     if (promoted != compute && op->promotion != OW_PROMOTE_ALWAYS_BOOL) return NULL;
-    if (widens && result != promoted) return NULL;
+    if (widens && result != promoted) return NULL; /* run_widened narrows to the dtype that it widened */
     int64_t itemsize = ow_itemsize(compute);
     data[1] = first->data;
     strides[1] = itemsize;
