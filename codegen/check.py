@@ -6,16 +6,13 @@ Input: the declarations of the entries that could be read so far. Output: diagno
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
-
-import numpy as np
 
 from . import choices, derivatives, shortcuts
-from .computation import default_numbers, typed
-from .dtypes import BOOL, DType
+from .computation import default_numbers, defaults_keep, takes_defaults, typed
+from .dtypes import DType
 from .emit.expressions import emit_expression
 from .errors import Diagnostics, Span, suggest
-from .expr import ExpressionError, evaluate, names
+from .expr import ExpressionError
 from .expr.lower import Env
 from .model import Declaration, Elementwise, Family, Indexing, Operator
 from .variants import function_names, inplace_function_names, method_names, submodule_names
@@ -112,6 +109,8 @@ def _check_defaults(operator: Operator, diagnostics: Diagnostics) -> None:
             expression = body.expression(dtype)
             if expression is None or not dtype.is_integer or dtype.lowest <= int(value) <= dtype.highest:
                 continue
+            if not takes_defaults(operator, dtype):
+                continue
             key = (name, expression.source.span)
             if key not in reported:
                 message = f"the default {value} of '{name}' is outside the range of {dtype}"
@@ -120,16 +119,11 @@ def _check_defaults(operator: Operator, diagnostics: Diagnostics) -> None:
 
 
 def _check_requirements(operator: Operator, diagnostics: Diagnostics) -> None:
-    """The core does not check parameters that keep their defaults."""
-    numbers = default_numbers(operator)
+    """Defaults may be refused for some dtypes, not for all."""
     for requirement in operator.body.require if isinstance(operator.body, Elementwise) else ():
-        used = names(requirement.check.tree)
-        if not used <= numbers.keys():
-            continue
-        env = {name: np.asarray(numbers[name], np.float64) for name in used}
-        with suppress(ExpressionError):  # of a wrong type: reported by _check_types()
-            if not evaluate(requirement.check.tree, env, BOOL):
-                diagnostics.report(requirement.check.source.span, "the defaults do not keep this requirement")
+        everywhere = requirement.dtypes is None or requirement.dtypes >= operator.dtypes
+        if everywhere and not defaults_keep(operator, requirement):
+            diagnostics.report(requirement.check.source.span, "the defaults do not keep this requirement")
 
 
 def _names(env: Env, result: DType) -> str:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
+
+import numpy as np
 
 from .dtypes import BOOL, COMPLEX128, FLOAT64, INT64, DType, Promotion
-from .expr import names
+from .expr import ExpressionError, evaluate, names
 from .expr.lower import Env
-from .model import Elementwise, Expression, Factory, Operator, Reduce, Rows, Scan
+from .model import Elementwise, Expression, Factory, Operator, Reduce, Requirement, Rows, Scan
+from .schema import Argument
 
 
 def argument_dtypes(operator: Operator, body: Elementwise, dtype: DType) -> dict[str, DType]:
@@ -31,6 +35,25 @@ def default_numbers(operator: Operator) -> dict[str, bool | int | float]:
         if isinstance(value, (bool, int, float)):
             found[param.name] = value
     return found
+
+
+def defaults_keep(operator: Operator, requirement: Requirement[Expression, Argument]) -> bool:
+    """Does the condition hold where no parameter is given? True of one that needs a parameter without a default."""
+    numbers = default_numbers(operator)
+    used = names(requirement.check.tree)
+    if used <= numbers.keys():
+        env = {name: np.asarray(numbers[name], np.float64) for name in used}
+        with suppress(ExpressionError):  # of a wrong type: reported by itself
+            return bool(evaluate(requirement.check.tree, env, BOOL))
+    return True
+
+
+def takes_defaults(operator: Operator, dtype: DType) -> bool:
+    """False where a requirement for some dtypes, this one among them, refuses the defaults: numbers must be given."""
+    body = operator.body
+    return not isinstance(body, Elementwise) or all(
+        defaults_keep(operator, each) for each in body.require if each.dtypes is not None and dtype in each.dtypes
+    )
 
 
 def result_dtype(operator: Operator, dtype: DType) -> DType:

@@ -163,6 +163,7 @@ DTYPE_CLASSES: Mapping[str, frozenset[DType]] = MappingProxyType(
         "all": frozenset(dtype for dtype in DTYPES.values() if not dtype.is_complex),
         "bool": _select(Kind.BOOL),
         "signed": _select(Kind.SIGNED),
+        "unsigned": _select(Kind.UNSIGNED),
         "integer": _select(Kind.UNSIGNED, Kind.SIGNED),
         "floating": _select(Kind.FLOATING),
         "complex": _select(Kind.COMPLEX),

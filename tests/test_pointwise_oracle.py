@@ -184,6 +184,28 @@ def test_activations_in_place(name: str) -> None:
     check(call)
 
 
+@pytest.mark.parametrize("limits", [(), (-1, 1), (-1,), (0, 1), (0.5, 3), (3, 200), (2, 300)])
+def test_hardtanh_of_unsigned(limits: tuple[float, ...]) -> None:
+    """Limits below zero are refused, the defaults among them."""
+    got, wanted = (
+        outcome(lambda m: m.nn.functional.hardtanh(m.tensor([0, 1, 2, 250], dtype=m.uint8), *limits), library)
+        for library in (opweave, torch)
+    )
+    if isinstance(wanted, tuple):
+        assert got[0] == wanted[0]
+        assert got[1].startswith(wanted[1])
+    else:
+        compare(got, wanted)
+    for dtype in (opweave.uint16, opweave.uint32, opweave.uint64):
+        x = opweave.tensor([0, 1, 2, 250], dtype=dtype)
+        if limits and limits[0] >= 0:
+            wide = opweave.nn.functional.hardtanh(x.long(), *limits)
+            assert opweave.nn.functional.hardtanh(x, *limits).tolist() == wide.tolist()
+        else:
+            with pytest.raises(RuntimeError, match="negative limits"):
+                opweave.nn.functional.hardtanh(x, *limits)
+
+
 def test_dropout() -> None:
     def call(m: Any, *arguments: Any) -> Any:
         m.manual_seed(3)

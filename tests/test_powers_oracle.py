@@ -10,7 +10,7 @@ pytestmark = pytest.mark.oracle
 
 SPECIAL = [0.0, -0.0, 1.0, -1.5, 3.25, 1e-42, -1e30, float("inf"), float("-inf"), float("nan")]
 DTYPES = ["float32", "float64", "int8", "int64", "uint8", "bool", "complex64"]
-EXPONENTS = [2, 3, 2.0, 0.5, -0.5, -1, -2, -1.0, 0, 1, 4]
+EXPONENTS = [2, 3, 2.0, 0.5, -0.5, -1, -2, -1.0, 0, 1, 4, True, False, 0.0]
 
 
 def power(library: object, dtype: str, exponent: float, variant: str) -> object:
@@ -47,3 +47,16 @@ def test_powers_by_numbers(dtype: str, exponent: float, variant: str) -> None:
     assert close.all()
     if ours.is_floating_point():
         assert opweave.equal(ours.signbit() & ~ours.isnan(), theirs.signbit() & ~theirs.isnan())
+
+
+@pytest.mark.parametrize("exponent", [0, 1, 0.5, 2, 3.0, True])
+def test_gradients_at_zero(exponent: float) -> None:
+    """That of a constant is zero though its formula has an infinite factor; so is that of an exponent of zero."""
+    base, exponents = [0.0, 1.5, float("nan"), float("inf")], [0.0, 3.0, -1.0, exponent]
+    for of in (lambda m, x: x**exponent, lambda m, x: m.zeros(4) ** x, lambda m, x: x ** m.tensor(exponents)):
+        gradients = []
+        for library in (opweave, torch):
+            x = library.tensor(base, requires_grad=True)
+            of(library, x).sum().backward()
+            gradients.append(x.grad.tolist())
+        assert gradients[0] == pytest.approx(gradients[1], rel=1e-6, nan_ok=True)

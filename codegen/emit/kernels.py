@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 
-from ..computation import argument_dtypes, default_numbers, position_dtype, result_dtype
+from ..computation import argument_dtypes, default_numbers, position_dtype, result_dtype, takes_defaults
 from ..dtypes import COMPLEX64, DTYPES, FLOAT32, FLOAT64, DType
 from ..expr import Apply, Emitted, Expr, Literal, Name, certain, names, simplify, substitute
 from ..expr.functions import FUNCTIONS
@@ -175,9 +175,9 @@ def _elementwise(operator: Operator, body: Elementwise) -> Iterator[LoopKernel]:
 
 
 def _with_defaults(operator: Operator, tree: Expr, dtype: DType) -> Expr | None:
-    """The expression where every parameter has its default; None when one has none."""
+    """The expression where every parameter has its default; None when one has none, or not for this dtype."""
     numbers = default_numbers(operator)
-    if len(numbers) != len(operator.params):
+    if len(numbers) != len(operator.params) or not takes_defaults(operator, dtype):
         return None
     # Integer computations take the integer part, as the core does of numbers that are given.
     defaults = {n: Literal(v if dtype.is_floating else int(v)) for n, v in numbers.items()}

@@ -38,15 +38,18 @@ static int defaults_suffice(const ow_op *op, ow_tensor *const *params) {
 static const ow_op *shortcut(const ow_op *op, ow_tensor *const *inputs) {
     const ow_tensor *self = inputs[0], *number = inputs[op->ninputs - 1];
     if (!number || !(number->flags & OW_NUMBER) || self->flags & OW_NUMBER) return op;
-    int kind = ow_dtype_kinds[self->dtype];
-    if (ow_dtype_kinds[number->dtype] > kind || !(op->dtypes >> self->dtype & 1)) return op;
+    if (ow_dtype_kinds[number->dtype] > ow_dtype_kinds[self->dtype]) return op;
     double value;
     if (number->dtype == OW_FLOAT64) value = *(const double *)number->data;
     else if (number->dtype == OW_INT64) value = (double)*(const int64_t *)number->data;
+    else if (number->dtype == OW_BOOL) value = *(const uint8_t *)number->data;
     else return op;
-    for (int k = 0; k < OW_MAX_SHORTCUTS && op->shortcuts[k]; k++)
-        if (op->shortcut_numbers[k] == value && ow_promoted_dtype(op->shortcuts[k], self->dtype) == self->dtype)
-            return op->shortcuts[k];
+    for (int k = 0; k < OW_MAX_SHORTCUTS && op->shortcuts[k]; k++) {
+        const ow_op *other = op->shortcuts[k];
+        if (op->shortcut_numbers[k] == value && other->dtypes >> self->dtype & 1
+            && ow_promoted_dtype(other, self->dtype) == self->dtype)
+            return other;
+    }
     return op;
 }
 

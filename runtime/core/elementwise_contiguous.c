@@ -107,7 +107,7 @@ ow_tensor *ow_elementwise_contiguous(const ow_op *op, ow_tensor *const *inputs, 
     }
     ow_scalar values[OW_MAX_PARAMS];
     const ow_resolved r = {.common = compute, .compute = loaded, .result = result};
-    int reads_params = op->nparams && loop == table->general[taken];
+    int reads_params = op->nparams && (loop == table->general[taken] || op->requirements);
     if (reads_params && !ow_load_params(op, params, &r, values)) {
         *done = 1;
         return NULL;

@@ -12,14 +12,14 @@ static double finite_end(int which, int dtype) {
     return which == OW_ABSENT_HIGHEST ? largest : -largest;
 }
 
-/* Do the parameters keep what the operator requires of them for a result of this dtype? Its defaults do. */
+/* Do the parameters keep what the operator requires of them for a result of this dtype? */
 static int check_params(const ow_op *op, ow_tensor *const *params, int dtype) {
     double values[OW_MAX_PARAMS];
     char message[200];
-    if (!op->requirements || !params) return 1;
+    if (!op->requirements) return 1;
     for (int k = 0; k < op->nparams; k++) {
         ow_scalar value = {.d = op->defaults[k]};
-        if (params[k] && !ow_load_param(params[k], OW_FLOAT64, &value)) return 0;
+        if (params && params[k] && !ow_load_param(params[k], OW_FLOAT64, &value)) return 0;
         values[k] = value.d;
     }
     int kind = op->requirements(values, dtype, message, sizeof message);
@@ -30,6 +30,7 @@ static int check_params(const ow_op *op, ow_tensor *const *params, int dtype) {
 /* Parameters in the form the loop reads: doubles for floating compute dtypes, else integers. */
 int ow_load_params(const ow_op *op, ow_tensor *const *params, const ow_resolved *r, ow_scalar *values) {
     int computes = ow_dtype_kinds[r->compute];
+    if (!check_params(op, params, r->result)) return 0;
     for (int k = 0; k < op->nparams; k++) {
         const ow_tensor *p = params ? params[k] : NULL;
         if (!p) {
@@ -55,7 +56,7 @@ int ow_load_params(const ow_op *op, ow_tensor *const *params, const ow_resolved 
         }
         if (!ow_load_param(p, r->compute, &values[k])) return 0;
     }
-    return check_params(op, params, r->result);
+    return 1;
 }
 
 /* Inputs that are None are replaced by the end of the compute dtype's range that leaves the others unchanged. */

@@ -80,7 +80,7 @@ def compare(spec: Spec, operands: Mapping[str, Any], values: Mapping[str, Array]
     sign of zero, for which NumPy has rules of its own."""
     dtypes = {name: operand(value) for name, value in operands.items()}
     call = reference.Elementwise(spec, values, dtypes, params)
-    got = run(spec, operands, **params)
+    got = run(spec, operands, **call.numbers)
     what = f"{spec} {what} {params or ''}"
     want = call.numpy()
     if want is not None:

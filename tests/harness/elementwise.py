@@ -53,8 +53,9 @@ class ElementwiseTests(OperatorTests):
             dtypes = input_dtypes(spec, of)
             values = shaped_values(spec, of, (3, 5))
             operands = [tensor(values[each], dtypes[each]) for each in spec.inputs]
-            cases.append(Case(*operands, **spec.keywords))
-            cases.append(Case(*(operand.t() for operand in operands), **spec.keywords))
+            keywords = spec.keywords_for(name)
+            cases.append(Case(*operands, **keywords))
+            cases.append(Case(*(operand.t() for operand in operands), **keywords))
             if len(operands) == 2 and "float32" in spec.dtypes and not spec.same_dtype:
                 # The result has another dtype or shape than the first input.
                 cases.append(Case(operands[0], tensor(np.full((3, 1), 2.5), DTYPES["float32"]), **spec.keywords))

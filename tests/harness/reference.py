@@ -125,6 +125,11 @@ class Elementwise:
         return self._finish(evaluate(_tree(text, tuple(arguments)), arguments))
 
     @cached_property
+    def numbers(self) -> dict[str, Any]:
+        """What the call says besides tensors."""
+        return {**self.spec.keywords_for(self.result.name), **self.params}
+
+    @cached_property
     def shape(self) -> tuple[int, ...]:
         return np.broadcast_shapes(*(array.shape for array in self.operands.values()))
 
@@ -136,7 +141,7 @@ class Elementwise:
         included."""
         spec, computation = self.spec, self.computation
         if name in spec.params:
-            number = self.params.get(name, spec.keywords.get(name, spec.params[name]))
+            number = self.numbers.get(name, spec.params[name])
             if isinstance(number, str) and not computation.is_floating:
                 number = 0  # integers have no infinities to replace
             elif isinstance(number, str):

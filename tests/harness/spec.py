@@ -97,7 +97,7 @@ class Spec:
 
     def admits(self, dtype: str, **numbers: Any) -> bool:
         """Do these, and the defaults of the others, keep what the operator requires of its numbers for this result?"""
-        values = {**self.params, **numbers, "inf": math.inf}
+        values = {**self.params, **self.keywords, **numbers, "inf": math.inf}
         held = (text for text, dtypes in self.requirements if dtypes is None or dtype in dtypes)
         return all(eval(text, {}, values) for text in held)
 
@@ -105,6 +105,10 @@ class Spec:
     def keywords(self) -> dict[str, Any]:
         """What a call needs besides tensors: texts that select the operator, and numbers that have no default."""
         return {**self.chosen, **{name: 1 for name, default in self.params.items() if default is None}}
+
+    def keywords_for(self, dtype: str) -> dict[str, Any]:
+        """What a call needs for this result: all numbers, ascending ones, where the defaults are refused."""
+        return self.keywords if self.admits(dtype) else self.keywords | {n: k for k, n in enumerate(self.params)}
 
     def __str__(self) -> str:
         return "-".join((self.name, *self.chosen.values()))
