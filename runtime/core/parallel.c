@@ -96,19 +96,27 @@ typedef struct {
     ow_task task;
     void *context;
     int64_t n, length;
-    uint32_t pieces, turn;
+    uint32_t pieces, turn, share;
 } job;
 
 static job current_job(void) {
-    return (job){LOAD(task), LOAD(context), LOAD(n), LOAD(length), LOAD(pieces), LOAD(turn)};
+    return (job){LOAD(task), LOAD(context), LOAD(n), LOAD(length), LOAD(pieces), LOAD(turn), LOAD(share)};
 }
 
-/* `count` pieces from a place on, forwards (step 1) or backwards (step -1). */
+/* The task for `count` pieces that follow one another in memory. */
+static void run_stretch(const job *j, uint32_t piece, uint32_t count) {
+    int64_t begin = piece * j->length, end = begin + count * j->length;
+    j->task(j->context, begin, end < j->n ? end : j->n);
+}
+
+/* `count` pieces from a place on, forwards (step 1) or backwards (step -1): singly, so that long loops touch them in that
+ * order; those of a job that caches hold at once. */
 static void run_pieces(const job *j, uint32_t place, int step, uint32_t count) {
-    for (; count; count--, place += (uint32_t)step) {
-        int64_t begin = piece_at(place, j->pieces, j->turn) * j->length;
-        j->task(j->context, begin, begin + j->length < j->n ? begin + j->length : j->n);
+    if (j->share) {
+        run_stretch(j, step > 0 ? place : place + 1 - count, count);
+        return;
     }
+    for (; count; count--, place += (uint32_t)step) run_stretch(j, piece_at(place, j->pieces, j->turn), 1);
 }
 
 /* Runs pieces of the job of this generation until none is left; the number of pieces run. A worker's first claim is the
@@ -120,7 +128,7 @@ static uint32_t take_pieces(uint32_t generation, int is_worker) {
         uint32_t first = ticket & 0xffff, end = ticket >> 16 & 0xffff, left = end - first;
         if (!left) break;
         job j = current_job();
-        uint32_t denormals = LOAD(denormals), share = is_worker && !count ? LOAD(share) : 0;
+        uint32_t denormals = LOAD(denormals), share = is_worker && !count ? j.share : 0;
         uint32_t claim = share ? (share < left ? share : left) : claim_of(left, (uint32_t)LOAD(helpers) + 1);
         uint64_t rest = is_worker ? ticket - ((uint64_t)claim << 16) : ticket + claim;
         if (!atomic_compare_exchange_weak_explicit(&pool.ticket, &ticket, rest, memory_order_acq_rel,

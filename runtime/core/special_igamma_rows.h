@@ -67,17 +67,18 @@ static inline __attribute__((always_inline)) void ow_igamma_small_sums(ow_igamma
     OW_GROUPS(g) memcpy(of->sum + 8 * g, sum + g, sizeof *sum);
 }
 
-/* The sum of x^n / ((a + 1) ... (a + n)) from n = 0 on. */
+/* The sum of x^n / ((a + 1) ... (a + n)) from n = 0 on, two terms by one division. */
 static inline __attribute__((always_inline)) void ow_igamma_series_sums(ow_igamma_lanes *of, int lanes, int narrow) {
     ow_eight a[2], x[2], term[2], sum[2];
     ow_eight_bits left[2];
     ow_load_lanes(a, of->a, lanes / 8);
     ow_load_lanes(x, of->x, lanes / 8);
     OW_GROUPS(g) sum[g] = term[g] = (ow_eight){0} + 1, left[g] = (ow_eight_bits){0} - 1;
-    for (int n = 1, going = 1; going; n++) {
+    for (int n = 1, going = 1; going; n += 2) {
         OW_GROUPS(g) {
-            term[g] *= x[g] / (a[g] + n);
-            sum[g] += (ow_eight)((ow_eight_bits)term[g] & left[g]);
+            ow_eight next = a[g] + (n + 1), both = term[g] * (x[g] / ((a[g] + n) * next));
+            term[g] = both * x[g];
+            sum[g] += (ow_eight)((ow_eight_bits)(both * next + term[g]) & left[g]);
             left[g] &= term[g] > OW_ENOUGH(narrow) * sum[g];
         }
         going = ow_any_left(left, lanes / 8);
@@ -142,15 +143,19 @@ static inline __attribute__((always_inline)) void ow_igamma_by(ow_igamma_lanes *
     if (upper == (way == OW_IGAMMA_SERIES)) OW_EACH(i) of->sum[i] = 1 - of->sum[i];
 }
 
-/* The formulas that n elements take, and their powers; n is a multiple of OW_FEW. */
+/* Up to here the series for P takes less time than the fraction for Q. */
+#define OW_SERIES_X 8
+
+/* The formulas that n elements take, and their powers; n is a multiple of OW_FEW. P is a sum of positive terms wherever it
+ * is asked for; only 1 - P needs others where it would lose digits. */
 static inline __attribute__((always_inline)) void ow_igamma_ways(int *ways, double *powers, const double *a,
-                                                                 const double *x, int n, int narrow) {
+                                                                 const double *x, int n, int upper, int narrow) {
 #pragma GCC ivdep
     for (int i = 0; i < (n & -OW_FEW); i++) {
         double rest = ow_igamma_rest(a[i]), logarithm = log(x[i]), scaled = rest * logarithm;
         int fits = narrow ? (a[i] < OW_LARGE_A) & (x[i] <= 3000) : (a[i] <= 30) & (x[i] <= 700) & (fabs(scaled) <= 8);
-        int way = (x[i] > 1) & (x[i] > a[i]) ? OW_IGAMMA_FRACTION : OW_IGAMMA_SERIES;
-        way = ow_igamma_is_small(a[i], x[i], a[i] * logarithm) ? OW_IGAMMA_SMALL : way;
+        int way = (x[i] > (upper ? 1 : OW_SERIES_X)) & (x[i] > a[i]) ? OW_IGAMMA_FRACTION : OW_IGAMMA_SERIES;
+        way = upper & ow_igamma_is_small(a[i], x[i], a[i] * logarithm) ? OW_IGAMMA_SMALL : way;
         ways[i] = fits & (a[i] > 0) & (x[i] > 0) ? way : OW_IGAMMA_ALONE;
         powers[i] = scaled - rest * (rest - 1) * OW_POLYNOMIAL(rest - 1, ow_lgamma_near);
     }
@@ -161,7 +166,7 @@ static inline __attribute__((always_inline)) void ow_igamma_row(double *to, cons
                                                                 int upper, int narrow) {
     double powers[OW_IGAMMA_ROW];
     int ways[OW_IGAMMA_ROW], places[OW_IGAMMA_WAYS][OW_IGAMMA_ROW], counts[OW_IGAMMA_WAYS] = {0};
-    ow_igamma_ways(ways, powers, a, x, (n + OW_FEW - 1) / OW_FEW * OW_FEW, narrow);
+    ow_igamma_ways(ways, powers, a, x, (n + OW_FEW - 1) / OW_FEW * OW_FEW, upper, narrow);
     for (int i = 0; i < n; i++) places[ways[i]][counts[ways[i]]++] = i;
     for (int way = 0; way < OW_IGAMMA_ALONE; way++)
         for (int done = 0; done < counts[way]; done += OW_PAD) {
@@ -200,6 +205,7 @@ OW_IGAMMA_BLOCK(ow_igammac_block_f64, double, 1, 0)
 
 #undef OW_IGAMMA_BLOCK
 #undef OW_GROUPS
+#undef OW_SERIES_X
 #undef OW_MAGNITUDE
 #undef OW_ENOUGH
 #undef OW_EACH

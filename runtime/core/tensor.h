@@ -133,10 +133,9 @@ int ow_error_pending(void);
 /* ---- parallelism (parallel.c) ------------------------------------------------------------------------- */
 
 typedef void (*ow_task)(void *context, int64_t begin, int64_t end);
-/* Calls task over [0, n) in pieces whose boundaries are multiples of `grain` and do not depend on the number of
- * threads; a serial run is one piece. `work` is the whole cost in units of a float32 add: it decides whether the pool
- * takes part. Nested calls, and calls while another thread has the pool, run serially. A task must not raise through
- * ow_fail: the pending error belongs to the thread that runs it. */
+/* Calls task over [0, n) in pieces whose boundaries are multiples of `grain`; a serial run is one piece. `work` is the whole
+ * cost in units of a float32 add: it decides whether the pool takes part. Nested calls, and calls while another thread has
+ * the pool, run serially. A task must not raise through ow_fail: the pending error belongs to the thread that runs it. */
 void ow_parallel_for(int64_t n, int64_t grain, double work, ow_task task, void *context);
 int ow_num_threads(void);
 int ow_current_core(void); /* that the calling thread runs on */
