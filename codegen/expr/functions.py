@@ -206,10 +206,17 @@ _add("erfc", "x", _F, f"{-2 / math.sqrt(math.pi)!r} * exp(-(x * x))", c="erfc")
 # The check of derivatives, which runs while weaving, has no values of these.
 for _name, _params in SPECIAL.items():
     _add(_name, _params, _F, c=f"ow_{_name}", differentiable=False)
-# 1 / (1 + exp(-x)) overflows to 0 where the result is a denormal number; exp(-|x|) never overflows.
+# 1 / (1 + exp(-x)) overflows to 0 where the result is a denormal number; exp(-|x|) never overflows. That of a complex
+# number a + b i is multiplied by the conjugate of its denominator and by exp(-2 |a|) where a < 0; both that and the
+# denominator are written with exp(-|a|) - 1 and 1 + cos(b), so that they keep their digits beside the poles.
 _add(
     "sigmoid", "x", _F, "result * (1 - result)", any="where(x < 0, exp(-abs(x)), 1) / (1 + exp(-abs(x)))",
-    complex="1 / (1 + exp(-x))",
+    complex="complex(where(real(x) == inf, 1, "
+    "where(real(x) < 0, exp(-abs(real(x))) * (expm1(-abs(real(x))) + 2 * square(cos(0.5 * imag(x)))),"
+    " exp(-abs(real(x))) * 2 * square(cos(0.5 * imag(x))) - expm1(-abs(real(x))))"
+    " / (square(expm1(-abs(real(x)))) + 4 * exp(-abs(real(x))) * square(cos(0.5 * imag(x))))),"
+    " where(real(x) == inf, 0, exp(-abs(real(x))) * 2 * sin(0.5 * imag(x)) * cos(0.5 * imag(x))"
+    " / (square(expm1(-abs(real(x)))) + 4 * exp(-abs(real(x))) * square(cos(0.5 * imag(x)))) + 0.0))",
 )  # fmt: skip
 
 # ---- signs, rounding, order -------------------------------------------------------------------------------

@@ -45,8 +45,11 @@ def scaled(grad: Any, factor: Any) -> Any:
 
 
 def as_tensor_like(value: Any, grad: Any) -> Any:
-    """A number as a tensor; a tensor as it is."""
-    return value if hasattr(value, "_h") else grad.new_full((), value)
+    """A number as a tensor, a truth as one of bool; a tensor as it is."""
+    if hasattr(value, "_h"):
+        return value
+    number = grad.new_full((), value)
+    return number.bool() if isinstance(value, bool) else number
 
 
 # ---- reductions ----------------------------------------------------------------------------------------------
