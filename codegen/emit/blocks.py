@@ -1,9 +1,9 @@
 """Kernels that call a function of whole rows: which calls, and what they leave for the loop around them.
 
-blocks.h and special.h have functions of rows that use vector instructions no compiler makes of a loop, or compute less
-where the row allows it. A kernel that is nothing but such a call hands its rows over. One that contains the call
-computes the arguments of a few hundred elements, calls the function of rows for them, and computes the rest from its
-results, which the level-1 cache still holds.
+blocks.h, special.h and complex_rows.h have functions of rows that use vector instructions no compiler makes of a loop,
+or compute less where the row allows it. A kernel that is nothing but such a call hands its rows over. One that contains
+the call computes the arguments of a few hundred elements, calls the function of rows for them, and computes the rest
+from its results, which the level-1 cache still holds.
 """
 
 from __future__ import annotations
@@ -35,6 +35,12 @@ _BLOCKS |= {
     for name in ("ndtri", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "igamma", "igammac", *POLYNOMIALS)
     for letter, ending in (("f", ""), ("", "_f64"))
 }
+_BLOCKS |= {
+    f"{name}{letter}": f"ow_{name}_block_{ending}"
+    for name in ("cexp", "csin", "ccos", "ctan", "csinh", "ccosh", "ctanh", "clog")
+    for letter, ending in (("f", "c64"), ("", "c128"))
+}
+_CTYPES = {"_f64": "double", "_c64": "float _Complex", "_c128": "double _Complex"}
 _FILLING = {_BLOCKS[f"ow_{name}{letter}"] for name in ("igamma", "igammac") for letter in ("f", "")}
 """Those that fill up rows of any length by themselves, as they then compute less."""
 _OF_TWO = re.compile(rf"(fmod|ow_(igammac?|{'|'.join(POLYNOMIALS)}))f?$")
@@ -63,7 +69,7 @@ class BlockCall:
 
     @property
     def ctype(self) -> str:
-        return "double" if self.function.endswith("_f64") else "float"
+        return next((ctype for ending, ctype in _CTYPES.items() if self.function.endswith(ending)), "float")
 
 
 def block_call(emitted: Emitted, inputs: Collection[str], params: Collection[str]) -> BlockCall | None:

@@ -81,6 +81,10 @@ class LoopKernel:
         return self.block is not None
 
     @property
+    def has_complex_blocks(self) -> bool:
+        return self.block is not None and "_Complex" in self.block.ctype
+
+    @property
     def signature(self) -> str:
         """Parameters of the function of one element."""
         variables = [f"{variable.ctype} {variable.name}" for variable in (*self.inputs, *self.params)]
@@ -154,9 +158,10 @@ def emit(operator: Operator) -> str | None:
 
 def _add_kernels(context: dict[str, object], kernels: Iterable[object]) -> None:
     """`special`: does one of them call a function of special.h? Its text is all in its fields. `blocks`: or one of
-    blocks.h?"""
+    blocks.h? `complex_blocks`: or of complex_rows.h?"""
     every = context["kernels"] = tuple(kernels)
     context["blocks"] = any(getattr(kernel, "has_blocks", False) for kernel in every)
+    context["complex_blocks"] = any(getattr(kernel, "has_complex_blocks", False) for kernel in every)
     context["special"] = any(_SPECIAL.intersection(_CALL.findall(repr(kernel))) for kernel in every)
 
 
