@@ -76,7 +76,7 @@ def test_show_unknown(tmp_path: Path) -> None:
 def test_show_is_colored_on_a_terminal(tmp_path: Path) -> None:
     text = on_terminal("show", "exp", cwd=tmp_path)
     assert "\x1b[" in text
-    assert "expf" in text
+    assert "ow_exp_block" in text
 
 
 def test_list(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def block_call(emitted: Emitted, inputs: Collection[str], params: Collection[str
     (call,) = calls
     name, _, rest = call.partition("(")
     argument = rest.removesuffix(")")
-    if not set(_NAME.findall(argument)) <= {*inputs, *params}:
+    if not set(_NAME.findall(argument)) <= {*inputs, *params, "__real__", "__imag__"}:
         return None
     operands = tuple(argument.split(", "))
     plain = set(operands) <= set(inputs)

@@ -151,7 +151,10 @@ _add("fmod", "x y", _A, "1", "-trunc(x / y)", c="fmod")
 # ---- exponentials, logarithms, powers ---------------------------------------------------------------------
 
 _add("exp", "x", _F, "result", c="exp", c_complex=True)
-_add("exp2", "x", _F, f"result * {math.log(2)!r}", c="exp2", complex="exp(x * 0.6931471805599453)")
+_add(
+    "exp2", "x", _F, f"result * {math.log(2)!r}", c="exp2",
+    complex="exp(complex(real(x) * 0.6931471805599453, imag(x) * 0.6931471805599453))",
+)  # fmt: skip
 _add(
     "expm1", "x", _F, "result + 1", c="expm1",
     complex="complex(expm1(real(x)) * cos(imag(x)) - 2 * square(sin(0.5 * imag(x))), exp(real(x)) * sin(imag(x)))",
