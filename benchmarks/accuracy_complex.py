@@ -1,8 +1,8 @@
 """Largest error of functions of complex numbers in units in the last place of each part, against mpmath.
 
-`python benchmarks/accuracy_complex.py [--count COUNT]` prints the third table of docs/accuracy.md. Numbers are those of a
-square around zero, small ones, and those beside the unit circle and the poles of tangents, rounded to the dtype before
-either computes. A star marks the function whose unit is that of the length of the result.
+`python benchmarks/accuracy_complex.py [--count COUNT]` prints the third table of docs/accuracy.md. Numbers are those of
+a square around zero, small ones, and those beside the unit circle and the poles of tangents, rounded to the dtype
+before either computes. A star marks the function whose unit is that of the length of the result.
 """
 
 from __future__ import annotations
