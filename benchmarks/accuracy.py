@@ -22,7 +22,7 @@ import numpy as np
 import opweave
 import scipy.special
 from accuracy_special import CASES
-from opweave._C import lib
+from accuracy_table import AccuracyTable
 from opweave.codegen import library
 from opweave.codegen.computation import argument_dtypes, default_numbers, result_dtype
 from opweave.codegen.dtypes import DTYPES
@@ -32,7 +32,6 @@ from opweave.codegen.model import Elementwise, Operator
 from opweave.codegen.variants import submodule_names
 
 ROOT = Path(__file__).resolve().parent.parent
-LEVELS = ("x86-64", "x86-64-v3", "x86-64-v4")
 WIDE = {"float32": np.float64, "float64": np.longdouble}
 
 
@@ -104,9 +103,7 @@ def main() -> None:
     parser.add_argument("--step", type=int, default=2003, help="distance of the bit patterns that are tried")
     parser.add_argument("--without", nargs="+", default=[], help="operators to leave out")
     options = parser.parse_args()
-    levels = [level for level in range(len(LEVELS)) if lib.set_level(level)]
-    print("| operator | dtype | " + " | ".join(LEVELS[level] for level in levels) + " |")
-    print("|---|---|" + "---|" * len(levels))
+    table = AccuracyTable()
     for operator in mathematical(options.names, options.without):
         path = ".".join(submodule_names(operator)[0]) if operator.module else operator.name
         function = attrgetter(path)(opweave)
@@ -117,13 +114,11 @@ def main() -> None:
                 continue
             wanted = evaluated(text, operator, inputs, dtype)
             magnitude = np.broadcast_to(evaluated(operator.magnitude or "0", operator, inputs, dtype), wanted.shape)
-            row = []
-            for level in levels:
-                lib.set_level(level)
-                got = function(*map(opweave.from_numpy, inputs)).numpy()
-                row.append(f"{error_in_ulp(got, wanted, np.abs(magnitude)):.2f}")
-            mark = " *" if operator.magnitude else ""
-            print(f"| {operator.name}{mark} | {dtype} | " + " | ".join(row) + " |", flush=True)
+            errors = [
+                error_in_ulp(function(*map(opweave.from_numpy, inputs)).numpy(), wanted, np.abs(magnitude))
+                for _ in table.each_level()
+            ]
+            table.row(operator.name, dtype, errors, starred=operator.magnitude is not None)
 
 
 if __name__ == "__main__":

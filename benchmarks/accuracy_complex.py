@@ -13,9 +13,8 @@ from typing import Any
 import mpmath as mp
 import numpy as np
 import opweave
-from opweave._C import lib
+from accuracy_table import AccuracyTable
 
-LEVELS = ("x86-64", "x86-64-v3", "x86-64-v4")
 FUNCTIONS = {name: getattr(mp, name) for name in ("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "sqrt")}
 FUNCTIONS |= {"sigmoid": lambda z: 1 / (1 + mp.exp(-z))}
 BY_LENGTH = ("sigmoid",)
@@ -44,20 +43,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=1000, help="numbers of each kind")
     options = parser.parse_args()
-    levels = [level for level in range(len(LEVELS)) if lib.set_level(level)]
-    print("| operator | dtype | " + " | ".join(LEVELS[level] for level in levels) + " |")
-    print("|---|---|" + "---|" * len(levels))
+    table = AccuracyTable()
     for name, function in FUNCTIONS.items():
         for dtype in (np.complex64, np.complex128):
             z = numbers(options.count).astype(dtype)
             exact = [function(mp.mpc(complex(each))) for each in z]
-            row = []
-            for level in levels:
-                lib.set_level(level)
-                got = getattr(opweave, name)(opweave.from_numpy(z)).numpy()
-                row.append(f"{error_in_ulp(got, exact, name in BY_LENGTH):.2f}")
-            star = " *" if name in BY_LENGTH else ""
-            print(f"| {name}{star} | {np.dtype(dtype).name} | " + " | ".join(row) + " |", flush=True)
+            errors = [
+                error_in_ulp(getattr(opweave, name)(opweave.from_numpy(z)).numpy(), exact, name in BY_LENGTH)
+                for _ in table.each_level()
+            ]
+            table.row(name, np.dtype(dtype).name, errors, starred=name in BY_LENGTH)
 
 
 if __name__ == "__main__":

@@ -17,9 +17,8 @@ from typing import Any
 import mpmath as mp
 import numpy as np
 import opweave
-from opweave._C import lib
+from accuracy_table import AccuracyTable
 
-LEVELS = ("x86-64", "x86-64-v3", "x86-64-v4")
 mp.mp.dps = 40
 
 Number = Any
@@ -158,9 +157,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", help="functions; all of them by default")
     parser.add_argument("--count", type=int, default=2000, help="arguments for each function and dtype")
     options = parser.parse_args()
-    levels = [level for level in range(len(LEVELS)) if lib.set_level(level)]
-    print("| operator | dtype | " + " | ".join(LEVELS[level] for level in levels) + " |")
-    print("|---|---|" + "---|" * len(levels))
+    table = AccuracyTable()
     for name, case in CASES.items():
         if options.names and name not in options.names:
             continue
@@ -171,12 +168,11 @@ def main() -> None:
             exact = [case.exact(*row) for row in numbers]
             units = [case.magnitude(*row) for row in numbers] if case.magnitude else [mp.mpf(0)] * len(exact)
             units = [max(abs(want), unit) for want, unit in zip(exact, units, strict=True)]
-            row = []
-            for level in levels:
-                lib.set_level(level)
-                row.append(f"{error_in_ulp(function(*map(opweave.from_numpy, inputs)).numpy(), exact, units):.2f}")
-            star = " *" if case.magnitude else ""
-            print(f"| {name}{star} | {np.dtype(dtype).name} | " + " | ".join(row) + " |", flush=True)
+            errors = [
+                error_in_ulp(function(*map(opweave.from_numpy, inputs)).numpy(), exact, units)
+                for _ in table.each_level()
+            ]
+            table.row(name, np.dtype(dtype).name, errors, starred=case.magnitude is not None)
 
 
 if __name__ == "__main__":

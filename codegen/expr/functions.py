@@ -153,7 +153,7 @@ _add("fmod", "x y", _A, "1", "-trunc(x / y)", c="fmod")
 _add("exp", "x", _F, "result", c="exp", c_complex=True)
 _add(
     "exp2", "x", _F, f"result * {math.log(2)!r}", c="exp2",
-    complex="exp(complex(real(x) * 0.6931471805599453, imag(x) * 0.6931471805599453))",
+    complex=f"exp(complex(real(x) * {math.log(2)!r}, imag(x) * {math.log(2)!r}))",
 )  # fmt: skip
 _add(
     "expm1", "x", _F, "result + 1", c="expm1",
@@ -212,14 +212,16 @@ for _name, _params in SPECIAL.items():
 # 1 / (1 + exp(-x)) overflows to 0 where the result is a denormal number; exp(-|x|) never overflows. That of a complex
 # number a + b i is multiplied by the conjugate of its denominator and by exp(-2 |a|) where a < 0; both that and the
 # denominator are written with exp(-|a|) - 1 and 1 + cos(b), so that they keep their digits beside the poles.
+_power, _less_1 = "exp(-abs(real(x)))", "expm1(-abs(real(x)))"
+_sine, _cosine = "sin(0.5 * imag(x))", "cos(0.5 * imag(x))"
+_left = f"{_power} * ({_less_1} + 2 * square({_cosine}))"
+_right = f"{_power} * 2 * square({_cosine}) - {_less_1}"
+_imaginary = f"{_power} * 2 * {_sine} * {_cosine}"
+_length = f"(square({_less_1}) + 4 * {_power} * square({_cosine}))"
 _add(
     "sigmoid", "x", _F, "result * (1 - result)", any="where(x < 0, exp(-abs(x)), 1) / (1 + exp(-abs(x)))",
-    complex="complex(where(real(x) == inf, 1, "
-    "where(real(x) < 0, exp(-abs(real(x))) * (expm1(-abs(real(x))) + 2 * square(cos(0.5 * imag(x)))),"
-    " exp(-abs(real(x))) * 2 * square(cos(0.5 * imag(x))) - expm1(-abs(real(x))))"
-    " / (square(expm1(-abs(real(x)))) + 4 * exp(-abs(real(x))) * square(cos(0.5 * imag(x))))),"
-    " where(real(x) == inf, 0, exp(-abs(real(x))) * 2 * sin(0.5 * imag(x)) * cos(0.5 * imag(x))"
-    " / (square(expm1(-abs(real(x)))) + 4 * exp(-abs(real(x))) * square(cos(0.5 * imag(x)))) + 0.0))",
+    complex=f"complex(where(real(x) == inf, 1, where(real(x) < 0, {_left}, {_right}) / {_length}),"
+    f" where(real(x) == inf, 0, {_imaginary} / {_length} + 0.0))",
 )  # fmt: skip
 
 # ---- signs, rounding, order -------------------------------------------------------------------------------

@@ -52,7 +52,7 @@ OW_COMPLEX_ROWS(ctan, OW_FINITE(a) & (fabs(b) < 20),
                 sin(a) * OW_COS(a) / ow_squares(ow_sinh_of_near(b), OW_COS(a)),
                 ow_sinh_of_near(b) * ow_cosh_of_near(b) / ow_squares(ow_sinh_of_near(b), OW_COS(a)))
 
-/* log |z|: beside 1, which the squares are subtracted from, with what they lost in rounding. */
+/* What rounding took from the square of x. */
 static inline double ow_square_rest(double x, double square) {
 #ifdef __FMA__
     return __builtin_fma(x, x, -square);
@@ -63,8 +63,10 @@ static inline double ow_square_rest(double x, double square) {
     return low * low - (square - high * high - 2 * high * low);
 #endif
 }
+/* log |z|: beside the unit circle of what the exact squares exceed 1 by. */
 static inline double ow_log_of_length(double a, double b) {
-    double large = OW_LARGER(fabs(a), fabs(b)), small = fabs(a) > fabs(b) ? fabs(b) : fabs(a), p = large * large, q = small * small;
+    double large = OW_LARGER(fabs(a), fabs(b)), small = fabs(a) > fabs(b) ? fabs(b) : fabs(a);
+    double p = large * large, q = small * small;
     double more = p < 0.5 ? (p - 0.5) + (q - 0.5) : (p - 1) + q; /* exact where little is left */
     more = (more + ow_square_rest(large, p)) + ow_square_rest(small, q);
     return 0.5 * (fabs(more) < 0.5 ? log1p(more) : log(p + q));

@@ -147,8 +147,8 @@ static inline __attribute__((always_inline)) void ow_igamma_by(ow_igamma_lanes *
 /* Up to here the series for P takes less time than the fraction for Q. */
 #define OW_SERIES_X 8
 
-/* The formulas that n elements take, and their powers; n is a multiple of OW_FEW. P is a sum of positive terms wherever it
- * is asked for; only 1 - P needs others where it would lose digits. */
+/* The formulas that n elements take, and their powers; n is a multiple of OW_FEW. The terms of P are all positive; only
+ * 1 - P, where Q is asked for, would lose digits. */
 static inline __attribute__((always_inline)) void ow_igamma_ways(int *ways, double *powers, const double *a,
                                                                  const double *x, int n, int upper, int narrow) {
 #pragma GCC ivdep
