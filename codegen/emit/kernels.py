@@ -13,7 +13,7 @@ from itertools import product
 
 from ..computation import argument_dtypes, default_numbers, position_dtype, result_dtype, takes_defaults
 from ..dtypes import COMPLEX64, DTYPES, FLOAT32, FLOAT64, DType
-from ..expr import Apply, Emitted, Expr, Literal, Name, certain, names, simplify, substitute
+from ..expr import Apply, Emitted, Expr, Literal, Name, applications, certain, names, simplify, substitute
 from ..expr.functions import FUNCTIONS
 from ..expr.special import BRANCHING, SPECIAL
 from ..expr.targets import INTEGER_BRANCHING
@@ -38,6 +38,7 @@ _SCALAR = frozenset(f"ow_{name}{suffix}" for name in BRANCHING for suffix in (""
     f"ow_{name}_{dtype.suffix}" for name in INTEGER_BRANCHING for dtype in DTYPES.values()
 }
 _STREAMED_COST = 3.0  # that of a few additions
+_STREAMED_STEPS = 5  # of an expression; half as many vectors save more than two of 32 bytes where there are more
 _QUOTIENT = " / "  # in C
 _CALL = re.compile(r"\b(\w+)\(")
 _WORD = re.compile(r"\w+")
@@ -60,10 +61,12 @@ class LoopKernel:
     layouts: tuple[tuple[Variable, ...], ...]
     fails: bool
     padded: bool
+    unrolls: bool
+    """Has little to do for a vector, so that the loop's own instructions count."""
     streams: bool
     """Waits for memory rather than for arithmetic: see OW_STREAMS. Divisions are arithmetic enough where a wide
-    vector's takes less than two narrow ones', and so is making booleans of other numbers. Of a byte beside four doubles
-    the compiler makes no narrow vectors at all."""
+    vector's takes less than two narrow ones', and so are many steps, and making booleans of other numbers. Of a byte
+    beside four doubles the compiler makes no narrow vectors at all."""
     scalar: bool
     """Takes one element after the other whatever their strides, as no compiler makes vector instructions of it."""
     chosen: tuple[int, ...]
@@ -217,6 +220,7 @@ def _loop(
     scalar = bool(_SCALAR.intersection(_CALL.findall(emitted.text)))
     takes_complex = any(dtype.is_complex for dtype in env.values())
     is_light = not (padded or scalar or takes_complex) and operator.cost <= _STREAMED_COST
+    unrolls = is_light and not result.is_complex and {result} == set(env.values()) and _QUOTIENT not in emitted.text
     return LoopKernel(
         name=name,
         title=f"{dtype.name}{', default parameters' if role == 'plain' else ''}",
@@ -231,7 +235,8 @@ def _loop(
         layouts=tuple(_layouts(inputs, alternates=is_light)),
         fails=emitted.uses_err,
         padded=padded,
-        streams=is_light and not result.is_complex and {result} == set(env.values()) and _QUOTIENT not in emitted.text,
+        unrolls=unrolls,
+        streams=unrolls and len(applications(tree)) <= _STREAMED_STEPS,
         scalar=scalar,
         chosen=tuple(place for place, x in enumerate(inputs, 1) if x.name in names(tree) - certain(tree)),
         unread=frozenset(input_names).difference(_WORD.findall(emitted.text)),

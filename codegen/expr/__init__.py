@@ -9,7 +9,20 @@ from .lower import Type, lower, type_of
 from .parse import is_reserved, parse
 from .simplify import simplify
 from .targets import C, Target
-from .tree import Apply, Expr, Literal, Name, Span, apply, certain, names, occurrences, replaced, substitute
+from .tree import (
+    Apply,
+    Expr,
+    Literal,
+    Name,
+    Span,
+    applications,
+    apply,
+    certain,
+    names,
+    occurrences,
+    replaced,
+    substitute,
+)
 from .verify import Mismatch, check_derivative
 
 __all__ = [
@@ -28,6 +41,7 @@ __all__ = [
     "Span",
     "Target",
     "Type",
+    "applications",
     "apply",
     "certain",
     "check_derivative",

@@ -126,6 +126,11 @@ def names(expr: Expr) -> frozenset[str]:
     return frozenset(name.name for name in occurrences(expr))
 
 
+def applications(expr: Expr) -> frozenset[Expr]:
+    """The distinct applications of functions in an expression: what is computed for an element."""
+    return frozenset({expr} if isinstance(expr, Apply) else ()).union(*map(applications, expr.children))
+
+
 def certain(expr: Expr) -> frozenset[str]:
     """The names that an expression uses whatever its choices."""
     if isinstance(expr, Apply) and expr.function == "where":

@@ -76,3 +76,9 @@ def test_pages_of_what_a_mask_may_hide_are_touched(tmp_path: Path) -> None:
 
 def test_not_of_complex_numbers(tmp_path: Path) -> None:
     assert "[2 * i]" not in emitted(tmp_path, "self + 1", dtypes="complex")
+
+
+def test_not_many_steps(tmp_path: Path) -> None:
+    expression = "self * self * self * self * self * self * self + 1"
+    assert not streaming(tmp_path, expression, dtypes="floating")
+    assert "#pragma GCC unroll 2\n" in emitted(tmp_path, expression, dtypes="floating")
