@@ -1,8 +1,8 @@
 """Timing of the same work in several libraries, in one process, interleaved, so that all see the same machine.
 
 A figure is the ratio of the best times. Threads of other libraries spin for a while after a call: before a library's
-turn the process idles long enough for them to sleep. After that the clock of the processor takes some ten milliseconds to
-rise, and the caches to fill: a turn begins with a slice of calls that are not counted.
+turn the process idles long enough for them to sleep. After that the processor's clock takes some ten milliseconds to
+rise: a turn begins with a slice of calls that are not counted.
 """
 
 from __future__ import annotations
