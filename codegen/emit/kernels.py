@@ -38,7 +38,7 @@ _SCALAR = frozenset(f"ow_{name}{suffix}" for name in BRANCHING for suffix in (""
     f"ow_{name}_{dtype.suffix}" for name in INTEGER_BRANCHING for dtype in DTYPES.values()
 }
 _STREAMED_COST = 3.0  # that of a few additions
-_STREAMED_STEPS = 5  # of an expression; half as many vectors save more than two of 32 bytes where there are more
+_STREAMED_STEPS = 1  # of an expression; with more of them vectors of 64 bytes save more than rows that cross lines lose
 _QUOTIENT = " / "  # in C
 _CALL = re.compile(r"\b(\w+)\(")
 _WORD = re.compile(r"\w+")
@@ -65,7 +65,7 @@ class LoopKernel:
     """Has little to do for a vector, so that the loop's own instructions count."""
     streams: bool
     """Waits for memory rather than for arithmetic: see OW_STREAMS. Divisions are arithmetic enough where a wide
-    vector's takes less than two narrow ones', and so are many steps, and making booleans of other numbers. Of a byte
+    vector's takes less than two narrow ones', and so are several steps, and making booleans of other numbers. Of a byte
     beside four doubles the compiler makes no narrow vectors at all."""
     scalar: bool
     """Takes one element after the other whatever their strides, as no compiler makes vector instructions of it."""

@@ -9,7 +9,7 @@ static inline int32_t add_i32_element(int32_t self, int32_t other, int32_t alpha
 #line 10 "add.c"
 }
 
-OW_STREAMS static int add_i32(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
+static int add_i32(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
     (void)params, (void)index, (void)stride;
     const int32_t alpha = (int32_t)params[0].i;
     if (stride[0] == sizeof(int32_t) && stride[1] == sizeof(int32_t) && stride[2] == sizeof(int32_t)) {
@@ -132,7 +132,7 @@ static inline float add_f32_element(float self, float other, float alpha) {
 #line 133 "add.c"
 }
 
-OW_STREAMS static int add_f32(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
+static int add_f32(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
     (void)params, (void)index, (void)stride;
     const float alpha = (float)params[0].d;
     if (stride[0] == sizeof(float) && stride[1] == sizeof(float) && stride[2] == sizeof(float)) {

@@ -9,7 +9,7 @@ static inline int16_t clamp_i16_element(int16_t self, int16_t min, int16_t max) 
 #line 10 "clamp.c"
 }
 
-OW_STREAMS static int clamp_i16(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
+static int clamp_i16(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
     (void)params, (void)index, (void)stride;
     if (stride[0] == sizeof(int16_t) && stride[1] == sizeof(int16_t) && stride[2] == sizeof(int16_t) && stride[3] == sizeof(int16_t)) {
         int16_t *to = (int16_t *)ptr[0];
