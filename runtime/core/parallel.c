@@ -31,6 +31,7 @@
 enum {
     MAX_WORKERS = 255,
     MAX_PIECES = 256, /* per job: enough to balance, few enough that claiming costs nothing */
+    STEP_DOWN = 8,    /* pieces */
     SPIN_NS = 20000,
     YIELD_NS = 1000000,
     SPIN_BATCH = 64    /* looks at the ticket between two looks at the clock */
@@ -85,13 +86,6 @@ static inline void pause_briefly(void) {
  * late or was slow. */
 static inline uint32_t claim_of(uint32_t left, uint32_t sharers) { return (2 * left - 1) / (3 * sharers) + 1; }
 
-/* The piece at this place of the order in which they are claimed; turned round, the stretches [0, turn) and
- * [turn, pieces) are walked from their other ends. */
-static inline uint32_t piece_at(uint32_t place, uint32_t pieces, uint32_t turn) {
-    if (!turn) return place;
-    return place < turn ? turn - 1 - place : turn + pieces - 1 - place;
-}
-
 typedef struct {
     ow_task task;
     void *context;
@@ -109,14 +103,24 @@ static void run_stretch(const job *j, uint32_t piece, uint32_t count) {
     j->task(j->context, begin, end < j->n ? end : j->n);
 }
 
-/* `count` pieces from a place on, forwards (step 1) or backwards (step -1): singly, so that long loops touch them in that
- * order; those of a job that caches hold at once. */
-static void run_pieces(const job *j, uint32_t place, int step, uint32_t count) {
-    if (j->share) {
-        run_stretch(j, step > 0 ? place : place + 1 - count, count);
+/* The pieces at `count` places of the order in which they are claimed, from `first` on. Turned round, the stretches
+ * [0, turn) and [turn, pieces) are walked from their other ends. A thread that walks down does so a few pieces at a time:
+ * fewer cost more, in streams begun anew, than the cache saves. */
+static void run_pieces(const job *j, uint32_t first, uint32_t count, int is_worker) {
+    uint32_t turn = j->turn, end = first + count;
+    if (first < turn && turn < end) {
+        run_pieces(j, first, turn - first, is_worker);
+        run_pieces(j, turn, end - turn, is_worker);
         return;
     }
-    for (; count; count--, place += (uint32_t)step) run_stretch(j, piece_at(place, j->pieces, j->turn), 1);
+    uint32_t lowest = !turn ? first : first < turn ? turn - end : turn + j->pieces - end;
+    int walks_down = !j->share && is_worker == !turn;
+    uint32_t step = walks_down && count > STEP_DOWN ? STEP_DOWN : count;
+    for (uint32_t left = count; left;) {
+        if (step > left) step = left;
+        left -= step;
+        run_stretch(j, lowest + left, step);
+    }
 }
 
 /* Runs pieces of the job of this generation until none is left; the number of pieces run. A worker's first claim is the
@@ -135,7 +139,7 @@ static uint32_t take_pieces(uint32_t generation, int is_worker) {
                                                    memory_order_acquire))
             continue;
         ow_set_denormal_mode(denormals);
-        run_pieces(&j, is_worker ? end - 1 : first, is_worker ? -1 : 1, claim);
+        run_pieces(&j, is_worker ? end - claim : first, claim, is_worker);
         count += claim;
         ticket = atomic_load_explicit(&pool.ticket, memory_order_acquire);
     }
@@ -256,7 +260,7 @@ static void run_shared(int64_t n, int64_t grain, double work, ow_task task, void
         sched_yield(); /* to a worker that wakes here: see leave_core_of_caller */
     }
     job j = current_job();
-    run_pieces(&j, 0, 1, own);
+    run_pieces(&j, 0, own, 0);
     own += take_pieces(generation, 0);
     for (int spins = 0; atomic_load_explicit(&pool.done, memory_order_acquire) + own < pieces; spins++) {
         pause_briefly();
