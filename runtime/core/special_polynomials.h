@@ -58,42 +58,60 @@ static inline ow_wide ow_wide_where(ow_wide_mask mask, ow_wide x, ow_wide y) {
  * beyond an element's degree makes is not looked at; up to it none overflows: those of Chebyshev's polynomials are few. */
 static inline __attribute__((always_inline)) int ow_recurrence_block(double *result, const double *x, const double *n,
                                                                      ow_polynomial_kind kind, int largest) {
+    enum { ABREAST = 2 }; /* registers of elements: a step waits for the one before, not for those of others */
     const double small = kind <= OW_CHEBYSHEV_W ? 0x1p40 : 8;
-    double degrees[OW_PAD], most = 0;
-    int outside = 0;
-    for (int i = 0; i < OW_PAD; i++) {
-        outside |= !((fabs(x[i]) <= small) & (x[i] != 0) & (n[i] >= 0) & (n[i] <= largest));
-        degrees[i] = trunc(n[i]);
-    }
+    int outside = 0, most = 0;
+    for (int i = 0; i < OW_PAD; i++) outside |= !((fabs(x[i]) <= small) & (x[i] != 0) & (n[i] >= 0) & (n[i] <= largest));
     if (outside) return 0;
-    for (int i = 0; i < OW_PAD; i++) most = degrees[i] > most ? degrees[i] : most;
-    for (int i = 0; i < OW_PAD; i += OW_WIDE) {
-        ow_wide argument, degree, before, value;
-        memcpy(&argument, x + i, sizeof argument);
-        memcpy(&degree, degrees + i, sizeof degree);
-        ow_recurrences_start(argument, kind, &before, &value);
-        ow_wide found = ow_wide_where(degree == 0, argument - argument + 1.0, value);
-        for (double k = 1; k < most; k += 1) {
-            ow_recurrences_step(argument, k, kind, &before, &value);
-            found = ow_wide_where(degree > k, value, found);
+    for (int i = 0; i < OW_PAD; i++) most = (int)n[i] > most ? (int)n[i] : most;
+    for (int i = 0; i < OW_PAD; i += ABREAST * OW_WIDE) {
+        ow_wide argument[ABREAST], degree[ABREAST], before[ABREAST], value[ABREAST], found[ABREAST];
+        for (int j = 0; j < ABREAST; j++) {
+            memcpy(&argument[j], x + i + j * OW_WIDE, sizeof argument[j]);
+            memcpy(&degree[j], n + i + j * OW_WIDE, sizeof degree[j]);
+            ow_recurrences_start(argument[j], kind, &before[j], &value[j]);
+            found[j] = ow_wide_where(degree[j] < 1, argument[j] - argument[j] + 1.0, value[j]);
         }
-        memcpy(result + i, &found, sizeof found);
+        for (int k = 1; k < most; k++) {
+            for (int j = 0; j < ABREAST; j++) {
+                ow_recurrences_step(argument[j], k, kind, &before[j], &value[j]);
+                found[j] = ow_wide_where(degree[j] >= k + 1.0, value[j], found[j]);
+            }
+        }
+        for (int j = 0; j < ABREAST; j++) memcpy(result + i + j * OW_WIDE, &found[j], sizeof found[j]);
     }
     return 1;
+}
+
+/* A block of a row as doubles: in place, or converted into `room`; and the results, from there. */
+static inline const double *ow_doubles_of_double(double *room, const double *from) { return (void)room, from; }
+static inline const double *ow_doubles_of_float(double *room, const float *from) {
+    for (int i = 0; i < OW_PAD; i++) room[i] = from[i];
+    return room;
+}
+static inline double *ow_room_for_double(double *room, double *to) { return (void)room, to; }
+static inline double *ow_room_for_float(double *room, float *to) { return (void)to, room; }
+static inline void ow_put_double(double *to, const double *from) { (void)to, (void)from; }
+static inline void ow_put_float(float *to, const double *from) {
+    for (int i = 0; i < OW_PAD; i++) to[i] = (float)from[i];
+}
+#define OW_SAME_BLOCK(room, from) (from)
+static inline const double *ow_shifted_block(double *room, const double *from) {
+    for (int i = 0; i < OW_PAD; i++) room[i] = 2 * from[i] - 1;
+    return room;
 }
 
 /* Functions of rows, as those of blocks.h. */
 #define OW_POLYNOMIAL_ROWS(name, type, function, argument, kind, largest) \
     static inline void name(type *to, const type *from_x, const type *from_n, int64_t count) { \
-        double x[OW_PAD], n[OW_PAD], results[OW_PAD]; \
-        for (int64_t done = 0; done < count; done += OW_PAD) { \
-            for (int i = 0; i < OW_PAD; i++) { \
-                x[i] = argument(from_x[done + i]); \
-                n[i] = from_n[done + i]; \
-            } \
+        double room_x[OW_PAD], room_n[OW_PAD], room[OW_PAD]; \
+        for (; count > 0; count -= OW_PAD, to += OW_PAD, from_x += OW_PAD, from_n += OW_PAD) { \
+            const double *x = argument(room_x, ow_doubles_of_##type(room_x, from_x)); \
+            const double *n = ow_doubles_of_##type(room_n, from_n); \
+            double *results = ow_room_for_##type(room, to); \
             if (!ow_recurrence_block(results, x, n, kind, largest)) \
-                for (int i = 0; i < OW_PAD; i++) results[i] = function(from_x[done + i], n[i]); \
-            for (int i = 0; i < OW_PAD; i++) to[done + i] = (type)results[i]; \
+                for (int i = 0; i < OW_PAD; i++) results[i] = function(from_x[i], n[i]); \
+            ow_put_##type(to, results); \
         } \
     }
 #define OW_POLYNOMIAL_FORMS(name, argument, kind, largest) \
@@ -161,8 +179,7 @@ static inline double ow_chebyshev_polynomial(double x, double n, ow_polynomial_k
     return sign * ow_chebyshev_wave(x, m, ((int)(2 * fmod(n, 4)) + extra) % 8, cosine) / divisor;
 }
 
-#define OW_SAME(x) (x)
-#define OW_SHIFTED(x) (2 * (double)(x) - 1)
+#define OW_SHIFTED(x) (2 * (x) - 1)
 #define OW_CHEBYSHEV_POLYNOMIAL(letter, kind) \
     static inline double ow_chebyshev_polynomial_##letter(double x, double n) { \
         return ow_chebyshev_polynomial(x, n, kind); \
@@ -170,8 +187,8 @@ static inline double ow_chebyshev_polynomial(double x, double n, ow_polynomial_k
     static inline double ow_shifted_chebyshev_polynomial_##letter(double x, double n) { \
         return ow_chebyshev_polynomial(OW_SHIFTED(x), n, kind); \
     } \
-    OW_POLYNOMIAL_FORMS(ow_chebyshev_polynomial_##letter, OW_SAME, kind, OW_SMALL_DEGREE) \
-    OW_POLYNOMIAL_FORMS(ow_shifted_chebyshev_polynomial_##letter, OW_SHIFTED, kind, OW_SMALL_DEGREE)
+    OW_POLYNOMIAL_FORMS(ow_chebyshev_polynomial_##letter, OW_SAME_BLOCK, kind, OW_SMALL_DEGREE) \
+    OW_POLYNOMIAL_FORMS(ow_shifted_chebyshev_polynomial_##letter, ow_shifted_block, kind, OW_SMALL_DEGREE)
 
 OW_CHEBYSHEV_POLYNOMIAL(t, OW_CHEBYSHEV_T)
 OW_CHEBYSHEV_POLYNOMIAL(u, OW_CHEBYSHEV_U)
@@ -212,7 +229,7 @@ static inline __attribute__((always_inline)) double ow_recurrence(double x, doub
 
 #define OW_RECURRENCE(name, kind) \
     static inline double name(double x, double n) { return ow_recurrence(x, n, kind); } \
-    OW_POLYNOMIAL_FORMS(name, OW_SAME, kind, 64)
+    OW_POLYNOMIAL_FORMS(name, OW_SAME_BLOCK, kind, 64)
 
 OW_RECURRENCE(ow_hermite_polynomial_h, OW_HERMITE_H)
 OW_RECURRENCE(ow_hermite_polynomial_he, OW_HERMITE_HE)
