@@ -48,9 +48,9 @@ static int add_i32(char *const *ptr, const int64_t *stride, int64_t length, cons
         for (int64_t i = 0; i < length; i++) to[i] = add_i32_element(from_self[2 * i], from_other[2 * i], alpha);
         return OW_OK;
     }
-    int32_t ow_buffer[OW_GATHERED];
-    int32_t ow_buffer_self[OW_GATHERED];
-    int32_t ow_buffer_other[OW_GATHERED];
+    _Alignas(64) int32_t ow_buffer[OW_GATHERED];
+    _Alignas(64) int32_t ow_buffer_self[OW_GATHERED];
+    _Alignas(64) int32_t ow_buffer_other[OW_GATHERED];
     for (int64_t done = 0; done < length; done += OW_GATHERED) {
         int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
         const int32_t *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(int32_t));
@@ -109,9 +109,9 @@ OW_STREAMS static int add_i32_plain(char *const *ptr, const int64_t *stride, int
         for (int64_t i = 0; i < length; i++) to[i] = add_i32_plain_element(from_self[2 * i], from_other[2 * i]);
         return OW_OK;
     }
-    int32_t ow_buffer[OW_GATHERED];
-    int32_t ow_buffer_self[OW_GATHERED];
-    int32_t ow_buffer_other[OW_GATHERED];
+    _Alignas(64) int32_t ow_buffer[OW_GATHERED];
+    _Alignas(64) int32_t ow_buffer_self[OW_GATHERED];
+    _Alignas(64) int32_t ow_buffer_other[OW_GATHERED];
     for (int64_t done = 0; done < length; done += OW_GATHERED) {
         int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
         const int32_t *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(int32_t));
@@ -171,9 +171,9 @@ static int add_f32(char *const *ptr, const int64_t *stride, int64_t length, cons
         for (int64_t i = 0; i < length; i++) to[i] = add_f32_element(from_self[2 * i], from_other[2 * i], alpha);
         return OW_OK;
     }
-    float ow_buffer[OW_GATHERED];
-    float ow_buffer_self[OW_GATHERED];
-    float ow_buffer_other[OW_GATHERED];
+    _Alignas(64) float ow_buffer[OW_GATHERED];
+    _Alignas(64) float ow_buffer_self[OW_GATHERED];
+    _Alignas(64) float ow_buffer_other[OW_GATHERED];
     for (int64_t done = 0; done < length; done += OW_GATHERED) {
         int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
         const float *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(float));
@@ -232,9 +232,9 @@ OW_STREAMS static int add_f32_plain(char *const *ptr, const int64_t *stride, int
         for (int64_t i = 0; i < length; i++) to[i] = add_f32_plain_element(from_self[2 * i], from_other[2 * i]);
         return OW_OK;
     }
-    float ow_buffer[OW_GATHERED];
-    float ow_buffer_self[OW_GATHERED];
-    float ow_buffer_other[OW_GATHERED];
+    _Alignas(64) float ow_buffer[OW_GATHERED];
+    _Alignas(64) float ow_buffer_self[OW_GATHERED];
+    _Alignas(64) float ow_buffer_other[OW_GATHERED];
     for (int64_t done = 0; done < length; done += OW_GATHERED) {
         int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
         const float *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(float));

@@ -61,10 +61,10 @@ static int clamp_i16(char *const *ptr, const int64_t *stride, int64_t length, co
         for (int64_t i = 0; i < length; i++) to[i] = clamp_i16_element(from_self[2 * i], from_min[2 * i], from_max[2 * i]);
         return OW_OK;
     }
-    int16_t ow_buffer[OW_GATHERED];
-    int16_t ow_buffer_self[OW_GATHERED];
-    int16_t ow_buffer_min[OW_GATHERED];
-    int16_t ow_buffer_max[OW_GATHERED];
+    _Alignas(64) int16_t ow_buffer[OW_GATHERED];
+    _Alignas(64) int16_t ow_buffer_self[OW_GATHERED];
+    _Alignas(64) int16_t ow_buffer_min[OW_GATHERED];
+    _Alignas(64) int16_t ow_buffer_max[OW_GATHERED];
     for (int64_t done = 0; done < length; done += OW_GATHERED) {
         int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
         const int16_t *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(int16_t));

@@ -48,9 +48,9 @@ OW_STREAMS static int floor_divide_i32(char *const *ptr, const int64_t *stride, 
         for (int64_t i = 0; i < length; i++) to[i] = floor_divide_i32_element(from_self[2 * i], from_other[2 * i], err);
         return failed ? OW_ZERO_DIVISION : OW_OK;
     }
-    int32_t ow_buffer[OW_GATHERED];
-    int32_t ow_buffer_self[OW_GATHERED];
-    int32_t ow_buffer_other[OW_GATHERED];
+    _Alignas(64) int32_t ow_buffer[OW_GATHERED];
+    _Alignas(64) int32_t ow_buffer_self[OW_GATHERED];
+    _Alignas(64) int32_t ow_buffer_other[OW_GATHERED];
     for (int64_t done = 0; done < length; done += OW_GATHERED) {
         int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
         const int32_t *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(int32_t));

@@ -43,9 +43,9 @@ static int lt_u8(char *const *ptr, const int64_t *stride, int64_t length, const 
         for (int64_t i = 0; i < length; i++) to[i] = lt_u8_element(from_self[2 * i], from_other[2 * i]);
         return OW_OK;
     }
-    uint8_t ow_buffer[OW_GATHERED];
-    uint8_t ow_buffer_self[OW_GATHERED];
-    uint8_t ow_buffer_other[OW_GATHERED];
+    _Alignas(64) uint8_t ow_buffer[OW_GATHERED];
+    _Alignas(64) uint8_t ow_buffer_self[OW_GATHERED];
+    _Alignas(64) uint8_t ow_buffer_other[OW_GATHERED];
     for (int64_t done = 0; done < length; done += OW_GATHERED) {
         int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
         const uint8_t *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(uint8_t));
@@ -100,9 +100,9 @@ static int lt_f64(char *const *ptr, const int64_t *stride, int64_t length, const
         for (int64_t i = 0; i < length; i++) to[i] = lt_f64_element(from_self[2 * i], from_other[2 * i]);
         return OW_OK;
     }
-    uint8_t ow_buffer[OW_GATHERED];
-    double ow_buffer_self[OW_GATHERED];
-    double ow_buffer_other[OW_GATHERED];
+    _Alignas(64) uint8_t ow_buffer[OW_GATHERED];
+    _Alignas(64) double ow_buffer_self[OW_GATHERED];
+    _Alignas(64) double ow_buffer_other[OW_GATHERED];
     for (int64_t done = 0; done < length; done += OW_GATHERED) {
         int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
         const double *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(double));

@@ -27,8 +27,8 @@ OW_STREAMS static int neg_i8(char *const *ptr, const int64_t *stride, int64_t le
         for (int64_t i = 0; i < length; i++) to[i] = neg_i8_element(from_self[2 * i]);
         return OW_OK;
     }
-    int8_t ow_buffer[OW_GATHERED];
-    int8_t ow_buffer_self[OW_GATHERED];
+    _Alignas(64) int8_t ow_buffer[OW_GATHERED];
+    _Alignas(64) int8_t ow_buffer_self[OW_GATHERED];
     for (int64_t done = 0; done < length; done += OW_GATHERED) {
         int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
         const int8_t *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(int8_t));
@@ -66,8 +66,8 @@ OW_STREAMS static int neg_f32(char *const *ptr, const int64_t *stride, int64_t l
         for (int64_t i = 0; i < length; i++) to[i] = neg_f32_element(from_self[2 * i]);
         return OW_OK;
     }
-    float ow_buffer[OW_GATHERED];
-    float ow_buffer_self[OW_GATHERED];
+    _Alignas(64) float ow_buffer[OW_GATHERED];
+    _Alignas(64) float ow_buffer_self[OW_GATHERED];
     for (int64_t done = 0; done < length; done += OW_GATHERED) {
         int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
         const float *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(float));

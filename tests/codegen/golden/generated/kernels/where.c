@@ -58,10 +58,10 @@ static int where_f32(char *const *ptr, const int64_t *stride, int64_t length, co
         for (int64_t i = 0; i < length; i++) to[i] = where_f32_element(from_condition[2 * i], from_self[2 * i], from_other[2 * i]);
         return OW_OK;
     }
-    float ow_buffer[OW_GATHERED];
-    uint8_t ow_buffer_condition[OW_GATHERED];
-    float ow_buffer_self[OW_GATHERED];
-    float ow_buffer_other[OW_GATHERED];
+    _Alignas(64) float ow_buffer[OW_GATHERED];
+    _Alignas(64) uint8_t ow_buffer_condition[OW_GATHERED];
+    _Alignas(64) float ow_buffer_self[OW_GATHERED];
+    _Alignas(64) float ow_buffer_other[OW_GATHERED];
     for (int64_t done = 0; done < length; done += OW_GATHERED) {
         int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
         const uint8_t *from_condition = ow_row(ow_buffer_condition, ptr[1] + done * stride[1], stride[1], count, sizeof(uint8_t));
