@@ -31,7 +31,7 @@
 enum {
     MAX_WORKERS = 255,
     MAX_PIECES = 256, /* per job: enough to balance, few enough that claiming costs nothing */
-    STEP_DOWN = 8,    /* pieces */
+    STEP_DOWN = 8,    /* pieces at a time, where a thread walks down */
     SPIN_NS = 20000,
     YIELD_NS = 1000000,
     SPIN_BATCH = 64    /* looks at the ticket between two looks at the clock */
@@ -115,7 +115,7 @@ static void run_pieces(const job *j, uint32_t first, uint32_t count, int is_work
     }
     uint32_t lowest = !turn ? first : first < turn ? turn - end : turn + j->pieces - end;
     int walks_down = !j->share && is_worker == !turn;
-    uint32_t step = walks_down && count > STEP_DOWN ? STEP_DOWN : count;
+    uint32_t step = walks_down ? STEP_DOWN : count;
     for (uint32_t left = count; left;) {
         if (step > left) step = left;
         left -= step;

@@ -83,41 +83,31 @@ static inline __attribute__((always_inline)) int ow_recurrence_block(double *res
     return 1;
 }
 
-/* A block of a row as doubles: in place, or converted into `room`; and the results, from there. */
-static inline const double *ow_doubles_of_double(double *room, const double *from) { return (void)room, from; }
-static inline const double *ow_doubles_of_float(double *room, const float *from) {
-    for (int i = 0; i < OW_PAD; i++) room[i] = from[i];
-    return room;
-}
-static inline double *ow_room_for_double(double *room, double *to) { return (void)room, to; }
-static inline double *ow_room_for_float(double *room, float *to) { return (void)to, room; }
-static inline void ow_put_double(double *to, const double *from) { (void)to, (void)from; }
-static inline void ow_put_float(float *to, const double *from) {
-    for (int i = 0; i < OW_PAD; i++) to[i] = (float)from[i];
-}
-#define OW_SAME_BLOCK(room, from) (from)
+#define OW_SHIFTED(x) (2 * (x) - 1)
+#define OW_SAME_BLOCK(room, from) ((void)(room), (from))
 static inline const double *ow_shifted_block(double *room, const double *from) {
-    for (int i = 0; i < OW_PAD; i++) room[i] = 2 * from[i] - 1;
+    for (int i = 0; i < OW_PAD; i++) room[i] = OW_SHIFTED(from[i]);
     return room;
 }
 
-/* Functions of rows, as those of blocks.h. */
-#define OW_POLYNOMIAL_ROWS(name, type, function, argument, kind, largest) \
-    static inline void name(type *to, const type *from_x, const type *from_n, int64_t count) { \
-        double room_x[OW_PAD], room_n[OW_PAD], room[OW_PAD]; \
-        for (; count > 0; count -= OW_PAD, to += OW_PAD, from_x += OW_PAD, from_n += OW_PAD) { \
-            const double *x = argument(room_x, ow_doubles_of_##type(room_x, from_x)); \
-            const double *n = ow_doubles_of_##type(room_n, from_n); \
-            double *results = ow_room_for_##type(room, to); \
-            if (!ow_recurrence_block(results, x, n, kind, largest)) \
-                for (int i = 0; i < OW_PAD; i++) results[i] = function(from_x[i], n[i]); \
-            ow_put_##type(to, results); \
-        } \
-    }
+/* Functions of rows, as those of blocks.h. Doubles are read where they are: loads of copies on the stack waited for stores. */
 #define OW_POLYNOMIAL_FORMS(name, argument, kind, largest) \
     OW_FLOAT_FORM2(name) \
-    OW_POLYNOMIAL_ROWS(name##_block, float, name, argument, kind, largest) \
-    OW_POLYNOMIAL_ROWS(name##_block_f64, double, name, argument, kind, largest)
+    static inline void name##_block_f64(double *to, const double *from_x, const double *from_n, int64_t count) { \
+        double room[OW_PAD]; \
+        for (; count > 0; count -= OW_PAD, to += OW_PAD, from_x += OW_PAD, from_n += OW_PAD) { \
+            if (!ow_recurrence_block(to, argument(room, from_x), from_n, kind, largest)) \
+                for (int i = 0; i < OW_PAD; i++) to[i] = name(from_x[i], from_n[i]); \
+        } \
+    } \
+    static inline void name##_block(float *to, const float *from_x, const float *from_n, int64_t count) { \
+        double x[OW_PAD], n[OW_PAD]; \
+        for (; count > 0; count -= OW_PAD, to += OW_PAD, from_x += OW_PAD, from_n += OW_PAD) { \
+            for (int i = 0; i < OW_PAD; i++) x[i] = from_x[i], n[i] = from_n[i]; \
+            name##_block_f64(x, x, n, OW_PAD); \
+            for (int i = 0; i < OW_PAD; i++) to[i] = (float)x[i]; \
+        } \
+    }
 
 /* ---- Chebyshev ------------------------------------------------------------------------------------------------- */
 
@@ -179,7 +169,6 @@ static inline double ow_chebyshev_polynomial(double x, double n, ow_polynomial_k
     return sign * ow_chebyshev_wave(x, m, ((int)(2 * fmod(n, 4)) + extra) % 8, cosine) / divisor;
 }
 
-#define OW_SHIFTED(x) (2 * (x) - 1)
 #define OW_CHEBYSHEV_POLYNOMIAL(letter, kind) \
     static inline double ow_chebyshev_polynomial_##letter(double x, double n) { \
         return ow_chebyshev_polynomial(x, n, kind); \
