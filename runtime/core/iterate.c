@@ -228,8 +228,10 @@ static void run_range(void *context, int64_t begin, int64_t end) {
                                   : state->loop(data, stride, n, state->params, begin);
         if (result) status = result;
         begin += n;
-        for (int k = 0; k < iter->noperands; k++) data[k] -= position[0] * stride[k];
-        position[0] = 0;
+        if (position[0]) { /* only the first row may start in its midst */
+            for (int k = 0; k < iter->noperands; k++) data[k] -= position[0] * stride[k];
+            position[0] = 0;
+        }
         for (int d = 1; d < iter->ndim; d++) {
             position[d]++;
             for (int k = 0; k < iter->noperands; k++) data[k] += iter->strides[k][d];

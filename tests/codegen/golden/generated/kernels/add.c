@@ -9,6 +9,24 @@ static inline int32_t add_i32_element(int32_t self, int32_t other, int32_t alpha
 #line 10 "add.c"
 }
 
+static __attribute__((noinline)) int add_i32_gathered(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params) {
+    (void)params;
+    const int32_t alpha = (int32_t)params[0].i;
+    _Alignas(64) int32_t ow_buffer[OW_GATHERED];
+    _Alignas(64) int32_t ow_buffer_self[OW_GATHERED];
+    _Alignas(64) int32_t ow_buffer_other[OW_GATHERED];
+    for (int64_t done = 0; done < length; done += OW_GATHERED) {
+        int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
+        const int32_t *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(int32_t));
+        const int32_t *from_other = ow_row(ow_buffer_other, ptr[2] + done * stride[2], stride[2], count, sizeof(int32_t));
+        int32_t *to = stride[0] == sizeof(int32_t) ? (int32_t *)ptr[0] + done : ow_buffer;
+#pragma GCC ivdep
+        for (int64_t i = 0; i < count; i++) to[i] = add_i32_element(from_self[i], from_other[i], alpha);
+        if (to == ow_buffer) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(int32_t));
+    }
+    return OW_OK;
+}
+
 static int add_i32(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
     (void)params, (void)index, (void)stride;
     const int32_t alpha = (int32_t)params[0].i;
@@ -48,6 +66,19 @@ static int add_i32(char *const *ptr, const int64_t *stride, int64_t length, cons
         for (int64_t i = 0; i < length; i++) to[i] = add_i32_element(from_self[2 * i], from_other[2 * i], alpha);
         return OW_OK;
     }
+    return add_i32_gathered(ptr, stride, length, params);
+}
+
+/* ---- int32, default parameters ---- */
+
+static inline int32_t add_i32_plain_element(int32_t self, int32_t other) {
+#line 23 "ops.yaml"
+    return (int32_t)((uint32_t)self + (uint32_t)other);
+#line 78 "add.c"
+}
+
+OW_STREAMS static __attribute__((noinline)) int add_i32_plain_gathered(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params) {
+    (void)params;
     _Alignas(64) int32_t ow_buffer[OW_GATHERED];
     _Alignas(64) int32_t ow_buffer_self[OW_GATHERED];
     _Alignas(64) int32_t ow_buffer_other[OW_GATHERED];
@@ -57,18 +88,10 @@ static int add_i32(char *const *ptr, const int64_t *stride, int64_t length, cons
         const int32_t *from_other = ow_row(ow_buffer_other, ptr[2] + done * stride[2], stride[2], count, sizeof(int32_t));
         int32_t *to = stride[0] == sizeof(int32_t) ? (int32_t *)ptr[0] + done : ow_buffer;
 #pragma GCC ivdep
-        for (int64_t i = 0; i < count; i++) to[i] = add_i32_element(from_self[i], from_other[i], alpha);
+        for (int64_t i = 0; i < count; i++) to[i] = add_i32_plain_element(from_self[i], from_other[i]);
         if (to == ow_buffer) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(int32_t));
     }
     return OW_OK;
-}
-
-/* ---- int32, default parameters ---- */
-
-static inline int32_t add_i32_plain_element(int32_t self, int32_t other) {
-#line 23 "ops.yaml"
-    return (int32_t)((uint32_t)self + (uint32_t)other);
-#line 72 "add.c"
 }
 
 OW_STREAMS static int add_i32_plain(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
@@ -109,19 +132,7 @@ OW_STREAMS static int add_i32_plain(char *const *ptr, const int64_t *stride, int
         for (int64_t i = 0; i < length; i++) to[i] = add_i32_plain_element(from_self[2 * i], from_other[2 * i]);
         return OW_OK;
     }
-    _Alignas(64) int32_t ow_buffer[OW_GATHERED];
-    _Alignas(64) int32_t ow_buffer_self[OW_GATHERED];
-    _Alignas(64) int32_t ow_buffer_other[OW_GATHERED];
-    for (int64_t done = 0; done < length; done += OW_GATHERED) {
-        int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
-        const int32_t *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(int32_t));
-        const int32_t *from_other = ow_row(ow_buffer_other, ptr[2] + done * stride[2], stride[2], count, sizeof(int32_t));
-        int32_t *to = stride[0] == sizeof(int32_t) ? (int32_t *)ptr[0] + done : ow_buffer;
-#pragma GCC ivdep
-        for (int64_t i = 0; i < count; i++) to[i] = add_i32_plain_element(from_self[i], from_other[i]);
-        if (to == ow_buffer) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(int32_t));
-    }
-    return OW_OK;
+    return add_i32_plain_gathered(ptr, stride, length, params);
 }
 
 /* ---- float32 ---- */
@@ -129,7 +140,25 @@ OW_STREAMS static int add_i32_plain(char *const *ptr, const int64_t *stride, int
 static inline float add_f32_element(float self, float other, float alpha) {
 #line 23 "ops.yaml"
     return self + alpha * other;
-#line 133 "add.c"
+#line 144 "add.c"
+}
+
+static __attribute__((noinline)) int add_f32_gathered(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params) {
+    (void)params;
+    const float alpha = (float)params[0].d;
+    _Alignas(64) float ow_buffer[OW_GATHERED];
+    _Alignas(64) float ow_buffer_self[OW_GATHERED];
+    _Alignas(64) float ow_buffer_other[OW_GATHERED];
+    for (int64_t done = 0; done < length; done += OW_GATHERED) {
+        int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
+        const float *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(float));
+        const float *from_other = ow_row(ow_buffer_other, ptr[2] + done * stride[2], stride[2], count, sizeof(float));
+        float *to = stride[0] == sizeof(float) ? (float *)ptr[0] + done : ow_buffer;
+#pragma GCC ivdep
+        for (int64_t i = 0; i < count; i++) to[i] = add_f32_element(from_self[i], from_other[i], alpha);
+        if (to == ow_buffer) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(float));
+    }
+    return OW_OK;
 }
 
 static int add_f32(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
@@ -171,6 +200,19 @@ static int add_f32(char *const *ptr, const int64_t *stride, int64_t length, cons
         for (int64_t i = 0; i < length; i++) to[i] = add_f32_element(from_self[2 * i], from_other[2 * i], alpha);
         return OW_OK;
     }
+    return add_f32_gathered(ptr, stride, length, params);
+}
+
+/* ---- float32, default parameters ---- */
+
+static inline float add_f32_plain_element(float self, float other) {
+#line 23 "ops.yaml"
+    return self + other;
+#line 212 "add.c"
+}
+
+OW_STREAMS static __attribute__((noinline)) int add_f32_plain_gathered(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params) {
+    (void)params;
     _Alignas(64) float ow_buffer[OW_GATHERED];
     _Alignas(64) float ow_buffer_self[OW_GATHERED];
     _Alignas(64) float ow_buffer_other[OW_GATHERED];
@@ -180,18 +222,10 @@ static int add_f32(char *const *ptr, const int64_t *stride, int64_t length, cons
         const float *from_other = ow_row(ow_buffer_other, ptr[2] + done * stride[2], stride[2], count, sizeof(float));
         float *to = stride[0] == sizeof(float) ? (float *)ptr[0] + done : ow_buffer;
 #pragma GCC ivdep
-        for (int64_t i = 0; i < count; i++) to[i] = add_f32_element(from_self[i], from_other[i], alpha);
+        for (int64_t i = 0; i < count; i++) to[i] = add_f32_plain_element(from_self[i], from_other[i]);
         if (to == ow_buffer) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(float));
     }
     return OW_OK;
-}
-
-/* ---- float32, default parameters ---- */
-
-static inline float add_f32_plain_element(float self, float other) {
-#line 23 "ops.yaml"
-    return self + other;
-#line 195 "add.c"
 }
 
 OW_STREAMS static int add_f32_plain(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
@@ -232,19 +266,7 @@ OW_STREAMS static int add_f32_plain(char *const *ptr, const int64_t *stride, int
         for (int64_t i = 0; i < length; i++) to[i] = add_f32_plain_element(from_self[2 * i], from_other[2 * i]);
         return OW_OK;
     }
-    _Alignas(64) float ow_buffer[OW_GATHERED];
-    _Alignas(64) float ow_buffer_self[OW_GATHERED];
-    _Alignas(64) float ow_buffer_other[OW_GATHERED];
-    for (int64_t done = 0; done < length; done += OW_GATHERED) {
-        int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
-        const float *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(float));
-        const float *from_other = ow_row(ow_buffer_other, ptr[2] + done * stride[2], stride[2], count, sizeof(float));
-        float *to = stride[0] == sizeof(float) ? (float *)ptr[0] + done : ow_buffer;
-#pragma GCC ivdep
-        for (int64_t i = 0; i < count; i++) to[i] = add_f32_plain_element(from_self[i], from_other[i]);
-        if (to == ow_buffer) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(float));
-    }
-    return OW_OK;
+    return add_f32_plain_gathered(ptr, stride, length, params);
 }
 
 extern const ow_elementwise_table OW_SYMBOL(table_add);

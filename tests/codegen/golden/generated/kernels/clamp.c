@@ -9,58 +9,8 @@ static inline int16_t clamp_i16_element(int16_t self, int16_t min, int16_t max) 
 #line 10 "clamp.c"
 }
 
-static int clamp_i16(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
-    (void)params, (void)index, (void)stride;
-    if (stride[0] == sizeof(int16_t) && stride[1] == sizeof(int16_t) && stride[2] == sizeof(int16_t) && stride[3] == sizeof(int16_t)) {
-        int16_t *to = (int16_t *)ptr[0];
-        const int16_t *from_self = (const int16_t *)ptr[1];
-        const int16_t *from_min = (const int16_t *)ptr[2];
-        const int16_t *from_max = (const int16_t *)ptr[3];
-#pragma GCC unroll 2
-#pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = clamp_i16_element(from_self[i], from_min[i], from_max[i]);
-        return OW_OK;
-    }
-    if (stride[0] == sizeof(int16_t) && stride[1] == sizeof(int16_t) && stride[2] == sizeof(int16_t) && stride[3] == 0) {
-        int16_t *to = (int16_t *)ptr[0];
-        const int16_t *from_self = (const int16_t *)ptr[1];
-        const int16_t *from_min = (const int16_t *)ptr[2];
-        const int16_t from_max = *(const int16_t *)ptr[3];
-#pragma GCC unroll 2
-#pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = clamp_i16_element(from_self[i], from_min[i], from_max);
-        return OW_OK;
-    }
-    if (stride[0] == sizeof(int16_t) && stride[1] == sizeof(int16_t) && stride[2] == 0 && stride[3] == sizeof(int16_t)) {
-        int16_t *to = (int16_t *)ptr[0];
-        const int16_t *from_self = (const int16_t *)ptr[1];
-        const int16_t from_min = *(const int16_t *)ptr[2];
-        const int16_t *from_max = (const int16_t *)ptr[3];
-#pragma GCC unroll 2
-#pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = clamp_i16_element(from_self[i], from_min, from_max[i]);
-        return OW_OK;
-    }
-    if (stride[0] == sizeof(int16_t) && stride[1] == sizeof(int16_t) && stride[2] == 0 && stride[3] == 0) {
-        int16_t *to = (int16_t *)ptr[0];
-        const int16_t *from_self = (const int16_t *)ptr[1];
-        const int16_t from_min = *(const int16_t *)ptr[2];
-        const int16_t from_max = *(const int16_t *)ptr[3];
-#pragma GCC unroll 2
-#pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = clamp_i16_element(from_self[i], from_min, from_max);
-        return OW_OK;
-    }
-    if (stride[0] == sizeof(int16_t) && stride[1] == 2 * sizeof(int16_t) && stride[2] == 2 * sizeof(int16_t) && stride[3] == 2 * sizeof(int16_t)) {
-        int16_t *to = (int16_t *)ptr[0];
-        const int16_t *from_self = (const int16_t *)ptr[1];
-        const int16_t *from_min = (const int16_t *)ptr[2];
-        const int16_t *from_max = (const int16_t *)ptr[3];
-#pragma GCC unroll 2
-#pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = clamp_i16_element(from_self[2 * i], from_min[2 * i], from_max[2 * i]);
-        return OW_OK;
-    }
+static __attribute__((noinline)) int clamp_i16_gathered(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params) {
+    (void)params;
     _Alignas(64) int16_t ow_buffer[OW_GATHERED];
     _Alignas(64) int16_t ow_buffer_self[OW_GATHERED];
     _Alignas(64) int16_t ow_buffer_min[OW_GATHERED];
@@ -76,6 +26,56 @@ static int clamp_i16(char *const *ptr, const int64_t *stride, int64_t length, co
         if (to == ow_buffer) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(int16_t));
     }
     return OW_OK;
+}
+
+static int clamp_i16(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
+    (void)params, (void)index, (void)stride;
+    if (stride[0] == sizeof(int16_t) && stride[1] == sizeof(int16_t) && stride[2] == sizeof(int16_t) && stride[3] == sizeof(int16_t)) {
+        int16_t *to = (int16_t *)ptr[0];
+        const int16_t *from_self = (const int16_t *)ptr[1];
+        const int16_t *from_min = (const int16_t *)ptr[2];
+        const int16_t *from_max = (const int16_t *)ptr[3];
+#pragma GCC ivdep
+        for (int64_t i = 0; i < length; i++) to[i] = clamp_i16_element(from_self[i], from_min[i], from_max[i]);
+        return OW_OK;
+    }
+    if (stride[0] == sizeof(int16_t) && stride[1] == sizeof(int16_t) && stride[2] == sizeof(int16_t) && stride[3] == 0) {
+        int16_t *to = (int16_t *)ptr[0];
+        const int16_t *from_self = (const int16_t *)ptr[1];
+        const int16_t *from_min = (const int16_t *)ptr[2];
+        const int16_t from_max = *(const int16_t *)ptr[3];
+#pragma GCC ivdep
+        for (int64_t i = 0; i < length; i++) to[i] = clamp_i16_element(from_self[i], from_min[i], from_max);
+        return OW_OK;
+    }
+    if (stride[0] == sizeof(int16_t) && stride[1] == sizeof(int16_t) && stride[2] == 0 && stride[3] == sizeof(int16_t)) {
+        int16_t *to = (int16_t *)ptr[0];
+        const int16_t *from_self = (const int16_t *)ptr[1];
+        const int16_t from_min = *(const int16_t *)ptr[2];
+        const int16_t *from_max = (const int16_t *)ptr[3];
+#pragma GCC ivdep
+        for (int64_t i = 0; i < length; i++) to[i] = clamp_i16_element(from_self[i], from_min, from_max[i]);
+        return OW_OK;
+    }
+    if (stride[0] == sizeof(int16_t) && stride[1] == sizeof(int16_t) && stride[2] == 0 && stride[3] == 0) {
+        int16_t *to = (int16_t *)ptr[0];
+        const int16_t *from_self = (const int16_t *)ptr[1];
+        const int16_t from_min = *(const int16_t *)ptr[2];
+        const int16_t from_max = *(const int16_t *)ptr[3];
+#pragma GCC ivdep
+        for (int64_t i = 0; i < length; i++) to[i] = clamp_i16_element(from_self[i], from_min, from_max);
+        return OW_OK;
+    }
+    if (stride[0] == sizeof(int16_t) && stride[1] == 2 * sizeof(int16_t) && stride[2] == 2 * sizeof(int16_t) && stride[3] == 2 * sizeof(int16_t)) {
+        int16_t *to = (int16_t *)ptr[0];
+        const int16_t *from_self = (const int16_t *)ptr[1];
+        const int16_t *from_min = (const int16_t *)ptr[2];
+        const int16_t *from_max = (const int16_t *)ptr[3];
+#pragma GCC ivdep
+        for (int64_t i = 0; i < length; i++) to[i] = clamp_i16_element(from_self[2 * i], from_min[2 * i], from_max[2 * i]);
+        return OW_OK;
+    }
+    return clamp_i16_gathered(ptr, stride, length, params);
 }
 
 extern const ow_elementwise_table OW_SYMBOL(table_clamp);

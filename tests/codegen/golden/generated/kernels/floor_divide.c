@@ -9,6 +9,24 @@ static inline int32_t floor_divide_i32_element(int32_t self, int32_t other, int 
 #line 10 "floor_divide.c"
 }
 
+OW_STREAMS static __attribute__((noinline)) int floor_divide_i32_gathered(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params) {
+    (void)params;
+    int failed = 0, *err = &failed;
+    _Alignas(64) int32_t ow_buffer[OW_GATHERED];
+    _Alignas(64) int32_t ow_buffer_self[OW_GATHERED];
+    _Alignas(64) int32_t ow_buffer_other[OW_GATHERED];
+    for (int64_t done = 0; done < length; done += OW_GATHERED) {
+        int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
+        const int32_t *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(int32_t));
+        const int32_t *from_other = ow_row(ow_buffer_other, ptr[2] + done * stride[2], stride[2], count, sizeof(int32_t));
+        int32_t *to = stride[0] == sizeof(int32_t) ? (int32_t *)ptr[0] + done : ow_buffer;
+#pragma GCC ivdep
+        for (int64_t i = 0; i < count; i++) to[i] = floor_divide_i32_element(from_self[i], from_other[i], err);
+        if (to == ow_buffer) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(int32_t));
+    }
+    return failed ? OW_ZERO_DIVISION : OW_OK;
+}
+
 OW_STREAMS static int floor_divide_i32(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
     (void)params, (void)index, (void)stride;
     int failed = 0, *err = &failed;
@@ -48,19 +66,7 @@ OW_STREAMS static int floor_divide_i32(char *const *ptr, const int64_t *stride, 
         for (int64_t i = 0; i < length; i++) to[i] = floor_divide_i32_element(from_self[2 * i], from_other[2 * i], err);
         return failed ? OW_ZERO_DIVISION : OW_OK;
     }
-    _Alignas(64) int32_t ow_buffer[OW_GATHERED];
-    _Alignas(64) int32_t ow_buffer_self[OW_GATHERED];
-    _Alignas(64) int32_t ow_buffer_other[OW_GATHERED];
-    for (int64_t done = 0; done < length; done += OW_GATHERED) {
-        int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
-        const int32_t *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(int32_t));
-        const int32_t *from_other = ow_row(ow_buffer_other, ptr[2] + done * stride[2], stride[2], count, sizeof(int32_t));
-        int32_t *to = stride[0] == sizeof(int32_t) ? (int32_t *)ptr[0] + done : ow_buffer;
-#pragma GCC ivdep
-        for (int64_t i = 0; i < count; i++) to[i] = floor_divide_i32_element(from_self[i], from_other[i], err);
-        if (to == ow_buffer) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(int32_t));
-    }
-    return failed ? OW_ZERO_DIVISION : OW_OK;
+    return floor_divide_i32_gathered(ptr, stride, length, params);
 }
 
 extern const ow_elementwise_table OW_SYMBOL(table_floor_divide);

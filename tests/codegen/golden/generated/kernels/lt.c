@@ -9,6 +9,23 @@ static inline uint8_t lt_u8_element(uint8_t self, uint8_t other) {
 #line 10 "lt.c"
 }
 
+static __attribute__((noinline)) int lt_u8_gathered(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params) {
+    (void)params;
+    _Alignas(64) uint8_t ow_buffer[OW_GATHERED];
+    _Alignas(64) uint8_t ow_buffer_self[OW_GATHERED];
+    _Alignas(64) uint8_t ow_buffer_other[OW_GATHERED];
+    for (int64_t done = 0; done < length; done += OW_GATHERED) {
+        int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
+        const uint8_t *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(uint8_t));
+        const uint8_t *from_other = ow_row(ow_buffer_other, ptr[2] + done * stride[2], stride[2], count, sizeof(uint8_t));
+        uint8_t *to = stride[0] == sizeof(uint8_t) ? (uint8_t *)ptr[0] + done : ow_buffer;
+#pragma GCC ivdep
+        for (int64_t i = 0; i < count; i++) to[i] = lt_u8_element(from_self[i], from_other[i]);
+        if (to == ow_buffer) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(uint8_t));
+    }
+    return OW_OK;
+}
+
 static int lt_u8(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
     (void)params, (void)index, (void)stride;
     if (stride[0] == sizeof(uint8_t) && stride[1] == sizeof(uint8_t) && stride[2] == sizeof(uint8_t)) {
@@ -43,19 +60,7 @@ static int lt_u8(char *const *ptr, const int64_t *stride, int64_t length, const 
         for (int64_t i = 0; i < length; i++) to[i] = lt_u8_element(from_self[2 * i], from_other[2 * i]);
         return OW_OK;
     }
-    _Alignas(64) uint8_t ow_buffer[OW_GATHERED];
-    _Alignas(64) uint8_t ow_buffer_self[OW_GATHERED];
-    _Alignas(64) uint8_t ow_buffer_other[OW_GATHERED];
-    for (int64_t done = 0; done < length; done += OW_GATHERED) {
-        int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
-        const uint8_t *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(uint8_t));
-        const uint8_t *from_other = ow_row(ow_buffer_other, ptr[2] + done * stride[2], stride[2], count, sizeof(uint8_t));
-        uint8_t *to = stride[0] == sizeof(uint8_t) ? (uint8_t *)ptr[0] + done : ow_buffer;
-#pragma GCC ivdep
-        for (int64_t i = 0; i < count; i++) to[i] = lt_u8_element(from_self[i], from_other[i]);
-        if (to == ow_buffer) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(uint8_t));
-    }
-    return OW_OK;
+    return lt_u8_gathered(ptr, stride, length, params);
 }
 
 /* ---- float64 ---- */
@@ -63,7 +68,24 @@ static int lt_u8(char *const *ptr, const int64_t *stride, int64_t length, const 
 static inline uint8_t lt_f64_element(double self, double other) {
 #line 38 "ops.yaml"
     return self < other;
-#line 67 "lt.c"
+#line 72 "lt.c"
+}
+
+static __attribute__((noinline)) int lt_f64_gathered(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params) {
+    (void)params;
+    _Alignas(64) uint8_t ow_buffer[OW_GATHERED];
+    _Alignas(64) double ow_buffer_self[OW_GATHERED];
+    _Alignas(64) double ow_buffer_other[OW_GATHERED];
+    for (int64_t done = 0; done < length; done += OW_GATHERED) {
+        int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
+        const double *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(double));
+        const double *from_other = ow_row(ow_buffer_other, ptr[2] + done * stride[2], stride[2], count, sizeof(double));
+        uint8_t *to = stride[0] == sizeof(uint8_t) ? (uint8_t *)ptr[0] + done : ow_buffer;
+#pragma GCC ivdep
+        for (int64_t i = 0; i < count; i++) to[i] = lt_f64_element(from_self[i], from_other[i]);
+        if (to == ow_buffer) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(uint8_t));
+    }
+    return OW_OK;
 }
 
 static int lt_f64(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
@@ -100,19 +122,7 @@ static int lt_f64(char *const *ptr, const int64_t *stride, int64_t length, const
         for (int64_t i = 0; i < length; i++) to[i] = lt_f64_element(from_self[2 * i], from_other[2 * i]);
         return OW_OK;
     }
-    _Alignas(64) uint8_t ow_buffer[OW_GATHERED];
-    _Alignas(64) double ow_buffer_self[OW_GATHERED];
-    _Alignas(64) double ow_buffer_other[OW_GATHERED];
-    for (int64_t done = 0; done < length; done += OW_GATHERED) {
-        int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
-        const double *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(double));
-        const double *from_other = ow_row(ow_buffer_other, ptr[2] + done * stride[2], stride[2], count, sizeof(double));
-        uint8_t *to = stride[0] == sizeof(uint8_t) ? (uint8_t *)ptr[0] + done : ow_buffer;
-#pragma GCC ivdep
-        for (int64_t i = 0; i < count; i++) to[i] = lt_f64_element(from_self[i], from_other[i]);
-        if (to == ow_buffer) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(uint8_t));
-    }
-    return OW_OK;
+    return lt_f64_gathered(ptr, stride, length, params);
 }
 
 extern const ow_elementwise_table OW_SYMBOL(table_lt);

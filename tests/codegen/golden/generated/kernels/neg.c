@@ -9,6 +9,21 @@ static inline int8_t neg_i8_element(int8_t self) {
 #line 10 "neg.c"
 }
 
+OW_STREAMS static __attribute__((noinline)) int neg_i8_gathered(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params) {
+    (void)params;
+    _Alignas(64) int8_t ow_buffer[OW_GATHERED];
+    _Alignas(64) int8_t ow_buffer_self[OW_GATHERED];
+    for (int64_t done = 0; done < length; done += OW_GATHERED) {
+        int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
+        const int8_t *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(int8_t));
+        int8_t *to = stride[0] == sizeof(int8_t) ? (int8_t *)ptr[0] + done : ow_buffer;
+#pragma GCC ivdep
+        for (int64_t i = 0; i < count; i++) to[i] = neg_i8_element(from_self[i]);
+        if (to == ow_buffer) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(int8_t));
+    }
+    return OW_OK;
+}
+
 OW_STREAMS static int neg_i8(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
     (void)params, (void)index, (void)stride;
     if (stride[0] == sizeof(int8_t) && stride[1] == sizeof(int8_t)) {
@@ -27,17 +42,7 @@ OW_STREAMS static int neg_i8(char *const *ptr, const int64_t *stride, int64_t le
         for (int64_t i = 0; i < length; i++) to[i] = neg_i8_element(from_self[2 * i]);
         return OW_OK;
     }
-    _Alignas(64) int8_t ow_buffer[OW_GATHERED];
-    _Alignas(64) int8_t ow_buffer_self[OW_GATHERED];
-    for (int64_t done = 0; done < length; done += OW_GATHERED) {
-        int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
-        const int8_t *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(int8_t));
-        int8_t *to = stride[0] == sizeof(int8_t) ? (int8_t *)ptr[0] + done : ow_buffer;
-#pragma GCC ivdep
-        for (int64_t i = 0; i < count; i++) to[i] = neg_i8_element(from_self[i]);
-        if (to == ow_buffer) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(int8_t));
-    }
-    return OW_OK;
+    return neg_i8_gathered(ptr, stride, length, params);
 }
 
 /* ---- float32 ---- */
@@ -45,7 +50,22 @@ OW_STREAMS static int neg_i8(char *const *ptr, const int64_t *stride, int64_t le
 static inline float neg_f32_element(float self) {
 #line 5 "ops.yaml"
     return -self;
-#line 49 "neg.c"
+#line 54 "neg.c"
+}
+
+OW_STREAMS static __attribute__((noinline)) int neg_f32_gathered(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params) {
+    (void)params;
+    _Alignas(64) float ow_buffer[OW_GATHERED];
+    _Alignas(64) float ow_buffer_self[OW_GATHERED];
+    for (int64_t done = 0; done < length; done += OW_GATHERED) {
+        int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
+        const float *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(float));
+        float *to = stride[0] == sizeof(float) ? (float *)ptr[0] + done : ow_buffer;
+#pragma GCC ivdep
+        for (int64_t i = 0; i < count; i++) to[i] = neg_f32_element(from_self[i]);
+        if (to == ow_buffer) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(float));
+    }
+    return OW_OK;
 }
 
 OW_STREAMS static int neg_f32(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
@@ -66,17 +86,7 @@ OW_STREAMS static int neg_f32(char *const *ptr, const int64_t *stride, int64_t l
         for (int64_t i = 0; i < length; i++) to[i] = neg_f32_element(from_self[2 * i]);
         return OW_OK;
     }
-    _Alignas(64) float ow_buffer[OW_GATHERED];
-    _Alignas(64) float ow_buffer_self[OW_GATHERED];
-    for (int64_t done = 0; done < length; done += OW_GATHERED) {
-        int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
-        const float *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(float));
-        float *to = stride[0] == sizeof(float) ? (float *)ptr[0] + done : ow_buffer;
-#pragma GCC ivdep
-        for (int64_t i = 0; i < count; i++) to[i] = neg_f32_element(from_self[i]);
-        if (to == ow_buffer) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(float));
-    }
-    return OW_OK;
+    return neg_f32_gathered(ptr, stride, length, params);
 }
 
 extern const ow_elementwise_table OW_SYMBOL(table_neg);

@@ -9,6 +9,25 @@ static inline float where_f32_element(uint8_t condition, float self, float other
 #line 10 "where.c"
 }
 
+static __attribute__((noinline)) int where_f32_gathered(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params) {
+    (void)params;
+    _Alignas(64) float ow_buffer[OW_GATHERED];
+    _Alignas(64) uint8_t ow_buffer_condition[OW_GATHERED];
+    _Alignas(64) float ow_buffer_self[OW_GATHERED];
+    _Alignas(64) float ow_buffer_other[OW_GATHERED];
+    for (int64_t done = 0; done < length; done += OW_GATHERED) {
+        int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
+        const uint8_t *from_condition = ow_row(ow_buffer_condition, ptr[1] + done * stride[1], stride[1], count, sizeof(uint8_t));
+        const float *from_self = ow_row(ow_buffer_self, ptr[2] + done * stride[2], stride[2], count, sizeof(float));
+        const float *from_other = ow_row(ow_buffer_other, ptr[3] + done * stride[3], stride[3], count, sizeof(float));
+        float *to = stride[0] == sizeof(float) ? (float *)ptr[0] + done : ow_buffer;
+#pragma GCC ivdep
+        for (int64_t i = 0; i < count; i++) to[i] = where_f32_element(from_condition[i], from_self[i], from_other[i]);
+        if (to == ow_buffer) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(float));
+    }
+    return OW_OK;
+}
+
 static int where_f32(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
     (void)params, (void)index, (void)stride;
     if (stride[2] == sizeof(float) || stride[2] == 2 * sizeof(float)) ow_touch(ptr[2], stride[2] * (length - 1) + 1);
@@ -58,21 +77,7 @@ static int where_f32(char *const *ptr, const int64_t *stride, int64_t length, co
         for (int64_t i = 0; i < length; i++) to[i] = where_f32_element(from_condition[2 * i], from_self[2 * i], from_other[2 * i]);
         return OW_OK;
     }
-    _Alignas(64) float ow_buffer[OW_GATHERED];
-    _Alignas(64) uint8_t ow_buffer_condition[OW_GATHERED];
-    _Alignas(64) float ow_buffer_self[OW_GATHERED];
-    _Alignas(64) float ow_buffer_other[OW_GATHERED];
-    for (int64_t done = 0; done < length; done += OW_GATHERED) {
-        int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
-        const uint8_t *from_condition = ow_row(ow_buffer_condition, ptr[1] + done * stride[1], stride[1], count, sizeof(uint8_t));
-        const float *from_self = ow_row(ow_buffer_self, ptr[2] + done * stride[2], stride[2], count, sizeof(float));
-        const float *from_other = ow_row(ow_buffer_other, ptr[3] + done * stride[3], stride[3], count, sizeof(float));
-        float *to = stride[0] == sizeof(float) ? (float *)ptr[0] + done : ow_buffer;
-#pragma GCC ivdep
-        for (int64_t i = 0; i < count; i++) to[i] = where_f32_element(from_condition[i], from_self[i], from_other[i]);
-        if (to == ow_buffer) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(float));
-    }
-    return OW_OK;
+    return where_f32_gathered(ptr, stride, length, params);
 }
 
 extern const ow_elementwise_table OW_SYMBOL(table_where);
