@@ -40,10 +40,6 @@ _SCALAR = frozenset(f"ow_{name}{suffix}" for name in BRANCHING for suffix in (""
 _STREAMED_COST = 3.0  # that of a few additions
 _STREAMED_STEPS = 1  # of an expression; with more of them vectors of 64 bytes save more than rows that cross lines lose
 _QUOTIENT = " / "  # in C
-_CHOOSING = frozenset(
-    {"clamp", "maximum", "minimum", "relu", "where", "logical_and", "logical_or", "logical_not"}
-    | {"eq", "ge", "gt", "le", "lt", "ne"}
-)
 _CALL = re.compile(r"\b(\w+)\(")
 _WORD = re.compile(r"\w+")
 
@@ -65,9 +61,8 @@ class LoopKernel:
     layouts: tuple[tuple[Variable, ...], ...]
     fails: bool
     padded: bool
-    unrolls: bool
-    """Computes little for a vector, so that the loop's own instructions count. Loops that only choose among inputs take
-    up to 6 % longer unrolled."""
+    unrolled: int
+    """How often, where little is computed for a vector and the loop's own instructions count: to 128 bytes."""
     streams: bool
     """Waits for memory rather than for arithmetic: see OW_STREAMS. Divisions are arithmetic enough where a wide
     vector's takes less than two narrow ones', and so are several steps, and making booleans of other numbers. Of a byte
@@ -225,7 +220,7 @@ def _loop(
     scalar = bool(_SCALAR.intersection(_CALL.findall(emitted.text)))
     is_light = not (padded or scalar) and operator.cost <= _STREAMED_COST
     is_plain = is_light and not result.is_complex and {result} == set(env.values()) and _QUOTIENT not in emitted.text
-    steps = {step for step in applications(tree) if names(step).intersection(input_names)}
+    streams = is_plain and len(applications(tree)) <= _STREAMED_STEPS
     return LoopKernel(
         name=name,
         title=f"{dtype.name}{', default parameters' if role == 'plain' else ''}",
@@ -240,8 +235,8 @@ def _loop(
         layouts=tuple(_layouts(inputs, alternates=is_light)),
         fails=emitted.uses_err,
         padded=padded,
-        unrolls=is_plain and not {step.function for step in steps} <= _CHOOSING,
-        streams=is_plain and len(applications(tree)) <= _STREAMED_STEPS,
+        unrolled=4 if streams else 2 if is_plain else 1,
+        streams=streams,
         scalar=scalar,
         chosen=tuple(place for place, x in enumerate(inputs, 1) if x.name in names(tree) - certain(tree)),
         unread=frozenset(input_names).difference(_WORD.findall(emitted.text)),

@@ -177,7 +177,7 @@ _add(
     "logaddexp", "x y", _F, "exp(x - result)", "exp(y - result)",
     floating="x if (abs(x) == inf) & (x == y) else maximum(x, y) + log1p(exp(-abs(x - y)))",
     complex="x if (real(x) == -inf) & (real(y) == -inf) else "
-    "y + log1p(exp(x - y)) if real(x) < real(y) else x + log1p(exp(y - x))",
+    "(y if real(x) < real(y) else x) + log1p(exp(x - y if real(x) < real(y) else y - x))",
 )  # fmt: skip
 _add("sqrt", "x", _F, "0.5 / result", c="sqrt", c_complex=True)
 _add("rsqrt", "x", _F, "-0.5 * result / x", any="1 / sqrt(x)")

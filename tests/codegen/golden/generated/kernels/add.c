@@ -100,7 +100,7 @@ OW_STREAMS static int add_i32_plain(char *const *ptr, const int64_t *stride, int
         int32_t *to = (int32_t *)ptr[0];
         const int32_t *from_self = (const int32_t *)ptr[1];
         const int32_t *from_other = (const int32_t *)ptr[2];
-#pragma GCC unroll 2
+#pragma GCC unroll 4
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = add_i32_plain_element(from_self[i], from_other[i]);
         return OW_OK;
@@ -109,7 +109,7 @@ OW_STREAMS static int add_i32_plain(char *const *ptr, const int64_t *stride, int
         int32_t *to = (int32_t *)ptr[0];
         const int32_t *from_self = (const int32_t *)ptr[1];
         const int32_t from_other = *(const int32_t *)ptr[2];
-#pragma GCC unroll 2
+#pragma GCC unroll 4
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = add_i32_plain_element(from_self[i], from_other);
         return OW_OK;
@@ -118,7 +118,7 @@ OW_STREAMS static int add_i32_plain(char *const *ptr, const int64_t *stride, int
         int32_t *to = (int32_t *)ptr[0];
         const int32_t from_self = *(const int32_t *)ptr[1];
         const int32_t *from_other = (const int32_t *)ptr[2];
-#pragma GCC unroll 2
+#pragma GCC unroll 4
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = add_i32_plain_element(from_self, from_other[i]);
         return OW_OK;
@@ -127,7 +127,7 @@ OW_STREAMS static int add_i32_plain(char *const *ptr, const int64_t *stride, int
         int32_t *to = (int32_t *)ptr[0];
         const int32_t *from_self = (const int32_t *)ptr[1];
         const int32_t *from_other = (const int32_t *)ptr[2];
-#pragma GCC unroll 2
+#pragma GCC unroll 4
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = add_i32_plain_element(from_self[2 * i], from_other[2 * i]);
         return OW_OK;
@@ -234,7 +234,7 @@ OW_STREAMS static int add_f32_plain(char *const *ptr, const int64_t *stride, int
         float *to = (float *)ptr[0];
         const float *from_self = (const float *)ptr[1];
         const float *from_other = (const float *)ptr[2];
-#pragma GCC unroll 2
+#pragma GCC unroll 4
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = add_f32_plain_element(from_self[i], from_other[i]);
         return OW_OK;
@@ -243,7 +243,7 @@ OW_STREAMS static int add_f32_plain(char *const *ptr, const int64_t *stride, int
         float *to = (float *)ptr[0];
         const float *from_self = (const float *)ptr[1];
         const float from_other = *(const float *)ptr[2];
-#pragma GCC unroll 2
+#pragma GCC unroll 4
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = add_f32_plain_element(from_self[i], from_other);
         return OW_OK;
@@ -252,7 +252,7 @@ OW_STREAMS static int add_f32_plain(char *const *ptr, const int64_t *stride, int
         float *to = (float *)ptr[0];
         const float from_self = *(const float *)ptr[1];
         const float *from_other = (const float *)ptr[2];
-#pragma GCC unroll 2
+#pragma GCC unroll 4
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = add_f32_plain_element(from_self, from_other[i]);
         return OW_OK;
@@ -261,7 +261,7 @@ OW_STREAMS static int add_f32_plain(char *const *ptr, const int64_t *stride, int
         float *to = (float *)ptr[0];
         const float *from_self = (const float *)ptr[1];
         const float *from_other = (const float *)ptr[2];
-#pragma GCC unroll 2
+#pragma GCC unroll 4
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = add_f32_plain_element(from_self[2 * i], from_other[2 * i]);
         return OW_OK;

@@ -35,6 +35,7 @@ static int clamp_i16(char *const *ptr, const int64_t *stride, int64_t length, co
         const int16_t *from_self = (const int16_t *)ptr[1];
         const int16_t *from_min = (const int16_t *)ptr[2];
         const int16_t *from_max = (const int16_t *)ptr[3];
+#pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = clamp_i16_element(from_self[i], from_min[i], from_max[i]);
         return OW_OK;
@@ -44,6 +45,7 @@ static int clamp_i16(char *const *ptr, const int64_t *stride, int64_t length, co
         const int16_t *from_self = (const int16_t *)ptr[1];
         const int16_t *from_min = (const int16_t *)ptr[2];
         const int16_t from_max = *(const int16_t *)ptr[3];
+#pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = clamp_i16_element(from_self[i], from_min[i], from_max);
         return OW_OK;
@@ -53,6 +55,7 @@ static int clamp_i16(char *const *ptr, const int64_t *stride, int64_t length, co
         const int16_t *from_self = (const int16_t *)ptr[1];
         const int16_t from_min = *(const int16_t *)ptr[2];
         const int16_t *from_max = (const int16_t *)ptr[3];
+#pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = clamp_i16_element(from_self[i], from_min, from_max[i]);
         return OW_OK;
@@ -62,6 +65,7 @@ static int clamp_i16(char *const *ptr, const int64_t *stride, int64_t length, co
         const int16_t *from_self = (const int16_t *)ptr[1];
         const int16_t from_min = *(const int16_t *)ptr[2];
         const int16_t from_max = *(const int16_t *)ptr[3];
+#pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = clamp_i16_element(from_self[i], from_min, from_max);
         return OW_OK;
@@ -71,6 +75,7 @@ static int clamp_i16(char *const *ptr, const int64_t *stride, int64_t length, co
         const int16_t *from_self = (const int16_t *)ptr[1];
         const int16_t *from_min = (const int16_t *)ptr[2];
         const int16_t *from_max = (const int16_t *)ptr[3];
+#pragma GCC unroll 2
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = clamp_i16_element(from_self[2 * i], from_min[2 * i], from_max[2 * i]);
         return OW_OK;

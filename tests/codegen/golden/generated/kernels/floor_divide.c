@@ -34,7 +34,7 @@ OW_STREAMS static int floor_divide_i32(char *const *ptr, const int64_t *stride, 
         int32_t *to = (int32_t *)ptr[0];
         const int32_t *from_self = (const int32_t *)ptr[1];
         const int32_t *from_other = (const int32_t *)ptr[2];
-#pragma GCC unroll 2
+#pragma GCC unroll 4
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = floor_divide_i32_element(from_self[i], from_other[i], err);
         return failed ? OW_ZERO_DIVISION : OW_OK;
@@ -43,7 +43,7 @@ OW_STREAMS static int floor_divide_i32(char *const *ptr, const int64_t *stride, 
         int32_t *to = (int32_t *)ptr[0];
         const int32_t *from_self = (const int32_t *)ptr[1];
         const int32_t from_other = *(const int32_t *)ptr[2];
-#pragma GCC unroll 2
+#pragma GCC unroll 4
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = floor_divide_i32_element(from_self[i], from_other, err);
         return failed ? OW_ZERO_DIVISION : OW_OK;
@@ -52,7 +52,7 @@ OW_STREAMS static int floor_divide_i32(char *const *ptr, const int64_t *stride, 
         int32_t *to = (int32_t *)ptr[0];
         const int32_t from_self = *(const int32_t *)ptr[1];
         const int32_t *from_other = (const int32_t *)ptr[2];
-#pragma GCC unroll 2
+#pragma GCC unroll 4
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = floor_divide_i32_element(from_self, from_other[i], err);
         return failed ? OW_ZERO_DIVISION : OW_OK;
@@ -61,7 +61,7 @@ OW_STREAMS static int floor_divide_i32(char *const *ptr, const int64_t *stride, 
         int32_t *to = (int32_t *)ptr[0];
         const int32_t *from_self = (const int32_t *)ptr[1];
         const int32_t *from_other = (const int32_t *)ptr[2];
-#pragma GCC unroll 2
+#pragma GCC unroll 4
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = floor_divide_i32_element(from_self[2 * i], from_other[2 * i], err);
         return failed ? OW_ZERO_DIVISION : OW_OK;

@@ -29,7 +29,7 @@ OW_STREAMS static int neg_i8(char *const *ptr, const int64_t *stride, int64_t le
     if (stride[0] == sizeof(int8_t) && stride[1] == sizeof(int8_t)) {
         int8_t *to = (int8_t *)ptr[0];
         const int8_t *from_self = (const int8_t *)ptr[1];
-#pragma GCC unroll 2
+#pragma GCC unroll 4
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = neg_i8_element(from_self[i]);
         return OW_OK;
@@ -37,7 +37,7 @@ OW_STREAMS static int neg_i8(char *const *ptr, const int64_t *stride, int64_t le
     if (stride[0] == sizeof(int8_t) && stride[1] == 2 * sizeof(int8_t)) {
         int8_t *to = (int8_t *)ptr[0];
         const int8_t *from_self = (const int8_t *)ptr[1];
-#pragma GCC unroll 2
+#pragma GCC unroll 4
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = neg_i8_element(from_self[2 * i]);
         return OW_OK;
@@ -73,7 +73,7 @@ OW_STREAMS static int neg_f32(char *const *ptr, const int64_t *stride, int64_t l
     if (stride[0] == sizeof(float) && stride[1] == sizeof(float)) {
         float *to = (float *)ptr[0];
         const float *from_self = (const float *)ptr[1];
-#pragma GCC unroll 2
+#pragma GCC unroll 4
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = neg_f32_element(from_self[i]);
         return OW_OK;
@@ -81,7 +81,7 @@ OW_STREAMS static int neg_f32(char *const *ptr, const int64_t *stride, int64_t l
     if (stride[0] == sizeof(float) && stride[1] == 2 * sizeof(float)) {
         float *to = (float *)ptr[0];
         const float *from_self = (const float *)ptr[1];
-#pragma GCC unroll 2
+#pragma GCC unroll 4
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = neg_f32_element(from_self[2 * i]);
         return OW_OK;
