@@ -126,10 +126,9 @@ def names(expr: Expr) -> frozenset[str]:
     return frozenset(name.name for name in occurrences(expr))
 
 
-def applications(expr: Expr) -> frozenset[Apply]:
+def applications(expr: Expr) -> frozenset[Expr]:
     """The distinct applications of functions in an expression: what is computed for an element."""
-    own = frozenset({expr}) if isinstance(expr, Apply) else frozenset[Apply]()
-    return own.union(*map(applications, expr.children))
+    return frozenset({expr} if isinstance(expr, Apply) else ()).union(*map(applications, expr.children))
 
 
 def certain(expr: Expr) -> frozenset[str]:
