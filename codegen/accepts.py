@@ -1,4 +1,5 @@
-"""`accepts`: types that an argument of a composite may have besides the one in the schema.
+"""`accepts`: types that an argument of a composite may have besides the one in the schema, or the first operand of an
+elementwise operator, which is a number of Python then.
 
 torch spells such arguments as overloads (`norm.ScalarOpt_dim`, `norm.names_ScalarOpt_dim`); an entry here is one
 operator, whose body tells them apart.
@@ -11,6 +12,7 @@ from types import MappingProxyType
 
 from .errors import suggest
 from .fields import Entry
+from .model import Family
 from .schema import Argument, Type, base_name
 from .schema_types import BaseType, ListType, without_optional
 from .source import Scalar, Sequence
@@ -18,6 +20,7 @@ from .source import Scalar, Sequence
 Accepts = Mapping[str, tuple[Type, ...]]
 
 TENSOR = BaseType("Tensor")
+NUMBER = BaseType("Scalar")
 ANY = BaseType("any")
 """Whatever it is: the body judges."""
 
@@ -44,6 +47,9 @@ def read(entry: Entry) -> Accepts:
         value = node.get(key.value)
         words = tuple(value) if isinstance(value, Sequence) else (value,)
         types = [_type(entry, word) for word in words if isinstance(word, Scalar)]
+        if entry.family is Family.ELEMENTWISE and (key.value != entry.schema.arguments[0].name or types != [NUMBER]):
+            help = f"{entry.schema.arguments[0].name}: Scalar"
+            entry.report(key.span, "an elementwise operator accepts nothing but a number as its first operand", help)
         found[key.value] = tuple(type for type in types if type is not None)
     return MappingProxyType(found)
 

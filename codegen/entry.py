@@ -33,7 +33,7 @@ KEYS = (
 ONLY_FOR: Mapping[str, tuple[Family, ...]] = {
     "absent": (Family.ELEMENTWISE,),
     "alone": (Family.ELEMENTWISE,),
-    "accepts": (Family.COMPOSITE,),
+    "accepts": (Family.ELEMENTWISE, Family.COMPOSITE),
     "choices": (Family.ELEMENTWISE,),
     "complex_derivatives": (Family.ELEMENTWISE,),
     "core": (Family.COMPOSITE,),

@@ -322,7 +322,7 @@ class Operator(Declaration):
     shortcuts: Mapping[float, str]
     """Numbers in place of the last input, and the operator of the first that computes the same."""
     accepts: Mapping[str, tuple[Type, ...]]
-    """Types that an argument of a composite may have besides its own."""
+    """Types that an argument of a composite, or the first operand of an elementwise one, may have besides its own."""
     alone: str | None
     """Python for what the function returns that is called with its first argument only."""
     text: str

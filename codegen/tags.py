@@ -15,6 +15,7 @@ _ELEMENTWISE = frozenset({Family.ELEMENTWISE})
 _COMPOSITE = frozenset({Family.COMPOSITE})
 
 TAGS: Mapping[str, frozenset[Family]] = {
+    "any_out": _COMPOSITE,
     "complex_result": _ELEMENTWISE | _COMPOSITE,
     "fitting_numbers": _ELEMENTWISE,
     "exact_out": _COMPOSITE,

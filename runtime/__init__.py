@@ -28,6 +28,7 @@ from .legacy import TENSOR_TYPES as _TENSOR_TYPES
 from .limits import finfo, iinfo
 from .promotion import can_cast, promote_types, result_type
 from .random import get_rng_state, initial_seed, manual_seed, seed, set_rng_state
+from .removed import FUNCTIONS as _REMOVED
 from .sequences import inclusive_range as _inclusive_range
 from .sequences import tril_indices, triu_indices
 from .shapes import broadcast_shapes
@@ -92,6 +93,7 @@ __all__ = sorted(_ALL_NAMES - {"annotations"})
 
 globals().update(_operators.FUNCTIONS)
 globals().update(_TENSOR_TYPES)
+globals().update(_REMOVED)  # not in __all__: they only say what to call instead
 # From here on `int`, `float` and `bool` are dtypes in this module, and `range` is torch's. They are left out of
 # __all__, where `import *` would take Python's own away from the user.
 globals().update(_DTYPES, range=_inclusive_range)

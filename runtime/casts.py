@@ -167,13 +167,17 @@ def _call_text(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
 
 
 def _dtype_of_name(value: Any) -> dtype:
-    """The dtype meant by `opweave.FloatTensor` and the like."""
+    """The dtype meant by `opweave.FloatTensor` and the like; texts may name it as torch does, `torch.FloatTensor`."""
     if isinstance(value, dtype):
         return value
     if isinstance(value, type) and isinstance(getattr(value, "dtype", None), dtype):
         return value.dtype  # type: ignore[attr-defined]
     if isinstance(value, str):
+        package, _, name = value.rpartition(".")
         for found in BY_CODE:
-            if value == f"opweave.{found.scalar_name}Tensor":
-                return found
+            if name == f"{found.scalar_name}Tensor":
+                if package in ("opweave", "torch"):
+                    return found
+                if package in ("opweave.cuda", "torch.cuda"):
+                    check_device("cuda")
     raise ValueError(f"invalid type: {value.__name__ if isinstance(value, type) else value!r}")

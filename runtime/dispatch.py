@@ -41,8 +41,8 @@ class Op:
     """An operator as the runtime sees it: what the core calls it and what its arguments are named."""
 
     __slots__ = (
-        *("arguments", "derivative", "exact_out", "function", "index", "inputs", "name", "one_dim"),
-        *("complex_refusal", "optional", "package", "params", "promotes", "refusal", "refused", "results"),
+        *("any_out", "arguments", "derivative", "exact_out", "function", "index", "inputs", "name", "number_first"),
+        *("complex_refusal", "one_dim", "optional", "package", "params", "promotes", "refusal", "refused", "results"),
     )
 
     def __init__(
@@ -59,7 +59,9 @@ class Op:
         complex_refusal: str | None = None,
         arguments: tuple[tuple[str, int, str | None], ...] = (),
         exact_out: bool = False,
+        any_out: bool = False,
         promotes: bool = False,
+        number_first: bool = False,
         package: str = "opweave",
     ) -> None:
         self.index = index
@@ -82,8 +84,12 @@ class Op:
         """Name, position (0: by keyword only) and types of a composite's arguments."""
         self.exact_out = exact_out
         """Must `out` have the dtype of the result?"""
+        self.any_out = any_out
+        """May `out` have any dtype, whatever is lost?"""
         self.promotes = promotes
         """Is the dtype refused, or not, to which the first two inputs promote, and not that of the first?"""
+        self.number_first = number_first
+        """May all operands be numbers, so that the result is a tensor without dimensions?"""
         self.function: Callable[..., Any] | None = None
         self.package = package
         """The one whose generated modules it is in."""
@@ -161,7 +167,7 @@ def _elementwise(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], out: 
     arguments = Arguments()
     try:
         tensors = [arguments.tensor(op, place, value) for place, value in enumerate(inputs)]
-        if not any(isinstance(value, Tensor) for value in inputs):
+        if not op.number_first and not any(isinstance(value, Tensor) for value in inputs):
             raise TypeError(
                 f"{op.name}(): argument '{op.inputs[0]}' (position 1) must be Tensor, not {type_name(inputs[0])}"
             )
@@ -325,11 +331,7 @@ def factory(
         target = arguments.out(op, out)
         code = dtype_code(op, dtype)
         if code < 0:
-            code = lib.dtype(target) if target else _dtype_of_numbers(params) if default is None else default
-        elif target and code != lib.dtype(target):
-            raise RuntimeError(
-                f"dtype {BY_CODE[code].scalar_name} does not match dtype of out parameter ({out.dtype.scalar_name})"
-            )
+            code = _dtype_of_numbers(params) if default is None else default
         sizes = integers(op, "size", size)
         try:
             handle = lib.factory(op.index, sizes, len(sizes), code, *three(numbers), target)
@@ -348,6 +350,18 @@ def factory(
         return arguments.result(handle)
     finally:
         arguments.release()
+
+
+def dtype_with_out(dtype: Any, out: Any) -> Any:
+    """The dtype of a factory that writes into `out`: its own, which `dtype` must not contradict."""
+    if not isinstance(out, Tensor):
+        return dtype  # what `out` must be is said where it is read
+    if dtype is not None and dtype_class.resolve(dtype, "out") is not out.dtype:
+        raise RuntimeError(
+            f"dtype {dtype_class.resolve(dtype, 'out').scalar_name} does not match dtype of out parameter "
+            f"({out.dtype.scalar_name})"
+        )
+    return out.dtype
 
 
 def _dtype_of_numbers(params: tuple[Any, ...]) -> int:

@@ -18,6 +18,7 @@ from .dtypes import BY_CODE, dtype
 from .geometry import GeometryMethods
 from .indexing import IndexingMethods
 from .mutation import MutationMethods
+from .removed import RemovedMethods
 from .types import CPU, device, layout, memory_format, preserve_format, strided
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class Tensor(
     DtypeMethods,
     GeometryMethods,
     MutationMethods,
+    RemovedMethods,
     _operators.TensorMethods,
 ):
     """An array of numbers of one dtype. Made by `opweave.tensor`, `zeros`, `from_numpy` and their like."""
@@ -196,7 +198,10 @@ class Tensor(
     def as_subclass(self, cls: type[_Kind]) -> _Kind:
         """The same elements as a tensor of class `cls`."""
         if not (isinstance(cls, type) and issubclass(cls, Tensor)):
-            raise TypeError(f"as_subclass(): {cls!r} is not a subclass of Tensor")
+            raise TypeError(
+                "Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. Make sure "
+                f"your class inherits from Tensor (got {cls!r})."
+            )
         like: Any = cls.__new__(cls)
         same: Any = handles.wrap(handles.same_view(self._h), like)
         if self._edge is not None:

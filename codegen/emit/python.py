@@ -56,9 +56,11 @@ class Callable:
     has_numpy_names: bool
     plain: bool
     pairwise: str | None
+    number_first: bool
     alone: str | None
     one_dim: bool
     has_out: bool
+    any_out: bool
     exact_out: bool
     promotes: bool
     inplace: bool
@@ -183,9 +185,11 @@ def _callable(operator: Operator, index: int, package: Package | None) -> Callab
         has_numpy_names=variants.has_numpy_names(operator),
         plain=not isinstance(body, (Reduce, Scan)) or body.results == (Found.VALUE,),
         pairwise=body.pairwise if isinstance(body, Reduce) else None,
+        number_first=operator.family is Family.ELEMENTWISE and bool(operator.accepts),
         alone=operator.alone,
         one_dim=not _takes_several_dims(operator),
         has_out=variants.has_out(operator),
+        any_out="any_out" in operator.tags,
         exact_out="exact_out" in operator.tags or (isinstance(body, Reduce) and body.results == (Found.POSITION,)),
         promotes="promotes" in operator.tags,
         inplace=variants.has_inplace(operator),

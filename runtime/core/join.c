@@ -81,6 +81,7 @@ ow_tensor *ow_join(ow_tensor *const *tensors, int n, int64_t dim, int stacked) {
         if (first->ndim == 1 && first->numel == 0) first = tensors[k];
     }
     int ndim = first->ndim + stacked;
+    if (!stacked && ndim == 1 && !first->numel) dim = 0; /* all of them are skipped: any dimension will do, as in torch */
     if (!ow_wrap_dim(&dim, ndim)) return NULL;
     if (!(stacked ? check_stacked(tensors, n) : check_joined(tensors, n, first, dim))) return NULL;
     for (int k = 0; k < n && !stacked; k++)

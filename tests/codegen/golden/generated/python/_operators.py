@@ -40,7 +40,7 @@ from .transforms import *  # noqa: F403
 from .windows import *  # noqa: F403
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "6701497c"
+INTERFACE = "a7c2485a"
 
 _call = _handle.call
 _records = _handle.records
@@ -618,6 +618,8 @@ def full(size, fill_value, *, dtype=None, layout=None, out=None, requires_grad=F
     """
     if requires_grad:
         return full(size=size, fill_value=fill_value, dtype=dtype, layout=layout, out=out).requires_grad_()
+    if out is not None:
+        dtype = _dispatch.dtype_with_out(dtype, out)
     result = None
     if out is None and (dtype is None or type(dtype) is _dtype_class) and layout is None:
         result = _factory(_FULL, size, -1 if dtype is None else dtype.code, fill_value)

@@ -1,0 +1,87 @@
+"""Forms of calls that torch takes besides its documented ones: numbers alone, None for no dimensions, old names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import opweave
+import pytest
+
+X = opweave.arange(6.0).view(2, 3)
+
+
+def out(dtype: opweave.dtype, *sizes: int) -> opweave.Tensor:
+    return opweave.empty(sizes, dtype=dtype)
+
+
+@pytest.mark.parametrize(
+    ("call", "expected", "dtype"),
+    [
+        # Numbers in place of all operands, where torch takes them.
+        (lambda: opweave.add(1, 2), 3, opweave.int64),
+        (lambda: opweave.add(1, 2, alpha=3), 7, opweave.int64),
+        (lambda: opweave.add(True, True), True, opweave.bool),
+        (lambda: opweave.add(1j, 2), 2 + 1j, opweave.complex64),
+        (lambda: opweave.add(1, 2, out=out(opweave.float32)), 3.0, opweave.float32),
+        (lambda: opweave.sub(3, 1), 2, opweave.int64),
+        (lambda: opweave.mul(1, 2.5), 2.5, opweave.float32),
+        (lambda: opweave.div(3, 2), 1.5, opweave.float32),
+        (lambda: opweave.true_divide(3, 2), 1.5, opweave.float32),
+        (lambda: opweave.floor_divide(5, 3), 1, opweave.int64),
+        # Joins of nothing but empty vectors, whatever the dimension.
+        (lambda: opweave.cat([opweave.empty(0)] * 2, 1), [], opweave.float32),
+        (lambda: opweave.cat([opweave.empty(0)] * 2, -2), [], opweave.float32),
+        # None for lists and flags that have a default.
+        (lambda: opweave.roll(X, 1, dims=None), [[5, 0, 1], [2, 3, 4]], opweave.float32),
+        (lambda: X.roll(1, None), [[5, 0, 1], [2, 3, 4]], opweave.float32),
+        (lambda: opweave.sort(X[0], stable=None)[1], [0, 1, 2], opweave.int64),
+        # The values of a factory have the dtype of `out`.
+        (lambda: opweave.eye(2, 3, out=out(opweave.int32, 0)), [[1, 0, 0], [0, 1, 0]], opweave.int32),
+        (lambda: opweave.linspace(0, 4, 5, out=out(opweave.int64, 5)), [0, 1, 2, 3, 4], opweave.int64),
+        (lambda: opweave.logspace(0, 3, 4, out=out(opweave.int32, 4)), [1, 10, 100, 1000], opweave.int32),
+        (lambda: opweave.arange(0.0, 3.5, out=out(opweave.int64, 0)), [0, 1, 2], opweave.int64),
+        (lambda: opweave.bernoulli(X[0].clamp(max=1), out=out(opweave.int64, 3)), [0, 1, 1], opweave.int64),
+    ],
+)  # fmt: skip
+def test_value(call: Callable[[], opweave.Tensor], expected: Any, dtype: opweave.dtype) -> None:
+    result = call()
+    assert result.tolist() == expected
+    assert result.dtype is dtype
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: opweave.maximum(1, 2), TypeError, "must be Tensor, not int"),
+        (lambda: opweave.eq(1, 2), TypeError, "must be Tensor, not int"),
+        (lambda: opweave.roll(X, (1, 2), None), RuntimeError, "shifts and dimensions must align"),
+        (lambda: opweave.cat([opweave.empty(0), X], 2), IndexError, "Dimension out of range"),
+        (lambda: opweave.argsort(X, stable=None), TypeError, "argument 'stable' must be bool, not NoneType"),
+        (lambda: opweave.eye(2, dtype=opweave.float32, out=out(opweave.int32, 2, 2)), RuntimeError,
+         "dtype Float does not match dtype of out parameter \\(Int\\)"),
+        (lambda: opweave.zeros(2, dtype=opweave.float32, out=out(opweave.int32, 2)), RuntimeError,
+         "dtype Float does not match dtype of out parameter \\(Int\\)"),
+        (lambda: X.as_subclass(int), TypeError, "from a class that does not inherit from Tensor"),
+    ],
+)  # fmt: skip
+def test_refusal(call: Callable[[], Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_types_by_the_names_that_torch_gives_them() -> None:
+    assert X.type("torch.DoubleTensor").dtype is opweave.float64
+    assert X.type("opweave.BFloat16Tensor").dtype is opweave.bfloat16
+    with pytest.raises(RuntimeError, match="cuda"):
+        X.type("torch.cuda.FloatTensor")
+    with pytest.raises(ValueError, match="invalid type: 'FloatTensor'"):
+        X.type("FloatTensor")
+
+
+@pytest.mark.parametrize("name", ["eig", "lstsq", "matrix_rank", "solve", "symeig"])
+def test_functions_that_torch_removed_name_their_successor(name: str) -> None:
+    with pytest.raises(RuntimeError, match=r"is now removed[\s\S]*opweave\.linalg\."):
+        getattr(opweave, name)(opweave.eye(2), opweave.eye(2))
+    assert name not in opweave.__all__
+    assert hasattr(opweave.Tensor, name) == (name != "matrix_rank")
