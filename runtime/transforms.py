@@ -1,6 +1,6 @@
-"""The three discrete Fourier transforms that all others are composed of, computed by a library on tensors' memory.
+"""The three discrete Fourier transforms that all others are composed of, computed by ducc0 on tensors' memory.
 
-The library is ducc0, which shares one transform among threads, or NumPy where ducc0 is not installed (docs/fft.md).
+ducc0 shares one transform among threads (docs/fft.md).
 """
 
 from __future__ import annotations
@@ -25,11 +25,8 @@ _ELEMENTS_TO_SHARE = 1 << 14
 
 @cache
 def _library() -> Any:
-    """What has the functions c2c, r2c and c2r of `ducc0.fft`."""
-    try:
-        return import_module("ducc0").fft
-    except ImportError:
-        return import_module(".transforms_numpy", __package__)
+    """`ducc0.fft`, imported when the first transform asks for it."""
+    return import_module("ducc0").fft
 
 
 def _threads(tensor: Any) -> int:

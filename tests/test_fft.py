@@ -1,31 +1,16 @@
-"""opweave.fft beside NumPy, by the laws of the transforms, and with each of the libraries that compute them."""
+"""opweave.fft beside NumPy, and by the laws of the transforms."""
 
 from __future__ import annotations
 
 import itertools
-import sys
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import opweave
 import pytest
-from opweave import fft, transforms, transforms_numpy
+from opweave import fft, transforms
 
 NORMS = (None, "backward", "ortho", "forward")
-
-
-@pytest.fixture(params=("ducc0", "numpy"), autouse=True)
-def library(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """Every test runs with each library."""
-    if request.param == "ducc0":
-        pytest.importorskip("ducc0")
-    else:
-        monkeypatch.setitem(sys.modules, "ducc0", None)
-    transforms._library.cache_clear()
-    assert (transforms._library() is transforms_numpy) == (request.param == "numpy")
-    yield request.param
-    transforms._library.cache_clear()
 
 
 def values(shape: tuple[int, ...], dtype: str = "complex128") -> np.ndarray[Any, Any]:

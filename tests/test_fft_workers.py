@@ -8,7 +8,6 @@ import sys
 
 import pytest
 
-pytest.importorskip("ducc0")
 pytestmark = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one core")
 
 PRELUDE = """

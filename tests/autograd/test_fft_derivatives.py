@@ -6,31 +6,16 @@ Squares of the results have second derivatives, which the transforms do not.
 from __future__ import annotations
 
 import itertools
-import sys
-from collections.abc import Iterator
 from typing import Any
 
 import opweave
 import pytest
 from derivatives import check, check_with_torch, values
-from opweave import transforms
 
 NORMS = (None, "ortho", "forward")
 ONE = ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")
 SEVERAL = ("fftn", "ifftn", "rfftn", "irfftn", "hfftn", "ihfftn", "fft2", "ifft2", "rfft2", "irfft2", "hfft2", "ihfft2")
 OF_REAL = ("rfft", "ihfft")
-
-
-@pytest.fixture(params=("ducc0", "numpy"), autouse=True)
-def library(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Every test runs with each library."""
-    if request.param == "ducc0":
-        pytest.importorskip("ducc0")
-    else:
-        monkeypatch.setitem(sys.modules, "ducc0", None)
-    transforms._library.cache_clear()
-    yield
-    transforms._library.cache_clear()
 
 
 def dtypes(name: str) -> tuple[str, ...]:
