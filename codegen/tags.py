@@ -28,6 +28,7 @@ TAGS: Mapping[str, frozenset[Family]] = {
     "refuses_factors": _ELEMENTWISE,
     "same_dtype": _ELEMENTWISE,
     "separate": _COMPOSITE,
+    "sequence": frozenset({Family.FACTORY}) | _COMPOSITE,
     "single": _COMPOSITE,
     "strict_numbers": _ELEMENTWISE,
     "underscore": frozenset({Family.COMPOSITE, Family.VIEW}),

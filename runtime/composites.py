@@ -62,12 +62,21 @@ def store(op: Op, result: Any, out: Any, is_exact: bool = False) -> Any:
         raise RuntimeError(f"Expected out tensor to have dtype {wanted}, but got {found} instead")
     if not op.any_out:
         _check_cast(result, out)
+    return store_sequence(result, out) if op.sequence else _store_elements(result, out)
+
+
+def store_sequence(result: Any, out: Any) -> Any:
+    """The same for a sequence of values: an `out` of as many elements keeps its shape."""
+    return _store_elements(result.view(out.shape) if out.numel() == result.numel() else result, out)
+
+
+def _store_elements(result: Any, out: Any) -> Any:
     if out.shape != result.shape:
         if out.numel():
             warnings.warn(
                 f"an output of shape {tuple(out.shape)} was resized to {tuple(result.shape)}; "
                 "pass an empty tensor or one of the right shape",
-                stacklevel=3,
+                stacklevel=4,
             )
         if not lib.resize_(out._h, list(result.shape), result.ndim):
             raise_pending()

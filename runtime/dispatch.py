@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from math import prod
 from typing import Any
 
 from . import arguments as _arguments
@@ -43,6 +44,7 @@ class Op:
     __slots__ = (
         *("any_out", "arguments", "derivative", "exact_out", "function", "index", "inputs", "name", "number_first"),
         *("complex_refusal", "one_dim", "optional", "package", "params", "promotes", "refusal", "refused", "results"),
+        "sequence",
     )
 
     def __init__(
@@ -60,6 +62,7 @@ class Op:
         arguments: tuple[tuple[str, int, str | None], ...] = (),
         exact_out: bool = False,
         any_out: bool = False,
+        sequence: bool = False,
         promotes: bool = False,
         number_first: bool = False,
         package: str = "opweave",
@@ -86,6 +89,8 @@ class Op:
         """Must `out` have the dtype of the result?"""
         self.any_out = any_out
         """May `out` have any dtype, whatever is lost?"""
+        self.sequence = sequence
+        """Does an `out` of as many elements as the result has keep its shape?"""
         self.promotes = promotes
         """Is the dtype refused, or not, to which the first two inputs promote, and not that of the first?"""
         self.number_first = number_first
@@ -333,6 +338,8 @@ def factory(
         if code < 0:
             code = _dtype_of_numbers(params) if default is None else default
         sizes = integers(op, "size", size)
+        if op.sequence and out is not None and prod(sizes) == out.numel():
+            sizes = list(out.shape)
         try:
             handle = lib.factory(op.index, sizes, len(sizes), code, *three(numbers), target)
         except OverflowError:

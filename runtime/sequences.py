@@ -7,6 +7,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from . import _operators
+from .composites import store_sequence
 from .dtypes import EXPORTS, dtype
 from .handles import integer
 from .joining import triangle_places
@@ -44,7 +45,7 @@ def inclusive_range(
     count = math.floor((end - start) / step) + 1
     places: Any = _operators.FUNCTIONS["arange"](count, dtype=float)
     values = (places * step + start).to(dtype or EXPORTS["float"])
-    made: Tensor = values if out is None else out.resize_(values.shape).copy_(values)
+    made: Tensor = values if out is None else store_sequence(values, out)
     return made.requires_grad_() if requires_grad else made
 
 

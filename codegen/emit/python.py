@@ -62,6 +62,7 @@ class Callable:
     has_out: bool
     any_out: bool
     exact_out: bool
+    sequence: bool
     promotes: bool
     inplace: bool
     returns_view: bool
@@ -191,6 +192,7 @@ def _callable(operator: Operator, index: int, package: Package | None) -> Callab
         has_out=variants.has_out(operator),
         any_out="any_out" in operator.tags,
         exact_out="exact_out" in operator.tags or (isinstance(body, Reduce) and body.results == (Found.POSITION,)),
+        sequence="sequence" in operator.tags,
         promotes="promotes" in operator.tags,
         inplace=variants.has_inplace(operator),
         returns_view=operator.schema.returns_alias,

@@ -169,7 +169,7 @@ int ow_copy(ow_tensor *dst, ow_tensor *src) {
     if (dst == src) return 1;
     int ndim = ow_broadcast_shape(both, 2, shape);
     if (ndim < 0) return 0;
-    if (ndim != dst->ndim || memcmp(shape, dst->sizes, sizeof(int64_t) * (size_t)ndim)) {
+    if (!ow_has_shape(dst, ndim, shape)) {
         ow_fail_shape_mismatch(dst, ndim, shape);
         return 0;
     }

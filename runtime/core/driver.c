@@ -95,7 +95,7 @@ int ow_check_writable(const ow_tensor *out, ow_tensor *const *inputs, int n) {
 ow_tensor *ow_prepare_out(const char *name, ow_tensor *out, int dtype, int ndim, const int64_t *sizes) {
     if (out->flags & OW_NUMBER) return ow_fail(OW_TYPE_ERROR, "%s(): argument 'out' must be a Tensor, not a number", name);
     if (!ow_check_result_cast(out, dtype)) return NULL;
-    if (out->ndim == ndim && (!ndim || memcmp(out->sizes, sizes, sizeof(int64_t) * (size_t)ndim) == 0)) return out;
+    if (ow_has_shape(out, ndim, sizes)) return out;
     return ow_tensor_resize(out, ndim, sizes) ? out : NULL;
 }
 

@@ -4,8 +4,6 @@
 #include "iterate.h"
 #include "storage.h"
 
-#include <stdio.h>
-
 /* ---- dtypes ------------------------------------------------------------------------------------------- */
 
 /* What the loop writes when it computes in this dtype. */
@@ -109,7 +107,7 @@ static ow_tensor *new_result(const ow_op *op, const ow_resolved *r, int ndim, co
         const ow_tensor *t = inputs[k];
         same &= !t || !(t->flags & OW_NUMBER) || !ndim;
         if (!t || t->flags & OW_NUMBER) continue;
-        int full = t->ndim == ndim && memcmp(t->sizes, shape, sizeof(int64_t) * (size_t)ndim) == 0;
+        int full = ow_has_shape(t, ndim, shape);
         contiguous &= full && (t->flags & OW_CONTIGUOUS);
         if (!first) first = t;
         alike &= full && memcmp(t->strides, first->strides, sizeof(int64_t) * (size_t)ndim) == 0;
@@ -141,21 +139,10 @@ static ow_tensor *new_result(const ow_op *op, const ow_resolved *r, int ndim, co
     return ow_tensor_new(r->result, ndim, shape, permuted ? result : NULL);
 }
 
-static int format_sizes(char *text, size_t capacity, int ndim, const int64_t *sizes) {
-    size_t used = (size_t)snprintf(text, capacity, "[");
-    for (int d = 0; d < ndim && used < capacity; d++)
-        used += (size_t)snprintf(text + used, capacity - used, d ? ", %lld" : "%lld", (long long)sizes[d]);
-    if (used < capacity) snprintf(text + used, capacity - used, "]");
-    return 1;
-}
-
 /* In place: the target keeps its shape and dtype, so both must be able to take the result. */
 static int check_inplace(const ow_op *op, const ow_tensor *out, int result, int ndim, const int64_t *shape) {
-    if (out->ndim != ndim || memcmp(out->sizes, shape, sizeof(int64_t) * (size_t)ndim)) {
-        char have[200], want[200];
-        format_sizes(have, sizeof have, out->ndim, out->sizes);
-        format_sizes(want, sizeof want, ndim, shape);
-        ow_fail(OW_RUNTIME_ERROR, "output with shape %s doesn't match the broadcast shape %s", have, want);
+    if (!ow_has_shape(out, ndim, shape)) {
+        ow_fail_shape_mismatch(out, ndim, shape);
         return 0;
     }
     if (op->promotion == OW_PROMOTE_TO_DOUBLE && out->dtype != result) {
@@ -164,6 +151,14 @@ static int check_inplace(const ow_op *op, const ow_tensor *out, int result, int 
         return 0;
     }
     return ow_check_result_cast(out, result);
+}
+
+/* `out=`. What is read as well keeps its shape: with another one the input would be gone. */
+static ow_tensor *prepare_out(const ow_op *op, ow_tensor *const *inputs, ow_tensor *out, int dtype, int ndim,
+                              const int64_t *shape) {
+    for (int k = 0; k < op->ninputs; k++)
+        if (inputs[k] == out && !ow_has_shape(out, ndim, shape)) return ow_fail_shape_mismatch(out, ndim, shape);
+    return ow_prepare_out(op->name, out, dtype, ndim, shape);
 }
 
 /* A complex tensor does not become a real one. */
@@ -230,7 +225,7 @@ ow_tensor *ow_elementwise(const ow_op *op, ow_tensor *const *inputs, ow_tensor *
 
     ow_tensor *result = out;
     if (mode == OW_OUT) {
-        result = ow_prepare_out(op->name, out, r.result, iter.ndim, iter.shape);
+        result = prepare_out(op, inputs, out, r.result, iter.ndim, iter.shape);
     } else if (mode == OW_NEW) {
         result = new_result(op, &r, iter.ndim, iter.shape, inputs);
     }

@@ -42,10 +42,6 @@ static int run_widened(const ow_op *op, int narrow, ow_loop loop, const ow_scala
     return status;
 }
 
-static int same_sizes(const ow_tensor *a, const ow_tensor *b) {
-    return a->ndim == b->ndim && memcmp(a->sizes, b->sizes, sizeof(int64_t) * a->ndim) == 0;
-}
-
 /* Those of a new contiguous tensor, also where they do not matter. Beside a number, as beside any input of another shape,
  * torch lets even these decide about the strides of the result. */
 static int has_usual_strides(const ow_tensor *t) {
@@ -100,7 +96,7 @@ ow_tensor *ow_elementwise_contiguous(const ow_op *op, ow_tensor *const *inputs, 
             data[k + 1] = number;
             strides[k + 1] = 0;
         } else {
-            if (t->dtype != compute || !(t->flags & OW_CONTIGUOUS) || !same_sizes(t, first)) return NULL;
+            if (t->dtype != compute || !(t->flags & OW_CONTIGUOUS) || !ow_has_shape(t, first->ndim, first->sizes)) return NULL;
             data[k + 1] = t->data;
             strides[k + 1] = itemsize;
         }
@@ -114,7 +110,7 @@ ow_tensor *ow_elementwise_contiguous(const ow_op *op, ow_tensor *const *inputs, 
     }
     int is_new = !out;
     if (out) {
-        if (out->dtype != result || !(out->flags & OW_CONTIGUOUS) || !same_sizes(out, first)) return NULL;
+        if (out->dtype != result || !(out->flags & OW_CONTIGUOUS) || !ow_has_shape(out, first->ndim, first->sizes)) return NULL;
         for (int k = 0; k < op->ninputs; k++)
             if (inputs[k] != out && !(inputs[k]->flags & OW_NUMBER) && inputs[k]->storage == out->storage)
                 return NULL; /* the general road checks for partial overlap */

@@ -69,21 +69,35 @@ static int ignores_addend(const ow_product *p) {
     return kind == OW_KIND_COMPLEX ? p->beta.z == 0 : kind == OW_KIND_FLOATING ? p->beta.d == 0 : p->beta.i == 0;
 }
 
+/* The inputs as they are before `out`, which may be one of them, takes the shape of the result. 0 with the error set. */
+static int read_before(ow_product *p, ow_tensor *const *inputs, ow_tensor **addend, int ndim, const int64_t *sizes,
+                       const ow_tensor *out) {
+    int reads = out && (inputs[0] == out || inputs[1] == out || *addend == out);
+    p->before = reads && !ow_has_shape(out, ndim, sizes) ? ow_tensor_alias(out) : NULL;
+    if (reads && !p->before && !ow_has_shape(out, ndim, sizes)) return 0;
+    for (int k = 0; k < 2; k++) p->inputs[k] = p->before && inputs[k] == out ? p->before : inputs[k];
+    if (p->before && *addend == out) *addend = p->before;
+    return 1;
+}
+
 int ow_product_begin(ow_product *p, const ow_op *op, ow_tensor *const *inputs, ow_tensor *addend, int ndim,
                      const int64_t *sizes, ow_tensor *out, ow_mode mode) {
     int dtype = inputs[0]->dtype;
-    p->inputs = inputs;
     p->mode = mode;
     p->compute = ow_compute_dtype[dtype];
     p->a = p->b = p->work = NULL;
     if (!addend) memset(&p->beta, 0, sizeof p->beta);
-    if (!begin_result(p, op, dtype, ndim, sizes, out)) return 0;
-    ow_tensor *reads[] = {inputs[0], inputs[1], addend != out ? addend : NULL};
+    if (!read_before(p, inputs, &addend, ndim, sizes, out)) return 0;
+    if (!begin_result(p, op, dtype, ndim, sizes, out)) {
+        ow_tensor_free(p->before);
+        return 0;
+    }
+    ow_tensor *reads[] = {p->inputs[0], p->inputs[1], addend != out ? addend : NULL};
     int direct = ndim > 0 ? readable(p->result, p->compute) : p->result->dtype == p->compute;
     direct = direct && (mode == OW_NEW || !ow_shares_memory(p->result, reads, 3));
     p->work = direct ? p->result : ow_tensor_new(p->compute, ndim, sizes, NULL);
-    p->a = readable(inputs[0], p->compute) ? inputs[0] : ow_clone(inputs[0], p->compute, 1);
-    p->b = readable(inputs[1], p->compute) ? inputs[1] : ow_clone(inputs[1], p->compute, 1);
+    p->a = readable(p->inputs[0], p->compute) ? p->inputs[0] : ow_clone(p->inputs[0], p->compute, 1);
+    p->b = readable(p->inputs[1], p->compute) ? p->inputs[1] : ow_clone(p->inputs[1], p->compute, 1);
     if (p->work && p->a && p->b && (!addend || ignores_addend(p) || ow_copy(p->work, addend))) return 1;
     ow_product_end(p);
     return 0;
@@ -102,6 +116,7 @@ ow_tensor *ow_product_end(ow_product *p) {
     if (p->work != p->result) ow_tensor_free(p->work);
     if (p->a != p->inputs[0]) ow_tensor_free(p->a);
     if (p->b != p->inputs[1]) ow_tensor_free(p->b);
+    ow_tensor_free(p->before);
     if (done) return p->result;
     if (p->mode == OW_NEW) ow_tensor_free(p->result);
     return NULL;

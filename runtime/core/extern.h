@@ -18,7 +18,8 @@ typedef struct ow_product {
     ow_tensor *result; /* what the call returns */
     ow_tensor *work;   /* what is written: the result, or a tensor that is copied to it */
     ow_tensor *a, *b;
-    ow_tensor *const *inputs; /* of which a and b may be copies */
+    ow_tensor *inputs[2]; /* of which a and b may be copies */
+    ow_tensor *before;    /* `out` as it was, where it is read and takes another shape; else NULL */
     ow_mode mode;
     int compute;
     ow_scalar alpha, beta;

@@ -106,7 +106,7 @@ PyObject *ow_alias(PyObject *module, PyObject *object) {
     (void)module;
     const ow_tensor *t = ow_any_tensor(object);
     if (!t) return PyErr_Format(PyExc_TypeError, "alias() takes a tensor");
-    ow_tensor *same = ow_tensor_view(t->storage, t->data, t->dtype, t->ndim, t->sizes, t->strides);
+    ow_tensor *same = ow_tensor_alias(t);
     return same ? ow_new_owner(same) : PyErr_NoMemory();
 }
 

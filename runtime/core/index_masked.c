@@ -53,7 +53,7 @@ ow_tensor *ow_indexing_masked_scatter(const ow_indexing_call *call) {
                        ow_dtype_scalar_names[both[1]->dtype]);
     int ndim = ow_broadcast_shape(both, 2, shape);
     if (ndim < 0) return NULL;
-    if (call->mode == OW_INPLACE && (ndim != self->ndim || memcmp(shape, self->sizes, sizeof(int64_t) * (size_t)ndim)))
+    if (call->mode == OW_INPLACE && !ow_has_shape(self, ndim, shape))
         return ow_fail_shape_mismatch(self, ndim, shape);
     /* The mask may make self larger: what is updated is self broadcast. */
     ow_tensor *wide = call->mode == OW_INPLACE ? self : expanded(self, ndim, shape);

@@ -30,6 +30,12 @@ static int check_apart(const ow_indexing_call *call, const ow_tensor *target, in
     return 1;
 }
 
+/* Gives `out` its shape. It may reach into an input's memory before that or only then. */
+static int prepare_apart(const ow_indexing_call *call, int first, int dtype, int ndim, const int64_t *sizes) {
+    return check_apart(call, call->out, first) && ow_prepare_out(call->op->name, call->out, dtype, ndim, sizes) &&
+           check_apart(call, call->out, first);
+}
+
 /* ---- new results -------------------------------------------------------------------------------------- */
 
 ow_tensor *ow_result_begin(const ow_indexing_call *call, int dtype, int ndim, const int64_t *sizes) {
@@ -38,17 +44,15 @@ ow_tensor *ow_result_begin(const ow_indexing_call *call, int dtype, int ndim, co
     if (out->dtype != dtype)
         return ow_fail(OW_RUNTIME_ERROR, "Expected out tensor to have dtype %s, but got %s instead", ow_type_names[dtype],
                        ow_type_names[out->dtype]);
-    if (!check_apart(call, out, 0) || !ow_prepare_out(call->op->name, out, dtype, ndim, sizes) || !ow_check_memory(out))
-        return NULL;
+    if (!prepare_apart(call, 0, dtype, ndim, sizes) || !ow_check_memory(out)) return NULL;
     return out->flags & OW_CONTIGUOUS ? out : ow_tensor_new(dtype, ndim, sizes, NULL);
 }
 
 ow_tensor *ow_result_end(const ow_indexing_call *call, ow_tensor *result, int done) {
     if (!result) return NULL;
     if (done && result != call->out && call->mode != OW_NEW)
-        done = check_apart(call, call->out, 0) &&
-               ow_prepare_out(call->op->name, call->out, result->dtype, result->ndim, result->sizes) &&
-               ow_check_memory(call->out) && ow_copy(call->out, result);
+        done = prepare_apart(call, 0, result->dtype, result->ndim, result->sizes) && ow_check_memory(call->out) &&
+               ow_copy(call->out, result);
     if (result != call->out && (call->mode != OW_NEW || !done)) ow_tensor_free(result);
     if (!done) return NULL;
     return call->mode == OW_NEW ? result : call->out;
@@ -63,8 +67,7 @@ ow_tensor *ow_update_begin(const ow_indexing_call *call, int contiguous) {
         if (out->dtype != self->dtype)
             return ow_fail(OW_RUNTIME_ERROR, "Expected out tensor to have dtype %s, but got %s instead",
                            ow_type_names[self->dtype], ow_type_names[out->dtype]);
-        if (!check_apart(call, out, 1) || !ow_prepare_out(call->op->name, out, self->dtype, self->ndim, self->sizes))
-            return NULL;
+        if (!prepare_apart(call, 1, self->dtype, self->ndim, self->sizes)) return NULL;
         if (!ow_check_writable(out, &self, 1) || !ow_copy(out, self)) return NULL;
         return out;
     }

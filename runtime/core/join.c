@@ -27,7 +27,7 @@ static int check_stacked(ow_tensor *const *tensors, int n) {
     const ow_tensor *first = tensors[0];
     for (int k = 1; k < n; k++) {
         const ow_tensor *t = tensors[k];
-        if (t->ndim == first->ndim && !memcmp(t->sizes, first->sizes, sizeof(int64_t) * first->ndim)) continue;
+        if (ow_has_shape(t, first->ndim, first->sizes)) continue;
         char want[200], have[200];
         ow_fail(OW_RUNTIME_ERROR, "stack expects each tensor to be equal size, but got %s at entry 0 and %s at entry %d",
                 ow_list_text(want, sizeof want, first->ndim, first->sizes),

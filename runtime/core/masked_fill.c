@@ -27,7 +27,7 @@ ow_tensor *ow_indexing_masked_fill(const ow_indexing_call *call) {
     if (!check(call, mask, call->inputs[2])) return NULL;
     int ndim = ow_broadcast_shape(both, 2, shape);
     if (ndim < 0) return NULL;
-    if (call->mode == OW_INPLACE && (ndim != self->ndim || memcmp(shape, self->sizes, sizeof(int64_t) * (size_t)ndim)))
+    if (call->mode == OW_INPLACE && !ow_has_shape(self, ndim, shape))
         return ow_fail_shape_mismatch(self, ndim, shape);
     ow_tensor *value = ow_fill_value(call->inputs[2], self->dtype);
     if (!value) return NULL;

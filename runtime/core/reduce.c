@@ -200,6 +200,15 @@ static int run(const ow_op *op, const ow_tensor *self, const dtypes *types, ow_t
     return done;
 }
 
+/* The reduction into `out`, by way of other memory where it shares some with the input. */
+static int store(const ow_op *op, ow_tensor *self, const dtypes *types, ow_tensor *out, uint64_t reduced, int keepdim) {
+    if (!ow_shares_memory(out, &self, 1)) return run(op, self, types, out, reduced, keepdim);
+    ow_tensor *separate = ow_tensor_new(types->result, out->ndim, out->sizes, NULL);
+    int done = separate && run(op, self, types, separate, reduced, keepdim) && ow_copy(out, separate);
+    ow_tensor_free(separate);
+    return done;
+}
+
 /* Few contiguous elements to one: no plan is needed. */
 static ow_tensor *reduce_small(const ow_op *op, const ow_tensor *self) {
     const ow_reduce_kernels *kernels = &((const ow_reduce_table *)op->tables[ow_level])->by[self->dtype];
@@ -238,10 +247,10 @@ ow_tensor *ow_reduce(const ow_op *op, ow_tensor *self, const int64_t *dims, int 
         }
         return result;
     }
-    if (!ow_prepare_out(op->name, out, types.result, ndim, shape) || !ow_check_memory(out)) return NULL;
-    if (!ow_shares_memory(out, &self, 1)) return run(op, self, &types, out, reduced, keepdim) ? out : NULL;
-    ow_tensor *separate = ow_tensor_new(types.result, ndim, shape, NULL);
-    int done = separate && run(op, self, &types, separate, reduced, keepdim) && ow_copy(out, separate);
-    ow_tensor_free(separate);
+    /* What is both read and written is read as it was before it takes the shape of the result. */
+    ow_tensor *before = self == out && !ow_has_shape(out, ndim, shape) ? ow_tensor_alias(self) : self;
+    int done = before && ow_prepare_out(op->name, out, types.result, ndim, shape) && ow_check_memory(out) &&
+               store(op, before, &types, out, reduced, keepdim);
+    if (before != self) ow_tensor_free(before);
     return done ? out : NULL;
 }

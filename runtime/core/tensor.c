@@ -68,6 +68,10 @@ ow_tensor *ow_tensor_view(ow_storage *storage, char *data, int dtype, int ndim, 
     return t;
 }
 
+ow_tensor *ow_tensor_alias(const ow_tensor *t) {
+    return ow_tensor_view(t->storage, t->data, t->dtype, t->ndim, t->sizes, t->strides);
+}
+
 static ow_tensor *number(int dtype, const void *value) {
     ow_tensor *t = ow_tensor_new(dtype, 0, NULL, NULL);
     if (!t) return NULL;

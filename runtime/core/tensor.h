@@ -94,6 +94,8 @@ ow_tensor *ow_tensor_new(int dtype, int ndim, const int64_t *sizes, const int64_
 /* A view: shares the storage, which gains a reference. `data` points to the first element. */
 ow_tensor *ow_tensor_view(ow_storage *storage, char *data, int dtype, int ndim, const int64_t *sizes,
                           const int64_t *strides);
+/* A view of all elements: the same tensor behind a handle of its own. */
+ow_tensor *ow_tensor_alias(const ow_tensor *t);
 /* A 0-dim tensor that stands for a Python number (OW_NUMBER): bool, int64 or float64. */
 ow_tensor *ow_tensor_number_i(int64_t value);
 ow_tensor *ow_tensor_number_u(uint64_t value);
@@ -106,6 +108,9 @@ void ow_tensor_free(ow_tensor *t);
 int ow_tensor_resize(ow_tensor *t, int ndim, const int64_t *sizes);
 /* Recomputes numel and the flags after sizes or strides were written. */
 void ow_tensor_refresh(ow_tensor *t);
+static inline int ow_has_shape(const ow_tensor *t, int ndim, const int64_t *sizes) {
+    return t->ndim == ndim && (!ndim || memcmp(t->sizes, sizes, sizeof(int64_t) * (size_t)ndim) == 0);
+}
 /* Do two tensors share a byte? exact for dense ones: 0 no, 1 the very same elements in the same order, 2 partly (or
  * perhaps). And: does a tensor overlap itself (expanded dimensions)? */
 int ow_memory_overlap(const ow_tensor *a, const ow_tensor *b);

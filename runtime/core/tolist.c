@@ -64,7 +64,7 @@ static PyObject *only_element(const ow_tensor *t) {
 PyObject *ow_tolist(const ow_tensor *t) {
     if (!t->ndim) return only_element(t);
     /* Making objects can run Python code that gives the tensor other memory: a view keeps what it has now. */
-    ow_tensor *view = ow_tensor_view(t->storage, t->data, t->dtype, t->ndim, t->sizes, t->strides);
+    ow_tensor *view = ow_tensor_alias(t);
     if (!view) return PyErr_NoMemory();
     PyObject *list = nested(view, view->data, 0);
     ow_tensor_free(view);
