@@ -61,8 +61,6 @@ def _check_names(entry: Entry) -> None:
         reason = argument_reason(argument.name, Family.COMPOSITE if _is_python(entry, argument) else entry.family)
         if argument.name == "input" and has_self:
             reason = "is what 'self' is called in the function"
-        elif argument.name == name.identifier and entry.family is Family.FACTORY:
-            reason = "is the function, which calls itself"
         if reason is not None:
             entry.report(entry.argument_name_span(argument), f"argument '{argument.name}' {reason}", "rename it")
     known = [argument.name for argument in entry.schema.arguments]
@@ -71,7 +69,7 @@ def _check_names(entry: Entry) -> None:
 
 
 def _is_python(entry: Entry, argument: Argument) -> bool:
-    """Does the argument stand in no generated C?"""
+    """Does the argument stand in no expression?"""
     integral = base_name(argument.type) in ("int", "SymInt")
     return entry.family is Family.RANDOM or (entry.family is Family.FACTORY and integral)
 

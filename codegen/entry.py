@@ -6,6 +6,7 @@ alone or nothing (the diagnostics say why). Rules that need more than one entry 
 
 from __future__ import annotations
 
+import ast
 import keyword
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from .operators import PYTHON_OPERATORS
 from .python_text import python_names
 from .routines import INDEXINGS
 from .schema import FunctionSchema, SchemaError, SchemaKind, parse
+from .signatures import signature
 from .source import Mapping as MappingNode
 from .source import Node, Scalar
 
@@ -112,7 +114,7 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
     )
     if body is None or not sound:
         return declaration
-    return Operator(
+    read_operator = Operator(
         **vars(declaration),
         doc=doc,
         body=body,
@@ -132,6 +134,8 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
         alone=_alone(entry),
         text=_text(fields.node.span, source.lines),
     )
+    _check_parameters(entry, read_operator)
+    return read_operator
 
 
 # ---- what every entry has -----------------------------------------------------------------------------------
@@ -265,6 +269,16 @@ def _variants(entry: Entry, module: str | None) -> tuple[bool, bool, bool]:
     names = {word.value for word in words} or ({"method"} if entry.family is Family.RANDOM else set())
     method = "method" in names if names else can_be_method and module is None
     return method, (not names or "function" in names), False
+
+
+def _check_parameters(entry: Entry, operator: Operator) -> None:
+    """Reports arguments of the schema that have the name of one that the function gets besides, as `axis` is."""
+    function = ast.parse(f"def f({signature(operator, 'input')}): ...").body[0]
+    names = [each.arg for each in ast.walk(function) if isinstance(each, ast.arg)]
+    for argument in entry.schema.arguments:
+        if names.count(argument.name) > 1:
+            message = f"argument '{argument.name}' is there already: the function has one of this name besides"
+            entry.report(entry.argument_name_span(argument), message, "rename it")
 
 
 def _operator(entry: Entry) -> Scalar | None:

@@ -93,7 +93,7 @@ class _Reader(ast.NodeTransformer):
         if not self.elementwise:
             return self._guarded(node)
         parts = [self.visit(each) for each in (node.test, node.body, node.orelse)]
-        return ast.Call(ast.Name("where", ast.Load()), parts, [])
+        return ast.Call(self._function("where"), parts, [])
 
     def _guarded(self, node: ast.IfExp) -> ast.AST:
         """`x if dim is None else y`: what x alone uses need be kept only then."""
@@ -112,7 +112,7 @@ class _Reader(ast.NodeTransformer):
         scaled = isinstance(node.op, ast.Mult) and isinstance(left, ast.Name) and isinstance(right, ast.Name)
         if scaled and left.id == "grad" and right.id in self.numbers:  # type: ignore[attr-defined]
             # A factor such as `alpha` is 1 in most calls.
-            return ast.Call(ast.Name("scaled", ast.Load()), [self.visit(left), self.visit(right)], [])
+            return ast.Call(self._function("scaled"), [self.visit(left), self.visit(right)], [])
         return self.generic_visit(node)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
@@ -130,22 +130,27 @@ class _Reader(ast.NodeTransformer):
         if isinstance(called, ast.Name) and called.id == "geometry" and isinstance(node.args[0], ast.Name):
             return self._fact(node.args[0].id, "geometry")
         if isinstance(called, ast.Name) and self.elementwise and all(map(_is_constant, node.args)):
-            return ast.Call(ast.Attribute(ast.Name("math", ast.Load()), called.id, ast.Load()), node.args, [])
+            return ast.Call(ast.Attribute(self._function("math"), called.id, ast.Load()), node.args, [])
         if isinstance(called, ast.Name):
-            name = self.same.get(called.id, called.id) if self.elementwise else called.id
-            function: ast.AST = ast.Name(name, ast.Load())
+            function = self._function(self.same.get(called.id, called.id)) if self.elementwise else called
         else:
             function = self.visit(called)
         keywords = [ast.keyword(each.arg, self.visit(each.value)) for each in node.keywords]
         given = [self._operand(each) if self.elementwise else self.visit(each) for each in node.args]
-        return ast.Call(function, given, keywords)  # type: ignore[arg-type]
+        return ast.Call(function, given, keywords)
+
+    def _function(self, name: str) -> ast.expr:
+        """A function of the generated module, which an argument of its name hides."""
+        if name not in self.known:
+            return ast.Name(name, ast.Load())
+        return ast.Subscript(ast.Name("_globals", ast.Load()), ast.Constant(name), ast.Load())
 
     def _operand(self, argument: ast.expr) -> ast.expr:
         """Where a number may stand in the place of a tensor, functions still want a tensor."""
         visited: ast.expr = self.visit(argument)
         if not isinstance(argument, ast.Name) or argument.id not in self.inputs:
             return visited
-        return ast.Call(ast.Name("as_tensor_like", ast.Load()), [visited, ast.Name("grad", ast.Load())], [])
+        return ast.Call(self._function("as_tensor_like"), [visited, ast.Name("grad", ast.Load())], [])
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         if node.id in self.result_places:

@@ -217,6 +217,7 @@ def _explain(failures: Iterable[_Failure], yaml: str) -> str:
 
 
 def _located(failure: _Failure, yaml: str) -> Iterable[Diagnostic]:
+    from .codegen.emit.expressions import declared
     from .codegen.errors import Diagnostic, split_lines
 
     lines = split_lines(Path(yaml).read_text("utf-8-sig", "replace"))
@@ -229,10 +230,11 @@ def _located(failure: _Failure, yaml: str) -> Iterable[Diagnostic]:
         if not complaint or complaint["file"] != yaml:
             continue
         line = int(complaint["line"])
-        column, length = _place(lines[line - 1] if line <= len(lines) else "", complaint["message"])
+        message = declared(complaint["message"])
+        column, length = _place(lines[line - 1] if line <= len(lines) else "", message)
         level = f" at level {failure.job.level}" if failure.job.level else ""
         help = f"the C compiler said so about the kernel '{kernel}'{level}"
-        yield Diagnostic(yaml, line, column, complaint["message"], help, length)
+        yield Diagnostic(yaml, line, column, message, help, length)
 
 
 def _place(line: str, message: str) -> tuple[int, int]:

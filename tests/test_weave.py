@@ -139,6 +139,31 @@ assert not hasattr(ow.Tensor, "ramp")
     )
 
 
+def test_names_of_arguments_meet_none_of_generated_code(woven: Woven) -> None:
+    check(
+        woven,
+        """
+a, b = tensor([1.0, 2.0], requires_grad=True), tensor([0.0, 1.0], requires_grad=True)
+got = ops.tangled(a, b, tensor([10.0, 20.0]), complex=2)
+assert np.allclose(got.tolist(), [23.0, 6 * np.e + 40])
+got.sum().backward()
+assert np.allclose(a.grad.tolist(), [3.0, 3 * np.e]) and np.allclose(b.grad.tolist(), [3.0, 6 * np.e])
+a.grad = None
+(by,) = ow.autograd.grad(ops.tangled(a, b, tensor([10.0, 20.0])).sum(), b, create_graph=True)
+assert np.allclose(by.tolist(), [3.0, 6 * np.e])
+import pytest
+with pytest.raises(RuntimeError, match="index is -1"):
+    ops.tangled(a, b, b, index=-1)
+x = tensor([[1.0, 3.0, 5.0], [2.0, 2.0, 2.0]])
+assert ops.tangled_rows(x, 1, lanes=3).tolist() == [-1.0, 1.0]
+assert x.tangled_view(1, 0, 2).tolist() == x.tolist()
+assert ops.tangled_fill(3, n=2.0).tolist() == [2.0, 3.0, 4.0]
+assert ops.tangled_fill([2], 2.0, 5, requires_grad=True).requires_grad
+assert x[0].tangled_call(2, 0.5).tolist() == [2.5, 6.5, 10.5]
+""",
+    )
+
+
 def test_errors_are_those_of_any_operator(woven: Woven) -> None:
     check(
         woven,

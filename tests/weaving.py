@@ -64,6 +64,33 @@ DECLARATIONS = """\
   doc: Values that rise by `slope` from element to element.
   factory: {shape: size, value: slope * i}
 
+- func: tangled(Tensor linux, Tensor exp, Tensor t, Scalar M_PI=3, *, Scalar complex=1, Scalar index=0) -> Tensor
+  doc: Arguments whose names are macros, keywords and functions of C, and what templates declare.
+  elementwise: linux * exp(exp) * M_PI + t * complex + index
+  require: {check: index >= 0, message: 'index is {index}'}
+  dtypes: float32
+  derivatives: auto
+
+- func: tangled_rows(Tensor self, int[1]? dim=None, bool keepdim=False, Scalar lanes=0) -> Tensor
+  doc: The same for variables of a row.
+  rows: {let: {unix: {max: self}, row: {sum: self - unix}, done: row + lanes}, results: [done / count]}
+  dtypes: float32
+  derivatives: none
+
+- func: tangled_view(Tensor(a) self, int view, int offset, int int64_t) -> Tensor(a)
+  doc: The same for a view.
+  view: {let: {ints: view + int64_t}, shape: shape, strides: strides, offset: ints - int64_t + offset_ - view}
+  derivatives: none
+
+- func: tangled_fill(int[] tangled_fill, Scalar n, Scalar type=1, *, ScalarType? dtype=None) -> Tensor
+  doc: The same for a factory.
+  factory: {shape: tangled_fill, value: n * type + i}
+  dtypes: float32
+
+- func: tangled_call(Tensor self, int type, float len, bool map=True) -> Tensor
+  doc: The same for Python.
+  composite: return self * type + len if map else self
+
 - func: centered(Tensor self, int dim) -> Tensor
   doc: Subtracts the mean along `dim`.
   dtypes: floating

@@ -30,6 +30,19 @@ TARGET = replace(C, calls=_CALLS)
 _COSINE = {("cos", "float32"): "cosf({0} + 0.0f)", ("cos", "float64"): "cos({0} + 0.0)"}
 _APART = replace(C, calls=_CALLS | _COSINE)
 _SINE = re.compile(r"\bsinf?\(")
+_VARIABLE = "v_"
+"""What names of the declarations begin with in C, and nothing else does: so a name may be that of a macro, a keyword or a
+function of C, or of what templates declare."""
+
+
+def variable(name: str) -> str:
+    """What a name of the declarations is called in C."""
+    return _VARIABLE + name
+
+
+def declared(text: str) -> str:
+    """A message of the compiler about such variables, with the names of the declarations."""
+    return re.sub(rf"'{_VARIABLE}(\w+)'", r"'\1'", text)
 
 
 def emit_expression(tree: Expr, env: Env, result: DType) -> Emitted:
@@ -39,8 +52,9 @@ def emit_expression(tree: Expr, env: Env, result: DType) -> Emitted:
 
 @cache
 def _emitted(tree: Expr, env: tuple[tuple[str, DType], ...], result: DType) -> Emitted:
-    emitted = emit_c(tree, dict(env), result, target=TARGET)
-    return emit_c(tree, dict(env), result, target=_APART) if _SINE.search(emitted.text) else emitted
+    names = {name: variable(name) for name, _ in env}
+    emitted = emit_c(tree, dict(env), result, target=TARGET, names=names)
+    return emit_c(tree, dict(env), result, target=_APART, names=names) if _SINE.search(emitted.text) else emitted
 
 
 @dataclass(frozen=True)
@@ -67,7 +81,8 @@ class Variable:
 def parameters(operator: Operator, dtype: DType) -> tuple[Variable, ...]:
     field = "z" if dtype.is_complex else "d" if dtype.is_floating else "i"
     return tuple(
-        Variable(param.name, dtype.c_type, place=place, field=field) for place, param in enumerate(operator.params)
+        Variable(variable(param.name), dtype.c_type, place=place, field=field)
+        for place, param in enumerate(operator.params)
     )
 
 

@@ -18,7 +18,7 @@ from ..expr.tree import Number
 from ..expr.typed import Arg, Cast, Const, Node, Op, postorder
 from ..model import Operator
 from .blocks import OF_16, block_call
-from .expressions import Variable, emit_expression, enum, parameters
+from .expressions import Variable, emit_expression, enum, parameters, variable
 
 _COMPARISONS = {name: name for name, of in FUNCTIONS.items() if of.rule is Rule.COMPARISON and of.arity == 2}
 _FUNCTIONS = {
@@ -87,17 +87,19 @@ def kernels(operator: Operator, tree: Expr, role: str, line: int) -> Iterator[Ha
     """`tree` is the expression of the loops of this role."""
     params = parameters(operator, FLOAT32) if role == "general" else ()
     inputs = tuple(argument.name for argument in operator.inputs)
-    env = dict.fromkeys((*inputs, *(param.name for param in params)), FLOAT32)
+    env = dict.fromkeys((*inputs, *(param.name for param in (operator.params if params else ()))), FLOAT32)
+    names = {name: variable(name) for name in env}
     nodes = postorder(lower(tree, env, native=_LANES.native))
     functions = _functions(nodes)
     if functions is None or not functions <= _VOCABULARY:
         return
     # A half is to be the rounded float32, which is of another function where a loop calls several that have blocks.
     of_16 = functions & frozenset(OF_16)
-    if of_16 and not block_call(emit_expression(tree, env, FLOAT32), inputs, [param.name for param in params]):
+    rows = tuple(map(variable, inputs))
+    if of_16 and not block_call(emit_expression(tree, env, FLOAT32), rows, [param.name for param in params]):
         return
     signs = functions <= _SIGN_CALLS.keys() and not params and not any(isinstance(node, Const) for node in nodes)
-    emitted = emit_c(tree, env, target=_OF_SIGNS if signs else _LANES)
+    emitted = emit_c(tree, env, target=_OF_SIGNS if signs else _LANES, names=names)
     numbers_round = "opmath_number" not in operator.tags
     for dtype in _halves(operator):
         exact = dtype.suffix == "bf16" and not params and numbers_round and functions <= _EXACT and _held(nodes)
@@ -112,7 +114,7 @@ def kernels(operator: Operator, tree: Expr, role: str, line: int) -> Iterator[Ha
             load=f"ow_load_{'signs' if signs else dtype.suffix}",
             spread="ow_all_signs" if signs else "ow_all_lanes",
             store=f"ow_store_{'signs' if signs else f'exact_{dtype.suffix}' if exact else dtype.suffix}",
-            inputs=inputs,
+            inputs=rows,
             params=params,
             guard="OW_FUNCTIONS_OF_16" if of_16 else "OW_LANES",
         )

@@ -20,7 +20,7 @@ from ..expr.targets import INTEGER_BRANCHING
 from ..model import Elementwise, Expression, Factory, Family, Found, Operator, Reduce, Rows, Scan
 from . import descriptors, halves, requirements, rows, views
 from .blocks import RESULT, BlockCall, block_call
-from .expressions import Variable, emit_expression, enum, identity, parameters
+from .expressions import Variable, emit_expression, enum, identity, parameters, variable
 from .halves import HalfKernel
 from .text import render
 
@@ -90,14 +90,14 @@ class LoopKernel:
     @property
     def signature(self) -> str:
         """Parameters of the function of one element."""
-        variables = [f"{variable.ctype} {variable.name}" for variable in (*self.inputs, *self.params)]
+        variables = [f"{each.ctype} {each.name}" for each in (*self.inputs, *self.params)]
         staged = [f"{self.block.ctype} {RESULT}"] if self.block and self.block.rest else []
         return ", ".join([*variables, *staged, *(["int *err"] if self.fails else [])]) or "void"
 
     @property
     def argument_signature(self) -> str:
         """Parameters of the function of the block's argument."""
-        return ", ".join(f"{variable.ctype} {variable.name}" for variable in (*self.inputs, *self.params))
+        return ", ".join(f"{each.ctype} {each.name}" for each in (*self.inputs, *self.params))
 
     @property
     def param_signature(self) -> str:
@@ -210,10 +210,10 @@ def _loop(
         # Moved as one number, a pair vectorises.
         env, result = ({name: FLOAT64 if each is dtype else each for name, each in env.items()}, FLOAT64)
     emitted = emit_expression(tree, env, result)
-    inputs = tuple(Variable(argument.name, env[argument.name].c_type) for argument in operator.inputs)
+    inputs = tuple(Variable(variable(argument.name), env[argument.name].c_type) for argument in operator.inputs)
     params = () if role == "plain" else parameters(operator, dtype)
     name = f"{operator.name}_{dtype.suffix}" + ("_plain" if role == "plain" else "")
-    input_names, param_names = ([variable.name for variable in each] for each in (inputs, params))
+    input_names, param_names = ([each.name for each in variables] for variables in (inputs, params))
     block = block_call(emitted, input_names, param_names)
     rest = block.rest if block and block.rest else emitted
     padded = block is not None or bool(_inexact_calls(emitted) - _SCALAR)
@@ -238,7 +238,7 @@ def _loop(
         unrolled=4 if streams else 2 if is_plain else 1,
         streams=streams,
         scalar=scalar,
-        chosen=tuple(place for place, x in enumerate(inputs, 1) if x.name in names(tree) - certain(tree)),
+        chosen=tuple(place for place, x in enumerate(operator.inputs, 1) if x.name in names(tree) - certain(tree)),
         unread=frozenset(input_names).difference(_WORD.findall(emitted.text)),
         block=block,
     )
@@ -254,7 +254,7 @@ def _layouts(inputs: tuple[Variable, ...], alternates: bool) -> Iterator[tuple[V
     mixtures = [steps for steps in product((1, 0), repeat=len(inputs)) if any(steps)]
     for steps in (*mixtures, *([(2,) * len(inputs)] if alternates else [])):
         if len(inputs) < 3 or steps[0]:
-            yield tuple(replace(variable, step=step) for variable, step in zip(inputs, steps, strict=True))
+            yield tuple(replace(each, step=step) for each, step in zip(inputs, steps, strict=True))
 
 
 def is_inexact(emitted: Emitted) -> bool:
@@ -285,7 +285,7 @@ class FactoryKernel:
 
     @property
     def signature(self) -> str:
-        names = [*(param.name for param in self.params), *(["i"] if self.uses_index else [])]
+        names = [*(param.name for param in self.params), *([variable("i")] if self.uses_index else [])]
         return ", ".join(f"{self.work} {name}" for name in names) or "void"
 
     @property
@@ -298,11 +298,12 @@ def _factory(operator: Operator, body: Factory) -> Iterator[FactoryKernel]:
     if body.value is None:
         return
     used = names(body.value.tree)
+    taken = frozenset(map(variable, used))
     for dtype in operator.compute_dtypes:
         work = position_dtype(dtype)
         emitted = emit_expression(body.value.tree, dict.fromkeys(used, work), work)
         value = f"({emitted.value}) != 0" if dtype.is_bool else f"({dtype.c_type})({emitted.value})"
-        params = tuple(param for param in parameters(operator, work) if param.name in used)
+        params = tuple(param for param in parameters(operator, work) if param.name in taken)
         yield FactoryKernel(
             name=f"{operator.name}_{dtype.suffix}",
             enum=enum(dtype),

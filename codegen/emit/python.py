@@ -29,7 +29,6 @@ class Callable:
     """One operator as operators.py.j2 wants it."""
 
     name: str
-    constant: str
     index: int
     family: str
     signature: str
@@ -159,7 +158,6 @@ def _callable(operator: Operator, index: int, package: Package | None) -> Callab
     text = docstring(operator, "opweave" if package is None else package.name)
     return Callable(
         name=operator.name,
-        constant=operator.name.upper(),
         index=index,
         family=operator.family.value,
         signature=signature(operator, "input"),
@@ -246,7 +244,7 @@ def _plain_call(operator: Operator, inputs: tuple[str, ...]) -> str:
         tests.append("out is None")
     refused = _refused(operator)
     if operator.has_dtype_argument:
-        tests.append("dtype is None" if refused else "(dtype is None or type(dtype) is _dtype_class)")
+        tests.append("dtype is None" if refused else "(dtype is None or _type(dtype) is _dtype_class)")
     if refused:
         code = f"_dtype_of({inputs[0]}._h)" if inputs else "_lib.get_default_dtype()"
         tests.append(f"{code} not in {{{', '.join(map(str, refused))}}}")
@@ -262,8 +260,10 @@ def _core_test(operator: Operator) -> str:
     return " and ".join([*tests, "out is None"] if variants.has_out(operator) else tests)
 
 
-# The Python type that a value of a schema's type has in most calls.
-_EXACT: Mapping[str, str] = {"Scalar": "float"} | {each: each for each in ("Tensor", "int", "float", "bool", "str")}
+# The Python type, as the module calls it, that a value of a schema's type has in most calls.
+_EXACT: Mapping[str, str] = {
+    "Tensor": "Tensor", "Scalar": "_float", "int": "_int", "float": "_float", "bool": "_bool", "str": "_str",
+}  # fmt: skip
 
 
 def _exact(name: str, types: str) -> str:
@@ -273,11 +273,11 @@ def _exact(name: str, types: str) -> str:
     kind = _EXACT.get(element)
     tests = [f"{name} is None"] if types.endswith("?") else []
     if kind and bracket:
-        tests.append(f"type({name}) in _LISTS and {{*map(type, {name})}} <= {{{kind}}}")
+        tests.append(f"_type({name}) in _LISTS and {{*_map(_type, {name})}} <= {{{kind}}}")
     elif kind:
-        tests.append(f"type({name}) is {kind}")
+        tests.append(f"_type({name}) is {kind}")
     if first in ("Scalar", "float", "int[1]") or "int" in others:
-        tests.append(f"type({name}) is int")
+        tests.append(f"_type({name}) is _int")
     return f"({' or '.join(tests)})" if len(tests) > 1 else "".join(tests)
 
 

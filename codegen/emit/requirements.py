@@ -13,7 +13,7 @@ from ..expr import names
 from ..model import ERROR_KINDS, Elementwise, Expression, Operator, Requirement
 from ..schema import Argument
 from .descriptors import dtype_bits
-from .expressions import emit_expression
+from .expressions import emit_expression, variable
 
 V = TypeVar("V")
 
@@ -36,15 +36,15 @@ def checks(operator: Operator, body: Elementwise) -> tuple[Check, ...]:
 
 
 def used_parameters(operator: Operator, body: Elementwise) -> tuple[tuple[int, str], ...]:
-    """Place and name of each parameter that a condition or a message mentions."""
+    """Place and C variable of each parameter that a condition or a message mentions."""
     used = {name for each in body.require for name in names(each.check.tree)}
     used |= {part.name for each in body.require for part in each.message if isinstance(part, Argument)}
-    return tuple((place, param.name) for place, param in enumerate(operator.params) if param.name in used)
+    return tuple((place, variable(param.name)) for place, param in enumerate(operator.params) if param.name in used)
 
 
 def _check(operator: Operator, requirement: Requirement[Expression, Argument]) -> Check:
     emitted = emit_expression(requirement.check.tree, requirement_dtypes(operator), BOOL)
-    message = ", ".join(format_arguments(requirement, lambda param: ("%g", param.name)))
+    message = ", ".join(format_arguments(requirement, lambda param: ("%g", variable(param.name))))
     broken = f"!({emitted.value})"
     if requirement.dtypes is not None:
         broken = f"({' | '.join(dtype_bits(requirement.dtypes))}) >> dtype & 1 && {broken}"

@@ -11,7 +11,7 @@ from ..dtypes import DType
 from ..expr import Emitted, Expr, Literal, Name, names, parse, replaced
 from ..model import End, Expression, Operator, Rows
 from .blocks import RESULT, BlockCall, block_call
-from .expressions import Variable, emit_expression, enum, identity, parameters
+from .expressions import Variable, emit_expression, enum, identity, parameters, variable
 
 _CALL = re.compile(r"[a-z]\w*\(")
 # How reductions of a row join two values, and what changes nothing.
@@ -24,7 +24,7 @@ _JOINS = {
 
 @dataclass(frozen=True)
 class Value:
-    """One expression and the values of the row that it reads, `direct`ly or through others."""
+    """One expression and the values of the row that it reads, `direct`ly or through others; all by their names in C."""
 
     name: str
     line: int
@@ -81,7 +81,8 @@ def kernels(operator: Operator, body: Rows) -> Iterator[RowsKernel]:
     for dtype in operator.compute_dtypes:
         lets: dict[str, Value] = {}
         for let in body.lets:
-            lets[let.name] = _value(operator, body, let.name, let.expression, dtype, lets, let.combine)
+            name = variable(let.name)
+            lets[name] = _value(operator, body, name, let.expression, dtype, lets, let.combine)
         kept, expression = _kept(body)
         value = None if expression is None else _value(operator, body, "value", expression, dtype, lets)
         yield RowsKernel(
@@ -92,7 +93,7 @@ def kernels(operator: Operator, body: Rows) -> Iterator[RowsKernel]:
             value=value,
             results=tuple(_value(operator, body, "result", result, dtype, lets) for result in body.results),
             params=parameters(operator, dtype),
-            keeps=-1 if kept is None else lets[kept].slot or 0,
+            keeps=-1 if kept is None else lets[variable(kept)].slot or 0,
         )
 
 
@@ -120,14 +121,15 @@ def _value(
     lets: dict[str, Value],
     combine: str | None = None,
 ) -> Value:
-    direct = frozenset(names(expression.tree))
+    direct = frozenset(map(variable, names(expression.tree)))
     reads = set(direct)
     # Values that are computed anew wherever they are read need what they read themselves.
     for read in tuple(reads):
         if read in lets and lets[read].slot is None:
             reads |= lets[read].reads
     each = emit_expression(expression.tree, row_dtypes(operator, body, dtype), dtype)
-    block = block_call(each, ("self",), (*lets, *(param.name for param in parameters(operator, dtype)), "count"))
+    others = (*lets, *(param.name for param in parameters(operator, dtype)), variable("count"))
+    block = block_call(each, (variable("self"),), others)
     if block is not None and (combine is not None or name == "value"):
         each = block.rest or Emitted((), RESULT, False)
     else:

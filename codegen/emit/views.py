@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..bodies.view import local_name
+from ..expr import geometry
 from ..expr.geometry import INT_LIST, Geometry
 from ..expr.geometry_c import declare, emit_c
 from ..model import Operator, Requirement, View
+from .expressions import variable
 from .requirements import error_kind, format_arguments
 from .text import render
 
@@ -38,10 +40,10 @@ def _function(operator: Operator, body: View) -> Function:
         line=body.line,
         arguments=tuple(_arguments(operator, body)),
         checks=tuple(_check(requirement) for requirement in body.require),
-        locals=tuple(declare(name, tree) for name, tree in body.let),
-        shape=emit_c(body.shape),
-        strides=emit_c(body.strides),
-        offset="0" if body.offset is None else emit_c(body.offset),
+        locals=tuple(declare(variable(name), tree, _names(tree)) for name, tree in body.let),
+        shape=_c(body.shape),
+        strides=_c(body.strides),
+        offset="0" if body.offset is None else _c(body.offset),
     )
 
 
@@ -50,7 +52,7 @@ def _arguments(operator: Operator, body: View) -> list[str]:
     statements: list[str] = []
     ints = lists = 0
     for argument in operator.schema.arguments[1:]:
-        name = local_name(argument)
+        name = variable(local_name(argument))
         if argument.is_list:
             place, wrap = f"&lists[{lists}]", "ow_view_wrap_list"
             declaration = f"const ow_list {name} = {place};"
@@ -61,17 +63,25 @@ def _arguments(operator: Operator, body: View) -> list[str]:
             ints += 1
         statements.append(declaration)
         if argument.name in body.wrap:
-            statements.append(f"if (!{wrap}(view, {place}, {emit_c(body.wrap[argument.name])})) return 0;")
+            statements.append(f"if (!{wrap}(view, {place}, {_c(body.wrap[argument.name])})) return 0;")
         statements.append(f"(void){name};")
     return statements
 
 
 def _check(requirement: Requirement[Geometry, Geometry]) -> str:
     arguments = ", ".join(["view", error_kind(requirement), *format_arguments(requirement, _placeholder)])
-    return f"if (!({emit_c(requirement.check)})) return ow_view_fail({arguments});"
+    return f"if (!({_c(requirement.check)})) return ow_view_fail({arguments});"
 
 
 def _placeholder(tree: Geometry) -> tuple[str, str]:
     if tree.type is INT_LIST:
-        return "%s", f"ow_ints_text(&(ow_list_text_buffer){{{{0}}}}, {emit_c(tree)})"
-    return "%lld", f"(long long)({emit_c(tree)})"
+        return "%s", f"ow_ints_text(&(ow_list_text_buffer){{{{0}}}}, {_c(tree)})"
+    return "%lld", f"(long long)({_c(tree)})"
+
+
+def _c(tree: Geometry) -> str:
+    return emit_c(tree, _names(tree))
+
+
+def _names(tree: Geometry) -> dict[str, str]:
+    return {name: variable(name) for name in geometry.names(tree)}

@@ -37,12 +37,12 @@ def test_loads_and_stores(tmp_path: Path, expression: str, half: str, load: str,
     text = emitted(tmp_path, expression)
     kernel = text[text.index(f"static inline void f_{half}_pair(") :]
     assert f" {store}(to, " in kernel[:200]
-    assert f"f_{half}_pair(to + i, {load}(from_self + i));" in kernel
+    assert f"f_{half}_pair(to + i, {load}(from_v_self + i));" in kernel
 
 
 def test_functions_of_a_register_where_a_level_has_them(tmp_path: Path) -> None:
     text = emitted(tmp_path, "2 * exp(-self)")
-    assert "return ow_all_lanes(2.0f) * (ow_lanes)ow_exp_16((__m512)(-self));" in text
+    assert "return ow_all_lanes(2.0f) * (ow_lanes)ow_exp_16((__m512)(-v_self));" in text
     assert text.count("#ifdef OW_FUNCTIONS_OF_16\n") == 4
     assert "#ifdef OW_LANES\n" not in text
 
@@ -55,7 +55,7 @@ def test_others_have_none(tmp_path: Path, expression: str) -> None:
 
 def test_parameters(tmp_path: Path) -> None:
     text = emitted(tmp_path, "self if self > low else low", "f(Tensor self, Scalar low=0) -> Tensor")
-    assert "const ow_lanes low = ow_all_lanes((float)params[0].d);" in text
+    assert "const ow_lanes v_low = ow_all_lanes((float)params[0].d);" in text
     general, plain = text.split(".plain = {")
     assert "[OW_BFLOAT16] = f_bf16," in general
     assert "[OW_BFLOAT16] = f_bf16_plain," in plain

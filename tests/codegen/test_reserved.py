@@ -13,7 +13,7 @@ from codegen.model import Family, Operator
 from codegen.reserved import argument_reason, operator_reason
 
 # Arguments whose meaning is in their names, and those of this test.
-_ARGUMENTS = frozenset({"dim", "dtype", "input", "keepdim", "self", "yak", "zebra", "zebus"})
+_ARGUMENTS = frozenset({"dim", "dtype", "input", "keepdim", "more", "requires_grad", "self", "yak", "zebra", "zebus"})
 _ENTRIES = """
 - func: gnu(Tensor zebra, Tensor yak, Scalar zebus=1) -> Tensor
   doc: Every layout of two inputs, and a parameter.
@@ -56,17 +56,18 @@ def files(operators: tuple[Operator, ...]) -> dict[str, str]:
     return emit.outputs(operators, "ops.yaml")
 
 
-def test_names_in_c_are_reserved(operators: tuple[Operator, ...], files: dict[str, str]) -> None:
+def test_names_in_c_are_those_of_arguments_only_with_their_prefix(
+    operators: tuple[Operator, ...], files: dict[str, str]
+) -> None:
+    language = {"i", *BASE_SCOPE}  # what expressions call besides arguments
     for operator in operators:
         # The bodies of functions; what is outside them is out of an argument's reach.
         bodies = re.findall(r"\) \{\n(.*?)^\}", files[f"kernels/{operator.name}.c"], re.DOTALL | re.MULTILINE)
         assert bodies or operator.family is Family.EXTERN
         words = {word for body in bodies for word in _WORD.findall(_NOISE.sub(" ", body))}
-        words = {word for word in words if not word.startswith(operator.name)} - _ARGUMENTS
-        # An argument of one of these names gets another one in the function.
-        words -= set(BASE_SCOPE) if operator.family is Family.VIEW else set()
-        free = {word for word in words if argument_reason(word, operator.family) is None and not word.isupper()}
-        assert free == set(), operator.name
+        arguments = {argument.name for argument in operator.schema.arguments}
+        assert arguments & words == set(), operator.name
+        assert {word.removeprefix("v_") for word in words if word.startswith("v_")} <= arguments | language
 
 
 def test_names_in_python_are_reserved(operators: tuple[Operator, ...], files: dict[str, str]) -> None:
@@ -88,7 +89,9 @@ def test_names_of_the_python_module_are_reserved(files: dict[str, str]) -> None:
         n.id for node in functions for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
     }
     local |= {n.arg for node in functions for n in ast.walk(node) if isinstance(n, ast.arg)}
-    names = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)} - local
+    # What runs before the first function is defined meets none of them.
+    later = [n for node in tree.body[tree.body.index(functions[0]) :] for n in ast.walk(node)]
+    names = {n.id for n in later if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)} - local
     names -= {node.name for node in functions if node.name.startswith("gnu")}
     assert {name for name in names if operator_reason(name) is None} == set()
 
@@ -97,21 +100,23 @@ def test_names_of_the_python_module_are_reserved(files: dict[str, str]) -> None:
     ("name", "family", "reason"),
     [
         ("from", Family.COMPOSITE, "is a Python keyword"),
-        ("double", Family.EXTERN, "is a C keyword"),
-        ("double", Family.COMPOSITE, None),
-        ("map", Family.COMPOSITE, "means something else in generated code"),
-        ("index", Family.VIEW, None),
-        ("index", Family.FACTORY, "means something else in generated code"),
-        ("stride", Family.VIEW, None),
-        ("shape", Family.VIEW, None),
-        ("more", Family.VIEW, "means something else in generated code"),
-        ("shape", Family.ELEMENTWISE, None),
-        ("expf", Family.ELEMENTWISE, "is a function of C"),
+        ("_x", Family.COMPOSITE, "starts with '_', as names of generated code do"),
         ("pi", Family.ELEMENTWISE, "is a constant of expressions"),
-        ("grad", Family.COMPOSITE, "means something else in generated code"),
-        ("t12", Family.ELEMENTWISE, "means something else in generated code"),
-        ("tensor", Family.EXTERN, None),
-        ("other", Family.ELEMENTWISE, None),
+        ("pi", Family.COMPOSITE, None),
+        ("nan", Family.ELEMENTWISE, None),
+        ("grad", Family.COMPOSITE, "is the gradient of the result in formulas of derivatives"),
+        ("out", Family.ELEMENTWISE, "is where a function is told to write its result"),
+        ("i", Family.FACTORY, "is the position of an element in expressions"),
+        ("i", Family.ELEMENTWISE, None),
+        ("count", Family.ROWS, "is the length of a row in expressions"),
+        ("count", Family.ELEMENTWISE, None),
+        ("double", Family.EXTERN, None),
+        ("linux", Family.ELEMENTWISE, None),
+        ("M_PI", Family.ELEMENTWISE, None),
+        ("expf", Family.ELEMENTWISE, None),
+        ("type", Family.VIEW, None),
+        ("h", Family.INDEXING, None),
+        ("t0", Family.ELEMENTWISE, None),
     ],
 )
 def test_reasons(name: str, family: Family, reason: str | None) -> None:

@@ -60,12 +60,12 @@ def test_not_booleans_made_of_numbers(tmp_path: Path) -> None:
 
 def test_every_other_element_is_read_where_it_is(tmp_path: Path) -> None:
     text = emitted(tmp_path, "self * other", "f(Tensor self, Tensor other) -> Tensor", dtypes="float32")
-    assert "f_f32_element(from_self[2 * i], from_other[2 * i]);" in text
+    assert "f_f32_element(from_v_self[2 * i], from_v_other[2 * i]);" in text
 
 
 def test_booleans_of_every_other_number(tmp_path: Path) -> None:
     text = emitted(tmp_path, "self < 1", promotion="always_bool", dtypes="float64")
-    assert "f_f64_element(from_self[2 * i]);" in text
+    assert "f_f64_element(from_v_self[2 * i]);" in text
 
 
 def test_pages_of_what_a_mask_may_hide_are_touched(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_pages_of_what_a_mask_may_hide_are_touched(tmp_path: Path) -> None:
 
 def test_every_other_complex_number_too(tmp_path: Path) -> None:
     text = emitted(tmp_path, "self + 1", dtypes="complex")
-    assert "f_c64_element(from_self[2 * i]);" in text
+    assert "f_c64_element(from_v_self[2 * i]);" in text
     assert "OW_STREAMS" not in text
 
 

@@ -3,25 +3,25 @@
 
 /* ---- int32 ---- */
 
-static inline int32_t add_i32_element(int32_t self, int32_t other, int32_t alpha) {
+static inline int32_t add_i32_element(int32_t v_self, int32_t v_other, int32_t v_alpha) {
 #line 23 "ops.yaml"
-    return (int32_t)((uint32_t)self + (uint32_t)alpha * (uint32_t)other);
+    return (int32_t)((uint32_t)v_self + (uint32_t)v_alpha * (uint32_t)v_other);
 #line 10 "add.c"
 }
 
 static __attribute__((noinline)) int add_i32_gathered(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params) {
     (void)params;
-    const int32_t alpha = (int32_t)params[0].i;
+    const int32_t v_alpha = (int32_t)params[0].i;
     _Alignas(64) int32_t ow_buffer[OW_GATHERED];
-    _Alignas(64) int32_t ow_buffer_self[OW_GATHERED];
-    _Alignas(64) int32_t ow_buffer_other[OW_GATHERED];
+    _Alignas(64) int32_t ow_buffer_v_self[OW_GATHERED];
+    _Alignas(64) int32_t ow_buffer_v_other[OW_GATHERED];
     for (int64_t done = 0; done < length; done += OW_GATHERED) {
         int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
-        const int32_t *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(int32_t));
-        const int32_t *from_other = ow_row(ow_buffer_other, ptr[2] + done * stride[2], stride[2], count, sizeof(int32_t));
+        const int32_t *from_v_self = ow_row(ow_buffer_v_self, ptr[1] + done * stride[1], stride[1], count, sizeof(int32_t));
+        const int32_t *from_v_other = ow_row(ow_buffer_v_other, ptr[2] + done * stride[2], stride[2], count, sizeof(int32_t));
         int32_t *to = stride[0] == sizeof(int32_t) ? (int32_t *)ptr[0] + done : ow_buffer;
 #pragma GCC ivdep
-        for (int64_t i = 0; i < count; i++) to[i] = add_i32_element(from_self[i], from_other[i], alpha);
+        for (int64_t i = 0; i < count; i++) to[i] = add_i32_element(from_v_self[i], from_v_other[i], v_alpha);
         if (to == ow_buffer) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(int32_t));
     }
     return OW_OK;
@@ -29,41 +29,41 @@ static __attribute__((noinline)) int add_i32_gathered(char *const *ptr, const in
 
 static int add_i32(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
     (void)params, (void)index, (void)stride;
-    const int32_t alpha = (int32_t)params[0].i;
+    const int32_t v_alpha = (int32_t)params[0].i;
     if (stride[0] == sizeof(int32_t) && stride[1] == sizeof(int32_t) && stride[2] == sizeof(int32_t)) {
         int32_t *to = (int32_t *)ptr[0];
-        const int32_t *from_self = (const int32_t *)ptr[1];
-        const int32_t *from_other = (const int32_t *)ptr[2];
+        const int32_t *from_v_self = (const int32_t *)ptr[1];
+        const int32_t *from_v_other = (const int32_t *)ptr[2];
 #pragma GCC unroll 2
 #pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = add_i32_element(from_self[i], from_other[i], alpha);
+        for (int64_t i = 0; i < length; i++) to[i] = add_i32_element(from_v_self[i], from_v_other[i], v_alpha);
         return OW_OK;
     }
     if (stride[0] == sizeof(int32_t) && stride[1] == sizeof(int32_t) && stride[2] == 0) {
         int32_t *to = (int32_t *)ptr[0];
-        const int32_t *from_self = (const int32_t *)ptr[1];
-        const int32_t from_other = *(const int32_t *)ptr[2];
+        const int32_t *from_v_self = (const int32_t *)ptr[1];
+        const int32_t from_v_other = *(const int32_t *)ptr[2];
 #pragma GCC unroll 2
 #pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = add_i32_element(from_self[i], from_other, alpha);
+        for (int64_t i = 0; i < length; i++) to[i] = add_i32_element(from_v_self[i], from_v_other, v_alpha);
         return OW_OK;
     }
     if (stride[0] == sizeof(int32_t) && stride[1] == 0 && stride[2] == sizeof(int32_t)) {
         int32_t *to = (int32_t *)ptr[0];
-        const int32_t from_self = *(const int32_t *)ptr[1];
-        const int32_t *from_other = (const int32_t *)ptr[2];
+        const int32_t from_v_self = *(const int32_t *)ptr[1];
+        const int32_t *from_v_other = (const int32_t *)ptr[2];
 #pragma GCC unroll 2
 #pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = add_i32_element(from_self, from_other[i], alpha);
+        for (int64_t i = 0; i < length; i++) to[i] = add_i32_element(from_v_self, from_v_other[i], v_alpha);
         return OW_OK;
     }
     if (stride[0] == sizeof(int32_t) && stride[1] == 2 * sizeof(int32_t) && stride[2] == 2 * sizeof(int32_t)) {
         int32_t *to = (int32_t *)ptr[0];
-        const int32_t *from_self = (const int32_t *)ptr[1];
-        const int32_t *from_other = (const int32_t *)ptr[2];
+        const int32_t *from_v_self = (const int32_t *)ptr[1];
+        const int32_t *from_v_other = (const int32_t *)ptr[2];
 #pragma GCC unroll 2
 #pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = add_i32_element(from_self[2 * i], from_other[2 * i], alpha);
+        for (int64_t i = 0; i < length; i++) to[i] = add_i32_element(from_v_self[2 * i], from_v_other[2 * i], v_alpha);
         return OW_OK;
     }
     return add_i32_gathered(ptr, stride, length, params);
@@ -71,24 +71,24 @@ static int add_i32(char *const *ptr, const int64_t *stride, int64_t length, cons
 
 /* ---- int32, default parameters ---- */
 
-static inline int32_t add_i32_plain_element(int32_t self, int32_t other) {
+static inline int32_t add_i32_plain_element(int32_t v_self, int32_t v_other) {
 #line 23 "ops.yaml"
-    return (int32_t)((uint32_t)self + (uint32_t)other);
+    return (int32_t)((uint32_t)v_self + (uint32_t)v_other);
 #line 78 "add.c"
 }
 
 OW_STREAMS static __attribute__((noinline)) int add_i32_plain_gathered(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params) {
     (void)params;
     _Alignas(64) int32_t ow_buffer[OW_GATHERED];
-    _Alignas(64) int32_t ow_buffer_self[OW_GATHERED];
-    _Alignas(64) int32_t ow_buffer_other[OW_GATHERED];
+    _Alignas(64) int32_t ow_buffer_v_self[OW_GATHERED];
+    _Alignas(64) int32_t ow_buffer_v_other[OW_GATHERED];
     for (int64_t done = 0; done < length; done += OW_GATHERED) {
         int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
-        const int32_t *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(int32_t));
-        const int32_t *from_other = ow_row(ow_buffer_other, ptr[2] + done * stride[2], stride[2], count, sizeof(int32_t));
+        const int32_t *from_v_self = ow_row(ow_buffer_v_self, ptr[1] + done * stride[1], stride[1], count, sizeof(int32_t));
+        const int32_t *from_v_other = ow_row(ow_buffer_v_other, ptr[2] + done * stride[2], stride[2], count, sizeof(int32_t));
         int32_t *to = stride[0] == sizeof(int32_t) ? (int32_t *)ptr[0] + done : ow_buffer;
 #pragma GCC ivdep
-        for (int64_t i = 0; i < count; i++) to[i] = add_i32_plain_element(from_self[i], from_other[i]);
+        for (int64_t i = 0; i < count; i++) to[i] = add_i32_plain_element(from_v_self[i], from_v_other[i]);
         if (to == ow_buffer) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(int32_t));
     }
     return OW_OK;
@@ -98,38 +98,38 @@ OW_STREAMS static int add_i32_plain(char *const *ptr, const int64_t *stride, int
     (void)params, (void)index, (void)stride;
     if (stride[0] == sizeof(int32_t) && stride[1] == sizeof(int32_t) && stride[2] == sizeof(int32_t)) {
         int32_t *to = (int32_t *)ptr[0];
-        const int32_t *from_self = (const int32_t *)ptr[1];
-        const int32_t *from_other = (const int32_t *)ptr[2];
+        const int32_t *from_v_self = (const int32_t *)ptr[1];
+        const int32_t *from_v_other = (const int32_t *)ptr[2];
 #pragma GCC unroll 4
 #pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = add_i32_plain_element(from_self[i], from_other[i]);
+        for (int64_t i = 0; i < length; i++) to[i] = add_i32_plain_element(from_v_self[i], from_v_other[i]);
         return OW_OK;
     }
     if (stride[0] == sizeof(int32_t) && stride[1] == sizeof(int32_t) && stride[2] == 0) {
         int32_t *to = (int32_t *)ptr[0];
-        const int32_t *from_self = (const int32_t *)ptr[1];
-        const int32_t from_other = *(const int32_t *)ptr[2];
+        const int32_t *from_v_self = (const int32_t *)ptr[1];
+        const int32_t from_v_other = *(const int32_t *)ptr[2];
 #pragma GCC unroll 4
 #pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = add_i32_plain_element(from_self[i], from_other);
+        for (int64_t i = 0; i < length; i++) to[i] = add_i32_plain_element(from_v_self[i], from_v_other);
         return OW_OK;
     }
     if (stride[0] == sizeof(int32_t) && stride[1] == 0 && stride[2] == sizeof(int32_t)) {
         int32_t *to = (int32_t *)ptr[0];
-        const int32_t from_self = *(const int32_t *)ptr[1];
-        const int32_t *from_other = (const int32_t *)ptr[2];
+        const int32_t from_v_self = *(const int32_t *)ptr[1];
+        const int32_t *from_v_other = (const int32_t *)ptr[2];
 #pragma GCC unroll 4
 #pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = add_i32_plain_element(from_self, from_other[i]);
+        for (int64_t i = 0; i < length; i++) to[i] = add_i32_plain_element(from_v_self, from_v_other[i]);
         return OW_OK;
     }
     if (stride[0] == sizeof(int32_t) && stride[1] == 2 * sizeof(int32_t) && stride[2] == 2 * sizeof(int32_t)) {
         int32_t *to = (int32_t *)ptr[0];
-        const int32_t *from_self = (const int32_t *)ptr[1];
-        const int32_t *from_other = (const int32_t *)ptr[2];
+        const int32_t *from_v_self = (const int32_t *)ptr[1];
+        const int32_t *from_v_other = (const int32_t *)ptr[2];
 #pragma GCC unroll 4
 #pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = add_i32_plain_element(from_self[2 * i], from_other[2 * i]);
+        for (int64_t i = 0; i < length; i++) to[i] = add_i32_plain_element(from_v_self[2 * i], from_v_other[2 * i]);
         return OW_OK;
     }
     return add_i32_plain_gathered(ptr, stride, length, params);
@@ -137,25 +137,25 @@ OW_STREAMS static int add_i32_plain(char *const *ptr, const int64_t *stride, int
 
 /* ---- float32 ---- */
 
-static inline float add_f32_element(float self, float other, float alpha) {
+static inline float add_f32_element(float v_self, float v_other, float v_alpha) {
 #line 23 "ops.yaml"
-    return self + alpha * other;
+    return v_self + v_alpha * v_other;
 #line 144 "add.c"
 }
 
 static __attribute__((noinline)) int add_f32_gathered(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params) {
     (void)params;
-    const float alpha = (float)params[0].d;
+    const float v_alpha = (float)params[0].d;
     _Alignas(64) float ow_buffer[OW_GATHERED];
-    _Alignas(64) float ow_buffer_self[OW_GATHERED];
-    _Alignas(64) float ow_buffer_other[OW_GATHERED];
+    _Alignas(64) float ow_buffer_v_self[OW_GATHERED];
+    _Alignas(64) float ow_buffer_v_other[OW_GATHERED];
     for (int64_t done = 0; done < length; done += OW_GATHERED) {
         int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
-        const float *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(float));
-        const float *from_other = ow_row(ow_buffer_other, ptr[2] + done * stride[2], stride[2], count, sizeof(float));
+        const float *from_v_self = ow_row(ow_buffer_v_self, ptr[1] + done * stride[1], stride[1], count, sizeof(float));
+        const float *from_v_other = ow_row(ow_buffer_v_other, ptr[2] + done * stride[2], stride[2], count, sizeof(float));
         float *to = stride[0] == sizeof(float) ? (float *)ptr[0] + done : ow_buffer;
 #pragma GCC ivdep
-        for (int64_t i = 0; i < count; i++) to[i] = add_f32_element(from_self[i], from_other[i], alpha);
+        for (int64_t i = 0; i < count; i++) to[i] = add_f32_element(from_v_self[i], from_v_other[i], v_alpha);
         if (to == ow_buffer) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(float));
     }
     return OW_OK;
@@ -163,41 +163,41 @@ static __attribute__((noinline)) int add_f32_gathered(char *const *ptr, const in
 
 static int add_f32(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
     (void)params, (void)index, (void)stride;
-    const float alpha = (float)params[0].d;
+    const float v_alpha = (float)params[0].d;
     if (stride[0] == sizeof(float) && stride[1] == sizeof(float) && stride[2] == sizeof(float)) {
         float *to = (float *)ptr[0];
-        const float *from_self = (const float *)ptr[1];
-        const float *from_other = (const float *)ptr[2];
+        const float *from_v_self = (const float *)ptr[1];
+        const float *from_v_other = (const float *)ptr[2];
 #pragma GCC unroll 2
 #pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = add_f32_element(from_self[i], from_other[i], alpha);
+        for (int64_t i = 0; i < length; i++) to[i] = add_f32_element(from_v_self[i], from_v_other[i], v_alpha);
         return OW_OK;
     }
     if (stride[0] == sizeof(float) && stride[1] == sizeof(float) && stride[2] == 0) {
         float *to = (float *)ptr[0];
-        const float *from_self = (const float *)ptr[1];
-        const float from_other = *(const float *)ptr[2];
+        const float *from_v_self = (const float *)ptr[1];
+        const float from_v_other = *(const float *)ptr[2];
 #pragma GCC unroll 2
 #pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = add_f32_element(from_self[i], from_other, alpha);
+        for (int64_t i = 0; i < length; i++) to[i] = add_f32_element(from_v_self[i], from_v_other, v_alpha);
         return OW_OK;
     }
     if (stride[0] == sizeof(float) && stride[1] == 0 && stride[2] == sizeof(float)) {
         float *to = (float *)ptr[0];
-        const float from_self = *(const float *)ptr[1];
-        const float *from_other = (const float *)ptr[2];
+        const float from_v_self = *(const float *)ptr[1];
+        const float *from_v_other = (const float *)ptr[2];
 #pragma GCC unroll 2
 #pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = add_f32_element(from_self, from_other[i], alpha);
+        for (int64_t i = 0; i < length; i++) to[i] = add_f32_element(from_v_self, from_v_other[i], v_alpha);
         return OW_OK;
     }
     if (stride[0] == sizeof(float) && stride[1] == 2 * sizeof(float) && stride[2] == 2 * sizeof(float)) {
         float *to = (float *)ptr[0];
-        const float *from_self = (const float *)ptr[1];
-        const float *from_other = (const float *)ptr[2];
+        const float *from_v_self = (const float *)ptr[1];
+        const float *from_v_other = (const float *)ptr[2];
 #pragma GCC unroll 2
 #pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = add_f32_element(from_self[2 * i], from_other[2 * i], alpha);
+        for (int64_t i = 0; i < length; i++) to[i] = add_f32_element(from_v_self[2 * i], from_v_other[2 * i], v_alpha);
         return OW_OK;
     }
     return add_f32_gathered(ptr, stride, length, params);
@@ -205,24 +205,24 @@ static int add_f32(char *const *ptr, const int64_t *stride, int64_t length, cons
 
 /* ---- float32, default parameters ---- */
 
-static inline float add_f32_plain_element(float self, float other) {
+static inline float add_f32_plain_element(float v_self, float v_other) {
 #line 23 "ops.yaml"
-    return self + other;
+    return v_self + v_other;
 #line 212 "add.c"
 }
 
 OW_STREAMS static __attribute__((noinline)) int add_f32_plain_gathered(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params) {
     (void)params;
     _Alignas(64) float ow_buffer[OW_GATHERED];
-    _Alignas(64) float ow_buffer_self[OW_GATHERED];
-    _Alignas(64) float ow_buffer_other[OW_GATHERED];
+    _Alignas(64) float ow_buffer_v_self[OW_GATHERED];
+    _Alignas(64) float ow_buffer_v_other[OW_GATHERED];
     for (int64_t done = 0; done < length; done += OW_GATHERED) {
         int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
-        const float *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(float));
-        const float *from_other = ow_row(ow_buffer_other, ptr[2] + done * stride[2], stride[2], count, sizeof(float));
+        const float *from_v_self = ow_row(ow_buffer_v_self, ptr[1] + done * stride[1], stride[1], count, sizeof(float));
+        const float *from_v_other = ow_row(ow_buffer_v_other, ptr[2] + done * stride[2], stride[2], count, sizeof(float));
         float *to = stride[0] == sizeof(float) ? (float *)ptr[0] + done : ow_buffer;
 #pragma GCC ivdep
-        for (int64_t i = 0; i < count; i++) to[i] = add_f32_plain_element(from_self[i], from_other[i]);
+        for (int64_t i = 0; i < count; i++) to[i] = add_f32_plain_element(from_v_self[i], from_v_other[i]);
         if (to == ow_buffer) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(float));
     }
     return OW_OK;
@@ -232,38 +232,38 @@ OW_STREAMS static int add_f32_plain(char *const *ptr, const int64_t *stride, int
     (void)params, (void)index, (void)stride;
     if (stride[0] == sizeof(float) && stride[1] == sizeof(float) && stride[2] == sizeof(float)) {
         float *to = (float *)ptr[0];
-        const float *from_self = (const float *)ptr[1];
-        const float *from_other = (const float *)ptr[2];
+        const float *from_v_self = (const float *)ptr[1];
+        const float *from_v_other = (const float *)ptr[2];
 #pragma GCC unroll 4
 #pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = add_f32_plain_element(from_self[i], from_other[i]);
+        for (int64_t i = 0; i < length; i++) to[i] = add_f32_plain_element(from_v_self[i], from_v_other[i]);
         return OW_OK;
     }
     if (stride[0] == sizeof(float) && stride[1] == sizeof(float) && stride[2] == 0) {
         float *to = (float *)ptr[0];
-        const float *from_self = (const float *)ptr[1];
-        const float from_other = *(const float *)ptr[2];
+        const float *from_v_self = (const float *)ptr[1];
+        const float from_v_other = *(const float *)ptr[2];
 #pragma GCC unroll 4
 #pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = add_f32_plain_element(from_self[i], from_other);
+        for (int64_t i = 0; i < length; i++) to[i] = add_f32_plain_element(from_v_self[i], from_v_other);
         return OW_OK;
     }
     if (stride[0] == sizeof(float) && stride[1] == 0 && stride[2] == sizeof(float)) {
         float *to = (float *)ptr[0];
-        const float from_self = *(const float *)ptr[1];
-        const float *from_other = (const float *)ptr[2];
+        const float from_v_self = *(const float *)ptr[1];
+        const float *from_v_other = (const float *)ptr[2];
 #pragma GCC unroll 4
 #pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = add_f32_plain_element(from_self, from_other[i]);
+        for (int64_t i = 0; i < length; i++) to[i] = add_f32_plain_element(from_v_self, from_v_other[i]);
         return OW_OK;
     }
     if (stride[0] == sizeof(float) && stride[1] == 2 * sizeof(float) && stride[2] == 2 * sizeof(float)) {
         float *to = (float *)ptr[0];
-        const float *from_self = (const float *)ptr[1];
-        const float *from_other = (const float *)ptr[2];
+        const float *from_v_self = (const float *)ptr[1];
+        const float *from_v_other = (const float *)ptr[2];
 #pragma GCC unroll 4
 #pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = add_f32_plain_element(from_self[2 * i], from_other[2 * i]);
+        for (int64_t i = 0; i < length; i++) to[i] = add_f32_plain_element(from_v_self[2 * i], from_v_other[2 * i]);
         return OW_OK;
     }
     return add_f32_plain_gathered(ptr, stride, length, params);

@@ -11,14 +11,14 @@
 
 /* ---- bool ---------------------------------------------------------------------------------------------- */
 
-static inline uint8_t combine_bool(uint8_t acc, uint8_t self) {
+static inline uint8_t combine_bool(uint8_t v_acc, uint8_t v_self) {
 #line 67 "ops.yaml"
-return acc > self ? acc : self;
+return v_acc > v_self ? v_acc : v_self;
 #line 18 "amax.c"
 }
 
-static inline uint8_t map_bool(uint8_t self) {
-    return self;
+static inline uint8_t map_bool(uint8_t v_self) {
+    return v_self;
 }
 
 /* An accumulator that has met its first element. */
@@ -124,14 +124,14 @@ static void leaf_bool(char *result, const char *x, int64_t stride, int64_t n) {
 
 /* ---- i64 ----------------------------------------------------------------------------------------------- */
 
-static inline int64_t combine_i64(int64_t acc, int64_t self) {
+static inline int64_t combine_i64(int64_t v_acc, int64_t v_self) {
 #line 67 "ops.yaml"
-return acc > self ? acc : self;
+return v_acc > v_self ? v_acc : v_self;
 #line 131 "amax.c"
 }
 
-static inline int64_t map_i64(int64_t self) {
-    return self;
+static inline int64_t map_i64(int64_t v_self) {
+    return v_self;
 }
 
 /* An accumulator that has met its first element. */

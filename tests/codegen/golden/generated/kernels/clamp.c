@@ -3,26 +3,26 @@
 
 /* ---- int16 ---- */
 
-static inline int16_t clamp_i16_element(int16_t self, int16_t min, int16_t max) {
+static inline int16_t clamp_i16_element(int16_t v_self, int16_t v_min, int16_t v_max) {
 #line 54 "ops.yaml"
-    const int16_t t0 = self > min ? self : min; return t0 < max ? t0 : max;
+    const int16_t t0 = v_self > v_min ? v_self : v_min; return t0 < v_max ? t0 : v_max;
 #line 10 "clamp.c"
 }
 
 static __attribute__((noinline)) int clamp_i16_gathered(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params) {
     (void)params;
     _Alignas(64) int16_t ow_buffer[OW_GATHERED];
-    _Alignas(64) int16_t ow_buffer_self[OW_GATHERED];
-    _Alignas(64) int16_t ow_buffer_min[OW_GATHERED];
-    _Alignas(64) int16_t ow_buffer_max[OW_GATHERED];
+    _Alignas(64) int16_t ow_buffer_v_self[OW_GATHERED];
+    _Alignas(64) int16_t ow_buffer_v_min[OW_GATHERED];
+    _Alignas(64) int16_t ow_buffer_v_max[OW_GATHERED];
     for (int64_t done = 0; done < length; done += OW_GATHERED) {
         int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
-        const int16_t *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(int16_t));
-        const int16_t *from_min = ow_row(ow_buffer_min, ptr[2] + done * stride[2], stride[2], count, sizeof(int16_t));
-        const int16_t *from_max = ow_row(ow_buffer_max, ptr[3] + done * stride[3], stride[3], count, sizeof(int16_t));
+        const int16_t *from_v_self = ow_row(ow_buffer_v_self, ptr[1] + done * stride[1], stride[1], count, sizeof(int16_t));
+        const int16_t *from_v_min = ow_row(ow_buffer_v_min, ptr[2] + done * stride[2], stride[2], count, sizeof(int16_t));
+        const int16_t *from_v_max = ow_row(ow_buffer_v_max, ptr[3] + done * stride[3], stride[3], count, sizeof(int16_t));
         int16_t *to = stride[0] == sizeof(int16_t) ? (int16_t *)ptr[0] + done : ow_buffer;
 #pragma GCC ivdep
-        for (int64_t i = 0; i < count; i++) to[i] = clamp_i16_element(from_self[i], from_min[i], from_max[i]);
+        for (int64_t i = 0; i < count; i++) to[i] = clamp_i16_element(from_v_self[i], from_v_min[i], from_v_max[i]);
         if (to == ow_buffer) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(int16_t));
     }
     return OW_OK;
@@ -32,52 +32,52 @@ static int clamp_i16(char *const *ptr, const int64_t *stride, int64_t length, co
     (void)params, (void)index, (void)stride;
     if (stride[0] == sizeof(int16_t) && stride[1] == sizeof(int16_t) && stride[2] == sizeof(int16_t) && stride[3] == sizeof(int16_t)) {
         int16_t *to = (int16_t *)ptr[0];
-        const int16_t *from_self = (const int16_t *)ptr[1];
-        const int16_t *from_min = (const int16_t *)ptr[2];
-        const int16_t *from_max = (const int16_t *)ptr[3];
+        const int16_t *from_v_self = (const int16_t *)ptr[1];
+        const int16_t *from_v_min = (const int16_t *)ptr[2];
+        const int16_t *from_v_max = (const int16_t *)ptr[3];
 #pragma GCC unroll 2
 #pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = clamp_i16_element(from_self[i], from_min[i], from_max[i]);
+        for (int64_t i = 0; i < length; i++) to[i] = clamp_i16_element(from_v_self[i], from_v_min[i], from_v_max[i]);
         return OW_OK;
     }
     if (stride[0] == sizeof(int16_t) && stride[1] == sizeof(int16_t) && stride[2] == sizeof(int16_t) && stride[3] == 0) {
         int16_t *to = (int16_t *)ptr[0];
-        const int16_t *from_self = (const int16_t *)ptr[1];
-        const int16_t *from_min = (const int16_t *)ptr[2];
-        const int16_t from_max = *(const int16_t *)ptr[3];
+        const int16_t *from_v_self = (const int16_t *)ptr[1];
+        const int16_t *from_v_min = (const int16_t *)ptr[2];
+        const int16_t from_v_max = *(const int16_t *)ptr[3];
 #pragma GCC unroll 2
 #pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = clamp_i16_element(from_self[i], from_min[i], from_max);
+        for (int64_t i = 0; i < length; i++) to[i] = clamp_i16_element(from_v_self[i], from_v_min[i], from_v_max);
         return OW_OK;
     }
     if (stride[0] == sizeof(int16_t) && stride[1] == sizeof(int16_t) && stride[2] == 0 && stride[3] == sizeof(int16_t)) {
         int16_t *to = (int16_t *)ptr[0];
-        const int16_t *from_self = (const int16_t *)ptr[1];
-        const int16_t from_min = *(const int16_t *)ptr[2];
-        const int16_t *from_max = (const int16_t *)ptr[3];
+        const int16_t *from_v_self = (const int16_t *)ptr[1];
+        const int16_t from_v_min = *(const int16_t *)ptr[2];
+        const int16_t *from_v_max = (const int16_t *)ptr[3];
 #pragma GCC unroll 2
 #pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = clamp_i16_element(from_self[i], from_min, from_max[i]);
+        for (int64_t i = 0; i < length; i++) to[i] = clamp_i16_element(from_v_self[i], from_v_min, from_v_max[i]);
         return OW_OK;
     }
     if (stride[0] == sizeof(int16_t) && stride[1] == sizeof(int16_t) && stride[2] == 0 && stride[3] == 0) {
         int16_t *to = (int16_t *)ptr[0];
-        const int16_t *from_self = (const int16_t *)ptr[1];
-        const int16_t from_min = *(const int16_t *)ptr[2];
-        const int16_t from_max = *(const int16_t *)ptr[3];
+        const int16_t *from_v_self = (const int16_t *)ptr[1];
+        const int16_t from_v_min = *(const int16_t *)ptr[2];
+        const int16_t from_v_max = *(const int16_t *)ptr[3];
 #pragma GCC unroll 2
 #pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = clamp_i16_element(from_self[i], from_min, from_max);
+        for (int64_t i = 0; i < length; i++) to[i] = clamp_i16_element(from_v_self[i], from_v_min, from_v_max);
         return OW_OK;
     }
     if (stride[0] == sizeof(int16_t) && stride[1] == 2 * sizeof(int16_t) && stride[2] == 2 * sizeof(int16_t) && stride[3] == 2 * sizeof(int16_t)) {
         int16_t *to = (int16_t *)ptr[0];
-        const int16_t *from_self = (const int16_t *)ptr[1];
-        const int16_t *from_min = (const int16_t *)ptr[2];
-        const int16_t *from_max = (const int16_t *)ptr[3];
+        const int16_t *from_v_self = (const int16_t *)ptr[1];
+        const int16_t *from_v_min = (const int16_t *)ptr[2];
+        const int16_t *from_v_max = (const int16_t *)ptr[3];
 #pragma GCC unroll 2
 #pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = clamp_i16_element(from_self[2 * i], from_min[2 * i], from_max[2 * i]);
+        for (int64_t i = 0; i < length; i++) to[i] = clamp_i16_element(from_v_self[2 * i], from_v_min[2 * i], from_v_max[2 * i]);
         return OW_OK;
     }
     return clamp_i16_gathered(ptr, stride, length, params);

@@ -9,9 +9,9 @@
 
 /* ---- i64 ----------------------------------------------------------------------------------------------- */
 
-static inline int64_t combine_i64(int64_t acc, int64_t self) {
+static inline int64_t combine_i64(int64_t v_acc, int64_t v_self) {
 #line 72 "ops.yaml"
-return (int64_t)((uint64_t)acc + (uint64_t)self);
+return (int64_t)((uint64_t)v_acc + (uint64_t)v_self);
 #line 16 "cumsum.c"
 }
 
@@ -59,9 +59,9 @@ static void step_i64(char *out, const char *prev, const char *x, int64_t n) {
 
 /* ---- f64 ----------------------------------------------------------------------------------------------- */
 
-static inline double combine_f64(double acc, double self) {
+static inline double combine_f64(double v_acc, double v_self) {
 #line 72 "ops.yaml"
-return acc + self;
+return v_acc + v_self;
 #line 66 "cumsum.c"
 }
 

@@ -6,9 +6,9 @@
 /* ---- float32 ---- */
 
 /* length is a multiple of OW_PAD: only the vector form of the loop runs, so equal inputs give equal results anywhere. */
-static __attribute__((noinline)) void exp_f32_block(float *to, const float *from_self, int64_t length) {
+static __attribute__((noinline)) void exp_f32_block(float *to, const float *from_v_self, int64_t length) {
 #line 14 "ops.yaml"
-    ow_exp_block(to, from_self, length);
+    ow_exp_block(to, from_v_self, length);
 #line 13 "exp.c"
 }
 
@@ -20,14 +20,14 @@ static int exp_f32(char *const *ptr, const int64_t *stride, int64_t length, cons
         if (done) exp_f32_block((float *)ptr[0], (const float *)ptr[1], done);
     }
     float ow_buffer[OW_STAGE];
-    float ow_buffer_self[OW_STAGE];
+    float ow_buffer_v_self[OW_STAGE];
     for (; done < length; done += OW_STAGE) {
         int64_t count = length - done < OW_STAGE ? length - done : OW_STAGE, padded = (count + OW_PAD - 1) & ~(int64_t)(OW_PAD - 1);
-        const float *from_self = count == padded ? ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(float)) : ow_copied_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(float));
-        for (int64_t i = count; i < padded; i++) ow_buffer_self[i] = ow_buffer_self[count - 1];
+        const float *from_v_self = count == padded ? ow_row(ow_buffer_v_self, ptr[1] + done * stride[1], stride[1], count, sizeof(float)) : ow_copied_row(ow_buffer_v_self, ptr[1] + done * stride[1], stride[1], count, sizeof(float));
+        for (int64_t i = count; i < padded; i++) ow_buffer_v_self[i] = ow_buffer_v_self[count - 1];
         int direct = stride[0] == sizeof(float) && count == padded;
         float *to = direct ? (float *)ptr[0] + done : ow_buffer;
-        exp_f32_block(to, from_self, padded);
+        exp_f32_block(to, from_v_self, padded);
         if (!direct) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(float));
     }
     return OW_OK;
@@ -36,9 +36,9 @@ static int exp_f32(char *const *ptr, const int64_t *stride, int64_t length, cons
 /* ---- float64 ---- */
 
 /* length is a multiple of OW_PAD: only the vector form of the loop runs, so equal inputs give equal results anywhere. */
-static __attribute__((noinline)) void exp_f64_block(double *to, const double *from_self, int64_t length) {
+static __attribute__((noinline)) void exp_f64_block(double *to, const double *from_v_self, int64_t length) {
 #line 14 "ops.yaml"
-    ow_exp_block_f64(to, from_self, length);
+    ow_exp_block_f64(to, from_v_self, length);
 #line 43 "exp.c"
 }
 
@@ -50,14 +50,14 @@ static int exp_f64(char *const *ptr, const int64_t *stride, int64_t length, cons
         if (done) exp_f64_block((double *)ptr[0], (const double *)ptr[1], done);
     }
     double ow_buffer[OW_STAGE];
-    double ow_buffer_self[OW_STAGE];
+    double ow_buffer_v_self[OW_STAGE];
     for (; done < length; done += OW_STAGE) {
         int64_t count = length - done < OW_STAGE ? length - done : OW_STAGE, padded = (count + OW_PAD - 1) & ~(int64_t)(OW_PAD - 1);
-        const double *from_self = count == padded ? ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(double)) : ow_copied_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(double));
-        for (int64_t i = count; i < padded; i++) ow_buffer_self[i] = ow_buffer_self[count - 1];
+        const double *from_v_self = count == padded ? ow_row(ow_buffer_v_self, ptr[1] + done * stride[1], stride[1], count, sizeof(double)) : ow_copied_row(ow_buffer_v_self, ptr[1] + done * stride[1], stride[1], count, sizeof(double));
+        for (int64_t i = count; i < padded; i++) ow_buffer_v_self[i] = ow_buffer_v_self[count - 1];
         int direct = stride[0] == sizeof(double) && count == padded;
         double *to = direct ? (double *)ptr[0] + done : ow_buffer;
-        exp_f64_block(to, from_self, padded);
+        exp_f64_block(to, from_v_self, padded);
         if (!direct) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(double));
     }
     return OW_OK;
@@ -66,16 +66,16 @@ static int exp_f64(char *const *ptr, const int64_t *stride, int64_t length, cons
 #ifdef OW_FUNCTIONS_OF_16
 /* ---- rows of float16 ---- */
 
-static inline ow_lanes exp_f16_lanes(ow_lanes self) {
+static inline ow_lanes exp_f16_lanes(ow_lanes v_self) {
 #line 14 "ops.yaml"
-    return (ow_lanes)ow_exp_16((__m512)(self));
+    return (ow_lanes)ow_exp_16((__m512)(v_self));
 #line 73 "exp.c"
 }
 
-static inline void exp_f16_pair(uint16_t *to, ow_lane_pair self) {
+static inline void exp_f16_pair(uint16_t *to, ow_lane_pair v_self) {
     ow_store_f16(to, (ow_lane_pair){
-        exp_f16_lanes(self.a),
-        exp_f16_lanes(self.b),
+        exp_f16_lanes(v_self.a),
+        exp_f16_lanes(v_self.b),
     });
 }
 
@@ -84,16 +84,16 @@ static int exp_f16(char *const *ptr, const int64_t *stride, int64_t length, cons
     uint16_t *to = (uint16_t *)ptr[0], ow_part[2 * OW_LANES];
     int64_t i = 0;
     {
-        const uint16_t *from_self = (const uint16_t *)ptr[1];
-        uint16_t ow_part_self[2 * OW_LANES];
+        const uint16_t *from_v_self = (const uint16_t *)ptr[1];
+        uint16_t ow_part_v_self[2 * OW_LANES];
         for (int64_t ow_part_length = ow_unaligned(to, length); i < length; ow_part_length = length - i) {
             if (ow_part_length) {
-                exp_f16_pair(ow_part, ow_load_f16(ow_filled(ow_part_self, from_self + i, ow_part_length)));
+                exp_f16_pair(ow_part, ow_load_f16(ow_filled(ow_part_v_self, from_v_self + i, ow_part_length)));
                 ow_put_part(to + i, ow_part, ow_part_length);
                 i += ow_part_length;
             }
             for (; i + 2 * OW_LANES <= length; i += 2 * OW_LANES)
-                exp_f16_pair(to + i, ow_load_f16(from_self + i));
+                exp_f16_pair(to + i, ow_load_f16(from_v_self + i));
         }
     }
     return OW_OK;
@@ -103,16 +103,16 @@ static int exp_f16(char *const *ptr, const int64_t *stride, int64_t length, cons
 #ifdef OW_FUNCTIONS_OF_16
 /* ---- rows of bfloat16 ---- */
 
-static inline ow_lanes exp_bf16_lanes(ow_lanes self) {
+static inline ow_lanes exp_bf16_lanes(ow_lanes v_self) {
 #line 14 "ops.yaml"
-    return (ow_lanes)ow_exp_16((__m512)(self));
+    return (ow_lanes)ow_exp_16((__m512)(v_self));
 #line 110 "exp.c"
 }
 
-static inline void exp_bf16_pair(uint16_t *to, ow_lane_pair self) {
+static inline void exp_bf16_pair(uint16_t *to, ow_lane_pair v_self) {
     ow_store_bf16(to, (ow_lane_pair){
-        exp_bf16_lanes(self.a),
-        exp_bf16_lanes(self.b),
+        exp_bf16_lanes(v_self.a),
+        exp_bf16_lanes(v_self.b),
     });
 }
 
@@ -121,16 +121,16 @@ static int exp_bf16(char *const *ptr, const int64_t *stride, int64_t length, con
     uint16_t *to = (uint16_t *)ptr[0], ow_part[2 * OW_LANES];
     int64_t i = 0;
     {
-        const uint16_t *from_self = (const uint16_t *)ptr[1];
-        uint16_t ow_part_self[2 * OW_LANES];
+        const uint16_t *from_v_self = (const uint16_t *)ptr[1];
+        uint16_t ow_part_v_self[2 * OW_LANES];
         for (int64_t ow_part_length = ow_unaligned(to, length); i < length; ow_part_length = length - i) {
             if (ow_part_length) {
-                exp_bf16_pair(ow_part, ow_load_bf16(ow_filled(ow_part_self, from_self + i, ow_part_length)));
+                exp_bf16_pair(ow_part, ow_load_bf16(ow_filled(ow_part_v_self, from_v_self + i, ow_part_length)));
                 ow_put_part(to + i, ow_part, ow_part_length);
                 i += ow_part_length;
             }
             for (; i + 2 * OW_LANES <= length; i += 2 * OW_LANES)
-                exp_bf16_pair(to + i, ow_load_bf16(from_self + i));
+                exp_bf16_pair(to + i, ow_load_bf16(from_v_self + i));
         }
     }
     return OW_OK;

@@ -3,9 +3,9 @@
 
 /* ---- int32 ---- */
 
-static inline int32_t floor_divide_i32_element(int32_t self, int32_t other, int *err) {
+static inline int32_t floor_divide_i32_element(int32_t v_self, int32_t v_other, int *err) {
 #line 32 "ops.yaml"
-    return ow_floordiv_i32(self, other, err);
+    return ow_floordiv_i32(v_self, v_other, err);
 #line 10 "floor_divide.c"
 }
 
@@ -13,15 +13,15 @@ OW_STREAMS static __attribute__((noinline)) int floor_divide_i32_gathered(char *
     (void)params;
     int failed = 0, *err = &failed;
     _Alignas(64) int32_t ow_buffer[OW_GATHERED];
-    _Alignas(64) int32_t ow_buffer_self[OW_GATHERED];
-    _Alignas(64) int32_t ow_buffer_other[OW_GATHERED];
+    _Alignas(64) int32_t ow_buffer_v_self[OW_GATHERED];
+    _Alignas(64) int32_t ow_buffer_v_other[OW_GATHERED];
     for (int64_t done = 0; done < length; done += OW_GATHERED) {
         int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
-        const int32_t *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(int32_t));
-        const int32_t *from_other = ow_row(ow_buffer_other, ptr[2] + done * stride[2], stride[2], count, sizeof(int32_t));
+        const int32_t *from_v_self = ow_row(ow_buffer_v_self, ptr[1] + done * stride[1], stride[1], count, sizeof(int32_t));
+        const int32_t *from_v_other = ow_row(ow_buffer_v_other, ptr[2] + done * stride[2], stride[2], count, sizeof(int32_t));
         int32_t *to = stride[0] == sizeof(int32_t) ? (int32_t *)ptr[0] + done : ow_buffer;
 #pragma GCC ivdep
-        for (int64_t i = 0; i < count; i++) to[i] = floor_divide_i32_element(from_self[i], from_other[i], err);
+        for (int64_t i = 0; i < count; i++) to[i] = floor_divide_i32_element(from_v_self[i], from_v_other[i], err);
         if (to == ow_buffer) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(int32_t));
     }
     return failed ? OW_ZERO_DIVISION : OW_OK;
@@ -32,38 +32,38 @@ OW_STREAMS static int floor_divide_i32(char *const *ptr, const int64_t *stride, 
     int failed = 0, *err = &failed;
     if (stride[0] == sizeof(int32_t) && stride[1] == sizeof(int32_t) && stride[2] == sizeof(int32_t)) {
         int32_t *to = (int32_t *)ptr[0];
-        const int32_t *from_self = (const int32_t *)ptr[1];
-        const int32_t *from_other = (const int32_t *)ptr[2];
+        const int32_t *from_v_self = (const int32_t *)ptr[1];
+        const int32_t *from_v_other = (const int32_t *)ptr[2];
 #pragma GCC unroll 4
 #pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = floor_divide_i32_element(from_self[i], from_other[i], err);
+        for (int64_t i = 0; i < length; i++) to[i] = floor_divide_i32_element(from_v_self[i], from_v_other[i], err);
         return failed ? OW_ZERO_DIVISION : OW_OK;
     }
     if (stride[0] == sizeof(int32_t) && stride[1] == sizeof(int32_t) && stride[2] == 0) {
         int32_t *to = (int32_t *)ptr[0];
-        const int32_t *from_self = (const int32_t *)ptr[1];
-        const int32_t from_other = *(const int32_t *)ptr[2];
+        const int32_t *from_v_self = (const int32_t *)ptr[1];
+        const int32_t from_v_other = *(const int32_t *)ptr[2];
 #pragma GCC unroll 4
 #pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = floor_divide_i32_element(from_self[i], from_other, err);
+        for (int64_t i = 0; i < length; i++) to[i] = floor_divide_i32_element(from_v_self[i], from_v_other, err);
         return failed ? OW_ZERO_DIVISION : OW_OK;
     }
     if (stride[0] == sizeof(int32_t) && stride[1] == 0 && stride[2] == sizeof(int32_t)) {
         int32_t *to = (int32_t *)ptr[0];
-        const int32_t from_self = *(const int32_t *)ptr[1];
-        const int32_t *from_other = (const int32_t *)ptr[2];
+        const int32_t from_v_self = *(const int32_t *)ptr[1];
+        const int32_t *from_v_other = (const int32_t *)ptr[2];
 #pragma GCC unroll 4
 #pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = floor_divide_i32_element(from_self, from_other[i], err);
+        for (int64_t i = 0; i < length; i++) to[i] = floor_divide_i32_element(from_v_self, from_v_other[i], err);
         return failed ? OW_ZERO_DIVISION : OW_OK;
     }
     if (stride[0] == sizeof(int32_t) && stride[1] == 2 * sizeof(int32_t) && stride[2] == 2 * sizeof(int32_t)) {
         int32_t *to = (int32_t *)ptr[0];
-        const int32_t *from_self = (const int32_t *)ptr[1];
-        const int32_t *from_other = (const int32_t *)ptr[2];
+        const int32_t *from_v_self = (const int32_t *)ptr[1];
+        const int32_t *from_v_other = (const int32_t *)ptr[2];
 #pragma GCC unroll 4
 #pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = floor_divide_i32_element(from_self[2 * i], from_other[2 * i], err);
+        for (int64_t i = 0; i < length; i++) to[i] = floor_divide_i32_element(from_v_self[2 * i], from_v_other[2 * i], err);
         return failed ? OW_ZERO_DIVISION : OW_OK;
     }
     return floor_divide_i32_gathered(ptr, stride, length, params);

@@ -3,24 +3,24 @@
 
 /* ---- uint8 ---- */
 
-static inline uint8_t lt_u8_element(uint8_t self, uint8_t other) {
+static inline uint8_t lt_u8_element(uint8_t v_self, uint8_t v_other) {
 #line 38 "ops.yaml"
-    return self < other;
+    return v_self < v_other;
 #line 10 "lt.c"
 }
 
 static __attribute__((noinline)) int lt_u8_gathered(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params) {
     (void)params;
     _Alignas(64) uint8_t ow_buffer[OW_GATHERED];
-    _Alignas(64) uint8_t ow_buffer_self[OW_GATHERED];
-    _Alignas(64) uint8_t ow_buffer_other[OW_GATHERED];
+    _Alignas(64) uint8_t ow_buffer_v_self[OW_GATHERED];
+    _Alignas(64) uint8_t ow_buffer_v_other[OW_GATHERED];
     for (int64_t done = 0; done < length; done += OW_GATHERED) {
         int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
-        const uint8_t *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(uint8_t));
-        const uint8_t *from_other = ow_row(ow_buffer_other, ptr[2] + done * stride[2], stride[2], count, sizeof(uint8_t));
+        const uint8_t *from_v_self = ow_row(ow_buffer_v_self, ptr[1] + done * stride[1], stride[1], count, sizeof(uint8_t));
+        const uint8_t *from_v_other = ow_row(ow_buffer_v_other, ptr[2] + done * stride[2], stride[2], count, sizeof(uint8_t));
         uint8_t *to = stride[0] == sizeof(uint8_t) ? (uint8_t *)ptr[0] + done : ow_buffer;
 #pragma GCC ivdep
-        for (int64_t i = 0; i < count; i++) to[i] = lt_u8_element(from_self[i], from_other[i]);
+        for (int64_t i = 0; i < count; i++) to[i] = lt_u8_element(from_v_self[i], from_v_other[i]);
         if (to == ow_buffer) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(uint8_t));
     }
     return OW_OK;
@@ -30,34 +30,34 @@ static int lt_u8(char *const *ptr, const int64_t *stride, int64_t length, const 
     (void)params, (void)index, (void)stride;
     if (stride[0] == sizeof(uint8_t) && stride[1] == sizeof(uint8_t) && stride[2] == sizeof(uint8_t)) {
         uint8_t *to = (uint8_t *)ptr[0];
-        const uint8_t *from_self = (const uint8_t *)ptr[1];
-        const uint8_t *from_other = (const uint8_t *)ptr[2];
+        const uint8_t *from_v_self = (const uint8_t *)ptr[1];
+        const uint8_t *from_v_other = (const uint8_t *)ptr[2];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = lt_u8_element(from_self[i], from_other[i]);
+        for (int64_t i = 0; i < length; i++) to[i] = lt_u8_element(from_v_self[i], from_v_other[i]);
         return OW_OK;
     }
     if (stride[0] == sizeof(uint8_t) && stride[1] == sizeof(uint8_t) && stride[2] == 0) {
         uint8_t *to = (uint8_t *)ptr[0];
-        const uint8_t *from_self = (const uint8_t *)ptr[1];
-        const uint8_t from_other = *(const uint8_t *)ptr[2];
+        const uint8_t *from_v_self = (const uint8_t *)ptr[1];
+        const uint8_t from_v_other = *(const uint8_t *)ptr[2];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = lt_u8_element(from_self[i], from_other);
+        for (int64_t i = 0; i < length; i++) to[i] = lt_u8_element(from_v_self[i], from_v_other);
         return OW_OK;
     }
     if (stride[0] == sizeof(uint8_t) && stride[1] == 0 && stride[2] == sizeof(uint8_t)) {
         uint8_t *to = (uint8_t *)ptr[0];
-        const uint8_t from_self = *(const uint8_t *)ptr[1];
-        const uint8_t *from_other = (const uint8_t *)ptr[2];
+        const uint8_t from_v_self = *(const uint8_t *)ptr[1];
+        const uint8_t *from_v_other = (const uint8_t *)ptr[2];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = lt_u8_element(from_self, from_other[i]);
+        for (int64_t i = 0; i < length; i++) to[i] = lt_u8_element(from_v_self, from_v_other[i]);
         return OW_OK;
     }
     if (stride[0] == sizeof(uint8_t) && stride[1] == 2 * sizeof(uint8_t) && stride[2] == 2 * sizeof(uint8_t)) {
         uint8_t *to = (uint8_t *)ptr[0];
-        const uint8_t *from_self = (const uint8_t *)ptr[1];
-        const uint8_t *from_other = (const uint8_t *)ptr[2];
+        const uint8_t *from_v_self = (const uint8_t *)ptr[1];
+        const uint8_t *from_v_other = (const uint8_t *)ptr[2];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = lt_u8_element(from_self[2 * i], from_other[2 * i]);
+        for (int64_t i = 0; i < length; i++) to[i] = lt_u8_element(from_v_self[2 * i], from_v_other[2 * i]);
         return OW_OK;
     }
     return lt_u8_gathered(ptr, stride, length, params);
@@ -65,24 +65,24 @@ static int lt_u8(char *const *ptr, const int64_t *stride, int64_t length, const 
 
 /* ---- float64 ---- */
 
-static inline uint8_t lt_f64_element(double self, double other) {
+static inline uint8_t lt_f64_element(double v_self, double v_other) {
 #line 38 "ops.yaml"
-    return self < other;
+    return v_self < v_other;
 #line 72 "lt.c"
 }
 
 static __attribute__((noinline)) int lt_f64_gathered(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params) {
     (void)params;
     _Alignas(64) uint8_t ow_buffer[OW_GATHERED];
-    _Alignas(64) double ow_buffer_self[OW_GATHERED];
-    _Alignas(64) double ow_buffer_other[OW_GATHERED];
+    _Alignas(64) double ow_buffer_v_self[OW_GATHERED];
+    _Alignas(64) double ow_buffer_v_other[OW_GATHERED];
     for (int64_t done = 0; done < length; done += OW_GATHERED) {
         int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
-        const double *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(double));
-        const double *from_other = ow_row(ow_buffer_other, ptr[2] + done * stride[2], stride[2], count, sizeof(double));
+        const double *from_v_self = ow_row(ow_buffer_v_self, ptr[1] + done * stride[1], stride[1], count, sizeof(double));
+        const double *from_v_other = ow_row(ow_buffer_v_other, ptr[2] + done * stride[2], stride[2], count, sizeof(double));
         uint8_t *to = stride[0] == sizeof(uint8_t) ? (uint8_t *)ptr[0] + done : ow_buffer;
 #pragma GCC ivdep
-        for (int64_t i = 0; i < count; i++) to[i] = lt_f64_element(from_self[i], from_other[i]);
+        for (int64_t i = 0; i < count; i++) to[i] = lt_f64_element(from_v_self[i], from_v_other[i]);
         if (to == ow_buffer) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(uint8_t));
     }
     return OW_OK;
@@ -92,34 +92,34 @@ static int lt_f64(char *const *ptr, const int64_t *stride, int64_t length, const
     (void)params, (void)index, (void)stride;
     if (stride[0] == sizeof(uint8_t) && stride[1] == sizeof(double) && stride[2] == sizeof(double)) {
         uint8_t *to = (uint8_t *)ptr[0];
-        const double *from_self = (const double *)ptr[1];
-        const double *from_other = (const double *)ptr[2];
+        const double *from_v_self = (const double *)ptr[1];
+        const double *from_v_other = (const double *)ptr[2];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = lt_f64_element(from_self[i], from_other[i]);
+        for (int64_t i = 0; i < length; i++) to[i] = lt_f64_element(from_v_self[i], from_v_other[i]);
         return OW_OK;
     }
     if (stride[0] == sizeof(uint8_t) && stride[1] == sizeof(double) && stride[2] == 0) {
         uint8_t *to = (uint8_t *)ptr[0];
-        const double *from_self = (const double *)ptr[1];
-        const double from_other = *(const double *)ptr[2];
+        const double *from_v_self = (const double *)ptr[1];
+        const double from_v_other = *(const double *)ptr[2];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = lt_f64_element(from_self[i], from_other);
+        for (int64_t i = 0; i < length; i++) to[i] = lt_f64_element(from_v_self[i], from_v_other);
         return OW_OK;
     }
     if (stride[0] == sizeof(uint8_t) && stride[1] == 0 && stride[2] == sizeof(double)) {
         uint8_t *to = (uint8_t *)ptr[0];
-        const double from_self = *(const double *)ptr[1];
-        const double *from_other = (const double *)ptr[2];
+        const double from_v_self = *(const double *)ptr[1];
+        const double *from_v_other = (const double *)ptr[2];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = lt_f64_element(from_self, from_other[i]);
+        for (int64_t i = 0; i < length; i++) to[i] = lt_f64_element(from_v_self, from_v_other[i]);
         return OW_OK;
     }
     if (stride[0] == sizeof(uint8_t) && stride[1] == 2 * sizeof(double) && stride[2] == 2 * sizeof(double)) {
         uint8_t *to = (uint8_t *)ptr[0];
-        const double *from_self = (const double *)ptr[1];
-        const double *from_other = (const double *)ptr[2];
+        const double *from_v_self = (const double *)ptr[1];
+        const double *from_v_other = (const double *)ptr[2];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = lt_f64_element(from_self[2 * i], from_other[2 * i]);
+        for (int64_t i = 0; i < length; i++) to[i] = lt_f64_element(from_v_self[2 * i], from_v_other[2 * i]);
         return OW_OK;
     }
     return lt_f64_gathered(ptr, stride, length, params);

@@ -11,15 +11,15 @@
 
 /* ---- f32 ----------------------------------------------------------------------------------------------- */
 
-static inline float combine_f32(float acc, float self) {
+static inline float combine_f32(float v_acc, float v_self) {
 #line 60 "ops.yaml"
-return acc + self;
+return v_acc + v_self;
 #line 18 "mean.c"
 }
 
-static inline float map_f32(float self) {
+static inline float map_f32(float v_self) {
 #line 60 "ops.yaml"
-return self * 1.0f;
+return v_self * 1.0f;
 #line 24 "mean.c"
 }
 
@@ -124,9 +124,9 @@ static void leaf_f32(char *result, const char *x, int64_t stride, int64_t n) {
     }
 }
 
-static inline float finalize_f32(float acc, float count) {
+static inline float finalize_f32(float v_acc, float v_count) {
 #line 60 "ops.yaml"
-return acc / count;
+return v_acc / v_count;
 #line 131 "mean.c"
 }
 

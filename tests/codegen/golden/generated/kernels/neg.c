@@ -3,22 +3,22 @@
 
 /* ---- int8 ---- */
 
-static inline int8_t neg_i8_element(int8_t self) {
+static inline int8_t neg_i8_element(int8_t v_self) {
 #line 5 "ops.yaml"
-    return (int8_t)-self;
+    return (int8_t)-v_self;
 #line 10 "neg.c"
 }
 
 OW_STREAMS static __attribute__((noinline)) int neg_i8_gathered(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params) {
     (void)params;
     _Alignas(64) int8_t ow_buffer[OW_GATHERED];
-    _Alignas(64) int8_t ow_buffer_self[OW_GATHERED];
+    _Alignas(64) int8_t ow_buffer_v_self[OW_GATHERED];
     for (int64_t done = 0; done < length; done += OW_GATHERED) {
         int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
-        const int8_t *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(int8_t));
+        const int8_t *from_v_self = ow_row(ow_buffer_v_self, ptr[1] + done * stride[1], stride[1], count, sizeof(int8_t));
         int8_t *to = stride[0] == sizeof(int8_t) ? (int8_t *)ptr[0] + done : ow_buffer;
 #pragma GCC ivdep
-        for (int64_t i = 0; i < count; i++) to[i] = neg_i8_element(from_self[i]);
+        for (int64_t i = 0; i < count; i++) to[i] = neg_i8_element(from_v_self[i]);
         if (to == ow_buffer) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(int8_t));
     }
     return OW_OK;
@@ -28,18 +28,18 @@ OW_STREAMS static int neg_i8(char *const *ptr, const int64_t *stride, int64_t le
     (void)params, (void)index, (void)stride;
     if (stride[0] == sizeof(int8_t) && stride[1] == sizeof(int8_t)) {
         int8_t *to = (int8_t *)ptr[0];
-        const int8_t *from_self = (const int8_t *)ptr[1];
+        const int8_t *from_v_self = (const int8_t *)ptr[1];
 #pragma GCC unroll 4
 #pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = neg_i8_element(from_self[i]);
+        for (int64_t i = 0; i < length; i++) to[i] = neg_i8_element(from_v_self[i]);
         return OW_OK;
     }
     if (stride[0] == sizeof(int8_t) && stride[1] == 2 * sizeof(int8_t)) {
         int8_t *to = (int8_t *)ptr[0];
-        const int8_t *from_self = (const int8_t *)ptr[1];
+        const int8_t *from_v_self = (const int8_t *)ptr[1];
 #pragma GCC unroll 4
 #pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = neg_i8_element(from_self[2 * i]);
+        for (int64_t i = 0; i < length; i++) to[i] = neg_i8_element(from_v_self[2 * i]);
         return OW_OK;
     }
     return neg_i8_gathered(ptr, stride, length, params);
@@ -47,22 +47,22 @@ OW_STREAMS static int neg_i8(char *const *ptr, const int64_t *stride, int64_t le
 
 /* ---- float32 ---- */
 
-static inline float neg_f32_element(float self) {
+static inline float neg_f32_element(float v_self) {
 #line 5 "ops.yaml"
-    return -self;
+    return -v_self;
 #line 54 "neg.c"
 }
 
 OW_STREAMS static __attribute__((noinline)) int neg_f32_gathered(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params) {
     (void)params;
     _Alignas(64) float ow_buffer[OW_GATHERED];
-    _Alignas(64) float ow_buffer_self[OW_GATHERED];
+    _Alignas(64) float ow_buffer_v_self[OW_GATHERED];
     for (int64_t done = 0; done < length; done += OW_GATHERED) {
         int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
-        const float *from_self = ow_row(ow_buffer_self, ptr[1] + done * stride[1], stride[1], count, sizeof(float));
+        const float *from_v_self = ow_row(ow_buffer_v_self, ptr[1] + done * stride[1], stride[1], count, sizeof(float));
         float *to = stride[0] == sizeof(float) ? (float *)ptr[0] + done : ow_buffer;
 #pragma GCC ivdep
-        for (int64_t i = 0; i < count; i++) to[i] = neg_f32_element(from_self[i]);
+        for (int64_t i = 0; i < count; i++) to[i] = neg_f32_element(from_v_self[i]);
         if (to == ow_buffer) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(float));
     }
     return OW_OK;
@@ -72,18 +72,18 @@ OW_STREAMS static int neg_f32(char *const *ptr, const int64_t *stride, int64_t l
     (void)params, (void)index, (void)stride;
     if (stride[0] == sizeof(float) && stride[1] == sizeof(float)) {
         float *to = (float *)ptr[0];
-        const float *from_self = (const float *)ptr[1];
+        const float *from_v_self = (const float *)ptr[1];
 #pragma GCC unroll 4
 #pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = neg_f32_element(from_self[i]);
+        for (int64_t i = 0; i < length; i++) to[i] = neg_f32_element(from_v_self[i]);
         return OW_OK;
     }
     if (stride[0] == sizeof(float) && stride[1] == 2 * sizeof(float)) {
         float *to = (float *)ptr[0];
-        const float *from_self = (const float *)ptr[1];
+        const float *from_v_self = (const float *)ptr[1];
 #pragma GCC unroll 4
 #pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = neg_f32_element(from_self[2 * i]);
+        for (int64_t i = 0; i < length; i++) to[i] = neg_f32_element(from_v_self[2 * i]);
         return OW_OK;
     }
     return neg_f32_gathered(ptr, stride, length, params);

@@ -5,14 +5,14 @@
 #include "geometry.h"
 
 static int permute_geometry(ow_view *view, const int64_t *ints, ow_ints *lists) {
-    const ow_list shape = &view->shape, strides = &view->strides;
-    const int64_t ndim = shape->n, numel = view->numel, offset = 0;
-    (void)shape, (void)strides, (void)ndim, (void)numel, (void)offset, (void)ints, (void)lists;
-    const ow_list dims = &lists[0];
-    if (!ow_view_wrap_list(view, &lists[0], ndim)) return 0;
-    (void)dims;
+    const ow_list v_shape = &view->shape, v_strides = &view->strides;
+    const int64_t v_ndim = v_shape->n, v_numel = view->numel, v_offset = 0;
+    (void)v_shape, (void)v_strides, (void)v_ndim, (void)v_numel, (void)v_offset, (void)ints, (void)lists;
+    const ow_list v_dims = &lists[0];
+    if (!ow_view_wrap_list(view, &lists[0], v_ndim)) return 0;
+    (void)v_dims;
 #line 95 "ops.yaml"
-    const ow_list to_shape = ow_ints_gather(view, shape, dims); const ow_list to_strides = ow_ints_gather(view, strides, dims); view->offset = 0;
+    const ow_list to_shape = ow_ints_gather(view, v_shape, v_dims); const ow_list to_strides = ow_ints_gather(view, v_strides, v_dims); view->offset = 0;
 #line 17 "permute.c"
     ow_ints_assign(&view->shape, to_shape);
     ow_ints_assign(&view->strides, to_strides);

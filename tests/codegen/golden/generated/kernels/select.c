@@ -5,16 +5,16 @@
 #include "geometry.h"
 
 static int select_geometry(ow_view *view, const int64_t *ints, ow_ints *lists) {
-    const ow_list shape = &view->shape, strides = &view->strides;
-    const int64_t ndim = shape->n, numel = view->numel, offset = 0;
-    (void)shape, (void)strides, (void)ndim, (void)numel, (void)offset, (void)ints, (void)lists;
-    int64_t dim = ints[0];
-    if (!ow_view_wrap(view, &dim, ndim)) return 0;
-    (void)dim;
-    int64_t index = ints[1];
-    (void)index;
+    const ow_list v_shape = &view->shape, v_strides = &view->strides;
+    const int64_t v_ndim = v_shape->n, v_numel = view->numel, v_offset = 0;
+    (void)v_shape, (void)v_strides, (void)v_ndim, (void)v_numel, (void)v_offset, (void)ints, (void)lists;
+    int64_t v_dim = ints[0];
+    if (!ow_view_wrap(view, &v_dim, v_ndim)) return 0;
+    (void)v_dim;
+    int64_t v_index = ints[1];
+    (void)v_index;
 #line 86 "ops.yaml"
-    if (!(ndim > 0)) return ow_view_fail(view, OW_INDEX_ERROR, "100 %% wrong for a 0-dim tensor of shape %s at %lld.", ow_ints_text(&(ow_list_text_buffer){{0}}, shape), (long long)(dim)); const int64_t place = index < 0 ? (int64_t)((uint64_t)index + (uint64_t)ow_ints_at(view, shape, dim)) : index; const ow_list to_shape = ow_ints_remove(view, shape, dim); const ow_list to_strides = ow_ints_remove(view, strides, dim); view->offset = (int64_t)((uint64_t)place * (uint64_t)ow_ints_at(view, strides, dim));
+    if (!(v_ndim > 0)) return ow_view_fail(view, OW_INDEX_ERROR, "100 %% wrong for a 0-dim tensor of shape %s at %lld.", ow_ints_text(&(ow_list_text_buffer){{0}}, v_shape), (long long)(v_dim)); const int64_t v_place = v_index < 0 ? (int64_t)((uint64_t)v_index + (uint64_t)ow_ints_at(view, v_shape, v_dim)) : v_index; const ow_list to_shape = ow_ints_remove(view, v_shape, v_dim); const ow_list to_strides = ow_ints_remove(view, v_strides, v_dim); view->offset = (int64_t)((uint64_t)v_place * (uint64_t)ow_ints_at(view, v_strides, v_dim));
 #line 19 "select.c"
     ow_ints_assign(&view->shape, to_shape);
     ow_ints_assign(&view->strides, to_strides);

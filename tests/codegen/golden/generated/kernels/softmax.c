@@ -30,11 +30,11 @@ static inline const float *padded_f32(float *to, const float *x, int64_t n) {
     return to;
 }
 
-static inline float join_top_f32(float acc, float self) {
-return ow_maximumf(acc, self);
+static inline float join_v_top_f32(float v_acc, float v_self) {
+return ow_maximumf(v_acc, v_self);
 }
 
-static void leaf_top_f32(char *to, const char *from, char *kept, int64_t n, const ow_row_context *row) {
+static void leaf_v_top_f32(char *to, const char *from, char *kept, int64_t n, const ow_row_context *row) {
     const float *x = (const float *)from;
     float lanes[LANES];
     (void)row;
@@ -44,41 +44,41 @@ static void leaf_top_f32(char *to, const char *from, char *kept, int64_t n, cons
     for (; done + LANES <= n; done += LANES) {
 #pragma GCC ivdep
         for (int64_t j = 0; j < LANES; j++) {
-            const float self = x[done + j];
+            const float v_self = x[done + j];
 #line 164 "ops.yaml"
-const float each = self;
-            lanes[j] = join_top_f32(lanes[j], each);
+const float each = v_self;
+            lanes[j] = join_v_top_f32(lanes[j], each);
 #line 52 "softmax.c"
         }
     }
     for (int64_t j = 0; done + j < n; j++) {
-        const float self = x[done + j];
-lanes[j] = join_top_f32(lanes[j], self);
+        const float v_self = x[done + j];
+lanes[j] = join_v_top_f32(lanes[j], v_self);
     }
     const int64_t used = lanes_of(n);
-    for (int64_t j = 0; j < 32 && used > 32; j++) lanes[j] = join_top_f32(lanes[j], lanes[j + 32]);
-    for (int64_t j = 0; j < 16 && used > 16; j++) lanes[j] = join_top_f32(lanes[j], lanes[j + 16]);
-    for (int64_t j = 0; j < 8 && used > 8; j++) lanes[j] = join_top_f32(lanes[j], lanes[j + 8]);
-    for (int64_t j = 0; j < 4 && used > 4; j++) lanes[j] = join_top_f32(lanes[j], lanes[j + 4]);
-    for (int64_t j = 0; j < 2 && used > 2; j++) lanes[j] = join_top_f32(lanes[j], lanes[j + 2]);
-    for (int64_t j = 0; j < 1 && used > 1; j++) lanes[j] = join_top_f32(lanes[j], lanes[j + 1]);
+    for (int64_t j = 0; j < 32 && used > 32; j++) lanes[j] = join_v_top_f32(lanes[j], lanes[j + 32]);
+    for (int64_t j = 0; j < 16 && used > 16; j++) lanes[j] = join_v_top_f32(lanes[j], lanes[j + 16]);
+    for (int64_t j = 0; j < 8 && used > 8; j++) lanes[j] = join_v_top_f32(lanes[j], lanes[j + 8]);
+    for (int64_t j = 0; j < 4 && used > 4; j++) lanes[j] = join_v_top_f32(lanes[j], lanes[j + 4]);
+    for (int64_t j = 0; j < 2 && used > 2; j++) lanes[j] = join_v_top_f32(lanes[j], lanes[j + 2]);
+    for (int64_t j = 0; j < 1 && used > 1; j++) lanes[j] = join_v_top_f32(lanes[j], lanes[j + 1]);
     *(float *)to = lanes[0];
 }
 
-static void merge_top_f32(char *acc, const char *other) {
+static void merge_v_top_f32(char *acc, const char *other) {
     float *to = (float *)acc;
-    *to = join_top_f32(*to, *(const float *)other);
+    *to = join_v_top_f32(*to, *(const float *)other);
 }
 
-static inline float join_total_f32(float acc, float self) {
-return acc + self;
+static inline float join_v_total_f32(float v_acc, float v_self) {
+return v_acc + v_self;
 }
 
-static void leaf_total_f32(char *to, const char *from, char *kept, int64_t n, const ow_row_context *row) {
+static void leaf_v_total_f32(char *to, const char *from, char *kept, int64_t n, const ow_row_context *row) {
     const float *x = (const float *)from;
     float lanes[LANES], tail[SHORT], values[SHORT], *out = (float *)kept;
     (void)row;
-    const float top = ((const float *)row->lets)[0];
+    const float v_top = ((const float *)row->lets)[0];
     for (int64_t j = 0; j < LANES; j++) lanes[j] = 0;
     int64_t done = 0;
     for (; done + LANES <= n; done += LANES) {
@@ -90,18 +90,18 @@ static void leaf_total_f32(char *to, const char *from, char *kept, int64_t n, co
         float called[LANES];
 #pragma GCC ivdep
         for (int64_t j = 0; j < LANES; j++) {
-            const float self = x[done + j];
+            const float v_self = x[done + j];
 #line 165 "ops.yaml"
-            called[j] = self - top;
+            called[j] = v_self - v_top;
 #line 97 "softmax.c"
         }
         ow_exp_block(called, called, LANES);
 #pragma GCC ivdep
         for (int64_t j = 0; j < LANES; j++) {
-            const float staged = called[j], self = x[done + j]; (void)self;
+            const float staged = called[j], v_self = x[done + j]; (void)v_self;
 #line 165 "ops.yaml"
 const float each = staged;
-            lanes[j] = join_total_f32(lanes[j], each);
+            lanes[j] = join_v_total_f32(lanes[j], each);
             out[done + j] = each;
 #line 107 "softmax.c"
         }
@@ -112,34 +112,34 @@ const float each = staged;
         float called[SHORT];
 #pragma GCC ivdep
         for (int64_t j = 0; j < SHORT; j++) {
-            const float self = few[j];
+            const float v_self = few[j];
 #line 165 "ops.yaml"
-            called[j] = self - top;
+            called[j] = v_self - v_top;
 #line 119 "softmax.c"
         }
         ow_exp_block(called, called, SHORT);
 #pragma GCC ivdep
         for (int64_t j = 0; j < SHORT; j++) {
-            const float staged = called[j], self = few[j]; (void)self;
+            const float staged = called[j], v_self = few[j]; (void)v_self;
 values[j] = staged;
         }
         if (n < SHORT) memcpy(out, values, sizeof *out * (size_t)n);
         else memcpy(out + start, values, sizeof values);
-        for (int64_t j = 0; j < rest; j++) some[j] = join_total_f32(some[j], values[done - start + j]);
+        for (int64_t j = 0; j < rest; j++) some[j] = join_v_total_f32(some[j], values[done - start + j]);
     }
     const int64_t used = lanes_of(n);
-    for (int64_t j = 0; j < 32 && used > 32; j++) lanes[j] = join_total_f32(lanes[j], lanes[j + 32]);
-    for (int64_t j = 0; j < 16 && used > 16; j++) lanes[j] = join_total_f32(lanes[j], lanes[j + 16]);
-    for (int64_t j = 0; j < 8 && used > 8; j++) lanes[j] = join_total_f32(lanes[j], lanes[j + 8]);
-    for (int64_t j = 0; j < 4 && used > 4; j++) lanes[j] = join_total_f32(lanes[j], lanes[j + 4]);
-    for (int64_t j = 0; j < 2 && used > 2; j++) lanes[j] = join_total_f32(lanes[j], lanes[j + 2]);
-    for (int64_t j = 0; j < 1 && used > 1; j++) lanes[j] = join_total_f32(lanes[j], lanes[j + 1]);
+    for (int64_t j = 0; j < 32 && used > 32; j++) lanes[j] = join_v_total_f32(lanes[j], lanes[j + 32]);
+    for (int64_t j = 0; j < 16 && used > 16; j++) lanes[j] = join_v_total_f32(lanes[j], lanes[j + 16]);
+    for (int64_t j = 0; j < 8 && used > 8; j++) lanes[j] = join_v_total_f32(lanes[j], lanes[j + 8]);
+    for (int64_t j = 0; j < 4 && used > 4; j++) lanes[j] = join_v_total_f32(lanes[j], lanes[j + 4]);
+    for (int64_t j = 0; j < 2 && used > 2; j++) lanes[j] = join_v_total_f32(lanes[j], lanes[j + 2]);
+    for (int64_t j = 0; j < 1 && used > 1; j++) lanes[j] = join_v_total_f32(lanes[j], lanes[j + 1]);
     *(float *)to = lanes[0];
 }
 
-static void merge_total_f32(char *acc, const char *other) {
+static void merge_v_total_f32(char *acc, const char *other) {
     float *to = (float *)acc;
-    *to = join_total_f32(*to, *(const float *)other);
+    *to = join_v_total_f32(*to, *(const float *)other);
 }
 
 static void map_f32(char *to, const char *from, int64_t n, const ow_row_context *row) {
@@ -147,29 +147,29 @@ static void map_f32(char *to, const char *from, int64_t n, const ow_row_context 
     const float *x = out; /* what the last reduction has left there */
     (void)from;
     (void)row;
-    const float total = ((const float *)row->lets)[1];
+    const float v_total = ((const float *)row->lets)[1];
     int64_t done = 0;
     for (; done + LANES <= n; done += LANES) {
 #pragma GCC ivdep
         for (int64_t j = 0; j < LANES; j++) {
-            const float self = x[done + j];
+            const float v_self = x[done + j];
 #line 166 "ops.yaml"
-out[done + j] = self / total;
+out[done + j] = v_self / v_total;
 #line 159 "softmax.c"
         }
     }
 #pragma GCC ivdep
     for (; done < n; done++) {
-        const float self = x[done];
-out[done] = self / total;
+        const float v_self = x[done];
+out[done] = v_self / v_total;
     }
 }
 
 /* All of it for COLUMNS rows side by side of at most OW_ROW_LEAF elements: the same sums in the same order. */
 static void columns_f32(char *to, int64_t to_step, const char *from, int64_t step, int64_t n, const ow_row_context *row) {
     float lanes[LANES][COLUMNS];
-    float top_of[COLUMNS];
-    float total_of[COLUMNS];
+    float of_v_top[COLUMNS];
+    float of_v_total[COLUMNS];
     int64_t used = lanes_of(n);
     (void)row;
     (void)to_step;
@@ -180,17 +180,17 @@ static void columns_f32(char *to, int64_t to_step, const char *from, int64_t ste
         float *acc = lanes[i % LANES];
 #pragma GCC ivdep
         for (int64_t j = 0; j < COLUMNS; j++) {
-            const float self = x[j];
+            const float v_self = x[j];
 #line 164 "ops.yaml"
-const float each = self;
-            acc[j] = join_top_f32(acc[j], each);
+const float each = v_self;
+            acc[j] = join_v_top_f32(acc[j], each);
 #line 188 "softmax.c"
         }
     }
     for (int64_t half = used / 2; half > 0; half /= 2)
         for (int64_t i = 0; i < half; i++)
-            for (int64_t j = 0; j < COLUMNS; j++) lanes[i][j] = join_top_f32(lanes[i][j], lanes[i + half][j]);
-    memcpy(top_of, lanes[0], sizeof lanes[0]);
+            for (int64_t j = 0; j < COLUMNS; j++) lanes[i][j] = join_v_top_f32(lanes[i][j], lanes[i + half][j]);
+    memcpy(of_v_top, lanes[0], sizeof lanes[0]);
     for (int64_t i = 0; i < used; i++)
         for (int64_t j = 0; j < COLUMNS; j++) lanes[i][j] = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -199,37 +199,37 @@ const float each = self;
         float called[COLUMNS];
 #pragma GCC ivdep
         for (int64_t j = 0; j < COLUMNS; j++) {
-            const float top = top_of[j];
-            const float self = x[j];
+            const float v_top = of_v_top[j];
+            const float v_self = x[j];
 #line 165 "ops.yaml"
-            called[j] = self - top;
+            called[j] = v_self - v_top;
 #line 207 "softmax.c"
         }
         ow_exp_block(called, called, COLUMNS);
 #pragma GCC ivdep
         for (int64_t j = 0; j < COLUMNS; j++) {
-            const float top = top_of[j];
-            const float staged = called[j], self = x[j]; (void)self;
+            const float v_top = of_v_top[j];
+            const float staged = called[j], v_self = x[j]; (void)v_self;
 #line 165 "ops.yaml"
 const float each = staged;
-            acc[j] = join_total_f32(acc[j], each);
+            acc[j] = join_v_total_f32(acc[j], each);
             out[j] = each;
 #line 218 "softmax.c"
         }
     }
     for (int64_t half = used / 2; half > 0; half /= 2)
         for (int64_t i = 0; i < half; i++)
-            for (int64_t j = 0; j < COLUMNS; j++) lanes[i][j] = join_total_f32(lanes[i][j], lanes[i + half][j]);
-    memcpy(total_of, lanes[0], sizeof lanes[0]);
+            for (int64_t j = 0; j < COLUMNS; j++) lanes[i][j] = join_v_total_f32(lanes[i][j], lanes[i + half][j]);
+    memcpy(of_v_total, lanes[0], sizeof lanes[0]);
     for (int64_t i = 0; i < n; i++) {
         float *out = (float *)(to + i * to_step);
         const float *x = out;
 #pragma GCC ivdep
         for (int64_t j = 0; j < COLUMNS; j++) {
-            const float total = total_of[j];
-            const float self = x[j];
+            const float v_total = of_v_total[j];
+            const float v_self = x[j];
 #line 166 "ops.yaml"
-out[j] = self / total;
+out[j] = v_self / v_total;
 #line 234 "softmax.c"
         }
     }
@@ -243,11 +243,11 @@ static inline const double *padded_f64(double *to, const double *x, int64_t n) {
     return to;
 }
 
-static inline double join_top_f64(double acc, double self) {
-return ow_maximum(acc, self);
+static inline double join_v_top_f64(double v_acc, double v_self) {
+return ow_maximum(v_acc, v_self);
 }
 
-static void leaf_top_f64(char *to, const char *from, char *kept, int64_t n, const ow_row_context *row) {
+static void leaf_v_top_f64(char *to, const char *from, char *kept, int64_t n, const ow_row_context *row) {
     const double *x = (const double *)from;
     double lanes[LANES];
     (void)row;
@@ -257,41 +257,41 @@ static void leaf_top_f64(char *to, const char *from, char *kept, int64_t n, cons
     for (; done + LANES <= n; done += LANES) {
 #pragma GCC ivdep
         for (int64_t j = 0; j < LANES; j++) {
-            const double self = x[done + j];
+            const double v_self = x[done + j];
 #line 164 "ops.yaml"
-const double each = self;
-            lanes[j] = join_top_f64(lanes[j], each);
+const double each = v_self;
+            lanes[j] = join_v_top_f64(lanes[j], each);
 #line 265 "softmax.c"
         }
     }
     for (int64_t j = 0; done + j < n; j++) {
-        const double self = x[done + j];
-lanes[j] = join_top_f64(lanes[j], self);
+        const double v_self = x[done + j];
+lanes[j] = join_v_top_f64(lanes[j], v_self);
     }
     const int64_t used = lanes_of(n);
-    for (int64_t j = 0; j < 32 && used > 32; j++) lanes[j] = join_top_f64(lanes[j], lanes[j + 32]);
-    for (int64_t j = 0; j < 16 && used > 16; j++) lanes[j] = join_top_f64(lanes[j], lanes[j + 16]);
-    for (int64_t j = 0; j < 8 && used > 8; j++) lanes[j] = join_top_f64(lanes[j], lanes[j + 8]);
-    for (int64_t j = 0; j < 4 && used > 4; j++) lanes[j] = join_top_f64(lanes[j], lanes[j + 4]);
-    for (int64_t j = 0; j < 2 && used > 2; j++) lanes[j] = join_top_f64(lanes[j], lanes[j + 2]);
-    for (int64_t j = 0; j < 1 && used > 1; j++) lanes[j] = join_top_f64(lanes[j], lanes[j + 1]);
+    for (int64_t j = 0; j < 32 && used > 32; j++) lanes[j] = join_v_top_f64(lanes[j], lanes[j + 32]);
+    for (int64_t j = 0; j < 16 && used > 16; j++) lanes[j] = join_v_top_f64(lanes[j], lanes[j + 16]);
+    for (int64_t j = 0; j < 8 && used > 8; j++) lanes[j] = join_v_top_f64(lanes[j], lanes[j + 8]);
+    for (int64_t j = 0; j < 4 && used > 4; j++) lanes[j] = join_v_top_f64(lanes[j], lanes[j + 4]);
+    for (int64_t j = 0; j < 2 && used > 2; j++) lanes[j] = join_v_top_f64(lanes[j], lanes[j + 2]);
+    for (int64_t j = 0; j < 1 && used > 1; j++) lanes[j] = join_v_top_f64(lanes[j], lanes[j + 1]);
     *(double *)to = lanes[0];
 }
 
-static void merge_top_f64(char *acc, const char *other) {
+static void merge_v_top_f64(char *acc, const char *other) {
     double *to = (double *)acc;
-    *to = join_top_f64(*to, *(const double *)other);
+    *to = join_v_top_f64(*to, *(const double *)other);
 }
 
-static inline double join_total_f64(double acc, double self) {
-return acc + self;
+static inline double join_v_total_f64(double v_acc, double v_self) {
+return v_acc + v_self;
 }
 
-static void leaf_total_f64(char *to, const char *from, char *kept, int64_t n, const ow_row_context *row) {
+static void leaf_v_total_f64(char *to, const char *from, char *kept, int64_t n, const ow_row_context *row) {
     const double *x = (const double *)from;
     double lanes[LANES], tail[SHORT], values[SHORT], *out = (double *)kept;
     (void)row;
-    const double top = ((const double *)row->lets)[0];
+    const double v_top = ((const double *)row->lets)[0];
     for (int64_t j = 0; j < LANES; j++) lanes[j] = 0;
     int64_t done = 0;
     for (; done + LANES <= n; done += LANES) {
@@ -303,18 +303,18 @@ static void leaf_total_f64(char *to, const char *from, char *kept, int64_t n, co
         double called[LANES];
 #pragma GCC ivdep
         for (int64_t j = 0; j < LANES; j++) {
-            const double self = x[done + j];
+            const double v_self = x[done + j];
 #line 165 "ops.yaml"
-            called[j] = self - top;
+            called[j] = v_self - v_top;
 #line 310 "softmax.c"
         }
         ow_exp_block_f64(called, called, LANES);
 #pragma GCC ivdep
         for (int64_t j = 0; j < LANES; j++) {
-            const double staged = called[j], self = x[done + j]; (void)self;
+            const double staged = called[j], v_self = x[done + j]; (void)v_self;
 #line 165 "ops.yaml"
 const double each = staged;
-            lanes[j] = join_total_f64(lanes[j], each);
+            lanes[j] = join_v_total_f64(lanes[j], each);
             out[done + j] = each;
 #line 320 "softmax.c"
         }
@@ -325,34 +325,34 @@ const double each = staged;
         double called[SHORT];
 #pragma GCC ivdep
         for (int64_t j = 0; j < SHORT; j++) {
-            const double self = few[j];
+            const double v_self = few[j];
 #line 165 "ops.yaml"
-            called[j] = self - top;
+            called[j] = v_self - v_top;
 #line 332 "softmax.c"
         }
         ow_exp_block_f64(called, called, SHORT);
 #pragma GCC ivdep
         for (int64_t j = 0; j < SHORT; j++) {
-            const double staged = called[j], self = few[j]; (void)self;
+            const double staged = called[j], v_self = few[j]; (void)v_self;
 values[j] = staged;
         }
         if (n < SHORT) memcpy(out, values, sizeof *out * (size_t)n);
         else memcpy(out + start, values, sizeof values);
-        for (int64_t j = 0; j < rest; j++) some[j] = join_total_f64(some[j], values[done - start + j]);
+        for (int64_t j = 0; j < rest; j++) some[j] = join_v_total_f64(some[j], values[done - start + j]);
     }
     const int64_t used = lanes_of(n);
-    for (int64_t j = 0; j < 32 && used > 32; j++) lanes[j] = join_total_f64(lanes[j], lanes[j + 32]);
-    for (int64_t j = 0; j < 16 && used > 16; j++) lanes[j] = join_total_f64(lanes[j], lanes[j + 16]);
-    for (int64_t j = 0; j < 8 && used > 8; j++) lanes[j] = join_total_f64(lanes[j], lanes[j + 8]);
-    for (int64_t j = 0; j < 4 && used > 4; j++) lanes[j] = join_total_f64(lanes[j], lanes[j + 4]);
-    for (int64_t j = 0; j < 2 && used > 2; j++) lanes[j] = join_total_f64(lanes[j], lanes[j + 2]);
-    for (int64_t j = 0; j < 1 && used > 1; j++) lanes[j] = join_total_f64(lanes[j], lanes[j + 1]);
+    for (int64_t j = 0; j < 32 && used > 32; j++) lanes[j] = join_v_total_f64(lanes[j], lanes[j + 32]);
+    for (int64_t j = 0; j < 16 && used > 16; j++) lanes[j] = join_v_total_f64(lanes[j], lanes[j + 16]);
+    for (int64_t j = 0; j < 8 && used > 8; j++) lanes[j] = join_v_total_f64(lanes[j], lanes[j + 8]);
+    for (int64_t j = 0; j < 4 && used > 4; j++) lanes[j] = join_v_total_f64(lanes[j], lanes[j + 4]);
+    for (int64_t j = 0; j < 2 && used > 2; j++) lanes[j] = join_v_total_f64(lanes[j], lanes[j + 2]);
+    for (int64_t j = 0; j < 1 && used > 1; j++) lanes[j] = join_v_total_f64(lanes[j], lanes[j + 1]);
     *(double *)to = lanes[0];
 }
 
-static void merge_total_f64(char *acc, const char *other) {
+static void merge_v_total_f64(char *acc, const char *other) {
     double *to = (double *)acc;
-    *to = join_total_f64(*to, *(const double *)other);
+    *to = join_v_total_f64(*to, *(const double *)other);
 }
 
 static void map_f64(char *to, const char *from, int64_t n, const ow_row_context *row) {
@@ -360,29 +360,29 @@ static void map_f64(char *to, const char *from, int64_t n, const ow_row_context 
     const double *x = out; /* what the last reduction has left there */
     (void)from;
     (void)row;
-    const double total = ((const double *)row->lets)[1];
+    const double v_total = ((const double *)row->lets)[1];
     int64_t done = 0;
     for (; done + LANES <= n; done += LANES) {
 #pragma GCC ivdep
         for (int64_t j = 0; j < LANES; j++) {
-            const double self = x[done + j];
+            const double v_self = x[done + j];
 #line 166 "ops.yaml"
-out[done + j] = self / total;
+out[done + j] = v_self / v_total;
 #line 372 "softmax.c"
         }
     }
 #pragma GCC ivdep
     for (; done < n; done++) {
-        const double self = x[done];
-out[done] = self / total;
+        const double v_self = x[done];
+out[done] = v_self / v_total;
     }
 }
 
 /* All of it for COLUMNS rows side by side of at most OW_ROW_LEAF elements: the same sums in the same order. */
 static void columns_f64(char *to, int64_t to_step, const char *from, int64_t step, int64_t n, const ow_row_context *row) {
     double lanes[LANES][COLUMNS];
-    double top_of[COLUMNS];
-    double total_of[COLUMNS];
+    double of_v_top[COLUMNS];
+    double of_v_total[COLUMNS];
     int64_t used = lanes_of(n);
     (void)row;
     (void)to_step;
@@ -393,17 +393,17 @@ static void columns_f64(char *to, int64_t to_step, const char *from, int64_t ste
         double *acc = lanes[i % LANES];
 #pragma GCC ivdep
         for (int64_t j = 0; j < COLUMNS; j++) {
-            const double self = x[j];
+            const double v_self = x[j];
 #line 164 "ops.yaml"
-const double each = self;
-            acc[j] = join_top_f64(acc[j], each);
+const double each = v_self;
+            acc[j] = join_v_top_f64(acc[j], each);
 #line 401 "softmax.c"
         }
     }
     for (int64_t half = used / 2; half > 0; half /= 2)
         for (int64_t i = 0; i < half; i++)
-            for (int64_t j = 0; j < COLUMNS; j++) lanes[i][j] = join_top_f64(lanes[i][j], lanes[i + half][j]);
-    memcpy(top_of, lanes[0], sizeof lanes[0]);
+            for (int64_t j = 0; j < COLUMNS; j++) lanes[i][j] = join_v_top_f64(lanes[i][j], lanes[i + half][j]);
+    memcpy(of_v_top, lanes[0], sizeof lanes[0]);
     for (int64_t i = 0; i < used; i++)
         for (int64_t j = 0; j < COLUMNS; j++) lanes[i][j] = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -412,37 +412,37 @@ const double each = self;
         double called[COLUMNS];
 #pragma GCC ivdep
         for (int64_t j = 0; j < COLUMNS; j++) {
-            const double top = top_of[j];
-            const double self = x[j];
+            const double v_top = of_v_top[j];
+            const double v_self = x[j];
 #line 165 "ops.yaml"
-            called[j] = self - top;
+            called[j] = v_self - v_top;
 #line 420 "softmax.c"
         }
         ow_exp_block_f64(called, called, COLUMNS);
 #pragma GCC ivdep
         for (int64_t j = 0; j < COLUMNS; j++) {
-            const double top = top_of[j];
-            const double staged = called[j], self = x[j]; (void)self;
+            const double v_top = of_v_top[j];
+            const double staged = called[j], v_self = x[j]; (void)v_self;
 #line 165 "ops.yaml"
 const double each = staged;
-            acc[j] = join_total_f64(acc[j], each);
+            acc[j] = join_v_total_f64(acc[j], each);
             out[j] = each;
 #line 431 "softmax.c"
         }
     }
     for (int64_t half = used / 2; half > 0; half /= 2)
         for (int64_t i = 0; i < half; i++)
-            for (int64_t j = 0; j < COLUMNS; j++) lanes[i][j] = join_total_f64(lanes[i][j], lanes[i + half][j]);
-    memcpy(total_of, lanes[0], sizeof lanes[0]);
+            for (int64_t j = 0; j < COLUMNS; j++) lanes[i][j] = join_v_total_f64(lanes[i][j], lanes[i + half][j]);
+    memcpy(of_v_total, lanes[0], sizeof lanes[0]);
     for (int64_t i = 0; i < n; i++) {
         double *out = (double *)(to + i * to_step);
         const double *x = out;
 #pragma GCC ivdep
         for (int64_t j = 0; j < COLUMNS; j++) {
-            const double total = total_of[j];
-            const double self = x[j];
+            const double v_total = of_v_total[j];
+            const double v_self = x[j];
 #line 166 "ops.yaml"
-out[j] = self / total;
+out[j] = v_self / v_total;
 #line 447 "softmax.c"
         }
     }
@@ -454,16 +454,16 @@ const ow_rows_table OW_SYMBOL(table_softmax) = {
         [OW_FLOAT32] = {
             .stages = 2,
             .keeps = 1,
-            .leaf = { leaf_top_f32, leaf_total_f32, },
-            .merge = { merge_top_f32, merge_total_f32, },
+            .leaf = { leaf_v_top_f32, leaf_v_total_f32, },
+            .merge = { merge_v_top_f32, merge_v_total_f32, },
             .map = map_f32,
             .columns = columns_f32,
         },
         [OW_FLOAT64] = {
             .stages = 2,
             .keeps = 1,
-            .leaf = { leaf_top_f64, leaf_total_f64, },
-            .merge = { merge_top_f64, merge_total_f64, },
+            .leaf = { leaf_v_top_f64, leaf_v_total_f64, },
+            .merge = { merge_v_top_f64, merge_v_total_f64, },
             .map = map_f64,
             .columns = columns_f64,
         },

@@ -3,26 +3,26 @@
 
 /* ---- float32 ---- */
 
-static inline float where_f32_element(uint8_t condition, float self, float other) {
+static inline float where_f32_element(uint8_t v_condition, float v_self, float v_other) {
 #line 45 "ops.yaml"
-    return condition ? self : other;
+    return v_condition ? v_self : v_other;
 #line 10 "where.c"
 }
 
 static __attribute__((noinline)) int where_f32_gathered(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params) {
     (void)params;
     _Alignas(64) float ow_buffer[OW_GATHERED];
-    _Alignas(64) uint8_t ow_buffer_condition[OW_GATHERED];
-    _Alignas(64) float ow_buffer_self[OW_GATHERED];
-    _Alignas(64) float ow_buffer_other[OW_GATHERED];
+    _Alignas(64) uint8_t ow_buffer_v_condition[OW_GATHERED];
+    _Alignas(64) float ow_buffer_v_self[OW_GATHERED];
+    _Alignas(64) float ow_buffer_v_other[OW_GATHERED];
     for (int64_t done = 0; done < length; done += OW_GATHERED) {
         int64_t count = length - done < OW_GATHERED ? length - done : OW_GATHERED;
-        const uint8_t *from_condition = ow_row(ow_buffer_condition, ptr[1] + done * stride[1], stride[1], count, sizeof(uint8_t));
-        const float *from_self = ow_row(ow_buffer_self, ptr[2] + done * stride[2], stride[2], count, sizeof(float));
-        const float *from_other = ow_row(ow_buffer_other, ptr[3] + done * stride[3], stride[3], count, sizeof(float));
+        const uint8_t *from_v_condition = ow_row(ow_buffer_v_condition, ptr[1] + done * stride[1], stride[1], count, sizeof(uint8_t));
+        const float *from_v_self = ow_row(ow_buffer_v_self, ptr[2] + done * stride[2], stride[2], count, sizeof(float));
+        const float *from_v_other = ow_row(ow_buffer_v_other, ptr[3] + done * stride[3], stride[3], count, sizeof(float));
         float *to = stride[0] == sizeof(float) ? (float *)ptr[0] + done : ow_buffer;
 #pragma GCC ivdep
-        for (int64_t i = 0; i < count; i++) to[i] = where_f32_element(from_condition[i], from_self[i], from_other[i]);
+        for (int64_t i = 0; i < count; i++) to[i] = where_f32_element(from_v_condition[i], from_v_self[i], from_v_other[i]);
         if (to == ow_buffer) ow_put_row(ptr[0] + done * stride[0], ow_buffer, stride[0], count, sizeof(float));
     }
     return OW_OK;
@@ -34,47 +34,47 @@ static int where_f32(char *const *ptr, const int64_t *stride, int64_t length, co
     if (stride[3] == sizeof(float) || stride[3] == 2 * sizeof(float)) ow_touch(ptr[3], stride[3] * (length - 1) + 1);
     if (stride[0] == sizeof(float) && stride[1] == sizeof(uint8_t) && stride[2] == sizeof(float) && stride[3] == sizeof(float)) {
         float *to = (float *)ptr[0];
-        const uint8_t *from_condition = (const uint8_t *)ptr[1];
-        const float *from_self = (const float *)ptr[2];
-        const float *from_other = (const float *)ptr[3];
+        const uint8_t *from_v_condition = (const uint8_t *)ptr[1];
+        const float *from_v_self = (const float *)ptr[2];
+        const float *from_v_other = (const float *)ptr[3];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = where_f32_element(from_condition[i], from_self[i], from_other[i]);
+        for (int64_t i = 0; i < length; i++) to[i] = where_f32_element(from_v_condition[i], from_v_self[i], from_v_other[i]);
         return OW_OK;
     }
     if (stride[0] == sizeof(float) && stride[1] == sizeof(uint8_t) && stride[2] == sizeof(float) && stride[3] == 0) {
         float *to = (float *)ptr[0];
-        const uint8_t *from_condition = (const uint8_t *)ptr[1];
-        const float *from_self = (const float *)ptr[2];
-        const float from_other = *(const float *)ptr[3];
+        const uint8_t *from_v_condition = (const uint8_t *)ptr[1];
+        const float *from_v_self = (const float *)ptr[2];
+        const float from_v_other = *(const float *)ptr[3];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = where_f32_element(from_condition[i], from_self[i], from_other);
+        for (int64_t i = 0; i < length; i++) to[i] = where_f32_element(from_v_condition[i], from_v_self[i], from_v_other);
         return OW_OK;
     }
     if (stride[0] == sizeof(float) && stride[1] == sizeof(uint8_t) && stride[2] == 0 && stride[3] == sizeof(float)) {
         float *to = (float *)ptr[0];
-        const uint8_t *from_condition = (const uint8_t *)ptr[1];
-        const float from_self = *(const float *)ptr[2];
-        const float *from_other = (const float *)ptr[3];
+        const uint8_t *from_v_condition = (const uint8_t *)ptr[1];
+        const float from_v_self = *(const float *)ptr[2];
+        const float *from_v_other = (const float *)ptr[3];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = where_f32_element(from_condition[i], from_self, from_other[i]);
+        for (int64_t i = 0; i < length; i++) to[i] = where_f32_element(from_v_condition[i], from_v_self, from_v_other[i]);
         return OW_OK;
     }
     if (stride[0] == sizeof(float) && stride[1] == sizeof(uint8_t) && stride[2] == 0 && stride[3] == 0) {
         float *to = (float *)ptr[0];
-        const uint8_t *from_condition = (const uint8_t *)ptr[1];
-        const float from_self = *(const float *)ptr[2];
-        const float from_other = *(const float *)ptr[3];
+        const uint8_t *from_v_condition = (const uint8_t *)ptr[1];
+        const float from_v_self = *(const float *)ptr[2];
+        const float from_v_other = *(const float *)ptr[3];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = where_f32_element(from_condition[i], from_self, from_other);
+        for (int64_t i = 0; i < length; i++) to[i] = where_f32_element(from_v_condition[i], from_v_self, from_v_other);
         return OW_OK;
     }
     if (stride[0] == sizeof(float) && stride[1] == 2 * sizeof(uint8_t) && stride[2] == 2 * sizeof(float) && stride[3] == 2 * sizeof(float)) {
         float *to = (float *)ptr[0];
-        const uint8_t *from_condition = (const uint8_t *)ptr[1];
-        const float *from_self = (const float *)ptr[2];
-        const float *from_other = (const float *)ptr[3];
+        const uint8_t *from_v_condition = (const uint8_t *)ptr[1];
+        const float *from_v_self = (const float *)ptr[2];
+        const float *from_v_other = (const float *)ptr[3];
 #pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = where_f32_element(from_condition[2 * i], from_self[2 * i], from_other[2 * i]);
+        for (int64_t i = 0; i < length; i++) to[i] = where_f32_element(from_v_condition[2 * i], from_v_self[2 * i], from_v_other[2 * i]);
         return OW_OK;
     }
     return where_f32_gathered(ptr, stride, length, params);

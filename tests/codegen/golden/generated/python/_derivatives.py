@@ -18,14 +18,15 @@ from .autograd.node import Node as _Node
 from . import _operators
 
 globals().update({name: each for name, each in vars(_operators).items() if name[0] != "_" and name not in globals()})
+_globals = globals()
 
 
 class NegBackward0(_Node):
     __slots__ = ()
     inputs = (0,)
 
-    def apply(node, grad):
-        to_input, = node.edges
+    def apply(_node, grad):
+        to_input, = _node.edges
         by_input = None
         if to_input:
             by_input = -grad
@@ -37,9 +38,9 @@ class ExpBackward0(_Node):
     inputs = (0,)
     kept_results = (0,)
 
-    def apply(node, grad):
-        result, = node.saved_results()
-        to_input, = node.edges
+    def apply(_node, grad):
+        result, = _node.saved_results()
+        to_input, = _node.edges
         by_input = None
         if to_input:
             by_input = grad * result
@@ -50,12 +51,12 @@ class AddBackward0(_Node):
     __slots__ = ()
     inputs = (0, 1)
 
-    def save(node, input, other, alpha=1):
-        node.values = (alpha, )
+    def save(_node, input, other, alpha=1):
+        _node.values = (alpha, )
 
-    def apply(node, grad):
-        alpha, = node.values
-        to_input, to_other = node.edges
+    def apply(_node, grad):
+        alpha, = _node.values
+        to_input, to_other = _node.edges
         by_input = by_other = None
         if to_input:
             by_input = grad
@@ -68,13 +69,13 @@ class WhereBackward0(_Node):
     __slots__ = ()
     inputs = (0, 1, 2)
 
-    def save(node, condition, input, other):
-        to_condition, to_input, to_other = node.edges
-        node.keep(condition if to_input or to_other else None)
+    def save(_node, condition, input, other):
+        to_condition, to_input, to_other = _node.edges
+        _node.keep(condition if to_input or to_other else None)
 
-    def apply(node, grad):
-        condition, = node.saved()
-        to_condition, to_input, to_other = node.edges
+    def apply(_node, grad):
+        condition, = _node.saved()
+        to_condition, to_input, to_other = _node.edges
         by_condition = by_input = by_other = None
         if to_condition:
             _not_implemented("where", "condition")
@@ -90,15 +91,15 @@ class MeanBackward0(_Node):
     inputs = (0,)
     kept_results = (0,)
 
-    def save(node, input, dim, keepdim):
-        node.keep(input)
-        node.values = (dim, keepdim, )
+    def save(_node, input, dim, keepdim):
+        _node.keep(input)
+        _node.values = (dim, keepdim, )
 
-    def apply(node, grad):
-        input, = node.saved()
-        result, = node.saved_results()
-        dim, keepdim = node.values
-        to_input, = node.edges
+    def apply(_node, grad):
+        input, = _node.saved()
+        result, = _node.saved_results()
+        dim, keepdim = _node.values
+        to_input, = _node.edges
         by_input = None
         if to_input:
             by_input = unreduce(grad, input, dim, keepdim) * (result.numel() / input.numel())
@@ -109,8 +110,8 @@ class CumsumBackward0(_Node):
     __slots__ = ()
     inputs = (0,)
 
-    def apply(node, grad):
-        to_input, = node.edges
+    def apply(_node, grad):
+        to_input, = _node.edges
         by_input = None
         if to_input:
             _not_implemented("cumsum", "input")
@@ -121,12 +122,12 @@ class SelectBackward0(_Node):
     __slots__ = ()
     inputs = (0,)
 
-    def save(node, input, dim, index):
-        node.values = (dim, index, input.shape, )
+    def save(_node, input, dim, index):
+        _node.values = (dim, index, input.shape, )
 
-    def apply(node, grad):
-        dim, index, input_shape = node.values
-        to_input, = node.edges
+    def apply(_node, grad):
+        dim, index, input_shape = _node.values
+        to_input, = _node.edges
         by_input = None
         if to_input:
             by_input = select_backward(grad, input_shape, dim, index)
@@ -137,12 +138,12 @@ class PermuteBackward0(_Node):
     __slots__ = ()
     inputs = (0,)
 
-    def save(node, input, dims):
-        node.values = (dims, )
+    def save(_node, input, dims):
+        _node.values = (dims, )
 
-    def apply(node, grad):
-        dims, = node.values
-        to_input, = node.edges
+    def apply(_node, grad):
+        dims, = _node.values
+        to_input, = _node.edges
         by_input = None
         if to_input:
             by_input = grad.permute(inverse_permutation(dims))
@@ -153,15 +154,15 @@ class AddmmBackward0(_Node):
     __slots__ = ()
     inputs = (0, 1, 2)
 
-    def save(node, input, mat1, mat2, beta=1, alpha=1):
-        to_input, to_mat1, to_mat2 = node.edges
-        node.keep(mat1 if to_mat2 else None, mat2 if to_mat1 else None)
-        node.values = (beta, alpha, input.shape, )
+    def save(_node, input, mat1, mat2, beta=1, alpha=1):
+        to_input, to_mat1, to_mat2 = _node.edges
+        _node.keep(mat1 if to_mat2 else None, mat2 if to_mat1 else None)
+        _node.values = (beta, alpha, input.shape, )
 
-    def apply(node, grad):
-        mat1, mat2 = node.saved()
-        beta, alpha, input_shape = node.values
-        to_input, to_mat1, to_mat2 = node.edges
+    def apply(_node, grad):
+        mat1, mat2 = _node.saved()
+        beta, alpha, input_shape = _node.values
+        to_input, to_mat1, to_mat2 = _node.edges
         by_input = by_mat1 = by_mat2 = None
         if to_input:
             by_input = grad.sum_to_size(input_shape) * beta
@@ -176,8 +177,8 @@ class ScatterBackward0(_Node):
     __slots__ = ()
     inputs = (0, 1, 2)
 
-    def apply(node, grad):
-        to_input, to_index, to_src = node.edges
+    def apply(_node, grad):
+        to_input, to_index, to_src = _node.edges
         by_input = by_index = by_src = None
         if to_input:
             _not_implemented("scatter", "input")
@@ -192,8 +193,8 @@ class SoftmaxBackward0(_Node):
     __slots__ = ()
     inputs = (0,)
 
-    def apply(node, grad):
-        to_input, = node.edges
+    def apply(_node, grad):
+        to_input, = _node.edges
         by_input = None
         if to_input:
             _not_implemented("softmax", "input")
@@ -204,8 +205,8 @@ class LapackOrgqrBackward0(_Node):
     __slots__ = ()
     inputs = (0, 1)
 
-    def apply(node, grad):
-        to_a, to_tau = node.edges
+    def apply(_node, grad):
+        to_a, to_tau = _node.edges
         by_a = by_tau = None
         if to_a:
             _not_implemented("lapack_orgqr", "a")

@@ -40,7 +40,7 @@ from .transforms import *  # noqa: F403
 from .windows import *  # noqa: F403
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "524590f5"
+INTERFACE = "a6cf2f6a"
 
 _call = _handle.call
 _records = _handle.records
@@ -56,54 +56,57 @@ _factory = _handle.factory
 _dtype_of = _lib.dtype
 _dtype_class = _dispatch.dtype_class
 _LISTS = _dispatch.LISTS
+_UNFIT = (KeyError, OverflowError, TypeError)  # what the core's calls make of arguments that are not of their types
+# Under names that no argument has.
+_bool, _float, _int, _isinstance, _len, _map, _str, _tuple, _type = bool, float, int, isinstance, len, map, str, tuple, type
 _indexing = _lib.indexing
 _random_fill = _lib.random_fill
 
-_NEG = 0
-_neg_op = _dispatch.Op(_NEG, "neg", ("input", ), ())
-_EXP = 1
-_exp_op = _dispatch.Op(_EXP, "exp", ("input", ), ())
-_ADD = 2
-_add_op = _dispatch.Op(_ADD, "add", ("input", "other", ), ("alpha", ))
-_FLOOR_DIVIDE = 3
-_floor_divide_op = _dispatch.Op(_FLOOR_DIVIDE, "floor_divide", ("input", "other", ), ())
-_LT = 4
-_lt_op = _dispatch.Op(_LT, "lt", ("input", "other", ), ())
-_WHERE = 5
-_where_op = _dispatch.Op(_WHERE, "where", ("condition", "input", "other", ), ())
-_CLAMP = 6
-_clamp_op = _dispatch.Op(_CLAMP, "clamp", ("input", "min", "max", ), ())
-_MEAN = 7
-_mean_op = _dispatch.Op(_MEAN, "mean", ("input", ), (), optional=("dim", ))
-_AMAX = 8
-_amax_op = _dispatch.Op(_AMAX, "amax", ("input", ), ())
-_CUMSUM = 9
-_cumsum_op = _dispatch.Op(_CUMSUM, "cumsum", ("input", ), (), one_dim=True)
-_SELECT = 10
-_select_op = _dispatch.Op(_SELECT, "select", ("input", ), ())
-_PERMUTE = 11
-_permute_op = _dispatch.Op(_PERMUTE, "permute", ("input", ), ())
-_FULL = 12
-_full_op = _dispatch.Op(_FULL, "full", (), ("fill_value", ))
-_ARANGE = 13
-_arange_op = _dispatch.Op(_ARANGE, "arange", (), ("start", "end", ), optional=("end", ))
-_ADDMM = 14
-_addmm_op = _dispatch.Op(_ADDMM, "addmm", ("input", "mat1", "mat2", ), ("beta", "alpha", ))
-_SCATTER = 15
-_scatter_op = _dispatch.Op(_SCATTER, "scatter", ("input", "index", "src", ), ())
+_neg_index = 0
+_neg_op = _dispatch.Op(_neg_index, "neg", ("input", ), ())
+_exp_index = 1
+_exp_op = _dispatch.Op(_exp_index, "exp", ("input", ), ())
+_add_index = 2
+_add_op = _dispatch.Op(_add_index, "add", ("input", "other", ), ("alpha", ))
+_floor_divide_index = 3
+_floor_divide_op = _dispatch.Op(_floor_divide_index, "floor_divide", ("input", "other", ), ())
+_lt_index = 4
+_lt_op = _dispatch.Op(_lt_index, "lt", ("input", "other", ), ())
+_where_index = 5
+_where_op = _dispatch.Op(_where_index, "where", ("condition", "input", "other", ), ())
+_clamp_index = 6
+_clamp_op = _dispatch.Op(_clamp_index, "clamp", ("input", "min", "max", ), ())
+_mean_index = 7
+_mean_op = _dispatch.Op(_mean_index, "mean", ("input", ), (), optional=("dim", ))
+_amax_index = 8
+_amax_op = _dispatch.Op(_amax_index, "amax", ("input", ), ())
+_cumsum_index = 9
+_cumsum_op = _dispatch.Op(_cumsum_index, "cumsum", ("input", ), (), one_dim=True)
+_select_index = 10
+_select_op = _dispatch.Op(_select_index, "select", ("input", ), ())
+_permute_index = 11
+_permute_op = _dispatch.Op(_permute_index, "permute", ("input", ), ())
+_full_index = 12
+_full_op = _dispatch.Op(_full_index, "full", (), ("fill_value", ))
+_arange_index = 13
+_arange_op = _dispatch.Op(_arange_index, "arange", (), ("start", "end", ), optional=("end", ))
+_addmm_index = 14
+_addmm_op = _dispatch.Op(_addmm_index, "addmm", ("input", "mat1", "mat2", ), ("beta", "alpha", ))
+_scatter_index = 15
+_scatter_op = _dispatch.Op(_scatter_index, "scatter", ("input", "index", "src", ), ())
 _scatter_words = { 'max': 0, None: _dispatch.NONE, }
 _indexing_calls.describe(_scatter_op, ("input", "dim", "index", "src", "reduce", ), ("dim", "reduce", ), ("src", ), _scatter_words, 'reduce argument must be max.')
 _matmul_op = _dispatch.Op(-1, "matmul", ("input", "other", ), arguments=(('input', 1, 'Tensor'), ('other', 2, 'Tensor'), ), refused=(0, 1, 2, 3, 4, 5, 6, 7, 8, 13, 14, 15))
-_UNIFORM_ = 16
-_uniform__op = _dispatch.Op(_UNIFORM_, "uniform_", ("input", ), ())
-_RANDOM_ = 17
-_random__op = _dispatch.Op(_RANDOM_, "random_", ("input", ), ())
-_RAND = 18
-_rand_op = _dispatch.Op(_RAND, "rand", (), ())
-_SOFTMAX = 19
-_softmax_op = _dispatch.Op(_SOFTMAX, "softmax", ("input", ), (), one_dim=True)
-_LAPACK_ORGQR = 20
-_lapack_orgqr_op = _dispatch.Op(_LAPACK_ORGQR, "lapack_orgqr", ("a", "tau", ), ())
+_uniform__index = 16
+_uniform__op = _dispatch.Op(_uniform__index, "uniform_", ("input", ), ())
+_random__index = 17
+_random__op = _dispatch.Op(_random__index, "random_", ("input", ), ())
+_rand_index = 18
+_rand_op = _dispatch.Op(_rand_index, "rand", (), ())
+_softmax_index = 19
+_softmax_op = _dispatch.Op(_softmax_index, "softmax", ("input", ), (), one_dim=True)
+_lapack_orgqr_index = 20
+_lapack_orgqr_op = _dispatch.Op(_lapack_orgqr_index, "lapack_orgqr", ("a", "tau", ), ())
 _linalg_householder_product_op = _dispatch.Op(-1, "linalg_householder_product", ("input", "tau", ), arguments=(('input', 1, 'Tensor'), ('tau', 2, 'Tensor'), ), refused=())
 
 
@@ -131,9 +134,9 @@ def neg(input, *, out=None):
         tensor([ 1.0000, -0.5000, -2.0000])
     """
     if out is None:
-        result = _call(_NEG, input)
+        result = _call(_neg_index, input)
     else:
-        result = _call_out(_NEG, out, input)
+        result = _call_out(_neg_index, out, input)
     if result is not None:
         return result
     return _dispatch.elementwise(_neg_op, (input,), (), out)
@@ -141,7 +144,7 @@ def neg(input, *, out=None):
 
 def neg_(self):
     """In-place version of `neg`."""
-    if _call_inplace(_NEG, self) is not None:
+    if _call_inplace(_neg_index, self) is not None:
         return self
     return _dispatch.elementwise_(_neg_op, (self,))
 _neg_op.function = neg
@@ -171,9 +174,9 @@ def exp(input, *, out=None):
         tensor([0.3679, 1.6487, 7.3891])
     """
     if out is None:
-        result = _call(_EXP, input)
+        result = _call(_exp_index, input)
     else:
-        result = _call_out(_EXP, out, input)
+        result = _call_out(_exp_index, out, input)
     if result is not None:
         return result
     return _dispatch.elementwise(_exp_op, (input,), (), out)
@@ -181,7 +184,7 @@ def exp(input, *, out=None):
 
 def exp_(self):
     """In-place version of `exp`."""
-    if _call_inplace(_EXP, self) is not None:
+    if _call_inplace(_exp_index, self) is not None:
         return self
     return _dispatch.elementwise_(_exp_op, (self,))
 _exp_op.function = exp
@@ -215,9 +218,9 @@ def add(input, other, *, alpha=1, out=None):
         tensor([-0.5000,  2.5000,  6.0000])
     """
     if alpha == 1:
-        result = _call(_ADD, input, other) if out is None else _call_out(_ADD, out, input, other)
+        result = _call(_add_index, input, other) if out is None else _call_out(_add_index, out, input, other)
     else:
-        result = _call(_ADD, input, other, alpha) if out is None else _call_out(_ADD, out, input, other, alpha)
+        result = _call(_add_index, input, other, alpha) if out is None else _call_out(_add_index, out, input, other, alpha)
     if result is not None:
         return result
     return _dispatch.elementwise(_add_op, (input, other), (alpha,), out)
@@ -226,30 +229,30 @@ def add(input, other, *, alpha=1, out=None):
 def add_(self, other, *, alpha=1):
     """In-place version of `add`."""
     if alpha == 1:
-        result = _call_inplace(_ADD, self, other)
+        result = _call_inplace(_add_index, self, other)
     else:
-        result = _call_inplace(_ADD, self, other, alpha)
+        result = _call_inplace(_add_index, self, other, alpha)
     if result is not None:
         return self
     return _dispatch.elementwise_(_add_op, (self, other), (alpha,))
 
 
 def __add__(self, other):
-    result = _call(_ADD, self, other)
+    result = _call(_add_index, self, other)
     if result is not None:
         return result
     return _dispatch.binary(_add_op, self, other)
 
 
 def __radd__(self, other):
-    result = _call(_ADD, other, self)
+    result = _call(_add_index, other, self)
     if result is not None:
         return result
     return _dispatch.binary(_add_op, other, self)
 
 
 def __iadd__(self, other):
-    if _call_inplace(_ADD, self, other) is not None:
+    if _call_inplace(_add_index, self, other) is not None:
         return self
     return _dispatch.binary_(_add_op, self, other)
 _add_op.function = add
@@ -276,9 +279,9 @@ def floor_divide(input, other, *, out=None):
     Also: `a // b`, `Tensor.floor_divide`, `Tensor.floor_divide_` in place.
     """
     if out is None:
-        result = _call(_FLOOR_DIVIDE, input, other)
+        result = _call(_floor_divide_index, input, other)
     else:
-        result = _call_out(_FLOOR_DIVIDE, out, input, other)
+        result = _call_out(_floor_divide_index, out, input, other)
     if result is not None:
         return result
     return _dispatch.elementwise(_floor_divide_op, (input, other), (), out)
@@ -286,27 +289,27 @@ def floor_divide(input, other, *, out=None):
 
 def floor_divide_(self, other):
     """In-place version of `floor_divide`."""
-    if _call_inplace(_FLOOR_DIVIDE, self, other) is not None:
+    if _call_inplace(_floor_divide_index, self, other) is not None:
         return self
     return _dispatch.elementwise_(_floor_divide_op, (self, other))
 
 
 def __floordiv__(self, other):
-    result = _call(_FLOOR_DIVIDE, self, other)
+    result = _call(_floor_divide_index, self, other)
     if result is not None:
         return result
     return _dispatch.binary(_floor_divide_op, self, other)
 
 
 def __rfloordiv__(self, other):
-    result = _call(_FLOOR_DIVIDE, other, self)
+    result = _call(_floor_divide_index, other, self)
     if result is not None:
         return result
     return _dispatch.binary(_floor_divide_op, other, self)
 
 
 def __ifloordiv__(self, other):
-    if _call_inplace(_FLOOR_DIVIDE, self, other) is not None:
+    if _call_inplace(_floor_divide_index, self, other) is not None:
         return self
     return _dispatch.binary_(_floor_divide_op, self, other)
 _floor_divide_op.function = floor_divide
@@ -333,9 +336,9 @@ def lt(input, other, *, out=None):
     Also: `a < b`, `Tensor.lt`, `Tensor.lt_` in place.
     """
     if out is None:
-        result = _call(_LT, input, other)
+        result = _call(_lt_index, input, other)
     else:
-        result = _call_out(_LT, out, input, other)
+        result = _call_out(_lt_index, out, input, other)
     if result is not None:
         return result
     return _dispatch.elementwise(_lt_op, (input, other), (), out)
@@ -343,13 +346,13 @@ def lt(input, other, *, out=None):
 
 def lt_(self, other):
     """In-place version of `lt`."""
-    if _call_inplace(_LT, self, other) is not None:
+    if _call_inplace(_lt_index, self, other) is not None:
         return self
     return _dispatch.elementwise_(_lt_op, (self, other))
 
 
 def __lt__(self, other):
-    result = _call(_LT, self, other)
+    result = _call(_lt_index, self, other)
     if result is not None:
         return result
     return _dispatch.binary(_lt_op, self, other)
@@ -385,16 +388,16 @@ def where(condition, input, other, *, out=None):
         tensor([0.5000, 3.0000, 4.0000])
     """
     if out is None:
-        result = _call(_WHERE, condition, input, other)
+        result = _call(_where_index, condition, input, other)
     else:
-        result = _call_out(_WHERE, out, condition, input, other)
+        result = _call_out(_where_index, out, condition, input, other)
     if result is not None:
         return result
     return _dispatch.elementwise(_where_op, (condition, input, other), (), out)
 
 
 def _where_method(self, condition, other, *, out=None):
-    return where(condition, self, other, out=out)
+    return _where_op.function(condition, self, other, out=out)
 _where_op.function = where
 
 
@@ -420,9 +423,9 @@ def clamp(input, min=None, max=None, *, out=None):
     Also: `Tensor.clamp`, `Tensor.clamp_` in place.
     """
     if out is None:
-        result = _call(_CLAMP, input, min, max)
+        result = _call(_clamp_index, input, min, max)
     else:
-        result = _call_out(_CLAMP, out, input, min, max)
+        result = _call_out(_clamp_index, out, input, min, max)
     if result is not None:
         return result
     return _dispatch.elementwise(_clamp_op, (input, min, max), (), out)
@@ -430,7 +433,7 @@ def clamp(input, min=None, max=None, *, out=None):
 
 def clamp_(self, min=None, max=None):
     """In-place version of `clamp`."""
-    if _call_inplace(_CLAMP, self, min, max) is not None:
+    if _call_inplace(_clamp_index, self, min, max) is not None:
         return self
     return _dispatch.elementwise_(_clamp_op, (self, min, max))
 _clamp_op.function = clamp
@@ -466,7 +469,7 @@ def mean(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, kee
     if axis is not None or keepdims is not None:
         dim, keepdim = _dispatch.numpy_names(_mean_op, dim, keepdim, axis, keepdims)
     if out is None and dtype is None:
-        result = _reduce(_MEAN, input, dim, keepdim)
+        result = _reduce(_mean_index, input, dim, keepdim)
         if result is not None:
             return result
     return _dispatch.reduce(_mean_op, input, dim, keepdim, dtype, out)
@@ -502,7 +505,7 @@ def amax(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
     if axis is not None or keepdims is not None:
         dim, keepdim = _dispatch.numpy_names(_amax_op, dim, keepdim, axis, keepdims)
     if out is None:
-        result = _reduce(_AMAX, input, dim, keepdim)
+        result = _reduce(_amax_index, input, dim, keepdim)
         if result is not None:
             return result
     return _dispatch.reduce(_amax_op, input, dim, keepdim, None, out)
@@ -537,7 +540,7 @@ def cumsum(input, dim, *, dtype=None, out=None):
                 [ 4, 10, 15]])
     """
     if out is None and dtype is None:
-        result = _scan(_CUMSUM, input, dim)
+        result = _scan(_cumsum_index, input, dim)
         if result is not None:
             return result
     return _dispatch.scan(_cumsum_op, input, dim, dtype, out)
@@ -566,7 +569,7 @@ def select(input, dim, index):
 
     Also: `Tensor.select`.
     """
-    result = _view(_SELECT, input, dim, index)
+    result = _view(_select_index, input, dim, index)
     if result is not None:
         return result
     return _dispatch.view(_select_op, input, (("dim", dim), ("index", index), ), ())
@@ -589,11 +592,11 @@ def permute(input, dims=_dispatch.MISSING, *more):
 
     Also: `Tensor.permute`.
     """
-    if type(dims) is int:
+    if _type(dims) is _int:
         dims = (dims, *more)
     elif more:
         dims = _dispatch.separate(_permute_op, dims, more)
-    if dims is not None and (result := _view_list(_PERMUTE, input, dims)) is not None:
+    if dims is not None and (result := _view_list(_permute_index, input, dims)) is not None:
         return result
     return _dispatch.view(_permute_op, input, (), (("dims", dims, False), ))
 _permute_op.function = permute
@@ -617,12 +620,12 @@ def full(size, fill_value, *, dtype=None, layout=None, out=None, requires_grad=F
         NotImplementedError: a dtype is not bool or float32.
     """
     if requires_grad:
-        return full(size=size, fill_value=fill_value, dtype=dtype, layout=layout, out=out).requires_grad_()
+        return _full_op.function(size=size, fill_value=fill_value, dtype=dtype, layout=layout, out=out).requires_grad_()
     if out is not None:
         dtype = _dispatch.dtype_with_out(dtype, out)
     result = None
-    if out is None and (dtype is None or type(dtype) is _dtype_class) and layout is None:
-        result = _factory(_FULL, size, -1 if dtype is None else dtype.code, fill_value)
+    if out is None and (dtype is None or _type(dtype) is _dtype_class) and layout is None:
+        result = _factory(_full_index, size, -1 if dtype is None else dtype.code, fill_value)
     if result is None:
         result = _dispatch.factory(_full_op, size, (fill_value, ), dtype, out, layout=layout, )
     return result
@@ -646,11 +649,11 @@ def arange(start, end=None, *, dtype=None, out=None, requires_grad=False):
         NotImplementedError: a dtype is not int64 or float32.
     """
     if requires_grad:
-        return arange(start=start, end=end, dtype=dtype, out=out).requires_grad_()
+        return _arange_op.function(start=start, end=end, dtype=dtype, out=out).requires_grad_()
     start, end = (0 if end is None else start), (start if end is None else end)
     result = None
-    if out is None and (dtype is None or type(dtype) is _dtype_class):
-        result = _factory(_ARANGE, [arange_length(start, end, 1)], -1 if dtype is None else dtype.code, start, end)
+    if out is None and (dtype is None or _type(dtype) is _dtype_class):
+        result = _factory(_arange_index, [arange_length(start, end, 1)], -1 if dtype is None else dtype.code, start, end)
     if result is None:
         result = _dispatch.factory(_arange_op, [arange_length(start, end, 1)], (start, end, ), dtype, out, )
     return result
@@ -679,9 +682,9 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
     Also: `Tensor.addmm`, `Tensor.addmm_` in place.
     """
     if beta == 1 and alpha == 1:
-        result = _call(_ADDMM, input, mat1, mat2) if out is None else _call_out(_ADDMM, out, input, mat1, mat2)
+        result = _call(_addmm_index, input, mat1, mat2) if out is None else _call_out(_addmm_index, out, input, mat1, mat2)
     else:
-        result = _call(_ADDMM, input, mat1, mat2, beta, alpha) if out is None else _call_out(_ADDMM, out, input, mat1, mat2, beta, alpha)
+        result = _call(_addmm_index, input, mat1, mat2, beta, alpha) if out is None else _call_out(_addmm_index, out, input, mat1, mat2, beta, alpha)
     if result is not None:
         return result
     return _dispatch.elementwise(_addmm_op, (input, mat1, mat2), (beta, alpha), out)
@@ -690,9 +693,9 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
 def addmm_(self, mat1, mat2, *, beta=1, alpha=1):
     """In-place version of `addmm`."""
     if beta == 1 and alpha == 1:
-        result = _call_inplace(_ADDMM, self, mat1, mat2)
+        result = _call_inplace(_addmm_index, self, mat1, mat2)
     else:
-        result = _call_inplace(_ADDMM, self, mat1, mat2, beta, alpha)
+        result = _call_inplace(_addmm_index, self, mat1, mat2, beta, alpha)
     if result is not None:
         return self
     return _dispatch.elementwise_(_addmm_op, (self, mat1, mat2), (beta, alpha))
@@ -722,17 +725,17 @@ def scatter(input, dim, index, src=None, *, reduce=None, value=None, out=None):
     """
     if value is not None:
         src = _indexing_calls.number(_scatter_op, "src", src, "value", value)
-    if type(src) is not Tensor:
+    if _type(src) is not Tensor:
         src = _indexing_calls.number_tensor(src)
-    if type(input) is type(index) is type(src) is Tensor and out is None and not _records(input, index, src):
+    if _type(input) is _type(index) is _type(src) is Tensor and out is None and not _records(input, index, src):
         try:
-            h = _indexing(_SCATTER, input._h, index._h, src._h, 0.0, dim, _scatter_words[reduce], 0, 0.0, 0)
-        except (KeyError, OverflowError, TypeError):
-            h = 0.0
-        if h:
-            t = Tensor()
-            t._h = h
-            return t
+            _h = _indexing(_scatter_index, input._h, index._h, src._h, 0.0, dim, _scatter_words[reduce], 0, 0.0, 0)
+        except _UNFIT:
+            _h = 0.0
+        if _h:
+            _made = Tensor()
+            _made._h = _h
+            return _made
     return _indexing_calls.call(_scatter_op, (input, index, src,), (), (dim, reduce, ), out, _dispatch.NEW if out is None else _dispatch.OUT)
 
 
@@ -740,20 +743,20 @@ def scatter_(self, dim, index, src=None, *, reduce=None, value=None):
     """In-place version of `scatter`."""
     if value is not None:
         src = _indexing_calls.number(_scatter_op, "src", src, "value", value)
-    if type(src) is not Tensor:
+    if _type(src) is not Tensor:
         src = _indexing_calls.number_tensor(src)
-    if type(self) is type(index) is type(src) is Tensor and not _records(self, index, src):
+    if _type(self) is _type(index) is _type(src) is Tensor and not _records(self, index, src):
         try:
-            h = _indexing(_SCATTER, self._h, index._h, src._h, 0.0, dim, _scatter_words[reduce], 0, self._h, 1)
-        except (KeyError, OverflowError, TypeError):
-            h = 0.0
-        if h:
+            _h = _indexing(_scatter_index, self._h, index._h, src._h, 0.0, dim, _scatter_words[reduce], 0, self._h, 1)
+        except _UNFIT:
+            _h = 0.0
+        if _h:
             return self
     return _indexing_calls.call(_scatter_op, (self, index, src,), (), (dim, reduce, ), self, _dispatch.INPLACE)
 _scatter_op.function = scatter
 
 
-def _matmul(self, other):
+def _matmul_body(self, other):
     if self.ndim != 2 or other.ndim != 2:
         raise RuntimeError("matrices only")
     zero = self.sum() * 0
@@ -779,17 +782,17 @@ def matmul(input, other, *, out=None):
 
     Also: `a @ b`, `Tensor.matmul`.
     """
-    if type(input) is Tensor and type(other) is Tensor and out is None and _dtype_of(input._h) not in {0, 1, 2, 3, 4, 5, 6, 7, 8, 13, 14, 15}:
-        return (_matmul(input, other))
-    return _composites.composite(_matmul_op, _matmul, (input, other,), None, out)
+    if _type(input) is Tensor and _type(other) is Tensor and out is None and _dtype_of(input._h) not in {0, 1, 2, 3, 4, 5, 6, 7, 8, 13, 14, 15}:
+        return (_matmul_body(input, other))
+    return _composites.composite(_matmul_op, _matmul_body, (input, other,), None, out)
 
 
 def __matmul__(self, other):
-    return matmul(self, other) if isinstance(other, Tensor) else NotImplemented
+    return matmul(self, other) if _isinstance(other, Tensor) else NotImplemented
 
 
 def __rmatmul__(self, other):
-    return matmul(other, self) if isinstance(other, Tensor) else NotImplemented
+    return matmul(other, self) if _isinstance(other, Tensor) else NotImplemented
 _matmul_op.function = matmul
 
 
@@ -811,11 +814,11 @@ def uniform_(self, from_=0.0, to=1.0, *, generator=None):
 
     Also: `Tensor.uniform_`.
     """
-    if type(self) is Tensor and generator is None and not _records(self):
+    if _type(self) is Tensor and generator is None and not _records(self):
         try:
-            if _random_fill(_UNIFORM_, self._h, 0.0, 0.0, from_, to, 0, 0, 0, 0):
+            if _random_fill(_uniform__index, self._h, 0.0, 0.0, from_, to, 0, 0, 0, 0):
                 return self
-        except (TypeError, OverflowError):
+        except _UNFIT:
             pass
     return _random_calls.fill(_uniform__op, self, (), (("from_", from_), ("to", to), ), (), generator)
 _uniform__op.function = uniform_
@@ -839,11 +842,11 @@ def random_(self, from_=_dispatch.MISSING, to=_dispatch.MISSING, *, generator=No
 
     Also: `Tensor.random_`.
     """
-    if type(self) is Tensor and generator is None and type(from_) is int and type(to) is int and not _records(self):
+    if _type(self) is Tensor and generator is None and _type(from_) is _int and _type(to) is _int and not _records(self):
         try:
-            if _random_fill(_RANDOM_, self._h, 0.0, 0.0, 0.0, 0.0, from_, to, 2, 0):
+            if _random_fill(_random__index, self._h, 0.0, 0.0, 0.0, 0.0, from_, to, 2, 0):
                 return self
-        except (TypeError, OverflowError):
+        except _UNFIT:
             pass
     return _random_calls.fill(_random__op, self, (), (), (("from_", from_), ("to", to), ), generator)
 _random__op.function = random_
@@ -865,15 +868,15 @@ def rand(size=_dispatch.MISSING, *more, generator=None, dtype=None, out=None, re
         TypeError: an argument has the wrong type.
         NotImplementedError: a dtype is not float32.
     """
-    if type(size) is int:
+    if _type(size) is _int:
         size = (size, *more)
     elif more:
         size = _dispatch.separate(_rand_op, size, more)
     if requires_grad:
-        return rand(size=size, generator=generator, dtype=dtype, out=out).requires_grad_()
+        return _rand_op.function(size=size, generator=generator, dtype=dtype, out=out).requires_grad_()
     result = None
-    if out is None and (dtype is None or type(dtype) is _dtype_class):
-        result = _factory(_RAND, size, 11 if dtype is None else dtype.code)
+    if out is None and (dtype is None or _type(dtype) is _dtype_class):
+        result = _factory(_rand_index, size, 11 if dtype is None else dtype.code)
     if result is None:
         result = _dispatch.factory(_rand_op, size, (), dtype, out, default=11, )
     return result.uniform_(generator=generator)
@@ -900,7 +903,7 @@ def softmax(input, dim, dtype=None, *, out=None):
     Also: `Tensor.softmax`.
     """
     if out is None and dim is not None and dtype is None:
-        result = _several_of(_SOFTMAX, input, dim, False)
+        result = _several_of(_softmax_index, input, dim, False)
         if result is not None:
             return result
     return _several.call(_softmax_op, input, dim, False, dtype, (), out)
@@ -923,14 +926,14 @@ def lapack_orgqr(a, tau, columns):
         NotImplementedError: a dtype is not lapack.
         RuntimeError: the shapes do not fit together.
     """
-    result = _lapack_of(_LAPACK_ORGQR, a, tau, columns)
+    result = _lapack_of(_lapack_orgqr_index, a, tau, columns)
     if result is not None:
         return result
     return _lapack.call(_lapack_orgqr_op, (a, tau,), (columns, ))
 _lapack_orgqr_op.function = lapack_orgqr
 
 
-def _linalg_householder_product(input, tau):
+def _linalg_householder_product_body(input, tau):
     return lapack_orgqr(input, tau, input.size(-1))
 
 
@@ -949,9 +952,9 @@ def linalg_householder_product(input, tau, *, out=None):
         TypeError: an argument has the wrong type.
         RuntimeError: the shapes do not fit together.
     """
-    if type(input) is Tensor and type(tau) is Tensor and out is None:
-        return (_linalg_householder_product(input, tau))
-    return _composites.composite(_linalg_householder_product_op, _linalg_householder_product, (input, tau,), None, out)
+    if _type(input) is Tensor and _type(tau) is Tensor and out is None:
+        return (_linalg_householder_product_body(input, tau))
+    return _composites.composite(_linalg_householder_product_op, _linalg_householder_product_body, (input, tau,), None, out)
 _linalg_householder_product_op.function = linalg_householder_product
 
 
@@ -1028,7 +1031,7 @@ FUNCTIONS = {
     "softmax": softmax,
 }
 # The mixin of class Tensor.
-TensorMethods = type("TensorMethods", (), {"__slots__": (), "__module__": "opweave", **METHODS})
+TensorMethods = _type("TensorMethods", (), {"__slots__": (), "__module__": "opweave", **METHODS})
 Tensor = None
 
 
