@@ -31,8 +31,8 @@ _COSINE = {("cos", "float32"): "cosf({0} + 0.0f)", ("cos", "float64"): "cos({0} 
 _APART = replace(C, calls=_CALLS | _COSINE)
 _SINE = re.compile(r"\bsinf?\(")
 _VARIABLE = "v_"
-"""What names of the declarations begin with in C, and nothing else does: so a name may be that of a macro, a keyword or a
-function of C, or of what templates declare."""
+"""What names of the declarations begin with in C, and nothing else does: so a name may be that of a macro, a keyword or
+a function of C, or of what templates declare."""
 
 
 def variable(name: str) -> str:
