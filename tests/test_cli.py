@@ -55,7 +55,7 @@ def test_show_prints_entry_signatures_and_c(tmp_path: Path) -> None:
     assert f"def {function}\n" in text
     for method in ("add(self, other", "add_(self, other", "__add__(self", "__radd__(self", "__iadd__(self"):
         assert f"    def {method}" in text
-    assert "float add_f32_element(float self" in text
+    assert "float add_f32_element(float v_self" in text
     assert "\x1b" not in text
 
 
