@@ -175,12 +175,13 @@ def _check_numbers(entry: Entry) -> None:
             entry.report(entry.name_span, "a factory body needs argument 'dtype'", "*, ScalarType? dtype=None")
     elif entry.family in _KINDS and entry.family is not Family.VIEW and not entry.tensors:
         entry.report(entry.name_span, f"{entry.family.body} needs a Tensor argument")
-    _limit(entry, entry.tensors, MAX_INPUTS, "Tensor")
-    _limit(entry, entry.scalars, MAX_PARAMS, "Scalar")
+    several = "a composite takes any number, and can"
+    _limit(entry, entry.tensors, MAX_INPUTS, "Tensor", f"{several} call two operators")
+    _limit(entry, entry.scalars, MAX_PARAMS, "Scalar", f"{several} pass what follows from them")
 
 
-def _limit(entry: Entry, arguments: Iterable[Argument], most: int, what: str) -> None:
+def _limit(entry: Entry, arguments: Iterable[Argument], most: int, what: str, way_out: str) -> None:
     found = tuple(arguments)
     if len(found) > most:
         message = f"{len(found)} {what} arguments; the core takes up to {most}"
-        entry.report(entry.argument_span(found[most]), message)
+        entry.report(entry.argument_span(found[most]), message, way_out)

@@ -5,9 +5,10 @@ Input: the declarations of the entries that could be read so far. Output: diagno
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 
-from . import choices, derivatives, shortcuts
+from . import accumulation, choices, derivatives, shortcuts
 from .computation import default_numbers, defaults_keep, takes_defaults, typed
 from .dtypes import DType
 from .emit.expressions import emit_expression
@@ -18,18 +19,24 @@ from .model import Declaration, Elementwise, Family, Indexing, Operator
 from .variants import function_names, inplace_function_names, method_names, submodule_names
 
 
-def check(declarations: Sequence[Declaration], diagnostics: Diagnostics, taken: Iterable[str] = ()) -> None:
-    """All rules. `taken` are names that other libraries already gave to Tensor."""
+def check(
+    declarations: Sequence[Declaration], diagnostics: Diagnostics, taken: Iterable[str] = (), complete: bool = True
+) -> None:
+    """All rules. `taken` are names that other libraries already gave to Tensor. Unless the declarations are `complete`,
+    an operator that another one names may be in an entry that could not be read."""
     _check_names(declarations, diagnostics, frozenset(taken))
-    choices.check(declarations, diagnostics)
-    shortcuts.check(declarations, diagnostics)
+    if complete:
+        choices.check(declarations, diagnostics)
+        shortcuts.check(declarations, diagnostics)
+        for declaration in declarations:
+            _check_reductions(declaration, declarations, diagnostics)
     for declaration in declarations:
         if isinstance(declaration, Operator):
             _check_types(declaration, diagnostics)
             _check_defaults(declaration, diagnostics)
+            accumulation.check(declaration, diagnostics)
             _check_requirements(declaration, diagnostics)
             derivatives.check(declaration, diagnostics)
-            _check_reductions(declaration, declarations, diagnostics)
 
 
 # ---- names --------------------------------------------------------------------------------------------------
@@ -68,9 +75,9 @@ def _function_names(declaration: Declaration) -> Iterator[str]:
     yield from (".".join(name) for name in submodule_names(declaration))
 
 
-def _check_reductions(operator: Operator, declarations: Sequence[Declaration], diagnostics: Diagnostics) -> None:
+def _check_reductions(operator: Declaration, declarations: Sequence[Declaration], diagnostics: Diagnostics) -> None:
     """What an indexing body accumulates with is a reduction of the same file."""
-    if not isinstance(operator.body, Indexing):
+    if not isinstance(operator, Operator) or not isinstance(operator.body, Indexing):
         return
     known = [declaration.name for declaration in declarations if declaration.family is Family.REDUCE]
     for name in dict.fromkeys(operator.body.reductions):
@@ -107,7 +114,9 @@ def _check_defaults(operator: Operator, diagnostics: Diagnostics) -> None:
     for name, value in default_numbers(operator).items():
         for dtype in operator.compute_dtypes:
             expression = body.expression(dtype)
-            if expression is None or not dtype.is_integer or dtype.lowest <= int(value) <= dtype.highest:
+            if expression is None or not dtype.is_integer:
+                continue
+            if math.isfinite(value) and dtype.lowest <= int(value) <= dtype.highest:
                 continue
             if not takes_defaults(operator, dtype):
                 continue

@@ -11,7 +11,7 @@ import keyword
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from . import accepts, arguments, bodies, choices, derivatives, shortcuts, submodules, tags
+from . import accepts, arguments, bodies, choices, derivatives, reference_check, shortcuts, submodules, tags
 from .dtypes import DTYPE_CLASSES, DType, Promotion
 from .errors import Diagnostics, Span
 from .fields import Entry, Fields, lacks
@@ -135,6 +135,7 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
         text=_text(fields.node.span, source.lines),
     )
     _check_parameters(entry, read_operator)
+    reference_check.check(entry, reference, read_operator)
     return read_operator
 
 
@@ -150,7 +151,8 @@ def _schema(fields: Fields) -> tuple[Scalar | None, FunctionSchema | None]:
     try:
         schema = parse(func.value)
     except SchemaError as error:
-        fields.report(func.span_at(error.offset, error.length), error.message, error.help)
+        for each in error.all:
+            fields.report(func.span_at(each.offset, each.length), each.message, each.help)
         return func, None
     if schema.kind is SchemaKind.INPLACE and ("random" in fields.node or "composite" in fields.node):
         return func, schema

@@ -14,6 +14,9 @@ from functools import total_ordering
 
 SourceLines = Mapping[str, Sequence[str]]
 
+# Longer lines are shown in part, so that what is marked can be seen; so are longer messages.
+_WIDEST = 160
+_LONGEST_MESSAGE = 400
 # Candidate lists longer than this hide the answer in their own length, so they are cut.
 _MOST_CANDIDATES = 12
 
@@ -154,19 +157,33 @@ def _read_lines(file: str) -> list[str]:
 def _render_one(diagnostic: Diagnostic, lines: Sequence[str]) -> str:
     number = str(diagnostic.line)
     margin = " " * max(5, len(number))
-    text = [str(diagnostic)]
+    text = [_shortened(str(diagnostic))]
     if 1 <= diagnostic.line <= len(lines):
-        line = lines[diagnostic.line - 1]
-        start = diagnostic.column - 1
+        line, start = _excerpt(lines[diagnostic.line - 1], diagnostic.column - 1)
         marked = line[start : start + diagnostic.length]
         carets = "^" * max(1, sum(map(_width, marked)))
         text.append(f"{number.rjust(len(margin))} | {line}".rstrip())
         text.append(f"{margin} | {_padding(line[:start])}{carets}")
     if diagnostic.help is not None:
-        first, *rest = diagnostic.help.splitlines() or [""]
+        first, *rest = _shortened(diagnostic.help).splitlines() or [""]
         text.append(f"{margin} = help: {first}")
         text.extend(f"{margin}         {more}" for more in rest)
     return "\n".join(text)
+
+
+def _shortened(text: str) -> str:
+    """A message that quotes something endless, without its middle."""
+    half = _LONGEST_MESSAGE // 2
+    return text if len(text) <= _LONGEST_MESSAGE else f"{text[:half]} … {text[-half:]}"
+
+
+def _excerpt(line: str, start: int) -> tuple[str, int]:
+    """What is shown of a line, and where `start` is in it: all of it, or as much around that place as can be read."""
+    if len(line) <= _WIDEST:
+        return line, start
+    first = max(0, min(start - _WIDEST // 4, len(line) - _WIDEST))
+    before, after = "… " if first else "", " …" if first + _WIDEST < len(line) else ""
+    return f"{before}{line[first : first + _WIDEST]}{after}", start - first + len(before)
 
 
 def _padding(before: str) -> str:

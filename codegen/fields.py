@@ -85,7 +85,7 @@ class Fields:
         if not items:
             self.report(node.span, f"'{key}' is empty", "leave the key out")
         for item in items:
-            if item not in found:
+            if not (isinstance(item, Scalar) and item.value):
                 self.report(item.span, f"'{key}' must be a word or a list of words")
         return found
 

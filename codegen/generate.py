@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
+import secrets
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -30,7 +30,7 @@ def write(files: Mapping[str, str], folder: Path) -> list[str]:
     touched = stale(files, folder)
     for path in touched:
         if path in files:
-            _replace(folder / path, files[path])
+            replace(folder / path, files[path].encode())
         else:
             (folder / path).unlink()
     return touched
@@ -58,14 +58,15 @@ def _leftovers(files: Mapping[str, str], folder: Path) -> list[str]:
     return found
 
 
-def _replace(path: Path, text: str) -> None:
+def replace(path: Path, content: bytes) -> None:
+    """Writes a file that appears whole. The one beside it is made anew: no link that somebody put there is followed."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
+    with open(temporary, "xb") as stream:
+        try:
+            stream.write(content)
+            stream.close()
+            os.replace(temporary, path)
+        except BaseException:
+            os.unlink(temporary)
+            raise

@@ -5,22 +5,33 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from . import entry
+from . import calls, entry
+from .calls import Provided
 from .check import check
 from .errors import Diagnostics
 from .model import Operator
 from .source import load
 
+__all__ = ["Provided", "read"]
 
-def read(path: str | os.PathLike[str], name: str | None = None, taken: Iterable[str] = ()) -> tuple[Operator, ...]:
+
+def read(
+    path: str | os.PathLike[str],
+    name: str | None = None,
+    taken: Iterable[str] = (),
+    provided: Provided | None = None,
+) -> tuple[Operator, ...]:
     """The operators of one file, in its order.
 
-    `name` is what messages and generated files call it; `taken` are names it must not define. Raises CodegenError with
+    `name` is what messages and generated files call it; `taken` are names it must not define, `provided` the functions
+    that its bodies and its formulas may call besides its own (None: they are not known). Raises CodegenError with
     every mistake found.
     """
     diagnostics = Diagnostics()
     document = load(path, diagnostics, name)
     found = [entry.read(node, document.file, document.lines, diagnostics) for node in document.root]
-    check([declaration for declaration in found if declaration is not None], diagnostics, taken)
+    declarations = [declaration for declaration in found if declaration is not None]
+    check(declarations, diagnostics, taken, complete=len(declarations) == len(found))
+    calls.check(declarations, diagnostics, provided)
     diagnostics.raise_if_any()
     return tuple(operator for operator in found if isinstance(operator, Operator))

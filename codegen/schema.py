@@ -13,7 +13,7 @@ import re
 from . import schema_rules
 from .errors import suggest
 from .schema_defaults import DefaultError, value_of
-from .schema_reader import IDENTIFIER, WORD, Reader, SchemaError
+from .schema_reader import DEEPEST_LIST, IDENTIFIER, WORD, Reader, SchemaError
 from .schema_types import (
     AUGMENTED_OPERATORS,
     BASE_TYPES,
@@ -74,8 +74,15 @@ _FOREIGN_TYPES = {
 
 
 def parse(text: str) -> FunctionSchema:
-    """Parse one schema; raises SchemaError."""
-    schema = _Parser(text).schema()
+    """Parse one schema; raises SchemaError, the first mistake and with it all that were found."""
+    parser = _Parser(text)
+    try:
+        schema = parser.schema()
+    except SchemaError as mistake:
+        if mistake not in parser.mistakes:
+            parser.note(mistake)
+        parser.raise_mistakes()
+        raise
     schema_rules.check(schema)
     return schema
 
@@ -86,11 +93,16 @@ class _Parser(Reader):
     def schema(self) -> FunctionSchema:
         name = self._operator_name()
         positional, keyword_only, out = self._arguments()
-        if not self.accept(" -> "):
-            self.expected("' -> ' and the result types", help="an operator without results ends in ' -> ()'")
-        returns = self._returns()
-        if self.at < len(self.text):
-            self.fail("unexpected text behind the schema", length=len(self.text) - self.at)
+        returns: tuple[Return, ...] = ()
+        try:
+            if not self.accept(" -> "):
+                self.expected("' -> ' and the result types", help="an operator without results ends in ' -> ()'")
+            returns = self._returns()
+            if self.at < len(self.text):
+                self.fail("unexpected text behind the schema", length=len(self.text) - self.at)
+        except SchemaError as mistake:
+            self.note(mistake)
+        self.raise_mistakes()
         return FunctionSchema(name, positional, keyword_only, out, returns)
 
     # -- names
@@ -129,33 +141,39 @@ class _Parser(Reader):
         if self.accept(")"):
             return (), (), ()
         while True:
-            if self.peek() == "*":
-                if star is not None:
-                    self.fail("second '*'", help="one '*' makes all arguments behind it keyword-only")
-                star = self.at
-                self.at += 1
-            else:
-                argument = self._argument()
-                if star is None:
-                    positional.append(argument)
-                elif argument.is_write:
-                    out.append(argument)
-                elif out:
-                    help = "arguments written to come last"
-                    self.fail(
-                        f"'{argument.name}' follows an out argument",
-                        argument.offset,
-                        len(str(argument)),
-                        help,
-                    )
+            began = self.at
+            try:
+                if self.peek() == "*":
+                    if star is not None:
+                        self.fail("second '*'", help="one '*' makes all arguments behind it keyword-only")
+                    star = self.at
+                    self.at += 1
                 else:
-                    keyword_only.append(argument)
-            if self.accept(")"):
-                break
-            self.comma("',' or ')'")
-        if star is not None and not keyword_only and not out:
+                    self._place(self._argument(), positional if star is None else keyword_only, out, star is not None)
+                if self.accept(")"):
+                    break
+                self.comma("',' or ')'")
+            except SchemaError as mistake:
+                self.note(mistake)
+                self.skip_argument(began)
+                if self.accept(")"):
+                    break
+                if self.at == len(self.text):
+                    self.raise_mistakes()
+                self.comma("',' or ')'")
+        if star is not None and not keyword_only and not out and not self.mistakes:
             self.fail("no argument follows '*'", star)
         return tuple(positional), tuple(keyword_only), tuple(out)
+
+    def _place(self, argument: Argument, others: list[Argument], out: list[Argument], behind_star: bool) -> None:
+        """Adds an argument to those of its kind."""
+        if behind_star and argument.is_write:
+            out.append(argument)
+        elif out:
+            help = "arguments written to come last"
+            self.fail(f"'{argument.name}' follows an out argument", argument.offset, len(str(argument)), help)
+        else:
+            others.append(argument)
 
     def _argument(self) -> Argument:
         offset = self.at
@@ -202,6 +220,8 @@ class _Parser(Reader):
                     self.fail(f"'{type}' is optional already", self.at - 1)
                 type = OptionalType(type)
             elif self.accept("["):
+                if str(type).count("[") >= DEEPEST_LIST:
+                    self.fail(f"lists in more than {DEEPEST_LIST} others", self.at - 1)
                 match = _SIZE.match(self.text, self.at)
                 if match:
                     self.at = match.end()

@@ -7,6 +7,10 @@ from typing import NoReturn
 
 from .schema_defaults import Literal
 
+LONGEST_NAME = 100
+"""Characters of a name: files are called by names, and take 255."""
+_LONGEST_NUMBER = 100
+DEEPEST_LIST = 4
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 WORD = re.compile(r"[^\s,()=\[\]?]+")
 _BLANKS = re.compile(r"\s+")
@@ -17,7 +21,7 @@ _ESCAPES.update({character: character for character in "\\'\""})
 
 
 class SchemaError(Exception):
-    """A mistake in a schema, `length` characters from `offset` in its text."""
+    """A mistake in a schema, `length` characters from `offset` in its text; `all` are this one and those after it."""
 
     def __init__(self, message: str, offset: int, length: int = 1, help: str | None = None) -> None:
         super().__init__(message)
@@ -25,6 +29,7 @@ class SchemaError(Exception):
         self.offset = offset
         self.length = length
         self.help = help
+        self.all: tuple[SchemaError, ...] = (self,)
 
 
 class Reader:
@@ -33,6 +38,28 @@ class Reader:
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
+        self.mistakes: list[SchemaError] = []
+
+    def note(self, mistake: SchemaError) -> None:
+        """Keeps a mistake, so that reading goes on."""
+        self.mistakes.append(mistake)
+
+    def raise_mistakes(self) -> None:
+        """Raises the first one with all the others."""
+        if self.mistakes:
+            self.mistakes[0].all = tuple(self.mistakes)
+            raise self.mistakes[0]
+
+    def skip_argument(self, began: int) -> None:
+        """Moves on to the comma or the parenthesis behind an argument in which there is a mistake."""
+        depth = 0
+        for place in range(began, len(self.text)):
+            character = self.text[place]
+            if not depth and character in ",)":
+                self.at = place
+                return
+            depth += (character in "([") - (character in ")]")
+        self.at = len(self.text)
 
     def peek(self) -> str:
         return self.text[self.at : self.at + 1]
@@ -46,7 +73,12 @@ class Reader:
     def comma(self, what: str) -> None:
         if not self.accept(","):
             self.expected(what)
-        self.blank("behind ','")
+        try:
+            self.blank("behind ','")
+        except SchemaError as mistake:
+            self.note(mistake)
+            if blanks := _BLANKS.match(self.text, self.at):
+                self.at = blanks.end()
 
     def blank(self, where: str) -> None:
         if not self.accept(" "):
@@ -67,14 +99,19 @@ class Reader:
         match = IDENTIFIER.match(self.text, self.at)
         if match is None:
             self.expected(what)
+        name = match.group()
+        if len(name) > LONGEST_NAME:
+            self.fail(f"a name of {len(name)} characters", length=len(name), help=f"names have up to {LONGEST_NAME}")
         self.at = match.end()
-        return match.group()
+        return name
 
-    def literal(self) -> Literal:
+    def literal(self, depth: int = 0) -> Literal:
         offset = self.at
         first = self.peek()
         if first == "[":
-            return self._list()
+            if depth == DEEPEST_LIST:
+                self.fail(f"lists in more than {DEEPEST_LIST} others")
+            return self._list(depth + 1)
         if first in ("'", '"'):
             value = self._string()
             return Literal("string", value, offset, self.at - offset)
@@ -88,6 +125,8 @@ class Reader:
         if match := _NUMBER.match(self.text, offset):
             self.at = match.end()
             digits = match.group()
+            if len(digits) > _LONGEST_NUMBER:
+                self.fail(f"a number of {len(digits)} characters", offset, len(digits), "write it as 1e30, say")
             if (trailing := WORD.match(self.text, self.at)) is not None:
                 whole = trailing.end() - offset
                 self.fail(f"malformed number '{digits}{trailing.group()}'", offset, whole)
@@ -96,7 +135,7 @@ class Reader:
             return Literal("float", float(digits), offset, len(digits))
         self.expected("a default behind '='")
 
-    def _list(self) -> Literal:
+    def _list(self, depth: int) -> Literal:
         offset = self.at
         self.at += 1
         elements: list[Literal] = []
@@ -105,7 +144,7 @@ class Reader:
                 if not self.accept(","):
                     self.expected("',' or ']'")
                 self.accept(" ")
-            elements.append(self.literal())
+            elements.append(self.literal(depth))
         return Literal("list", tuple(elements), offset, self.at - offset)
 
     def _string(self) -> str:

@@ -49,6 +49,7 @@ _STYLES: dict[str | None, Style] = {
 }
 _BOOLEAN_WORDS = re.compile(r"(yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF)\Z")
 _DEEPEST = 64
+_TOO_DEEP = f"nested more than {_DEEPEST} levels deep"
 _EXPECTED_LIST = "write a list of entries, each starting with '- func: …'"
 
 # libyaml's parser is some ten times faster; not every PyYAML has it.
@@ -100,6 +101,8 @@ def _empty(file: str) -> Sequence:
 def _parse(source: SourceText, diagnostics: Diagnostics) -> Sequence | None:
     try:
         return _Builder(source, diagnostics, _FAST_LOADER).document()
+    except _TooDeepError:
+        pass  # and reported
     except yaml.YAMLError as fast_error:
         # The two parsers word their errors differently: report what the one that is always there says.
         error = _error_of_pure_parser(source) or fast_error
@@ -108,12 +111,19 @@ def _parse(source: SourceText, diagnostics: Diagnostics) -> Sequence | None:
 
 
 def _error_of_pure_parser(source: SourceText) -> yaml.YAMLError | None:
+    depth = 0
     try:
-        for _ in yaml.parse(source.text, Loader=yaml.SafeLoader):
-            pass
+        for event in yaml.parse(source.text, Loader=yaml.SafeLoader):
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > _DEEPEST:
+                return yaml.MarkedYAMLError(problem=_TOO_DEEP, problem_mark=event.start_mark)  # type: ignore[arg-type]
     except yaml.YAMLError as error:
         return error
     return None
+
+
+class _TooDeepError(Exception):
+    """Ends the reading: parsers take time in the square of the depth, so what follows is not looked at."""
 
 
 class _Builder:
@@ -170,24 +180,13 @@ class _Builder:
             if accepted and _is_boolean_word(node):
                 self._refuse_boolean_word(node)
         elif self._depth >= _DEEPEST:
-            self._report(event, f"nested more than {_DEEPEST} levels deep")
-            self._skip()
-            return None
+            self._report(event, _TOO_DEEP, "the file is not read further")
+            raise _TooDeepError
         else:
             self._depth += 1
             node = self._sequence(event) if isinstance(event, yaml.SequenceStartEvent) else self._mapping(event)
             self._depth -= 1
         return node if accepted else None
-
-    def _skip(self) -> None:
-        """Consume the rest of a collection whose start was just read."""
-        depth = 1
-        while depth:
-            event = next(self._events)
-            if isinstance(event, yaml.CollectionStartEvent):
-                depth += 1
-            elif isinstance(event, yaml.CollectionEndEvent):
-                depth -= 1
 
     def _scalar(self, event: Any) -> Scalar:
         source = self._source

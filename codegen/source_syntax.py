@@ -11,6 +11,7 @@ from .source_nodes import SourceText
 
 # What the YAML parsers refuse or, in the case of line separators, count as a line where editors do not.
 _UNUSABLE = re.compile("[^\t\n -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+_MOST_CHARACTERS = 10  # that are reported one by one
 _SYNTAX_HELP = (
     ("mapping values are not allowed", "a text with ': ' in it needs quotes, or a block scalar ('key: |')"),
     ("found character '\\t'", "indent with blanks"),
@@ -33,7 +34,7 @@ def not_utf8(file: str, error: UnicodeDecodeError) -> Diagnostic:
 def report_unusable_characters(source: SourceText, diagnostics: Diagnostics) -> bool:
     """Report control characters and line separators; True when there are any."""
     found = list(_UNUSABLE.finditer(source.text))
-    for match in found:
+    for match in found[:_MOST_CHARACTERS]:
         diagnostics.report(
             source.span(match.start(), match.end()),
             f"character U+{ord(match.group()):04X} cannot stand in YAML",
@@ -50,4 +51,12 @@ def report_syntax(error: yaml.YAMLError, source: SourceText, diagnostics: Diagno
         mark = error.problem_mark or error.context_mark
         index = mark.index if mark else 0
         help = next((text for part, text in _SYNTAX_HELP if part in problem), None)
+        if "mapping values are not allowed" in problem and _is_key(source, index):
+            help = "the line is indented deeper than the keys above it: begin it where they begin"
     diagnostics.report(source.span(index, index + 1), f"malformed YAML: {problem}", help)
+
+
+def _is_key(source: SourceText, colon: int) -> bool:
+    """Does the colon stand behind the first word of its line? Then it was not meant as part of a text."""
+    start = source.text.rfind("\n", 0, colon) + 1
+    return re.fullmatch(r" +\w+", source.text[start:colon]) is not None

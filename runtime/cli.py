@@ -26,9 +26,7 @@ class _CommandError(Exception):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command; the exit status."""
     options = _parser().parse_args(arguments)
-    # As for `python -m`, packages in the working folder can be named.
-    if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())
+    _search_working_folder_last()
     command: Callable[[argparse.Namespace], None] = options.command
     try:
         command(options)
@@ -42,6 +40,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     return 0
+
+
+def _search_working_folder_last() -> None:
+    """Packages in the working folder can be named, but none of its files is imported in place of what opweave needs:
+    declarations may lie beside a `yaml.py` of somebody else. `python -m` puts that folder first."""
+    folder = os.getcwd()
+    if sys.path and sys.path[0] in ("", folder):
+        del sys.path[0]
+    if folder not in sys.path:
+        sys.path.append(folder)
 
 
 def _parser() -> argparse.ArgumentParser:

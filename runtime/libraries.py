@@ -78,6 +78,19 @@ def names_taken(package: str) -> frozenset[str]:
     return frozenset(dir(Tensor)) - frozenset(own.methods if own else ())
 
 
+def functions() -> frozenset[str]:
+    """What the module of a woven package has before its own operators, for its composites to call."""
+    from . import _operators
+
+    # Functions that this module makes itself are only had by others where they are public.
+    written = (
+        name
+        for name, each in vars(_operators).items()
+        if not name.startswith("_") and getattr(each, "__globals__", None) is not vars(_operators)
+    )
+    return frozenset(written) | _operators.FUNCTIONS.keys()
+
+
 def install(library: Library, methods: Mapping[str, Callable[..., Any]]) -> None:
     """Adds methods to class Tensor, all or none. Raises ImportError when one of the names is taken."""
     from .tensor import Tensor

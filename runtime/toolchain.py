@@ -35,6 +35,14 @@ _COMPLAINT = re.compile(r"^(?P<file>.+?):(?P<line>\d+):(?:\d+:)? (?:fatal )?erro
 _WHERE = re.compile(r"In function '(\w+)'")
 _QUOTED = re.compile(r"'(\w+)'")
 _MOST_LINES = 30
+ANOTHER_FOLDER = "name a folder with more room in the environment variable TMPDIR"
+_HINTS = {
+    r"fatal error: \w+\.h: No such file": (
+        "the headers of the C library are missing (Debian, Ubuntu: apt install libc6-dev)"
+    ),
+    r"No space left on device|Disk quota exceeded": f"there is no room for temporary files; {ANOTHER_FOLDER}",
+}
+"""What complaints of a compiler come from, where it is not the declarations."""
 
 
 class CompilerError(RuntimeError):
@@ -210,10 +218,7 @@ def _explain(failures: Iterable[_Failure], yaml: str) -> str:
     if found:
         return render(found.values())
     first = failures[0]
-    text = _raw(f"the C compiler failed on '{first.job.source.stem}'", first.command, first.text)
-    if re.search(r"fatal error: \w+\.h: No such file", first.text):
-        text += "\nthe headers of the C library are missing (Debian, Ubuntu: apt install libc6-dev)"
-    return text
+    return _raw(f"the C compiler failed on '{first.job.source.stem}'", first.command, first.text)
 
 
 def _located(failure: _Failure, yaml: str) -> Iterable[Diagnostic]:
@@ -250,4 +255,5 @@ def _raw(what: str, command: Sequence[str], text: str) -> str:
     lines = text.splitlines()
     if len(lines) > _MOST_LINES:
         lines = [*lines[:_MOST_LINES], f"... and {len(lines) - _MOST_LINES} more lines"]
-    return "\n".join([f"{what}: {shlex.join(map(str, command))}", *(f"  {line}" for line in lines)])
+    hints = [hint for complaint, hint in _HINTS.items() if re.search(complaint, text)]
+    return "\n".join([f"{what}: {shlex.join(map(str, command))}", *(f"  {line}" for line in lines), *hints])

@@ -18,10 +18,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeGuard
 
 from . import __version__, libraries, resources, toolchain
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .codegen.model import Operator
 
 STAMP = "woven.json"
+_LONGEST_NAME = 100
 
 Progress = Callable[[int, int, str], None]
 """Called with the number of steps done, that of all steps, and what was done."""
@@ -71,8 +72,8 @@ def weave(
         text = path.read_bytes()
     except OSError as error:
         raise WeaveError(f"{path}: cannot read the declarations: {error.strerror or error}") from None
-    check_name(name, path, Path(out))
     try:
+        check_name(name, path, Path(out))
         Path(out).mkdir(parents=True, exist_ok=True)
         with _lock(Path(out)):
             folder = Path(out) / name
@@ -91,13 +92,19 @@ def weave(
 
 def read(yaml: str | os.PathLike[str], package: str) -> tuple[Operator, ...]:
     """The declared operators, checked as those of a package of this name. Raises WeaveError with every mistake."""
+    from . import declared_derivatives
     from .codegen import library
-    from .codegen.errors import CodegenError, render
+    from .codegen.errors import CodegenError, Diagnostics, render
 
+    diagnostics = Diagnostics()
+    provided = library.Provided(libraries.functions(), declared_derivatives.functions().keys())
     try:
-        return library.read(yaml, os.fspath(yaml), libraries.names_taken(package))
+        operators = library.read(yaml, os.fspath(yaml), libraries.names_taken(package), provided)
+        declared_derivatives.check(operators, diagnostics)
+        diagnostics.raise_if_any()
     except CodegenError as error:
         raise WeaveError(render(error.diagnostics)) from None
+    return operators
 
 
 # ---- names -------------------------------------------------------------------------------------------------
@@ -109,6 +116,9 @@ def check_name(name: str, yaml: Path, out: Path) -> None:
         spelling = "".join(c if c.isalnum() or c == "_" else "_" for c in name)
         spelling = spelling if spelling.isidentifier() and not keyword.iskeyword(spelling) else "my_ops"
         raise WeaveError(f"'{name}' cannot be the name of a Python package; give another: --name {spelling}")
+    if len(os.fsencode(name)) > _LONGEST_NAME:
+        message = f"the name of a package has up to {_LONGEST_NAME} characters, this one {len(name)}"
+        raise WeaveError(f"{message}: --name {name[:20]}")
     if name in sys.stdlib_module_names or name == "opweave" or _is_foreign_module(name, out):
         raise WeaveError(f"there is a module '{name}' already; give the package another name: --name {name}_ops")
     folder = out / name
@@ -148,21 +158,39 @@ def _fingerprint(text: bytes, name: str) -> str:
     return digest.hexdigest()
 
 
-def _read_stamp(folder: Path) -> dict[str, Any]:
+@dataclass(frozen=True)
+class _Stamp:
+    """What the last weaving left behind: of what (None: it was interrupted), which operators, in which files."""
+
+    fingerprint: str | None = None
+    operators: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+
+def _read_stamp(folder: Path) -> _Stamp:
+    """Of a damaged one nothing is believed, so that the package is woven again."""
     try:
         stamp = json.loads((folder / STAMP).read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return stamp if isinstance(stamp, dict) else {}
+    except (OSError, ValueError, RecursionError):
+        return _Stamp()
+    if not isinstance(stamp, dict):
+        return _Stamp()
+    fingerprint, operators, files = stamp.get("fingerprint"), stamp.get("operators"), stamp.get("files")
+    if not (fingerprint is None or isinstance(fingerprint, str)) or not _are_texts(operators) or not _are_texts(files):
+        return _Stamp()
+    return _Stamp(fingerprint, tuple(operators), tuple(files))
+
+
+def _are_texts(value: object) -> TypeGuard[list[str]]:
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
 
 
 def _up_to_date(folder: Path, fingerprint: str) -> list[str] | None:
     """The names of the operators if the package is what it should be."""
     stamp = _read_stamp(folder)
-    files, operators = stamp.get("files", []), stamp.get("operators", [])
-    if stamp.get("fingerprint") != fingerprint or not all((folder / file).is_file() for file in files):
+    if stamp.fingerprint != fingerprint or not all((folder / file).is_file() for file in stamp.files):
         return None
-    return list(operators)
+    return list(stamp.operators)
 
 
 @contextmanager
@@ -190,18 +218,31 @@ def _weave(yaml: Path, text: bytes, name: str, folder: Path, progress: Progress)
     emitted = {each.name: kernels.emit(each) for each in (*operators, *backward.operators(operators))}
     sources = {operator: source for operator, source in emitted.items() if source is not None}
     fingerprint = _fingerprint(text, name)
-    with tempfile.TemporaryDirectory(prefix="opweave-") as temporary:
-        built = Path(temporary) / "package"
-        for operator, source in sources.items():
-            _write(built / "kernels" / f"{operator}.c", source)
-        # The name follows from the content, so that a process that has the former one loaded can load this one too.
-        shared_object = f"_kernels-{fingerprint[:12]}.so" if sources else None
-        if shared_object is not None:
-            _compile(yaml, name, operators, Path(temporary), built / shared_object, progress)
-        _write_python(yaml, name, operators, built, shared_object)
-        (built / libraries.DECLARATIONS).write_bytes(text)
+    with ExitStack() as cleaning:
+        with _blaming_temporary_files():
+            temporary = Path(cleaning.enter_context(tempfile.TemporaryDirectory(prefix="opweave-")))
+            built = temporary / "package"
+            for operator, source in sources.items():
+                _write(built / "kernels" / f"{operator}.c", source)
+            # The name follows from the content: a process that has the former one loaded can load this one too.
+            shared_object = f"_kernels-{fingerprint[:12]}.so" if sources else None
+            if shared_object is not None:
+                _compile(yaml, name, operators, temporary, built / shared_object, progress)
+            _write_python(yaml, name, operators, built, shared_object)
+            (built / libraries.DECLARATIONS).write_bytes(text)
         _deliver(built, folder, fingerprint, [operator.name for operator in operators])
     return [operator.name for operator in operators]
+
+
+@contextmanager
+def _blaming_temporary_files() -> Iterator[None]:
+    """What goes wrong with these has nothing to do with the folder that the package is woven into."""
+    try:
+        yield
+    except OSError as error:
+        raise WeaveError(
+            f"cannot write temporary files: {error.strerror or error}; {toolchain.ANOTHER_FOLDER}"
+        ) from None
 
 
 def _compile(
@@ -237,30 +278,31 @@ def _write_python(yaml: Path, name: str, operators: Sequence[Operator], built: P
 
 def _deliver(built: Path, folder: Path, fingerprint: str, operators: list[str]) -> None:
     """Brings the package folder in line: each file appears whole, those that others need first, the stamp last."""
+    from .codegen import generate
+
     before = _read_stamp(folder)
     files = sorted(path.relative_to(built).as_posix() for path in built.rglob("*") if path.is_file())
     folder.mkdir(exist_ok=True)
     # Should this be interrupted, the package counts as woven and as out of date.
-    _write_stamp(folder, {**before, "fingerprint": None})
+    _write_stamp(folder, replace(before, fingerprint=None))
     order = sorted(files, key=lambda file: (file.startswith("_op"), file.startswith("__init__"), file))
     for file in order:
         target = folder / file
-        target.parent.mkdir(exist_ok=True)
-        incoming = target.with_name(f".{target.name}.new")
-        shutil.copyfile(built / file, incoming)
-        os.replace(incoming, target)
+        if target.parent != folder and target.parent.is_symlink():
+            target.parent.unlink()
+        generate.replace(target, (built / file).read_bytes())
     # A process that is importing the former version may still need its shared object: it goes one weaving later.
-    kept = {*files, *(file for file in before.get("files", ()) if file.endswith(".so"))}
+    kept = {*files, *(file for file in before.files if file.endswith(".so"))}
     for path in [*folder.glob("_kernels-*.so"), *folder.glob("kernels/*.c")]:
         if path.relative_to(folder).as_posix() not in kept:
             path.unlink()
-    _write_stamp(folder, {"fingerprint": fingerprint, "operators": operators, "files": files})
+    _write_stamp(folder, _Stamp(fingerprint, tuple(operators), tuple(files)))
 
 
-def _write_stamp(folder: Path, stamp: dict[str, Any]) -> None:
-    incoming = folder / f".{STAMP}.new"
-    _write(incoming, json.dumps(stamp, indent=2) + "\n")
-    os.replace(incoming, folder / STAMP)
+def _write_stamp(folder: Path, stamp: _Stamp) -> None:
+    from .codegen import generate
+
+    generate.replace(folder / STAMP, (json.dumps(asdict(stamp), indent=2) + "\n").encode())
 
 
 def _write(path: Path, text: str) -> None:

@@ -134,6 +134,15 @@ def test_check(tiny: Path, tmp_path: Path) -> None:
     assert "absent.yaml: error: cannot read" in opweave("check", "absent.yaml", cwd=tmp_path, status=1).stderr
 
 
+def test_check_runs_nothing_of_the_working_folder(tiny: Path, tmp_path: Path) -> None:
+    for name in ("yaml.py", "jinja2.py", "codegen.py", "weave.py"):
+        (tmp_path / name).write_text(f"open('ran_{name}', 'w')\n")
+    for command in (("-m", "opweave"), ("-c", "import sys, opweave.cli; sys.exit(opweave.cli.main(sys.argv[1:]))")):
+        done = python(*command, "check", "tiny_ops.yaml", cwd=tmp_path)
+        assert done.stdout == "tiny_ops.yaml: 1 operator, no mistakes\n"
+    assert not list(tmp_path.glob("ran_*"))
+
+
 def test_check_of_opweave_itself(tmp_path: Path) -> None:
     """Its own operators may have the names that they have; those of a file to be woven may not."""
     own = resources.path("ops.yaml")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -325,6 +327,7 @@ def test_processes_weaving_at_once(tiny: Path, tmp_path: Path) -> None:
         ("opweave", "there is a module 'opweave' already"),
         ("json", "there is a module 'json' already"),
         ("numpy", "there is a module 'numpy' already"),
+        ("n" * 300, "the name of a package has up to 100 characters, this one 300"),
     ],
 )
 def test_names_that_cannot_be(tiny: Path, tmp_path: Path, name: str, message: str) -> None:
@@ -374,6 +377,99 @@ def test_awkward_texts(tmp_path: Path) -> None:
     compile((tmp_path / "awkward" / "__init__.pyi").read_text(), "__init__.pyi", "exec")
     with pytest.raises(WeaveError, match="unprintable characters"):
         weave(tmp_path / "two\nlines.yaml", "lines", tmp_path)
+
+
+def test_mistakes_that_only_the_package_can_see(tmp_path: Path) -> None:
+    """Formulas of reductions, scans and rows are compared with their bodies; called functions must exist."""
+    path = tmp_path / "wrong.yaml"
+    path.write_text(
+        """\
+- func: added(Tensor self, int[1]? dim=None, bool keepdim=False) -> Tensor
+  doc: Sum.
+  reduce: {identity: 0, combine: acc + self}
+  dtypes: floating
+  derivatives: {self: 'unreduce(grad * 5, self.shape, dim, keepdim)'}
+- func: running(Tensor self, int dim) -> Tensor
+  doc: Running sum.
+  scan: {identity: 0, combine: acc + self}
+  dtypes: floating
+  derivatives: {self: grad.cumsum(dim)}
+- func: shared(Tensor self, int dim) -> Tensor
+  doc: Softmax.
+  rows: {let: {top: {max: self}, all: {sum: exp(self - top)}}, value: exp(self - top) / all}
+  dtypes: floating
+  derivatives: {self: 'result * (grad - (grad * result).sum(dim, True)) + 0.1'}
+- func: rooted(Tensor self, int[1]? dim=None, bool keepdim=False) -> Tensor
+  doc: What is right.
+  reduce: {identity: 0, combine: acc + self, map: sqrt(self), finalize: acc / count}
+  dtypes: floating
+  derivatives: {self: 'mean_backward(grad, self.shape, dim, keepdim) / (2 * sqrt(self))'}
+- func: called(Tensor self) -> Tensor
+  doc: Calls what nobody has.
+  composite: return sqart(self)
+"""
+    )
+    with pytest.raises(WeaveError) as caught:
+        weave(path, out=tmp_path)
+    found = [line.partition(": error: ")[::2] for line in str(caught.value).splitlines() if ": error: " in line]
+    assert found == [(f"{path}:23:21", "unknown function 'sqart'")]
+    path.write_text(path.read_text().replace("sqart", "sqrt"))
+    with pytest.raises(WeaveError) as caught:
+        weave(path, out=tmp_path)
+    found = [line.partition(": error: ")[::2] for line in str(caught.value).splitlines() if ": error: " in line]
+    assert [place for place, _ in found] == [f"{path}:{line}:23" for line in (5, 10, 15)]
+    assert found[0][1].endswith("the formula gives 10.2046, differences of the body give 2.04092")
+
+
+def test_no_room_for_temporary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "composed.yaml"
+    path.write_text(DECLARATIONS[DECLARATIONS.index("- func: centered") :])
+
+    def full(*arguments: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("opweave.weave._write_python", full)
+    with pytest.raises(WeaveError, match=r"^cannot write temporary files: No space left on device; .* TMPDIR$"):
+        weave(path, out=tmp_path)
+
+
+def test_a_compiler_without_room(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiler = tmp_path / "compiler"
+    compiler.write_text(
+        "#!/bin/sh\necho 'fatal error: error writing to /somewhere/x.s: No space left on device'; exit 1\n"
+    )
+    compiler.chmod(0o755)
+    monkeypatch.setattr("opweave.toolchain._adapted", lambda base, command: replace(base, command=command))
+    monkeypatch.setenv("CC", str(compiler))
+    with pytest.raises(WeaveError, match=r"\nthere is no room for temporary files; .* TMPDIR$"):
+        weave(tiny, out=tmp_path)
+
+
+def test_links_in_the_folder_are_not_followed(tmp_path: Path) -> None:
+    """What is written is new, whatever lies in the folder under the name of a temporary or a generated file."""
+    path = tmp_path / "composed.yaml"
+    path.write_text(DECLARATIONS[DECLARATIONS.index("- func: centered") :])
+    folder = weave(path, out=tmp_path).folder
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    for name in ("._operators.py.new", ".woven.json.new"):
+        (folder / name).symlink_to(precious)
+    (folder / "_operators.py").unlink()
+    (folder / "_operators.py").symlink_to(precious)
+    weave(path, out=tmp_path, force=True)
+    assert precious.read_text() == "mine"
+    assert not (folder / "_operators.py").is_symlink()
+
+
+@pytest.mark.parametrize("text", ["", "[", "5", "[" * 100_000, '{"fingerprint": 1}', '{"files": 5, "operators": [1]}'])
+def test_a_damaged_stamp_is_not_believed(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "composed.yaml"
+    path.write_text(DECLARATIONS[DECLARATIONS.index("- func: centered") :])
+    folder = weave(path, out=tmp_path).folder
+    assert not weave(path, out=tmp_path).rebuilt
+    (folder / "woven.json").write_text(text)
+    assert weave(path, out=tmp_path).rebuilt
+    assert not weave(path, out=tmp_path).rebuilt
 
 
 def test_unknown_routine(tmp_path: Path) -> None:

@@ -45,6 +45,14 @@ def _cases(entry: Entry, node: MappingNode, known: tuple[str, ...]) -> tuple[_Ca
     if not node.items:
         entry.report(node.span, "'elementwise' is empty")
         return None
+    if all(isinstance(value, Scalar) and value.is_null for _, value in node.items):
+        # YAML reads `{self + 1}` as a mapping from `self + 1` to nothing.
+        entry.report(node.span, "an expression in braces", "braces make a mapping: write the expression without them")
+        return None
+    if "let" in node:
+        help = "what occurs several times is computed once: write it wherever it is used; 'rows' and 'view' have 'let'"
+        entry.report(node.keys[[*node].index("let")].span, "'elementwise' has no 'let'", help)
+        return None
     cases: list[_Case] = []
     covered: frozenset[DType] = frozenset()
     for key in node.keys:

@@ -49,7 +49,8 @@ def _reductions(entry: Entry) -> Mapping[str, str]:
         if name is not None:
             found[key.value] = name.value
     if len(found) > MAX_REDUCTIONS:
-        entry.report(node.span, f"{len(found)} reductions; the core takes up to {MAX_REDUCTIONS}")
+        message = f"{len(found)} reductions; the core takes up to {MAX_REDUCTIONS}"
+        entry.report(node.span, message, "write two operators")
     return found
 
 

@@ -27,7 +27,6 @@ def template_folder() -> Path:
 def _environment() -> jinja2.Environment:
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(template_folder()),
-        bytecode_cache=jinja2.FileSystemBytecodeCache(),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

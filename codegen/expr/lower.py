@@ -34,6 +34,12 @@ class Type:
 
     dtype: DType
     weak: bool = False
+_MEANT = {
+    "bitwise_xor": "a power is written '**'",
+    "bitwise_and": "conditions are joined as '(a > 0) & (b > 0)'",
+    "bitwise_or": "conditions are joined as '(a > 0) | (b > 0)'",
+}
+
 
 
 @dataclass(frozen=True)
@@ -175,9 +181,9 @@ def _number(expr: Literal) -> _Value:
     for dtype in (INT32, INT64):
         if dtype.lowest <= value <= dtype.highest:
             return _Value(Const(dtype, value), weak=True)
-    raise ExpressionError(
-        f"{value} does not fit in int64", expr.span.offset, expr.span.length, f"as a float: {float(value)!r}"
-    )
+    message = f"{value if abs(value) < 10**40 else 'this number'} does not fit in int64"
+    help = f"as a float: {float(value)!r}" if abs(value) < 10**300 else None
+    raise ExpressionError(message, expr.span.offset, expr.span.length, help)
 
 
 def _operand_dtype(expr: Apply, function: Function, values: Sequence[_Value]) -> tuple[DType, bool]:
@@ -192,7 +198,8 @@ def _operand_dtype(expr: Apply, function: Function, values: Sequence[_Value]) ->
         )
         kinds = "integers" if rule is Rule.SHIFT else "integers or bool"
         message = f"{symbol(expr.function)} needs {kinds}, but '{culprit}' is {value.dtype}"
-        raise ExpressionError(message, culprit.span.offset, culprit.span.length)
+        help = _MEANT.get(expr.function) if value.dtype.is_floating else None
+        raise ExpressionError(message, culprit.span.offset, culprit.span.length, help)
     if rule is Rule.FLOATING and not (dtype.is_floating or dtype.is_complex):
         return FLOAT64, True
     if rule in (Rule.ARITHMETIC, Rule.SHIFT) and dtype.is_bool:

@@ -60,6 +60,7 @@ class _Reader:
         self.source = source
         self.names = names
         self.errors: list[ExpressionError] = []
+        self.unknown: set[str] = set()
 
     def read(self, node: ast.expr) -> Expr:
         span = self.source.span(node)
@@ -99,6 +100,9 @@ class _Reader:
             if name in FUNCTIONS:
                 params = ", ".join(FUNCTIONS[name].params)
                 return self._wrong(f"'{name}' is a function", span, f"call it: {name}({params})")
+            if name in self.unknown:
+                return Literal(0, span=NOWHERE)
+            self.unknown.add(name)
             return self._wrong(f"unknown name '{name}'", span, suggest(name, self.names))
         return Name(name, span=span)
 

@@ -25,6 +25,16 @@ _HABITS = {
 _CLOSING = {")": "(", "]": "[", "}": "{"}
 # Brackets in comments and strings do not count.
 _BRACKET = re.compile(r"""#[^\n]*|'[^'\n]*'|"[^"\n]*"|[()\[\]{}]""")
+_STATEMENT = re.compile(
+    r"\s*((?P<word>while|for|return|def|if|import|from|let|with|try|raise|assert|pass)\b|[A-Za-z_]\w*\s*(?:[-+*/]|\*\*|//)?=(?!=))"
+)
+_STATEMENTS = {
+    "an assignment": "what occurs several times is computed once: write it wherever it is used",
+    "return": "an expression is the result: leave the word out",
+    "if": "a choice is written 'a if condition else b'",
+    "while": "an expression has no loops; 'scan' and 'reduce' go over elements, Python is for 'composite'",
+    "for": "an expression has no loops; 'scan' and 'reduce' go over elements, Python is for 'composite'",
+}
 _NOT_PYTHON = re.compile(r"&&|\|\||!(?!=)|\?|->|;")
 
 
@@ -85,17 +95,27 @@ class Source:
             raise ExpressionError(f"'{self.text[opened[-1]]}' is never closed", opened[-1], 1)
 
     def _check_depth(self, body: ast.expr) -> None:
-        level: list[ast.expr] = [body]
-        for _ in range(MAX_DEPTH):
-            level = [child for node in level for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
-            if not level:
-                return
-        span = self.span(level[0])
+        waiting = [(body, 1)]
+        for node, depth in waiting:
+            if depth > MAX_DEPTH:
+                break
+            depth += _depth_of_chain(node)
+            waiting += [(child, depth) for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
+        else:
+            return
+        span = self.span(node)
         help = "split the operator, or bind repeated parts to functions"
         raise ExpressionError(f"nested more than {MAX_DEPTH} levels deep", span.offset, span.length, help)
 
     def _syntax_error(self, error: SyntaxError) -> ExpressionError:
         habit = _NOT_PYTHON.search(self.text)
+        statement = _STATEMENT.match(self.text)
+        if statement:
+            word = statement["word"] or "an assignment"
+            what = word if word == "an assignment" else f"'{word}'"
+            help = _STATEMENTS.get(word, "write the value of one element, as an expression")
+            start = statement.start(1)
+            return ExpressionError(f"{what} is not part of an expression", start, statement.end(1) - start, help)
         if habit:
             message = f"'{habit[0]}' is not part of an expression"
             return ExpressionError(message, habit.start(), len(habit[0]), f"use {_HABITS[habit[0]]}")
@@ -106,5 +126,12 @@ class Source:
         else:
             offset = len(self.text) - 1
         offset = min(max(offset, 0), max(0, len(self.text) - 1))
-        message = (error.msg or "invalid syntax").split(". Perhaps")[0]
+        message = re.split(r"\. (?:Perhaps|Maybe)", error.msg or "invalid syntax")[0]
         return ExpressionError(f"not an expression: {message}", offset, 1)
+
+
+def _depth_of_chain(node: ast.expr) -> int:
+    """How deep the operands lie below the node: `a and b and c` is `(a and b) and c`."""
+    if isinstance(node, ast.BoolOp):
+        return len(node.values) - 1
+    return len(node.ops) if isinstance(node, ast.Compare) else 1

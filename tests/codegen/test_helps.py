@@ -1,0 +1,94 @@
+"""What messages say to do, and that what is shown of endless texts has an end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from codegen import library
+from codegen.emit import text as emitted_text
+from codegen.errors import CodegenError, Diagnostic, render
+
+
+def mistakes(tmp_path: Path, text: str) -> list[Diagnostic]:
+    path = tmp_path / "ops.yaml"
+    path.write_text(text)
+    with pytest.raises(CodegenError) as caught:
+        library.read(path, str(path))
+    return caught.value.diagnostics
+
+
+def entry(body: str, func: str = "f(Tensor self) -> Tensor", more: str = "") -> str:
+    return f"- func: {func}\n  doc: Doc.\n  {body}\n  derivatives: none\n{more}"
+
+
+@pytest.mark.parametrize(
+    ("text", "help"),
+    [
+        (
+            "- func: f(Tensor self) -> Tensor\n  doc: Doc.\n   elementwise: self\n",
+            "the line is indented deeper than the keys above it: begin it where they begin",
+        ),
+        (
+            "- func: f(Tensor self) -> Tensor\n  doc: this: that\n",
+            "a text with ': ' in it needs quotes, or a block scalar ('key: |')",
+        ),
+        (entry("elementwise: {self + 1}"), "braces make a mapping: write the expression without them"),
+        (
+            entry("elementwise: y = self"),
+            "what occurs several times is computed once: write it wherever it is used",
+        ),
+        (entry("elementwise: return self"), "an expression is the result: leave the word out"),
+        (entry("elementwise: self ^ 2", more="  dtypes: floating\n"), "a power is written '**'"),
+        (
+            entry("elementwise: a + b + c + d", "f(Tensor a, Tensor b, Tensor c, Tensor d) -> Tensor"),
+            "a composite takes any number, and can call two operators",
+        ),
+    ],
+)
+def test_help(tmp_path: Path, text: str, help: str) -> None:
+    assert [each.help for each in mistakes(tmp_path, text)] == [help]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 100_000,
+        "{" * 100_000,
+        "- " * 100_000,
+        "? " * 100_000,
+        "[" * 5000 + "]" * 5000,
+        "\0" * 10_000,
+        entry("elementwise: " + "<".join(["self"] * 3000)),
+        entry("elementwise: " + "self < (" * 60 + " and ".join(["self"] * 79) + ")" * 60),
+        entry("elementwise: self + " + "9" * 5000),
+        entry("elementwise: self + " + "9" * 4000),
+        entry("elementwise: self", "f(Tensor self, Scalar a=" + "9" * 5000 + ") -> Tensor"),
+        entry("elementwise: self", "f(Tensor self, int[] a=" + "[" * 5000 + ") -> Tensor"),
+        entry("elementwise: self", "f(Tensor self, " + ", ".join(f"Tensor a{i}" for i in range(50)) + ") -> Tensor"),
+        entry(
+            "elementwise: self + a", "f(Tensor self, Scalar? a=None) -> Tensor", "  absent: {a: " + "9" * 5000 + "}\n"
+        ),
+        entry("elementwise: self", more="  cost: " + "9" * 5000 + "\n"),
+        entry("composite: return " + "(" * 5000),
+    ],
+)
+def test_hostile_texts_end_in_short_messages(tmp_path: Path, text: str) -> None:
+    """And soon: parsers of YAML take time in the square of the depth."""
+    shown = render(mistakes(tmp_path, text))
+    assert len(shown) < 40_000
+    assert max(map(len, shown.splitlines())) < 700
+
+
+def test_long_lines_are_shown_around_the_mistake() -> None:
+    line = "x" * 5000 + "wrong" + "y" * 5000
+    shown = render([Diagnostic("f", 1, 5001, "message", None, 5)], {"f": [line]}).splitlines()
+    assert len(shown[1]) < 180
+    place = shown[2].index("^")
+    assert shown[2][place:] == "^^^^^"
+    assert shown[1][place : place + 5] == "wrong"
+
+
+def test_templates_have_no_cache_in_a_folder_that_others_can_write_to() -> None:
+    assert emitted_text._environment().bytecode_cache is None
