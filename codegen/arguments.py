@@ -40,6 +40,18 @@ _KINDS: Mapping[Family, str] = {
 _TYPES: Mapping[str, str] = {"self": "Tensor", "dim": "int", "keepdim": "bool", "dtype": "ScalarType"}
 
 
+_CALLED = {
+    "int": "int", "SymInt": "int", "bool": "int", "str": "int", "int[]": "int[]", "SymInt[]": "int[]", "float": "float",
+}  # fmt: skip
+"""How arguments reach the core: truth values and words as integers."""
+_ROOM: Mapping[Family, Mapping[str, int]] = {
+    Family.VIEW: {"int": 4, "int[]": 2},
+    Family.INDEXING: {"int": 3},
+    Family.RANDOM: {"int": 2, "float": 2},
+}
+"""How many of them the calls of the core take, of families whose arguments are their own affair."""
+
+
 def check(entry: Entry) -> None:
     """Reports everything about the schema that this kind of body cannot have."""
     _check_names(entry)
@@ -178,6 +190,14 @@ def _check_numbers(entry: Entry) -> None:
     several = "a composite takes any number, and can"
     _limit(entry, entry.tensors, MAX_INPUTS, "Tensor", f"{several} call two operators")
     _limit(entry, entry.scalars, MAX_PARAMS, "Scalar", f"{several} pass what follows from them")
+    room = _ROOM.get(entry.family, {})
+    for what, most in room.items():
+        given = [each for each in entry.schema.arguments if _CALLED.get(_spelled(each)) == what]
+        _limit(entry, given, most, what, f"{several} pass what follows from them")
+
+
+def _spelled(argument: Argument) -> str:
+    return f"{base_name(argument.type)}[]" if argument.is_list else base_name(argument.type)
 
 
 def _limit(entry: Entry, arguments: Iterable[Argument], most: int, what: str, way_out: str) -> None:

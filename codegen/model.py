@@ -24,6 +24,9 @@ from .source import Scalar
 MAX_INPUTS = 3
 MAX_PARAMS = 3
 MAX_REDUCTIONS = 5
+MAX_STAGES = 4
+MAX_RESULTS = 3
+MAX_SHORTCUTS = 8
 
 T = TypeVar("T")
 V = TypeVar("V")

@@ -83,7 +83,8 @@ def parse(text: str) -> FunctionSchema:
             parser.note(mistake)
         parser.raise_mistakes()
         raise
-    schema_rules.check(schema)
+    schema_rules.check(schema, parser.note)
+    parser.raise_mistakes()
     return schema
 
 

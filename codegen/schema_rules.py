@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from .schema_reader import SchemaError
 from .schema_types import Argument, BaseType, FunctionSchema, Return
 
@@ -10,15 +12,16 @@ _TENSOR = BaseType("Tensor")
 _SCRATCH_PREFIX = "_scratch_"
 
 
-def check(schema: FunctionSchema) -> None:
-    """Raise SchemaError at the first rule that does not hold."""
-    _check_names(schema)
-    _check_order(schema)
-    _check_aliases(schema)
-    if schema.name.inplace:
-        _check_inplace(schema)
-    if schema.out:
-        _check_out(schema)
+def check(schema: FunctionSchema, note: Callable[[SchemaError], None]) -> None:
+    """Notes the first mistake that breaks each rule."""
+    rules = [_check_names, _check_order, _check_aliases]
+    rules += [_check_inplace] if schema.name.inplace else []
+    rules += [_check_out] if schema.out else []
+    for rule in rules:
+        try:
+            rule(schema)
+        except SchemaError as mistake:
+            note(mistake)
 
 
 def _check_names(schema: FunctionSchema) -> None:

@@ -10,10 +10,7 @@ from types import MappingProxyType
 
 from .errors import Diagnostics, suggest
 from .fields import Entry
-from .model import Declaration, Elementwise, Operator
-
-MOST = 8
-"""OW_MAX_SHORTCUTS of the core"""
+from .model import MAX_SHORTCUTS, Declaration, Elementwise, Operator
 
 
 def read(entry: Entry) -> Mapping[float, str]:
@@ -24,8 +21,9 @@ def read(entry: Entry) -> Mapping[float, str]:
         return MappingProxyType(found)
     if len(entry.tensors) < 2:
         entry.report(node.span, "shortcuts are for a second input, and there is none")
-    if len(node.keys) > MOST:
-        entry.report(node.span, f"{len(node.keys)} shortcuts are more than the core has room for", f"at most {MOST}")
+    if len(node.keys) > MAX_SHORTCUTS:
+        message = f"{len(node.keys)} shortcuts; the core takes up to {MAX_SHORTCUTS}"
+        entry.report(node.span, message, "keep those that are used most")
     for key in node.keys:
         word = entry.text(node, key.value)
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ..fields import Entry
-from ..model import Expression, Let, Rows
+from ..model import MAX_RESULTS, MAX_STAGES, Expression, Let, Rows
 from ..reserved import argument_reason
 from ..source import Mapping, Node, Scalar, Sequence
 from .shared import expression
@@ -38,11 +38,19 @@ def read(entry: Entry, node: Mapping) -> Rows | None:
     each = _expression(entry, value, [*known, "self"], broken) if value is not None else None
     items = tuple(given) if isinstance(given, Sequence) else () if given is None else (given,)
     results = tuple(found for item in items if (found := _expression(entry, item, known, broken)) is not None)
+    _limit(entry, node, sum(let.combine is not None for let in lets), MAX_STAGES, "reductions")
+    _limit(entry, node, len(results), MAX_RESULTS, "results")
     if len(entry.diagnostics) > before:
         return None
     if len(entry.schema.returns) != (len(results) or 1):
         entry.report(entry.name_span, f"the schema has {len(entry.schema.returns)} results, the body {len(results)}")
     return Rows(tuple(lets), each, results)
+
+
+def _limit(entry: Entry, node: Mapping, found: int, most: int, what: str) -> None:
+    if found > most:
+        message = f"{found} {what}; the core takes up to {most}"
+        entry.report(node.span, message, "write two operators, and a composite that calls both")
 
 
 def _let(entry: Entry, named: Mapping, key: Scalar, known: list[str], broken: set[str]) -> Let | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..model import MAX_INPUTS, MAX_PARAMS, MAX_REDUCTIONS
+from ..model import MAX_INPUTS, MAX_PARAMS, MAX_REDUCTIONS, MAX_RESULTS, MAX_SHORTCUTS, MAX_STAGES
 from ..routines import DISTRIBUTIONS, INDEXINGS, LAPACK, ROUTINES
 from .text import render
 
@@ -16,5 +16,12 @@ def emit() -> str:
         indexings=tuple(INDEXINGS),
         lapack=LAPACK,
         distributions=DISTRIBUTIONS,
-        limits={"INPUTS": MAX_INPUTS, "PARAMS": MAX_PARAMS, "REDUCTIONS": MAX_REDUCTIONS},
+        limits={
+            "INPUTS": MAX_INPUTS,
+            "PARAMS": MAX_PARAMS,
+            "REDUCTIONS": MAX_REDUCTIONS,
+            "STAGES": MAX_STAGES,
+            "RESULTS": MAX_RESULTS,
+            "SHORTCUTS": MAX_SHORTCUTS,
+        },
     )
