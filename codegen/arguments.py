@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -56,6 +57,7 @@ def check(entry: Entry) -> None:
     """Reports everything about the schema that this kind of body cannot have."""
     _check_names(entry)
     _check_result(entry)
+    _check_result_names(entry)
     if entry.family is not Family.COMPOSITE:
         _check_kinds(entry)
         _check_numbers(entry)
@@ -111,6 +113,15 @@ def _check_result(entry: Entry) -> None:
     else:
         span = entry.func.span_at(len(entry.func.value.rstrip()) - 2, 2)
     entry.report(span, "an operator returns one Tensor", "write it as '-> Tensor'")
+
+
+def _check_result_names(entry: Entry) -> None:
+    """Names of several results become fields of a named tuple."""
+    for result in entry.schema.returns if len(entry.schema.returns) > 1 else ():
+        if result.name is not None and (keyword.iskeyword(result.name) or result.name.startswith("_")):
+            span = entry.func.span_at(result.offset, len(str(result)))
+            reason = "starts with '_'" if result.name.startswith("_") else "is a Python keyword"
+            entry.report(span, f"result '{result.name}' {reason}", "rename it")
 
 
 def _check_named(entry: Entry) -> None:

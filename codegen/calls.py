@@ -27,6 +27,8 @@ class Provided:
 
     to_bodies: Collection[str]
     to_formulas: Collection[str]
+    of_tensors: Collection[str]
+    """What a tensor has."""
 
 
 def check(declarations: Sequence[Declaration], diagnostics: Diagnostics, provided: Provided | None) -> None:
@@ -37,6 +39,7 @@ def check(declarations: Sequence[Declaration], diagnostics: Diagnostics, provide
             for scalar, mode in _python(operator):
                 known = provided.to_bodies if mode == "exec" else provided.to_formulas
                 _check_known(operator, scalar, mode, own.union(known), diagnostics)
+                _check_attributes(operator, scalar, mode, own.union(provided.of_tensors), diagnostics)
     bodies = {
         operator.name: _body(operator.body.source) for operator in operators if isinstance(operator.body, Composite)
     }
@@ -74,6 +77,19 @@ def _check_known(operator: Operator, scalar: Scalar, mode: Mode, known: set[str]
             name = node.func.id
             if name not in known and name not in bound and not is_builtin(name):
                 diagnostics.report(place(node.func), f"unknown function '{name}'", suggest(name, sorted(known)))
+
+
+def _check_attributes(
+    operator: Operator, scalar: Scalar, mode: Mode, known: set[str], diagnostics: Diagnostics
+) -> None:
+    """What is asked of arguments that are tensors, and nothing else."""
+    nodes, place = parsed(scalar, mode)
+    tensors = {argument.name for argument in operator.tensors_only} - assigned(nodes)
+    attributes = [node for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)]
+    for node in attributes:
+        if ast.unparse(node.value) in tensors and node.attr not in known:
+            message = f"a tensor has no attribute '{node.attr}'"
+            diagnostics.report(place(node), message, suggest(node.attr, sorted(known)))
 
 
 # ---- results ------------------------------------------------------------------------------------------------

@@ -29,7 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _search_working_folder_last()
     command: Callable[[argparse.Namespace], None] = options.command
     try:
-        command(options)
+        with _telling_mistakes():
+            command(options)
         sys.stdout.flush()
     except _CommandError as failure:
         print(failure, file=sys.stderr)
@@ -40,6 +41,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     return 0
+
+
+@contextmanager
+def _telling_mistakes() -> Iterator[None]:
+    """Mistakes in declarations, wherever they are read, end the command."""
+    try:
+        yield
+    except Exception as error:
+        from .codegen.errors import CodegenError, render
+
+        if not isinstance(error, CodegenError):
+            raise
+        raise _CommandError(render(error.diagnostics)) from None
 
 
 def _search_working_folder_last() -> None:
@@ -118,7 +132,6 @@ def progress_bar() -> Iterator[Callable[[int, int, str], None]]:
 
 def _check(options: argparse.Namespace) -> None:
     from .codegen import library
-    from .codegen.errors import CodegenError, render
     from .weave import WeaveError, read
 
     try:
@@ -126,8 +139,6 @@ def _check(options: argparse.Namespace) -> None:
             operators = library.read(options.file, str(options.file))
         else:
             operators = read(options.file, options.file.stem)
-    except CodegenError as error:
-        raise _CommandError(render(error.diagnostics)) from None
     except WeaveError as error:
         raise _CommandError(str(error)) from None
     print(f"{options.file}: {len(operators)} operator{'s' if len(operators) != 1 else ''}, no mistakes")

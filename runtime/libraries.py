@@ -72,10 +72,8 @@ def loaded() -> tuple[Library, ...]:
 
 def names_taken(package: str) -> frozenset[str]:
     """Names of class Tensor that the operators of `package` must not have."""
-    from .tensor import Tensor
-
     own = _loaded.get(package)
-    return frozenset(dir(Tensor)) - frozenset(own.methods if own else ())
+    return attributes() - frozenset(own.methods if own else ())
 
 
 def functions() -> frozenset[str]:
@@ -89,6 +87,13 @@ def functions() -> frozenset[str]:
         if not name.startswith("_") and getattr(each, "__globals__", None) is not vars(_operators)
     )
     return frozenset(written) | _operators.FUNCTIONS.keys()
+
+
+def attributes() -> frozenset[str]:
+    """What a tensor has, packages that are loaded included."""
+    from .tensor import Tensor
+
+    return frozenset(dir(Tensor))
 
 
 def install(library: Library, methods: Mapping[str, Callable[..., Any]]) -> None:

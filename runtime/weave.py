@@ -97,7 +97,8 @@ def read(yaml: str | os.PathLike[str], package: str) -> tuple[Operator, ...]:
     from .codegen.errors import CodegenError, Diagnostics, render
 
     diagnostics = Diagnostics()
-    provided = library.Provided(libraries.functions(), declared_derivatives.functions().keys())
+    formulas = declared_derivatives.functions().keys()
+    provided = library.Provided(libraries.functions(), formulas, libraries.attributes())
     try:
         operators = library.read(yaml, os.fspath(yaml), libraries.names_taken(package), provided)
         declared_derivatives.check(operators, diagnostics)

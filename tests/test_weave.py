@@ -233,7 +233,6 @@ assert tensor([2.0]).half_more().tolist() == [5.5]
 def test_rebuilt_only_when_something_changed(tiny: Path, tmp_path: Path) -> None:
     first = weave(tiny, out=tmp_path)
     assert first.rebuilt
-    assert first.seconds < 10
     shared_object = next(first.folder.glob("*.so"))
     before = shared_object.stat().st_mtime_ns
     assert not weave(tiny, out=tmp_path).rebuilt
@@ -406,14 +405,17 @@ def test_mistakes_that_only_the_package_can_see(tmp_path: Path) -> None:
   derivatives: {self: 'mean_backward(grad, self.shape, dim, keepdim) / (2 * sqrt(self))'}
 - func: called(Tensor self) -> Tensor
   doc: Calls what nobody has.
-  composite: return sqart(self)
+  composite: return sqart(self) + self.meen()
 """
     )
     with pytest.raises(WeaveError) as caught:
         weave(path, out=tmp_path)
     found = [line.partition(": error: ")[::2] for line in str(caught.value).splitlines() if ": error: " in line]
-    assert found == [(f"{path}:23:21", "unknown function 'sqart'")]
-    path.write_text(path.read_text().replace("sqart", "sqrt"))
+    assert found == [
+        (f"{path}:23:21", "unknown function 'sqart'"),
+        (f"{path}:23:35", "a tensor has no attribute 'meen'"),
+    ]
+    path.write_text(path.read_text().replace("sqart", "sqrt").replace("meen", "exp"))
     with pytest.raises(WeaveError) as caught:
         weave(path, out=tmp_path)
     found = [line.partition(": error: ")[::2] for line in str(caught.value).splitlines() if ": error: " in line]
