@@ -51,8 +51,8 @@ def test_show_prints_entry_signatures_and_c(tmp_path: Path) -> None:
     entry = text.split("----\n")[1].split("\n\n# ----")[0]
     assert entry.startswith("- func: add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor\n")
     assert entry in resources.path("ops.yaml").read_text()
-    function = "add(input: Tensor, other: Tensor | Number, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor"
-    assert f"def {function}\n" in text
+    parameters = "input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1, out: Tensor | None = None"
+    assert f"def add({parameters}) -> Tensor\n" in text
     for method in ("add(self, other", "add_(self, other", "__add__(self", "__radd__(self", "__iadd__(self"):
         assert f"    def {method}" in text
     assert "float add_f32_element(float v_self" in text
