@@ -23,7 +23,7 @@ from .tree import (
     replaced,
     substitute,
 )
-from .verify import Mismatch, check_derivative
+from .verify import Mismatch, check_by_differences, check_derivative
 
 __all__ = [
     "CONSTANTS",
@@ -44,6 +44,7 @@ __all__ = [
     "applications",
     "apply",
     "certain",
+    "check_by_differences",
     "check_derivative",
     "derive",
     "emit_c",

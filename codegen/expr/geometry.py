@@ -86,6 +86,7 @@ class _Reader:
         self.source = source
         self.scope = scope
         self.errors: list[ExpressionError] = []
+        self.unknown: set[str] = set()
 
     def read(self, node: ast.expr, expected: GeometryType | None = None) -> Geometry | None:
         tree = self._read(node, self.source.span(node))
@@ -131,6 +132,9 @@ class _Reader:
             return Variable(self.scope[name], name, span=span)
         if name in FUNCTIONS:
             return self._wrong(f"'{name}' is a function", span, f"call it: {FUNCTIONS[name].usage(name)}")
+        if name in self.unknown:
+            return None
+        self.unknown.add(name)
         return self._wrong(f"unknown name '{name}'", span, suggest(name, self.scope))
 
     # ---- operators

@@ -24,6 +24,7 @@ _AWKWARD = (2.0, -3.0, 4.0, 1e-3, -1e-3, 17.5, -17.5, 41.0, -41.0, 310.0, -310.0
 _ROUNDS = 40
 _ENOUGH = 5
 _RELATIVE, _ABSOLUTE = 1e-6, 1e-9
+_SMOOTH, _LOOSE = 1e-5, 1e-3
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,36 @@ def check_derivative(forward: Expr, name: str, formula: Expr) -> Mismatch | None
             "the expression is undefined (NaN or infinite) at the others",
         )
     return worst
+
+
+def check_by_differences(forward: Expr, name: str, formula: Expr) -> Mismatch | None:
+    """The same where the derivative of the expression is not known: compares with differences of its values.
+
+    Only moderate points count, at which two steps give the same difference. Raises ExpressionError where one of both
+    cannot be evaluated.
+    """
+    import numpy as np
+
+    formula = substitute(formula, {"result": forward})
+    used = [use.name for tree in (forward, formula) for use in occurrences(tree)]
+    arguments = [argument for argument in dict.fromkeys([*used, name]) if argument != "grad"]
+    points = [point for point in _points(len(arguments)) if all(abs(value) < 10 for value in point)]
+    env = {argument: _array([point[place] for point in points]) for place, argument in enumerate([*arguments, "grad"])}
+    declared = _floats(formula, env)
+    inputs = {argument: env[argument] for argument in arguments}
+
+    def difference(step: float) -> Array:
+        above, below = (_floats(forward, {**inputs, name: env[name] + sign * step}) for sign in (1, -1))
+        return env["grad"] * (above - below) / (2 * step)
+
+    with np.errstate(all="ignore"):
+        expected, again = difference(1e-5), difference(3e-5)
+        smooth = np.abs(expected - again) <= _SMOOTH * np.abs(expected) + _SMOOTH
+        near = np.abs(declared - expected) <= _LOOSE * np.maximum(np.abs(declared), np.abs(expected)) + _LOOSE
+    for place in np.flatnonzero(np.isfinite(expected) & np.isfinite(declared) & smooth & ~near)[:1]:
+        shown = tuple(zip(arguments, points[place], strict=False))
+        return Mismatch(name, shown, float(declared[place]), float(expected[place]))
+    return None
 
 
 @cache
