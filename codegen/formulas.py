@@ -59,7 +59,7 @@ class Formula:
 
     def joined(self, other: Formula) -> Formula:
         """What both use."""
-        both = self.names & other.names
+        both = (self.names & other.names) | {name for name, _ in self.results & other.results}
         conditions = {each for each in self.conditions ^ other.conditions if each[0] not in both}
         return replace(
             self,
@@ -83,6 +83,8 @@ class _Reader(ast.NodeTransformer):
         results = [result.name or str(place) for place, result in enumerate(operator.schema.returns)]
         self.result_places = {f"result_{name}": place for place, name in enumerate(results)} | {"result": 0}
         self.names: Counter[str] = Counter()
+        self.uses: Counter[str] = Counter()
+        """Of arguments and results: how often each is named."""
         self.guarded: dict[str, Counter[str]] = {}
         """By conditions: how often names are used where they hold."""
         self.facts: set[tuple[str, str]] = set()
@@ -97,15 +99,15 @@ class _Reader(ast.NodeTransformer):
 
     def _guarded(self, node: ast.IfExp) -> ast.AST:
         """`x if dim is None else y`: what x alone uses need be kept only then."""
-        test, before = self.visit(node.test), self.names.copy()
+        test, before = self.visit(node.test), self.uses.copy()
         body = self.visit(node.body)
-        self.guarded.setdefault(ast.unparse(test), Counter()).update(self.names - before)
+        self.guarded.setdefault(ast.unparse(test), Counter()).update(self.uses - before)
         return ast.IfExp(test, body, self.visit(node.orelse))
 
     @property
     def conditions(self) -> frozenset[tuple[str, str]]:
         counted = [(name, test) for test, names in self.guarded.items() for name in names]
-        return frozenset((name, test) for name, test in counted if self.guarded[test][name] == self.names[name])
+        return frozenset((name, test) for name, test in counted if self.guarded[test][name] == self.uses[name])
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         left, right = node.left, node.right
@@ -155,8 +157,10 @@ class _Reader(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> ast.AST:
         if node.id in self.result_places:
             self.results.add((node.id, self.result_places[node.id]))
+            self.uses[node.id] += 1
         elif node.id in self.known:
             self.names[node.id] += 1
+            self.uses[node.id] += 1
             return ast.Name(variable(node.id), ast.Load())
         elif node.id.removeprefix("by_") in self.known:
             self.gradients.add(node.id.removeprefix("by_"))

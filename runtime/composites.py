@@ -89,6 +89,16 @@ def _type_name(tensor: Any) -> str:
     return str(name.decode())
 
 
+def inplace(function: Callable[..., Any], target: Any, *arguments: Any, **keywords: Any) -> Any:
+    """The method in place of an operator: overwrites `target`, one of the arguments, with what the function makes."""
+    if records(*arguments):
+        # What the function keeps of the target has to outlive it.
+        histories.recording.check_inplace(target)
+        before = histories.recording.before_write(target)
+        arguments = tuple([before if each is target else each for each in arguments])
+    return assign(target, function(*arguments, **keywords))
+
+
 def assign(target: Any, result: Any) -> Any:
     """The rule of methods in place: the target keeps its shape and dtype."""
     if target.shape != result.shape:

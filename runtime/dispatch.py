@@ -292,15 +292,15 @@ def view(
     op: Op, input: Any, ints: tuple[tuple[str, Any], ...] = (), lists: tuple[tuple[str, Any, bool], ...] = ()
 ) -> Any:
     """`ints` and `lists` are the arguments by name, in schema order, and whether a list may be None."""
+    if op.name in overloads and isinstance(input, Tensor):
+        other = overloads[op.name](input, **dict(ints), **{name: values for name, values, _ in lists})
+        if other is not NotImplemented:
+            return other
     if records(input):
         values = (*(value for _, value, _ in lists), *(value for _, value in ints))
         return histories.recording.call(op, (input, *values), partial(view, op, input, ints, lists))
     arguments = Arguments()
     handle = receiver(op, input, arguments)
-    if op.name in overloads:
-        other = overloads[op.name](input, **dict(ints), **{name: values for name, values, _ in lists})
-        if other is not NotImplemented:
-            return other
     numbers = [NONE if value is None else int(value) if value is True or value is False else integer(op, name, value)
                for name, value in ints]  # fmt: skip
     first, second, third, fourth = [*numbers, NONE, NONE, NONE, NONE][:4]

@@ -9,7 +9,6 @@ import warnings
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 from ._C import lib
-from ._handle import as_view
 from .dispatch import overloads
 from .dtypes import dtype
 from .errors import raise_pending
@@ -145,13 +144,13 @@ class GeometryMethods:
 
 
 def _view_as_dtype(input: Any, size: Any) -> Any:
-    """The overload of `view` that takes a dtype: the same bytes as elements of another kind."""
+    """The overload of `view` that takes a dtype: the same bytes as elements of another kind, which have no history."""
     if not isinstance(size, dtype):
         return NotImplemented
     sizes, strides, offset = list(input.shape), list(input.stride()), input.storage_offset()
     if size.itemsize != input.itemsize:
         sizes, strides, offset = _resized_elements(input, size, sizes, strides, offset)
-    return as_view(wrap(lib.as_strided(input._h, sizes, strides, len(sizes), offset, size.code), input), input)
+    return wrap(lib.as_strided(input._h, sizes, strides, len(sizes), offset, size.code), input)
 
 
 def _resized_elements(

@@ -99,6 +99,14 @@ def _items(index: Any, ndim: int) -> list[Any]:
     return items
 
 
+def lasting(index: Any) -> Any:
+    """The index with tensors in the place of sequences and arrays, which others may change before it is used again."""
+    parts = index if isinstance(index, tuple) else tuple(index) if _is_like_tuple(index) else (index,)
+    if not any(map(_is_sequence, parts)):
+        return index
+    return tuple([_tensor_of(part).clone() if _is_sequence(part) else part for part in parts])
+
+
 def _is_sequence(part: Any) -> bool:
     """Lists and the like, and arrays; a string is one as well, but no index."""
     if isinstance(part, (list, tuple, range)):

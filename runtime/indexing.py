@@ -53,7 +53,7 @@ def subscript(self: Any, index: Any) -> TensorType:
 
 def _recorded_subscript(self: Any, index: Any) -> TensorType:
     """The gradient of the result goes where the elements came from; of those taken several times it adds up."""
-    shape = self.shape
+    shape, index = self.shape, index_parts.lasting(index)
 
     def backward(grad: Any) -> tuple[Any]:
         whole = grad.new_zeros(shape)
@@ -103,6 +103,7 @@ class IndexingMethods:
         if assign(self, index, value, False):
             return
         if records(self, value):
+            index = index_parts.lasting(index)
             _write_recorded(self, index, value, False, partial(self.__setitem__, index, value))
             return
         if view := view_of(self._h, index):

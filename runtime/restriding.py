@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import histories
 from ._C import lib
-from ._handle import alias, as_view, set_edge
+from ._handle import alias, as_view
 from .handles import exchange, wrap
 from .histories import records
 
@@ -54,5 +54,5 @@ def become(view: Callable[..., Any], tensor: Any, *arguments: Any) -> Any:
     histories.recording.check_inplace(tensor)
     lib.count_write(tensor._h)
     exchange(tensor, result)
-    set_edge(tensor, edge)
+    histories.recording.take_edge(tensor, edge)
     return tensor

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import _operators, handles, indexing
 from ._C import lib
-from ._handle import Owner, alias, set_edge
+from ._handle import Owner, apart, set_edge
 from .autograd.methods import AutogradMethods
 from .casts import DtypeMethods
 from .conversion import ConversionMethods
@@ -120,7 +120,7 @@ class Tensor(
         """
         if self.is_inference():
             raise RuntimeError("Inference tensors do not track version counter.")
-        return lib.storage_version(lib.storage_of(self._h))
+        return lib.version(self._h)
 
     def storage(self) -> TypedStorage:
         """The memory of this tensor and of all its views, as a one-dimensional sequence of elements."""
@@ -161,6 +161,10 @@ class Tensor(
         """The tensor itself, or a copy in another memory order."""
         return self.to("cpu", memory_format=memory_format)
 
+    def _is_view(self) -> bool:
+        """Is it a view of another tensor that a graph knows of?"""
+        return self._base is not None
+
     def is_nonzero(self) -> bool:
         """`bool(self)`"""
         return bool(self)
@@ -179,14 +183,15 @@ class Tensor(
 
     @property
     def data(self) -> Tensor:
-        """The same elements without history."""
-        return self.detach()
+        """The same elements without history. No graph learns of what is written to them."""
+        same: Any = apart(self, 0)
+        return same if type(self) is Tensor else same.as_subclass(type(self))  # type: ignore[no-any-return]
 
     @data.setter
     def data(self, value: Tensor) -> None:
         if not isinstance(value, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
-        handles.exchange(self, alias(value))
+        handles.exchange(self, apart(value, lib.version(self._h)))
 
     def new(self, *args: Any, **kwargs: Any) -> Tensor:
         """A tensor of this dtype, from sizes or from values as `FloatTensor` takes them."""

@@ -91,6 +91,10 @@ class Derived:
     result_names: tuple[str, ...]
     results_needed_by: tuple[int, ...]
     """The places among the edges of those whose formulas use results."""
+    result_conditions: tuple[str | None, ...]
+    """Of each result: about the arguments that are kept; where it does not hold, no formula uses the result."""
+    saved_names: tuple[tuple[str, ...], ...]
+    """What torch calls the inputs, the other values and the results that are kept: `_saved_self`."""
     holomorphic: bool
     takes_complex: bool
     is_complex: str
@@ -171,6 +175,15 @@ def _derived(operator: Operator, kernels: Mapping[tuple[str, str], int], same: M
         grads=_grads(operator),
         results=tuple(sorted(results)),
         result_names=tuple(results[place] for place in sorted(results)),
+        result_conditions=tuple(conditions.get(results[place]) for place in sorted(results)),
+        saved_names=(
+            tuple(name for name in names if used[name] and name in tensors),
+            (
+                *(name for name in names if used[name] and name not in tensors),
+                *(f"{name}_{_SAVED_FACTS.get(fact, fact)}" for name, fact in facts),
+            ),
+            tuple(_saved_result(results[place]) for place in sorted(results)),
+        ),
         results_needed_by=tuple(
             place for place, name in enumerate(differentiated) if name in both and both[name].results
         ),
@@ -178,6 +191,15 @@ def _derived(operator: Operator, kernels: Mapping[tuple[str, str], int], same: M
         takes_complex=takes_complex(operator),
         is_complex=_is_complex(operator, names[0]),
     )
+
+
+_SAVED_FACTS = {"shape": "sym_sizes"}
+
+
+def _saved_result(name: str) -> str:
+    """`result` of one result; of several `indices` as they are called, or `result0`."""
+    rest = name.removeprefix("result_")
+    return f"result{rest}" if rest.isdigit() else rest
 
 
 def _with_gradients(formula: Formula, others: Mapping[str, Formula]) -> Formula:

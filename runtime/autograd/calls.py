@@ -43,11 +43,10 @@ def backward(
             raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     roots = _roots(_listed(tensors), grad_tensors, create_graph)
     targets = None if inputs is None else [_target(each) for each in inputs]
+    for each in inputs or ():
+        each.retain_grad()
     keep = create_graph if retain_graph is None else retain_graph
-    found = engine.run(roots, keep_graph=keep, create_graph=create_graph, targets=targets)
-    for (node, number), grad in zip(targets or (), found, strict=False):
-        if grad is not None and not isinstance(node, AccumulateGrad):
-            engine.retain(node, number, grad)
+    engine.run(roots, keep_graph=keep, create_graph=create_graph, targets=targets)
 
 
 def grad(
@@ -158,9 +157,7 @@ def _root_gradient(place: int, tensor: Any, grad: Any) -> Any:
             raise RuntimeError("grad can be implicitly created only for scalar outputs")
         dtype = tensor.dtype
         if not dtype.is_floating_point:
-            raise RuntimeError(
-                f"grad can be implicitly created only for real scalar outputs but got {dtype}"
-            )
+            raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {dtype}")
         return FUNCTIONS["ones"](tensor.shape, dtype=dtype)
     if not isinstance(grad, handles.Tensor):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(grad).__name__}")

@@ -17,10 +17,13 @@ from .._handle import alias, exclude, excluded, fits
 from ..dtypes import BY_CODE
 from ..types import contiguous_format
 from . import anomaly
-from .modes import AUTOGRAD
+from .modes import AUTOGRAD, UNRECORDED
 from .node import AccumulateGrad, Edge, Hook, Hooks, Node, hooks_of
 
-storage_uses = lib.storage_uses
+storage_uses, flags = lib.storage_uses, lib.flags
+
+_DENSE = 4
+"""OW_DENSE"""
 
 
 class _Arrived:
@@ -70,20 +73,42 @@ def run(
     `accumulate` leaves among them get theirs added. Without, every leaf does.
     """
     before = excluded()
+    needed = None if targets is None else _leading_to(targets, [node for (node, _), _ in roots], accumulate)
+    outer, _thread.pass_ = _thread.pass_, Pass(roots, needed)
     confined, _thread.confined = _thread.confined, _thread.confined or targets is not None
-    exclude(before & ~AUTOGRAD if create_graph else before | AUTOGRAD)
+    exclude(before & ~UNRECORDED if create_graph else before | UNRECORDED)
     try:
-        return _run(roots, keep_graph, targets, accumulate)
+        return _run(roots, keep_graph, targets, needed, accumulate)
     finally:
-        _thread.confined = confined
+        _thread.confined, _thread.pass_ = confined, outer
         exclude(before)
+
+
+class Pass:
+    """A backward pass that is under way, for hooks that ask what it will come to."""
+
+    def __init__(self, roots: Sequence[tuple[Edge, Any]], needed: dict[int, bool] | None) -> None:
+        self._roots = roots
+        self._reached: frozenset[int] | None = None if needed is None else frozenset(needed)
+
+    def reaches(self, node: Node) -> bool:
+        """Will gradients arrive at the node, or have some?"""
+        if self._reached is None:
+            self._reached = frozenset(_below([of for (of, _), _ in self._roots]))
+        return node.number in self._reached
 
 
 class _Thread(threading.local):
     confined = False
+    pass_: Pass | None = None
 
 
 _thread = _Thread()
+
+
+def current_pass() -> Pass | None:
+    """The innermost backward pass of this thread."""
+    return _thread.pass_
 
 
 def is_confined() -> bool:
@@ -92,7 +117,11 @@ def is_confined() -> bool:
 
 
 def _run(
-    roots: Sequence[tuple[Edge, Any]], keep_graph: bool, targets: Sequence[Edge] | None, accumulate: bool
+    roots: Sequence[tuple[Edge, Any]],
+    keep_graph: bool,
+    targets: Sequence[Edge] | None,
+    needed: dict[int, bool] | None,
+    accumulate: bool,
 ) -> list[Any]:
     arrived: dict[int, _Arrived] = {}
     for (node, number), grad in roots:
@@ -101,7 +130,6 @@ def _run(
             arrived[node.number] = _first(node, number, grad, False)
         else:
             before.add(number, grad, False)
-    needed = None if targets is None else _leading_to(targets, [node for (node, _), _ in roots])
     wanted: dict[int, list[int]] = {}
     for place, (node, _) in enumerate(targets or ()):
         wanted.setdefault(node.number, []).append(place)
@@ -116,7 +144,7 @@ def _run(
         if needed is not None and order not in needed:
             continue
         if node.hooks is not None:
-            _before(node, entry, accumulate)
+            _before(node, entry)
         grads = entry.grads
         if order in wanted:
             for place in wanted[order]:
@@ -131,7 +159,7 @@ def _run(
         if grads[0] is None and _is_undefined(node, grads):
             found: Sequence[Any] = (None,) * len(node.edges)
         else:
-            found = _call(node, grads) if watched or node.hooks is not None else node.apply(*grads)
+            found = _call(node, grads, needed) if watched or node.hooks is not None else node.apply(*grads)
         if not keep_graph:
             node.release()
         edges = node.edges
@@ -175,16 +203,15 @@ def _is_own(grad: Any, given: list[Any], found: Sequence[Any]) -> bool:
     return len(found) == 1 or [grad is each for each in found].count(True) == 1
 
 
-def _before(node: Node, entry: _Arrived, accumulate: bool) -> None:
+def _before(node: Node, entry: _Arrived) -> None:
     """The hooks of the outputs, and gradients that are kept though the tensor is no leaf."""
     hooks = hooks_of(node)
     entry.own = False  # a hook may keep what it is given
     for number, each in hooks.of_outputs.items():
         if entry.grads[number] is not None:
             entry.grads[number] = _hooked(each.values(), entry.grads[number])
-    if accumulate:
-        for number, before in hooks.retained.items():
-            hooks.retained[number] = _sum(before, entry.grads[number])
+    for number in hooks.retains:
+        hooks.gradients[number] = _sum(hooks.gradients.get(number), entry.grads[number])
 
 
 def _hooked(hooks: Iterable[Hook], grad: Any) -> Any:
@@ -196,11 +223,14 @@ def _hooked(hooks: Iterable[Hook], grad: Any) -> Any:
     return grad
 
 
-def _call(node: Node, grads: list[Any]) -> Sequence[Any]:
+def _call(node: Node, grads: list[Any], needed: dict[int, bool] | None) -> Sequence[Any]:
     """The gradients by the inputs, with hooks and under the eyes of anomaly detection."""
     hooks = hooks_of(node)
     grads = _prehooked(hooks, grads)
     found = anomaly.call(node, grads) if anomaly.enabled() else node.apply(*grads)
+    if needed is not None and hooks.after and len(found) == len(node.edges):
+        ways = zip(node.edges, found, strict=True)
+        found = [grad if edge is not None and edge[0].number in needed else None for edge, grad in ways]
     for hook in [*hooks.after.values()]:
         changed = hook(tuple(found), tuple(grads))
         if changed is not None:
@@ -262,10 +292,10 @@ def _accumulate(leaf: AccumulateGrad, grad: Any, own: bool) -> None:
     recording = not excluded() & AUTOGRAD
     if leaf.grad is None:
         if recording:
-            leaf.grad = grad
+            leaf.grad = grad if _lies_as(grad, variable) else _copy_as(grad, variable)
         else:
-            keeps = own and storage_uses(grad._h) == 1 and grad.is_contiguous()
-            leaf.grad = grad if keeps else grad.clone(memory_format=contiguous_format)
+            keeps = own and storage_uses(grad._h) == 1 and _lies_as(grad, variable)
+            leaf.grad = grad if keeps else _copy_as(grad, variable)
     elif recording:
         leaf.grad = leaf.grad + grad
     else:
@@ -273,12 +303,33 @@ def _accumulate(leaf: AccumulateGrad, grad: Any, own: bool) -> None:
     if leaf.accumulated_hooks:
         for hook in [*leaf.accumulated_hooks.values()]:
             hook(leaf.variable)
+    if leaf.hooks is not None:
+        for hook in [*leaf.hooks.after.values()]:
+            hook((), (grad,))
 
 
-def retain(node: Node, number: int, grad: Any) -> None:
-    """Keeps the gradient of what is no leaf."""
-    retained = hooks_of(node).retained
-    retained[number] = _sum(retained.get(number), grad)
+def _strides_of_gradient(variable: Any) -> Any:
+    """The leaf's own where its elements lie next to each other; None: in C order."""
+    return variable.stride() if variable is not None and flags(variable._h) & _DENSE else None
+
+
+def _lies_as(grad: Any, variable: Any) -> bool:
+    """Do the elements of the gradient lie as those of the leaf do?"""
+    strides = _strides_of_gradient(variable)
+    if strides is None:
+        return bool(grad.is_contiguous())
+    own = grad.stride()
+    return own is strides or all(
+        size == 1 or stride == wanted for size, stride, wanted in zip(grad.shape, own, strides, strict=True)
+    )
+
+
+def _copy_as(grad: Any, variable: Any) -> Any:
+    """A copy that lies so."""
+    strides = _strides_of_gradient(variable)
+    if strides is None or variable.is_contiguous():
+        return grad.clone(memory_format=contiguous_format)
+    return grad.new_empty_strided(variable.shape, strides).copy_(grad)
 
 
 def _sum(before: Any, grad: Any) -> Any:
@@ -287,8 +338,8 @@ def _sum(before: Any, grad: Any) -> Any:
     return alias(grad) if before is None and excluded() & AUTOGRAD else grad if before is None else before + grad
 
 
-def _leading_to(targets: Sequence[Edge], roots: list[Node]) -> dict[int, bool]:
-    """The nodes on a way from the roots to a target; False of those from which none further on is reached."""
+def _below(roots: list[Node]) -> dict[int, Node]:
+    """All nodes that gradients come to, by number."""
     nodes: dict[int, Node] = {}
     stack = roots
     while stack:
@@ -296,10 +347,19 @@ def _leading_to(targets: Sequence[Edge], roots: list[Node]) -> dict[int, bool]:
         if node.number not in nodes:
             nodes[node.number] = node
             stack.extend(edge[0] for edge in node.edges if edge is not None)
+    return nodes
+
+
+def _leading_to(targets: Sequence[Edge], roots: list[Node], accumulate: bool) -> dict[int, bool]:
+    """The nodes on a way from the roots to a target; False of those from which none further on is reached.
+
+    Nodes whose gradient is accumulated are called nevertheless, as in torch.
+    """
+    nodes = _below(roots)
     ends = {node.number for node, _ in targets}
     needed: dict[int, bool] = {}
     for number in sorted(nodes):
         further = any(edge is not None and edge[0].number in needed for edge in nodes[number].edges)
         if further or number in ends:
-            needed[number] = further
+            needed[number] = further or accumulate
     return needed

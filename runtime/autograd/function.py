@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
+import warnings
 import weakref
 from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, NoReturn
 
 from .. import handles
-from .._handle import meta, set_edge, versions
+from .._handle import alias, as_view, function_view, meta, set_edge, versions
 from ..dtypes import BY_CODE
 from . import saved_tensors as hooks
 from .modes import is_grad_enabled, no_grad
-from .node import RELEASED, Node, edges_of
-from .recording import check_inplace, unrecorded
+from .node import RELEASED, Node, edges_of, is_differentiable
+from .recording import check_inplace
 from .views import rebase
 
 
@@ -57,7 +59,11 @@ class Context:
         self._node.to_save = tensors
 
     def mark_dirty(self, *args: Any) -> None:
-        """Says which inputs forward has overwritten."""
+        """Says which inputs forward has overwritten. It has to return them."""
+        for place, value in enumerate(args):
+            if not isinstance(value, handles.Tensor):
+                kind = type(value).__name__
+                raise RuntimeError(f"mark_dirty can only accept variables, but argument {place} is of type {kind}")
         self._node.dirty = args
 
     def mark_non_differentiable(self, *args: Any) -> None:
@@ -188,25 +194,25 @@ class Function:
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Calls forward; the result has backward as its derivative."""
-        node = _node_class(cls)(cls, edges_of(args))
         separate = cls.setup_context is not Function.setup_context
-
-        def run() -> Any:
-            if not separate:
-                return cls.forward(node.context, *args, **kwargs)
-            found = cls.forward(*args, **kwargs)
-            cls.setup_context(node.context, args, found)
-            return found
-
-        output = unrecorded(run)
-        results = output if isinstance(output, (tuple, list)) else (output,)
-        if not any(node.edges):
-            return output
-        results = [_differentiable(node, args, number, result) for number, result in enumerate(results)]
-        node.metas = tuple([_meta(result) for result in results])
-        node.keep_saved(results)
-        if hooks.entered:
-            hooks.pack_inputs(node)
+        if separate:
+            given = inspect.signature(cls.forward).bind(*args, **kwargs)
+            given.apply_defaults()
+            args, kwargs = given.args, given.kwargs
+        node = _node_class(cls)(cls, edges_of(args))
+        with no_grad():
+            if separate:
+                output = cls.forward(*args, **kwargs)
+                cls.setup_context(node.context, args, output)
+            else:
+                output = cls.forward(node.context, *args, **kwargs)
+        made = output if isinstance(output, (tuple, list)) else (output,)
+        results = _results(node, args, made)
+        if any(node.edges):
+            node.metas = tuple([_meta(result) for result in results])
+            node.keep_saved(results)
+            if hooks.entered:
+                hooks.pack_inputs(node)
         return type(output)(results) if isinstance(output, (tuple, list)) else results[0]
 
 
@@ -214,21 +220,69 @@ def _meta(result: Any) -> tuple[Any, int]:
     return meta(result) if isinstance(result, handles.Tensor) else ((), 0)
 
 
-def _differentiable(node: FunctionNode, inputs: tuple[Any, ...], number: int, result: Any) -> Any:
+def _is_among(tensor: Any, others: Sequence[Any]) -> bool:
+    return any(tensor is each for each in others)
+
+
+def _results(node: FunctionNode, inputs: tuple[Any, ...], made: Sequence[Any]) -> list[Any]:
+    """What forward has made as outputs of the node; where there are no gradients, without a history."""
+    results = [_result(node, inputs, number, each, len(made)) for number, each in enumerate(made)]
+    if not all(_is_among(each, made) for each in node.dirty):
+        raise RuntimeError(
+            "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
+            "modified inplace must all be outputs of the Function."
+        )
+    several = [each._edge is not None and each._edge[0] is node for each in results if _is_tensor(each)].count(True) > 1
+    for before, result in zip(made, results, strict=True):
+        # To overwrite a view would take the place of the user's backward.
+        if _is_tensor(result) and (several or not (_is_among(before, node.dirty) and _is_among(before, inputs))):
+            function_view(result, several)
+    return results
+
+
+def _is_tensor(value: Any) -> bool:
+    return isinstance(value, handles.Tensor)
+
+
+def _result(node: FunctionNode, inputs: tuple[Any, ...], number: int, result: Any, count: int) -> Any:
     """Makes a result an output of the node."""
-    if not isinstance(result, handles.Tensor):
+    if not _is_tensor(result):
         return result
-    excluded = any(result is each for each in node.not_differentiable)
-    if excluded or not (result.dtype.is_floating_point or result.dtype.is_complex):
-        return result
-    if any(result is each for each in node.dirty):
-        check_inplace(result)
+    is_input, is_dirty = _is_among(result, inputs), _is_among(result, node.dirty)
+    if not any(node.edges) or _is_among(result, node.not_differentiable) or not is_differentiable(result.dtype):
+        if not result._requires_grad:
+            return as_view(alias(result), result) if is_input and not is_dirty else result
+        if is_input:
+            return result.detach()
+        return result.detach_() if result._base is None else result
+    if is_dirty:
+        _check_dirty(result, is_input, count)
         rebase(result, node)
         return result
-    if any(result is each for each in inputs):
-        result = result.detach()  # an input itself must stay what it is
+    if is_input:
+        result = as_view(alias(result), result)  # an input itself must stay what it is
     set_edge(result, (node, number))
     return result
+
+
+def _check_dirty(result: Any, is_input: bool, count: int) -> None:
+    if result._base is None and result._requires_grad and result.is_leaf:
+        raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+    check_inplace(result)
+    if not is_input:
+        text = (
+            "Only input Tensors should be given to ctx.mark_dirty(). If a Tensor is not an input, there is no need to "
+            "pass it to mark_dirty()."
+        )
+        warnings.warn(text, UserWarning, stacklevel=6)
+    if result._base is not None and count > 1:
+        raise RuntimeError(
+            "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return "
+            "more than one Tensor. This is not supported by the current autograd engine. You should either make sure "
+            "the input is not a view (using .clone() for example) or make your Function only return one Tensor "
+            "(potentially splitting it into two Functions: one doing the inplace that returns a single Tensor and a "
+            "second one that does the other operations)."
+        )
 
 
 _classes: dict[type, type[FunctionNode]] = {}

@@ -95,9 +95,9 @@ class AutogradMethods:
         node, number = edge
         if node.collects:
             return node.grad
-        if node.hooks is not None and number in node.hooks.retained:
-            return node.hooks.retained[number]
-        if self._requires_grad:
+        hooks = node.hooks
+        found: TensorType | None = None if hooks is None else hooks.gradients.get(number)
+        if found is None and self._requires_grad and not (hooks is not None and number in hooks.retains):
             warnings.warn(
                 "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute "
                 "won't be populated during autograd.backward(). If you indeed want the .grad field to be populated "
@@ -106,7 +106,7 @@ class AutogradMethods:
                 UserWarning,
                 stacklevel=2,
             )
-        return None
+        return found
 
     @grad.setter
     def grad(self: Any, value: TensorType | None) -> None:
@@ -119,7 +119,7 @@ class AutogradMethods:
         elif edge[0].collects:
             edge[0].grad = value
         elif value is not None or edge[0].hooks is not None:
-            _hooks(edge[0]).retained[edge[1]] = value
+            _hooks(edge[0]).gradients[edge[1]] = value
 
     @grad.deleter
     def grad(self: Any) -> None:
@@ -128,16 +128,18 @@ class AutogradMethods:
     @property
     def retains_grad(self: Any) -> bool:
         """Was `retain_grad()` called?"""
-        edge = self._edge
-        return not self.is_leaf and edge[0].hooks is not None and edge[1] in edge[0].hooks.retained
+        if self.is_leaf:
+            return False
+        node, number = _calls().edge(self)
+        return node.hooks is not None and number in node.hooks.retains
 
     def retain_grad(self: Any) -> None:
         """Has `backward` keep the gradient of what is no leaf."""
         if not self._requires_grad:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
         if not self.is_leaf and not self.retains_grad:
-            node, number = self._edge
-            _hooks(node).retained[number] = None
+            node, number = _calls().edge(self)
+            _hooks(node).retains.add(number)
 
     def backward(
         self: Any,

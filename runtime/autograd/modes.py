@@ -15,6 +15,8 @@ from .._handle import exclude, excluded
 
 AUTOGRAD = 1
 """OW_KEY_AUTOGRAD"""
+UNRECORDED = AUTOGRAD | 1 << 8
+"""The same and OW_KEY_RECORDING: excluded where the user wants nothing recorded, which views that are taken note."""
 _INFERENCE = 1 << 7
 """OW_KEY_INFERENCE"""
 
@@ -44,14 +46,24 @@ class _Mode:
         @functools.wraps(function)
         def wrapped(*args: Any, **kwargs: Any) -> Any:
             generator = function(*args, **kwargs)
-            sent = None
-            while True:
-                try:
-                    with self.clone():
-                        value = generator.send(sent)
-                except StopIteration as stop:
-                    return stop.value
-                sent = yield value
+            try:
+                with self.clone():
+                    value = next(generator)
+                while True:
+                    try:
+                        sent = yield value
+                    except GeneratorExit:
+                        with self.clone():
+                            generator.close()
+                        raise
+                    except BaseException as error:
+                        with self.clone():
+                            value = generator.throw(error)
+                    else:
+                        with self.clone():
+                            value = generator.send(sent)
+            except StopIteration as stop:
+                return stop.value
 
         return wrapped
 
@@ -84,7 +96,7 @@ class _Recording(_Mode):
 
     def __enter__(self) -> None:
         self._before = before = excluded()
-        exclude(before & ~AUTOGRAD if self.records else before | AUTOGRAD)
+        exclude(before & ~UNRECORDED if self.records else before | UNRECORDED)
 
     def __exit__(self, *exception: object) -> None:
         exclude(self._before)
@@ -169,4 +181,4 @@ def is_inference_mode_enabled() -> bool:
 def _record(mode: bool) -> None:
     if not isinstance(mode, bool):
         raise TypeError(f"set_grad_enabled(): argument 'mode' must be bool, not {type(mode).__name__}")
-    exclude(excluded() & ~AUTOGRAD if mode else excluded() | AUTOGRAD)
+    exclude(excluded() & ~UNRECORDED if mode else excluded() | UNRECORDED)

@@ -44,6 +44,8 @@ class Node(NodeBase):
     """Is `apply` to be called although there is no gradient of any output?"""
     kept_results: tuple[int, ...] = ()
     """The outputs that a formula uses."""
+    saved_names: tuple[tuple[str, ...], ...] = ((), (), ())
+    """Of the inputs, the values and the outputs that are kept, as they can be read: `node._saved_self`."""
     results_needed_by: tuple[int, ...] | None = None
     """The places among the edges of those gradients whose formulas use them; None: of all."""
     collects = False
@@ -80,9 +82,19 @@ class Node(NodeBase):
     def keep_results(self, results: Sequence[Any]) -> None:
         """Saves outputs: without their edges, which would refer back to the node."""
         places = self.kept_results
-        if self.results_needed_by is not None and not any(self.edges[place] for place in self.results_needed_by):
+        if not self._needs_results:
             return
-        self.results = tuple([kept(results[place]) if place < len(results) else (None, 0) for place in places])
+        used = zip(places, self.used_results(), strict=True)
+        self.results = tuple([kept(results[n]) if n < len(results) and is_used else (None, 0) for n, is_used in used])
+
+    @property
+    def _needs_results(self) -> bool:
+        """Is there a gradient asked for whose formula uses outputs?"""
+        return self.results_needed_by is None or any(self.edges[place] for place in self.results_needed_by)
+
+    def used_results(self) -> Sequence[bool]:
+        """Of each of `kept_results`: does a formula use it, given what is kept of the arguments?"""
+        return [True] * len(self.kept_results)
 
     def _unpacked(self) -> tuple[Any, ...]:
         """`saved()` where that is not as usual."""
@@ -131,6 +143,26 @@ class Node(NodeBase):
         """Calls `fn(grad_outputs)` before the node; what it returns takes the place of `grad_outputs`."""
         return RemovableHandle(hooks_of(self).before, fn)
 
+    @property
+    def what(self) -> str:
+        """The name without what all names have in common, as messages give it."""
+        return self.name().rpartition("Backward")[0] or self.name()
+
+    def __getattr__(self, name: str) -> Any:
+        """What is kept for the formulas: `_saved_self`, `_saved_dim`, `_saved_result`."""
+        wanted = name.removeprefix("_saved_")
+        inputs, values, results = self.saved_names
+        if name == wanted or wanted not in (*inputs, *values, *results):
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        if wanted in values:
+            return self.values[values.index(wanted)]
+        if wanted in inputs:
+            return self.saved() if self.listed is not None else self.saved()[inputs.index(wanted)]
+        return self.saved_results()[results.index(wanted)] if self._needs_results else None
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *[f"_saved_{name}" for names in self.saved_names for name in names]]
+
     def __call__(self, *grads: Any) -> Any:
         found = tuple(self.apply(*grads))
         return found[0] if len(found) == 1 else found
@@ -142,14 +174,16 @@ class Node(NodeBase):
 class Hooks:
     """What users have a node do besides: of few nodes."""
 
-    __slots__ = ("after", "before", "of_outputs", "retained")
+    __slots__ = ("after", "before", "gradients", "of_outputs", "retains")
 
     def __init__(self) -> None:
         self.before: OrderedDict[int, Hook] = OrderedDict()
         self.after: OrderedDict[int, Hook] = OrderedDict()
         self.of_outputs: dict[int, OrderedDict[int, Hook]] = {}
-        self.retained: dict[int, Any] = {}
-        """Gradients of outputs that are kept, though these are no leaves."""
+        self.gradients: dict[int, Any] = {}
+        """The `grad` of outputs, though these are no leaves."""
+        self.retains: set[int] = set()
+        """The outputs to whose `grad` is added what arrives."""
 
 
 class HolomorphicNode(Node):
@@ -235,6 +269,31 @@ def part_of_graph(result: Any, node: Node) -> None:
     set_edge(result, (node, 0))
 
 
+def take_history(tensor: Any, node: Node) -> None:
+    """Makes a tensor that was overwritten the only output of the node."""
+    node.metas = (meta(tensor),)
+    take_edge(tensor, (node, 0))
+
+
+def take_edge(tensor: Any, edge: Edge) -> None:
+    """Gives a tensor another history. Its `grad`, and whether that is kept though it is no leaf, go with it."""
+    before: Edge | None = tensor._edge
+    set_edge(tensor, edge)
+    if before is None:
+        return
+    (of, number), (node, place) = before, edge
+    if isinstance(of, AccumulateGrad):
+        if of.grad is not None:
+            hooks_of(node).gradients[place] = of.grad
+    elif of.hooks is not None:
+        hooks: Hooks = of.hooks
+        if number in hooks.gradients:
+            hooks_of(node).gradients[place] = hooks.gradients.pop(number)
+        if number in hooks.retains:
+            hooks.retains.discard(number)
+            hooks_of(node).retains.add(place)
+
+
 def edges_of(arguments: Sequence[Any]) -> tuple[Edge | None, ...]:
     """Those of tensors whose history is recorded."""
     found: tuple[Edge | None, ...] = edges(*arguments)
@@ -242,7 +301,7 @@ def edges_of(arguments: Sequence[Any]) -> tuple[Edge | None, ...]:
 
 
 def _modified(tensor: Any, edge: Edge | None, now: int, then: int) -> RuntimeError:
-    origin = "" if edge is None or edge[0].collects else f", which is output {edge[1]} of {edge[0].name()},"
+    origin = "" if edge is None or edge[0].collects else f", which is output {edge[1]} of {edge[0].what},"
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[{tensor.type()} {list(tensor.shape)}]{origin} is at version {now}; expected version {then} instead. "

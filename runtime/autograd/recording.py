@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from .. import histories
 from .._C import lib
-from .._handle import exclude, excluded, meta, records, set_edge, set_recorder, set_refresh
+from .._handle import exclude, excluded, meta, own, records, set_edge, set_recorder, set_refresh
 from . import saved_tensors as hooks
 from . import views
 from .modes import AUTOGRAD
 from .node import AccumulateGrad, Node, edges_of, is_differentiable, part_of_graph
+from .node import take_edge as take_edge
 
 if TYPE_CHECKING:
     from ..dispatch import Op
@@ -68,8 +69,9 @@ def attach(kind: type[Node], arguments: tuple[Any, ...], result: Any) -> Any:
     node = _class_for(kind, result)(edges_of(inputs))
     node.save(*arguments)
     if isinstance(result, (tuple, list)):
-        _attach_all(node, result)
+        _attach_all(node, result, inputs)
     elif is_differentiable(result.dtype):
+        _no_view_of_others(result, inputs)
         part_of_graph(result, node)
         if kind.kept_results:
             node.keep_results((result,))
@@ -105,12 +107,20 @@ def _class_for(kind: type[Node], result: Any) -> type[Node]:
     return kind.conjugating() if single and result.dtype.is_complex else kind
 
 
-def _attach_all(node: Node, results: Sequence[Any]) -> None:
+def _no_view_of_others(result: Any, inputs: Sequence[Any]) -> None:
+    """A view of what the call has made on its way is a tensor of its own: the node is the whole of its history."""
+    base = result._base
+    if base is not None and not any(base is each or base is getattr(each, "_base", None) for each in inputs):
+        own(result)
+
+
+def _attach_all(node: Node, results: Sequence[Any], inputs: Sequence[Any]) -> None:
     node.metas = tuple([meta(result) for result in results])
     if node.kept_results:
         node.keep_results(results)
     for number, result in enumerate(results):
         if is_differentiable(result.dtype):
+            _no_view_of_others(result, inputs)
             set_edge(result, (node, number))
 
 
@@ -121,7 +131,7 @@ def call_inplace(op: Op, target: Any, arguments: tuple[Any, ...], run: Callable[
     node = _class_for(kind, target)(edges_of(kind.differentiated(arguments)))
     node.save(*arguments)
     if any(kept is target for kept in node.tensors or ()):
-        before = _copy(target)
+        before = before_write(target)
         node.keep(*[before if kept is target else kept for kept in node.tensors or ()])
     if hooks.entered:
         hooks.pack_inputs(node)
@@ -138,10 +148,8 @@ def call_inplace(op: Op, target: Any, arguments: tuple[Any, ...], run: Callable[
 def check_inplace(target: Any) -> None:
     """Refuses to overwrite what a gradient is accumulated for."""
     base = target._base
-    if base is not None and target._unrecorded:
-        raise views.unrecorded("is being")
-    if base is not None and target._several:
-        raise views.one_of_several("is being")
+    if base is not None and target._origin:
+        raise views.refusal(target, "is being")
     if base is not None and _is_leaf_with_gradient(base):
         raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
     if _is_leaf_with_gradient(target):
@@ -152,9 +160,9 @@ def _is_leaf_with_gradient(tensor: Any) -> bool:
     return bool(tensor._requires_grad and tensor.is_leaf)
 
 
-def _copy(tensor: Any) -> Any:
+def before_write(tensor: Any) -> Any:
     """What the formulas of an operator in place need of its first input, with the history that it had."""
-    edge = tensor._edge
+    edge = edges_of((tensor,))[0]
     copied = unrecorded(tensor.clone)
     if edge is not None:
         set_edge(copied, edge)

@@ -139,5 +139,3 @@ def pack_results(node: Node) -> None:
     if _thread.hooks and node.results:
         hooks, kept = _thread.hooks[-1], node.results or ()
         node.results = tuple([(each if each is None else Packed(each, hooks, None), 0) for each, _ in kept])
-
-

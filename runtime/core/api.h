@@ -96,7 +96,7 @@ int32_t storage_is_inference(uintptr_t storage);
 int32_t storage_readonly(uintptr_t storage);
 int64_t storage_uses(double t); /* tensors and storage objects that share its memory */
 void count_write(double t); /* for tensors that change without their memory */
-uint32_t storage_version(uintptr_t storage); /* how often it has been written to */
+uint32_t version(double t); /* how often its memory has been written to */
 void storage_retain(uintptr_t storage);
 void storage_release(uintptr_t storage);
 double storage_tensor(uintptr_t storage, int32_t dtype); /* one-dimensional tensor over all of it */

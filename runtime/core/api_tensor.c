@@ -239,7 +239,7 @@ double item_imag(double t) {
 
 static ow_storage *storage_at(uintptr_t storage) { return (ow_storage *)storage; }
 
-uintptr_t storage_of(double t) { return (uintptr_t)ow_unpack(t)->storage; }
+uintptr_t storage_of(double t) { return (uintptr_t)ow_storage_memory(ow_unpack(t)->storage); }
 
 int64_t storage_nbytes(uintptr_t storage) { return storage_at(storage)->nbytes; }
 
@@ -249,9 +249,12 @@ int32_t suggested_order(double t) { return ow_suggested_order(ow_unpack(t)); }
 
 void count_write(double t) { ow_unpack(t)->storage->version++; }
 
-uint32_t storage_version(uintptr_t storage) { return storage_at(storage)->version; }
+uint32_t version(double t) { return ow_unpack(t)->storage->version; }
 
-int64_t storage_uses(double t) { return ow_unpack(t)->storage->refs; }
+int64_t storage_uses(double t) {
+    ow_storage *s = ow_unpack(t)->storage, *memory = ow_storage_memory(s);
+    return s == memory ? s->refs : s->refs + memory->refs;
+}
 
 int32_t storage_is_inference(uintptr_t storage) { return (storage_at(storage)->flags & OW_STORAGE_INFERENCE) != 0; }
 int32_t storage_readonly(uintptr_t storage) { return (storage_at(storage)->flags & OW_STORAGE_READONLY) != 0; }

@@ -92,14 +92,18 @@ PyObject *ow_new_owner(ow_tensor *t) {
     return made;
 }
 
+static char origin_of_mode(void) {
+    if (ow_excluded_keys & OW_KEY_INFERENCE) return OW_INFERENCE_VIEW;
+    return ow_excluded_keys & OW_KEY_RECORDING ? OW_NO_GRAD_VIEW : OW_USUAL_VIEW;
+}
+
 static void set_base(owner *view, const ow_tensor *t, PyObject *of) {
     PyObject *base = ((owner *)of)->base, *before = view->base;
     view->base = Py_NewRef(base ? base : of);
     Py_XDECREF(before);
     view->version = t->storage->version;
-    view->unrecorded = (ow_excluded_keys & OW_KEY_AUTOGRAD ? OW_UNRECORDED : 0) |
-                       (((owner *)of)->unrecorded ? OW_OF_UNRECORDED : 0);
-    view->several = ((owner *)of)->several;
+    char origin = origin_of_mode();
+    view->origin = origin ? origin : ((owner *)of)->origin;
 }
 
 PyObject *ow_new_view(ow_tensor *t, PyObject *of) {
@@ -118,8 +122,29 @@ static PyObject *as_view(PyObject *module, PyObject *const *arguments, Py_ssize_
     return Py_NewRef(arguments[0]);
 }
 
+/* own(tensor): it counts as a view of nothing any longer. */
+static PyObject *own(PyObject *module, PyObject *object) {
+    (void)module;
+    if (!ow_any_tensor(object)) return PyErr_Format(PyExc_TypeError, "own() takes a tensor");
+    Py_CLEAR(((owner *)object)->base);
+    ((owner *)object)->origin = OW_USUAL_VIEW;
+    return Py_NewRef(object);
+}
+
+/* function_view(tensor, several): a user's Function has returned it, with others or alone. */
+static PyObject *function_view(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    if (n != 2 || !ow_any_tensor(arguments[0]) || !PyBool_Check(arguments[1]))
+        return PyErr_Format(PyExc_TypeError, "function_view() takes a tensor and a bool");
+    owner *of = (owner *)arguments[0];
+    if (of->base) of->origin = arguments[1] == Py_True ? OW_SEVERAL_VIEWS : OW_FUNCTION_VIEW;
+    Py_RETURN_NONE;
+}
+
 void ow_mark_several(PyObject *views, int several) {
-    for (Py_ssize_t k = 0; k < PyTuple_Size(views); k++) ((owner *)PyTuple_GetItem(views, k))->several = (char)several;
+    char origin = origin_of_mode();
+    if (!origin && several) origin = OW_SEVERAL_VIEWS;
+    for (Py_ssize_t k = 0; k < PyTuple_Size(views); k++) ((owner *)PyTuple_GetItem(views, k))->origin = origin;
 }
 
 /* several_views(views, several): the same tuple, whose tensors count as views that one call has taken, or do not. */
@@ -219,8 +244,7 @@ static PyMemberDef owner_members[] = {
     {"_h", T_OBJECT_EX, offsetof(owner, handle), 0, "the handle of the core, as a float"},
     {"_edge", T_OBJECT, offsetof(owner, edge), READONLY, "the node of the graph that computed it, and which output it is"},
     {"_base", T_OBJECT, offsetof(owner, base), READONLY, "the tensor that it is a view of, or None"},
-    {"_several", T_BOOL, offsetof(owner, several), READONLY, "is it one of several views of one call?"},
-    {"_unrecorded", T_BOOL, offsetof(owner, unrecorded), READONLY, "was the view taken while no history was recorded?"},
+    {"_origin", T_BYTE, offsetof(owner, origin), READONLY, "how the view was made (core/owner.h)"},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(owner, weak_references), READONLY, NULL},
     {NULL, 0, 0, 0, NULL},
 };
@@ -298,7 +322,11 @@ static PyMethodDef functions[] = {
     {"set_edge", FAST(ow_set_edge), METH_FASTCALL, "Makes a tensor an output of a node, or with None of none."},
     {"several_views", FAST(several_views), METH_FASTCALL, "Says whether the views of a tuple count as taken by one call."},
     {"as_view", FAST(as_view), METH_FASTCALL, "Makes a new tensor a view of another."},
+    {"own", own, METH_O, "Makes a tensor a view of nothing any longer."},
+    {"function_view", FAST(function_view), METH_FASTCALL, "Says that a user's Function has returned a view, with others or alone."},
     {"alias", ow_alias, METH_O, "The same elements without history."},
+    {"apart", FAST(ow_apart), METH_FASTCALL,
+     "The same elements without history, through which writing is counted apart, from a number on."},
     {"exclude", ow_exclude, METH_O, "Says which dispatch keys the thread does not look at; gives those before."},
     {"excluded", ow_excluded, METH_NOARGS, "The dispatch keys that the thread does not look at."},
     {"kept", ow_kept, METH_O, "The same elements without history, and how often they were written to."},

@@ -86,7 +86,6 @@ void ow_give_edge(PyObject *tensor, PyObject *edge) {
     PyObject *before = of->edge;
     of->edge = edge ? Py_NewRef(edge) : NULL;
     of->version = t->storage->version;
-    of->unrecorded &= OW_OF_UNRECORDED; /* what is a view of an unrecorded view stays one */
     t->keys = edge ? t->keys | OW_KEY_AUTOGRAD : t->keys & ~(uint32_t)OW_KEY_AUTOGRAD;
     if (edge) ow_track(tensor);
     Py_XDECREF(before);
@@ -107,6 +106,19 @@ PyObject *ow_alias(PyObject *module, PyObject *object) {
     const ow_tensor *t = ow_any_tensor(object);
     if (!t) return PyErr_Format(PyExc_TypeError, "alias() takes a tensor");
     ow_tensor *same = ow_tensor_alias(t);
+    return same ? ow_new_owner(same) : PyErr_NoMemory();
+}
+
+/* apart(tensor, version): the same without any history, as which writing is counted apart: no graph learns of it. */
+PyObject *ow_apart(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    const ow_tensor *t = n == 2 ? ow_any_tensor(arguments[0]) : NULL;
+    if (!t) return PyErr_Format(PyExc_TypeError, "apart() takes a tensor and how often it counts as written to");
+    unsigned long version = PyLong_AsUnsignedLong(arguments[1]);
+    if (PyErr_Occurred()) return NULL;
+    ow_storage *apart = ow_storage_apart(t->storage, (uint32_t)version);
+    ow_tensor *same = apart ? ow_tensor_view(apart, t->data, t->dtype, t->ndim, t->sizes, t->strides) : NULL;
+    if (apart) ow_storage_release(apart);
     return same ? ow_new_owner(same) : PyErr_NoMemory();
 }
 

@@ -152,7 +152,7 @@ static PyObject *node_saved_results(PyObject *self, PyObject *nothing) {
     for (Py_ssize_t k = 0; found && k < n; k++) {
         PyObject *pair = PyTuple_GetItem(results, k), *tensor = PyTuple_GetItem(pair, 0);
         const ow_tensor *t = ow_any_tensor(tensor);
-        if (t && t->storage->version == PyLong_AsUnsignedLong(PyTuple_GetItem(pair, 1)))
+        if (t ? t->storage->version == PyLong_AsUnsignedLong(PyTuple_GetItem(pair, 1)) : tensor == Py_None)
             PyTuple_SetItem(found, k, Py_NewRef(tensor));
         else Py_CLEAR(found);
     }

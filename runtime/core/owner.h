@@ -5,9 +5,13 @@
 #include "python_types.h"
 #include "tensor.h"
 
+/* How a view was made, or the view that it is one of: with any but the first it is not overwritten as part of a graph. */
 enum {
-    OW_UNRECORDED = 1,    /* taken while no history was recorded, and no part of a graph */
-    OW_OF_UNRECORDED = 2, /* a view of such a view, whenever it was taken */
+    OW_USUAL_VIEW,
+    OW_FUNCTION_VIEW,  /* a user's Function has returned it */
+    OW_SEVERAL_VIEWS,  /* a call has taken it together with others */
+    OW_NO_GRAD_VIEW,   /* nothing was recorded */
+    OW_INFERENCE_VIEW, /* in inference mode */
 };
 
 typedef struct {
@@ -17,8 +21,7 @@ typedef struct {
     PyObject *edge;   /* (node, number): the output of the graph's node that it is; NULL: no part of a graph */
     PyObject *base;   /* the tensor that it is a view of; NULL: of none */
     uint32_t version; /* of a view: of the memory, when the edge was set, or else when the view was taken */
-    char unrecorded;  /* of a view: OW_UNRECORDED, OW_OF_UNRECORDED */
-    char several;     /* is it one of several views that one call has taken? Views of such views are too. */
+    char origin;      /* of a view: how it was made */
 } owner;
 
 /* The type of the objects, which class Tensor is derived from. */

@@ -42,6 +42,7 @@ PyObject *ow_edges(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_versions(PyObject *module, PyObject *values);
 PyObject *ow_set_edge(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_alias(PyObject *module, PyObject *object);
+PyObject *ow_apart(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_exclude(PyObject *module, PyObject *keys);
 PyObject *ow_excluded(PyObject *module, PyObject *nothing);
 /* The edge of a tensor whose history is recorded; None of anything else. */

@@ -43,7 +43,25 @@ static void free_with_previous(ow_storage *s) {
     ow_storage_release(s->context);
 }
 
-int ow_storage_resizable(const ow_storage *s) { return !s->deleter || s->deleter == free_with_previous; }
+/* Of a storage that only counts writes to the memory of another one. */
+static void release_memory(ow_storage *s) { ow_storage_release(s->context); }
+
+ow_storage *ow_storage_apart(ow_storage *s, uint32_t version) {
+    ow_storage *memory = ow_storage_memory(s);
+    ow_storage *apart = ow_storage_foreign(memory->data, memory->nbytes, release_memory, memory, 0);
+    if (!apart) return NULL;
+    apart->flags = memory->flags & ~(uint32_t)OW_STORAGE_INLINE;
+    apart->version = version;
+    ow_storage_retain(memory);
+    return apart;
+}
+
+ow_storage *ow_storage_memory(ow_storage *s) { return s->deleter == release_memory ? s->context : s; }
+
+int ow_storage_resizable(const ow_storage *s) {
+    const ow_storage *memory = s->deleter == release_memory ? s->context : s;
+    return !memory->deleter || memory->deleter == free_with_previous;
+}
 
 int ow_storage_grow(ow_storage *s, int64_t nbytes) {
     char *data = ow_alloc(nbytes);

@@ -107,7 +107,7 @@ static int reserve(ow_tensor *t, int64_t nbytes) {
         ow_fail(OW_RUNTIME_ERROR, "Trying to resize storage that is not resizable");
         return 0;
     }
-    if (__atomic_load_n(&s->refs, __ATOMIC_ACQUIRE) == 1) {
+    if (ow_storage_memory(s) == s && __atomic_load_n(&s->refs, __ATOMIC_ACQUIRE) == 1) {
         if (!ow_storage_grow(s, nbytes)) return 0;
     } else { /* others hold addresses inside the old memory */
         ow_storage *replacement = ow_storage_replace(s, nbytes);

@@ -38,7 +38,10 @@ enum {
     OW_KEY_QUANTIZED = 1 << 4,
     OW_KEY_CUDA = 1 << 5,
     OW_KEY_SUBCLASS = 1 << 6,
-    OW_KEY_INFERENCE = 1 << 7 /* of no tensor: a thread in inference mode excludes it */
+    OW_KEY_INFERENCE = 1 << 7, /* of no tensor: a thread in inference mode excludes it */
+    /* Of no tensor: a thread excludes it with OW_KEY_AUTOGRAD where its user records nothing, and not where a call that is
+     * recorded runs. */
+    OW_KEY_RECORDING = 1 << 8
 };
 
 enum {
@@ -118,6 +121,9 @@ int ow_internal_overlap(const ow_tensor *t);
 
 ow_storage *ow_storage_new(int64_t nbytes);
 ow_storage *ow_storage_foreign(void *data, int64_t nbytes, void (*deleter)(ow_storage *), void *context, uint32_t flags);
+/* A storage of the same memory that counts writes apart, beginning with `version`; and the storage whose the memory is. */
+ow_storage *ow_storage_apart(ow_storage *s, uint32_t version);
+ow_storage *ow_storage_memory(ow_storage *s);
 void ow_storage_retain(ow_storage *s);
 void ow_storage_release(ow_storage *s);
 

@@ -7,7 +7,9 @@ from typing import Any
 from .._operators import full_like
 from ..tensor import Tensor
 from .functional import scaled_step_
-from .gradient_steps import GradientOptimizer, Rate, advance, check_not_negative, check_rate, descent, step_count
+from .gradient_steps import (
+    GradientOptimizer, Rate, advance, check_not_negative, check_rate, descent, numbers_of, state_of, step_count,
+)  # fmt: skip
 from .optimizer import Parameters
 from .parameter_groups import Group
 
@@ -28,7 +30,8 @@ class Adagrad(GradientOptimizer):
         eps: is added to the root.
         foreach: accepted, without effect.
         maximize: goes uphill.
-        differentiable, fused: must not be true.
+        differentiable: steps are recorded, so that gradients go through them.
+        fused: must not be true.
 
     Raises:
         ValueError: an option is negative.
@@ -73,17 +76,18 @@ class Adagrad(GradientOptimizer):
         lr, lr_decay, eps = float(group["lr"]), group["lr_decay"], group["eps"]
         maximize, weight_decay = group["maximize"], group["weight_decay"]
         for parameter in group["params"]:
-            gradient = parameter.grad
-            if gradient is None:
+            if parameter.grad is None:
                 continue
             state = self.state[parameter] or self._begin(parameter)
             rate = lr / (1 + (advance(state) - 1) * lr_decay)
-            gradient = descent(gradient, parameter, maximize, weight_decay)
-            state["sum"].addcmul_(gradient, gradient)
-            scaled_step_(parameter, gradient, state["sum"], rate=rate, eps=eps)
+            numbers, total = numbers_of(parameter), state_of(state, "sum", group)
+            gradient = descent(numbers_of(parameter.grad), numbers, maximize, weight_decay)
+            total.addcmul_(gradient, gradient)
+            scaled_step_(numbers, gradient, total, rate=rate, eps=eps)
 
     def _begin(self, parameter: Tensor) -> dict[str, Any]:
         state = self.state[parameter]
         state["step"] = step_count()
-        state["sum"] = full_like(parameter, self.defaults["initial_accumulator_value"])
+        begin = self.defaults["initial_accumulator_value"]
+        state["sum"] = full_like(parameter, complex(begin, begin) if parameter.is_complex() else begin)
         return state

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._operators import maximum, zeros_like
+from .._operators import zeros_like
 from ..tensor import Tensor
 from .functional import moving_square_, scaled_step_
-from .gradient_steps import GradientOptimizer, Rate, advance, check_not_negative, check_rate, descent, step_count
+from .gradient_steps import (
+    GradientOptimizer, Rate, advance, check_not_negative, check_rate, descent, numbers_of, state_of, step_count,
+)  # fmt: skip
 from .optimizer import Parameters
 from .parameter_groups import Group
 
@@ -30,7 +32,8 @@ class Adam(GradientOptimizer):
         amsgrad: divides by the root of the largest mean of squares so far.
         foreach: accepted, without effect.
         maximize: goes uphill.
-        capturable, differentiable, fused: must not be true.
+        capturable, fused: must not be true.
+        differentiable: steps are recorded, so that gradients go through them.
         decoupled_weight_decay: parameters shrink by `1 - lr * weight_decay`, and gradients stay as they are.
 
     Raises:
@@ -81,23 +84,22 @@ class Adam(GradientOptimizer):
         maximize, amsgrad, weight_decay = group["maximize"], group["amsgrad"], group["weight_decay"]
         shrinks = group["decoupled_weight_decay"] and weight_decay
         for parameter in group["params"]:
-            gradient = parameter.grad
-            if gradient is None:
+            if parameter.grad is None:
                 continue
             state = self.state[parameter] or self._begin(parameter, amsgrad)
             step = advance(state)
+            numbers = numbers_of(parameter)
             if shrinks:
-                parameter.mul_(1 - lr * weight_decay)
-            gradient = descent(gradient, parameter, maximize, 0 if shrinks else weight_decay)
-            mean, square = state["exp_avg"], state["exp_avg_sq"]
+                numbers.mul_(1 - lr * weight_decay)
+            gradient = descent(numbers_of(parameter.grad), numbers, maximize, 0 if shrinks else weight_decay)
+            mean, square = state_of(state, "exp_avg", group), state_of(state, "exp_avg_sq", group)
             mean.lerp_(gradient, 1 - beta1)
             moving_square_(square, gradient, decay=beta2, weight=1 - beta2)
             if amsgrad:
-                largest = state["max_exp_avg_sq"]
-                square = maximum(largest, square, out=largest)
+                square = state_of(state, "max_exp_avg_sq", group).clamp_(min=square)
             # Both means began at zero and are too small by these factors; that of the root goes to the other operands.
             root = (1 - beta2**step) ** 0.5
-            scaled_step_(parameter, mean, square, rate=lr * root / (1 - beta1**step), eps=eps * root)
+            scaled_step_(numbers, mean, square, rate=lr * root / (1 - beta1**step), eps=eps * root)
 
     def _begin(self, parameter: Tensor, amsgrad: bool) -> dict[str, Any]:
         state = self.state[parameter]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from ..autograd.modes import enable_grad, no_grad
+from .._operators import view_as_real
+from ..autograd.modes import enable_grad, set_grad_enabled
 from ..construct import scalar_tensor
 from ..dtypes import EXPORTS, get_default_dtype
 from ..tensor import Tensor
@@ -18,7 +19,6 @@ Rate: TypeAlias = float | Tensor
 # Ways of computing that other machines and compilers need: which error says that there is no such way here.
 _REFUSED: dict[str, tuple[type[Exception], str]] = {
     "capturable": (AssertionError, "graphs of steps are not captured on the CPU"),
-    "differentiable": (RuntimeError, "steps have no history"),
     "fused": (RuntimeError, "the only way to compute a step is the one that is taken by default"),
 }
 
@@ -26,15 +26,15 @@ _REFUSED: dict[str, tuple[type[Exception], str]] = {
 class GradientOptimizer(Optimizer):
     """Base of optimizers that change a parameter by its own gradient and state."""
 
-    @no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Changes each parameter that has a gradient. Returns what `closure`, called first, computes: the loss."""
         loss = None
-        if closure is not None:
-            with enable_grad():
-                loss = closure()
-        for group in self.param_groups:
-            self._update(group)
+        with set_grad_enabled(bool(self.defaults.get("differentiable"))):
+            if closure is not None:
+                with enable_grad():
+                    loss = closure()
+            for group in self.param_groups:
+                self._update(group)
         return loss
 
     def _update(self, group: Group) -> None:
@@ -56,6 +56,18 @@ class GradientOptimizer(Optimizer):
                 count = self.state[parameter].get("step") if parameter in self.state else None
                 if count is not None and not isinstance(count, Tensor):
                     self.state[parameter]["step"] = step_count(float(count))
+
+
+def numbers_of(tensor: Tensor) -> Tensor:
+    """The tensor, or the real numbers that a complex one consists of, as a view: each of them is a parameter."""
+    return view_as_real(tensor) if tensor.is_complex() else tensor
+
+
+def state_of(state: dict[str, Any], name: str, group: Group) -> Tensor:
+    """The numbers of a tensor of the state, to be overwritten. Where steps have a history, those before keep theirs."""
+    if group["differentiable"]:
+        state[name] = state[name].clone()
+    return numbers_of(state[name])
 
 
 def step_count(value: float = 0.0) -> Tensor:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .._operators import cat
+from .._operators import cat, zeros_like
 from ..autograd.modes import enable_grad, no_grad
 from ..tensor import Tensor
-from .gradient_steps import Rate, check_rate
+from .gradient_steps import Rate, check_rate, numbers_of
 from .line_search import Trial, strong_wolfe
 from .optimizer import Optimizer, Parameters
 
@@ -157,12 +157,13 @@ class LBFGS(Optimizer):
 
     def _gradient(self) -> Tensor:
         """All gradients in one vector; zeros where there is none."""
-        return cat([(p.new_zeros(p.numel()) if p.grad is None else p.grad.reshape(-1)) for p in self._params])
+        grads = [zeros_like(each) if each.grad is None else each.grad for each in self._params]
+        return cat([numbers_of(each).reshape(-1) for each in grads])
 
     def _move(self, direction: Tensor, step: float) -> None:
-        parts = direction.split([parameter.numel() for parameter in self._params])
-        for parameter, part in zip(self._params, parts, strict=True):
-            parameter.add_(part.view_as(parameter), alpha=step)
+        moved = [numbers_of(parameter) for parameter in self._params]
+        for numbers, part in zip(moved, direction.split([each.numel() for each in moved]), strict=True):
+            numbers.add_(part.view_as(numbers), alpha=step)
 
 
 def _largest(vector: Tensor) -> float:

@@ -97,7 +97,8 @@ class Optimizer:
         """
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
-        param_group.update(parameters_of(param_group["params"]))
+        is_recorded = bool(self.defaults.get("differentiable"))
+        param_group.update(parameters_of(param_group["params"], may_be_computed=is_recorded))
         for name, default in self.defaults.items():
             param_group.setdefault(name, default)
         check_among(param_group, self.param_groups)

@@ -12,7 +12,7 @@ from ..tensor import Tensor
 Group: TypeAlias = dict[str, Any]
 
 
-def parameters_of(given: Any) -> Group:
+def parameters_of(given: Any, may_be_computed: bool = False) -> Group:
     """The entries "params" and, where tensors come as (name, tensor), "param_names" of a group.
 
     Raises TypeError for sets, which have no order, and for what is no tensor; ValueError for tensors that have been
@@ -31,7 +31,7 @@ def parameters_of(given: Any) -> Group:
     for tensor in tensors:
         if not isinstance(tensor, Tensor):
             raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {type_name(tensor)}")
-        if not (tensor.is_leaf or tensor.retains_grad):
+        if not (may_be_computed or tensor.is_leaf or tensor.retains_grad):
             raise ValueError("can't optimize a non-leaf Tensor")
     return {"params": tensors, "param_names": names} if names else {"params": tensors}
 

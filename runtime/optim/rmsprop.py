@@ -7,7 +7,9 @@ from typing import Any
 from .._operators import zeros_like
 from ..tensor import Tensor
 from .functional import moving_square_, scaled_step_
-from .gradient_steps import GradientOptimizer, Rate, advance, check_not_negative, check_rate, descent, step_count
+from .gradient_steps import (
+    GradientOptimizer, Rate, advance, check_not_negative, check_rate, descent, numbers_of, state_of, step_count,
+)  # fmt: skip
 from .optimizer import Parameters
 from .parameter_groups import Group
 
@@ -28,7 +30,8 @@ class RMSprop(GradientOptimizer):
         weight_decay: factor of the parameter that is added to its gradient.
         momentum: factor by which a moving sum of steps shrinks; 0: no such sum.
         centered: divides by the deviation from a moving mean of the gradients.
-        capturable, differentiable: must not be true.
+        capturable: must not be true.
+        differentiable: steps are recorded, so that gradients go through them.
         foreach: accepted, without effect.
         maximize: goes uphill.
 
@@ -73,21 +76,21 @@ class RMSprop(GradientOptimizer):
         lr, alpha, eps, momentum = float(group["lr"]), group["alpha"], group["eps"], group["momentum"]
         maximize, weight_decay, centered = group["maximize"], group["weight_decay"], group["centered"]
         for parameter in group["params"]:
-            gradient = parameter.grad
-            if gradient is None:
+            if parameter.grad is None:
                 continue
             state = self.state[parameter] or self._begin(parameter, momentum, centered)
             advance(state)
-            gradient = descent(gradient, parameter, maximize, weight_decay)
-            square = moving_square_(state["square_avg"], gradient, decay=alpha, weight=1 - alpha)
+            numbers = numbers_of(parameter)
+            gradient = descent(numbers_of(parameter.grad), numbers, maximize, weight_decay)
+            square = moving_square_(state_of(state, "square_avg", group), gradient, decay=alpha, weight=1 - alpha)
             if centered:
-                mean = state["grad_avg"].lerp_(gradient, 1 - alpha)
+                mean = state_of(state, "grad_avg", group).lerp_(gradient, 1 - alpha)
                 square = square.addcmul(mean, mean, value=-1)
             if momentum:
-                total = state["momentum_buffer"].mul_(momentum)
-                parameter.add_(scaled_step_(total, gradient, square, rate=-1.0, eps=eps), alpha=-lr)
+                total = state_of(state, "momentum_buffer", group).mul_(momentum)
+                numbers.add_(scaled_step_(total, gradient, square, rate=-1.0, eps=eps), alpha=-lr)
             else:
-                scaled_step_(parameter, gradient, square, rate=lr, eps=eps)
+                scaled_step_(numbers, gradient, square, rate=lr, eps=eps)
 
     def _begin(self, parameter: Tensor, momentum: float, centered: bool) -> dict[str, Any]:
         state = self.state[parameter]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from .._operators import view_as_complex
 from ..tensor import Tensor
 from .functional import moving_sum_
-from .gradient_steps import GradientOptimizer, Rate, check_not_negative, check_rate, descent
+from .gradient_steps import GradientOptimizer, Rate, check_not_negative, check_rate, descent, numbers_of, state_of
 from .optimizer import Parameters
 from .parameter_groups import Group
 
@@ -26,7 +27,8 @@ class SGD(GradientOptimizer):
         nesterov: Nesterov's momentum, which needs a momentum and no dampening.
         maximize: goes uphill.
         foreach: accepted, without effect.
-        differentiable, fused: must not be true.
+        differentiable: steps are recorded, so that gradients go through them.
+        fused: must not be true.
 
     Raises:
         ValueError: an option is negative, or Nesterov's momentum lacks a momentum or is dampened.
@@ -68,21 +70,22 @@ class SGD(GradientOptimizer):
         lr, momentum, nesterov = float(group["lr"]), group["momentum"], group["nesterov"]
         maximize, weight_decay, weight = group["maximize"], group["weight_decay"], 1 - group["dampening"]
         for parameter in group["params"]:
-            gradient = parameter.grad
-            if gradient is None:
+            if parameter.grad is None:
                 continue
-            gradient = descent(gradient, parameter, maximize, weight_decay)
+            numbers = numbers_of(parameter)
+            gradient = descent(numbers_of(parameter.grad), numbers, maximize, weight_decay)
             if not momentum or nesterov:
-                parameter.add_(gradient, alpha=-lr)
+                numbers.add_(gradient, alpha=-lr)
             if momentum:
-                total = self._add_up(parameter, gradient, momentum, weight)
-                parameter.add_(total, alpha=-lr * momentum if nesterov else -lr)
+                total = self._add_up(parameter, gradient, group, weight)
+                numbers.add_(total, alpha=-lr * momentum if nesterov else -lr)
 
-    def _add_up(self, parameter: Tensor, gradient: Tensor, momentum: float, weight: float) -> Tensor:
+    def _add_up(self, parameter: Tensor, gradient: Tensor, group: Group, weight: float) -> Tensor:
         """The moving sum of gradients, which begins with the whole of the first."""
         state = self.state[parameter]
-        total: Tensor | None = state.get("momentum_buffer")
-        if total is None:
-            total = state["momentum_buffer"] = gradient.detach().clone()
-            return total
-        return moving_sum_(total, gradient, decay=momentum, weight=weight)
+        if state.get("momentum_buffer") is None:
+            begin = gradient.clone() if group["differentiable"] else gradient.detach().clone()
+            state["momentum_buffer"] = view_as_complex(begin) if parameter.is_complex() else begin
+            return begin
+        total = state_of(state, "momentum_buffer", group)
+        return moving_sum_(total, gradient, decay=group["momentum"], weight=weight)

@@ -36,7 +36,7 @@ def test_saved_tensors_that_were_overwritten_are_noticed() -> None:
     with pytest.raises(
         RuntimeError,
         match=r"modified by an inplace operation: \[opweave.DoubleTensor \[2\]\], which is "
-        r"output 0 of AddBackward0, is at version 1; expected version 0 instead",
+        r"output 0 of Add, is at version 1; expected version 0 instead",
     ):
         z.sum().backward()
 
@@ -416,3 +416,57 @@ def test_positions_have_no_history() -> None:
     x = leaf(3.0, 1.0)
     for positions in (x.argmax(), x.argmin(0), x.argsort(), x.multinomial(1), x.max(0)[1], x.nonzero()):
         assert not positions.requires_grad
+
+
+COMPOSITES: dict[str, tuple[Any, list[float]]] = {
+    "renorm": (lambda x: x.view(1, 3).renorm_(2, 0, 3.0), [0.4582, 0.1145, -0.2291]),
+    "polygamma": (lambda x: x.polygamma_(1), [-2.4041, -0.4041, -0.1541]),
+    "nextafter": (lambda x: x.nextafter_(ow.zeros(3)), [1.0, 1.0, 1.0]),
+    "nextafter of itself": (lambda x: x.nextafter_(x), [0.0, 0.0, 0.0]),
+    "rrelu": (lambda x: ow.rrelu_(x.neg_()), [-0.2292, -0.2292, -0.2292]),
+    "ldexp": (lambda x: x.ldexp_(ow.tensor([1, 2, 3])), [2.0, 4.0, 8.0]),
+    "mvlgamma": (lambda x: x.mvlgamma_(1), [-0.5772, 0.4228, 0.9228]),
+    "addr": (lambda x: x.view(1, 3).addr_(ow.ones(1), x.detach().clone()), [1.0, 1.0, 1.0]),
+}
+
+
+@pytest.mark.parametrize("case", COMPOSITES)
+@pytest.mark.parametrize("is_part", [False, True])
+def test_operators_made_of_others_in_place(case: str, is_part: bool) -> None:
+    """What they keep of their first input outlives it, and the input itself as well."""
+    write, expected = COMPOSITES[case]
+    x = ow.tensor([1.0, 2.0, 3.0, 4.0][: 4 if is_part else 3], requires_grad=True)
+    y = x * 1
+    write(y[:3] if is_part else y)
+    y[:3].sum().backward()
+    assert x.grad[:3].tolist() == pytest.approx(expected, abs=1e-4)
+
+
+def test_operators_made_of_others_in_place_of_what_has_no_history() -> None:
+    w, y = ow.tensor([2.0], requires_grad=True), ow.tensor([0.0, 1.0])
+    y.ldexp_(w)
+    y.sum().backward()
+    assert w.grad.tolist() == pytest.approx([2.7726], abs=1e-4)
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        w.polygamma_(1)
+
+
+RESULTS: dict[str, Any] = {
+    "median": lambda x: x.median(0)[0],
+    "nanmedian": lambda x: x.nanmedian(0)[0],
+    "mode": lambda x: x.mode(0)[0],
+    "kthvalue": lambda x: x.kthvalue(2, 0)[0],
+    "max": lambda x: x.max(0)[0],
+    "min": lambda x: x.min(0)[0],
+}
+
+
+@pytest.mark.parametrize("case", RESULTS)
+def test_results_that_are_chosen_elements_are_overwritten(case: str) -> None:
+    x = ow.tensor([[1.0, 5.0], [3.0, 2.0], [2.0, 4.0]], requires_grad=True)
+    result = RESULTS[case](x)
+    assert result._base is None
+    result.mul_(1.5)
+    result.sum().backward()
+    assert x.grad.sum(0).tolist() == [1.5, 1.5]
+    assert x.grad.count_nonzero().item() == 2

@@ -36,6 +36,7 @@ class NegBackward0(_Node):
 class ExpBackward0(_Node):
     __slots__ = ()
     inputs = (0,)
+    saved_names = ((), (), ('result',))
     kept_results = (0,)
 
     def apply(_node, grad):
@@ -50,6 +51,7 @@ class ExpBackward0(_Node):
 class AddBackward0(_Node):
     __slots__ = ()
     inputs = (0, 1)
+    saved_names = ((), ('alpha',), ())
 
     def save(_node, input, other, alpha=1):
         _node.values = (alpha, )
@@ -68,6 +70,7 @@ class AddBackward0(_Node):
 class WhereBackward0(_Node):
     __slots__ = ()
     inputs = (0, 1, 2)
+    saved_names = (('condition',), (), ())
 
     def save(_node, condition, input, other):
         to_condition, to_input, to_other = _node.edges
@@ -89,6 +92,7 @@ class WhereBackward0(_Node):
 class MeanBackward0(_Node):
     __slots__ = ()
     inputs = (0,)
+    saved_names = (('self',), ('dim', 'keepdim'), ('result',))
     kept_results = (0,)
 
     def save(_node, input, dim, keepdim):
@@ -121,6 +125,7 @@ class CumsumBackward0(_Node):
 class SelectBackward0(_Node):
     __slots__ = ()
     inputs = (0,)
+    saved_names = ((), ('dim', 'index', 'self_sym_sizes'), ())
 
     def save(_node, input, dim, index):
         _node.values = (dim, index, input.shape, )
@@ -137,6 +142,7 @@ class SelectBackward0(_Node):
 class PermuteBackward0(_Node):
     __slots__ = ()
     inputs = (0,)
+    saved_names = ((), ('dims',), ())
 
     def save(_node, input, dims):
         _node.values = (dims, )
@@ -153,6 +159,7 @@ class PermuteBackward0(_Node):
 class AddmmBackward0(_Node):
     __slots__ = ()
     inputs = (0, 1, 2)
+    saved_names = (('mat1', 'mat2'), ('beta', 'alpha', 'self_sym_sizes'), ())
 
     def save(_node, input, mat1, mat2, beta=1, alpha=1):
         to_input, to_mat1, to_mat2 = _node.edges

@@ -1,0 +1,94 @@
+"""Hooks that wait for the gradients of several tensors."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+from weakref import WeakKeyDictionary
+
+from . import calls, engine, recording
+
+__all__ = ["MultiHandle", "register_multi_grad_hook"]
+
+
+class MultiHandle:
+    """The hooks of several tensors: `remove()` takes all of them away, as leaving a `with` block does."""
+
+    __module__ = "opweave.autograd.graph"
+
+    def __init__(self, handles: tuple[Any, ...]) -> None:
+        self.handles = handles
+
+    def remove(self) -> None:
+        for handle in self.handles:
+            handle.remove()
+
+    def __enter__(self) -> MultiHandle:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.remove()
+
+
+class _Gathered:
+    """The gradients that one backward pass has brought so far, and how many it will bring."""
+
+    def __init__(self, count: int, expected: int) -> None:
+        self.grads: list[Any] = [None] * count
+        self.missing = expected
+
+
+def register_multi_grad_hook(
+    tensors: Sequence[Any], fn: Callable[[Any], None], *, mode: Literal["all", "any"] = "all"
+) -> MultiHandle:
+    """Calls `fn` in each backward pass: with a list of the gradients of all tensors when they are there, None of those
+    that the pass does not come to; or with `mode="any"` once, with the first gradient.
+
+    Raises ValueError for other modes, RuntimeError for tensors that require no gradient.
+    """
+    if mode not in ("all", "any"):
+        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    lock, passes = threading.Lock(), WeakKeyDictionary[engine.Pass, _Gathered]()
+    if mode == "any":
+        first = _first_of(fn, lock, passes)
+        return MultiHandle(tuple([each.register_hook(first) for each in tensors if each._requires_grad]))
+    nodes: list[Any] = []
+
+    def gather(place: int, grad: Any) -> None:
+        current = engine.current_pass()
+        assert current is not None, "hooks of gradients are called by backward passes"
+        with lock:
+            gathered = passes.get(current)
+            if gathered is None:
+                gathered = passes[current] = _Gathered(
+                    len(nodes), [current.reaches(node) for node in nodes].count(True)
+                )
+            gathered.grads[place] = grad
+            gathered.missing -= 1
+            is_last = not gathered.missing
+        if is_last:
+            fn(gathered.grads)
+
+    handles = tuple([each.register_hook(_at(gather, place)) for place, each in enumerate(tensors)])
+    nodes += [(calls.edge(each) or (recording.leaf(each), 0))[0] for each in tensors]
+    return MultiHandle(handles)
+
+
+def _at(gather: Callable[[int, Any], None], place: int) -> Callable[[Any], None]:
+    return lambda grad: gather(place, grad)
+
+
+def _first_of(
+    fn: Callable[[Any], None], lock: threading.Lock, passes: WeakKeyDictionary[engine.Pass, Any]
+) -> Callable[[Any], None]:
+    def first(grad: Any) -> None:
+        current = engine.current_pass()
+        assert current is not None, "hooks of gradients are called by backward passes"
+        with lock:
+            is_first = current not in passes
+            passes[current] = True
+        if is_first:
+            fn(grad)
+
+    return first
