@@ -10,7 +10,7 @@ from functools import wraps
 from typing import Any, NoReturn
 
 from .. import handles
-from .._handle import alias, as_view, function_view, meta, set_edge, versions
+from .._handle import alias, as_view, function_view, meta, records, set_edge, versions
 from ..dtypes import BY_CODE
 from . import saved_tensors as hooks
 from .modes import is_grad_enabled, no_grad
@@ -207,8 +207,9 @@ class Function:
             else:
                 output = cls.forward(node.context, *args, **kwargs)
         made = output if isinstance(output, (tuple, list)) else (output,)
-        results = _results(node, args, made)
-        if any(node.edges):
+        is_recorded = records(*args)
+        results = _results(node, args, made, is_recorded)
+        if is_recorded:
             node.metas = tuple([_meta(result) for result in results])
             node.keep_saved(results)
             if hooks.entered:
@@ -224,15 +225,16 @@ def _is_among(tensor: Any, others: Sequence[Any]) -> bool:
     return any(tensor is each for each in others)
 
 
-def _results(node: FunctionNode, inputs: tuple[Any, ...], made: Sequence[Any]) -> list[Any]:
-    """What forward has made as outputs of the node; where there are no gradients, without a history."""
-    results = [_result(node, inputs, number, each, len(made)) for number, each in enumerate(made)]
+def _results(node: FunctionNode, inputs: tuple[Any, ...], made: Sequence[Any], is_recorded: bool) -> list[Any]:
+    """What forward has made as outputs of the node; where nothing is recorded, without a history."""
+    outputs = [each for each in made if is_recorded and _is_differentiable(node, each)]
+    results = [_result(node, inputs, n, each, len(made), _is_among(each, outputs)) for n, each in enumerate(made)]
     if not all(_is_among(each, made) for each in node.dirty):
         raise RuntimeError(
             "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
             "modified inplace must all be outputs of the Function."
         )
-    several = [each._edge is not None and each._edge[0] is node for each in results if _is_tensor(each)].count(True) > 1
+    several = len(outputs) > 1
     for before, result in zip(made, results, strict=True):
         # To overwrite a view would take the place of the user's backward.
         if _is_tensor(result) and (several or not (_is_among(before, node.dirty) and _is_among(before, inputs))):
@@ -244,12 +246,20 @@ def _is_tensor(value: Any) -> bool:
     return isinstance(value, handles.Tensor)
 
 
-def _result(node: FunctionNode, inputs: tuple[Any, ...], number: int, result: Any, count: int) -> Any:
+def _is_differentiable(node: FunctionNode, result: Any) -> bool:
+    if not _is_tensor(result) or _is_among(result, node.not_differentiable):
+        return False
+    return is_differentiable(result.dtype)
+
+
+def _result(
+    node: FunctionNode, inputs: tuple[Any, ...], number: int, result: Any, count: int, differentiable: bool
+) -> Any:
     """Makes a result an output of the node."""
     if not _is_tensor(result):
         return result
     is_input, is_dirty = _is_among(result, inputs), _is_among(result, node.dirty)
-    if not any(node.edges) or _is_among(result, node.not_differentiable) or not is_differentiable(result.dtype):
+    if not differentiable:
         if not result._requires_grad:
             return as_view(alias(result), result) if is_input and not is_dirty else result
         if is_input:

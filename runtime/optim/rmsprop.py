@@ -8,8 +8,16 @@ from .._operators import zeros_like
 from ..tensor import Tensor
 from .functional import moving_square_, scaled_step_
 from .gradient_steps import (
-    GradientOptimizer, Rate, advance, check_not_negative, check_rate, descent, numbers_of, state_of, step_count,
-)  # fmt: skip
+    GradientOptimizer,
+    Rate,
+    advance,
+    check_not_negative,
+    check_rate,
+    descent,
+    numbers_of,
+    state_of,
+    step_count,
+)
 from .optimizer import Parameters
 from .parameter_groups import Group
 

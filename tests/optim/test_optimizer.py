@@ -182,9 +182,7 @@ def test_duplicates_are_warned_of() -> None:
         opweave.optim.SGD([parameter, one_parameter()])
 
 
-@pytest.mark.parametrize(
-    ("option", "error"), [("capturable", AssertionError), ("differentiable", RuntimeError), ("fused", RuntimeError)]
-)
+@pytest.mark.parametrize(("option", "error"), [("capturable", AssertionError), ("fused", RuntimeError)])
 def test_other_ways_of_computing_are_refused(option: str, error: type[Exception]) -> None:
     with pytest.raises(error, match=f"`{option}=True` is not supported"):
         opweave.optim.Adam([one_parameter()], **{option: True})
