@@ -47,9 +47,14 @@ def python_names(entry: Entry, scalar: Scalar, mode: Mode, known: Iterable[str])
 
 
 def parsed(scalar: Scalar, mode: Mode) -> tuple[list[ast.AST], Callable[[ast.expr], Span]]:
-    """The nodes of a text that is known to be Python, in order of breadth, and where the name of one stands."""
+    """The nodes of a text in order of breadth, and where one stands. There are none where it is no Python, which
+    `python_names` reports."""
     text = _Text(scalar, mode)
-    return list(ast.walk(text.parse())), lambda node: text.span(node, len(ast.unparse(node)))
+    try:
+        nodes = list(ast.walk(text.parse()))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        nodes = []
+    return nodes, lambda node: text.span(node, len(ast.unparse(node)))
 
 
 def is_builtin(name: str) -> bool:

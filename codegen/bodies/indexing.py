@@ -8,6 +8,7 @@ from types import MappingProxyType
 from ..errors import suggest
 from ..fields import Entry
 from ..model import MAX_REDUCTIONS, Indexing
+from ..reserved import argument_reason
 from ..routines import INDEXINGS
 from ..schema import Argument, base_name
 from ..source import Mapping as MappingNode
@@ -63,6 +64,10 @@ def _numbers(entry: Entry) -> Mapping[str, str]:
         if word.value not in tensors:
             entry.report(word.span, f"'{word.value}' is not a second tensor argument", suggest(word.value, tensors))
         name = entry.text(node, word.value) if isinstance(node, MappingNode) else word
-        if name is not None:
-            names[word.value] = name.value
+        if name is None:
+            continue
+        names[word.value] = name.value
+        reason = argument_reason(name.value, entry.family) if name.value.isidentifier() else "is not a name"
+        if reason is not None and name is not word:
+            entry.report(name.span, f"'{name.value}' {reason}", "rename it")
     return MappingProxyType(names)

@@ -81,6 +81,19 @@ def test_hostile_texts_end_in_short_messages(tmp_path: Path, text: str) -> None:
     assert max(map(len, shown.splitlines())) < 700
 
 
+def test_what_is_no_python_is_not_looked_at_further(tmp_path: Path) -> None:
+    path = tmp_path / "ops.yaml"
+    path.write_text(
+        "- func: f(Tensor self, int dim) -> Tensor\n  doc: Doc.\n  scan: {identity: 0, combine: acc + self}\n"
+        "  derivatives: {self: 'grad.flip(dim'}\n"
+        "- func: g(Tensor self) -> Tensor\n  doc: Doc.\n  composite: return frob(self).item(\n"
+    )
+    provided = library.Provided((), (), ())
+    with pytest.raises(CodegenError) as caught:
+        library.read(path, "ops.yaml", provided=provided)
+    assert [each.message for each in caught.value.diagnostics] == ["not Python: '(' was never closed"] * 2
+
+
 def test_long_lines_are_shown_around_the_mistake() -> None:
     line = "x" * 5000 + "wrong" + "y" * 5000
     shown = render([Diagnostic("f", 1, 5001, "message", None, 5)], {"f": [line]}).splitlines()
