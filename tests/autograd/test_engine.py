@@ -10,6 +10,7 @@ from typing import Any
 
 import opweave as ow
 import pytest
+from opweave._C import lib
 
 
 def leaf(*values: float) -> Any:
@@ -376,3 +377,11 @@ def test_nothing_to_differentiate_by() -> None:
         ow.autograd.grad(ow.ones((), requires_grad=True) * 2, [])
     with pytest.raises(RuntimeError, match=r"only for real scalar outputs but got opweave\.complex64"):
         (ow.ones((), dtype=ow.complex64, requires_grad=True) * 2).backward()
+
+
+def test_what_a_kernel_of_a_derivative_refuses_is_forgotten() -> None:
+    """The formula is computed by operators then, and no later call is told of the kernel's error."""
+    other = ow.tensor([1.0, 2.0], dtype=ow.float16, requires_grad=True)
+    ow.addcdiv(2, 2, other).sum().backward()
+    assert not lib.error_pending()
+    assert other.grad.tolist() == [-2.0, -0.5]

@@ -15,6 +15,7 @@ from .autograd.formulas_of_transforms import *  # noqa: F403
 from .autograd.formulas import not_implemented as _not_implemented
 from .autograd.node import HolomorphicNode as _HolomorphicNode
 from .autograd.node import Node as _Node
+from .errors import take_pending as _take_pending
 from . import _operators
 
 globals().update({name: each for name, each in vars(_operators).items() if name[0] != "_" and name not in globals()})
