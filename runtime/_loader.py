@@ -58,3 +58,5 @@ _problem = _C.lib.environment_problem()
 if _problem:
     _text: Any = _C.ffi.string(_problem)
     warnings.warn(_text.decode(), RuntimeWarning, stacklevel=2)
+
+sys.modules[f"{__package__}._handle"].claim()

@@ -9,6 +9,7 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 from ._C import lib
+from ._handle import adopt
 from .dtypes import dtype
 from .errors import raise_pending
 from .handles import OVERFLOW, is_integer
@@ -102,9 +103,7 @@ class Arguments:
         return handle
 
     def result(self, handle: float) -> Any:
-        tensor = self.kind.__new__(self.kind)
-        tensor._h = handle
-        return tensor
+        return adopt(handle, self.kind)
 
     def release(self) -> None:
         for handle in self.owned:

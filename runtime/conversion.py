@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from . import handles
 from ._C import ffi, lib
+from ._handle import adopt, to_dlpack
 from .allocation import allocate
 from .dtypes import EXPORTS, dtype
-from .handles import address_of, shape_of, strides_of, wrap
+from .errors import raise_pending
+from .handles import address_of, shape_of, strides_of
 from .interchange import from_array, to_array
 from .types import device
 
@@ -99,8 +101,8 @@ class ConversionMethods:
                 raise RuntimeError(
                     "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
                 )
-            return to_array(self.detach())
-        return to_array(self)
+            return to_array(self.detach(), lasting=True)
+        return to_array(self, lasting=True)
 
     def __array__(self: Any, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         array = self.numpy()
@@ -110,9 +112,25 @@ class ConversionMethods:
             return array.astype(dtype)
         return array.copy() if copy else array
 
-    def __dlpack__(self: Any, **options: Any) -> Any:
-        """A DLPack capsule over the same memory, made by NumPy."""
-        return self.numpy().__dlpack__(**options)
+    def __dlpack__(
+        self: Any,
+        *,
+        stream: Any = -1,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """A DLPack capsule over the same memory, or with `copy` over that of a copy."""
+        if self._requires_grad:
+            raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+        if stream is not None and type(stream) is not int:
+            raise TypeError("stream must be ``int`` or ``none``")
+        if stream not in (None, -1):
+            raise AssertionError("stream should be None on cpu.")
+        if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
+            raise BufferError(f"Can't export tensors of the CPU to the device {tuple(dl_device)}")
+        lent = self.clone() if copy else self
+        return to_dlpack(lent, max_version is not None and max_version[0] >= 1, bool(copy))
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return 1, 0
@@ -162,8 +180,12 @@ def _rebuild_tensor(
 ) -> TensorType:
     from .storage import tensor_over
 
-    like: Any = kind
-    tensor = wrap(tensor_over(storage, offset, sizes, strides), like.__new__(like))
+    if not (isinstance(kind, type) and issubclass(kind, handles.Tensor)):
+        raise TypeError(f"expected a class of tensors, but got {kind!r}")
+    handle = tensor_over(storage, offset, sizes, strides)
+    if not handle:
+        raise_pending()
+    tensor: Any = adopt(handle, kind)
     if state:
         tensor.__dict__.update(state)
     return tensor.requires_grad_() if requires_grad else tensor

@@ -8,6 +8,7 @@ from typing import Any
 
 from .arrays import array_of, tensor_of
 from .dtypes import EXPORTS
+from .lazy_imports import load
 
 __all__ = ["counted_bins", "counted_values", "histogram_of", "histogram_of_points"]
 
@@ -27,8 +28,7 @@ def _bounds(function: str, array: Any, low: float, high: float) -> tuple[float, 
 
 def _bins_of(array: Any, bins: int, low: float, high: float) -> tuple[Any, Any]:
     """The elements within the range, and the bin of each; the last bin has its upper bound."""
-    import numpy
-
+    numpy = load("numpy")
     inside = (array >= low) & (array <= high)
     values = array[inside]
     places = ((values - array.dtype.type(low)) * array.dtype.type(bins / (high - low))).astype(numpy.int64)
@@ -37,8 +37,7 @@ def _bins_of(array: Any, bins: int, low: float, high: float) -> tuple[Any, Any]:
 
 def counted_bins(tensor: Any, bins: int, low: float, high: float) -> Any:
     """How many elements lie in each of equally wide bins."""
-    import numpy
-
+    numpy = load("numpy")
     if not tensor.dtype.is_floating_point:
         raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{tensor.dtype.scalar_name}'")
     if bins <= 0:
@@ -51,8 +50,7 @@ def counted_bins(tensor: Any, bins: int, low: float, high: float) -> Any:
 
 def histogram_of(tensor: Any, bins: Any, range: Sequence[float] | None, weight: Any, density: bool) -> tuple[Any, Any]:
     """Sums of the weights (1 without them) in each bin, and the edges of the bins."""
-    import numpy
-
+    numpy = load("numpy")
     if not tensor.dtype.is_floating_point:
         raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{tensor.dtype.scalar_name}'")
     if hasattr(bins, "_h") and bins.is_complex():
@@ -82,8 +80,7 @@ def histogram_of_points(
     tensor: Any, bins: Any, range: Sequence[float] | None, weight: Any, density: bool
 ) -> tuple[Any, tuple[Any, ...]]:
     """Sums of the weights (1 without them) in each cell of a grid, and the edges along each coordinate."""
-    import numpy
-
+    numpy = load("numpy")
     name = "opweave.histogramdd: "
     if not tensor.dtype.is_floating_point:
         raise NotImplementedError(f"\"histogramdd\" not implemented for '{tensor.dtype.scalar_name}'")
@@ -105,8 +102,7 @@ def histogram_of_points(
 
 def _grid(name: str, of: Any, array: Any, bins: Any, range: Sequence[float] | None) -> list[Any]:
     """The edges of the bins along each coordinate."""
-    import numpy
-
+    numpy = load("numpy")
     width = array.shape[1]
     sizes = [bins] * width if isinstance(bins, int) else list(bins)
     if sizes and hasattr(sizes[0], "_h"):
@@ -167,8 +163,7 @@ def counted_values(tensor: Any, weights: Any, minlength: int) -> Any:
 
 def _counted(array: Any, weights: Any, minlength: int, dtype: str) -> Any:
     """In memory that is refused as for any other tensor when there is not enough."""
-    import numpy
-
+    numpy = load("numpy")
     from ._operators import FUNCTIONS
 
     largest = int(array.max()) if array.size else -1

@@ -8,7 +8,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
-from ._C import lib
+from ._C import ffi, lib
 from .errors import raise_pending
 from .types import CPU, device
 
@@ -40,8 +40,10 @@ class Generator:
             raise_pending()
 
     def __del__(self) -> None:
-        if getattr(self, "_address", 0):
-            lib.generator_free(self._address)
+        address = getattr(self, "_address", 0)
+        if address:
+            del self._address
+            lib.generator_free(address)
 
     @property
     def device(self) -> device:
@@ -55,7 +57,8 @@ class Generator:
         seed = operator.index(seed)
         if not -(2**63) <= seed < 2**64:
             raise ValueError("Overflow when unpacking long long")
-        lib.generator_seed(self._address, seed % 2**64)
+        if not lib.generator_seed(self._address, seed % 2**64):
+            raise_pending()
         return self
 
     def seed(self) -> int:
@@ -68,7 +71,10 @@ class Generator:
 
     def initial_seed(self) -> int:
         """The seed of the stream."""
-        return lib.generator_initial_seed(self._address)
+        seed = ffi.new("uint64_t *")
+        if not lib.generator_initial_seed(self._address, seed):
+            raise_pending()
+        return int(seed[0])
 
     def get_state(self) -> Tensor:
         """The state as a tensor of bytes, from which the stream goes on after `set_state`."""
@@ -76,7 +82,8 @@ class Generator:
         from .dtypes import EXPORTS
 
         state: Tensor = empty((_STATE_BYTES,), dtype=EXPORTS["uint8"])
-        lib.generator_save(self._address, lib.data_ptr(state._h))
+        if not lib.generator_save(self._address, lib.data_ptr(state._h)):
+            raise_pending()
         return state
 
     def set_state(self, new_state: Tensor) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import histories
 from ._C import ffi, lib
-from ._handle import meta
+from ._handle import adopt, meta, swap_handles
 from ._handle import shape_of as shape_of
 from ._handle import strides_of as strides_of
 from .errors import raise_pending
@@ -48,9 +48,7 @@ def wrap(handle: float, like: Any = None) -> TensorType:
     """The tensor of a new handle, of the class of `like`; raises the pending error when there is no handle."""
     if not handle:
         raise_pending()
-    kind: Any = Tensor if like is None else type(like)
-    tensor: TensorType = kind.__new__(kind)
-    tensor._h = handle
+    tensor: TensorType = adopt(handle, Tensor if like is None else type(like))
     return tensor
 
 
@@ -62,16 +60,10 @@ def copied(tensor: Any, code: int, order: int, name: str = "CloneBackward0") -> 
     return wrap(lib.clone_(tensor._h, code, order), tensor)
 
 
-def same_view(handle: float) -> float:
-    """A new handle for the same elements."""
-    sizes = shape_of(handle)
-    return lib.as_strided(handle, sizes, strides_of(handle), len(sizes), lib.storage_offset(handle), -1)
-
-
 def exchange(tensor: Any, other: Any) -> Any:
     """Gives two tensors each other's handle, so that each handle is freed by the object that has it in the end."""
     keys, others = lib.keys(tensor._h), lib.keys(other._h)
-    tensor._h, other._h = other._h, tensor._h
+    swap_handles(tensor, other)
     # Whether a gradient is asked for is the tensor's affair, and not that of its memory.
     lib.set_keys(tensor._h, keys)
     lib.set_keys(other._h, others)
@@ -79,6 +71,12 @@ def exchange(tensor: Any, other: Any) -> Any:
     if edge is not None and edge[0].collects:
         edge[0].metas = (meta(tensor),)  # its gradient has the new shape
     return tensor
+
+
+def same_view(handle: float) -> float:
+    """A new handle for the same elements."""
+    sizes = shape_of(handle)
+    return lib.as_strided(handle, sizes, strides_of(handle), len(sizes), lib.storage_offset(handle), -1)
 
 
 def plain_number(value: Any) -> float:

@@ -11,6 +11,7 @@ from typing import Any
 
 from . import dispatch, histories
 from ._C import lib
+from ._handle import adopt
 from .arguments import Arguments, integer, type_name
 from .dispatch import Op
 from .handles import OVERFLOW, plain_number
@@ -87,9 +88,7 @@ def number_tensor(value: Any) -> Any:
     handle = plain_number(value)
     if not handle:
         return value
-    tensor = dispatch.Tensor()
-    tensor._h = handle
-    return tensor
+    return adopt(handle, dispatch.Tensor)
 
 
 def _tensor(op: Op, details: _Details, arguments: Arguments, place: int, value: Any) -> float:

@@ -10,17 +10,20 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import handles
-from ._C import ffi, lib
-from ._handle import read_array, release_owner, retain_owner
+from ._C import ffi
+from ._handle import exported, over_memory, read_array
+from ._handle import from_dlpack as take_capsule
 from .dtypes import BY_CODE, BY_NUMPY_NAME, dtype
-from .handles import shape_of, type_name, wrap
+from .handles import type_name, wrap
+from .lazy_imports import load
+from .types import check_device
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Buffer
 
     from .tensor import Tensor as TensorType
+    from .types import device
 
 __all__ = ["from_dlpack", "from_numpy", "frombuffer"]
 
@@ -34,11 +37,7 @@ def _over_memory(
     readonly: bool,
 ) -> TensorType:
     """A tensor over memory that lives as long as `owner`; `data` is its first element, strides count elements."""
-    number = retain_owner(owner)
-    handle = lib.from_memory(data, nbytes, sizes, strides, len(sizes), of.code, number, readonly)
-    if not handle:
-        release_owner(number)
-    return wrap(handle)
+    return wrap(over_memory(owner, data, nbytes, tuple(sizes), tuple(strides), of.code, readonly))
 
 
 # ---- NumPy --------------------------------------------------------------------------------------------------
@@ -134,34 +133,51 @@ def from_array(array: Any, warn: bool = True) -> TensorType:
 _asarray: Any = None
 
 
-def to_array(tensor: Any) -> NDArray[Any]:
-    """A NumPy array over the memory of a tensor, which NumPy reads from the tensor's `__array_struct__`."""
+def to_array(tensor: Any, lasting: bool = False) -> NDArray[Any]:
+    """A NumPy array over the memory of a tensor. It owns the memory, which the tensor may exchange for another.
+
+    `lasting`: it is for the user, and the memory stays where it is from then on; else the caller is done with it soon.
+    """
     global _asarray
     if _asarray is None:
-        from numpy import asarray as _asarray
-    handle = tensor._h
-    of = BY_CODE[lib.dtype(handle)]
-    if of.numpy_name is None:
-        raise TypeError(f"Got unsupported ScalarType {of.scalar_name}")
-    if not lib.data_ptr(handle):
-        from numpy import empty
-
-        return empty(tuple(shape_of(handle)), of.numpy_name)
-    array: NDArray[Any] = _asarray(tensor)
+        _asarray = load("numpy").asarray
+    memory = exported(tensor, lasting)
+    if memory is None:
+        of = tensor.dtype
+        if of.numpy_name is None:
+            raise TypeError(f"Got unsupported ScalarType {of.scalar_name}")
+        none: NDArray[Any] = load("numpy").empty(tuple(tensor.shape), of.numpy_name)
+        return none
+    array: NDArray[Any] = _asarray(memory)
     return array
 
 
 # ---- DLPack -------------------------------------------------------------------------------------------------
 
 
-def from_dlpack(ext_tensor: Any) -> TensorType:
-    """A tensor over the memory of an object with `__dlpack__`, such as a tensor of another library."""
-    if isinstance(ext_tensor, handles.Tensor):
-        view: TensorType = ext_tensor.detach()
-        return view
-    import numpy
+def from_dlpack(ext_tensor: Any, *, device: device | str | None = None, copy: bool | None = None) -> TensorType:
+    """A tensor over the memory of an object with `__dlpack__`, such as a tensor of another library, or of a capsule.
 
-    return from_array(ext_tensor if is_array(ext_tensor) else numpy.from_dlpack(ext_tensor))
+    `copy`: True asks for memory of its own, False refuses it; None leaves that to the other library.
+    """
+    if not hasattr(ext_tensor, "__dlpack__"):
+        if device is not None or copy is not None:
+            raise AssertionError("device and copy kwargs not supported when ext_tensor is already a DLPack capsule.")
+        return wrap(take_capsule(ext_tensor))
+    if device is not None:
+        check_device(device)
+    options = {"max_version": (1, 0), "copy": copy, "dl_device": None if device is None else (1, 0)}
+    asked = {name: value for name, value in options.items() if value is not None}
+    # Libraries that know an older protocol refuse what they do not know by a TypeError.
+    for unknown in ("max_version", "copy", "dl_device"):
+        try:
+            made = wrap(take_capsule(ext_tensor.__dlpack__(**asked)))
+            break
+        except TypeError:
+            asked.pop(unknown, None)
+    else:
+        made = wrap(take_capsule(ext_tensor.__dlpack__()))
+    return made.clone() if copy and "copy" not in asked else made
 
 
 # ---- other buffers ------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from .arrays import array_of, tensor_of
 from .dtypes import EXPORTS
 from .errors import raise_pending
 from .handles import shape_of, type_name, wrap
+from .lazy_imports import load
 from .shapes import wrap_dim
 
 __all__ = [
@@ -226,8 +227,7 @@ def places_in_order(
     sequence: Any, values: Any, out_int32: bool, right: bool, side: str | None = None, sorter: Any = None
 ) -> Any:
     """Where the values would have to be inserted along the last dimension of `sequence`, that it stays sorted."""
-    import numpy
-
+    numpy = load("numpy")
     search: Any = numpy.searchsorted
     side = _search_side(right, side)
     _check_search(sequence, values, sorter)
@@ -273,7 +273,6 @@ def contained(elements: Any, test_elements: Any, invert: bool) -> Any:
     for tensor in (elements, test_elements):
         if tensor.is_complex():
             raise RuntimeError(f"Unsupported input type encountered for isin(): {tensor.dtype.scalar_name}")
-    import numpy
-
+    numpy = load("numpy")
     found = numpy.isin(array_of(elements, wide=True), array_of(test_elements, wide=True), invert=invert)
     return tensor_of(numpy.asarray(found))

@@ -8,6 +8,7 @@ from typing import Any
 from ._C import lib
 from .arrays import array_of, tensor_of
 from .handles import integers, wrap
+from .lazy_imports import load
 from .shapes import wrap_dim
 
 __all__ = ["at_least", "flipped", "listed", "repeated", "repeated_elements", "repeated_places", "rolled", "turned"]
@@ -102,6 +103,5 @@ def repeated_places(repeats: Any, output_size: int | None) -> Any:
     counts = _counts(repeats)
     if output_size is not None and counts.sum() != output_size:
         raise RuntimeError("allocated size does not match required size")
-    import numpy
-
+    numpy = load("numpy")
     return tensor_of(numpy.arange(len(counts)).repeat(counts).astype(counts.dtype), repeats.dtype)

@@ -17,6 +17,7 @@ from .allocation import allocate
 from .construct import tensor
 from .dtypes import BY_CODE, EXPORTS, get_default_dtype
 from .dtypes import dtype as dtype_class
+from .errors import raise_pending
 from .handles import is_integer
 from .types import CPU, check_placement
 from .types import device as device_class
@@ -94,6 +95,20 @@ class Storage:
 
     def fill_(self, value: Any) -> Self:
         self._elements[:] = value
+        return self
+
+    def resize_(self, size: int) -> Self:
+        """Has the storage hold so many elements; those that are there stay, and new ones are not initialised.
+
+        Memory that is no longer used stays the storage's: tensors that reach beyond the new end keep their elements,
+        and the storage can grow back. It cannot grow further while tensors share it, which would not see it move.
+        """
+        if not is_integer(size):
+            raise TypeError(f"resize_(): argument 'size' (position 1) must be int, not {handles.type_name(size)}")
+        nbytes = operator.index(size) * self.element_size()
+        if not 0 <= nbytes < 2**63:
+            raise RuntimeError(f"a storage cannot have {size} elements")
+        _resize(self, nbytes)
         return self
 
     def copy_(self, source: Storage, non_blocking: bool = False) -> Self:
@@ -260,14 +275,44 @@ def _seen_as(kind: type[Storage], tensor: Any) -> Any:
     return found
 
 
+def _resize(storage: Storage, nbytes: int) -> None:
+    address = lib.storage_of(storage._elements._h)
+    kinds: list[type[Storage]] = [UntypedStorage, *STORAGE_TYPES.values()]
+    seen = [found for kind in kinds if (found := _storages.get((address, kind))) is not None]
+    if storage not in seen:
+        raise RuntimeError("resize_(): a part of a storage cannot be resized")
+    done = lib.storage_resize(address, nbytes)
+    if done < 0:
+        raise_pending()
+    whole = storage._elements
+    if not done:
+        if lib.storage_uses(whole._h) > len(seen):
+            raise RuntimeError(
+                f"resize_(): the storage cannot grow from {lib.storage_nbytes(address)} to {nbytes} bytes, as tensors "
+                "share its memory and would not see it move; resize_() of a tensor gives that one larger memory"
+            )
+        whole = allocate((nbytes,), UntypedStorage.dtype.code)
+        whole[: lib.storage_nbytes(address)] = storage.untyped()._elements
+    for each in seen:
+        del _storages[address, type(each)]
+        each._elements = handles.wrap(lib.storage_tensor(lib.storage_of(whole._h), each.dtype.code))
+        _storages[lib.storage_of(whole._h), type(each)] = each
+
+
 def tensor_over(storage: Storage, offset: int, sizes: tuple[int, ...], strides: tuple[int, ...]) -> float:
     """The handle of a tensor with this geometry in the storage."""
+    if not isinstance(storage, Storage):
+        raise TypeError(f"expected a storage, but got {handles.type_name(storage)}")
+    if len(sizes) != len(strides):
+        raise ValueError(f"{len(sizes)} sizes need as many strides, but got {len(strides)}")
     return lib.as_strided(storage._elements._h, sizes, strides, len(sizes), offset, -1)
 
 
 def _rebuild_storage(kind: type[Storage], data: bytes, of: dtype_class) -> Storage:
     from .conversion import tensor_of_bytes
 
+    if not (isinstance(kind, type) and issubclass(kind, Storage)):
+        raise TypeError(f"expected a class of storages, but got {kind!r}")
     made: Storage = _make(kind, tensor_of_bytes(data, (len(data) // of.itemsize,), of))
     return made
 

@@ -1,7 +1,7 @@
 """Class Tensor: its handle, its description, and the methods of all the modules that it is put together from.
 
-Generated code makes a tensor with `t = Tensor()` and `t._h = handle`, the cheapest way there is; so the class has
-neither `__init__` nor `__new__`. With arguments (`Tensor(2, 3)`) legacy.py makes it; without any it is not finished.
+The class has neither `__init__` nor `__new__`: what `Tensor(2, 3)` and `Tensor()` are is written in legacy.py, and a
+handle becomes a tensor by `adopt`, so that no tensor is without a handle and no handle belongs to two tensors.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import _operators, handles, indexing
 from ._C import lib
-from ._handle import Owner, apart, set_edge
+from ._handle import Owner, adopt, apart, set_edge
 from .autograd.methods import AutogradMethods
 from .casts import DtypeMethods
 from .conversion import ConversionMethods
@@ -207,8 +207,7 @@ class Tensor(
                 "Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. Make sure "
                 f"your class inherits from Tensor (got {cls!r})."
             )
-        like: Any = cls.__new__(cls)
-        same: Any = handles.wrap(handles.same_view(self._h), like)
+        same: Any = adopt(handles.same_view(self._h), cls)
         if self._edge is not None:
             set_edge(same, self._edge)
         return same  # type: ignore[no-any-return]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from importlib import import_module
 from typing import Any
 
 from ._C import lib
@@ -15,6 +14,7 @@ from .arrays import array_of
 from .dtypes import dtype
 from .fft_workers import keep_off_this_core
 from .handles import wrap
+from .lazy_imports import load
 from .shapes import packed_strides
 
 __all__ = ["complex_transform", "hermitian_transform", "real_transform"]
@@ -26,7 +26,7 @@ _ELEMENTS_TO_SHARE = 1 << 14
 @cache
 def _library() -> Any:
     """`ducc0.fft`, imported when the first transform asks for it."""
-    return import_module("ducc0").fft
+    return load("ducc0").fft
 
 
 def _threads(tensor: Any) -> int:
@@ -100,8 +100,7 @@ def hermitian_transform(tensor: Any, dims: Sequence[int], normalization: int, si
 
 def _mirror(lines: Any, count: int) -> None:
     """Fills lines of a spectrum of real numbers whose first `count` elements are there."""
-    import numpy as np
-
+    np = load("numpy")
     missing = lines.shape[-1] - count
     np.conjugate(lines[..., missing:0:-1], out=lines[..., count:])
 

@@ -165,3 +165,54 @@ def test_foreign_memory() -> None:
     del t
     gc.collect()
     buffer.append(1)
+
+
+# ---- other sizes ----------------------------------------------------------------------------------------------
+
+
+def test_a_storage_of_its_own_grows_and_shrinks() -> None:
+    storage = opweave.FloatStorage([1.0, 2.0, 3.0])
+    seen = storage.untyped()
+    assert storage.resize_(5) is storage
+    assert (len(storage), len(seen), storage.tolist()[:3]) == (5, 20, [1.0, 2.0, 3.0])
+    seen.resize_(8)
+    assert storage.tolist() == [1.0, 2.0]
+    storage[1] = 7.0
+    assert seen.untyped() is seen
+    assert opweave.empty(0).set_(storage).tolist() == [1.0, 7.0]
+
+
+def test_memory_that_tensors_share_shrinks_and_comes_back() -> None:
+    t = opweave.arange(6.0)
+    storage = t.untyped_storage()
+    storage.resize_(0)
+    assert (storage.nbytes(), t.tolist()) == (0, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0])
+    with pytest.raises(RuntimeError, match="out of bounds for storage of size 0"):
+        t.as_strided((2,), (1,))
+    storage.resize_(24)
+    assert t.as_strided((2,), (1,), 4).tolist() == [4.0, 5.0]
+    with pytest.raises(RuntimeError, match="cannot grow from 24 to 28 bytes, as tensors share its memory"):
+        storage.resize_(28)
+    assert t.untyped_storage() is storage
+
+
+def test_a_tensor_uses_what_its_storage_has_left() -> None:
+    t = opweave.arange(6.0)
+    address = t.data_ptr()
+    t.untyped_storage().resize_(8)
+    t.resize_(2).resize_(6)
+    assert (t.data_ptr(), t.tolist()) == (address, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0])
+    assert t.untyped_storage().nbytes() == 24
+
+
+def test_storages_that_keep_their_size() -> None:
+    t = opweave.arange(6.0)
+    t.numpy()
+    with pytest.raises(RuntimeError, match="Trying to resize storage that is not resizable"):
+        t.untyped_storage().resize_(0)
+    with pytest.raises(RuntimeError, match="a part of a storage cannot be resized"):
+        opweave.arange(6.0).storage()[2:4].resize_(1)
+    with pytest.raises(RuntimeError, match="cannot have -1 elements"):
+        opweave.UntypedStorage(3).resize_(-1)
+    with pytest.raises(TypeError, match="must be int, not float"):
+        opweave.UntypedStorage(3).resize_(1.5)  # type: ignore[arg-type]

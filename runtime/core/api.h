@@ -44,13 +44,14 @@ double random_fill(int32_t op, double t, double a, double b, double x, double y,
                    uintptr_t generator);
 uintptr_t generator_new(uint64_t seed); /* 0 with the error set */
 void generator_free(uintptr_t g);
-void generator_seed(uintptr_t g, uint64_t seed);
-uint64_t generator_initial_seed(uintptr_t g);
-void generator_save(uintptr_t g, uintptr_t bytes); /* torch's 5056 bytes */
-int32_t generator_restore(uintptr_t g, uintptr_t bytes); /* 1, or 0 with the error set */
+/* 1, or 0 with the error set, as for an address that no generator has */
+int32_t generator_seed(uintptr_t g, uint64_t seed);
+int32_t generator_initial_seed(uintptr_t g, uint64_t *seed);
+int32_t generator_save(uintptr_t g, uintptr_t bytes); /* torch's 5056 bytes */
+int32_t generator_restore(uintptr_t g, uintptr_t bytes);
 
 /* tensors */
-void release(double t);
+void release(double t); /* of one that no object owns */
 double number_i(int64_t value);
 double number_u(uint64_t value); /* for those that int64 does not hold */
 double number_d(double value);
@@ -94,6 +95,7 @@ int64_t storage_nbytes(uintptr_t storage);
 uintptr_t storage_data(uintptr_t storage);
 int32_t storage_is_inference(uintptr_t storage);
 int32_t storage_readonly(uintptr_t storage);
+int32_t storage_resize(uintptr_t storage, int64_t nbytes); /* 1; 0 where it would have to move, -1 with the error set */
 int64_t storage_uses(double t); /* tensors and storage objects that share its memory */
 void count_write(double t); /* for tensors that change without their memory */
 uint32_t version(double t); /* how often its memory has been written to */

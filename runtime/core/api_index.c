@@ -30,7 +30,8 @@ double index_put(double t, const double *indices, int32_t n, double values, int3
 
 double indexing(int32_t index, double a, double b, double c, double p, int64_t i, int64_t j, int64_t k, double out,
                 int32_t mode) {
-    const ow_op *op = ow_op_get(index);
+    const ow_op *op = ow_op_called(index, OW_FAMILY(INDEXING));
+    if (!op) return 0.0;
     ow_tensor *inputs[OW_MAX_INPUTS] = {ow_unpack(a), ow_unpack(b), ow_unpack(c)}, *target = ow_unpack(out);
     const int64_t ints[] = {i, j, k};
     uint32_t keys = ow_keys(target);

@@ -6,7 +6,10 @@
 
 /* ---- creation and release --------------------------------------------------------------------------------- */
 
-void release(double t) { ow_tensor_free(ow_unpack(t)); }
+void release(double t) {
+    ow_tensor *self = ow_unpack(t);
+    if (self && !(self->state & OW_OWNED)) ow_tensor_free(self);
+}
 
 double number_i(int64_t value) { return ow_pack(ow_tensor_number_i(value)); }
 
@@ -242,6 +245,11 @@ static ow_storage *storage_at(uintptr_t storage) { return (ow_storage *)storage;
 uintptr_t storage_of(double t) { return (uintptr_t)ow_storage_memory(ow_unpack(t)->storage); }
 
 int64_t storage_nbytes(uintptr_t storage) { return storage_at(storage)->nbytes; }
+
+int32_t storage_resize(uintptr_t storage, int64_t nbytes) {
+    if (!ow_storage_resizable(storage_at(storage))) return -1;
+    return ow_storage_reuse(storage_at(storage), nbytes);
+}
 
 uintptr_t storage_data(uintptr_t storage) { return (uintptr_t)storage_at(storage)->data; }
 

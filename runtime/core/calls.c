@@ -33,11 +33,17 @@ static int read_operand(const ow_op *op, operands *to, int k, PyObject *object) 
     return read_number(to, k, object);
 }
 
-static const ow_op *operator_of(PyObject *number) { return ow_op_get((int32_t)PyLong_AsLong(number)); }
+/* The operator of that number, of one of these families; NULL for any other object. */
+static const ow_op *operator_of(PyObject *number, unsigned families) {
+    int64_t index;
+    return ow_read_int(number, &index) ? ow_op_get(index, families) : NULL;
+}
 
-/* The result of the operator for `n` operands, or for its operands and all its parameters. */
-static ow_tensor *call(const ow_op *op, PyObject *const *arguments, Py_ssize_t n, ow_tensor *out, ow_mode mode) {
+/* The result of the operator of this number for `n` operands, or for its operands and all its parameters. */
+static ow_tensor *call(PyObject *number, PyObject *const *arguments, Py_ssize_t n, ow_tensor *out, ow_mode mode) {
     operands all, params;
+    const ow_op *op = operator_of(number, OW_FAMILY(ELEMENTWISE) | OW_FAMILY(EXTERN));
+    if (!op) return NULL;
     int with_params = op->nparams && n == op->ninputs + op->nparams;
     if (with_params) n = op->ninputs;
     all.tensors = 0;
@@ -68,7 +74,7 @@ static PyObject *perhaps_recorded(quick_call *call, PyObject *const *arguments, 
 }
 
 static PyObject *quick_new(PyObject *const *arguments, Py_ssize_t n) {
-    return finished(call(operator_of(arguments[0]), arguments + 1, n - 1, NULL, OW_NEW));
+    return finished(call(arguments[0], arguments + 1, n - 1, NULL, OW_NEW));
 }
 
 PyObject *ow_call_new(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
@@ -79,14 +85,14 @@ PyObject *ow_call_new(PyObject *module, PyObject *const *arguments, Py_ssize_t n
 PyObject *ow_call_inplace(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
     if (n < 2) return nothing();
-    return call(operator_of(arguments[0]), arguments + 1, n - 1, NULL, OW_INPLACE) ? Py_NewRef(arguments[1]) : nothing();
+    return call(arguments[0], arguments + 1, n - 1, NULL, OW_INPLACE) ? Py_NewRef(arguments[1]) : nothing();
 }
 
 PyObject *ow_call_out(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
     ow_tensor *out = n > 1 ? ow_plain_tensor(arguments[1]) : NULL;
     if (!out) return nothing();
-    return call(operator_of(arguments[0]), arguments + 2, n - 2, out, OW_OUT) ? Py_NewRef(arguments[1]) : nothing();
+    return call(arguments[0], arguments + 2, n - 2, out, OW_OUT) ? Py_NewRef(arguments[1]) : nothing();
 }
 
 /* The arguments (op, tensor, dim, keepdim): `dim` is an int, or None or () for every dimension. */
@@ -97,10 +103,10 @@ typedef struct {
     int ndims, all, keepdim;
 } along;
 
-static int read_along(along *to, PyObject *const *arguments, Py_ssize_t n) {
+static int read_along(along *to, unsigned families, PyObject *const *arguments, Py_ssize_t n) {
     if (n != 4 || !(to->self = ow_plain_tensor(arguments[1])) || !PyBool_Check(arguments[3])) return 0;
     PyObject *dim = arguments[2];
-    to->op = operator_of(arguments[0]);
+    if (!(to->op = operator_of(arguments[0], families))) return 0;
     to->all = dim == Py_None || (PyTuple_Check(dim) && PyTuple_Size(dim) == 0);
     to->ndims = !to->all;
     to->keepdim = arguments[3] == Py_True;
@@ -109,7 +115,7 @@ static int read_along(along *to, PyObject *const *arguments, Py_ssize_t n) {
 
 static PyObject *quick_reduce(PyObject *const *arguments, Py_ssize_t n) {
     along a;
-    if (!read_along(&a, arguments, n)) return nothing();
+    if (!read_along(&a, OW_FAMILY(REDUCE), arguments, n) || !(a.op->results & OW_VALUE)) return nothing();
     return finished(ow_reduce(a.op, a.self, a.dims, a.ndims, a.all, a.keepdim, -1, NULL));
 }
 
@@ -126,7 +132,7 @@ static PyObject *finished_several(ow_tensor **found, int count) {
 static PyObject *quick_several(PyObject *const *arguments, Py_ssize_t n) {
     along a;
     ow_tensor *found[OW_MAX_RESULTS] = {NULL}, *params[OW_MAX_PARAMS] = {NULL};
-    if (!read_along(&a, arguments, n) || (a.all && arguments[2] != Py_None)) return nothing();
+    if (!read_along(&a, OW_SEVERAL_FAMILIES, arguments, n) || (a.all && arguments[2] != Py_None)) return nothing();
     if (!ow_several(a.op, a.self, a.dims, a.ndims, a.all, a.keepdim, -1, params, found)) return nothing();
     int count = 0;
     while (count < OW_MAX_RESULTS && found[count]) count++;
@@ -141,9 +147,10 @@ PyObject *ow_call_several(PyObject *module, PyObject *const *arguments, Py_ssize
 /* lapack(op, tensor, ..., option, ...): options are bools and ints, and perhaps one float. */
 PyObject *ow_call_lapack(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
-    const ow_op *op = operator_of(arguments[0]);
+    const ow_op *op = n ? operator_of(arguments[0], OW_FAMILY(LAPACK)) : NULL;
+    if (!op) return nothing();
     ow_tensor *inputs[OW_MAX_INPUTS] = {NULL}, *found[OW_LAPACK_RESULTS] = {NULL};
-    int64_t flags[OW_LAPACK_FLAGS];
+    int64_t flags[OW_LAPACK_FLAGS] = {0};
     double number = 0;
     int count = 0;
     for (int k = 0; k < op->ninputs; k++)
@@ -161,9 +168,10 @@ PyObject *ow_call_lapack(PyObject *module, PyObject *const *arguments, Py_ssize_
 /* scan(op, tensor, dim) */
 static PyObject *quick_scan(PyObject *const *arguments, Py_ssize_t n) {
     ow_tensor *self = n == 3 ? ow_plain_tensor(arguments[1]) : NULL;
+    const ow_op *op = self ? operator_of(arguments[0], OW_FAMILY(SCAN)) : NULL;
     int64_t dim;
-    if (!self || !ow_read_int(arguments[2], &dim)) return nothing();
-    return finished(ow_scan(operator_of(arguments[0]), self, dim, -1, NULL, OW_NEW));
+    if (!op || !ow_gives_value(op) || !ow_read_int(arguments[2], &dim)) return nothing();
+    return finished(ow_scan(op, self, dim, -1, NULL, OW_NEW));
 }
 
 PyObject *ow_call_scan(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
@@ -175,10 +183,13 @@ PyObject *ow_call_scan(PyObject *module, PyObject *const *arguments, Py_ssize_t 
 static PyObject *quick_view(PyObject *const *arguments, Py_ssize_t n) {
     int64_t ints[] = {OW_NONE, OW_NONE, OW_NONE, OW_NONE};
     ow_tensor *self = n <= 6 ? ow_plain_tensor(arguments[1]) : NULL;
-    for (Py_ssize_t k = 2; self && k < n; k++)
-        if (!ow_read_int(arguments[k], &ints[k - 2])) self = NULL;
-    if (!self) return nothing();
-    return finished_view(ow_view_call(operator_of(arguments[0]), self, ints, NULL), arguments[1]);
+    const ow_op *op = self ? operator_of(arguments[0], OW_FAMILY(VIEW)) : NULL;
+    ow_ints lists[2];
+    lists[0].n = lists[1].n = -1;
+    for (Py_ssize_t k = 2; op && k < n; k++)
+        if (!ow_read_int(arguments[k], &ints[k - 2])) op = NULL;
+    if (!op) return nothing();
+    return finished_view(ow_view_call(op, self, ints, lists), arguments[1]);
 }
 
 PyObject *ow_call_view(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
@@ -201,10 +212,12 @@ int ow_read_ints(PyObject *object, ow_ints *list) {
 /* view_list(op, tensor, list): by a list of integers, one integer or None. */
 static PyObject *quick_view_list(PyObject *const *arguments, Py_ssize_t n) {
     static const int64_t ints[] = {OW_NONE, OW_NONE, OW_NONE, OW_NONE};
-    ow_ints lists[1] = {{.n = -1}};
+    ow_ints lists[2];
+    lists[0].n = lists[1].n = -1;
     ow_tensor *self = n == 3 ? ow_plain_tensor(arguments[1]) : NULL;
-    if (!self || (arguments[2] != Py_None && !ow_read_ints(arguments[2], lists))) return nothing();
-    return finished_view(ow_view_call(operator_of(arguments[0]), self, ints, lists), arguments[1]);
+    const ow_op *op = self ? operator_of(arguments[0], OW_FAMILY(VIEW)) : NULL;
+    if (!op || (arguments[2] != Py_None && !ow_read_ints(arguments[2], lists))) return nothing();
+    return finished_view(ow_view_call(op, self, ints, lists), arguments[1]);
 }
 
 PyObject *ow_call_view_list(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
@@ -217,13 +230,15 @@ PyObject *ow_call_factory(PyObject *module, PyObject *const *arguments, Py_ssize
     (void)module;
     operands numbers;
     ow_ints sizes;
-    int count = (int)n - 3, integers = count > 0;
-    if (count < 0 || count > OW_MAX_INPUTS || !ow_read_ints(arguments[1], &sizes)) return nothing();
+    int count = n < 3 || n > 3 + OW_MAX_INPUTS ? -1 : (int)n - 3, integers = count > 0;
+    const ow_op *op = count < 0 ? NULL : operator_of(arguments[0], OW_FAMILY(FACTORY));
+    int64_t dtype;
+    if (!op || (count && count != op->nparams) || !ow_read_ints(arguments[1], &sizes)) return nothing();
+    if (!ow_read_int(arguments[2], &dtype) || dtype >= OW_NDTYPES) return nothing();
     for (int k = 0; k < count; k++) {
         if (!read_number(&numbers, k, arguments[k + 3])) return nothing();
         integers &= numbers.inputs[k]->dtype == OW_INT64;
     }
-    int dtype = (int)PyLong_AsLong(arguments[2]);
     if (dtype < 0) dtype = integers ? OW_INT64 : ow_default_dtype;
-    return finished(ow_factory(operator_of(arguments[0]), sizes.v, sizes.n, dtype, count ? numbers.inputs : NULL, NULL));
+    return finished(ow_factory(op, sizes.v, sizes.n, (int)dtype, count ? numbers.inputs : NULL, NULL));
 }

@@ -11,7 +11,7 @@
 
 #include <structmember.h>
 
-/* Called as constructor(class, arguments, keywords) where a tensor is made with arguments. */
+/* Called as constructor(class, arguments, keywords) where a tensor is made by its class. */
 static PyObject *constructor;
 
 /* The class Tensor, and the function behind `t[index]` for what the core does not know: subscript(t, index). */
@@ -33,9 +33,9 @@ void ow_track(PyObject *object) {
 }
 
 static PyObject *owner_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
-    if (constructor && (PyTuple_Size(arguments) > 0 || (keywords && PyDict_Size(keywords) > 0)))
-        return PyObject_CallFunctionObjArgs(constructor, type, arguments, keywords ? keywords : Py_None, NULL);
-    return allocated(type);
+    if (!constructor || !tensor_class || !PyType_IsSubtype(type, tensor_class))
+        return PyErr_Format(PyExc_TypeError, "%R is no class of tensors", type);
+    return PyObject_CallFunctionObjArgs(constructor, type, arguments, keywords ? keywords : Py_None, NULL);
 }
 
 static int owner_traverse(PyObject *self, visitproc visit, void *arg) {
@@ -64,7 +64,7 @@ static void owner_dealloc(PyObject *self) {
     PyObject_GC_UnTrack(self);
     if (object->weak_references) PyObject_ClearWeakRefs(self);
     if (object->handle) {
-        if (PyFloat_Check(object->handle)) ow_tensor_free(ow_unpack(PyFloat_AsDouble(object->handle)));
+        ow_tensor_free(ow_unpack(PyFloat_AsDouble(object->handle)));
         Py_DECREF(object->handle);
     }
     owner_clear(self);
@@ -74,10 +74,18 @@ static void owner_dealloc(PyObject *self) {
 }
 
 ow_tensor *ow_handle_of(PyObject *object) {
-    if (object && PyFloat_Check(object)) return ow_unpack(PyFloat_AsDouble(object));
-    if (object) PyErr_SetString(PyExc_TypeError, "expected the handle of a tensor");
-    else PyErr_SetString(PyExc_AttributeError, "_h"); /* as Python says of a slot that is not set */
-    return NULL;
+    double value = PyFloat_Check(object) ? PyFloat_AsDouble(object) : -1;
+    uintptr_t address = value > 0 && value < 0x1p53 ? (uintptr_t)value : 0;
+    if (address && (double)address == value && address % _Alignof(max_align_t) == 0 && ow_may_be_allocated(address))
+        return ow_unpack(value);
+    return PyErr_Format(PyExc_TypeError, "expected the handle of a tensor, but got %R", object), NULL;
+}
+
+/* Has an object own the tensor, whose packed handle it takes. */
+static PyObject *given(PyObject *made, ow_tensor *t, PyObject *handle) {
+    t->state |= OW_OWNED;
+    ((owner *)made)->handle = handle;
+    return made;
 }
 
 PyObject *ow_new_owner(ow_tensor *t) {
@@ -88,8 +96,32 @@ PyObject *ow_new_owner(ow_tensor *t) {
         Py_XDECREF(made);
         return NULL;
     }
-    ((owner *)made)->handle = handle;
-    return made;
+    return given(made, t, handle);
+}
+
+/* adopt(handle, class): the new object of the class Tensor, or of one derived from it, that owns the handle. */
+static PyObject *adopt(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    if (n != 2 || !tensor_class || !PyType_Check(arguments[1]) ||
+        !PyType_IsSubtype((PyTypeObject *)arguments[1], tensor_class))
+        return PyErr_Format(PyExc_TypeError, "adopt() takes a handle and a class of tensors");
+    ow_tensor *t = ow_handle_of(arguments[0]);
+    if (!t) return NULL;
+    if (t->state & OW_OWNED) return PyErr_Format(PyExc_ValueError, "adopt(): another tensor owns the handle");
+    PyObject *made = allocated((PyTypeObject *)arguments[1]);
+    return made ? given(made, t, Py_NewRef(arguments[0])) : NULL;
+}
+
+/* swap_handles(tensor, tensor): each owns what the other one did. */
+static PyObject *swap_handles(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    if (n != 2 || !ow_any_tensor(arguments[0]) || !ow_any_tensor(arguments[1]))
+        return PyErr_Format(PyExc_TypeError, "swap_handles() takes two tensors");
+    owner *first = (owner *)arguments[0], *second = (owner *)arguments[1];
+    PyObject *handle = first->handle;
+    first->handle = second->handle;
+    second->handle = handle;
+    Py_RETURN_NONE;
 }
 
 static char origin_of_mode(void) {
@@ -172,7 +204,7 @@ PyObject *ow_new_owners(ow_tensor *const *tensors, int n) {
 ow_tensor *ow_plain_tensor(PyObject *object) {
     if (Py_TYPE(object) != tensor_class) return NULL;
     PyObject *handle = ((owner *)object)->handle;
-    ow_tensor *t = handle && PyFloat_CheckExact(handle) ? ow_unpack(PyFloat_AsDouble(handle)) : NULL;
+    ow_tensor *t = handle ? ow_unpack(PyFloat_AsDouble(handle)) : NULL;
     int plain = t && !ow_keys(t) && (ow_excluded_keys & OW_KEY_AUTOGRAD || !ow_follows_base((owner *)object, t));
     return plain ? t : NULL;
 }
@@ -180,7 +212,14 @@ ow_tensor *ow_plain_tensor(PyObject *object) {
 ow_tensor *ow_any_tensor(PyObject *object) {
     if (Py_TYPE(object) != tensor_class && !PyObject_TypeCheck(object, ow_owner_type)) return NULL;
     PyObject *handle = ((owner *)object)->handle;
-    return handle && PyFloat_Check(handle) ? ow_unpack(PyFloat_AsDouble(handle)) : NULL;
+    return handle ? ow_unpack(PyFloat_AsDouble(handle)) : NULL;
+}
+
+/* The tensor of an object that has the type of the method it is for; NULL with AttributeError while it has none. */
+static ow_tensor *tensor_of(PyObject *self) {
+    ow_tensor *t = ow_any_tensor(self);
+    if (!t) PyErr_SetString(PyExc_AttributeError, "_h"); /* as Python says of a slot that is not set */
+    return t;
 }
 
 static PyObject *owner_subscript(PyObject *self, PyObject *index) {
@@ -193,8 +232,8 @@ static PyObject *owner_subscript(PyObject *self, PyObject *index) {
 
 static PyObject *set_tensor_class(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
-    if (n != 2 || !PyType_Check(arguments[0]))
-        return PyErr_Format(PyExc_TypeError, "set_tensor_class() takes a class and a function");
+    if (n != 2 || !PyType_Check(arguments[0]) || !PyType_IsSubtype((PyTypeObject *)arguments[0], ow_owner_type))
+        return PyErr_Format(PyExc_TypeError, "set_tensor_class() takes a class derived from Owner, and a function");
     Py_XDECREF(tensor_class);
     Py_XDECREF(subscript);
     tensor_class = (PyTypeObject *)Py_NewRef(arguments[0]);
@@ -204,32 +243,25 @@ static PyObject *set_tensor_class(PyObject *module, PyObject *const *arguments, 
 
 static PyObject *owner_shape(PyObject *self, void *closure) {
     (void)closure;
-    const ow_tensor *t = ow_handle_of(((owner *)self)->handle);
+    const ow_tensor *t = tensor_of(self);
     return t ? ow_shape_of(t) : NULL;
-}
-
-static PyObject *owner_array_struct(PyObject *self, void *closure) {
-    (void)closure;
-    const ow_tensor *t = ow_handle_of(((owner *)self)->handle);
-    return t ? ow_array_struct(t) : NULL;
 }
 
 static PyObject *owner_tolist(PyObject *self, PyObject *arguments) {
     (void)arguments;
-    const ow_tensor *t = ow_handle_of(((owner *)self)->handle);
+    const ow_tensor *t = tensor_of(self);
     return t ? ow_tolist(t) : NULL;
 }
 
 static PyObject *owner_requires_grad(PyObject *self, void *closure) {
     (void)closure;
-    const ow_tensor *t = ow_handle_of(((owner *)self)->handle);
+    const ow_tensor *t = tensor_of(self);
     return t ? PyBool_FromLong(t->keys & OW_KEY_AUTOGRAD || ow_follows_base((owner *)self, t)) : NULL;
 }
 
 static PyGetSetDef owner_properties[] = {
     {"_requires_grad", owner_requires_grad, NULL, "Is a gradient asked for?", NULL},
     {"shape", owner_shape, NULL, "The sizes of the dimensions.", NULL},
-    {"__array_struct__", owner_array_struct, NULL, "The memory as NumPy's array interface describes it.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -241,7 +273,7 @@ static PyMethodDef owner_methods[] = {
 };
 
 static PyMemberDef owner_members[] = {
-    {"_h", T_OBJECT_EX, offsetof(owner, handle), 0, "the handle of the core, as a float"},
+    {"_h", T_OBJECT_EX, offsetof(owner, handle), READONLY, "the handle of the core, as a float"},
     {"_edge", T_OBJECT, offsetof(owner, edge), READONLY, "the node of the graph that computed it, and which output it is"},
     {"_base", T_OBJECT, offsetof(owner, base), READONLY, "the tensor that it is a view of, or None"},
     {"_origin", T_BYTE, offsetof(owner, origin), READONLY, "how the view was made (core/owner.h)"},
@@ -269,6 +301,20 @@ static PyType_Spec owner_spec = {
     .slots = owner_slots,
 };
 
+/* claim(): once in a process. The types here are one for all interpreters and all copies of the package. */
+static PyObject *claim(PyObject *module, PyObject *nothing) {
+    static int claimed;
+    (void)module;
+    (void)nothing;
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0)
+        return PyErr_Format(PyExc_ImportError, "opweave works in the main interpreter alone, not in a subinterpreter");
+    if (claimed)
+        return PyErr_Format(PyExc_ImportError, "opweave was imported before in this process, and another copy of its classes "
+                                               "would not know the tensors of the first; restart Python");
+    claimed = 1;
+    Py_RETURN_NONE;
+}
+
 static PyObject *shape_of(PyObject *module, PyObject *handle) {
     (void)module;
     const ow_tensor *t = ow_handle_of(handle);
@@ -286,6 +332,9 @@ static PyObject *strides_of(PyObject *module, PyObject *handle) {
 static PyMethodDef functions[] = {
     {"shape_of", shape_of, METH_O, "The shape; the same object for every tensor of a common shape."},
     {"strides_of", strides_of, METH_O, "The strides; the same object for all tensors that have these."},
+    {"claim", claim, METH_NOARGS, "Refuses a second copy of the package, whose classes would replace those of the first."},
+    {"adopt", FAST(adopt), METH_FASTCALL, "A new tensor that owns a handle."},
+    {"swap_handles", FAST(swap_handles), METH_FASTCALL, "Gives two tensors each other's handle."},
     {"set_constructor", set_constructor, METH_O, "Says what makes tensors of arguments."},
     {"set_tensor_class", FAST(set_tensor_class), METH_FASTCALL,
      "Says of which class views are, and what `t[index]` does where they do not suffice."},
@@ -337,8 +386,10 @@ static PyMethodDef functions[] = {
     {"set_refresh", ow_set_refresh, METH_O, "Says what brings the edge of a view up to date."},
     {"set_size_class", ow_set_size_class, METH_O, "Says of which class shapes are."},
     {"read_array", ow_read_array, METH_O, "A handle over the memory of a NumPy array."},
-    {"retain_owner", ow_retain_owner, METH_O, "The number by which the core knows an owner of memory."},
-    {"release_owner", ow_release_owner, METH_O, "Takes that number back."},
+    {"over_memory", ow_over_memory, METH_VARARGS, "A handle over memory that an object owns."},
+    {"exported", FAST(ow_exported), METH_FASTCALL, "What keeps a tensor's memory, and describes it to NumPy."},
+    {"to_dlpack", FAST(ow_to_dlpack), METH_FASTCALL, "A DLPack capsule over the memory of a tensor."},
+    {"from_dlpack", ow_from_dlpack, METH_O, "A handle over the memory of a DLPack capsule."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -352,12 +403,12 @@ PyMODINIT_FUNC PyInit__handle(void) {
     PyObject *module = PyModule_Create(&definition);
     if (!module) return NULL;
     PyObject *type = PyType_FromSpec(&owner_spec), *size = ow_size_base(), *node = ow_node_type();
+    int exports = ow_export_init();
     ow_owner_type = (PyTypeObject *)type;
-    int done = type && size && node && PyModule_AddObjectRef(module, "Owner", type) == 0 &&
+    int done = exports && type && size && node && PyModule_AddObjectRef(module, "Owner", type) == 0 &&
                PyModule_AddObjectRef(module, "SizeBase", size) == 0 && PyModule_AddObjectRef(module, "NodeBase", node) == 0;
     Py_XDECREF(size); /* the owners' type is needed for ever */
     Py_XDECREF(node);
     if (!done) Py_CLEAR(module);
-    ow_array_struct_init();
     return module;
 }

@@ -94,7 +94,8 @@ void ow_give_edge(PyObject *tensor, PyObject *edge) {
 /* set_edge(tensor, edge or None): it is part of the graph from now on, or no longer. */
 PyObject *ow_set_edge(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
-    if (n != 2 || !ow_any_tensor(arguments[0]))
+    int is_edge = n == 2 && (arguments[1] == Py_None || (PyTuple_Check(arguments[1]) && PyTuple_Size(arguments[1]) == 2));
+    if (!is_edge || !ow_any_tensor(arguments[0]))
         return PyErr_Format(PyExc_TypeError, "set_edge() takes a tensor and an edge");
     ow_give_edge(arguments[0], arguments[1] == Py_None ? NULL : arguments[1]);
     Py_RETURN_NONE;

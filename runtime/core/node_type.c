@@ -123,13 +123,18 @@ int ow_keep_result(node *of, PyObject *result) {
     return results != NULL;
 }
 
+/* Is the tensor's memory still of this version? Not of what is no number, as users may have put into the node. */
+static int is_version(const ow_tensor *t, PyObject *version) {
+    return PyLong_CheckExact(version) && PyLong_AsUnsignedLongMask(version) == t->storage->version;
+}
+
 /* Has the memory of any of these tensors been written to since? */
 static int overwritten(PyObject *tensors, PyObject *versions) {
     Py_ssize_t n = PyTuple_Size(tensors);
-    if (!versions || PyTuple_Size(versions) != n) return 1;
+    if (!versions || !PyTuple_Check(versions) || PyTuple_Size(versions) != n) return 1;
     for (Py_ssize_t k = 0; k < n; k++) {
         const ow_tensor *t = ow_any_tensor(PyTuple_GetItem(tensors, k));
-        if (t && t->storage && t->storage->version != PyLong_AsUnsignedLong(PyTuple_GetItem(versions, k))) return 1;
+        if (t && t->storage && !is_version(t, PyTuple_GetItem(versions, k))) return 1;
     }
     return 0;
 }
@@ -150,10 +155,10 @@ static PyObject *node_saved_results(PyObject *self, PyObject *nothing) {
     Py_ssize_t n = results && PyTuple_Check(results) && ow_excluded_keys & OW_KEY_AUTOGRAD ? PyTuple_Size(results) : 0;
     PyObject *found = n ? PyTuple_New(n) : NULL;
     for (Py_ssize_t k = 0; found && k < n; k++) {
-        PyObject *pair = PyTuple_GetItem(results, k), *tensor = PyTuple_GetItem(pair, 0);
-        const ow_tensor *t = ow_any_tensor(tensor);
-        if (t ? t->storage->version == PyLong_AsUnsignedLong(PyTuple_GetItem(pair, 1)) : tensor == Py_None)
-            PyTuple_SetItem(found, k, Py_NewRef(tensor));
+        PyObject *pair = PyTuple_GetItem(results, k);
+        PyObject *tensor = PyTuple_Check(pair) && PyTuple_Size(pair) == 2 ? PyTuple_GetItem(pair, 0) : NULL;
+        const ow_tensor *t = tensor ? ow_any_tensor(tensor) : NULL;
+        if (t ? is_version(t, PyTuple_GetItem(pair, 1)) : tensor == Py_None) PyTuple_SetItem(found, k, Py_NewRef(tensor));
         else Py_CLEAR(found);
     }
     return found || PyErr_Occurred() ? found : PyObject_CallMethod(self, "_unpacked_results", NULL);
@@ -163,7 +168,8 @@ static PyObject *node_saved_results(PyObject *self, PyObject *nothing) {
 static PyObject *node_release(PyObject *self, PyObject *nothing) {
     (void)nothing;
     node *of = (node *)self;
-    if (of->tensors && of->tensors != Py_None && PyTuple_Size(of->tensors)) put(&of->tensors, Py_NewRef(Py_None));
+    int is_empty = of->tensors && PyTuple_Check(of->tensors) && !PyTuple_Size(of->tensors);
+    if (of->tensors && of->tensors != Py_None && !is_empty) put(&of->tensors, Py_NewRef(Py_None));
     if (of->results) put(&of->results, Py_NewRef(Py_None));
     Py_RETURN_NONE;
 }
@@ -221,4 +227,13 @@ static PyType_Spec node_spec = {
     .slots = node_slots,
 };
 
-PyObject *ow_node_type(void) { return PyType_FromSpec(&node_spec); }
+static PyTypeObject *node_base;
+
+PyObject *ow_node_type(void) {
+    node_base = (PyTypeObject *)PyType_FromSpec(&node_spec);
+    return Py_XNewRef((PyObject *)node_base);
+}
+
+int ow_is_node_class(PyObject *object) {
+    return PyType_Check(object) && PyType_IsSubtype((PyTypeObject *)object, node_base);
+}

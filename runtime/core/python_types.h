@@ -10,7 +10,7 @@
 struct ow_ints;
 struct ow_tensor;
 
-/* The handle of a float; NULL with AttributeError set when there is no object, TypeError for any other one. */
+/* The handle of a float; NULL with TypeError set for any other object, and for what can be no handle. */
 struct ow_tensor *ow_handle_of(PyObject *object);
 
 /* An int of 64 bits, which no bool is; 0 for anything else. */
@@ -60,12 +60,16 @@ PyObject *ow_set_recorder(PyObject *module, PyObject *const *arguments, Py_ssize
 PyObject *ow_set_watcher(PyObject *module, PyObject *function); /* (node_type.c) */
 PyObject *ow_set_refresh(PyObject *module, PyObject *function);
 
-/* NumPy's memory as a tensor and back (array_struct.c). */
+/* Memory of other objects as tensors (array_struct.c): from_memory() for an owner that is one of Python. */
+double ow_from_owner(PyObject *owner, uintptr_t data, int64_t nbytes, const int64_t *sizes, const int64_t *strides,
+                     int32_t ndim, int32_t dtype, int readonly);
 PyObject *ow_read_array(PyObject *module, PyObject *array);
-PyObject *ow_array_struct(const struct ow_tensor *t);
-PyObject *ow_retain_owner(PyObject *module, PyObject *owner);
-PyObject *ow_release_owner(PyObject *module, PyObject *number);
-void ow_array_struct_init(void);
+PyObject *ow_over_memory(PyObject *module, PyObject *arguments);
+/* And back: what is exported owns the storage, and not the tensor, which may be given another one. 0 on failure. */
+int ow_export_init(void);
+PyObject *ow_exported(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_to_dlpack(PyObject *module, PyObject *const *arguments, Py_ssize_t n); /* (dlpack.c) */
+PyObject *ow_from_dlpack(PyObject *module, PyObject *capsule);
 
 /* Sizes and strides as tuples (size_type.c). */
 PyObject *ow_shape_of(const struct ow_tensor *t);

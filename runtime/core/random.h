@@ -28,7 +28,8 @@ typedef struct ow_generator {
 
 #define OW_GENERATOR_STATE_BYTES 5056 /* torch's layout of a saved state */
 
-ow_generator *ow_generator_default(void);
+/* The generator of this address, or the default one for NULL; NULL where there is none. */
+ow_generator *ow_generator_at(const ow_generator *address);
 ow_generator *ow_generator_new(uint64_t seed); /* NULL with the error set */
 void ow_generator_free(ow_generator *g);
 /* These take the lock. */

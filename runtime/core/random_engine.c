@@ -27,7 +27,14 @@ static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static ow_generator default_generator = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static ow_generator *generators = &default_generator;
 
-ow_generator *ow_generator_default(void) { return &default_generator; }
+ow_generator *ow_generator_at(const ow_generator *address) {
+    if (!address) return &default_generator;
+    pthread_mutex_lock(&list_lock);
+    ow_generator *g = generators;
+    while (g && g != address) g = g->after;
+    pthread_mutex_unlock(&list_lock);
+    return g;
+}
 
 /* The initialiser of 2002 for a seed of one word. The first block is made at the first draw. */
 static void seed_engine(ow_generator *g, uint64_t seed) {

@@ -37,7 +37,11 @@ PyObject *ow_set_recorder(PyObject *module, PyObject *const *arguments, Py_ssize
 /* The tuple (class or None, save or None, inputs that need the result as bits, places of inputs or None) as a plan. */
 static int read_plan(plan *to, PyObject *tuple) {
     PyObject *kind, *save, *inputs;
-    if (!PyArg_ParseTuple(tuple, "OOiO", &kind, &save, &to->keeps_result, &inputs)) return 0;
+    if (!PyArg_Parse(tuple, "(OOiO)", &kind, &save, &to->keeps_result, &inputs)) return 0;
+    if (kind != Py_None && !ow_is_node_class(kind)) {
+        PyErr_Format(PyExc_TypeError, "expected a class of nodes, but got %R", kind);
+        return 0;
+    }
     to->simple = PyTuple_Check(inputs) && PyTuple_Size(inputs) <= OW_MAX_INPUTS;
     to->ninputs = to->simple ? (int)PyTuple_Size(inputs) : 0;
     for (int k = 0; k < to->ninputs; k++) to->inputs[k] = (int)PyLong_AsLong(PyTuple_GetItem(inputs, k));

@@ -16,8 +16,6 @@ static const ow_op **grown; /* the table once a library has been loaded */
 static int32_t count = -1;
 static loaded *libraries;
 
-const ow_op *ow_op_get(int32_t index) { return table[index]; }
-
 int32_t ow_op_number(const ow_op *op) {
     int32_t number = 0;
     while (table[number] != op) number++;
@@ -25,6 +23,16 @@ int32_t ow_op_number(const ow_op *op) {
 }
 
 int32_t ow_op_count(void) { return count < 0 ? ow_builtin_count : count; }
+
+const ow_op *ow_op_get(int64_t index, unsigned families) {
+    const ow_op *op = index >= 0 && index < ow_op_count() ? table[index] : NULL;
+    return op && families >> op->family & 1 ? op : NULL;
+}
+
+const ow_op *ow_op_called(int32_t index, unsigned families) {
+    const ow_op *op = ow_op_get(index, families);
+    return op ? op : ow_fail(OW_TYPE_ERROR, "%d is the number of no operator that is called in this way", (int)index);
+}
 
 static int is_compatible(const ow_library *library, const char *path) {
     if (library->abi_version != OW_ABI_VERSION) {

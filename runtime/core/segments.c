@@ -40,6 +40,11 @@ static char *map(int64_t nbytes) {
     return p == MAP_FAILED ? NULL : p;
 }
 
+/* Lowest address that a segment has had, and the highest. */
+static _Atomic uintptr_t lowest = UINTPTR_MAX, highest;
+
+int ow_may_be_allocated(uintptr_t address) { return address >= lowest && address < highest; }
+
 void *ow_segment_map(int64_t nbytes, int pool) {
     if (nbytes > ow_memory_limit() - ow_statistics[OW_STAT_reserved_bytes][OW_POOL_ALL].current) return NULL;
     char *p = map(nbytes); /* mostly aligned already: the kernel places it beside the previous segment */
@@ -54,6 +59,8 @@ void *ow_segment_map(int64_t nbytes, int pool) {
     }
     if (!p) return NULL;
     madvise(p, (size_t)nbytes, MADV_HUGEPAGE); /* a kernel without huge pages refuses; ordinary ones do */
+    if ((uintptr_t)p < lowest) lowest = (uintptr_t)p;
+    if ((uintptr_t)p + (uintptr_t)nbytes > highest) highest = (uintptr_t)p + (uintptr_t)nbytes;
     ow_statistic_add(OW_STAT_segment, pool, 1);
     ow_statistic_add(OW_STAT_reserved_bytes, pool, nbytes);
     return p;

@@ -48,6 +48,8 @@ PyObject *ow_size_base(void) {
 
 PyObject *ow_set_size_class(PyObject *module, PyObject *type) {
     (void)module;
+    if (!PyType_Check(type) || !PyType_IsSubtype((PyTypeObject *)type, &PyTuple_Type))
+        return PyErr_Format(PyExc_TypeError, "set_size_class() takes a class of tuples");
     Py_XDECREF(size_class);
     size_class = Py_NewRef(type);
     Py_RETURN_NONE;

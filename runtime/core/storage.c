@@ -8,7 +8,7 @@ ow_storage *ow_storage_create(int64_t nbytes, int64_t header) {
     s->refs = 1;
     s->flags = (fits ? OW_STORAGE_INLINE : 0) | ow_inference_flag();
     s->version = 0;
-    s->nbytes = nbytes;
+    s->nbytes = s->capacity = nbytes;
     s->deleter = NULL;
     s->context = NULL;
     s->block = fits ? header + nbytes : header;
@@ -30,12 +30,12 @@ ow_storage *ow_storage_foreign(void *data, int64_t nbytes, void (*deleter)(ow_st
     ow_storage *s = ow_alloc(OW_STORAGE_BYTES);
     if (!s) return NULL;
     *s = (ow_storage){.refs = 1, .flags = flags | ow_inference_flag(), .data = data, .nbytes = nbytes, .deleter = deleter,
-                      .context = context, .block = OW_STORAGE_BYTES};
+                      .context = context, .block = OW_STORAGE_BYTES, .capacity = nbytes};
     return s;
 }
 
 static void free_own_data(ow_storage *s) {
-    if (!(s->flags & OW_STORAGE_INLINE)) ow_dealloc(s->data, s->nbytes);
+    if (!(s->flags & OW_STORAGE_INLINE)) ow_dealloc(s->data, s->capacity);
 }
 
 static void free_with_previous(ow_storage *s) {
@@ -60,7 +60,16 @@ ow_storage *ow_storage_memory(ow_storage *s) { return s->deleter == release_memo
 
 int ow_storage_resizable(const ow_storage *s) {
     const ow_storage *memory = s->deleter == release_memory ? s->context : s;
-    return !memory->deleter || memory->deleter == free_with_previous;
+    int is_own = !memory->deleter || memory->deleter == free_with_previous;
+    if (is_own && !(memory->flags & OW_STORAGE_EXPORTED)) return 1;
+    ow_fail(OW_RUNTIME_ERROR, "Trying to resize storage that is not resizable");
+    return 0;
+}
+
+int ow_storage_reuse(ow_storage *s, int64_t nbytes) {
+    if (nbytes > s->capacity) return 0;
+    s->nbytes = nbytes;
+    return 1;
 }
 
 int ow_storage_grow(ow_storage *s, int64_t nbytes) {
@@ -70,7 +79,7 @@ int ow_storage_grow(ow_storage *s, int64_t nbytes) {
     free_own_data(s);
     s->flags &= ~(uint32_t)OW_STORAGE_INLINE;
     s->data = data;
-    s->nbytes = nbytes;
+    s->nbytes = s->capacity = nbytes;
     return 1;
 }
 

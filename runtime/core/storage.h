@@ -29,7 +29,10 @@ int ow_storage_grow(ow_storage *s, int64_t nbytes);
 /* A larger copy that also keeps `old` alive, taking over the caller's reference to it: for a handle that lies in the
  * block of a storage that others still use. NULL with the error set. */
 ow_storage *ow_storage_replace(ow_storage *old, int64_t nbytes);
-int ow_storage_resizable(const ow_storage *s); /* is the memory the allocator's own? */
+/* Is the memory the allocator's own, and known to nobody else? Sets the error where it is not. */
+int ow_storage_resizable(const ow_storage *s);
+/* Has the storage use `nbytes` of the memory that it has. 1, or 0 where these are too many. */
+int ow_storage_reuse(ow_storage *s, int64_t nbytes);
 
 /* ---- sizes and strides (sizes.c) ------------------------------------------------------------------- */
 

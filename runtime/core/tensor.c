@@ -28,7 +28,7 @@ ow_tensor *ow_tensor_new(int dtype, int ndim, const int64_t *sizes, const int64_
     t->keys = 0;
     t->dtype = (uint8_t)dtype;
     t->flags = OW_CONTIGUOUS | OW_DENSE;
-    t->embedded = 1;
+    t->state = OW_EMBEDDED;
     t->data = s->data;
     t->numel = numel;
     t->storage = s;
@@ -58,7 +58,7 @@ ow_tensor *ow_tensor_view(ow_storage *storage, char *data, int dtype, int ndim, 
     t->keys = 0;
     t->dtype = (uint8_t)dtype;
     t->flags = 0;
-    t->embedded = 0;
+    t->state = 0;
     t->data = data;
     t->storage = storage;
     copy_dims(t->sizes, sizes, ndim);
@@ -94,7 +94,7 @@ void ow_tensor_free(ow_tensor *t) {
     if (!t) return;
     ow_storage *s = t->storage;
     if (t->sizes != t->inline_dims) ow_dealloc(t->sizes, 2 * t->ndim * (int64_t)sizeof(int64_t));
-    if (!t->embedded) ow_dealloc(t, sizeof *t);
+    if (!(t->state & OW_EMBEDDED)) ow_dealloc(t, sizeof *t);
     ow_storage_release(s);
 }
 
@@ -103,10 +103,8 @@ static int reserve(ow_tensor *t, int64_t nbytes) {
     ow_storage *s = t->storage;
     int64_t offset = t->data - s->data;
     if (nbytes <= s->nbytes) return 1;
-    if (!ow_storage_resizable(s)) {
-        ow_fail(OW_RUNTIME_ERROR, "Trying to resize storage that is not resizable");
-        return 0;
-    }
+    if (!ow_storage_resizable(s)) return 0;
+    if (ow_storage_reuse(s, nbytes)) return 1;
     if (ow_storage_memory(s) == s && __atomic_load_n(&s->refs, __ATOMIC_ACQUIRE) == 1) {
         if (!ow_storage_grow(s, nbytes)) return 0;
     } else { /* others hold addresses inside the old memory */

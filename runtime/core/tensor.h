@@ -12,7 +12,8 @@
 enum {
     OW_STORAGE_INLINE = 1, /* the data follow the header (and the first handle) in the same block */
     OW_STORAGE_READONLY = 2,
-    OW_STORAGE_INFERENCE = 4 /* made in inference mode: only there may it be written to */
+    OW_STORAGE_INFERENCE = 4, /* made in inference mode: only there may it be written to */
+    OW_STORAGE_EXPORTED = 8   /* NumPy or another library has been given its address: it stays where it is */
 };
 
 typedef struct ow_storage {
@@ -24,6 +25,7 @@ typedef struct ow_storage {
     void (*deleter)(struct ow_storage *); /* frees foreign memory; NULL: the allocator's own */
     void *context;                        /* the deleter's: for memory of Python, the id of the owner */
     int64_t block;                        /* bytes of the block that this header begins */
+    int64_t capacity;                     /* bytes that there are at `data`, of which nbytes are in use */
 } ow_storage;
 
 /* ---- handle ------------------------------------------------------------------------------------------- */
@@ -53,10 +55,15 @@ enum {
 #define OW_MAX_ITEMSIZE 16 /* bytes of a complex128, the largest element */
 #define OW_INLINE_DIMS 5
 
+enum {
+    OW_EMBEDDED = 1, /* the handle lies in the block of the storage that it was made with */
+    OW_OWNED = 2     /* an object of class Tensor frees it */
+};
+
 typedef struct ow_tensor {
     uint32_t keys;
     uint8_t dtype, ndim, flags;
-    uint8_t embedded; /* lies in the block of the storage that it was made with */
+    uint8_t state;
     char *data; /* the first element */
     int64_t numel;
     ow_storage *storage;
@@ -132,6 +139,8 @@ void ow_storage_release(ow_storage *s);
 /* 64-byte aligned memory from the caching allocator; NULL when there is none (the error is set). */
 void *ow_alloc(int64_t nbytes);
 void ow_dealloc(void *p, int64_t nbytes); /* nbytes as asked for */
+/* Does it lie where the allocator's memory does? Tells what is certainly no address from it. (segments.c) */
+int ow_may_be_allocated(uintptr_t address);
 
 /* ---- errors (errors.c) -------------------------------------------------------------------------------- */
 
@@ -169,7 +178,13 @@ extern int ow_level; /* index into ow_op.tables: 0 baseline, 1 x86-64-v3, 2 x86-
 /* ---- state shared by operators ------------------------------------------------------------------------ */
 
 extern int ow_default_dtype;           /* float32 until set_default_dtype */
-const ow_op *ow_op_get(int32_t index); /* registry.c */
+/* The operator of this number; NULL where there is none, or it is of none of these families. (registry.c) */
+#define OW_FAMILY(name) (1u << OW_##name)
+const ow_op *ow_op_get(int64_t index, unsigned families);
+/* The same with the error set. */
+const ow_op *ow_op_called(int32_t index, unsigned families);
+/* Does a reduction or a scan give the combination alone? */
+static inline int ow_gives_value(const ow_op *op) { return op->results == OW_VALUE; }
 /* Operators that the core makes use of itself. */
 extern const ow_op ow_op_add, ow_op_bmm, ow_op_div, ow_op_dot, ow_op_floor_divide, ow_op_logical_not, ow_op_mm, ow_op_moments,
     ow_op_mul, ow_op_mv, ow_op_sum, ow_op_where;

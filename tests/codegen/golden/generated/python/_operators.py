@@ -40,7 +40,7 @@ from .transforms import *  # noqa: F403
 from .windows import *  # noqa: F403
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "10e0b108"
+INTERFACE = "15b97ed3"
 
 _call = _handle.call
 _records = _handle.records
@@ -53,6 +53,7 @@ _lapack_of = _handle.lapack
 _view = _handle.view
 _view_list = _handle.view_list
 _factory = _handle.factory
+_adopt = _handle.adopt
 _dtype_of = _lib.dtype
 _dtype_class = _dispatch.dtype_class
 _LISTS = _dispatch.LISTS
@@ -733,9 +734,7 @@ def scatter(input, dim, index, src=None, *, reduce=None, value=None, out=None):
         except _UNFIT:
             _h = 0.0
         if _h:
-            _made = Tensor()
-            _made._h = _h
-            return _made
+            return _adopt(_h, Tensor)
     return _indexing_calls.call(_scatter_op, (input, index, src,), (), (dim, reduce, ), out, _dispatch.NEW if out is None else _dispatch.OUT)
 
 

@@ -1,0 +1,106 @@
+"""Importing the package: once in a process, in the main interpreter, and beside forks."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+
+import pytest
+from test_robustness import python, succeed
+
+
+def run(code: str) -> None:
+    succeed(python("-c", inspect.cleandoc(code), timeout=60))
+
+
+def test_a_second_copy_is_refused() -> None:
+    run("""
+        import sys
+        import opweave
+        kept = opweave.ones(2)
+        for name in [name for name in sys.modules if name.partition(".")[0] == "opweave"]:
+            del sys.modules[name]
+        for _ in range(2):
+            try:
+                import opweave as second
+            except ImportError as error:
+                assert "imported before in this process" in str(error), error
+            else:
+                raise AssertionError("imported twice")
+        assert type(kept + 1) is type(kept) is opweave.Tensor
+        assert kept[0].tolist() == 1.0 and kept.shape == (2,)
+    """)
+
+
+def test_a_reload_is_harmless() -> None:
+    run("""
+        import importlib
+        import opweave
+        kept = opweave.ones(2)
+        assert importlib.reload(opweave) is opweave
+        assert type(kept + opweave.ones(2)) is opweave.Tensor is type(kept)
+    """)
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="the module for subinterpreters has another name")
+def test_subinterpreters_are_refused() -> None:
+    run("""
+        import _xxsubinterpreters as interpreters
+        import opweave
+        kept = opweave.arange(4.0)
+        other = interpreters.create(isolated=False)
+        code = '''
+        try:
+            import opweave
+        except ImportError as error:
+            assert "subinterpreter" in str(error) or "does not support" in str(error), error
+        else:
+            raise AssertionError("imported")
+        '''
+        import textwrap
+        for _ in range(2):
+            interpreters.run_string(other, textwrap.dedent(code))
+        interpreters.destroy(other)
+        assert (kept.view(2, 2) + kept[1]).tolist() == [[1.0, 2.0], [3.0, 4.0]]
+        assert type(kept.shape) is opweave.Size and type(kept[0]) is opweave.Tensor
+    """)
+
+
+@pytest.mark.skipif(not hasattr(sys, "getswitchinterval") or sys.platform != "linux", reason="forks")
+def test_a_fork_waits_for_an_import() -> None:
+    """While another thread imports the library of the first Fourier transform, slowly, the process forks."""
+    run("""
+        import os, sys, threading, time
+        from importlib.abc import MetaPathFinder
+        import opweave as ow
+
+        begun = threading.Event()
+
+        class Slow(MetaPathFinder):
+            def find_spec(self, name, path, target=None):
+                if name == "ducc0":
+                    begun.set()
+                    time.sleep(0.3)
+                return None
+
+        sys.meta_path.insert(0, Slow())
+        thread = threading.Thread(target=lambda: ow.fft.fft(ow.ones(4)))
+        ow.fft  # the submodule is there
+        thread.start()
+        begun.wait()
+        child = os.fork()
+        if not child:
+            print(ow.fft.fft(ow.ones(4)).real.tolist() == [4.0, 0.0, 0.0, 0.0])
+            os._exit(0)
+        thread.join()
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            done, status = os.waitpid(child, os.WNOHANG)
+            if done:
+                break
+            time.sleep(0.01)
+        else:
+            os.kill(child, 9)
+            raise AssertionError("the child hangs")
+        assert status == 0, status
+    """)
