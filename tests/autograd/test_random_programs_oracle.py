@@ -12,7 +12,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-PROGRAMS = 1200
+PROGRAMS = 900
 STEPS = 9
 
 VIEWS: tuple[Callable[[Any], Any], ...] = (
