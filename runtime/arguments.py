@@ -8,6 +8,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
+from . import interchange
 from ._C import lib
 from ._handle import adopt
 from .dtypes import dtype
@@ -29,15 +30,28 @@ def bind(tensor: type) -> None:
 
 
 def is_operand(value: Any) -> bool:
-    """A tensor, a Python number, or a NumPy scalar."""
-    return isinstance(value, (Tensor, bool, int, float, complex)) or (
-        type(value).__module__ == "numpy" and getattr(value, "shape", None) == ()
-    )
+    """A tensor, or a number of Python or NumPy."""
+    return isinstance(value, Tensor) or isinstance(plain(value), (bool, int, float, complex))
+
+
+def operands_of(left: Any, right: Any) -> tuple[Any, Any] | None:
+    """The operands of a Python operator, arrays as tensors; None where one is of a class that may implement it."""
+    left, right = _operand(left, right), _operand(right, left)
+    return None if left is None or right is None else (left, right)
+
+
+def _operand(value: Any, other: Any) -> Any:
+    is_number = is_operand(value) and not interchange.is_array(value)
+    return value if is_number else interchange.operand(value, other)
 
 
 def plain(value: Any) -> Any:
-    """A NumPy scalar as the Python value that it stands for; anything else as it is."""
-    return value.item() if type(value).__module__ == "numpy" and getattr(value, "shape", None) == () else value
+    """A number of NumPy as the Python value that it stands for; anything else as it is."""
+    if type(value).__module__ != "numpy" or getattr(value, "shape", None) != () or value.dtype.kind not in "biufc":
+        return value
+    if value.dtype.char in "gG":  # long doubles, which Python does not have
+        value = value.astype(value.dtype.char.replace("g", "d").replace("G", "D"))
+    return value.item()
 
 
 def number_handle(value: Any) -> float:

@@ -14,6 +14,7 @@ from .allocation import allocate
 from .dtypes import EXPORTS, dtype
 from .errors import raise_pending
 from .handles import address_of, shape_of, strides_of
+from .histories import records
 from .interchange import from_array, to_array
 from .types import device
 
@@ -96,7 +97,7 @@ class ConversionMethods:
 
     def numpy(self: Any, *, force: bool = False) -> NDArray[Any]:
         """A NumPy array over the same memory."""
-        if self._requires_grad:
+        if records(self):
             if not force:
                 raise RuntimeError(
                     "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."

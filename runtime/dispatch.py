@@ -17,7 +17,7 @@ from . import histories
 from ._C import lib
 from ._handle import as_view
 from .arguments import MISSING as MISSING
-from .arguments import Arguments, dtype_code, integer, integers, is_operand, type_name
+from .arguments import Arguments, dtype_code, integer, integers, operands_of, type_name
 from .arguments import separate as separate
 from .dtypes import BY_CODE
 from .dtypes import dtype as dtype_class
@@ -203,17 +203,25 @@ def choice(op: Op, name: str, text: Any, default: str | None, options: dict[str,
 
 
 def binary(op: Op, left: Any, right: Any) -> Any:
-    """A Python operator: like elementwise, but foreign operands get their turn to implement it."""
-    if not is_operand(left) or not is_operand(right):
-        return NotImplemented
-    return elementwise(op, (left, right))
+    """A Python operator: like elementwise, but arrays are operands too, and other classes get their turn."""
+    operands = operands_of(left, right)
+    return NotImplemented if operands is None else elementwise(op, operands)
 
 
 def binary_(op: Op, left: Any, right: Any) -> Any:
     """An augmented assignment."""
-    if not is_operand(right):
+    operands = operands_of(left, right)
+    return NotImplemented if operands is None else elementwise_(op, operands)
+
+
+def binary_tensors(op: Op, left: Any, right: Any) -> Any:
+    """A Python operator of tensors alone, one of which is none: an array, which is promoted, or of another class."""
+    operands = operands_of(left, right)
+    if operands is None or not all(isinstance(operand, Tensor) for operand in operands):
         return NotImplemented
-    return elementwise_(op, (left, right))
+    common = BY_CODE[lib.result_type(operands[0]._h, operands[1]._h)]
+    assert op.function is not None
+    return op.function(*(operand.to(common) for operand in operands))
 
 
 def receiver(op: Op, value: Any, arguments: Arguments) -> float:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from . import histories, index_parts
 from ._C import lib
 from ._handle import as_view, assign, set_tensor_class, view_of
+from .arguments import is_operand
 from .assignment import Source, write
 from .errors import raise_pending
 from .handles import type_name, wrap
@@ -141,7 +142,7 @@ class IndexingMethods:
         return _put(self.clone(), indices, values, accumulate)
 
     def __contains__(self: Any, element: Any) -> bool:
-        if not isinstance(element, (Tensor, int, float)) and type(element).__module__ != "numpy":
+        if not is_operand(element):
             raise RuntimeError(
                 f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
             )

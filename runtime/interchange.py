@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from . import handles, histories
 from ._C import ffi
 from ._handle import exported, over_memory, read_array
 from ._handle import from_dlpack as take_capsule
@@ -129,8 +130,69 @@ def from_array(array: Any, warn: bool = True) -> TensorType:
     return _over_memory(array, address, nbytes if array.size else 0, shape, strides, of, readonly)
 
 
+# ---- other libraries ----------------------------------------------------------------------------------------
+
+_ARRAY_INTERFACES = ("__array__", "__array_interface__", "__array_struct__")
+
+
+def offered(value: Any) -> Any:
+    """What an object of another library offers of its elements, without a copy where that is possible.
+
+    A tensor by `__dlpack__`, an array by NumPy's protocols; None where the object has neither.
+    """
+    if isinstance(value, type) or is_array_scalar(value):
+        return None
+    has_array = any(hasattr(value, name) for name in _ARRAY_INTERFACES)
+    if hasattr(value, "__dlpack__"):
+        try:
+            return from_dlpack(value)
+        except (AttributeError, BufferError, RuntimeError, TypeError, ValueError):
+            # Packed bits, missing values, dtypes that only one of the two protocols has.
+            if not has_array:
+                raise
+    return as_array(value) if has_array else None
+
+
+def operand(value: Any, beside: TensorType) -> TensorType | None:
+    """A tensor for an array, or what offers itself as one, that stands beside a tensor in an expression.
+
+    None where its class is to implement the operator: of those that take part in NumPy's rule of priorities it is the
+    one with the higher priority that does, and the others do it themselves.
+    """
+    priority = getattr(value, "__array_priority__", None)
+    if not isinstance(priority, (int, float)) or priority > beside.__array_priority__:
+        return None
+    found = value if is_array(value) else offered(value)
+    tensor: TensorType | None = _read(found) if is_array(found) else found
+    # Nobody counts what is written to an array, so backward must not depend on it.
+    return tensor.clone() if tensor is not None and histories.records(beside) else tensor
+
+
+def _read(array: Any) -> TensorType:
+    """A tensor of elements that are only read, which may lie in memory as they like."""
+    try:
+        tensor = from_array(array, warn=False)
+    except ValueError:
+        tensor = from_array(array.astype(array.dtype.newbyteorder("=")), warn=False)
+    mask = getattr(array, "mask", None)
+    if mask is not None and mask.any():
+        raise TypeError("the array has masked elements, and tensors have none: fill them first, with filled()")
+    return tensor
+
+
+# ---- to NumPy -----------------------------------------------------------------------------------------------
+
 # numpy.asarray, once NumPy is needed.
 _asarray: Any = None
+
+
+def as_array(value: Any) -> NDArray[Any]:
+    """NumPy's array of an object that has one of its protocols or gives access to its memory."""
+    global _asarray
+    if _asarray is None:
+        _asarray = load("numpy").asarray
+    array: NDArray[Any] = _asarray(value)
+    return array
 
 
 def to_array(tensor: Any, lasting: bool = False) -> NDArray[Any]:
@@ -138,9 +200,6 @@ def to_array(tensor: Any, lasting: bool = False) -> NDArray[Any]:
 
     `lasting`: it is for the user, and the memory stays where it is from then on; else the caller is done with it soon.
     """
-    global _asarray
-    if _asarray is None:
-        _asarray = load("numpy").asarray
     memory = exported(tensor, lasting)
     if memory is None:
         of = tensor.dtype
@@ -148,8 +207,7 @@ def to_array(tensor: Any, lasting: bool = False) -> NDArray[Any]:
             raise TypeError(f"Got unsupported ScalarType {of.scalar_name}")
         none: NDArray[Any] = load("numpy").empty(tuple(tensor.shape), of.numpy_name)
         return none
-    array: NDArray[Any] = _asarray(memory)
-    return array
+    return as_array(memory)
 
 
 # ---- DLPack -------------------------------------------------------------------------------------------------

@@ -50,8 +50,9 @@ class Tensor(
 
         def __init__(self, *args: Any, **kwargs: Any) -> None: ...
 
-    # NumPy leaves operators with an array on the left to the tensor on their right.
+    # NumPy and pandas leave operators with their objects on the left to the tensor on their right.
     __array_priority__ = 1000
+    __pandas_priority__ = 5000
 
     is_cpu = True
     is_cuda = is_ipu = is_maia = is_meta = is_mkldnn = is_mps = is_mtia = is_vulkan = is_xla = is_xpu = False

@@ -787,11 +787,11 @@ def matmul(input, other, *, out=None):
 
 
 def __matmul__(self, other):
-    return matmul(self, other) if _isinstance(other, Tensor) else NotImplemented
+    return matmul(self, other) if _isinstance(other, Tensor) else _dispatch.binary_tensors(_matmul_op, self, other)
 
 
 def __rmatmul__(self, other):
-    return matmul(other, self) if _isinstance(other, Tensor) else NotImplemented
+    return matmul(other, self) if _isinstance(other, Tensor) else _dispatch.binary_tensors(_matmul_op, other, self)
 _matmul_op.function = matmul
 
 
