@@ -60,12 +60,10 @@ def as_tensor(data: Any, *, dtype: dtype | None = None, device: device | str | N
     """The data as a tensor, without a copy where it is a tensor or an array of that dtype."""
     check_placement("as_tensor", device=device)
     wanted = None if dtype is None else _resolve(dtype, "as_tensor")
-    if interchange.is_array(data):
-        data = interchange.from_array(data)
-    if isinstance(data, handles.Tensor):
-        source: TensorType = data
-        return source if wanted is None else source.to(wanted)
-    return _new(data, wanted)
+    source = _over_memory(data)
+    if source is None:
+        return _new(data, wanted)
+    return source if wanted is None else source.to(wanted)
 
 
 def asarray(
@@ -87,13 +85,9 @@ def asarray(
 
 def _as_array(obj: Any, dtype: dtype | None, copy: bool | None) -> TensorType:
     wanted = None if dtype is None else _resolve(dtype, "asarray")
-    source: TensorType | None = None
-    if isinstance(obj, handles.Tensor):
-        source = obj
-    elif interchange.is_array(obj):
-        source = interchange.from_array(obj)
-    elif interchange.has_buffer(obj) and not interchange.is_array_scalar(obj):
-        source = interchange.frombuffer(obj, dtype=wanted or get_default_dtype())
+    source = _over_memory(obj, copy is not False)
+    if source is None and interchange.has_buffer(obj) and not interchange.is_array_scalar(obj):
+        source = _over_buffer(obj, wanted)
     if source is None:
         if copy is False:
             raise ValueError("can't alias arbitrary sequence into a tensor.")
@@ -105,6 +99,30 @@ def _as_array(obj: Any, dtype: dtype | None, copy: bool | None) -> TensorType:
             )
         return source.to(wanted)
     return source.clone() if copy else source
+
+
+def _over_memory(data: Any, may_copy: bool = True) -> TensorType | None:
+    """A tensor over the memory of a tensor, an array, or an object of another library; None of anything else."""
+    if isinstance(data, handles.Tensor):
+        same: TensorType = data
+        return same
+    if interchange.is_array(data):
+        return interchange.from_array(data)
+    found = interchange.exported(data)
+    if found is None or isinstance(found, handles.Tensor):
+        return found
+    if found.dtype.hasobject:
+        return None  # its elements say what they are
+    made = interchange.from_array(found, warn=not may_copy)
+    # What another library lets nobody write is copied, rather than handed out as a tensor that cannot be.
+    return made if found.flags.writeable or not may_copy else made.clone()
+
+
+def _over_buffer(buffer: Any, wanted: dtype | None) -> TensorType:
+    """A tensor over the memory of an object that has typed elements, or bytes, which are read as `wanted`."""
+    if wanted is None and memoryview(buffer).format not in ("B", "c"):
+        return interchange.from_array(interchange.as_array(buffer))
+    return interchange.frombuffer(buffer, dtype=wanted or get_default_dtype())
 
 
 def scalar_tensor(
@@ -143,16 +161,17 @@ def _new(data: Any, wanted: dtype | None) -> TensorType:
     if flat is not None:
         values, shape = flat
         return _store(values, shape, wanted or _common_dtype(values))
+    data = _known(data)
     if interchange.is_array(data):
         # The array is only read, so one that must not be written is as good as any.
         data = interchange.from_array(data, warn=False)
     if isinstance(data, handles.Tensor):
         return wrap(lib.clone_(data._h, -1 if wanted is None else wanted.code, False))
     shape = _shape(data)
-    inferred = _infer(data)
+    of = wanted or _infer(data)
     values = []
     _collect(data, shape, 0, values)
-    return _store(values, shape, wanted or inferred)
+    return _store(values, shape, of)
 
 
 # ---- nested lists of Python's own numbers -------------------------------------------------------------------
@@ -188,6 +207,27 @@ def _common_dtype(values: Sequence[Any]) -> dtype:
 # ---- everything else ----------------------------------------------------------------------------------------
 
 
+def _known(value: Any, depth: int = 0) -> Any:
+    """The same numbers in lists, tensors and NumPy's arrays, whatever library they are from."""
+    kind = type(value)
+    if kind is float or kind is int or kind is bool or isinstance(value, (handles.Tensor, str, bytes)):
+        return value
+    if interchange.is_array(value) or interchange.is_array_scalar(value):
+        return value
+    if isinstance(value, (list, tuple)):
+        if depth == _MAX_DIMS:
+            raise _too_deep(value)
+        return [_known(each, depth + 1) for each in value]
+    found = interchange.exported(value)
+    if found is not None:
+        array = found.numpy() if isinstance(found, handles.Tensor) else found
+        return _known(array.tolist(), depth) if array.dtype.hasobject else array
+    if interchange.has_buffer(value):
+        # Its elements are numbers of Python, of which the dtype follows as of any others.
+        return interchange.as_array(value).tolist()
+    return value
+
+
 def _is_sequence(value: Any) -> bool:
     """Does it have elements? A tensor counts as one number, and so does an array without dimensions."""
     if isinstance(value, (list, tuple)):
@@ -207,7 +247,7 @@ def _shape(data: Any) -> tuple[int, ...]:
             break
         shape.append(len(data))
         if len(shape) > _MAX_DIMS:
-            raise ValueError(f"too many dimensions '{type(data).__name__}'")
+            raise _too_deep(data)
         if not shape[-1]:
             break
         data = data[0]
@@ -230,7 +270,7 @@ def _infer(value: Any) -> dtype:
     if isinstance(value, complex):
         return get_default_dtype().to_complex()
     if isinstance(value, (str, bytes)):
-        raise TypeError(f"new(): invalid data type '{type(value).__name__}'")
+        raise _not_numbers(value)
     if not _is_sequence(value):
         raise RuntimeError(f"Could not infer dtype of {type(value).__name__}")
     from .promotion import promote_types
@@ -251,6 +291,8 @@ def _collect(value: Any, shape: tuple[int, ...], dim: int, values: list[Any]) ->
             value = value.item()
         elif interchange.is_array_scalar(value) or getattr(value, "shape", None) == ():
             value = value.item()
+        elif isinstance(value, (str, bytes)):
+            raise _not_numbers(value)
         values.append(value)
         return
     if isinstance(value, handles.Tensor):
@@ -261,6 +303,14 @@ def _collect(value: Any, shape: tuple[int, ...], dim: int, values: list[Any]) ->
         raise ValueError(f"expected sequence of length {shape[dim]} at dim {dim} (got {len(value)})")
     for element in value:
         _collect(element, shape, dim + 1, values)
+
+
+def _too_deep(value: Any) -> ValueError:
+    return ValueError(f"too many dimensions '{type(value).__name__}'")
+
+
+def _not_numbers(text: str | bytes) -> TypeError:
+    return TypeError(f"new(): invalid data type '{type(text).__name__}'")
 
 
 def _not_a_number(tensor: TensorType) -> Exception:
