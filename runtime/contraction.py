@@ -14,7 +14,7 @@ from .dispatch import OUT
 from .errors import raise_pending
 from .handles import operator_index
 from .histories import records
-from .shapes import wrap_dim
+from .shapes import distinct_dims
 from .subscripts import separated
 
 __all__ = ["contracted", "contracted_dims"]
@@ -115,7 +115,7 @@ def contracted_dims(a: Any, b: Any, dims: Any) -> Any:
         raise RuntimeError("both dimension lists should have same length")
     if a.dtype is not b.dtype:
         raise RuntimeError("both inputs should have same dtype")
-    left, right = ([wrap_dim(dim, t.ndim) for dim in each] for t, each in zip((a, b), pairs, strict=True))
+    left, right = (distinct_dims(each, t.ndim) for t, each in zip((a, b), pairs, strict=True))
     for first, second, shown in zip(left, right, zip(*pairs, strict=True), strict=True):
         if a.size(first) != b.size(second) and 1 not in (a.size(first), b.size(second)):
             raise RuntimeError(

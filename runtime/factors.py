@@ -9,6 +9,7 @@ from .matrices import (
     batches_of_one_shape,
     check_floating,
     check_kernel,
+    check_matrix,
     check_same_dtype,
     check_solvable,
     default_tolerance,
@@ -20,6 +21,7 @@ __all__ = [
     "check_equation",
     "check_multiplied_reflections",
     "check_pair",
+    "check_pivots",
     "check_reflections",
     "column_major",
     "driver_number",
@@ -43,6 +45,17 @@ def column_major(tensor: Any) -> Any:
 
 
 # ---- LU -----------------------------------------------------------------------------------------------------
+
+
+def check_pivots(function: str, LU: Any, pivots: Any) -> None:
+    """Are there as many as a factorization of the matrices has?"""
+    check_matrix(function, LU, "LU")
+    expected = (*LU.shape[:-2], min(LU.shape[-2:]))
+    if tuple(pivots.shape) != expected:
+        raise RuntimeError(
+            f"{function}: Expected pivots of shape {list(expected)} for LU of shape {list(LU.shape)}, "
+            f"but got pivots of shape {list(pivots.shape)}"
+        )
 
 
 def permutation_matrix(LU: Any, rows: Any) -> Any:

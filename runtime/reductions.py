@@ -6,7 +6,7 @@ import math
 import warnings
 from typing import Any
 
-from .shapes import wrap_dim
+from .shapes import distinct_dims, wrap_dim
 
 __all__ = ["gradients", "moment_arguments", "refuse_empty_norm", "trapezoid_areas"]
 
@@ -87,10 +87,8 @@ def gradients(tensor: Any, spacing: Any, dim: Any, edge_order: int) -> tuple[Any
             "torch.gradient expected spacing to be unspecified, a scalar or a list of length equal to 'len(dim)' = "
             f"{len(dims)}, but got a list of length {len(spacings)}"
         )
-    places = [wrap_dim(each, tensor.ndim) for each in dims]
+    places = distinct_dims(dims, tensor.ndim)
     for each in places:
-        if places.count(each) > 1:
-            raise RuntimeError(f"dim {each} appears multiple times in the list of dims")
         if tensor.size(each) < edge_order + 1:
             raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
     source = tensor if tensor.is_floating_point() else tensor / 1

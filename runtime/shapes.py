@@ -60,6 +60,15 @@ def wrap_dim(dim: Any, ndim: int) -> int:
     return place % extent
 
 
+def distinct_dims(dims: Sequence[Any], ndim: int) -> list[int]:
+    """Dimensions counted from the front, of which none may be named twice."""
+    places = [wrap_dim(dim, ndim) for dim in dims]
+    for place in places:
+        if places.count(place) > 1:
+            raise RuntimeError(f"dim {place} appears multiple times in the list of dims")
+    return places
+
+
 def packed_strides(sizes: Sequence[int], order: Sequence[int]) -> list[int]:
     """Strides without gaps of dimensions that lie in memory in this order, the slowest one first."""
     strides, step = [1] * len(sizes), 1

@@ -111,3 +111,42 @@ def test_circular_margins_repeat_what_negative_ones_leave() -> None:
     x = opweave.arange(5.0).reshape(1, 5)
     for margins, want in (((-1, 2), [1, 2, 3, 4, 1, 2]), ((2, -1), [2, 3, 0, 1, 2, 3]), ((-3, 3), [3, 4, 3, 4, 3])):
         assert opweave.nn.functional.pad(x, margins, mode="circular").tolist() == [want]
+
+
+def test_dimensions_are_counted_before_memory_is_touched() -> None:
+    """NumPy has 64 dimensions as well; torch has more of them, with which it does little."""
+    most, too_many = [1] * 64, [1] * 65
+    x = opweave.ones(most)
+    assert (x + 1).sum(0).ndim == 63
+    assert x.numpy().ndim == 64
+    for call in (
+        lambda: opweave.ones(too_many),
+        lambda: opweave.rand(too_many),
+        lambda: opweave.ones(1).view(too_many),
+        lambda: opweave.ones(1).expand(too_many),
+        lambda: opweave.ones(1).as_strided(too_many, too_many),
+        lambda: opweave.ones(1).repeat(too_many),
+        lambda: opweave.ones(1).resize_(too_many),
+        lambda: opweave.ones(1)[(None,) * 64],
+        lambda: x.unsqueeze(0),
+        lambda: opweave.stack([x]),
+        lambda: x.unfold(0, 1, 1),
+        lambda: opweave.diag_embed(x),
+        lambda: opweave.tensordot(opweave.ones([1] * 40), opweave.ones([1] * 40), 0),
+        lambda: opweave.view_as_real(opweave.ones(most, dtype=opweave.complex64)),
+    ):
+        with pytest.raises(RuntimeError, match="64"):
+            call()
+    nested: object = 1.0
+    for _ in range(65):
+        nested = [nested]
+    with pytest.raises(ValueError, match="too many dimensions 'list'"):
+        opweave.tensor(nested)
+
+
+@pytest.mark.parametrize("dims", [([0, 0], [0, 1]), ([0, 1], [0, 0]), ([0, -2], [0, 1]), ([1, 1], [1, 1])])
+def test_a_contraction_names_each_dimension_once(dims: tuple[list[int], list[int]]) -> None:
+    x = opweave.ones(2, 2)
+    for contract in (opweave.tensordot, opweave.linalg.tensordot):
+        with pytest.raises(RuntimeError, match="appears multiple times in the list of dims"):
+            contract(x, x, dims)

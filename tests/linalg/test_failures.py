@@ -120,3 +120,16 @@ def test_threads_of_python() -> None:
         thread.join()
     assert len(found) == 40
     assert all(found)
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_an_lu_factorization_has_one_pivot_for_each_row_of_u(count: int) -> None:
+    lu, pivots = opweave.linalg.lu_factor(opweave.tensor([[1.0, 2.0, 0.5], [3.0, 4.0, 0.5]]))
+    wrong = pivots.repeat(2)[:count]
+    for data in (lu, lu.expand(2, 2, 3)):
+        with pytest.raises(RuntimeError, match="Expected pivots of shape"):
+            opweave.lu_unpack(data, wrong)
+    with pytest.raises(RuntimeError, match="Expected pivots of shape"):
+        opweave.lu_unpack(lu.expand(2, 2, 3), pivots)
+    lower, upper = opweave.lu_unpack(lu, wrong, unpack_pivots=False)[1:]
+    assert (lower @ upper).tolist() == [[3.0, 4.0, 0.5], [1.0, 2.0, 0.5]]
