@@ -72,7 +72,9 @@ static ow_tensor *check_inputs(const ow_op *op, ow_tensor *const *inputs) {
         const ow_tensor *t = inputs[k];
         if (!t && op->absent[k] == OW_REQUIRED)
             return ow_fail(OW_TYPE_ERROR, "%s(): argument %d must be a Tensor, not None", op->name, k + 1);
-        if (t && op->fixed[k] != OW_PROMOTED && t->dtype != op->fixed[k])
+        /* uint8 stood for bool before there was bool, and torch still takes it as a condition. */
+        int is_condition = t && op->fixed[k] == OW_BOOL && t->dtype == OW_UINT8;
+        if (t && op->fixed[k] != OW_PROMOTED && t->dtype != op->fixed[k] && !is_condition)
             return ow_fail(OW_RUNTIME_ERROR, "%s expected argument %d to be a %s tensor, but got a tensor with dtype %s",
                            op->name, k + 1, ow_dtype_names[op->fixed[k]], ow_dtype_names[t->dtype]);
         /* A weight without dimensions stands for a number. */

@@ -122,11 +122,16 @@ ow_tensor *ow_indexing_index_fill(const ow_indexing_call *call) {
     ow_tensor *single = ow_fill_value(value, self->dtype);
     ow_tensor *values = single ? ow_spread(single, ow_ndim_of(self), sizes) : NULL, *target = NULL;
     int done = 0;
-    if (values && find_bad(&w, self, values, 1, &bad))
+    if (values && find_bad(&w, self, values, 1, &bad)) {
         ow_fail(OW_INDEX_ERROR, "index %lld is out of bounds for dimension %lld with size %lld", (long long)bad,
                 (long long)dim, (long long)ow_size_of(self, dim));
-    else if (values && (target = ow_update_begin(call, 0)))
+    } else if (values && call->mode == OW_INPLACE && ow_internal_overlap(self)) {
+        ow_tensor *indices[OW_MAX_DIMS] = {NULL}; /* one value may come to the same place several times */
+        indices[dim] = call->inputs[1];
+        done = ow_index_put(target = self, indices, (int)dim + 1, single, 0);
+    } else if (values && (target = ow_update_begin(call, 0))) {
         done = ow_write(&w, target, values);
+    }
     ow_tensor_free(values);
     ow_tensor_free(single);
     return ow_update_end(call, target, done);
