@@ -56,11 +56,15 @@ newaxis = None
 
 # Loaded when first asked for: submodules, and names by the module that has them.
 _LAZY_MODULES = (
+    "accelerator",
     "autograd",
+    "backends",
     "cpu",
+    "cuda",
     "fft",
     "func",
     "linalg",
+    "mps",
     "nn",
     "optim",
     "random",
@@ -68,6 +72,8 @@ _LAZY_MODULES = (
     "signal",
     "special",
     "utils",
+    "version",
+    "xpu",
 )
 _LAZY_NAMES = {
     "enable_grad": "autograd.modes",

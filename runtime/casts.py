@@ -1,4 +1,4 @@
-"""Methods of Tensor that convert elements to other dtypes: `to` in all its forms, `type`, and one for each dtype."""
+"""Methods of Tensor that convert elements to other dtypes or devices: `to` in all its forms, one for each of them."""
 
 # mypy: disable-error-code="no-any-return"
 # (in a mixin `self` is an instance of the class that it is mixed into, which mypy calls Any)
@@ -12,7 +12,7 @@ from . import handles
 from ._C import lib
 from .dtypes import BY_CODE, EXPORTS, dtype
 from .handles import copied
-from .types import check_device, device, memory_format, memory_order, preserve_format
+from .types import check_device, check_placement, device, memory_format, memory_order, preserve_format
 
 _BOOL = EXPORTS["bool"]
 
@@ -114,6 +114,29 @@ class DtypeMethods(CastMethods):
     def type_as(self: Any, other: TensorType) -> TensorType:
         """The elements with the dtype of `other`."""
         return self.to(other.dtype)
+
+    def cuda(
+        self: Any,
+        device: device | str | None = None,
+        non_blocking: bool = False,
+        memory_format: memory_format = preserve_format,
+    ) -> TensorType:
+        """The elements on a CUDA device; raises RuntimeError, for there is none."""
+        return self.to("cuda" if device is None else device, non_blocking=non_blocking, memory_format=memory_format)
+
+    def xpu(
+        self: Any,
+        device: device | str | None = None,
+        non_blocking: bool = False,
+        memory_format: memory_format = preserve_format,
+    ) -> TensorType:
+        """The elements on an XPU device; raises RuntimeError, for there is none."""
+        return self.to("xpu" if device is None else device, non_blocking=non_blocking, memory_format=memory_format)
+
+    def pin_memory(self: Any, device: device | str | None = None) -> TensorType:
+        """The elements where an accelerator reads them itself; raises RuntimeError, for there is none."""
+        check_placement("pin_memory", pin_memory=True)
+        return self
 
 
 # ---- arguments of to() --------------------------------------------------------------------------------------

@@ -1,0 +1,10 @@
+"""`opweave.backends.mkl`: Intel's library of mathematics, in whose place OpenBLAS is."""
+
+from __future__ import annotations
+
+__all__ = ["is_available"]
+
+
+def is_available() -> bool:
+    """Is the library in use? No."""
+    return False
