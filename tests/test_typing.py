@@ -1,14 +1,16 @@
-"""The package as type checkers see it: mypy over programs of users, and over every name that there is.
+"""The package as type checkers see it: mypy and pyright over programs of users, mypy over every name that there is.
 
-mypy runs once, over the package in the form in which it is installed: linked together from the source tree, or the
+Each runs once, over the package in the form in which it is installed: linked together from the source tree, or the
 installed one where the tests do not run on an editable install.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections import defaultdict
@@ -71,14 +73,22 @@ def star(names: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def report(names: Path, star: Path, tmp_path_factory: pytest.TempPathFactory) -> Report:
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that has the package as it is installed."""
+    assert opweave.__file__ is not None
+    if Path(opweave.__file__).with_name("_C.pyi").exists():
+        return Path(opweave.__file__).parent.parent
+    folder = tmp_path_factory.mktemp("package")
+    link_package(folder / "opweave")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def report(names: Path, star: Path, package: Path) -> Report:
     """What mypy says: the messages by file and line."""
     environment = dict(os.environ)
-    assert opweave.__file__ is not None
-    if not Path(opweave.__file__).with_name("_C.pyi").exists():
-        folder = tmp_path_factory.mktemp("package")
-        link_package(folder / "opweave")
-        environment["MYPYPATH"] = str(folder)
+    if package.name != "site-packages":  # mypy finds those of the interpreter itself
+        environment["MYPYPATH"] = str(package)
     options = ["--strict", "--config-file=", "--no-error-summary", f"--cache-dir={names.parent / 'cache'}"]
     done = subprocess.run(
         [sys.executable, "-m", "mypy", *options, USER_CODE, MISUSE, names, star],
@@ -107,17 +117,36 @@ def test_user_code_runs() -> None:
 
 
 def test_mistakes_are_refused(report: Report) -> None:
-    expected = {
-        number: line.split("  # ")[1]
-        for number, line in enumerate(MISUSE.read_text().splitlines(), 1)
-        if "  # " in line
-    }
+    expected = mistakes()
     found = {
         number: ", ".join(re.findall(r"^error: .*\[([a-z-]+)\]$", "\n".join(messages), re.MULTILINE))
         for number, messages in report[MISUSE.name].items()
     }
     assert expected
     assert found == expected
+
+
+def mistakes() -> dict[int, str]:
+    """The lines that are mistakes, and what mypy calls each."""
+    lines = enumerate(MISUSE.read_text().splitlines(), 1)
+    return {number: line.split("  # ")[1] for number, line in lines if "  # " in line}
+
+
+def test_pyright_agrees(package: Path, tmp_path: Path) -> None:
+    """In its strict mode it accepts what users write, and finds the mistakes that mypy finds."""
+    command = shutil.which("pyright")
+    if command is None or subprocess.run([command, "--version"], capture_output=True, check=False).returncode:
+        pytest.skip("there is no pyright")
+    files = [shutil.copy(path, tmp_path) for path in (USER_CODE, MISUSE)]
+    options = {"include": files, "extraPaths": [str(package)], "typeCheckingMode": "strict"}
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps(options))
+    arguments = ["--outputjson", "--pythonpath", sys.executable, "--project", str(tmp_path)]
+    done = subprocess.run([command, *arguments], capture_output=True, text=True, check=False)
+    found: Report = defaultdict(lambda: defaultdict(list))
+    for message in json.loads(done.stdout)["generalDiagnostics"]:
+        found[Path(message["file"]).name][message["range"]["start"]["line"] + 1].append(message["message"])
+    assert found[USER_CODE.name] == {}
+    assert set(found[MISUSE.name]) == set(mistakes())
 
 
 def test_the_package_itself_is_accepted(report: Report) -> None:

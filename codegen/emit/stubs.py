@@ -94,7 +94,7 @@ def methods(operator: Operator) -> list[Stub]:
         return [*found, Stub(python.method, "self", "Tensor", summary)]
     # Comparisons override those of `object`, which take anything.
     ignore = "  # type: ignore[override]" if python.method in ("__eq__", "__ne__") else ""
-    other = "self, other: Tensor" + (" | Number" if operator.family is Family.ELEMENTWISE else "")
+    other = f"self, other: Tensor | {'Operand' if operator.family is Family.ELEMENTWISE else 'Array'}"
     found.append(Stub(python.method, other, "Tensor" + ignore, summary))
     if python.reflected:
         found.append(Stub(python.reflected_method, other, "Tensor", summary))

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import opweave
 from opweave import Tensor, cpu
+from opweave.backends import cudnn
 from opweave.utils.benchmark import Compare, Measurement, Timer
 from typing_extensions import assert_type
 
@@ -86,6 +87,40 @@ total = x.sum().item() + first + last
 assert_type(total, float)
 assert_type(bool(x.any()), bool)
 assert_type(opweave.is_tensor(x), bool)
+
+array, number = np.array([[1, 2], [3, 4]], dtype=np.float32), np.float32(2)
+assert_type(x * array + array.astype(np.int64) - number, Tensor)
+assert_type(x @ array, Tensor)
+assert_type(x**array > np.bool_(True), Tensor)
+x += array
+x *= np.int64(2)
+assert_type(x, Tensor)
+
+# ---- gradients ----
+
+weight = opweave.tensor([[0.5], [-1.0]], requires_grad=True)
+bias = opweave.zeros(1, requires_grad=True)
+loss = ((x @ weight + bias - ones[:, :1]) ** 2).mean()
+loss.backward()
+assert_type(loss, Tensor)
+assert_type(weight.requires_grad, bool)
+with opweave.no_grad():
+    for parameter in (weight, bias):
+        assert parameter.grad is not None
+        parameter -= 0.1 * parameter.grad
+        parameter.grad = None
+assert_type(opweave.is_grad_enabled(), bool)
+
+# ---- devices ----
+
+place = opweave.device("cuda" if opweave.cuda.is_available() else "cpu")
+assert_type(place, opweave.device)
+assert_type(x.to(place), Tensor)
+assert_type(opweave.cuda.device_count() + opweave.accelerator.device_count(), int)
+assert_type(opweave.backends.mps.is_available(), bool)
+opweave.cuda.manual_seed_all(0)
+cudnn.deterministic = True
+release: str | None = opweave.version.cuda
 
 # ---- signals ----
 

@@ -3,7 +3,7 @@
 
 from math import e, inf, nan, pi
 
-from . import autograd, cpu, fft, func, linalg, nn, optim, random, return_types, signal, special, utils
+from . import accelerator, autograd, backends, cpu, cuda, fft, func, linalg, mps, nn, optim, random, return_types, signal, special, utils, version, xpu
 from ._dtype_names import bool as bool
 from ._dtype_names import uint8 as uint8
 from ._dtype_names import uint16 as uint16
@@ -30,6 +30,7 @@ from ._dtype_names import cfloat as cfloat
 from ._dtype_names import complex128 as complex128
 from ._dtype_names import cdouble as cdouble
 from ._operators import *
+from .tensor import Tensor
 from .allocation import empty_permuted, empty_strided
 from .autograd.anomaly import is_anomaly_enabled
 from .autograd.modes import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled
@@ -46,7 +47,6 @@ from .random import get_rng_state, initial_seed, manual_seed, seed, set_rng_stat
 from .sequences import tril_indices, triu_indices
 from .shapes import broadcast_shapes
 from .storage import TypedStorage, UntypedStorage, is_storage
-from .tensor import Tensor
 from .threads import get_num_interop_threads, get_num_threads, set_flush_denormal, set_num_interop_threads, set_num_threads
 from .types import Size, channels_last, channels_last_3d, contiguous_format, device, get_default_device, layout, memory_format, preserve_format, strided
 from .sequences import inclusive_range as range
@@ -140,9 +140,11 @@ __all__ = [
     "UInt32Storage",
     "UInt64Storage",
     "UntypedStorage",
+    "accelerator",
     "as_tensor",
     "asarray",
     "autograd",
+    "backends",
     "broadcast_shapes",
     "can_cast",
     "channels_last",
@@ -150,6 +152,7 @@ __all__ = [
     "clone",
     "contiguous_format",
     "cpu",
+    "cuda",
     "default_generator",
     "device",
     "dtype",
@@ -193,6 +196,7 @@ __all__ = [
     "linalg",
     "manual_seed",
     "memory_format",
+    "mps",
     "nan",
     "newaxis",
     "nn",
@@ -224,6 +228,8 @@ __all__ = [
     "triu_indices",
     "typename",
     "utils",
+    "version",
+    "xpu",
     "zero_",
     "uint8",
     "uint16",

@@ -3,6 +3,8 @@ import builtins
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeAlias, overload
 
+import numpy
+from numpy.typing import NDArray
 from typing_extensions import Self
 
 from .dtypes import dtype
@@ -43,6 +45,9 @@ __all__ = [
 ]
 
 Number: TypeAlias = bool | int | float | builtins.complex  # one of the operators is called complex
+# What Python's operators take beside a tensor.
+Array: TypeAlias = NDArray[Any]
+Operand: TypeAlias = Number | Array | numpy.number[Any] | numpy.bool_
 
 INTERFACE: str
 FUNCTIONS: dict[str, Callable[..., Any]]
@@ -129,27 +134,27 @@ class TensorMethods:
         """Adds `alpha * other` to `self`."""
     def add_(self, other: Tensor | Number, *, alpha: Number = 1) -> Self:
         """In-place version of `add`."""
-    def __add__(self, other: Tensor | Number) -> Tensor:
+    def __add__(self, other: Tensor | Operand) -> Tensor:
         """Adds `alpha * other` to `self`."""
-    def __radd__(self, other: Tensor | Number) -> Tensor:
+    def __radd__(self, other: Tensor | Operand) -> Tensor:
         """Adds `alpha * other` to `self`."""
-    def __iadd__(self, other: Tensor | Number) -> Self:
+    def __iadd__(self, other: Tensor | Operand) -> Self:
         """Adds `alpha * other` to `self`."""
     def floor_divide(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
         """Divides `self` by `other` and rounds towards minus infinity."""
     def floor_divide_(self, other: Tensor | Number) -> Self:
         """In-place version of `floor_divide`."""
-    def __floordiv__(self, other: Tensor | Number) -> Tensor:
+    def __floordiv__(self, other: Tensor | Operand) -> Tensor:
         """Divides `self` by `other` and rounds towards minus infinity."""
-    def __rfloordiv__(self, other: Tensor | Number) -> Tensor:
+    def __rfloordiv__(self, other: Tensor | Operand) -> Tensor:
         """Divides `self` by `other` and rounds towards minus infinity."""
-    def __ifloordiv__(self, other: Tensor | Number) -> Self:
+    def __ifloordiv__(self, other: Tensor | Operand) -> Self:
         """Divides `self` by `other` and rounds towards minus infinity."""
     def lt(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
         """True where `self` is less than `other`."""
     def lt_(self, other: Tensor | Number) -> Self:
         """In-place version of `lt`."""
-    def __lt__(self, other: Tensor | Number) -> Tensor:
+    def __lt__(self, other: Tensor | Operand) -> Tensor:
         """True where `self` is less than `other`."""
     def where(self, condition: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
         """Takes each element from `self` where `condition` is true, else from `other`."""
@@ -179,9 +184,9 @@ class TensorMethods:
         """In-place version of `scatter`."""
     def matmul(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Product of matrices."""
-    def __matmul__(self, other: Tensor) -> Tensor:
+    def __matmul__(self, other: Tensor | Array) -> Tensor:
         """Product of matrices."""
-    def __rmatmul__(self, other: Tensor) -> Tensor:
+    def __rmatmul__(self, other: Tensor | Array) -> Tensor:
         """Product of matrices."""
     def uniform_(self, from_: float = 0.0, to: float = 1.0, *, generator: Generator | None = None) -> Tensor:
         """Fills the tensor with numbers from the uniform distribution."""
