@@ -108,10 +108,12 @@ def lasting(index: Any) -> Any:
 
 
 def _is_sequence(part: Any) -> bool:
-    """Lists and the like, and arrays; a string is one as well, but no index."""
+    """Lists and the like, arrays, and what has elements in other libraries; a string is one as well, but no index."""
     if isinstance(part, (list, tuple, range)):
         return True
-    return not isinstance(part, (Tensor, str, bytes)) and hasattr(part, "__array_interface__") and bool(part.shape)
+    if type(part) in _PLAIN_TYPES or isinstance(part, (Tensor, str, bytes, dict, type)):
+        return False
+    return hasattr(part, "__len__") and hasattr(part, "__getitem__") and getattr(part, "shape", None) != ()
 
 
 def _is_like_tuple(index: Any) -> bool:
@@ -136,7 +138,7 @@ def _tensor_of(values: Any) -> Any:
     from . import construct, interchange
 
     if interchange.is_array(values):
-        found = interchange.from_array(values, warn=False)
+        found = interchange.elements_of(values)
         return found if _is_mask(found.dtype) else found.to(_INT64)
     if len(values) == 0:
         return construct.tensor(values, dtype=_INT64)

@@ -163,13 +163,13 @@ def operand(value: Any, beside: TensorType) -> TensorType | None:
     if not isinstance(priority, (int, float)) or priority > beside.__array_priority__:
         return None
     found = value if is_array(value) else offered(value)
-    tensor: TensorType | None = _read(found) if is_array(found) else found
+    tensor: TensorType | None = elements_of(found) if is_array(found) else found
     # Nobody counts what is written to an array, so backward must not depend on it.
     return tensor.clone() if tensor is not None and histories.records(beside) else tensor
 
 
-def _read(array: Any) -> TensorType:
-    """A tensor of elements that are only read, which may lie in memory as they like."""
+def elements_of(array: Any) -> TensorType:
+    """A tensor of an array's elements that are only read, and so may lie in memory as they like."""
     try:
         tensor = from_array(array, warn=False)
     except ValueError:

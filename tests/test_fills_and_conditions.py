@@ -18,7 +18,8 @@ def test_where_takes_a_condition_of_uint8(dtype: opweave.dtype) -> None:
     # Any number but zero is true, whichever bits it has.
     condition = opweave.tensor([2, 0, 255, 128], dtype=opweave.uint8)
     x, y = opweave.tensor([1, 2, 3, 4], dtype=dtype), opweave.tensor([5, 6, 7, 8], dtype=dtype)
-    for result in (opweave.where(condition, x, y), x.where(condition, y), opweave.where(condition, x, y, out=y.clone())):
+    out = opweave.where(condition, x, y, out=y.clone())
+    for result in (opweave.where(condition, x, y), x.where(condition, y), out):
         assert result.dtype is dtype
         assert result.tolist() == [1, 6, 3, 4]
     assert opweave.where(condition[::2], x[::2], 9).tolist() == [1, 3]

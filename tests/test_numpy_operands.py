@@ -188,6 +188,18 @@ def test_membership() -> None:
     assert x[0] in np.array([1.0, 2.0])
 
 
+def test_arrays_as_indices_and_values() -> None:
+    x = opweave.arange(4.0)
+    assert x[np.array([0, 2], dtype=">i8")].tolist() == [0.0, 2.0]
+    assert x[np.array([3, 1])[::-1]].tolist() == [1.0, 3.0]
+    x[:] = np.array([5.0, 6.0, 7.0, 8.0], dtype=">f8")
+    assert x.tolist() == [5.0, 6.0, 7.0, 8.0]
+    x[np.array([True, False, False, True])] = np.float32(1)
+    assert x.tolist() == [1.0, 6.0, 7.0, 1.0]
+    with pytest.raises(TypeError, match="masked elements"):
+        x[:2] = np.ma.array([1.0, 2.0], mask=[False, True])
+
+
 # ---- gradients ----------------------------------------------------------------------------------------------
 
 

@@ -121,6 +121,28 @@ def test_objects_in_arrays_say_what_they_are() -> None:
         opweave.tensor(WithArray(np.array(["2020"], dtype="M8[D]")))
 
 
+def test_indices_and_values_to_write() -> None:
+    class Sequence(WithArray):
+        def __len__(self) -> int:
+            return len(self.values)
+
+        def __getitem__(self, index: int) -> Any:
+            raise KeyError(index)  # as by labels
+
+    x = opweave.arange(4.0)
+    for index in (Sequence(np.array([2, 0])), array.array("b", [2, 0]), memoryview(np.array([2, 0]))):
+        assert x[index].tolist() == [2.0, 0.0]
+        assert x[index, None].tolist() == [[2.0], [0.0]]
+    assert x[Sequence(np.array([True, False, False, True]))].tolist() == [0.0, 3.0]
+    for kind in KINDS:
+        x[1:3] = kind(np.array([7, 8]))
+        assert x.tolist() == [0.0, 7.0, 8.0, 3.0]
+        x[1:3] = 0
+    for index in ({0: 1}, {0}, "0", WithArray):
+        with pytest.raises((IndexError, TypeError)):
+            x[index]
+
+
 def test_classes_are_no_arrays() -> None:
     with pytest.raises(RuntimeError, match="Could not infer dtype of type"):
         opweave.tensor(WithArray)
