@@ -133,6 +133,7 @@ def from_array(array: Any, warn: bool = True) -> TensorType:
 # ---- other libraries ----------------------------------------------------------------------------------------
 
 _ARRAY_INTERFACES = ("__array__", "__array_interface__", "__array_struct__")
+_PYTHON_TYPES = frozenset((bool, int, float, complex, str, bytes, list, tuple, type))
 
 
 def offered(value: Any) -> Any:
@@ -140,7 +141,7 @@ def offered(value: Any) -> Any:
 
     A tensor by `__dlpack__`, an array by NumPy's protocols; None where the object has neither.
     """
-    if isinstance(value, type) or is_array_scalar(value):
+    if type(value) in _PYTHON_TYPES or isinstance(value, type) or is_array_scalar(value):
         return None
     has_array = any(hasattr(value, name) for name in _ARRAY_INTERFACES)
     if hasattr(value, "__dlpack__"):
