@@ -158,7 +158,7 @@ def _tensor_of(value: Any, target: dtype) -> Any:
         return interchange.elements_of(value)
     if isinstance(value, (int, float, complex, list, tuple, range)) or interchange.is_array_scalar(value):
         return construct.tensor(value, dtype=target)
-    if interchange.exported(value) is not None:
+    if interchange.offered(value) is not None:
         return construct.as_tensor(value)
     raise TypeError(f"can't assign a {type_name(value)} to a opweave.{target.scalar_name}Tensor")
 

@@ -108,7 +108,7 @@ def _over_memory(data: Any, may_copy: bool = True) -> TensorType | None:
         return same
     if interchange.is_array(data):
         return interchange.from_array(data)
-    found = interchange.exported(data)
+    found = interchange.offered(data)
     if found is None or isinstance(found, handles.Tensor):
         return found
     if found.dtype.hasobject:
@@ -218,7 +218,7 @@ def _known(value: Any, depth: int = 0) -> Any:
         if depth == _MAX_DIMS:
             raise _too_deep(value)
         return [_known(each, depth + 1) for each in value]
-    found = interchange.exported(value)
+    found = interchange.offered(value)
     if found is not None:
         array = found.numpy() if isinstance(found, handles.Tensor) else found
         return _known(array.tolist(), depth) if array.dtype.hasobject else array

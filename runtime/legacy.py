@@ -41,7 +41,7 @@ def made(of: dtype, args: tuple[Any, ...], kwargs: dict[str, Any], any_dtype: bo
         kinds = ", ".join([*map(type_name, args), *(f"{name}={type_name(value)}" for name, value in given.items())])
         raise TypeError(f"new() received an invalid combination of arguments - got ({kinds})")
     first = args[0] if args else Size([0])
-    is_size = is_integer(first) and not isinstance(first, handles.Tensor) and interchange.exported(first) is None
+    is_size = is_integer(first) and not isinstance(first, handles.Tensor) and interchange.offered(first) is None
     if len(args) > 1 or is_size:
         return _of_size(args, of)
     if isinstance(first, Size):

@@ -267,7 +267,6 @@ def test_numpy_does_not_get_what_requires_gradients(use: str) -> None:
 
 def test_a_leaf_is_not_written_through_numpy() -> None:
     w = opweave.ones(3, requires_grad=True)
-    assert not hasattr(w, "__array_struct__")
     with pytest.raises(RuntimeError, match="Can't call numpy"):
         np.asarray(w)[0] = 9
     with pytest.raises(TypeError):
@@ -277,7 +276,6 @@ def test_a_leaf_is_not_written_through_numpy() -> None:
     base.requires_grad_()
     with pytest.raises(RuntimeError, match="Can't call numpy"):
         np.asarray(view)
-    assert hasattr(w.detach(), "__array_struct__")
     assert np.asarray(w.detach()).tolist() == [1.0, 1.0, 1.0]
 
 
