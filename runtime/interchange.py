@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import handles, histories
+from . import histories
 from ._C import ffi
 from ._handle import exported, over_memory, read_array
 from ._handle import from_dlpack as take_capsule
