@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from . import guards
 from .expr.functions import FUNCTIONS
 from .expr.tree import Apply, Name
 from .model import Derivative, Elementwise, Family, Operator
@@ -94,8 +95,11 @@ class _Reader(ast.NodeTransformer):
     def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
         if not self.elementwise:
             return self._guarded(node)
-        parts = [self.visit(each) for each in (node.test, node.body, node.orelse)]
-        return ast.Call(self._function("where"), parts, [])
+        return self._choice(node.test, node.body, node.orelse)
+
+    def _choice(self, *parts: ast.expr) -> ast.AST:
+        visited = [self.visit(part) for part in parts]
+        return ast.Call(self._function("chosen"), [*visited, ast.Name("grad", ast.Load())], [])
 
     def _guarded(self, node: ast.IfExp) -> ast.AST:
         """`x if dim is None else y`: what x alone uses need be kept only then."""
@@ -133,6 +137,8 @@ class _Reader(ast.NodeTransformer):
             return self._fact(node.args[0].id, "geometry")
         if isinstance(called, ast.Name) and self.elementwise and all(map(_is_constant, node.args)):
             return ast.Call(ast.Attribute(self._function("math"), called.id, ast.Load()), node.args, [])
+        if isinstance(called, ast.Name) and called.id == "where" and self.elementwise:
+            return self._choice(*node.args)
         if isinstance(called, ast.Name):
             function = self._function(self.same.get(called.id, called.id)) if self.elementwise else called
         else:
@@ -174,12 +180,13 @@ def _is_constant(node: ast.expr) -> bool:
 
 def read(operator: Operator, derivative: Derivative, same: Mapping[str, str], python: bool = False) -> Formula:
     """The formula of a derivative; `same` are operators by functions of the language, `python` says that it is none."""
-    text = derivative.formula
+    in_language = isinstance(operator.body, Elementwise) and not python
+    text = guards.guarded(operator, derivative) if in_language else derivative.formula
     if text is None:
         return Formula(None)
     if text.lstrip("-").isdigit():
         text = f"{text} * grad"
-    reader = _Reader(operator, same, isinstance(operator.body, Elementwise) and not python)
+    reader = _Reader(operator, same, in_language)
     tree = ast.fix_missing_locations(reader.visit(ast.parse(" ".join(text.split()), mode="eval")))
     names, gradients = frozenset(reader.names), frozenset(reader.gradients)
     facts, results = frozenset(reader.facts), frozenset(reader.results)

@@ -3,16 +3,19 @@ differentiable again."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from .._operators import FUNCTIONS
+from ..limits import finfo
 from ..shapes import broadcast_shapes as broadcast_shapes
 
 __all__ = [
     "as_strided_backward",
     "as_tensor_like",
     "broadcast_shapes",
+    "chosen",
     "cumprod_backward",
     "diagonal_backward",
     "geometry",
@@ -42,6 +45,15 @@ def undefined(grad: Any) -> None:
 def scaled(grad: Any, factor: Any) -> Any:
     """`grad * factor`, without a copy for the factor that most calls have."""
     return grad if type(factor) is int and factor == 1 else grad * factor
+
+
+def chosen(condition: Any, then: Any, other: Any, grad: Any) -> Any:
+    """Elements of one or the other; numbers may stand in the place of tensors, and a truth in that of a condition."""
+    if not hasattr(then, "_h") and not hasattr(other, "_h"):
+        if isinstance(condition, bool):
+            return then if condition else other
+        other = as_tensor_like(other, grad)
+    return FUNCTIONS["where"](condition, then, other)
 
 
 def as_tensor_like(value: Any, grad: Any) -> Any:
@@ -84,8 +96,9 @@ def share_extremum(grad: Any, result: Any, input: Any, dim: Any, keepdim: bool) 
 
 
 def prod_backward(grad: Any, input: Any, result: Any, dim: Any, keepdim: bool) -> Any:
-    """To each factor the product of the others."""
-    if not bool((input == 0).any()):
+    """To each factor the product of the others, a quotient where the product itself is neither zero nor infinite."""
+    size = result.abs()
+    if bool(((size >= finfo(result.dtype).tiny) & (size < float("inf"))).all()):
         return unreduce(grad * result, input.shape, dim, keepdim) / input
     if dim is None or dim == () or dim == []:
         return (grad * product_of_others(input.reshape(-1), 0)).reshape(input.shape)
@@ -94,11 +107,26 @@ def prod_backward(grad: Any, input: Any, result: Any, dim: Any, keepdim: bool) -
 
 
 def product_of_others(input: Any, dim: int) -> Any:
-    """By running products from both ends: there is nothing to divide by where a factor is zero."""
-    before = input.narrow(dim, 0, input.shape[dim] - 1).cumprod(dim)
-    after = input.narrow(dim, 1, input.shape[dim] - 1).flip(dim).cumprod(dim).flip(dim)
+    """By running products from both ends: there is nothing to divide by where a factor is zero. Their factors are near
+    one, and the powers of two that these lack are added up beside them, so that neither end overflows or is lost."""
+    if not input.numel():
+        return input
+    exponents = input.detach().abs().log2().round()
+    exponents = exponents.masked_fill(~exponents.isfinite(), 0)
+    factors = times_power(input, -exponents)
+    before = factors.narrow(dim, 0, input.shape[dim] - 1).cumprod(dim)
+    after = factors.narrow(dim, 1, input.shape[dim] - 1).flip(dim).cumprod(dim).flip(dim)
     one = FUNCTIONS["ones_like"](input.narrow(dim, 0, 1))
-    return FUNCTIONS["cat"]([one, before], dim) * FUNCTIONS["cat"]([after, one], dim)
+    others = FUNCTIONS["cat"]([one, before], dim) * FUNCTIONS["cat"]([after, one], dim)
+    return times_power(others, exponents.sum(dim, True) - exponents)
+
+
+def times_power(input: Any, exponents: Any) -> Any:
+    """Times powers of two, by two factors that are both in the range of the dtype."""
+    limit = 2 * math.floor(math.log2(finfo(input.dtype).max))
+    exponents = exponents.clamp(-limit, limit)
+    half = (exponents / 2).floor()
+    return input * half.exp2() * (exponents - half).exp2()
 
 
 def cumprod_backward(grad: Any, input: Any, result: Any, dim: int) -> Any:

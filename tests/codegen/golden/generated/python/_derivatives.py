@@ -84,9 +84,9 @@ class WhereBackward0(_Node):
         if to_condition:
             _not_implemented("where", "condition")
         if to_input:
-            by_input = where(as_tensor_like(condition, grad), grad, 0)
+            by_input = chosen(condition, grad, 0, grad)
         if to_other:
-            by_other = where(as_tensor_like(condition, grad), 0, grad)
+            by_other = chosen(condition, 0, grad, grad)
         return by_condition, by_input, by_other, 
 
 
