@@ -1,4 +1,4 @@
-"""Norms of matrices and limits of singular values, for the composites of `linalg`; messages are torch's."""
+"""Norms of vectors and matrices and limits of singular values, for composites; messages are torch's."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from .shapes import wrap_dim
 
 __all__ = [
     "check_vector_norm",
+    "distances",
     "extreme",
     "kept_shape",
     "limit_of",
@@ -51,6 +52,18 @@ def _check_dtype(function: str, tensor: Any, dtype: Any) -> None:
             f"{function}: the dtype of the input ({own.scalar_name}) should be convertible without narrowing to the "
             f"specified dtype ({dtype.scalar_name})"
         )
+
+
+def distances(differences: Any, p: float) -> Any:
+    """The p-norms of rows; a NaN is in the distance and in the gradient by the place where it stands."""
+    if not differences.size(-1):
+        return differences.sum(-1)
+    if p == 0:
+        return differences.abs().ceil().clamp(max=1).sum(-1)  # how many are others than zero
+    if p in (1, float("inf")) and differences.requires_grad:
+        # Unlike the sign of NaN, which is zero, the derivative of its square is NaN.
+        differences = differences.where(differences == differences, differences * differences)
+    return differences.norm(p, -1)
 
 
 def matrix_norm_dims(tensor: Any, order: Any, dims: Sequence[int], dtype: Any) -> tuple[int, int]:

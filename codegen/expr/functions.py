@@ -2,7 +2,9 @@
 
 A function without a definition is a primitive: each target and the evaluator know it. All others are defined
 in the language itself, so that every target, the evaluator and differentiation agree about them. Definitions
-and derivatives may use the parameters; derivatives also use `result`, the value of the application itself.
+and derivatives may use the parameters; derivatives also use `result`, the value of the application itself. They are
+written so that nothing overflows or underflows on the way to a value that does not, and that complex numbers find the
+branch of the function: a quotient is divided twice rather than by a square, a root of a product is a product of roots.
 """
 
 from __future__ import annotations
@@ -110,7 +112,7 @@ _IS_WIDE = "(abs(real(y)) >= abs(imag(y)))"
 _RATIO = f"(where({_IS_WIDE}, imag(y), real(y)) / where({_IS_WIDE}, real(y), imag(y)))"
 _SCALE = f"(1 / (where({_IS_WIDE}, real(y), imag(y)) + where({_IS_WIDE}, imag(y), real(y)) * {_RATIO}))"
 _add(
-    "div", "x y", _F, "1 / y", "-x / (y * y)",
+    "div", "x y", _F, "1 / y", "-(result / y)",
     complex="where(y == 0, complex(real(x) / abs(real(y)), imag(x) / abs(imag(y))), complex("
     f"where({_IS_WIDE}, real(x) + imag(x) * {_RATIO}, real(x) * {_RATIO} + imag(x)) * {_SCALE}, "
     f"where({_IS_WIDE}, imag(x) - real(x) * {_RATIO}, imag(x) * {_RATIO} - real(x)) * {_SCALE}))",
@@ -146,7 +148,7 @@ _add(
     floating=f"where({_SIGNS_DIFFER}, fmod(x, y) + y, fmod(x, y))",
 )  # fmt: skip
 _add("trunc_divide", "x y", _A, floating="trunc(x / y)")
-_add("fmod", "x y", _A, "1", "-trunc(x / y)", c="fmod")
+_add("fmod", "x y", _A, "1", "-trunc_divide(x, y)", c="fmod")
 
 # ---- exponentials, logarithms, powers ---------------------------------------------------------------------
 
@@ -161,11 +163,11 @@ _add(
 )  # fmt: skip
 _add("log", "x", _F, "1 / x", c="log", c_complex=True)
 _add(
-    "log2", "x", _F, f"1 / (x * {math.log(2)!r})", c="log2",
+    "log2", "x", _F, f"{1 / math.log(2)!r} / x", c="log2",
     complex="complex(real(log(x)) * 1.4426950408889634, imag(log(x)) * 1.4426950408889634)",
 )  # fmt: skip
 _add(
-    "log10", "x", _F, f"1 / (x * {math.log(10)!r})", c="log10",
+    "log10", "x", _F, f"{1 / math.log(10)!r} / x", c="log10",
     complex="complex(real(log(x)) * 0.43429448190325176, imag(log(x)) * 0.43429448190325176)",
 )  # fmt: skip
 _add(
@@ -174,7 +176,7 @@ _add(
     "log(hypot(1 + real(x), imag(x)))), atan2(imag(x), 1 + real(x)))",
 )  # fmt: skip
 _add(
-    "logaddexp", "x y", _F, "exp(x - result)", "exp(y - result)",
+    "logaddexp", "x y", _F, "sigmoid(x - y)", "sigmoid(y - x)",
     floating="x if (abs(x) == inf) & (x == y) else maximum(x, y) + log1p(exp(-abs(x - y)))",
     complex="x if (real(x) == -inf) & (real(y) == -inf) else "
     "(y if real(x) < real(y) else x) + log1p(exp(x - y if real(x) < real(y) else y - x))",
@@ -191,16 +193,22 @@ _add("hypot", "x y", _F, "x / result", "y / result", c="hypot")
 _add("sin", "x", _F, "cos(x)", c="sin", c_complex=True)
 _add("cos", "x", _F, "-sin(x)", c="cos", c_complex=True)
 _add("tan", "x", _F, "1 + result * result", c="tan", c_complex=True)
-_add("asin", "x", _F, "1 / sqrt(1 - x * x)", c="asin", c_complex=True)
-_add("acos", "x", _F, "-1 / sqrt(1 - x * x)", c="acos", c_complex=True)
+_add("asin", "x", _F, "1 / (sqrt(1 - x) * sqrt(1 + x))", c="asin", c_complex=True)
+_add("acos", "x", _F, "-1 / (sqrt(1 - x) * sqrt(1 + x))", c="acos", c_complex=True)
 _add("atan", "x", _F, "1 / (1 + x * x)", c="atan", c_complex=True)
-_add("atan2", "x y", _F, "y / (x * x + y * y)", "-x / (x * x + y * y)", c="atan2")
+_add(
+    "atan2", "x y", _F, "where((x == 0) & (y == 0), 0, y / hypot(x, y) / hypot(x, y))",
+    "where((x == 0) & (y == 0), 0, -(x / hypot(x, y) / hypot(x, y)))", c="atan2",
+)  # fmt: skip
 _add("sinh", "x", _F, "cosh(x)", c="sinh", c_complex=True)
 _add("cosh", "x", _F, "sinh(x)", c="cosh", c_complex=True)
 _add("tanh", "x", _F, "1 - result * result", c="tanh", c_complex=True)
-_add("asinh", "x", _F, "1 / sqrt(x * x + 1)", c="asinh", c_complex=True)
-_add("acosh", "x", _F, "1 / sqrt(x * x - 1)", c="acosh", c_complex=True)
-_add("atanh", "x", _F, "1 / (1 - x * x)", c="atanh", c_complex=True)
+# Far out the square would overflow, and its root is the number itself or its negative.
+_add(
+    "asinh", "x", _F, "1 / where(abs(x) < 1e9, sqrt(x * x + 1), where(real(x) < 0, -x, x))", c="asinh", c_complex=True
+)
+_add("acosh", "x", _F, "1 / (sqrt(x - 1) * sqrt(x + 1))", c="acosh", c_complex=True)
+_add("atanh", "x", _F, "1 / (1 - x) / (1 + x)", c="atanh", c_complex=True)
 
 # ---- special functions ------------------------------------------------------------------------------------
 
@@ -233,7 +241,7 @@ _add(
     "sign", "x", _A, any="where(x > 0, 1, where(x < 0, -1, 0))", unsigned="where(x > 0, 1, 0)",
     complex="where(x == 0, 0, complex(real(x) / abs(x), imag(x) / abs(x)))",
 )  # NaN gives 0, as in torch
-_add("relu", "x", _A, "where(x > 0, 1, 0)", any="where(x < 0, 0, x)", unsigned="x")
+_add("relu", "x", _A, "where(x <= 0, 0, 1)", any="where(x < 0, 0, x)", unsigned="x")
 _add("copysign", "x y", _F, "where(x == 0, 0, where(signbit(x) == signbit(y), 1, -1))", "0", c="copysign")
 _add("nextafter", "x y", _F, c="nextafter", differentiable=False)
 _add("gcd", "x y", Rule.SHIFT, differentiable=False)
@@ -246,11 +254,11 @@ _add("round", "x", _S, c="rint", integral="x")  # halves to even, as Python roun
 # The first two keep NaN of either operand, and x of equal ones; the last two prefer the number. Comparisons vectorise.
 _TIE = "where(x == y, 0.5, where(x {} y, 0, 1))"
 _add(
-    "minimum", "x y", _S, _TIE.format(">"), "1 - " + _TIE.format(">"),
+    "minimum", "x y", _S, _TIE.format(">"), _TIE.format("<"),
     floating="where((y < x) | (y != y), y, x)", integral="where(x < y, x, y)",
 )  # fmt: skip
 _add(
-    "maximum", "x y", _S, _TIE.format("<"), "1 - " + _TIE.format("<"),
+    "maximum", "x y", _S, _TIE.format("<"), _TIE.format(">"),
     floating="where((y > x) | (y != y), y, x)", integral="where(x > y, x, y)",
 )  # fmt: skip
 _add(

@@ -118,7 +118,7 @@ def _add(left: Expr, right: Expr) -> Expr | None:
     if positive is not None:
         return build("sub", left, positive)
     positive = _negated(left)
-    return None if positive is None else build("sub", right, positive)
+    return _joined(left, right, 1) if positive is None else build("sub", right, positive)
 
 
 def _sub(left: Expr, right: Expr) -> Expr | None:
@@ -127,7 +127,26 @@ def _sub(left: Expr, right: Expr) -> Expr | None:
     if _is(left, 0):
         return build("neg", right)
     positive = _negated(right)
-    return None if positive is None else build("add", left, positive)
+    return _joined(left, right, -1) if positive is None else build("add", left, positive)
+
+
+def _joined(left: Expr, right: Expr, sign: int) -> Expr | None:
+    """Multiples of the same expression as one."""
+    (first, rest), (second, other) = _scaled(left), _scaled(right)
+    return build("mul", Literal(first + sign * second), rest) if rest == other else None
+
+
+def _scaled(expr: Expr) -> tuple[float, Expr]:
+    """A number and what it is multiplied by."""
+    if isinstance(expr, Apply) and expr.function == "mul" and _is_number(expr.args[0]):
+        factor, rest = expr.args
+        assert isinstance(factor, Literal)
+        return factor.value, rest
+    return 1, expr
+
+
+def _is_number(expr: Expr) -> bool:
+    return isinstance(expr, Literal) and not isinstance(expr.value, bool)
 
 
 def _mul(left: Expr, right: Expr) -> Expr | None:
@@ -145,12 +164,22 @@ def _mul(left: Expr, right: Expr) -> Expr | None:
             assert isinstance(one, Apply)
             condition, then, otherwise = one.args
             return build("where", condition, build("mul", other, then), build("mul", other, otherwise))
-    if isinstance(right, Literal) and not isinstance(left, Literal):
+        if isinstance(one, Apply) and one.function == "div" and _is(one.args[0], 1):
+            return build("div", other, one.args[1])  # the reciprocal alone may overflow
+    return _ordered(left, right)
+
+
+def _ordered(left: Expr, right: Expr) -> Expr | None:
+    """A product from left to right, then times its number: neither a factor's square nor its double overflows alone."""
+    if _is_number(right) and not _is_number(left):
         return build("mul", right, left)
-    if isinstance(left, Literal) and isinstance(right, Apply) and right.function == "mul":
-        factor, rest = right.args
-        if isinstance(factor, Literal):
-            return build("mul", build("mul", left, factor), rest)
+    (first, rest), (second, other) = _scaled(left), _scaled(right)
+    if _is_number(left):
+        return None if other is right else build("mul", build("mul", left, Literal(second)), other)
+    if rest is not left or other is not right:
+        return build("mul", Literal(first * second), build("mul", rest, other))
+    if isinstance(right, Apply) and right.function == "mul":
+        return build("mul", build("mul", left, right.args[0]), right.args[1])
     return None
 
 
