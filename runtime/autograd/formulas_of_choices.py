@@ -65,11 +65,12 @@ def norm_backward(grad: Any, input: Any, norm: Any, p: float, dim: Any, keepdim:
     length = norm.masked_fill(norm == 0, 1)
     if p == 2:
         return grad * (input / length).masked_fill(norm == 0, 0)
+    # Powers of shares of the norm neither overflow nor underflow, as powers of elements do.
     if p < 2:
-        powers = input.sgn() * size.masked_fill(input == 0, 1) ** (p - 1)
+        powers = input.sgn() * (size.masked_fill(input == 0, 1) / length) ** (p - 1)
     else:
-        powers = input * size ** (p - 2)
-    return powers * (grad / length ** (p - 1)).masked_fill(norm == 0, 0)
+        powers = input / length * (size / length) ** (p - 2)
+    return powers * grad.masked_fill(norm == 0, 0)
 
 
 def moments_backward(

@@ -157,7 +157,9 @@ class Node(NodeBase):
         if wanted in values:
             return self.values[values.index(wanted)]
         if wanted in inputs:
-            return self.saved() if self.listed is not None else self.saved()[inputs.index(wanted)]
+            # (as it was kept: formulas of complex numbers see real ones as complex ones)
+            saved = NodeBase.saved(self)
+            return saved if self.listed is not None else saved[inputs.index(wanted)]
         return self.saved_results()[results.index(wanted)] if self._needs_results else None
 
     def __dir__(self) -> list[str]:
@@ -202,6 +204,13 @@ class HolomorphicNode(Node):
 
 class _Conjugating(Node):
     __slots__ = ()
+
+    def saved(self) -> tuple[Any, ...]:
+        """Real numbers beside complex ones as complex ones: a logarithm or a root of them may not be real."""
+        return tuple(
+            each.to(each.dtype.to_complex()) if hasattr(each, "_h") and each.is_floating_point() else each
+            for each in super().saved()
+        )
 
     def apply(self, *grads: Any) -> Sequence[Any]:
         found = super().apply(*[grad.conj() for grad in grads])
