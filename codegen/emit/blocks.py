@@ -12,19 +12,23 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
+from ..dtypes import FLOAT32, FLOAT64, DType
 from ..expr import Emitted
 from ..expr.special import POLYNOMIALS
+from .expressions import TARGET
 
 OF_16 = ("exp", "exp2", "expm1", "log", "sin", "cos", "tanh", "erf", "erfc", "sigmoid")
 """Functions of the language that avx512.h has for a register of numbers."""
 
-_BLOCKS = {f"{name}f": f"ow_{name}_block" for name in (*OF_16, "sqrt", "fmod")}
+
+def _spelling(name: str, dtype: DType) -> str:
+    """How kernels call a function of the language."""
+    return (TARGET.call(name, dtype) or "").partition("(")[0]
+
+
+_BLOCKS = {_spelling(name, FLOAT32): f"ow_{name}_block" for name in (*OF_16, "sqrt", "fmod")}
+_BLOCKS |= {_spelling(name, FLOAT64): f"ow_{name}_block_f64" for name in ("exp", "log", "sqrt", "fmod")}
 _BLOCKS |= {
-    "ow_sigmoidf": "ow_sigmoid_block",
-    "exp": "ow_exp_block_f64",
-    "log": "ow_log_block_f64",
-    "sqrt": "ow_sqrt_block_f64",
-    "fmod": "ow_fmod_block_f64",
     "ow_erfinv": "ow_erfinv_block_f64",
     "ow_digamma": "ow_digamma_block_f64",
     "ow_lgamma": "ow_lgamma_block_f64",
@@ -35,11 +39,14 @@ _BLOCKS |= {
     for name in ("ndtri", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "igamma", "igammac", *POLYNOMIALS)
     for letter, ending in (("f", ""), ("", "_f64"))
 }
-_BLOCKS |= {
+_COMPLEX_BLOCKS = {
     f"{name}{letter}": f"ow_{name}_block_{ending}"
     for name in ("cexp", "csin", "ccos", "ctan", "csinh", "ccosh", "ctanh", "clog")
     for letter, ending in (("f", "c64"), ("", "c128"))
 }
+_BLOCKS |= _COMPLEX_BLOCKS
+COMPLEX_BLOCKS = frozenset(_COMPLEX_BLOCKS)
+"""Functions of complex numbers that are made of vector functions of real ones."""
 _CTYPES = {"_f64": "double", "_c64": "float _Complex", "_c128": "double _Complex"}
 _FILLING = {_BLOCKS[f"ow_{name}{letter}"] for name in ("igamma", "igammac") for letter in ("f", "")}
 """Those that fill up rows of any length by themselves, as they then compute less."""

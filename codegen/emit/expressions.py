@@ -12,8 +12,15 @@ from ..expr.lower import Env
 from ..expr.targets import c_number
 from ..model import End, Expression, Operator
 
-# What functions.h has in a better form than the definition in the language.
+# What the core's headers have in a better form than the definition in the language, or than the library.
 _CALLS = {
+    ("exp", "float32"): "ow_expf({0})",
+    ("exp", "float64"): "ow_exp({0})",
+    ("exp2", "float32"): "ow_exp2f({0})",
+    ("expm1", "float32"): "ow_expm1f({0})",
+    ("expm1", "float64"): "ow_expm1({0})",
+    ("hypot", "float32"): "ow_hypotf({0}, {1})",
+    ("hypot", "float64"): "ow_hypot({0}, {1})",
     ("sigmoid", "float32"): "ow_sigmoidf({0})",
     ("pow", "float32"): "ow_powf({0}, {1})",
     ("maximum", "float32"): "ow_maximumf({0}, {1})",

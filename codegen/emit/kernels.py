@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 
-from ..computation import argument_dtypes, default_numbers, position_dtype, result_dtype, takes_defaults
+from ..computation import argument_dtypes, default_numbers, position_dtype, result_dtype, takes_defaults, typed
 from ..dtypes import COMPLEX64, DTYPES, FLOAT32, FLOAT64, DType
 from ..expr import Apply, Emitted, Expr, Literal, Name, applications, certain, names, simplify, substitute
 from ..expr.functions import FUNCTIONS
@@ -19,7 +19,7 @@ from ..expr.special import BRANCHING, SPECIAL
 from ..expr.targets import INTEGER_BRANCHING
 from ..model import Elementwise, Expression, Factory, Family, Found, Operator, Reduce, Rows, Scan
 from . import descriptors, halves, requirements, rows, views
-from .blocks import RESULT, BlockCall, block_call
+from .blocks import COMPLEX_BLOCKS, RESULT, BlockCall, block_call
 from .expressions import Variable, emit_expression, enum, identity, parameters, variable
 from .halves import HalfKernel
 from .text import render
@@ -31,12 +31,19 @@ _INEXACT = frozenset(
     spelling
     for function in FUNCTIONS.values()
     if function.c_name and function.c_name not in _EXACT
-    for spelling in (function.c_name, function.c_name + "f", f"ow_{function.c_name}f")
+    for name in (function.c_name, f"ow_{function.c_name}")
+    for spelling in (name, name + "f")
 ) | {"ow_sigmoidf"}
+_ARITHMETIC = frozenset({"ow_hypot", "ow_hypotf"})
+_OF_LEVEL = _INEXACT - _ARITHMETIC | COMPLEX_BLOCKS
+"""Functions whose last bit depends on the instruction-set level: libmvec's, those that fuse products with sums where a
+level can, and those that use its instructions. Arithmetic alone does not."""
 _SPECIAL = frozenset(f"ow_{name}{suffix}" for name in SPECIAL for suffix in ("", "f"))
 _SCALAR = frozenset(f"ow_{name}{suffix}" for name in BRANCHING for suffix in ("", "f")) | {
     f"ow_{name}_{dtype.suffix}" for name in INTEGER_BRANCHING for dtype in DTYPES.values()
 }
+_CHOICES = frozenset({"maximum", "minimum"})
+_SUMS_AND_PRODUCTS = frozenset({"add", "mul"})
 _STREAMED_COST = 3.0  # that of a few additions
 _STREAMED_STEPS = 1  # of an expression; with more of them vectors of 64 bytes save more than rows that cross lines lose
 _QUOTIENT = " / "  # in C
@@ -122,10 +129,12 @@ class AccumulatorKernel:
     map: Emitted | None
     finalize: Emitted | None
     positions: bool
-    vectorizes: bool
-    """Can a scan combine the elements of a vector in a few steps?"""
+    any_order: bool
+    """Does a scan come to the same whatever order elements are combined in, so that a level may choose its own?"""
+    fours: bool
+    """Is a scan arithmetic, which C writes for four elements as for one?"""
     single: str | None
-    """The C type of half the precision that such a scan reads and writes as well."""
+    """The C type of half the precision that scans read and write as well."""
 
 
 def emit(operator: Operator) -> str | None:
@@ -262,6 +271,15 @@ def is_inexact(emitted: Emitted) -> bool:
     return bool(_inexact_calls(emitted))
 
 
+def level_dependent(operator: Operator) -> frozenset[DType]:
+    """The dtypes of computation in which the last bits of results depend on the instruction-set level."""
+    found = frozenset[DType]()
+    for expression, env, result in typed(operator):
+        if _OF_LEVEL.intersection(_CALL.findall(emit_expression(expression.tree, env, result).text)):
+            found |= {result, *env.values()}
+    return found.intersection(operator.compute_dtypes)
+
+
 def _inexact_calls(emitted: Emitted) -> frozenset[str]:
     return _INEXACT.intersection(_CALL.findall(emitted.text))
 
@@ -326,7 +344,10 @@ def _accumulators(operator: Operator, body: Reduce | Scan) -> Iterator[Accumulat
     finalize = body.finalize if isinstance(body, Reduce) else None
     for dtype in operator.compute_dtypes:
         combine = emit_expression(body.combine.tree, {"acc": dtype, "self": dtype}, dtype)
-        vectorizes = not dtype.is_complex and operator.cost == 1
+        is_light = not dtype.is_complex and operator.cost == 1
+        functions = {each.function for each in applications(body.combine.tree) if isinstance(each, Apply)}
+        any_order = is_light and (dtype.is_integer or functions <= _CHOICES)
+        fours = is_light and dtype.is_floating and functions <= _SUMS_AND_PRODUCTS
         yield AccumulatorKernel(
             suffix=dtype.suffix,
             enum=enum(dtype),
@@ -334,8 +355,9 @@ def _accumulators(operator: Operator, body: Reduce | Scan) -> Iterator[Accumulat
             line=body.combine.line,
             identity=identity(body.identity, dtype),
             positions=Found.POSITION in body.results,
-            vectorizes=vectorizes,
-            single=FLOAT32.c_type if vectorizes and dtype is FLOAT64 else None,
+            any_order=any_order,
+            fours=fours,
+            single=FLOAT32.c_type if (any_order or fours) and dtype is FLOAT64 else None,
             combine=combine,
             map=None if each is None else emit_expression(each.tree, {"self": dtype}, dtype),
             finalize=None

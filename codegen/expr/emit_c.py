@@ -84,6 +84,8 @@ class _Printer:
         self.names = names
         self.prefix = prefix
         self.nodes = postorder(root)
+        self.has_parts = any(isinstance(node, Op) and node.function == "complex" for node in self.nodes)
+        """Is a complex number made of a sum and a difference, which compilers fuse with products?"""
         self.bound: dict[Node, str] = {}
         self.bounds: dict[Node, int] = {}
 
@@ -205,7 +207,10 @@ class _Printer:
         if len(node.operands) == 1:
             return text + self._within(node.operands[0], _PRIMARY)
         left, right = node.operands
-        return f"{self._within(left, precedence)} {text} {self._within(right, precedence + 1)}"
+        first = self._within(left, precedence)
+        if self.has_parts and precedence == _SUM and node.dtype.is_floating and _is_product(left):
+            first = f"{self.target.helper_prefix}rounded_{node.dtype.suffix}({self._text(left)[0]})"
+        return f"{first} {text} {self._within(right, precedence + 1)}"
 
     def _unsigned(self, node: Node) -> tuple[str, int]:
         """The node's value modulo 2^n, in the unsigned type of its width (at least 32 bits)."""
@@ -259,6 +264,10 @@ class _Printer:
 
 def _parenthesise(text: str, own: int, precedence: int) -> str:
     return text if own >= precedence else f"({text})"
+
+
+def _is_product(node: Node) -> bool:
+    return isinstance(node, Op) and node.function == "mul"
 
 
 def _is_choice(node: Node) -> bool:

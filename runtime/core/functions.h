@@ -42,6 +42,40 @@ OW_EXTREMUM(ow_maximum, double, >)
 OW_EXTREMUM(ow_minimum, double, <)
 #undef OW_EXTREMUM
 
+/* sqrt(x^2 + y^2) by arithmetic alone, hence the same wherever it is computed, within 1.2 units in the last place. Where a square
+ * could overflow or lose digits, both numbers are multiplied by a power of two first. Infinity wins over NaN. */
+#define OW_HYPOT(name, type, absolute, root, large, shrink, small, grow) \
+    static inline type name(type x, type y) { \
+        type a = absolute(x), b = absolute(y), longer = a > b ? a : b; \
+        type scale = longer > large ? shrink : longer < small ? grow : 1; \
+        type back = longer > large ? 1 / shrink : longer < small ? 1 / grow : 1; \
+        a *= scale; \
+        b *= scale; \
+        type length = root(a * a + b * b) * back; \
+        return (a == INFINITY) | (b == INFINITY) ? (type)INFINITY : length; \
+    }
+OW_HYPOT(ow_hypotf, float, fabsf, sqrtf, 0x1p60f, 0x1p-70f, 0x1p-50f, 0x1p100f)
+OW_HYPOT(ow_hypot, double, fabs, sqrt, 0x1p500, 0x1p-600, 0x1p-450, 0x1p600)
+#undef OW_HYPOT
+
+/* A product that is rounded before anything is added to it. GCC fuses a sum and a difference of products that stand side by
+ * side, as the parts of complex numbers do, whatever -ffp-contract says; an operation on the bits that changes nothing, which
+ * it does not see through, keeps them apart. */
+static inline float ow_rounded_f32(float product) {
+#ifdef __FMA__
+    return ow_from_bits((ow_bits(product) ^ 0x80000000u) + 0x80000000u);
+#else
+    return product;
+#endif
+}
+static inline double ow_rounded_f64(double product) {
+#ifdef __FMA__
+    return ow_double_from_bits((ow_bits_of_double(product) ^ 0x8000000000000000u) + 0x8000000000000000u);
+#else
+    return product;
+#endif
+}
+
 /* That of C stays scalar in float64. */
 static inline int ow_signbit(double x) { return ow_bits_of_double(x) >> 63 != 0; }
 
@@ -93,33 +127,109 @@ static inline __attribute__((always_inline)) float ow_powf(float base, float pow
 #define ow_powf powf
 #endif
 
-/* exp(x) for x <= 0, denormal results included; 0 for NaN.
- *
- * It is the square of exp(x / 2), which is normal wherever the square is not zero, so that no scaling by steps is needed.
- * x / 2 = k ln 2 + r / 2 with integral k; exp(r / 2) is a polynomial of degree 6, fitted to |r| <= ln 2 in the relative
- * maximum norm. The upper part of 2 ln 2 has so few bits that its product with k is exact. */
-static inline float ow_exp_of_negative(float x) {
-    x = x > -174.0f ? x : -174.0f;
-    float shifted = ow_multiply_add(x, 0x1.715476p-1f, 0x1.8p23f); /* k in the low bits of the significand */
-    float k = shifted - 0x1.8p23f;
-    float r = ow_multiply_add(k, -0x1.63p0f, x);
-    r = ow_multiply_add(k, 0x1.bd0106p-12f, r);
-    float p = 0x1.6a0618p-16f;
-    p = ow_multiply_add(p, r, 0x1.123bcap-12f);
-    p = ow_multiply_add(p, r, 0x1.55592ep-9f);
-    p = ow_multiply_add(p, r, 0x1.55548ep-6f);
-    p = ow_multiply_add(p, r, 0x1.fffffcp-4f);
-    p = ow_multiply_add(p, r, 0.5f);
-#ifdef __FMA__
-    p = ow_multiply_add(p, r, 1.0f);
-    float root = ow_from_bits(ow_bits(p) + (ow_bits(shifted) << 23));
-    return root * root;
-#else
-    /* Without fused operations the last steps would cost a unit in the last place: 1 + q squared is 1 + q (2 + q). */
-    float q = p * r, scale = ow_from_bits((ow_bits(shifted) << 23) + 0x3f800000u);
-    return (1.0f + q * (2.0f + q)) * scale * scale;
-#endif
+/* ---- exponentials --------------------------------------------------------------------------------------- */
+
+/* libmvec leaves exponentials that are infinite, zero or denormal to the library's scalar form, one number after the other: rows
+ * that a mask has filled with negative infinity took seven times as long as others. These take all numbers alike, in as
+ * few instructions; where the result is 0 nothing is computed that underflows, for which processors take a hundred cycles. */
+
+/* exp(r) - 1 for |r| <= ln 2 / 2: a parabola times a polynomial that the maximum norm fits, to 2^-27 and 2^-56. Neighbours
+ * are added up first, so that fewer operations wait for each other. */
+static inline float ow_expm1_near(float r) {
+    float s = r * r;
+    float p = ow_multiply_add(0x1.6bebdap-10f, s, ow_multiply_add(0x1.122886p-7f, r, 0x1.555676p-5f));
+    p = ow_multiply_add(p, s, ow_multiply_add(0x1.5554aep-3f, r, 0x1.fffffep-2f));
+    return ow_multiply_add(p, s, r);
 }
+static inline double ow_expm1_near_f64(double r) {
+    double s = r * r;
+    double p = ow_multiply_add_f64(0x1.af38a9b0ec855p-26, r, 0x1.289185613a3d6p-22);
+    p = ow_multiply_add_f64(p, s, ow_multiply_add_f64(0x1.71de0dae63bb3p-19, r, 0x1.a019b90d2ae7ap-16));
+    p = ow_multiply_add_f64(p, s, ow_multiply_add_f64(0x1.a01a01a7c41d5p-13, r, 0x1.6c16c1788bd90p-10));
+    p = ow_multiply_add_f64(p, s, ow_multiply_add_f64(0x1.11111111109b3p-7, r, 0x1.5555555553d63p-5));
+    p = ow_multiply_add_f64(p, s, ow_multiply_add_f64(0x1.5555555555556p-3, r, 0x1.0000000000001p-1));
+    return ow_multiply_add_f64(p, s, r);
+}
+
+/* The whole number k next to x, in the low bits of what comes back; `magic` + k is exact. */
+#define OW_MAGIC 0x1.8p23f
+#define OW_MAGIC_F64 0x1.8p52
+
+/* x - k ln 2. The upper part of ln 2 has so few bits that its product with k is exact. */
+static inline float ow_exp_rest_of(float x, float k) {
+    return ow_multiply_add(k, 0x1.bd0106p-13f, ow_multiply_add(k, -0x1.63p-1f, x));
+}
+static inline double ow_exp_rest_of_f64(double x, double k) {
+    return ow_multiply_add_f64(k, -0x1.cf79abc9e3b3ap-40, ow_multiply_add_f64(k, -0x1.62e42fefap-1, x));
+}
+
+/* number 2^k for k of [-2 bias, 2 bias + 1], in two steps, of which the first is exact: denormal results are rounded once. */
+static inline float ow_scaled(float number, float shifted) {
+    uint32_t both = ow_bits(shifted) - (ow_bits(OW_MAGIC) - 254), first = both >> 1;
+    return number * ow_from_bits(first << 23) * ow_from_bits((both - first) << 23);
+}
+static inline double ow_scaled_f64(double number, double shifted) {
+    uint64_t both = ow_bits_of_double(shifted) - (ow_bits_of_double(OW_MAGIC_F64) - 2046), first = both >> 1;
+    return number * ow_double_from_bits(first << 52) * ow_double_from_bits((both - first) << 52);
+}
+
+/* The exponential of x in base e, or in base 2, by 2^k exp(r). NaN passes both bounds. Always inlined, as loops with a call
+ * in them stay scalar. */
+#define OW_EXP(name, type, suffix, multiply_add, magic, lowest, highest, factor, rest) \
+    static inline __attribute__((always_inline)) type name(type x) { \
+        int is_zero = x < lowest; \
+        type near = is_zero ? 0 : x; \
+        near = near > highest ? highest : near; \
+        type shifted = multiply_add(near, factor, magic), k = shifted - magic; \
+        type result = ow_scaled##suffix(ow_expm1_near##suffix(rest) + 1, shifted); \
+        return is_zero ? 0 : result; \
+    }
+OW_EXP(ow_expf, float, , ow_multiply_add, OW_MAGIC, -104.0f, 89.0f, 0x1.715476p0f, ow_exp_rest_of(near, k))
+OW_EXP(ow_exp2f, float, , ow_multiply_add, OW_MAGIC, -151.0f, 129.0f, 1, (near - k) * 0x1.62e43p-1f)
+#ifdef __FMA__
+OW_EXP(ow_exp, double, _f64, ow_multiply_add_f64, OW_MAGIC_F64, -746.0, 710.0, 0x1.71547652b82fep0, ow_exp_rest_of_f64(near, k))
+#else
+/* Without fused operations polynomials of degree 11 take longer than libmvec's tables, of which only those of exp have a slow
+ * road: they get 0 in the place of what is far away. */
+static inline double ow_exp(double x) {
+    int is_far = fabs(x + 18) > 728;
+    double near = exp(is_far ? 0 : x);
+    return is_far ? (x > 0 ? INFINITY : 0) : near;
+}
+#define ow_expm1 expm1
+#endif
+#undef OW_EXP
+
+/* exp(x) for x <= 0, 0 for NaN: 2^(k + 64) exp(r) is a normal number, whatever k. */
+static inline float ow_exp_of_negative(float x) {
+    int is_zero = !(x >= -104.0f);
+    float near = is_zero ? 0 : x;
+    float shifted = ow_multiply_add(near, 0x1.715476p0f, OW_MAGIC), k = shifted - OW_MAGIC;
+    float p = ow_expm1_near(ow_exp_rest_of(near, k)) + 1;
+    float lifted = ow_from_bits(ow_bits(p) + (ow_bits(shifted) << 23) + (64u << 23));
+    return is_zero ? 0 : lifted * 0x1p-64f;
+}
+
+/* exp(x) - 1 = 2^k (exp(r) - 1) + (2^k - 1), half of it at first, because 2^k may be too large; what equals x must not lose
+ * a bit so. */
+#define OW_EXPM1(name, type, suffix, absolute, multiply_add, magic, lowest, highest, factor, bits, from_bits, digits, tiny) \
+    static inline __attribute__((always_inline)) type name(type x) { \
+        type near = x < lowest ? lowest : x; \
+        near = near > highest ? highest : near; \
+        type shifted = multiply_add(near, factor, magic), k = shifted - magic; \
+        type p = ow_expm1_near##suffix(ow_exp_rest_of##suffix(near, k)); \
+        type power = from_bits((bits(shifted) << digits) + bits((type)0.5)); \
+        type half = power * p + (power - (type)0.5); \
+        return absolute(x) < tiny ? x : half + half; \
+    }
+OW_EXPM1(ow_expm1f, float, , fabsf, ow_multiply_add, OW_MAGIC, -18.0f, 89.0f, 0x1.715476p0f, ow_bits, ow_from_bits, 23, 0x1p-25f)
+#ifdef __FMA__
+OW_EXPM1(ow_expm1, double, _f64, fabs, ow_multiply_add_f64, OW_MAGIC_F64, -38.0, 710.0, 0x1.71547652b82fep0, ow_bits_of_double,
+         ow_double_from_bits, 52, 0x1p-54)
+#endif
+#undef OW_EXPM1
+#undef OW_MAGIC
+#undef OW_MAGIC_F64
 
 /* 1 / (1 + exp(-x)): the exponential of a negative number never overflows. NaN stays NaN. */
 static inline float ow_sigmoidf(float x) {

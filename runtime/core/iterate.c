@@ -200,8 +200,56 @@ typedef struct {
     ow_loop loop;
     const ow_scalar *params;
     int casts;
+    int tiles; /* see shares_lines() */
     int status; /* the last error a worker met; any will do */
 } run_state;
+
+enum { LINE = 64, TILE_LENGTH = 64, TILE_ROWS = 16 }; /* bytes of a cache line; elements of a tile's rows, and these */
+
+/* Does an operand have its elements of one row in different cache lines, and those of the next row beside them, as a transposed
+ * one does? Of rows one by one, each line comes from memory many times; of tiles of rows, once. */
+static int shares_lines(const ow_iter *iter) {
+    if (iter->ndim < 2 || iter->shape[0] < TILE_LENGTH) return 0;
+    for (int k = 0; k < iter->noperands; k++)
+        if (llabs(iter->strides[k][0]) >= LINE && iter->strides[k][1] && llabs(iter->strides[k][1]) < LINE) return 1;
+    return 0;
+}
+
+static int run_row(const run_state *state, char *const *data, const int64_t *stride, int64_t n, int64_t begin) {
+    return state->casts ? run_cast_row(state->iter, data, n, state->loop, state->params)
+                        : state->loop(data, stride, n, state->params, begin);
+}
+
+/* Rows of n elements tile by tile. Inputs that are transposed become rows on the way, which takes less than reading their
+ * elements one by one. */
+static int run_tiles(const run_state *state, char *const *data, int64_t n, int64_t rows, int64_t begin) {
+    const ow_iter *iter = state->iter;
+    _Alignas(64) char buffer[OW_MAX_INPUTS][TILE_ROWS * TILE_LENGTH * OW_MAX_ITEMSIZE];
+    int status = OW_OK;
+    for (int64_t done = 0; done < n; done += TILE_LENGTH) {
+        int64_t count = n - done < TILE_LENGTH ? n - done : TILE_LENGTH;
+        char *first[OW_MAX_OPERANDS];
+        int64_t stride[OW_MAX_OPERANDS], step[OW_MAX_OPERANDS];
+        for (int k = 0; k < iter->noperands; k++) {
+            int64_t size = iter->itemsize[k];
+            first[k] = data[k] + done * iter->strides[k][0];
+            stride[k] = iter->strides[k][0];
+            step[k] = iter->strides[k][1];
+            if (k == 0 || state->casts || step[k] != size || stride[k] == size) continue;
+            ow_transpose(buffer[k - 1], TILE_LENGTH * size, first[k], stride[k], rows, count, size);
+            first[k] = buffer[k - 1];
+            stride[k] = size;
+            step[k] = TILE_LENGTH * size;
+        }
+        for (int64_t row = 0; row < rows; row++) {
+            char *at[OW_MAX_OPERANDS];
+            for (int k = 0; k < iter->noperands; k++) at[k] = first[k] + row * step[k];
+            int result = run_row(state, at, stride, count, begin + row * n + done);
+            if (result) status = result;
+        }
+    }
+    return status;
+}
 
 /* Elements [begin, end) in iteration order: find the place of `begin`, then go row by row. */
 static void run_range(void *context, int64_t begin, int64_t end) {
@@ -222,19 +270,23 @@ static void run_range(void *context, int64_t begin, int64_t end) {
     }
     int status = OW_OK;
     while (begin < end) {
-        int64_t n = iter->shape[0] - position[0];
-        if (n > end - begin) n = end - begin;
-        int result = state->casts ? run_cast_row(iter, data, n, state->loop, state->params)
-                                  : state->loop(data, stride, n, state->params, begin);
+        int64_t n = iter->shape[0] - position[0], rows = 1;
+        if (n > end - begin) {
+            n = end - begin;
+        } else if (state->tiles && !position[0]) {
+            rows = iter->shape[1] - position[1] < TILE_ROWS ? iter->shape[1] - position[1] : TILE_ROWS;
+            if (rows > (end - begin) / n) rows = (end - begin) / n;
+        }
+        int result = rows > 1 ? run_tiles(state, data, n, rows, begin) : run_row(state, data, stride, n, begin);
         if (result) status = result;
-        begin += n;
+        begin += n * rows;
         if (position[0]) { /* only the first row may start in its midst */
             for (int k = 0; k < iter->noperands; k++) data[k] -= position[0] * stride[k];
             position[0] = 0;
         }
-        for (int d = 1; d < iter->ndim; d++) {
-            position[d]++;
-            for (int k = 0; k < iter->noperands; k++) data[k] += iter->strides[k][d];
+        for (int d = 1; d < iter->ndim; d++, rows = 1) {
+            position[d] += rows;
+            for (int k = 0; k < iter->noperands; k++) data[k] += rows * iter->strides[k][d];
             if (position[d] < iter->shape[d]) break;
             for (int k = 0; k < iter->noperands; k++) data[k] -= position[d] * iter->strides[k][d];
             position[d] = 0;
@@ -253,7 +305,7 @@ static int has_casts(const ow_iter *iter) {
 }
 
 static int run(const ow_iter *iter, ow_loop loop, const ow_scalar *params, double cost) {
-    run_state state = {iter, loop, params, has_casts(iter), OW_OK};
+    run_state state = {iter, loop, params, has_casts(iter), shares_lines(iter), OW_OK};
     double work = (double)iter->numel * cost;
     if (work < 2 * GRAIN) {
         run_range(&state, 0, iter->numel);
@@ -262,7 +314,9 @@ static int run(const ow_iter *iter, ow_loop loop, const ow_scalar *params, doubl
     /* Boundaries fall on whole rows or, of long ones, on whole chunks: vectors start where they would in a serial run. */
     int64_t grain = (int64_t)(GRAIN / cost) & ~(int64_t)(OW_BLOCK - 1);
     if (grain < OW_BLOCK) grain = OW_BLOCK;
-    if (iter->ndim > 1 && iter->shape[0] <= grain) grain -= grain % iter->shape[0];
+    int64_t tiles = TILE_ROWS * iter->shape[0];
+    if (state.tiles && iter->numel / tiles >= ow_num_threads()) grain = tiles;
+    else if (iter->ndim > 1 && iter->shape[0] <= grain) grain -= grain % iter->shape[0];
     void *token = ow_gil_release((int64_t)work);
     ow_parallel_for(iter->numel, grain, work, run_range, &state);
     ow_gil_acquire(token);

@@ -72,7 +72,6 @@ OW_SIMD_MATH1(exp2)
 OW_SIMD_MATH1(cbrt)
 OW_SIMD_MATH2(pow)
 OW_SIMD_MATH2(atan2)
-OW_SIMD_MATH2(hypot)
 #endif
 
 /* Reads once from each page of a row of which a loop may use nothing. Vector instructions read such a row under a mask,

@@ -17,8 +17,8 @@ def found(of: Emitted, inputs: list[str], params: list[str]) -> BlockCall:
 
 
 def test_a_call_of_an_input_is_all() -> None:
-    assert found(emitted("expf(self)"), ["self"], []) == BlockCall(
-        "expf(self)", "ow_exp_block", ("self",), None, None
+    assert found(emitted("ow_expf(self)"), ["self"], []) == BlockCall(
+        "ow_expf(self)", "ow_exp_block", ("self",), None, None
     )
 
 
@@ -36,14 +36,14 @@ def test_a_call_in_a_statement_is_staged() -> None:
 
 def test_the_same_call_twice_is_one() -> None:
     rest = emitted(f"{RESULT} * ({RESULT} + 2.0f)")
-    assert found(emitted("expf(x) * (expf(x) + 2.0f)"), ["x"], []).rest == rest
+    assert found(emitted("ow_expf(x) * (ow_expf(x) + 2.0f)"), ["x"], []).rest == rest
 
 
 def test_what_cannot_be_staged() -> None:
     assert block_call(emitted("x * x"), ["x"], []) is None
-    assert block_call(emitted("expf(x) * logf(x)"), ["x"], []) is None
-    assert block_call(emitted("expf(t0) + t0", "const float t0 = x * x;"), ["x"], []) is None
+    assert block_call(emitted("ow_expf(x) * logf(x)"), ["x"], []) is None
+    assert block_call(emitted("ow_expf(t0) + t0", "const float t0 = x * x;"), ["x"], []) is None
     assert block_call(emitted("fmodf(x + 1.0f, y)"), ["x", "y"], []) is None
     assert block_call(emitted("ow_hermite_polynomial_h(x + 1.0, n)"), ["x", "n"], []) is None
-    assert block_call(emitted("expf(x)", uses_err=True), ["x"], []) is None
-    assert block_call(emitted("my_expf(x)"), ["x"], []) is None
+    assert block_call(emitted("ow_expf(x)", uses_err=True), ["x"], []) is None
+    assert block_call(emitted("my_ow_expf(x)"), ["x"], []) is None

@@ -2,17 +2,21 @@
 /* Scan kernels of `cumsum`. */
 #include "kernel.h"
 
-/* An element of a scan waits for the one before it. Compilers combine the elements of a vector in a few steps where they can
- * (`omp scan`); elsewhere several pieces of a line in turn hide the time of a combination. */
+/* An element of a scan waits for the one before it. Compilers combine the elements of a vector in a few steps (`omp scan`), in an
+ * order that depends on its length; sums and products, which round, are combined by fours at every level; elsewhere several
+ * pieces of a line in turn hide the time of a combination. */
 #define CHAINS 4
 #define CHAIN 64
+/* Four elements, which need not be aligned as vectors are. Functions of them are inlined: how they would be passed does not matter. */
+#define FOUR(name, type) typedef type name __attribute__((vector_size(4 * sizeof(type)), aligned(sizeof(type)), may_alias))
+#pragma GCC diagnostic ignored "-Wpsabi"
 
 /* ---- i64 ----------------------------------------------------------------------------------------------- */
 
 static inline int64_t combine_i64(int64_t v_acc, int64_t v_self) {
 #line 72 "ops.yaml"
 return (int64_t)((uint64_t)v_acc + (uint64_t)v_self);
-#line 16 "cumsum.c"
+#line 20 "cumsum.c"
 }
 
 #pragma omp declare reduction(combine_i64 : int64_t : omp_out = combine_i64(omp_out, omp_in)) initializer(omp_priv = INT64_C(0))
@@ -62,16 +66,41 @@ static void step_i64(char *out, const char *prev, const char *x, int64_t n) {
 static inline double combine_f64(double v_acc, double v_self) {
 #line 72 "ops.yaml"
 return v_acc + v_self;
-#line 66 "cumsum.c"
+#line 70 "cumsum.c"
 }
 
-#pragma omp declare reduction(combine_f64 : double : omp_out = combine_f64(omp_out, omp_in)) initializer(omp_priv = 0.0)
+/* Four at a time, in two steps; what comes before them joins last. Every level has vectors of two or four, and the order of
+ * combinations is the same. Several fours at once hide the time of theirs. */
+FOUR(four_f64, double);
+
+static inline four_f64 combine_fours_f64(four_f64 v_acc, four_f64 v_self) {
+#line 72 "ops.yaml"
+return v_acc + v_self;
+#line 80 "cumsum.c"
+}
+
+/* Each with those before it among the four: first with its neighbour, then both pairs. */
+static inline four_f64 joined_f64(four_f64 x, four_f64 none) {
+    x = combine_fours_f64(__builtin_shufflevector(none, x, 0, 4, 0, 6), x);
+    return combine_fours_f64(__builtin_shufflevector(none, x, 0, 0, 5, 5), x);
+}
+
+FOUR(four_line_f64, double);
 
 static double run_line_f64(double *to, const double *from, int64_t n, double acc) {
-#pragma omp simd reduction(inscan, combine_f64 : acc)
-    for (int64_t i = 0; i < n; i++) {
+    const double neutral = 0.0;
+    const four_f64 none = {neutral, neutral, neutral, neutral};
+    four_f64 before = {acc, acc, acc, acc};
+    int64_t i = 0;
+#pragma GCC unroll 4
+    for (; i + 4 <= n; i += 4) {
+        const four_f64 x = joined_f64(__builtin_convertvector(*(const four_line_f64 *)(from + i), four_f64), none);
+        *(four_line_f64 *)(to + i) = __builtin_convertvector(combine_fours_f64(before, x), four_line_f64);
+        before = combine_fours_f64(before, __builtin_shufflevector(x, x, 3, 3, 3, 3));
+    }
+    acc = before[0];
+    for (; i < n; i++) {
         acc = combine_f64(acc, from[i]);
-#pragma omp scan inclusive(acc)
         to[i] = (double)acc;
     }
     return acc;
@@ -94,11 +123,22 @@ static void line_f64(char *out, int64_t out_stride, const char *x, int64_t strid
     }
 }
 
+FOUR(four_narrow_f64, float);
+
 static double run_narrow_f64(float *to, const float *from, int64_t n, double acc) {
-#pragma omp simd reduction(inscan, combine_f64 : acc)
-    for (int64_t i = 0; i < n; i++) {
+    const double neutral = 0.0;
+    const four_f64 none = {neutral, neutral, neutral, neutral};
+    four_f64 before = {acc, acc, acc, acc};
+    int64_t i = 0;
+#pragma GCC unroll 4
+    for (; i + 4 <= n; i += 4) {
+        const four_f64 x = joined_f64(__builtin_convertvector(*(const four_narrow_f64 *)(from + i), four_f64), none);
+        *(four_narrow_f64 *)(to + i) = __builtin_convertvector(combine_fours_f64(before, x), four_narrow_f64);
+        before = combine_fours_f64(before, __builtin_shufflevector(x, x, 3, 3, 3, 3));
+    }
+    acc = before[0];
+    for (; i < n; i++) {
         acc = combine_f64(acc, from[i]);
-#pragma omp scan inclusive(acc)
         to[i] = (float)acc;
     }
     return acc;

@@ -1,0 +1,89 @@
+"""Results at every instruction-set level that the processor has.
+
+Arithmetic gives the same bits at all of them. Functions of vector mathematics do not: which operators call some, the
+generator knows from their expressions (`level_dependent`), and no other may differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import opweave
+import pytest
+from harness.catalog import ROOT
+from harness.spec import Spec
+from opweave._C import lib
+
+from codegen import library
+from codegen.dtypes import DTYPES
+from codegen.emit.kernels import level_dependent
+from codegen.emit.tests import Callable, callables, facts
+from codegen.model import Elementwise, Family, Reduce, Rows, Scan
+
+LEVELS = ("x86-64", "x86-64-v3", "x86-64-v4")
+BITS = {2: opweave.int16, 4: opweave.int32, 8: opweave.int64}
+ARITHMETIC = {"add", "sub", "mul", "div", "abs", "hypot", "sqrt", "sum", "prod", "mean", "cumsum", "cumprod", "lerp"}
+OPERATORS = [
+    each for each in callables(library.read(ROOT / "ops.yaml", "ops.yaml"))
+    if isinstance(each.operator.body, (Elementwise, Reduce, Rows, Scan)) and each.public.function
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def levels() -> Iterator[list[int]]:
+    """Those that there are, the best one last; it is chosen again afterwards."""
+    best = lib.level()
+    yield [level for level in range(len(LEVELS)) if lib.set_level(level)]
+    lib.set_level(best)
+
+
+def values(dtype: str, shape: tuple[int, ...], seed: int) -> opweave.Tensor:
+    """Numbers of ordinary size, drawn where every level draws the same."""
+    of, generator = DTYPES[dtype], opweave.Generator().manual_seed(seed)
+    drawn = opweave.rand(*shape, 2, generator=generator, dtype=opweave.float64) * 6 - 3
+    if of.is_complex:
+        return opweave.view_as_complex(drawn).to(getattr(opweave, dtype))
+    return (drawn[..., 0] if of.is_floating else drawn[..., 0].abs() + 1).to(getattr(opweave, dtype))
+
+
+def results(called: Callable, spec: Spec, dtype: str) -> list[opweave.Tensor]:
+    """Of rows longer than vectors and of steps between elements."""
+    function, keywords = spec.find(opweave), spec.keywords_for(dtype)
+    if called.operator.schema.argument("dim") is not None and called.operator.family is not Family.ELEMENTWISE:
+        keywords = {**keywords, "dim": 1}
+    found: list[opweave.Tensor] = []
+    for seed, shape in enumerate(((3, 301), (7, 5))):
+        inputs = [
+            values(spec.fixed.get(name, dtype), shape, 10 * seed + place) for place, name in enumerate(spec.inputs)
+        ]
+        for operands in (inputs, [each.t() for each in inputs]):
+            result = function(*operands, **keywords)
+            found += result if isinstance(result, tuple) else [result]
+    return found
+
+
+def bits(x: opweave.Tensor) -> opweave.Tensor:
+    """NaN is one number here, whatever its sign."""
+    if x.is_complex():
+        x = opweave.view_as_real(x.resolve_conj())
+    if not x.is_floating_point():
+        return x
+    return opweave.where(x.isnan(), opweave.full_like(x, float("nan")), x).contiguous().view(BITS[x.element_size()])
+
+
+@pytest.mark.parametrize("called", OPERATORS, ids=lambda called: called.operator.name)
+def test_only_vector_mathematics_depends_on_the_level(called: Callable, levels: list[int]) -> None:
+    operator, spec = called.operator, Spec(**dict(facts(called)))
+    dependent = level_dependent(operator)
+    assert not dependent or operator.name not in ARITHMETIC
+    for dtype in (*spec.dtypes, *spec.complex_dtypes):
+        if operator.promotion.resolve(DTYPES[dtype])[0].opmath in dependent:
+            continue
+        found = {}
+        for level in levels:
+            lib.set_level(level)
+            found[level] = [bits(result) for result in results(called, spec, dtype)]
+        best = levels[-1]
+        for level in levels[:-1]:
+            same = all((one == other).all() for one, other in zip(found[level], found[best], strict=True))
+            assert same, f"{operator.name} of {dtype} at {LEVELS[level]} and {LEVELS[best]}"
