@@ -145,6 +145,8 @@ static int copy_into(ow_tensor *dst, const ow_tensor *src) {
     ow_iter_operand(&iter, 1, src);
     ow_iter_arrange(&iter);
     iter.cast[0] = iter.cast[1] = NULL;
+    iter.itemsize[0] = itemsize;
+    iter.itemsize[1] = ow_itemsize(src->dtype);
     iter.rows = 0;
     int across = dst->dtype == src->dtype ? transposed_dimension(&iter, itemsize) : 0;
     if (across) {

@@ -235,7 +235,7 @@ static int run_tiles(const run_state *state, char *const *data, int64_t n, int64
             first[k] = data[k] + done * iter->strides[k][0];
             stride[k] = iter->strides[k][0];
             step[k] = iter->strides[k][1];
-            if (k == 0 || state->casts || step[k] != size || stride[k] == size) continue;
+            if (k == 0 || state->casts || step[k] != size || llabs(stride[k]) < LINE) continue;
             ow_transpose(buffer[k - 1], TILE_LENGTH * size, first[k], stride[k], rows, count, size);
             first[k] = buffer[k - 1];
             stride[k] = size;
