@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ._C import lib
 from .arrays import array_of, tensor_of
 from .dtypes import EXPORTS
 from .lazy_imports import load
@@ -154,22 +155,25 @@ def counted_values(tensor: Any, weights: Any, minlength: int) -> Any:
     if array.ndim != 1 or (array.size and array.min() < 0):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if weights is None:
-        return _counted(array, None, minlength, "int64")
+        result = _zeros(array, minlength, "int64")
+        values = tensor.to(EXPORTS["int64"]).contiguous()
+        if not lib.count_values(values._h, result._h):
+            raise RuntimeError("bincount: the input was written to while its values were counted")
+        return result
     if weights.ndim != 1 or len(weights) != len(array):
         raise RuntimeError("weights should be 1-d and have the same length as input")
-    dtype = "float32" if weights.dtype.scalar_name == "Float" else "float64"
-    return _counted(array, array_of(weights, wide=True), minlength, dtype)
+    result = _zeros(array, minlength, "float32" if weights.dtype.scalar_name == "Float" else "float64")
+    sums = load("numpy").bincount(array.copy(), array_of(weights, wide=True))  # NumPy reads twice what others may write
+    result.numpy()[: len(sums)] = sums
+    return result
 
 
-def _counted(array: Any, weights: Any, minlength: int, dtype: str) -> Any:
-    """In memory that is refused as for any other tensor when there is not enough."""
-    numpy = load("numpy")
+def _zeros(array: Any, minlength: int, dtype: str) -> Any:
+    """A place for each number up to the largest, in memory that is refused as for any other tensor when there is not
+    enough."""
     from ._operators import FUNCTIONS
 
     largest = int(array.max()) if array.size else -1
     if largest >= 2**63 - 1:
         raise RuntimeError(f"maximum value of input overflowed, it should be < {2**63 - 1} but got {largest}")
-    result = FUNCTIONS["zeros"](max(largest + 1, minlength), dtype=EXPORTS[dtype if array.size else "int64"])
-    counts = numpy.bincount(array, weights)
-    result.numpy()[: len(counts)] = counts
-    return result
+    return FUNCTIONS["zeros"](max(largest + 1, minlength), dtype=EXPORTS[dtype if array.size else "int64"])

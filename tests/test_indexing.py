@@ -175,3 +175,29 @@ def test_views_of_subclasses_have_their_class() -> None:
     t = opweave.zeros(2, 3).as_subclass(Special)
     for view in (t[0], t[:, 1], t[None], t[0:1], *t):
         assert type(view) is Special
+
+
+@pytest.mark.parametrize("dtype", [opweave.uint8, opweave.int32, opweave.int64], ids=str)
+def test_counts_of_numbers_in_every_layout(dtype: opweave.dtype) -> None:
+    x = opweave.tensor([3, 0, 1, 3, 3, 7, 0, 2, 3], dtype=dtype)
+    expected = [2, 1, 1, 4, 0, 0, 0, 1]
+    assert opweave.bincount(x).tolist() == expected
+    assert opweave.bincount(x, minlength=10).tolist() == [*expected, 0, 0]
+    assert opweave.bincount(opweave.stack([x, x], 1)[:, 1]).tolist() == expected
+    assert opweave.bincount(x[:0], minlength=2).tolist() == [0, 0]
+
+
+def test_places_of_a_long_dimension_get_everything_that_meets_there() -> None:
+    """More positions and places than one thread is given where there are several."""
+    places = opweave.arange(40_000) * 7919 % 600_000
+    places = opweave.cat([places, places.flip(0)])
+    expected = opweave.zeros(600_000)
+    expected[opweave.arange(40_000) * 7919 % 600_000] = 2
+    before = opweave.get_num_threads()
+    for threads in (1, 2, 8):
+        opweave.set_num_threads(threads)
+        try:
+            found = opweave.zeros(600_000).scatter_add_(0, places, opweave.ones(80_000))
+        finally:
+            opweave.set_num_threads(before)
+        assert (found == expected).all()

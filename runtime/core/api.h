@@ -103,6 +103,8 @@ void storage_retain(uintptr_t storage);
 void storage_release(uintptr_t storage);
 double storage_tensor(uintptr_t storage, int32_t dtype); /* one-dimensional tensor over all of it */
 int32_t memory_overlap(double a, double b);
+/* Adds 1 to counts[v] for every v of values, both contiguous and of int64; 0 when a value is no place of counts. */
+int32_t count_values(double values, double counts);
 
 int32_t result_type(double a, double b);
 int32_t can_cast(int32_t from, int32_t to);

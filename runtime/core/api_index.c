@@ -41,3 +41,8 @@ double indexing(int32_t index, double a, double b, double c, double p, int64_t i
     if (mode == OW_NEW) return ow_pack(result);
     return result ? 1.0 : 0.0;
 }
+
+int32_t count_values(double values, double counts) {
+    ow_tensor *from = ow_unpack(values), *to = ow_unpack(counts);
+    return !(ow_keys(from) | ow_keys(to)) && ow_count_values(from, to);
+}

@@ -7,8 +7,9 @@
 enum {
     SINKS = 16,            /* where what is another thread's goes: several, so that writes do not wait for each other */
     LEAST_NUMEL = 1 << 15, /* positions that are worth it */
-    LEAST_BYTES = 1 << 15, /* of the dimension: a shorter one is in the level-1 cache anyway */
-    MOST_PARTS = 8,        /* every thread reads all indices */
+    LEAST_BYTES = 2 << 20, /* of the dimension: one core writes to a shorter one, which its cache holds, in less time */
+    LEAST_PARTS = 4,       /* of fewer, each takes as long as the whole, as every thread reads all indices */
+    MOST_PARTS = 8,
 };
 
 typedef struct {
@@ -46,7 +47,7 @@ static void write_parts(void *context, int64_t begin, int64_t end) {
 int ow_space_share(const ow_index_space *space, ow_mover mover, double work) {
     const ow_lookup *lookup = &space->lookups[0];
     int64_t parts = ow_num_threads() < MOST_PARTS ? ow_num_threads() : MOST_PARTS;
-    if (parts < 2 || space->ndim != 1 || space->nlookups != 1 || space->base_stride[0] || space->run != 1) return 0;
+    if (parts < LEAST_PARTS || space->ndim != 1 || space->nlookups != 1 || space->base_stride[0] || space->run != 1) return 0;
     if (lookup->index->dtype != OW_INT64 || lookup->stride[0] != sizeof(int64_t) || space->numel < LEAST_NUMEL) return 0;
     if (lookup->scale < 0 || lookup->size * lookup->scale < LEAST_BYTES) return 0;
     shared_write w = {space, mover, parts};
