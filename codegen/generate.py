@@ -8,10 +8,12 @@ when the kernel was compiled, which is when compilers complain.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 KEPT = frozenset({"README.md"})
@@ -26,20 +28,34 @@ def stale(files: Mapping[str, str], folder: Path) -> list[str]:
 
 
 def write(files: Mapping[str, str], folder: Path) -> list[str]:
-    """Makes the folder hold exactly `files`; gives the paths that were touched."""
-    touched = stale(files, folder)
-    for path in touched:
-        if path in files:
-            replace(folder / path, files[path].encode())
-        else:
-            (folder / path).unlink()
+    """Makes the folder hold exactly `files`; gives the paths that were touched. One process does so at a time, as to
+    another what the first is writing would be left over."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with _locked(folder):
+        touched = stale(files, folder)
+        for path in touched:
+            if path in files:
+                replace(folder / path, files[path].encode())
+            else:
+                (folder / path).unlink()
     return touched
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with suppress(OSError):  # some network file systems have no locks for folders
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _differs(current: str | None, text: str) -> bool:
     if current is None or current == text:
         return current is None
-    return _SOURCE_LINE.sub("#line ", current) != _SOURCE_LINE.sub("#line ", text)
+    return without_source_lines(current) != without_source_lines(text)
 
 
 def _current(path: Path) -> str | None:
@@ -58,14 +74,26 @@ def _leftovers(files: Mapping[str, str], folder: Path) -> list[str]:
     return found
 
 
-def replace(path: Path, content: bytes) -> None:
-    """Writes a file that appears whole. The one beside it is made anew: no link that somebody put there is followed."""
+def without_source_lines(text: str) -> str:
+    """Generated C without the places that it comes from: equal for an entry that merely moved."""
+    return _SOURCE_LINE.sub("#line ", text)
+
+
+def replace(path: Path, content: bytes, younger: bool = False) -> None:
+    """Writes a file that appears whole. The one beside it is made anew: no link that somebody put there is followed.
+
+    `younger`: by at least a second than what it replaces, as Python takes its compiled form of a module for current
+    whose source has the same second and size.
+    """
+    before = path.lstat().st_mtime if younger and os.path.lexists(path) else 0.0
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
     with open(temporary, "xb") as stream:
         try:
             stream.write(content)
             stream.close()
+            if os.stat(temporary).st_mtime < int(before) + 1:
+                os.utime(temporary, (int(before) + 1,) * 2)
             os.replace(temporary, path)
         except BaseException:
             os.unlink(temporary)

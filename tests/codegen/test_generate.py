@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import re
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -184,3 +186,19 @@ def test_a_c_error_names_the_line_of_the_yaml(tmp_path: Path, body: str, line: i
     assert f"    {line} | {yaml.read_text().splitlines()[line - 1]}" in done.stderr
     intact = [flag for flag in command if flag != f"-I{stub}"]
     assert subprocess.run([*intact, source], cwd=tmp_path, check=False).returncode == 0
+
+
+# ---- two at once --------------------------------------------------------------------------------------------
+
+
+def test_one_process_writes_at_a_time(tmp_path: Path) -> None:
+    handle = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    other = threading.Thread(target=generate.write, args=({"a.c": "new"}, tmp_path))
+    other.start()
+    other.join(0.2)
+    assert other.is_alive()
+    assert not list(tmp_path.iterdir())
+    os.close(handle)
+    other.join(60)
+    assert (tmp_path / "a.c").read_text() == "new"
