@@ -7,6 +7,7 @@ for its methods. Neither ever takes the place of something that is already there
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -63,6 +64,15 @@ def load(package: str, module: str, shared_object: str | None, interface: str) -
         _remove_methods(before)
     _loaded[package] = library
     return library
+
+
+def forget_modules(package: str, namespace: dict[str, Any]) -> None:
+    """Called when a woven package begins to run. If it runs again, being reloaded or imported anew, its modules are of
+    the time before, and so are the operators in its namespace: the ones woven meanwhile take their place."""
+    for module in [name for name in sys.modules if name.startswith(f"{package}.")]:
+        del sys.modules[module]
+    for name in namespace.get("__all__", ()):
+        namespace.pop(name, None)
 
 
 def loaded() -> tuple[Library, ...]:

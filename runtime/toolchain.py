@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import resources
+from . import object_cache, resources
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from .codegen.errors import Diagnostic
 
 CONFIG = ("codegen", "build_config.json")
-PROCESSES = 2
-"""Compilers at a time: weaving should not take the machine away from its user."""
-
+_VARIABLES = ("CPATH", "C_INCLUDE_PATH", "GCC_EXEC_PREFIX", "COMPILER_PATH", "SOURCE_DATE_EPOCH")
+"""Of the environment, which change what a compiler makes."""
 _FALLBACKS = ("cc", "gcc", "clang")
 _COMPLAINT = re.compile(r"^(?P<file>.+?):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<message>.*?)(?: \[-W.*\])?$")
 _WHERE = re.compile(r"In function '(\w+)'")
@@ -150,24 +149,33 @@ def build(
     registry: Path,
     headers: Path,
     output: Path,
-    yaml: str,
+    yaml: Path,
     progress: Callable[[int, int, str], None],
+    anew: bool = False,
 ) -> None:
     """Compiles the kernels at every level and the registry once, and links all into the shared object `output`.
 
-    `yaml` is what `#line` directives call the declarations. Raises CompilerError with everything that was refused.
+    What was compiled before is taken from the user's cache, unless `anew`. `#line` directives give the declarations in
+    `yaml` by its name. Raises CompilerError with everything that was refused.
     """
+    cache = object_cache.users_own()
+    common = _identity(toolchain, headers)
     jobs = [Job(source, level) for source in kernels for level in toolchain.levels]
     jobs.append(Job(registry, None))
     failures: list[_Failure] = []
-    with ThreadPoolExecutor(PROCESSES) as pool:
-        started = {pool.submit(_compile, toolchain, job, headers): job for job in jobs}
-        for done, future in enumerate(as_completed(started), 1):
-            failure = future.result()
-            if failure is not None:
-                failures.append(failure)
-            job = started[future]
-            progress(done, len(jobs) + 1, f"{job.source.stem} {job.level or ''}".rstrip())
+    with ThreadPoolExecutor(_cores()) as pool:
+        started = {pool.submit(_object, toolchain, job, headers, cache, common, anew): job for job in jobs}
+        try:
+            for done, future in enumerate(as_completed(started), 1):
+                failure = future.result()
+                if failure is not None:
+                    failures.append(failure)
+                job = started[future]
+                progress(done, len(jobs) + 1, f"{job.source.stem} {job.level or ''}".rstrip())
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)  # those that run now are waited for below
+            raise
+    cache.remove_unused()
     if failures:
         raise CompilerError(_explain(sorted(failures, key=lambda f: jobs.index(f.job)), yaml))
     command = [*toolchain.command, "-shared", "-o", str(output), *(str(job.output) for job in jobs)]
@@ -180,33 +188,76 @@ def build(
     progress(len(jobs) + 1, len(jobs) + 1, "linked")
 
 
-def _compile(toolchain: Toolchain, job: Job, headers: Path) -> _Failure | None:
-    command = [*toolchain.command, *toolchain.arguments]
-    if job.level is not None:
-        command += [*toolchain.levels[job.level], f"-DOW_LEVEL={job.level}"]
-        # The constant that names the tables of all levels is emitted once.
-        command += ["-DOW_DESCRIPTOR"] if job.level == next(iter(toolchain.levels)) else []
-    command += ["-I", str(headers), "-c", str(job.source), "-o", str(job.output)]
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _identity(toolchain: Toolchain, headers: Path) -> tuple[str | bytes, ...]:
+    """What all objects of a package follow from: the programs that the command names, and the headers."""
+    parts: list[str | bytes] = [_output([*toolchain.command, "--version"]).stdout]
+    for program in filter(None, map(shutil.which, toolchain.command)):
+        found = os.stat(program)
+        parts += [os.path.realpath(program), f"{found.st_size} {found.st_mtime_ns}"]
+    parts += [f"{name}={os.environ.get(name)}" for name in _VARIABLES]
+    for path in sorted(each for each in headers.rglob("*") if each.is_file()):
+        parts += [path.relative_to(headers).as_posix(), path.read_bytes()]
+    return tuple(parts)
+
+
+def _object(
+    toolchain: Toolchain,
+    job: Job,
+    headers: Path,
+    cache: object_cache.ObjectCache,
+    common: tuple[str | bytes, ...],
+    anew: bool,
+) -> _Failure | None:
+    """Makes the object of a job, from the cache or with the compiler."""
+    from .codegen import generate
+
+    arguments = _arguments(toolchain, job)
+    text = generate.without_source_lines(job.source.read_text("utf-8"))
+    key = object_cache.key([*common, *toolchain.command, *arguments, job.source.name, text])
+    found = None if anew else cache.find(key)
+    if found is not None:
+        job.output.write_bytes(found)
+        return None
+    command = [*toolchain.command, *arguments, "-I", str(headers), "-c", str(job.source), "-o", str(job.output)]
     refusal = _run(command)
-    return _Failure(job, command, refusal) if refusal else None
+    if refusal:
+        return _Failure(job, command, refusal)
+    cache.keep(key, job.output.read_bytes())
+    return None
+
+
+def _arguments(toolchain: Toolchain, job: Job) -> list[str]:
+    if job.level is None:
+        return list(toolchain.arguments)
+    # The constant that names the tables of all levels is emitted once.
+    descriptor = ["-DOW_DESCRIPTOR"] if job.level == next(iter(toolchain.levels)) else []
+    return [*toolchain.arguments, *toolchain.levels[job.level], f"-DOW_LEVEL={job.level}", *descriptor]
 
 
 def _run(command: Sequence[str]) -> str:
     """What a command that failed has to say; empty when it did not fail."""
-    environment = {**os.environ, "LC_ALL": "C"}  # messages are parsed
     try:
-        done = subprocess.run(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment, check=False, errors="replace"
-        )
+        done = _output(command)
     except OSError as error:
         return f"{command[0]}: {error.strerror or error}"
     return done.stdout.strip() or f"exit status {done.returncode}" if done.returncode else ""
 
 
+def _output(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "LC_ALL": "C"}  # messages are parsed
+    return subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment, check=False, errors="replace"
+    )
+
+
 # ---- complaints --------------------------------------------------------------------------------------------
 
 
-def _explain(failures: Iterable[_Failure], yaml: str) -> str:
+def _explain(failures: Iterable[_Failure], yaml: Path) -> str:
     """The complaints about lines of the declarations, each once; without any, what the compiler said first."""
     from .codegen.errors import render
 
@@ -221,25 +272,25 @@ def _explain(failures: Iterable[_Failure], yaml: str) -> str:
     return _raw(f"the C compiler failed on '{first.job.source.stem}'", first.command, first.text)
 
 
-def _located(failure: _Failure, yaml: str) -> Iterable[Diagnostic]:
+def _located(failure: _Failure, yaml: Path) -> Iterable[Diagnostic]:
     from .codegen.emit.expressions import declared
     from .codegen.errors import Diagnostic, split_lines
 
-    lines = split_lines(Path(yaml).read_text("utf-8-sig", "replace"))
+    lines = split_lines(yaml.read_text("utf-8-sig", "replace"))
     kernel = failure.job.source.stem
     for text in failure.text.splitlines():
         where = _WHERE.search(text)
         if where:
             kernel = where[1].removesuffix("_element")
         complaint = _COMPLAINT.match(text)
-        if not complaint or complaint["file"] != yaml:
+        if not complaint or complaint["file"] != yaml.name:
             continue
         line = int(complaint["line"])
         message = declared(complaint["message"])
         column, length = _place(lines[line - 1] if line <= len(lines) else "", message)
         level = f" at level {failure.job.level}" if failure.job.level else ""
         help = f"the C compiler said so about the kernel '{kernel}'{level}"
-        yield Diagnostic(yaml, line, column, message, help, length)
+        yield Diagnostic(str(yaml), line, column, message, help, length)
 
 
 def _place(line: str, message: str) -> tuple[int, int]:

@@ -7,7 +7,6 @@ copy of the declarations, and `woven.json`, which tells the next weaving whether
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import importlib.util
 import json
@@ -18,12 +17,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
 
 from . import __version__, libraries, resources, toolchain
+from .weaving_guards import locked, tidying_up
 
 if TYPE_CHECKING:
     from .codegen.model import Operator
@@ -74,19 +74,22 @@ def weave(
         raise WeaveError(f"{path}: cannot read the declarations: {error.strerror or error}") from None
     try:
         check_name(name, path, Path(out))
+        folder = Path(out) / name
         Path(out).mkdir(parents=True, exist_ok=True)
-        with _lock(Path(out)):
-            folder = Path(out) / name
+        with tidying_up(), locked(folder):
+            _check_folder(folder, path)
             known = _up_to_date(folder, _fingerprint(text, name))
             operators = known if known is not None and not force else None
             rebuilt = operators is None
             if operators is None:
-                operators = _weave(path, text, name, folder, progress or (lambda done, total, what: None))
+                operators = _weave(path, text, name, folder, progress or (lambda done, total, what: None), force)
     except OSError as error:
         place = f" ({error.filename})" if error.filename else ""
         raise WeaveError(f"cannot write {Path(out) / name}: {error.strerror or error}{place}") from None
     except toolchain.CompilerError as error:
         raise WeaveError(str(error)) from None
+    # A running process has perhaps looked into the folder before.
+    importlib.invalidate_caches()
     return Woven(name, folder, tuple(operators), time.perf_counter() - began, rebuilt)
 
 
@@ -125,7 +128,13 @@ def check_name(name: str, yaml: Path, out: Path) -> None:
     folder = out / name
     if folder.with_suffix(".py").exists():
         raise WeaveError(f"{folder.with_suffix('.py')} has the name that the package would have: --name {name}_ops")
-    if folder.exists() and not (folder / STAMP).is_file() and (not folder.is_dir() or any(folder.iterdir())):
+    if folder.exists() and not folder.is_dir():
+        _check_folder(folder, yaml)
+
+
+def _check_folder(folder: Path, yaml: Path) -> None:
+    """Refuses one with somebody's files. While another process weaves into it, this cannot be told."""
+    if not (folder / STAMP).is_file() and (not folder.is_dir() or any(folder.iterdir())):
         raise WeaveError(
             f"{folder} exists and was not woven by opweave; remove it, or give another name ({yaml.stem}_ops?)"
         )
@@ -194,27 +203,15 @@ def _up_to_date(folder: Path, fingerprint: str) -> list[str] | None:
     return list(stamp.operators)
 
 
-@contextmanager
-def _lock(folder: Path) -> Iterator[None]:
-    """Keeps other processes from weaving into the folder. The folder itself is locked, so no lock file is left."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        # Some network file systems have no locks for folders; files are still replaced one at a time.
-        with suppress(OSError):
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
-
-
 # ---- doing it ----------------------------------------------------------------------------------------------
 
 
-def _weave(yaml: Path, text: bytes, name: str, folder: Path, progress: Progress) -> list[str]:
+def _weave(yaml: Path, text: bytes, name: str, folder: Path, progress: Progress, force: bool) -> list[str]:
     from .codegen import backward
     from .codegen.emit import kernels
 
-    operators = read(yaml, name)
+    # Generated text calls the declarations by their name alone, so that it is the same wherever they lie.
+    operators = tuple(replace(operator, file=yaml.name) for operator in read(yaml, name))
     progress(0, 1, f"{len(operators)} operators")
     emitted = {each.name: kernels.emit(each) for each in (*operators, *backward.operators(operators))}
     sources = {operator: source for operator, source in emitted.items() if source is not None}
@@ -228,7 +225,7 @@ def _weave(yaml: Path, text: bytes, name: str, folder: Path, progress: Progress)
             # The name follows from the content: a process that has the former one loaded can load this one too.
             shared_object = f"_kernels-{fingerprint[:12]}.so" if sources else None
             if shared_object is not None:
-                _compile(yaml, name, operators, temporary, built / shared_object, progress)
+                _compile(yaml, name, operators, temporary, built / shared_object, progress, force)
             _write_python(yaml, name, operators, built, shared_object)
             (built / libraries.DECLARATIONS).write_bytes(text)
         _deliver(built, folder, fingerprint, [operator.name for operator in operators])
@@ -247,7 +244,13 @@ def _blaming_temporary_files() -> Iterator[None]:
 
 
 def _compile(
-    yaml: Path, name: str, operators: Sequence[Operator], temporary: Path, output: Path, progress: Progress
+    yaml: Path,
+    name: str,
+    operators: Sequence[Operator],
+    temporary: Path,
+    output: Path,
+    progress: Progress,
+    force: bool,
 ) -> None:
     from .codegen.emit import registry
 
@@ -255,16 +258,16 @@ def _compile(
     for header, path in resources.folder("codegen", "include").items():
         _write(temporary / "include" / header, path.read_text("utf-8"))
     registration = temporary / "registry_ops.c"
-    _write(registration, registry.emit(operators, os.fspath(yaml), library=name))
+    _write(registration, registry.emit(operators, yaml.name, library=name))
     # Objects lie beside their sources, so these are compiled from copies: the package keeps only the text.
     kernels = [Path(shutil.copy(source, temporary)) for source in sorted(output.parent.glob("kernels/*.c"))]
-    toolchain.build(compiler, kernels, registration, temporary / "include", output, os.fspath(yaml), progress)
+    toolchain.build(compiler, kernels, registration, temporary / "include", output, yaml, progress, force)
 
 
 def _write_python(yaml: Path, name: str, operators: Sequence[Operator], built: Path, shared_object: str | None) -> None:
     from .codegen.emit import derivatives, python, stubs
 
-    source = os.fspath(yaml)
+    source = yaml.name
     package = python.Package(name, shared_object)
     _write(built / "_operators.py", python.emit(operators, source, "_operators.py", package))
     _write(built / "_derivatives.py", derivatives.emit(operators, source, "_derivatives.py", package))
@@ -273,8 +276,16 @@ def _write_python(yaml: Path, name: str, operators: Sequence[Operator], built: P
     summary = "".join(f"    {operator.name}: {operator.doc.splitlines()[0]}\n" for operator in operators)
     text = f"Operators woven by opweave from {yaml.name}; importing adds their methods to opweave.Tensor.\n\n{summary}"
     text = text.replace("\\", "\\\\").replace('"', '\\"')
-    imports = "from ._operators import *\nfrom ._operators import __all__ as __all__\n"
-    _write(built / "__init__.py", f'"""{text}"""\n\n{imports}')
+    _write(built / "__init__.py", f'"""{text}"""\n\n{_IMPORTS}')
+
+
+_IMPORTS = """\
+from opweave import libraries as _libraries
+
+_libraries.forget_modules(__name__, globals())
+from ._operators import *
+from ._operators import __all__ as __all__
+"""
 
 
 def _deliver(built: Path, folder: Path, fingerprint: str, operators: list[str]) -> None:
@@ -291,7 +302,7 @@ def _deliver(built: Path, folder: Path, fingerprint: str, operators: list[str]) 
         target = folder / file
         if target.parent != folder and target.parent.is_symlink():
             target.parent.unlink()
-        generate.replace(target, (built / file).read_bytes())
+        generate.replace(target, (built / file).read_bytes(), younger=True)
     # A process that is importing the former version may still need its shared object: it goes one weaving later.
     kept = {*files, *(file for file in before.files if file.endswith(".so"))}
     for path in [*folder.glob("_kernels-*.so"), *folder.glob("kernels/*.c")]:

@@ -208,25 +208,6 @@ assert tensor([1.0]).softsign().tolist() == [0.5]
     )
 
 
-def test_weave_and_import_again_in_one_process(tiny: Path, tmp_path: Path) -> None:
-    code = """
-import sys, pathlib
-from opweave import tensor
-from opweave.weave import weave
-weave("tiny_ops.yaml")
-import tiny_ops
-assert tensor([2.0]).half_more().tolist() == [4.5]
-path = pathlib.Path("tiny_ops.yaml")
-path.write_text(path.read_text().replace("0.5", "1.5"))
-assert weave(path).rebuilt
-for name in ("tiny_ops", "tiny_ops._operators"):
-    del sys.modules[name]
-import tiny_ops
-assert tensor([2.0]).half_more().tolist() == [5.5]
-"""
-    python("-c", code, cwd=tmp_path)
-
-
 # ---- when there is something to do -------------------------------------------------------------------------
 
 
