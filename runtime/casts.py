@@ -12,6 +12,7 @@ from . import handles
 from ._C import lib
 from .dtypes import BY_CODE, EXPORTS, dtype
 from .handles import copied
+from .type_names import type_name
 from .types import check_device, check_placement, device, memory_format, memory_order, preserve_format
 
 _BOOL = EXPORTS["bool"]
@@ -185,8 +186,8 @@ opweave.memory_format memory_format = None)
 
 def _call_text(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
     """The types of the arguments of a call."""
-    keywords = (f"{name}={type(value).__name__}" for name, value in kwargs.items())
-    return ", ".join([*(type(value).__name__ for value in args), *keywords])
+    keywords = (f"{name}={type_name(value)}" for name, value in kwargs.items())
+    return ", ".join([*(type_name(value) for value in args), *keywords])
 
 
 def _dtype_of_name(value: Any) -> dtype:

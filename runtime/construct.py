@@ -16,7 +16,8 @@ from . import handles, interchange
 from ._C import lib
 from .conversion import tensor_of_bytes
 from .dtypes import EXPORTS, dtype, get_default_dtype
-from .handles import OVERFLOW, type_name, wrap
+from .handles import OVERFLOW, wrap
+from .type_names import type_name
 from .types import check_placement, device, layout
 
 if TYPE_CHECKING:
@@ -272,7 +273,7 @@ def _infer(value: Any) -> dtype:
     if isinstance(value, (str, bytes)):
         raise _not_numbers(value)
     if not _is_sequence(value):
-        raise RuntimeError(f"Could not infer dtype of {type(value).__name__}")
+        raise RuntimeError(f"Could not infer dtype of {type_name(value)}")
     from .promotion import promote_types
 
     common = None
@@ -306,11 +307,11 @@ def _collect(value: Any, shape: tuple[int, ...], dim: int, values: list[Any]) ->
 
 
 def _too_deep(value: Any) -> ValueError:
-    return ValueError(f"too many dimensions '{type(value).__name__}'")
+    return ValueError(f"too many dimensions '{type_name(value)}'")
 
 
 def _not_numbers(text: str | bytes) -> TypeError:
-    return TypeError(f"new(): invalid data type '{type(text).__name__}'")
+    return TypeError(f"new(): invalid data type '{type_name(text)}'")
 
 
 def _not_a_number(tensor: TensorType) -> Exception:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ._C import lib
 from ._dtypes import TABLE
+from .type_names import type_name
 
 __all__ = ["BY_CODE", "EXPORTS", "dtype", "get_default_dtype", "set_default_dtype"]
 
@@ -98,7 +99,7 @@ class dtype:  # noqa: N801 (PyTorch's name)
             return value
         if isinstance(value, type) and value in _OF_PYTHON_TYPES:
             return _OF_PYTHON_TYPES[value]
-        raise TypeError(f"{function}(): argument 'dtype' must be opweave.dtype, not {type(value).__name__}")
+        raise TypeError(f"{function}(): argument 'dtype' must be opweave.dtype, not {type_name(value)}")
 
 
 _PARTS = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._C import ffi, lib
 from .errors import raise_pending
+from .type_names import type_name
 from .types import CPU, device
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class Generator:
     def manual_seed(self, seed: int) -> Generator:
         """Starts the stream of a seed, of which the low 32 bits count; the generator itself."""
         if not hasattr(seed, "__index__"):
-            raise RuntimeError(f"manual_seed expected a long, but got {type(seed).__name__}")
+            raise RuntimeError(f"manual_seed expected a long, but got {type_name(seed)}")
         seed = operator.index(seed)
         if not -(2**63) <= seed < 2**64:
             raise ValueError("Overflow when unpacking long long")
@@ -92,7 +93,7 @@ class Generator:
         from .tensor import Tensor
 
         if not isinstance(new_state, Tensor):
-            raise TypeError(f"expected a opweave.ByteTensor, but got {type(new_state).__name__}")
+            raise TypeError(f"expected a opweave.ByteTensor, but got {type_name(new_state)}")
         if new_state.dtype is not EXPORTS["uint8"]:
             raise TypeError("RNG state must be a opweave.ByteTensor")
         if not new_state.is_contiguous():
@@ -137,7 +138,5 @@ def generator_address(function: str, generator: Any) -> int:
     if generator is None:
         return 0
     if not isinstance(generator, Generator):
-        raise TypeError(
-            f"{function}(): argument 'generator' must be opweave.Generator, not {type(generator).__name__}"
-        )
+        raise TypeError(f"{function}(): argument 'generator' must be opweave.Generator, not {type_name(generator)}")
     return generator._address

@@ -18,6 +18,7 @@ from ._handle import shape_of as shape_of
 from ._handle import strides_of as strides_of
 from .errors import raise_pending
 from .histories import records
+from .type_names import type_name as type_name
 
 if TYPE_CHECKING:
     from .tensor import Tensor as TensorType
@@ -94,12 +95,6 @@ def address_of(handle: float) -> Any:
 
 
 # ---- arguments ----------------------------------------------------------------------------------------------
-
-
-def type_name(value: Any) -> str:
-    """The type of a value as messages give it."""
-    kind = type(value)
-    return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
 
 
 def is_integer(value: Any) -> bool:

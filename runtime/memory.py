@@ -7,6 +7,7 @@ functions and the keys of `memory_stats` follow `torch.cuda`, whose allocator wo
 from __future__ import annotations
 
 from ._C import ffi, lib
+from .type_names import type_name
 
 __all__ = [
     "empty_cache",
@@ -93,7 +94,7 @@ def set_memory_cap(nbytes: int) -> None:
     The default is a quarter of the memory, or what the environment variable `OPWEAVE_MEMORY_CAP` says (`512M`, `2G`).
     """
     if isinstance(nbytes, bool) or not isinstance(nbytes, int):
-        raise TypeError(f"set_memory_cap(): nbytes must be int, not {type(nbytes).__name__}")
+        raise TypeError(f"set_memory_cap(): nbytes must be int, not {type_name(nbytes)}")
     if not 0 <= nbytes < 2**63:
         raise ValueError(f"set_memory_cap(): nbytes must be between 0 and 2**63 - 1, got {nbytes}")
     lib.memory_set_cap(nbytes)

@@ -17,6 +17,8 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any, Protocol
 
+from .type_names import type_name
+
 __all__ = ["PrintOptions", "get_printoptions", "printoptions", "set_printoptions", "tensor_text"]
 
 
@@ -91,13 +93,13 @@ def set_printoptions(
     options = _options
     if profile is not None:
         if not isinstance(profile, str):
-            raise TypeError(f"profile must be a string, got {type(profile).__name__}")
+            raise TypeError(f"profile must be a string, got {type_name(profile)}")
         if profile not in _PROFILES:
             known = ", ".join(map(repr, _PROFILES))
             raise ValueError(f"unknown profile {profile!r}: expected one of {known}")
         options = _PROFILES[profile]
     if sci_mode is not None and not isinstance(sci_mode, bool):
-        raise TypeError(f"sci_mode must be True, False or None, got {type(sci_mode).__name__}")
+        raise TypeError(f"sci_mode must be True, False or None, got {type_name(sci_mode)}")
     _options = PrintOptions(
         precision=options.precision if precision is None else _count("precision", precision),
         threshold=options.threshold if threshold is None else _limit("threshold", threshold),
@@ -127,7 +129,7 @@ def printoptions(**options: Any) -> Iterator[None]:
 def _count(name: str, value: Any) -> int:
     """`value` as a non-negative int."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise TypeError(f"{name} must be an integer, got {type(value).__name__}")
+        raise TypeError(f"{name} must be an integer, got {type_name(value)}")
     count = operator.index(value)
     if count < 0:
         raise ValueError(f"{name} must not be negative, got {count}")
@@ -137,7 +139,7 @@ def _count(name: str, value: Any) -> int:
 def _limit(name: str, value: Any) -> float:
     """`value` as a number to compare with; infinity is allowed."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be a number, got {type(value).__name__}")
+        raise TypeError(f"{name} must be a number, got {type_name(value)}")
     if math.isnan(value):
         raise ValueError(f"{name} must be a number, got nan")
     return int(value) if isinstance(value, numbers.Integral) else float(value)

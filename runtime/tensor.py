@@ -19,6 +19,7 @@ from .geometry import GeometryMethods
 from .indexing import IndexingMethods
 from .mutation import MutationMethods
 from .removed import RemovedMethods
+from .type_names import type_name
 from .types import CPU, device, layout, memory_format, preserve_format, strided
 
 if TYPE_CHECKING:
@@ -191,7 +192,7 @@ class Tensor(
     @data.setter
     def data(self, value: Tensor) -> None:
         if not isinstance(value, Tensor):
-            raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+            raise TypeError(f"Variable data has to be a tensor, but got {type_name(value)}")
         handles.exchange(self, apart(value, lib.version(self._h)))
 
     def new(self, *args: Any, **kwargs: Any) -> Tensor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from ._C import lib
+from .type_names import type_name
 
 __all__ = [
     "get_num_interop_threads",
@@ -51,7 +52,7 @@ def set_num_interop_threads(n: int, /) -> None:
 
 def _count(function: str, n: int) -> int:
     if isinstance(n, bool) or not isinstance(n, int):
-        raise RuntimeError(f"{function} expects an int, but got {type(n).__name__}")
+        raise RuntimeError(f"{function} expects an int, but got {type_name(n)}")
     if n <= 0:
         raise RuntimeError(f"{function} expects a positive integer")
     if n >= 2**31:
@@ -65,5 +66,5 @@ def set_flush_denormal(mode: bool, /) -> bool:
     Its Python numbers are affected as well. Products of matrices that several threads of OpenBLAS compute are not.
     """
     if not isinstance(mode, bool):
-        raise RuntimeError(f"flush_denormal expects a bool, but got {type(mode).__name__}")
+        raise RuntimeError(f"flush_denormal expects a bool, but got {type_name(mode)}")
     return bool(lib.set_flush_denormal(mode))

@@ -8,6 +8,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 from ._handle import SizeBase, set_size_class
+from .type_names import type_name
 
 __all__ = [
     "Size",
@@ -34,7 +35,7 @@ class Size(SizeBase):
         values = tuple(sizes)
         for place, value in enumerate(values):
             if not hasattr(value, "__index__"):
-                raise TypeError(f"opweave.Size() takes an iterable of 'int' (item {place} is '{type(value).__name__}')")
+                raise TypeError(f"opweave.Size() takes an iterable of 'int' (item {place} is '{type_name(value)}')")
         return tuple.__new__(cls, map(operator.index, values))
 
     def numel(self) -> int:
@@ -54,7 +55,7 @@ class Size(SizeBase):
 
     def __add__(self, other: Any) -> Size:
         if not isinstance(other, tuple):
-            raise TypeError(f"can only concatenate tuple (not {type(other).__name__}) to opweave.Size")
+            raise TypeError(f"can only concatenate tuple (not {type_name(other)}) to opweave.Size")
         return Size(tuple.__add__(self, other))
 
     def __radd__(self, other: Any) -> Size:
@@ -196,7 +197,7 @@ def memory_order(function: str, value: Any) -> int:
     """A memory format as the core numbers it (ow_order): 0 keeps the order of the input, 1 is C order."""
     if value is not None and not isinstance(value, memory_format):
         raise TypeError(
-            f"{function}(): argument 'memory_format' must be opweave.memory_format, not {type(value).__name__}"
+            f"{function}(): argument 'memory_format' must be opweave.memory_format, not {type_name(value)}"
         )
     return _ORDERS[value]
 
@@ -219,7 +220,7 @@ def check_placement(
     """Refuses what a function that makes tensors cannot give: another device, layout, order or kind of memory."""
     if layout is not None and layout is not strided:
         if not isinstance(layout, _layout):
-            raise TypeError(f"{function}(): argument 'layout' must be opweave.layout, not {type(layout).__name__}")
+            raise TypeError(f"{function}(): argument 'layout' must be opweave.layout, not {type_name(layout)}")
         raise NotImplementedError(f"{function}(): {layout!r} is not supported")
     if device is not None:
         check_device(device)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -65,3 +66,22 @@ def test_further_types() -> None:
     assert same(opweave.var(X, False), opweave.var(X, correction=0))
     assert same(opweave.repeat_interleave(X, 2, 0), X.repeat_interleave(opweave.tensor([2, 2]), 0))
     assert opweave.tensordot(X, X, ([0, 1], [0, 1])).item() == 55
+
+
+def test_classes_of_others_are_named_with_their_module() -> None:
+    """That something must be a Tensor and not a Tensor would say nothing."""
+    foreign = type("Tensor", (), {"__module__": "torch"})()
+    refused: tuple[tuple[Callable[[], Any], str], ...] = (
+        (lambda: opweave.add(X, foreign), "add(): argument 'other' (position 2) must be Tensor, not torch.Tensor"),
+        (lambda: opweave.exp(foreign), "exp(): argument 'input' (position 1) must be Tensor, not torch.Tensor"),
+        (lambda: opweave.cat([X, foreign]), "expected Tensor as element 1 in argument 0, but got torch.Tensor"),
+        (lambda: opweave.add(X, X, out=foreign), "add(): argument 'out' must be Tensor, not torch.Tensor"),
+        (lambda: opweave.zeros(2, dtype=foreign), "argument 'dtype' must be opweave.dtype, not torch.Tensor"),
+        (lambda: opweave.ones(2, requires_grad=True).sum().backward([foreign]), "but got torch.Tensor"),
+        (lambda: opweave.Tensor.data.__set__(X, foreign), "Variable data has to be a tensor, but got torch.Tensor"),
+        (lambda: opweave.exp(np.ones(2)), "must be Tensor, not numpy.ndarray"),
+        (lambda: opweave.exp(opweave.float32), "must be Tensor, not dtype"),
+    )
+    for call, message in refused:
+        with pytest.raises(TypeError, match=re.escape(message)):
+            call()

@@ -9,6 +9,7 @@ from typing import Any
 from .. import handles
 from .._handle import edges, exclude, excluded
 from .._operators import FUNCTIONS
+from ..type_names import type_name
 from . import engine
 from .modes import AUTOGRAD
 from .node import AccumulateGrad, Edge
@@ -121,7 +122,7 @@ def _listed(tensors: Any) -> Sequence[Any]:
 
 def _target(tensor: Any) -> Edge:
     if not isinstance(tensor, handles.Tensor):
-        raise TypeError(f"expected a tensor to differentiate by, not {type(tensor).__name__}")
+        raise TypeError(f"expected a tensor to differentiate by, not {type_name(tensor)}")
     if not tensor._requires_grad:
         raise RuntimeError("One of the differentiated Tensors does not require grad")
     return edge(tensor) or (AccumulateGrad(tensor), 0)  # no gradient arrives at a view that is older than the wish
@@ -160,7 +161,7 @@ def _root_gradient(place: int, tensor: Any, grad: Any) -> Any:
             raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {dtype}")
         return FUNCTIONS["ones"](tensor.shape, dtype=dtype)
     if not isinstance(grad, handles.Tensor):
-        raise TypeError(f"gradients can be either Tensors or None, but got {type(grad).__name__}")
+        raise TypeError(f"gradients can be either Tensors or None, but got {type_name(grad)}")
     if grad.shape != tensor.shape:
         raise RuntimeError(
             f"Mismatch in shape: grad_output[{place}] has a shape of {grad.shape} and output[{place}] has a shape of "

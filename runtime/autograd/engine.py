@@ -15,6 +15,7 @@ from typing import Any
 from .._C import lib
 from .._handle import alias, exclude, excluded, fits
 from ..dtypes import BY_CODE
+from ..type_names import type_name
 from ..types import contiguous_format
 from . import anomaly
 from .modes import AUTOGRAD, UNRECORDED
@@ -252,7 +253,7 @@ def _prehooked(hooks: Hooks, grads: list[Any]) -> list[Any]:
 
 def _check_hook(changed: Any, grad: Any) -> None:
     if not isinstance(changed, type(grad)):
-        raise TypeError(f"expected Variable, but hook returned '{type(changed).__name__}'")
+        raise TypeError(f"expected Variable, but hook returned '{type_name(changed)}'")
     if changed.shape != grad.shape:
         raise RuntimeError(
             f"hook '<lambda>' has changed the size of value: got {list(changed.shape)}, expected {list(grad.shape)}"

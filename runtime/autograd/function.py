@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 from .. import handles
 from .._handle import alias, as_view, function_view, meta, records, set_edge, versions
 from ..dtypes import BY_CODE
+from ..type_names import type_name
 from . import saved_tensors as hooks
 from .modes import is_grad_enabled, no_grad
 from .node import RELEASED, Node, edges_of, is_differentiable
@@ -54,7 +55,7 @@ class Context:
         for tensor in tensors:
             if tensor is not None and not isinstance(tensor, handles.Tensor):
                 raise TypeError(
-                    f"save_for_backward can only save variables, but argument is of type {type(tensor).__name__}"
+                    f"save_for_backward can only save variables, but argument is of type {type_name(tensor)}"
                 )
         self._node.to_save = tensors
 
@@ -62,7 +63,7 @@ class Context:
         """Says which inputs forward has overwritten. It has to return them."""
         for place, value in enumerate(args):
             if not isinstance(value, handles.Tensor):
-                kind = type(value).__name__
+                kind = type_name(value)
                 raise RuntimeError(f"mark_dirty can only accept variables, but argument {place} is of type {kind}")
         self._node.dirty = args
 
@@ -150,7 +151,7 @@ class FunctionNode(Node):
         for place, grad in enumerate(found):
             if grad is not None and not isinstance(grad, handles.Tensor):
                 raise RuntimeError(
-                    f"expected Variable or None (got {type(grad).__name__}) as gradient {place} of {self.name()}"
+                    f"expected Variable or None (got {type_name(grad)}) as gradient {place} of {self.name()}"
                 )
         return found
 

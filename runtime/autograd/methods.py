@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from .. import handles
 from .._C import lib
 from .._handle import set_edge
+from ..type_names import type_name
 from .modes import AUTOGRAD, is_inference_mode_enabled
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class AutogradMethods:
     @requires_grad.setter
     def requires_grad(self: Any, value: bool) -> None:
         if not isinstance(value, bool):
-            raise RuntimeError(f"requires_grad must be a bool, not {type(value).__name__}")
+            raise RuntimeError(f"requires_grad must be a bool, not {type_name(value)}")
         if value and self.is_inference() and not is_inference_mode_enabled():
             raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
         if not value and not self.is_leaf:
@@ -214,7 +215,7 @@ def _calls() -> Any:
 
 def _check_gradient(tensor: Any, grad: Any) -> None:
     if not isinstance(grad, handles.Tensor):
-        raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(grad).__name__}")
+        raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type_name(grad)}")
     if grad is tensor:
         raise RuntimeError("can't assign Variable as its own grad")
     if grad.dtype is not tensor.dtype:

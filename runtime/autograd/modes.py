@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from .._handle import exclude, excluded
+from ..type_names import type_name
 
 AUTOGRAD = 1
 """OW_KEY_AUTOGRAD"""
@@ -180,5 +181,5 @@ def is_inference_mode_enabled() -> bool:
 
 def _record(mode: bool) -> None:
     if not isinstance(mode, bool):
-        raise TypeError(f"set_grad_enabled(): argument 'mode' must be bool, not {type(mode).__name__}")
+        raise TypeError(f"set_grad_enabled(): argument 'mode' must be bool, not {type_name(mode)}")
     exclude(excluded() & ~UNRECORDED if mode else excluded() | UNRECORDED)

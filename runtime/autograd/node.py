@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from .._handle import NodeBase, alias, edges, excluded, kept, meta, set_edge, versions
+from ..type_names import type_name
 from .modes import AUTOGRAD
 from .saved_tensors import Packed, PackedInputs
 
@@ -250,7 +251,7 @@ class RemovableHandle:
 
     def __init__(self, hooks: OrderedDict[int, Hook], hook: Hook) -> None:
         if not callable(hook):
-            raise TypeError(f"a hook must be callable, not {type(hook).__name__}")
+            raise TypeError(f"a hook must be callable, not {type_name(hook)}")
         self.id = next(self._ids)
         self._hooks = weakref.ref(hooks)
         hooks[self.id] = hook

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import handles
 from .._handle import alias, set_edge, versions
+from ..type_names import type_name
 from .modes import no_grad
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class saved_tensors_hooks:  # noqa: N801 (PyTorch's name)
     def __init__(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
         for name, hook in (("pack_hook", pack_hook), ("unpack_hook", unpack_hook)):
             if not callable(hook):
-                raise TypeError(f"saved_tensors_hooks(): {name} must be callable, not {type(hook).__name__}")
+                raise TypeError(f"saved_tensors_hooks(): {name} must be callable, not {type_name(hook)}")
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
 
     def __enter__(self) -> None:
@@ -104,8 +105,7 @@ class Packed:
         found = self._unpack(self._value)
         if not isinstance(found, handles.Tensor):
             raise TypeError(
-                "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
-                f"{type(found).__name__}"
+                f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type_name(found)}"
             )
         if self._edge is not None:
             found = alias(found)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...tensor import Tensor
+from ...type_names import type_name
 from ..gradient_steps import Rate
 from ..optimizer import Optimizer
 
@@ -110,7 +111,7 @@ class LRScheduler:
 def check_optimizer(optimizer: Any) -> Optimizer:
     """Raises TypeError unless it is one."""
     if not isinstance(optimizer, Optimizer):
-        raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+        raise TypeError(f"{type_name(optimizer)} is not an Optimizer")
     return optimizer
 
 

@@ -6,6 +6,7 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
+from ...type_names import type_name
 from ..gradient_steps import Rate
 from ..optimizer import Optimizer
 from .base import LRScheduler, values
@@ -24,7 +25,7 @@ class _FunctionLR(LRScheduler):
             raise ValueError(f"Expected {count} lr_lambdas, but got {len(functions)}")
         for function in functions:
             if not callable(function):
-                raise TypeError(f"lr_lambda should be a function, but got {type(function).__name__}")
+                raise TypeError(f"lr_lambda should be a function, but got {type_name(function)}")
         self.lr_lambdas: list[Any] = functions
         super().__init__(optimizer, last_epoch)
 

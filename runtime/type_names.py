@@ -1,0 +1,17 @@
+"""Types as messages give them. Imports nothing, so that every module can."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_PLAIN = frozenset({"builtins", "__main__", __name__.partition(".")[0]})
+
+
+def type_name(value: Any) -> str:
+    """The type of a value. A class of another library comes with its module: `torch.Tensor` is not `Tensor`."""
+    return class_name(type(value))
+
+
+def class_name(kind: type) -> str:
+    module = kind.__module__
+    return kind.__name__ if str(module).partition(".")[0] in _PLAIN else f"{module}.{kind.__name__}"
