@@ -6,35 +6,19 @@ run of the tests waits for the first one's import. Where opweave is not installe
 
 from __future__ import annotations
 
-import fcntl
 import importlib
 import importlib.util
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from codegen.generate import locked
 
-@contextmanager
-def _building_alone() -> Iterator[None]:
-    """Locks the source tree. Workers need not: what started them has built."""
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        yield
-        return
-    handle = os.open(Path(__file__).parent, os.O_RDONLY)
-    try:
-        with suppress(OSError):  # some network file systems have no locks for folders
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
-
-
-# Looking for the package builds it as well.
-with _building_alone():
+# Looking for the package builds it as well. Workers need no lock: what started them has built.
+with nullcontext() if "PYTEST_XDIST_WORKER" in os.environ else locked(Path(__file__).parent):
     if importlib.util.find_spec("opweave") is not None:
         importlib.import_module("opweave")
 

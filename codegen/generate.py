@@ -31,7 +31,7 @@ def write(files: Mapping[str, str], folder: Path) -> list[str]:
     """Makes the folder hold exactly `files`; gives the paths that were touched. One process does so at a time, as to
     another what the first is writing would be left over."""
     folder.mkdir(parents=True, exist_ok=True)
-    with _locked(folder):
+    with locked(folder):
         touched = stale(files, folder)
         for path in touched:
             if path in files:
@@ -42,7 +42,8 @@ def write(files: Mapping[str, str], folder: Path) -> list[str]:
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def locked(folder: Path) -> Iterator[None]:
+    """Other processes that ask for the same wait."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         with suppress(OSError):  # some network file systems have no locks for folders
