@@ -53,6 +53,7 @@ class Environment:
         self.variables = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
         path = [str(folder / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]
         self.variables["PATH"] = os.pathsep.join(path)
+        self.variables["XDG_CACHE_HOME"] = str(folder / "cache")  # nothing is compiled yet
 
     def seconds(self, *arguments: str | Path) -> float:
         """Of a run of Python, outside the checkout so that only what is installed is imported."""
