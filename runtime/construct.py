@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import handles, interchange
 from ._C import lib
+from .allocation import allocate
 from .conversion import tensor_of_bytes
 from .dtypes import EXPORTS, dtype, get_default_dtype
 from .handles import OVERFLOW, wrap
@@ -141,7 +142,8 @@ def scalar_tensor(
         s = s.item()
     if not isinstance(s, (int, float, complex)):
         raise TypeError(f"scalar_tensor(): argument 's' (position 1) must be Number, not {type_name(s)}")
-    made = _new(s, get_default_dtype() if dtype is None else _resolve(dtype, "scalar_tensor"))
+    of = get_default_dtype() if dtype is None else _resolve(dtype, "scalar_tensor")
+    made: TensorType = allocate((), of.code).fill_(s)
     return made.requires_grad_() if requires_grad else made
 
 

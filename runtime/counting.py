@@ -14,26 +14,36 @@ from .lazy_imports import load
 __all__ = ["counted_bins", "counted_values", "histogram_of", "histogram_of_points"]
 
 
-def _bounds(function: str, array: Any, low: float, high: float) -> tuple[float, float]:
-    """The range of the bins; equal bounds stand for the least and the largest element."""
-    if low == high and array.size:
-        low, high = float(array.min()), float(array.max())
+def _bounds(function: str, array: Any, given: Sequence[float] | None, margin: float) -> tuple[float, float]:
+    """The given range of the bins or that of the elements, from 0 to 1 for none; an empty one gets a margin."""
+    if given is None:
+        given = (float(array.min()), float(array.max())) if array.size else (0.0, 1.0)
+    low, high = given
     if not (math.isfinite(low) and math.isfinite(high)):
-        raise RuntimeError(f"{function}: range of [{low}, {high}] is not finite")
+        raise RuntimeError(f"{function}: range of [{low:g}, {high:g}] is not finite")
     if low > high:
         raise RuntimeError(f"{function}: max must be larger than min")
-    return (low - 0.5, high + 0.5) if low == high and function.endswith("gram") else (
-        (low - 1, high + 1) if low == high else (low, high)
-    )
+    return (low - margin, high + margin) if low == high else (low, high)
 
 
-def _bins_of(array: Any, bins: int, low: float, high: float) -> tuple[Any, Any]:
-    """The elements within the range, and the bin of each; the last bin has its upper bound."""
+def _bins_of(array: Any, bins: int, low: float, high: float) -> Any:
+    """The bin of each element within the range; the last bin has its upper bound."""
     numpy = load("numpy")
-    inside = (array >= low) & (array <= high)
-    values = array[inside]
-    places = ((values - array.dtype.type(low)) * array.dtype.type(bins / (high - low))).astype(numpy.int64)
-    return inside, numpy.minimum(places, bins - 1)
+    values = array[(array >= low) & (array <= high)]
+    if not _computable(numpy.finfo(array.dtype), bins, low, high):
+        # In double precision, with the larger bound near 1.
+        exponent = max(-1000, min(math.frexp(max(abs(low), abs(high)))[1], 1000))
+        values = numpy.ldexp(values.astype(numpy.float64), -exponent)
+        low, high = math.ldexp(low, -exponent), math.ldexp(high, -exponent)
+    of = values.dtype.type
+    places = ((values - of(low)) * of(bins / (high - low))).astype(numpy.int64)
+    return numpy.minimum(places, bins - 1)
+
+
+def _computable(limits: Any, bins: int, low: float, high: float) -> bool:
+    """Do the width of a range and the number of bins in each unit lie within a format?"""
+    largest, least = float(limits.max), float(limits.tiny)
+    return high - low <= largest and least <= bins / (high - low) <= largest
 
 
 def counted_bins(tensor: Any, bins: int, low: float, high: float) -> Any:
@@ -44,8 +54,8 @@ def counted_bins(tensor: Any, bins: int, low: float, high: float) -> Any:
     if bins <= 0:
         raise RuntimeError(f"opweave.histogram(): bins must be > 0, but got {bins} for dimension 0")
     array = array_of(tensor.reshape(-1), wide=True)
-    low, high = _bounds("opweave.histc", array, float(low), float(high))
-    _, places = _bins_of(array, bins, low, high)
+    low, high = _bounds("opweave.histc", array, None if low == high else (float(low), float(high)), 1)
+    places = _bins_of(array, bins, low, high)
     return tensor_of(numpy.bincount(places, minlength=bins).astype(array.dtype)).to(tensor.dtype)
 
 
@@ -61,20 +71,25 @@ def histogram_of(tensor: Any, bins: Any, range: Sequence[float] | None, weight: 
             "opweave.histogram(): if weight tensor is provided it should have the same shape as the input tensor "
             "excluding its innermost dimension"
         )
-    array = array_of(tensor.reshape(-1))
-    weights = None if weight is None else array_of(weight.reshape(-1))
-    if hasattr(bins, "_h"):
-        edges = array_of(bins)
-    else:
+    array = array_of(tensor.reshape(-1), wide=True)
+    weights = None if weight is None else array_of(weight.reshape(-1), wide=True)
+    if not hasattr(bins, "_h"):
         if bins <= 0:
             raise RuntimeError(f"opweave.histogram(): bins must be > 0, but got {bins} for dimension 0")
-        low, high = (0.0, 0.0) if range is None else range
-        low, high = _bounds("opweave.histogram", array, float(low), float(high))
-        edges = numpy.linspace(low, high, bins + 1).astype(array.dtype)
+        bins = _edges("opweave.histogram", tensor.dtype, array, bins, range)
+    edges = array_of(bins, wide=True)
     counts, _ = numpy.histogram(array, edges, weights=weights)
     if density:
         counts = counts / numpy.diff(edges) / counts.sum()
-    return tensor_of(counts.astype(array.dtype)), tensor_of(edges.copy())
+    return tensor_of(counts.astype(array.dtype)).to(tensor.dtype), bins.clone()
+
+
+def _edges(function: str, of: Any, array: Any, bins: int, given: Sequence[float] | None) -> Any:
+    """Those of equally wide bins, as a tensor."""
+    from ._operators import FUNCTIONS
+
+    low, high = _bounds(function, array, None if given is None else (float(given[0]), float(given[1])), 0.5)
+    return FUNCTIONS["linspace"](low, high, bins + 1, dtype=of)
 
 
 def histogram_of_points(
@@ -118,11 +133,11 @@ def _grid(name: str, of: Any, array: Any, bins: Any, range: Sequence[float] | No
     for dim, size in enumerate(sizes):
         if size <= 0:
             raise RuntimeError(f"opweave.histogram(): bins must be > 0, but got {size} for dimension {dim}")
-        low, high = (0.0, 0.0 if len(array) else 1.0) if range is None else range[2 * dim : 2 * dim + 2]
-        if low > high:
+        given = None if range is None else range[2 * dim : 2 * dim + 2]
+        if given is not None and given[0] > given[1]:
+            low, high = given
             raise RuntimeError(f"{name}min should not exceed max, but got min {low:g} max {high:g} for dimension {dim}")
-        low, high = _bounds("opweave.histogram", array[:, dim] if range is None else array[:0, dim], low, high)
-        edges.append(numpy.linspace(low, high, size + 1).astype(array.dtype))
+        edges.append(array_of(_edges("opweave.histogram", of, array[:, dim], size, given), wide=True))
     return edges
 
 

@@ -15,8 +15,8 @@ from .casts import warn_of_cut
 from .errors import raise_pending
 from .handles import integers, type_name
 from .histories import records
-from .shapes import packed_strides
-from .types import memory_order
+from .shapes import packed_strides, strides_in_order
+from .types import FORMATS, memory_order, preserve_format
 
 if TYPE_CHECKING:
     from ._operators import Number
@@ -57,6 +57,8 @@ class MutationMethods:
                 raise RuntimeError(
                     f"fill_ only supports 0-dimension value tensor but got tensor with {number.ndim} dimensions."
                 )
+            if isinstance(number, handles.Tensor):
+                return self.copy_(number)  # converted as elements are: beyond the dtype they become infinite, or wrap
             if hasattr(number, "item") and getattr(number, "shape", None) == ():
                 number = number.item()
             if not isinstance(number, (int, float, complex)):
@@ -69,7 +71,7 @@ class MutationMethods:
         elif -(2**63) <= number < 2**63:
             done = lib.fill_i(self._h, number)
         elif -(2**63) <= number < 2**64:
-            _write_number(self._h, number)
+            _write_number(self._h, number if self.dtype.is_integer else float(number))
             return self
         else:
             raise OverflowError("int too big to convert")
@@ -98,16 +100,24 @@ class MutationMethods:
 
     def resize_(self: Any, *sizes: int | Sequence[int], memory_format: Any = None) -> TensorType:
         """Gives the tensor another shape, contiguous from its first element on; new elements are not initialised."""
-        memory_order("resize_", memory_format)
+        if memory_format is preserve_format:
+            raise RuntimeError("resize_(): the memory format cannot be preserved, but must be named or left out")
+        order = memory_order("resize_", memory_format)
         if self._requires_grad:
             raise RuntimeError("cannot resize variables that require grad")
         shape = integers("resize_", "size", sizes)
+        strides = None if memory_format is None else strides_in_order(shape, order)
         if shape != tuple(self.shape) and not lib.resize_(self._h, shape, len(shape)):
             raise_pending()
+        if strides is not None and strides != self.stride():
+            placed = lib.as_strided(self._h, shape, strides, len(shape), self.storage_offset(), -1)
+            handles.exchange(self, handles.wrap(placed))
         return self
 
     def resize_as_(self: Any, the_template: TensorType, *, memory_format: Any = None) -> TensorType:
-        """`self.resize_(the_template.shape)`"""
+        """`self.resize_(the_template.shape)`; the format may be preserved, which is that of the template."""
+        if memory_format is preserve_format:
+            memory_format = next((each for each in FORMATS if the_template.is_contiguous(memory_format=each)), None)
         return self.resize_(the_template.shape, memory_format=memory_format)
 
     def set_(

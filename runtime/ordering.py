@@ -109,11 +109,12 @@ def _median_of_all(elements: Any, ignore_nan: bool) -> Any:
 
 
 def modes(tensor: Any, dim: int, keepdim: bool) -> tuple[Any, ...]:
-    """The smallest of the most frequent values along `dim`, and where they are last; NaN equals nothing."""
+    """The smallest of the most frequent values along `dim`, and where they are last; NaN equals NaN and comes last."""
     place, values, indices = _ranked("mode", tensor, dim)
     size = values.size(place)
     # The distance of each value from the first that equals it.
-    differs = values.narrow(place, 1, size - 1) != values.narrow(place, 0, size - 1)
+    left, right = values.narrow(place, 0, size - 1), values.narrow(place, 1, size - 1)
+    differs = (left != right) & ((left == left) | (right == right))
     steps = indices.new_ones(indices.shape).cumsum(place) - 1
     starts = steps.clone()
     starts.narrow(place, 1, size - 1).mul_(differs)
@@ -170,7 +171,13 @@ def _at_fractions(ordered: Any, q: Any, interpolation: str, ignore_nan: bool) ->
         return ordered.gather(-1, rounded().long())
     below = ranks.long()
     weights = (ranks - below) if interpolation == "linear" else q.new_full((), 0.5)
-    return ordered.gather(-1, below).lerp(ordered.gather(-1, ranks.ceil().long()), weights)
+    low, high = ordered.gather(-1, below), ordered.gather(-1, ranks.ceil().long())
+    found = low.lerp(high, weights)
+    if found.isfinite().all():
+        return found
+    # A difference that is infinite, or that of equal infinities: the parts of both, as long as there is one of both.
+    parts = (1 - weights) * low + weights * high
+    return found.where(found.isfinite(), low.where((weights == 0) | (low == high), parts))
 
 
 def _fractions(tensor: Any, q: Any, interpolation: str) -> Any:
@@ -209,7 +216,9 @@ def as_operand(value: Any, like: Any) -> Any:
 
     if not hasattr(like, "_h"):
         raise TypeError(f"expected a Tensor among the arguments, but got {type_name(value)} and {type_name(like)}")
-    of = like.dtype if isinstance(value, float) <= like.dtype.is_floating_point else None
+    of = like.dtype
+    if not of.is_floating_point and not (type(value) is int and of.is_integer and of.minimum <= value <= of.maximum):
+        of = EXPORTS["uint64"] if type(value) is int and value >= 2**63 else None
     return tensor(value, dtype=of)
 
 

@@ -11,6 +11,9 @@ from .dtypes import EXPORTS
 from .handles import is_integer, type_name
 from .types import Size
 
+_CHANNELS_LAST = 2
+"""ow_order"""
+
 __all__ = ["arange_length", "broadcast_shapes", "checked_shape", "moved_dims", "unflattened_sizes", "wrap_dim"]
 
 
@@ -76,6 +79,17 @@ def packed_strides(sizes: Sequence[int], order: Sequence[int]) -> list[int]:
         strides[dim] = step
         step *= max(sizes[dim], 1)
     return strides
+
+
+def strides_in_order(sizes: Sequence[int], order: int) -> tuple[int, ...]:
+    """Strides without gaps, by ow_order: in C's order, or with the channels, dimension 1, next to each other."""
+    ndim = len(sizes)
+    if order < _CHANNELS_LAST:
+        return tuple(packed_strides(sizes, range(ndim)))
+    if ndim != order + 2:
+        ending = "_3d" if order > _CHANNELS_LAST else ""
+        raise RuntimeError(f"required rank {order + 2} tensor to use channels_last{ending} format")
+    return tuple(packed_strides(sizes, (0, *range(2, ndim), 1)))
 
 
 def moved_dims(ndim: int, source: int | Sequence[int], destination: int | Sequence[int]) -> tuple[int, ...]:

@@ -190,6 +190,8 @@ channels_last = memory_format("channels_last")
 channels_last_3d = memory_format("channels_last_3d")
 
 
+FORMATS = (contiguous_format, channels_last, channels_last_3d)
+"""Those that tell where elements lie, the usual one first."""
 _ORDERS = {None: 0, preserve_format: 0, contiguous_format: 1, channels_last: 2, channels_last_3d: 3}
 
 
