@@ -30,7 +30,7 @@ _FIXED: Mapping[Family, _Fixed] = {
 # Families whose operators may have several results.
 _SEVERAL = (Family.REDUCE, Family.SCAN, Family.ROWS, Family.LAPACK, Family.COMPOSITE)
 _KINDS: Mapping[Family, str] = {
-    Family.ELEMENTWISE: "Tensor, Scalar and str",
+    Family.ELEMENTWISE: "Tensor, Scalar, float and str",
     Family.EXTERN: "Tensor and Scalar",
     Family.INDEXING: "Tensor, Scalar, int, bool and str",
     Family.VIEW: "int, bool and int[]",
@@ -157,7 +157,7 @@ def _check_kinds(entry: Entry) -> None:
 
 def _suits(family: Family, argument: Argument) -> bool:
     if family is Family.ELEMENTWISE:
-        return argument.is_tensor or argument.is_scalar or base_name(argument.type) == "str"
+        return argument.is_tensor or argument.is_scalar or argument.is_real or base_name(argument.type) == "str"
     if family is Family.EXTERN:
         return (argument.is_tensor or argument.is_scalar) and not argument.is_optional
     if family is Family.INDEXING:
@@ -176,7 +176,7 @@ def _suits(family: Family, argument: Argument) -> bool:
 def _check_fixed(entry: Entry, fixed: _Fixed) -> None:
     body = entry.family.body
     for argument in entry.schema.arguments:
-        if entry.family is Family.ROWS and argument.is_scalar and not argument.is_optional:
+        if entry.family is Family.ROWS and argument in entry.scalars and not argument.is_optional:
             continue
         if argument.name not in (*fixed.needed, *fixed.possible):
             message = f"{body} does not use argument '{argument.name}'"

@@ -59,7 +59,8 @@ def _kernel(operator: Operator, body: Elementwise, argument: str, derivative: De
     if _type(tree, FLOAT64) is None:
         return None
     typed = [f"Tensor {name}" for name in tensors]
-    keywords = ["*", *(f"Scalar {name}" for name in numbers)] if numbers else []
+    kinds = {each.name: "float" if each.is_real else "Scalar" for each in operator.params}
+    keywords = ["*", *(f"{kinds[name]} {name}" for name in numbers)] if numbers else []
     name = f"{operator.name}_backward_{argument}"
     fixed = {name: dtype for name, dtype in body.fixed.items() if name in tensors}
     cases = ((DTYPE_CLASSES["floating"], Expression(tree, derivative.source)),)

@@ -12,7 +12,7 @@ from typing import TypeVar
 from .dtypes import DTYPE_CLASSES, DTYPES, DType, lookup_class
 from .errors import Diagnostics, Span, closest, suggest
 from .expr import ExpressionError
-from .model import Family
+from .model import Family, parameters
 from .schema import Argument, FunctionSchema
 from .source import Mapping, Scalar, Sequence
 
@@ -120,7 +120,7 @@ class Entry(Fields):
 
     @property
     def scalars(self) -> tuple[Argument, ...]:
-        return tuple(argument for argument in self.schema.arguments if argument.is_scalar)
+        return parameters(self.schema, self.family)
 
     @property
     def name_span(self) -> Span:

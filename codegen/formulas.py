@@ -18,7 +18,7 @@ def arguments(operator: Operator) -> tuple[str, ...]:
     """Names of what the runtime hands over when it records a call, in its order."""
     inputs = [argument.name for argument in operator.inputs]
     params = [argument.name for argument in operator.params]
-    rest = [argument for argument in operator.schema.arguments if not argument.is_tensor and not argument.is_scalar]
+    rest = [each for each in operator.schema.arguments if not each.is_tensor and each not in operator.params]
     if operator.family in (Family.ELEMENTWISE, Family.EXTERN):
         return (*inputs, *params)
     if operator.family in (Family.REDUCE, Family.ROWS):

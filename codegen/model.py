@@ -67,6 +67,12 @@ class Found(Enum):
     POSITION = "position"
 
 
+def parameters(schema: FunctionSchema, family: Family) -> tuple[Argument, ...]:
+    """Arguments that kernels take as numbers."""
+    takes_reals = family in (Family.ELEMENTWISE, Family.ROWS)
+    return tuple(each for each in schema.arguments if each.is_scalar or (takes_reals and each.is_real))
+
+
 @dataclass(frozen=True)
 class Expression:
     """An expression of ops.yaml and the place it was read from."""
@@ -129,6 +135,8 @@ class Reduce:
     map: Expression | None
     finalize: Expression | None
     results: tuple[Found, ...] = (Found.VALUE,)
+    degree: int | None = None
+    """As those of `Rows`."""
     pairwise: str | None = None
     """The operator that a tensor in place of `dim` asks for."""
 
@@ -156,6 +164,9 @@ class Rows:
     lets: tuple[Let, ...]
     value: Expression | None
     results: tuple[Expression, ...]
+    degrees: tuple[int, ...] = ()
+    """A row times a number has the results times powers of that number: its exponents. The first is of sums of squares,
+    or a root of them. None: not so."""
 
 
 @dataclass(frozen=True)
@@ -284,7 +295,7 @@ class Declaration:
 
     @cached_property
     def params(self) -> tuple[Argument, ...]:
-        return tuple(argument for argument in self.schema.arguments if argument.is_scalar)
+        return parameters(self.schema, self.family)
 
     @property
     def returns_list(self) -> bool:

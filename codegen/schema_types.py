@@ -180,6 +180,11 @@ class Argument:
         return without_optional(self.type) == BaseType("Scalar")
 
     @property
+    def is_real(self) -> bool:
+        """A float, possibly optional: a number that no dtype is too narrow for."""
+        return without_optional(self.type) == BaseType("float")
+
+    @property
     def is_optional(self) -> bool:
         return isinstance(self.type, OptionalType)
 

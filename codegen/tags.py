@@ -26,6 +26,7 @@ TAGS: Mapping[str, frozenset[Family]] = {
     "promotes": _COMPOSITE,
     "real_result": _ELEMENTWISE,
     "refuses_factors": _ELEMENTWISE,
+    "rounded_numbers": _ELEMENTWISE,
     "same_dtype": _ELEMENTWISE,
     "separate": _COMPOSITE,
     "sequence": frozenset({Family.FACTORY}) | _COMPOSITE,

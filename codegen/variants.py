@@ -73,7 +73,7 @@ def has_inplace(operator: Declaration) -> bool:
     if operator.family in (Family.ELEMENTWISE, Family.SCAN):
         return first == "self" and (operator.method or operator.internal)
     if operator.updates_self or "underscore" in operator.tags:
-        return operator.method
+        return operator.method or operator.internal
     return operator.family is Family.EXTERN and operator.method and bool(operator.params)
 
 

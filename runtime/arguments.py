@@ -93,11 +93,14 @@ class Arguments:
         return self._number(op, op.inputs[place], place + 1, value, "Tensor")
 
     def param(self, op: Op, place: int, value: Any) -> float:
-        if value is None and op.params[place] in op.optional:
+        name, position = op.params[place], len(op.inputs) + place + 1
+        if value is None and name in op.optional:
             return 0.0
+        if name in op.reals:
+            value = real(op, name, position, value)
         if isinstance(value, Tensor) and value.numel() == 1:
             value = value.item()
-        return self._number(op, op.params[place], len(op.inputs) + place + 1, value, "Number")
+        return self._number(op, name, position, value, "Number")
 
     def out(self, op: Op, value: Any) -> float:
         if value is None:

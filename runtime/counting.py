@@ -118,7 +118,6 @@ def histogram_of_points(
 
 def _grid(name: str, of: Any, array: Any, bins: Any, range: Sequence[float] | None) -> list[Any]:
     """The edges of the bins along each coordinate."""
-    numpy = load("numpy")
     width = array.shape[1]
     sizes = [bins] * width if isinstance(bins, int) else list(bins)
     if sizes and hasattr(sizes[0], "_h"):

@@ -33,6 +33,8 @@ LISTS = (list, tuple, Size)
 
 NEW, INPLACE, OUT = 0, 1, 2
 """ow_mode"""
+NO_LIST, EMPTY_LIST = 1, 2
+"""ow_dims"""
 
 Tensor: Any = None
 """The class, set by bind() when tensor.py has made it."""
@@ -43,8 +45,8 @@ class Op:
 
     __slots__ = (
         *("any_out", "arguments", "derivative", "exact_out", "function", "index", "inputs", "name", "number_first"),
-        *("complex_refusal", "one_dim", "optional", "package", "params", "promotes", "refusal", "refused", "results"),
-        "sequence",
+        *("complex_refusal", "one_dim", "optional", "package", "params", "promotes", "reals", "refusal"),
+        *("refused", "results", "sequence"),
     )
 
     def __init__(
@@ -55,6 +57,7 @@ class Op:
         params: tuple[str, ...] = (),
         refused: tuple[int, ...] = (),
         optional: tuple[str, ...] = (),
+        reals: tuple[str, ...] = (),
         results: tuple[str, ...] = (),
         one_dim: bool = False,
         refusal: str | None = None,
@@ -73,6 +76,8 @@ class Op:
         self.params = params
         self.optional = optional
         """Parameters, and dimensions to reduce, that may be None."""
+        self.reals = reals
+        """Parameters that are floats, whatever the dtype."""
         self.refused = refused
         """Codes of the dtypes a composite does not take; the core knows those of all other families."""
         self.refusal = refusal
@@ -240,7 +245,8 @@ def reduce(op: Op, input: Any, dim: Any = None, keepdim: Any = False, dtype: Any
     target = arguments.out(op, out)
     code = dtype_code(op, dtype)
     try:
-        result = lib.reduce(op.index, handle, dims, len(dims), not dims, bool(keepdim), code, target)
+        every = 0 if dims else NO_LIST if dim is None else EMPTY_LIST
+        result = lib.reduce(op.index, handle, dims, len(dims), every, bool(keepdim), code, target)
     except OverflowError:
         raise ValueError(OVERFLOW) from None
     if not result:

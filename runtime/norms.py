@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
+from .limits import finfo
 from .matrices import check_floating, check_matrix, default_tolerance
 from .promotion import promote_types
 from .shapes import wrap_dim
@@ -13,6 +15,7 @@ __all__ = [
     "check_vector_norm",
     "distances",
     "extreme",
+    "factor_for_squares",
     "kept_shape",
     "limit_of",
     "matrix_norm_dims",
@@ -91,6 +94,22 @@ def extreme(values: Any, largest: bool, dim: int) -> Any:
 
 def kept_shape(shape: Sequence[int], rows: int, columns: int) -> list[int]:
     return [1 if dim in (rows, columns) else size for dim, size in enumerate(shape)]
+
+
+def factor_for_squares(*tensors: Any) -> float:
+    """A power of two by which sums of squares of these tensors' elements stay within the range: nearly always 1."""
+    most, least = (max(float(value.item()) for value in each) for each in zip(*map(_bounds, tensors), strict=True))
+    largest, limits = max(most, least), finfo(tensors[0].dtype)
+    count = max(tensors[0].size(-1), 1)
+    usual = limits.tiny / limits.eps**2 <= largest * largest <= limits.max / (8 * count)
+    return 1.0 if usual or not 0 < largest < math.inf else math.ldexp(1, -math.frexp(largest)[1])
+
+
+def _bounds(tensor: Any) -> tuple[Any, Any]:
+    """The largest element and the largest of the negated ones."""
+    if not tensor.numel():
+        return tensor.new_zeros(()), tensor.new_zeros(())
+    return tensor.detach().amax(), -tensor.detach().amin()
 
 
 # ---- limits of singular values ------------------------------------------------------------------------------

@@ -142,7 +142,7 @@ def _absent(entry: Entry) -> Mapping[str, End | float]:
             continue
         if word.value in ends:
             found[key.value] = ends[word.value]
-        elif optional[key.value].is_scalar and _number(word.value) is not None:
+        elif optional[key.value] in entry.scalars and _number(word.value) is not None:
             found[key.value] = float(word.value)
         else:
             entry.report(word.span, f"unknown end of range '{word.value}'", suggest(word.value, ends))

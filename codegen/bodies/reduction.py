@@ -7,11 +7,11 @@ from ..expr import names
 from ..fields import Entry, Fields, lacks
 from ..model import End, Expression, Found, Reduce, Scan
 from ..source import Mapping
-from .shared import expression, expression_field
+from .shared import degrees, expression, expression_field
 
 REDUCE_EXAMPLE = "reduce: {identity: 0, combine: acc + self}"
 SCAN_EXAMPLE = "scan: {identity: 0, combine: acc + self}"
-_REDUCE_KEYS = ("identity", "empty", "combine", "map", "finalize", "results", "pairwise")
+_REDUCE_KEYS = ("identity", "empty", "combine", "map", "finalize", "results", "degree", "pairwise")
 _SCAN_KEYS = ("identity", "combine", "results")
 
 
@@ -28,7 +28,8 @@ def read_reduce(entry: Entry, node: Mapping) -> Reduce | None:
         return None
     pairwise = entry.text(node, "pairwise")
     other = None if pairwise is None else pairwise.value
-    return Reduce(combine, identity, empty is not None, each, finalize, _results(entry, node), other)
+    degree = next(iter(degrees(entry, node, "degree", 1)), None)
+    return Reduce(combine, identity, empty is not None, each, finalize, _results(entry, node), degree, other)
 
 
 def read_scan(entry: Entry, node: Mapping) -> Scan | None:

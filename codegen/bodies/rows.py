@@ -8,11 +8,12 @@ from ..fields import Entry
 from ..model import MAX_RESULTS, MAX_STAGES, Expression, Let, Rows
 from ..reserved import argument_reason
 from ..source import Mapping, Node, Scalar, Sequence
+from . import shared
 from .shared import expression
 
 EXAMPLE = "rows: {let: {total: {sum: self}}, value: self / total}"
 REDUCTIONS = ("sum", "max", "min")
-_KEYS = ("let", "value", "results")
+_KEYS = ("let", "value", "results", "degrees")
 _WORD = re.compile(r"\w+")
 
 
@@ -40,11 +41,12 @@ def read(entry: Entry, node: Mapping) -> Rows | None:
     results = tuple(found for item in items if (found := _expression(entry, item, known, broken)) is not None)
     _limit(entry, node, sum(let.combine is not None for let in lets), MAX_STAGES, "reductions")
     _limit(entry, node, len(results), MAX_RESULTS, "results")
+    degrees = shared.degrees(entry, node, "degrees", len(results))
     if len(entry.diagnostics) > before:
         return None
     if len(entry.schema.returns) != (len(results) or 1):
         entry.report(entry.name_span, f"the schema has {len(entry.schema.returns)} results, the body {len(results)}")
-    return Rows(tuple(lets), each, results)
+    return Rows(tuple(lets), each, results, degrees)
 
 
 def _limit(entry: Entry, node: Mapping, found: int, most: int, what: str) -> None:

@@ -1,4 +1,4 @@
-"""What the readers of bodies share: expressions, and arguments that nothing uses."""
+"""What the readers of bodies share: expressions, degrees of results, and arguments that nothing uses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..fields import Entry
 from ..model import Expression
 from ..reserved import argument_reason
 from ..schema import Argument
-from ..source import Mapping, Scalar
+from ..source import Mapping, Scalar, Sequence
 
 
 def expression(entry: Entry, scalar: Scalar, known: Iterable[str]) -> Expression | None:
@@ -20,6 +20,20 @@ def expression(entry: Entry, scalar: Scalar, known: Iterable[str]) -> Expression
 def expression_field(entry: Entry, owner: Mapping, key: str, known: Iterable[str]) -> Expression | None:
     scalar = entry.text(owner, key)
     return None if scalar is None else expression(entry, scalar, known)
+
+
+def degrees(entry: Entry, owner: Mapping, key: str, count: int) -> tuple[int, ...]:
+    """For each of `count` results a power of what elements are multiplied by, or nothing at all."""
+    node = owner.get(key)
+    if node is None:
+        return ()
+    texts = [
+        item.value if isinstance(item, Scalar) else "" for item in (node if isinstance(node, Sequence) else [node])
+    ]
+    found = tuple(int(text) for text in texts if text in ("1", "2"))
+    if len(found) != len(texts) or len(found) != count:
+        entry.report(node.span, f"'{key}' must be 1 or 2" + (f" for each of {count} results" if count > 1 else ""))
+    return found
 
 
 def report_unused(entry: Entry, what: str, arguments: Iterable[Argument], used: frozenset[str]) -> None:

@@ -19,6 +19,7 @@ from ..model import (
     Operator,
     Random,
     Reduce,
+    Rows,
     Scan,
     View,
 )
@@ -47,6 +48,9 @@ class Descriptor:
     needs_elements: int
     results: str
     opmath_number: int
+    rounds_params: int
+    real_params: str
+    degrees: tuple[int, ...]
     dtypes: tuple[str, ...]
     refusal: str
     complex_refusal: str
@@ -91,6 +95,9 @@ def descriptor(operator: Operator) -> Descriptor:
         natural=tuple(natural),
         requirements=f"{operator.name}_requirements" if isinstance(body, Elementwise) and body.require else None,
         opmath_number=int("opmath_number" in operator.tags),
+        rounds_params=int("rounded_numbers" in operator.tags),
+        real_params=hex(sum(1 << place for place, param in enumerate(operator.params) if param.is_real)),
+        degrees=_degrees(body),
         results=_results(operator),
         needs_elements=int(isinstance(body, Reduce) and body.refuses_empty),
         dtypes=dtype_bits(operator.dtypes),
@@ -123,6 +130,12 @@ def _routine(body: Body) -> str | None:
     if isinstance(body, Random):
         return body.distribution
     return body.routine if isinstance(body, (Extern, Indexing, Lapack)) else None
+
+
+def _degrees(body: Body) -> tuple[int, ...]:
+    if isinstance(body, Reduce):
+        return () if body.degree is None else (body.degree,)
+    return body.degrees if isinstance(body, Rows) else ()
 
 
 def _part(operator: Operator) -> str:

@@ -33,6 +33,8 @@ _SIGN_CALLS = {"neg": "ow_neg_signs({0})", "abs": "ow_abs_signs({0})", "copysign
 _CHOICES = frozenset(("floor", "ceil", "trunc", "round", "maximum", "minimum", "where"))
 _EXACT = _SIGN_CALLS.keys() | _LOGIC | _COMPARISONS.keys() | _CHOICES
 """Of numbers that a half format holds, these make another one."""
+_ROUNDS_LATE = frozenset(("neg", "abs", "copysign", "maximum", "minimum"))
+"""Of these a half is the same whether a number beside halves is rounded before or after."""
 
 
 class _Lanes(Target):
@@ -69,12 +71,17 @@ class HalfKernel:
     statements: tuple[str, ...]
     value: str
     load: str
-    spread: str
+    number: str
+    """C for a number in all places, as a format."""
     store: str
     inputs: tuple[str, ...]
     params: tuple[Variable, ...]
     guard: str
     """The macro that says whether a level has what is called."""
+
+    def spread(self, place: int) -> str:
+        """The number that an operand is, in all places."""
+        return self.number.format(f"*(const float *)ptr[{place}]")
 
     @property
     def layouts(self) -> tuple[tuple[Variable, ...], ...]:
@@ -100,9 +107,10 @@ def kernels(operator: Operator, tree: Expr, role: str, line: int) -> Iterator[Ha
         return
     signs = functions <= _SIGN_CALLS.keys() and not params and not any(isinstance(node, Const) for node in nodes)
     emitted = emit_c(tree, env, target=_OF_SIGNS if signs else _LANES, names=names)
-    numbers_round = "opmath_number" not in operator.tags
+    keeps = functions <= (_EXACT if len(inputs) == 1 else _ROUNDS_LATE)
     for dtype in _halves(operator):
-        exact = dtype.suffix == "bf16" and not params and numbers_round and functions <= _EXACT and _held(nodes)
+        exact = dtype.suffix == "bf16" and not params and keeps and _held(nodes)
+        number = "ow_all_lanes(ow_bf16_to_f32(ow_f32_to_bf16({0})))" if exact else "ow_all_lanes({0})"
         yield HalfKernel(
             name=f"{operator.name}_{dtype.suffix}" + ("_plain" if role == "plain" else ""),
             role=role,
@@ -112,7 +120,7 @@ def kernels(operator: Operator, tree: Expr, role: str, line: int) -> Iterator[Ha
             statements=emitted.statements,
             value=emitted.value,
             load=f"ow_load_{'signs' if signs else dtype.suffix}",
-            spread="ow_all_signs" if signs else "ow_all_lanes",
+            number="ow_all_signs({0})" if signs else number,
             store=f"ow_store_{'signs' if signs else f'exact_{dtype.suffix}' if exact else dtype.suffix}",
             inputs=rows,
             params=params,

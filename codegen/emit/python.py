@@ -71,6 +71,7 @@ class Callable:
     choices: tuple[tuple[str, str | None, Mapping[str, str]], ...]
     inplace_argument: bool
     optional_names: tuple[str, ...]
+    real_names: tuple[str, ...]
     dunder: PythonOperator | None
     shape: str
     let: tuple[tuple[str, str], ...]
@@ -147,8 +148,8 @@ def _callable(operator: Operator, index: int, package: Package | None) -> Callab
     body = operator.body
     vararg = variants.varargs(operator)
     # A view's integers and lists, in schema order; every other family's have their own place in the template.
-    rest = [p for p in parameters if not p.argument.is_tensor and not p.argument.is_scalar]
-    scalars = [p for p in parameters if p.argument.is_scalar]
+    rest = [p for p in parameters if not p.argument.is_tensor and p.argument not in operator.params]
+    scalars = [p for p in parameters if p.argument in operator.params]
     dims = [p for p in rest if p.name == "dim" and isinstance(body, (Reduce, Rows))]
     # The core's calls without parameters stand for all of them having their defaults.
     defaults = " and ".join(f"{p.name} {'is' if p.default == 'None' else '=='} {p.default}" for p in scalars)
@@ -199,6 +200,7 @@ def _callable(operator: Operator, index: int, package: Package | None) -> Callab
         aliases=operator.aliases,
         choices=tuple((p.name, p.default, operator.choices[p.name]) for p in parameters if p.name in operator.choices),
         inplace_argument=variants.has_inplace_argument(operator),
+        real_names=tuple(p.name for p in scalars if p.argument.is_real),
         optional_names=tuple(p.name for p in (*scalars, *dims) if p.argument.is_optional),
         dunder=variants.python_operator(operator),
         shape=body.shape if isinstance(body, Factory) else "",

@@ -160,7 +160,7 @@ def facts(callable: Callable) -> Iterator[tuple[str, object]]:
     yield "operator", operator.operator
     yield "refusal", operator.refusal is not None
     yield "dtype_argument", operator.has_dtype_argument
-    yield "keeps_number", "opmath_number" in operator.tags
+    yield "opmath_number", "opmath_number" in operator.tags
     yield "fitting_numbers", "fitting_numbers" in operator.tags
     if isinstance(body, Elementwise):
         yield "expressions", _expressions(body)

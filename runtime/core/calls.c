@@ -107,7 +107,7 @@ static int read_along(along *to, unsigned families, PyObject *const *arguments, 
     if (n != 4 || !(to->self = ow_plain_tensor(arguments[1])) || !PyBool_Check(arguments[3])) return 0;
     PyObject *dim = arguments[2];
     if (!(to->op = operator_of(arguments[0], families))) return 0;
-    to->all = dim == Py_None || (PyTuple_Check(dim) && PyTuple_Size(dim) == 0);
+    to->all = dim == Py_None ? OW_NO_LIST : PyTuple_Check(dim) && PyTuple_Size(dim) == 0 ? OW_EMPTY_LIST : 0;
     to->ndims = !to->all;
     to->keepdim = arguments[3] == Py_True;
     return to->all || ow_read_int(dim, to->dims);

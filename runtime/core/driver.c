@@ -175,3 +175,13 @@ int ow_load_param(const ow_tensor *param, int dtype, ow_scalar *value) {
     else value->i = i;
     return 1;
 }
+
+int ow_load_op_param(const ow_op *op, int k, const ow_tensor *param, int dtype, ow_scalar *value) {
+    if (!(op->real_params >> k & 1)) return ow_load_param(param, dtype, value);
+    if (!ow_load_param(param, OW_FLOAT64, value)) return 0;
+    double number = value->d;
+    if (ow_dtype_kinds[dtype] == OW_KIND_COMPLEX) value->z = number;
+    else if (ow_dtype_kinds[dtype] < OW_KIND_FLOATING)
+        ow_cast_loop(OW_INT64, OW_FLOAT64)((char *)&value->i, 0, (const char *)&number, 0, 1);
+    return 1;
+}

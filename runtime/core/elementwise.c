@@ -219,7 +219,9 @@ ow_tensor *ow_elementwise(const ow_op *op, ow_tensor *const *inputs, ow_tensor *
     ow_iter iter;
     iter.ndim = ow_broadcast_shape(inputs, op->ninputs, iter.shape);
     if (iter.ndim < 0) return NULL;
-    if (!ow_check_natural(op, inputs, common) || !ow_check_fitting(op, inputs, common)) return NULL;
+    if (!ow_check_natural(op, inputs, common)) return NULL;
+    for (int k = 0; k < op->ninputs; k++)
+        if (!ow_check_fitting(op, inputs[k], common)) return NULL;
     if (mode == OW_INPLACE && !check_part(op, out)) return NULL;
     /* Before the dtype itself is refused, as in torch: what cannot be stored need not be computable. */
     if (mode == OW_INPLACE && !check_inplace(op, out, ow_result_dtype(op, common), iter.ndim, iter.shape)) return NULL;
@@ -264,7 +266,7 @@ ow_tensor *ow_elementwise(const ow_op *op, ow_tensor *const *inputs, ow_tensor *
             continue;
         }
         if (t) ow_load_number(t, wanted, single[k]);
-        if (rounds && !(op->opmath_number && k == op->ninputs - 1)) {
+        if (rounds && !ow_keeps_element(op, k, t, r.taken)) {
             _Alignas(16) char narrow[OW_MAX_ITEMSIZE];
             iter.narrow[k + 1](narrow, 0, single[k], 0, 1);
             iter.widen[k + 1](single[k], 0, narrow, 0, 1);

@@ -47,6 +47,14 @@ static inline double ow_cost_of(const ow_op *op, int compute) {
     return ow_dtype_kinds[compute] == OW_KIND_COMPLEX ? op->cost * (double)ow_itemsize(compute) / 4 : op->cost;
 }
 
+/* Is one element in place k, beside tensors of a dtype that is computed in a wider one, not converted to that dtype first?
+ * A number beside halves would become another one; but what is compared with halves must be able to equal them, integers
+ * wrap in every dtype, and tensors are rounded wherever torch rounds them. */
+static inline int ow_keeps_element(const ow_op *op, int k, const ow_tensor *t, int taken) {
+    if (op->opmath_number && k == op->ninputs - 1) return 1;
+    return t->flags & OW_NUMBER && op->promotion != OW_PROMOTE_ALWAYS_BOOL && ow_dtype_kinds[taken] >= OW_KIND_FLOATING;
+}
+
 /* The number's value in the dtype of the loop. */
 static inline void ow_load_number(const ow_tensor *number, int dtype, char *value) {
     ow_cast_loop(dtype, number->dtype)(value, 0, number->data, 0, 1);
@@ -67,7 +75,7 @@ int ow_load_params(const ow_op *op, ow_tensor *const *params, const ow_resolved 
 
 /* Checks of the inputs that are numbers. Each returns 1, or 0 with the error set. */
 int ow_check_natural(const ow_op *op, ow_tensor *const *inputs, int common); /* none negative that must not be */
-int ow_check_fitting(const ow_op *op, ow_tensor *const *inputs, int common); /* in the dtype's range */
+int ow_check_fitting(const ow_op *op, const ow_tensor *input, int common);   /* in the dtype's range */
 
 /* Inputs that are None are replaced by the end of the compute dtype's range that leaves the others unchanged. */
 void ow_absent_value(int which, int dtype, char *value);

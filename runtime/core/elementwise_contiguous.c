@@ -63,7 +63,7 @@ ow_tensor *ow_elementwise_contiguous(const ow_op *op, ow_tensor *const *inputs, 
     if (!(first->flags & OW_CONTIGUOUS) || first->flags & OW_NUMBER) return NULL;
     int compute = first->dtype;
     if (!(op->dtypes >> compute & 1)) return NULL;
-    /* Rows of halves take a number in float32, rounded to the half format unless it need not be. */
+    /* Rows of halves take a number in float32. */
     int loaded = ow_compute_dtype[compute];
     /* Without a loop of this dtype, few elements are converted here. */
     const ow_elementwise_table *table = op->tables[ow_level];
@@ -86,13 +86,13 @@ ow_tensor *ow_elementwise_contiguous(const ow_op *op, ow_tensor *const *inputs, 
             /* A number does not change the dtype when its category is not above the tensor's. */
             if (k != op->ninputs - 1 || ow_dtype_kinds[t->dtype] > ow_dtype_kinds[compute] || op->natural[k]) return NULL;
             if (!(op->dtypes >> t->dtype & 1) && ow_refusal(op, t->dtype)) return NULL;
-            ow_scalar unused;
-            if (op->fitting_numbers && !ow_load_param(t, compute, &unused)) {
+            if (!ow_check_fitting(op, t, compute)) {
                 *done = 1;
                 return NULL;
             }
-            ow_load_number(t, loaded == compute || op->opmath_number ? loaded : compute, number);
-            if (loaded != compute && !op->opmath_number) ow_cast_loop(loaded, compute)(number, 0, number, 0, 1);
+            int rounds = loaded != compute && !ow_keeps_element(op, k, t, compute);
+            ow_load_number(t, rounds ? compute : loaded, number);
+            if (rounds) ow_cast_loop(loaded, compute)(number, 0, number, 0, 1);
             data[k + 1] = number;
             strides[k + 1] = 0;
         } else {

@@ -54,7 +54,12 @@ int ow_load_params(const ow_op *op, ow_tensor *const *params, const ow_resolved 
             ow_fail(OW_RUNTIME_ERROR, "Boolean alpha only supported for Boolean results.");
             return 0;
         }
-        if (!ow_load_param(p, r->compute, &values[k])) return 0;
+        if (!ow_load_op_param(op, k, p, r->compute, &values[k])) return 0;
+        if (op->rounds_params && r->compute != r->result && ow_dtype_kinds[r->result] == OW_KIND_FLOATING) {
+            uint16_t half;
+            ow_cast_loop(r->result, OW_FLOAT64)((char *)&half, 0, (const char *)&values[k].d, 0, 1);
+            ow_cast_loop(OW_FLOAT64, r->result)((char *)&values[k].d, 0, (const char *)&half, 0, 1);
+        }
     }
     return 1;
 }
@@ -70,23 +75,26 @@ void ow_absent_value(int which, int dtype, char *value) {
     }
 }
 
-/* Integer numbers that must not be negative, where the result is an integer (powers). */
+/* Integer numbers that must not be negative, where the result is an integer (powers), nor wrap to another one. */
 int ow_check_natural(const ow_op *op, ow_tensor *const *inputs, int common) {
+    ow_scalar unused;
+    if (ow_dtype_kinds[common] >= OW_KIND_FLOATING) return 1;
     for (int k = 0; k < op->ninputs; k++) {
         const ow_tensor *t = inputs[k];
         if (!op->natural[k] || !t || !(t->flags & OW_NUMBER)) continue;
-        if (ow_dtype_kinds[common] < OW_KIND_FLOATING && t->dtype == OW_INT64 && *(const int64_t *)t->data < 0) {
+        if (t->dtype == OW_INT64 && *(const int64_t *)t->data < 0) {
             ow_fail(OW_RUNTIME_ERROR, "%s", op->natural[k]);
             return 0;
         }
+        if (!ow_load_param(t, common, &unused)) return 0;
     }
     return 1;
 }
 
-/* A bound of 300 for uint8 would be another one. */
-int ow_check_fitting(const ow_op *op, ow_tensor *const *inputs, int common) {
+/* A bound of 300 for uint8 would be another one. Beside halves, which are computed in float32, numbers stay what they are. */
+int ow_check_fitting(const ow_op *op, const ow_tensor *input, int common) {
     ow_scalar unused;
-    for (int k = 0; op->fitting_numbers && k < op->ninputs; k++)
-        if (inputs[k] && inputs[k]->flags & OW_NUMBER && !ow_load_param(inputs[k], common, &unused)) return 0;
-    return 1;
+    if (!op->fitting_numbers || !input || !(input->flags & OW_NUMBER)) return 1;
+    if (ow_dtype_kinds[common] == OW_KIND_FLOATING && ow_compute_dtype[common] != common) return 1;
+    return ow_load_param(input, common, &unused);
 }

@@ -13,7 +13,7 @@
 #include "ow_dtypes.h" /* generated: enum ow_dtype, OW_NDTYPES and the tables of dtypes */
 
 /* A descriptor's size depends on the number of levels it was built for, so that is part of the version. */
-#define OW_ABI_VERSION (8 * 256 + OW_NLEVELS)
+#define OW_ABI_VERSION (9 * 256 + OW_NLEVELS)
 #define OW_MAX_DIMS 64
 #define OW_MAX_INPUTS 3
 #define OW_MAX_PARAMS 3
@@ -218,8 +218,11 @@ typedef struct ow_op {
     uint8_t part;                      /* ow_part */
     const void *tables[OW_NLEVELS]; /* per instruction-set level: ow_{elementwise,reduce,scan}_table */
     ow_view_function view;
-    uint8_t copies;        /* view: of a contiguous copy where the memory order has no such view */
-    uint8_t opmath_number; /* a one-element last input is not rounded to a half format that the result has */
+    uint8_t copies;         /* view: of a contiguous copy where the memory order has no such view */
+    uint8_t opmath_number;  /* a one-element last input is not rounded to a half format that the result has */
+    uint8_t rounds_params;  /* parameters are rounded to a half format that the result has */
+    uint8_t real_params;    /* bit set of parameters that are floats, whatever the dtype: none is beyond its range */
+    int8_t degrees[OW_MAX_RESULTS]; /* reduce, rows: a row times a has the results times a to this power; 0: no such thing */
     const char *natural[OW_MAX_INPUTS]; /* message when an integer number given as this input is negative; NULL: allowed */
     ow_requirements requirements; /* elementwise: what must hold of parameters that are given; NULL: nothing */
     const char *refusal; /* message for real dtypes outside the set; NULL: "not implemented for" */

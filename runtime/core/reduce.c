@@ -129,7 +129,7 @@ static int resolve(const ow_op *op, const ow_tensor *self, int dtype, const ow_t
 
 /* ---- axes --------------------------------------------------------------------------------------------- */
 
-static void find_axes(ow_reduction *r, const ow_tensor *self, const ow_tensor *out, uint64_t reduced, int keepdim) {
+void ow_reduction_axes(ow_reduction *r, const ow_tensor *self, const ow_tensor *out, uint64_t reduced, int keepdim) {
     int64_t item = ow_itemsize(self->dtype), out_item = ow_itemsize(out->dtype);
     int at = out->ndim;
     r->nkept = r->nreduced = 0;
@@ -176,8 +176,7 @@ static int fill(const ow_reduction *r, ow_tensor *out) {
     return 1;
 }
 
-static int run(const ow_op *op, const ow_tensor *self, const dtypes *types, ow_tensor *out, uint64_t reduced,
-               int keepdim) {
+static int run(const ow_op *op, const ow_tensor *self, const dtypes *types, ow_tensor *out, uint64_t reduced, int keepdim) {
     ow_reduction r = {.kernels = types->kernels,
                       .load = ow_cast_loop(types->compute, self->dtype),
                       .store = ow_cast_loop(out->dtype, types->compute),
@@ -189,7 +188,7 @@ static int run(const ow_op *op, const ow_tensor *self, const dtypes *types, ow_t
                       .cost = op->cost};
     if (out->numel == 0) return 1;
     if (self->numel == 0) return fill(&r, out);
-    find_axes(&r, self, out, reduced, keepdim);
+    ow_reduction_axes(&r, self, out, reduced, keepdim);
     void *token = ow_gil_release((int64_t)((double)self->numel * op->cost));
     int lines = prefer_lines(&r);
     const ow_axis *inner = lines ? &r.reduced[0] : &r.kept[0];
@@ -197,6 +196,7 @@ static int run(const ow_op *op, const ow_tensor *self, const dtypes *types, ow_t
     if (inner->in != r.input_size) r.cost *= 6; /* gathered one by one */
     int done = lines ? ow_reduce_lines(&r) : ow_reduce_rows(&r);
     ow_gil_acquire(token);
+    if (done) ow_rescale(op, self, &out, reduced, keepdim, NULL);
     return done;
 }
 
@@ -220,6 +220,7 @@ static ow_tensor *reduce_small(const ow_op *op, const ow_tensor *self) {
     if (!out) return NULL;
     kernels->leaf(out->data, self->data, ow_itemsize(self->dtype), self->numel);
     if (kernels->finish) kernels->finish(out->data, 1, self->numel);
+    ow_rescale(op, self, &out, ~(uint64_t)0, 0, NULL);
     return out;
 }
 
@@ -228,6 +229,7 @@ ow_tensor *ow_reduce(const ow_op *op, ow_tensor *self, const int64_t *dims, int 
     uint64_t reduced;
     dtypes types;
     int64_t shape[OW_MAX_DIMS];
+    if (all == OW_EMPTY_LIST && op->promotion == OW_PROMOTE_BOOL) all = 0;
     int whole = ndims == 0 && all;
     if (whole && !out && dtype < 0 && !(keepdim && self->ndim) && self->flags & OW_CONTIGUOUS && self->numel > 0 &&
         self->numel <= SMALL) {

@@ -18,6 +18,14 @@ typedef struct ow_reduction {
     double cost;
 } ow_reduction;
 
+/* Fills in the axes, for which the strides of `out` count in its own elements' bytes. (reduce.c) */
+void ow_reduction_axes(ow_reduction *r, const ow_tensor *self, const ow_tensor *out, uint64_t reduced, int keepdim);
+
+/* Computes again what lost squares of elements that are very large or very small: operators with degrees. `results` are
+ * alike in memory. (rescale.c) */
+void ow_rescale(const ow_op *op, const ow_tensor *self, ow_tensor *const *results, uint64_t reduced, int keepdim,
+                const ow_scalar *params);
+
 /* The reduced axes are the faster ones: each result is a line of input. 1, or 0 with the error set. (reduce_lines.c) */
 int ow_reduce_lines(const ow_reduction *r);
 /* The kept axes are: rows of input fold into a row of results. 1, or 0 with the error set. (reduce_rows.c) */

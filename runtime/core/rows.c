@@ -6,6 +6,7 @@
 
 #include "lines.h"
 #include "positions.h"
+#include "reduce.h"
 
 #define UNIT 65536 /* elements of a row that are worth a task of their own */
 
@@ -139,7 +140,7 @@ int ow_rows(const ow_op *op, ow_tensor *self, uint64_t along, int keepdim, int d
     ow_scalar values[OW_MAX_PARAMS];
     for (int k = 0; k < op->nparams; k++) {
         values[k].d = op->defaults[k];
-        if (params[k] && !ow_load_param(params[k], c.compute, &values[k])) return 0;
+        if (params[k] && !ow_load_op_param(op, k, params[k], c.compute, &values[k])) return 0;
     }
     c.params = values;
     int64_t shape[OW_MAX_DIMS];
@@ -165,5 +166,6 @@ int ow_rows(const ow_op *op, ow_tensor *self, uint64_t along, int keepdim, int d
     }
     ow_lines_end(&lines);
     for (int k = 0; k < op->results && !done; k++) ow_tensor_free(results[k]);
+    if (done) ow_rescale(op, self, results, along, keepdim, values);
     return done;
 }

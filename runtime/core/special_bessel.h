@@ -200,14 +200,17 @@ static const double ow_k1_long[23] = {
     -0x1.5d2a3d9ce2a50p-51, 0x1.a7d5e4c65543cp-53, -0x1.0661525866f5ap-54,
 };
 
+/* Half of the least number is zero, its logarithm is not. */
+static inline double ow_log_of_half(double x) { return log(x) - 0.6931471805599453; }
+
 static inline double ow_k0_near(double x) {
     double t = 0.5 * x * x - 1;
-    return OW_CHEBYSHEV(t, ow_k0_short) - log(0.5 * x) * OW_CHEBYSHEV(t, ow_i0_short);
+    return OW_CHEBYSHEV(t, ow_k0_short) - ow_log_of_half(x) * OW_CHEBYSHEV(t, ow_i0_short);
 }
 
 static inline double ow_k1_near(double x) {
     double t = 0.5 * x * x - 1;
-    return OW_CHEBYSHEV(t, ow_k1_short) / x + log(0.5 * x) * OW_CHEBYSHEV(t, ow_i1_short) * x;
+    return OW_CHEBYSHEV(t, ow_k1_short) / x + ow_log_of_half(x) * OW_CHEBYSHEV(t, ow_i1_short) * x;
 }
 
 static inline double ow_bessel_k(double x, double near, double far) {

@@ -197,7 +197,10 @@ typedef enum ow_mode { OW_NEW, OW_INPLACE, OW_OUT } ow_mode;
  * OW_INPLACE (then out == inputs[0]); returned on success. (elementwise.c) */
 ow_tensor *ow_elementwise(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out,
                           ow_mode mode);
-/* dims: ndims == 0 and all != 0: every dimension. dtype < 0: by promotion. (reduce.c) */
+/* No dimensions were named, or an empty list of them: every one is meant, but in reductions to truth values such a list means
+ * none, as in torch. */
+typedef enum ow_dims { OW_NO_LIST = 1, OW_EMPTY_LIST } ow_dims;
+/* dims: ndims == 0 and all (ow_dims): every dimension. dtype < 0: by promotion. (reduce.c) */
 ow_tensor *ow_reduce(const ow_op *op, ow_tensor *self, const int64_t *dims, int ndims, int all, int keepdim, int dtype,
                      ow_tensor *out);
 ow_tensor *ow_scan(const ow_op *op, ow_tensor *self, int64_t dim, int dtype, ow_tensor *out, ow_mode mode); /* scan.c */

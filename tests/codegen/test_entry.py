@@ -120,11 +120,11 @@ def test_defaults(tmp_path: Path) -> None:
 def test_keys_are_read(tmp_path: Path) -> None:
     rest = (
         "  operator: neg\n  aliases: g\n  dtypes: [half, bool]\n  cost: 2.5\n"
-        "  tags: [same_dtype, opmath_number]\n  variants: method\n  refusal: No.\n"
+        "  tags: [same_dtype, rounded_numbers]\n  variants: method\n  refusal: No.\n"
         "  reference: np.negative\n  derivatives: none\n"
     )
     (operator,) = read(tmp_path, elementwise("-self", rest))
-    assert (operator.operator, operator.aliases, operator.tags) == ("neg", ("g",), ("same_dtype", "opmath_number"))
+    assert (operator.operator, operator.aliases, operator.tags) == ("neg", ("g",), ("same_dtype", "rounded_numbers"))
     assert {dtype.name for dtype in operator.dtypes} == {"bool", "float16", "bfloat16"}
     assert (operator.cost, operator.refusal, operator.reference) == (2.5, "No.", "np.negative")
     assert (operator.method, operator.function) == (True, False)

@@ -68,7 +68,9 @@ class AccumulateTests(OperatorTests):
 
     def numpy(self, values: Array, arguments: dict[str, Any]) -> Array:
         """The reference; NumPy does not know dimension 0 of a scalar."""
-        dim = numpy_axis(arguments.get("dim")) if values.ndim or self.scans else None
+        dim = arguments.get("dim") if values.ndim or self.scans else None
+        # An empty list stands for all dimensions, but for none of them in reductions to truth values.
+        dim = dim if dim == () and self.spec.promotion == "bool" else numpy_axis(dim)
         names = {"self": np.atleast_1d(values) if self.scans else values, "dim": dim}
         names["keepdim"] = arguments.get("keepdim", False)
         value = np.asarray(numpy_value(self.spec.reference or "", names))

@@ -137,8 +137,8 @@ class Elementwise:
         return cast(np.broadcast_to(value, self.shape), self.result)
 
     def _argument(self, name: str, wide: np.dtype[Any] | None) -> Array | None:
-        """Operands are rounded to the dtype that the operator takes before anything is computed, Python's numbers
-        included."""
+        """Operands are rounded to the dtype that the operator takes before anything is computed; numbers beside halves
+        are not, unless they are compared."""
         spec, computation = self.spec, self.computation
         if name in spec.params:
             number = self.numbers.get(name, spec.params[name])
@@ -152,7 +152,8 @@ class Elementwise:
         values = self.operands[name]
         if name in spec.fixed:
             return cast(values, DTYPES[spec.fixed[name]])
-        keeps_number = spec.keeps_number and name == spec.inputs[-1] and not values.ndim
+        keeps_number = self.dtypes[name][1] == 2 and self.taken.is_floating and spec.promotion != "always_bool"
+        keeps_number |= spec.opmath_number and name == spec.inputs[-1] and not values.ndim
         converted = cast(values, computation if keeps_number else self.taken)
         # Copied in full: NumPy takes the power of one number 0.5 as a square root, whose zeros and infinities differ.
         return np.array(np.broadcast_to(cast(converted, computation).astype(wide or holder(computation)), self.shape))

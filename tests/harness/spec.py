@@ -56,7 +56,7 @@ class Spec:
     strict_numbers: bool = False
     """Must the numbers be of the kind of the result?"""
     fitting_numbers: bool = False
-    """Must numbers in place of tensors be in the range of the common dtype?"""
+    """Must numbers in place of tensors be in the range of the common dtype, unless it is a half format?"""
     inplace_argument: bool = False
     function: bool = True
     method: bool = True
@@ -78,10 +78,10 @@ class Spec:
     """Does a reduction or scan multiply or add exponentials, so that the rounding errors of all elements add up?"""
     signature: str = ""
     """Shapes of an extern operator in the grammar of NumPy's generalised ufuncs."""
-    keeps_number: bool = False
-    """Is a number in the last place kept in the precision of the computation, not rounded to the common dtype?"""
+    opmath_number: bool = False
+    """Is a tensor of one element in the last place not rounded to the common dtype, as numbers are not?"""
     natural: tuple[str, ...] = ()
-    """Inputs that must not be negative when they are integers given as Python's numbers."""
+    """Inputs that must not be negative, nor wrap, when they are integers given as Python's numbers."""
     requirements: tuple[tuple[str, tuple[str, ...] | None], ...] = ()
     """What the numbers besides the tensors must keep, as expressions, and for results of which dtypes, None: all."""
     conditional: bool = False

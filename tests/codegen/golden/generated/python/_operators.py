@@ -40,7 +40,7 @@ from .transforms import *  # noqa: F403
 from .windows import *  # noqa: F403
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "9afafdc3"
+INTERFACE = "0f1d47b1"
 
 _call = _handle.call
 _records = _handle.records

@@ -1,0 +1,158 @@
+"""Python numbers beyond the range of a dtype: infinite where torch makes them so, refused where it refuses them."""
+
+import math
+
+import opweave
+import pytest
+from opweave.nn import functional
+
+HALF, BFLOAT, F32 = opweave.float16, opweave.bfloat16, opweave.float32
+MASK = [True, False]
+
+
+def pair(dtype):
+    return opweave.tensor([1, 2], dtype=dtype)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "number", "want"),
+    [(HALF, -1e9, -math.inf), (HALF, 70000, math.inf), (HALF, 1e50, math.inf), (BFLOAT, -1e50, -math.inf)],
+)
+def test_where(dtype, number, want):
+    mask = opweave.tensor(MASK)
+    assert opweave.where(mask, pair(dtype), number).tolist() == [1, want]
+    assert opweave.where(mask, number, pair(dtype)).tolist() == [want, 2]
+    assert pair(dtype).where(mask, number).dtype is dtype
+
+
+@pytest.mark.parametrize(("dtype", "number"), [(F32, 1e50), (opweave.uint8, 300), (opweave.int32, 2**40)])
+def test_where_refuses(dtype, number):
+    with pytest.raises(RuntimeError, match="without overflow"):
+        opweave.where(opweave.tensor(MASK), pair(dtype), number)
+
+
+def test_nan_to_num():
+    for dtype in (HALF, BFLOAT, F32):
+        x = opweave.tensor([math.inf, -math.inf, math.nan, 1], dtype=dtype)
+        assert x.nan_to_num(1e50, 1e50, -1e50).tolist() == [math.inf, -math.inf, math.inf, 1]
+        assert x.nan_to_num(2**70, posinf=10**30).tolist()[2:] == [2.0**70 if dtype is not HALF else math.inf, 1]
+    assert pair(opweave.int64).nan_to_num(1e50, math.inf).tolist() == [1, 2]
+    assert pair(opweave.uint8).nan_to_num(-1.5, 300).tolist() == [1, 2]
+    with pytest.raises(TypeError, match="must be float, not complex"):
+        pair(F32).nan_to_num(1j)
+    with pytest.raises(OverflowError):
+        pair(F32).nan_to_num(10**400)
+
+
+def test_orders_of_norms():
+    x = opweave.tensor([3.0, -4.0])
+    assert x.norm(1e50).item() == opweave.linalg.vector_norm(x, 2**70).item() == 4
+    assert x.norm(-1e50).item() == 3
+    assert x.norm(10000.0).item() == pytest.approx(4)
+    assert opweave.tensor([0.5, 0.5]).norm(300.0).item() == pytest.approx(0.5 * 2 ** (1 / 300))
+    assert opweave.cdist(x[None], 0 * x[None], 1e50).item() == opweave.dist(x, 0 * x, 1e50).item() == 4
+    assert opweave.pdist(opweave.stack([x, 0 * x]), 2**70).item() == 4
+    assert opweave.renorm(x[None], 1e50, 0, 2.0).tolist()[0] == pytest.approx([1.5, -2])
+
+
+def test_powers():
+    for x in (pair(F32), pair(F32).double()):
+        assert (x**1e50).tolist() == [1, math.inf]
+        assert (x**-1e50).tolist() == [1, 0]
+        assert (1e50**x)[0].item() == (math.inf if x.dtype is F32 else 1e50)
+    assert pair(F32).pow_(1e50).tolist() == [1, math.inf]
+    assert (pair(opweave.int64) ** 1e50).tolist() == [1, math.inf]
+    assert (pair(HALF) ** 1e50).tolist() == [1, math.inf]
+    with pytest.raises(RuntimeError, match="without overflow"):
+        pair(opweave.uint8) ** 300
+
+
+def test_filling_with_a_tensor_converts_it():
+    assert pair(F32).fill_(opweave.tensor(1e50, dtype=opweave.float64)).tolist() == [math.inf, math.inf]
+    assert pair(HALF).fill_(opweave.tensor(70000)).tolist() == [math.inf, math.inf]
+    assert pair(opweave.uint8).fill_(opweave.tensor(300)).tolist() == [44, 44]
+    x = pair(F32)
+    assert x.fill_(x[1]).tolist() == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "number"), [(F32, 1e50), (HALF, 70000), (opweave.uint8, 300), (opweave.int64, 2**63)]
+)
+def test_filling_refuses(dtype, number):
+    for function in (
+        lambda: pair(dtype).fill_(number),
+        lambda: opweave.full((2,), number, dtype=dtype),
+        lambda: opweave.full_like(pair(dtype), number),
+        lambda: pair(dtype).masked_fill(opweave.tensor(MASK), number),
+    ):
+        with pytest.raises((RuntimeError, ValueError), match=r"without overflow|Overflow"):
+            function()
+
+
+def test_integers_of_64_bits_fit_floats():
+    assert pair(F32).fill_(2**63).tolist() == [2.0**63, 2.0**63]
+    assert opweave.full_like(pair(F32), 2**64 - 1).tolist() == [2.0**64, 2.0**64]
+    assert opweave.linspace(0, 2**63, 3).tolist() == [0, 2.0**62, 2.0**63]
+    assert pair(opweave.bool).fill_(2**63).tolist() == [True, True]
+
+
+def test_losses_and_limits():
+    x = pair(F32)
+    assert functional.huber_loss(x, x + 1, delta=1e50).item() == 0.5
+    assert functional.smooth_l1_loss(x, x + 1, beta=1e50).item() == 0
+    assert functional.huber_loss(x, x + 1, delta=2**70).item() == 0.5
+    assert opweave.logit(opweave.tensor([0.5]), 1e-50).item() == 0
+
+
+def test_searching_for_numbers_beyond():
+    small = pair(opweave.uint8)
+    assert opweave.isin(small, 300).tolist() == [False, False]
+    assert not opweave.isin(2**63, small)
+    assert opweave.bucketize(300, small).item() == opweave.searchsorted(small, 257).item() == 2
+    assert opweave.bucketize(2, opweave.tensor([False, True])).item() == 2
+    assert opweave.isin(small, 2).tolist() == [False, True]
+
+
+def test_modes_of_missing_values():
+    nan = math.nan
+    for dtype in (HALF, F32):
+        for values, want, place in (
+            ([nan, 1, nan], nan, 2),
+            ([nan, 1, 1], 1, 2),
+            ([nan, 1, 2], 1, 1),
+            ([nan, 3, nan, 3, nan, 2], nan, 4),
+            ([nan, nan], nan, 1),
+        ):
+            got, at = opweave.mode(opweave.tensor(values, dtype=dtype))
+            assert (got.item(), at.item()) == (pytest.approx(want, nan_ok=True), place)
+
+
+def test_an_empty_list_of_dimensions():
+    x = opweave.tensor([[1.0, 0.0, 2.0]])
+    for dims in ([], ()):
+        assert opweave.all(x, dim=dims).tolist() == x.any(dims).tolist() == [[True, False, True]]
+        assert opweave.any(x, dim=dims, keepdim=True).shape == (1, 3)
+        assert opweave.sum(x, dim=dims).item() == 3
+    assert x.to(opweave.uint8).all(dim=[]).tolist() == [[1, 0, 1]]
+    out = opweave.zeros(1, 3, dtype=opweave.bool)
+    assert opweave.any(x, dim=[], out=out).tolist() == [[True, False, True]]
+    assert opweave.all(opweave.tensor(2.0), dim=()).item()
+    assert not opweave.all(x).item()
+
+
+def test_resize_in_a_memory_format():
+    x = opweave.arange(16.0)
+    data = x.data_ptr()
+    assert x.resize_(1, 2, 2, 4, memory_format=opweave.channels_last).stride() == (16, 1, 8, 2)
+    assert x.data_ptr() == data
+    assert x[0, :, 0, 1].tolist() == [2, 3]
+    assert x.resize_(1, 2, 2, 4).stride() == (16, 1, 8, 2)
+    assert x.resize_(1, 2, 2, 4, memory_format=opweave.contiguous_format).stride() == (16, 8, 4, 1)
+    like = x.contiguous(memory_format=opweave.channels_last)
+    assert opweave.zeros(3).resize_as_(like, memory_format=opweave.preserve_format).stride() == (16, 1, 8, 2)
+    assert opweave.zeros(3).resize_as_(like).stride() == (16, 8, 4, 1)
+    assert x.resize_(1, 2, 2, 2, 2, memory_format=opweave.channels_last_3d).stride() == (16, 1, 8, 4, 2)
+    with pytest.raises(RuntimeError, match="required rank 4 tensor to use channels_last format"):
+        x.resize_(4, 4, memory_format=opweave.channels_last)
+    with pytest.raises(RuntimeError, match="preserve"):
+        x.resize_(4, memory_format=opweave.preserve_format)
