@@ -83,6 +83,14 @@ def test_random_calls_in_a_process_of_their_own(first: int, count: int) -> None:
     assert f"seed {first + count - 1}" in last
 
 
+@pytest.mark.parametrize("first", [0, 10_000])
+def test_hostile_calls(first: int) -> None:
+    """A million of them: `python tests/hostile.py 1000000`."""
+    done = python(str(HERE / "hostile.py"), "10000", str(first), timeout=600)
+    assert done.returncode == 0, f"{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+    assert done.stdout == "10000 calls, 0 failed\n"
+
+
 # ---- threads and processes ----------------------------------------------------------------------------------
 
 
