@@ -41,7 +41,8 @@ def read(entry: Entry) -> Choices:
 
 
 def check(declarations: Sequence[Declaration], diagnostics: Diagnostics) -> None:
-    """Every operator that is chosen exists, takes the same tensors; every internal one is chosen or called."""
+    """Every operator that is chosen exists and takes the same tensors; every internal one is chosen, or called by a
+    composite or a derivative."""
     by_name = {declaration.name: declaration for declaration in declarations}
     chosen: set[str] = set()
     for operator in declarations:
@@ -54,8 +55,9 @@ def check(declarations: Sequence[Declaration], diagnostics: Diagnostics) -> None
             elif [each.name for each in by_name[name].inputs] != [each.name for each in operator.inputs]:
                 diagnostics.report(operator.span, f"'{name}' does not take the arguments of '{operator.name}'")
         chosen.update(operator.shortcuts.values())
-        if isinstance(operator.body, Composite):
-            chosen.update(re.findall(r"\w+", operator.body.source.value))
+        texts = [derivative.formula or "" for derivative in operator.derivatives.values()]
+        texts += [operator.body.source.value] if isinstance(operator.body, Composite) else []
+        chosen.update(word for text in texts for word in re.findall(r"\w+", text))
     for declaration in declarations:
         # Random fills that are internal are what composites are made of.
         in_vain = declaration.internal and declaration.family is not Family.RANDOM

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from . import guards
@@ -135,7 +136,7 @@ class _Reader(ast.NodeTransformer):
         called = node.func
         if isinstance(called, ast.Name) and called.id == "geometry" and isinstance(node.args[0], ast.Name):
             return self._fact(node.args[0].id, "geometry")
-        if isinstance(called, ast.Name) and self.elementwise and all(map(_is_constant, node.args)):
+        if isinstance(called, ast.Name) and self.elementwise and _is_of_math(called.id, node.args):
             return ast.Call(ast.Attribute(self._function("math"), called.id, ast.Load()), node.args, [])
         if isinstance(called, ast.Name) and called.id == "where" and self.elementwise:
             return self._choice(*node.args)
@@ -144,7 +145,8 @@ class _Reader(ast.NodeTransformer):
         else:
             function = self.visit(called)
         keywords = [ast.keyword(each.arg, self.visit(each.value)) for each in node.keywords]
-        given = [self._operand(each) if self.elementwise else self.visit(each) for each in node.args]
+        numeric = all(map(self._is_number, node.args))
+        given = [self._operand(each, numeric) if self.elementwise else self.visit(each) for each in node.args]
         return ast.Call(function, given, keywords)
 
     def _function(self, name: str) -> ast.expr:
@@ -153,12 +155,16 @@ class _Reader(ast.NodeTransformer):
             return ast.Name(name, ast.Load())
         return ast.Subscript(ast.Name("_globals", ast.Load()), ast.Constant(name), ast.Load())
 
-    def _operand(self, argument: ast.expr) -> ast.expr:
-        """Where a number may stand in the place of a tensor, functions still want a tensor."""
+    def _operand(self, argument: ast.expr, numeric: bool) -> ast.expr:
+        """Functions want a tensor, also where a number may stand in its place or all arguments are `numeric`."""
         visited: ast.expr = self.visit(argument)
-        if not isinstance(argument, ast.Name) or argument.id not in self.inputs:
+        if not numeric and not (isinstance(argument, ast.Name) and argument.id in self.inputs):
             return visited
         return ast.Call(self._function("as_tensor_like"), [visited, ast.Name("grad", ast.Load())], [])
+
+    def _is_number(self, argument: ast.expr) -> bool:
+        """Is it made of nothing but numbers?"""
+        return all(each.id in self.numbers | _CONSTANTS for each in _values(argument))
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         if node.id in self.result_places:
@@ -174,8 +180,19 @@ class _Reader(ast.NodeTransformer):
         return node
 
 
-def _is_constant(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) or (isinstance(node, ast.Name) and node.id in ("pi", "inf", "nan", "e"))
+_CONSTANTS = frozenset(("pi", "inf", "nan", "e"))
+
+
+def _values(expression: ast.expr) -> Iterator[ast.Name]:
+    """The names in it that are not called."""
+    called = {id(each.func) for each in ast.walk(expression) if isinstance(each, ast.Call)}
+    return (each for each in ast.walk(expression) if isinstance(each, ast.Name) and id(each) not in called)
+
+
+def _is_of_math(function: str, arguments: Sequence[ast.expr]) -> bool:
+    """Is it a call of a function of Python's `math` with constants alone?"""
+    constant = all(isinstance(each, ast.Constant) or getattr(each, "id", None) in _CONSTANTS for each in arguments)
+    return constant and hasattr(math, function)
 
 
 def read(operator: Operator, derivative: Derivative, same: Mapping[str, str], python: bool = False) -> Formula:

@@ -67,8 +67,9 @@ def find(name: str) -> list[Known]:
 
 
 def sections(each: Known) -> Iterator[Section]:
-    """Everything that follows from an entry and can be read: the entry first."""
-    from .codegen.emit import kernels
+    """Everything that follows from an entry and can be read: the entry first, the kernels of its gradients last."""
+    from .codegen import backward
+    from .codegen.emit import derivatives, kernels
 
     operator = each.operator
     yield Section(f"entry, {operator.file}:{operator.span.line}", "yaml", operator.text.rstrip())
@@ -76,6 +77,15 @@ def sections(each: Known) -> Iterator[Section]:
     code = kernels.emit(operator)
     if code is not None:
         yield Section("C, compiled once for each instruction-set level", "c", code.rstrip())
+    if operator.derivatives:
+        yield Section("derivative, a node of the graph", "python", derivatives.emit_class(operator, _beside(each)))
+    for kernel in backward.operators([operator]):
+        yield Section(f"C of {kernel.name}", "c", (kernels.emit(kernel) or "").rstrip())
+
+
+def _beside(each: Known) -> list[Operator]:
+    """The operators of the same package, which derivatives may call."""
+    return [other.operator for other in known() if other.package in (each.package, "opweave")]
 
 
 def signatures(each: Known) -> str:

@@ -59,6 +59,15 @@ def test_show_prints_entry_signatures_and_c(tmp_path: Path) -> None:
     assert "\x1b" not in text
 
 
+def test_show_prints_the_derivative_and_its_kernels(tmp_path: Path) -> None:
+    text = opweave("show", "atan2", cwd=tmp_path).stdout
+    assert "# ---- derivative" in text
+    assert "class Atan2Backward0(" in text
+    assert "# ---- C of atan2_backward_other" in text
+    assert "atan2_backward_other_f32_element(float grad" in text
+    assert "Backward0" not in opweave("show", "floor", "--only", "c", cwd=tmp_path).stdout
+
+
 def test_show_finds_aliases_and_special_methods_and_one_part(tmp_path: Path) -> None:
     assert "- func: gt.Tensor" in opweave("show", "greater", "--only", "yaml", cwd=tmp_path).stdout
     text = opweave("show", "__matmul__", cwd=tmp_path).stdout

@@ -107,6 +107,28 @@ assert ops.raised(a, 2).tolist() == [3.0, 4.0] and a.clone().raised_(3).tolist()
     )
 
 
+def test_gradients_of_three_operands_by_kernels_and_by_operators(woven: Woven) -> None:
+    names = {path.stem for path in (woven.folder / "kernels").glob("discounted_backward_*.c")}
+    assert names == {f"discounted_backward_{argument}" for argument in ("self", "rate", "time")}
+    check(
+        woven,
+        """
+x, r, t = (ow.linspace(a, a + 1, 5, dtype=ow.float64).requires_grad_() for a in (1, 0.25, 0.5))
+def expected():
+    with ow.no_grad():
+        factor = np.log1p(0.5) * ow.exp(-r * t * t) / np.sqrt(2 * np.pi)
+        return [2 * factor * x, -factor * x * x * t * t, -2 * factor * x * x * r * t]
+for again in (False, True):  # by the kernels, then by operators
+    got = ow.autograd.grad(ops.discounted(x, r, t).sum(), (x, r, t), create_graph=again)
+    for have, want in zip(got, expected()):
+        np.testing.assert_allclose(have.detach().numpy(), want.numpy(), rtol=1e-14)
+# A number in the place of a tensor, which functions of derivatives want as one.
+(y := ops.discounted(x, 0.5, 2)).sum().backward()
+np.testing.assert_allclose(x.grad.numpy(), (2 * y / x).detach().numpy(), rtol=1e-14)
+""",
+    )
+
+
 def test_integers_strides_and_extremes(woven: Woven) -> None:
     check(
         woven,

@@ -33,6 +33,15 @@ DECLARATIONS = """\
   dtypes: floating
   derivatives: auto
 
+- func: discounted(Tensor self, Tensor rate, Tensor time, *, Scalar mu=0.5) -> Tensor
+  doc: Value of `self` after `time` at `rate`; all three operands, the result and a number alone are in the derivatives.
+  elementwise: log1p(mu) * self * self * exp(-rate * time * time) / sqrt(2 * pi)
+  dtypes: floating
+  derivatives:
+    self: 2 * grad * log1p(mu) * self * exp(-rate * time * time) / sqrt(2 * pi)
+    rate: -grad * result * time * time
+    time: -2 * grad * log1p(mu) * self * self * exp(-rate * time * time) * rate * time / sqrt(2 * pi)
+
 - func: is_between(Tensor self, Tensor low, Tensor high) -> Tensor
   doc: True where `self` lies between `low` and `high`.
   elementwise: (low <= self) & (self <= high)

@@ -18,7 +18,7 @@ from ..formulas import Formula, takes_complex, variable
 from ..model import Elementwise, End, Family, Operator
 from .python import Package
 from .registry import indexed
-from .text import render
+from .text import render, render_macro
 
 _MULTIPLIED = (Family.ELEMENTWISE, Family.EXTERN, Family.REDUCE, Family.SCAN, Family.ROWS)
 """Families whose formulas are products of `grad` and a derivative, and say nothing of conjugates."""
@@ -123,6 +123,12 @@ class Derived:
     @property
     def has_kernels(self) -> bool:
         return any(gradient.kernel is not None for gradient in self.gradients)
+
+
+def emit_class(operator: Operator, operators: Sequence[Operator]) -> str:
+    """The class of one operator; `operators` are all that its formulas may call."""
+    kernels = backward.indices(operators, len(indexed(operators)))
+    return render_macro("derivative.j2", "derivative", _derived(operator, kernels, formulas.functions(operators)), None)
 
 
 def emit(operators: Sequence[Operator], source: str, output: str, package: Package | None = None) -> str:

@@ -44,6 +44,12 @@ def render(template: str, source: str, output: str, **context: object) -> str:
     return _number_lines(text, output) if output.endswith(".c") else text
 
 
+def render_macro(template: str, name: str, *arguments: object) -> str:
+    """The text of one macro of a template that others import."""
+    macro = getattr(_environment().get_template(template).module, name)
+    return str(macro(*arguments))
+
+
 def in_docstring(text: str) -> str:
     """As a text must stand between Python's triple quotes."""
     return text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
