@@ -33,8 +33,8 @@ _TYPES = {
 }
 # Collects the integers after the first one of a list that may be given as separate integers.
 OTHERS = "more"
-# Keyword-only parameters of reductions, after those of the schema: NumPy's names of `dim` and `keepdim`, which torch
-# accepts as well.
+# NumPy's names of `dim` and `keepdim` as type checkers see them, keyword-only parameters of reductions; Python itself
+# takes any keyword and looks it up (`has_numpy_names`).
 _NUMPY = (("axis", "int | Sequence[int] | None", "None"), ("keepdims", "bool | None", "None"))
 
 
@@ -50,6 +50,7 @@ def signature(operator: Operator, first: str, *, typed: bool = False, with_out: 
     renamed = {argument: name for argument, name in instead.items() if argument != name}
     parts: list[str] = []
     star = False
+    numpy_names = not typed and first == "input" and has_numpy_names(operator)
     for parameter in declared:
         is_self = parameter.argument.name == "self"
         name = first if is_self else parameter.name
@@ -75,6 +76,8 @@ def signature(operator: Operator, first: str, *, typed: bool = False, with_out: 
             default = "..." if typed else "_dispatch.MISSING"  # random_(2, None) is not random_(2)
         if operator.alone and not typed and first == "input" and parts:
             default = "_dispatch.MISSING"
+        if default is None and numpy_names:
+            default = "_dispatch.MISSING"  # it may be given by another name
         if parameter.argument.name in renamed:
             kind, default = None if kind is None else "Tensor | Number | None", "None"
         parts.append(_part(name, kind, default))
@@ -85,13 +88,14 @@ def signature(operator: Operator, first: str, *, typed: bool = False, with_out: 
     added += [("out", kind, "None")] if with_out and has_out(operator) else []
     if operator.family is Family.FACTORY or is_factory(operator):
         added.append(("requires_grad", "bool", "False"))
-    if has_numpy_names(operator):
+    if typed and {"dim", "keepdim"} <= {parameter.name for parameter in declared}:
         added += _NUMPY
     if isinstance(operator.body, Reduce) and operator.body.pairwise:
         added.append(("other", "Tensor | None", "None"))
     if added and not star:
         parts.append("*")
     parts += [_part(name, kind if typed else None, default) for name, kind, default in added]
+    parts += ["**_names"] if numpy_names else []
     return ", ".join(parts)
 
 

@@ -145,7 +145,10 @@ def real(op: Op, name: str, position: int, value: Any) -> float:
 
 
 class _Missing:
-    """Stands for a list that was not given, where no value of a list can."""
+    """Stands for an argument that was not given, where no value can."""
+
+    def __repr__(self) -> str:
+        return "<missing>"
 
 
 MISSING = _Missing()

@@ -270,11 +270,40 @@ def dimensions(op: Op, dim: Any, keepdim: Any) -> list[int]:
     return [integer(op, "dim", dim)] if op.one_dim else integers(op, "dim", dim)
 
 
-def numpy_names(op: Op, dim: Any, keepdim: Any, axis: Any, keepdims: Any) -> tuple[Any, Any]:
-    """`dim` and `keepdim` of a reduction that was called with NumPy's names for them."""
-    if axis is not None and dim not in (None, ()):
-        raise TypeError(f"{op.name}() got both 'dim' and 'axis', which are the same")
-    return dim if axis is None else axis, keepdim if keepdims is None else keepdims
+_OTHER_NAMES = {
+    "axis": "dim",
+    "keepdims": "keepdim",
+    "x": "input",
+    "a": "input",
+    "x1": "input",
+    "x2": "other",
+    "_stacklevel": "stacklevel",
+}
+"""NumPy's names of arguments, which torch takes wherever it has such an argument, and torch's own of one."""
+
+
+def by_other_names(function: Callable[..., Any], given: dict[str, Any]) -> Any:
+    """Call a function again whose parameters have the values `given`, `_names` among them: those by unknown names."""
+    names = given.pop("_names")
+    if given.get("more") == ():
+        del given["more"]
+    defaults, code = function.__defaults__ or (), function.__code__
+    positional = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]
+    default_of = {**dict(zip(positional, defaults, strict=True)), **(function.__kwdefaults__ or {})}
+    for name, value in names.items():
+        parameter = _OTHER_NAMES.get(name)
+        if parameter is None or parameter not in given:
+            raise TypeError(f"{function.__name__}() got an unexpected keyword argument '{name}'")
+        if given[parameter] is not default_of.get(parameter, MISSING):
+            raise TypeError(f"{function.__name__}() got multiple values for '{parameter}', also called '{name}'")
+        given[parameter] = value
+    return function(**{name: value for name, value in given.items() if value is not MISSING})
+
+
+def missing(op: Op, given: dict[str, Any]) -> TypeError:
+    """The error of a call that leaves out arguments without a default."""
+    names = [f'"{name}"' for name, value in given.items() if value is MISSING]
+    return TypeError(f"{op.name}() missing {len(names)} required positional arguments: {', '.join(names)}")
 
 
 def scan(op: Op, input: Any, dim: Any, dtype: Any = None, out: Any = None, mode: int = NEW) -> Any:

@@ -70,6 +70,57 @@ def test_refusal(call: Callable[[], Any], error: type[Exception], message: str) 
         call()
 
 
+@pytest.mark.parametrize(
+    ("call", "same"),
+    [
+        (lambda: opweave.cumsum(X, axis=0), lambda: X.cumsum(0)),
+        (lambda: X.cumsum(axis=1), lambda: X.cumsum(1)),
+        (lambda: opweave.cat([X, X], axis=1), lambda: opweave.cat([X, X], 1)),
+        (lambda: opweave.stack([X, X], axis=1), lambda: opweave.stack([X, X], 1)),
+        (lambda: opweave.softmax(X, axis=0), lambda: X.softmax(0)),
+        (lambda: X.log_softmax(axis=0), lambda: X.log_softmax(0)),
+        (lambda: opweave.sort(X, axis=0, descending=True)[0], lambda: X.sort(0, True)[0]),
+        (lambda: opweave.unsqueeze(X, axis=1), lambda: X.unsqueeze(1)),
+        (lambda: X.unsqueeze(0).squeeze(axis=0), lambda: X),
+        (lambda: opweave.gather(X, axis=0, index=opweave.tensor([[1, 0, 1]])), lambda: opweave.tensor([[3.0, 1, 5]])),
+        (lambda: X.topk(1, axis=0)[0], lambda: X[1:]),
+        (lambda: opweave.chunk(X, 3, axis=1)[2], lambda: X[:, 2:]),
+        (lambda: opweave.fft.fft(X, axis=0), lambda: opweave.fft.fft(X, dim=0)),
+        (lambda: opweave.linalg.vecdot(x=X, y=X, axis=0), lambda: (X * X).sum(0)),
+        (lambda: X.sum(axis=1, keepdims=True), lambda: X.sum(1, True)),
+        (lambda: opweave.max(X, axis=0, keepdims=True)[0], lambda: X[1:]),
+        (lambda: opweave.logsumexp(x=X, axis=0), lambda: X.logsumexp(0)),
+        (lambda: opweave.add(x1=X, x2=X, alpha=2), lambda: X * 3),
+        (lambda: X.sub(x2=1), lambda: X - 1),
+        (lambda: opweave.exp(x=X), lambda: X.exp()),
+        (lambda: opweave.exp(a=X), lambda: X.exp()),
+        (lambda: opweave.nn.functional.softmax(X, dim=1, _stacklevel=5), lambda: X.softmax(1)),
+        (lambda: opweave.flip(a=X, dims=[0]), lambda: X.flip(0)),
+    ],
+)
+def test_names_that_numpy_gives_arguments(call: Callable[[], Any], same: Callable[[], Any]) -> None:
+    assert call().tolist() == same().tolist()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: X.sum(0, axis=0), "got multiple values for 'dim', also called 'axis'"),
+        (lambda: opweave.exp(X, x=X), "got multiple values for 'input'"),
+        (lambda: opweave.exp(X, x2=X), "got an unexpected keyword argument 'x2'"),
+        (lambda: opweave.exp(X, axes=0), "got an unexpected keyword argument 'axes'"),
+        (lambda: opweave.exp(), 'exp.. missing 1 required positional arguments: "input"'),
+        (lambda: X.cumsum(), 'cumsum.. missing 1 required positional arguments: "dim"'),
+        (lambda: opweave.gather(X, index=X), 'gather.. missing 1 required positional arguments: "dim"'),
+        (lambda: opweave.gather(axis=0), 'gather.. missing 2 required positional arguments: "input", "index"'),
+        (lambda: opweave.matmul(X), 'missing 1 required positional arguments: "other"'),
+    ],
+)
+def test_names_that_fit_no_argument(call: Callable[[], Any], message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        call()
+
+
 def test_types_by_the_names_that_torch_gives_them() -> None:
     assert X.type("torch.DoubleTensor").dtype is opweave.float64
     assert X.type("opweave.BFloat16Tensor").dtype is opweave.bfloat16

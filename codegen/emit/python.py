@@ -53,6 +53,8 @@ class Callable:
     has_dtype: bool
     has_keepdim: bool
     has_numpy_names: bool
+    required: tuple[str, ...]
+    """Arguments without a default that NumPy's names may stand for, or that follow one of these."""
     plain: bool
     pairwise: str | None
     number_first: bool
@@ -183,6 +185,7 @@ def _callable(operator: Operator, index: int, package: Package | None) -> Callab
         has_dtype=operator.has_dtype_argument,
         has_keepdim=operator.schema.argument("keepdim") is not None,
         has_numpy_names=variants.has_numpy_names(operator),
+        required=tuple(p.name for p in parameters if p.default is None and p not in (vararg, tensors)),
         plain=not isinstance(body, (Reduce, Scan)) or body.results == (Found.VALUE,),
         pairwise=body.pairwise if isinstance(body, Reduce) else None,
         number_first=operator.family is Family.ELEMENTWISE and bool(operator.accepts),
