@@ -2,7 +2,7 @@
  *
  * A Python class with __del__ would do the same, but calling that method takes longer than adding four numbers; and a
  * finalizer can be shown an object that it has finalized before, which a deallocator cannot. The garbage collector looks
- * only at objects that have a history or, by attributes of a subclass, others to refer to.
+ * only at objects that have a history or, by attributes, others to refer to.
  *
  * It is a module of its own within the shared object of `_C`, because cffi's modules cannot hold types.
  */
@@ -40,15 +40,36 @@ static PyObject *owner_new(PyTypeObject *type, PyObject *arguments, PyObject *ke
 
 static int owner_traverse(PyObject *self, visitproc visit, void *arg) {
     Py_VISIT(Py_TYPE(self));
+    Py_VISIT(((owner *)self)->attributes);
     Py_VISIT(((owner *)self)->edge);
     Py_VISIT(((owner *)self)->base);
     return 0;
 }
 
 static int owner_clear(PyObject *self) {
+    Py_CLEAR(((owner *)self)->attributes);
     Py_CLEAR(((owner *)self)->edge);
     Py_CLEAR(((owner *)self)->base);
     return 0;
+}
+
+/* What has attributes of its own may be part of a cycle. */
+static int owner_setattr(PyObject *self, PyObject *name, PyObject *value) {
+    int status = PyObject_GenericSetAttr(self, name, value);
+    if (((owner *)self)->attributes) ow_track(self);
+    return status;
+}
+
+static PyObject *owner_get_attributes(PyObject *self, void *closure) {
+    PyObject *attributes = PyObject_GenericGetDict(self, closure);
+    if (attributes) ow_track(self);
+    return attributes;
+}
+
+static int owner_set_attributes(PyObject *self, PyObject *value, void *closure) {
+    int status = PyObject_GenericSetDict(self, value, closure);
+    if (((owner *)self)->attributes) ow_track(self);
+    return status;
 }
 
 static PyObject *set_constructor(PyObject *module, PyObject *function) {
@@ -260,6 +281,7 @@ static PyObject *owner_requires_grad(PyObject *self, void *closure) {
 }
 
 static PyGetSetDef owner_properties[] = {
+    {"__dict__", owner_get_attributes, owner_set_attributes, "What was set on the tensor, by name.", NULL},
     {"_requires_grad", owner_requires_grad, NULL, "Is a gradient asked for?", NULL},
     {"shape", owner_shape, NULL, "The sizes of the dimensions.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
@@ -278,6 +300,7 @@ static PyMemberDef owner_members[] = {
     {"_base", T_OBJECT, offsetof(owner, base), READONLY, "the tensor that it is a view of, or None"},
     {"_origin", T_BYTE, offsetof(owner, origin), READONLY, "how the view was made (core/owner.h)"},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(owner, weak_references), READONLY, NULL},
+    {"__dictoffset__", T_PYSSIZET, offsetof(owner, attributes), READONLY, NULL},
     {NULL, 0, 0, 0, NULL},
 };
 
@@ -286,6 +309,7 @@ static PyType_Slot owner_slots[] = {
     {Py_tp_dealloc, owner_dealloc},
     {Py_tp_traverse, owner_traverse},
     {Py_tp_clear, owner_clear},
+    {Py_tp_setattro, owner_setattr},
     {Py_tp_getset, owner_properties},
     {Py_tp_members, owner_members},
     {Py_tp_methods, owner_methods},

@@ -18,6 +18,7 @@ typedef struct {
     PyObject_HEAD
     PyObject *handle; /* a float, or NULL before it is set */
     PyObject *weak_references;
+    PyObject *attributes; /* the dictionary of what users set on it; NULL: nothing */
     PyObject *edge;   /* (node, number): the output of the graph's node that it is; NULL: no part of a graph */
     PyObject *base;   /* the tensor that it is a view of; NULL: of none */
     uint32_t version; /* of a view: of the memory, when the edge was set, or else when the view was taken */
