@@ -28,7 +28,9 @@ def write(target: float, value: Any) -> bool:
     if kind is handles.Tensor:
         if lib.copy_(target, value._h):
             return True
-        take_pending()
+        error = take_pending()
+        if error is not None and not isinstance(error, Exception):
+            raise error  # an interruption, which is no matter of the value
     elif kind is float or kind is int or kind is bool or kind is complex:
         number = _number_handle(value, BY_CODE[lib.dtype(target)])
         done = lib.copy_(target, number)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from array import array
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from . import handles, interchange
@@ -279,7 +279,7 @@ def _infer(value: Any) -> dtype:
     from .promotion import promote_types
 
     common = None
-    for element in value:
+    for element in islice(iter(value), len(value)):  # it may have no end, which is refused later
         found = _infer(element)
         common = found if common is None or common is found else promote_types(common, found)
     return common or get_default_dtype()
@@ -304,8 +304,16 @@ def _collect(value: Any, shape: tuple[int, ...], dim: int, values: list[Any]) ->
         raise TypeError("not a sequence")
     if len(value) != shape[dim]:
         raise ValueError(f"expected sequence of length {shape[dim]} at dim {dim} (got {len(value)})")
+    count = 0
     for element in value:
+        count += 1
+        if count > shape[dim]:
+            break
         _collect(element, shape, dim + 1, values)
+    if count != shape[dim]:
+        # What it says of its length is not so; it may even have no end.
+        found = f"more than {shape[dim]}" if count > shape[dim] else str(count)
+        raise ValueError(f"expected sequence of length {shape[dim]} at dim {dim} (got {found})")
 
 
 def _too_deep(value: Any) -> ValueError:

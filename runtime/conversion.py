@@ -11,7 +11,7 @@ from . import handles
 from ._C import ffi, lib
 from ._handle import adopt, to_dlpack
 from .allocation import allocate
-from .dtypes import EXPORTS, dtype
+from .dtypes import BY_CODE, EXPORTS, dtype
 from .errors import raise_pending
 from .handles import address_of, shape_of, strides_of
 from .histories import records
@@ -212,13 +212,17 @@ def _real_element(tensor: Any, wanted: str) -> Any:
 
 def bytes_of(tensor: Any) -> bytes:
     """The elements of a contiguous tensor as they lie in memory."""
-    return bytes(ffi.buffer(address_of(tensor._h), tensor.nbytes)) if tensor.nbytes else b""
+    handle = tensor._h
+    nbytes = lib.numel(handle) * BY_CODE[lib.dtype(handle)].itemsize
+    return bytes(ffi.buffer(address_of(handle), nbytes)) if nbytes else b""
 
 
 def tensor_of_bytes(data: Any, sizes: tuple[int, ...], of: dtype) -> TensorType:
-    """A new tensor with these bytes as its elements."""
+    """A new tensor with these bytes as its elements. Raises ValueError where there are more or fewer of them."""
     tensor = allocate(sizes, of.code)
-    if data:
-        handle = tensor._h
-        ffi.memmove(address_of(handle), data, lib.numel(handle) * of.itemsize)
+    given, needed = memoryview(data).nbytes, tensor.nbytes
+    if given != needed:  # as after another thread has changed a list that was being read
+        raise ValueError(f"expected {needed // of.itemsize} numbers for the shape {sizes}, got {given // of.itemsize}")
+    if needed:
+        ffi.memmove(address_of(tensor._h), data, needed)
     return tensor

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import NoReturn
 
 from ._C import ffi, lib
+from ._handle import interruption
 
 __all__ = ["LinAlgError", "OutOfMemoryError", "raise_pending", "take_pending"]
 
@@ -40,10 +41,13 @@ _EXCEPTIONS: tuple[type[Exception] | None, ...] = (
 _CAPACITY = 1024
 
 
-def take_pending() -> Exception | None:
+def take_pending() -> BaseException | None:
     """The pending error, which is pending no longer; None when there is none."""
     message = ffi.new("char[]", _CAPACITY)
-    exception = _EXCEPTIONS[lib.error_take(message, _CAPACITY)]
+    kind = lib.error_take(message, _CAPACITY)
+    if kind == len(_EXCEPTIONS):  # a handler of a signal raised, which ended a loop
+        return interruption() or KeyboardInterrupt()
+    exception = _EXCEPTIONS[kind]
     return (
         None
         if exception is None

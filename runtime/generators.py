@@ -20,6 +20,8 @@ __all__ = ["Generator", "default_generator", "generator_address"]
 
 _FIRST_SEED = 67280421310721
 _STATE_BYTES = 5056
+_CONTIGUOUS = 1
+"""OW_CONTIGUOUS, a flag of handles."""
 _device = device
 
 
@@ -94,14 +96,15 @@ class Generator:
 
         if not isinstance(new_state, Tensor):
             raise TypeError(f"expected a opweave.ByteTensor, but got {type_name(new_state)}")
-        if new_state.dtype is not EXPORTS["uint8"]:
+        if lib.dtype(new_state._h) != EXPORTS["uint8"].code:
             raise TypeError("RNG state must be a opweave.ByteTensor")
-        if not new_state.is_contiguous():
+        # The core is asked, and not methods that a subclass may have replaced: an address is about to be read from.
+        if not lib.flags(new_state._h) & _CONTIGUOUS:
             raise RuntimeError("RNG state must be contiguous")
-        if new_state.numel() != _STATE_BYTES:
+        if lib.numel(new_state._h) != _STATE_BYTES:
             raise RuntimeError(
                 f"Expected a CPUGeneratorImplState of size {_STATE_BYTES} but found the input RNG state size to be "
-                f"{new_state.numel()}"
+                f"{lib.numel(new_state._h)}"
             )
         if not lib.generator_restore(self._address, lib.data_ptr(new_state._h)):
             raise_pending()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import histories
 from ._C import ffi, lib
-from ._handle import adopt, meta, swap_handles
+from ._handle import adopt, meta
 from ._handle import shape_of as shape_of
 from ._handle import strides_of as strides_of
 from .errors import raise_pending
@@ -62,12 +62,8 @@ def copied(tensor: Any, code: int, order: int, name: str = "CloneBackward0") -> 
 
 
 def exchange(tensor: Any, other: Any) -> Any:
-    """Gives two tensors each other's handle, so that each handle is freed by the object that has it in the end."""
-    keys, others = lib.keys(tensor._h), lib.keys(other._h)
-    swap_handles(tensor, other)
-    # Whether a gradient is asked for is the tensor's affair, and not that of its memory.
-    lib.set_keys(tensor._h, keys)
-    lib.set_keys(other._h, others)
+    """Gives two tensors each other's memory and shape. Their handles stay, for whoever has one in hand."""
+    lib.exchange(tensor._h, other._h)
     edge = tensor._edge
     if edge is not None and edge[0].collects:
         edge[0].metas = (meta(tensor),)  # its gradient has the new shape
@@ -100,6 +96,11 @@ def address_of(handle: float) -> Any:
 def is_integer(value: Any) -> bool:
     """Does it count as an int? What has `__index__` does, bool does not."""
     return type(value) is int or (not isinstance(value, bool) and hasattr(value, "__index__"))
+
+
+def exact_integer(value: Any) -> int:
+    """An int that is of no class derived from it: one whose comparisons and sums are those of numbers."""
+    return int.__index__(operator.index(value))
 
 
 def integer(function: str, name: str, value: Any, position: int = 1) -> int:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import operator
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 from ._C import lib
 from .dtypes import EXPORTS, dtype
 from .errors import raise_pending
-from .handles import OVERFLOW, shape_of, strides_of, type_name
+from .handles import OVERFLOW, exact_integer, shape_of, strides_of, type_name
 
 _LARGEST = 2**63 - 1
 _INT64 = EXPORTS["int64"]
@@ -53,9 +54,13 @@ class Parts:
 
 
 def read(handle: float, index: Any) -> Parts:
-    """The view is the caller's to release."""
+    """The view is the caller's to release.
+
+    The index is read before the tensor is looked at: its parts may be objects whose code gives the tensor other memory.
+    """
+    items = _items(index, lib.ndim(handle))
     sizes, strides = shape_of(handle), strides_of(handle)
-    items = _items(index, len(sizes))
+    _check_count(items, len(sizes), index)
     if not isinstance(index, tuple) and type(items[0]) is bool:
         return _of_bool(handle, items[0], sizes, strides)
     new_sizes, new_strides, offset, tensors = _geometry(items, sizes, strides)
@@ -69,7 +74,7 @@ def read(handle: float, index: Any) -> Parts:
 
 def _of_bool(handle: float, value: bool, sizes: tuple[int, ...], strides: tuple[int, ...]) -> Parts:
     """A bool alone is a new dimension of size one or zero."""
-    sizes, strides = (int(value), *sizes), (sizes[0] * strides[0] if sizes else 1, *strides)
+    sizes, strides = (int(value), *sizes), (_stepped(strides[0], sizes[0]) if sizes else 1, *strides)
     view = lib.as_strided(handle, sizes, strides, len(sizes), lib.storage_offset(handle), -1)
     if not view:
         raise_pending()
@@ -80,20 +85,20 @@ def _of_bool(handle: float, value: bool, sizes: tuple[int, ...], strides: tuple[
 
 
 def _items(index: Any, ndim: int) -> list[Any]:
-    """The parts of an index: ints, slices, bools, tensors, None and `...`, with one `...` exactly."""
+    """The parts of an index: ints, slices of ints, bools, tensors, None and `...`, with one `...` exactly."""
     parts = index if isinstance(index, tuple) else tuple(index) if _is_like_tuple(index) else (index,)
     parts = tuple(_tensor_of(part) if _is_sequence(part) else part for part in parts)
-    if sum(map(_dimensions_of, parts)) > ndim:
-        if ndim == 0 and parts is not index:
-            _refuse_without_dimensions(index)
-        raise IndexError(f"too many indices for tensor of dimension {ndim}")
+    _check_count(parts, ndim, index)
     items: list[Any] = []
     has_ellipsis = False
     for part in parts:
         if part is Ellipsis and has_ellipsis:
             continue
         has_ellipsis |= part is Ellipsis
-        items.append(part if part is None or type(part) in _PLAIN_TYPES else _selector(part))
+        if type(part) is slice:
+            items.append(_plain_slice(part))
+        else:
+            items.append(part if part is None or type(part) in _PLAIN_TYPES else _selector(part))
     if not has_ellipsis:
         items.append(Ellipsis)
     return items
@@ -105,6 +110,14 @@ def lasting(index: Any) -> Any:
     if not any(map(_is_sequence, parts)):
         return index
     return tuple([_tensor_of(part).clone() if _is_sequence(part) else part for part in parts])
+
+
+def _check_count(parts: Sequence[Any], ndim: int, index: Any) -> None:
+    """Refuses parts for more dimensions than there are."""
+    if sum(map(_dimensions_of, parts)) > ndim:
+        if ndim == 0 and not isinstance(index, tuple):
+            _refuse_without_dimensions(parts[0] if type(index) is slice else index)
+        raise IndexError(f"too many indices for tensor of dimension {ndim}")
 
 
 def _is_sequence(part: Any) -> bool:
@@ -146,7 +159,15 @@ def _tensor_of(values: Any) -> Any:
     return found if _is_mask(found.dtype) else construct.tensor(values, dtype=_INT64)
 
 
-_PLAIN_TYPES = frozenset((int, bool, slice, type(Ellipsis)))
+_PLAIN_TYPES = frozenset((int, bool, type(Ellipsis)))
+
+
+def _plain_slice(part: slice) -> slice:
+    """The same of ints and None alone."""
+    bounds = (part.start, part.stop, part.step)
+    if not all(bound is None or hasattr(bound, "__index__") for bound in bounds):
+        raise TypeError("slice indices must be integers or None or have an __index__ method")
+    return slice(*[None if bound is None else exact_integer(bound) for bound in bounds])
 
 
 def _dimensions_of(part: Any) -> int:
@@ -231,7 +252,7 @@ def _geometry(
             if item is not None:
                 tensors.append((len(new_sizes), _bool_index(item)))
             new_sizes.append(1)
-            new_strides.append(sizes[dim] * strides[dim] if dim < ndim else 1)
+            new_strides.append(_stepped(strides[dim], sizes[dim]) if dim < ndim else 1)
         elif item is Ellipsis or isinstance(item, Tensor):
             if item is not Ellipsis:
                 tensors.append((len(new_sizes), item))
@@ -242,9 +263,7 @@ def _geometry(
         elif type(item) is slice:
             start, length, step = _slice_range(item, sizes[dim])
             new_sizes.append(length)
-            # A step so large that it cannot be counted in bytes leads to one element, whose stride is never used.
-            stride = strides[dim] * step
-            new_strides.append(stride if abs(stride) <= _LARGEST else strides[dim])
+            new_strides.append(_stepped(strides[dim], step))
             offset += start * strides[dim]
             dim += 1
         else:
@@ -256,6 +275,16 @@ def _geometry(
             offset += (item + size if item < 0 else item) * strides[dim]
             dim += 1
     return tuple(new_sizes), tuple(new_strides), offset, _by_dimension(tensors)
+
+
+def _stepped(stride: int, step: int) -> int:
+    """A stride that leads `step` times as far.
+
+    Where 64 bits do not hold it there is one position, or no element at all, and no stride is ever used: it stays what
+    it was.
+    """
+    found = stride * step
+    return found if abs(found) <= _LARGEST else stride
 
 
 def _bool_index(value: bool) -> Any:

@@ -131,15 +131,13 @@ class IndexingMethods:
         self: Any, indices: Sequence[TensorType], values: TensorType, accumulate: bool = False
     ) -> TensorType:
         """`self[indices] = values`, or with `accumulate` `self[indices] += values` that counts each repetition."""
-        _check_put("index_put_", indices, values, accumulate)
-        return _put(self, indices, values, accumulate)
+        return _put(self, _checked_put("index_put_", indices, values, accumulate), values, accumulate)
 
     def index_put(
         self: Any, indices: Sequence[TensorType], values: TensorType, accumulate: bool = False
     ) -> TensorType:
         """A copy of the tensor after `index_put_`."""
-        _check_put("index_put", indices, values, accumulate)
-        return _put(self.clone(), indices, values, accumulate)
+        return _put(self.clone(), _checked_put("index_put", indices, values, accumulate), values, accumulate)
 
     def __contains__(self: Any, element: Any) -> bool:
         if not is_operand(element):
@@ -161,24 +159,26 @@ def _get(handle: float, index: Any) -> float:
         parts.release()
 
 
-def _check_put(name: str, indices: Any, values: Any, accumulate: Any) -> None:
-    """Types of arguments, as torch's parser checks them."""
+def _checked_put(name: str, indices: Any, values: Any, accumulate: Any) -> tuple[Any, ...]:
+    """The indices, once the types of arguments are checked as torch's parser does; a list may change meanwhile."""
     if not isinstance(indices, (tuple, list)):
         kind = type_name(indices)
         raise TypeError(f"{name}(): argument 'indices' (position 1) must be tuple of Tensors, not {kind}")
-    for place, index in enumerate(indices):
+    selectors: tuple[Any, ...] = tuple(indices)
+    for place, index in enumerate(selectors):
         if not isinstance(index, Tensor):
             raise TypeError(f"expected Tensor as element {place} in argument 0, but got {type_name(index)}")
     if not isinstance(values, Tensor):
         raise TypeError(f"{name}(): argument 'values' (position 2) must be Tensor, not {type_name(values)}")
     if not isinstance(accumulate, bool):
         raise TypeError(f"{name}(): argument 'accumulate' (position 3) must be bool, not {type_name(accumulate)}")
+    return selectors
 
 
-def _put(target: TensorType, indices: Sequence[TensorType], values: TensorType, accumulate: bool) -> TensorType:
+def _put(target: TensorType, indices: tuple[TensorType, ...], values: TensorType, accumulate: bool) -> TensorType:
     if records(target, values):
         run = partial(_put, target, indices, values, accumulate)
-        recorded: TensorType = _write_recorded(target, tuple(indices), values, accumulate, run)
+        recorded: TensorType = _write_recorded(target, indices, values, accumulate, run)
         return recorded
     if not lib.index_put(target._h, [index._h for index in indices], len(indices), values._h, accumulate):
         raise_pending()

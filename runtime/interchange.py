@@ -15,7 +15,7 @@ from ._C import ffi
 from ._handle import exported, over_memory, read_array
 from ._handle import from_dlpack as take_capsule
 from .dtypes import BY_CODE, BY_NUMPY_NAME, dtype
-from .handles import type_name, wrap
+from .handles import exact_integer, type_name, wrap
 from .lazy_imports import load
 from .types import check_device
 
@@ -258,6 +258,7 @@ def frombuffer(
 ) -> TensorType:
     """A one-dimensional tensor over the memory of an object: `count` elements (-1: all) from byte `offset` on."""
     of = _resolve(dtype, "frombuffer")
+    count, offset = exact_integer(count), exact_integer(offset)
     if not has_buffer(buffer):
         raise ValueError("object does not implement Python buffer protocol.")
     view = memoryview(buffer)
@@ -283,7 +284,7 @@ def frombuffer(
             f"greater than actual buffer length ({length} bytes)"
         )
     # It holds the object's memory in place, where `memoryview` and `buffer` alone would let a bytearray be resized.
-    memory = ffi.from_buffer("char[]", buffer)
+    memory = ffi.from_buffer("char[]", view)
     address = int(ffi.cast("uintptr_t", memory)) + offset
     made = _over_memory(memory, address, count * of.itemsize, (count,), (1,), of, readonly)
     return made.requires_grad_(requires_grad)

@@ -35,11 +35,12 @@ def write_part(whole: Any, part: Any, src: Any) -> Any:
     return whole
 
 
-def even_parts(size: Any, shape: Sequence[int], dim: int) -> list[tuple[int, int]]:
+def even_parts(size: Any, tensor: Any, dim: int) -> list[tuple[int, int]]:
     """Where the parts of a dimension begin, and their sizes: all of them `size` but for the last."""
+    size, shape = operator.index(size), tensor.shape
     if not shape:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
-    size, extent = operator.index(size), shape[wrap_dim(dim, len(shape))]
+    extent = shape[wrap_dim(dim, len(shape))]
     if size < 0:
         raise RuntimeError(f"split expects split_size be non-negative, but got split_size={size}")
     if not size and extent:

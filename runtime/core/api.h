@@ -72,6 +72,7 @@ double copy_(double dst, double src);
 double fill_d(double t, double value);
 double fill_i(double t, int64_t value);
 double resize_(double t, const int64_t *sizes, int32_t ndim);
+void exchange(double a, double b); /* of memory and shape; keys stay */
 
 int32_t shape_id(double t); /* index into an interned table of shapes, -1: not interned, use sizes() */
 int32_t ndim(double t);

@@ -158,6 +158,8 @@ double resize_(double t, const int64_t *sizes, int32_t ndim) {
 
 /* ---- what a tensor is ------------------------------------------------------------------------------------- */
 
+void exchange(double a, double b) { ow_tensor_exchange(ow_unpack(a), ow_unpack(b)); }
+
 int32_t shape_id(double t) {
     const ow_tensor *self = ow_unpack(t);
     return ow_shape_id(self->ndim, self->sizes);

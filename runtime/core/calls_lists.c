@@ -17,9 +17,22 @@ static PyObject *declined(void) {
     Py_RETURN_NONE;
 }
 
+/* Reads the items of a list or tuple and keeps them: another thread may take one out of the list while this one has dropped
+ * the interpreter's lock. How many are tensors for the quick way, before one that is not. */
+static Py_ssize_t keep_items(PyObject *sequence, Py_ssize_t count, PyObject **items, ow_tensor **tensors) {
+    int is_tuple = PyTuple_Check(sequence);
+    for (Py_ssize_t k = 0; k < count; k++) {
+        PyObject *item = is_tuple ? PyTuple_GetItem(sequence, k) : PyList_GetItem(sequence, k);
+        if (!(tensors[k] = ow_plain_tensor(item))) return k;
+        items[k] = Py_NewRef(item);
+    }
+    return count;
+}
+
 /* join(tensors, dim, stacked) */
 PyObject *ow_call_join(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
+    PyObject *few_items[FEW_JOINED], **items = few_items;
     ow_tensor *few[FEW_JOINED], **tensors = few, *result = NULL;
     int64_t dim;
     if (n != 3 || !ow_read_int(arguments[1], &dim)) return declined();
@@ -27,15 +40,15 @@ PyObject *ow_call_join(PyObject *module, PyObject *const *arguments, Py_ssize_t 
     if (!is_tuple && !PyList_Check(arguments[0])) return declined();
     Py_ssize_t count = is_tuple ? PyTuple_Size(arguments[0]) : PyList_Size(arguments[0]);
     if (count < 1 || count > INT32_MAX) return declined();
-    int64_t nbytes = (int64_t)(count * sizeof *tensors);
-    if (count > FEW_JOINED && !(tensors = ow_alloc(nbytes))) return declined();
-    Py_ssize_t read = 0;
-    for (; read < count; read++) {
-        PyObject *item = is_tuple ? PyTuple_GetItem(arguments[0], read) : PyList_GetItem(arguments[0], read);
-        if (!(tensors[read] = ow_plain_tensor(item))) break;
+    int64_t nbytes = (int64_t)(count * (sizeof *items + sizeof *tensors));
+    if (count > FEW_JOINED) {
+        if (!(items = ow_alloc(nbytes))) return declined();
+        tensors = (ow_tensor **)(items + count);
     }
-    if (read == count) result = ow_join(tensors, (int)count, dim, arguments[2] == Py_True);
-    if (tensors != few) ow_dealloc(tensors, nbytes);
+    Py_ssize_t kept = keep_items(arguments[0], count, items, tensors);
+    if (kept == count) result = ow_join(tensors, (int)count, dim, arguments[2] == Py_True);
+    for (Py_ssize_t k = 0; k < kept; k++) Py_DECREF(items[k]);
+    if (items != few_items) ow_dealloc(items, nbytes);
     return result ? ow_new_owner(result) : declined();
 }
 
@@ -54,15 +67,19 @@ static PyObject *part_of(PyObject *of, const ow_tensor *t, int64_t dim, int64_t 
     return view ? ow_new_view(view, of) : NULL;
 }
 
-static PyObject *parts_of(PyObject *of, const ow_tensor *t, int64_t dim, int64_t size) {
-    int64_t extent = t->sizes[dim], step = size ? size : 1, count = extent / step + (extent % step != 0);
-    PyObject *parts = PyTuple_New(count);
+/* Making objects can run Python code that gives the tensor other memory: the parts are those of a view, which keeps what
+ * the tensor had. */
+static PyObject *parts_of(PyObject *of, const ow_tensor *self, int64_t dim, int64_t size) {
+    int64_t extent = self->sizes[dim], step = size ? size : 1, count = extent / step + (extent % step != 0);
+    ow_tensor *t = ow_tensor_alias(self);
+    PyObject *parts = t ? PyTuple_New(count) : NULL;
     for (int64_t k = 0; parts && k < count; k++) {
         int64_t start = k * step, rest = extent - start;
         PyObject *part = part_of(of, t, dim, start, size < rest ? size : rest);
         if (part) PyTuple_SetItem(parts, k, part);
         else Py_CLEAR(parts);
     }
+    ow_tensor_free(t);
     if (parts) ow_mark_several(parts, 1);
     return parts ? parts : ow_error_pending() ? declined() : NULL;
 }

@@ -133,6 +133,7 @@ static int transposed_dimension(const ow_iter *iter, int64_t itemsize) {
 
 /* ---- copy --------------------------------------------------------------------------------------------- */
 
+/* 1, or 0 with the error set where it was interrupted. */
 static int copy_into(ow_tensor *dst, const ow_tensor *src) {
     ow_iter iter;
     int64_t itemsize = ow_itemsize(dst->dtype);
@@ -155,14 +156,10 @@ static int copy_into(ow_tensor *dst, const ow_tensor *src) {
         for (int d = 1; d < iter.ndim; d++)
             if (d != across) bands *= iter.shape[d];
         double work = 2.0 * (double)iter.numel;
-        void *token = ow_gil_release((int64_t)work);
-        ow_parallel_for(bands, 1 + 8192 / (TILE * iter.shape[0]), work, transpose_bands, &t);
-        ow_gil_acquire(token);
-        return 1;
+        return ow_long_for(bands, 1 + 8192 / (TILE * iter.shape[0]), work, transpose_bands, &t);
     }
     ow_scalar params = {.i = (int64_t)(uintptr_t)ow_cast_loop(dst->dtype, src->dtype)};
-    ow_iter_run(&iter, cast_as_loop, &params, 1.0);
-    return 1;
+    return ow_iter_run(&iter, cast_as_loop, &params, 1.0) == OW_OK;
 }
 
 int ow_copy(ow_tensor *dst, ow_tensor *src) {
@@ -182,9 +179,9 @@ int ow_copy(ow_tensor *dst, ow_tensor *src) {
     if (!overlap) return copy_into(dst, src);
     ow_tensor *separate = ow_clone(src, src->dtype, 0);
     if (!separate) return 0;
-    copy_into(dst, separate);
+    int done = copy_into(dst, separate);
     ow_tensor_free(separate);
-    return 1;
+    return done;
 }
 
 int ow_fill(const ow_tensor *dst, ow_tensor *number) {
@@ -219,6 +216,7 @@ ow_tensor *ow_empty_like(ow_tensor *t, int dtype, int order) {
 
 ow_tensor *ow_clone(ow_tensor *t, int dtype, int order) {
     ow_tensor *result = ow_empty_like(t, dtype, order);
-    if (result) copy_into(result, t);
-    return result;
+    if (!result || copy_into(result, t)) return result;
+    ow_tensor_free(result);
+    return NULL;
 }

@@ -26,6 +26,7 @@ ow_error_kind ow_error_take(char *message, int64_t capacity) {
     ow_thread *t = ow_self;
     ow_error_kind kind = t ? t->error : OW_OK;
     const char *text = "";
+    if (kind == OW_INTERRUPTED && !message) return kind;
     if (kind != OW_OK) {
         text = t->message;
         t->error = OW_OK;

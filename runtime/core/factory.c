@@ -65,10 +65,7 @@ static int run(const ow_op *op, ow_tensor *const *params, ow_tensor *result) {
         fill(&f, 0, result->numel);
         return 1;
     }
-    void *token = ow_gil_release((int64_t)work);
-    ow_parallel_for(result->numel, 8192, work, fill, &f);
-    ow_gil_acquire(token);
-    return 1;
+    return ow_long_for(result->numel, 8192, work, fill, &f);
 }
 
 static int supports(const ow_op *op, int dtype) {

@@ -133,18 +133,6 @@ static PyObject *adopt(PyObject *module, PyObject *const *arguments, Py_ssize_t 
     return made ? given(made, t, Py_NewRef(arguments[0])) : NULL;
 }
 
-/* swap_handles(tensor, tensor): each owns what the other one did. */
-static PyObject *swap_handles(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
-    (void)module;
-    if (n != 2 || !ow_any_tensor(arguments[0]) || !ow_any_tensor(arguments[1]))
-        return PyErr_Format(PyExc_TypeError, "swap_handles() takes two tensors");
-    owner *first = (owner *)arguments[0], *second = (owner *)arguments[1];
-    PyObject *handle = first->handle;
-    first->handle = second->handle;
-    second->handle = handle;
-    Py_RETURN_NONE;
-}
-
 static char origin_of_mode(void) {
     if (ow_excluded_keys & OW_KEY_INFERENCE) return OW_INFERENCE_VIEW;
     return ow_excluded_keys & OW_KEY_RECORDING ? OW_NO_GRAD_VIEW : OW_USUAL_VIEW;
@@ -358,7 +346,6 @@ static PyMethodDef functions[] = {
     {"strides_of", strides_of, METH_O, "The strides; the same object for all tensors that have these."},
     {"claim", claim, METH_NOARGS, "Refuses a second copy of the package, whose classes would replace those of the first."},
     {"adopt", FAST(adopt), METH_FASTCALL, "A new tensor that owns a handle."},
-    {"swap_handles", FAST(swap_handles), METH_FASTCALL, "Gives two tensors each other's handle."},
     {"set_constructor", set_constructor, METH_O, "Says what makes tensors of arguments."},
     {"set_tensor_class", FAST(set_tensor_class), METH_FASTCALL,
      "Says of which class views are, and what `t[index]` does where they do not suffice."},
@@ -402,6 +389,8 @@ static PyMethodDef functions[] = {
      "The same elements without history, through which writing is counted apart, from a number on."},
     {"exclude", ow_exclude, METH_O, "Says which dispatch keys the thread does not look at; gives those before."},
     {"excluded", ow_excluded, METH_NOARGS, "The dispatch keys that the thread does not look at."},
+    {"with_keys", ow_with_keys, METH_VARARGS, "What a function returns while these keys are looked at, and those are not."},
+    {"interruption", ow_interruption, METH_NOARGS, "What a handler of a signal raised while the core was at work."},
     {"kept", ow_kept, METH_O, "The same elements without history, and how often they were written to."},
     {"meta", ow_meta, METH_O, "The shape of a tensor and the number of its dtype."},
     {"fits", FAST(ow_fits), METH_FASTCALL, "Has a tensor this shape and dtype?"},
@@ -428,11 +417,14 @@ PyMODINIT_FUNC PyInit__handle(void) {
     if (!module) return NULL;
     PyObject *type = PyType_FromSpec(&owner_spec), *size = ow_size_base(), *node = ow_node_type();
     int exports = ow_export_init();
+    PyObject *mode = ow_mode_type(module);
     ow_owner_type = (PyTypeObject *)type;
-    int done = exports && type && size && node && PyModule_AddObjectRef(module, "Owner", type) == 0 &&
+    int done = exports && type && size && node && mode && PyModule_AddObjectRef(module, "Owner", type) == 0 &&
+               PyModule_AddObjectRef(module, "ModeBase", mode) == 0 &&
                PyModule_AddObjectRef(module, "SizeBase", size) == 0 && PyModule_AddObjectRef(module, "NodeBase", node) == 0;
     Py_XDECREF(size); /* the owners' type is needed for ever */
     Py_XDECREF(node);
+    Py_XDECREF(mode);
     if (!done) Py_CLEAR(module);
     return module;
 }

@@ -31,7 +31,7 @@ ow_tensor *ow_index_get(ow_tensor *self, ow_tensor *const *indices, int n) {
         for (int d = 0; d < s.ndim; d++) space.other_stride[d] = result->strides[d] * space.itemsize;
         ow_space_arrange(&space);
         if (!ow_space_get(&space, 0)) {
-            ow_selection_check_indices(&space);
+            if (ow_selection_check_indices(&space)) ow_fail_overwritten();
             ow_tensor_free(result);
             result = NULL;
         }

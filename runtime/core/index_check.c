@@ -21,9 +21,10 @@ static int scan_lookup(const ow_lookup *lookup, int64_t *value) {
                 values = loaded;
             }
             if (ow_all_inside(values, n, lowest, lookup->size)) continue;
-            while (ow_all_inside(values, 1, lowest, lookup->size)) values++;
-            *value = *values;
-            return 0;
+            for (int64_t j = 0; j < n; j++) { /* all of them may be inside by now, where another thread writes */
+                *value = __atomic_load_n(values + j, __ATOMIC_RELAXED);
+                if (!ow_all_inside(value, 1, lowest, lookup->size)) return 0;
+            }
         }
         for (int d = last - 1; d >= 0 && !contiguous; d--) {
             row += index->strides[d] * itemsize;

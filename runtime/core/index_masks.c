@@ -1,4 +1,5 @@
-/* Where a tensor is not zero: one pass that counts, in blocks, and one that writes the places. */
+/* Where a tensor is not zero: one pass that counts, in blocks, and one that writes the places. Another thread may overwrite
+ * the mask in between: a block's places are as many as were counted, the first ones or the first one of the tensor again. */
 #include "index.h"
 #include "storage.h"
 
@@ -9,7 +10,7 @@
 typedef struct {
     const uint8_t *mask; /* contiguous; any byte but zero is true */
     int64_t numel;
-    int64_t *before; /* of every block: first its count, then the number of true elements before it */
+    int64_t *before; /* of every block and of the end: first its count, then the number of true elements before it */
     int64_t *places;
     int64_t count; /* of them all: the length of a column */
     int ndim;
@@ -83,15 +84,18 @@ static void write_blocks(void *context, int64_t begin, int64_t end) {
     int64_t places[OW_INDEX_CHUNK + 1]; /* the last one is written, but not kept */
     for (int64_t block = begin; block < end; block++) {
         int64_t first = block * BLOCK, stop = first + BLOCK < s->numel ? first + BLOCK : s->numel;
-        int64_t row = s->before[block];
+        int64_t row = s->before[block], last = s->before[block + 1];
         for (; first < stop; first += OW_INDEX_CHUNK) {
             int64_t n = stop - first < OW_INDEX_CHUNK ? stop - first : OW_INDEX_CHUNK;
             int64_t found = list_places(s->mask + first, first, n, places);
+            if (found > last - row) found = last - row;
             if (!found || !s->ndim) continue;
             if (s->ndim == 1) memcpy(s->places + row, places, sizeof(int64_t) * (size_t)found);
             else write_coordinates(s, places, found, row);
             row += found;
         }
+        for (; row < last; row++)
+            for (int d = 0; d < s->ndim; d++) s->places[d * s->count + row] = 0;
     }
 }
 
@@ -107,6 +111,7 @@ static ow_tensor *list_true(const ow_tensor *mask, int ndim, const int64_t *size
         s.before[block] = s.count;
         s.count += count;
     }
+    s.before[blocks] = s.count;
     ow_gil_acquire(token);
     int64_t shape[] = {s.count, ndim}, strides[] = {1, s.count};
     ow_tensor *result = ow_tensor_new(OW_INT64, 2, shape, strides);

@@ -84,9 +84,7 @@ static int put(const ow_selection *s, const ow_tensor *values, ow_mover combine)
     space.other = values->data;
     ow_place_strides(values, s->ndim - values->ndim, values->ndim, s->ndim, space.other_stride);
     for (int d = 0; d < s->ndim; d++) space.other_stride[d] *= space.itemsize;
-    if (!ow_selection_check_indices(&space)) return 0;
-    ow_space_write(&space, combine);
-    return 1;
+    return ow_selection_check_indices(&space) && ow_space_write(&space, combine);
 }
 
 /* Half formats accumulate in float32: in a copy of self, which is then rounded once. */

@@ -162,7 +162,7 @@ void ow_selection_space(const ow_selection *s, ow_index_space *space) {
     space->nlookups = s->count;
     space->itemsize = ow_itemsize(self->dtype);
     space->run = 1;
-    space->repeats = space->checked = 0;
+    space->repeats = 0;
     space->base = self->data;
     for (int d = 0; d < s->ndim; d++) {
         space->shape[d] = s->shape[d];

@@ -28,7 +28,8 @@ OW_CLONES static void write_part(const shared_write *w, int64_t low, int64_t hig
     for (int64_t done = 0; done < space->numel; done += OW_INDEX_CHUNK) {
         int64_t n = space->numel - done < OW_INDEX_CHUNK ? space->numel - done : OW_INDEX_CHUNK;
         for (int64_t j = 0; j < n; j++) {
-            int64_t i = indices[done + j] + (wraps & (indices[done + j] >> 63));
+            int64_t i = __atomic_load_n(&indices[done + j], __ATOMIC_RELAXED); /* once: another thread may overwrite it */
+            i += wraps & (i >> 63);
             int64_t other = ((i - low) | (high - 1 - i)) >> 63; /* all bits, where the place is another thread's */
             offsets[j] = ((i * lookup->scale) & ~other) | ((sink + j % SINKS * OW_MAX_ITEMSIZE) & other);
             __builtin_prefetch(space->base + offsets[j], 1); /* writes wait for each other, fetching does not */

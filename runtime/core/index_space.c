@@ -123,7 +123,15 @@ static inline int64_t checked(const ow_lookup *lookup, int64_t value, uint64_t *
     return inside ? value : 0;
 }
 
-/* Offsets of n <= OW_INDEX_CHUNK positions of a row. 0 when an index is outside; its offset is then a harmless one. */
+/* The indices of n <= OW_INDEX_CHUNK positions, copied: another thread may overwrite the tensor at any time, so what is
+ * checked and what is used must be one and the same memory, which is nobody else's. */
+static void own_indices(const ow_lookup *lookup, const char *data, int64_t stride, int64_t n, int64_t *copy) {
+    if (lookup->index->dtype == OW_INT64 && (stride == sizeof *copy || n == 1)) memcpy(copy, data, sizeof *copy * (size_t)n);
+    else ow_cast_loop(OW_INT64, lookup->index->dtype)((char *)copy, sizeof *copy, data, stride, n);
+    __asm__ volatile("" : : "r"(copy) : "memory"); /* or the compiler might read the tensor once more */
+}
+
+/* Offsets of n <= OW_INDEX_CHUNK positions of a row. 0 when an index is outside; its offset then has no meaning. */
 static int fill_offsets(const ow_index_space *space, const walk *w, int64_t n, int64_t *offsets) {
     int last = space->ndim - 1;
     int64_t start = w->offset, step = last < 0 ? 0 : space->base_stride[last], filled = 0;
@@ -132,18 +140,14 @@ static int fill_offsets(const ow_index_space *space, const walk *w, int64_t n, i
     for (int k = 0; k < space->nlookups; k++) {
         const ow_lookup *lookup = &space->lookups[k];
         int64_t stride = last < 0 ? 0 : lookup->stride[last], scale = lookup->scale;
-        const int64_t *values = (const int64_t *)w->index[k];
-        if (lookup->index->dtype != OW_INT64 || (stride && stride != 8)) {
-            ow_cast_loop(OW_INT64, lookup->index->dtype)((char *)loaded, 8, w->index[k], stride, stride ? n : 1);
-            values = loaded;
-        }
+        own_indices(lookup, w->index[k], stride, stride ? n : 1, loaded);
         if (!stride) {
-            start += checked(lookup, values[0], &bad) * scale;
+            start += checked(lookup, loaded[0], &bad) * scale;
         } else if (!filled) {
-            for (int64_t j = 0; j < n; j++) offsets[j] = checked(lookup, values[j], &bad) * scale;
+            for (int64_t j = 0; j < n; j++) offsets[j] = checked(lookup, loaded[j], &bad) * scale;
             filled = 1;
         } else {
-            for (int64_t j = 0; j < n; j++) offsets[j] += checked(lookup, values[j], &bad) * scale;
+            for (int64_t j = 0; j < n; j++) offsets[j] += checked(lookup, loaded[j], &bad) * scale;
         }
     }
     if (!filled)
@@ -155,12 +159,11 @@ static int fill_offsets(const ow_index_space *space, const walk *w, int64_t n, i
 
 /* ---- running ------------------------------------------------------------------------------------------ */
 
-/* The indices from a place in a row on, where they are the only ones and can be used as they stand in memory. */
-static const int64_t *plain_indices(const ow_index_space *space, const walk *w) {
+/* Are the indices of a row the only ones, and used as they stand in memory unless one of them is negative? */
+static int has_plain_indices(const ow_index_space *space) {
     const ow_lookup *lookup = &space->lookups[0];
-    int is_plain = space->nlookups == 1 && space->ndim && lookup->index->dtype == OW_INT64 &&
-                   lookup->stride[space->ndim - 1] == sizeof(int64_t);
-    return is_plain ? (const int64_t *)w->index[0] : NULL;
+    return space->nlookups == 1 && space->ndim && lookup->index->dtype == OW_INT64 &&
+           lookup->stride[space->ndim - 1] == sizeof(int64_t);
 }
 
 enum { CACHE_LINE = 64, LONGEST_PREFETCH = 16 << 10 };
@@ -174,10 +177,10 @@ static void prefetch_next_row(const ow_index_space *space, const walk *w, int la
     for (int64_t k = 0; k < nbytes; k += CACHE_LINE) __builtin_prefetch(row + k);
 }
 
-/* Positions [begin, end), in order. 0 when an index was outside. */
+/* Positions [begin, end), in order. 0 when an index was outside: nothing moves then of the chunk that it is in. */
 OW_CLONES static int run_range(const ow_index_space *space, int64_t begin, int64_t end, ow_movers movers) {
-    int64_t offsets[OW_INDEX_CHUNK];
-    int last = space->ndim - 1, inside = 1;
+    int64_t offsets[OW_INDEX_CHUNK], indices[OW_INDEX_CHUNK];
+    int last = space->ndim - 1, inside = 1, has_plain = has_plain_indices(space);
     int64_t length = last < 0 ? 1 : space->shape[last], stride = last < 0 ? 0 : space->other_stride[last];
     walk w;
     if (begin >= end) return 1;
@@ -186,19 +189,20 @@ OW_CLONES static int run_range(const ow_index_space *space, int64_t begin, int64
         int64_t n = length - (last < 0 ? 0 : w.position[last]);
         if (n > OW_INDEX_CHUNK) n = OW_INDEX_CHUNK;
         if (n > end - begin) n = end - begin;
-        const int64_t *plain = plain_indices(space, &w);
-        if (plain && !space->checked && !ow_all_inside(plain, n, 0, space->lookups[0].size)) plain = NULL;
+        if (has_plain) own_indices(&space->lookups[0], w.index[0], sizeof(int64_t), n, indices);
+        int plain = has_plain && ow_all_inside(indices, n, 0, space->lookups[0].size);
         if (plain && w.position[last] == 0) prefetch_next_row(space, &w, last);
         if (plain && movers.by_index) {
-            movers.by_index(space->base + w.offset, plain, space->lookups[0].scale, space->base_stride[last], w.other,
+            movers.by_index(space->base + w.offset, indices, space->lookups[0].scale, space->base_stride[last], w.other,
                             stride, n);
         } else if (plain) {
             int64_t scale = space->lookups[0].scale, step = space->base_stride[last];
-            for (int64_t j = 0; j < n; j++) offsets[j] = w.offset + plain[j] * scale + j * step;
+            for (int64_t j = 0; j < n; j++) offsets[j] = w.offset + indices[j] * scale + j * step;
+            movers.by_offset(space->base, offsets, w.other, stride, n, space->run * space->itemsize);
+        } else if (fill_offsets(space, &w, n, offsets)) {
             movers.by_offset(space->base, offsets, w.other, stride, n, space->run * space->itemsize);
         } else {
-            inside &= fill_offsets(space, &w, n, offsets);
-            movers.by_offset(space->base, offsets, w.other, stride, n, space->run * space->itemsize);
+            inside = 0;
         }
         begin += n;
         if (last < 0) break;
@@ -238,10 +242,7 @@ int ow_space_get(const ow_index_space *space, int check_first) {
     double cost = position_cost(space, MOVED), work = cost * (double)space->numel;
     if (!space->numel) return 1;
     if (check_first && ow_space_find_bad(space, &bad)) return 0;
-    void *token = ow_gil_release((int64_t)work);
-    ow_parallel_for(space->numel, grain_of(cost), work, get_range, &state);
-    ow_gil_acquire(token);
-    return !state.outside;
+    return ow_long_for(space->numel, grain_of(cost), work, get_range, &state) && !state.outside;
 }
 
 /* A thread has part of one dimension, or of every block, for itself. */
@@ -261,14 +262,15 @@ static void put_range(void *context, int64_t begin, int64_t end) {
         part.other += begin * part.other_stride[d];
         for (int k = 0; k < part.nlookups; k++) part.lookups[k].data += begin * part.lookups[k].stride[d];
     }
-    run_range(&part, 0, part.numel, state->movers);
+    if (!run_range(&part, 0, part.numel, state->movers)) __atomic_store_n(&state->outside, 1, __ATOMIC_RELAXED);
 }
 
 #define LEAST_ROW 128 /* positions of a row that are worth computing offsets for at once */
 #define BLOCK_TO_SHARE 128 /* elements of a block that are worth dividing: threads then write to different lines */
 
-static void put(const ow_index_space *space, ow_movers movers, double cost) {
-    if (!space->numel) return;
+/* 0 when an index was outside. */
+static int put(const ow_index_space *space, ow_movers movers, double cost) {
+    if (!space->numel) return 1;
     run_state state = {space, movers, -1, 0};
     int64_t n = space->run < BLOCK_TO_SHARE ? 1 : space->run, divisor = space->numel;
     for (int d = 0; d < space->ndim; d++) /* the indexed tensor's own dimensions: nothing meets across them */
@@ -281,16 +283,24 @@ static void put(const ow_index_space *space, ow_movers movers, double cost) {
     if (state.split == space->ndim - 1 && grain < LEAST_ROW) grain = LEAST_ROW;
     void *token = ow_gil_release((int64_t)work);
     if (n > 1) ow_parallel_for(n, grain, work, put_range, &state);
-    else if (!ow_space_share(space, movers.by_offset, work)) run_range(space, 0, space->numel, movers);
+    else if (!ow_space_share(space, movers.by_offset, work))
+        state.outside = !run_range(space, 0, space->numel, movers);
     ow_gil_acquire(token);
+    return !state.outside;
 }
 
-void ow_space_write(ow_index_space *space, ow_mover combine) {
+int ow_fail_overwritten(void) {
+    ow_fail(OW_INDEX_ERROR, "an index was overwritten while it was used, and is out of bounds now");
+    return 0;
+}
+
+int ow_space_write(ow_index_space *space, ow_mover combine) {
     space->repeats = !combine;
     for (int d = 0; d < space->ndim; d++) space->repeats &= space->other_stride[d] == 0;
-    space->checked = !space->lookups[0].wraps;
     ow_space_arrange(space);
     int64_t nbytes = space->run * space->itemsize;
-    if (combine) put(space, (ow_movers){combine, NULL}, 1.0);
-    else put(space, space->repeats && space->run > 1 ? ow_movers_fill(space->itemsize) : ow_movers_put(nbytes), MOVED);
+    ow_movers movers = combine                                ? (ow_movers){combine, NULL}
+                       : space->repeats && space->run > 1 ? ow_movers_fill(space->itemsize)
+                                                          : ow_movers_put(nbytes);
+    return put(space, movers, combine ? 1.0 : MOVED) || ow_fail_overwritten();
 }

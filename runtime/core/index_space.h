@@ -31,7 +31,6 @@ typedef struct ow_index_space {
     char *base, *other;
     int64_t itemsize, run; /* bytes of an element; elements of a block, consecutive in both operands */
     int repeats; /* put: is the other operand one element, which fills blocks? */
-    int checked; /* are the indices of the first lookup known to be inside, and none to be negative? */
     ow_lookup lookups[OW_MAX_DIMS];
 } ow_index_space;
 
@@ -79,7 +78,10 @@ int ow_space_share(const ow_index_space *space, ow_mover mover, double work);
 
 /* Writes the elements of the other operand to the indexed tensor, whose indices have been checked: they replace what is
  * there, unless a mover combines them. Where several positions write to one place they do so in the order of the
- * positions, whatever the number of threads. Arranges the space. */
-void ow_space_write(ow_index_space *space, ow_mover combine);
+ * positions, whatever the number of threads. Arranges the space. 1, or 0 with the error set where an index changed since
+ * it was checked, and not all was written. */
+int ow_space_write(ow_index_space *space, ow_mover combine);
+/* The error of that; 0. */
+int ow_fail_overwritten(void);
 
 #endif

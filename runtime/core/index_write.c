@@ -15,7 +15,7 @@ ow_lookup *ow_space_begin(const ow_writing *w, const ow_tensor *target, const ow
     space->nlookups = 1;
     space->itemsize = ow_itemsize(target->dtype);
     space->run = 1;
-    space->repeats = space->checked = 0;
+    space->repeats = 0;
     space->base = target->data;
     space->other = values->data;
     lookup->index = w->index;
@@ -54,8 +54,7 @@ static int run(const ow_writing *w, ow_tensor *target, const ow_tensor *values, 
     ow_index_space space;
     if (!values) return 0;
     w->space(w, target, values, &space);
-    ow_space_write(&space, combine);
-    return 1;
+    return ow_space_write(&space, combine);
 }
 
 /* The same element at all places. */

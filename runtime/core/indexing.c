@@ -50,6 +50,7 @@ ow_tensor *ow_result_begin(const ow_indexing_call *call, int dtype, int ndim, co
 
 ow_tensor *ow_result_end(const ow_indexing_call *call, ow_tensor *result, int done) {
     if (!result) return NULL;
+    if (!done && !ow_error_pending()) ow_fail_overwritten(); /* none was found when the routine looked again */
     if (done && result != call->out && call->mode != OW_NEW)
         done = prepare_apart(call, 0, result->dtype, result->ndim, result->sizes) && ow_check_memory(call->out) &&
                ow_copy(call->out, result);

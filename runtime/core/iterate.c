@@ -77,7 +77,7 @@ void ow_dense_strides(const ow_tensor *t, int64_t *strides) {
 }
 
 void ow_iter_operand(ow_iter *iter, int k, const ow_tensor *t) {
-    int64_t itemsize = ow_itemsize(t->dtype);
+    int64_t itemsize = t->numel ? ow_itemsize(t->dtype) : 0; /* without elements a stride may be beyond any count of bytes */
     int lead = iter->ndim - t->ndim;
     iter->data[k] = t->data;
     for (int d = 0; d < lead; d++) iter->strides[k][d] = 0;
@@ -317,9 +317,7 @@ static int run(const ow_iter *iter, ow_loop loop, const ow_scalar *params, doubl
     int64_t tiles = TILE_ROWS * iter->shape[0];
     if (state.tiles && iter->numel / tiles >= ow_num_threads()) grain = tiles;
     else if (iter->ndim > 1 && iter->shape[0] <= grain) grain -= grain % iter->shape[0];
-    void *token = ow_gil_release((int64_t)work);
-    ow_parallel_for(iter->numel, grain, work, run_range, &state);
-    ow_gil_acquire(token);
+    if (!ow_long_for(iter->numel, grain, work, run_range, &state)) return OW_INTERRUPTED;
     return state.status;
 }
 

@@ -206,12 +206,16 @@ int ow_order_lines(ow_tensor *x, int dim, int64_t keep, int descending, ow_tenso
     o.memory = ow_alloc(nbytes);
     if (!o.memory) return 0;
     double work = (double)x->numel * (o.kept < n ? 2 : 4 * bytes);
-    void *token = ow_gil_release((int64_t)work);
-    if (pieces > 1) order_by_pieces(&o, pieces, work);
-    else ow_parallel_for(lines, o.grain, work, order_lines, &o);
-    ow_gil_acquire(token);
+    int done = 1;
+    if (pieces > 1) {
+        void *token = ow_gil_release((int64_t)work);
+        order_by_pieces(&o, pieces, work);
+        ow_gil_acquire(token);
+    } else {
+        done = ow_long_for(lines, o.grain, work, order_lines, &o);
+    }
     ow_dealloc(o.memory, nbytes);
-    return 1;
+    return done;
 }
 
 double order(double t, int64_t dim, int64_t keep, int32_t descending, double values, double indices) {

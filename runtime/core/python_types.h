@@ -45,6 +45,11 @@ PyObject *ow_alias(PyObject *module, PyObject *object);
 PyObject *ow_apart(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_exclude(PyObject *module, PyObject *keys);
 PyObject *ow_excluded(PyObject *module, PyObject *nothing);
+/* The same for a while (modes.c). */
+PyObject *ow_with_keys(PyObject *module, PyObject *arguments);
+PyObject *ow_mode_type(PyObject *module);
+/* What a handler of a signal raised within a loop (gil.c). */
+PyObject *ow_interruption(PyObject *module, PyObject *nothing);
 /* The edge of a tensor whose history is recorded; None of anything else. */
 PyObject *ow_edge_of(PyObject *object);
 /* Makes a tensor part of the graph, or with NULL of none. */

@@ -82,9 +82,10 @@ static void scan_blocks(void *context, int64_t begin, int64_t end) {
 
 /* ---- the call ----------------------------------------------------------------------------------------- */
 
-static void run(const ow_op *op, scan_state *s, const ow_tensor *self, const ow_tensor *out, int64_t dim) {
+/* 1, or 0 with the error set. */
+static int run(const ow_op *op, scan_state *s, const ow_tensor *self, const ow_tensor *out, int64_t dim) {
     int64_t item = ow_itemsize(self->dtype), out_item = ow_itemsize(out->dtype), lines = 1;
-    if (self->numel == 0) return;
+    if (self->numel == 0) return 1;
     s->x = self->data;
     s->out = out->data;
     s->along = (ow_axis){1, 0, 0};
@@ -102,9 +103,7 @@ static void run(const ow_op *op, scan_state *s, const ow_tensor *self, const ow_
     /* Elements of a line wait for each other; those of a row do not. */
     double work = (double)self->numel * op->cost * (by_rows ? 2 : 8);
     int64_t grain = 1 + (int64_t)(8192 / (work / (double)tasks));
-    void *token = ow_gil_release((int64_t)work);
-    ow_parallel_for(tasks, grain, work, by_rows ? scan_blocks : scan_lines, s);
-    ow_gil_acquire(token);
+    return ow_long_for(tasks, grain, work, by_rows ? scan_blocks : scan_lines, s);
 }
 
 /* The dtype of the result: as asked, as `out` has it, or by promotion. -1 with the error set. */
@@ -150,11 +149,11 @@ ow_tensor *ow_scan(const ow_op *op, ow_tensor *self, int64_t dim, int dtype, ow_
         return ow_fail(OW_NOT_IMPLEMENTED, "\"%s_out_cpu\" not implemented for '%s'", op->name, ow_dtype_scalar_names[result]);
     if (mode == OW_NEW) {
         ow_tensor *fresh = ow_tensor_new(result, self->ndim, self->sizes, NULL);
-        if (fresh) run(op, &s, self, fresh, dim);
-        return fresh;
+        if (!fresh || run(op, &s, self, fresh, dim)) return fresh;
+        ow_tensor_free(fresh);
+        return NULL;
     }
     if (mode == OW_OUT && !ow_prepare_out(op->name, out, result, self->ndim, self->sizes)) return NULL;
     if (!ow_check_writable(out, &self, 1)) return NULL;
-    run(op, &s, self, out, dim);
-    return out;
+    return run(op, &s, self, out, dim) ? out : NULL;
 }

@@ -12,6 +12,7 @@ ow_storage *ow_storage_create(int64_t nbytes, int64_t header) {
     s->deleter = NULL;
     s->context = NULL;
     s->block = fits ? header + nbytes : header;
+    s->holders = 1;
     s->data = fits ? (char *)s + header : ow_alloc(nbytes);
     if (__builtin_expect(!s->data, 0)) {
         ow_dealloc(s, header);
@@ -30,17 +31,12 @@ ow_storage *ow_storage_foreign(void *data, int64_t nbytes, void (*deleter)(ow_st
     ow_storage *s = ow_alloc(OW_STORAGE_BYTES);
     if (!s) return NULL;
     *s = (ow_storage){.refs = 1, .flags = flags | ow_inference_flag(), .data = data, .nbytes = nbytes, .deleter = deleter,
-                      .context = context, .block = OW_STORAGE_BYTES, .capacity = nbytes};
+                      .context = context, .block = OW_STORAGE_BYTES, .capacity = nbytes, .holders = 1};
     return s;
 }
 
 static void free_own_data(ow_storage *s) {
     if (!(s->flags & OW_STORAGE_INLINE)) ow_dealloc(s->data, s->capacity);
-}
-
-static void free_with_previous(ow_storage *s) {
-    free_own_data(s);
-    ow_storage_release(s->context);
 }
 
 /* Of a storage that only counts writes to the memory of another one. */
@@ -60,8 +56,7 @@ ow_storage *ow_storage_memory(ow_storage *s) { return s->deleter == release_memo
 
 int ow_storage_resizable(const ow_storage *s) {
     const ow_storage *memory = s->deleter == release_memory ? s->context : s;
-    int is_own = !memory->deleter || memory->deleter == free_with_previous;
-    if (is_own && !(memory->flags & OW_STORAGE_EXPORTED)) return 1;
+    if (!memory->deleter && !(memory->flags & OW_STORAGE_EXPORTED)) return 1;
     ow_fail(OW_RUNTIME_ERROR, "Trying to resize storage that is not resizable");
     return 0;
 }
@@ -83,22 +78,24 @@ int ow_storage_grow(ow_storage *s, int64_t nbytes) {
     return 1;
 }
 
-ow_storage *ow_storage_replace(ow_storage *old, int64_t nbytes) {
-    ow_storage *s = ow_storage_new(nbytes);
-    if (!s) return NULL;
-    memcpy(s->data, old->data, (size_t)old->nbytes);
-    s->deleter = free_with_previous;
-    s->context = old;
-    return s;
-}
-
 void ow_storage_retain(ow_storage *s) { __atomic_fetch_add(&s->refs, 1, __ATOMIC_RELAXED); }
 
 void ow_storage_release(ow_storage *s) {
     /* The only owner need not tell anyone: nobody else can be counting. */
     if (__atomic_load_n(&s->refs, __ATOMIC_ACQUIRE) != 1 && __atomic_fetch_sub(&s->refs, 1, __ATOMIC_ACQ_REL) != 1)
         return;
+    if (s->flags & OW_STORAGE_LEFT && ow_await_loops(s)) return;
+    ow_storage_free(s);
+}
+
+void ow_storage_free(ow_storage *s) {
     if (s->deleter) s->deleter(s);
     else free_own_data(s);
+    ow_storage_release_block(s);
+}
+
+void ow_storage_release_block(ow_storage *s) {
+    if (__atomic_load_n(&s->holders, __ATOMIC_ACQUIRE) != 1 && __atomic_fetch_sub(&s->holders, 1, __ATOMIC_ACQ_REL) != 1)
+        return;
     ow_dealloc(s, s->block);
 }

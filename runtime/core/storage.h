@@ -5,7 +5,8 @@
  *     | ow_storage, padded to 64 | ow_tensor, 128 | data, 64-byte aligned ... |
  *
  * A view may outlive that first handle: it keeps a reference to the storage like any other, and the block goes with
- * the last reference.
+ * the last reference. The first handle may come to have other memory: then it holds the block, and the storage's data may
+ * go before it.
  */
 #ifndef OPWEAVE_STORAGE_H
 #define OPWEAVE_STORAGE_H
@@ -26,9 +27,6 @@ ow_storage *ow_storage_create(int64_t nbytes, int64_t header);
 /* Moves the contents to `nbytes` of new memory. Only for the storage's single owner: views hold addresses. 1, or 0 with
  * the error set. */
 int ow_storage_grow(ow_storage *s, int64_t nbytes);
-/* A larger copy that also keeps `old` alive, taking over the caller's reference to it: for a handle that lies in the
- * block of a storage that others still use. NULL with the error set. */
-ow_storage *ow_storage_replace(ow_storage *old, int64_t nbytes);
 /* Is the memory the allocator's own, and known to nobody else? Sets the error where it is not. */
 int ow_storage_resizable(const ow_storage *s);
 /* Has the storage use `nbytes` of the memory that it has. 1, or 0 where these are too many. */

@@ -90,12 +90,52 @@ ow_tensor *ow_tensor_number_c(double _Complex value) { return number(OW_COMPLEX1
 
 ow_tensor *ow_tensor_number_b(int value) { return number(OW_BOOL, &(uint8_t){value != 0}); }
 
+/* The storage in whose block the handle lies; NULL: it has a block of its own. */
+static inline ow_storage *home_of(ow_tensor *t) {
+    return t->state & OW_EMBEDDED ? (ow_storage *)((char *)t - OW_STORAGE_BYTES) : NULL;
+}
+
 void ow_tensor_free(ow_tensor *t) {
     if (!t) return;
-    ow_storage *s = t->storage;
+    ow_storage *s = t->storage, *home = home_of(t);
     if (t->sizes != t->inline_dims) ow_dealloc(t->sizes, 2 * t->ndim * (int64_t)sizeof(int64_t));
-    if (!(t->state & OW_EMBEDDED)) ow_dealloc(t, sizeof *t);
+    if (!home) ow_dealloc(t, sizeof *t);
     ow_storage_release(s);
+    if (home && home != s) ow_storage_release_block(home);
+}
+
+/* Takes the caller's reference to the storage, and leaves that to the one before to the caller. */
+static void set_storage(ow_tensor *t, ow_storage *s) {
+    ow_storage *home = home_of(t), *before = t->storage;
+    t->storage = s;
+    if (!home || (before == home) == (s == home)) return;
+    __atomic_fetch_add(&home->holders, s == home ? -1 : 1, __ATOMIC_RELAXED);
+}
+
+/* All that a tensor says of its elements, but for the storage. */
+static void take_shape(ow_tensor *to, const ow_tensor *from, const ow_tensor *inline_of) {
+    int is_inline = from->sizes == inline_of->inline_dims;
+    to->dtype = from->dtype;
+    to->ndim = from->ndim;
+    to->flags = from->flags;
+    to->data = from->data;
+    to->numel = from->numel;
+    to->sizes = is_inline ? to->inline_dims : from->sizes;
+    to->strides = is_inline ? to->inline_dims + OW_INLINE_DIMS : from->strides;
+    memcpy(to->inline_dims, from->inline_dims, sizeof to->inline_dims);
+}
+
+void ow_tensor_exchange(ow_tensor *a, ow_tensor *b) {
+    const ow_tensor before = *a;
+    if (a == b) return;
+    if (ow_loops_run()) {
+        a->storage->flags |= OW_STORAGE_LEFT;
+        b->storage->flags |= OW_STORAGE_LEFT;
+    }
+    take_shape(a, b, b);
+    set_storage(a, b->storage);
+    take_shape(b, &before, a);
+    set_storage(b, before.storage);
 }
 
 /* Makes the storage of `t` hold at least nbytes. 0 with the error set. */
@@ -105,12 +145,15 @@ static int reserve(ow_tensor *t, int64_t nbytes) {
     if (nbytes <= s->nbytes) return 1;
     if (!ow_storage_resizable(s)) return 0;
     if (ow_storage_reuse(s, nbytes)) return 1;
-    if (ow_storage_memory(s) == s && __atomic_load_n(&s->refs, __ATOMIC_ACQUIRE) == 1) {
+    if (ow_storage_memory(s) == s && __atomic_load_n(&s->refs, __ATOMIC_ACQUIRE) == 1 && !ow_loops_run()) {
         if (!ow_storage_grow(s, nbytes)) return 0;
-    } else { /* others hold addresses inside the old memory */
-        ow_storage *replacement = ow_storage_replace(s, nbytes);
+    } else { /* others hold addresses inside the old memory, or may */
+        ow_storage *replacement = ow_storage_new(nbytes);
         if (!replacement) return 0;
-        t->storage = replacement;
+        memcpy(replacement->data, s->data, (size_t)s->nbytes);
+        set_storage(t, replacement);
+        s->flags |= OW_STORAGE_LEFT;
+        ow_storage_release(s);
     }
     t->data = t->storage->data + offset;
     return 1;

@@ -13,11 +13,13 @@ enum {
     OW_STORAGE_INLINE = 1, /* the data follow the header (and the first handle) in the same block */
     OW_STORAGE_READONLY = 2,
     OW_STORAGE_INFERENCE = 4, /* made in inference mode: only there may it be written to */
-    OW_STORAGE_EXPORTED = 8   /* NumPy or another library has been given its address: it stays where it is */
+    OW_STORAGE_EXPORTED = 8,  /* NumPy or another library has been given its address: it stays where it is */
+    OW_STORAGE_LEFT = 16      /* a tensor has got other memory, or a new size, while a loop ran that may go through this */
 };
 
 typedef struct ow_storage {
-    int64_t refs; /* atomic */
+    int32_t refs;    /* atomic */
+    int32_t holders; /* of the block: the storage, and its first handle where that has other memory by now; atomic */
     uint32_t flags;
     uint32_t version; /* bumped by every in-place write; autograd compares it */
     char *data;
@@ -113,6 +115,10 @@ ow_tensor *ow_tensor_number_d(double value);
 ow_tensor *ow_tensor_number_c(double _Complex value);
 ow_tensor *ow_tensor_number_b(int value);
 void ow_tensor_free(ow_tensor *t);
+/* Gives two tensors each other's memory and shape. A handle is the same one for as long as its tensor lives, whatever
+ * memory that is given: who has it in hand while Python code runs may go on with it, but must look at it anew. Keys stay:
+ * whether a gradient is asked for is the tensor's affair. */
+void ow_tensor_exchange(ow_tensor *a, ow_tensor *b);
 /* Gives `t` a new contiguous shape (the rule of `out=`) and keeps the elements in memory order: grows the storage when
  * it is too small; views and others that share it then keep the old memory. 1, or 0 with error. */
 int ow_tensor_resize(ow_tensor *t, int ndim, const int64_t *sizes);
@@ -133,6 +139,10 @@ ow_storage *ow_storage_apart(ow_storage *s, uint32_t version);
 ow_storage *ow_storage_memory(ow_storage *s);
 void ow_storage_retain(ow_storage *s);
 void ow_storage_release(ow_storage *s);
+/* Takes back one of the block's holders; the block goes with the last. */
+void ow_storage_release_block(ow_storage *s);
+/* Frees what no reference is left to. */
+void ow_storage_free(ow_storage *s);
 
 /* ---- memory (allocator.c) ----------------------------------------------------------------------------- */
 
@@ -148,6 +158,9 @@ int ow_may_be_allocated(uintptr_t address);
 void *ow_fail(ow_error_kind kind, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 /* Kind of the pending error (OW_OK: none) and its text; reading clears it. */
 ow_error_kind ow_error_take(char *message, int64_t capacity);
+/* A handler of a signal has raised, in the midst of a loop: Python has the exception (gil.c). It stays pending until it is
+ * read together with its text. Beside the kinds of opweave.h. */
+#define OW_INTERRUPTED ((ow_error_kind)(OW_LINALG_ERROR + 1))
 int ow_error_pending(void);
 
 /* ---- parallelism (parallel.c) ------------------------------------------------------------------------- */
@@ -164,6 +177,15 @@ void ow_set_num_threads(int n);
  * calling thread does not hold it). Never called while a lock of the core is held. */
 void *ow_gil_release(int64_t work);
 void ow_gil_acquire(void *token);
+/* ow_parallel_for without the lock, in parts of a fraction of a second, between which the main thread lets Python handle
+ * signals. 1, or 0 with the error set where a handler has raised and the rest was left out. (gil.c) */
+int ow_long_for(int64_t n, int64_t grain, double work, ow_task task, void *context);
+/* Is there a loop that runs without the lock? A storage that such a loop may go through is freed when none does: 1 where
+ * it waits for that now. (left_storages.c) */
+int ow_loops_run(void);
+void ow_loop_begins(void);
+void ow_loop_ends(void);
+int ow_await_loops(ow_storage *s);
 
 /* ---- casts (casts.c from generated tables) ------------------------------------------------------------ */
 

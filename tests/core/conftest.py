@@ -29,7 +29,7 @@ CORE = ROOT / "runtime" / "core"
 NATIVE = Path(__file__).resolve().parent / "native"
 
 STATE = ["errors", "thread", "environment", "statistics", "segments", "small", "large", "allocator", "parallel"]
-TENSORS = ["sizes", "storage", "tensor", "overlap", "channels_last"]
+TENSORS = ["sizes", "storage", "left_storages", "tensor", "overlap", "channels_last"]
 PYTHON = ["level", "registry", "shapes", "gil", "api_tensor", "api_state"]
 
 _INDICES = {name: index for index, name in enumerate(DTYPES)}
