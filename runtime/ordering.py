@@ -243,7 +243,7 @@ def places_in_order(
     for tensor in (sequence, values):
         if tensor.is_complex():
             raise NotImplementedError(f"\"searchsorted_out_cpu\" not implemented for '{tensor.dtype.scalar_name}'")
-    order = None if sorter is None else array_of(sorter)
+    order = None if sorter is None else array_of(sorter).copy()  # which no other thread overwrites after the check
     boundaries, wanted = array_of(sequence, wide=True), array_of(values, wide=True)
     if order is not None and order.size and not 0 <= order.min() <= order.max() < boundaries.shape[-1]:
         raise RuntimeError("opweave.searchsorted(): sorter index out of range")

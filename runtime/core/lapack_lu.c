@@ -112,10 +112,7 @@ static void factorize_range(void *context, int64_t begin, int64_t end) {
 
 static void substitute_range(void *context, int64_t begin, int64_t end) {
     const lu_batch *b = context;
-    for (int64_t k = begin; k < end; k++) {
-        ow_lapack_widen(pivots_at(b, k), ow_lapack_at(b->l, b->pivots, k), ow_lapack_rows(b->lu));
-        substitute_at(b, k, "NTC"[b->l->flags[0]]);
-    }
+    for (int64_t k = begin; k < end; k++) substitute_at(b, k, "NTC"[b->l->flags[0]]);
 }
 
 static void solve_range(void *context, int64_t begin, int64_t end) {
@@ -138,10 +135,10 @@ static void invert_range(void *context, int64_t begin, int64_t end) {
     }
 }
 
-/* Room for the pivots of all matrices, and the call. 1, or 0 with the error set. */
+/* Room for the pivots of all matrices, unless they are given, and the call. 1, or 0 with the error set. */
 static int run(ow_lapack *l, lu_batch *b, ow_task task, double work) {
     b->l = l;
-    b->wide = ow_lapack_work(l, l->batch * ow_lapack_rows(b->lu), sizeof(int64_t));
+    if (!b->wide) b->wide = ow_lapack_work(l, l->batch * ow_lapack_rows(b->lu), sizeof(int64_t));
     if (!b->wide) return 0;
     void *token = ow_lapack_begin(l, work, OW_LAPACK_ALONE);
     ow_lapack_each(l, work, task, b);
@@ -162,18 +159,21 @@ int ow_lapack_getrf(ow_lapack *l) {
 #define SMALL_PIVOT "Pivots given to lu_solve must all be greater or equal to 1. "
 #define LARGE_PIVOT "Pivots given to lu_solve must all be smaller or equal to LU.size(-2). "
 
-/* Does every pivot name a row? Others would have LAPACK write beside the matrix. */
-static int check_pivots(const ow_tensor *pivots, int64_t rows, const char *too_small, const char *too_large) {
-    int32_t lowest = 1, highest = 1;
+/* The pivots as integers of 64 bits in memory of the call's own, every one of which names a row: others would have LAPACK
+ * write beside the matrix, and what is checked in the tensor itself another thread may overwrite. NULL with the error
+ * set. */
+static int64_t *read_pivots(ow_lapack *l, const ow_tensor *pivots, int64_t rows, const char *too_small,
+                            const char *too_large) {
+    int64_t lowest = 1, highest = 1, *wide = ow_lapack_work(l, pivots->numel, sizeof(int64_t));
+    if (!wide) return NULL;
+    ow_lapack_widen(wide, pivots->data, pivots->numel);
     for (int64_t i = 0; i < pivots->numel; i++) {
-        int32_t row = ((const int32_t *)pivots->data)[i];
-        lowest = row < lowest ? row : lowest;
-        highest = row > highest ? row : highest;
+        lowest = wide[i] < lowest ? wide[i] : lowest;
+        highest = wide[i] > highest ? wide[i] : highest;
     }
-    if (lowest < 1) ow_fail(OW_RUNTIME_ERROR, "%s", too_small);
-    else if (highest > rows && pivots->numel) ow_fail(OW_RUNTIME_ERROR, "%s", too_large);
-    else return 1;
-    return 0;
+    if (lowest < 1) return ow_fail(OW_RUNTIME_ERROR, "%s", too_small);
+    if (highest > rows && pivots->numel) return ow_fail(OW_RUNTIME_ERROR, "%s", too_large);
+    return wide;
 }
 
 /* (LU, pivots) -> the rows of the matrix in the order in which its factors have them */
@@ -181,11 +181,12 @@ int ow_lapack_laswp(ow_lapack *l) {
     static const char outside[] = "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive." PROPERLY;
     int64_t m = ow_lapack_rows(l->inputs[0]);
     ow_tensor *pivots = ow_lapack_lines(l, 1), *rows = ow_lapack_vectors(l, 0, OW_INT64, m);
-    if (!pivots || !rows || !check_pivots(pivots, m, outside, outside)) return 0;
+    const int64_t *wide = pivots && rows ? read_pivots(l, pivots, m, outside, outside) : NULL;
+    if (!wide) return 0;
     int64_t count = pivots->sizes[pivots->ndim - 1];
     for (int64_t k = 0; k < l->batch; k++) {
         int64_t *row = ow_lapack_at(l, rows, k);
-        const int32_t *other = ow_lapack_at(l, pivots, k);
+        const int64_t *other = wide + k * count;
         for (int64_t i = 0; i < m; i++) row[i] = i;
         for (int64_t i = 0; i < count && i < m; i++) {
             int64_t moved = row[i];
@@ -201,7 +202,8 @@ int ow_lapack_getrs(ow_lapack *l) {
     lu_batch b = {.lu = ow_lapack_columns(l, 0), .pivots = ow_lapack_lines(l, 1), .x = ow_lapack_copied(l, 0, 2)};
     if (!b.lu || !b.pivots || !b.x) return 0;
     int64_t n = ow_lapack_rows(b.lu);
-    if (!check_pivots(b.pivots, n, SMALL_PIVOT PROPERLY, LARGE_PIVOT PROPERLY)) return 0;
+    b.wide = read_pivots(l, b.pivots, n, SMALL_PIVOT PROPERLY, LARGE_PIVOT PROPERLY);
+    if (!b.wide) return 0;
     return !b.x->numel || run(l, &b, substitute_range, (double)n * (double)n * (double)ow_lapack_width(b.x));
 }
 

@@ -92,28 +92,30 @@ static int find_median(const elements *e, int ignore_missing, uint64_t *key) {
     *key = e->missing;
     if ((rank = median_rank(n, missing, ignore_missing)) < 0) return 1;
     uint64_t found = find_digit(counts, &rank, &count);
-    /* A key is written before it is known whether it counts. */
+    /* A key is written before it is known whether it counts. There may be more of them than were counted, or fewer, where
+     * another thread overwrites the elements meanwhile: none of those is the median, but it must be one of the keys. */
     if (!(candidates = ow_alloc((count + 1) * (int64_t)sizeof *candidates))) return 0;
     for (int64_t i = 0; i < n; i += BLOCK) {
         int64_t m = load_block(e, i, block);
         for (int64_t j = 0; j < m; j++) {
             candidates[kept] = block[j];
-            kept += digit(block[j], shift, width) == found;
+            kept += digit(block[j], shift, width) == found && kept < count;
         }
     }
-    *key = of_candidates(candidates, count, rank, shift);
+    if (kept) *key = of_candidates(candidates, kept, rank < kept ? rank : kept - 1, shift);
     ow_dealloc(candidates, (count + 1) * (int64_t)sizeof *candidates);
     return 1;
 }
 
-/* The first element with this key. */
+/* The first element with this key; the first one of all where it has been overwritten. */
 static const char *find_element(const elements *e, uint64_t key) {
     uint64_t block[BLOCK];
-    for (int64_t i = 0;; i += BLOCK) {
+    for (int64_t i = 0; i < e->x->numel; i += BLOCK) {
         int64_t m = load_block(e, i, block);
         for (int64_t j = 0; j < m; j++)
             if (block[j] == key) return e->x->data + (i + j) * ow_itemsize(e->x->dtype);
     }
+    return e->x->data;
 }
 
 PyObject *ow_call_median(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
