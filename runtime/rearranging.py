@@ -79,20 +79,36 @@ def repeated_elements(tensor: Any, repeats: Any, dim: int | None, output_size: i
             "repeats must have the same size as input along dim, but got "
             f"repeats.size(0) = {len(counts)} and input.size({dim}) = {size}"
         )
-    total = counts.sum() * (size if len(counts) == 1 else 1)
+    total = _total(counts) * (size if len(counts) == 1 else 1)
     if output_size is not None and total != output_size:
         raise RuntimeError("allocated size does not match required size")
+    # Memory that there is not is refused before a position is looked at; rows without elements are not moved at all.
+    sizes = [*tensor.shape[:dim], total, *tensor.shape[dim + 1 :]] if tensor.ndim else [total]
+    room = tensor.new_empty(sizes)
+    if not room.numel():
+        return room
     array, of = array_of(tensor.contiguous()), tensor.dtype
     return tensor_of(array.repeat(counts, axis=dim if tensor.ndim else None), of)
 
 
+def _total(counts: Any) -> int:
+    """The sum of counts, which is refused where 64 bits do not hold it."""
+    if not counts.size:
+        return 0
+    largest = int(counts.max())
+    total = int(counts.sum()) if largest * counts.size < 2**63 else sum(counts.tolist())
+    if total >= 2**63:
+        raise RuntimeError(f"the repeats add up to {total}, more than 64 bits hold")
+    return total
+
+
 def _counts(repeats: Any) -> Any:
-    """As a NumPy array of at least one dimension, checked."""
+    """As a NumPy array of at least one dimension, checked; a copy, which no other thread overwrites after the check."""
     if repeats.ndim > 1:
         raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
     if repeats.dtype.scalar_name not in ("Long", "Int"):
         raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{repeats.dtype.scalar_name}'")
-    counts = array_of(repeats.reshape(-1))
+    counts = array_of(repeats.reshape(-1)).copy()
     if counts.size and counts.min() < 0:
         raise RuntimeError("repeats can not be negative")
     return counts
@@ -101,7 +117,9 @@ def _counts(repeats: Any) -> Any:
 def repeated_places(repeats: Any, output_size: int | None) -> Any:
     """Each position as many times as its element says."""
     counts = _counts(repeats)
-    if output_size is not None and counts.sum() != output_size:
+    total = _total(counts)
+    if output_size is not None and total != output_size:
         raise RuntimeError("allocated size does not match required size")
+    repeats.new_empty(total)  # refuses memory that there is not
     numpy = load("numpy")
     return tensor_of(numpy.arange(len(counts)).repeat(counts).astype(counts.dtype), repeats.dtype)

@@ -1,9 +1,8 @@
 """Prints geometry as C: integers are int64_t, truth values int, lists `ow_list`, pointers to constant
 `ow_ints`.
 
-What can fail (an index out of range, too many dimensions, a size that does not fit) is a helper of the core
-that gets the context `view` as its first argument and notes the error there. Arithmetic wraps instead of
-overflowing.
+What can fail (an index out of range, too many dimensions, a sum or a product beyond 64 bits) is a helper of
+the core that gets the context `view` as its first argument and notes the error there.
 """
 
 from __future__ import annotations
@@ -15,21 +14,25 @@ from .geometry_tree import BOOL, INT, INT_LIST, Call, Geometry, GeometryType, Nu
 C_TYPES: Mapping[GeometryType, str] = {INT: "int64_t", BOOL: "int", INT_LIST: "ow_list"}
 
 # C's precedences, loosest first.
-_TERNARY, _OR, _AND, _EQUAL, _ORDER, _SUM, _PRODUCT, _UNARY, _PRIMARY = range(9)
+_TERNARY, _OR, _AND, _EQUAL, _ORDER, _UNARY, _PRIMARY = range(7)
 
-_WRAPPING = {"+": _SUM, "-": _SUM, "*": _PRODUCT}
 _COMPARISONS = {"<": _ORDER, "<=": _ORDER, ">": _ORDER, ">=": _ORDER, "==": _EQUAL, "!=": _EQUAL}
 _LOGICAL = {"&": _AND, "|": _OR}
 # Functions on integers; all others work on lists and are called ow_ints_ and their name.
 _INT_HELPERS = {
+    "+": "ow_int_add",
+    "-": "ow_int_sub",
+    "*": "ow_int_mul",
+    "neg": "ow_int_neg",
     "//": "ow_int_floordiv",
     "%": "ow_int_rem",
     "ceil_div": "ow_int_ceil_div",
     "min": "ow_int_min",
     "max": "ow_int_max",
     "default": "ow_int_default",
+    "stepped": "ow_int_stepped",
 }
-_CANNOT_FAIL = frozenset(("min", "max", "default"))
+_CANNOT_FAIL = frozenset(("min", "max", "default", "stepped"))
 
 
 def emit_c(tree: Geometry, names: Mapping[str, str] | None = None, context: str = "view") -> str:
@@ -62,8 +65,6 @@ class _Printer:
             return text, _UNARY if text.startswith("-") else _PRIMARY
         assert isinstance(tree, Call)
         function, args = tree.function, tree.args
-        if function in _WRAPPING or function == "neg":
-            return f"(int64_t)({self._unsigned(tree)[0]})", _UNARY
         if function in _COMPARISONS:
             return self._comparison(function, args)
         if function in _LOGICAL:
@@ -90,19 +91,6 @@ class _Printer:
             return (equal, _PRIMARY) if function == "==" else ("!" + equal, _UNARY)
         left, right = (self._within(arg, _ORDER + 1) for arg in args)
         return f"{left} {function} {right}", _COMPARISONS[function]
-
-    def _unsigned(self, tree: Geometry) -> tuple[str, int]:
-        """The value modulo 2^64."""
-        if not isinstance(tree, Call) or tree.function not in (*_WRAPPING, "neg"):
-            return f"(uint64_t){self._within(tree, _UNARY)}", _UNARY
-        operands = [self._unsigned(arg) for arg in tree.args]
-        if tree.function == "neg":
-            text, precedence = operands[0]
-            # Two signs in a row would be a decrement.
-            return "-" + (f"({text})" if precedence < _UNARY or text[0] == "-" else text), _UNARY
-        precedence = _WRAPPING[tree.function]
-        left = _parenthesise(*operands[0], precedence)
-        return f"{left} {tree.function} {_parenthesise(*operands[1], precedence + 1)}", precedence
 
 
 def _parenthesise(text: str, own: int, precedence: int) -> str:

@@ -97,6 +97,7 @@ FUNCTIONS: Mapping[str, Signature] = MappingProxyType(
         "max": _signature(INT, a=INT, b=INT),
         "ceil_div": _signature(INT, a=INT, b=INT),
         "default": _signature(INT, argument=INT, value=INT),
+        "stepped": _signature(INT, stride=INT, step=INT),
         "swap": _signature(INT_LIST, list=INT_LIST, first=INT, second=INT),
         "remove": _signature(INT_LIST, list=INT_LIST, at=INT),
         "insert": _signature(INT_LIST, list=INT_LIST, at=INT, value=INT),
@@ -112,7 +113,11 @@ FUNCTIONS: Mapping[str, Signature] = MappingProxyType(
         "squeeze_strides": _signature(INT_LIST, shape=INT_LIST, strides=INT_LIST, dims=INT_LIST),
     }
 )
-"""What can be called. `default(argument, value)` stands in for an optional integer that was not given."""
+"""What can be called.
+
+`default(argument, value)` stands in for an optional integer that was not given. A stride `stepped(stride, step)` leads
+`step` times as far, or as far as before where that is beyond 64 bits: then there is no position that it leads to.
+"""
 
 
 def type_of(tree: Geometry) -> GeometryType:

@@ -112,7 +112,7 @@ static ow_tensor *new_result(const ow_op *op, const ow_resolved *r, int ndim, co
         int full = ow_has_shape(t, ndim, shape);
         contiguous &= full && (t->flags & OW_CONTIGUOUS);
         if (!first) first = t;
-        alike &= full && memcmp(t->strides, first->strides, sizeof(int64_t) * (size_t)ndim) == 0;
+        alike = alike && full && memcmp(t->strides, first->strides, sizeof(int64_t) * (size_t)ndim) == 0;
     }
     if (!first || (contiguous && same)) return ow_tensor_new(r->result, ndim, shape, NULL);
     if (alike && same && first->flags & OW_DENSE) return ow_tensor_new(r->result, ndim, shape, first->strides);

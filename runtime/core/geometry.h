@@ -93,14 +93,40 @@ static inline int ow_view_wrap_list(ow_view *view, ow_ints *dims, int64_t ndim) 
 
 /* ---- integers ----------------------------------------------------------------------------------------- */
 
+/* Results beyond 64 bits are noted as errors: sizes and offsets that wrap would lead to other memory. */
+__attribute__((cold)) static inline int64_t ow_int_overflow(ow_view *view, int64_t a, const char *sign, int64_t b) {
+    return ow_view_fail(view, OW_RUNTIME_ERROR, "integer overflow: %lld %s %lld is more than 64 bits hold", (long long)a,
+                        sign, (long long)b);
+}
+static inline int64_t ow_int_add(ow_view *view, int64_t a, int64_t b) {
+    int64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? ow_int_overflow(view, a, "+", b) : sum;
+}
+static inline int64_t ow_int_sub(ow_view *view, int64_t a, int64_t b) {
+    int64_t difference;
+    return __builtin_sub_overflow(a, b, &difference) ? ow_int_overflow(view, a, "-", b) : difference;
+}
+static inline int64_t ow_int_mul(ow_view *view, int64_t a, int64_t b) {
+    int64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? ow_int_overflow(view, a, "*", b) : product;
+}
+static inline int64_t ow_int_neg(ow_view *view, int64_t a) { return ow_int_sub(view, 0, a); }
+
+/* A stride that leads `step` times as far. Where that is beyond 64 bits there is one position, or no element at all, and
+ * no stride is ever used: it stays what it was. */
+static inline int64_t ow_int_stepped(int64_t stride, int64_t step) {
+    int64_t product;
+    return __builtin_mul_overflow(stride, step, &product) ? stride : product;
+}
+
 static inline int64_t ow_int_floordiv(ow_view *view, int64_t a, int64_t b) {
     if (b == 0) return ow_view_fail(view, OW_ZERO_DIVISION, "ZeroDivisionError");
-    if (b == -1) return (int64_t)(0 - (uint64_t)a);
+    if (b == -1) return ow_int_neg(view, a);
     return a / b - ((a % b != 0) & ((a ^ b) < 0));
 }
 
 static inline int64_t ow_int_rem(ow_view *view, int64_t a, int64_t b) {
-    return (int64_t)((uint64_t)a - (uint64_t)ow_int_floordiv(view, a, b) * (uint64_t)b);
+    return b == -1 ? 0 : a - ow_int_floordiv(view, a, b) * b;
 }
 
 static inline int64_t ow_int_ceil_div(ow_view *view, int64_t a, int64_t b) {
@@ -220,14 +246,12 @@ static inline ow_list ow_ints_infer_size(ow_view *view, ow_list size, int64_t nu
 static inline ow_list ow_ints_view_strides(ow_view *view, ow_list shape, ow_list strides, ow_list size) {
     if (view->error) return size; /* sizes that do not fit have been reported */
     ow_ints *result = ow_view_new_list(view, size->n);
-    int64_t numel = 1;
-    for (int d = 0; d < shape->n; d++) numel *= shape->v[d];
-    if (numel == 0 || shape->n == 0) { /* nothing to reach: contiguous strides, or the old ones for the same shape */
+    if (view->numel == 0 || shape->n == 0) { /* nothing to reach: contiguous strides, or the old ones for the same shape */
         int64_t step = 1;
         if (ow_ints_equal(shape, size)) return strides;
         for (int d = size->n - 1; d >= 0; d--) {
             result->v[d] = step;
-            step *= size->v[d] > 1 ? size->v[d] : 1;
+            step = ow_int_stepped(step, size->v[d] > 1 ? size->v[d] : 1);
         }
         return result;
     }
@@ -293,7 +317,7 @@ static inline ow_list ow_ints_expand_strides(ow_view *view, ow_list shape, ow_li
     for (int d = size->n - 1; d >= 0; d--) {
         int64_t old = d < lead ? 1 : shape->v[d - lead];
         /* A new dimension of size one gets the stride that would continue the ones behind it; torch does the same. */
-        int64_t next = shape->n == 0 ? 0 : d + 1 < size->n ? result->v[d + 1] * sizes->v[d + 1] : 1;
+        int64_t next = shape->n == 0 ? 0 : d + 1 < size->n ? ow_int_stepped(result->v[d + 1], sizes->v[d + 1]) : 1;
         result->v[d] = old != sizes->v[d] ? 0 : d < lead ? next : strides->v[d - lead];
     }
     return result;

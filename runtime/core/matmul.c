@@ -1,5 +1,6 @@
 /* The product by the rules of Python's `@`, where it is one product of vectors, matrices or batches as they lie in memory. */
 #include "driver.h"
+#include "storage.h"
 
 const ow_op *const ow_matmul_ops[OW_PRODUCTS] = {&ow_op_dot, &ow_op_mv, &ow_op_mm, &ow_op_bmm};
 
@@ -14,32 +15,32 @@ static ow_tensor *multiply(const ow_tensor *self, const ow_tensor *other) {
 }
 
 /* The first dimensions of `t`, all but `kept` ones, become one. It is contiguous, which says nothing of the strides of
- * dimensions of size 1. */
-static void fold(ow_tensor *t, int kept, int64_t *sizes, int64_t *strides) {
-    int first = t->ndim - kept;
+ * dimensions of size 1. 0 where that has more positions than can be counted, as it may without elements. */
+static int fold(ow_tensor *t, int kept, int64_t *sizes, int64_t *strides) {
+    int first = t->ndim - kept, overflow = 0;
     sizes[0] = strides[0] = 1;
-    for (int d = 0; d < first; d++) sizes[0] *= t->sizes[d];
-    for (int d = first; d < t->ndim; d++) strides[0] *= t->sizes[d];
+    for (int d = 0; d < first; d++) overflow |= __builtin_mul_overflow(sizes[0], t->sizes[d], &sizes[0]);
+    for (int d = first; d < t->ndim; d++) overflow |= __builtin_mul_overflow(strides[0], t->sizes[d], &strides[0]);
+    if (overflow) return 0;
     memcpy(sizes + 1, t->sizes + first, sizeof(int64_t) * (size_t)kept);
     memcpy(strides + 1, t->strides + first, sizeof(int64_t) * (size_t)kept);
     t->sizes = sizes;
     t->strides = strides;
     t->ndim = (uint8_t)(kept + 1);
     ow_tensor_refresh(t);
+    return 1;
 }
 
 /* The product of folded operands with the first `n` dimensions that `self` had in place of the first one. */
 static ow_tensor *unfold(ow_tensor *product, const ow_tensor *self, int n) {
-    int64_t sizes[OW_MAX_DIMS], strides[OW_MAX_DIMS], step = 1;
+    int64_t sizes[OW_MAX_DIMS], strides[OW_MAX_DIMS];
     if (!product) return NULL;
     int ndim = n + product->ndim - 1;
     memcpy(sizes, self->sizes, sizeof(int64_t) * (size_t)n);
     memcpy(sizes + n, product->sizes + 1, sizeof(int64_t) * (size_t)(product->ndim - 1));
-    for (int d = ndim - 1; d >= 0; d--) {
-        strides[d] = step;
-        step *= sizes[d] > 1 ? sizes[d] : 1;
-    }
-    ow_tensor *result = ow_tensor_view(product->storage, product->data, product->dtype, ndim, sizes, strides);
+    ow_tensor *result = NULL;
+    if (ow_contiguous_strides(ndim, sizes, strides))
+        result = ow_tensor_view(product->storage, product->data, product->dtype, ndim, sizes, strides);
     ow_tensor_free(product);
     return result;
 }
@@ -67,12 +68,11 @@ ow_tensor *ow_matmul(const ow_tensor *self, const ow_tensor *other) {
         return multiply(&right, &left);
     }
     if (n > 2 && m <= 2 && self->flags & OW_CONTIGUOUS) { /* all rows of the batch times one matrix */
-        fold(&left, 1, sizes, strides);
+        if (!fold(&left, 1, sizes, strides)) return NULL;
         return unfold(multiply(&left, &right), self, n - 1);
     }
     if (n < 4 || !same_batch(self, other)) return NULL;
     if (!(self->flags & other->flags & OW_CONTIGUOUS)) return NULL;
-    fold(&left, 2, sizes, strides);
-    fold(&right, 2, sizes2, strides2);
+    if (!fold(&left, 2, sizes, strides) || !fold(&right, 2, sizes2, strides2)) return NULL;
     return unfold(multiply(&left, &right), self, n - 2);
 }

@@ -16,7 +16,7 @@ ow_tensor *ow_flip(ow_tensor *self, const int64_t *dims, int n) {
     ow_tensor *result = ow_empty_like(self, -1, OW_PRESERVE_ORDER), backwards = *self;
     if (!result || !self->numel) return result;
     for (int d = 0; d < self->ndim; d++) {
-        int64_t back = flipped >> d & 1 ? self->strides[d] : 0;
+        int64_t back = flipped >> d & 1 && self->sizes[d] > 1 ? self->strides[d] : 0; /* else it is never used */
         strides[d] = self->strides[d] - 2 * back;
         backwards.data += (self->sizes[d] - 1) * back * ow_itemsize(self->dtype);
     }

@@ -112,7 +112,8 @@ static int is_dense(const ow_tensor *t) {
 
 void ow_tensor_refresh(ow_tensor *t) {
     int64_t numel = 1;
-    for (int d = 0; d < t->ndim; d++) numel *= t->sizes[d];
+    for (int d = 0; d < t->ndim && numel; d++) /* which ow_numel has checked, but a size of 0 may stand behind the others */
+        if (__builtin_mul_overflow(numel, t->sizes[d], &numel)) numel = 0;
     t->numel = numel;
     t->flags &= (uint8_t) ~(OW_CONTIGUOUS | OW_DENSE);
     if (is_contiguous(t)) t->flags |= OW_CONTIGUOUS | OW_DENSE;

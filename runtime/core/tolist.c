@@ -3,6 +3,7 @@
 #include "driver.h"
 
 typedef union {
+    uint8_t b;
     int64_t i;
     uint64_t u;
     double d;
@@ -21,7 +22,7 @@ static PyObject *number(int wide, value v) {
     case OW_COMPLEX128: return PyComplex_FromDoubles(v.z[0], v.z[1]);
     case OW_FLOAT64: return PyFloat_FromDouble(v.d);
     case OW_UINT64: return PyLong_FromUnsignedLongLong(v.u);
-    case OW_BOOL: return PyBool_FromLong(*(const uint8_t *)&v != 0);
+    case OW_BOOL: return PyBool_FromLong(v.b != 0);
     default: return PyLong_FromLongLong(v.i);
     }
 }
@@ -44,7 +45,7 @@ static PyObject *row(const ow_tensor *t, const char *data, int64_t n, int64_t st
 }
 
 static PyObject *nested(const ow_tensor *t, const char *data, int dim) {
-    int64_t stride = t->strides[dim] * ow_itemsize(t->dtype);
+    int64_t stride = t->sizes[dim] > 1 ? t->strides[dim] * ow_itemsize(t->dtype) : 0; /* else it is never used */
     if (dim == t->ndim - 1) return row(t, data, t->sizes[dim], stride);
     PyObject *list = PyList_New(t->sizes[dim]);
     for (int64_t k = 0; list && k < t->sizes[dim]; k++) {

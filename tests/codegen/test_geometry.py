@@ -130,9 +130,10 @@ def test_all_mistakes_are_reported() -> None:
         ("[1, ndim]", "&(ow_ints){2, {1, ndim}}"),
         ("[]", "&(ow_ints){0, {0}}"),
         ("len(shape)", "(int64_t)shape->n"),
-        ("ndim + 1", "(int64_t)((uint64_t)ndim + (uint64_t)1)"),
-        ("ndim - (dim - 1) * 2", "(int64_t)((uint64_t)ndim - ((uint64_t)dim - (uint64_t)1) * (uint64_t)2)"),
-        ("--ndim", "(int64_t)(-(-(uint64_t)ndim))"),
+        ("ndim + 1", "ow_int_add(view, ndim, 1)"),
+        ("ndim - (dim - 1) * 2", "ow_int_sub(view, ndim, ow_int_mul(view, ow_int_sub(view, dim, 1), 2))"),
+        ("--ndim", "ow_int_neg(view, ow_int_neg(view, ndim))"),
+        ("stepped(step, 2)", "ow_int_stepped(step, 2)"),
         ("end // step", "ow_int_floordiv(view, end, step)"),
         ("ceil_div(end, step)", "ow_int_ceil_div(view, end, step)"),
         ("min(end, 3000000000)", "ow_int_min(end, INT64_C(3000000000))"),
@@ -166,6 +167,7 @@ _CORE = Path(__file__).resolve().parents[2] / "runtime" / "core"
 _PYTHON: dict[str, Any] = {
     "default": lambda value, other: other if value is None else value,
     "ceil_div": lambda a, b: -(-a // b),
+    "stepped": lambda stride, step: stride * step if -(2**63) <= stride * step < 2**63 else stride,
     "swap": lambda x, i, j: [x[j] if k == i else x[i] if k == j else v for k, v in enumerate(x)],
     "remove": lambda x, i: x[:i] + x[i + 1 :],
     "insert": lambda x, i, value: [*x[:i], value, *x[i:]],
@@ -189,6 +191,7 @@ TEXTS = [
     "shape if ndim == 2 and dim != 0 else [numel, -1]",
     "default(none, shape[-1]) + default(index, 7)",
     "---index - -step * -2",
+    "stepped(step, 2) + stepped(3, 9223372036854775807)",
     "len(concat(shape, [])) + len([])",
     "True if shape == shape else False",
 ]
@@ -256,6 +259,22 @@ def test_c_equals_python(compiled: ctypes.CDLL, number: int) -> None:
         assert got == expected
 
     check()
+
+
+# What stands at that place of TEXTS, and values for which 64 bits do not hold the result.
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("offset + (index + shape[dim] if index < 0 else index) * strides[dim]", (0, 0, 0, 2, 0)),
+        ("offset + (index + shape[dim] if index < 0 else index) * strides[dim]", (2**63 - 1, 0, 0, 1, 0)),
+        ("prepend(-index, shape)", (0, 0, 0, -(2**63), 0)),
+        ("default(none, shape[-1]) + default(index, 7)", (0, 0, 0, 2**63 - 1, 0)),
+    ],
+)
+def test_what_64_bits_do_not_hold_is_an_error(compiled: ctypes.CDLL, text: str, values: tuple[int, ...]) -> None:
+    function = compiled[f"f{TEXTS.index(text)}"]
+    function.argtypes = [ctypes.c_void_p, ctypes.POINTER(_Ints), ctypes.POINTER(_Ints), ctypes.c_void_p]
+    assert function(ctypes.byref(_Ints()), _Ints.of([3]), _Ints.of([2**62]), (ctypes.c_int64 * 5)(*values)) == 1
 
 
 def test_every_function_is_tested_or_the_core_s_own() -> None:
