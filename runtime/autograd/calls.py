@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import handles
-from .._handle import edges, exclude, excluded
+from .._handle import edges, with_keys
 from .._operators import FUNCTIONS
 from ..type_names import type_name
 from . import engine
@@ -130,12 +130,7 @@ def _target(tensor: Any) -> Edge:
 
 def edge(tensor: Any) -> Edge | None:
     """That of a tensor with a history, also while none is recorded."""
-    before = excluded()
-    exclude(before & ~AUTOGRAD)
-    try:
-        found: Edge | None = edges(tensor)[0]
-    finally:
-        exclude(before)
+    found: Edge | None = with_keys(AUTOGRAD, 0, edges, tensor)[0]
     return found
 
 

@@ -13,7 +13,7 @@ from heapq import heapify, heappop, heappush
 from typing import Any
 
 from .._C import lib
-from .._handle import alias, exclude, excluded, fits
+from .._handle import CONFINED, alias, excluded, fits, with_keys
 from ..dtypes import BY_CODE
 from ..type_names import type_name
 from ..types import contiguous_format
@@ -73,16 +73,26 @@ def run(
     With `targets`, only along the ways that lead to them: returns the gradients that arrive there, and with
     `accumulate` leaves among them get theirs added. Without, every leaf does.
     """
-    before = excluded()
     needed = None if targets is None else _leading_to(targets, [node for (node, _), _ in roots], accumulate)
+    cleared, added = (UNRECORDED, 0) if create_graph else (0, UNRECORDED)
+    if targets is not None:
+        added |= CONFINED
+    return with_keys(cleared, added, _pass_through, roots, keep_graph, targets, needed, accumulate)
+
+
+def _pass_through(
+    roots: Sequence[tuple[Edge, Any]],
+    keep_graph: bool,
+    targets: Sequence[Edge] | None,
+    needed: dict[int, bool] | None,
+    accumulate: bool,
+) -> list[Any]:
+    # Ctrl-C may leave a pass behind that is over: hooks, which ask for it, see that of the backward pass they are in.
     outer, _thread.pass_ = _thread.pass_, Pass(roots, needed)
-    confined, _thread.confined = _thread.confined, _thread.confined or targets is not None
-    exclude(before & ~UNRECORDED if create_graph else before | UNRECORDED)
     try:
         return _run(roots, keep_graph, targets, needed, accumulate)
     finally:
-        _thread.confined, _thread.pass_ = confined, outer
-        exclude(before)
+        _thread.pass_ = outer
 
 
 class Pass:
@@ -100,7 +110,6 @@ class Pass:
 
 
 class _Thread(threading.local):
-    confined = False
     pass_: Pass | None = None
 
 
@@ -114,7 +123,7 @@ def current_pass() -> Pass | None:
 
 def is_confined() -> bool:
     """Is this thread in a backward pass, or one within another, that leads to some inputs alone?"""
-    return _thread.confined
+    return bool(excluded() & CONFINED)
 
 
 def _run(

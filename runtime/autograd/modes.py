@@ -1,7 +1,8 @@
 """Whether histories are recorded, thread by thread: context managers that are decorators as well, as in torch.
 
 The core looks at the dispatch keys of its inputs but for those that the thread excludes (core/tensor.h). Where nothing
-is recorded the key of autograd is excluded, so that a tensor with a history costs what any other does.
+is recorded the key of autograd is excluded, so that a tensor with a history costs what any other does. What was before
+is restored by the core (core/modes.c), which Ctrl-C does not interrupt between the change and the block.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from .._handle import exclude, excluded
+from .._handle import ModeBase, excluded
 from ..type_names import type_name
 
 AUTOGRAD = 1
@@ -78,11 +79,25 @@ class _Mode:
         raise NotImplementedError
 
 
-class _Recording(_Mode):
+class _KeysMode(ModeBase, _Mode):
+    """A mode that is a matter of dispatch keys alone."""
+
+    def _change(self, keys: int, is_excluded: bool) -> None:
+        """Says which keys are excluded within, or are not."""
+        self._cleared, self._set = (0, keys) if is_excluded else (keys, 0)
+
+    def clone(self) -> Any:
+        """Another one of the same changes, which it makes when it is entered."""
+        made: Any = ModeBase.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        made._cleared, made._set = self._cleared, self._set
+        return made
+
+
+class _Recording(_KeysMode):
     """Records or does not, until it is left."""
 
     records: bool
-    _before: int
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -90,17 +105,11 @@ class _Recording(_Mode):
 
     def __new__(cls, function: Any = None) -> Any:
         mode = super().__new__(cls)
+        mode._change(UNRECORDED, not cls.records)
         return mode if function is None else mode(function)
 
     def __init__(self, function: Any = None) -> None:
         pass
-
-    def __enter__(self) -> None:
-        self._before = before = excluded()
-        exclude(before & ~UNRECORDED if self.records else before | UNRECORDED)
-
-    def __exit__(self, *exception: object) -> None:
-        exclude(self._before)
 
 
 class no_grad(_Recording):  # noqa: N801 (PyTorch's name)
@@ -115,34 +124,27 @@ class enable_grad(_Recording):  # noqa: N801 (PyTorch's name)
     records = True
 
 
-class set_grad_enabled(_Mode):  # noqa: N801 (PyTorch's name)
+class set_grad_enabled(_KeysMode):  # noqa: N801 (PyTorch's name)
     """Says at once whether histories are recorded; as a context manager, until it is left. Also a decorator."""
 
     __module__ = "opweave"
 
     def __init__(self, mode: bool) -> None:
+        if not isinstance(mode, bool):
+            raise TypeError(f"set_grad_enabled(): argument 'mode' must be bool, not {type_name(mode)}")
         self.mode = mode
-        self._before = excluded()
-        _record(mode)
+        self._change(UNRECORDED, not mode)
+        self._apply()
 
     def __call__(self, function: _Function) -> _Function:
-        exclude(self._before)  # only calls of the function are meant
+        self._unapply()  # only calls of the function are meant
         return super().__call__(function)
-
-    def clone(self) -> set_grad_enabled:
-        return set_grad_enabled(self.mode)
-
-    def __enter__(self) -> None:
-        _record(self.mode)
-
-    def __exit__(self, *exception: object) -> None:
-        exclude(self._before)
 
     def __repr__(self) -> str:
         return f"set_grad_enabled(mode={self.mode})"
 
 
-class inference_mode(_Mode):  # noqa: N801 (PyTorch's name)
+class inference_mode(_KeysMode):  # noqa: N801 (PyTorch's name)
     """As `no_grad`, for code whose results never become part of a graph. Also a decorator.
 
     Tensors made within (`is_inference()`) cannot be overwritten or told to require gradients outside, nor be saved for
@@ -156,30 +158,14 @@ class inference_mode(_Mode):  # noqa: N801 (PyTorch's name)
             return super().__new__(cls)
         made = super().__new__(cls)
         made.mode = True
+        made._change(UNRECORDED | _INFERENCE, True)
         return made(mode)
 
     def __init__(self, mode: Any = True) -> None:
         self.mode = mode
-        self._before = 0
-
-    def clone(self) -> inference_mode:
-        return inference_mode(self.mode)
-
-    def __enter__(self) -> None:
-        self._before = excluded()
-        _record(not self.mode)
-        exclude(excluded() | _INFERENCE if self.mode else excluded() & ~_INFERENCE)
-
-    def __exit__(self, *exception: object) -> None:
-        exclude(self._before)
+        self._change(UNRECORDED | _INFERENCE, mode)
 
 
 def is_inference_mode_enabled() -> bool:
     """Is this thread within `inference_mode`?"""
     return bool(excluded() & _INFERENCE)
-
-
-def _record(mode: bool) -> None:
-    if not isinstance(mode, bool):
-        raise TypeError(f"set_grad_enabled(): argument 'mode' must be bool, not {type_name(mode)}")
-    exclude(excluded() & ~UNRECORDED if mode else excluded() | UNRECORDED)

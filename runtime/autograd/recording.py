@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import histories
 from .._C import lib
-from .._handle import exclude, excluded, meta, own, records, set_edge, set_recorder, set_refresh
+from .._handle import meta, own, records, set_edge, set_recorder, set_refresh, with_keys
 from . import saved_tensors as hooks
 from . import views
 from .modes import AUTOGRAD
@@ -39,12 +39,7 @@ def derivative(op: Op) -> type[Node] | None:
 
 def unrecorded(run: Callable[[], Any]) -> Any:
     """What `run` gives while nothing is recorded."""
-    before = excluded()
-    exclude(before | AUTOGRAD)
-    try:
-        return run()
-    finally:
-        exclude(before)
+    return with_keys(0, AUTOGRAD, run)
 
 
 def call(op: Op, arguments: tuple[Any, ...], run: Callable[[], Any], out: Any = None) -> Any:

@@ -9,7 +9,7 @@
 #include <structmember.h>
 
 /* Of no tensor: the thread is in a backward pass that leads to some inputs alone. Beside the keys of tensor.h. */
-enum { CONFINED = 1 << 8 };
+enum { CONFINED = 1 << 9 };
 
 /* with_keys(cleared, set, function, argument, ...): what the function returns while these keys are looked at, or not. */
 PyObject *ow_with_keys(PyObject *module, PyObject *arguments) {

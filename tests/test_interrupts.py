@@ -1,0 +1,158 @@
+"""Ctrl-C at any moment: what a call has changed for a while is as it was before, and long loops end early."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import opweave
+import pytest
+from opweave._handle import excluded
+
+MOST_MOMENTS = 2000
+
+
+def interrupted_at(moment: int, function: Callable[[], Any]) -> bool:
+    """Raises KeyboardInterrupt at the so-manieth moment at which Python looks at signals; whether there was one.
+
+    It does so where a function begins and where a call has returned.
+    """
+    left = moment
+
+    def watch(frame: Any, event: str, argument: Any) -> None:
+        nonlocal left
+        if event in ("call", "c_return"):
+            left -= 1
+            if left == 0:
+                raise KeyboardInterrupt
+
+    before = sys.getprofile()
+    with suppress(KeyboardInterrupt):
+        sys.setprofile(watch)
+        try:
+            function()
+        finally:
+            sys.setprofile(before)
+    return left <= 0
+
+
+def loss(x: Any) -> Any:
+    return (x * x).view(2, 2).sum(0).exp().sum()
+
+
+def backward() -> None:
+    x = opweave.tensor([0.1, 0.2, 0.3, 0.4], requires_grad=True)
+    loss(x).backward()
+
+
+def gradient_of_gradient() -> None:
+    x = opweave.tensor([0.1, 0.2, 0.3, 0.4], requires_grad=True)
+    (first,) = opweave.autograd.grad(loss(x), x, create_graph=True)
+    opweave.autograd.grad(first.sum(), x)
+
+
+def modes() -> None:
+    with opweave.no_grad():
+        opweave.ones(2) + 1
+        with opweave.enable_grad(), opweave.inference_mode():
+            opweave.ones(2) + 1
+
+
+@opweave.no_grad()
+def decorated() -> None:
+    opweave.ones(2) + 1
+
+
+def in_place() -> None:
+    x = opweave.ones(4, requires_grad=True)
+    y = x * 2
+    y[1:] = 3.0
+    y.fill_(opweave.tensor(2.0))
+    y.mul_(x)
+
+
+PROGRAMS = [backward, gradient_of_gradient, modes, decorated, in_place]
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
+def test_modes_are_as_they_were_before_an_interrupt(program: Callable[[], Any]) -> None:
+    program()
+    assert excluded() == 0
+    for moment in range(1, MOST_MOMENTS):
+        reached = interrupted_at(moment, program)
+        assert excluded() == 0, moment
+        if not reached:
+            break
+    else:
+        pytest.fail("the program has more moments than were tried")
+
+
+def test_modes_are_nested_and_used_again() -> None:
+    mode = opweave.no_grad()
+    for _ in range(2):
+        with mode:
+            with mode:
+                assert not opweave.is_grad_enabled()
+            assert not opweave.is_grad_enabled()
+        assert opweave.is_grad_enabled()
+    switch = opweave.set_grad_enabled(False)
+    assert not opweave.is_grad_enabled()
+    with switch:
+        assert not opweave.is_grad_enabled()
+    assert opweave.is_grad_enabled()
+
+
+@contextmanager
+def alarm(seconds: float, handler: Callable[..., Any]) -> Iterator[None]:
+    before = signal.signal(signal.SIGALRM, handler)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+class Alarm(BaseException):
+    pass
+
+
+def raise_alarm(number: int, frame: Any) -> None:
+    raise Alarm
+
+
+def test_a_long_loop_ends_where_a_handler_raises() -> None:
+    x = opweave.full((1, 1), 30.0).expand(1 << 9, 1 << 14)
+    out = opweave.zeros(x.shape)
+    with pytest.raises(Alarm), alarm(0.005, raise_alarm):
+        opweave.special.gammainc(x, x, out=out)
+    assert out[-1, -1].item() == 0  # the rest was left out
+    assert (opweave.ones(2) + 1).tolist() == [2.0, 2.0]
+
+
+def test_a_long_loop_goes_on_where_none_does() -> None:
+    calls = []
+    x = opweave.full((1, 1), 30.0).expand(1 << 9, 1 << 14)
+    with alarm(0.005, lambda number, frame: calls.append(number)):
+        result = opweave.special.gammainc(x, x)
+    assert calls
+    assert (result == result[0, 0]).all()
+
+
+def test_memory_that_a_tensor_leaves_waits_for_the_loops_that_go_through_it() -> None:
+    x = opweave.full((1 << 18,), 30.0, dtype=opweave.float64)
+    results: list[Any] = []
+    thread = threading.Thread(target=lambda: results.extend(opweave.special.gammainc(x, x) for _ in range(8)))
+    thread.start()
+    while thread.is_alive():
+        x.data = opweave.full((1 << 18,), 30.0, dtype=opweave.float64)
+        x.resize_(1 << 19)
+        x.resize_(1 << 18)
+    thread.join()
+    expected = opweave.special.gammainc(x[:1], x[:1]).item()
+    assert len(results) == 8
+    assert all((result[: 1 << 18] == expected).all() for result in results)
