@@ -387,7 +387,6 @@ static PyMethodDef functions[] = {
     {"alias", ow_alias, METH_O, "The same elements without history."},
     {"apart", FAST(ow_apart), METH_FASTCALL,
      "The same elements without history, through which writing is counted apart, from a number on."},
-    {"exclude", ow_exclude, METH_O, "Says which dispatch keys the thread does not look at; gives those before."},
     {"excluded", ow_excluded, METH_NOARGS, "The dispatch keys that the thread does not look at."},
     {"with_keys", ow_with_keys, METH_VARARGS, "What a function returns while these keys are looked at, and those are not."},
     {"interruption", ow_interruption, METH_NOARGS, "What a handler of a signal raised while the core was at work."},

@@ -123,14 +123,6 @@ PyObject *ow_apart(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     return same ? ow_new_owner(same) : PyErr_NoMemory();
 }
 
-/* exclude(keys): the dispatch keys that this thread does not look at; gives those before. */
-PyObject *ow_exclude(PyObject *module, PyObject *keys) {
-    (void)module;
-    uint32_t before = ow_excluded_keys;
-    ow_excluded_keys = (uint32_t)PyLong_AsUnsignedLong(keys);
-    return PyErr_Occurred() ? NULL : PyLong_FromUnsignedLong(before);
-}
-
 PyObject *ow_excluded(PyObject *module, PyObject *nothing) {
     (void)module;
     (void)nothing;

@@ -43,7 +43,6 @@ PyObject *ow_versions(PyObject *module, PyObject *values);
 PyObject *ow_set_edge(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_alias(PyObject *module, PyObject *object);
 PyObject *ow_apart(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
-PyObject *ow_exclude(PyObject *module, PyObject *keys);
 PyObject *ow_excluded(PyObject *module, PyObject *nothing);
 /* The same for a while (modes.c). */
 PyObject *ow_with_keys(PyObject *module, PyObject *arguments);
