@@ -12,11 +12,6 @@ enum {
     MOST_PARTS = 1 << 16
 };
 
-static PyObject *declined(void) {
-    ow_error_take(NULL, 0);
-    Py_RETURN_NONE;
-}
-
 /* Reads the items of a list or tuple and keeps them: another thread may take one out of the list while this one has dropped
  * the interpreter's lock. How many are tensors for the quick way, before one that is not. */
 static Py_ssize_t keep_items(PyObject *sequence, Py_ssize_t count, PyObject **items, ow_tensor **tensors) {
@@ -35,21 +30,21 @@ PyObject *ow_call_join(PyObject *module, PyObject *const *arguments, Py_ssize_t 
     PyObject *few_items[FEW_JOINED], **items = few_items;
     ow_tensor *few[FEW_JOINED], **tensors = few, *result = NULL;
     int64_t dim;
-    if (n != 3 || !ow_read_int(arguments[1], &dim)) return declined();
+    if (n != 3 || !ow_read_int(arguments[1], &dim)) return ow_declined();
     int is_tuple = PyTuple_Check(arguments[0]);
-    if (!is_tuple && !PyList_Check(arguments[0])) return declined();
+    if (!is_tuple && !PyList_Check(arguments[0])) return ow_declined();
     Py_ssize_t count = is_tuple ? PyTuple_Size(arguments[0]) : PyList_Size(arguments[0]);
-    if (count < 1 || count > INT32_MAX) return declined();
+    if (count < 1 || count > INT32_MAX) return ow_declined();
     int64_t nbytes = (int64_t)(count * (sizeof *items + sizeof *tensors));
     if (count > FEW_JOINED) {
-        if (!(items = ow_alloc(nbytes))) return declined();
+        if (!(items = ow_alloc(nbytes))) return ow_declined();
         tensors = (ow_tensor **)(items + count);
     }
     Py_ssize_t kept = keep_items(arguments[0], count, items, tensors);
     if (kept == count) result = ow_join(tensors, (int)count, dim, arguments[2] == Py_True);
     for (Py_ssize_t k = 0; k < kept; k++) Py_DECREF(items[k]);
     if (items != few_items) ow_dealloc(items, nbytes);
-    return result ? ow_new_owner(result) : declined();
+    return result ? ow_new_owner(result) : ow_declined();
 }
 
 /* The view of `size` positions of `t`, the tensor of the object `of`, from `start` on along `dim`; of one position,
@@ -81,7 +76,7 @@ static PyObject *parts_of(PyObject *of, const ow_tensor *self, int64_t dim, int6
     }
     ow_tensor_free(t);
     if (parts) ow_mark_several(parts, 1);
-    return parts ? parts : ow_error_pending() ? declined() : NULL;
+    return parts ? parts : ow_error_pending() ? ow_declined() : NULL;
 }
 
 static int read_extent(PyObject *const *arguments, Py_ssize_t n, ow_tensor **t, int64_t *number, int64_t *dim) {
@@ -95,7 +90,7 @@ PyObject *ow_call_split(PyObject *module, PyObject *const *arguments, Py_ssize_t
     (void)module;
     ow_tensor *t;
     int64_t size, dim;
-    if (!read_extent(arguments, n, &t, &size, &dim) || size <= 0 || t->sizes[dim] / size >= MOST_PARTS) return declined();
+    if (!read_extent(arguments, n, &t, &size, &dim) || size <= 0 || t->sizes[dim] / size >= MOST_PARTS) return ow_declined();
     return parts_of(arguments[0], t, dim, size);
 }
 
@@ -104,7 +99,7 @@ PyObject *ow_call_chunk(PyObject *module, PyObject *const *arguments, Py_ssize_t
     (void)module;
     ow_tensor *t;
     int64_t chunks, dim;
-    if (!read_extent(arguments, n, &t, &chunks, &dim) || chunks <= 0 || chunks > MOST_PARTS) return declined();
+    if (!read_extent(arguments, n, &t, &chunks, &dim) || chunks <= 0 || chunks > MOST_PARTS) return ow_declined();
     return parts_of(arguments[0], t, dim, (t->sizes[dim] - 1) / chunks + 1);
 }
 
@@ -113,17 +108,17 @@ PyObject *ow_call_unbind(PyObject *module, PyObject *const *arguments, Py_ssize_
     (void)module;
     int64_t dim;
     ow_tensor *t = n == 2 ? ow_plain_tensor(arguments[0]) : NULL;
-    if (!t || !t->ndim || !ow_read_int(arguments[1], &dim) || !ow_wrap_dim(&dim, t->ndim)) return declined();
-    return t->sizes[dim] > MOST_PARTS ? declined() : parts_of(arguments[0], t, dim, 0);
+    if (!t || !t->ndim || !ow_read_int(arguments[1], &dim) || !ow_wrap_dim(&dim, t->ndim)) return ow_declined();
+    return t->sizes[dim] > MOST_PARTS ? ow_declined() : parts_of(arguments[0], t, dim, 0);
 }
 
-static PyObject *finished(ow_tensor *t) { return t ? ow_new_owner(t) : declined(); }
+static PyObject *finished(ow_tensor *t) { return t ? ow_new_owner(t) : ow_declined(); }
 
 /* (tensor, integers) */
 static PyObject *by_list(ow_tensor *(*routine)(ow_tensor *, const int64_t *, int), PyObject *const *arguments, Py_ssize_t n) {
     ow_ints list;
     ow_tensor *t = n == 2 ? ow_plain_tensor(arguments[0]) : NULL;
-    return t && ow_read_ints(arguments[1], &list) ? finished(routine(t, list.v, list.n)) : declined();
+    return t && ow_read_ints(arguments[1], &list) ? finished(routine(t, list.v, list.n)) : ow_declined();
 }
 
 /* flip(tensor, dims) */
@@ -143,7 +138,7 @@ PyObject *ow_call_roll(PyObject *module, PyObject *const *arguments, Py_ssize_t 
     (void)module;
     ow_ints shifts, dims;
     ow_tensor *t = n == 3 ? ow_plain_tensor(arguments[0]) : NULL;
-    if (!t || !ow_read_ints(arguments[1], &shifts) || !ow_read_ints(arguments[2], &dims)) return declined();
+    if (!t || !ow_read_ints(arguments[1], &shifts) || !ow_read_ints(arguments[2], &dims)) return ow_declined();
     return finished(ow_roll(t, shifts.v, shifts.n, dims.v, dims.n));
 }
 
@@ -152,17 +147,17 @@ static PyObject *recorded_product(PyObject *module, PyObject *const *arguments) 
     static PyObject *numbers[OW_PRODUCTS];
     const ow_tensor *a = ow_any_tensor(arguments[0]), *b = ow_any_tensor(arguments[1]);
     ow_matmul_kind product = a && b ? ow_matmul_kind_of(a, b) : OW_PRODUCTS;
-    if (product == OW_PRODUCTS) return declined();
+    if (product == OW_PRODUCTS) return ow_declined();
     if (!numbers[product]) numbers[product] = PyLong_FromLong(ow_op_number(ow_matmul_ops[product]));
     return ow_call_new(module, (PyObject *[]){numbers[product], arguments[0], arguments[1]}, 3);
 }
 
 /* matmul(tensor, tensor) */
 PyObject *ow_call_matmul(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
-    if (n != 2) return declined();
+    if (n != 2) return ow_declined();
     if (ow_any_records(arguments, n)) return recorded_product(module, arguments);
     ow_tensor *a = ow_plain_tensor(arguments[0]), *b = a ? ow_plain_tensor(arguments[1]) : NULL;
-    return b ? finished(ow_matmul(a, b)) : declined();
+    return b ? finished(ow_matmul(a, b)) : ow_declined();
 }
 
 /* moment(tensor, dim, unbiased, keepdim, correction, place): the variance, the standard deviation or the mean. Too few
@@ -173,17 +168,17 @@ PyObject *ow_call_moment(PyObject *module, PyObject *const *arguments, Py_ssize_
     int64_t place, count = 1;
     ow_number correction = {.value.i = 1};
     ow_tensor *t = n == 6 ? ow_plain_tensor(arguments[0]) : NULL, *found[OW_MAX_RESULTS] = {NULL};
-    if (!t || ow_dtype_kinds[t->dtype] != OW_KIND_FLOATING || arguments[2] != Py_None) return declined();
-    if (arguments[1] != Py_None && !ow_read_ints(arguments[1], &dims)) return declined();
-    if (!PyBool_Check(arguments[3]) || !ow_read_int(arguments[5], &place)) return declined();
-    if (arguments[4] != Py_None && !ow_read_int(arguments[4], &correction.value.i)) return declined();
+    if (!t || ow_dtype_kinds[t->dtype] != OW_KIND_FLOATING || arguments[2] != Py_None) return ow_declined();
+    if (arguments[1] != Py_None && !ow_read_ints(arguments[1], &dims)) return ow_declined();
+    if (!PyBool_Check(arguments[3]) || !ow_read_int(arguments[5], &place)) return ow_declined();
+    if (arguments[4] != Py_None && !ow_read_int(arguments[4], &correction.value.i)) return ow_declined();
     for (int k = 0; k < dims.n; k++) {
-        if (!t->ndim || !ow_wrap_dim(&dims.v[k], t->ndim)) return declined();
+        if (!t->ndim || !ow_wrap_dim(&dims.v[k], t->ndim)) return ow_declined();
         count *= t->sizes[dims.v[k]];
     }
-    if ((dims.n ? count : t->numel) <= correction.value.i) return declined();
+    if ((dims.n ? count : t->numel) <= correction.value.i) return ow_declined();
     ow_tensor *params[OW_MAX_PARAMS] = {ow_number_tensor(&correction, OW_INT64)};
-    if (!ow_several(&ow_op_moments, t, dims.v, dims.n, 1, arguments[3] == Py_True, -1, params, found)) return declined();
+    if (!ow_several(&ow_op_moments, t, dims.v, dims.n, 1, arguments[3] == Py_True, -1, params, found)) return ow_declined();
     for (int k = 0; k < OW_MAX_RESULTS; k++)
         if (k != place) ow_tensor_free(found[k]);
     return ow_new_owner(found[place]);
@@ -212,18 +207,18 @@ PyObject *ow_call_order(PyObject *module, PyObject *const *arguments, Py_ssize_t
     int64_t dim, keep, sizes[OW_MAX_DIMS];
     int descending;
     ow_tensor *t = n == 4 ? read_ordered(arguments, &dim, &descending) : NULL, *both[2];
-    if (!t) return declined();
+    if (!t) return ow_declined();
     if (arguments[3] == Py_None) {
         keep = t->sizes[dim];
         both[0] = ow_empty_like(t, -1, OW_PRESERVE_ORDER);
         both[1] = ow_empty_like(t, OW_INT64, OW_PRESERVE_ORDER);
     } else {
-        if (!ow_read_int(arguments[3], &keep) || keep < 0 || keep > t->sizes[dim]) return declined();
+        if (!ow_read_int(arguments[3], &keep) || keep < 0 || keep > t->sizes[dim]) return ow_declined();
         for (int d = 0; d < t->ndim; d++) sizes[d] = d == dim ? keep : t->sizes[d];
         both[0] = ow_tensor_new(t->dtype, t->ndim, sizes, NULL);
         both[1] = ow_tensor_new(OW_INT64, t->ndim, sizes, NULL);
     }
-    return order_into(t, dim, keep, descending, both[0], both[1]) ? ow_new_owners(both, 2) : declined();
+    return order_into(t, dim, keep, descending, both[0], both[1]) ? ow_new_owners(both, 2) : ow_declined();
 }
 
 /* argsort(tensor, dim, descending): the positions alone. */
@@ -232,9 +227,9 @@ PyObject *ow_call_argsort(PyObject *module, PyObject *const *arguments, Py_ssize
     int64_t dim;
     int descending;
     ow_tensor *t = n == 3 ? read_ordered(arguments, &dim, &descending) : NULL;
-    if (!t) return declined();
+    if (!t) return ow_declined();
     ow_tensor *values = ow_empty_like(t, -1, OW_PRESERVE_ORDER), *places = ow_empty_like(t, OW_INT64, OW_PRESERVE_ORDER);
-    if (!order_into(t, dim, t->sizes[dim], descending, values, places)) return declined();
+    if (!order_into(t, dim, t->sizes[dim], descending, values, places)) return ow_declined();
     ow_tensor_free(values);
     return ow_new_owner(places);
 }

@@ -55,6 +55,17 @@ PyObject *ow_interruption(PyObject *module, PyObject *nothing) {
     return found;
 }
 
+PyObject *ow_declined(void) {
+    if (ow_error_take(NULL, 0) != OW_INTERRUPTED) Py_RETURN_NONE;
+    char text[1];
+    ow_error_take(text, sizeof text);
+    PyObject *found = ow_interruption(NULL, NULL);
+    if (PyExceptionInstance_Check(found)) PyErr_SetObject((PyObject *)Py_TYPE(found), found);
+    else PyErr_SetNone(PyExc_KeyboardInterrupt);
+    Py_DECREF(found);
+    return NULL;
+}
+
 /* Has Python call the handlers of signals that came: with the lock, which the thread has dropped. 0 when one of them has
  * raised, which is the thread's error then. */
 static int signals_handled(void *token) {

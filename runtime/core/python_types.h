@@ -49,6 +49,8 @@ PyObject *ow_with_keys(PyObject *module, PyObject *arguments);
 PyObject *ow_mode_type(PyObject *module);
 /* What a handler of a signal raised within a loop (gil.c). */
 PyObject *ow_interruption(PyObject *module, PyObject *nothing);
+/* None, for a call that is made again in another way, and its error with it; but an interruption is raised. (gil.c) */
+PyObject *ow_declined(void);
 /* The edge of a tensor whose history is recorded; None of anything else. */
 PyObject *ow_edge_of(PyObject *object);
 /* Makes a tensor part of the graph, or with NULL of none. */
