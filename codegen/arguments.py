@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from .fields import Entry
-from .model import MAX_INPUTS, MAX_PARAMS, Family
+from .model import MAX_OPERANDS, MAX_PARAMS, Family
 from .reserved import argument_reason, operator_reason
 from .schema import Argument, SchemaKind, base_name
 from .variants import PLACEMENT
@@ -199,7 +199,7 @@ def _check_numbers(entry: Entry) -> None:
     elif entry.family in _KINDS and entry.family is not Family.VIEW and not entry.tensors:
         entry.report(entry.name_span, f"{entry.family.body} needs a Tensor argument")
     several = "a composite takes any number, and can"
-    _limit(entry, entry.tensors, MAX_INPUTS, "Tensor", f"{several} call two operators")
+    _limit(entry, entry.tensors, MAX_OPERANDS, "Tensor", f"{several} call two operators")
     _limit(entry, entry.scalars, MAX_PARAMS, "Scalar", f"{several} pass what follows from them")
     room = _ROOM.get(entry.family, {})
     for what, most in room.items():

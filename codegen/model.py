@@ -21,8 +21,10 @@ from .schema import Argument, FunctionSchema, Type
 from .source import Scalar
 
 # OW_MAX_INPUTS and so on of opweave.h; the core does not compile where they differ (ow_routines.h).
-MAX_INPUTS = 3
+MAX_INPUTS = 5
 MAX_PARAMS = 3
+MAX_OPERANDS = MAX_INPUTS - 2
+"""Tensors that an operator may take: the kernels of its derivatives may take all of them, `grad` and `result`."""
 MAX_REDUCTIONS = 5
 MAX_STAGES = 4
 MAX_RESULTS = 3

@@ -15,7 +15,7 @@
 /* A descriptor's size depends on the number of levels it was built for, so that is part of the version. */
 #define OW_ABI_VERSION (9 * 256 + OW_NLEVELS)
 #define OW_MAX_DIMS 64
-#define OW_MAX_INPUTS 3
+#define OW_MAX_INPUTS 5
 #define OW_MAX_PARAMS 3
 #define OW_MAX_REDUCTIONS 5
 #define OW_MAX_SHORTCUTS 8
