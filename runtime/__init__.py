@@ -83,6 +83,7 @@ _LAZY_NAMES = {
     "is_inference_mode_enabled": "autograd.modes",
     "no_grad": "autograd.modes",
     "set_grad_enabled": "autograd.modes",
+    "Storage": "storage",
     "TypedStorage": "storage",
     "UntypedStorage": "storage",
     "is_storage": "storage",

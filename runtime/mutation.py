@@ -20,7 +20,7 @@ from .types import FORMATS, memory_order, preserve_format
 
 if TYPE_CHECKING:
     from ._operators import Number
-    from .storage import Storage
+    from .storage import AnyStorage
     from .tensor import Tensor as TensorType
 
 
@@ -122,23 +122,23 @@ class MutationMethods:
 
     def set_(
         self: Any,
-        source: TensorType | Storage | None = None,
+        source: TensorType | AnyStorage | None = None,
         storage_offset: int = 0,
         size: Sequence[int] | None = None,
         stride: Sequence[int] | None = None,
     ) -> TensorType:
         """Makes this a view of a storage, of the memory of another tensor, or of no memory at all."""
-        from .storage import Storage
+        from .storage import AnyStorage
 
         if isinstance(source, handles.Tensor) and size is None:
             size, stride, storage_offset = source.shape, source.stride(), source.storage_offset()
         if source is None:
             view: Any = self.new_empty(0)
         else:
-            if not isinstance(source, (handles.Tensor, Storage)):
+            if not isinstance(source, (handles.Tensor, AnyStorage)):
                 raise TypeError(f"set_(): argument 'source' (position 1) must be Tensor, not {type_name(source)}")
-            elements = source._elements if isinstance(source, Storage) else source
-            if isinstance(source, Storage) and elements.itemsize == 1 != self.itemsize:
+            elements = source._elements if isinstance(source, AnyStorage) else source
+            if isinstance(source, AnyStorage) and elements.itemsize == 1 != self.itemsize:
                 elements = elements.view(self.dtype)
             elif elements.dtype is not self.dtype:
                 raise RuntimeError(

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["STORAGE_TYPES", "TypedStorage", "UntypedStorage"]
 
 
-class Storage:
+class AnyStorage:
     """The memory behind tensors as a sequence of elements. All views of one memory have the same object."""
 
     __slots__ = ("__weakref__", "_elements")
@@ -111,7 +111,7 @@ class Storage:
         _resize(self, nbytes)
         return self
 
-    def copy_(self, source: Storage, non_blocking: bool = False) -> Self:
+    def copy_(self, source: AnyStorage, non_blocking: bool = False) -> Self:
         self._elements.copy_(source._elements)
         return self
 
@@ -164,7 +164,7 @@ class Storage:
         return "\n".join([*lines, f"[{self._title()} of size {len(self)}]"])
 
 
-class UntypedStorage(Storage):
+class UntypedStorage(AnyStorage):
     """The memory behind tensors in bytes. It is made of a number of bytes or of a sequence of their values."""
 
     __slots__ = ()
@@ -180,7 +180,7 @@ class UntypedStorage(Storage):
         return "opweave.UntypedStorage(device=cpu)"
 
 
-class TypedStorage(Storage):
+class TypedStorage(AnyStorage):
     """The memory behind tensors in elements of one dtype: of a subclass for each, `FloatStorage` and so on.
 
     It is made of a number of elements, which are not initialised, of a sequence of their values, or with
@@ -236,7 +236,7 @@ def _elements_of(kind: type, args: tuple[Any, ...], of: dtype_class) -> Any:
     return allocate((first,), of.code)
 
 
-def _make(kind: type[Storage], elements: Any) -> Any:
+def _make(kind: type[AnyStorage], elements: Any) -> Any:
     made = object.__new__(kind)
     made._elements = elements
     return made
@@ -252,11 +252,14 @@ STORAGE_TYPES: dict[str, type[TypedStorage]] = {
 
 globals().update(STORAGE_TYPES)
 
+Storage = STORAGE_TYPES["FloatStorage"]
+"""As in torch, the one of the dtype that tensors have by default."""
+
 _type_of_code = dict(zip((of.code for of in BY_CODE), STORAGE_TYPES.values(), strict=True))
 
 # By address and class, while they are in use. The address cannot be taken by another storage meanwhile, as the
 # elements keep it.
-_storages: WeakValueDictionary[tuple[int, type], Storage] = WeakValueDictionary()
+_storages: WeakValueDictionary[tuple[int, type], AnyStorage] = WeakValueDictionary()
 
 
 def storage_of(tensor: Any, untyped: bool = False) -> Any:
@@ -265,7 +268,7 @@ def storage_of(tensor: Any, untyped: bool = False) -> Any:
     return _seen_as(kind, tensor)
 
 
-def _seen_as(kind: type[Storage], tensor: Any) -> Any:
+def _seen_as(kind: type[AnyStorage], tensor: Any) -> Any:
     """The memory of the tensor as a storage of this class."""
     address = lib.storage_of(tensor._h)
     found = _storages.get((address, kind))
@@ -275,9 +278,9 @@ def _seen_as(kind: type[Storage], tensor: Any) -> Any:
     return found
 
 
-def _resize(storage: Storage, nbytes: int) -> None:
+def _resize(storage: AnyStorage, nbytes: int) -> None:
     address = lib.storage_of(storage._elements._h)
-    kinds: list[type[Storage]] = [UntypedStorage, *STORAGE_TYPES.values()]
+    kinds: list[type[AnyStorage]] = [UntypedStorage, *STORAGE_TYPES.values()]
     seen = [found for kind in kinds if (found := _storages.get((address, kind))) is not None]
     if storage not in seen:
         raise RuntimeError("resize_(): a part of a storage cannot be resized")
@@ -299,23 +302,23 @@ def _resize(storage: Storage, nbytes: int) -> None:
         _storages[lib.storage_of(whole._h), type(each)] = each
 
 
-def tensor_over(storage: Storage, offset: int, sizes: tuple[int, ...], strides: tuple[int, ...]) -> float:
+def tensor_over(storage: AnyStorage, offset: int, sizes: tuple[int, ...], strides: tuple[int, ...]) -> float:
     """The handle of a tensor with this geometry in the storage."""
-    if not isinstance(storage, Storage):
+    if not isinstance(storage, AnyStorage):
         raise TypeError(f"expected a storage, but got {handles.type_name(storage)}")
     if len(sizes) != len(strides):
         raise ValueError(f"{len(sizes)} sizes need as many strides, but got {len(strides)}")
     return lib.as_strided(storage._elements._h, sizes, strides, len(sizes), offset, -1)
 
 
-def _rebuild_storage(kind: type[Storage], data: bytes, of: dtype_class) -> Storage:
+def _rebuild_storage(kind: type[AnyStorage], data: bytes, of: dtype_class) -> AnyStorage:
     from .conversion import tensor_of_bytes
 
-    if not (isinstance(kind, type) and issubclass(kind, Storage)):
+    if not (isinstance(kind, type) and issubclass(kind, AnyStorage)):
         raise TypeError(f"expected a class of storages, but got {kind!r}")
-    made: Storage = _make(kind, tensor_of_bytes(data, (len(data) // of.itemsize,), of))
+    made: AnyStorage = _make(kind, tensor_of_bytes(data, (len(data) // of.itemsize,), of))
     return made
 
 
-def is_storage(value: object) -> TypeIs[Storage]:
-    return isinstance(value, Storage)
+def is_storage(value: object) -> TypeIs[AnyStorage]:
+    return isinstance(value, AnyStorage)

@@ -216,3 +216,9 @@ def test_storages_that_keep_their_size() -> None:
         opweave.UntypedStorage(3).resize_(-1)
     with pytest.raises(TypeError, match="must be int, not float"):
         opweave.UntypedStorage(3).resize_(1.5)  # type: ignore[arg-type]
+
+
+def test_the_storage_of_floats_is_called_storage() -> None:
+    assert opweave.Storage is opweave.FloatStorage
+    assert isinstance(opweave.ones(2).storage(), opweave.Storage)
+    assert not isinstance(opweave.ones(2, dtype=opweave.int64).storage(), opweave.Storage)
