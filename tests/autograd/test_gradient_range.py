@@ -55,10 +55,7 @@ def tried() -> Iterator[Any]:
         body = operator.body
         if not isinstance(body, Elementwise) or FLOAT64 not in operator.dtypes or body.expression(FLOAT64) is None:
             continue
-        if (
-            not body.fixed
-            and any(derivative.text != "none" for derivative in operator.derivatives.values())
-        ):
+        if not body.fixed and any(derivative.text != "none" for derivative in operator.derivatives.values()):
             yield pytest.param(operator, id=operator.name, marks=[pytest.mark.slow] * (operator.name in SLOW))
 
 
