@@ -76,9 +76,15 @@ def attach(kind: type[Node], arguments: tuple[Any, ...], result: Any) -> Any:
     return result
 
 
+def _kind(number: int) -> type[Node] | None:
+    """The class of an operator's nodes; None for kernels of derivatives, which have none."""
+    operator = histories.operators.get(number)
+    return None if operator is None else derivative(operator)
+
+
 def _plan(number: int) -> tuple[type[Node] | None, Any, int, tuple[int, ...] | None]:
     """What the core needs in order to do the same for results of calls that it runs itself (core/recording.c)."""
-    kind = derivative(histories.operators[number])
+    kind = _kind(number)
     if kind is None:
         return None, None, 0, ()
     inputs = kind.inputs if kind.kept_results in ((), (0,)) else None  # the others are not the core's to keep
@@ -90,7 +96,7 @@ def _plan(number: int) -> tuple[type[Node] | None, Any, int, tuple[int, ...] | N
 
 def _attach_called(number: int, arguments: tuple[Any, ...], result: Any) -> Any:
     """For a call of the core whose node is not as usual."""
-    kind = derivative(histories.operators[number])
+    kind = _kind(number)
     return result if kind is None else attach(kind, arguments, result)
 
 
