@@ -46,7 +46,7 @@ from .promotion import can_cast, promote_types, result_type
 from .random import get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from .sequences import tril_indices, triu_indices
 from .shapes import broadcast_shapes
-from .storage import TypedStorage, UntypedStorage, is_storage
+from .storage import Storage, TypedStorage, UntypedStorage, is_storage
 from .threads import get_num_interop_threads, get_num_threads, set_flush_denormal, set_num_interop_threads, set_num_threads
 from .types import Size, channels_last, channels_last_3d, contiguous_format, device, get_default_device, layout, memory_format, preserve_format, strided
 from .sequences import inclusive_range as range
@@ -134,6 +134,7 @@ __all__ = [
     "ShortStorage",
     "ShortTensor",
     "Size",
+    "Storage",
     "Tensor",
     "TypedStorage",
     "UInt16Storage",

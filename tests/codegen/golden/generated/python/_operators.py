@@ -40,7 +40,7 @@ from .transforms import *  # noqa: F403
 from .windows import *  # noqa: F403
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "0f1d47b1"
+INTERFACE = "533d95f5"
 
 _call = _handle.call
 _records = _handle.records
@@ -57,9 +57,11 @@ _adopt = _handle.adopt
 _dtype_of = _lib.dtype
 _dtype_class = _dispatch.dtype_class
 _LISTS = _dispatch.LISTS
+_MISSING = _dispatch.MISSING
 _UNFIT = (KeyError, OverflowError, TypeError)  # what the core's calls make of arguments that are not of their types
 # Under names that no argument has.
-_bool, _float, _int, _isinstance, _len, _map, _str, _tuple, _type = bool, float, int, isinstance, len, map, str, tuple, type
+_bool, _float, _int, _isinstance, _len, _locals, _map = bool, float, int, isinstance, len, locals, map
+_str, _tuple, _type = str, tuple, type
 _indexing = _lib.indexing
 _random_fill = _lib.random_fill
 
@@ -111,7 +113,7 @@ _lapack_orgqr_op = _dispatch.Op(_lapack_orgqr_index, "lapack_orgqr", ("a", "tau"
 _linalg_householder_product_op = _dispatch.Op(-1, "linalg_householder_product", ("input", "tau", ), arguments=(('input', 1, 'Tensor'), ('tau', 2, 'Tensor'), ), refused=())
 
 
-def neg(input, *, out=None):
+def neg(input=_dispatch.MISSING, *, out=None, **_names):
     """Negates each element.
 
     Formula: `-self`
@@ -134,12 +136,16 @@ def neg(input, *, out=None):
         >>> opweave.neg(input)
         tensor([ 1.0000, -0.5000, -2.0000])
     """
+    if _names:
+        return _dispatch.by_other_names(_neg_op.function, _locals())
     if out is None:
         result = _call(_neg_index, input)
     else:
         result = _call_out(_neg_index, out, input)
     if result is not None:
         return result
+    if input is _MISSING:
+        raise _dispatch.missing(_neg_op, _locals())
     return _dispatch.elementwise(_neg_op, (input,), (), out)
 
 
@@ -151,7 +157,7 @@ def neg_(self):
 _neg_op.function = neg
 
 
-def exp(input, *, out=None):
+def exp(input=_dispatch.MISSING, *, out=None, **_names):
     """Exponential of each element.
 
     Formula: `exp(self)`
@@ -174,12 +180,16 @@ def exp(input, *, out=None):
         >>> opweave.exp(input)
         tensor([0.3679, 1.6487, 7.3891])
     """
+    if _names:
+        return _dispatch.by_other_names(_exp_op.function, _locals())
     if out is None:
         result = _call(_exp_index, input)
     else:
         result = _call_out(_exp_index, out, input)
     if result is not None:
         return result
+    if input is _MISSING:
+        raise _dispatch.missing(_exp_op, _locals())
     return _dispatch.elementwise(_exp_op, (input,), (), out)
 
 
@@ -191,7 +201,7 @@ def exp_(self):
 _exp_op.function = exp
 
 
-def add(input, other, *, alpha=1, out=None):
+def add(input=_dispatch.MISSING, other=_dispatch.MISSING, *, alpha=1, out=None, **_names):
     """Adds `alpha * other` to `self`.
 
     Formula: `self + alpha * other`
@@ -218,12 +228,16 @@ def add(input, other, *, alpha=1, out=None):
         >>> opweave.add(input, other)
         tensor([-0.5000,  2.5000,  6.0000])
     """
+    if _names:
+        return _dispatch.by_other_names(_add_op.function, _locals())
     if alpha == 1:
         result = _call(_add_index, input, other) if out is None else _call_out(_add_index, out, input, other)
     else:
         result = _call(_add_index, input, other, alpha) if out is None else _call_out(_add_index, out, input, other, alpha)
     if result is not None:
         return result
+    if input is _MISSING or other is _MISSING:
+        raise _dispatch.missing(_add_op, _locals())
     return _dispatch.elementwise(_add_op, (input, other), (alpha,), out)
 
 
@@ -259,7 +273,7 @@ def __iadd__(self, other):
 _add_op.function = add
 
 
-def floor_divide(input, other, *, out=None):
+def floor_divide(input=_dispatch.MISSING, other=_dispatch.MISSING, *, out=None, **_names):
     """Divides `self` by `other` and rounds towards minus infinity.
 
     Formula: `self // other`
@@ -279,12 +293,16 @@ def floor_divide(input, other, *, out=None):
 
     Also: `a // b`, `Tensor.floor_divide`, `Tensor.floor_divide_` in place.
     """
+    if _names:
+        return _dispatch.by_other_names(_floor_divide_op.function, _locals())
     if out is None:
         result = _call(_floor_divide_index, input, other)
     else:
         result = _call_out(_floor_divide_index, out, input, other)
     if result is not None:
         return result
+    if input is _MISSING or other is _MISSING:
+        raise _dispatch.missing(_floor_divide_op, _locals())
     return _dispatch.elementwise(_floor_divide_op, (input, other), (), out)
 
 
@@ -316,7 +334,7 @@ def __ifloordiv__(self, other):
 _floor_divide_op.function = floor_divide
 
 
-def lt(input, other, *, out=None):
+def lt(input=_dispatch.MISSING, other=_dispatch.MISSING, *, out=None, **_names):
     """True where `self` is less than `other`.
 
     Formula: `self < other`
@@ -336,12 +354,16 @@ def lt(input, other, *, out=None):
 
     Also: `a < b`, `Tensor.lt`, `Tensor.lt_` in place.
     """
+    if _names:
+        return _dispatch.by_other_names(_lt_op.function, _locals())
     if out is None:
         result = _call(_lt_index, input, other)
     else:
         result = _call_out(_lt_index, out, input, other)
     if result is not None:
         return result
+    if input is _MISSING or other is _MISSING:
+        raise _dispatch.missing(_lt_op, _locals())
     return _dispatch.elementwise(_lt_op, (input, other), (), out)
 
 
@@ -360,7 +382,7 @@ def __lt__(self, other):
 _lt_op.function = lt
 
 
-def where(condition, input, other, *, out=None):
+def where(condition=_dispatch.MISSING, input=_dispatch.MISSING, other=_dispatch.MISSING, *, out=None, **_names):
     """Takes each element from `self` where `condition` is true, else from `other`.
 
     Formula: `self if condition else other`
@@ -388,12 +410,16 @@ def where(condition, input, other, *, out=None):
         >>> opweave.where(condition, input, other)
         tensor([0.5000, 3.0000, 4.0000])
     """
+    if _names:
+        return _dispatch.by_other_names(_where_op.function, _locals())
     if out is None:
         result = _call(_where_index, condition, input, other)
     else:
         result = _call_out(_where_index, out, condition, input, other)
     if result is not None:
         return result
+    if condition is _MISSING or input is _MISSING or other is _MISSING:
+        raise _dispatch.missing(_where_op, _locals())
     return _dispatch.elementwise(_where_op, (condition, input, other), (), out)
 
 
@@ -402,7 +428,7 @@ def _where_method(self, condition, other, *, out=None):
 _where_op.function = where
 
 
-def clamp(input, min=None, max=None, *, out=None):
+def clamp(input=_dispatch.MISSING, min=None, max=None, *, out=None, **_names):
     """Limits each element to the range from `min` to `max`.
 
     Formula: `minimum(maximum(self, min), max)`
@@ -423,12 +449,16 @@ def clamp(input, min=None, max=None, *, out=None):
 
     Also: `Tensor.clamp`, `Tensor.clamp_` in place.
     """
+    if _names:
+        return _dispatch.by_other_names(_clamp_op.function, _locals())
     if out is None:
         result = _call(_clamp_index, input, min, max)
     else:
         result = _call_out(_clamp_index, out, input, min, max)
     if result is not None:
         return result
+    if input is _MISSING:
+        raise _dispatch.missing(_clamp_op, _locals())
     return _dispatch.elementwise(_clamp_op, (input, min, max), (), out)
 
 
@@ -440,7 +470,7 @@ def clamp_(self, min=None, max=None):
 _clamp_op.function = clamp
 
 
-def mean(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, keepdims=None):
+def mean(input=_dispatch.MISSING, dim=None, keepdim=False, *, dtype=None, out=None, **_names):
     """Arithmetic mean over `dim`, or over every dimension.
 
     Formula: `acc = acc + self` over the elements, then `acc / count`
@@ -467,17 +497,19 @@ def mean(input, dim=None, keepdim=False, *, dtype=None, out=None, axis=None, kee
         >>> opweave.mean(input, dim=1)
         tensor([2., 5.])
     """
-    if axis is not None or keepdims is not None:
-        dim, keepdim = _dispatch.numpy_names(_mean_op, dim, keepdim, axis, keepdims)
+    if _names:
+        return _dispatch.by_other_names(_mean_op.function, _locals())
     if out is None and dtype is None:
         result = _reduce(_mean_index, input, dim, keepdim)
         if result is not None:
             return result
+    if input is _MISSING:
+        raise _dispatch.missing(_mean_op, _locals())
     return _dispatch.reduce(_mean_op, input, dim, keepdim, dtype, out)
 _mean_op.function = mean
 
 
-def amax(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
+def amax(input=_dispatch.MISSING, dim=(), keepdim=False, *, out=None, **_names):
     """Largest element over `dim`, or over every dimension.
 
     Formula: `acc = maximum(acc, self)` over the elements
@@ -503,17 +535,19 @@ def amax(input, dim=(), keepdim=False, *, out=None, axis=None, keepdims=None):
         >>> opweave.amax(input, dim=1)
         tensor([3, 6])
     """
-    if axis is not None or keepdims is not None:
-        dim, keepdim = _dispatch.numpy_names(_amax_op, dim, keepdim, axis, keepdims)
+    if _names:
+        return _dispatch.by_other_names(_amax_op.function, _locals())
     if out is None:
         result = _reduce(_amax_index, input, dim, keepdim)
         if result is not None:
             return result
+    if input is _MISSING:
+        raise _dispatch.missing(_amax_op, _locals())
     return _dispatch.reduce(_amax_op, input, dim, keepdim, None, out)
 _amax_op.function = amax
 
 
-def cumsum(input, dim, *, dtype=None, out=None):
+def cumsum(input=_dispatch.MISSING, dim=_dispatch.MISSING, *, dtype=None, out=None, **_names):
     """Running sum along `dim`.
 
     Formula: `acc = acc + self` over the elements
@@ -540,10 +574,14 @@ def cumsum(input, dim, *, dtype=None, out=None):
         tensor([[ 3,  4,  6],
                 [ 4, 10, 15]])
     """
+    if _names:
+        return _dispatch.by_other_names(_cumsum_op.function, _locals())
     if out is None and dtype is None:
         result = _scan(_cumsum_index, input, dim)
         if result is not None:
             return result
+    if input is _MISSING or dim is _MISSING:
+        raise _dispatch.missing(_cumsum_op, _locals())
     return _dispatch.scan(_cumsum_op, input, dim, dtype, out)
 
 
@@ -553,7 +591,7 @@ def cumsum_(self, dim, *, dtype=None):
 _cumsum_op.function = cumsum
 
 
-def select(input, dim, index):
+def select(input=_dispatch.MISSING, dim=_dispatch.MISSING, index=_dispatch.MISSING, **_names):
     """View of one position along `dim`, which disappears.
 
     Args:
@@ -570,9 +608,13 @@ def select(input, dim, index):
 
     Also: `Tensor.select`.
     """
+    if _names:
+        return _dispatch.by_other_names(_select_op.function, _locals())
     result = _view(_select_index, input, dim, index)
     if result is not None:
         return result
+    if input is _MISSING or dim is _MISSING or index is _MISSING:
+        raise _dispatch.missing(_select_op, _locals())
     return _dispatch.view(_select_op, input, (("dim", dim), ("index", index), ), ())
 _select_op.function = select
 
@@ -661,7 +703,7 @@ def arange(start, end=None, *, dtype=None, out=None, requires_grad=False):
 _arange_op.function = arange
 
 
-def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
+def addmm(input=_dispatch.MISSING, mat1=_dispatch.MISSING, mat2=_dispatch.MISSING, *, beta=1, alpha=1, out=None, **_names):
     """Computes `beta * self + alpha * (mat1 @ mat2)`.
 
     Args:
@@ -682,12 +724,16 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
 
     Also: `Tensor.addmm`, `Tensor.addmm_` in place.
     """
+    if _names:
+        return _dispatch.by_other_names(_addmm_op.function, _locals())
     if beta == 1 and alpha == 1:
         result = _call(_addmm_index, input, mat1, mat2) if out is None else _call_out(_addmm_index, out, input, mat1, mat2)
     else:
         result = _call(_addmm_index, input, mat1, mat2, beta, alpha) if out is None else _call_out(_addmm_index, out, input, mat1, mat2, beta, alpha)
     if result is not None:
         return result
+    if input is _MISSING or mat1 is _MISSING or mat2 is _MISSING:
+        raise _dispatch.missing(_addmm_op, _locals())
     return _dispatch.elementwise(_addmm_op, (input, mat1, mat2), (beta, alpha), out)
 
 
@@ -703,7 +749,7 @@ def addmm_(self, mat1, mat2, *, beta=1, alpha=1):
 _addmm_op.function = addmm
 
 
-def scatter(input, dim, index, src=None, *, reduce=None, value=None, out=None):
+def scatter(input=_dispatch.MISSING, dim=_dispatch.MISSING, index=_dispatch.MISSING, src=None, *, reduce=None, value=None, out=None, **_names):
     """Writes each element of `src`, or one number, to where `index` says along `dim`, or the larger of both.
 
     Args:
@@ -724,6 +770,10 @@ def scatter(input, dim, index, src=None, *, reduce=None, value=None, out=None):
 
     Also: `Tensor.scatter`, `Tensor.scatter_` in place.
     """
+    if _names:
+        return _dispatch.by_other_names(_scatter_op.function, _locals())
+    if input is _MISSING or dim is _MISSING or index is _MISSING or src is _MISSING:
+        raise _dispatch.missing(_scatter_op, _locals())
     if value is not None:
         src = _indexing_calls.number(_scatter_op, "src", src, "value", value)
     if _type(src) is not Tensor:
@@ -763,7 +813,7 @@ def _matmul_body(self, other):
     return zero.addmm(self, other)
 
 
-def matmul(input, other, *, out=None):
+def matmul(input=_dispatch.MISSING, other=_dispatch.MISSING, *, out=None, **_names):
     """Product of matrices.
 
     Args:
@@ -781,8 +831,12 @@ def matmul(input, other, *, out=None):
 
     Also: `a @ b`, `Tensor.matmul`.
     """
+    if _names:
+        return _dispatch.by_other_names(_matmul_op.function, _locals())
     if _type(input) is Tensor and _type(other) is Tensor and out is None and _dtype_of(input._h) not in {0, 1, 2, 3, 4, 5, 6, 7, 8, 13, 14, 15}:
         return (_matmul_body(input, other))
+    if input is _MISSING or other is _MISSING:
+        raise _dispatch.missing(_matmul_op, _locals())
     return _composites.composite(_matmul_op, _matmul_body, (input, other,), None, out)
 
 
@@ -882,7 +936,7 @@ def rand(size=_dispatch.MISSING, *more, generator=None, dtype=None, out=None, re
 _rand_op.function = rand
 
 
-def softmax(input, dim, dtype=None, *, out=None):
+def softmax(input=_dispatch.MISSING, dim=_dispatch.MISSING, dtype=None, *, out=None, **_names):
     """Exponentials of the elements, scaled to sum to one along `dim`.
 
     Args:
@@ -901,10 +955,14 @@ def softmax(input, dim, dtype=None, *, out=None):
 
     Also: `Tensor.softmax`.
     """
+    if _names:
+        return _dispatch.by_other_names(_softmax_op.function, _locals())
     if out is None and dim is not None and dtype is None:
         result = _several_of(_softmax_index, input, dim, False)
         if result is not None:
             return result
+    if input is _MISSING or dim is _MISSING:
+        raise _dispatch.missing(_softmax_op, _locals())
     return _several.call(_softmax_op, input, dim, False, dtype, (), out)
 _softmax_op.function = softmax
 
