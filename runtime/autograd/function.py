@@ -208,7 +208,7 @@ class Function:
             else:
                 output = cls.forward(node.context, *args, **kwargs)
         made = output if isinstance(output, (tuple, list)) else (output,)
-        is_recorded = records(*args)
+        is_recorded = records(*filter(_is_tensor, args))  # tensors in lists are no inputs of the node
         results = _results(node, args, made, is_recorded)
         if is_recorded:
             node.metas = tuple([_meta(result) for result in results])

@@ -16,6 +16,7 @@ from typing import Any
 import opweave as ow
 import pytest
 from opweave import _operators
+from opweave.arguments import MISSING
 from opweave.autograd import gradcheck, gradgradcheck
 
 CATALOGUE = json.loads((Path(_operators.__file__).parent / "operators.json").read_text("utf-8"))
@@ -42,7 +43,9 @@ def drawn(count: int, low: float, high: float) -> list[Any]:
 
 def with_numbers(function: Callable[..., Any], tensors: Collection[str]) -> Callable[..., Any]:
     """With a number for each parameter that has no default and is no tensor."""
-    required = [each.name for each in inspect.signature(function).parameters.values() if each.default is each.empty]
+    parameters = inspect.signature(function).parameters.values()
+    named = [each for each in parameters if each.kind is not each.VAR_KEYWORD]
+    required = [each.name for each in named if each.default in (each.empty, MISSING)]
     return partial(function, **{name: 0.5 for name in required if name not in tensors and name != "input"})
 
 

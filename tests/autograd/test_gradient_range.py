@@ -20,6 +20,7 @@ import numpy as np
 import opweave as ow
 import pytest
 from opweave import _operators
+from opweave.arguments import MISSING
 
 from codegen import library
 from codegen.dtypes import FLOAT64
@@ -85,7 +86,7 @@ def parameters(operator: Operator) -> dict[str, Any]:
     """Their defaults, or 0.5."""
     defaults = inspect.signature(getattr(_operators, operator.name)).parameters
     given = {each.name: defaults[each.name].default for each in operator.params}
-    return {name: 0.5 if value is inspect.Parameter.empty else value for name, value in given.items()}
+    return {name: 0.5 if value in (inspect.Parameter.empty, MISSING) else value for name, value in given.items()}
 
 
 def as_numbers(operator: Operator, given: Mapping[str, Any]) -> dict[str, float]:
