@@ -63,8 +63,8 @@ def test_show_prints_the_derivative_and_its_kernels(tmp_path: Path) -> None:
     text = opweave("show", "atan2", cwd=tmp_path).stdout
     assert "# ---- derivative" in text
     assert "class Atan2Backward0(" in text
-    assert "# ---- C of atan2_backward_other" in text
-    assert "atan2_backward_other_f32_element(float grad" in text
+    assert "---- C of atan2_backward_other" in text
+    assert "atan2_backward_other_f32_element(float v_grad" in text
     assert "Backward0" not in opweave("show", "floor", "--only", "c", cwd=tmp_path).stdout
 
 
