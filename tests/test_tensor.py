@@ -63,11 +63,6 @@ def test_weak_references_and_hash() -> None:
     assert reference() is None
 
 
-def test_no_attributes_can_be_added_to_a_tensor() -> None:
-    with pytest.raises(AttributeError):
-        opweave.ones(2).colour = "red"
-
-
 class Special(opweave.Tensor):
     def double_it(self) -> Any:
         return self + self
