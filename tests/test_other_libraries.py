@@ -189,7 +189,7 @@ def test_asarray_reads_typed_memory_as_what_it_is() -> None:
 def test_numbers_of_other_classes() -> None:
     assert opweave.tensor(Decimal("1.5"), dtype=opweave.float64).item() == 1.5
     assert opweave.tensor([Fraction(1, 2), 1], dtype=opweave.float32).tolist() == [0.5, 1.0]
-    with pytest.raises(RuntimeError, match="Could not infer dtype of decimal.Decimal"):
+    with pytest.raises(RuntimeError, match=r"Could not infer dtype of decimal\.Decimal"):
         opweave.tensor(Decimal("1.5"))
     with pytest.raises(TypeError, match="must be real number, not dict"):
         opweave.tensor({}, dtype=opweave.float32)
