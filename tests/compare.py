@@ -55,6 +55,8 @@ def own_name(text: str, library: ModuleType) -> str:
     # torch says TypedStorage of the storages of every dtype, even where they are instances of FloatStorage.
     text = re.sub(r"TypedStorage\(dtype=L\.(\w+), device=cpu\)", storage_name, text)
     text = re.sub(r"<class 'L\.\w+Storage'>", "<class 'L.TypedStorage'>", text)
+    # An argument may be given by another name, so that Python counts none as required.
+    text = re.sub(r"takes (?:from 0 to )?(\d+) positional arguments?", r"takes \1 positional arguments", text)
     return " ".join(text.split())
 
 
