@@ -78,18 +78,19 @@ def orders(spec: Spec, shape: tuple[int, ...]) -> list[Layout]:
 
 GAMMA = ("igamma", "igammac")
 
-LARGEST = {"gelu": 1e12, "zeta": 1e3, "airy_ai": 20, **dict.fromkeys(GAMMA, 1e5), **dict.fromkeys(POLYNOMIALS, 20)}
+LARGEST = {"gelu": 1e12, "hardswish": 1e4, "zeta": 1e3, "airy_ai": 20}
+LARGEST |= dict.fromkeys(GAMMA, 1e5) | dict.fromkeys(POLYNOMIALS, 20)
 """Beyond these torch gives NaN, has lost its digits, or takes a step for each degree. Polynomials have few digits close
 to 1, too."""
 
 NUMBERS_ONLY = (*GAMMA, *POLYNOMIALS)
 """torch gives a number where one operand is NaN."""
 
-DENORMAL_LOST = (*GAMMA, "scaled_modified_bessel_k0")
+DENORMAL_LOST = (*GAMMA, "modified_bessel_k1", "scaled_modified_bessel_k0", "scaled_modified_bessel_k1", "hardswish")
 """torch is wrong for denormal numbers."""
 
-SMALL_INTEGERS = ("gcd", "lcm")
-"""Of the least integer, and where a multiple overflows, torch gives negative numbers or ends the process."""
+SMALL_INTEGERS = ("gcd", "lcm", "softsign")
+"""Of the least integer, and where a multiple or a sum overflows, torch gives negative numbers or ends the process."""
 
 BESSEL = ("bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "airy_ai")
 """torch's have nine digits, as those of GAMMA have, and Airy's six; they are NaN of infinity."""
@@ -100,7 +101,7 @@ ABSOLUTE = ("ndtr", "gelu", "logit")
 ZEROS = ("softshrink",)
 """torch's vectorised loop gives zeros of another sign than the one for the rest of a row."""
 
-REORDERED = ("rsub", "logsigmoid")
+REORDERED = ("rsub", "logsigmoid", "hardswish")
 """torch has the operands of the first in the other order, and makes that of the second contiguous."""
 
 DENORMAL = 2.0**-125
@@ -112,6 +113,8 @@ def tolerance(spec: Spec, of: DType) -> dict[str, Any]:
     Of equal zeros of different signs, minimum and maximum may choose either."""
     if spec.name in (*BESSEL, *GAMMA):
         return {"ulp": FUNCTION_ULP, "bound": 1e-6 if spec.name == "airy_ai" else 1e-9}
+    if spec.name == "hardswish":  # which divides before it multiplies, so as not to overflow
+        return {"ulp": 2, "bound": DENORMAL}
     if spec.inexact or spec.name == "sqrt":
         return {"ulp": FUNCTION_ULP, "bound": DENORMAL, "signed_zeros": False}
     if (spec.name in ("floor_divide", "rsqrt") or spec.chosen) and not of.compute:
