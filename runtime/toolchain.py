@@ -30,6 +30,7 @@ CONFIG = ("codegen", "build_config.json")
 _VARIABLES = ("CPATH", "C_INCLUDE_PATH", "GCC_EXEC_PREFIX", "COMPILER_PATH", "SOURCE_DATE_EPOCH")
 """Of the environment, which change what a compiler makes."""
 _FALLBACKS = ("cc", "gcc", "clang")
+_COMPILER_CACHES = ("ccache", "sccache")
 _COMPLAINT = re.compile(r"^(?P<file>.+?):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<message>.*?)(?: \[-W.*\])?$")
 _WHERE = re.compile(r"In function '(\w+)'")
 _QUOTED = re.compile(r"'(\w+)'")
@@ -79,10 +80,15 @@ class _Failure:
 
 
 def configured() -> Toolchain:
-    """What opweave itself was built with."""
+    """What opweave itself was built with.
+
+    Meson puts a compiler cache before the compiler where there is one. Weaving keeps objects by their content itself,
+    and whether the compiler is still there could not be told from the cache's name.
+    """
     settings = json.loads(resources.path(*CONFIG).read_text("utf-8"))
+    command = settings["compiler"]
     return Toolchain(
-        tuple(settings["compiler"]),
+        tuple(command[1:] if Path(command[0]).name in _COMPILER_CACHES else command),
         tuple(settings["arguments"]),
         {level: tuple(arguments) for level, arguments in settings["levels"].items()},
         tuple(settings["libraries"]),

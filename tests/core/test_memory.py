@@ -21,7 +21,7 @@ MIB = 1 << 20
 def memory(core: Core) -> Iterator[Any]:
     """runtime/memory.py over the library under test."""
     package = types.ModuleType("core_under_test")
-    package.__path__ = []
+    package.__path__ = [str(ROOT / "runtime")]  # for the helpers that memory.py imports
     module = types.ModuleType("core_under_test._C")
     module.__dict__.update(ffi=core.ffi, lib=core.lib)
     sys.modules.update({"core_under_test": package, "core_under_test._C": module})
@@ -35,7 +35,7 @@ def memory(core: Core) -> Iterator[Any]:
     loaded.reset_peak_memory_stats()
     yield loaded
     core.lib.memory_set_cap(cap)
-    for name in ("core_under_test", "core_under_test._C"):
+    for name in [name for name in sys.modules if name.partition(".")[0] == "core_under_test"]:
         del sys.modules[name]
 
 
