@@ -24,12 +24,12 @@ import scipy.special
 from accuracy_special import CASES
 from accuracy_table import AccuracyTable
 from opweave.codegen import library
-from opweave.codegen.computation import argument_dtypes, default_numbers, result_dtype
+from opweave.codegen.model.computation import argument_dtypes, default_numbers, result_dtype
 from opweave.codegen.dtypes import DTYPES
 from opweave.codegen.emit.kernels import is_inexact
 from opweave.codegen.expr import emit_c
-from opweave.codegen.model import Elementwise, Operator
-from opweave.codegen.variants import submodule_names
+from opweave.codegen.model.operator import Elementwise, Operator
+from opweave.codegen.model.variants import submodule_names
 
 ROOT = Path(__file__).resolve().parent.parent
 WIDE = {"float32": np.float64, "float64": np.longdouble}

@@ -23,8 +23,8 @@ import numpy as np
 import opweave
 import torch
 from opweave.codegen import library
-from opweave.codegen.model import Elementwise, Operator
-from opweave.codegen.variants import submodule_names
+from opweave.codegen.model.operator import Elementwise, Operator
+from opweave.codegen.model.variants import submodule_names
 
 ROOT = Path(__file__).resolve().parent.parent
 DTYPES = ("float32", "float64", "int32", "bfloat16", "float16", "complex64")

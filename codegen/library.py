@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from . import calls, entry
-from .calls import Provided
-from .check import check
+from .check import calls, check
+from .check.calls import Provided
 from .errors import Diagnostics
-from .model import Operator
+from .model.operator import Operator
+from .read import entry
 from .source import load
 
 __all__ = ["Provided", "read"]

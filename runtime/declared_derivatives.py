@@ -15,7 +15,7 @@ from .interchange import from_numpy
 
 if TYPE_CHECKING:
     from .codegen.errors import Diagnostics
-    from .codegen.model import Derivative, Operator, Reduce, Rows, Scan
+    from .codegen.model.operator import Derivative, Operator, Reduce, Rows, Scan
 
 Array = Any
 """A NumPy array."""
@@ -35,7 +35,7 @@ def functions() -> dict[str, Any]:
 
 def check(operators: tuple[Operator, ...], diagnostics: Diagnostics) -> None:
     """Reports every formula that contradicts its body."""
-    from .codegen.model import Reduce, Rows, Scan
+    from .codegen.model.operator import Reduce, Rows, Scan
 
     own = {operator.name for operator in operators}
     for operator in operators:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from . import libraries, resources
 
 if TYPE_CHECKING:
-    from .codegen.model import Operator
+    from .codegen.model.operator import Operator
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def find(name: str) -> list[Known]:
     """The operators that a name stands for: an operator's own name, an alias or a special method, perhaps preceded by
     a package. Raises KeyError, with a suggestion, when there is none."""
     from .codegen.errors import suggest
-    from .codegen.variants import function_names, method_names
+    from .codegen.model.variants import function_names, method_names
 
     everything = known()
     package, _, base = name.rpartition(".")

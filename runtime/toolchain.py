@@ -279,8 +279,8 @@ def _explain(failures: Iterable[_Failure], yaml: Path) -> str:
 
 
 def _located(failure: _Failure, yaml: Path) -> Iterable[Diagnostic]:
-    from .codegen.emit.expressions import declared
     from .codegen.errors import Diagnostic, split_lines
+    from .codegen.expr.kernel_text import declared
 
     lines = split_lines(yaml.read_text("utf-8-sig", "replace"))
     kernel = failure.job.source.stem

@@ -26,7 +26,7 @@ from . import __version__, libraries, resources, toolchain
 from .weaving_guards import locked, tidying_up
 
 if TYPE_CHECKING:
-    from .codegen.model import Operator
+    from .codegen.model.operator import Operator
 
 STAMP = "woven.json"
 _LONGEST_NAME = 100

@@ -18,7 +18,7 @@ from codegen import library
 from codegen.dtypes import DTYPES
 from codegen.emit.kernels import level_dependent
 from codegen.emit.tests import Callable, callables, facts
-from codegen.model import Elementwise, Family, Reduce, Rows, Scan
+from codegen.model.operator import Elementwise, Family, Reduce, Rows, Scan
 
 LEVELS = ("x86-64", "x86-64-v3", "x86-64-v4")
 BITS = {2: opweave.int16, 4: opweave.int32, 8: opweave.int64}

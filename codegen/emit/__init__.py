@@ -4,9 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .. import backward
-from ..model import Operator
-from . import casts, catalog, derivatives, dtypes, kernels, python, registry, routines, stubs, submodules, tests
+from ..model.operator import Operator
+from . import (
+    backward,
+    casts,
+    catalog,
+    derivatives,
+    dtypes,
+    kernels,
+    python,
+    registry,
+    routines,
+    stubs,
+    submodules,
+    tests,
+)
 
 
 def outputs(operators: Sequence[Operator], source: str) -> dict[str, str]:

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 
 from ..dtypes import FLOAT32, FLOAT64, DType
 from ..expr import Emitted
+from ..expr.kernel_text import TARGET
 from ..expr.special import POLYNOMIALS
-from .expressions import TARGET
 
 OF_16 = ("exp", "exp2", "expm1", "log", "sin", "cos", "tanh", "erf", "erfc", "sigmoid")
 """Functions of the language that avx512.h has for a register of numbers."""

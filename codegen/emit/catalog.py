@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from .. import variants
 from ..dtypes import ordered
-from ..model import Operator
+from ..model import variants
+from ..model.operator import Operator
 
 
 def emit(operators: Sequence[Operator]) -> str:

@@ -1,8 +1,8 @@
 """opweave/_derivatives.py: a class of graph nodes for each operator, made of the formulas in its entry.
 
 A class says which inputs have gradients, what it keeps of a call and how the gradients follow from that: `x.shape` in
-a formula keeps the shape alone. An elementwise formula is written twice: as one kernel (codegen/backward.py) for the
-usual backward pass, and as operators, for those that are differentiated again and for complex numbers.
+a formula keeps the shape alone. An elementwise formula is written twice: as one kernel (codegen/emit/backward.py) for
+the usual backward pass, and as operators, for those that are differentiated again and for complex numbers.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
-from .. import backward, formulas, variants
 from ..dtypes import COMPLEX128
 from ..expr.tree import Apply, Expr
-from ..formulas import Formula, takes_complex, variable
-from ..model import Elementwise, End, Family, Operator
+from ..model import variants
+from ..model.operator import Elementwise, End, Family, Operator
+from . import backward, formulas
+from .formulas import Formula, takes_complex, variable
 from .python import Package
 from .registry import indexed
 from .text import render, render_macro

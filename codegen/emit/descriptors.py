@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from ..computation import default_numbers
 from ..dtypes import DType, Promotion, ordered
-from ..model import (
+from ..model.computation import default_numbers
+from ..model.operator import (
     Body,
     Elementwise,
     End,

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from ..dtypes import DTYPES, FLOAT32, DType
 from ..expr import Expr, emit_c, lower
 from ..expr.functions import FUNCTIONS, Rule
+from ..expr.kernel_text import emit_expression, variable
 from ..expr.targets import Target, c_number, to_single
 from ..expr.tree import Number
 from ..expr.typed import Arg, Cast, Const, Node, Op, postorder
-from ..model import Operator
+from ..model.operator import Operator
 from .blocks import OF_16, block_call
-from .expressions import Variable, emit_expression, enum, parameters, variable
+from .expressions import Variable, enum, parameters
 
 _COMPARISONS = {name: name for name, of in FUNCTIONS.items() if of.rule is Rule.COMPARISON and of.arity == 2}
 _FUNCTIONS = {

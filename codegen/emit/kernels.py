@@ -11,16 +11,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 
-from ..computation import argument_dtypes, default_numbers, position_dtype, result_dtype, takes_defaults, typed
 from ..dtypes import COMPLEX64, DTYPES, FLOAT32, FLOAT64, DType
 from ..expr import Apply, Emitted, Expr, Literal, Name, applications, certain, names, simplify, substitute
 from ..expr.functions import FUNCTIONS
+from ..expr.kernel_text import emit_expression, variable
 from ..expr.special import BRANCHING, SPECIAL
 from ..expr.targets import INTEGER_BRANCHING
-from ..model import Elementwise, Expression, Factory, Family, Found, Operator, Reduce, Rows, Scan
+from ..model.computation import argument_dtypes, default_numbers, position_dtype, result_dtype, takes_defaults, typed
+from ..model.operator import Elementwise, Expression, Factory, Family, Found, Operator, Reduce, Rows, Scan
 from . import descriptors, halves, requirements, rows, views
 from .blocks import COMPLEX_BLOCKS, RESULT, BlockCall, block_call
-from .expressions import Variable, emit_expression, enum, identity, parameters, variable
+from .expressions import Variable, enum, identity, parameters
 from .halves import HalfKernel
 from .text import render
 

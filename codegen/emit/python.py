@@ -12,14 +12,14 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from .. import variants
-from ..accepts import described
-from ..bodies.indexing import word_argument
-from ..docs import docstring
-from ..model import Composite, Factory, Family, Found, Indexing, Operator, Reduce, Rows, Scan
-from ..operators import PythonOperator
+from ..docs.docstrings import docstring
+from ..model import variants
+from ..model.operator import Composite, Factory, Family, Found, Indexing, Operator, Reduce, Rows, Scan
+from ..model.python_operators import PythonOperator
+from ..model.signatures import signature
+from ..read.accepts import described
+from ..read.bodies.indexing import word_argument
 from ..schema import Argument, base_name
-from ..signatures import signature
 from .registry import indexed
 from .text import in_docstring, render, template_folder
 

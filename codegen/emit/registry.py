@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .. import backward
-from ..model import Family, Operator
+from ..model.operator import Family, Operator
+from . import backward
 from .text import render
 
 

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from ..computation import requirement_dtypes
 from ..dtypes import BOOL
 from ..expr import names
-from ..model import ERROR_KINDS, Elementwise, Expression, Operator, Requirement
+from ..expr.kernel_text import emit_expression, variable
+from ..model.computation import requirement_dtypes
+from ..model.operator import ERROR_KINDS, Elementwise, Expression, Operator, Requirement
 from ..schema import Argument
 from .descriptors import dtype_bits
-from .expressions import emit_expression, variable
 
 V = TypeVar("V")
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from ..model import MAX_INPUTS, MAX_PARAMS, MAX_REDUCTIONS, MAX_RESULTS, MAX_SHORTCUTS, MAX_STAGES
-from ..routines import DISTRIBUTIONS, INDEXINGS, LAPACK, ROUTINES
+from ..model.operator import MAX_INPUTS, MAX_PARAMS, MAX_REDUCTIONS, MAX_RESULTS, MAX_SHORTCUTS, MAX_STAGES
+from ..model.routines import DISTRIBUTIONS, INDEXINGS, LAPACK, ROUTINES
 from .text import render
 
 
 def emit() -> str:
     return render(
         "routines.h.j2",
-        "codegen/routines.py",
+        "codegen/model/routines.py",
         "ow_routines.h",
         routines=ROUTINES,
         indexings=tuple(INDEXINGS),

@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from ..computation import row_dtypes
 from ..dtypes import DType
 from ..expr import Emitted, Expr, Literal, Name, names, parse, replaced
-from ..model import End, Expression, Operator, Rows
+from ..expr.kernel_text import emit_expression, variable
+from ..model.computation import row_dtypes
+from ..model.operator import End, Expression, Operator, Rows
 from .blocks import RESULT, BlockCall, block_call
-from .expressions import Variable, emit_expression, enum, identity, parameters, variable
+from .expressions import Variable, enum, identity, parameters
 
 _CALL = re.compile(r"[a-z]\w*\(")
 # How reductions of a row join two values, and what changes nothing.

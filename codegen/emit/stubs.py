@@ -6,10 +6,10 @@ import builtins
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .. import variants
 from ..dtypes import DTYPES
-from ..model import Family, Operator, Reduce
-from ..signatures import signature
+from ..model import variants
+from ..model.operator import Family, Operator, Reduce
+from ..model.signatures import signature
 from . import dtypes
 from .text import in_docstring, render
 

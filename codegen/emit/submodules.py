@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .. import variants
-from ..model import Operator
-from ..submodules import SUBMODULES
+from ..model import variants
+from ..model.operator import Operator
+from ..read.submodules import SUBMODULES
 from .text import render
 
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from .. import variants
-from ..computation import argument_dtypes, default_numbers, result_dtype, typed
 from ..dtypes import DType, ordered
 from ..expr import Expr, lower
+from ..expr.kernel_text import emit_expression
 from ..expr.lower import Env
 from ..expr.typed import Op, postorder
-from ..model import (
+from ..model import variants
+from ..model.computation import argument_dtypes, default_numbers, result_dtype, typed
+from ..model.operator import (
     Elementwise,
     End,
     Expression,
@@ -28,9 +29,8 @@ from ..model import (
     Scan,
     View,
 )
-from ..reference import reference
+from ..model.reference import reference
 from ..schema import Argument, base_name
-from .expressions import emit_expression
 from .kernels import is_inexact
 from .text import render
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..bodies.view import local_name
 from ..expr import geometry
 from ..expr.geometry import INT_LIST, Geometry
 from ..expr.geometry_c import declare, emit_c
-from ..model import Operator, Requirement, View
-from .expressions import variable
+from ..expr.kernel_text import variable
+from ..model.operator import Operator, Requirement, View
+from ..read.bodies.view import local_name
 from .requirements import error_kind, format_arguments
 from .text import render
 

@@ -39,9 +39,7 @@ _BITS = {
     "logical_or": ("|", _OR),
 }
 _PARTS = {"real": "__real__", "imag": "__imag__"}
-_CHEAP = frozenset(
-    ("where", "add", "sub", "mul", "neg", "logical_not", "bitwise_not", *_COMPARISONS, *_BITS, *_PARTS)
-)
+_CHEAP = frozenset(("where", "add", "sub", "mul", "neg", "logical_not", "bitwise_not", *_COMPARISONS, *_BITS, *_PARTS))
 _SHIFTS = {"bitwise_left_shift": "<<", "bitwise_right_shift": ">>"}
 
 

@@ -204,9 +204,7 @@ _add("sinh", "x", _F, "cosh(x)", c="sinh", c_complex=True)
 _add("cosh", "x", _F, "sinh(x)", c="cosh", c_complex=True)
 _add("tanh", "x", _F, "1 - result * result", c="tanh", c_complex=True)
 # Far out the square would overflow, and its root is the number itself or its negative.
-_add(
-    "asinh", "x", _F, "1 / where(abs(x) < 1e9, sqrt(x * x + 1), where(real(x) < 0, -x, x))", c="asinh", c_complex=True
-)
+_add("asinh", "x", _F, "1 / where(abs(x) < 1e9, sqrt(x * x + 1), where(real(x) < 0, -x, x))", c="asinh", c_complex=True)
 _add("acosh", "x", _F, "1 / (sqrt(x - 1) * sqrt(x + 1))", c="acosh", c_complex=True)
 _add("atanh", "x", _F, "1 / (1 - x) / (1 + x)", c="atanh", c_complex=True)
 
@@ -234,11 +232,13 @@ _add(
 
 # ---- signs, rounding, order -------------------------------------------------------------------------------
 
+_add("abs", "x", _A, "sign(x)", c="fabs", signed="where(x < 0, -x, x)", unsigned="x", complex="hypot(real(x), imag(x))")
 _add(
-    "abs", "x", _A, "sign(x)", c="fabs", signed="where(x < 0, -x, x)", unsigned="x", complex="hypot(real(x), imag(x))"
-)
-_add(
-    "sign", "x", _A, any="where(x > 0, 1, where(x < 0, -1, 0))", unsigned="where(x > 0, 1, 0)",
+    "sign",
+    "x",
+    _A,
+    any="where(x > 0, 1, where(x < 0, -1, 0))",
+    unsigned="where(x > 0, 1, 0)",
     complex="where(x == 0, 0, complex(real(x) / abs(x), imag(x) / abs(x)))",
 )  # NaN gives 0, as in torch
 _add("relu", "x", _A, "where(x <= 0, 0, 1)", any="where(x < 0, 0, x)", unsigned="x")

@@ -34,12 +34,13 @@ class Type:
 
     dtype: DType
     weak: bool = False
+
+
 _MEANT = {
     "bitwise_xor": "a power is written '**'",
     "bitwise_and": "conditions are joined as '(a > 0) & (b > 0)'",
     "bitwise_or": "conditions are joined as '(a > 0) | (b > 0)'",
 }
-
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from opweave.arguments import MISSING
 from codegen import library
 from codegen.dtypes import FLOAT64
 from codegen.expr import Expr, names
-from codegen.model import Elementwise, End, Operator
+from codegen.model.operator import Elementwise, End, Operator
 
 mp = pytest.importorskip("mpmath").mp
 exact = pytest.importorskip("exact")

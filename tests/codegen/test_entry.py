@@ -12,9 +12,9 @@ from codegen.dtypes import DTYPE_CLASSES, DTYPES, Promotion
 from codegen.emit import catalog
 from codegen.errors import CodegenError
 from codegen.expr import check_derivative, parse
-from codegen.model import Elementwise, Factory, Family, Operator, View
+from codegen.model.operator import Elementwise, Factory, Family, Operator, View
+from codegen.model.variants import function_names, has_inplace, has_out, method_names, submodule_names
 from codegen.source import Scalar, parse_text
-from codegen.variants import function_names, has_inplace, has_out, method_names, submodule_names
 
 GOLDEN = Path(__file__).parent / "golden" / "ops.yaml"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from codegen.dtypes import DTYPES
-from codegen.emit.expressions import emit_expression
 from codegen.expr import parse
+from codegen.expr.kernel_text import emit_expression
 
 
 def printed(expression: str, dtype: str = "float64") -> str:

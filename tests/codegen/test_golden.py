@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 
 from codegen import emit, generate, library
-from codegen.model import Family, Operator
+from codegen.model.operator import Family, Operator
 
 FOLDER = Path(__file__).parent / "golden"
 EXPECTED = FOLDER / "generated"

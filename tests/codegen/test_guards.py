@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from codegen import guards, library
+from codegen import library
+from codegen.emit import guards
 
 ENTRY = """
 - func: tried(Tensor self) -> Tensor

@@ -9,8 +9,8 @@ import pytest
 
 from codegen import emit, library
 from codegen.expr.geometry import BASE_SCOPE
-from codegen.model import Family, Operator
-from codegen.reserved import argument_reason, operator_reason
+from codegen.model.operator import Family, Operator
+from codegen.read.reserved import argument_reason, operator_reason
 
 # Arguments whose meaning is in their names, and those of this test.
 _ARGUMENTS = frozenset({"dim", "dtype", "input", "keepdim", "more", "requires_grad", "self", "yak", "zebra", "zebus"})

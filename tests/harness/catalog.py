@@ -7,7 +7,7 @@ from pathlib import Path
 
 from codegen import library
 from codegen.emit.tests import callables, facts, has_suite
-from codegen.model import Family
+from codegen.model.operator import Family
 
 from .spec import Spec
 

@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import Any
 
 from codegen.expr.special import SPECIAL
-from codegen.operators import PYTHON_OPERATORS, PythonOperator
+from codegen.model.python_operators import PYTHON_OPERATORS, PythonOperator
 
 POLYNOMIALS = tuple(name for name, params in SPECIAL.items() if params == "x n")
 

@@ -19,7 +19,7 @@ import opweave
 import pytest
 
 from codegen.dtypes import DTYPES
-from codegen.operators import PythonOperator
+from codegen.model.python_operators import PythonOperator
 
 from .arrays import array, dtype_of, tensor
 from .compare import check_same

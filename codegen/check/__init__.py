@@ -1,0 +1,126 @@
+"""Rules that need a whole operator, or all of them: names that collide, typed expressions, derivatives.
+
+Input: the declarations of the entries that could be read so far. Output: diagnostics; nothing is changed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+
+from ..dtypes import DType
+from ..errors import Diagnostics, Span
+from ..expr import ExpressionError
+from ..expr.kernel_text import emit_expression
+from ..expr.lower import Env
+from ..model.computation import default_numbers, defaults_keep, takes_defaults, typed
+from ..model.operator import Declaration, Elementwise, Operator
+from ..model.variants import function_names, inplace_function_names, method_names, submodule_names
+from . import accumulation, derivatives, named_operators, reference
+
+
+def check(
+    declarations: Sequence[Declaration], diagnostics: Diagnostics, taken: Iterable[str] = (), complete: bool = True
+) -> None:
+    """All rules. `taken` are names that other libraries already gave to Tensor. Unless the declarations are `complete`,
+    an operator that another one names may be in an entry that could not be read."""
+    _check_names(declarations, diagnostics, frozenset(taken))
+    if complete:
+        named_operators.check(declarations, diagnostics)
+    for declaration in declarations:
+        if isinstance(declaration, Operator):
+            _check_types(declaration, diagnostics)
+            _check_defaults(declaration, diagnostics)
+            accumulation.check(declaration, diagnostics)
+            _check_requirements(declaration, diagnostics)
+            derivatives.check(declaration, diagnostics)
+            reference.check(declaration, diagnostics)
+
+
+# ---- names --------------------------------------------------------------------------------------------------
+
+
+def _check_names(declarations: Sequence[Declaration], diagnostics: Diagnostics, taken: frozenset[str]) -> None:
+    functions: dict[str, Declaration] = {}
+    methods: dict[str, Declaration] = {}
+    for declaration in declarations:
+        reported: set[Span] = set()
+        for seen, made, what in (
+            (functions, _function_names(declaration), "function"),
+            (methods, tuple(method_names(declaration)), "method"),
+        ):
+            for name in made:
+                place = declaration.place(name)
+                other = seen.setdefault(name, declaration)
+                # Function, method and in-place form of one name collide together: one message is enough.
+                if place in reported:
+                    continue
+                if other is not declaration:
+                    message = f"{what} '{name}' is already made by '{other.schema.name}'"
+                    diagnostics.report(place, message, f"its entry starts at line {other.span.line}")
+                    reported.add(place)
+                elif name in taken:
+                    diagnostics.report(place, f"{what} '{name}' already exists in opweave")
+                    reported.add(place)
+
+
+def _function_names(declaration: Declaration) -> Iterator[str]:
+    """Functions of the package and of submodules, and those that the generated module has but the package has not."""
+    yield from function_names(declaration)
+    yield from inplace_function_names(declaration)
+    if declaration.module is not None or declaration.internal:
+        yield declaration.name
+    yield from (".".join(name) for name in submodule_names(declaration))
+
+
+# ---- types --------------------------------------------------------------------------------------------------
+
+
+def _check_types(operator: Operator, diagnostics: Diagnostics) -> None:
+    """Every expression must have a C form in every dtype that the operator computes in."""
+    reported: set[Span] = set()
+    for expression, env, result in typed(operator):
+        try:
+            emit_expression(expression.tree, env, result)
+        except ExpressionError as error:
+            for each in error.all:
+                span = expression.source.span_at(each.offset, each.length)
+                # One dtype stands for all in which the same place is wrong.
+                if span not in reported:
+                    help = each.help or f"narrow 'dtypes' if {_names(env, result)} is not meant"
+                    diagnostics.report(span, each.message, help)
+                    reported.add(span)
+
+
+def _check_defaults(operator: Operator, diagnostics: Diagnostics) -> None:
+    """Integer computations take the integer part of a default, which must be in the range of the dtype."""
+    body = operator.body
+    if not isinstance(body, Elementwise):
+        return
+    reported: set[tuple[str, Span]] = set()
+    for name, value in default_numbers(operator).items():
+        for dtype in operator.compute_dtypes:
+            expression = body.expression(dtype)
+            if expression is None or not dtype.is_integer:
+                continue
+            if math.isfinite(value) and dtype.lowest <= int(value) <= dtype.highest:
+                continue
+            if not takes_defaults(operator, dtype):
+                continue
+            key = (name, expression.source.span)
+            if key not in reported:
+                message = f"the default {value} of '{name}' is outside the range of {dtype}"
+                diagnostics.report(expression.source.span, message, f"narrow 'dtypes' if {dtype} is not meant")
+                reported.add(key)
+
+
+def _check_requirements(operator: Operator, diagnostics: Diagnostics) -> None:
+    """Defaults may be refused for some dtypes, not for all."""
+    for requirement in operator.body.require if isinstance(operator.body, Elementwise) else ():
+        everywhere = requirement.dtypes is None or requirement.dtypes >= operator.dtypes
+        if everywhere and not defaults_keep(operator, requirement):
+            diagnostics.report(requirement.check.source.span, "the defaults do not keep this requirement")
+
+
+def _names(env: Env, result: DType) -> str:
+    return " and ".join(sorted({dtype.name for dtype in env.values()})) or result.name

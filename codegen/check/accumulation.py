@@ -1,0 +1,101 @@
+"""What a reduction or a scan combines with, tried at sample values: the grouping of the elements must not matter.
+
+Kernels combine parts of a line on their own, each from the identity, and join the parts: several threads, and the lanes
+of a vector, which take every so many elements. A `combine` that depends on that gives other results for each length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..dtypes import DType
+from ..errors import Diagnostics, Span
+from ..expr import ExpressionError
+from ..model.operator import Expression, Operator, Reduce, Scan
+from . import samples
+from .samples import Array
+
+_FEW = 8
+_ULPS = 2**12
+_HELP = "lines are combined in parts, which are joined: what depends on the grouping is a composite, or 'rows'"
+
+
+def check(operator: Operator, diagnostics: Diagnostics) -> None:
+    body = operator.body
+    if not isinstance(body, (Reduce, Scan)):
+        return
+    for dtype in samples.dtypes(operator):
+        try:
+            found = _violation(body, dtype)
+        except ExpressionError:
+            return  # of a wrong type, which is reported by itself
+        if found is not None:
+            span, message = found
+            diagnostics.report(span, message, _HELP)
+            return
+
+
+def _violation(body: Reduce | Scan, dtype: DType) -> tuple[Span, str] | None:
+    """The first law that does not hold, and where it stands."""
+    import numpy as np
+
+    def combine(acc: Array, self: Array) -> Array:
+        return samples.value(body.combine.tree, {"acc": acc, "self": self}, dtype)
+
+    each = body.map if isinstance(body, Reduce) else None
+    x = samples.matrix(dtype).ravel()[:_FEW]
+    mapped = x if each is None else samples.value(each.tree, {"self": x}, dtype)
+    start = samples.identity(body, dtype)
+    met = combine(start, mapped)
+    a, b, c = (np.ravel(part) for part in np.meshgrid(met, met, met))
+    place = body.combine.source.span
+    neutral = body.identity.source.span if isinstance(body.identity, Expression) else place
+    wrong = _first(met, mapped)
+    if wrong is not None and not _makes_accumulators(combine, met, mapped):
+        gives = f"combined with {_show(mapped[wrong])} it gives {_show(met[wrong])}"
+        return neutral, f"the identity {_show(start)} is not neutral: {gives}"
+    left, right = combine(combine(a, b), c), combine(a, combine(b, c))
+    wrong = _first(left, right, a, b, c)
+    if wrong is not None:
+        those = f"{_show(a[wrong])}, {_show(b[wrong])} and {_show(c[wrong])}"
+        return place, (
+            f"'combine' is not associative: {those} give {_show(left[wrong])} when the first two are combined first, "
+            f"{_show(right[wrong])} when the last two are"
+        )
+    left, right = combine(a, b), combine(b, a)
+    wrong = _first(left, right, a, b)
+    if wrong is not None and isinstance(body, Reduce):
+        those = f"{_show(a[wrong])} and {_show(b[wrong])}"
+        return place, f"'combine' depends on the order: {those} give {_show(left[wrong])} or {_show(right[wrong])}"
+    return None
+
+
+def _makes_accumulators(combine: Callable[[Array, Array], Array], met: Array, mapped: Array) -> bool:
+    """Are elements not yet what accumulators are, and made so by the identity, as by `acc | (self != 0)` or
+    `acc * self % 7`?"""
+    import numpy as np
+
+    if _first(met, (mapped != 0).astype(met.dtype)) is None:
+        return True
+    others = np.tile(mapped, len(mapped))
+    made, plain = (np.repeat(each, len(mapped)) for each in (met, mapped))
+    return _first(combine(made, others), combine(plain, others)) is None
+
+
+def _first(left: Array, right: Array, *operands: Array) -> int | None:
+    """The first place at which two results differ by more than rounding."""
+    import numpy as np
+
+    if left.dtype.kind not in "fc":
+        differing = left != right
+    else:
+        with np.errstate(all="ignore"):
+            size = np.maximum.reduce([np.abs(each) for each in (left, right, *operands)])
+            same = (left == right) | (np.isnan(left) & np.isnan(right))
+            differing = ~(same | (np.abs(left - right) <= _ULPS * np.spacing(np.where(np.isfinite(size), size, 0))))
+    places = np.flatnonzero(differing)
+    return int(places[0]) if len(places) else None
+
+
+def _show(number: Array) -> str:
+    return f"{number.item():g}" if number.dtype.kind == "f" else str(number.item())

@@ -1,0 +1,66 @@
+"""Checks the formulas of `derivatives` against the expression that they belong to."""
+
+from __future__ import annotations
+
+from ..dtypes import FLOAT64
+from ..errors import Diagnostics
+from ..expr import Expr, ExpressionError, check_by_differences, check_derivative, derive, lower, names
+from ..model.operator import Elementwise, Family, Operator, floating_expression
+from ..source import Scalar
+
+
+def check(operator: Operator, diagnostics: Diagnostics) -> None:
+    """Every formula that is needed is there, none is there in vain, and all agree with the expression."""
+    for name, derivative in operator.derivatives.items():
+        if derivative.text != "none" and operator.result_is_bool:
+            diagnostics.report(derivative.source.span, f"the result is bool: it has no derivative by '{name}'")
+        elif derivative.tree is not None and derivative.text != "auto":
+            _check_formula(operator, name, derivative.tree, derivative.source, diagnostics)
+    if not _needs_derivatives(operator):
+        return
+    fixed = operator.body.fixed if isinstance(operator.body, Elementwise) else {}
+    # Indices and masks are integers and bools.
+    discrete = ("index", "mask") if operator.family is Family.INDEXING else ()
+    for argument in operator.inputs:
+        if argument.name not in operator.derivatives and argument.name not in (*fixed, *discrete):
+            diagnostics.report(
+                operator.place(operator.name),
+                f"'{operator.name}' has no derivative by '{argument.name}'",
+                f"derivatives: {{{argument.name}: ...}}, or 'auto', or 'none' to decline",
+            )
+
+
+def _needs_derivatives(operator: Operator) -> bool:
+    if operator.family in (Family.COMPOSITE, Family.FACTORY, Family.RANDOM) or operator.result_is_bool:
+        return False
+    floating = [dtype for dtype in operator.compute_dtypes if dtype.is_floating]
+    if isinstance(operator.body, Elementwise):
+        return any(operator.body.expression(dtype) for dtype in floating)
+    return bool(floating)
+
+
+def _check_formula(operator: Operator, name: str, formula: Expr, source: Scalar, diagnostics: Diagnostics) -> None:
+    """A formula must agree with the symbolic derivative of the expression."""
+    forward = floating_expression(operator.body)
+    if forward is None or not any(dtype.is_floating for dtype in operator.dtypes):
+        return
+    try:
+        derive(forward.tree, name)
+        compare = check_derivative
+    except ExpressionError:
+        compare = check_by_differences
+    try:
+        lower(formula, dict.fromkeys(names(formula), FLOAT64))
+    except ExpressionError as error:
+        for each in error.all:
+            diagnostics.report(source.span_at(each.offset, each.length), each.message, each.help)
+        return
+    try:
+        mismatch = compare(forward.tree, name, formula)
+    except ExpressionError as error:
+        # Functions without a known derivative are evaluated by SciPy, which need not be there.
+        if compare is check_derivative:
+            diagnostics.report(source.span, error.message, error.help)
+        return
+    if mismatch is not None:
+        diagnostics.report(source.span, str(mismatch))

@@ -1,0 +1,68 @@
+"""Operators that other entries name, in `choices`, `shortcuts` and `accumulate`, exist and fit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ..errors import Diagnostics, suggest
+from ..model.operator import Composite, Declaration, Elementwise, Family, Indexing, Operator
+
+
+def check(declarations: Sequence[Declaration], diagnostics: Diagnostics) -> None:
+    _check_choices(declarations, diagnostics)
+    _check_shortcuts(declarations, diagnostics)
+    for declaration in declarations:
+        _check_reductions(declaration, declarations, diagnostics)
+
+
+def _check_choices(declarations: Sequence[Declaration], diagnostics: Diagnostics) -> None:
+    """Every operator that is chosen exists and takes the same tensors; every internal one is chosen, or called by a
+    composite or a derivative."""
+    by_name = {declaration.name: declaration for declaration in declarations}
+    chosen: set[str] = set()
+    for operator in declarations:
+        if not isinstance(operator, Operator):
+            continue
+        for name in (name for options in operator.choices.values() for name in options.values()):
+            chosen.add(name)
+            if name not in by_name:
+                diagnostics.report(operator.span, f"there is no operator '{name}' to choose", suggest(name, by_name))
+            elif [each.name for each in by_name[name].inputs] != [each.name for each in operator.inputs]:
+                diagnostics.report(operator.span, f"'{name}' does not take the arguments of '{operator.name}'")
+        chosen.update(operator.shortcuts.values())
+        texts = [derivative.formula or "" for derivative in operator.derivatives.values()]
+        texts += [operator.body.source.value] if isinstance(operator.body, Composite) else []
+        chosen.update(word for text in texts for word in re.findall(r"\w+", text))
+    for declaration in declarations:
+        # Random fills that are internal are what composites are made of.
+        in_vain = declaration.internal and declaration.family is not Family.RANDOM
+        if in_vain and declaration.name not in chosen:
+            diagnostics.report(declaration.span, f"no operator chooses or calls '{declaration.name}'")
+
+
+def _check_shortcuts(declarations: Sequence[Declaration], diagnostics: Diagnostics) -> None:
+    """Every operator that is named exists and takes the first input alone."""
+    by_name = {declaration.name: declaration for declaration in declarations}
+    for operator in declarations:
+        for name in operator.shortcuts.values() if isinstance(operator, Operator) else ():
+            other = by_name.get(name)
+            if other is None:
+                diagnostics.report(operator.span, f"there is no operator '{name}' to take", suggest(name, by_name))
+            elif not isinstance(other, Operator) or not isinstance(other.body, Elementwise) or _takes_more(other):
+                diagnostics.report(operator.span, f"'{name}' is no elementwise operator of one input")
+
+
+def _takes_more(operator: Operator) -> bool:
+    return len(operator.inputs) != 1 or bool(operator.params)
+
+
+def _check_reductions(operator: Declaration, declarations: Sequence[Declaration], diagnostics: Diagnostics) -> None:
+    """What an indexing body accumulates with is a reduction of the same file."""
+    if not isinstance(operator, Operator) or not isinstance(operator.body, Indexing):
+        return
+    known = [declaration.name for declaration in declarations if declaration.family is Family.REDUCE]
+    for name in dict.fromkeys(operator.body.reductions):
+        if name not in known:
+            help = suggest(name, known)
+            diagnostics.report(operator.body.source.span, f"'{name}' is no reduction of this file", help)

@@ -1,0 +1,189 @@
+"""Checks the NumPy form of an operator against its body, at sample values: docstrings show what it computes.
+
+It is Python, evaluated without builtins that do anything; names and attributes that begin with '_' are refused.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..dtypes import DType
+from ..errors import Diagnostics, suggest
+from ..expr import ExpressionError
+from ..model.computation import argument_dtypes, result_dtype
+from ..model.operator import Elementwise, Operator, Reduce, Rows, Scan
+from ..model.reference import reference
+from . import samples
+from .samples import Array
+
+_BUILTINS = (abs, bool, complex, float, int, len, list, max, min, range, round, slice, sum, tuple)
+_MODULES = ("np", "scipy", "math")
+_RELATIVE, _ABSOLUTE = 1e-4, 1e-6
+_HELP = "the NumPy function or expression that computes the same, or 'none'"
+
+
+def check(operator: Operator, diagnostics: Diagnostics) -> None:
+    """Without a declared form it is NumPy's function of the operator's name, where there is one."""
+    declared = operator.reference is not None
+    text = reference(operator)
+    # What docstrings show of elementwise operators is computed by their bodies.
+    if text is None or (not declared and isinstance(operator.body, Elementwise)):
+        return
+    problem = _unknown(text, operator) if declared else None
+    if problem is None:
+        problem = _contradiction(operator, text, declared)
+    if problem is not None:
+        span = operator.reference_span or operator.place(operator.name)
+        diagnostics.report(span, problem, _HELP if declared else f"give 'reference': {_HELP}")
+
+
+# ---- names --------------------------------------------------------------------------------------------------
+
+
+def _unknown(text: str, operator: Operator) -> str | None:
+    """What is wrong with the names of an expression."""
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return "'reference' is not a Python expression"
+    nodes = list(ast.walk(tree))
+    bound = {node.arg for node in nodes if isinstance(node, ast.arg)}
+    bound |= {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+    known = [argument.name for argument in operator.schema.arguments]
+    accepted = {*known, *bound, *_MODULES, "dtype", *(each.__name__ for each in _BUILTINS)}
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and node.attr.startswith("_"):
+            return f"'reference' uses the private name '{node.attr}'"
+        if isinstance(node, ast.Name) and node.id not in accepted:
+            return f"unknown name '{node.id}' in 'reference': {suggest(node.id, (*known, *_MODULES))}"
+    if "np" in known or "math" in known:
+        return None
+    return next(filter(None, map(_lacking, nodes)), None)
+
+
+def _lacking(node: ast.AST) -> str | None:
+    """Of `np.this.that`: the part that NumPy does not have."""
+    path: list[str] = []
+    found: ast.AST = node
+    while isinstance(found, ast.Attribute):
+        path.insert(0, found.attr)
+        found = found.value
+    module = _module(found.id) if path and isinstance(found, ast.Name) else None
+    if module is None:
+        return None
+    for name in path:
+        if not hasattr(module, name):
+            return f"'reference' names '{ast.unparse(node)}', which does not exist"
+        module = getattr(module, name)
+    return None
+
+
+def _module(name: str) -> Any:
+    """What a name of a module stands for; None where it is not installed, or the name means nothing of the kind."""
+    if name not in ("np", "math", "scipy"):
+        return None
+    try:
+        if name == "scipy":
+            importlib.import_module("scipy.special")
+        return importlib.import_module("numpy" if name == "np" else name)
+    except ImportError:
+        return None
+
+
+# ---- values -------------------------------------------------------------------------------------------------
+
+
+def _contradiction(operator: Operator, text: str, declared: bool) -> str | None:
+    import numpy as np
+
+    if "scipy" in text and _module("scipy") is None:
+        return None
+    # NumPy has no arithmetic of truth values.
+    for dtype in [dtype for dtype in samples.dtypes(operator) if not dtype.is_bool][:1]:
+        try:
+            for env, shown, expected in _samples(operator, dtype):
+                scope = {each.__name__: each for each in _BUILTINS} | {
+                    "math": math,
+                    "np": np,
+                    "scipy": _module("scipy"),
+                }
+                with np.errstate(all="ignore"):
+                    found = eval(_compiled(text), {"__builtins__": {}, **scope, "dtype": dtype.numpy, **env})
+                    wrong = _first(np.asarray(found), expected)
+                if wrong is not None:
+                    differs = (
+                        "'reference' contradicts the body" if declared else f"np.{operator.name} is something else"
+                    )
+                    return f"{differs}: {_describe(wrong, shown, np.asarray(found), expected)}"
+        except ExpressionError:
+            return None  # the body is wrong, which is reported by itself, or nothing evaluates it
+        except Exception as error:  # whatever NumPy, or the text, makes of the arguments
+            return f"'reference' fails: {type(error).__name__}: {error}" if declared else None
+    return None
+
+
+def _compiled(text: str) -> Any:
+    return compile(text.strip(), "<reference>", "eval")
+
+
+def _samples(operator: Operator, dtype: DType) -> Iterator[tuple[dict[str, Any], dict[str, Array], Array]]:
+    """Arguments, those of them to show, and the result that the body gives."""
+    import numpy as np
+
+    body = operator.body
+    numbers = samples.numbers(operator)
+    x = samples.matrix(dtype)
+    if isinstance(body, (Reduce, Scan, Rows)) and operator.schema.argument("dim") is not None:
+        defaults = {
+            each.name: None if each.default is None else each.default.value for each in operator.schema.arguments
+        }
+        expected, *others = samples.results(operator, body, x, dtype)
+        if not others:
+            kept = not isinstance(body, Reduce) and expected.shape[1] == x.shape[1]
+            yield {**defaults, **numbers, "self": x, "dim": 1}, {}, expected if kept else expected[:, 0]
+        return
+    if not isinstance(body, Elementwise):
+        return
+    expression = body.expression(dtype)
+    optional = any(argument.is_optional for argument in (*operator.inputs, *operator.params))
+    if expression is None or optional:
+        return
+    types = argument_dtypes(operator, body, dtype)
+    inputs = {
+        argument.name: np.roll(samples.matrix(types[argument.name]).ravel(), 5 * place)
+        for place, argument in enumerate(operator.inputs)
+    }
+    env: dict[str, Array] = inputs | {name: np.array(value, types[name].numpy) for name, value in numbers.items()}
+    expected = samples.value(expression.tree, env, result_dtype(operator, dtype))
+    yield {**inputs, **numbers}, inputs, np.broadcast_to(expected, x.size)
+
+
+def _first(found: Array, expected: Array) -> int | None:
+    """The first place at which they differ by more than rounding; where either is undefined they need not agree."""
+    import numpy as np
+
+    if found.dtype.kind not in "biufc":
+        return 0
+    try:
+        found = np.broadcast_to(found, expected.shape).ravel()
+    except ValueError:
+        return 0
+    expected = expected.ravel()
+    with np.errstate(all="ignore"):
+        tolerance = _RELATIVE * np.maximum(np.abs(found), np.abs(expected * 1.0)) + _ABSOLUTE
+        near = np.abs(found.astype(expected.dtype) * 1.0 - expected * 1.0) <= tolerance
+    defined = np.isfinite(found) & np.isfinite(expected)
+    places = np.flatnonzero(defined & ~near)
+    return int(places[0]) if len(places) else None
+
+
+def _describe(place: int, shown: Mapping[str, Array], found: Array, expected: Array) -> str:
+    if found.dtype.kind not in "biufc" or (found.ndim and found.size != expected.size):
+        return f"it gives {' '.join(str(found).split())[:60]}"
+    given, body = found.ravel()[place if found.ndim else 0], expected.ravel()[place]
+    at = ", ".join(f"{name}={values.ravel()[place]:g}" for name, values in shown.items())
+    return f"{f'at {at}: ' if at else ''}the reference gives {given:g}, the body {body:g}"

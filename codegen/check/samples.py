@@ -1,0 +1,100 @@
+"""What operators over lines and rows give for a few sample values, computed with NumPy as their kernels compute it.
+
+Declarations are checked by these: that what they combine may be combined in any order, and that their formulas and
+references say the same as their bodies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..dtypes import DType, Kind
+from ..expr import Expr, evaluate, names
+from ..model.computation import default_numbers
+from ..model.operator import End, Expression, Found, Operator, Reduce, Rows, Scan
+
+Array = Any
+"""A NumPy array."""
+
+_FLOATING = (0.7, -1.3, 0.37, -0.21, 1.9, 2.6, -2.8, 3.3, -3.7, 0.93, -0.94, 0.06)
+_INTEGERS = (2, -1, 3, 5, -4, 7, 0, 1, -6, 4, 9, -2)
+_TRUTHS = (True, False, False, True, True, True, False, False, True, False, True, False)
+
+
+def dtypes(operator: Operator) -> tuple[DType, ...]:
+    """The widest dtype of each kind that the operator computes in and samples are of, floating point first."""
+    kinds = (Kind.FLOATING, Kind.SIGNED, Kind.UNSIGNED, Kind.BOOL)
+    found = ([dtype for dtype in operator.compute_dtypes if dtype.kind is kind] for kind in kinds)
+    return tuple(max(each, key=lambda dtype: dtype.bits) for each in found if each)
+
+
+def matrix(dtype: DType, positive: bool = False) -> Array:
+    """Three rows of four numbers."""
+    import numpy as np
+
+    values = _FLOATING if dtype.is_floating else _TRUTHS if dtype.is_bool else _INTEGERS
+    found = np.array(values).reshape(3, 4)
+    return (np.abs(found) if positive or dtype.kind is Kind.UNSIGNED else found).astype(dtype.numpy)
+
+
+def numbers(operator: Operator) -> dict[str, float]:
+    """Those of the parameters: defaults, or one half."""
+    return {**{param.name: 0.5 for param in operator.params}, **default_numbers(operator)}
+
+
+def results(operator: Operator, body: Reduce | Scan | Rows, x: Array, dtype: DType) -> tuple[Array, ...]:
+    """The results along the rows of a matrix, whose dimension stays."""
+    if isinstance(body, Rows):
+        return _of_rows(body, x, dtype, numbers(operator))
+    values, position = _accumulated(body, x, dtype)
+    return tuple(values if found is Found.VALUE else position for found in body.results)
+
+
+def identity(body: Reduce | Scan, dtype: DType) -> Array:
+    import numpy as np
+
+    if isinstance(body.identity, Expression):
+        return value(body.identity.tree, {}, dtype)
+    if dtype.is_floating:
+        return np.array(-np.inf if body.identity is End.LOWEST else np.inf, dtype.numpy)
+    return np.array(dtype.lowest if body.identity is End.LOWEST else dtype.highest, dtype.numpy)
+
+
+def value(tree: Expr, env: Mapping[str, Array], dtype: DType) -> Array:
+    """Of an expression, which need not use every name."""
+    return evaluate(tree, {name: env[name] for name in names(tree)}, dtype)
+
+
+def _accumulated(body: Reduce | Scan, x: Array, dtype: DType) -> tuple[Array, Array]:
+    import numpy as np
+
+    each = body.map if isinstance(body, Reduce) else None
+    mapped = x if each is None else value(each.tree, {"self": x}, dtype)
+    acc, running = identity(body, dtype), []
+    for column in mapped.T:
+        acc = value(body.combine.tree, {"acc": acc, "self": column}, dtype)
+        running.append(acc)
+    if isinstance(body, Scan):
+        found = np.stack(running, 1)
+        same = np.maximum.accumulate(np.where(found == x, np.arange(x.shape[1]), 0), 1)
+        return found, same
+    if body.finalize is not None:
+        count = np.array(x.shape[1], dtype.numpy)
+        acc = value(body.finalize.tree, {"acc": acc, "count": count}, dtype)
+    found = np.reshape(acc, (-1, 1))
+    return found, np.argmax(found == x, 1)[:, None]
+
+
+def _of_rows(body: Rows, x: Array, dtype: DType, given: Mapping[str, float]) -> tuple[Array, ...]:
+    import numpy as np
+
+    env: dict[str, Array] = {"self": x, "count": np.array(x.shape[1], dtype.numpy)}
+    env |= {name: np.array(number, dtype.numpy) for name, number in given.items()}
+    join: Mapping[str | None, Any] = {"sum": np.sum, "max": np.max, "min": np.min}
+    for let in body.lets:
+        found = value(let.expression.tree, env, dtype)
+        env[let.name] = found if let.combine is None else join[let.combine](np.broadcast_to(found, x.shape), 1)[:, None]
+    if body.value is not None:
+        return (np.broadcast_to(value(body.value.tree, env, dtype), x.shape),)
+    return tuple(np.broadcast_to(value(each.tree, env, dtype), (len(x), 1)) for each in body.results)

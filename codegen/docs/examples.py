@@ -1,0 +1,197 @@
+"""The example in an operator's docstring: a call with small inputs and what it prints, computed with NumPy.
+
+Nothing of it is written by hand, and none is shown where NumPy has no counterpart. The tests run all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ..dtypes import FLOAT32, INT64, DType
+from ..expr.evaluate import evaluate
+from ..model.computation import argument_dtypes, default_numbers, result_dtype
+from ..model.operator import Elementwise, End, Extern, Family, Operator
+from ..model.reference import reference
+from ..model.variants import own_name
+from ..schema import Argument
+
+Array = Any
+"""A NumPy array."""
+
+# Values of the first input, of the second, of the third; the next row where a result would not be finite.
+_FLOATING = (
+    ((-1.0, 0.5, 2.0), (0.5, 2.0, 4.0), (1.0, 3.0, 0.25)),
+    ((0.25, 0.5, 0.75), (0.5, 0.25, 2.0), (1.0, 3.0, 0.25)),
+    ((1.5, 2.0, 3.0), (2.0, 3.0, 1.0), (1.0, 3.0, 0.25)),
+)
+_INTEGERS = (((12, -5, 3), (2, 3, 1), (1, 0, 2)), ((12, 10, 6), (18, 4, 9), (1, 0, 2)))
+_TRUTHS = (True, False, True)
+_MATRIX = ((3.0, 1.0, 2.0), (4.0, 6.0, 5.0))
+# By the kind of an argument that must be given.
+_INT, _LISTS = 1, ((1, 0), (3, 2), (2, 3))
+
+
+def example(operator: Operator, package: str) -> str | None:
+    """The lines of a Python session; None where no result can be derived."""
+    if operator.internal or any(argument.is_optional for argument in operator.inputs):
+        return None
+    find = _elementwise if isinstance(operator.body, Elementwise) else _by_reference
+    for inputs, arguments, result, dtype in find(operator):
+        text = _tensor_text(result, dtype)
+        if text is not None:
+            return "\n".join([*_assignments(inputs), f">>> {_call(operator, package, inputs, arguments)}", text])
+    return None
+
+
+_Found = tuple[Mapping[str, Array], Mapping[str, object], Array, DType]
+"""Inputs and other arguments by their names in Python, the result and its dtype."""
+
+
+def _elementwise(operator: Operator) -> Iterator[_Found]:
+    import numpy as np
+
+    body = operator.body
+    assert isinstance(body, Elementwise)
+    for of in (FLOAT32, INT64):
+        computed, result = operator.promotion.resolve(of)
+        expression = body.expression(computed.opmath)
+        if of in operator.dtypes and expression is not None:
+            break
+    else:
+        return
+    numbers = _numbers(operator, computed)
+    for rows in _FLOATING if of.is_floating else _INTEGERS:
+        inputs = {
+            name: np.array(_TRUTHS if dtype.is_bool else rows[place], dtype.numpy)
+            for place, (name, dtype) in enumerate(
+                (argument.name, body.fixed.get(argument.name, of)) for argument in operator.inputs
+            )
+        }
+        types = argument_dtypes(operator, body, computed)
+        env = {name: array.astype(types[name].numpy) for name, array in inputs.items()}
+        env |= {name: np.array(value, types[name].numpy) for name, value in numbers.items()}
+        value = evaluate(expression.tree, env, result_dtype(operator, computed))
+        given = {argument.name: numbers[argument.name] for argument in operator.params if argument.default is None}
+        yield inputs, given, value, result
+
+
+def _numbers(operator: Operator, of: DType) -> dict[str, float]:
+    """Values of the parameters, one half or one for those that have none."""
+    import numpy as np
+
+    numbers: dict[str, float] = dict.fromkeys((param.name for param in operator.params), 0.5 if of.is_floating else 1)
+    limits: Any = np.finfo(str(of.numpy)) if of.is_floating else np.iinfo(str(of.numpy))
+    absent = operator.body.absent if isinstance(operator.body, Elementwise) else {}
+    for name, end in absent.items():
+        if isinstance(end, End) and name in numbers:
+            numbers[name] = limits.min if end is End.LOWEST else limits.max
+    return numbers | default_numbers(operator)
+
+
+def _by_reference(operator: Operator) -> Iterator[_Found]:
+    """The result that the operator's NumPy form has for a small matrix, or matrices."""
+    import numpy as np
+
+    text = reference(operator)
+    if text is None or operator.family is Family.INDEXING or not operator.inputs:
+        return
+    of = FLOAT32 if FLOAT32 in operator.dtypes else INT64
+    inputs = {
+        argument.name: np.array(_matrix(operator, place), of.numpy) for place, argument in enumerate(operator.inputs)
+    }
+    composite = operator.family is Family.COMPOSITE
+    for lists in _LISTS:
+        given = {
+            argument.name: _integer(operator, argument) if argument.name == "dim" or not argument.is_list else lists
+            for argument in operator.schema.positional
+            if not argument.is_tensor and (argument.default is None or (argument.name == "dim" and not composite))
+        }
+        defaults = {a.name: None if a.default is None else a.default.value for a in operator.schema.arguments}
+        numbers = _numbers(operator, of)
+        scope = {"np": np, **defaults, **numbers, **inputs, **given}
+        try:
+            value = eval(text, scope)
+        except (TypeError, ValueError, IndexError, AttributeError, NameError):
+            continue  # these arguments do not fit the shape, or the form uses more than NumPy
+        result = operator.promotion.resolve(of)[1]
+        yield inputs, given, np.asarray(value), result
+
+
+def _integer(operator: Operator, argument: Argument) -> int:
+    reduces = operator.family in (Family.REDUCE, Family.SCAN)
+    return _INT if reduces or not argument.name.startswith("dim") or argument.name == "dim1" else 0
+
+
+def _matrix(operator: Operator, place: int) -> Sequence[object]:
+    """A matrix; for a routine, as many dimensions of size two as its signature says."""
+    if not isinstance(operator.body, Extern):
+        return _MATRIX
+    shape = operator.body.signature.split("->")[0].split("),")[place]
+    ndim = len([name for name in shape.strip("()").split(",") if name])
+    row = [float(place + 1), 2.0]
+    matrix = [row, [0.0, 3.0]]
+    return row if ndim == 1 else matrix if ndim == 2 else [matrix]
+
+
+# ---- text ---------------------------------------------------------------------------------------------------
+
+
+def _assignments(inputs: Mapping[str, Array]) -> Iterator[str]:
+    for name, array in inputs.items():
+        yield f">>> {_python_name(name)} = opweave.tensor({array.tolist()})"
+
+
+def _call(operator: Operator, package: str, inputs: Mapping[str, Array], arguments: Mapping[str, object]) -> str:
+    given = [f"{name}={value}" for name, value in arguments.items()]
+    names = [_python_name(name) for name in inputs]
+    if operator.function:
+        path = ".".join(filter(None, (package, operator.module, own_name(operator))))
+        return f"{path}({', '.join([*names, *given])})"
+    return f"{names[0]}.{operator.name}({', '.join([*names[1:], *given])})"
+
+
+def _python_name(name: str) -> str:
+    return "input" if name == "self" else name
+
+
+def _tensor_text(values: Array, dtype: DType) -> str | None:
+    """As `repr` prints a tensor; None for what would not be a good example."""
+    texts = _element_texts(values, dtype) if values.ndim <= 2 else None
+    if texts is None:
+        return None
+    width = max(map(len, texts)) if values.ndim else 0
+    suffix = "" if dtype.is_bool or dtype in (FLOAT32, INT64) else f", dtype=opweave.{dtype.name}"
+    return f"tensor({_nested([text.rjust(width) for text in texts], values.shape)}{suffix})"
+
+
+def _element_texts(values: Array, dtype: DType) -> list[str] | None:
+    """One after the other; those of complex numbers are made of two."""
+    import numpy as np
+
+    if values.dtype.kind == "c":
+        real, imag = _element_texts(values.real, dtype), _element_texts(values.imag, dtype)
+        if real is None or imag is None:
+            return None
+        return [f"{left}{'' if right[0] == '-' else '+'}{right}j" for left, right in zip(real, imag, strict=True)]
+    negative_zeros = (values == 0) & np.signbit(values) if values.dtype.kind == "f" else False
+    if not values.size or not np.isfinite(values).all() or np.any(negative_zeros):
+        return None
+    values = values.astype(dtype.numpy)
+    if not dtype.is_floating:
+        return [str(value) for value in values.ravel().tolist()]
+    sizes = np.abs(values[values != 0])
+    if sizes.size and (sizes.max() > 1000 * sizes.min() or sizes.max() > 1e5 or sizes.min() < 1e-2):
+        return None
+    form = "{:.0f}." if (values == np.round(values)).all() else "{:.4f}"
+    return [form.format(value) for value in values.ravel().tolist()]
+
+
+def _nested(texts: list[str], shape: tuple[int, ...]) -> str:
+    if not shape:
+        return texts[0]
+    rows = [f"[{', '.join(texts[at : at + shape[-1]])}]" for at in range(0, len(texts), shape[-1])]
+    if len(shape) == 1:
+        return rows[0]
+    separator = ",\n" + " " * len("tensor([")
+    return f"[{separator.join(rows)}]"

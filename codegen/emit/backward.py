@@ -1,0 +1,108 @@
+"""Operators made of derivatives: each formula of an elementwise operator as one kernel.
+
+Backward passes that are not differentiated again compute a gradient by one of these. They have no names for users, no
+Python and no derivatives of their own; formulas that are one operation already need none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from types import MappingProxyType
+
+from ..dtypes import COMPLEX128, DTYPE_CLASSES, FLOAT64, DType, Promotion
+from ..expr import Apply, Expr, ExpressionError, Literal, names, type_of
+from ..model.operator import MAX_INPUTS, MAX_PARAMS, Derivative, Elementwise, Expression, Operator
+from ..schema import parse
+
+_SMALLEST = 2
+"""Operations in a formula that is worth a kernel."""
+
+
+def operators(of: Sequence[Operator]) -> tuple[Operator, ...]:
+    """The kernels of all formulas, in the order of operators and arguments."""
+    return tuple(operator for _, _, operator in _all(of))
+
+
+def indices(of: Sequence[Operator], first: int) -> dict[tuple[str, str], int]:
+    """Their numbers, by operator and argument, where the first one is `first`."""
+    return {(name, argument): first + place for place, (name, argument, _) in enumerate(_all(of))}
+
+
+def arguments(operator: Operator, tree: Expr) -> tuple[list[str], list[str]]:
+    """The tensors and the numbers that a formula uses, in the order in which its kernel takes them."""
+    used = names(tree)
+    tensors: list[str] = [name for name in ("grad", "result") if name in used]
+    tensors += [argument.name for argument in operator.inputs if argument.name in used]
+    return tensors, [argument.name for argument in operator.params if argument.name in used]
+
+
+def _all(of: Sequence[Operator]) -> Iterator[tuple[str, str, Operator]]:
+    for operator in of:
+        for argument, derivative in operator.derivatives.items():
+            if isinstance(operator.body, Elementwise) and derivative.tree is not None:
+                kernel = _kernel(operator, operator.body, argument, derivative)
+                if kernel is not None:
+                    yield operator.name, argument, kernel
+
+
+def _kernel(operator: Operator, body: Elementwise, argument: str, derivative: Derivative) -> Operator | None:
+    tree = derivative.tree
+    if tree is None or derivative.text == "none" or _operations(tree) < _SMALLEST:
+        return None
+    tensors, numbers = arguments(operator, tree)
+    optional = any(each.is_optional for each in (*operator.inputs, *operator.params) if each.name in names(tree))
+    fits = len(tensors) <= MAX_INPUTS and len(numbers) <= MAX_PARAMS
+    if turns_real(operator) or tensors[:1] != ["grad"] or not fits or optional:
+        return None
+    if _type(tree, FLOAT64) is None:
+        return None
+    typed = [f"Tensor {name}" for name in tensors]
+    kinds = {each.name: "float" if each.is_real else "Scalar" for each in operator.params}
+    keywords = ["*", *(f"{kinds[name]} {name}" for name in numbers)] if numbers else []
+    name = f"{operator.name}_backward_{argument}"
+    fixed = {name: dtype for name, dtype in body.fixed.items() if name in tensors}
+    cases = ((DTYPE_CLASSES["floating"], Expression(tree, derivative.source)),)
+    return replace(
+        operator,
+        schema=parse(f"{name}({', '.join([*typed, *keywords])}) -> Tensor"),
+        method=False,
+        function=False,
+        operator=None,
+        aliases=(),
+        module=None,
+        exports=(),
+        internal=True,
+        tags=(),
+        body=Elementwise(cases, fixed, MappingProxyType({}), MappingProxyType({})),
+        dtypes=DTYPE_CLASSES["floating"],
+        promotion=Promotion.DEFAULT,
+        derivatives=MappingProxyType({}),
+        choices=MappingProxyType({}),
+        shortcuts=MappingProxyType({}),
+    )
+
+
+def turns_real(operator: Operator) -> bool:
+    """Is the result of complex numbers real?"""
+    expression = operator.body.expression(COMPLEX128) if isinstance(operator.body, Elementwise) else None
+    found = None if expression is None else _type(expression.tree, COMPLEX128)
+    return found is not None and not found.is_complex
+
+
+@cache
+def _type(tree: Expr, dtype: DType) -> DType | None:
+    """Of an expression of arguments of one dtype; None when they do not have what it calls."""
+    try:
+        return type_of(tree, dict.fromkeys(names(tree), dtype)).dtype
+    except ExpressionError:
+        return None
+
+
+def _operations(tree: Expr) -> int:
+    """How many calls of operators compute the formula."""
+    if not isinstance(tree, Apply):
+        return 0
+    constant = all(isinstance(each, Literal) for each in tree.args)
+    return sum(map(_operations, tree.args)) + (not constant)

@@ -1,0 +1,227 @@
+"""Formulas of derivatives as Python of generated methods: what they use of a recorded call, and how they read there."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ..expr.functions import FUNCTIONS
+from ..expr.tree import Apply, Name
+from ..model.operator import Derivative, Elementwise, Family, Operator
+from ..schema import base_name
+from . import guards
+
+
+def arguments(operator: Operator) -> tuple[str, ...]:
+    """Names of what the runtime hands over when it records a call, in its order."""
+    inputs = [argument.name for argument in operator.inputs]
+    params = [argument.name for argument in operator.params]
+    rest = [each for each in operator.schema.arguments if not each.is_tensor and each not in operator.params]
+    if operator.family in (Family.ELEMENTWISE, Family.EXTERN):
+        return (*inputs, *params)
+    if operator.family in (Family.REDUCE, Family.ROWS):
+        return (*inputs, "dim", "keepdim", *params)
+    if operator.family is Family.SCAN:
+        return (*inputs, "dim", *(("keepdim",) if len(operator.schema.returns) > 1 else ()))
+    if operator.family is Family.VIEW:
+        lists = [argument.name for argument in rest if argument.is_list]
+        return (*inputs, *lists, *(argument.name for argument in rest if not argument.is_list))
+    if operator.family is Family.INDEXING:
+        return (*inputs, *params, *(argument.name for argument in rest))
+    if operator.family is Family.LAPACK:
+        floats = [argument.name for argument in rest if base_name(argument.type) == "float"]
+        return (*inputs, *(argument.name for argument in rest if argument.name not in floats), *floats)
+    return tuple(argument.name for argument in operator.schema.arguments)
+
+
+def variable(name: str) -> str:
+    """What an argument is called in generated code, where `self` would read as the node."""
+    return "input" if name == "self" else name
+
+
+def takes_complex(operator: Operator) -> bool:
+    return any(dtype.is_complex for dtype in operator.dtypes)
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A formula as Python (None: it is declined), and what it uses: arguments, facts about them, results."""
+
+    text: str | None
+    names: frozenset[str] = frozenset()
+    facts: frozenset[tuple[str, str]] = frozenset()
+    results: frozenset[tuple[str, int]] = frozenset()
+    gradients: frozenset[str] = frozenset()
+    """By which other inputs gradients are used, `by_B` for an input B."""
+    conditions: frozenset[tuple[str, str]] = frozenset()
+    """Of names that are used only where a condition about other arguments holds: these, in Python."""
+
+    def joined(self, other: Formula) -> Formula:
+        """What both use."""
+        both = (self.names & other.names) | {name for name, _ in self.results & other.results}
+        conditions = {each for each in self.conditions ^ other.conditions if each[0] not in both}
+        return replace(
+            self,
+            names=self.names | other.names,
+            facts=self.facts | other.facts,
+            results=self.results | other.results,
+            conditions=frozenset(conditions | (self.conditions & other.conditions)),
+        )
+
+
+class _Reader(ast.NodeTransformer):
+    """Turns a formula into the Python of a generated method, and notes what it uses."""
+
+    def __init__(self, operator: Operator, same: Mapping[str, str], elementwise: bool) -> None:
+        self.elementwise = elementwise
+        self.same = same
+        self.known = set(arguments(operator))
+        self.numbers = {argument.name for argument in operator.params}
+        inputs = [argument.name for argument in operator.inputs]
+        self.inputs = inputs if len(inputs) > 1 else []
+        results = [result.name or str(place) for place, result in enumerate(operator.schema.returns)]
+        self.result_places = {f"result_{name}": place for place, name in enumerate(results)} | {"result": 0}
+        self.names: Counter[str] = Counter()
+        self.uses: Counter[str] = Counter()
+        """Of arguments and results: how often each is named."""
+        self.guarded: dict[str, Counter[str]] = {}
+        """By conditions: how often names are used where they hold."""
+        self.facts: set[tuple[str, str]] = set()
+        self.results: set[tuple[str, int]] = set()
+        self.gradients: set[str] = set()
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        if not self.elementwise:
+            return self._guarded(node)
+        return self._choice(node.test, node.body, node.orelse)
+
+    def _choice(self, *parts: ast.expr) -> ast.AST:
+        visited = [self.visit(part) for part in parts]
+        return ast.Call(self._function("chosen"), [*visited, ast.Name("grad", ast.Load())], [])
+
+    def _guarded(self, node: ast.IfExp) -> ast.AST:
+        """`x if dim is None else y`: what x alone uses need be kept only then."""
+        test, before = self.visit(node.test), self.uses.copy()
+        body = self.visit(node.body)
+        self.guarded.setdefault(ast.unparse(test), Counter()).update(self.uses - before)
+        return ast.IfExp(test, body, self.visit(node.orelse))
+
+    @property
+    def conditions(self) -> frozenset[tuple[str, str]]:
+        counted = [(name, test) for test, names in self.guarded.items() for name in names]
+        return frozenset((name, test) for name, test in counted if self.guarded[test][name] == self.uses[name])
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        left, right = node.left, node.right
+        scaled = isinstance(node.op, ast.Mult) and isinstance(left, ast.Name) and isinstance(right, ast.Name)
+        if scaled and left.id == "grad" and right.id in self.numbers:  # type: ignore[attr-defined]
+            # A factor such as `alpha` is 1 in most calls.
+            return ast.Call(self._function("scaled"), [self.visit(left), self.visit(right)], [])
+        return self.generic_visit(node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        if node.attr == "shape" and isinstance(node.value, ast.Name) and node.value.id in self.known:
+            return self._fact(node.value.id, "shape")
+        return self.generic_visit(node)
+
+    def _fact(self, name: str, fact: str) -> ast.AST:
+        """What is kept of an argument in place of its elements."""
+        self.facts.add((name, fact))
+        return ast.Name(f"{variable(name)}_{fact}", ast.Load())
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        called = node.func
+        if isinstance(called, ast.Name) and called.id == "geometry" and isinstance(node.args[0], ast.Name):
+            return self._fact(node.args[0].id, "geometry")
+        if isinstance(called, ast.Name) and self.elementwise and _is_of_math(called.id, node.args):
+            return ast.Call(ast.Attribute(self._function("math"), called.id, ast.Load()), node.args, [])
+        if isinstance(called, ast.Name) and called.id == "where" and self.elementwise:
+            return self._choice(*node.args)
+        if isinstance(called, ast.Name):
+            function = self._function(self.same.get(called.id, called.id)) if self.elementwise else called
+        else:
+            function = self.visit(called)
+        keywords = [ast.keyword(each.arg, self.visit(each.value)) for each in node.keywords]
+        numeric = all(map(self._is_number, node.args))
+        given = [self._operand(each, numeric) if self.elementwise else self.visit(each) for each in node.args]
+        return ast.Call(function, given, keywords)
+
+    def _function(self, name: str) -> ast.expr:
+        """A function of the generated module, which an argument of its name hides."""
+        if name not in self.known:
+            return ast.Name(name, ast.Load())
+        return ast.Subscript(ast.Name("_globals", ast.Load()), ast.Constant(name), ast.Load())
+
+    def _operand(self, argument: ast.expr, numeric: bool) -> ast.expr:
+        """Functions want a tensor, also where a number may stand in its place or all arguments are `numeric`."""
+        visited: ast.expr = self.visit(argument)
+        if not numeric and not (isinstance(argument, ast.Name) and argument.id in self.inputs):
+            return visited
+        return ast.Call(self._function("as_tensor_like"), [visited, ast.Name("grad", ast.Load())], [])
+
+    def _is_number(self, argument: ast.expr) -> bool:
+        """Is it made of nothing but numbers?"""
+        return all(each.id in self.numbers | _CONSTANTS for each in _values(argument))
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        if node.id in self.result_places:
+            self.results.add((node.id, self.result_places[node.id]))
+            self.uses[node.id] += 1
+        elif node.id in self.known:
+            self.names[node.id] += 1
+            self.uses[node.id] += 1
+            return ast.Name(variable(node.id), ast.Load())
+        elif node.id.removeprefix("by_") in self.known:
+            self.gradients.add(node.id.removeprefix("by_"))
+            return ast.Name(f"by_{variable(node.id.removeprefix('by_'))}", ast.Load())
+        return node
+
+
+_CONSTANTS = frozenset(("pi", "inf", "nan", "e"))
+
+
+def _values(expression: ast.expr) -> Iterator[ast.Name]:
+    """The names in it that are not called."""
+    called = {id(each.func) for each in ast.walk(expression) if isinstance(each, ast.Call)}
+    return (each for each in ast.walk(expression) if isinstance(each, ast.Name) and id(each) not in called)
+
+
+def _is_of_math(function: str, arguments: Sequence[ast.expr]) -> bool:
+    """Is it a call of a function of Python's `math` with constants alone?"""
+    constant = all(isinstance(each, ast.Constant) or getattr(each, "id", None) in _CONSTANTS for each in arguments)
+    return constant and hasattr(math, function)
+
+
+def read(operator: Operator, derivative: Derivative, same: Mapping[str, str], python: bool = False) -> Formula:
+    """The formula of a derivative; `same` are operators by functions of the language, `python` says that it is none."""
+    in_language = isinstance(operator.body, Elementwise) and not python
+    text = guards.guarded(operator, derivative) if in_language else derivative.formula
+    if text is None:
+        return Formula(None)
+    if text.lstrip("-").isdigit():
+        text = f"{text} * grad"
+    reader = _Reader(operator, same, in_language)
+    tree = ast.fix_missing_locations(reader.visit(ast.parse(" ".join(text.split()), mode="eval")))
+    names, gradients = frozenset(reader.names), frozenset(reader.gradients)
+    facts, results = frozenset(reader.facts), frozenset(reader.results)
+    return Formula(ast.unparse(tree), names, facts, results, gradients, reader.conditions)
+
+
+def functions(operators: Sequence[Operator]) -> dict[str, str]:
+    """The operator that computes a function of the expression language, where it has another name."""
+    found: dict[str, str] = {}
+    own = {operator.name for operator in operators}
+    for operator in operators:
+        body = operator.body
+        tree = body.cases[-1][1].tree if isinstance(body, Elementwise) else None
+        if isinstance(tree, Apply) and tree.function in FUNCTIONS:
+            taken = [each.name for each in tree.args if isinstance(each, Name)]
+            alike = taken == [each.name for each in operator.inputs]
+            if alike and (tree.function not in own or operator.name == tree.function or takes_complex(operator)):
+                found.setdefault(tree.function, operator.name)
+                if takes_complex(operator):
+                    found[tree.function] = operator.name
+    return found

@@ -1,0 +1,87 @@
+"""Choices in the formulas of derivatives, written so that they can be differentiated again.
+
+The derivative of `where(c, a, b)` gives the arm that was not taken a gradient of zero, and zero times the infinite
+derivative of that arm is NaN. So where an arm is more than a multiple of `grad`, each input that it uses is replaced,
+in the places that do not take it, by a number at which the arm and its derivatives are finite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from ..expr import Apply, Expr, ExpressionError, Literal, Name, apply, derive, evaluate, names
+from ..model.operator import Derivative, Elementwise, Operator
+
+_CANDIDATES = (0.5, 2.0, -0.5, -2.0)
+"""Neither borders of domains nor places where powers, logarithms and quotients are infinite."""
+_PARAMETER = 0.75
+
+
+def guarded(operator: Operator, derivative: Derivative) -> str | None:
+    """The formula of a derivative of an elementwise operator as text, its choices guarded."""
+    fixed = operator.body.fixed if isinstance(operator.body, Elementwise) else {}
+    inputs = {argument.name for argument in operator.inputs if argument.name not in fixed} | {"result"}
+    tree = None if derivative.tree is None else _guard(derivative.tree, inputs)
+    return derivative.formula if tree is None or tree == derivative.tree else str(tree)
+
+
+def _guard(tree: Expr, inputs: Collection[str]) -> Expr:
+    if not isinstance(tree, Apply):
+        return tree
+    args = tuple(_guard(arg, inputs) for arg in tree.args)
+    if tree.function != "where":
+        return Apply(tree.function, args, span=tree.span)
+    condition, then, other = args
+    protected = (_protected(arm, condition, taken, inputs) for arm, taken in ((then, True), (other, False)))
+    return apply("where", condition, *protected)
+
+
+def _protected(arm: Expr, condition: Expr, taken: bool, inputs: Collection[str]) -> Expr:
+    """The arm with inputs that it sees only where the condition has this truth."""
+    used = sorted(_valued(arm).intersection(inputs))
+    if not used or _is_linear(arm, used):
+        return arm
+    safe = next((candidate for candidate in _CANDIDATES if _is_finite(arm, used, candidate)), None)
+    if safe is None:
+        return arm
+
+    def seen(node: Expr) -> Expr:
+        if isinstance(node, Name) and node.name in used:
+            return apply("where", condition, *((node, Literal(safe)) if taken else (Literal(safe), node)))
+        if not isinstance(node, Apply):
+            return node
+        kept = 1 if node.function == "where" else 0  # a condition has no derivative
+        args = (*node.args[:kept], *map(seen, node.args[kept:]))
+        return Apply(node.function, args, span=node.span)
+
+    return seen(arm)
+
+
+def _valued(tree: Expr) -> frozenset[str]:
+    """The names that a value is made of; conditions only choose."""
+    if not isinstance(tree, Apply):
+        return names(tree)
+    return frozenset[str]().union(*map(_valued, tree.args[1:] if tree.function == "where" else tree.args))
+
+
+def _is_linear(arm: Expr, used: Collection[str]) -> bool:
+    """Do its derivatives depend on no input?"""
+    try:
+        return not any(_valued(derive(arm, name)).intersection(used) for name in (*used, "grad"))
+    except ExpressionError:
+        return False
+
+
+def _is_finite(arm: Expr, used: Collection[str], at: float) -> bool:
+    """Are the arm and its derivatives where all its inputs have this value, as far as that is known?"""
+    import numpy as np
+
+    values = {name: np.float64(at if name in used else 1.0 if name == "grad" else _PARAMETER) for name in names(arm)}
+    for name in ("", *used):
+        try:
+            found = evaluate(derive(arm, name) if name else arm, values)
+        except ExpressionError:
+            continue  # no derivative is known, or SciPy is not there to compute a value
+        if not np.isfinite(found.astype(np.float64)):
+            return False
+    return True

@@ -1,0 +1,107 @@
+"""In which dtypes an operator's expressions are computed: what the checks try is what the emitters print."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+
+import numpy as np
+
+from ..dtypes import BOOL, COMPLEX128, FLOAT64, INT64, DType, Promotion
+from ..expr import ExpressionError, evaluate, names
+from ..expr.lower import Env
+from ..schema import Argument
+from .operator import Elementwise, Expression, Factory, Operator, Reduce, Requirement, Rows, Scan
+
+
+def argument_dtypes(operator: Operator, body: Elementwise, dtype: DType) -> dict[str, DType]:
+    """Dtypes of the variables of an elementwise expression computed in `dtype`."""
+    env = {argument.name: body.fixed.get(argument.name, dtype) for argument in operator.inputs}
+    return env | {param.name: dtype for param in operator.params}
+
+
+def requirement_dtypes(operator: Operator) -> Env:
+    """Dtypes of the variables of a condition on the parameters."""
+    return {param.name: FLOAT64 for param in operator.params}
+
+
+def default_numbers(operator: Operator) -> dict[str, bool | int | float]:
+    """Values of the parameters that are not given, but for those that must be given or are an end of the range."""
+    found: dict[str, bool | int | float] = {}
+    absent = operator.body.absent if isinstance(operator.body, Elementwise) else {}
+    for param in operator.params:
+        declared = None if param.default is None else param.default.value
+        value: object = absent.get(param.name) if param.is_optional else declared
+        if isinstance(value, (bool, int, float)):
+            found[param.name] = value
+    return found
+
+
+def defaults_keep(operator: Operator, requirement: Requirement[Expression, Argument]) -> bool:
+    """Does the condition hold where no parameter is given? True of one that needs a parameter without a default."""
+    numbers = default_numbers(operator)
+    used = names(requirement.check.tree)
+    if used <= numbers.keys():
+        env = {name: np.asarray(numbers[name], np.float64) for name in used}
+        with suppress(ExpressionError):  # of a wrong type: reported by itself
+            return bool(evaluate(requirement.check.tree, env, BOOL))
+    return True
+
+
+def takes_defaults(operator: Operator, dtype: DType) -> bool:
+    """False where a requirement for some dtypes, this one among them, refuses the defaults: numbers must be given."""
+    body = operator.body
+    return not isinstance(body, Elementwise) or all(
+        defaults_keep(operator, each) for each in body.require if each.dtypes is not None and dtype in each.dtypes
+    )
+
+
+def result_dtype(operator: Operator, dtype: DType) -> DType:
+    """Dtype of the result of an elementwise expression computed in `dtype`."""
+    if operator.promotion is Promotion.ALWAYS_BOOL:
+        return BOOL
+    if "real_result" in operator.tags:
+        return dtype.to_real
+    return dtype.to_complex if "complex_result" in operator.tags else dtype
+
+
+def position_dtype(dtype: DType) -> DType:
+    """Dtype in which a factory computes its elements: positions are counted exactly, and floating sequences computed
+    in double precision, as torch does."""
+    return COMPLEX128 if dtype.is_complex else FLOAT64 if dtype.is_floating else INT64
+
+
+def row_dtypes(operator: Operator, body: Rows, dtype: DType) -> dict[str, DType]:
+    """Dtypes of the variables of a row operator computed in `dtype`."""
+    known = ("self", "count", *(let.name for let in body.lets), *(param.name for param in operator.params))
+    return dict.fromkeys(known, dtype)
+
+
+def typed(operator: Operator) -> Iterator[tuple[Expression, Env, DType]]:
+    """Every expression of the body with the dtypes of its variables and of its value, for each computation dtype."""
+    body = operator.body
+    if isinstance(body, Elementwise):
+        for requirement in body.require:
+            yield requirement.check, requirement_dtypes(operator), BOOL
+    for dtype in operator.compute_dtypes:
+        if isinstance(body, Elementwise):
+            expression = body.expression(dtype)
+            if expression is not None:
+                yield expression, argument_dtypes(operator, body, dtype), result_dtype(operator, dtype)
+        elif isinstance(body, Factory) and body.value is not None:
+            work = position_dtype(dtype)
+            yield body.value, dict.fromkeys(names(body.value.tree), work), work
+        elif isinstance(body, Rows):
+            env = row_dtypes(operator, body, dtype)
+            for expression in (*(let.expression for let in body.lets), *body.results):
+                yield expression, env, dtype
+            if body.value is not None:
+                yield body.value, env, dtype
+        elif isinstance(body, (Reduce, Scan)):
+            yield body.combine, {"acc": dtype, "self": dtype}, dtype
+            if isinstance(body.identity, Expression):
+                yield body.identity, {}, dtype
+            if isinstance(body, Reduce) and body.map is not None:
+                yield body.map, {"self": dtype}, dtype
+            if isinstance(body, Reduce) and body.finalize is not None:
+                yield body.finalize, {"acc": dtype, "count": dtype}, dtype

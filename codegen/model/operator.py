@@ -1,0 +1,379 @@
+"""What an operator is, once its entry has been read: frozen, typed, complete. Every emitter works from these alone.
+
+Facts that follow from others (which dtypes need a kernel, which variants exist) are properties here or live in
+variants.py; nothing is stored twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from itertools import takewhile
+from typing import Generic, TypeAlias, TypeVar
+
+from ..dtypes import COMPUTE_DTYPES, FLOAT64, DType, Promotion, ordered
+from ..errors import Span
+from ..expr import Expr
+from ..expr.geometry import Geometry
+from ..schema import Argument, FunctionSchema, Type
+from ..source import Scalar
+
+# OW_MAX_INPUTS and so on of opweave.h; the core does not compile where they differ (ow_routines.h).
+MAX_INPUTS = 5
+MAX_PARAMS = 3
+MAX_OPERANDS = MAX_INPUTS - 2
+"""Tensors that an operator may take: the kernels of its derivatives may take all of them, `grad` and `result`."""
+MAX_REDUCTIONS = 5
+MAX_STAGES = 4
+MAX_RESULTS = 3
+MAX_SHORTCUTS = 8
+
+T = TypeVar("T")
+V = TypeVar("V")
+
+
+class Family(Enum):
+    """The kinds of bodies; the value is the key in ops.yaml."""
+
+    ELEMENTWISE = "elementwise"
+    REDUCE = "reduce"
+    SCAN = "scan"
+    ROWS = "rows"
+    VIEW = "view"
+    FACTORY = "factory"
+    EXTERN = "extern"
+    INDEXING = "indexing"
+    RANDOM = "random"
+    LAPACK = "lapack"
+    COMPOSITE = "composite"
+
+    @property
+    def body(self) -> str:
+        """How messages name a body of this kind."""
+        return f"{'an' if self.value[0] in 'aeiou' else 'a'} {self.value} body"
+
+
+class End(Enum):
+    """An end of a dtype's range: what an optional bound is when it is None, where a search for an extremum starts."""
+
+    LOWEST = "lowest"
+    HIGHEST = "highest"
+
+
+class Found(Enum):
+    """What a reduction or a scan gives: the combination of elements, or where the element stands that it is."""
+
+    VALUE = "value"
+    POSITION = "position"
+
+
+def parameters(schema: FunctionSchema, family: Family) -> tuple[Argument, ...]:
+    """Arguments that kernels take as numbers."""
+    takes_reals = family in (Family.ELEMENTWISE, Family.ROWS)
+    return tuple(each for each in schema.arguments if each.is_scalar or (takes_reals and each.is_real))
+
+
+@dataclass(frozen=True)
+class Expression:
+    """An expression of ops.yaml and the place it was read from."""
+
+    tree: Expr
+    source: Scalar = field(repr=False, compare=False)
+
+    @property
+    def line(self) -> int:
+        return self.source.locate(0)[0]
+
+
+ERROR_KINDS: Mapping[str, str] = {
+    "RuntimeError": "OW_RUNTIME_ERROR",
+    "IndexError": "OW_INDEX_ERROR",
+    "TypeError": "OW_TYPE_ERROR",
+    "ValueError": "OW_VALUE_ERROR",
+    "NotImplementedError": "OW_NOT_IMPLEMENTED",
+}
+"""What a requirement may raise, and how the core calls it."""
+
+
+@dataclass(frozen=True)
+class Requirement(Generic[T, V]):
+    """A condition on arguments and the error when it does not hold; its message is text and values in turn."""
+
+    check: T
+    error: str
+    message: tuple[str | V, ...]
+    dtypes: frozenset[DType] | None = None
+    """Of the results for which it must hold; None: for all."""
+
+
+@dataclass(frozen=True)
+class Elementwise:
+    """One expression for every dtype, or one for each class of dtypes."""
+
+    cases: tuple[tuple[frozenset[DType], Expression], ...]
+    fixed: Mapping[str, DType]
+    absent: Mapping[str, End | float]
+    """What optional arguments are when they are None: tensors an end of the range, numbers one of its finite ends or
+    a number."""
+    natural: Mapping[str, str]
+    """Inputs that must not be negative when they are integer numbers, and the message when they are."""
+    require: tuple[Requirement[Expression, Argument], ...] = ()
+    """Conditions on the parameters, as numbers of float64; their messages give values of parameters."""
+
+    def expression(self, dtype: DType) -> Expression | None:
+        """The expression that is computed in `dtype`."""
+        return next((expression for dtypes, expression in self.cases if dtype in dtypes), None)
+
+
+@dataclass(frozen=True)
+class Reduce:
+    """`combine` joins `acc` and `self`, `map` prepares each element, `finalize` makes a result of `acc` and `count`."""
+
+    combine: Expression
+    identity: Expression | End
+    refuses_empty: bool
+    map: Expression | None
+    finalize: Expression | None
+    results: tuple[Found, ...] = (Found.VALUE,)
+    degree: int | None = None
+    """As those of `Rows`."""
+    pairwise: str | None = None
+    """The operator that a tensor in place of `dim` asks for."""
+
+
+@dataclass(frozen=True)
+class Scan:
+    combine: Expression
+    identity: Expression | End
+    results: tuple[Found, ...] = (Found.VALUE,)
+
+
+@dataclass(frozen=True)
+class Let:
+    """A value of each row: `combine` of the expression over all elements, or (None) the expression of other values."""
+
+    name: str
+    expression: Expression
+    combine: str | None
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Values of each row one after the other; then an element for each of the row, or results of the row."""
+
+    lets: tuple[Let, ...]
+    value: Expression | None
+    results: tuple[Expression, ...]
+    degrees: tuple[int, ...] = ()
+    """A row times a number has the results times powers of that number: its exponents. The first is of sums of squares,
+    or a root of them. None: not so."""
+
+
+@dataclass(frozen=True)
+class View:
+    shape: Geometry
+    strides: Geometry
+    offset: Geometry | None
+    let: tuple[tuple[str, Geometry], ...]
+    require: tuple[Requirement[Geometry, Geometry], ...]
+    wrap: Mapping[str, Geometry]
+    """Range of each dimension argument (`ndim` unless the entry says otherwise)."""
+    copies: bool
+    """Is a contiguous copy taken where the memory order has no such view?"""
+    line: int
+
+
+@dataclass(frozen=True)
+class Factory:
+    """`value` of element `i`; None leaves the memory uninitialised. `shape`, `let` and `fill` are Python."""
+
+    shape: str
+    let: tuple[tuple[str, str], ...]
+    value: Expression | None
+    fill: str | None
+    """What is returned, in terms of `result`, whose memory is not initialised."""
+    dtype: DType | None
+    """That of the result when none is named; None: it follows from the numbers."""
+
+
+@dataclass(frozen=True)
+class Extern:
+    routine: str
+    signature: str
+
+
+@dataclass(frozen=True)
+class Indexing:
+    """A routine over computed places; a reduction combines what is written there with what there is.
+
+    `words` are the values of the text argument that chooses one of several reductions.
+    """
+
+    routine: str
+    reductions: tuple[str, ...]
+    words: tuple[str, ...]
+    numbers: Mapping[str, str]
+    """Tensor arguments in whose place a number may be given, with the name that the number then has."""
+    source: Scalar = field(repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Random:
+    """Fills `self` with numbers of a distribution of the core."""
+
+    distribution: str
+
+
+@dataclass(frozen=True)
+class Lapack:
+    """A routine of LAPACK, called for each matrix of a batch; it may have several results."""
+
+    routine: str
+
+
+@dataclass(frozen=True)
+class Composite:
+    source: Scalar
+    core: str | None
+    """Python for a call of the core that gives the result of plain tensors at once, or None."""
+
+
+Body: TypeAlias = Elementwise | Reduce | Scan | Rows | View | Factory | Extern | Indexing | Random | Lapack | Composite
+
+
+def floating_expression(body: Body | None) -> Expression | None:
+    """The expression whose derivatives are taken: what an elementwise operator computes for floating numbers."""
+    return body.expression(FLOAT64) if isinstance(body, Elementwise) else None
+
+
+@dataclass(frozen=True)
+class Derivative:
+    """A declared formula, `none` (declined) or `auto` (the derivative of the expression).
+
+    `tree` is the formula of an elementwise operator, or what `auto` came to; those of other families are Python.
+    """
+
+    text: str
+    source: Scalar = field(repr=False, compare=False)
+    tree: Expr | None = None
+
+    @property
+    def formula(self) -> str | None:
+        """The formula to compute, as text; None when there is none."""
+        if self.text == "none":
+            return None
+        return str(self.tree) if self.text == "auto" else self.text
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """What an entry says outside its body: enough to know every name that it defines."""
+
+    schema: FunctionSchema
+    family: Family
+    file: str
+    span: Span
+    method: bool
+    function: bool
+    operator: str | None
+    aliases: tuple[str, ...]
+    module: str | None
+    """The submodule that has the function; None: the package itself."""
+    exports: tuple[tuple[str, str], ...]
+    """Aliases in submodules: module and name."""
+    internal: bool
+    """Only there for other operators to choose."""
+    tags: tuple[str, ...]
+    updates_self: bool
+    """Is the result `self` with some elements written anew?"""
+    places: Mapping[str, Span] = field(repr=False, compare=False)
+    """Where the entry gives a name: its own, the aliases, the special methods of Python."""
+
+    @cached_property
+    def name(self) -> str:
+        name = self.schema.name
+        return name.identifier if name.inplace else name.base
+
+    @cached_property
+    def inputs(self) -> tuple[Argument, ...]:
+        return tuple(argument for argument in self.schema.arguments if argument.is_tensor)
+
+    @cached_property
+    def params(self) -> tuple[Argument, ...]:
+        return parameters(self.schema, self.family)
+
+    @property
+    def returns_list(self) -> bool:
+        """Is the result a tuple of tensors?"""
+        return self.schema.returns[0].is_tensor_list
+
+    @cached_property
+    def result_names(self) -> tuple[str, ...]:
+        """Names of the results where there are several that have names: they are then a named tuple."""
+        returns = self.schema.returns
+        return tuple(result.name for result in returns if result.name) if len(returns) > 1 else ()
+
+    def place(self, name: str) -> Span:
+        """Where the entry gives a name that it defines; the in-place form's is that of the name itself."""
+        return self.places.get(name) or self.places.get(name.removesuffix("_")) or self.span
+
+
+@dataclass(frozen=True)
+class Operator(Declaration):
+    doc: str
+    body: Body
+    dtypes: frozenset[DType]
+    promotion: Promotion
+    refusal: str | None
+    complex_refusal: str | None
+    """What is said of complex dtypes, where these are not accepted and it is not `NotImplementedError`."""
+    reference: str | None
+    reference_span: Span | None = field(repr=False, compare=False)
+    magnitude: str | None
+    """Size of the largest intermediate value where it exceeds the result, as a NumPy expression."""
+    derivatives: Mapping[str, Derivative]
+    complex_derivatives: Mapping[str, Derivative]
+    """Formulas in Python, by torch's convention, of what has no complex derivative."""
+    cost: float
+    unused: frozenset[str]
+    """Arguments that the body ignores."""
+    choices: Mapping[str, Mapping[str, str]]
+    """Texts that an argument may be, and the operator that each stands for; the default stands for this one."""
+    shortcuts: Mapping[float, str]
+    """Numbers in place of the last input, and the operator of the first that computes the same."""
+    accepts: Mapping[str, tuple[Type, ...]]
+    """Types that an argument of a composite, or the first operand of an elementwise one, may have besides its own."""
+    alone: str | None
+    """Python for what the function returns that is called with its first argument only."""
+    text: str
+    """The entry as it stands in the file, for `opweave show`."""
+
+    @cached_property
+    def tensors_only(self) -> tuple[Argument, ...]:
+        """The inputs, which are nothing but tensors; of a composite those that lead."""
+        if self.family is not Family.COMPOSITE:
+            return self.inputs
+        return tuple(
+            takewhile(
+                lambda argument: argument.is_tensor and not argument.is_optional and argument.name not in self.accepts,
+                self.schema.arguments,
+            )
+        )
+
+    @property
+    def has_dtype_argument(self) -> bool:
+        return self.schema.argument("dtype") is not None
+
+    @cached_property
+    def compute_dtypes(self) -> tuple[DType, ...]:
+        """The dtypes that need kernels, in the order of the codes."""
+        if self.family is Family.FACTORY or self.has_dtype_argument:
+            chosen = {dtype.opmath for dtype in self.dtypes} & set(COMPUTE_DTYPES)
+            return ordered(frozenset(chosen))
+        return ordered(frozenset(self.promotion.resolve(dtype)[0].opmath for dtype in self.dtypes))
+
+    @property
+    def result_is_bool(self) -> bool:
+        return self.promotion in (Promotion.ALWAYS_BOOL, Promotion.BOOL)

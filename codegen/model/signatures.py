@@ -1,0 +1,118 @@
+"""Parameter lists of the Python functions and methods, plain or with types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..schema import Argument, ListType, Type, base_name
+from ..schema.types import without_optional
+from .operator import Family, Indexing, Operator, Reduce
+from .variants import (
+    has_inplace_argument,
+    has_numpy_names,
+    has_out,
+    is_factory,
+    parameters,
+    separate_tensors,
+    varargs,
+)
+
+_TYPES = {
+    "Tensor": "Tensor",
+    "Scalar": "Number",
+    "ScalarType": "dtype",
+    "int": "int",
+    "SymInt": "int",
+    "bool": "bool",
+    "float": "float",
+    "str": "str",
+    "Layout": "layout",
+    "Device": "device | str",
+    "MemoryFormat": "memory_format",
+    "Generator": "Generator",
+}
+# Collects the integers after the first one of a list that may be given as separate integers.
+OTHERS = "more"
+# NumPy's names of `dim` and `keepdim` as type checkers see them, keyword-only parameters of reductions; Python itself
+# takes any keyword and looks it up (`has_numpy_names`).
+_NUMPY = (("axis", "int | Sequence[int] | None", "None"), ("keepdims", "bool | None", "None"))
+
+
+def signature(operator: Operator, first: str, *, typed: bool = False, with_out: bool = True) -> str:
+    """The parameter list of the function (`first` = input) or of the method (`first` = self, which then leads)."""
+    declared = list(parameters(operator))
+    if first == "self":
+        declared.sort(key=lambda parameter: parameter.argument.name != "self")
+    separate, tensors = varargs(operator), separate_tensors(operator)
+    # Any operand but the first may be a number, where the operation is on elements.
+    numbers = operator.family is Family.ELEMENTWISE
+    instead = operator.body.numbers if isinstance(operator.body, Indexing) else {}
+    renamed = {argument: name for argument, name in instead.items() if argument != name}
+    parts: list[str] = []
+    star = False
+    numpy_names = not typed and first == "input" and has_numpy_names(operator)
+    for parameter in declared:
+        is_self = parameter.argument.name == "self"
+        name = first if is_self else parameter.name
+        if separate is not None and parameter.name == separate.name:
+            # The first integer or the whole list, so that it can be given by name; then the other integers.
+            parts.append(f"{name}: int | Sequence[int]" if typed else f"{name}=_dispatch.MISSING")
+            parts.append(_part(f"*{OTHERS}", "int" if typed else None))
+            star = True
+            continue
+        if parameter == tensors:
+            parts.append(_part(f"*{name}", "Tensor | Sequence[Tensor]" if typed else None))
+            star = True
+            continue
+        if parameter.keyword_only and not star:
+            parts.append("*")
+            star = True
+        untyped = not typed or (is_self and first == "self")
+        is_number = parameter.argument.is_tensor and ((numbers and bool(parts)) or parameter.argument.name in instead)
+        more = operator.accepts.get(parameter.argument.name, ())
+        kind = None if untyped else _type_of(parameter.argument, is_number, more)
+        default = parameter.default
+        if operator.family is Family.RANDOM and str(parameter.argument.type) == "int?":
+            default = "..." if typed else "_dispatch.MISSING"  # random_(2, None) is not random_(2)
+        if operator.alone and not typed and first == "input" and parts:
+            default = "_dispatch.MISSING"
+        if default is None and numpy_names:
+            default = "_dispatch.MISSING"  # it may be given by another name
+        if parameter.argument.name in renamed:
+            kind, default = None if kind is None else "Tensor | Number | None", "None"
+        parts.append(_part(name, kind, default))
+    if has_inplace_argument(operator) and first == "input":
+        parts.append(_part("inplace", "bool" if typed else None, "False"))
+    kind = "Sequence[Tensor] | None" if operator.result_names else "Tensor | None"
+    added = [(name, "Number | None", "None") for name in renamed.values()]
+    added += [("out", kind, "None")] if with_out and has_out(operator) else []
+    if operator.family is Family.FACTORY or is_factory(operator):
+        added.append(("requires_grad", "bool", "False"))
+    if typed and {"dim", "keepdim"} <= {parameter.name for parameter in declared}:
+        added += _NUMPY
+    if isinstance(operator.body, Reduce) and operator.body.pairwise:
+        added.append(("other", "Tensor | None", "None"))
+    if added and not star:
+        parts.append("*")
+    parts += [_part(name, kind if typed else None, default) for name, kind, default in added]
+    parts += ["**_names"] if numpy_names else []
+    return ", ".join(parts)
+
+
+def _part(name: str, kind: str | None, default: str | None = None) -> str:
+    if kind is None:
+        return name if default is None else f"{name}={default}"
+    return f"{name}: {kind}" + ("" if default is None else f" = {default}")
+
+
+def _type_of(argument: Argument, numbers: bool, more: Iterable[Type]) -> str:
+    """The annotation of one argument. `numbers`: may a number take the place of a tensor? `more`: further types."""
+    kinds = [_annotation(without_optional(argument.type)), *(["Number"] if numbers else []), *map(_annotation, more)]
+    return " | ".join(dict.fromkeys([*kinds, "None"] if argument.is_optional else kinds))
+
+
+def _annotation(type: Type) -> str:
+    if not isinstance(type, ListType):
+        return _TYPES.get(base_name(type), "object")
+    element = _annotation(type.element)
+    return f"{element} | Sequence[{element}]" if type.size == 1 else f"Sequence[{element}]"

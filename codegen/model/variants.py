@@ -1,0 +1,152 @@
+"""Which Python callables an operator becomes, and their signatures.
+
+All of it follows from the declaration: the schema, the family of the body, and the few words about variants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..schema import Argument, Constant, base_name
+from .operator import Declaration, Family, Operator
+from .python_operators import PYTHON_OPERATORS, PythonOperator
+
+# What a factory says about the place of its result; the runtime checks these and passes none of them to the core.
+PLACEMENT = ("layout", "device", "pin_memory", "memory_format")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a Python function: its name there, its default as Python text (None: required)."""
+
+    name: str
+    argument: Argument
+    default: str | None
+    keyword_only: bool
+
+
+def parameters(operator: Declaration) -> tuple[Parameter, ...]:
+    """Of the function; torch calls `self` `input` there, so that both spellings of keywords work as in torch."""
+    return tuple(
+        Parameter(
+            "input" if argument.name == "self" else argument.name,
+            argument,
+            _default(argument),
+            argument in operator.schema.keyword_only,
+        )
+        for argument in operator.schema.arguments
+    )
+
+
+def _default(argument: Argument) -> str | None:
+    if argument.default is None:
+        return None
+    value = argument.default.value
+    return value.name if isinstance(value, Constant) else repr(value)
+
+
+def varargs(operator: Declaration) -> Parameter | None:
+    """The list that may also be given as separate integers (`x.view(2, 3)`): the only positional argument besides
+    self, if it is a list without a fixed size. torch's parser has the same rule."""
+    rest = [p for p in parameters(operator) if not p.keyword_only and p.argument.name != "self"]
+    is_ints = len(rest) == 1 and rest[0].argument.is_list and base_name(rest[0].argument.type) in ("int", "SymInt")
+    if not is_ints or str(rest[0].argument.type).endswith("[1]") or rest[0].default is not None:
+        return None
+    return rest[0]
+
+
+def separate_tensors(operator: Declaration) -> Parameter | None:
+    """The list of tensors that may also be given one by one (`meshgrid(x, y)`)."""
+    if "separate" not in operator.tags:
+        return None
+    return next(p for p in parameters(operator) if p.argument.is_tensor_list)
+
+
+def has_inplace(operator: Declaration) -> bool:
+    """`x.op_()`: where the first input is `self` and takes part in promotion like the result."""
+    first = operator.inputs[0].name if operator.inputs else ""
+    if operator.result_names:
+        return False
+    if has_inplace_argument(operator):
+        return True
+    if operator.family in (Family.ELEMENTWISE, Family.SCAN):
+        return first == "self" and (operator.method or operator.internal)
+    if operator.updates_self or "underscore" in operator.tags:
+        return operator.method or operator.internal
+    return operator.family is Family.EXTERN and operator.method and bool(operator.params)
+
+
+def has_inplace_argument(operator: Declaration) -> bool:
+    """`op(x, inplace=True)`, as some of torch.nn.functional have it in place of `x.op_()`."""
+    return "inplace" in operator.tags
+
+
+def has_out(operator: Declaration) -> bool:
+    """`out=`: wherever memory is written anew, unless the result is to be like the input."""
+    if is_factory(operator) and operator.schema.self_argument is not None:
+        return False
+    if "no_out" in operator.tags or operator.schema.returns_bool or operator.schema.name.inplace:
+        return False
+    return operator.family not in (Family.VIEW, Family.LAPACK) and not operator.schema.returns_alias
+
+
+def is_factory(operator: Declaration) -> bool:
+    """Does it make a tensor whose place is up to the caller?"""
+    return any(argument.name in PLACEMENT for argument in operator.schema.arguments)
+
+
+def has_numpy_names(operator: Operator) -> bool:
+    """Are NumPy's names for its arguments taken as well, such as `axis=` for `dim` (runtime/dispatch.py)?
+
+    In torch all functions take them. Here those do not that have nothing but `input` and give a view of it or fill it:
+    a dictionary of unknown keywords, though empty, costs them a tenth of their time.
+    """
+    names = {argument.name for argument in operator.schema.arguments}
+    if operator.alone is not None or operator.family is Family.RANDOM or is_factory(operator):
+        return False
+    return bool(names & {"dim", "keepdim"}) or (operator.family is not Family.VIEW and bool(names & {"self", "other"}))
+
+
+def python_operator(operator: Declaration) -> PythonOperator | None:
+    return PYTHON_OPERATORS[operator.operator] if operator.operator else None
+
+
+def method_names(operator: Declaration) -> Iterator[str]:
+    """Every name that the operator puts into class Tensor."""
+    if operator.method:
+        for name in (operator.name, *operator.aliases):
+            yield name
+            if has_inplace(operator):
+                yield name + "_"
+    dunder = python_operator(operator)
+    if dunder is not None:
+        yield dunder.method
+        if dunder.reflected:
+            yield dunder.reflected_method
+        if dunder.augmented and has_inplace(operator):
+            yield dunder.augmented_method
+
+
+def function_names(operator: Declaration) -> tuple[str, ...]:
+    """Every name that the operator puts into the package."""
+    return (operator.name, *operator.aliases) if operator.function and operator.module is None else ()
+
+
+def own_name(operator: Declaration) -> str:
+    """Its name where users find it: `fft_rfft` of the submodule `fft` is `opweave.fft.rfft`."""
+    prefix = "" if operator.module is None else f"{operator.module.partition('.')[0]}_"
+    return operator.name.removeprefix(prefix)
+
+
+def inplace_function_names(operator: Declaration) -> tuple[str, ...]:
+    """Those of them that are functions in place as well: `abs_(x)` for `x.abs_()`."""
+    return tuple(f"{name}_" for name in function_names(operator)) if has_inplace(operator) else ()
+
+
+def submodule_names(operator: Declaration) -> tuple[tuple[str, str], ...]:
+    """Paths of submodules and names that the operator puts into them; with `inplace` there are two of each."""
+    names = (own_name(operator), *operator.aliases)
+    own = () if operator.module is None else ((operator.module, name) for name in names)
+    found = (*own, *operator.exports)
+    return (*found, *((path, f"{name}_") for path, name in found)) if has_inplace_argument(operator) else found

@@ -1,0 +1,218 @@
+"""Rules on an entry's schema: what each family takes and returns, and names that generated code cannot print."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from ..model.operator import MAX_OPERANDS, MAX_PARAMS, Family
+from ..model.variants import PLACEMENT
+from ..schema import Argument, SchemaKind, base_name
+from .fields import Entry
+from .reserved import argument_reason, operator_reason
+
+
+@dataclass(frozen=True)
+class _Fixed:
+    """Arguments of a family whose meaning is in their names. `needed` must be there, `possible` may."""
+
+    needed: tuple[str, ...]
+    possible: tuple[str, ...]
+    example: str
+
+
+_FIXED: Mapping[Family, _Fixed] = {
+    Family.REDUCE: _Fixed(("self", "dim", "keepdim"), ("dtype",), "Tensor self, int[1]? dim=None, bool keepdim=False"),
+    Family.SCAN: _Fixed(("self", "dim"), ("dtype",), "Tensor self, int dim, *, ScalarType? dtype=None"),
+    Family.ROWS: _Fixed(("self", "dim"), ("keepdim", "dtype"), "Tensor self, int[1]? dim=None, bool keepdim=False"),
+}
+# Families whose operators may have several results.
+_SEVERAL = (Family.REDUCE, Family.SCAN, Family.ROWS, Family.LAPACK, Family.COMPOSITE)
+_KINDS: Mapping[Family, str] = {
+    Family.ELEMENTWISE: "Tensor, Scalar, float and str",
+    Family.EXTERN: "Tensor and Scalar",
+    Family.INDEXING: "Tensor, Scalar, int, bool and str",
+    Family.VIEW: "int, bool and int[]",
+    Family.FACTORY: "Scalar, int and int[]",
+    Family.RANDOM: "Tensor, float, int and Generator",
+    Family.LAPACK: "Tensor, float, int and bool",
+}
+_TYPES: Mapping[str, str] = {"self": "Tensor", "dim": "int", "keepdim": "bool", "dtype": "ScalarType"}
+
+
+_CALLED = {
+    "int": "int", "SymInt": "int", "bool": "int", "str": "int", "int[]": "int[]", "SymInt[]": "int[]", "float": "float",
+}  # fmt: skip
+"""How arguments reach the core: truth values and words as integers."""
+_ROOM: Mapping[Family, Mapping[str, int]] = {
+    Family.VIEW: {"int": 4, "int[]": 2},
+    Family.INDEXING: {"int": 3},
+    Family.RANDOM: {"int": 2, "float": 2},
+}
+"""How many of them the calls of the core take, of families whose arguments are their own affair."""
+
+
+def check(entry: Entry) -> None:
+    """Reports everything about the schema that this kind of body cannot have."""
+    _check_names(entry)
+    _check_result(entry)
+    _check_result_names(entry)
+    if entry.family is not Family.COMPOSITE:
+        _check_kinds(entry)
+        _check_numbers(entry)
+
+
+def _check_names(entry: Entry) -> None:
+    name = entry.schema.name
+    reason = operator_reason(name.identifier)
+    if name.namespace:
+        entry.report(entry.func.span_at(0, len(name.namespace)), "an operator has no namespace here", "leave it out")
+    elif reason is not None:
+        entry.report(entry.func.span_at(name.offset, len(name.identifier)), f"operator '{name.identifier}' {reason}")
+    has_self = entry.schema.self_argument is not None
+    for argument in entry.schema.arguments:
+        reason = argument_reason(argument.name, Family.COMPOSITE if _is_python(entry, argument) else entry.family)
+        if argument.name == "input" and has_self:
+            reason = "is what 'self' is called in the function"
+        if reason is not None:
+            entry.report(entry.argument_name_span(argument), f"argument '{argument.name}' {reason}", "rename it")
+    known = [argument.name for argument in entry.schema.arguments]
+    for word in entry.words("unused"):
+        entry.known("argument", word, known)
+
+
+def _is_python(entry: Entry, argument: Argument) -> bool:
+    """Does the argument stand in no expression?"""
+    integral = base_name(argument.type) in ("int", "SymInt")
+    return entry.family is Family.RANDOM or (entry.family is Family.FACTORY and integral)
+
+
+def _check_result(entry: Entry) -> None:
+    returns = entry.schema.returns
+    if entry.family is Family.RANDOM:
+        if entry.schema.kind is not SchemaKind.INPLACE:
+            message = "a random body is written as the in-place form"
+            entry.report(entry.name_span, message, "name_(Tensor(a!) self, ...) -> Tensor(a!)")
+        return
+    listed = entry.family is Family.COMPOSITE and len(returns) == 1 and returns[0].is_tensor_list
+    several = entry.family in _SEVERAL and returns and all(each.is_tensor and each.alias is None for each in returns)
+    if entry.family is Family.COMPOSITE and len(returns) > 1 and (not several or any(each.name for each in returns)):
+        _check_named(entry)
+        return
+    if listed or several or (len(returns) == 1 and returns[0].is_tensor):
+        if returns[0].alias is not None and entry.family not in (Family.VIEW, Family.COMPOSITE):
+            span = entry.func.span_at(returns[0].offset, len(str(returns[0])))
+            entry.report(span, "only the result of a view shares memory", "write it as '-> Tensor'")
+        return
+    if entry.family is Family.COMPOSITE and entry.schema.returns_bool:
+        return
+    if returns:
+        wrong = returns[min(1, len(returns) - 1)]
+        span = entry.func.span_at(wrong.offset, len(str(wrong)))
+    else:
+        span = entry.func.span_at(len(entry.func.value.rstrip()) - 2, 2)
+    entry.report(span, "an operator returns one Tensor", "write it as '-> Tensor'")
+
+
+def _check_result_names(entry: Entry) -> None:
+    """Names of several results become fields of a named tuple."""
+    for result in entry.schema.returns if len(entry.schema.returns) > 1 else ():
+        if result.name is not None and (keyword.iskeyword(result.name) or result.name.startswith("_")):
+            span = entry.func.span_at(result.offset, len(str(result)))
+            reason = "starts with '_'" if result.name.startswith("_") else "is a Python keyword"
+            entry.report(span, f"result '{result.name}' {reason}", "rename it")
+
+
+def _check_named(entry: Entry) -> None:
+    """Several results are tensors with names; those of a composite may be lists of tensors."""
+    for result in entry.schema.returns:
+        listed = result.is_tensor_list and entry.family is Family.COMPOSITE
+        if not (result.is_tensor or listed) or result.name is None:
+            span = entry.func.span_at(result.offset, len(str(result)))
+            entry.report(span, "one of several results is a Tensor with a name", "(Tensor values, Tensor indices)")
+
+
+# ---- kinds --------------------------------------------------------------------------------------------------
+
+
+def _check_kinds(entry: Entry) -> None:
+    if entry.family in _FIXED:
+        _check_fixed(entry, _FIXED[entry.family])
+        return
+    if entry.family is Family.VIEW:
+        first = entry.schema.positional[0] if entry.schema.positional else None
+        if first is None or first.name != "self" or not first.is_tensor or first.is_optional:
+            span = entry.name_span if first is None else entry.argument_span(first)
+            entry.report(span, "the first argument of a view is the Tensor 'self'", "Tensor(a) self")
+        elif not entry.schema.returns_alias:
+            message = "the schema of a view must say that it shares memory"
+            entry.report(entry.argument_span(first), message, "Tensor(a) self ... -> Tensor(a)")
+    first_other = 1 if entry.family is Family.VIEW else 0
+    for argument in entry.schema.arguments[first_other:]:
+        if not _suits(entry.family, argument):
+            message = f"{entry.family.body} takes {_KINDS[entry.family]} arguments, not {argument.type}"
+            entry.report(entry.argument_span(argument), message)
+
+
+def _suits(family: Family, argument: Argument) -> bool:
+    if family is Family.ELEMENTWISE:
+        return argument.is_tensor or argument.is_scalar or argument.is_real or base_name(argument.type) == "str"
+    if family is Family.EXTERN:
+        return (argument.is_tensor or argument.is_scalar) and not argument.is_optional
+    if family is Family.INDEXING:
+        kinds = ("Tensor", "Scalar", "int", "bool", "str")
+        return base_name(argument.type) in kinds and not argument.is_list
+    if family is Family.LAPACK:
+        return str(argument.type) in ("Tensor", "float", "int", "bool")
+    integral = base_name(argument.type) in ("int", "SymInt")
+    if family is Family.VIEW:
+        return integral or base_name(argument.type) == "bool"
+    if family is Family.RANDOM:
+        return argument.is_tensor or base_name(argument.type) in ("float", "int", "Generator")
+    return integral or argument.is_scalar or argument.name in ("dtype", "generator", *PLACEMENT)
+
+
+def _check_fixed(entry: Entry, fixed: _Fixed) -> None:
+    body = entry.family.body
+    for argument in entry.schema.arguments:
+        if entry.family is Family.ROWS and argument in entry.scalars and not argument.is_optional:
+            continue
+        if argument.name not in (*fixed.needed, *fixed.possible):
+            message = f"{body} does not use argument '{argument.name}'"
+            entry.report(entry.argument_span(argument), message, fixed.example)
+        elif base_name(argument.type) != _TYPES[argument.name]:
+            message = f"argument '{argument.name}' of {body} has type {_TYPES[argument.name]}"
+            entry.report(entry.argument_span(argument), message, fixed.example)
+    for name in fixed.needed:
+        if entry.schema.argument(name) is None:
+            entry.report(entry.name_span, f"{body} needs argument '{name}'", fixed.example)
+
+
+# ---- numbers ------------------------------------------------------------------------------------------------
+
+
+def _check_numbers(entry: Entry) -> None:
+    if entry.family is Family.FACTORY:
+        if entry.schema.argument("dtype") is None:
+            entry.report(entry.name_span, "a factory body needs argument 'dtype'", "*, ScalarType? dtype=None")
+    elif entry.family in _KINDS and entry.family is not Family.VIEW and not entry.tensors:
+        entry.report(entry.name_span, f"{entry.family.body} needs a Tensor argument")
+    several = "a composite takes any number, and can"
+    _limit(entry, entry.tensors, MAX_OPERANDS, "Tensor", f"{several} call two operators")
+    _limit(entry, entry.scalars, MAX_PARAMS, "Scalar", f"{several} pass what follows from them")
+    room = _ROOM.get(entry.family, {})
+    for what, most in room.items():
+        given = [each for each in entry.schema.arguments if _CALLED.get(_spelled(each)) == what]
+        _limit(entry, given, most, what, f"{several} pass what follows from them")
+
+
+def _spelled(argument: Argument) -> str:
+    return f"{base_name(argument.type)}[]" if argument.is_list else base_name(argument.type)
+
+
+def _limit(entry: Entry, arguments: Iterable[Argument], most: int, what: str, way_out: str) -> None:
+    found = tuple(arguments)
+    if len(found) > most:
+        message = f"{len(found)} {what} arguments; the core takes up to {most}"
+        entry.report(entry.argument_span(found[most]), message, way_out)

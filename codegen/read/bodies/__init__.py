@@ -1,0 +1,46 @@
+"""Reads the body of an entry: one module for each family of bodies.
+
+Every reader takes the Entry, which reports, and gives the frozen body of model.py, or None after a mistake that leaves
+nothing to work with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from ...model.operator import Body, Family
+from ...source import Mapping as MappingNode
+from ..fields import Entry
+from . import composite, elementwise, extern, factory, indexing, lapack, random, reduction, rows, view
+
+_MAPPINGS: Mapping[Family, tuple[Callable[[Entry, MappingNode], Body | None], str]] = {
+    Family.REDUCE: (reduction.read_reduce, reduction.REDUCE_EXAMPLE),
+    Family.SCAN: (reduction.read_scan, reduction.SCAN_EXAMPLE),
+    Family.ROWS: (rows.read, rows.EXAMPLE),
+    Family.VIEW: (view.read, view.EXAMPLE),
+    Family.FACTORY: (factory.read, factory.EXAMPLE),
+}
+
+
+def read(entry: Entry) -> Body | None:
+    """The body of the entry."""
+    node = entry.node.get(entry.family.value)
+    if node is None:
+        return None
+    if entry.family is Family.ELEMENTWISE:
+        return elementwise.read(entry, node)
+    if entry.family is Family.EXTERN:
+        return extern.read(entry)
+    if entry.family is Family.INDEXING:
+        return indexing.read(entry)
+    if entry.family is Family.RANDOM:
+        return random.read(entry)
+    if entry.family is Family.LAPACK:
+        return lapack.read(entry)
+    if entry.family is Family.COMPOSITE:
+        return composite.read(entry)
+    reader, example = _MAPPINGS[entry.family]
+    if not isinstance(node, MappingNode):
+        entry.report(node.span, f"'{entry.family.value}' must be a mapping", example)
+        return None
+    return reader(entry, node)

@@ -1,0 +1,31 @@
+"""`composite`: the body of a Python function in terms of other operators."""
+
+from __future__ import annotations
+
+from ...model.operator import Composite
+from ...model.routines import CORE_CALLS
+from ..fields import Entry
+from ..python_text import python_names
+from .shared import report_unused
+
+
+def read(entry: Entry) -> Composite | None:
+    source = entry.text(entry.node, "composite")
+    if source is None:
+        return None
+    before = len(entry.diagnostics)
+    used = python_names(entry, source, "exec", (argument.name for argument in entry.schema.arguments))
+    if len(entry.diagnostics) > before:
+        return None
+    report_unused(entry, "body", entry.schema.arguments, used)
+    return Composite(source, _core(entry))
+
+
+def _core(entry: Entry) -> str | None:
+    scalar = entry.text(entry.node, "core")
+    if scalar is None:
+        return None
+    python_names(entry, scalar, "eval", (argument.name for argument in entry.schema.arguments))
+    called = scalar.part(0, len(scalar.value.partition("(")[0]))
+    entry.known("call of the core", called, CORE_CALLS)
+    return scalar.value.strip()

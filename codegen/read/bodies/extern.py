@@ -1,0 +1,59 @@
+"""`extern`: a routine of the core, and the shapes it takes and gives in NumPy's notation of generalised ufuncs."""
+
+from __future__ import annotations
+
+import re
+
+from ...model.operator import Extern
+from ...model.routines import ROUTINES
+from ...source import Scalar
+from ..fields import Entry, lacks
+
+_DIMENSIONS = re.compile(r"\((?:[a-z]\w*(?:,[a-z]\w*)*)?\)")
+_EXAMPLE = "(n,k),(k,m)->(n,m)"
+
+
+def read(entry: Entry) -> Extern | None:
+    routine = entry.text(entry.node, "extern")
+    if routine is not None:
+        entry.known("routine", routine, ROUTINES)
+    if lacks(entry.node, ("signature",)):
+        entry.report(entry.node.span, "an extern body needs 'signature'", f"signature: {_EXAMPLE}")
+    signature = entry.text(entry.node, "signature")
+    if signature is None or routine is None:
+        return None
+    _check_signature(entry, signature)
+    return Extern(routine.value, signature.value)
+
+
+def _check_signature(entry: Entry, signature: Scalar) -> None:
+    """Dimensions of each input, `->`, those of the result; every dimension of the result stands in an input."""
+    text, at, inputs = signature.value, 0, 0
+    while True:
+        group = _DIMENSIONS.match(text, at)
+        if group is None:
+            _malformed(entry, signature, at)
+            return
+        at = group.end()
+        inputs += 1
+        if text.startswith("->", at):
+            break
+        if not text.startswith(",", at):
+            _malformed(entry, signature, at)
+            return
+        at += 1
+    result = _DIMENSIONS.match(text, at + 2)
+    if result is None or result.end() != len(text):
+        _malformed(entry, signature, at + 2 if result is None else result.end())
+        return
+    for name in re.finditer(r"\w+", result.group()):
+        if name.group() not in re.findall(r"\w+", text[:at]):
+            span = signature.span_at(result.start() + name.start(), len(name.group()))
+            entry.report(span, f"dimension '{name.group()}' of the result stands in no input")
+    if inputs != len(entry.tensors):
+        message = f"the signature has {inputs} input{'s' * (inputs != 1)}, the schema {len(entry.tensors)}"
+        entry.report(signature.span_at(0, at), message)
+
+
+def _malformed(entry: Entry, signature: Scalar, at: int) -> None:
+    entry.report(signature.span_at(at), "malformed signature", f"dimensions of each input and the result: {_EXAMPLE}")

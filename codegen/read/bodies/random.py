@@ -1,0 +1,15 @@
+"""`random`: a distribution of the core, which fills `self` in place."""
+
+from __future__ import annotations
+
+from ...model.operator import Random
+from ...model.routines import DISTRIBUTIONS
+from ..fields import Entry
+
+
+def read(entry: Entry) -> Random | None:
+    distribution = entry.text(entry.node, "random")
+    if distribution is None:
+        return None
+    entry.known("distribution", distribution, DISTRIBUTIONS)
+    return Random(distribution.value)

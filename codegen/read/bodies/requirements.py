@@ -1,0 +1,75 @@
+"""`require`: conditions on arguments, each with the error and the message when it does not hold.
+
+Input: a list of {check, error, message}, for elementwise operators with `dtypes` for which alone the condition must
+hold; braces in a message hold an expression. The language of conditions and of what is in braces is the caller's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TypeVar
+
+from ...model.operator import ERROR_KINDS, Requirement
+from ...source import Mapping, Node, Scalar, Sequence
+from ..fields import Entry, lacks
+
+T = TypeVar("T")
+V = TypeVar("V")
+
+_KEYS = ("check", "error", "message")
+_PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+
+
+def read(
+    entry: Entry,
+    node: Node | None,
+    example: str,
+    condition: Callable[[Scalar], T | None],
+    value: Callable[[Scalar], V | None],
+    by_dtype: bool = False,
+) -> tuple[Requirement[T, V], ...]:
+    """The requirements that could be read; `example` is one check, for the help."""
+    known = (*_KEYS, "dtypes") if by_dtype else _KEYS
+    if node is None:
+        return ()
+    found: list[Requirement[T, V]] = []
+    for item in node if isinstance(node, Sequence) else (node,):
+        if not isinstance(item, Mapping):
+            entry.report(item.span, "'require' must be a list of {check: ..., message: ...}")
+            continue
+        entry.known_keys(item, known, where="require")
+        for key in ("check", "message"):
+            if lacks(item, (key,), known):
+                entry.report(item.span, f"a requirement needs '{key}'", f"- {{check: {example}, message: ...}}")
+        error, message, text = entry.text(item, "error"), entry.text(item, "message"), entry.text(item, "check")
+        if error is not None:
+            entry.known("error", error, ERROR_KINDS)
+        check = None if text is None else condition(text)
+        parts = () if message is None else _message(entry, message, value)
+        word = entry.text(item, "dtypes") if by_dtype else None
+        dtypes = None if word is None else entry.dtypes(word)
+        if check is not None:
+            found.append(Requirement(check, error.value if error else "RuntimeError", parts, dtypes))
+    return tuple(found)
+
+
+def _message(entry: Entry, scalar: Scalar, value: Callable[[Scalar], V | None]) -> tuple[str | V, ...]:
+    """Text and the expressions in braces, in turn."""
+    parts: list[str | V] = []
+    text, end = scalar.value.rstrip(), 0
+    for match in _PLACEHOLDER.finditer(text):
+        parts.append(_literal(entry, scalar, text, end, match.start()))
+        tree = value(scalar.part(*match.span(1)))
+        if tree is not None:
+            parts.append(tree)
+        end = match.end()
+    return (*parts, _literal(entry, scalar, text, end, len(text)))
+
+
+def _literal(entry: Entry, scalar: Scalar, text: str, start: int, stop: int) -> str:
+    """The text between two expressions, in which a brace has lost its partner."""
+    for place in range(start, stop):
+        if text[place] in "{}":
+            entry.report(scalar.span_at(place), f"unmatched '{text[place]}'", "braces hold an expression")
+    return text[start:stop]

@@ -1,0 +1,46 @@
+"""What the readers of bodies share: expressions, degrees of results, and arguments that nothing uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...expr import parse
+from ...model.operator import Expression
+from ...schema import Argument
+from ...source import Mapping, Scalar, Sequence
+from ..fields import Entry
+from ..reserved import argument_reason
+
+
+def expression(entry: Entry, scalar: Scalar, known: Iterable[str]) -> Expression | None:
+    tree = entry.located(scalar, lambda text: parse(text, known))
+    return None if tree is None else Expression(tree, scalar)
+
+
+def expression_field(entry: Entry, owner: Mapping, key: str, known: Iterable[str]) -> Expression | None:
+    scalar = entry.text(owner, key)
+    return None if scalar is None else expression(entry, scalar, known)
+
+
+def degrees(entry: Entry, owner: Mapping, key: str, count: int) -> tuple[int, ...]:
+    """For each of `count` results a power of what elements are multiplied by, or nothing at all."""
+    node = owner.get(key)
+    if node is None:
+        return ()
+    texts = [
+        item.value if isinstance(item, Scalar) else "" for item in (node if isinstance(node, Sequence) else [node])
+    ]
+    found = tuple(int(text) for text in texts if text in ("1", "2"))
+    if len(found) != len(texts) or len(found) != count:
+        entry.report(node.span, f"'{key}' must be 1 or 2" + (f" for each of {count} results" if count > 1 else ""))
+    return found
+
+
+def report_unused(entry: Entry, what: str, arguments: Iterable[Argument], used: frozenset[str]) -> None:
+    """Reports arguments that a body never mentions, at the argument."""
+    spared = {word.value for word in entry.words("unused")}
+    for argument in arguments:
+        refused = argument_reason(argument.name, entry.family) is not None  # and reported: one mistake is enough
+        if argument.name not in used and argument.name not in spared and not refused:
+            message = f"the {what} does not use argument '{argument.name}'"
+            entry.report(entry.argument_name_span(argument), message, "or list it under 'unused'")

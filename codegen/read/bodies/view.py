@@ -1,0 +1,122 @@
+"""`view`: shape, strides and offset of the result in the language of geometry, and the conditions to check first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from ...expr import geometry
+from ...expr.geometry import Geometry, GeometryType
+from ...model.operator import View
+from ...schema import Argument, base_name
+from ...source import Mapping as MappingNode
+from ...source import Scalar
+from ..fields import Entry, lacks
+from ..reserved import argument_reason
+from . import requirements
+from .shared import report_unused
+
+EXAMPLE = "view: {shape: ..., strides: ...}"
+_KEYS = ("require", "let", "shape", "strides", "offset", "copies")
+_WORD = re.compile(r"\w+")
+
+
+class _Geometry:
+    """Reads expressions over the names in `scope`, and remembers which they use."""
+
+    def __init__(self, entry: Entry) -> None:
+        self.entry = entry
+        self.scope: dict[str, GeometryType] = dict(geometry.BASE_SCOPE)
+        for argument in entry.schema.arguments:
+            if argument.name != "self":
+                self.scope[local_name(argument)] = geometry.INT_LIST if argument.is_list else geometry.INT
+        self.used: set[str] = set()
+        self.broken: set[str] = set()
+
+    def read(self, scalar: Scalar, expected: GeometryType | None = None) -> Geometry | None:
+        if self.broken & set(_WORD.findall(scalar.value)):
+            return None  # what such a name means has to be mended first
+        tree = self.entry.located(scalar, lambda text: geometry.parse(text, self.scope, expected))
+        if tree is not None:
+            self.used |= geometry.names(tree)
+        return tree
+
+    def field(self, owner: MappingNode, key: str, expected: GeometryType | None) -> Geometry | None:
+        scalar = self.entry.text(owner, key)
+        return None if scalar is None else self.read(scalar, expected)
+
+
+def read(entry: Entry, node: MappingNode) -> View | None:
+    entry.known_keys(node, _KEYS, where="view")
+    for key in ("shape", "strides"):
+        if lacks(node, (key,), _KEYS):
+            entry.report(node.span, f"'view' needs '{key}'", EXAMPLE)
+    before = len(entry.diagnostics)
+    reader = _Geometry(entry)
+    wrap = _wrap(entry, reader)
+    require = requirements.read(
+        entry, node.get("require"), "ndim > 0", lambda text: reader.read(text, geometry.BOOL), reader.read
+    )
+    let = _let(entry, node, reader)
+    shape = reader.field(node, "shape", geometry.INT_LIST)
+    strides = reader.field(node, "strides", geometry.INT_LIST)
+    offset = reader.field(node, "offset", geometry.INT)
+    shape_text = node.get("shape")
+    if len(entry.diagnostics) > before or shape is None or strides is None or shape_text is None:
+        return None
+    rest = [argument for argument in entry.schema.arguments if not argument.is_tensor]
+    used = frozenset(argument.name for argument in rest if local_name(argument) in reader.used)
+    report_unused(entry, "view", rest, used)
+    return View(shape, strides, offset, let, require, wrap, _copies(entry, node), shape_text.span.line)
+
+
+def local_name(argument: Argument) -> str:
+    """What the body calls an argument: `shape_` is the argument, `shape` is that of the input."""
+    return argument.name + "_" if argument.name in geometry.BASE_SCOPE else argument.name
+
+
+def _copies(entry: Entry, node: MappingNode) -> bool:
+    scalar = entry.text(node, "copies")
+    if scalar is not None and scalar.value not in ("true", "false"):
+        entry.report(scalar.span, f"'copies' is true or false, not '{scalar.value}'")
+    return scalar is not None and scalar.value == "true"
+
+
+def _let(entry: Entry, node: MappingNode, reader: _Geometry) -> tuple[tuple[str, Geometry], ...]:
+    """Local names, each of which the later ones may use."""
+    found: list[tuple[str, Geometry]] = []
+    locals_node = entry.mapping(node, "let", "name to expression")
+    for key in () if locals_node is None else locals_node.keys:
+        assert locals_node is not None
+        tree = reader.field(locals_node, key.value, None)
+        reason = argument_reason(key.value, entry.family)
+        if key.value in reader.scope:
+            entry.report(key.span, f"'{key.value}' is already the name of something else")
+        elif not key.value.isidentifier() or reason is not None:
+            entry.report(key.span, f"'{key.value}' {reason or 'is not a name'}", "rename it")
+        elif tree is not None:
+            reader.scope[key.value] = geometry.type_of(tree)
+            found.append((key.value, tree))
+        else:
+            reader.broken.add(key.value)
+    return tuple(found)
+
+
+def _wrap(entry: Entry, reader: _Geometry) -> Mapping[str, Geometry]:
+    """Range of each dimension argument: `ndim`, unless `wrap` says otherwise."""
+    node = entry.mapping(entry.node, "wrap", "dimension argument to its range")
+    integral = [a.name for a in entry.schema.arguments if base_name(a.type) == "int"]
+    if node is not None:
+        entry.known_keys(node, integral, "dimension argument")
+    found: dict[str, Geometry] = {}
+    for name in integral:
+        if node is not None and name in node:
+            tree = reader.field(node, name, geometry.INT)
+        elif not name.startswith("dim"):
+            continue
+        else:
+            tree = geometry.parse("ndim", geometry.BASE_SCOPE, geometry.INT)
+        if tree is not None:
+            found[name] = tree
+    return MappingProxyType(found)

@@ -1,0 +1,100 @@
+"""`derivatives`: reads the formulas of an entry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from ..expr import Expr, Name, apply, derive, parse, simplify
+from ..model.operator import Body, Derivative, Elementwise, Family, floating_expression
+from ..source import Mapping as MappingNode
+from ..source import Scalar
+from .accepts import TENSOR, Accepts
+from .fields import Entry
+from .python_text import python_names
+
+_NOT_AUTOMATIC = "only an elementwise expression can be differentiated automatically"
+
+
+def read(entry: Entry, body: Body | None, accepts: Accepts) -> Mapping[str, Derivative]:
+    """The formulas by argument. One that is wrong is there without its tree."""
+    node = entry.node.get("derivatives")
+    differentiable = (
+        *(argument.name for argument in entry.tensors),
+        *(name for name, types in accepts.items() if TENSOR in types),
+    )
+    found: dict[str, Derivative] = {}
+    if isinstance(node, MappingNode):
+        entry.known_keys(node, differentiable, "argument")
+        for name in differentiable:
+            scalar = entry.text(node, name)
+            if scalar is not None:
+                found[name] = _formula(entry, body, name, scalar)
+            elif name in node:
+                found[name] = Derivative("none", entry.func)  # what is wrong was said
+    elif isinstance(node, Scalar):
+        scalar = entry.text(entry.node, "derivatives")
+        if scalar is not None and scalar.value not in ("none", "auto"):
+            help = "'auto', 'none' or a formula per argument"
+            entry.report(scalar.span, f"unknown derivative '{scalar.value}'", help)
+        elif scalar is not None:
+            # A fixed input is a mask or the like, with nothing to differentiate by.
+            fixed = body.fixed if isinstance(body, Elementwise) else {}
+            found = {name: _formula(entry, body, name, scalar) for name in differentiable if name not in fixed}
+    elif node is not None:
+        entry.report(node.span, "'derivatives' must be 'auto', 'none' or a mapping from argument to formula")
+    if node is not None and not isinstance(node, MappingNode) and not found:
+        found = {name: Derivative("none", entry.func) for name in differentiable}  # as well
+    return MappingProxyType(found)
+
+
+def read_complex(entry: Entry) -> Mapping[str, Derivative]:
+    """The formulas for complex numbers, which are Python in every family."""
+    node = entry.mapping(entry.node, "complex_derivatives", "argument to formula")
+    found: dict[str, Derivative] = {}
+    if node is not None:
+        differentiable = tuple(argument.name for argument in entry.tensors)
+        entry.known_keys(node, differentiable, "argument")
+        for name in differentiable:
+            scalar = entry.text(node, name)
+            if scalar is not None:
+                python_names(entry, scalar, "eval", _known(entry))
+                found[name] = Derivative(scalar.value.strip(), scalar)
+    return MappingProxyType(found)
+
+
+def _known(entry: Entry) -> tuple[str, ...]:
+    """Names that a formula may use: of several results with names there is one `grad` and one `result` of each."""
+    returns = entry.schema.returns
+    several = [result.name or str(place) for place, result in enumerate(returns)] if len(returns) > 1 else []
+    names = [f"{kind}_{name}" for kind in ("grad", "result") for name in several] or ["grad", "result"]
+    if len(returns) == 1 and returns[0].is_tensor_list:
+        names.append("grads")
+    names += [f"by_{argument.name}" for argument in entry.tensors] if entry.family is not Family.ELEMENTWISE else []
+    return (*names, *(argument.name for argument in entry.schema.arguments))
+
+
+def _formula(entry: Entry, body: Body | None, name: str, scalar: Scalar) -> Derivative:
+    """That of an elementwise body is in its language; others are Python."""
+    text = scalar.value.strip()
+    if text == "none":
+        return Derivative(text, scalar)
+    if text == "auto":
+        if entry.family is not Family.ELEMENTWISE:
+            entry.report(scalar.span, _NOT_AUTOMATIC, "declare a formula, or 'none'")
+            return Derivative("none", scalar)
+        return Derivative(text, scalar, _automatic(entry, body, name))
+    known = _known(entry)
+    if entry.family is Family.ELEMENTWISE:
+        return Derivative(text, scalar, entry.located(scalar, lambda formula: parse(formula, known)))
+    python_names(entry, scalar, "eval", known)
+    return Derivative(text, scalar)
+
+
+def _automatic(entry: Entry, body: Body | None, name: str) -> Expr | None:
+    """`grad` times the symbolic derivative of the floating expression."""
+    expression = floating_expression(body)
+    if expression is None:
+        return None
+    tree = entry.located(expression.source, lambda _: derive(expression.tree, name))
+    return None if tree is None else simplify(apply("mul", Name("grad"), tree))

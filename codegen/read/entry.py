@@ -1,0 +1,307 @@
+"""Reads one entry of ops.yaml into an Operator, reporting every mistake at its place.
+
+Input: a mapping node of source.py. Output: a frozen Operator; or, when part of the entry is beyond use, its Declaration
+alone or nothing (the diagnostics say why). Rules that need more than one entry are in check.py.
+"""
+
+from __future__ import annotations
+
+import ast
+import keyword
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..dtypes import DTYPE_CLASSES, DType, Promotion
+from ..errors import Diagnostics, Span
+from ..model.operator import Declaration, Family, Indexing, Operator
+from ..model.python_operators import PYTHON_OPERATORS
+from ..model.routines import INDEXINGS
+from ..model.signatures import signature
+from ..schema import FunctionSchema, SchemaError, SchemaKind, parse
+from ..source import Mapping as MappingNode
+from ..source import Node, Scalar
+from . import accepts, arguments, bodies, choices, derivatives, shortcuts, submodules, tags
+from .fields import Entry, Fields, lacks
+from .python_text import python_names
+
+BODY_KEYS = tuple(family.value for family in Family)
+KEYS = (
+    "func", "doc", *BODY_KEYS, "accepts", "accumulate", "absent", "aliases", "alone", "choices", "complex_derivatives",
+    "complex_refusal", "core", "cost", "derivatives", "dtypes", "fixed", "magnitude", "natural", "numbers", "operator",
+    "promotion", "python_module", "reference", "refusal", "require", "shortcuts", "signature", "tags", "unused",
+    "variants", "wrap",
+)  # fmt: skip
+# Keys that only mean something for some bodies.
+ONLY_FOR: Mapping[str, tuple[Family, ...]] = {
+    "absent": (Family.ELEMENTWISE,),
+    "alone": (Family.ELEMENTWISE,),
+    "accepts": (Family.ELEMENTWISE, Family.COMPOSITE),
+    "choices": (Family.ELEMENTWISE,),
+    "complex_derivatives": (Family.ELEMENTWISE,),
+    "core": (Family.COMPOSITE,),
+    "magnitude": (Family.ELEMENTWISE,),
+    "accumulate": (Family.INDEXING,),
+    "numbers": (Family.INDEXING,),
+    "natural": (Family.ELEMENTWISE,),
+    "fixed": (Family.ELEMENTWISE,),
+    "operator": (Family.ELEMENTWISE, Family.COMPOSITE, Family.EXTERN),
+    "require": (Family.ELEMENTWISE,),
+    "promotion": (Family.ELEMENTWISE, Family.REDUCE, Family.SCAN, Family.ROWS),
+    "shortcuts": (Family.ELEMENTWISE,),
+    "signature": (Family.EXTERN,),
+    "wrap": (Family.VIEW,),
+}
+VARIANTS = ("function", "method")
+INTERNAL = "internal"
+
+
+@dataclass(frozen=True)
+class _Source:
+    """The file around an entry."""
+
+    file: str
+    lines: tuple[str, ...]
+
+
+def read(node: Node, file: str, lines: tuple[str, ...], diagnostics: Diagnostics) -> Declaration | None:
+    """One entry. Mistakes go to `diagnostics`."""
+    if not isinstance(node, MappingNode):
+        diagnostics.report(node.span, "an entry must be a mapping", "- func: name(Tensor self) -> Tensor")
+        return None
+    return _read(Fields(node, diagnostics), _Source(file, lines))
+
+
+def _read(fields: Fields, source: _Source) -> Declaration | None:
+    fields.known_keys(fields.node, KEYS)
+    func, schema = _schema(fields)
+    family = _family(fields)
+    doc, cost = _doc(fields), _cost(fields)
+    before = len(fields.diagnostics)
+    dtypes, promotion = _dtypes(fields, family), _promotion(fields)
+    refusal, reference = fields.text(fields.node, "refusal"), fields.text(fields.node, "reference")
+    complex_refusal = fields.text(fields.node, "complex_refusal")
+    magnitude = fields.text(fields.node, "magnitude")
+    aliases, given = _aliases(fields), tags.read(fields, family)
+    module = submodules.read(fields)
+    if family is not None:
+        _check_meaning(fields, family)
+    if func is None or schema is None or family is None:
+        return None
+    entry = Entry(fields, func, schema, family)
+    arguments.check(entry)
+    body = bodies.read(entry)
+    # Types and derivatives can only be judged where all they follow from is sound.
+    sound = len(fields.diagnostics) == before
+    accepted = accepts.read(entry)
+    formulas = derivatives.read(entry, body, accepted)
+    method, function, internal = _variants(entry, module)
+    operator = _operator(entry)
+    declaration = Declaration(
+        schema=schema,
+        family=family,
+        file=source.file,
+        span=fields.node.span,
+        method=method,
+        function=function,
+        operator=None if operator is None else operator.value,
+        aliases=tuple(alias.value for alias in aliases if "." not in alias.value),
+        module=module,
+        exports=submodules.exports(fields, aliases),
+        internal=internal,
+        tags=given,
+        updates_self=isinstance(body, Indexing) and INDEXINGS.get(body.routine, False),
+        places=_places(entry, aliases, operator),
+    )
+    if body is None or not sound:
+        return declaration
+    read_operator = Operator(
+        **vars(declaration),
+        doc=doc,
+        body=body,
+        dtypes=dtypes,
+        promotion=promotion,
+        refusal=None if refusal is None else refusal.value.strip(),
+        complex_refusal=None if complex_refusal is None else complex_refusal.value.strip(),
+        reference=None if reference is None else reference.value.strip(),
+        reference_span=None if reference is None else reference.span,
+        derivatives=formulas,
+        complex_derivatives=derivatives.read_complex(entry),
+        magnitude=None if magnitude is None else magnitude.value.strip(),
+        cost=cost,
+        unused=frozenset(word.value for word in fields.words("unused")),
+        choices=choices.read(entry),
+        shortcuts=shortcuts.read(entry),
+        accepts=accepted,
+        alone=_alone(entry),
+        text=_text(fields.node.span, source.lines),
+    )
+    _check_parameters(entry, read_operator)
+    return read_operator
+
+
+# ---- what every entry has -----------------------------------------------------------------------------------
+
+
+def _schema(fields: Fields) -> tuple[Scalar | None, FunctionSchema | None]:
+    if lacks(fields.node, ("func",), KEYS):
+        fields.report(fields.node.span, "an entry needs 'func'", "func: name(Tensor self, ...) -> Tensor")
+    func = fields.text(fields.node, "func")
+    if func is None:
+        return None, None
+    try:
+        schema = parse(func.value)
+    except SchemaError as error:
+        for each in error.all:
+            fields.report(func.span_at(each.offset, each.length), each.message, each.help)
+        return func, None
+    if schema.kind is SchemaKind.INPLACE and ("random" in fields.node or "composite" in fields.node):
+        return func, schema
+    if schema.kind is not SchemaKind.FUNCTIONAL:
+        span = func.span_at(schema.name.offset, len(schema.name.identifier))
+        help = "the in-place and out= variants are derived from it"
+        fields.report(span, "an entry is written as the functional form", help)
+        return func, None
+    return func, schema
+
+
+def _doc(fields: Fields) -> str:
+    if lacks(fields.node, ("doc",), KEYS):
+        fields.report(fields.node.span, "an entry needs 'doc'", "one sentence on what the operator computes")
+    scalar = fields.text(fields.node, "doc")
+    if scalar is None:
+        return ""
+    end = len(scalar.value.rstrip())
+    if scalar.value[end - 1] != ".":
+        fields.report(scalar.span_at(end - 1), "'doc' must be a sentence that ends with a full stop")
+    return scalar.value.strip()
+
+
+def _family(fields: Fields) -> Family | None:
+    found = [key for key in fields.node.keys if key.value in BODY_KEYS]
+    if lacks(fields.node, BODY_KEYS, KEYS):
+        fields.report(fields.node.span, "an entry needs a body", f"one of {', '.join(BODY_KEYS)}")
+    for extra in found[1:]:
+        message = f"a second body '{extra.value}'; the first is '{found[0].value}'"
+        fields.report(extra.span, message, "keep one of them")
+    return Family(found[0].value) if found else None
+
+
+def _check_meaning(fields: Fields, family: Family) -> None:
+    for key, families in ONLY_FOR.items():
+        mark = fields.node.key(key)
+        if mark is not None and family not in families:
+            only = " and ".join(each.value for each in families)
+            fields.report(mark.span, f"'{key}' has no meaning for {family.body}", f"only for {only}")
+
+
+def _text(span: Span, lines: tuple[str, ...]) -> str:
+    """The lines of the entry: from its `- func` to the last one that is indented as deeply as its keys."""
+    first, indentation = span.line - 1, " " * (span.column - 1)
+    last = first + 1
+    while last < len(lines) and (not lines[last].strip() or lines[last].startswith(indentation)):
+        last += 1
+    return "\n".join(lines[first:last]).rstrip()
+
+
+# ---- dtypes -------------------------------------------------------------------------------------------------
+
+
+_MOVES = frozenset((Family.VIEW, Family.INDEXING, Family.COMPOSITE))
+"""Bodies that compute nothing themselves, so that nothing of theirs stands against complex numbers."""
+
+
+def _dtypes(fields: Fields, family: Family | None) -> frozenset[DType]:
+    words = fields.words("dtypes")
+    if words:
+        return frozenset().union(*map(fields.dtypes, words))
+    return DTYPE_CLASSES["any" if family in _MOVES else "lapack" if family is Family.LAPACK else "all"]
+
+
+def _promotion(fields: Fields) -> Promotion:
+    scalar = fields.text(fields.node, "promotion")
+    kinds = {kind.value: kind for kind in Promotion}
+    return kinds[scalar.value] if scalar and fields.known("promotion", scalar, kinds) else Promotion.DEFAULT
+
+
+def _cost(fields: Fields) -> float:
+    scalar = fields.text(fields.node, "cost")
+    if scalar is None:
+        return 1.0
+    try:
+        cost = float(scalar.value)
+    except ValueError:
+        cost = 0.0
+    if not 0 < cost < 1e6:
+        fields.report(scalar.span, f"cost '{scalar.value}' is not a positive number", "1 is a float32 addition")
+    return cost
+
+
+def _alone(entry: Entry) -> str | None:
+    """What the function returns that is called with its first argument only."""
+    scalar = entry.text(entry.node, "alone")
+    if scalar is None:
+        return None
+    first = entry.schema.arguments[0].name
+    python_names(entry, scalar, "eval", ("input" if first == "self" else first,))
+    return scalar.value.strip()
+
+
+# ---- names --------------------------------------------------------------------------------------------------
+
+
+def _aliases(fields: Fields) -> tuple[Scalar, ...]:
+    words = fields.words("aliases")
+    for word in words:
+        name = word.value.rpartition(".")[2]
+        if not name.isidentifier() or keyword.iskeyword(name):
+            fields.report(word.span, f"alias '{word.value}' is not a Python name")
+    return words
+
+
+def _variants(entry: Entry, module: str | None) -> tuple[bool, bool, bool]:
+    """Is it a method, is it a function, or neither: only there to be chosen? Functions of submodules are no methods."""
+    receiver = entry.schema.self_argument
+    can_be_method = receiver is not None and receiver.is_tensor
+    words = entry.words("variants")
+    if [word.value for word in words] == [INTERNAL]:
+        return False, False, True
+    for word in words:
+        if entry.known("variant", word, VARIANTS) and word.value == "method" and not can_be_method:
+            entry.report(word.span, "a method needs an argument 'Tensor self'")
+    names = {word.value for word in words} or ({"method"} if entry.family is Family.RANDOM else set())
+    method = "method" in names if names else can_be_method and module is None
+    return method, (not names or "function" in names), False
+
+
+def _check_parameters(entry: Entry, operator: Operator) -> None:
+    """Reports arguments of the schema that have the name of one that the function gets besides, as `axis` is."""
+    function = ast.parse(f"def f({signature(operator, 'input', typed=True)}): ...").body[0]
+    names = [each.arg for each in ast.walk(function) if isinstance(each, ast.arg)]
+    for argument in entry.schema.arguments:
+        if names.count(argument.name) > 1:
+            message = f"argument '{argument.name}' is there already: the function has one of this name besides"
+            entry.report(entry.argument_name_span(argument), message, "rename it")
+
+
+def _operator(entry: Entry) -> Scalar | None:
+    scalar = entry.text(entry.node, "operator")
+    if scalar is None or not entry.known("operator", scalar, PYTHON_OPERATORS):
+        return None
+    wanted = PYTHON_OPERATORS[scalar.value].operands
+    given = sum(argument.is_tensor for argument in entry.schema.positional)
+    if given != wanted:
+        message = f"operator '{scalar.value}' has {wanted} operand{'s' * (wanted != 1)}, the schema {given}"
+        entry.report(scalar.span, message)
+    return scalar
+
+
+def _places(entry: Entry, aliases: tuple[Scalar, ...], operator: Scalar | None) -> Mapping[str, Span]:
+    """Where each name that the entry defines stands."""
+    name = entry.schema.name
+    own = name.identifier if name.inplace else name.base
+    places = {own: entry.name_span} | {alias.value: alias.span for alias in aliases}
+    if operator is not None:
+        python = PYTHON_OPERATORS[operator.value]
+        for method in (python.method, python.reflected_method, python.augmented_method):
+            places[method] = operator.span
+    return places

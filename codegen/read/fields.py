@@ -1,0 +1,135 @@
+"""Reads the keys of one entry of ops.yaml: texts, words, mappings and expressions, reporting what is wrong in place.
+
+Input: a mapping node of source.py. `Fields` knows the node alone; `Entry` has a schema and a kind of body as well, and
+is what the readers of bodies and derivatives work with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from typing import TypeVar
+
+from ..dtypes import DTYPE_CLASSES, DTYPES, DType, lookup_class
+from ..errors import Diagnostics, Span, closest, suggest
+from ..expr import ExpressionError
+from ..model.operator import Family, parameters
+from ..schema import Argument, FunctionSchema
+from ..source import Mapping, Scalar, Sequence
+
+T = TypeVar("T")
+
+
+class Fields:
+    """One entry and the place where its mistakes go."""
+
+    def __init__(self, node: Mapping, diagnostics: Diagnostics) -> None:
+        self.node = node
+        self.diagnostics = diagnostics
+
+    def report(self, span: Span, message: str, help: str | None = None) -> None:
+        self.diagnostics.report(span, message, help)
+
+    def text(self, owner: Mapping, key: str) -> Scalar | None:
+        """The scalar under `key`; anything else, or nothing at all after the colon, is reported."""
+        node = owner.get(key)
+        if node is None:
+            return None
+        if not isinstance(node, Scalar):
+            self.report(node.span, f"'{key}' must be text", "quote it when it starts with a bracket or a brace")
+            return None
+        if node.is_null or not node.value.strip():
+            # An absent value has no place of its own.
+            mark = owner.key(key)
+            self.report(mark.span if mark and not node.value else node.span, f"'{key}' is empty")
+            return None
+        return node
+
+    def known(self, what: str, word: Scalar, names: Collection[str]) -> bool:
+        """Is the word one of `names`? If not, it is reported as an unknown `what`."""
+        if word.value in names:
+            return True
+        self.report(word.span, f"unknown {what} '{word.value}'", suggest(word.value, names))
+        return False
+
+    def dtypes(self, word: Scalar) -> frozenset[DType]:
+        """The dtypes that the word means; none when it means nothing, which is reported."""
+        dtypes = lookup_class(word.value)
+        if dtypes is None:
+            self.report(word.span, f"unknown dtype '{word.value}'", suggest(word.value, (*DTYPE_CLASSES, *DTYPES)))
+        return dtypes or frozenset()
+
+    def located(self, scalar: Scalar, parser: Callable[[str], T]) -> T | None:
+        """Runs a parser of expressions over a scalar; its mistakes are reported where they stand in the file."""
+        try:
+            return parser(scalar.value.rstrip("\n"))
+        except ExpressionError as error:
+            for each in error.all:
+                self.report(scalar.span_at(each.offset, each.length), each.message, each.help)
+            return None
+
+    def known_keys(self, owner: Mapping, known: Iterable[str], what: str = "key", where: str | None = None) -> None:
+        """Reports keys that are not `known`; `what` they are, and `where`: the key whose mapping this is."""
+        names = tuple(known)
+        for key in owner.keys:
+            if key.value not in names:
+                message = f"unknown {what} '{key.value}'" + (f" of '{where}'" if where else "")
+                self.report(key.span, message, suggest(key.value, names))
+
+    def words(self, key: str) -> tuple[Scalar, ...]:
+        """A word or a list of words."""
+        node = self.node.get(key)
+        if node is None:
+            return ()
+        items = tuple(node) if isinstance(node, Sequence) else (node,)
+        found = tuple(item for item in items if isinstance(item, Scalar) and item.value)
+        if not items:
+            self.report(node.span, f"'{key}' is empty", "leave the key out")
+        for item in items:
+            if not (isinstance(item, Scalar) and item.value):
+                self.report(item.span, f"'{key}' must be a word or a list of words")
+        return found
+
+    def mapping(self, owner: Mapping, key: str, of: str) -> Mapping | None:
+        node = owner.get(key)
+        if node is None or isinstance(node, Mapping):
+            return node
+        self.report(node.span, f"'{key}' must be a mapping from {of}")
+        return None
+
+
+def lacks(owner: Mapping, wanted: Iterable[str], known: Iterable[str] = ()) -> bool:
+    """Is none of the `wanted` keys there? A misspelt one, which is reported as unknown, counts as there."""
+    names, accepted = tuple(wanted), tuple(known)
+    return not any(
+        key.value in names or (key.value not in accepted and closest(key.value, names)) for key in owner.keys
+    )
+
+
+class Entry(Fields):
+    """An entry whose schema could be read."""
+
+    def __init__(self, fields: Fields, func: Scalar, schema: FunctionSchema, family: Family) -> None:
+        super().__init__(fields.node, fields.diagnostics)
+        self.func = func
+        self.schema = schema
+        self.family = family
+
+    @property
+    def tensors(self) -> tuple[Argument, ...]:
+        return tuple(argument for argument in self.schema.arguments if argument.is_tensor)
+
+    @property
+    def scalars(self) -> tuple[Argument, ...]:
+        return parameters(self.schema, self.family)
+
+    @property
+    def name_span(self) -> Span:
+        """The operator's name in the schema, overload included."""
+        name = self.schema.name
+        return self.func.span_at(name.offset, len(str(name)))
+
+    def argument_span(self, argument: Argument) -> Span:
+        return self.func.span_at(argument.offset, len(str(argument)))
+
+    def argument_name_span(self, argument: Argument) -> Span:
+        return self.func.span_at(argument.name_offset, len(argument.name))

@@ -1,0 +1,235 @@
+"""The typed nodes a YAML file becomes: every one knows where in the file it stands.
+
+`Scalar.locate` maps an offset in a value back to the file whatever way the value was written (plain, quoted,
+block), so that a mistake in the middle of an expression is reported at its own column.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import abc
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Literal, Union
+
+from ..errors import Span, split_lines
+
+Style = Literal["plain", "single", "double", "literal", "folded"]
+Node = Union["Scalar", "Sequence", "Mapping"]
+
+_BLANK = " \t\n"
+_ESCAPE_LENGTH = {"x": 4, "u": 6, "U": 10}
+
+
+@dataclass(frozen=True)
+class SourceText:
+    """The text of a file, its line breaks already normalised to newlines."""
+
+    file: str
+    text: str
+
+    @cached_property
+    def lines(self) -> tuple[str, ...]:
+        return tuple(split_lines(self.text))
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        return [0] + [index + 1 for index, character in enumerate(self.text) if character == "\n"]
+
+    def position(self, index: int) -> tuple[int, int]:
+        """1-based line and column of a character index."""
+        line = bisect_right(self._line_starts, index)
+        return line, index - self._line_starts[line - 1] + 1
+
+    def span(self, start: int, stop: int) -> Span:
+        """The stretch from `start` to `stop`, cut at the end of its first line."""
+        end_of_line = self.text.find("\n", start)
+        if end_of_line < 0:
+            end_of_line = len(self.text)
+        line, column = self.position(start)
+        return Span(self.file, line, column, max(1, min(stop, end_of_line) - start))
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A text. `value` is never interpreted: `1`, `true` and `2020-01-01` stay what was written."""
+
+    value: str
+    style: Style
+    span: Span
+    source: SourceText = field(repr=False, compare=False)
+    start: int = field(repr=False, compare=False)
+    stop: int = field(repr=False, compare=False)
+    origin: tuple[int, ...] | None = field(default=None, repr=False, compare=False)
+    """Of a part of another scalar: the place of each of its characters in the file, and of its end."""
+
+    @property
+    def is_null(self) -> bool:
+        """True for an absent value (`key:`) and for YAML's spellings of null."""
+        return self.style == "plain" and self.value in ("", "~", "null", "Null", "NULL")
+
+    @property
+    def boolean(self) -> bool | None:
+        """The truth value of a plain `true` or `false`, None for anything else."""
+        return {"true": True, "false": False}.get(self.value) if self.style == "plain" else None
+
+    def locate(self, offset: int) -> tuple[int, int]:
+        """The line and column in the file of the character at `offset`; `len(value)` is the end."""
+        return self.source.position(self._places[self._clamped(offset)])
+
+    def span_at(self, offset: int, length: int = 1) -> Span:
+        """The stretch of the file that `value[offset:offset + length]` was written as."""
+        first = self._clamped(offset)
+        end = self._clamped(offset + length)
+        start = self._places[first]
+        stop = max(self._places[end], start + 1)
+        return self.source.span(start, stop)
+
+    def part(self, start: int, stop: int) -> Scalar:
+        """`value[start:stop]` as a scalar of its own, which stands where that stretch stands."""
+        return replace(
+            self,
+            value=self.value[start:stop],
+            span=self.span_at(start, stop - start),
+            origin=tuple(self._places[start : stop + 1]),
+        )
+
+    def _clamped(self, offset: int) -> int:
+        return max(0, min(offset, len(self.value)))
+
+    @cached_property
+    def _places(self) -> abc.Sequence[int]:
+        """The character index in the file of every character of `value`, and of its end."""
+        if self.origin is not None:
+            return self.origin
+        text = self.source.text
+        if self.style == "literal":
+            places = _literal_places(text, self.start, self.value)
+        elif self.style == "folded":
+            places = _folded_places(text, self.start, self.stop, self.value)
+        elif self.style == "plain":
+            places = _flow_places(text, self.start, self.stop, self.style)
+        else:
+            places = _flow_places(text, self.start + 1, self.stop - 1, self.style)
+        return places
+
+
+@dataclass(frozen=True)
+class Sequence:
+    span: Span
+    items: tuple[Node, ...]
+
+    def __iter__(self) -> abc.Iterator[Node]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __getitem__(self, index: int) -> Node:
+        return self.items[index]
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """Key-value pairs in the order written; iteration yields the keys' names, which are unique."""
+
+    span: Span
+    items: tuple[tuple[Scalar, Node], ...]
+
+    @cached_property
+    def _by_name(self) -> dict[str, tuple[Scalar, Node]]:
+        return {key.value: (key, value) for key, value in self.items}
+
+    @property
+    def keys(self) -> tuple[Scalar, ...]:
+        return tuple(key for key, _ in self.items)
+
+    def get(self, name: str) -> Node | None:
+        pair = self._by_name.get(name)
+        return pair[1] if pair else None
+
+    def key(self, name: str) -> Scalar | None:
+        pair = self._by_name.get(name)
+        return pair[0] if pair else None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._by_name
+
+    def __iter__(self) -> abc.Iterator[str]:
+        return iter(self._by_name)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+
+@dataclass(frozen=True)
+class Document:
+    """What was read from one file. `lines` is what `errors.render` quotes from."""
+
+    file: str
+    lines: tuple[str, ...]
+    root: Sequence
+
+
+def content_start(text: str, header: int) -> int:
+    """The index of the first character of a block scalar's first line; `header` points at its `|` or `>`."""
+    end_of_header = text.find("\n", header)
+    return len(text) if end_of_header < 0 else end_of_header + 1
+
+
+def _literal_places(text: str, header: int, value: str) -> list[int]:
+    """Lines of a literal scalar are lines of the file with their indentation cut off."""
+    places: list[int] = []
+    line_start = content_start(text, header)
+    for content in value.split("\n"):
+        line_end = text.find("\n", line_start)
+        if line_end < 0:
+            line_end = len(text)
+        # The last piece, behind the final newline, is empty and belongs to no line of the scalar.
+        first = line_end - len(content) if content or line_start < line_end else line_start
+        places.extend(range(first, line_end + 1))
+        line_start = min(line_end + 1, len(text))
+    return places[: len(value) + 1]
+
+
+def _folded_places(text: str, header: int, stop: int, value: str) -> list[int]:
+    """Exact for everything but blanks: folding rewrites those, and no mistake is reported at a blank."""
+    places: list[int] = []
+    place = content_start(text, header)
+    for character in value:
+        if character not in _BLANK:
+            while place < stop and text[place] in _BLANK:
+                place += 1
+        places.append(min(place, stop))
+        if place < stop and (character not in _BLANK or text[place] in _BLANK):
+            place += 1
+    return [*places, min(place, stop)]
+
+
+def _flow_places(text: str, start: int, stop: int, style: Style) -> list[int]:
+    """Plain and quoted scalars: line breaks fold, `''` and backslash escapes stand for one character."""
+    places: list[int] = []
+    place = start
+    while place < stop:
+        character = text[place]
+        escape = style == "double" and character == "\\"
+        if character in _BLANK or (escape and text[place + 1] == "\n"):
+            end = place + 2 if escape else place
+            while end < stop and text[end] in _BLANK:
+                end += 1
+            breaks = [index for index in range(place, end) if text[index] == "\n"]
+            if escape:
+                places.extend(breaks[1:])
+            elif not breaks:
+                places.extend(range(place, end))
+            else:
+                # One break reads as a blank; of several, the first is dropped.
+                places.extend(breaks[1:] or [place])
+            place = end
+        else:
+            places.append(place)
+            if escape:
+                place += _ESCAPE_LENGTH.get(text[place + 1], 2)
+            else:
+                place += 2 if style == "single" and character == "'" else 1
+    return [*places, stop]
