@@ -18,7 +18,6 @@ DECLARATIONS = """\
 - func: softsign(Tensor self) -> Tensor
   doc: Squashes `self` between -1 and 1.
   elementwise: self / (1 + abs(self))
-  promotion: int_to_float
   derivatives: auto
 
 - func: mixed(Tensor self, Tensor other, Scalar weight, *, Scalar gain=1) -> Tensor
@@ -45,7 +44,6 @@ DECLARATIONS = """\
 - func: is_between(Tensor self, Tensor low, Tensor high) -> Tensor
   doc: True where `self` lies between `low` and `high`.
   elementwise: (low <= self) & (self <= high)
-  promotion: always_bool
 
 - func: norm1(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
   doc: Sum of absolute values over `dim`.

@@ -11,10 +11,10 @@ from ..dtypes import BOOL, COMPLEX128, FLOAT64, INT64, DType, Promotion
 from ..expr import ExpressionError, evaluate, names
 from ..expr.lower import Env
 from ..schema import Argument
-from .operator import Elementwise, Expression, Factory, Operator, Reduce, Requirement, Rows, Scan
+from .operator import Declaration, Elementwise, Expression, Factory, Operator, Reduce, Requirement, Rows, Scan
 
 
-def argument_dtypes(operator: Operator, body: Elementwise, dtype: DType) -> dict[str, DType]:
+def argument_dtypes(operator: Declaration, body: Elementwise, dtype: DType) -> dict[str, DType]:
     """Dtypes of the variables of an elementwise expression computed in `dtype`."""
     env = {argument.name: body.fixed.get(argument.name, dtype) for argument in operator.inputs}
     return env | {param.name: dtype for param in operator.params}

@@ -10,9 +10,11 @@ import ast
 import keyword
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from ..dtypes import DTYPE_CLASSES, DType, Promotion
 from ..errors import Diagnostics, Span
+from ..model import inference
 from ..model.operator import Declaration, Family, Indexing, Operator
 from ..model.python_operators import PYTHON_OPERATORS
 from ..model.routines import INDEXINGS
@@ -53,6 +55,8 @@ ONLY_FOR: Mapping[str, tuple[Family, ...]] = {
 }
 VARIANTS = ("function", "method")
 INTERNAL = "internal"
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -119,7 +123,7 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
         doc=doc,
         body=body,
         dtypes=dtypes,
-        promotion=promotion,
+        promotion=_declared(entry, "promotion", promotion, inference.promotion(declaration, body, dtypes)),
         refusal=None if refusal is None else refusal.value.strip(),
         complex_refusal=None if complex_refusal is None else complex_refusal.value.strip(),
         reference=None if reference is None else reference.value.strip(),
@@ -217,10 +221,22 @@ def _dtypes(fields: Fields, family: Family | None) -> frozenset[DType]:
     return DTYPE_CLASSES["any" if family in _MOVES else "lapack" if family is Family.LAPACK else "all"]
 
 
-def _promotion(fields: Fields) -> Promotion:
+def _promotion(fields: Fields) -> Promotion | None:
     scalar = fields.text(fields.node, "promotion")
     kinds = {kind.value: kind for kind in Promotion}
-    return kinds[scalar.value] if scalar and fields.known("promotion", scalar, kinds) else Promotion.DEFAULT
+    return kinds[scalar.value] if scalar and fields.known("promotion", scalar, kinds) else None
+
+
+def _declared(entry: Entry, key: str, declared: T | None, inferred: T) -> T:
+    """What the entry declares under `key`, or what follows without it. A declaration that says no more is refused, so
+    that those which are there mean something."""
+    node = entry.node.get(key)
+    if declared is None or node is None:
+        return inferred
+    if declared == inferred:
+        why = "the expression" if entry.family is Family.ELEMENTWISE else entry.family.body
+        entry.report(node.span, f"'{key}' follows from {why}", "leave it out")
+    return declared
 
 
 def _cost(fields: Fields) -> float:

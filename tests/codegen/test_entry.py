@@ -95,7 +95,7 @@ def test_a_function_without_a_known_derivative_can_have_a_formula(tmp_path: Path
     "text",
     [
         elementwise("self & other", "  dtypes: integer\n", "f(Tensor self, Tensor other) -> Tensor"),
-        elementwise("self < 1", "  promotion: always_bool\n"),
+        elementwise("self < 1", ""),
         elementwise("{integer: ~self, bool: ~self}", ""),
         "- func: f(Tensor self) -> Tensor\n  doc: Doc.\n  composite: return self\n",
         elementwise("self if mask else 0", "  fixed: {mask: bool}\n  derivatives: {self: auto}\n",
@@ -115,6 +115,26 @@ def test_defaults(tmp_path: Path) -> None:
     assert operator.dtypes == DTYPE_CLASSES["all"]
     assert (operator.method, operator.function, operator.cost) == (True, True, 1.0)
     assert (operator.operator, operator.aliases, operator.reference, operator.refusal) == (None, (), None, None)
+
+
+@pytest.mark.parametrize(
+    ("expression", "rest", "promotion"),
+    [
+        ("self + 1", "", "default"),
+        ("self + 1.5", "", "int_to_float"),
+        ("exp(self)", "", "int_to_float"),
+        ("exp(self)", "  dtypes: floating\n", "default"),
+        ("exp(self)", "  promotion: to_double\n", "to_double"),
+        ("self < 1", "", "always_bool"),
+        ("{bool: self, numeric: self > 0}", "", "always_bool"),
+        ("{bool: self, numeric: sqrt(self)}", "  dtypes: [bool, floating]\n", "default"),
+        ("{integer: self // 2, floating: self / 2}", "  dtypes: numeric\n", "default"),
+        ("{floating: self / 2}", "  promotion: int_to_float\n", "int_to_float"),
+    ],
+)
+def test_the_promotion_follows_from_the_expression(tmp_path: Path, expression: str, rest: str, promotion: str) -> None:
+    (operator,) = read(tmp_path, elementwise(expression, f"{rest}  derivatives: none\n"))
+    assert operator.promotion.value == promotion
 
 
 def test_keys_are_read(tmp_path: Path) -> None:

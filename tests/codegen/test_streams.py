@@ -55,7 +55,7 @@ def test_not_elements_of_several_widths(tmp_path: Path) -> None:
 
 
 def test_not_booleans_made_of_numbers(tmp_path: Path) -> None:
-    assert not streaming(tmp_path, "self < 1", promotion="always_bool", dtypes="numeric")
+    assert not streaming(tmp_path, "self < 1", dtypes="numeric")
 
 
 def test_every_other_element_is_read_where_it_is(tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_every_other_element_is_read_where_it_is(tmp_path: Path) -> None:
 
 
 def test_booleans_of_every_other_number(tmp_path: Path) -> None:
-    text = emitted(tmp_path, "self < 1", promotion="always_bool", dtypes="float64")
+    text = emitted(tmp_path, "self < 1", dtypes="float64")
     assert "f_f64_element(from_v_self[2 * i]);" in text
 
 
