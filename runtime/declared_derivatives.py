@@ -92,7 +92,7 @@ def _inputs(operator: Operator, body: Reduce | Scan | Rows) -> Iterator[Array]:
     """The sample matrix of which the results are finite: as it is, or without its signs."""
     import numpy as np
 
-    from .codegen import samples
+    from .codegen.check import samples
     from .codegen.dtypes import FLOAT64
     from .codegen.expr import ExpressionError
 
@@ -120,7 +120,7 @@ def _both(
     """The gradient by the formula, and by differences."""
     import numpy as np
 
-    from .codegen import samples
+    from .codegen.check import samples
     from .codegen.dtypes import FLOAT64
 
     def results(given: Array) -> tuple[Array, ...]:
