@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
-from types import ModuleType
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import opweave
 import pytest
-from compare import outcome
-
-torch = pytest.importorskip("torch")
-
-pytestmark = pytest.mark.oracle
+from harness import expressions, oracle, recording
+from harness.drawn import Drawn
+from harness.oracle import Call, Like
 
 LINES = ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")
 PLANES = tuple(f"{name}2" for name in LINES)
@@ -22,49 +19,32 @@ VOLUMES = tuple(f"{name}n" for name in LINES)
 NORMS = (None, "backward", "ortho", "forward")
 
 
-def inputs(library: ModuleType, name: str, dtype: str) -> Iterator[Any]:
+def inputs(dtype: str) -> list[Call]:
     """Tensors in several memory orders."""
-    random = np.random.default_rng(7)
-    values = random.standard_normal((4, 3, 6)) * 8
+    drawn = Drawn(7)
+    values = drawn.normal((4, 3, 6)) * 8
     if dtype.startswith("complex"):
-        values = values + 1j * random.standard_normal((4, 3, 6))
-    x = library.from_numpy(values.astype(dtype))
-    yield from (x, x.transpose(0, 2), x.permute(1, 2, 0), x[:, ::2], x[..., 1:2], x[1:2].expand(2, 3, 6), x[0])
+        values = values + 1j * drawn.normal((4, 3, 6))
+    values = values.astype(dtype)
+    views: tuple[Call, ...] = (
+        lambda x: x,
+        lambda x: x.transpose(0, 2),
+        lambda x: x.permute(1, 2, 0),
+        lambda x: x[:, ::2],
+        lambda x: x[..., 1:2],
+        lambda x: x[1:2].expand(2, 3, 6),
+        lambda x: x[0],
+    )
+    return [lambda L, view=view: view(L.from_numpy(values)) for view in views]
 
 
-def same(got: Any, want: Any, what: str) -> None:
-    assert str(got.dtype) == str(want.dtype).replace("torch", "opweave"), what
-    assert tuple(got.shape) == tuple(want.shape), what
-    sizes = want.shape
-    if want.numel():
-        strides = [[step for step, size in zip(x.stride(), sizes, strict=True) if size > 1] for x in (got, want)]
-        assert strides[0] == strides[1], what
-    close(got, want, 1e-12 if want.dtype in (torch.float64, torch.complex128) else 2e-6, what)
-
-
-def close(got: Any, want: Any, tolerance: float, what: str) -> None:
-    scale = np.abs(want.numpy()).max(initial=1.0)
-    np.testing.assert_allclose(got.numpy(), want.numpy(), rtol=0, atol=tolerance * scale, err_msg=what)
-
-
-def result(library: ModuleType, name: str, x: Any, arguments: dict[str, Any]) -> Any:
-    """A tensor, or what the error says."""
-    try:
-        return getattr(library.fft, name)(x, **arguments)
-    except (RuntimeError, IndexError) as error:
-        return type(error), str(error)
+ERRORS = {"float32": 2e-6, "complex64": 2e-6, "float64": 1e-12, "complex128": 1e-12}
+LIKE = Like(rtol=0.0, atol=ERRORS, scale=True, few=8)
 
 
 def compare(name: str, dtype: str, calls: list[dict[str, Any]]) -> None:
-    for arguments in calls:
-        pairs = zip(inputs(opweave, name, dtype), inputs(torch, name, dtype), strict=True)
-        for place, (x, y) in enumerate(pairs):
-            what = f"{name} of {dtype} {place} {arguments}"
-            got, want = result(opweave, name, x, arguments), result(torch, name, y, arguments)
-            if isinstance(want, torch.Tensor):
-                same(got, want.resolve_conj(), what)
-            else:
-                assert got == want, what
+    for arguments, (place, x) in oracle.sweep(itertools.product(calls, enumerate(inputs(dtype))), 40):
+        oracle.check(lambda L, x=x, a=arguments: getattr(L.fft, name)(x(L), **a), f"{place} {arguments}", LIKE)
 
 
 DTYPES = ("float32", "float64", "complex64", "complex128", "int32", "uint8", "bool")
@@ -152,28 +132,31 @@ L.fft.ifftshift(b, -1)
 """
 
 
-@pytest.mark.parametrize("expression", EXPRESSIONS.strip().splitlines())
-def test_expressions(expression: str) -> None:
-    assert outcome(expression, opweave) == outcome(expression, torch)
+def test_expressions() -> None:
+    expressions.check_all(EXPRESSIONS.strip().splitlines())
 
 
 @pytest.mark.parametrize("name", [*LINES, *PLANES, *VOLUMES])
 def test_out(name: str) -> None:
     """Written to in the precision of the result or another; what cannot hold the result is refused."""
     values = np.arange(12.0, dtype="float32").reshape(3, 4)
-    want = getattr(torch.fft, name)(torch.from_numpy(values))
+    want = oracle.ask(lambda L: getattr(L.fft, name)(L.from_numpy(values)), name, LIKE)
     fitting, unfitting = ("complex64", "complex128"), ("float32", "float64", "int64")
-    if not want.is_complex():
+    if want.dtype == "float32":
         fitting, unfitting = unfitting[:2], ("int64",)
-    for of in fitting:
-        out = opweave.empty(0, dtype=getattr(opweave, of))
+    for dtype in fitting:
+        out = opweave.empty(0, dtype=getattr(opweave, dtype))
         assert getattr(opweave.fft, name)(opweave.from_numpy(values), out=out) is out
-        assert out.shape == want.shape
-        close(out, want.resolve_conj(), 2e-6, f"{name} to {of}")
-    for of, library in itertools.product(unfitting, (opweave, torch)):
-        with pytest.raises(RuntimeError):
-            getattr(library.fft, name)(library.from_numpy(values), out=library.empty(0, dtype=getattr(library, of)))
+        same = out.to(getattr(opweave, want.dtype))
+        oracle.agree(lambda _, same=same: same, want, f"{name} to {dtype}", replace(LIKE, strides=False))
+    for dtype in unfitting:
+        oracle.check(
+            lambda L, dtype=dtype: getattr(L.fft, name)(L.from_numpy(values), out=L.empty(0, dtype=getattr(L, dtype))),
+            f"{name} to {dtype}",
+            Like(texts=False),
+        )
 
 
 def test_all_functions_of_torch() -> None:
-    assert {*torch.fft.__all__} - {"Tensor"} <= {*opweave.fft.__all__}
+    public = {name for name in recording.names_of("fft") if not name.startswith("_")}
+    assert public - {"Tensor", "torch", "sys", "factory_common_args", "common_args"} <= {*opweave.fft.__all__}

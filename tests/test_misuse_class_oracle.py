@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from types import ModuleType
+from typing import Any
 
 import opweave
-import pytest
-from compare import outcome
-
-torch = pytest.importorskip("torch")
+from harness import expressions, oracle
+from harness.oracle import PRINTED
+from harness.outcome import Error, outcome
 
 # The texts differ: those of torch name its overloads, its kernels, positions, or sizes of memory. The names are those
 # of compare.py.
@@ -152,21 +151,26 @@ DELIBERATE: dict[str, tuple[str, str]] = {
 """Misuses of which opweave thinks otherwise: the class of its exception, and why."""
 
 
-def class_of_failure(expression: str, library: ModuleType) -> str:
-    name = str(outcome(expression, library)[0])
+def class_of_failure(outcome: Any) -> str:
     # torch has no class of its own for exhausted memory on the CPU.
-    return name.replace("OutOfMemoryError", "RuntimeError") if name.endswith("Error") else NONE
+    return outcome.kind.replace("OutOfMemoryError", "RuntimeError") if isinstance(outcome, Error) else NONE
 
 
-@pytest.mark.parametrize("expression", SAME_CLASS.strip().split("\n"))
-def test_same_class(expression: str) -> None:
-    want = class_of_failure(expression, torch)
-    assert want != NONE
-    assert class_of_failure(expression, opweave) == want
+def classes(text: str) -> tuple[str, str]:
+    call = expressions.expression(text)
+    want = oracle.ask(call, text, PRINTED)
+    return class_of_failure(outcome(call, opweave, printed=True)), class_of_failure(want)
 
 
-@pytest.mark.parametrize("expression", DELIBERATE)
-def test_deliberate(expression: str) -> None:
-    got, want = (class_of_failure(expression, library) for library in (opweave, torch))
-    assert got == DELIBERATE[expression][0]
-    assert got != want, "no longer a difference: it belongs to the lists of what is the same"
+def test_same_class() -> None:
+    for text in SAME_CLASS.strip().split("\n"):
+        got, want = classes(text)
+        assert want != NONE, text
+        assert got == want, text
+
+
+def test_deliberate() -> None:
+    for text, (expected, _) in DELIBERATE.items():
+        got, want = classes(text)
+        assert got == expected, text
+        assert got != want, f"no longer a difference: {text} belongs to the lists of what is the same"

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import opweave
-import pytest
-from compare import outcome
-
-torch = pytest.importorskip("torch")
+from harness import expressions
 
 EXPRESSIONS = r"""
 L.sort(a)
@@ -133,7 +129,5 @@ L.bincount(L.tensor([], dtype=L.int64), minlength=2)
 """
 
 
-@pytest.mark.oracle
-@pytest.mark.parametrize("expression", EXPRESSIONS.strip().split("\n"))
-def test_same_as_torch(expression: str) -> None:
-    assert outcome(expression, opweave) == outcome(expression, torch)
+def test_same_as_torch() -> None:
+    expressions.check_all(EXPRESSIONS.strip().split("\n"))

@@ -6,9 +6,12 @@ from typing import Any
 
 import opweave
 import pytest
-from compare import outcome
+from harness import expressions, oracle
+from harness.drawn import Drawn
+from harness.layouts import first_layout
+from harness.oracle import Like, Twin
 
-torch = pytest.importorskip("torch")
+from codegen.dtypes import FLOAT16
 
 SETUP = """v = L.arange(3.0); w = L.arange(2.0); c = L.arange(12.0).view(3, 4); n = float("nan"); F = L.nn.functional; \
 B = L.arange(24.0).view(2, 3, 4); C = L.arange(40.0).view(2, 4, 5) / 8; D = L.ones(2, 3, 5); G = L.ones(3, 5); \
@@ -217,13 +220,10 @@ L.multinomial(v, 2, 2)
 """.strip().splitlines()
 
 
-@pytest.mark.oracle
-@pytest.mark.parametrize("expression", EXPRESSIONS)
-def test_as_torch(expression: str) -> None:
-    assert outcome(SETUP + expression, opweave) == outcome(SETUP + expression, torch)
+def test_as_torch() -> None:
+    expressions.check_all(EXPRESSIONS, SETUP)
 
 
-@pytest.mark.oracle
 @pytest.mark.parametrize(
     ("dtype", "arguments"),
     [
@@ -235,35 +235,27 @@ def test_as_torch(expression: str) -> None:
 def test_multinomial(dtype: str, arguments: tuple[Any, ...]) -> None:
     """The same categories, and the same generator after them, for each layout of the weights."""
     for seed in (0, 42):
-        found = []
-        for library in (opweave, torch):
+
+        def call(library: Any, seed: int = seed) -> Any:
             library.manual_seed(seed)
             weights = library.rand(60, 30, dtype=getattr(library, dtype))
-            drawn = [
-                each.multinomial(*arguments).tolist() for each in (weights, weights.t(), weights[0], weights[:, ::1])
-            ]
+            drawn = [each.multinomial(*arguments) for each in (weights, weights.t(), weights[0], weights[:, ::1])]
             generator = library.Generator().manual_seed(7)
-            drawn.append(library.multinomial(weights, *arguments, generator=generator).tolist())
-            found.append((drawn, library.rand(1).item()))
-        assert found[0] == found[1]
+            drawn.append(library.multinomial(weights, *arguments, generator=generator))
+            return drawn, library.rand(1)
+
+        oracle.check(call, f"seed {seed}")
 
 
-@pytest.mark.oracle
 def test_halves() -> None:
     """Half formats are within one rounding of what torch gives."""
-    for name, arguments in (
-        ("mse_loss", ((3, 4), (3, 4))),
-        ("huber_loss", ((3, 4), (3, 4))),
-        ("pairwise_distance", ((3, 4), (3, 4))),
-        ("glu", ((3, 4),)),
-    ):
-        torch.manual_seed(0)
-        inputs = [torch.randn(shape).half() for shape in arguments]
-        want = getattr(torch.nn.functional, name)(*inputs)
-        mine = [opweave.from_numpy(each.numpy()) for each in inputs]
-        got = getattr(opweave.nn.functional, name)(*mine)
-        assert got.dtype is opweave.float16
-        torch.testing.assert_close(torch.from_numpy(got.numpy()), want)
+    for name, count in (("mse_loss", 2), ("huber_loss", 2), ("pairwise_distance", 2), ("glu", 1)):
+        inputs = [Twin(Drawn(place).normal((3, 4)), first_layout((3, 4)), FLOAT16) for place in range(count)]
+        oracle.check(
+            lambda L, name=name, inputs=inputs: getattr(L.nn.functional, name)(*oracle.of(L, inputs)),
+            name,
+            Like(rtol=1e-3, atol=1e-5),
+        )
 
 
 def test_refused() -> None:

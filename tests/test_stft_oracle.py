@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from types import ModuleType
 from typing import Any
 
-import numpy as np
-import opweave
-import pytest
-from compare import outcome
-
-torch = pytest.importorskip("torch")
+from harness import oracle
+from harness.drawn import Drawn
+from harness.oracle import Like
 
 # `x`: a signal, `c`: a complex one, `m`: several, `w`: a window, `y` and `f`: what stft makes of `x` and of `c`.
 CALLS = r"""
@@ -92,32 +88,20 @@ L.istft(y[:, :0], 8, window=w)
 L.istft(y, 8, window=L.zeros(8))
 """.strip().splitlines()
 
-SETUP = """
-_v = np.random.default_rng(5).standard_normal((4, 40)).astype("float32")
-x, m, w = L.from_numpy(_v[0]), L.from_numpy(_v[:2]), L.hann_window(8)
-c = L.from_numpy(_v[2] + 1j * _v[3])
-y, f = L.stft(x, 8, window=w, return_complex=True), L.stft(c, 8, window=w, return_complex=True)
-"""
+def environment(library: ModuleType) -> dict[str, Any]:
+    L = library
+    values = Drawn(5).normal((4, 40)).astype("float32")
+    x, m, w = L.from_numpy(values[0]), L.from_numpy(values[:2]), L.hann_window(8)
+    c = L.from_numpy(values[2] + 1j * values[3])
+    y, f = L.stft(x, 8, window=w, return_complex=True), L.stft(c, 8, window=w, return_complex=True)
+    return {"L": L, "x": x, "m": m, "w": w, "c": c, "y": y, "f": f}
 
 
-def value(call: str, library: ModuleType) -> Any:
-    names = {"L": library, "np": np}
-    exec(SETUP, names)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return eval(call, names)
+def test_values() -> None:
+    for call in CALLS:
+        oracle.check(lambda L, call=call: eval(call, environment(L)), call, Like(rtol=0, atol=2e-5))
 
 
-@pytest.mark.parametrize("call", CALLS)
-def test_values(call: str) -> None:
-    got, want = value(call, opweave), value(call, torch)
-    assert str(got.dtype).partition(".")[2] == str(want.dtype).partition(".")[2]
-    assert got.shape == want.shape
-    assert got.stride() == want.stride()
-    np.testing.assert_allclose(got.numpy(), want.numpy(), rtol=0, atol=2e-5)
-
-
-@pytest.mark.parametrize("call", MISTAKES)
-def test_mistakes(call: str) -> None:
-    setup = "; ".join(SETUP.strip().splitlines())
-    assert outcome(f"{setup}; {call}", opweave) == outcome(f"{setup}; {call}", torch)
+def test_mistakes() -> None:
+    for call in MISTAKES:
+        oracle.check(lambda L, call=call: eval(call, environment(L)), call)

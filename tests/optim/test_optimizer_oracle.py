@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import opweave
-import pytest
-from compare import outcome
-
-torch = pytest.importorskip("torch")
-pytestmark = pytest.mark.oracle
+from harness import expressions
 
 NAMES = ("SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "LBFGS")
 WRONG_PARAMS = ("[]", "z", "5", "[5]", "['w']", "[None]", "{z, a}", "[np.ones(2)]", "iter([])",
@@ -60,6 +55,5 @@ EXPRESSIONS = [
 ]
 
 
-@pytest.mark.parametrize("expression", EXPRESSIONS)
-def test_as_torch(expression: str) -> None:
-    assert outcome(expression, opweave) == outcome(expression, torch)
+def test_as_torch() -> None:
+    expressions.check_all(EXPRESSIONS)

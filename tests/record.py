@@ -1,0 +1,82 @@
+"""Records what torch answers the tests, where torch is installed: `python tests/record.py [--check] [FILE...]`.
+
+The tests marked `oracle` run with torch at their side and are compared with it. Their answers are written to
+tests/recordings/; with --check they must be those that lie there. FILEs are test files to record alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import subprocess
+import sys
+import tempfile
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from harness import recording
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="write nothing; say which recordings are stale")
+    parser.add_argument("-n", default="auto", help="processes, as pytest takes them")
+    parser.add_argument("files", nargs="*", metavar="FILE")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "pytest", "-q", "-m", "oracle and not slow", "-n", options.n]
+        command += [f"--oracle={'check' if options.check else 'record'}", f"--oracle-parts={folder}", *options.files]
+        # One thread each: the tensors are small, and processes do not wait for each other's threads.
+        environment = os.environ | {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+        status = subprocess.run(command, cwd=ROOT, check=False, env=environment).returncode
+        found = recording.merged(Path(folder))
+    if status:
+        print("nothing is recorded: tests failed", file=sys.stderr)
+        return status
+    if not options.files:
+        found[recording.NAMES] = recording.names(torch_place)
+    return says_stale(found, not options.files) if options.check else write(found, not options.files)
+
+
+def torch_place(path: str) -> Any:
+    torch = importlib.import_module("torch")
+    for name in ("signal.windows", "func"):
+        importlib.import_module(f"torch.{name}")
+    return attrgetter(path)(torch) if path else torch
+
+
+def recorded() -> set[str]:
+    return {path.name.removesuffix(".json.gz") for path in recording.FOLDER.glob("*.json.gz")}
+
+
+def write(found: dict[str, recording.Items], complete: bool) -> int:
+    recording.FOLDER.mkdir(exist_ok=True)
+    for module in recorded() - found.keys() if complete else ():
+        recording.path_of(module).unlink()
+    for module, items in sorted(found.items()):
+        path, content = recording.path_of(module), recording.pack(items)
+        path.write_bytes(content)
+        print(f"{len(content):9,} bytes  {path.relative_to(ROOT)}")
+    return 0
+
+
+def says_stale(found: dict[str, recording.Items], complete: bool) -> int:
+    """The tests have compared their answers themselves; left are recordings of tests that are no longer there."""
+    stale = [f"{module}: {name}" for module in found for name in recording.load(module)[1].keys() - found[module]]
+    stale += recorded() - found.keys() if complete else ()
+    for place, (_, (names,)) in found.get(recording.NAMES, {}).items():
+        if recording.text_of(sorted(recording.names_of(place))) != names:
+            stale.append(f"{recording.NAMES}: {place}")
+    for each in sorted(stale):
+        print(f"stale: {each}", file=sys.stderr)
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
