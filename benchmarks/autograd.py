@@ -8,9 +8,10 @@ PATTERN selects rows by a part of their name. torch takes part when it is instal
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
+import measure
 import opweave
 from figures import Libraries, show, torch
 
@@ -84,15 +85,19 @@ def saved_bytes(T: Any, layers: int) -> int:
     return sum(found.values())
 
 
-def main() -> None:
-    lib = Libraries(" ".join(sys.argv[1:]))
+def rows(lib: Libraries) -> Iterator[measure.Figure]:
     works: tuple[tuple[str, Callable[[Any], Callable[[], Any]], float], ...] = (
         ("100 operators on 4 elements", lambda T: chain(T, 100, 4), 0.7),
         ("12 operators on 1e6 elements", lambda T: chain(T, 12, 10**6), 0.6),
         ("perceptron 784-256-10, batch 128", lambda T: perceptron(T, 128), 0.9),
         ("logistic regression, 50 steps", lambda T: regression(T, 50), 0.6),
     )
-    show([each for name, make, limit in works for each in lib.run(f"{name}, forward and backward", make, None, limit)])
+    for work, make, limit in works:
+        yield from lib.run(f"{work}, forward and backward", make, None, limit)
+
+
+def main() -> None:
+    show(list(rows(Libraries(" ".join(sys.argv[1:])))))
     own = saved_bytes(opweave, 20)
     print(f"saved by a perceptron of 20 layers: {own:,} bytes", end="")
     print(f", by torch's {saved_bytes(torch, 20):,} (to reach: as many)" if torch else "")

@@ -44,8 +44,8 @@ def signal(shape: tuple[int, ...], dtype: str) -> np.ndarray:
     return (real + 1j * random.standard_normal(shape) if dtype[0] == "c" else real).astype(dtype)
 
 
-def figures(lib: Libraries, rows: tuple[Row, ...], limit: float) -> Iterator[measure.Figure]:
-    for work, shape, dtype, name, arguments in rows:
+def transforms(lib: Libraries, works: tuple[Row, ...], limit: float) -> Iterator[measure.Figure]:
+    for work, shape, dtype, name, arguments in works:
         x = signal(shape, dtype)
         make = on((x,), lambda m, x, name=name, arguments=arguments: getattr(m.fft, name)(x, **arguments))
         renamed = {"axis" if key == "dim" else key: value for key, value in arguments.items()}
@@ -68,9 +68,14 @@ def spectrogram(library: Any, x: Any, window: Any, size: int, hop: int, inverse:
     return library.istft(spectra, size, hop, window=window) if inverse else spectra
 
 
+def rows(lib: Libraries) -> Iterator[measure.Figure]:
+    yield from transforms(lib, LARGE, 1.5)
+    yield from spectrograms(lib)
+    yield from transforms(lib, SMALL, 3.0)
+
+
 def main() -> None:
-    lib = Libraries(" ".join(sys.argv[1:]))
-    show([*figures(lib, LARGE, 1.5), *spectrograms(lib), *figures(lib, SMALL, 3.0)])
+    show(list(rows(Libraries(" ".join(sys.argv[1:])))))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,8 @@
-"""The table of figures: `python benchmarks/figures.py [--markdown] [PATTERN]`, ratios of opweave to torch and NumPy.
+"""The table of figures: `python benchmarks/figures.py [PATTERN]`, ratios of opweave to torch and NumPy.
 
-PATTERN selects rows by a part of their name; --markdown prints the summary that stands in the README.
-torch takes part when it is installed. Two threads each. What misses its limit is measured again with more rounds and
-with operands in other memory, for all libraries alike: loops over what the caches just hold take up to a third longer
-or shorter as physical pages happen to lie.
+PATTERN selects rows by a part of their name. torch takes part when it is installed. Two threads each. What misses its
+limit is measured again with more rounds and with operands in other memory, for all libraries alike: loops over what
+the caches just hold take up to a third longer or shorter as physical pages happen to lie.
 """
 
 from __future__ import annotations
@@ -31,8 +30,9 @@ Make = Callable[[object], Callable[[], object]]
 class Libraries:
     """Runs one piece of work in every library that can do it."""
 
-    def __init__(self, pattern: str) -> None:
+    def __init__(self, pattern: str = "", rounds: int = measure.ROUNDS) -> None:
         self.pattern = pattern
+        self.rounds = rounds
         opweave.set_num_threads(THREADS)
         if torch is not None:
             torch.set_num_threads(THREADS)
@@ -43,7 +43,7 @@ class Libraries:
         if self.pattern not in work:
             return
         calls = self.calls(make, numpy)
-        figure = measure.Figure(work, measure.best(calls), limit, against)
+        figure = measure.Figure(work, measure.best(calls, self.rounds), limit, against)
         if figure.reached is False:
             others = self.calls(make, numpy)  # in other memory, as the first operands are still there
             seconds = measure.lower(figure.seconds, measure.best(others, measure.ROUNDS_AGAIN))
@@ -189,7 +189,7 @@ def show(figures: list[measure.Figure]) -> None:
         ratios = [figure.ratio(name) for name in ("torch", "numpy")]
         table.add_row(
             escape(figure.work),
-            *(_seconds(figure.seconds.get(name)) for name in ("opweave", "torch", "numpy")),
+            *(seconds_text(figure.seconds.get(name)) for name in ("opweave", "torch", "numpy")),
             *("" if ratio is None else f"{ratio:.2f}" for ratio in ratios),
             "" if figure.limit is None else f"{figure.limit:.2f} x {figure.against}",
             {True: "ok", False: "[bold red]missed", None: ""}[figure.reached],
@@ -205,35 +205,7 @@ def show(figures: list[measure.Figure]) -> None:
     console.print(f"{len(figures)} figures, {len(missed)} missed")
 
 
-def markdown(groups: dict[str, list[measure.Figure]]) -> None:
-    """One row for each figure of the small groups; the worst and the mean of the large ones."""
-    print("| work | / torch | / NumPy | to reach |\n|---|---|---|---|")
-    for title, figures in groups.items():
-        if len(figures) <= 8:
-            for figure in figures:
-                print(f"| {figure.work} | {_ratio(figure, 'torch')} | {_ratio(figure, 'numpy')} | {_limit(figure)} |")
-            continue
-        compared = sorted((f for f in figures if f.ratio("torch")), key=lambda f: f.ratio("torch") or 0)
-        if compared:
-            mean = exp(sum(log(f.ratio("torch") or 1) for f in compared) / len(compared))
-            worst = compared[-1]
-            reached = sum(f.reached is not False for f in compared)
-            print(
-                f"| {title}: {len(compared)} figures, {reached} within the limit | "
-                f"mean {mean:.2f}, worst {_ratio(worst, 'torch')} ({worst.work}) | | {_limit(worst)} |"
-            )
-
-
-def _ratio(figure: measure.Figure, other: str) -> str:
-    ratio = figure.ratio(other)
-    return "" if ratio is None else f"{ratio:.2f}"
-
-
-def _limit(figure: measure.Figure) -> str:
-    return "" if figure.limit is None else f"{figure.limit:.2f} × {figure.against}"
-
-
-def _seconds(value: float | None) -> str:
+def seconds_text(value: float | None) -> str:
     if value is None:
         return ""
     for unit, scale in (("ns", 1e9), ("us", 1e6), ("ms", 1e3)):
@@ -242,23 +214,13 @@ def _seconds(value: float | None) -> str:
     return f"{value:.3g} s"
 
 
-TITLES = {
-    small: "calls on small tensors",
-    views: "views of small tensors",
-    mathematics: "exp, log, sin, cos, tanh, erf, sigmoid, float32, 1e5 and 1e6",
-    elementwise: "add, mul, comparison, where, casts, every dtype, 1e5",
-    large: "large tensors",
-}
+def rows(lib: Libraries) -> Iterator[measure.Figure]:
+    for group in (small, views, mathematics, elementwise, large):
+        yield from group(lib)
 
 
 def main() -> None:
-    words = [word for word in sys.argv[1:] if word != "--markdown"]
-    lib = Libraries(words[0] if words else "")
-    groups = {title: list(group(lib)) for group, title in TITLES.items()}
-    if "--markdown" in sys.argv:
-        markdown(groups)
-    else:
-        show([figure for figures in groups.values() for figure in figures])
+    show(list(rows(Libraries(" ".join(sys.argv[1:])))))
 
 
 if __name__ == "__main__":

@@ -67,8 +67,7 @@ def make(text: str, data: Mapping[str, np.ndarray]) -> figures.Make:
 
 
 def main() -> None:
-    lib = figures.Libraries(" ".join(sys.argv[1:]))
-    figures.show(list(rows(lib)))
+    figures.show(list(rows(figures.Libraries(" ".join(sys.argv[1:])))))
 
 
 if __name__ == "__main__":

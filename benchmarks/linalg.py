@@ -38,7 +38,7 @@ def matrix(shape: tuple[int, ...], dtype: str) -> Array:
     return (square @ square.swapaxes(-1, -2) / shape[-1] + np.eye(shape[-1])).astype(dtype)
 
 
-def rows(lib: Libraries, shape: tuple[int, ...], dtype: str, limit: float | None) -> Iterator[measure.Figure]:
+def of_shape(lib: Libraries, shape: tuple[int, ...], dtype: str, limit: float | None) -> Iterator[measure.Figure]:
     values = matrix(shape, dtype)
     size = " x ".join(map(str, shape))
     for name, body, numpy in CALLS:
@@ -53,11 +53,18 @@ def rows(lib: Libraries, shape: tuple[int, ...], dtype: str, limit: float | None
         yield from lib.run(f"{name}, {dtype} {size}", make, known, limit)
 
 
+SIZES = (((4, 4), 1.0), ((1000, 4, 4), None), ((32, 32), None), ((300, 300), 1.2), ((500, 500), 1.2))
+"""Shapes of the matrices, and the ratio to torch to reach."""
+
+
+def rows(lib: Libraries) -> Iterator[measure.Figure]:
+    for shape, limit in SIZES:
+        for dtype in ("float32", "float64"):
+            yield from of_shape(lib, shape, dtype, limit)
+
+
 def main() -> None:
-    lib = Libraries(" ".join(sys.argv[1:]))
-    sizes = (((4, 4), 1.0), ((1000, 4, 4), None), ((32, 32), None), ((300, 300), 1.2), ((500, 500), 1.2))
-    dtypes = ("float32", "float64")
-    show([each for shape, limit in sizes for dtype in dtypes for each in rows(lib, shape, dtype, limit)])
+    show(list(rows(Libraries(" ".join(sys.argv[1:])))))
 
 
 if __name__ == "__main__":

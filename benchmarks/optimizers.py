@@ -8,10 +8,11 @@ PATTERN selects rows by a part of their name. torch takes part when it is instal
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
+import measure
 from figures import Libraries, show
 
 OPTIMIZERS: tuple[tuple[str, Mapping[str, Any]], ...] = (
@@ -36,15 +37,16 @@ def step(library: Any, name: str, options: Mapping[str, Any], count: int, size: 
     return take
 
 
-def main() -> None:
-    lib = Libraries(" ".join(sys.argv[1:]))
-    figures = []
+def rows(lib: Libraries) -> Iterator[measure.Figure]:
     for count, size, limit in ((8, 64, 0.3), (2, 10**6, 1.0)):
         for name, options in OPTIMIZERS:
             work = f"{name}({', '.join(f'{key}={value}' for key, value in options.items())}), {count} x {size}"
             make = partial(step, name=name, options=options, count=count, size=size)
-            figures += lib.run(work, make, None, limit)
-    show(figures)
+            yield from lib.run(work, make, None, limit)
+
+
+def main() -> None:
+    show(list(rows(Libraries(" ".join(sys.argv[1:])))))
 
 
 if __name__ == "__main__":

@@ -42,9 +42,13 @@ def draws(lib: Libraries) -> Iterator[measure.Figure]:
         yield from lib.run(work, make, lambda f=numpy, r=generator: f(r), limit)
 
 
+def rows(lib: Libraries) -> Iterator[measure.Figure]:
+    yield from products(lib)
+    yield from draws(lib)
+
+
 def main() -> None:
-    lib = Libraries(sys.argv[1] if len(sys.argv) > 1 else "")
-    show([figure for group in (products, draws) for figure in group(lib)])
+    show(list(rows(Libraries(" ".join(sys.argv[1:])))))
 
 
 if __name__ == "__main__":

@@ -77,9 +77,13 @@ def along(lib: Libraries) -> Iterator[measure.Figure]:
         yield from lib.run(f"{work} f32 2 x 3, dim 1", make, call, 0.5)
 
 
+def rows(lib: Libraries) -> Iterator[measure.Figure]:
+    yield from whole(lib)
+    yield from along(lib)
+
+
 def main() -> None:
-    lib = Libraries(sys.argv[1] if len(sys.argv) > 1 else "")
-    show([figure for group in (whole, along) for figure in group(lib)])
+    show(list(rows(Libraries(" ".join(sys.argv[1:])))))
 
 
 if __name__ == "__main__":

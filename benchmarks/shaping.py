@@ -85,9 +85,13 @@ def contractions(lib: Libraries) -> Iterator[measure.Figure]:
     yield from lib.run("einsum bij,bjk->bik", make, lambda: np.matmul(a, b), 1.0)
 
 
+def rows(lib: Libraries) -> Iterator[measure.Figure]:
+    for group in (small, copies, order, contractions):
+        yield from group(lib)
+
+
 def main() -> None:
-    lib = Libraries(" ".join(sys.argv[1:]))
-    show([figure for rows in (small, copies, order, contractions) for figure in rows(lib)])
+    show(list(rows(Libraries(" ".join(sys.argv[1:])))))
 
 
 if __name__ == "__main__":
