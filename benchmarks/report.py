@@ -101,8 +101,8 @@ def report(data: Mapping[str, Any]) -> str:
 def summary(data: Mapping[str, Any]) -> str:
     lines = ["| work | time / torch's |\n|---|---|\n"]
     for section, work, title in README:
-        figure = next(each for each in _figures(data[section]) if each.work == work)
-        lines.append(f"| {title} | {_ratio(figure, 'torch')} |\n")
+        figures_of_work = [each for each in _figures(data.get(section, {"rows": ()})) if each.work == work]
+        lines += [f"| {title} | {_ratio(each, 'torch')} |\n" for each in figures_of_work]
     return "".join(lines)
 
 
