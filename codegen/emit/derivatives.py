@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from functools import reduce
 
 from ..dtypes import COMPLEX128
-from ..expr.tree import Apply, Expr
-from ..model import variants
+from ..model import inference, variants
 from ..model.operator import Elementwise, End, Family, Operator
 from . import backward, formulas
 from .formulas import Formula, takes_complex, variable
@@ -23,10 +22,6 @@ from .text import render, render_macro
 
 _MULTIPLIED = (Family.ELEMENTWISE, Family.EXTERN, Family.REDUCE, Family.SCAN, Family.ROWS)
 """Families whose formulas are products of `grad` and a derivative, and say nothing of conjugates."""
-
-
-_OF_PARTS = frozenset(("abs", "angle", "complex", "conj", "imag", "real", "sign"))
-"""Functions without a complex derivative: formulas that they are part of say what torch's convention makes of them."""
 
 
 @dataclass(frozen=True)
@@ -287,17 +282,11 @@ def _absent(body: Elementwise, used: Mapping[str, Sequence[str]]) -> Iterator[tu
 def _is_holomorphic(operator: Operator) -> bool:
     """Are the formulas products of `grad` and complex derivatives?"""
     expression = operator.body.expression(COMPLEX128) if isinstance(operator.body, Elementwise) else None
-    uses_parts = expression is not None and bool(_functions_of(expression.tree) & _OF_PARTS)
-    products = operator.family in _MULTIPLIED and not uses_parts and not operator.complex_derivatives
+    by_parts = expression is not None and inference.uses_parts(expression.tree)
+    products = operator.family in _MULTIPLIED and not by_parts and not operator.complex_derivatives
     return products and takes_complex(operator)
 
 
 def _is_complex(operator: Operator, first: str) -> str:
     return f"{variable(first)}.dtype.is_complex" if backward.turns_real(operator) else "grad.dtype.is_complex"
 
-
-def _functions_of(tree: Expr) -> set[str]:
-    """Those that the value is made of; conditions only choose."""
-    called = {tree.function} if isinstance(tree, Apply) else set()
-    parts = tree.children[1:] if "where" in called else tree.children
-    return called.union(*map(_functions_of, parts))

@@ -1,11 +1,49 @@
-"""What follows from the expression of an elementwise operator, so that its entry does not say it: the promotion."""
+"""What follows from a body, of elementwise operators from the expression, so that entries need not say it: accepted
+dtypes and promotion."""
 
 from __future__ import annotations
 
-from ..dtypes import COMPUTE_DTYPES, DType, Promotion
-from ..expr import ExpressionError, type_of
+from collections.abc import Mapping
+
+from ..dtypes import COMPLEX128, COMPUTE_DTYPES, DTYPE_CLASSES, DType, Promotion
+from ..expr import Apply, Expr, ExpressionError, type_of
 from .computation import argument_dtypes
-from .operator import Body, Declaration, Elementwise
+from .operator import Body, Declaration, Derivative, Elementwise, Family
+
+_MOVES = frozenset((Family.VIEW, Family.INDEXING, Family.COMPOSITE))
+"""Bodies that compute nothing themselves, so that nothing of theirs stands against complex numbers."""
+_OF_PARTS = frozenset(("abs", "angle", "complex", "conj", "imag", "real", "sign"))
+"""Functions without a complex derivative: formulas that they are part of say what torch's convention makes of them."""
+
+
+def dtypes(
+    declaration: Declaration,
+    body: Body,
+    derivatives: Mapping[str, Derivative],
+    complex_derivatives: Mapping[str, Derivative],
+) -> frozenset[DType]:
+    """The dtypes that are accepted unless the entry says otherwise: all real ones, and the complex ones where the
+    expression and its derivatives are defined for them."""
+    if declaration.family in _MOVES:
+        return DTYPE_CLASSES["any"]
+    if declaration.family is Family.LAPACK:
+        return DTYPE_CLASSES["lapack"]
+    if not isinstance(body, Elementwise):
+        return DTYPE_CLASSES["all"]
+    expression = body.expression(COMPLEX128)
+    if expression is None or (body.is_uniform and _type(declaration, body, COMPLEX128) is None):
+        return DTYPE_CLASSES["all"]
+    differentiated = any(derivative.text != "none" for derivative in derivatives.values())
+    conjugates = differentiated and uses_parts(expression.tree) and not complex_derivatives
+    return DTYPE_CLASSES["all" if conjugates else "any"]
+
+
+def uses_parts(tree: Expr) -> bool:
+    """Is the value made of a function without a complex derivative? Conditions only choose."""
+    if not isinstance(tree, Apply):
+        return False
+    parts = tree.children[1:] if tree.function == "where" else tree.children
+    return tree.function in _OF_PARTS or any(map(uses_parts, parts))
 
 
 def promotion(declaration: Declaration, body: Body, dtypes: frozenset[DType]) -> Promotion:

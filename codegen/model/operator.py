@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import takewhile
 from typing import Generic, TypeAlias, TypeVar
 
-from ..dtypes import COMPUTE_DTYPES, FLOAT64, DType, Promotion, ordered
+from ..dtypes import COMPUTE_DTYPES, DTYPE_CLASSES, FLOAT64, DType, Promotion, ordered
 from ..errors import Span
 from ..expr import Expr
 from ..expr.geometry import Geometry
@@ -121,6 +121,11 @@ class Elementwise:
     """Inputs that must not be negative when they are integer numbers, and the message when they are."""
     require: tuple[Requirement[Expression, Argument], ...] = ()
     """Conditions on the parameters, as numbers of float64; their messages give values of parameters."""
+
+    @property
+    def is_uniform(self) -> bool:
+        """Is the expression the same for every dtype, whether it has a meaning there or not?"""
+        return len(self.cases) == 1 and self.cases[0][0] == DTYPE_CLASSES["any"]
 
     def expression(self, dtype: DType) -> Expression | None:
         """The expression that is computed in `dtype`."""

@@ -7,12 +7,13 @@ alone or nothing (the diagnostics say why). Rules that need more than one entry 
 from __future__ import annotations
 
 import ast
+import dataclasses
 import keyword
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from ..dtypes import DTYPE_CLASSES, DType, Promotion
+from ..dtypes import DType, Promotion
 from ..errors import Diagnostics, Span
 from ..model import inference
 from ..model.operator import Declaration, Family, Indexing, Operator
@@ -81,7 +82,7 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
     family = _family(fields)
     doc, cost = _doc(fields), _cost(fields)
     before = len(fields.diagnostics)
-    dtypes, promotion = _dtypes(fields, family), _promotion(fields)
+    declared_dtypes, promotion = _dtypes(fields), _promotion(fields)
     refusal, reference = fields.text(fields.node, "refusal"), fields.text(fields.node, "reference")
     complex_refusal = fields.text(fields.node, "complex_refusal")
     magnitude = fields.text(fields.node, "magnitude")
@@ -118,8 +119,10 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
     )
     if body is None or not sound:
         return declaration
+    of_complex = derivatives.read_complex(entry)
+    dtypes = _declared(entry, "dtypes", declared_dtypes, inference.dtypes(declaration, body, formulas, of_complex))
     read_operator = Operator(
-        **vars(declaration),
+        **{each.name: getattr(declaration, each.name) for each in dataclasses.fields(declaration)},
         doc=doc,
         body=body,
         dtypes=dtypes,
@@ -129,7 +132,7 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
         reference=None if reference is None else reference.value.strip(),
         reference_span=None if reference is None else reference.span,
         derivatives=formulas,
-        complex_derivatives=derivatives.read_complex(entry),
+        complex_derivatives=of_complex,
         magnitude=None if magnitude is None else magnitude.value.strip(),
         cost=cost,
         unused=frozenset(word.value for word in fields.words("unused")),
@@ -210,15 +213,9 @@ def _text(span: Span, lines: tuple[str, ...]) -> str:
 # ---- dtypes -------------------------------------------------------------------------------------------------
 
 
-_MOVES = frozenset((Family.VIEW, Family.INDEXING, Family.COMPOSITE))
-"""Bodies that compute nothing themselves, so that nothing of theirs stands against complex numbers."""
-
-
-def _dtypes(fields: Fields, family: Family | None) -> frozenset[DType]:
+def _dtypes(fields: Fields) -> frozenset[DType] | None:
     words = fields.words("dtypes")
-    if words:
-        return frozenset().union(*map(fields.dtypes, words))
-    return DTYPE_CLASSES["any" if family in _MOVES else "lapack" if family is Family.LAPACK else "all"]
+    return frozenset().union(*map(fields.dtypes, words)) if words else None
 
 
 def _promotion(fields: Fields) -> Promotion | None:

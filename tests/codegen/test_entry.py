@@ -112,7 +112,7 @@ def test_where_no_derivative_is_needed(tmp_path: Path, text: str) -> None:
 def test_defaults(tmp_path: Path) -> None:
     (operator,) = read(tmp_path, elementwise("-self", "  derivatives: none\n"))
     assert (operator.name, operator.family, operator.promotion) == ("f", Family.ELEMENTWISE, Promotion.DEFAULT)
-    assert operator.dtypes == DTYPE_CLASSES["all"]
+    assert operator.dtypes == DTYPE_CLASSES["any"]
     assert (operator.method, operator.function, operator.cost) == (True, True, 1.0)
     assert (operator.operator, operator.aliases, operator.reference, operator.refusal) == (None, (), None, None)
 
@@ -135,6 +135,28 @@ def test_defaults(tmp_path: Path) -> None:
 def test_the_promotion_follows_from_the_expression(tmp_path: Path, expression: str, rest: str, promotion: str) -> None:
     (operator,) = read(tmp_path, elementwise(expression, f"{rest}  derivatives: none\n"))
     assert operator.promotion.value == promotion
+
+
+@pytest.mark.parametrize(
+    ("expression", "rest", "accepted"),
+    [
+        ("exp(self)", "  derivatives: auto\n", "any"),
+        ("erf(self)", "  derivatives: auto\n", "all"),  # not defined for complex numbers
+        ("maximum(self, 0)", "  derivatives: none\n", "all"),
+        ("1 / (1 + abs(self))", "  derivatives: none\n", "any"),
+        ("1 / (1 + abs(self))", "  derivatives: auto\n", "all"),  # and has no complex derivative
+        ("1 / (1 + abs(self))", "  derivatives: auto\n  complex_derivatives: {self: -grad * self}\n", "any"),
+        ("where(abs(self) < 1, self, 0)", "  derivatives: auto\n", "any"),
+        ("{floating: self * 2, complex: self}", "  derivatives: auto\n", "any"),
+        ("{floating: self * 2, integer: self}", "  derivatives: auto\n", "all"),
+        ("self * 2", "  derivatives: auto\n  dtypes: all\n", "all"),
+    ],
+)
+def test_complex_numbers_are_accepted_where_the_expression_takes_them(
+    tmp_path: Path, expression: str, rest: str, accepted: str
+) -> None:
+    (operator,) = read(tmp_path, elementwise(expression, rest))
+    assert operator.dtypes == DTYPE_CLASSES[accepted]
 
 
 def test_keys_are_read(tmp_path: Path) -> None:
