@@ -289,4 +289,3 @@ def _is_holomorphic(operator: Operator) -> bool:
 
 def _is_complex(operator: Operator, first: str) -> str:
     return f"{variable(first)}.dtype.is_complex" if backward.turns_real(operator) else "grad.dtype.is_complex"
-
