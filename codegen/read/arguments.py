@@ -58,6 +58,8 @@ def check(entry: Entry) -> None:
     _check_names(entry)
     _check_result(entry)
     _check_result_names(entry)
+    if entry.family not in (Family.COMPOSITE, Family.FACTORY):
+        _check_groups(entry)
     if entry.family is not Family.COMPOSITE:
         _check_kinds(entry)
         _check_numbers(entry)
@@ -80,6 +82,12 @@ def _check_names(entry: Entry) -> None:
     known = [argument.name for argument in entry.schema.arguments]
     for word in entry.words("unused"):
         entry.known("argument", word, known)
+
+
+def _check_groups(entry: Entry) -> None:
+    for argument in {each.group: each for each in entry.schema.arguments if each.group}.values():
+        message = f"'{argument.group}' has no meaning for {entry.family.body}"
+        entry.report(entry.argument_span(argument), message, "only for factory and composite, which make new tensors")
 
 
 def _is_python(entry: Entry, argument: Argument) -> bool:
@@ -150,7 +158,7 @@ def _check_kinds(entry: Entry) -> None:
             entry.report(entry.argument_span(first), message, "Tensor(a) self ... -> Tensor(a)")
     first_other = 1 if entry.family is Family.VIEW else 0
     for argument in entry.schema.arguments[first_other:]:
-        if not _suits(entry.family, argument):
+        if argument.group is None and not _suits(entry.family, argument):
             message = f"{entry.family.body} takes {_KINDS[entry.family]} arguments, not {argument.type}"
             entry.report(entry.argument_span(argument), message)
 
@@ -176,7 +184,7 @@ def _suits(family: Family, argument: Argument) -> bool:
 def _check_fixed(entry: Entry, fixed: _Fixed) -> None:
     body = entry.family.body
     for argument in entry.schema.arguments:
-        if entry.family is Family.ROWS and argument in entry.scalars and not argument.is_optional:
+        if argument.group or (entry.family is Family.ROWS and argument in entry.scalars and not argument.is_optional):
             continue
         if argument.name not in (*fixed.needed, *fixed.possible):
             message = f"{body} does not use argument '{argument.name}'"

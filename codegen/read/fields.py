@@ -129,7 +129,7 @@ class Entry(Fields):
         return self.func.span_at(name.offset, len(str(name)))
 
     def argument_span(self, argument: Argument) -> Span:
-        return self.func.span_at(argument.offset, len(str(argument)))
+        return self.func.span_at(argument.offset, argument.length)
 
     def argument_name_span(self, argument: Argument) -> Span:
-        return self.func.span_at(argument.name_offset, len(argument.name))
+        return self.func.span_at(argument.name_offset, argument.name_length)

@@ -2,13 +2,16 @@
 
     [namespace::]name[.overload](type name[=default], ..., *, type name[=default], ...) -> results
 
-Blanks are significant, as in torch's file, so that printing needs no memory of the layout. A mistake raises
+One word is ours: `*placement` stands for the keyword-only arguments by which a caller says what a new tensor is made of
+and where it lies, and is printed as these. Blanks are significant, as in torch's file, so that printing needs no memory of the layout. A mistake raises
 SchemaError with its exact place in the text; the first one ends the parse.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import replace
 
 from ..errors import suggest
 from . import rules as schema_rules
@@ -38,6 +41,7 @@ from .types import (
 
 __all__ = [
     "BASE_TYPES",
+    "GROUPS",
     "Alias",
     "Argument",
     "BaseType",
@@ -58,6 +62,11 @@ __all__ = [
     "without_optional",
 ]
 
+GROUPS: Mapping[str, str] = {
+    "*placement": "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None",
+}
+"""Words that stand for several keyword-only arguments."""
+_GROUP = re.compile(r"\*[A-Za-z_]\w*")
 _DUNDER = re.compile(r"__([^_]+)__\Z")
 _SIZE = re.compile(r"[1-9][0-9]*")
 _ALIAS_LETTER = re.compile(r"[a-z](?![A-Za-z0-9_])")
@@ -144,7 +153,13 @@ class _Parser(Reader):
         while True:
             began = self.at
             try:
-                if self.peek() == "*":
+                if group := _GROUP.match(self.text, self.at):
+                    if star is not None and not keyword_only:
+                        self.fail(f"no argument between '*' and '{group.group()}'", star, help="leave '*' out")
+                    star = self.at
+                    for argument in self._group(group.group()):
+                        self._place(argument, keyword_only, out, True)
+                elif self.peek() == "*":
                     if star is not None:
                         self.fail("second '*'", help="one '*' makes all arguments behind it keyword-only")
                     star = self.at
@@ -172,9 +187,19 @@ class _Parser(Reader):
             out.append(argument)
         elif out:
             help = "arguments written to come last"
-            self.fail(f"'{argument.name}' follows an out argument", argument.offset, len(str(argument)), help)
+            self.fail(f"'{argument.name}' follows an out argument", argument.offset, argument.length, help)
         else:
             others.append(argument)
+
+    def _group(self, word: str) -> tuple[Argument, ...]:
+        """The arguments that a word stands for, all in its place."""
+        offset = self.at
+        if word not in GROUPS:
+            self.fail(f"unknown group of arguments '{word}'", length=len(word), help=suggest(word, GROUPS))
+        self.at += len(word)
+        written = _Parser(f"{GROUPS[word]})")
+        arguments, _, _ = written._arguments()
+        return tuple(replace(each, offset=offset, name_offset=offset, group=word) for each in arguments)
 
     def _argument(self) -> Argument:
         offset = self.at

@@ -28,7 +28,8 @@ def _check_names(schema: FunctionSchema) -> None:
     seen: set[str] = set()
     for argument in schema.all_arguments:
         if argument.name in seen:
-            raise _at_name(argument, f"duplicate argument '{argument.name}'")
+            help = f"'{argument.group}' stands for it and others" if argument.group else None
+            raise _at_name(argument, f"duplicate argument '{argument.name}'", help)
         seen.add(argument.name)
     named: set[str] = set()
     for result in schema.returns:
@@ -117,7 +118,7 @@ def _check_out(schema: FunctionSchema) -> None:
 
 
 def _at_name(argument: Argument, message: str, help: str | None = None) -> SchemaError:
-    return SchemaError(message, argument.name_offset, len(argument.name), help)
+    return SchemaError(message, argument.name_offset, argument.name_length, help)
 
 
 def _at_result(result: Return, message: str, help: str | None = None) -> SchemaError:

@@ -160,6 +160,17 @@ class Argument:
     alias: Alias | None = None
     offset: int = _offset()
     name_offset: int = _offset()
+    group: str | None = field(default=None, compare=False, repr=False)
+    """The word that stands for this argument and others in the text: `*placement`."""
+
+    @property
+    def length(self) -> int:
+        """How many characters of the text it takes."""
+        return len(self.group or str(self))
+
+    @property
+    def name_length(self) -> int:
+        return len(self.group or self.name)
 
     def __str__(self) -> str:
         default = "" if self.default is None else f"={self.default}"

@@ -165,6 +165,24 @@ def test_defaults_have_python_values(declaration: str, value: Value) -> None:
     assert default.text == declaration.split("=", 1)[1]
 
 
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("f(int n, *placement) -> Tensor", "f(int n, *, {}) -> Tensor"),
+        ("f(*placement) -> Tensor", "f(*, {}) -> Tensor"),
+        ("f(*, Generator? g=None, *placement, int m=0) -> Tensor", "f(*, Generator? g=None, {}, int m=0) -> Tensor"),
+    ],
+)
+def test_a_word_for_several_arguments(text: str, written: str) -> None:
+    four = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
+    schema = parse(text)
+    assert str(schema) == written.format(four)
+    assert schema == parse(str(schema))
+    place = text.index("*placement")
+    spans = {(each.offset, each.length, each.name_length) for each in schema.keyword_only if each.group}
+    assert spans == {(place, len("*placement"), len("*placement"))}
+
+
 def test_kinds_of_arguments() -> None:
     schema = parse(
         "f(Tensor a, Tensor? b, Tensor[] c, Tensor?[] d, int[]? e, Scalar s) -> (Tensor, Tensor[])"

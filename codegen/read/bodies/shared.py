@@ -11,6 +11,8 @@ from ...source import Mapping, Scalar, Sequence
 from ..fields import Entry
 from ..reserved import argument_reason
 
+_CHECKED = ("layout", "device", "pin_memory")
+
 
 def expression(entry: Entry, scalar: Scalar, known: Iterable[str]) -> Expression | None:
     tree = entry.located(scalar, lambda text: parse(text, known))
@@ -37,10 +39,15 @@ def degrees(entry: Entry, owner: Mapping, key: str, count: int) -> tuple[int, ..
 
 
 def report_unused(entry: Entry, what: str, arguments: Iterable[Argument], used: frozenset[str]) -> None:
-    """Reports arguments that a body never mentions, at the argument."""
+    """Reports arguments that a body never mentions, at the argument, and words of `unused` that say nothing. Where a
+    tensor lies is checked before the body runs, which need not mention it."""
     spared = {word.value for word in entry.words("unused")}
+    for word in entry.words("unused"):
+        if word.value in used or word.value in _CHECKED:
+            why = "is used" if word.value in used else "need not be used"
+            entry.report(word.span, f"argument '{word.value}' {why}", "leave it out")
     for argument in arguments:
         refused = argument_reason(argument.name, entry.family) is not None  # and reported: one mistake is enough
-        if argument.name not in used and argument.name not in spared and not refused:
+        if argument.name not in (*used, *spared, *_CHECKED) and not refused:
             message = f"the {what} does not use argument '{argument.name}'"
             entry.report(entry.argument_name_span(argument), message, "or list it under 'unused'")
