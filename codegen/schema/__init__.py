@@ -3,8 +3,8 @@
     [namespace::]name[.overload](type name[=default], ..., *, type name[=default], ...) -> results
 
 One word is ours: `*placement` stands for the keyword-only arguments by which a caller says what a new tensor is made of
-and where it lies, and is printed as these. Blanks are significant, as in torch's file, so that printing needs no memory of the layout. A mistake raises
-SchemaError with its exact place in the text; the first one ends the parse.
+and where it lies, and is printed as these. Blanks are significant, as in torch's file, so that printing needs no memory
+of the layout. A mistake raises SchemaError with its exact place in the text; the first one ends the parse.
 """
 
 from __future__ import annotations
