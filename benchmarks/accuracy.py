@@ -26,8 +26,8 @@ from accuracy_table import AccuracyTable
 from opweave.codegen import library
 from opweave.codegen.model.computation import argument_dtypes, default_numbers, result_dtype
 from opweave.codegen.dtypes import DTYPES
-from opweave.codegen.emit.kernels import is_inexact
 from opweave.codegen.expr import emit_c
+from opweave.codegen.expr.kernel_text import is_inexact
 from opweave.codegen.model.operator import Elementwise, Operator
 from opweave.codegen.model.variants import submodule_names
 

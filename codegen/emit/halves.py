@@ -18,23 +18,22 @@ from ..expr.targets import Target, c_number, to_single
 from ..expr.tree import Number
 from ..expr.typed import Arg, Cast, Const, Node, Op, postorder
 from ..model.operator import Operator
-from .blocks import OF_16, block_call
+from .blocks import block_call
 from .expressions import Variable, enum, parameters
 
-_COMPARISONS = {name: name for name, of in FUNCTIONS.items() if of.rule is Rule.COMPARISON and of.arity == 2}
-_FUNCTIONS = {
-    "sqrt": "sqrt", "abs": "abs", "copysign": "copysign", "floor": "floor", "ceil": "ceil", "trunc": "trunc",
-    "round": "rint", "maximum": "maximum", "minimum": "minimum", "where": "where", **_COMPARISONS,
-}  # fmt: skip
-"""What half.h has for lanes, besides C's operators."""
-_LOGIC = frozenset(("bitwise_and", "bitwise_or", "logical_and", "logical_or", "logical_not", "bitwise_not"))
-_VOCABULARY = frozenset(("add", "sub", "mul", "div", "neg", *_FUNCTIONS, *OF_16)) | _LOGIC
-_SIGN_CALLS = {"neg": "ow_neg_signs({0})", "abs": "ow_abs_signs({0})", "copysign": "ow_copysign_signs({0}, {1})"}
-"""What looks at the sign and sets it, the first bit in all formats: half.h has these for registers of halves."""
-_CHOICES = frozenset(("floor", "ceil", "trunc", "round", "maximum", "minimum", "where"))
-_EXACT = _SIGN_CALLS.keys() | _LOGIC | _COMPARISONS.keys() | _CHOICES
+_ROWS = FUNCTIONS.values()
+_BOOLEAN = (Rule.LOGICAL, Rule.BITWISE)
+_OF_16 = frozenset(each.name for each in _ROWS if each.avx512)
+_VOCABULARY = frozenset(
+    each.name
+    for each in _ROWS
+    if each.lanes or each.avx512 or each.rule in _BOOLEAN
+    or (each.symbol and not each.c and each.rule in (Rule.ARITHMETIC, Rule.FLOATING))
+)
+_SIGNS = frozenset(each.name for each in _ROWS if each.signs)
+_EXACT = frozenset(each.name for each in _ROWS if not each.rounds)
 """Of numbers that a half format holds, these make another one."""
-_ROUNDS_LATE = frozenset(("neg", "abs", "copysign", "maximum", "minimum"))
+_ROUNDS_LATE = frozenset(each.name for each in _ROWS if each.monotone)
 """Of these a half is the same whether a number beside halves is rounded before or after."""
 
 
@@ -48,16 +47,13 @@ def _number(value: Number, dtype: DType) -> str:
     return f"ow_all_lanes({c_number(value, dtype)})"
 
 
-def _call(function: str) -> str:
-    operands = ", ".join(f"{{{place}}}" for place in range(FUNCTIONS[function].arity))
-    return f"ow_{_FUNCTIONS[function]}_lanes({operands})"
-
-
-_NOT = {(function, "bool"): "ow_not_lanes({0})" for function in ("logical_not", "bitwise_not")}
-_CALLS = {function: _call(function) for function in _FUNCTIONS}
-_CALLS |= {function: f"(ow_lanes)ow_{function}_16((__m512)({{0}}))" for function in OF_16}
-_LANES = _Lanes("lanes", _number, {(function, "float32"): call for function, call in _CALLS.items()} | _NOT)
-_OF_SIGNS = _Lanes("signs", _number, {(function, "float32"): call for function, call in _SIGN_CALLS.items()})
+_NOT = {(each.name, "bool"): "ow_not_lanes({0})" for each in _ROWS if each.rule in _BOOLEAN and each.arity == 1}
+_CALLS = {(each.name, "float32"): each.call(each.lanes) for each in _ROWS if each.lanes}
+_CALLS |= {(name, "float32"): f"(ow_lanes)ow_{name}_16((__m512)({{0}}))" for name in _OF_16}
+_LANES = _Lanes("lanes", _number, _CALLS | _NOT)
+_OF_SIGNS = _Lanes(
+    "signs", _number, {(name, "float32"): FUNCTIONS[name].call(f"ow_{name}_signs") for name in _SIGNS}
+)
 
 
 @dataclass(frozen=True)
@@ -102,11 +98,10 @@ def kernels(operator: Operator, tree: Expr, role: str, line: int) -> Iterator[Ha
     if functions is None or not functions <= _VOCABULARY:
         return
     # A half is to be the rounded float32, which is of another function where a loop calls several that have blocks.
-    of_16 = functions & frozenset(OF_16)
-    rows = tuple(map(variable, inputs))
-    if of_16 and not block_call(emit_expression(tree, env, FLOAT32), rows, [param.name for param in params]):
+    of_16 = functions & _OF_16
+    if of_16 and not block_call(emit_expression(tree, env, FLOAT32), inputs):
         return
-    signs = functions <= _SIGN_CALLS.keys() and not params and not any(isinstance(node, Const) for node in nodes)
+    signs = functions <= _SIGNS and not params and not any(isinstance(node, Const) for node in nodes)
     emitted = emit_c(tree, env, target=_OF_SIGNS if signs else _LANES, names=names)
     keeps = functions <= (_EXACT if len(inputs) == 1 else _ROUNDS_LATE)
     for dtype in _halves(operator):
@@ -123,7 +118,7 @@ def kernels(operator: Operator, tree: Expr, role: str, line: int) -> Iterator[Ha
             load=f"ow_load_{'signs' if signs else dtype.suffix}",
             number="ow_all_signs({0})" if signs else number,
             store=f"ow_store_{'signs' if signs else f'exact_{dtype.suffix}' if exact else dtype.suffix}",
-            inputs=rows,
+            inputs=tuple(map(variable, inputs)),
             params=params,
             guard="OW_FUNCTIONS_OF_16" if of_16 else "OW_LANES",
         )

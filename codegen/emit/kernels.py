@@ -6,50 +6,25 @@ padded form); templates/ holds the loops.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 
-from ..dtypes import COMPLEX64, DTYPES, FLOAT32, FLOAT64, DType
+from ..dtypes import COMPLEX64, FLOAT32, FLOAT64, DType
 from ..expr import Apply, Emitted, Expr, Literal, Name, applications, certain, names, simplify, substitute
-from ..expr.functions import FUNCTIONS
+from ..expr.functions import FUNCTIONS, Function
 from ..expr.kernel_text import emit_expression, variable
-from ..expr.special import BRANCHING, SPECIAL
-from ..expr.targets import INTEGER_BRANCHING
+from ..expr.typed import Arg, applied, postorder
 from ..model.computation import argument_dtypes, default_numbers, position_dtype, result_dtype, takes_defaults, typed
 from ..model.operator import Elementwise, Expression, Factory, Family, Found, Operator, Reduce, Rows, Scan
 from . import descriptors, halves, requirements, rows, views
-from .blocks import COMPLEX_BLOCKS, RESULT, BlockCall, block_call
+from .blocks import RESULT, BlockCall, block_call
 from .expressions import Variable, enum, identity, parameters
 from .halves import HalfKernel
 from .text import render
 
-# Functions of <math.h> that are exact in every form; all others differ between their scalar and vector forms, where
-# they have both.
-_EXACT = frozenset({"sqrt", "fabs", "floor", "ceil", "trunc", "rint", "copysign", "fmod", "nextafter"})
-_INEXACT = frozenset(
-    spelling
-    for function in FUNCTIONS.values()
-    if function.c_name and function.c_name not in _EXACT
-    for name in (function.c_name, f"ow_{function.c_name}")
-    for spelling in (name, name + "f")
-) | {"ow_sigmoidf"}
-_ARITHMETIC = frozenset({"ow_hypot", "ow_hypotf"})
-_OF_LEVEL = _INEXACT - _ARITHMETIC | COMPLEX_BLOCKS
-"""Functions whose last bit depends on the instruction-set level: libmvec's, those that fuse products with sums where a
-level can, and those that use its instructions. Arithmetic alone does not."""
-_SPECIAL = frozenset(f"ow_{name}{suffix}" for name in SPECIAL for suffix in ("", "f"))
-_SCALAR = frozenset(f"ow_{name}{suffix}" for name in BRANCHING for suffix in ("", "f")) | {
-    f"ow_{name}_{dtype.suffix}" for name in INTEGER_BRANCHING for dtype in DTYPES.values()
-}
-_CHOICES = frozenset({"maximum", "minimum"})
-_SUMS_AND_PRODUCTS = frozenset({"add", "mul"})
 _STREAMED_COST = 3.0  # that of a few additions
 _STREAMED_STEPS = 1  # of an expression; with more of them vectors of 64 bytes save more than rows that cross lines lose
-_QUOTIENT = " / "  # in C
-_CALL = re.compile(r"\b(\w+)\(")
-_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
@@ -147,6 +122,7 @@ def emit(operator: Operator) -> str | None:
         "symbol": operator.name,
         "op": operator.name,
         "d": descriptors.descriptor(operator),
+        "special": any(function.is_special for function, _ in _applied(operator)),
     }
     body = operator.body
     if isinstance(body, Elementwise):
@@ -170,12 +146,10 @@ def emit(operator: Operator) -> str | None:
 
 
 def _add_kernels(context: dict[str, object], kernels: Iterable[object]) -> None:
-    """`special`: does one of them call a function of special.h? Its text is all in its fields. `blocks`: or one of
-    blocks.h? `complex_blocks`: or of complex_rows.h?"""
+    """`blocks`: does one of them call a function of blocks.h? `complex_blocks`: or of complex_rows.h?"""
     every = context["kernels"] = tuple(kernels)
     context["blocks"] = any(getattr(kernel, "has_blocks", False) for kernel in every)
     context["complex_blocks"] = any(getattr(kernel, "has_complex_blocks", False) for kernel in every)
-    context["special"] = any(_SPECIAL.intersection(_CALL.findall(repr(kernel))) for kernel in every)
 
 
 # ---- elementwise --------------------------------------------------------------------------------------------
@@ -223,13 +197,17 @@ def _loop(
     inputs = tuple(Variable(variable(argument.name), env[argument.name].c_type) for argument in operator.inputs)
     params = () if role == "plain" else parameters(operator, dtype)
     name = f"{operator.name}_{dtype.suffix}" + ("_plain" if role == "plain" else "")
-    input_names, param_names = ([each.name for each in variables] for variables in (inputs, params))
-    block = block_call(emitted, input_names, param_names)
+    block = block_call(emitted, [argument.name for argument in operator.inputs])
     rest = block.rest if block and block.rest else emitted
-    padded = block is not None or bool(_inexact_calls(emitted) - _SCALAR)
-    scalar = bool(_SCALAR.intersection(_CALL.findall(emitted.text)))
+    functions = tuple(applied(emitted.root))
+    scalar = any(function.branches_for(dtype) for function, dtype in functions)
+    padded = block is not None or any(
+        not function.is_exact_for(dtype) and not function.branches_for(dtype) for function, dtype in functions
+    )
+    used = {node.name for node in postorder(emitted.root) if isinstance(node, Arg)}
+    divides = any(function.symbol == "/" for function, _ in functions)
     is_light = not (padded or scalar) and operator.cost <= _STREAMED_COST
-    is_plain = is_light and not result.is_complex and {result} == set(env.values()) and _QUOTIENT not in emitted.text
+    is_plain = is_light and not result.is_complex and {result} == set(env.values()) and not divides
     streams = is_plain and len(applications(tree)) <= _STREAMED_STEPS
     return LoopKernel(
         name=name,
@@ -249,7 +227,7 @@ def _loop(
         streams=streams,
         scalar=scalar,
         chosen=tuple(place for place, x in enumerate(operator.inputs, 1) if x.name in names(tree) - certain(tree)),
-        unread=frozenset(input_names).difference(_WORD.findall(emitted.text)),
+        unread=frozenset(variable(argument.name) for argument in operator.inputs if argument.name not in used),
         block=block,
     )
 
@@ -267,22 +245,20 @@ def _layouts(inputs: tuple[Variable, ...], alternates: bool) -> Iterator[tuple[V
             yield tuple(replace(each, step=step) for each, step in zip(inputs, steps, strict=True))
 
 
-def is_inexact(emitted: Emitted) -> bool:
-    """Does the last bit depend on how a function is computed?"""
-    return bool(_inexact_calls(emitted))
-
-
 def level_dependent(operator: Operator) -> frozenset[DType]:
     """The dtypes of computation in which the last bits of results depend on the instruction-set level."""
     found = frozenset[DType]()
     for expression, env, result in typed(operator):
-        if _OF_LEVEL.intersection(_CALL.findall(emit_expression(expression.tree, env, result).text)):
+        functions = applied(emit_expression(expression.tree, env, result).root)
+        if any(function.depends_on_level(dtype) for function, dtype in functions):
             found |= {result, *env.values()}
     return found.intersection(operator.compute_dtypes)
 
 
-def _inexact_calls(emitted: Emitted) -> frozenset[str]:
-    return _INEXACT.intersection(_CALL.findall(emitted.text))
+def _applied(operator: Operator) -> Iterator[tuple[Function, DType]]:
+    """The primitives that any expression of the operator applies."""
+    for expression, env, result in typed(operator):
+        yield from applied(emit_expression(expression.tree, env, result).root)
 
 
 # ---- factories ----------------------------------------------------------------------------------------------
@@ -346,9 +322,10 @@ def _accumulators(operator: Operator, body: Reduce | Scan) -> Iterator[Accumulat
     for dtype in operator.compute_dtypes:
         combine = emit_expression(body.combine.tree, {"acc": dtype, "self": dtype}, dtype)
         is_light = not dtype.is_complex and operator.cost == 1
-        functions = {each.function for each in applications(body.combine.tree) if isinstance(each, Apply)}
-        any_order = is_light and (dtype.is_integer or functions <= _CHOICES)
-        fours = is_light and dtype.is_floating and functions <= _SUMS_AND_PRODUCTS
+        functions = {FUNCTIONS[each.function] for each in applications(body.combine.tree) if isinstance(each, Apply)}
+        joins = is_light and all(function.associative for function in functions)
+        any_order = is_light and (dtype.is_integer or (joins and not any(function.rounds for function in functions)))
+        fours = joins and dtype.is_floating and all(function.symbol for function in functions)
         yield AccumulatorKernel(
             suffix=dtype.suffix,
             enum=enum(dtype),

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from ..dtypes import DType
 from ..expr import Emitted, Expr, Literal, Name, names, parse, replaced
-from ..expr.kernel_text import emit_expression, variable
+from ..expr.kernel_text import emit_expression, is_inexact, variable
 from ..model.computation import row_dtypes
 from ..model.operator import End, Expression, Operator, Rows
-from .blocks import RESULT, BlockCall, block_call
+from .blocks import BlockCall, block_call, emit_result
 from .expressions import Variable, enum, identity, parameters
 
-_CALL = re.compile(r"[a-z]\w*\(")
 # How reductions of a row join two values, and what changes nothing.
 _JOINS = {
     "sum": ("acc + self", 0),
@@ -42,7 +40,7 @@ class Value:
     @property
     def calls(self) -> bool:
         """Does `each` call functions, whose forms for vectors and for one number differ in the last bit?"""
-        return self.block is not None or any(map(_CALL.search, (*self.each.statements, self.each.value)))
+        return self.block is not None or is_inexact(self.each)
 
 
 @dataclass(frozen=True)
@@ -129,12 +127,9 @@ def _value(
         if read in lets and lets[read].slot is None:
             reads |= lets[read].reads
     each = emit_expression(expression.tree, row_dtypes(operator, body, dtype), dtype)
-    others = (*lets, *(param.name for param in parameters(operator, dtype)), variable("count"))
-    block = block_call(each, (variable("self"),), others)
-    if block is not None and (combine is not None or name == "value"):
-        each = block.rest or Emitted((), RESULT, False)
-    else:
-        block = None
+    block = block_call(each, ("self",)) if combine is not None or name == "value" else None
+    if block is not None:
+        each = block.rest or emit_result(block.dtype)
     if combine is None:
         return Value(name, expression.line, each, frozenset(reads), direct, block=block)
     text, start = _JOINS[combine]

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..dtypes import DType, ordered
-from ..expr import Expr, lower
-from ..expr.kernel_text import emit_expression
+from ..expr import FUNCTIONS, Expr, lower
+from ..expr.kernel_text import emit_expression, is_inexact
 from ..expr.lower import Env
 from ..expr.typed import Op, postorder
 from ..model import variants
@@ -31,7 +31,6 @@ from ..model.operator import (
 )
 from ..model.reference import reference
 from ..schema import Argument, base_name
-from .kernels import is_inexact
 from .text import render
 
 _SUITES = {
@@ -46,12 +45,6 @@ _SUITES = {
 
 # Fields of a Spec whose default is not empty or false.
 _DEFAULTS = {"promotion": "default", "function": True, "method": True, "out": True}
-
-# Primitives that choose among their operands or compare them: the order in which they are applied does not matter.
-_CHOICES = frozenset(
-    ("where", "lt", "le", "gt", "ge", "eq", "ne", "logical_and", "logical_or", "bitwise_and", "bitwise_or")
-)
-
 
 @dataclass(frozen=True)
 class TestClass:
@@ -215,7 +208,7 @@ def _inexact(operator: Operator) -> Iterator[DType]:
                 yield next(dtype for dtype in operator.compute_dtypes if dtype in env.values())
     elif operator.family in (Family.REDUCE, Family.SCAN):
         for expression, env, dtype in typed(operator):
-            if dtype.is_floating and _functions(expression.tree, env, dtype) - _CHOICES:
+            if dtype.is_floating and any(FUNCTIONS[name].rounds for name in _functions(expression.tree, env, dtype)):
                 yield from (each for each in ordered(operator.dtypes) if each.opmath is dtype)
 
 

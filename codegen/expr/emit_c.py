@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..dtypes import DType, Kind
+from .functions import FUNCTIONS, Rule
 from .lower import Env, lower
 from .targets import C, Target
 from .tree import Expr
@@ -21,36 +22,30 @@ from .typed import Arg, Cast, Const, Node, Op, may_fail, postorder
 # C's precedences, loosest first.
 _TERNARY, _OR, _XOR, _AND, _EQUAL, _ORDER, _SHIFT, _SUM, _PRODUCT, _UNARY, _PRIMARY = range(11)
 
-_COMPARISONS = {
-    "lt": ("<", _ORDER),
-    "le": ("<=", _ORDER),
-    "gt": (">", _ORDER),
-    "ge": (">=", _ORDER),
-    "eq": ("==", _EQUAL),
-    "ne": ("!=", _EQUAL),
-}
-_ARITHMETIC = {"add": ("+", _SUM), "sub": ("-", _SUM), "mul": ("*", _PRODUCT), "div": ("/", _PRODUCT)}
-_WRAPPING = frozenset(("add", "sub", "mul", "neg"))
-_BITS = {
-    "bitwise_and": ("&", _AND),
-    "bitwise_or": ("|", _OR),
-    "bitwise_xor": ("^", _XOR),
-    "logical_and": ("&", _AND),
-    "logical_or": ("|", _OR),
-}
-_PARTS = {"real": "__real__", "imag": "__imag__"}
-_CHEAP = frozenset(("where", "add", "sub", "mul", "neg", "logical_not", "bitwise_not", *_COMPARISONS, *_BITS, *_PARTS))
-_SHIFTS = {"bitwise_left_shift": "<<", "bitwise_right_shift": ">>"}
+_INFIX = {
+    "|": _OR, "^": _XOR, "&": _AND, "==": _EQUAL, "!=": _EQUAL, "<": _ORDER, "<=": _ORDER, ">": _ORDER, ">=": _ORDER,
+    "+": _SUM, "-": _SUM, "*": _PRODUCT, "/": _PRODUCT,
+}  # fmt: skip
+_SYMBOLS = {"and": "&", "or": "|", "not": "!"}
+"""C's, where the language has another. Truth values are 0 or 1, so that bits are as good as `&&` and `||`."""
+_CHEAP = frozenset(
+    function.name
+    for function in FUNCTIONS.values()
+    if function.cost == 1 and not (function.c or function.c_integer)
+    if function.symbol or function.rule is Rule.SELECT or function.c_complex == "operator"
+)
+"""Single instructions that C writes as operators."""
 
 
 @dataclass(frozen=True)
 class Emitted:
     """C text of one expression. Statements declare temporaries; `value` may be used once or more.
-    `uses_err`: a helper may set the error flag that the target passes it."""
+    `uses_err`: a helper may set the error flag that the target passes it. `root`: what was printed."""
 
     statements: tuple[str, ...]
     value: str
     uses_err: bool
+    root: Node = field(repr=False, compare=False)
 
     @property
     def text(self) -> str:
@@ -71,8 +66,12 @@ def emit_c(
     Arguments are variables of the same name, or as `names` spells them, and bool ones hold 0 or 1.
     Temporaries are called `prefix` and a number. Raises ExpressionError when the types do not fit.
     """
-    printer = _Printer(lower(expr, env, result, target.native), target, names or {}, prefix)
-    return printer.emit()
+    return print_c(lower(expr, env, result, target.native), target, names, prefix)
+
+
+def print_c(root: Node, target: Target = C, names: Mapping[str, str] | None = None, prefix: str = "t") -> Emitted:
+    """C for a typed tree, which was lowered for this target."""
+    return _Printer(root, target, names or {}, prefix).emit()
 
 
 class _Printer:
@@ -97,7 +96,7 @@ class _Printer:
             statements.append(f"const {self.target.variable_type(node.dtype)} {name} = {text};")
             self.bound[node] = name
         value = self._text(self.root)[0]
-        return Emitted(tuple(statements), value, any(map(may_fail, self.nodes)))
+        return Emitted(tuple(statements), value, any(map(may_fail, self.nodes)), self.root)
 
     def _shared(self) -> list[Node]:
         """Subexpressions to compute once or beforehand, operands first.
@@ -156,31 +155,30 @@ class _Printer:
         return f"({c_type}){self._within(node, _UNARY)}", _UNARY
 
     def _operation(self, node: Op) -> tuple[str, int]:
-        function, operands, dtype = node.function, node.operands, node.operand_dtype
-        if function in _SHIFTS and self._plain_count(operands[1]):
+        row, operands, dtype = node.row, node.operands, node.operand_dtype
+        symbol = _SYMBOLS.get(row.symbol or "", row.symbol or "")
+        if symbol in ("<<", ">>") and self._plain_count(operands[1]):
             return self._shift(node)
-        call = self.target.call(function, dtype)
+        call = self.target.call(row.name, dtype)
         if call is not None:
             return call.format(*(self._text(operand)[0] for operand in operands)), _PRIMARY
-        if function == "where":
+        if row.rule is Rule.SELECT:
             condition, then, other = (self._within(operand, _TERNARY + 1) for operand in operands)
             return f"{condition} ? {then} : {other}", _TERNARY
-        if function in _COMPARISONS:
-            text, precedence = _COMPARISONS[function]
-            return self._infix(text, operands, _ORDER + 1), precedence
-        if function in _PARTS:
-            return f"{_PARTS[function]} {self._within(operands[0], _UNARY)}", _UNARY
-        if function == "signbit":
-            return f"signbit({self._text(operands[0])[0]}) != 0", _EQUAL
-        if function in _BITS:
-            text, precedence = _BITS[function]
-            return self._infix(text, operands, _UNARY), precedence
-        if function == "logical_not" or (function == "bitwise_not" and dtype.is_bool):
+        if row.rule is Rule.COMPARISON and symbol:
+            return self._infix(symbol, operands, _ORDER + 1), _INFIX[symbol]
+        if symbol in ("&", "|", "^"):
+            return self._infix(symbol, operands, _UNARY), _INFIX[symbol]
+        if symbol == "!" or (symbol == "~" and dtype.is_bool):
             return "!" + self._within(operands[0], _UNARY), _UNARY
-        if function == "bitwise_not":
+        if symbol == "~":
             text = "~" + self._within(operands[0], _UNARY)
             return (f"({dtype.c_type}){text}" if dtype.bits < 32 else text), _UNARY
-        return self._arithmetic(node)
+        if symbol:
+            return self._arithmetic(node, symbol)
+        if row.c_complex == "operator":
+            return f"__{row.name}__ {self._within(operands[0], _UNARY)}", _UNARY
+        return f"{row.name}({self._text(operands[0])[0]}) != 0", _EQUAL  # a macro of C that classifies
 
     def _infix(self, text: str, operands: tuple[Node, ...], precedence: int) -> str:
         left, right = (self._within(operand, precedence) for operand in operands)
@@ -188,8 +186,8 @@ class _Printer:
 
     # ---- arithmetic
 
-    def _arithmetic(self, node: Op) -> tuple[str, int]:
-        text, precedence = ("-", _UNARY) if node.function == "neg" else _ARITHMETIC[node.function]
+    def _arithmetic(self, node: Op, text: str) -> tuple[str, int]:
+        precedence = _UNARY if len(node.operands) == 1 else _INFIX[text]
         dtype = node.dtype
         if dtype.is_floating or dtype.is_complex or (dtype.kind is Kind.UNSIGNED and dtype.bits >= 32):
             return self._plain(node, text, precedence), precedence
@@ -213,15 +211,15 @@ class _Printer:
     def _unsigned(self, node: Node) -> tuple[str, int]:
         """The node's value modulo 2^n, in the unsigned type of its width (at least 32 bits)."""
         dtype = node.dtype
-        if node in self.bound or not isinstance(node, Op) or node.function not in _WRAPPING:
+        if node in self.bound or not isinstance(node, Op) or not _wraps(node):
             return self._to(f"uint{max(32, dtype.bits)}_t", node)
         operands = [self._unsigned(operand) for operand in node.operands]
-        if node.function == "neg":
+        if len(operands) == 1:
             text, precedence = operands[0]
             # Two signs in a row would be a decrement.
             return "-" + (f"({text})" if precedence < _UNARY or text[0] == "-" else text), _UNARY
-        text, precedence = _ARITHMETIC[node.function]
-        left, right = operands
+        text, (left, right) = node.row.symbol, operands
+        precedence = _INFIX[text]
         return (
             f"{_parenthesise(*left, precedence)} {text} {_parenthesise(*right, precedence + 1)}",
             precedence,
@@ -238,7 +236,7 @@ class _Printer:
             return abs(int(node.value))
         if isinstance(node, Cast):
             return max(node.operand.dtype.highest, -node.operand.dtype.lowest)
-        if isinstance(node, Op) and node.function in _WRAPPING | {"where"}:
+        if isinstance(node, Op) and (_wraps(node) or _is_choice(node)):
             bounds = [self._bound(operand) for operand in node.operands if not operand.dtype.is_bool]
             if node.function == "mul":
                 magnitude = math.prod(bounds)
@@ -264,12 +262,18 @@ def _parenthesise(text: str, own: int, precedence: int) -> str:
     return text if own >= precedence else f"({text})"
 
 
+def _wraps(node: Op) -> bool:
+    """Is it an operator of C on integers, whose results wrap?"""
+    row = node.row
+    return row.rule is Rule.ARITHMETIC and row.symbol in ("+", "-", "*")
+
+
 def _is_product(node: Node) -> bool:
     return isinstance(node, Op) and node.function == "mul"
 
 
 def _is_choice(node: Node) -> bool:
-    return isinstance(node, Op) and node.function == "where"
+    return isinstance(node, Op) and node.row.rule is Rule.SELECT
 
 
 def _is_cheap_choice(node: Node) -> bool:

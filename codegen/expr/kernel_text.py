@@ -3,40 +3,29 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
+from types import MappingProxyType
 
 from ..dtypes import DType
-from .emit_c import Emitted, emit_c
-from .lower import Env
+from .emit_c import Emitted, print_c
+from .functions import FUNCTIONS
+from .lower import Env, lower
 from .targets import C
 from .tree import Expr
+from .typed import Arg, Node, applied, postorder
 
 # What the core's headers have in a better form than the definition in the language, or than the library.
 _CALLS = {
-    ("exp", "float32"): "ow_expf({0})",
-    ("exp", "float64"): "ow_exp({0})",
-    ("exp2", "float32"): "ow_exp2f({0})",
-    ("expm1", "float32"): "ow_expm1f({0})",
-    ("expm1", "float64"): "ow_expm1({0})",
-    ("hypot", "float32"): "ow_hypotf({0}, {1})",
-    ("hypot", "float64"): "ow_hypot({0}, {1})",
-    ("sigmoid", "float32"): "ow_sigmoidf({0})",
-    ("pow", "float32"): "ow_powf({0}, {1})",
-    ("maximum", "float32"): "ow_maximumf({0}, {1})",
-    ("maximum", "float64"): "ow_maximum({0}, {1})",
-    ("minimum", "float32"): "ow_minimumf({0}, {1})",
-    ("minimum", "float64"): "ow_minimum({0}, {1})",
-    ("signbit", "float64"): "ow_signbit({0})",
-    ("atanh", "float32"): "ow_atanhf({0})",
-    ("sqrt", "complex64"): "ow_csqrtf({0})",
+    (function.name, dtype): function.call(name)
+    for function in FUNCTIONS.values()
+    for dtype, name in function.native.items()
 }
 TARGET = replace(C, calls=_CALLS)
 # Compilers make one call of a sine and a cosine of the same number, sincos, which has no vector form. They cannot know
 # that the cosine is the same of -0 and of +0.
-_COSINE = {("cos", "float32"): "cosf({0} + 0.0f)", ("cos", "float64"): "cos({0} + 0.0)"}
-_APART = replace(C, calls=_CALLS | _COSINE)
-_SINE = re.compile(r"\bsinf?\(")
+_APART = replace(TARGET, calls=_CALLS | {("cos", "float32"): "cosf({0} + 0.0f)", ("cos", "float64"): "cos({0} + 0.0)"})
 _VARIABLE = "v_"
 """What names of the declarations begin with in C, and nothing else does: so a name may be that of a macro, a keyword or
 a function of C, or of what templates declare."""
@@ -59,6 +48,16 @@ def emit_expression(tree: Expr, env: Env, result: DType) -> Emitted:
 
 @cache
 def _emitted(tree: Expr, env: tuple[tuple[str, DType], ...], result: DType) -> Emitted:
-    names = {name: variable(name) for name, _ in env}
-    emitted = emit_c(tree, dict(env), result, target=TARGET, names=names)
-    return emit_c(tree, dict(env), result, target=_APART, names=names) if _SINE.search(emitted.text) else emitted
+    return emit_tree(lower(tree, dict(env), result, TARGET.native))
+
+
+def is_inexact(emitted: Emitted) -> bool:
+    """Does the last bit depend on how a function is computed?"""
+    return any(not function.is_exact_for(dtype) for function, dtype in applied(emitted.root))
+
+
+def emit_tree(root: Node, own: Mapping[str, str] = MappingProxyType({})) -> Emitted:
+    """The C of a typed tree. `own` has the variables of arguments that are not names of the declarations."""
+    has_sine = any(function.name == "sin" and dtype.is_floating for function, dtype in applied(root))
+    names = {node.name: own.get(node.name) or variable(node.name) for node in postorder(root) if isinstance(node, Arg)}
+    return print_c(root, _APART if has_sine else TARGET, names)

@@ -6,7 +6,6 @@ among integers). What only numbers and bool decide stays weak: int32 or float64 
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -23,8 +22,6 @@ from .typed import Arg, Const, Node, Op, convert
 Env = Mapping[str, DType]
 Native = Callable[[str, DType], bool]
 
-# Results modulo 2^n depend on the operands modulo 2^n only: a number may wrap into the dtype.
-_MODULAR = frozenset(("add", "sub", "mul", "bitwise_and", "bitwise_or", "bitwise_xor", "where"))
 _SMALL_POWERS = (2, 3)
 
 
@@ -34,13 +31,6 @@ class Type:
 
     dtype: DType
     weak: bool = False
-
-
-_MEANT = {
-    "bitwise_xor": "a power is written '**'",
-    "bitwise_and": "conditions are joined as '(a > 0) & (b > 0)'",
-    "bitwise_or": "conditions are joined as '(a > 0) | (b > 0)'",
-}
 
 
 @dataclass(frozen=True)
@@ -152,8 +142,8 @@ class _Lowering:
         if function.name == "pow" and isinstance(operands[1], Const) and operands[1].value in _SMALL_POWERS:
             return self._small_power(operands[0], int(operands[1].value), weak)
         numbers = [operand.value for operand in operands if isinstance(operand, Const)]
-        if function.rule is Rule.COMPARISON and len(numbers) == 2:
-            return _Value(Const(BOOL, getattr(operator, function.name)(*numbers)), False)  # which has the same names
+        if function.rule is Rule.COMPARISON and function.python and len(numbers) == function.arity:
+            return _Value(Const(BOOL, function.python(*numbers)), False)
         return _Value(Op(result, function.name, operands), weak)
 
     def _small_power(self, base: Node, exponent: int, weak: bool) -> _Value:
@@ -199,7 +189,7 @@ def _operand_dtype(expr: Apply, function: Function, values: Sequence[_Value]) ->
         )
         kinds = "integers" if rule is Rule.SHIFT else "integers or bool"
         message = f"{symbol(expr.function)} needs {kinds}, but '{culprit}' is {value.dtype}"
-        help = _MEANT.get(expr.function) if value.dtype.is_floating else None
+        help = function.meant if value.dtype.is_floating else None
         raise ExpressionError(message, culprit.span.offset, culprit.span.length, help)
     if rule is Rule.FLOATING and not (dtype.is_floating or dtype.is_complex):
         return FLOAT64, True
@@ -230,7 +220,7 @@ def _fit(expr: Apply, arg: Expr, number: int, dtype: DType) -> DType:
     """
     if dtype.lowest <= number <= dtype.highest:
         return dtype
-    if expr.function in _MODULAR:
+    if FUNCTIONS[expr.function].modular:
         if -(1 << (dtype.bits - 1)) <= number < 1 << dtype.bits:
             return dtype
         raise ExpressionError(f"{number} does not fit in {dtype}", arg.span.offset, arg.span.length)

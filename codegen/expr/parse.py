@@ -4,36 +4,24 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from typing import Any
 
 from ..errors import suggest
 from .errors import ExpressionError, raise_all
-from .functions import CONSTANTS, FOREIGN_NAMES, FUNCTIONS
+from .functions import CONSTANTS, FOREIGN_NAMES, FUNCTIONS, Function
 from .source import Source
 from .tree import NOWHERE, Apply, Expr, Literal, Name, Span
 
-_BINARY: dict[type[ast.operator], str] = {
-    ast.Add: "add",
-    ast.Sub: "sub",
-    ast.Mult: "mul",
-    ast.Div: "div",
-    ast.FloorDiv: "floor_divide",
-    ast.Mod: "remainder",
-    ast.Pow: "pow",
-    ast.BitAnd: "bitwise_and",
-    ast.BitOr: "bitwise_or",
-    ast.BitXor: "bitwise_xor",
-    ast.LShift: "bitwise_left_shift",
-    ast.RShift: "bitwise_right_shift",
-}
-_COMPARE: dict[type[ast.cmpop], str] = {
-    ast.Lt: "lt",
-    ast.LtE: "le",
-    ast.Gt: "gt",
-    ast.GtE: "ge",
-    ast.Eq: "eq",
-    ast.NotEq: "ne",
-}
-_BOOLEAN: dict[type[ast.boolop], str] = {ast.And: "logical_and", ast.Or: "logical_or"}
+
+
+def _syntax(function: Function) -> type[ast.AST]:
+    """How Python's tree says the symbol of a function."""
+    text = f"x {function.symbol} y" if function.arity == 2 else f"{function.symbol} x"
+    node: Any = ast.parse(text, mode="eval").body
+    return type(node.ops[0] if isinstance(node, ast.Compare) else node.op)
+
+
+_OPERATORS = {_syntax(function): function.name for function in FUNCTIONS.values() if function.symbol}
 
 
 def parse(text: str, names: Iterable[str] | None = None) -> Expr:
@@ -71,11 +59,11 @@ class _Reader:
         if isinstance(node, ast.UnaryOp):
             return self._unary(node, span)
         if isinstance(node, ast.BinOp):
-            if type(node.op) not in _BINARY:
+            if type(node.op) not in _OPERATORS:
                 return self._wrong("'@' is not an elementwise operator", span)
-            return Apply(_BINARY[type(node.op)], (self.read(node.left), self.read(node.right)), span=span)
+            return Apply(_OPERATORS[type(node.op)], (self.read(node.left), self.read(node.right)), span=span)
         if isinstance(node, ast.BoolOp):
-            return self._fold(_BOOLEAN[type(node.op)], [self.read(value) for value in node.values], span)
+            return self._fold(_OPERATORS[type(node.op)], [self.read(value) for value in node.values], span)
         if isinstance(node, ast.Compare):
             return self._compare(node, span)
         if isinstance(node, ast.IfExp):
@@ -116,7 +104,7 @@ class _Reader:
             if isinstance(operand, Literal) and not isinstance(operand.value, bool):
                 return Literal(-operand.value, span=span)
             return Apply("neg", (operand,), span=span)
-        return Apply("logical_not" if isinstance(node.op, ast.Not) else "bitwise_not", (operand,), span=span)
+        return Apply(_OPERATORS[type(node.op)], (operand,), span=span)
 
     def _fold(self, function: str, operands: list[Expr], span: Span) -> Expr:
         tree = operands[0]
@@ -125,10 +113,10 @@ class _Reader:
         return tree
 
     def _compare(self, node: ast.Compare, span: Span) -> Expr:
-        if any(type(operator) not in _COMPARE for operator in node.ops):
+        if any(type(operator) not in _OPERATORS for operator in node.ops):
             return self._wrong("'in' and 'is' do not compare elements", span, "use '==' or '!='")
         operands = [self.read(operand) for operand in (node.left, *node.comparators)]
-        functions = [_COMPARE[type(operator)] for operator in node.ops]
+        functions = [_OPERATORS[type(operator)] for operator in node.ops]
         pairs = [
             Apply(function, (operands[place], operands[place + 1]), span=span)
             for place, function in enumerate(functions)

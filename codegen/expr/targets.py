@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from ..dtypes import DType, Kind
 from .functions import FUNCTIONS
 from .tree import Number
-from .typed import DIVISIONS
 
 
 @dataclass(frozen=True)
@@ -39,41 +38,23 @@ class Target:
         """The call that computes a primitive; None for operators."""
         if (function, dtype.name) in self.calls:
             return self.calls[function, dtype.name]
-        operands = ", ".join(f"{{{place}}}" for place in range(FUNCTIONS[function].arity))
+        row = FUNCTIONS[function]
         if function == "complex":
-            return f"{self.helper_prefix}{dtype.to_complex.suffix}({operands})"
+            return row.call(f"{self.helper_prefix}{dtype.to_complex.suffix}")
         if dtype.is_complex:
-            c_name = FUNCTIONS[function].complex_name
-            return None if c_name is None else f"{c_name}{self.float_suffixes[dtype.to_real.name]}({operands})"
+            named = row.c_complex if row.c_complex != "operator" else None
+            return row.call(named + self.float_suffixes[dtype.to_real.name]) if named else None
         if dtype.is_floating:
-            c_name = FUNCTIONS[function].c_name
-            return None if c_name is None else f"{c_name}{self.float_suffixes[dtype.name]}({operands})"
-        if function not in _HELPERS:
+            return row.call(row.c + self.float_suffixes[dtype.name]) if row.c else None
+        if row.c_integer is None:
             return None
-        if function in DIVISIONS:
-            operands += f", {self.err}"
-        return f"{self.helper_prefix}{_HELPERS[function]}_{dtype.suffix}({operands})"
+        call = row.call(f"{self.helper_prefix}{row.c_integer}_{dtype.suffix}")
+        return f"{call.removesuffix(')')}, {self.err})" if row.may_fail else call
 
     @staticmethod
     def variable_type(dtype: DType) -> str:
         """The type of a temporary; truth values are ints, as comparisons yield them."""
         return "int" if dtype.is_bool else dtype.c_type
-
-
-# Integer functions whose C operator has undefined cases; the core's header defines them.
-_HELPERS = {
-    "floor_divide": "floordiv",
-    "remainder": "rem",
-    "fmod": "fmod",
-    "trunc_divide": "truncdiv",
-    "pow": "ipow",
-    "gcd": "gcd",
-    "lcm": "lcm",
-    "bitwise_left_shift": "shl",
-    "bitwise_right_shift": "shr",
-}
-INTEGER_BRANCHING = frozenset({"ipow", "gcd", "lcm"})
-"""Those of them whose C branches, so that no compiler makes vector instructions of it."""
 
 
 def c_number(value: Number, dtype: DType) -> str:

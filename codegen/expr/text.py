@@ -4,39 +4,21 @@ from __future__ import annotations
 
 import math
 
+from .functions import FUNCTIONS
 from .tree import Apply, Expr, Literal, Name, Number
 
 # Python's precedences, loosest first; the numbers only matter relative to one another.
 _TERNARY, _OR, _AND, _NOT, _COMPARE, _BITOR, _XOR, _BITAND = range(8)
 _SHIFT, _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(8, 14)
 
-BINARY: dict[str, tuple[str, int]] = {
-    "logical_or": ("or", _OR),
-    "logical_and": ("and", _AND),
-    "lt": ("<", _COMPARE),
-    "le": ("<=", _COMPARE),
-    "gt": (">", _COMPARE),
-    "ge": (">=", _COMPARE),
-    "eq": ("==", _COMPARE),
-    "ne": ("!=", _COMPARE),
-    "bitwise_or": ("|", _BITOR),
-    "bitwise_xor": ("^", _XOR),
-    "bitwise_and": ("&", _BITAND),
-    "bitwise_left_shift": ("<<", _SHIFT),
-    "bitwise_right_shift": (">>", _SHIFT),
-    "add": ("+", _SUM),
-    "sub": ("-", _SUM),
-    "mul": ("*", _PRODUCT),
-    "div": ("/", _PRODUCT),
-    "floor_divide": ("//", _PRODUCT),
-    "remainder": ("%", _PRODUCT),
-    "pow": ("**", _POWER),
-}
-UNARY: dict[str, tuple[str, int]] = {
-    "logical_not": ("not ", _NOT),
-    "neg": ("-", _SIGN),
-    "bitwise_not": ("~", _SIGN),
-}
+_PRECEDENCES = {
+    "or": _OR, "and": _AND, "|": _BITOR, "^": _XOR, "&": _BITAND, "<<": _SHIFT, ">>": _SHIFT, "+": _SUM, "-": _SUM,
+    "*": _PRODUCT, "/": _PRODUCT, "//": _PRODUCT, "%": _PRODUCT, "**": _POWER,
+    **dict.fromkeys(("<", "<=", ">", ">=", "==", "!="), _COMPARE),
+}  # fmt: skip
+_PREFIXES = {"not": ("not ", _NOT), "-": ("-", _SIGN), "~": ("~", _SIGN)}
+BINARY = {f.name: (f.symbol, _PRECEDENCES[f.symbol]) for f in FUNCTIONS.values() if f.symbol and f.arity == 2}
+UNARY = {f.name: _PREFIXES[f.symbol] for f in FUNCTIONS.values() if f.symbol and f.arity == 1}
 
 
 def symbol(function: str) -> str:

@@ -6,9 +6,11 @@ by structure, so that equal subexpressions are one.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..dtypes import DType
+from .functions import FUNCTIONS, Function
 from .tree import Number, Structural, literal_key
 
 
@@ -78,6 +80,11 @@ class Op(Node):
         """The dtype in which the function is computed."""
         return self.operands[-1].dtype
 
+    @property
+    def row(self) -> Function:
+        """What is known of the function."""
+        return FUNCTIONS[self.function]
+
 
 def constant(value: Number, dtype: DType) -> Const:
     """A number converted at weaving time as a cast converts it at run time; integers wrap."""
@@ -122,9 +129,28 @@ def postorder(root: Node) -> list[Node]:
     return list(seen)
 
 
-DIVISIONS = frozenset(("floor_divide", "remainder", "fmod", "trunc_divide"))
+def applied(root: Node) -> Iterator[tuple[Function, DType]]:
+    """The primitives that a tree applies, with the dtypes in which they are computed."""
+    return ((node.row, node.operand_dtype) for node in postorder(root) if isinstance(node, Op))
+
+
+def replaced(root: Node, old: Node, new: Node) -> Node:
+    """The tree with a subtree replaced wherever it occurs."""
+    done: dict[Node, Node] = {old: new}
+
+    def visit(node: Node) -> Node:
+        if node not in done:
+            if isinstance(node, Cast):
+                done[node] = Cast(node.dtype, visit(node.operand))
+            elif isinstance(node, Op):
+                done[node] = Op(node.dtype, node.function, tuple(map(visit, node.operands)))
+            else:
+                done[node] = node
+        return done[node]
+
+    return visit(root)
 
 
 def may_fail(node: Node) -> bool:
     """Does the node itself (not its operands) report an error at run time? Integer division by zero does."""
-    return isinstance(node, Op) and node.function in DIVISIONS and node.dtype.is_integer
+    return isinstance(node, Op) and node.row.may_fail and node.dtype.is_integer

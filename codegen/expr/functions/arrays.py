@@ -1,0 +1,145 @@
+"""Functions of NumPy arrays that NumPy lacks or defines otherwise, for the evaluator.
+
+NumPy and SciPy are imported when the first of them is called: whoever weaves need not have SciPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from ..errors import ExpressionError
+
+Array = Any
+"""A NumPy array; precise types would add nothing but noise here."""
+
+
+def one_by_one(function: Callable[[float], float]) -> Callable[[Array], Array]:
+    """A function of Python's numbers applied to each element in float64."""
+
+    def apply(x: Array) -> Array:
+        import numpy as np
+
+        return np.asarray(np.frompyfunc(function, 1, 1)(x.astype("float64"))).astype("float64")
+
+    return apply
+
+
+def lcm(x: Array, y: Array) -> Array:
+    """What does not fit wraps."""
+    import numpy as np
+
+    unsigned = x.dtype.name if x.dtype.kind == "u" else f"u{x.dtype.name}"
+    left, right = (np.where(each < 0, 0 - each.astype(unsigned), each.astype(unsigned)) for each in (x, y))
+    common = np.gcd(left, right)
+    return np.where(common == 0, 0, left // np.maximum(common, 1) * right)
+
+
+def power(base: Array, exponent: Array) -> Array:
+    import numpy as np
+
+    return np.power(base, exponent) if base.dtype.kind in "fc" else _integer_power(base, exponent)
+
+
+def _integer_power(base: Array, exponent: Array) -> Array:
+    """Powers wrap; negative exponents give the integer part of the true value."""
+    import numpy as np
+
+    base, exponent = np.broadcast_arrays(base, exponent)
+    result, factor = np.ones_like(base), base.copy()
+    negative = exponent < 0
+    rest = exponent.astype("uint64")
+    for _ in range(64):
+        result = np.where((rest & np.uint64(1)) == 1, result * factor, result)
+        factor = factor * factor
+        rest = np.where(negative, np.uint64(0), rest >> np.uint64(1))
+    sign = np.where((exponent & 1) == 1, base, np.ones_like(base))
+    inverse = np.where(np.abs(base.astype("float64")) == 1, sign, np.zeros_like(base))
+    return np.where(negative, inverse, result)
+
+
+def complex_of(real: Array, imag: Array) -> Array:
+    """By parts: `real + 1j * imag` would make NaN of infinities."""
+    import numpy as np
+
+    real, imag = np.broadcast_arrays(real, imag)
+    value = np.empty(real.shape, np.result_type(real, np.complex64))
+    value.real, value.imag = real, imag
+    return value
+
+
+def left_shift(value: Array, count: Array) -> Array:
+    """A count outside [0, width) gives what an infinitely wide shift would."""
+    import numpy as np
+
+    valid = (count >= 0) & (count < 8 * value.dtype.itemsize)
+    return np.where(valid, np.left_shift(value, np.where(valid, count, 0)), 0)
+
+
+def right_shift(value: Array, count: Array) -> Array:
+    import numpy as np
+
+    bits = 8 * value.dtype.itemsize
+    valid = (count >= 0) & (count < bits)
+    # Two shifts, because one by the whole width is undefined for NumPy too.
+    shifted = np.right_shift(value, np.where(valid, count, bits - 1).astype(value.dtype))
+    return np.where(valid, shifted, np.right_shift(shifted, 1))
+
+
+def trunc_divide(x: Array, y: Array) -> Array:
+    import numpy as np
+
+    quotient = np.floor_divide(x, y)
+    return quotient + ((np.remainder(x, y) != 0) & ((x < 0) != (y < 0))).astype(x.dtype)
+
+
+# ---- by SciPy ---------------------------------------------------------------------------------------------
+
+
+def of_scipy(name: str) -> Callable[..., Array]:
+    """A function of scipy.special, in float64."""
+
+    def apply(*operands: Array) -> Array:
+        return _scipy(name)(*(operand.astype("float64") for operand in operands))
+
+    return apply
+
+
+def _scipy(name: str) -> Callable[..., Array]:
+    try:
+        function: Callable[..., Array] = getattr(import_module("scipy.special"), name)
+    except ModuleNotFoundError:
+        message = f"a derivative is compared by SciPy's '{name}', which is not installed"
+        raise ExpressionError(message, 0, 1, "pip install scipy") from None
+    return function
+
+
+def lgamma(x: Array) -> Array:
+    """Unlike SciPy's it is plus infinity at minus infinity, and finite for denormal numbers."""
+    import numpy as np
+
+    wide = x.astype("float64")
+    near = np.where(abs(wide) < 1e-300, -np.log(abs(wide)), of_scipy("gammaln")(wide))
+    return np.where(np.isinf(wide), np.inf, near)
+
+
+def airy_ai(x: Array) -> Array:
+    return of_scipy("airy")(x)[0]
+
+
+def polynomial(scipy: str, neighbour: int) -> Callable[[Array, Array], Array]:
+    """A polynomial of the degree trunc(n), up to 1000, beyond which nothing is compared; plus `neighbour` times that of
+    the degree before."""
+
+    def apply(x: Array, n: Array) -> Array:
+        import numpy as np
+
+        function, x, degree = _scipy(scipy), x.astype("float64"), np.trunc(n.astype("float64"))
+        whole = np.clip(np.nan_to_num(degree), 0, 1000).astype(int)
+        result = function(whole, x)
+        if neighbour:
+            result = result + neighbour * np.where(whole == 0, 0, function(np.maximum(whole - 1, 0), x))
+        return np.where(degree < 0, 0, np.where(degree <= 1000, result, np.nan))
+
+    return apply
