@@ -24,10 +24,10 @@ import scipy.special
 from accuracy_special import CASES
 from accuracy_table import AccuracyTable
 from opweave.codegen import library
-from opweave.codegen.model.computation import argument_dtypes, default_numbers, result_dtype
 from opweave.codegen.dtypes import DTYPES
 from opweave.codegen.expr import emit_c
 from opweave.codegen.expr.kernel_text import is_inexact
+from opweave.codegen.model.computation import argument_dtypes, default_numbers, result_dtype
 from opweave.codegen.model.operator import Elementwise, Operator
 from opweave.codegen.model.variants import submodule_names
 

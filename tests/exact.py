@@ -12,7 +12,6 @@ from mpmath import mp
 from codegen.dtypes import FLOAT64
 from codegen.expr import Expr, parse
 from codegen.expr.functions import FUNCTIONS
-from codegen.expr.special import POLYNOMIALS, SPECIAL
 from codegen.expr.tree import Apply, Literal, Name
 
 Number: TypeAlias = Any
@@ -41,7 +40,7 @@ def derivative(tree: Expr, values: Mapping[str, float], name: str) -> Number:
 
 def is_special(tree: Expr) -> bool:
     """Does it call a function of special.h?"""
-    own = isinstance(tree, Apply) and tree.function in SPECIAL
+    own = isinstance(tree, Apply) and FUNCTIONS[tree.function].is_special
     return own or any(map(is_special, tree.children))
 
 
@@ -171,5 +170,5 @@ _PRIMITIVES: Mapping[str, Callable[..., Number]] = {
     "zeta": mp.zeta,
     "igamma": lambda a, x: mp.gammainc(a, 0, x, regularized=True),
     "igammac": lambda a, x: mp.gammainc(a, x, mp.inf, regularized=True),
-    **{name: _polynomial(name) for name in POLYNOMIALS},
+    **{name: _polynomial(name) for name, function in FUNCTIONS.items() if function.params == ("x", "n")},
 }

@@ -27,7 +27,9 @@ _OF_16 = frozenset(each.name for each in _ROWS if each.avx512)
 _VOCABULARY = frozenset(
     each.name
     for each in _ROWS
-    if each.lanes or each.avx512 or each.rule in _BOOLEAN
+    if each.lanes
+    or each.avx512
+    or each.rule in _BOOLEAN
     or (each.symbol and not each.c and each.rule in (Rule.ARITHMETIC, Rule.FLOATING))
 )
 _SIGNS = frozenset(each.name for each in _ROWS if each.signs)
@@ -51,9 +53,7 @@ _NOT = {(each.name, "bool"): "ow_not_lanes({0})" for each in _ROWS if each.rule 
 _CALLS = {(each.name, "float32"): each.call(each.lanes) for each in _ROWS if each.lanes}
 _CALLS |= {(name, "float32"): f"(ow_lanes)ow_{name}_16((__m512)({{0}}))" for name in _OF_16}
 _LANES = _Lanes("lanes", _number, _CALLS | _NOT)
-_OF_SIGNS = _Lanes(
-    "signs", _number, {(name, "float32"): FUNCTIONS[name].call(f"ow_{name}_signs") for name in _SIGNS}
-)
+_OF_SIGNS = _Lanes("signs", _number, {(name, "float32"): FUNCTIONS[name].call(f"ow_{name}_signs") for name in _SIGNS})
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,7 @@ _SUITES = {
 # Fields of a Spec whose default is not empty or false.
 _DEFAULTS = {"promotion": "default", "function": True, "method": True, "out": True}
 
+
 @dataclass(frozen=True)
 class TestClass:
     """One operator as tests.py.j2 wants it: `facts` are the fields of its Spec as Python text."""

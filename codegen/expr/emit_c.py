@@ -218,7 +218,7 @@ class _Printer:
             text, precedence = operands[0]
             # Two signs in a row would be a decrement.
             return "-" + (f"({text})" if precedence < _UNARY or text[0] == "-" else text), _UNARY
-        text, (left, right) = node.row.symbol, operands
+        text, (left, right) = node.row.symbol or "", operands
         precedence = _INFIX[text]
         return (
             f"{_parenthesise(*left, precedence)} {text} {_parenthesise(*right, precedence + 1)}",

@@ -61,13 +61,14 @@ def _compute(node: Node, env: Mapping[str, Array], done: dict[Node, Array]) -> A
     else:
         assert isinstance(node, Op)
         operands = [_compute(operand, env, done) for operand in node.operands]
-        value = np.asarray(_primitive(node.row)(*operands)).astype(dtype)
+        value = np.asarray(primitive(node.row)(*operands)).astype(dtype)
     done[node] = value
     return value
 
 
 @cache
-def _primitive(function: Function) -> Callable[..., Array]:
+def primitive(function: Function) -> Callable[..., Array]:
+    """The function of NumPy arrays that a primitive is."""
     import numpy as np
 
     if callable(function.numpy):

@@ -13,7 +13,6 @@ from .source import Source
 from .tree import NOWHERE, Apply, Expr, Literal, Name, Span
 
 
-
 def _syntax(function: Function) -> type[ast.AST]:
     """How Python's tree says the symbol of a function."""
     text = f"x {function.symbol} y" if function.arity == 2 else f"{function.symbol} x"

@@ -11,7 +11,8 @@ import pytest
 from c_harness import REAL_DTYPES, extremes, grid
 
 from codegen.dtypes import DTYPES, FLOAT32, FLOAT64, INT8, INT32, INT64, UINT8, DType
-from codegen.expr import FUNCTIONS, evaluate, parse, special
+from codegen.expr import FUNCTIONS, evaluate, parse
+from codegen.expr.evaluate import primitive
 
 FLOATING = [dtype for dtype in REAL_DTYPES if dtype.is_floating]
 INTEGERS = [dtype for dtype in REAL_DTYPES if dtype.is_integer]
@@ -38,7 +39,7 @@ UNARY: dict[str, Callable[..., Any]] = {
     "isinf": np.isinf, "isfinite": np.isfinite, "signbit": np.signbit, "neg": np.negative,
     "logical_not": np.logical_not, "real": np.real, "imag": np.imag, "conj": np.conj,
     "angle": lambda x: np.where(x < 0, np.pi, np.where(np.isnan(x), x, 0)),
-    **{name: special.value(name) for name, params in special.SPECIAL.items() if params == "x"},
+    **{each.name: primitive(each) for each in FUNCTIONS.values() if each.is_special and each.arity == 1},
 }  # fmt: skip
 BINARY: dict[str, Callable[..., Any]] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "pow": np.power,
@@ -47,7 +48,7 @@ BINARY: dict[str, Callable[..., Any]] = {
     "floor_divide": np.floor_divide, "trunc_divide": lambda x, y: np.trunc(x / y), "lt": np.less,
     "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal,
     "logical_and": np.logical_and, "logical_or": np.logical_or, "logaddexp": np.logaddexp, "nextafter": np.nextafter,
-    **{name: special.value(name) for name, params in special.SPECIAL.items() if params != "x"},
+    **{each.name: primitive(each) for each in FUNCTIONS.values() if each.is_special and each.arity == 2},
 }  # fmt: skip
 OTHERS = {
     "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "bitwise_left_shift", "bitwise_right_shift",

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
 
-from codegen.expr.special import SPECIAL
+from codegen.expr import FUNCTIONS
 from codegen.model.python_operators import PYTHON_OPERATORS, PythonOperator
 
-POLYNOMIALS = tuple(name for name, params in SPECIAL.items() if params == "x n")
+POLYNOMIALS = tuple(name for name, function in FUNCTIONS.items() if function.params == ("x", "n"))
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The table of functions and operators of the expression language: one row for each, which says all that is known of it.
+"""The table of functions and operators of the expression language: one row for each, with all that is known of it.
 
 A function without a definition is a primitive: each target and the evaluator know it by its columns. All others are
 defined in the language itself, so that every target, the evaluator and differentiation agree about them. Definitions

@@ -23,7 +23,7 @@ def _classes(name: str, **columns: Any) -> Function:
     return _keeping(name, "x", _C, **columns)
 
 
-_BOTH = {"commutative": True, "associative": True}
+_BOTH: dict[str, Any] = {"commutative": True, "associative": True}
 
 SIGNS = (
     _keeping(

@@ -12,7 +12,13 @@ _COMPLEX = ("complex64", "complex128")
 
 def _row(name: str, params: str, *derivatives: str, complex_c: bool = False, **columns: Any) -> Function:
     """A function of <math.h>, with a vector form of libmvec, and of <complex.h> where that has it under this name."""
-    with_c = {"c": name, "libmvec": True, "exact": False, "c_complex": f"c{name}" if complex_c else None, "cost": 4}
+    with_c: dict[str, Any] = {
+        "c": name,
+        "libmvec": True,
+        "exact": False,
+        "c_complex": f"c{name}" if complex_c else None,
+        "cost": 4,
+    }
     return row(name, params, Rule.FLOATING, *derivatives, **(with_c | columns))
 
 

@@ -139,8 +139,8 @@ class Function:
         return self.exact or not operand.is_floating
 
     def depends_on_level(self, operand: DType) -> bool:
-        """Does the last bit depend on the instruction-set level? Arithmetic alone does not; functions of rows of complex
-        numbers are made of vector functions of real ones."""
+        """Does the last bit depend on the instruction-set level? Arithmetic alone does not; functions of rows of
+        complex numbers are made of vector functions of real ones."""
         if operand.is_complex:
             return operand.name in self.blocks
         return not self.is_exact_for(operand) and self.by_level
@@ -158,9 +158,7 @@ def class_of(dtype: DType) -> str:
     return {Kind.FLOATING: "floating", Kind.COMPLEX: "complex"}.get(dtype.kind, "integral")
 
 
-def row(
-    name: str, params: str, rule: Rule, *derivatives: str, differentiable: bool = True, **columns: Any
-) -> Function:
+def row(name: str, params: str, rule: Rule, *derivatives: str, differentiable: bool = True, **columns: Any) -> Function:
     """A row as the tables write it: `params` as one text, and definitions by the kinds that `DEFINED` names."""
     names = tuple(params.split())
     definitions = {kind: columns.pop(kind) for kind in tuple(columns) if kind in DEFINED}

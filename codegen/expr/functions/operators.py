@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from typing import Any
 
 from . import arrays
 from .function import Function, Rule, row
@@ -29,11 +30,11 @@ def _comparison(name: str, symbol: str, numpy: str, commutative: bool = False) -
     )  # fmt: skip
 
 
-def _logical(name: str, rule: Rule, symbol: str, params: str = "x y", **columns: object) -> Function:
+def _logical(name: str, rule: Rule, symbol: str, params: str = "x y", **columns: Any) -> Function:
     return row(name, params, rule, symbol=symbol, rounds=False, **columns)
 
 
-_BOTH = {"commutative": True, "associative": True}
+_BOTH: dict[str, Any] = {"commutative": True, "associative": True}
 
 OPERATORS = (
     row(
