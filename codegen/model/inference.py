@@ -6,14 +6,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..dtypes import COMPLEX128, COMPUTE_DTYPES, DTYPE_CLASSES, DType, Promotion
-from ..expr import Apply, Expr, ExpressionError, type_of
+from ..expr import FUNCTIONS, Apply, Expr, ExpressionError, type_of
 from .computation import argument_dtypes
 from .operator import Body, Declaration, Derivative, Elementwise, Family
 
 _MOVES = frozenset((Family.VIEW, Family.INDEXING, Family.COMPOSITE))
 """Bodies that compute nothing themselves, so that nothing of theirs stands against complex numbers."""
-_OF_PARTS = frozenset(("abs", "angle", "complex", "conj", "imag", "real", "sign"))
-"""Functions without a complex derivative: formulas that they are part of say what torch's convention makes of them."""
 
 
 def dtypes(
@@ -39,11 +37,12 @@ def dtypes(
 
 
 def uses_parts(tree: Expr) -> bool:
-    """Is the value made of a function without a complex derivative? Conditions only choose."""
+    """Is the value made of a function without a complex derivative? Conditions only choose. Formulas that it is part of
+    say what torch's convention makes of it."""
     if not isinstance(tree, Apply):
         return False
     parts = tree.children[1:] if tree.function == "where" else tree.children
-    return tree.function in _OF_PARTS or any(map(uses_parts, parts))
+    return not FUNCTIONS[tree.function].holomorphic or any(map(uses_parts, parts))
 
 
 def promotion(declaration: Declaration, body: Body, dtypes: frozenset[DType]) -> Promotion:
