@@ -9,7 +9,7 @@ from .check import calls, check
 from .check.calls import Provided
 from .errors import Diagnostics
 from .model.operator import Operator
-from .read import entry
+from .read import entry, like
 from .source import load
 
 __all__ = ["Provided", "read"]
@@ -29,7 +29,10 @@ def read(
     """
     diagnostics = Diagnostics()
     document = load(path, diagnostics, name)
-    found = [entry.read(node, document.file, document.lines, diagnostics) for node in document.root]
+    found = [
+        None if node is None else entry.read(node, document.file, document.lines, diagnostics)
+        for node in like.resolve(document.root, diagnostics)
+    ]
     declarations = [declaration for declaration in found if declaration is not None]
     check(declarations, diagnostics, taken, complete=len(declarations) == len(found))
     calls.check(declarations, diagnostics, provided)

@@ -23,16 +23,16 @@ from ..model.signatures import signature
 from ..schema import FunctionSchema, SchemaError, SchemaKind, parse
 from ..source import Mapping as MappingNode
 from ..source import Node, Scalar
-from . import accepts, arguments, bodies, choices, derivatives, shortcuts, submodules, tags
+from . import accepts, arguments, bodies, choices, derivatives, like, shortcuts, submodules, tags
 from .fields import Entry, Fields, lacks
 from .python_text import python_names
 
 BODY_KEYS = tuple(family.value for family in Family)
 KEYS = (
     "func", "doc", *BODY_KEYS, "accepts", "accumulate", "absent", "aliases", "alone", "choices", "complex_derivatives",
-    "complex_refusal", "core", "cost", "derivatives", "dtypes", "fixed", "magnitude", "natural", "numbers", "operator",
-    "promotion", "python_module", "reference", "refusal", "require", "shortcuts", "signature", "tags", "unused",
-    "variants", "wrap",
+    "complex_refusal", "core", "cost", "derivatives", "dtypes", "fixed", like.KEY, "magnitude", "natural", "numbers",
+    "operator", "promotion", "python_module", "reference", "refusal", "require", "shortcuts", "signature", "tags",
+    "unused", "variants", "wrap",
 )  # fmt: skip
 # Keys that only mean something for some bodies.
 ONLY_FOR: Mapping[str, tuple[Family, ...]] = {
@@ -73,7 +73,11 @@ def read(node: Node, file: str, lines: tuple[str, ...], diagnostics: Diagnostics
     if not isinstance(node, MappingNode):
         diagnostics.report(node.span, "an entry must be a mapping", "- func: name(Tensor self) -> Tensor")
         return None
-    return _read(Fields(node, diagnostics), _Source(file, lines))
+    found = Diagnostics()
+    declaration = _read(Fields(node, found), _Source(file, lines))
+    last = node.span.line + _text(node.span, lines).count("\n")
+    diagnostics.extend(like.located(found, node, last))
+    return declaration
 
 
 def _read(fields: Fields, source: _Source) -> Declaration | None:

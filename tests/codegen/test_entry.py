@@ -159,6 +159,27 @@ def test_complex_numbers_are_accepted_where_the_expression_takes_them(
     assert operator.dtypes == DTYPE_CLASSES[accepted]
 
 
+def test_an_entry_takes_what_it_does_not_say_of_another(tmp_path: Path) -> None:
+    base = (
+        "- func: f.int(Tensor self, int dim, *, Scalar eps=0) -> Tensor\n  doc: First.\n  cost: 7\n  aliases: [g]\n"
+        "  rows:\n    let: {top: {max: self}, scale: top + eps}\n    value: self - scale\n"
+        "  dtypes: float32\n  derivatives: {self: grad}\n"
+    )
+    twin = (
+        "- func: h(Tensor self, int dim, *, Scalar eps=1) -> Tensor\n  like: f\n  rows: {let: {scale: top * eps}}\n"
+        "  dtypes: ~\n  derivatives: none\n"
+    )
+    second = "- func: k(Tensor self, int dim, *, Scalar eps=2) -> Tensor\n  like: h\n  doc: Second.\n"
+    f, h, k = read(tmp_path, second + twin + base)[::-1]
+    assert (f.aliases, h.aliases, k.aliases) == (("g",), (), ())
+    assert (h.doc, h.cost, k.doc, k.cost) == ("First.", 7.0, "Second.", 7.0)
+    assert (len(f.dtypes), h.dtypes, k.dtypes) == (1, DTYPE_CLASSES["all"], DTYPE_CLASSES["all"])
+    assert [str(each.expression.tree) for each in f.body.lets] == ["self", "top + eps"]
+    assert [str(each.expression.tree) for each in h.body.lets] == ["self", "top * eps"]
+    assert (str(h.body.value.tree), k.body) == ("self - scale", h.body)
+    assert (f.derivatives["self"].text, k.derivatives["self"].text) == ("grad", "none")
+
+
 def test_keys_are_read(tmp_path: Path) -> None:
     rest = (
         "  operator: neg\n  aliases: g\n  dtypes: [half, bool]\n  cost: 2.5\n"

@@ -1,0 +1,106 @@
+"""`like: div`: an entry that has every key of another one which it does not give itself.
+
+Mappings are joined key by key, so that `reduce: {identity: highest}` changes the identity alone, and a key without a
+value (`choices: ~`) takes nothing. Names are an operator's own: `func`, `aliases` and `operator` are not taken.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from ..errors import Diagnostic, Diagnostics, suggest
+from ..source import Mapping as MappingNode
+from ..source import Node, Scalar, Sequence
+
+KEY = "like"
+_OWN = ("func", "aliases", "operator", KEY)
+_NAME = re.compile(r"\s*(\w+)")
+
+
+def resolve(nodes: Iterable[Node], diagnostics: Diagnostics) -> tuple[Node | None, ...]:
+    """The entries with what they take of others; None in place of those for which that cannot be said."""
+    entries = tuple(nodes)
+    resolver = _Resolver({name: node for node in entries if (name := _name(node)) is not None}, diagnostics)
+    return tuple(resolver.resolved(node) for node in entries)
+
+
+def _name(node: Node) -> str | None:
+    func = node.get("func") if isinstance(node, MappingNode) else None
+    match = _NAME.match(func.value) if isinstance(func, Scalar) else None
+    return match[1] if match else None
+
+
+def located(found: Diagnostics, node: MappingNode, last: int) -> Iterable[Diagnostic]:
+    """The mistakes of an entry that ends in the line `last`: those in what it takes are said where it takes it."""
+    word = node.get(KEY)
+    for each in found:
+        if not isinstance(word, Scalar) or node.span.line <= each.line <= last:
+            yield each
+        else:
+            message = f"what it takes of '{word.value}' does not suit it: {each.message}"
+            yield replace(each, line=word.span.line, column=word.span.column, length=word.span.length, message=message)
+
+
+class _Resolver:
+    def __init__(self, by_name: Mapping[str, Node], diagnostics: Diagnostics) -> None:
+        self.by_name = by_name
+        self.diagnostics = diagnostics
+
+    def resolved(self, node: Node, before: tuple[Node, ...] = ()) -> Node | None:
+        """`before` are the entries that are like this one, the first of all in front."""
+        word = node.get(KEY) if isinstance(node, MappingNode) else None
+        if word is None or not isinstance(node, MappingNode):
+            return node
+        base = self.by_name.get(word.value) if isinstance(word, Scalar) else None
+        if base is None:
+            if not before:
+                shown = f"operator '{word.value}'" if isinstance(word, Scalar) else "list or mapping"
+                help = suggest(word.value, self.by_name) if isinstance(word, Scalar) else "the name of one operator"
+                self.diagnostics.report(word.span, f"no entry to be like: {shown}", help)
+            return None
+        if any(base is each for each in (*before, node)):
+            if base is (*before, node)[0]:
+                way = " → ".join(filter(None, map(_name, (*before, node, base))))
+                self.diagnostics.report(word.span, f"an entry cannot be like itself: {way}")
+            return None
+        whole = self.resolved(base, (*before, node))
+        if not isinstance(whole, MappingNode):
+            return None
+        taken = replace(whole, items=tuple(pair for pair in whole.items if pair[0].value not in _OWN))
+        own = replace(node, items=tuple(pair for pair in node.items if pair[0].value not in _OWN))
+        joined = self._joined(own, taken, word.value if isinstance(word, Scalar) else "")
+        return replace(node, items=(*(pair for pair in node.items if pair[0].value in _OWN), *joined.items))
+
+    def _joined(self, own: MappingNode, taken: MappingNode, base: str) -> MappingNode:
+        """The keys of both in the order of `taken`, those that it lacks behind them."""
+        for key, value in own.items:
+            other = taken.get(key.value)
+            if other is None and _is_null(value):
+                self.diagnostics.report(key.span, f"'{base}' has no '{key.value}' to drop", "leave it out")
+            elif other is not None and _plain(value) == _plain(other):
+                self.diagnostics.report(value.span, f"'{key.value}' is that of '{base}'", "leave it out")
+        items: list[tuple[Scalar, Node]] = []
+        for key, other in (*taken.items, *(pair for pair in own.items if pair[0].value not in taken)):
+            value = own.get(key.value)
+            if value is None:
+                items.append((key, other))
+            elif isinstance(value, MappingNode) and isinstance(other, MappingNode) and value is not other:
+                items.append((key, self._joined(value, other, base)))
+            elif not _is_null(value):
+                items.append((own.key(key.value) or key, value))
+        return replace(own, items=tuple(items))
+
+
+def _is_null(node: Node) -> bool:
+    return isinstance(node, Scalar) and node.is_null
+
+
+def _plain(node: Node) -> object:
+    """What a node says, wherever it stands."""
+    if isinstance(node, Scalar):
+        return node.value
+    if isinstance(node, Sequence):
+        return tuple(map(_plain, node))
+    return {key.value: _plain(value) for key, value in node.items}
