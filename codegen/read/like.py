@@ -82,14 +82,13 @@ class _Resolver:
             elif other is not None and _plain(value) == _plain(other):
                 self.diagnostics.report(value.span, f"'{key.value}' is that of '{base}'", "leave it out")
         items: list[tuple[Scalar, Node]] = []
-        for key, other in (*taken.items, *(pair for pair in own.items if pair[0].value not in taken)):
-            value = own.get(key.value)
-            if value is None:
-                items.append((key, other))
-            elif isinstance(value, MappingNode) and isinstance(other, MappingNode) and value is not other:
-                items.append((key, self._joined(value, other, base)))
-            elif not _is_null(value):
-                items.append((own.key(key.value) or key, value))
+        given = {key.value: (key, value) for key, value in own.items}
+        for pair in taken.items:
+            key, value = given.get(pair[0].value, pair)
+            if isinstance(value, MappingNode) and isinstance(pair[1], MappingNode) and value is not pair[1]:
+                value = self._joined(value, pair[1], base)
+            items += [] if _is_null(value) else [(key, value)]
+        items += [(key, value) for key, value in own.items if key.value not in taken and not _is_null(value)]
         return replace(own, items=tuple(items))
 
 
