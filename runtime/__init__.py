@@ -6,7 +6,7 @@ NumPy, printing and whatever else the first tensor does not need are imported wh
 # ruff: noqa: F401 (__all__ is computed)
 from __future__ import annotations
 
-from . import _loader as _loader  # isort: skip  (loads OpenBLAS, which has to come before the compiled module)
+from ._base import loader as _loader  # isort: skip  (loads OpenBLAS, which has to come before the compiled module)
 
 import builtins as _builtins
 from math import e, inf, nan, pi
@@ -14,32 +14,22 @@ from types import ModuleType as _ModuleType
 from typing import Any as _Any
 
 from . import _operators
-
-from .tensor import Tensor  # isort: skip  (the module's name is to become that of the function)
-from .allocation import empty_permuted, empty_strided
-from .construct import as_tensor, asarray, is_tensor, scalar_tensor, tensor
-from .dtypes import EXPORTS as _DTYPES
-from .dtypes import dtype, get_default_dtype, set_default_dtype
-from .errors import LinAlgError, OutOfMemoryError
-from .functions import *  # noqa: F403
-from .generators import Generator, default_generator
-from .interchange import from_dlpack, from_numpy, frombuffer
-from .legacy import TENSOR_TYPES as _TENSOR_TYPES
-from .limits import finfo, iinfo
-from .promotion import can_cast, promote_types, result_type
-from .random import get_rng_state, initial_seed, manual_seed, seed, set_rng_state
-from .removed import FUNCTIONS as _REMOVED
-from .sequences import inclusive_range as _inclusive_range
-from .sequences import tril_indices, triu_indices
-from .shapes import broadcast_shapes
-from .threads import (
+from ._base.allocation import empty_permuted, empty_strided
+from ._base.dtypes import EXPORTS as _DTYPES
+from ._base.dtypes import dtype, get_default_dtype, set_default_dtype
+from ._base.errors import LinAlgError, OutOfMemoryError
+from ._base.finfo import finfo, iinfo
+from ._base.interchange import from_dlpack, from_numpy, frombuffer
+from ._base.promotion import can_cast, promote_types, result_type
+from ._base.shapes import broadcast_shapes
+from ._base.threads import (
     get_num_interop_threads,
     get_num_threads,
     set_flush_denormal,
     set_num_interop_threads,
     set_num_threads,
 )
-from .types import (
+from ._base.types import (
     Size,
     channels_last,
     channels_last_3d,
@@ -51,6 +41,15 @@ from .types import (
     preserve_format,
     strided,
 )
+from ._tensor.construct import as_tensor, asarray, is_tensor, scalar_tensor, tensor
+from ._tensor.functions import *  # noqa: F403
+from ._tensor.generator import Generator, default_generator
+from ._tensor.ranges import inclusive_range as _inclusive_range
+from ._tensor.ranges import tril_indices, triu_indices
+from ._tensor.removed import FUNCTIONS as _REMOVED
+from ._tensor.tensor import Tensor
+from ._tensor.typed_tensors import TENSOR_TYPES as _TENSOR_TYPES
+from .random import get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 
 newaxis = None
 
@@ -76,21 +75,21 @@ _LAZY_MODULES = (
     "xpu",
 )
 _LAZY_NAMES = {
-    "enable_grad": "autograd.modes",
-    "inference_mode": "autograd.modes",
-    "is_anomaly_enabled": "autograd.anomaly",
-    "is_grad_enabled": "autograd.modes",
-    "is_inference_mode_enabled": "autograd.modes",
-    "no_grad": "autograd.modes",
-    "set_grad_enabled": "autograd.modes",
-    "Storage": "storage",
-    "TypedStorage": "storage",
-    "UntypedStorage": "storage",
-    "is_storage": "storage",
-    **{f"{of.scalar_name}Storage": "storage" for of in _DTYPES.values()},
-    "get_printoptions": "printing",
-    "printoptions": "printing",
-    "set_printoptions": "printing",
+    "enable_grad": "autograd.grad_mode",
+    "inference_mode": "autograd.grad_mode",
+    "is_anomaly_enabled": "autograd.anomaly_mode",
+    "is_grad_enabled": "autograd.grad_mode",
+    "is_inference_mode_enabled": "autograd.grad_mode",
+    "no_grad": "autograd.grad_mode",
+    "set_grad_enabled": "autograd.grad_mode",
+    "Storage": "_tensor.storage",
+    "TypedStorage": "_tensor.storage",
+    "UntypedStorage": "_tensor.storage",
+    "is_storage": "_tensor.storage",
+    **{f"{of.scalar_name}Storage": "_tensor.storage" for of in _DTYPES.values()},
+    "get_printoptions": "_tensor.printing",
+    "printoptions": "_tensor.printing",
+    "set_printoptions": "_tensor.printing",
 }
 
 # What was imported above, without the submodules that it came from.

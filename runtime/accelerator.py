@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-from .types import device
+from ._base.types import device
 
 __all__ = [
     "current_accelerator",

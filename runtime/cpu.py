@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .memory import (
+from ._base.memory import (
     empty_cache,
     max_memory_allocated,
     max_memory_reserved,

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from .generators import Generator, default_generator
+from ._tensor.generator import Generator, default_generator
 
 if TYPE_CHECKING:
-    from .tensor import Tensor
+    from ._tensor.tensor import Tensor
 
 __all__ = ["fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state"]
 

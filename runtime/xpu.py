@@ -1,4 +1,4 @@
 """The namespace `opweave.xpu`: XPU devices, of which there are none."""
 
-from .no_devices import *  # noqa: F403
-from .no_devices import __all__ as __all__
+from .backends._no_devices import *  # noqa: F403
+from .backends._no_devices import __all__ as __all__

@@ -11,7 +11,7 @@ from weaving import python
 
 pytest.importorskip("opweave")
 
-from opweave import _pictures
+from opweave.demo import pictures as _pictures
 
 ROOT = Path(__file__).resolve().parent.parent
 PRODUCTS = {"original", "gray", "solarize", "gamma", "soft_light"}
@@ -73,7 +73,7 @@ def test_paths_that_are_no_pictures(tmp_path: Path, name: str, content: bytes | 
 
 def test_a_result_that_differs_is_an_error() -> None:
     import opweave
-    from opweave import demo
+    from opweave.demo import __main__ as demo
 
     result = demo._Result("gray", "a test", opweave.tensor([0.5, 0.25]), np.array([0.5, 0.25]))
     assert demo._compare(result)

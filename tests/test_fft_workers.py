@@ -13,7 +13,7 @@ pytestmark = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one co
 PRELUDE = """
 import os, threading
 import opweave
-from opweave import fft_workers
+from opweave._ops.fft import thread_affinity as fft_workers
 
 def transform():
     x = opweave.ones(1 << 16)

@@ -16,11 +16,11 @@ import pytest
 
 
 def load_printing() -> ModuleType:
-    """`opweave.printing`; loaded from the source tree while the package is not installed."""
+    """`opweave._tensor.printing`; loaded from the source tree while the package is not installed."""
     try:
-        return importlib.import_module("opweave.printing")
+        return importlib.import_module("opweave._tensor.printing")
     except ModuleNotFoundError:
-        path = Path(__file__).parents[1] / "runtime" / "printing.py"
+        path = Path(__file__).parents[1] / "runtime" / "_tensor" / "printing.py"
         spec = importlib.util.spec_from_file_location("opweave_printing", path)
         assert spec is not None
         assert spec.loader is not None

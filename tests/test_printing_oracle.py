@@ -1,6 +1,6 @@
 """The text of tensors against PyTorch's: every dtype, many shapes, layouts, magnitudes and print options.
 
-`opweave.printing` asks little of a tensor, so it is run here on PyTorch's tensors, seen through an object
+`opweave._tensor.printing` asks little of a tensor, so it is run here on PyTorch's tensors, seen through an object
 that has that small interface and nothing else.
 """
 
@@ -21,11 +21,11 @@ torch = pytest.importorskip("torch")
 
 
 def load_printing() -> ModuleType:
-    """`opweave.printing`; loaded from the source tree while the package is not installed."""
+    """`opweave._tensor.printing`; loaded from the source tree while the package is not installed."""
     try:
-        return importlib.import_module("opweave.printing")
+        return importlib.import_module("opweave._tensor.printing")
     except ModuleNotFoundError:
-        path = Path(__file__).parents[1] / "runtime" / "printing.py"
+        path = Path(__file__).parents[1] / "runtime" / "_tensor" / "printing.py"
         spec = importlib.util.spec_from_file_location("opweave_printing", path)
         assert spec is not None
         assert spec.loader is not None

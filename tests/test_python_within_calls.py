@@ -9,7 +9,7 @@ from typing import Any
 
 import opweave
 import pytest
-from opweave import memory
+from opweave._base import memory
 
 
 class Meddler:

@@ -43,7 +43,7 @@ def link_package(folder: Path) -> None:
     for source in ("runtime", "generated/python"):
         for path in (ROOT / source).iterdir():
             (folder / path.name).symlink_to(path)
-    spec = importlib.util.spec_from_file_location("build_cffi", ROOT / "runtime/core/build_cffi.py")
+    spec = importlib.util.spec_from_file_location("build_cffi", ROOT / "tools/build_cffi.py")
     assert spec is not None
     assert spec.loader is not None
     build_cffi = importlib.util.module_from_spec(spec)

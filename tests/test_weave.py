@@ -14,7 +14,7 @@ from weaving import DECLARATIONS, TINY, python
 
 pytest.importorskip("opweave")
 
-from opweave.weave import WeaveError, Woven, weave
+from opweave._weave.weave import WeaveError, Woven, weave
 
 
 @pytest.fixture(scope="module")
@@ -275,7 +275,7 @@ def test_interrupted_weaving_is_done_again(tiny: Path, tmp_path: Path, monkeypat
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("opweave.weave.os.replace", _failing_after(2, os.replace))
+        patch.setattr("opweave._weave.weave.os.replace", _failing_after(2, os.replace))
         with pytest.raises(KeyboardInterrupt):
             weave(tiny, out=tmp_path)
     tiny.write_text(old)
@@ -305,7 +305,7 @@ def test_only_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_processes_weaving_at_once(tiny: Path, tmp_path: Path) -> None:
-    code = "from opweave.weave import weave; print(weave('tiny_ops.yaml').rebuilt)"
+    code = "from opweave._weave.weave import weave; print(weave('tiny_ops.yaml').rebuilt)"
     processes = [
         subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, stdout=subprocess.PIPE, text=True)
         for _ in range(3)
@@ -433,7 +433,7 @@ def test_no_room_for_temporary_files(tmp_path: Path, monkeypatch: pytest.MonkeyP
     def full(*arguments: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("opweave.weave._write_python", full)
+    monkeypatch.setattr("opweave._weave.weave._write_python", full)
     with pytest.raises(WeaveError, match=r"^cannot write temporary files: No space left on device; .* TMPDIR$"):
         weave(path, out=tmp_path)
 
@@ -444,7 +444,7 @@ def test_a_compiler_without_room(tiny: Path, tmp_path: Path, monkeypatch: pytest
         "#!/bin/sh\necho 'fatal error: error writing to /somewhere/x.s: No space left on device'; exit 1\n"
     )
     compiler.chmod(0o755)
-    monkeypatch.setattr("opweave.toolchain._adapted", lambda base, command: replace(base, command=command))
+    monkeypatch.setattr("opweave._weave.toolchain._adapted", lambda base, command: replace(base, command=command))
     monkeypatch.setenv("CC", str(compiler))
     with pytest.raises(WeaveError, match=r"\nthere is no room for temporary files; .* TMPDIR$"):
         weave(tiny, out=tmp_path)

@@ -14,9 +14,9 @@ from weaving import TINY, python
 
 pytest.importorskip("opweave")
 
-from opweave import object_cache
+from opweave._weave import object_cache
+from opweave._weave.weave import WeaveError, weave
 from opweave.codegen import generate
-from opweave.weave import WeaveError, weave
 
 COMPOSITE = "- func: {name}(Tensor self) -> Tensor\n  doc: Doubles.\n  composite: return self + self\n"
 
@@ -109,7 +109,7 @@ def test_a_running_process_takes_the_new_operators(tmp_path: Path) -> None:
     code = f"""
 import importlib, os, pathlib, sys
 import opweave as ow
-from opweave.weave import weave
+from opweave._weave.weave import weave
 path = pathlib.Path("living.yaml")
 text = {COMPOSITE!r}
 path.write_text(text.format(name="other"))

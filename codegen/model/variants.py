@@ -97,7 +97,7 @@ def is_factory(operator: Declaration) -> bool:
 
 
 def has_numpy_names(operator: Operator) -> bool:
-    """Are NumPy's names for its arguments taken as well, such as `axis=` for `dim` (runtime/dispatch.py)?
+    """Are NumPy's names for its arguments taken as well, such as `axis=` for `dim` (runtime/_dispatch/dispatcher.py)?
 
     In torch all functions take them. Here those do not that have nothing but `input` and give a view of it or fill it:
     a dictionary of unknown keywords, though empty, costs them a tenth of their time.

@@ -12,13 +12,13 @@ from collections.abc import Iterable, Sequence
 from heapq import heapify, heappop, heappush
 from typing import Any
 
+from .._base.dtypes import BY_CODE
+from .._base.type_names import type_name
+from .._base.types import contiguous_format
 from .._C import lib
 from .._handle import CONFINED, alias, excluded, fits, with_keys
-from ..dtypes import BY_CODE
-from ..type_names import type_name
-from ..types import contiguous_format
 from . import anomaly
-from .modes import AUTOGRAD, UNRECORDED
+from .grad_mode import AUTOGRAD, UNRECORDED
 from .node import AccumulateGrad, Edge, Hook, Hooks, Node, hooks_of
 
 storage_uses, flags = lib.storage_uses, lib.flags

@@ -9,15 +9,15 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, NoReturn
 
-from .. import handles
+from .._base import handles
+from .._base.dtypes import BY_CODE
+from .._base.type_names import type_name
 from .._handle import alias, as_view, function_view, meta, records, set_edge, versions
-from ..dtypes import BY_CODE
-from ..type_names import type_name
 from . import saved_tensors as hooks
-from .modes import is_grad_enabled, no_grad
+from .grad_mode import is_grad_enabled, no_grad
+from .inplace_views import rebase
 from .node import RELEASED, Node, edges_of, is_differentiable
-from .recording import check_inplace
-from .views import rebase
+from .record import check_inplace
 
 
 class Context:

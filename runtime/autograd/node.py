@@ -12,9 +12,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
+from .._base.type_names import type_name
 from .._handle import NodeBase, alias, edges, excluded, kept, meta, set_edge, versions
-from ..type_names import type_name
-from .modes import AUTOGRAD
+from .grad_mode import AUTOGRAD
 from .saved_tensors import Packed, PackedInputs
 
 Edge: TypeAlias = "tuple[Node, int]"

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from .. import handles
+from .._base import handles
+from .._base.type_names import type_name
 from .._handle import alias, set_edge, versions
-from ..type_names import type_name
-from .modes import no_grad
+from .grad_mode import no_grad
 
 if TYPE_CHECKING:
     from .node import Edge, Node

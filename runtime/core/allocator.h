@@ -29,7 +29,7 @@
 
 extern pthread_mutex_t ow_memory_mutex;
 
-/* ---- statistics (statistics.c); runtime/memory.py mirrors these two lists ------------------------------- */
+/* ---- statistics (statistics.c); runtime/_base/memory.py mirrors these two lists ------------------------------- */
 
 #define OW_STATISTICS(X)                                                        \
     X(allocation)           /* objects and blocks in use */                     \

@@ -43,7 +43,7 @@ typedef struct ow_ints {
 
 #define OW_NONE INT64_MIN /* an optional integer argument that was not given */
 
-/* Kinds of errors; runtime/errors.py maps them to the Python exceptions that torch raises. */
+/* Kinds of errors; runtime/_base/errors.py maps them to the Python exceptions that torch raises. */
 typedef enum ow_error_kind {
     OW_OK = 0,
     OW_RUNTIME_ERROR,

@@ -8,7 +8,7 @@ from .. import _nn_functional, _operators
 from .._nn_functional import *  # noqa: F403 (the generated module has __all__)
 
 if TYPE_CHECKING:
-    from ..tensor import Tensor
+    from .._tensor.tensor import Tensor
 
 __all__ = [*_nn_functional.__all__, "dropout"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from .._operators import full_like
-from ..tensor import Tensor
+from .._tensor.tensor import Tensor
 from .functional import scaled_step_
-from .gradient_steps import (
+from .gradient_optimizer import (
     GradientOptimizer,
     Rate,
     advance,

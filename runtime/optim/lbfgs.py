@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from .._operators import cat, zeros_like
-from ..autograd.modes import enable_grad, no_grad
-from ..tensor import Tensor
-from .gradient_steps import Rate, check_rate, numbers_of
+from .._tensor.tensor import Tensor
+from ..autograd.grad_mode import enable_grad, no_grad
+from .gradient_optimizer import Rate, check_rate, numbers_of
 from .line_search import Trial, strong_wolfe
 from .optimizer import Optimizer, Parameters
 

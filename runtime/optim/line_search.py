@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ..tensor import Tensor
+from .._tensor.tensor import Tensor
 
 # How much the loss must fall in proportion to the slope, and the slope itself (c1 and c2).
 _SUFFICIENT_DECREASE, _CURVATURE = 1e-4, 0.9

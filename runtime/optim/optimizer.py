@@ -7,8 +7,8 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias, TypeVar
 
+from .._tensor.tensor import Tensor
 from ..autograd.node import RemovableHandle
-from ..tensor import Tensor
 from . import saved_states
 from .parameter_groups import Group, check_among, parameters_of
 

@@ -6,8 +6,8 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-from ..handles import type_name
-from ..tensor import Tensor
+from .._base.handles import type_name
+from .._tensor.tensor import Tensor
 
 Group: TypeAlias = dict[str, Any]
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from .._operators import view_as_complex
-from ..tensor import Tensor
+from .._tensor.tensor import Tensor
 from .functional import moving_sum_
-from .gradient_steps import GradientOptimizer, Rate, check_not_negative, check_rate, descent, numbers_of, state_of
+from .gradient_optimizer import GradientOptimizer, Rate, check_not_negative, check_rate, descent, numbers_of, state_of
 from .optimizer import Parameters
 from .parameter_groups import Group
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
-from .recomputation import CheckpointError, Recomputation, ReentrantCheckpoint
+from ._recompute import CheckpointError, Recomputation, ReentrantCheckpoint
 
 __all__ = ["CheckpointError", "checkpoint", "checkpoint_sequential", "noop_context_fn", "set_checkpoint_early_stop"]
 

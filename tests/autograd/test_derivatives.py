@@ -16,7 +16,7 @@ from typing import Any
 import opweave as ow
 import pytest
 from opweave import _operators
-from opweave.arguments import MISSING
+from opweave._dispatch.arguments import MISSING
 from opweave.autograd import gradcheck, gradgradcheck
 
 CATALOGUE = json.loads((Path(_operators.__file__).parent / "operators.json").read_text("utf-8"))

@@ -20,7 +20,7 @@ import numpy as np
 import opweave as ow
 import pytest
 from opweave import _operators
-from opweave.arguments import MISSING
+from opweave._dispatch.arguments import MISSING
 
 from codegen import library
 from codegen.dtypes import FLOAT64

@@ -10,11 +10,11 @@ from types import ModuleType
 
 import pytest
 
-CORE = Path(__file__).parents[2] / "runtime" / "core"
+TOOLS = Path(__file__).parents[2] / "tools"
 
 
 def load() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("build_cffi", CORE / "build_cffi.py")
+    spec = importlib.util.spec_from_file_location("build_cffi", TOOLS / "build_cffi.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-resources = pytest.importorskip("opweave.resources")
+resources = pytest.importorskip("opweave._base.package_data")
 
 PROGRAM = """
 #include "kernel.h"

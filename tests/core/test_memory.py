@@ -1,8 +1,8 @@
-"""The allocator's statistics, its cap, its failures, and the Python functions of runtime/memory.py over them."""
+"""The allocator's statistics, its cap, its failures, and the Python functions of runtime/_base/memory.py over them."""
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import re
 import sys
 import types
@@ -19,17 +19,13 @@ MIB = 1 << 20
 
 @pytest.fixture
 def memory(core: Core) -> Iterator[Any]:
-    """runtime/memory.py over the library under test."""
+    """runtime/_base/memory.py over the library under test."""
     package = types.ModuleType("core_under_test")
-    package.__path__ = [str(ROOT / "runtime")]  # for the helpers that memory.py imports
+    package.__path__ = [str(ROOT / "runtime")]
     module = types.ModuleType("core_under_test._C")
     module.__dict__.update(ffi=core.ffi, lib=core.lib)
     sys.modules.update({"core_under_test": package, "core_under_test._C": module})
-    spec = importlib.util.spec_from_file_location("core_under_test.memory", ROOT / "runtime" / "memory.py")
-    assert spec is not None
-    assert spec.loader is not None
-    loaded = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
+    loaded = importlib.import_module("core_under_test._base.memory")
     cap = loaded.memory_stats()["memory_cap"]
     core.lib.memory_empty_cache()
     loaded.reset_peak_memory_stats()

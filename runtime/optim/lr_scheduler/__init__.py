@@ -4,13 +4,13 @@ Call `step()` of the optimizer first and `step()` of the schedule after it.
 """
 
 from .base import LRScheduler
-from .combined import ChainedScheduler, SequentialLR
 from .cosine import CosineAnnealingLR, CosineAnnealingWarmRestarts
 from .cyclic import CyclicLR
-from .factors import ConstantLR, ExponentialLR, LinearLR, MultiStepLR, PolynomialLR, StepLR
-from .functions import LambdaLR, MultiplicativeLR
+from .lambda_lr import LambdaLR, MultiplicativeLR
+from .multiplicative import ConstantLR, ExponentialLR, LinearLR, MultiStepLR, PolynomialLR, StepLR
 from .one_cycle import OneCycleLR
 from .plateau import ReduceLROnPlateau
+from .sequential import ChainedScheduler, SequentialLR
 
 _LRScheduler = LRScheduler  # the name it had in torch before 2.0
 

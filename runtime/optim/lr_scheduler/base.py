@@ -6,9 +6,9 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from ...tensor import Tensor
-from ...type_names import type_name
-from ..gradient_steps import Rate
+from ..._base.type_names import type_name
+from ..._tensor.tensor import Tensor
+from ..gradient_optimizer import Rate
 from ..optimizer import Optimizer
 
 

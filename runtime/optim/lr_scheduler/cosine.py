@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..gradient_steps import Rate
+from ..gradient_optimizer import Rate
 from ..optimizer import Optimizer
 from .base import LRScheduler, values
 

@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..gradient_steps import Rate
+from ..gradient_optimizer import Rate
 from ..optimizer import Optimizer
 from .base import LRScheduler, check_optimizer, for_each_group, set_value
-from .functions import saved_function
-from .momenta import bounds_of, set_momentum, uses_beta1
+from .lambda_lr import saved_function
+from .momentum import bounds_of, set_momentum, uses_beta1
 
 _MODES = ("triangular", "triangular2", "exp_range")
 

@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..gradient_steps import Rate
+from ..gradient_optimizer import Rate
 from ..optimizer import Optimizer
 from .base import LRScheduler, check_optimizer, for_each_group
-from .momenta import bounds_of, set_momentum, uses_beta1
+from .momentum import bounds_of, set_momentum, uses_beta1
 
 
 class OneCycleLR(LRScheduler):

@@ -11,7 +11,7 @@ from typing import Any
 
 import opweave
 
-from ...threads import get_num_threads, set_num_threads
+from ..._base.threads import get_num_threads, set_num_threads
 from .measurement import Measurement, TaskSpec
 
 _MOST_OVERHEAD = 1e-3

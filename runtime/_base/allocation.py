@@ -1,0 +1,121 @@
+"""Tensors with memory of their own whose elements are not set: what factories written in Python are made of.
+
+Composites of ops.yaml (`zeros_like`, `new_zeros`) and users reach the allocator through these functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from .._C import ffi, lib
+from .dtypes import dtype as dtype_class
+from .dtypes import get_default_dtype
+from .handles import integers, wrap
+from .shapes import packed_strides
+from .types import check_placement, device, layout, memory_order
+
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
+
+__all__ = ["allocate_like", "check_counts", "dtype_or_default", "empty_strided", "ends_of_sequence"]
+
+
+def allocate(shape: Sequence[int], code: int, like: Any = None) -> Any:
+    """A contiguous tensor of the dtype with this code, of the class of `like`."""
+    return wrap(lib.empty_strided(shape, ffi.NULL, len(shape), code), like)
+
+
+def allocate_like(like: Any, of: Any = None, memory_format: Any = None) -> Tensor:
+    """A tensor of the shape of `like`, in its memory order unless `memory_format` says otherwise."""
+    code = -1 if of is None else dtype_class.resolve(of, "empty_like").code
+    return wrap(lib.empty_like(like._h, code, memory_order("empty_like", memory_format)), like)
+
+
+def empty_strided(
+    size: Sequence[int],
+    stride: Sequence[int],
+    *,
+    dtype: dtype_class | None = None,
+    layout: layout | None = None,
+    device: device | str | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A tensor with this shape and these strides whose elements are not initialised."""
+    check_placement("empty_strided", layout=layout, device=device, pin_memory=pin_memory)
+    sizes, strides = integers("empty_strided", "size", (size,)), integers("empty_strided", "stride", (stride,), 2)
+    if len(sizes) != len(strides):
+        raise RuntimeError(
+            f"dimensionality of sizes ({len(sizes)}) must match dimensionality of strides ({len(strides)})"
+        )
+    made = wrap(lib.empty_strided(sizes, strides, len(sizes), dtype_or_default(dtype, "empty_strided").code))
+    return made.requires_grad_(requires_grad)
+
+
+def empty_permuted(
+    size: Sequence[int],
+    physical_layout: Sequence[int],
+    *,
+    dtype: dtype_class | None = None,
+    layout: layout | None = None,
+    device: device | str | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A tensor of this shape whose dimensions lie in memory in the order `physical_layout`, the slowest one first."""
+    check_placement("empty_permuted", layout=layout, device=device, pin_memory=pin_memory)
+    sizes = integers("empty_permuted", "size", (size,))
+    order = integers("empty_permuted", "physical_layout", (physical_layout,), 2)
+    if len(order) != len(sizes):
+        raise RuntimeError(
+            "Number of dimensions in size does not match the length of the physical_layout; i.e. len(size) = "
+            f"{len(sizes)} is not equal to len(physical_layout) = {len(order)}"
+        )
+    if len(set(order)) < len(order):
+        raise RuntimeError("Duplicate dim not allowed")
+    for dim in reversed(order):
+        if not 0 <= dim < len(sizes):
+            raise RuntimeError(
+                f"Dimension out of range (expected to be between 0 and {len(sizes) - 1}, but got {dim} at index "
+                f"{order.index(dim)}).  NB: negative dims not currently supported; file an issue if you want it."
+            )
+    strides = packed_strides(sizes, order)
+    made = wrap(lib.empty_strided(sizes, strides, len(sizes), dtype_or_default(dtype, "empty_permuted").code))
+    return made.requires_grad_(requires_grad)
+
+
+def check_counts(message: str, **counts: int) -> None:
+    """Refuses negative counts with `message`."""
+    for name, count in counts.items():
+        if count < 0:
+            raise RuntimeError(message.format(name=name, count=count))
+
+
+def dtype_or_default(of: Any, function: str = "empty") -> dtype_class:
+    """The dtype that was given, else the default one."""
+    return get_default_dtype() if of is None else dtype_class.resolve(of, function)
+
+
+def ends_of_sequence(name: str, start: Any, end: Any, of: Any) -> tuple[Any, Any]:
+    """First and last value of linspace and its like, in the dtype of the result: a complex one if either is complex."""
+    ndims = [getattr(each, "ndim", 0) for each in (start, end)]
+    if any(ndims):
+        raise RuntimeError(
+            f"{name} only supports 0-dimensional start and end tensors, "
+            f"but got start with {ndims[0]} dimension(s) and end with {ndims[1]} dimension(s)."
+        )
+    wanted = dtype_or_default(of, name)
+    if not wanted.is_complex and any(isinstance(_number(each), complex) for each in (start, end)):
+        if of is not None:
+            inferred = get_default_dtype().to_complex()
+            raise RuntimeError(
+                f"opweave.{name}(): inferred dtype {inferred.scalar_name} can't be safely cast to passed dtype "
+                f"{wanted.scalar_name}"
+            )
+        wanted = wanted.to_complex()
+    return allocate((), wanted.code).fill_(start), allocate((), wanted.code).fill_(end)
+
+
+def _number(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") else value

@@ -1,0 +1,182 @@
+"""The dtypes: one object for each row of the generated table `_dtypes.TABLE`, with PyTorch's names.
+
+`EXPORTS` has every name under which a dtype is known (`float16`, `half`); the package exports them all.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._C import lib
+from .._dtypes import TABLE
+from .type_names import type_name
+
+__all__ = ["BY_CODE", "EXPORTS", "dtype", "get_default_dtype", "set_default_dtype"]
+
+
+class dtype:  # noqa: N801 (PyTorch's name)
+    """What the elements of a tensor are. There is one object for each dtype, so `is` compares them."""
+
+    __slots__ = (
+        "_name",
+        "code",
+        "is_complex",
+        "is_floating_point",
+        "is_integer",
+        "is_signed",
+        "itemsize",
+        "maximum",
+        "method",
+        "minimum",
+        "numpy_name",
+        "scalar_name",
+        "typecode",
+    )
+    # Pickled as a global of this module, by name.
+    __module__ = "opweave"
+
+    _name: str
+    code: int
+    """Its number in the core."""
+    itemsize: int
+    is_floating_point: bool
+    is_complex: bool
+    is_signed: bool
+    is_integer: bool
+    """False for bool."""
+    minimum: int
+    """Of integers and bool: the range of values."""
+    maximum: int
+    method: str | None
+    """The method of Tensor that converts to it."""
+    numpy_name: str | None
+    """Its name in NumPy; None where NumPy has no such dtype."""
+    scalar_name: str
+    """Its name in `FloatTensor` and the like."""
+    typecode: str | None
+    """Its code in the modules `array` and `struct`, for complex dtypes that of the parts; None where they have no such
+    type."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> dtype:
+        raise TypeError("cannot create 'opweave.dtype' instances")
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"attribute {name!r} of 'opweave.dtype' objects is not writable")
+
+    def __repr__(self) -> str:
+        return "opweave." + self._name
+
+    def __reduce__(self) -> str:
+        return self._name
+
+    def __copy__(self) -> dtype:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> dtype:
+        return self
+
+    def to_real(self) -> dtype:
+        """The dtype of the parts of a complex dtype; any other itself."""
+        return EXPORTS[_PARTS[self._name]] if self.is_complex else self
+
+    def to_complex(self) -> dtype:
+        """The complex dtype whose parts hold the values of this floating one."""
+        if self.is_complex:
+            return self
+        if not self.is_floating_point:
+            raise RuntimeError(f"Unknown Complex ScalarType for {self.scalar_name}")
+        return next((EXPORTS[name] for name, part in _PARTS.items() if part == self._name), EXPORTS["complex64"])
+
+    @staticmethod
+    def of_python_type(kind: type) -> dtype:
+        """The dtype that stands for one of Python's types of numbers."""
+        return _OF_PYTHON_TYPES[kind]
+
+    @staticmethod
+    def resolve(value: Any, function: str) -> dtype:
+        """The dtype that a user meant: a dtype, or one of Python's types. `function` is named in the error."""
+        if type(value) is dtype:
+            return value
+        if isinstance(value, type) and value in _OF_PYTHON_TYPES:
+            return _OF_PYTHON_TYPES[value]
+        raise TypeError(f"{function}(): argument 'dtype' must be opweave.dtype, not {type_name(value)}")
+
+
+_PARTS = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}
+_INTEGER_TYPECODES = {1: "b", 2: "h", 4: "i", 8: "q"}
+_FLOATING_TYPECODES = {4: "f", 8: "d"}
+
+
+def _typecode(kind: str, itemsize: int) -> str | None:
+    if kind == "complex":
+        return _FLOATING_TYPECODES.get(itemsize // 2)
+    if kind == "floating":
+        return _FLOATING_TYPECODES.get(itemsize)
+    code = _INTEGER_TYPECODES[itemsize]
+    return code if kind == "signed" else code.upper()
+
+
+def _make(
+    name: str,
+    code: int,
+    itemsize: int,
+    kind: str,
+    numpy_name: str | None,
+    _: tuple[str, ...],
+    scalar_name: str,
+    method: str | None,
+) -> dtype:
+    made = object.__new__(dtype)
+    bits = 8 * itemsize
+    integer = kind in ("signed", "unsigned")
+    minimum = -(1 << (bits - 1)) if kind == "signed" else 0
+    maximum = minimum + (1 << bits) - 1 if integer else int(kind == "bool")
+    for attribute, value in {
+        "_name": name,
+        "code": code,
+        "itemsize": itemsize,
+        "is_floating_point": kind == "floating",
+        "is_complex": kind == "complex",
+        "is_signed": kind in ("signed", "floating", "complex"),
+        "is_integer": integer,
+        "minimum": minimum,
+        "maximum": maximum,
+        "numpy_name": numpy_name,
+        "scalar_name": scalar_name,
+        "method": method,
+        "typecode": _typecode(kind, itemsize),
+    }.items():
+        object.__setattr__(made, attribute, value)
+    return made
+
+
+BY_CODE: tuple[dtype, ...] = tuple(_make(*row) for row in sorted(TABLE, key=lambda row: row[1]))
+"""The dtypes by the core's number."""
+
+EXPORTS: dict[str, dtype] = {
+    name: BY_CODE[code] for canonical, code, _, _, _, aliases, _, _ in TABLE for name in (canonical, *aliases)
+}
+"""Every name of every dtype."""
+
+BY_NUMPY_NAME: dict[str, dtype] = {made.numpy_name: made for made in BY_CODE if made.numpy_name}
+
+_OF_PYTHON_TYPES: dict[type, dtype] = {
+    bool: EXPORTS["bool"],
+    int: EXPORTS["int64"],
+    float: EXPORTS["float64"],
+    complex: EXPORTS["complex128"],
+}
+
+
+def set_default_dtype(d: dtype) -> None:
+    """Sets the dtype of tensors made from Python floats, which is also that of quotients of integers."""
+    if type(d) is not dtype:
+        raise TypeError("invalid dtype object: only floating-point types are supported as the default type")
+    if not d.is_floating_point:
+        raise TypeError("only floating-point types are supported as the default type")
+    lib.set_default_dtype(d.code)
+
+
+def get_default_dtype() -> dtype:
+    """The dtype of tensors made from Python floats: float32 unless set otherwise."""
+    return BY_CODE[lib.get_default_dtype()]

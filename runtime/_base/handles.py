@@ -1,0 +1,133 @@
+"""From the core's handles to tensors and back: what the modules behind class Tensor share.
+
+A handle is a float (see core/tensor.h). The tensor that holds it releases it, so a handle that no tensor holds has to
+be released by whoever asked the core for it.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from .._C import ffi, lib
+from .._dispatch import histories
+from .._dispatch.histories import records
+from .._handle import adopt, meta
+from .._handle import shape_of as shape_of
+from .._handle import strides_of as strides_of
+from .errors import raise_pending
+from .type_names import type_name as type_name
+
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor as TensorType
+
+NONE = -(2**63)
+"""OW_NONE: an integer argument that was not given."""
+
+OVERFLOW = "Overflow when unpacking long long"
+
+Tensor: Any = None
+"""The class, set by bind() when tensor.py has made it."""
+
+
+def bind(tensor: type) -> None:
+    """Called once by tensor.py: this module and the class need each other."""
+    global Tensor
+    Tensor = tensor
+
+
+_operators = {ffi.string(lib.operator_name(index)): index for index in range(lib.operator_count())}
+
+
+def operator_index(name: str) -> int:
+    """The core's number of a built-in operator."""
+    return _operators[name.encode()]
+
+
+def wrap(handle: float, like: Any = None) -> TensorType:
+    """The tensor of a new handle, of the class of `like`; raises the pending error when there is no handle."""
+    if not handle:
+        raise_pending()
+    tensor: TensorType = adopt(handle, Tensor if like is None else type(like))
+    return tensor
+
+
+def copied(tensor: Any, code: int, order: int, name: str = "CloneBackward0") -> Any:
+    """A copy with memory of its own, of another dtype (-1: its own) and order of memory (ow_order)."""
+    if records(tensor):
+        run = partial(copied, tensor, code, order)
+        return histories.recording.by_formula(name, (tensor,), run, lambda grad: (grad,))
+    return wrap(lib.clone_(tensor._h, code, order), tensor)
+
+
+def exchange(tensor: Any, other: Any) -> Any:
+    """Gives two tensors each other's memory and shape. Their handles stay, for whoever has one in hand."""
+    lib.exchange(tensor._h, other._h)
+    edge = tensor._edge
+    if edge is not None and edge[0].collects:
+        edge[0].metas = (meta(tensor),)  # its gradient has the new shape
+    return tensor
+
+
+def same_view(handle: float) -> float:
+    """A new handle for the same elements."""
+    sizes = shape_of(handle)
+    return lib.as_strided(handle, sizes, strides_of(handle), len(sizes), lib.storage_offset(handle), -1)
+
+
+def plain_number(value: Any) -> float:
+    """A handle for a float or for an int of 64 bits, the numbers that need no care; 0.0 for everything else."""
+    if type(value) is float:
+        return lib.number_d(value)
+    if type(value) is int and -(2**63) <= value < 2**63:
+        return lib.number_i(value)
+    return 0.0
+
+
+def address_of(handle: float) -> Any:
+    """The first element as a pointer that `ffi` accepts."""
+    return ffi.cast("char *", lib.data_ptr(handle))
+
+
+# ---- arguments ----------------------------------------------------------------------------------------------
+
+
+def is_integer(value: Any) -> bool:
+    """Does it count as an int? What has `__index__` does, bool does not."""
+    return type(value) is int or (not isinstance(value, bool) and hasattr(value, "__index__"))
+
+
+def exact_integer(value: Any) -> int:
+    """An int that is of no class derived from it: one whose comparisons and sums are those of numbers."""
+    return int.__index__(operator.index(value))
+
+
+def integer(function: str, name: str, value: Any, position: int = 1) -> int:
+    """An argument that must be an int."""
+    if type(value) is int:
+        return value
+    try:
+        if is_integer(value):
+            return operator.index(value)
+    except TypeError:  # arrays have `__index__`, and most refuse
+        pass
+    raise TypeError(f"{function}(): argument '{name}' (position {position}) must be int, not {type_name(value)}")
+
+
+def integers(function: str, name: str, values: Sequence[Any], position: int = 1) -> tuple[int, ...]:
+    """Sizes given one by one (`f(2, 3)`), or as one sequence (`f((2, 3))`); `values` are the arguments."""
+    if not values:
+        raise TypeError(f'{function}() missing 1 required positional arguments: "{name}"')
+    if len(values) == 1 and isinstance(values[0], (tuple, list)):
+        values = values[0]
+    for value in values:
+        if not is_integer(value):
+            raise TypeError(
+                f"{function}(): argument '{name}' (position {position}) must be tuple of ints, not {type_name(value)}"
+            )
+    result = tuple(map(operator.index, values))
+    if result and (max(result) >= 2**63 or min(result) < -(2**63)):
+        raise ValueError(OVERFLOW)
+    return result

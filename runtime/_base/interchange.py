@@ -1,0 +1,294 @@
+"""Memory that is not the core's own: NumPy arrays and buffers of other objects, as tensors and back.
+
+NumPy is not imported here unless a tensor is to become an array: an array that arrives has imported it already.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from .._C import ffi
+from .._dispatch import histories
+from .._handle import exported, over_memory, read_array
+from .._handle import from_dlpack as take_capsule
+from .dtypes import BY_CODE, BY_NUMPY_NAME, dtype
+from .handles import exact_integer, type_name, wrap
+from .lazy_imports import load
+from .types import check_device
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from typing_extensions import Buffer
+
+    from .._tensor.tensor import Tensor as TensorType
+    from .types import device
+
+__all__ = ["from_dlpack", "from_numpy", "frombuffer"]
+
+
+def _over_memory(
+    owner: Any,
+    data: int,
+    nbytes: int,
+    sizes: tuple[int, ...],
+    strides: Sequence[int],
+    of: dtype,
+    readonly: bool,
+) -> TensorType:
+    """A tensor over memory that lives as long as `owner`; `data` is its first element, strides count elements."""
+    return wrap(over_memory(owner, data, nbytes, tuple(sizes), tuple(strides), of.code, readonly))
+
+
+# ---- NumPy --------------------------------------------------------------------------------------------------
+
+
+def is_array(value: Any) -> bool:
+    """Is it a NumPy array? No, as long as nobody has imported NumPy."""
+    array = getattr(sys.modules.get("numpy"), "ndarray", None)
+    return array is not None and isinstance(value, array)
+
+
+def is_array_scalar(value: Any) -> bool:
+    """Is it a number of a NumPy type?"""
+    generic = getattr(sys.modules.get("numpy"), "generic", None)
+    return generic is not None and isinstance(value, generic)
+
+
+# By NumPy's object for the dtype; filled as they come.
+_of_numpy: dict[Any, dtype] = {}
+
+
+def dtype_of_array(array: Any) -> dtype:
+    """The dtype of a NumPy array or number."""
+    found = _of_numpy.get(array.dtype)
+    if found is None:
+        found = _of_numpy[array.dtype] = _look_up(array.dtype)
+    return found
+
+
+def _look_up(numpy_dtype: Any) -> dtype:
+    found = BY_NUMPY_NAME.get(numpy_dtype.name)
+    if found is None:
+        names = [of.numpy_name for of in reversed(BY_CODE) if of.numpy_name]
+        raise TypeError(
+            f"can't convert np.ndarray of type numpy.{numpy_dtype.type.__name__}. The only supported types are: "
+            f"{', '.join(names[:-1])}, and {names[-1]}."
+        )
+    if not numpy_dtype.isnative:
+        raise ValueError(
+            "given numpy array has byte order different from the native byte order. Conversion between byte orders is "
+            "currently not supported."
+        )
+    return found
+
+
+def from_numpy(ndarray: NDArray[Any]) -> TensorType:
+    """A tensor over the memory of a NumPy array: each sees what is written to the other.
+
+    An array that must not be written gives a tensor that refuses to be.
+    """
+    if not is_array(ndarray):
+        raise TypeError(f"expected np.ndarray (got {type_name(ndarray)})")
+    return from_array(ndarray)
+
+
+def from_array(array: Any, warn: bool = True) -> TensorType:
+    """A tensor over the memory of an array, with a warning (if wanted) when the array must not be written."""
+    handle = read_array(array)
+    if handle is not None:
+        return wrap(handle)
+    of = dtype_of_array(array)
+    itemsize = of.itemsize
+    shape = array.shape
+    strides: list[int] = []
+    # Bytes from the lowest element to the end of the highest.
+    nbytes = itemsize
+    for size, stride in zip(shape, array.strides, strict=True):
+        steps, rest = divmod(stride, itemsize)
+        if rest:
+            raise ValueError(
+                "given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate "
+                "the memory."
+            )
+        strides.append(steps)
+        nbytes += (size - 1) * abs(stride)
+    flags = array.flags
+    if not flags.aligned:
+        raise ValueError("given numpy array is not aligned. Copy the numpy array to reallocate the memory.")
+    readonly = not flags.writeable
+    if readonly and warn:
+        warnings.warn(
+            "The given NumPy array is not writable, and neither will be the tensor: writing to it raises an error. "
+            "Copy the array to get a tensor that can be written.",
+            UserWarning,
+            stacklevel=3,
+        )
+    # Much quicker to ask for than `ctypes.data`.
+    address = array.__array_interface__["data"][0]
+    return _over_memory(array, address, nbytes if array.size else 0, shape, strides, of, readonly)
+
+
+# ---- other libraries ----------------------------------------------------------------------------------------
+
+_ARRAY_INTERFACES = ("__array__", "__array_interface__", "__array_struct__")
+_PYTHON_TYPES = frozenset((bool, int, float, complex, str, bytes, list, tuple, type))
+
+
+def offered(value: Any) -> Any:
+    """What an object of another library offers of its elements, without a copy where that is possible.
+
+    A tensor by `__dlpack__`, an array by NumPy's protocols; None where the object has neither.
+    """
+    if type(value) in _PYTHON_TYPES or isinstance(value, type) or is_array_scalar(value):
+        return None
+    has_array = any(hasattr(value, name) for name in _ARRAY_INTERFACES)
+    if hasattr(value, "__dlpack__"):
+        try:
+            return from_dlpack(value)
+        except (AttributeError, BufferError, RuntimeError, TypeError, ValueError):
+            # Packed bits, missing values, dtypes that only one of the two protocols has.
+            if not has_array:
+                raise
+    return as_array(value) if has_array else None
+
+
+def operand(value: Any, beside: TensorType) -> TensorType | None:
+    """A tensor for an array, or what offers itself as one, that stands beside a tensor in an expression.
+
+    None where its class is to implement the operator: of those that take part in NumPy's rule of priorities it is the
+    one with the higher priority that does, and the others do it themselves.
+    """
+    priority = getattr(value, "__array_priority__", None)
+    if not isinstance(priority, (int, float)) or priority > beside.__array_priority__:
+        return None
+    found = value if is_array(value) else offered(value)
+    tensor: TensorType | None = elements_of(found) if is_array(found) else found
+    # Nobody counts what is written to an array, so backward must not depend on it.
+    return tensor.clone() if tensor is not None and histories.records(beside) else tensor
+
+
+def elements_of(array: Any) -> TensorType:
+    """A tensor of an array's elements that are only read, and so may lie in memory as they like."""
+    try:
+        tensor = from_array(array, warn=False)
+    except ValueError:
+        tensor = from_array(array.astype(array.dtype.newbyteorder("=")), warn=False)
+    mask = getattr(array, "mask", None)
+    if mask is not None and mask.any():
+        raise TypeError("the array has masked elements, and tensors have none: fill them first, with filled()")
+    return tensor
+
+
+# ---- to NumPy -----------------------------------------------------------------------------------------------
+
+# numpy.asarray, once NumPy is needed.
+_asarray: Any = None
+
+
+def as_array(value: Any) -> NDArray[Any]:
+    """NumPy's array of an object that has one of its protocols or gives access to its memory."""
+    global _asarray
+    if _asarray is None:
+        _asarray = load("numpy").asarray
+    array: NDArray[Any] = _asarray(value)
+    return array
+
+
+def to_array(tensor: Any, lasting: bool = False) -> NDArray[Any]:
+    """A NumPy array over the memory of a tensor. It owns the memory, which the tensor may exchange for another.
+
+    `lasting`: it is for the user, and the memory stays where it is from then on; else the caller is done with it soon.
+    """
+    memory = exported(tensor, lasting)
+    if memory is None:
+        of = tensor.dtype
+        if of.numpy_name is None:
+            raise TypeError(f"Got unsupported ScalarType {of.scalar_name}")
+        none: NDArray[Any] = load("numpy").empty(tuple(tensor.shape), of.numpy_name)
+        return none
+    return as_array(memory)
+
+
+# ---- DLPack -------------------------------------------------------------------------------------------------
+
+
+def from_dlpack(ext_tensor: Any, *, device: device | str | None = None, copy: bool | None = None) -> TensorType:
+    """A tensor over the memory of an object with `__dlpack__`, such as a tensor of another library, or of a capsule.
+
+    `copy`: True asks for memory of its own, False refuses it; None leaves that to the other library.
+    """
+    if not hasattr(ext_tensor, "__dlpack__"):
+        if device is not None or copy is not None:
+            raise AssertionError("device and copy kwargs not supported when ext_tensor is already a DLPack capsule.")
+        return wrap(take_capsule(ext_tensor))
+    if device is not None:
+        check_device(device)
+    options = {"max_version": (1, 0), "copy": copy, "dl_device": None if device is None else (1, 0)}
+    asked = {name: value for name, value in options.items() if value is not None}
+    # Libraries that know an older protocol refuse what they do not know by a TypeError.
+    for unknown in ("max_version", "copy", "dl_device"):
+        try:
+            made = wrap(take_capsule(ext_tensor.__dlpack__(**asked)))
+            break
+        except TypeError:
+            asked.pop(unknown, None)
+    else:
+        made = wrap(take_capsule(ext_tensor.__dlpack__()))
+    return made.clone() if copy and "copy" not in asked else made
+
+
+# ---- other buffers ------------------------------------------------------------------------------------------
+
+
+def has_buffer(value: Any) -> bool:
+    """Does it give access to its memory?"""
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return True
+    try:
+        memoryview(value).release()
+    except (TypeError, ValueError, BufferError):
+        return False
+    return True
+
+
+def frombuffer(
+    buffer: Buffer, *, dtype: dtype, count: int = -1, offset: int = 0, requires_grad: bool = False
+) -> TensorType:
+    """A one-dimensional tensor over the memory of an object: `count` elements (-1: all) from byte `offset` on."""
+    of = _resolve(dtype, "frombuffer")
+    count, offset = exact_integer(count), exact_integer(offset)
+    if not has_buffer(buffer):
+        raise ValueError("object does not implement Python buffer protocol.")
+    view = memoryview(buffer)
+    length, readonly = view.nbytes, view.readonly
+    if not view.c_contiguous:
+        raise ValueError("the memory of the buffer is not contiguous")
+    if length == 0 or count == 0:
+        raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")
+    if not 0 <= offset < length:
+        raise ValueError(
+            f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({length} bytes) minus 1"
+        )
+    if count < 0:
+        if (length - offset) % of.itemsize:
+            raise ValueError(
+                f"buffer length ({length - offset} bytes) after offset ({offset} bytes) must be a multiple of element "
+                f"size ({of.itemsize})"
+            )
+        count = (length - offset) // of.itemsize
+    elif offset + count * of.itemsize > length:
+        raise ValueError(
+            f"requested buffer length ({count} * {of.itemsize} bytes) after offset ({offset} bytes) must not be "
+            f"greater than actual buffer length ({length} bytes)"
+        )
+    # It holds the object's memory in place, where `memoryview` and `buffer` alone would let a bytearray be resized.
+    memory = ffi.from_buffer("char[]", view)
+    address = int(ffi.cast("uintptr_t", memory)) + offset
+    made = _over_memory(memory, address, count * of.itemsize, (count,), (1,), of, readonly)
+    return made.requires_grad_(requires_grad)
+
+
+_resolve = dtype.resolve

@@ -1,0 +1,69 @@
+"""Which dtype an operation on several has: the core's rules of promotion, asked from Python."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .._C import lib
+from . import handles
+from .allocation import allocate
+from .dtypes import BY_CODE, dtype
+from .handles import type_name, wrap
+
+if TYPE_CHECKING:
+    from .._operators import Number
+    from .._tensor.tensor import Tensor
+
+__all__ = ["can_cast", "promote_types", "result_type"]
+
+# For each dtype an empty tensor, which stands for it in a question to the core.
+_samples: dict[int, Any] = {}
+
+
+def _sample(of: dtype) -> Any:
+    if of.code not in _samples:
+        _samples[of.code] = allocate((0,), of.code)
+    return _samples[of.code]
+
+
+def promote_types(type1: dtype, type2: dtype) -> dtype:
+    """The smallest dtype that holds the values of both."""
+    for position, value in enumerate((type1, type2), 1):
+        if not isinstance(value, dtype):
+            raise TypeError(
+                f"promote_types(): argument 'type{position}' (position {position}) must be opweave.dtype, not "
+                f"{type_name(value)}"
+            )
+    return BY_CODE[lib.result_type(_sample(type1)._h, _sample(type2)._h)]
+
+
+def can_cast(from_: dtype, to: dtype) -> bool:
+    """May a result of the first dtype be stored in a tensor of the second?"""
+    for position, (name, value) in enumerate((("from_", from_), ("to", to)), 1):
+        if not isinstance(value, dtype):
+            raise TypeError(
+                f"can_cast(): argument '{name}' (position {position}) must be opweave.dtype, not {type_name(value)}"
+            )
+    return bool(lib.can_cast(from_.code, to.code))
+
+
+def result_type(tensor1: Tensor | Number, tensor2: Tensor | Number) -> dtype:
+    """The dtype of an arithmetic operation on two tensors or numbers."""
+    operands = [_operand(position, value) for position, value in enumerate((tensor1, tensor2), 1)]
+    return BY_CODE[lib.result_type(operands[0]._h, operands[1]._h)]
+
+
+def _operand(position: int, value: Any) -> Any:
+    if isinstance(value, handles.Tensor):
+        return value
+    if isinstance(value, bool):
+        return wrap(lib.number_b(value))
+    if isinstance(value, int):
+        return wrap(lib.number_i(max(-1, min(value, 1))))  # only the kind of number matters
+    if isinstance(value, float):
+        return wrap(lib.number_d(value))
+    if isinstance(value, complex):
+        return wrap(lib.number_c(value.real, value.imag))
+    raise TypeError(
+        f"result_type(): argument 'tensor{position}' (position {position}) must be Tensor, not {type_name(value)}"
+    )

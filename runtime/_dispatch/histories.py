@@ -1,0 +1,13 @@
+"""Where calls go whose inputs have histories. The engine is imported only when a gradient is first asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._handle import records as records
+
+operators: dict[int, Any] = {}
+"""Every operator that the core knows, by its number."""
+
+recording: Any = None
+"""The module autograd/recording.py, from when on tensors have histories; `records()` is false before."""

@@ -1,0 +1,58 @@
+"""Views by strides, and views in place: tensors that become views of their own memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .._base.handles import exchange, wrap
+from .._C import lib
+from .._handle import alias, as_view
+from . import histories
+from .histories import records
+
+if TYPE_CHECKING:
+    from .._tensor.tensor import Tensor
+
+__all__ = ["detached", "strided_view"]
+
+
+def strided_view(tensor: Any, size: Sequence[int], stride: Sequence[int], storage_offset: int | None) -> Tensor:
+    """A view of the storage with this shape, these strides and this position of the first element."""
+    if len(size) != len(stride):
+        raise RuntimeError("mismatch in length of strides and shape")
+    if stride and min(stride) < 0:
+        raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
+    offset = lib.storage_offset(tensor._h) if storage_offset is None else storage_offset
+    return as_view(wrap(lib.as_strided(tensor._h, size, stride, len(size), offset, -1), tensor), tensor)
+
+
+def detached(tensor: Any) -> Tensor:
+    """The same elements, part of no graph and no view that a graph knows of."""
+    same: Any = alias(tensor)
+    made: Tensor = same if type(tensor) is type(same) else same.as_subclass(type(tensor))
+    return made
+
+
+def become(view: Callable[..., Any], tensor: Any, *arguments: Any) -> Any:
+    """Makes `tensor` what `view` gives of it."""
+    name = view.__name__
+    try:
+        result = view(tensor, *arguments)
+    except (RuntimeError, TypeError) as error:
+        # Messages begin with the name of the function that was called, which is the one in place.
+        rest = str(error).removeprefix(f"{name}()")
+        if rest == str(error):
+            raise
+        raise type(error)(f"{name}_(){rest}") from None
+    if not records(tensor):
+        lib.count_write(tensor._h)
+        return exchange(tensor, result)
+    edge = result._edge
+    if edge is None:
+        return tensor.detach_()
+    histories.recording.check_inplace(tensor)
+    lib.count_write(tensor._h)
+    exchange(tensor, result)
+    histories.recording.take_edge(tensor, edge)
+    return tensor

@@ -1,0 +1,28 @@
+"""The Python of composites, one module for each topic: the names that their bodies in ops.yaml call."""
+
+from __future__ import annotations
+
+from .complex_views import *  # noqa: F403
+from .covariance import *  # noqa: F403
+from .einsum.execute import *  # noqa: F403
+from .fft.arguments import *  # noqa: F403
+from .fft.kernels import *  # noqa: F403
+from .fft.stft import *  # noqa: F403
+from .fft.windows import *  # noqa: F403
+from .histograms import *  # noqa: F403
+from .joining import *  # noqa: F403
+from .linalg.checks import *  # noqa: F403
+from .linalg.factorizations import *  # noqa: F403
+from .linalg.matrix_exp import *  # noqa: F403
+from .linalg.multi_dot import *  # noqa: F403
+from .linalg.norms import *  # noqa: F403
+from .losses import *  # noqa: F403
+from .normalization import *  # noqa: F403
+from .numpy_bridge import *  # noqa: F403
+from .padding import *  # noqa: F403
+from .random_arguments import *  # noqa: F403
+from .rearranging import *  # noqa: F403
+from .reductions import *  # noqa: F403
+from .sorting import *  # noqa: F403
+from .splitting import *  # noqa: F403
+from .unique import *  # noqa: F403

@@ -1,0 +1,9 @@
+"""What the formulas of derivatives in ops.yaml call besides operators."""
+
+from __future__ import annotations
+
+from ..fft.derivatives import *  # noqa: F403
+from ..linalg.derivatives import *  # noqa: F403
+from ..linalg.spectral_derivatives import *  # noqa: F403
+from .basic import *  # noqa: F403
+from .selection import *  # noqa: F403

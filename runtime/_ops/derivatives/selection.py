@@ -1,0 +1,216 @@
+"""Derivatives of operators that choose elements: extrema, orders, and reductions over computed places."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..._operators import FUNCTIONS
+from ...autograd.grad_mode import is_grad_enabled
+from ..numpy_bridge import dtype_named
+from ..rearranging import listed
+from .basic import dimensions, share_extremum, unreduce
+
+__all__ = [
+    "equal_backward",
+    "gathered_backward",
+    "index_reduce_backward",
+    "logcumsumexp_backward",
+    "masked_scatter_backward",
+    "moments_backward",
+    "norm_backward",
+    "repeat_backward",
+    "repeat_interleave_backward",
+    "roll_backward",
+    "scatter_reduce_backward",
+]
+
+
+def gathered_backward(grad: Any, shape: Sequence[int], dim: int, index: Any, keepdim: bool) -> Any:
+    """To the elements along `dim` that were chosen by their positions."""
+    if grad is None:
+        return None
+    if not shape:
+        return grad.reshape(shape)
+    if not keepdim:
+        grad, index = grad.unsqueeze(dim), index.unsqueeze(dim)
+    return grad.new_zeros(shape).scatter_add(dim, index, grad)
+
+
+def equal_backward(grad: Any, input: Any, value: Any) -> Any:
+    """In equal parts to all elements that equal the one that was chosen; NaN equals NaN."""
+    if grad is None:
+        return None
+    if bool(value != value):
+        return grad * (input != input) / (input != input).sum()
+    return share_extremum(grad, value, input, None, False)
+
+
+# ---- norms and moments --------------------------------------------------------------------------------------
+
+
+def norm_backward(grad: Any, input: Any, norm: Any, p: float, dim: Any, keepdim: bool) -> Any:
+    """Of the norm of order `p`; zero where a norm is zero and has no derivative, as torch chooses."""
+    grad, norm = unreduce(grad, input.shape, dim, keepdim), unreduce(norm, input.shape, dim, keepdim)
+    if p == 0:
+        return 0 * grad
+    if p == 1:
+        return input.sgn() * grad
+    size = input.abs()
+    if p in (float("inf"), -float("inf")):
+        mask = (size == norm) | (size != size)
+        count = mask.sum(dimensions(dim, input.ndim), True) if input.ndim else 1
+        return input.sgn() * grad * mask / count
+    # What is not taken has no infinities either: they would be NaN in derivatives of this.
+    length = norm.masked_fill(norm == 0, 1)
+    if p == 2:
+        return grad * (input / length).masked_fill(norm == 0, 0)
+    # Powers of shares of the norm neither overflow nor underflow, as powers of elements do.
+    if p < 2:
+        powers = input.sgn() * (size.masked_fill(input == 0, 1) / length) ** (p - 1)
+    else:
+        powers = input / length * (size / length) ** (p - 2)
+    return powers * grad.masked_fill(norm == 0, 0)
+
+
+def moments_backward(
+    variance: Any,
+    deviation: Any,
+    mean: Any,
+    input: Any,
+    result: Any,
+    centre: Any,
+    dim: Any,
+    keepdim: bool,
+    correction: Any,
+) -> Any:
+    """Given the gradients of variances, standard deviations (`result`) and means (`centre`), those that there are."""
+    shape = input.shape
+    count = max(shape.numel(), 1) // max(centre.numel(), 1)
+    freedom = max(count - correction, 0)
+    total: Any = None
+    if mean is not None:
+        total = unreduce(mean / count, shape, dim, keepdim)
+    slope: Any = None
+    if variance is not None:
+        slope = 2 * variance
+    if deviation is not None:
+        share = (deviation / result).masked_fill(result == 0, 0)
+        slope = share if slope is None else slope + share
+    if slope is not None:
+        distances = input - unreduce(centre, shape, dim, keepdim)
+        slope = slope / freedom if freedom else slope * float("nan")
+        rest = unreduce(slope, shape, dim, keepdim) * distances
+        total = rest if total is None else total + rest
+    return total
+
+
+# ---- scans --------------------------------------------------------------------------------------------------
+
+
+def logcumsumexp_backward(grad: Any, input: Any, result: Any, dim: int) -> Any:
+    """Sums of `grad * exp(input - result)` from each position on, positive and negative ones by their logarithms."""
+    if not input.ndim or not input.numel():
+        return grad
+    if input.is_complex() or is_grad_enabled():
+        # Logarithms of complex gradients have no signs to go by, and have infinite derivatives where a gradient is
+        # zero: every pair of positions by itself.
+        lines, sums = input.movedim(dim, -1), result.movedim(dim, -1)
+        before = FUNCTIONS["ones"](lines.shape[-1:] * 2, dtype=dtype_named("bool")).tril(-1)
+        ratios = (lines.unsqueeze(-1) - sums.unsqueeze(-2)).masked_fill(before, -float("inf")).exp()
+        return (ratios * grad.movedim(dim, -1).unsqueeze(-2)).sum(-1).movedim(-1, dim)
+    size = grad.abs().log()
+
+    def part(where: Any) -> Any:
+        logarithms = size.masked_fill(~where, -float("inf")) - result
+        return (logarithms.flip(dim).logcumsumexp(dim).flip(dim) + input).exp()
+
+    return part(grad > 0) - part(grad < 0)
+
+
+# ---- reductions over computed places ------------------------------------------------------------------------
+
+
+def _spread(tensor: Any, dim: int, index: Any) -> Any:
+    return tensor.gather(dim, index) if tensor.ndim else tensor
+
+
+def scatter_reduce_backward(
+    grad: Any, input: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool, result: Any
+) -> tuple[Any, Any]:
+    """By the input, and by the source."""
+    if reduce == "sum":
+        to_self, to_source = grad, _spread(grad, dim, index)
+    elif reduce == "mean":
+        ones = FUNCTIONS["ones_like" if include_self else "zeros_like"](grad)
+        count = ones.scatter_add(dim, index, FUNCTIONS["ones_like"](source)).clamp(min=1)
+        to_self, to_source = grad / count, _spread(grad / count, dim, index)
+    elif reduce == "prod":
+        masked = input.masked_fill(input == 0, 1)
+        self_product = masked.scatter_reduce(dim, index, source, reduce="prod", include_self=include_self)
+        to_self = grad * self_product / masked
+        zeros = source == 0
+        count = FUNCTIONS["zeros_like"](grad).scatter_add(dim, index, zeros.to(grad.dtype))
+        alone = zeros & (_spread(count, dim, index) == 1)
+        replaced = source.masked_fill(alone, 1)
+        others = input.scatter_reduce(dim, index, replaced, reduce="prod", include_self=include_self)
+        ordinary = _spread(grad * result, dim, index) / source.masked_fill(zeros, 1)
+        to_source = FUNCTIONS["where"](alone, _spread(grad * others, dim, index), ordinary)
+    else:
+        value = _spread(result, dim, index)
+        own, theirs = input == result, source == value
+        count = FUNCTIONS["zeros_like"](grad).scatter_add(dim, index, theirs.to(grad.dtype))
+        count = count + own if include_self else count
+        share = grad / count.clamp(min=1) if not include_self else grad / count
+        to_self, to_source = own * share, theirs * _spread(share, dim, index)
+    if not include_self:
+        to_self = to_self.scatter(dim, index, 0)
+    return to_self, to_source
+
+
+def index_reduce_backward(
+    grad: Any, input: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool, result: Any
+) -> tuple[Any, Any]:
+    """By the input, and by the source: the same with an index for each element."""
+    if not source.ndim:
+        places = index.reshape(())
+    else:
+        places = index.reshape([-1 if d == dim % source.ndim else 1 for d in range(source.ndim)]).expand(source.shape)
+    return scatter_reduce_backward(grad, input, dim, places, source, reduce, include_self, result)
+
+
+def masked_scatter_backward(grad: Any, mask: Any, shape: Sequence[int]) -> Any:
+    """The gradients where the mask is true, one after the other, and zeros for what was not used."""
+    taken = grad.masked_select(mask)
+    missing = shape.numel() - taken.numel()  # type: ignore[attr-defined]
+    return FUNCTIONS["cat"]([taken, taken.new_zeros(missing)]).reshape(shape) if missing else taken.reshape(shape)
+
+
+# ---- repetitions --------------------------------------------------------------------------------------------
+
+
+def roll_backward(grad: Any, shifts: Any, dims: Any) -> Any:
+    """Back to where the elements came from."""
+    return grad.roll([-shift for shift in listed("roll", "shifts", shifts)], dims)
+
+
+def repeat_backward(grad: Any, shape: Sequence[int], repeats: Sequence[int]) -> Any:
+    """The sum over all copies."""
+    if 0 in repeats:
+        return grad.new_zeros(shape)
+    extra = len(repeats) - len(shape)
+    grid: list[int] = []
+    for count, size in zip(repeats, (1,) * extra + tuple(shape), strict=True):
+        grid += [count, size]
+    return grad.reshape(grid).sum(list(range(0, len(grid), 2))).reshape(shape) if grid else grad.reshape(shape)
+
+
+def repeat_interleave_backward(grad: Any, shape: Sequence[int], repeats: Any, dim: int | None) -> Any:
+    """The sum over the repetitions of each position."""
+    flat = dim is None or not shape
+    sizes = (grad.new_empty(shape).numel(),) if flat else tuple(shape)
+    along = 0 if dim is None or flat else dim % len(shape)
+    counts = repeats if hasattr(repeats, "_h") else FUNCTIONS["full"]((sizes[along],), repeats)
+    counts = counts.expand(sizes[along]) if counts.numel() == 1 else counts
+    places = FUNCTIONS["arange"](sizes[along]).repeat_interleave(counts)
+    return grad.new_zeros(sizes).index_add(along, places, grad.reshape(-1) if flat else grad).reshape(shape)

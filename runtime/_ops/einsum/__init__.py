@@ -1,0 +1,1 @@
+"""Sums of products over shared dimensions, for `einsum` and `tensordot`: parse, plan, execute."""

@@ -1,0 +1,130 @@
+"""Sums of products over shared dimensions, for the composites `einsum` and `tensordot`: what the plans say is done.
+
+Two operands at a time are arranged as batches of matrices, without a copy where their memory order allows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..._base.errors import raise_pending
+from ..._base.handles import operator_index
+from ..._base.shapes import distinct_dims
+from ..._C import lib
+from ..._dispatch.dispatcher import OUT
+from ..._dispatch.histories import records
+from .parse import separated
+from .plan import Plan, Step, VectorProduct, plan, plan_of
+
+__all__ = ["contracted", "contracted_dims"]
+
+_MV, _MUL = operator_index("mv"), operator_index("mul")
+_MOST_COLUMNS = 8
+_MOST_VECTOR_PRODUCTS = 256
+"""So many products of matrices with a vector are made one by one rather than copying an operand into another order."""
+
+
+def contracted(equation: Any, operands: Sequence[Any]) -> Any:
+    """What the subscripts say."""
+    tensors, equation = separated(equation, operands)
+    return _executed(plan_of(equation, tuple([tensor.shape for tensor in tensors])), tensors)
+
+
+def _executed(what: Plan, tensors: Sequence[Any]) -> Any:
+    terms = [_after(steps, tensor) for steps, tensor in zip(what.operands, tensors, strict=True)]
+    for pair in what.pairs:
+        left, right = terms[pair.first], terms[pair.second]
+        for place in sorted((pair.first, pair.second), reverse=True):
+            del terms[place]
+        found = None
+        if pair.vector is not None:
+            found = _by_vector(pair.vector, _after(pair.summed_left, left), _after(pair.summed_right, right))
+        if found is None:
+            product = getattr(_after(pair.left, left), pair.method)(_after(pair.right, right))
+            found = _after(pair.result, product)
+        terms.append(found)
+    return _after(what.result, terms[0])
+
+
+def _after(steps: Sequence[Step], tensor: Any) -> Any:
+    for method, arguments in steps:
+        keywords = {"dtype": tensor.dtype} if method == "sum" else {}
+        tensor = getattr(tensor, method)(*arguments, **keywords)
+    return tensor
+
+
+def _by_vector(product: VectorProduct, left: Any, right: Any) -> Any:
+    """Products of matrices with one vector, where the memory of the one operand holds such matrices.
+
+    None where it does not: then the general way is no slower.
+    """
+    a, b = (right, left) if product.swapped else (left, right)
+    if not a.is_contiguous():
+        return None
+    vector = b.permute(product.order).reshape(-1)
+    width = len(vector)
+    if product.columns == 1:
+        return a.reshape(product.outer, width).mv(vector).view(product.shape)
+    if product.outer > _MOST_VECTOR_PRODUCTS or a.dtype is not b.dtype or not a.dtype.is_floating_point:
+        return None
+    if a.itemsize < 4 or records(a, b):
+        return None
+    result = a.new_empty((product.outer, product.columns))
+    matrices = a.view(product.outer, width, product.columns).transpose(1, 2)
+    for place in range(product.outer):
+        _product_with_vector(matrices.select(0, place), vector, result.select(0, place))
+    return result.view(product.shape)
+
+
+def _product_with_vector(matrix: Any, vector: Any, out: Any) -> None:
+    """Few long columns are added up one after the other, while the sums are in the cache; BLAS packs them first."""
+    width = len(vector)
+    if not 0 < width <= _MOST_COLUMNS:
+        _call_out(_MV, matrix, vector, out)
+        return
+    columns, factors = matrix.unbind(1), vector.unbind(0)
+    _call_out(_MUL, columns[0], factors[0], out)
+    for column, factor in zip(columns[1:], factors[1:], strict=True):
+        out.addcmul_(column, factor)
+
+
+def _call_out(op: int, a: Any, b: Any, out: Any) -> None:
+    if not lib.call(op, a._h, b._h, 0.0, 0.0, 0.0, 0.0, out._h, OUT):
+        raise_pending()
+
+
+def contracted_dims(a: Any, b: Any, dims: Any) -> Any:
+    """The sum of products over pairs of dimensions: the last ones of `a` and the first ones of `b`, or two lists."""
+    if hasattr(dims, "_h"):
+        dims = dims.tolist()
+    if isinstance(dims, int):
+        if dims < 0:
+            raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+        if dims > min(a.ndim, b.ndim):
+            raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
+        pairs: Sequence[Any] = (list(range(-dims, 0)), list(range(dims)))
+    elif not isinstance(dims, (list, tuple)) or len(dims) != 2:
+        raise RuntimeError(
+            "tensordot expects dims to be int or tuple[list[int], list[int]] or list[list[int]] containing two lists, "
+            f"but got dims={dims}"
+        )
+    else:
+        pairs = [[each] if isinstance(each, int) else list(each) for each in dims]
+    if len(pairs[0]) != len(pairs[1]):
+        raise RuntimeError("both dimension lists should have same length")
+    if a.dtype is not b.dtype:
+        raise RuntimeError("both inputs should have same dtype")
+    left, right = (distinct_dims(each, t.ndim) for t, each in zip((a, b), pairs, strict=True))
+    for first, second, shown in zip(left, right, zip(*pairs, strict=True), strict=True):
+        if a.size(first) != b.size(second) and 1 not in (a.size(first), b.size(second)):
+            raise RuntimeError(
+                f"contracted dimensions need to match, but first has size {a.size(first)} in dim {shown[0]} and second "
+                f"has size {b.size(second)} in dim {shown[1]}"
+            )
+    labels = [chr(256 + dim) for dim in range(a.ndim)]
+    others = [chr(512 + dim) for dim in range(b.ndim)]
+    for first, second in zip(left, right, strict=True):
+        others[second] = labels[first]
+    output = [label for label in (*labels, *others) if (label in labels) != (label in others)]
+    return _executed(plan((labels, others), output, (a.shape, b.shape)), (a, b))

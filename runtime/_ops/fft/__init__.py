@@ -1,0 +1,1 @@
+"""What composites of Fourier transforms and windows check, compute and differentiate."""

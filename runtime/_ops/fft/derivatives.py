@@ -1,0 +1,43 @@
+"""Derivatives of Fourier transforms: each is linear, and the gradient goes through its adjoint.
+
+The adjoint of a transform that is divided by some number is that in the other direction, divided by the same number.
+A transform of real numbers gives a half of their spectrum: what lies inside of it stands for two frequencies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ... import _operators
+
+__all__ = ["complex_transform_backward", "hermitian_transform_backward", "real_transform_backward"]
+
+_internal: Any = _operators
+"""With the operators that are for others alone, of which its stub says nothing."""
+
+
+def complex_transform_backward(grad: Any, dims: Sequence[int], normalization: int, forward: bool) -> Any:
+    return _internal.fft_c2c(grad, dims, normalization, not forward)
+
+
+def real_transform_backward(
+    grad: Any, shape: Sequence[int], dims: Sequence[int], normalization: int, onesided: bool
+) -> Any:
+    """Of real numbers."""
+    if not onesided:
+        return _internal.fft_c2c(grad, dims, normalization, False).real
+    size = shape[dims[-1]]
+    return _internal.fft_c2r(_inside_times(grad, dims[-1], size, 0.5), dims, normalization, size)
+
+
+def hermitian_transform_backward(grad: Any, dims: Sequence[int], normalization: int, size: int) -> Any:
+    """To real numbers, `size` along the last dimension."""
+    return _inside_times(_internal.fft_r2c(grad, dims, normalization, True), dims[-1], size, 2)
+
+
+def _inside_times(spectrum: Any, dim: int, size: int, factor: float) -> Any:
+    """The half of a spectrum of `size` real numbers, the frequencies multiplied that have a mirror image in it."""
+    weights = spectrum.new_ones(spectrum.size(dim), dtype=spectrum.dtype.to_real())
+    weights.narrow(0, 1, (size - 1) // 2).fill_(factor)
+    return spectrum * weights.reshape([-1 if place == dim else 1 for place in range(spectrum.ndim)])

@@ -1,0 +1,45 @@
+"""Sizes, dtypes and checks of windows, for the composites that compute them; messages are torch's."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from ..._base.dtypes import EXPORTS, dtype, get_default_dtype
+
+__all__ = ["cosine_coefficients", "signal_window", "window_angles", "window_size"]
+
+
+def window_size(function: str, length: int, periodic: bool, of: Any) -> tuple[dtype, int]:
+    """The dtype, and the number of elements to compute, one more where the last is to be left out."""
+    if length < 0:
+        raise RuntimeError(f"{function} requires non-negative window_length, got window_length={length}")
+    found = get_default_dtype() if of is None else dtype.resolve(of, function)
+    if not found.is_floating_point and not found.is_complex:
+        raise RuntimeError(f"{function} expects floating point dtypes, got: {found.scalar_name}")
+    return found, length + 1 if periodic and length > 1 else length
+
+
+def window_angles(numbers: Any, turns: float = 1) -> Any:
+    """The numbers 0, 1, ... (written to) as angles, of which the last is that of so many turns."""
+    return numbers.mul_(2 * math.pi * turns / (numbers.size(0) - 1))
+
+
+def signal_window(function: str, length: int, sym: bool, of: Any) -> tuple[dtype, int]:
+    """The dtype of a window of `signal.windows`, and the period of its formula."""
+    if length < 0:
+        raise ValueError(f"{function} requires non-negative window length, got M={length}")
+    found = get_default_dtype() if of is None else of
+    if found not in (EXPORTS["float32"], EXPORTS["float64"]):
+        raise ValueError(f"{function} expects float32 or float64 dtypes, got: {found}")
+    return found, max(length - sym, 1)
+
+
+def cosine_coefficients(a: Any) -> list[float]:
+    """With the signs that they have in a sum of cosines whose largest value is in the middle."""
+    if not isinstance(a, Iterable):
+        raise TypeError("Coefficients must be a list/tuple")
+    if not a:
+        raise ValueError("Coefficients cannot be empty")
+    return [-each if place % 2 else each for place, each in enumerate(a)]

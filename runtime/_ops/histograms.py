@@ -1,0 +1,193 @@
+"""Histograms, for the composites `histc`, `histogram`, `histogramdd` and `bincount`; messages are those of torch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from .._base.dtypes import EXPORTS
+from .._base.lazy_imports import load
+from .._C import lib
+from .numpy_bridge import array_of, tensor_of
+
+__all__ = ["counted_bins", "counted_values", "histogram_of", "histogram_of_points"]
+
+
+def _bounds(function: str, array: Any, given: Sequence[float] | None, margin: float) -> tuple[float, float]:
+    """The given range of the bins or that of the elements, from 0 to 1 for none; an empty one gets a margin."""
+    if given is None:
+        given = (float(array.min()), float(array.max())) if array.size else (0.0, 1.0)
+    low, high = given
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise RuntimeError(f"{function}: range of [{low:g}, {high:g}] is not finite")
+    if low > high:
+        raise RuntimeError(f"{function}: max must be larger than min")
+    return (low - margin, high + margin) if low == high else (low, high)
+
+
+def _bins_of(array: Any, bins: int, low: float, high: float) -> Any:
+    """The bin of each element within the range; the last bin has its upper bound."""
+    numpy = load("numpy")
+    values = array[(array >= low) & (array <= high)]
+    if not _computable(numpy.finfo(array.dtype), bins, low, high):
+        # In double precision, with the larger bound near 1.
+        exponent = max(-1000, min(math.frexp(max(abs(low), abs(high)))[1], 1000))
+        values = numpy.ldexp(values.astype(numpy.float64), -exponent)
+        low, high = math.ldexp(low, -exponent), math.ldexp(high, -exponent)
+    of = values.dtype.type
+    places = ((values - of(low)) * of(bins / (high - low))).astype(numpy.int64)
+    return numpy.minimum(places, bins - 1)
+
+
+def _computable(limits: Any, bins: int, low: float, high: float) -> bool:
+    """Do the width of a range and the number of bins in each unit lie within a format?"""
+    largest, least = float(limits.max), float(limits.tiny)
+    return high - low <= largest and least <= bins / (high - low) <= largest
+
+
+def counted_bins(tensor: Any, bins: int, low: float, high: float) -> Any:
+    """How many elements lie in each of equally wide bins."""
+    numpy = load("numpy")
+    if not tensor.dtype.is_floating_point:
+        raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{tensor.dtype.scalar_name}'")
+    if bins <= 0:
+        raise RuntimeError(f"opweave.histogram(): bins must be > 0, but got {bins} for dimension 0")
+    array = array_of(tensor.reshape(-1), wide=True)
+    low, high = _bounds("opweave.histc", array, None if low == high else (float(low), float(high)), 1)
+    places = _bins_of(array, bins, low, high)
+    return tensor_of(numpy.bincount(places, minlength=bins).astype(array.dtype)).to(tensor.dtype)
+
+
+def histogram_of(tensor: Any, bins: Any, range: Sequence[float] | None, weight: Any, density: bool) -> tuple[Any, Any]:
+    """Sums of the weights (1 without them) in each bin, and the edges of the bins."""
+    numpy = load("numpy")
+    if not tensor.dtype.is_floating_point:
+        raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{tensor.dtype.scalar_name}'")
+    if hasattr(bins, "_h") and bins.is_complex():
+        raise RuntimeError("opweave.histogramdd: input tensor and bins tensors should have the same dtype")
+    if weight is not None and weight.shape != tensor.shape:
+        raise RuntimeError(
+            "opweave.histogram(): if weight tensor is provided it should have the same shape as the input tensor "
+            "excluding its innermost dimension"
+        )
+    array = array_of(tensor.reshape(-1), wide=True)
+    weights = None if weight is None else array_of(weight.reshape(-1), wide=True)
+    if not hasattr(bins, "_h"):
+        if bins <= 0:
+            raise RuntimeError(f"opweave.histogram(): bins must be > 0, but got {bins} for dimension 0")
+        bins = _edges("opweave.histogram", tensor.dtype, array, bins, range)
+    edges = array_of(bins, wide=True)
+    counts, _ = numpy.histogram(array, edges, weights=weights)
+    if density:
+        counts = counts / numpy.diff(edges) / counts.sum()
+    return tensor_of(counts.astype(array.dtype)).to(tensor.dtype), bins.clone()
+
+
+def _edges(function: str, of: Any, array: Any, bins: int, given: Sequence[float] | None) -> Any:
+    """Those of equally wide bins, as a tensor."""
+    from .._operators import FUNCTIONS
+
+    low, high = _bounds(function, array, None if given is None else (float(given[0]), float(given[1])), 0.5)
+    return FUNCTIONS["linspace"](low, high, bins + 1, dtype=of)
+
+
+def histogram_of_points(
+    tensor: Any, bins: Any, range: Sequence[float] | None, weight: Any, density: bool
+) -> tuple[Any, tuple[Any, ...]]:
+    """Sums of the weights (1 without them) in each cell of a grid, and the edges along each coordinate."""
+    numpy = load("numpy")
+    name = "opweave.histogramdd: "
+    if not tensor.dtype.is_floating_point:
+        raise NotImplementedError(f"\"histogramdd\" not implemented for '{tensor.dtype.scalar_name}'")
+    if tensor.ndim < 2:
+        raise RuntimeError(f"{name}input tensor should have at least 2 dimensions")
+    if weight is not None and weight.shape != tensor.shape[:-1]:
+        raise RuntimeError(
+            f"{name}if weight tensor is provided it should have the same shape as the input tensor excluding its "
+            f"innermost dimension, but got input with shape {list(tensor.shape)} and weight with shape "
+            f"{list(weight.shape)}"
+        )
+    array = array_of(tensor.reshape(-1, tensor.size(-1)), wide=True)
+    edges = _grid(name, tensor.dtype, array, bins, range)
+    weights = None if weight is None else array_of(weight.reshape(-1), wide=True)
+    counts, _ = numpy.histogramdd(array, edges, weights=weights, density=density)
+    results = [tensor_of(numpy.ascontiguousarray(each.astype(array.dtype))) for each in (counts, *edges)]
+    return results[0].to(tensor.dtype), tuple(each.to(tensor.dtype) for each in results[1:])
+
+
+def _grid(name: str, of: Any, array: Any, bins: Any, range: Sequence[float] | None) -> list[Any]:
+    """The edges of the bins along each coordinate."""
+    width = array.shape[1]
+    sizes = [bins] * width if isinstance(bins, int) else list(bins)
+    if sizes and hasattr(sizes[0], "_h"):
+        return _given_edges(name, of, sizes, width)
+    if len(sizes) != width:
+        raise RuntimeError("histogramdd: The size of bins must be equal to the innermost dimension of the input.")
+    if range is not None and len(range) != 2 * width:
+        raise RuntimeError(
+            f"{name}for a {width}-dimensional histogram range should have {2 * width} elements, but got {len(range)}"
+        )
+    edges = []
+    for dim, size in enumerate(sizes):
+        if size <= 0:
+            raise RuntimeError(f"opweave.histogram(): bins must be > 0, but got {size} for dimension {dim}")
+        given = None if range is None else range[2 * dim : 2 * dim + 2]
+        if given is not None and given[0] > given[1]:
+            low, high = given
+            raise RuntimeError(f"{name}min should not exceed max, but got min {low:g} max {high:g} for dimension {dim}")
+        edges.append(array_of(_edges("opweave.histogram", of, array[:, dim], size, given), wide=True))
+    return edges
+
+
+def _given_edges(name: str, of: Any, tensors: Sequence[Any], width: int) -> list[Any]:
+    if len(tensors) != width:
+        raise RuntimeError(
+            f"{name}expected {width} sequences of bin edges for a {width}-dimensional histogram but got {len(tensors)}"
+        )
+    for dim, tensor in enumerate(tensors):
+        if tensor.dtype is not of:
+            raise RuntimeError(
+                f"{name}input tensor and bins tensors should have the same dtype, but got input with dtype "
+                f"{of.scalar_name.lower()} and bins for dimension {dim} with dtype {tensor.dtype.scalar_name.lower()}"
+            )
+        if tensor.ndim != 1:
+            raise RuntimeError(
+                f"{name}bins tensor should have one dimension, but got {tensor.ndim} dimensions in the bins tensor for "
+                f"dimension {dim}"
+            )
+    return [array_of(tensor, wide=True) for tensor in tensors]
+
+
+def counted_values(tensor: Any, weights: Any, minlength: int) -> Any:
+    """How often each natural number occurs, or the sum of its weights."""
+    if tensor.dtype.is_floating_point or tensor.dtype.scalar_name == "Bool":
+        raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{tensor.dtype.scalar_name}'")
+    if minlength < 0:
+        raise RuntimeError("minlength should be >= 0")
+    array = array_of(tensor)
+    if array.ndim != 1 or (array.size and array.min() < 0):
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    if weights is None:
+        result = _zeros(array, minlength, "int64")
+        values = tensor.to(EXPORTS["int64"]).contiguous()
+        if not lib.count_values(values._h, result._h):
+            raise RuntimeError("bincount: the input was written to while its values were counted")
+        return result
+    if weights.ndim != 1 or len(weights) != len(array):
+        raise RuntimeError("weights should be 1-d and have the same length as input")
+    result = _zeros(array, minlength, "float32" if weights.dtype.scalar_name == "Float" else "float64")
+    sums = load("numpy").bincount(array.copy(), array_of(weights, wide=True))  # NumPy reads twice what others may write
+    result.numpy()[: len(sums)] = sums
+    return result
+
+
+def _zeros(array: Any, minlength: int, dtype: str) -> Any:
+    """A place for each number up to the largest, in memory that is refused as for any other tensor when there is not
+    enough."""
+    from .._operators import FUNCTIONS
+
+    largest = int(array.max()) if array.size else -1
+    if largest >= 2**63 - 1:
+        raise RuntimeError(f"maximum value of input overflowed, it should be < {2**63 - 1} but got {largest}")
+    return FUNCTIONS["zeros"](max(largest + 1, minlength), dtype=EXPORTS[dtype if array.size else "int64"])

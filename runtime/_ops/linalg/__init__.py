@@ -1,0 +1,1 @@
+"""What composites of linear algebra check, compute and differentiate."""

@@ -1,0 +1,145 @@
+"""What functions of matrices check first and say of failures, for the composites of `linalg`; messages are torch's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..._base.errors import LinAlgError
+from ..._base.finfo import finfo
+from ..._base.shapes import common_shape
+from ..._dispatch.histories import records
+
+__all__ = [
+    "batches_of_one_shape",
+    "check_floating",
+    "check_kernel",
+    "check_matrix",
+    "check_same_dtype",
+    "check_solvable",
+    "check_square",
+    "default_tolerance",
+    "has_history",
+    "is_vector_side",
+    "raise_failure",
+]
+
+_LAPACK = ("Float", "Double", "ComplexFloat", "ComplexDouble")
+_MISMATCH = "The size of tensor a ({a}) must match the size of tensor b ({b}) at non-singleton dimension {dim}"
+
+
+def check_matrix(function: str, tensor: Any, argument: str = "A") -> None:
+    if tensor.ndim < 2:
+        raise RuntimeError(f"{function}: The input tensor {argument} must have at least 2 dimensions.")
+
+
+def check_square(function: str, tensor: Any, argument: str = "A") -> None:
+    check_matrix(function, tensor, argument)
+    shape = tensor.shape
+    rows, columns = shape[-2], shape[-1]
+    if rows != columns:
+        raise RuntimeError(
+            f"{function}: {argument} must be batches of square matrices, but they are {rows} by {columns} matrices"
+        )
+
+
+def check_floating(function: str, tensor: Any, halves: bool = True) -> None:
+    of = tensor.dtype
+    if not (of.is_floating_point or of.is_complex):
+        raise RuntimeError(f"{function}: Expected a floating point or complex tensor as input. Got {of.scalar_name}")
+    if not halves and of.scalar_name not in _LAPACK:
+        raise RuntimeError(f"{function}: Low precision dtypes not supported. Got {of.scalar_name}")
+
+
+def check_kernel(kernel: str, tensor: Any) -> None:
+    """LAPACK has four dtypes."""
+    if tensor.dtype.scalar_name not in _LAPACK:
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{tensor.dtype.scalar_name}'")
+
+
+def default_tolerance(tensor: Any) -> float:
+    """Below what part of the largest singular value others count as zero."""
+    if tensor.dtype.scalar_name not in _LAPACK:
+        raise RuntimeError("This function doesn't handle types other than float and double")
+    return float(finfo(tensor.dtype).eps * max(tensor.shape[-2:]))
+
+
+def has_history(tensor: Any) -> bool:
+    """May a gradient be asked for, which takes the vectors that belong to values?"""
+    return bool(records(tensor))
+
+
+def check_same_dtype(function: str, left: Any, right: Any, names: Sequence[str] = ("A", "B")) -> None:
+    if left.dtype is not right.dtype:
+        first, second = names
+        raise RuntimeError(
+            f"{function}: Expected {first} and {second} to have the same dtype, but found {first} of type "
+            f"{left.dtype.scalar_name} and {second} of type {right.dtype.scalar_name} instead"
+        )
+
+
+def check_solvable(function: str, A: Any, B: Any, left: bool, square: str | None = None) -> None:
+    """Can A X = B be solved, or X A = B? `square` is what the check of A calls the function."""
+    check_square(square or function, A)
+    check_matrix(function, B, "B")
+    if A.size(-2) != B.size(-2) if left else A.size(-1) != B.size(-1):
+        (m, n), (k, columns) = A.shape[-2:], B.shape[-2:]
+        raise RuntimeError(
+            f"{function}: Incompatible shapes of A and B for the equation {'AX = B' if left else 'XA = B'} "
+            f"({m}x{n} and {k}x{columns})"
+        )
+
+
+def is_vector_side(A: Any, B: Any) -> bool:
+    """Is B a vector for each matrix, and not a matrix?"""
+    return bool(B.ndim == 1 or (A.ndim - 1 == B.ndim and B.shape == A.shape[:-1]))
+
+
+def batches_of_one_shape(B: Any, *others: Any) -> tuple[Any, ...]:
+    """Matrices whose batches are expanded to the shape that they have in common."""
+    tensors = (B, *others)
+    first = B.shape[:-2]
+    if all(each.shape[:-2] == first for each in others):
+        return tensors
+    batch: list[int] = []
+    for each in tensors:
+        batch = common_shape(batch, each.shape[:-2], _MISMATCH)
+    return tuple(each.expand((*batch, *each.shape[-2:])) for each in tensors)
+
+
+# ---- failures -----------------------------------------------------------------------------------------------
+
+# By what the name of the function contains, the first that fits.
+_FAILURES = {
+    "inv": "The diagonal element {info} is zero, the inversion could not be completed because the input matrix is "
+    "singular.",
+    "solve": "The solver failed because the input matrix is singular.",
+    "cholesky": "The factorization could not be completed because the input is not positive-definite (the leading "
+    "minor of order {info} is not positive-definite).",
+    "eig": "The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated "
+    "eigenvalues (error code: {info}).",
+    "svd": "The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated "
+    "singular values (error code: {info}).",
+    "lstsq": "The least squares solution could not be computed because the input matrix does not have full rank (error "
+    "code: {info}).",
+    "lu_factor": "U[{info},{info}] is zero and using it on lu_solve would result in a division by zero. If you still "
+    "want to perform the factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)",
+    "": "Unknown error code: {info}.",
+}
+_NOT_FINITE = "The algorithm failed to converge because the input matrix contained non-finite values."
+# torch raises a plain RuntimeError there.
+_NO_LINALG_ERROR = ("lu_factor", "ldl_factor")
+
+
+def raise_failure(function: str, info: Any, single: bool) -> None:
+    """Raises what LAPACK's codes mean, for the first matrix that has one other than zero; `single`: is it no batch?"""
+    if not (info.any() if info.ndim else info.item()):
+        return
+    codes = info.flatten().tolist()
+    place = next(place for place, code in enumerate(codes) if code)
+    where = "" if single else f": (Batch element {place})"
+    if codes[place] < 0:
+        raise LinAlgError(f"{function}{where}: {_NOT_FINITE}")
+    message = next(text for word, text in _FAILURES.items() if word in function).format(info=codes[place])
+    kind = RuntimeError if any(word in function for word in _NO_LINALG_ERROR) else LinAlgError
+    raise kind(f"{function}{where}: {message}")

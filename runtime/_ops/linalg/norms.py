@@ -1,0 +1,137 @@
+"""Norms of vectors and matrices and limits of singular values, for composites; messages are torch's."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ..._base.finfo import finfo
+from ..._base.promotion import promote_types
+from ..._base.shapes import wrap_dim
+from .checks import check_floating, check_matrix, default_tolerance
+
+__all__ = [
+    "check_vector_norm",
+    "distances",
+    "extreme",
+    "factor_for_squares",
+    "kept_shape",
+    "limit_of",
+    "matrix_norm_dims",
+    "number_text",
+    "tolerances",
+]
+
+
+def number_text(value: Any) -> str:
+    """A number as C++ prints it."""
+    return f"{value:g}" if isinstance(value, (int, float)) else str(value)
+
+
+# ---- norms --------------------------------------------------------------------------------------------------
+
+
+def check_vector_norm(tensor: Any, order: Any, dtype: Any) -> None:
+    function = "linalg.vector_norm"
+    check_floating(function, tensor)
+    if isinstance(order, complex):
+        raise RuntimeError(f"{function}: Expected a non-complex scalar as the order of norm.")
+    _check_dtype(function, tensor, dtype)
+
+
+def _check_dtype(function: str, tensor: Any, dtype: Any) -> None:
+    """May the norm be computed in this dtype?"""
+    if dtype is None:
+        return
+    own = tensor.dtype
+    if not (dtype.is_floating_point or dtype.is_complex):
+        raise RuntimeError(f"{function}: dtype should be floating point or complex, but got {dtype.scalar_name}")
+    if own.is_complex != dtype.is_complex:
+        kind = "complex" if own.is_complex else "real"
+        raise RuntimeError(f"{function}: dtype should be {kind} for {kind} inputs, but got {dtype.scalar_name}")
+    if promote_types(own, dtype) is not dtype:
+        raise RuntimeError(
+            f"{function}: the dtype of the input ({own.scalar_name}) should be convertible without narrowing to the "
+            f"specified dtype ({dtype.scalar_name})"
+        )
+
+
+def distances(differences: Any, p: float) -> Any:
+    """The p-norms of rows; a NaN is in the distance and in the gradient by the place where it stands."""
+    if not differences.size(-1):
+        return differences.sum(-1)
+    if p == 0:
+        return differences.abs().ceil().clamp(max=1).sum(-1)  # how many are others than zero
+    if p in (1, float("inf")) and differences.requires_grad:
+        # Unlike the sign of NaN, which is zero, the derivative of its square is NaN.
+        differences = differences.where(differences == differences, differences * differences)
+    return differences.norm(p, -1)
+
+
+def matrix_norm_dims(tensor: Any, order: Any, dims: Sequence[int], dtype: Any) -> tuple[int, int]:
+    """The dimensions of rows and columns, after everything was checked."""
+    function = "linalg.matrix_norm"
+    check_matrix(function, tensor)
+    if order not in ("fro", "nuc") and (isinstance(order, str) or abs(order) not in (1, 2, float("inf"))):
+        raise RuntimeError(f"{function}: Order {number_text(order)} not supported.")
+    if len(dims) != 2:
+        raise RuntimeError(f"{function}: dim must be a 2-tuple. Got {' '.join(map(str, dims))}")
+    rows, columns = (wrap_dim(dim, tensor.ndim) for dim in dims)
+    if rows == columns:
+        raise RuntimeError(f"{function}: dims must be different. Got ({dims[0]}, {dims[1]})")
+    check_floating(function, tensor, halves=order not in ("nuc", 2, -2))
+    _check_dtype(function, tensor, dtype)
+    return rows, columns
+
+
+def extreme(values: Any, largest: bool, dim: int) -> Any:
+    """The largest or the smallest value along a dimension, which stays; the largest of none is zero."""
+    if not largest:
+        return values.amin(dim, True)
+    return values.amax(dim, True) if values.size(dim) else values.sum(dim, True)
+
+
+def kept_shape(shape: Sequence[int], rows: int, columns: int) -> list[int]:
+    return [1 if dim in (rows, columns) else size for dim, size in enumerate(shape)]
+
+
+def factor_for_squares(*tensors: Any) -> float:
+    """A power of two by which sums of squares of these tensors' elements stay within the range: nearly always 1."""
+    most, least = (max(float(value.item()) for value in each) for each in zip(*map(_bounds, tensors), strict=True))
+    largest, limits = max(most, least), finfo(tensors[0].dtype)
+    count = max(tensors[0].size(-1), 1)
+    usual = limits.tiny / limits.eps**2 <= largest * largest <= limits.max / (8 * count)
+    return 1.0 if usual or not 0 < largest < math.inf else math.ldexp(1, -math.frexp(largest)[1])
+
+
+def _bounds(tensor: Any) -> tuple[Any, Any]:
+    """The largest element and the largest of the negated ones."""
+    if not tensor.numel():
+        return tensor.new_zeros(()), tensor.new_zeros(())
+    return tensor.detach().amax(), -tensor.detach().amin()
+
+
+# ---- limits of singular values ------------------------------------------------------------------------------
+
+
+def tolerances(function: str, A: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
+    """The absolute and the relative limit, numbers or a tensor with one for each matrix."""
+    for name, given in (("atol", atol), ("rtol", rtol)):
+        if hasattr(given, "dtype") and given.is_complex():
+            raise RuntimeError(
+                f"{function}: {name} tensor of complex type is not supported. Got {given.dtype.scalar_name}"
+            )
+    if rtol is None:
+        rtol = default_tolerance(A)
+        if hasattr(atol, "dtype"):
+            rtol = atol.le(0) * rtol
+        elif atol is not None and atol > 0:
+            rtol = 0.0
+    return 0.0 if atol is None else atol, rtol
+
+
+def limit_of(largest: Any, atol: Any, rtol: Any) -> Any:
+    """What singular values must exceed; `largest` has one element for each matrix, in a dimension of its own."""
+    relative = largest * (rtol.unsqueeze(-1) if hasattr(rtol, "dtype") else rtol)
+    return relative.maximum(atol.unsqueeze(-1)) if hasattr(atol, "dtype") else relative.clamp(min=atol)

@@ -1,0 +1,65 @@
+"""Layer norms, tables of rows and more for the composites of `nn.functional`; messages are those of torch."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from .._base.dtypes import EXPORTS
+
+__all__ = ["check_rows", "chosen_dim", "layer_normalized"]
+
+
+def chosen_dim(name: str, ndim: int, dim: int | None, stacklevel: int) -> int:
+    """`dim`, or where none is given the one that torch takes, with a warning."""
+    if dim is not None:
+        return dim
+    warnings.warn(
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
+        stacklevel=stacklevel + 1,  # the operator's body
+    )
+    return 0 if ndim in (0, 1, 3) else 1
+
+
+def check_rows(places: Any, table: Any) -> None:
+    of = places.dtype
+    if of not in (EXPORTS["int64"], EXPORTS["int32"]):
+        raise RuntimeError(
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+            f"opweave.{of.scalar_name}Tensor instead (while checking arguments for embedding)"
+        )
+    if places.numel() and not 0 <= places.amin().item() <= places.amax().item() < table.size(0):
+        raise IndexError("index out of range in self")
+
+
+def layer_normalized(tensor: Any, shape: Any, weight: Any, bias: Any, eps: float) -> Any:
+    """Mean zero and variance one over the last dimensions, which `shape` repeats."""
+    shape = list(shape)
+    if not shape:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
+            "normalized_shape = []"
+        )
+    for name, each in (("weight", weight), ("bias", bias)):
+        if each is not None and list(each.shape) != shape:
+            raise RuntimeError(
+                f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape "
+                f"{list(each.shape)} and normalized_shape = {shape}"
+            )
+    if list(tensor.shape[-len(shape) :]) != shape:
+        raise RuntimeError(
+            f"Given normalized_shape={shape}, expected input with shape [*, {', '.join(map(str, shape))}], but got "
+            f"input of size{list(tensor.shape)}"
+        )
+    of = tensor.dtype
+    if not of.is_floating_point:
+        raise NotImplementedError(f"\"LayerNormKernelImpl\" not implemented for '{of.scalar_name}'")
+    wide = tensor if of.itemsize >= 4 else tensor.to(EXPORTS["float32"])
+    dims = list(range(-len(shape), 0))
+    centred = wide - wide.mean(dims, keepdim=True)
+    result = centred * ((centred * centred).mean(dims, keepdim=True) + eps).rsqrt()
+    if weight is not None:
+        result = result * weight
+    if bias is not None:
+        result = result + bias
+    return result if result.dtype is of else result.to(of)

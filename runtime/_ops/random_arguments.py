@@ -1,0 +1,103 @@
+"""What the operators of random numbers read from arguments that may stand in several places; messages are torch's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._base.handles import integer, type_name
+
+__all__ = [
+    "check_binomial",
+    "check_multinomial",
+    "check_weights",
+    "normal_size",
+    "permutation_size",
+    "randint_high",
+    "randint_low",
+    "randint_size",
+]
+
+
+# ---- randint(high, size) or randint(low, high, size) ---------------------------------------------------------
+
+
+def randint_low(low: Any, high: Any, size: Any) -> int:
+    return 0 if _has_no_low(low, high, size) else integer("randint", "low", low)
+
+
+def randint_high(low: Any, high: Any, size: Any) -> int:
+    if _has_no_low(low, high, size):
+        return integer("randint", "high", high if low is None else low)
+    return integer("randint", "high", high, 2)
+
+
+def randint_size(low: Any, high: Any, size: Any) -> Any:
+    size = high if size is None and _has_no_low(low, high, size) else size
+    if size is None or isinstance(size, int):
+        place = 2 if _has_no_low(low, high, None) else 3
+        raise TypeError(f"randint(): argument 'size' (position {place}) must be tuple of ints, not {type_name(size)}")
+    return size
+
+
+def _has_no_low(low: Any, high: Any, size: Any) -> bool:
+    return size is None or low is None or high is None
+
+
+_NO_WEIGHT = "invalid multinomial distribution (sum of probabilities <= 0)"
+
+
+# ---- others --------------------------------------------------------------------------------------------------
+
+
+def permutation_size(n: Any) -> tuple[int]:
+    return (integer("randperm", "n", n),)
+
+
+def normal_size(mean: Any, std: Any, size: Any) -> Any:
+    """The size of a result whose mean and deviation are numbers; None when one of them is a tensor."""
+    tensors = [hasattr(value, "dim") for value in (mean, std)]
+    if any(tensors) == (size is not None):
+        given = ", ".join(type_name(value) for value in (mean, std, size) if value is not None)
+        raise TypeError(
+            f"normal() received an invalid combination of arguments - got ({given}), but expected one of:\n"
+            " * (Tensor mean, Tensor std, *, Generator generator = None, Tensor out = None)\n"
+            " * (Tensor mean, float std = 1, *, Generator generator = None, Tensor out = None)\n"
+            " * (float mean, Tensor std, *, Generator generator = None, Tensor out = None)\n"
+            " * (float mean, float std, tuple of ints size, *, Generator generator = None, Tensor out = None)\n"
+        )
+    if tensors[1] and (std < 0).any():
+        raise RuntimeError("normal expects all elements of std >= 0.0")
+    return size
+
+
+def check_binomial(count: Any, prob: Any) -> None:
+    for name, value in (("count", count), ("prob", prob)):
+        if not value.is_floating_point():
+            raise ValueError(f"binomial only supports floating-point dtypes for {name}, got: {value.dtype.scalar_name}")
+    if count.dtype is not prob.dtype:
+        raise RuntimeError(f"Found dtype {prob.dtype.scalar_name} but expected {count.dtype.scalar_name}")
+
+
+def check_multinomial(weights: Any, count: int, replacement: bool) -> None:
+    if weights.ndim not in (1, 2):
+        raise RuntimeError("prob_dist must be 1 or 2 dim")
+    if not weights.is_floating_point():
+        raise RuntimeError(
+            f"multinomial only supports floating-point dtypes for input, got: {weights.dtype.scalar_name}"
+        )
+    if count <= 0:
+        raise RuntimeError("cannot sample n_sample <= 0 samples")
+    categories = weights.size(-1)
+    if count > categories and not replacement:
+        raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+    if categories > 2**24:
+        raise RuntimeError("number of categories cannot exceed 2^24")
+    if not categories and (weights.ndim == 1 or weights.size(0)):
+        raise RuntimeError(_NO_WEIGHT)
+
+
+def check_weights(weights: Any) -> None:
+    if not ((weights >= 0) & (weights < float("inf"))).all():
+        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+    if not weights.any(-1).all():
+        raise RuntimeError(_NO_WEIGHT)

@@ -1,0 +1,125 @@
+"""Copies of tensors in another order or several times, for the composites `flip`, `roll`, `repeat` and their like."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .._base.handles import integers, wrap
+from .._base.lazy_imports import load
+from .._base.shapes import wrap_dim
+from .._C import lib
+from .numpy_bridge import array_of, tensor_of
+
+__all__ = ["at_least", "flipped", "listed", "repeated", "repeated_elements", "repeated_places", "rolled", "turned"]
+
+
+def listed(function: str, name: str, values: Any) -> tuple[int, ...]:
+    """A list of integers, which may be given as one integer."""
+    return integers(function, name, (values,))
+
+
+def at_least(tensor: Any, ndim: int) -> Any:
+    if tensor.ndim < ndim:
+        raise RuntimeError(f"Input must be >= {ndim}-d.")
+    return tensor
+
+
+def flipped(tensor: Any, dims: Sequence[int]) -> Any:
+    """A copy that runs backwards along `dims`."""
+    return wrap(lib.flip(tensor._h, dims, len(dims)), tensor)
+
+
+def rolled(tensor: Any, shifts: Any, dims: Any) -> Any:
+    """Elements moved along dimensions; those that leave at the end come in at the start."""
+    shifts, dims = listed("roll", "shifts", shifts), listed("roll", "dims", dims)
+    return wrap(lib.roll(tensor._h, shifts, len(shifts), dims, len(dims)), tensor)
+
+
+def turned(tensor: Any, k: int, dims: Sequence[int]) -> Any:
+    """A copy, turned by k quarters in the plane of two dimensions."""
+    ndim = tensor.ndim
+    if len(dims) != 2:
+        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
+    if ndim < 2:
+        raise RuntimeError(f"expected total dims >= 2, but got total dims = {ndim}")
+    if dims[0] == dims[1] or abs(dims[0] - dims[1]) == ndim:
+        raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}")
+    first, second = (wrap_dim(dim, ndim) for dim in dims)
+    k %= 4
+    if k == 1:
+        return tensor.flip((second,)).transpose(first, second)
+    if k == 2:
+        return tensor.flip((first, second))
+    return tensor.flip((first,)).transpose(first, second) if k == 3 else tensor.clone(memory_format=None)
+
+
+def repeated(tensor: Any, repeats: Sequence[int]) -> Any:
+    """The tensor that many times along each dimension; further dimensions stand in front."""
+    return wrap(lib.repeat(tensor._h, repeats, len(repeats)), tensor)
+
+
+def repeated_elements(tensor: Any, repeats: Any, dim: int | None, output_size: int | None) -> Any:
+    """Each position along `dim` that many times; without `dim` the flattened tensor's."""
+    if dim is None:
+        tensor, dim = tensor.reshape(-1), 0
+    dim = wrap_dim(dim, tensor.ndim)
+    if not hasattr(repeats, "_h"):
+        if repeats < 0:
+            raise RuntimeError("Repeats must be non-negative")
+        shape = list(tensor.shape) or [1]
+        wide = tensor.reshape(shape).unsqueeze(dim + 1)
+        shape.insert(dim + 1, repeats)
+        result = tensor.new_empty(shape).copy_(wide)
+        return result.view([*shape[:dim], shape[dim] * repeats, *shape[dim + 2 :]])
+    size = tensor.size(dim) if tensor.ndim else 1
+    counts = _counts(repeats)
+    if counts.ndim and len(counts) not in (1, size):
+        raise RuntimeError(
+            "repeats must have the same size as input along dim, but got "
+            f"repeats.size(0) = {len(counts)} and input.size({dim}) = {size}"
+        )
+    total = _total(counts) * (size if len(counts) == 1 else 1)
+    if output_size is not None and total != output_size:
+        raise RuntimeError("allocated size does not match required size")
+    # Memory that there is not is refused before a position is looked at; rows without elements are not moved at all.
+    sizes = [*tensor.shape[:dim], total, *tensor.shape[dim + 1 :]] if tensor.ndim else [total]
+    room = tensor.new_empty(sizes)
+    if not room.numel():
+        return room
+    array, of = array_of(tensor.contiguous()), tensor.dtype
+    return tensor_of(array.repeat(counts, axis=dim if tensor.ndim else None), of)
+
+
+def _total(counts: Any) -> int:
+    """The sum of counts, which is refused where 64 bits do not hold it."""
+    if not counts.size:
+        return 0
+    largest = int(counts.max())
+    total = int(counts.sum()) if largest * counts.size < 2**63 else sum(counts.tolist())
+    if total >= 2**63:
+        raise RuntimeError(f"the repeats add up to {total}, more than 64 bits hold")
+    return total
+
+
+def _counts(repeats: Any) -> Any:
+    """As a NumPy array of at least one dimension, checked; a copy, which no other thread overwrites after the check."""
+    if repeats.ndim > 1:
+        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
+    if repeats.dtype.scalar_name not in ("Long", "Int"):
+        raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{repeats.dtype.scalar_name}'")
+    counts = array_of(repeats.reshape(-1)).copy()
+    if counts.size and counts.min() < 0:
+        raise RuntimeError("repeats can not be negative")
+    return counts
+
+
+def repeated_places(repeats: Any, output_size: int | None) -> Any:
+    """Each position as many times as its element says."""
+    counts = _counts(repeats)
+    total = _total(counts)
+    if output_size is not None and total != output_size:
+        raise RuntimeError("allocated size does not match required size")
+    repeats.new_empty(total)  # refuses memory that there is not
+    numpy = load("numpy")
+    return tensor_of(numpy.arange(len(counts)).repeat(counts).astype(counts.dtype), repeats.dtype)

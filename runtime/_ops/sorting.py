@@ -1,0 +1,287 @@
+"""Sorting and searching, for the composites `sort`, `topk` and their like; messages are those of torch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._base.allocation import allocate
+from .._base.dtypes import EXPORTS
+from .._base.errors import raise_pending
+from .._base.handles import shape_of, type_name, wrap
+from .._base.lazy_imports import load
+from .._base.shapes import wrap_dim
+from .._C import lib
+from .._handle import median
+from .numpy_bridge import array_of, tensor_of
+
+__all__ = [
+    "as_operand", "contained", "kth_lines", "medians", "modes", "places_in_order", "quantiles", "sorted_lines",
+    "top_lines",
+]  # fmt: skip
+
+_INT64 = EXPORTS["int64"].code
+
+
+def sorted_lines(tensor: Any, dim: int, descending: bool) -> tuple[Any, Any]:
+    """Values along `dim` in order, equal ones in the order of their positions, and these positions."""
+    place = wrap_dim(dim, tensor.ndim)
+    values = wrap(lib.empty_like(tensor._h, -1, 0), tensor)
+    indices = wrap(lib.empty_like(tensor._h, _INT64, 0))
+    return _order(tensor, place, None, descending, values, indices)
+
+
+def sorted_values(vector: Any) -> Any:
+    """The elements of a vector in order."""
+    values = allocate(shape_of(vector._h), lib.dtype(vector._h))
+    if not lib.order(vector._h, 0, vector.size(0), False, values._h, 0.0):
+        raise_pending()
+    return values
+
+
+def _order(tensor: Any, place: int, keep: int | None, descending: bool, values: Any, indices: Any) -> tuple[Any, Any]:
+    if not tensor.ndim:
+        values.copy_(tensor)
+        indices.zero_()
+    elif not lib.order(
+        tensor._h, place, tensor.size(place) if keep is None else keep, bool(descending), values._h, indices._h
+    ):
+        raise_pending()
+    return values, indices
+
+
+def _first(tensor: Any, place: int, k: int, descending: bool) -> tuple[Any, Any]:
+    shape = list(shape_of(tensor._h))
+    if shape:
+        shape[place] = k
+    values = allocate(shape, lib.dtype(tensor._h), tensor)
+    indices = allocate(shape, _INT64)
+    return _order(tensor, place, k, descending, values, indices)
+
+
+def top_lines(tensor: Any, k: int, dim: int, largest: bool) -> tuple[Any, Any]:
+    """The first k along `dim` in descending or ascending order, and their positions."""
+    place = wrap_dim(dim, tensor.ndim)
+    if not 0 <= k <= (tensor.size(place) if tensor.ndim else 1):
+        raise RuntimeError("selected index k out of range")
+    return _first(tensor, place, k, largest)
+
+
+def kth_lines(tensor: Any, k: int, dim: int, keepdim: bool) -> tuple[Any, ...]:
+    """The k-th smallest values along `dim`, and their positions."""
+    place = wrap_dim(dim, tensor.ndim)
+    size = tensor.size(place) if tensor.ndim else 1
+    if not size:
+        raise IndexError(f"kthvalue(): Expected reduction dim {place} to have non-zero size.")
+    if not 1 <= k <= size:
+        raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {place}")
+    results = _first(tensor, place, k, False)
+    if not tensor.ndim:
+        return results
+    return tuple((each.narrow(place, k - 1, 1) if keepdim else each.select(place, k - 1)).clone() for each in results)
+
+
+# ---- medians and modes --------------------------------------------------------------------------------------
+
+
+def medians(tensor: Any, dim: int | None, keepdim: bool, ignore_nan: bool) -> Any:
+    """The lower medians along `dim` and where they are first; that of all elements when `dim` is None."""
+    if dim is None:
+        return _median_of_all(tensor.reshape(-1), ignore_nan)
+    place, values, indices = _ranked("median", tensor, dim)
+    size = values.size(place)
+    # NaN is at the end of a line, the first one first.
+    missing = values.isnan().sum(place, keepdim=True)
+    if ignore_nan:
+        ranks = ((size - 1 - missing) // 2).clamp(0)
+    else:
+        ranks = (size - missing).masked_fill(missing == 0, (size - 1) // 2)
+    return _picked(values, indices, ranks, place, keepdim and tensor.ndim)
+
+
+def _median_of_all(elements: Any, ignore_nan: bool) -> Any:
+    found = median(elements.contiguous(), None, ignore_nan)
+    if found is not None:
+        return found
+    if elements.numel():
+        return medians(elements, 0, False, ignore_nan)[0]
+    # No elements at all: NaN, and what that becomes as an integer.
+    return elements.new_full((), float("nan"), dtype=EXPORTS["float64"]).to(elements.dtype)
+
+
+def modes(tensor: Any, dim: int, keepdim: bool) -> tuple[Any, ...]:
+    """The smallest of the most frequent values along `dim`, and where they are last; NaN equals NaN and comes last."""
+    place, values, indices = _ranked("mode", tensor, dim)
+    size = values.size(place)
+    # The distance of each value from the first that equals it.
+    left, right = values.narrow(place, 0, size - 1), values.narrow(place, 1, size - 1)
+    differs = (left != right) & ((left == left) | (right == right))
+    steps = indices.new_ones(indices.shape).cumsum(place) - 1
+    starts = steps.clone()
+    starts.narrow(place, 1, size - 1).mul_(differs)
+    distances = steps - starts.cummax(place)[0]
+    ranks = distances.argmax(place, keepdim=True)
+    return _picked(values, indices, ranks, place, keepdim and tensor.ndim)
+
+
+def _ranked(name: str, tensor: Any, dim: int) -> tuple[int, Any, Any]:
+    """The dimension, and the sorted values along it with their positions."""
+    place = wrap_dim(dim, tensor.ndim)
+    lines = tensor if tensor.ndim else tensor.reshape(1)
+    if not lines.size(place):
+        raise IndexError(f"{name}(): Expected reduction dim {place} to have non-zero size.")
+    values, indices = sorted_lines(lines, place, False)
+    return place, values, indices
+
+
+def _picked(values: Any, indices: Any, ranks: Any, place: int, keepdim: Any) -> tuple[Any, ...]:
+    """One value of each line, and its position."""
+    found = (values.gather(place, ranks), indices.gather(place, ranks))
+    return found if keepdim else tuple(each.squeeze(place) for each in found)
+
+
+# ---- quantiles ----------------------------------------------------------------------------------------------
+
+_INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
+
+
+def quantiles(tensor: Any, q: Any, dim: int | None, keepdim: bool, interpolation: str, ignore_nan: bool) -> Any:
+    """Quantiles along `dim`, or of all elements; those of several `q` stand along a first dimension of their own."""
+    q = _fractions(tensor, q, interpolation)
+    kept, dropped = [1] * tensor.ndim, []
+    lines = tensor.reshape(-1)
+    place = 0 if dim is None else wrap_dim(dim, tensor.ndim)
+    if dim is not None and tensor.ndim:
+        lines = tensor.movedim(place, -1)
+        dropped = list(lines.shape)[:-1]
+        kept = list(tensor.shape)
+        kept[place] = 1
+    found = _at_fractions(lines.sort(-1)[0], q.reshape(-1), interpolation, ignore_nan)
+    return found.movedim(-1, 0).reshape([*q.shape, *(kept if keepdim else dropped)])
+
+
+def _at_fractions(ordered: Any, q: Any, interpolation: str, ignore_nan: bool) -> Any:
+    """Of lines in order, NaN at their ends: the values that far from the first to the last."""
+    last = ordered.size(-1) - 1
+    if ignore_nan:
+        ranks = q * (ordered.isnan().logical_not().sum(-1, keepdim=True) - 1).clamp(0)
+    else:
+        ranks = (q * last).masked_fill(ordered.narrow(-1, last, 1).isnan(), last)
+    rounded = {"lower": ranks.floor, "higher": ranks.ceil, "nearest": ranks.round}.get(interpolation)
+    if rounded is not None:
+        return ordered.gather(-1, rounded().long())
+    below = ranks.long()
+    weights = (ranks - below) if interpolation == "linear" else q.new_full((), 0.5)
+    low, high = ordered.gather(-1, below), ordered.gather(-1, ranks.ceil().long())
+    found = low.lerp(high, weights)
+    if found.isfinite().all():
+        return found
+    # A difference that is infinite, or that of equal infinities: the parts of both, as long as there is one of both.
+    parts = (1 - weights) * low + weights * high
+    return found.where(found.isfinite(), low.where((weights == 0) | (low == high), parts))
+
+
+def _fractions(tensor: Any, q: Any, interpolation: str) -> Any:
+    """Checks the arguments; a number becomes a tensor."""
+    is_number = not hasattr(q, "_h")
+    if is_number and not 0 <= q <= 1:
+        raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
+    if interpolation not in _INTERPOLATIONS:
+        raise RuntimeError(
+            f"quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got "
+            f"{interpolation}"
+        )
+    if not tensor.numel():
+        raise RuntimeError("quantile() input tensor must be non-empty")
+    if not is_number and q.ndim > 1:
+        raise RuntimeError("quantile() q must be a scalar or 1D tensor")
+    if tensor.dtype.scalar_name not in ("Float", "Double"):
+        raise RuntimeError("quantile() input tensor must be either float or double dtype")
+    if is_number:
+        return tensor.new_full((), q)
+    if q.dtype is not tensor.dtype:
+        raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
+    if not ((q >= 0) & (q <= 1)).all():
+        raise RuntimeError("quantile() q values must be in the range [0, 1]")
+    return q
+
+
+# ---- search -------------------------------------------------------------------------------------------------
+
+
+def as_operand(value: Any, like: Any) -> Any:
+    """A tensor, or a number as one."""
+    if hasattr(value, "_h"):
+        return value
+    from .._tensor.construct import tensor
+
+    if not hasattr(like, "_h"):
+        raise TypeError(f"expected a Tensor among the arguments, but got {type_name(value)} and {type_name(like)}")
+    of = like.dtype
+    if not of.is_floating_point and not (type(value) is int and of.is_integer and of.minimum <= value <= of.maximum):
+        of = EXPORTS["uint64"] if type(value) is int and value >= 2**63 else None
+    return tensor(value, dtype=of)
+
+
+def _search_side(right: bool, side: str | None) -> str:
+    if side not in (None, "left", "right"):
+        raise RuntimeError(f"opweave.searchsorted(): side can only be 'left' or 'right' but got {side}")
+    if side == "left" and right:
+        raise RuntimeError(
+            "opweave.searchsorted(): side and right can't be set to opposites, got side of left while right was True"
+        )
+    return "right" if right or side == "right" else "left"
+
+
+def places_in_order(
+    sequence: Any, values: Any, out_int32: bool, right: bool, side: str | None = None, sorter: Any = None
+) -> Any:
+    """Where the values would have to be inserted along the last dimension of `sequence`, that it stays sorted."""
+    numpy = load("numpy")
+    search: Any = numpy.searchsorted
+    side = _search_side(right, side)
+    _check_search(sequence, values, sorter)
+    for tensor in (sequence, values):
+        if tensor.is_complex():
+            raise NotImplementedError(f"\"searchsorted_out_cpu\" not implemented for '{tensor.dtype.scalar_name}'")
+    order = None if sorter is None else array_of(sorter).copy()  # which no other thread overwrites after the check
+    boundaries, wanted = array_of(sequence, wide=True), array_of(values, wide=True)
+    if order is not None and order.size and not 0 <= order.min() <= order.max() < boundaries.shape[-1]:
+        raise RuntimeError("opweave.searchsorted(): sorter index out of range")
+    if boundaries.ndim == 1:
+        places = search(boundaries, wanted, side, order)
+    else:
+        places = numpy.empty(wanted.shape, numpy.int64)
+        for line in numpy.ndindex(boundaries.shape[:-1]):
+            sorting = None if order is None else order[line]
+            places[line] = search(boundaries[line], wanted[line], side, sorting)
+    return tensor_of(numpy.asarray(places, numpy.int32 if out_int32 else numpy.int64))
+
+
+def _check_search(sequence: Any, values: Any, sorter: Any) -> None:
+    name, shape = "opweave.searchsorted(): ", list(sequence.shape)
+    if not shape:
+        raise RuntimeError(f"{name}boundaries tensor should have positive dimension, but got 0 dimension")
+    if len(shape) > 1 and shape[:-1] != list(values.shape)[:-1]:
+        raise RuntimeError(
+            f"{name}boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and input "
+            f"value tensor must match, but we got boundaries tensor {shape} and input value tensor {list(values.shape)}"
+        )
+    if sorter is None:
+        return
+    if list(sorter.shape) != shape:
+        raise RuntimeError(
+            f"{name}boundary and sorter must have the same size, but got boundary tensor {shape}and got sorter tensor "
+            f"{list(sorter.shape)}"
+        )
+    if sorter.dtype.scalar_name != "Long":
+        raise RuntimeError(f"{name}sorter must be a tensor of long dtype but got dtype {sorter.dtype.scalar_name}")
+
+
+def contained(elements: Any, test_elements: Any, invert: bool) -> Any:
+    """Is each element one of the others?"""
+    for tensor in (elements, test_elements):
+        if tensor.is_complex():
+            raise RuntimeError(f"Unsupported input type encountered for isin(): {tensor.dtype.scalar_name}")
+    numpy = load("numpy")
+    found = numpy.isin(array_of(elements, wide=True), array_of(test_elements, wide=True), invert=invert)
+    return tensor_of(numpy.asarray(found))

@@ -1,0 +1,1 @@
+"""Class Tensor: its methods by topic, indexing, construction, storage and printing."""

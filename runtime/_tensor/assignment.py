@@ -1,0 +1,183 @@
+"""Values that are to be written into tensors: what `t[...] = value` and `t.copy_(value)` make of the value.
+
+Reads anything that can become elements: tensors, numbers, NumPy's arrays and numbers, sequences of numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .._base import handles
+from .._base.dtypes import BY_CODE, EXPORTS, dtype
+from .._base.errors import raise_pending, take_pending
+from .._base.handles import OVERFLOW, shape_of, strides_of, type_name
+from .._C import lib
+
+_UINT64 = EXPORTS["uint64"]
+# The largest numbers of floating dtypes narrower than Python's, by scalar name.
+_MAXIMA = {"Half": 65504.0, "BFloat16": 3.3895313892515355e38, "Float": 3.4028234663852886e38}
+
+
+def write(target: float, value: Any) -> bool:
+    """Writes a tensor or a number, broadcast, into the elements of `target`.
+
+    False, with nothing written, for other values and for tensors that do not fit as they are: these need a Source.
+    """
+    kind = type(value)
+    if kind is handles.Tensor:
+        if lib.copy_(target, value._h):
+            return True
+        error = take_pending()
+        if error is not None and not isinstance(error, Exception):
+            raise error  # an interruption, which is no matter of the value
+    elif kind is float or kind is int or kind is bool or kind is complex:
+        number = _number_handle(value, BY_CODE[lib.dtype(target)])
+        done = lib.copy_(target, number)
+        lib.release(number)
+        if not done:
+            raise_pending()
+        return True
+    return False
+
+
+class Source:
+    """A value in the form of a handle, which must be released after use."""
+
+    __slots__ = ("_handle", "_tensor")
+
+    def __init__(self, value: Any, target: float, *, halves_overflow: bool = True) -> None:
+        """`target` is the handle that the value will be written to, or to a part of it; it gives the dtype."""
+        kind = type(value)
+        # The tensor that the handle belongs to; None when it is this object's own.
+        self._tensor: Any = None
+        if kind is float or kind is int or kind is bool or kind is complex:
+            self._handle = _number_handle(value, BY_CODE[lib.dtype(target)], halves_overflow=halves_overflow)
+        else:
+            is_tensor = isinstance(value, handles.Tensor)
+            self._tensor = value if is_tensor else _tensor_of(value, BY_CODE[lib.dtype(target)])
+            self._handle = self._tensor._h
+
+    def copy_into(self, target: float) -> None:
+        """Writes the value, broadcast, into the elements of `target`."""
+        if not lib.copy_(target, self._handle):
+            raise_pending()
+
+    def expand_into(self, target: float) -> None:
+        """The same by the rules of assignment: leading dimensions of size one are of no account."""
+        shape = tuple(shape_of(self._handle))
+        leading = 0
+        while leading < len(shape) and shape[leading] == 1:
+            leading += 1
+        _check_expandable(self._handle, shape[leading:], tuple(shape_of(target)))
+        if len(shape) <= lib.ndim(target):
+            self.copy_into(target)
+            return
+        whole = self._handle
+        sizes, strides = shape[leading:], strides_of(whole)[leading:]
+        self._handle = lib.as_strided(whole, sizes, strides, len(sizes), lib.storage_offset(whole), -1)
+        try:
+            if not self._handle:
+                raise_pending()
+            self.copy_into(target)
+        finally:
+            if self._handle:
+                lib.release(self._handle)
+            self._handle = whole
+
+    def put_into(self, target: float, indices: list[float]) -> None:
+        """Writes the value, broadcast, into the elements of `target` that tensors select."""
+        whole = self._handle
+        shape = shape_of(whole)
+        leading = 0
+        while leading < len(shape) and shape[leading] == 1:
+            leading += 1
+        if leading:
+            sizes, strides = shape[leading:], strides_of(whole)[leading:]
+            self._handle = lib.as_strided(whole, sizes, strides, len(sizes), lib.storage_offset(whole), -1)
+        try:
+            if not self._handle or not lib.index_put(target, indices, len(indices), self._handle, False):
+                raise_pending()
+        finally:
+            if self._handle != whole and self._handle:
+                lib.release(self._handle)
+            self._handle = whole
+
+    def release(self) -> None:
+        if self._tensor is None:
+            lib.release(self._handle)
+
+
+def _number_handle(value: Any, target: dtype, *, halves_overflow: bool = True) -> float:
+    """A handle for a number that is to be stored as `target`; raises when it cannot be.
+
+    Numbers beyond a half format become infinity where they are assigned, as in torch, and are refused elsewhere.
+    """
+    if isinstance(value, int):
+        if not -(2**63) <= value < (2**64 if target is _UINT64 else 2**63):
+            raise ValueError(OVERFLOW)
+        # Unsigned integers take negative numbers as bit patterns.
+        minimum = target.minimum if target.is_signed else -target.maximum
+        if target.is_integer and not minimum <= value <= target.maximum:
+            raise _range_error(target)
+        handle = lib.number_u(value) if value >= 2**63 else lib.number_i(value)
+    elif isinstance(value, complex):
+        if not target.is_complex:
+            raise _range_error(target)
+        handle = lib.number_c(value.real, value.imag)
+    else:
+        # A bool dtype takes every number, and asks only whether it is zero.
+        if target.is_integer:
+            if not target.minimum <= value <= target.maximum:
+                raise _range_error(target)
+        elif target.itemsize > 2 or not halves_overflow:
+            largest = _MAXIMA.get(target.scalar_name, math.inf)
+            if largest < abs(value) < math.inf:
+                raise _range_error(target)
+        handle = lib.number_d(value)
+    if not handle:
+        raise_pending()
+    return handle
+
+
+_C_TYPES = {
+    "int32": "int", "float32": "float", "float64": "double", "bool": "bool",
+    "float16": "c10::Half", "bfloat16": "c10::BFloat16",
+}  # fmt: skip
+
+
+def _range_error(target: dtype) -> RuntimeError:
+    name = str(target).rpartition(".")[2]
+    c_type = _C_TYPES.get(name, name + "_t")
+    return RuntimeError(f"value cannot be converted to type {c_type} without overflow")
+
+
+def _tensor_of(value: Any, target: dtype) -> Any:
+    """A tensor of the values that an object holds, in the dtype of the target unless it has one of its own."""
+    from .._base import interchange
+    from . import construct
+
+    if interchange.is_array(value):
+        return interchange.elements_of(value)
+    if isinstance(value, (int, float, complex, list, tuple, range)) or interchange.is_array_scalar(value):
+        return construct.tensor(value, dtype=target)
+    if interchange.offered(value) is not None:
+        return construct.as_tensor(value)
+    raise TypeError(f"can't assign a {type_name(value)} to a opweave.{target.scalar_name}Tensor")
+
+
+def _check_expandable(source: float, shape: tuple[int, ...], target: tuple[int, ...]) -> None:
+    extra = len(target) - len(shape)
+    if extra < 0:
+        scalar_name = BY_CODE[lib.dtype(source)].scalar_name
+        raise RuntimeError(
+            f"expand(opweave.{scalar_name}Tensor{{{list(shape)}}}, size={list(target)}): the number of sizes provided "
+            f"({len(target)}) must be greater or equal to the number of dimensions in the tensor ({len(shape)})"
+        )
+    for dim in range(len(target) - 1, extra - 1, -1):
+        size = shape[dim - extra]
+        if size not in (1, target[dim]):
+            raise RuntimeError(
+                f"The expanded size of the tensor ({target[dim]}) must match the existing size ({size}) at "
+                f"non-singleton dimension {dim}.  Target sizes: {list(target)}.  Tensor sizes: {list(shape)}"
+            )

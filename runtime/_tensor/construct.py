@@ -1,0 +1,386 @@
+"""`opweave.tensor` and its relatives: tensors from Python numbers, nested sequences, arrays and other tensors.
+
+The dtype is inferred as in PyTorch: bool, int64 and the default dtype for Python's numbers, an element's own dtype for
+NumPy's numbers and for tensors, and the promoted dtype for mixtures.
+"""
+
+from __future__ import annotations
+
+import warnings
+from array import array
+from collections.abc import Sequence
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any
+
+from .._base import handles, interchange
+from .._base.allocation import allocate
+from .._base.dtypes import EXPORTS, dtype, get_default_dtype
+from .._base.handles import OVERFLOW, wrap
+from .._base.type_names import type_name
+from .._base.types import check_placement, device, layout
+from .._C import lib
+from .conversion_methods import tensor_of_bytes
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+    from .._operators import Number
+    from .tensor import Tensor as TensorType
+
+__all__ = ["as_tensor", "asarray", "is_tensor", "scalar_tensor", "tensor"]
+
+_MAX_DIMS = 64
+_BOOL, _INT64, _UINT64 = EXPORTS["bool"], EXPORTS["int64"], EXPORTS["uint64"]
+_SEQUENCES = frozenset((list, tuple))
+
+
+def tensor(
+    data: Any,
+    *,
+    dtype: dtype | None = None,
+    device: device | str | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> TensorType:
+    """A new tensor with the values of `data`: a number, nested sequences of numbers, an array or a tensor."""
+    if device is not None or pin_memory:
+        check_placement("tensor", device=device, pin_memory=pin_memory)
+    wanted = None if dtype is None else _resolve(dtype, "tensor")
+    if isinstance(data, handles.Tensor):
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone(), rather than "
+            "opweave.tensor(sourceTensor).",
+            UserWarning,
+            stacklevel=2,
+        )
+        data = data.detach()
+    made = _new(data, wanted)
+    return made.requires_grad_() if requires_grad else made
+
+
+def as_tensor(data: Any, *, dtype: dtype | None = None, device: device | str | None = None) -> TensorType:
+    """The data as a tensor, without a copy where it is a tensor or an array of that dtype."""
+    check_placement("as_tensor", device=device)
+    wanted = None if dtype is None else _resolve(dtype, "as_tensor")
+    source = _over_memory(data)
+    if source is None:
+        return _new(data, wanted)
+    return source if wanted is None else source.to(wanted)
+
+
+def asarray(
+    obj: Any,
+    *,
+    dtype: dtype | None = None,
+    device: device | str | None = None,
+    copy: bool | None = None,
+    requires_grad: bool = False,
+) -> TensorType:
+    """A tensor of the object's values, which shares its memory where that is possible and `copy` is not true.
+
+    Raises ValueError when `copy` is False and the memory cannot be shared.
+    """
+    check_placement("asarray", device=device)
+    made = _as_array(obj, dtype, copy)
+    return made.detach().requires_grad_() if requires_grad else made
+
+
+def _as_array(obj: Any, dtype: dtype | None, copy: bool | None) -> TensorType:
+    wanted = None if dtype is None else _resolve(dtype, "asarray")
+    source = _over_memory(obj, copy is not False)
+    if source is None and interchange.has_buffer(obj) and not interchange.is_array_scalar(obj):
+        source = _over_buffer(obj, wanted)
+    if source is None:
+        if copy is False:
+            raise ValueError("can't alias arbitrary sequence into a tensor.")
+        return _new(obj, wanted)
+    if wanted is not None and wanted is not source.dtype:
+        if copy is False:
+            raise ValueError(
+                f"can't alias tensor with dtype '{source.dtype.scalar_name}' into dtype '{wanted.scalar_name}'."
+            )
+        return source.to(wanted)
+    return source.clone() if copy else source
+
+
+def _over_memory(data: Any, may_copy: bool = True) -> TensorType | None:
+    """A tensor over the memory of a tensor, an array, or an object of another library; None of anything else."""
+    if isinstance(data, handles.Tensor):
+        same: TensorType = data
+        return same
+    if interchange.is_array(data):
+        return interchange.from_array(data)
+    found = interchange.offered(data)
+    if found is None or isinstance(found, handles.Tensor):
+        return found
+    if found.dtype.hasobject:
+        return None  # its elements say what they are
+    made = interchange.from_array(found, warn=not may_copy)
+    # What another library lets nobody write is copied, rather than handed out as a tensor that cannot be.
+    return made if found.flags.writeable or not may_copy else made.clone()
+
+
+def _over_buffer(buffer: Any, wanted: dtype | None) -> TensorType:
+    """A tensor over the memory of an object that has typed elements, or bytes, which are read as `wanted`."""
+    if wanted is None and memoryview(buffer).format not in ("B", "c"):
+        return interchange.from_array(interchange.as_array(buffer))
+    return interchange.frombuffer(buffer, dtype=wanted or get_default_dtype())
+
+
+def scalar_tensor(
+    s: TensorType | Number,
+    *,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | str | None = None,
+    pin_memory: bool | None = None,
+    requires_grad: bool = False,
+) -> TensorType:
+    """A tensor without dimensions, of the default dtype when none is given."""
+    check_placement("scalar_tensor", layout=layout, device=device, pin_memory=pin_memory)
+    if isinstance(s, handles.Tensor) and not s.ndim:
+        s = s.item()
+    if not isinstance(s, (int, float, complex)):
+        raise TypeError(f"scalar_tensor(): argument 's' (position 1) must be Number, not {type_name(s)}")
+    of = get_default_dtype() if dtype is None else _resolve(dtype, "scalar_tensor")
+    made: TensorType = allocate((), of.code).fill_(s)
+    return made.requires_grad_() if requires_grad else made
+
+
+def is_tensor(obj: object) -> TypeIs[TensorType]:
+    """Is it a tensor?"""
+    return isinstance(obj, handles.Tensor)
+
+
+_resolve = dtype.resolve
+
+
+def _new(data: Any, wanted: dtype | None) -> TensorType:
+    """A tensor with memory of its own."""
+    kind = type(data)
+    if kind is float or kind is int or kind is bool or kind is complex:
+        return _store([data], (), wanted or _common_dtype([data]))
+    flat = _flatten(data)
+    if flat is not None:
+        values, shape = flat
+        return _store(values, shape, wanted or _common_dtype(values))
+    data = _known(data)
+    if interchange.is_array(data):
+        # The array is only read, so one that must not be written is as good as any.
+        data = interchange.from_array(data, warn=False)
+    if isinstance(data, handles.Tensor):
+        return wrap(lib.clone_(data._h, -1 if wanted is None else wanted.code, False))
+    shape = _shape(data)
+    of = wanted or _infer(data)
+    values = []
+    _collect(data, shape, 0, values)
+    return _store(values, shape, of)
+
+
+# ---- nested lists of Python's own numbers -------------------------------------------------------------------
+
+
+def _flatten(data: Any) -> tuple[Any, tuple[int, ...]] | None:
+    """The numbers of nested lists and the shape; None where anything is unusual, which `_collect` handles."""
+    if type(data) not in _SEQUENCES:
+        return None
+    shape = [len(data)]
+    while data and type(data[0]) in _SEQUENCES:
+        length = len(data[0])
+        if not _SEQUENCES.issuperset(map(type, data)) or set(map(len, data)) != {length}:
+            return None
+        shape.append(length)
+        if len(shape) > _MAX_DIMS:
+            return None
+        data = list(chain.from_iterable(data))
+    if not {bool, int, float, complex}.issuperset(map(type, data)):
+        return None
+    return data, tuple(shape)
+
+
+def _common_dtype(values: Sequence[Any]) -> dtype:
+    kinds = set(map(type, values))
+    if complex in kinds:
+        return get_default_dtype().to_complex()
+    if not kinds or float in kinds:
+        return get_default_dtype()
+    return _INT64 if int in kinds else _BOOL
+
+
+# ---- everything else ----------------------------------------------------------------------------------------
+
+
+def _known(value: Any, depth: int = 0) -> Any:
+    """The same numbers in lists, tensors and NumPy's arrays, whatever library they are from."""
+    kind = type(value)
+    if kind is float or kind is int or kind is bool or isinstance(value, (handles.Tensor, str, bytes)):
+        return value
+    if interchange.is_array(value) or interchange.is_array_scalar(value):
+        return value
+    if isinstance(value, (list, tuple)):
+        if depth == _MAX_DIMS:
+            raise _too_deep(value)
+        return [_known(each, depth + 1) for each in value]
+    found = interchange.offered(value)
+    if found is not None:
+        array = found.numpy() if isinstance(found, handles.Tensor) else found
+        return _known(array.tolist(), depth) if array.dtype.hasobject else array
+    if interchange.has_buffer(value):
+        # Its elements are numbers of Python, of which the dtype follows as of any others.
+        return interchange.as_array(value).tolist()
+    return value
+
+
+def _is_sequence(value: Any) -> bool:
+    """Does it have elements? A tensor counts as one number, and so does an array without dimensions."""
+    if isinstance(value, (list, tuple)):
+        return True
+    if isinstance(value, handles.Tensor) or getattr(value, "shape", None) == ():
+        return False
+    return hasattr(value, "__len__") and hasattr(value, "__getitem__") and not hasattr(value, "keys")
+
+
+def _shape(data: Any) -> tuple[int, ...]:
+    """The lengths of the first sequence, of its first element, and so on."""
+    shape: list[int] = []
+    while _is_sequence(data):
+        if isinstance(data, str) and shape:
+            raise ValueError("too many dimensions 'str'")
+        if isinstance(data, (str, bytes)):
+            break
+        shape.append(len(data))
+        if len(shape) > _MAX_DIMS:
+            raise _too_deep(data)
+        if not shape[-1]:
+            break
+        data = data[0]
+    return tuple(shape)
+
+
+def _infer(value: Any) -> dtype:
+    """The dtype of a number, or the common one of a sequence."""
+    if isinstance(value, handles.Tensor):
+        own: dtype = value.dtype
+        return own
+    if interchange.is_array(value) or interchange.is_array_scalar(value):
+        return interchange.dtype_of_array(value)
+    if isinstance(value, bool):
+        return _BOOL
+    if isinstance(value, int):
+        return _INT64
+    if isinstance(value, float):
+        return get_default_dtype()
+    if isinstance(value, complex):
+        return get_default_dtype().to_complex()
+    if isinstance(value, (str, bytes)):
+        raise _not_numbers(value)
+    if not _is_sequence(value):
+        raise RuntimeError(f"Could not infer dtype of {type_name(value)}")
+    from .._base.promotion import promote_types
+
+    common = None
+    for element in islice(iter(value), len(value)):  # it may have no end, which is refused later
+        found = _infer(element)
+        common = found if common is None or common is found else promote_types(common, found)
+    return common or get_default_dtype()
+
+
+def _collect(value: Any, shape: tuple[int, ...], dim: int, values: list[Any]) -> None:
+    """Appends the numbers of nested sequences, which must have the given shape."""
+    if dim == len(shape):
+        if isinstance(value, handles.Tensor):
+            if value.numel() != 1:
+                raise _not_a_number(value)
+            value = value.item()
+        elif interchange.is_array_scalar(value) or getattr(value, "shape", None) == ():
+            value = value.item()
+        elif isinstance(value, (str, bytes)):
+            raise _not_numbers(value)
+        values.append(value)
+        return
+    if isinstance(value, handles.Tensor):
+        raise _not_a_number(value)
+    if not _is_sequence(value):
+        raise TypeError("not a sequence")
+    if len(value) != shape[dim]:
+        raise ValueError(f"expected sequence of length {shape[dim]} at dim {dim} (got {len(value)})")
+    count = 0
+    for element in value:
+        count += 1
+        if count > shape[dim]:
+            break
+        _collect(element, shape, dim + 1, values)
+    if count != shape[dim]:
+        # What it says of its length is not so; it may even have no end.
+        found = f"more than {shape[dim]}" if count > shape[dim] else str(count)
+        raise ValueError(f"expected sequence of length {shape[dim]} at dim {dim} (got {found})")
+
+
+def _too_deep(value: Any) -> ValueError:
+    return ValueError(f"too many dimensions '{type_name(value)}'")
+
+
+def _not_numbers(text: str | bytes) -> TypeError:
+    return TypeError(f"new(): invalid data type '{type_name(text)}'")
+
+
+def _not_a_number(tensor: TensorType) -> Exception:
+    if tensor.dtype.is_floating_point:
+        return ValueError("only one element tensors can be converted to Python scalars")
+    return TypeError("only integer tensors of a single element can be converted to an index")
+
+
+# ---- numbers to memory --------------------------------------------------------------------------------------
+
+
+def _store(values: Sequence[Any], shape: tuple[int, ...], of: dtype) -> TensorType:
+    """A new tensor of these numbers."""
+    if of is _BOOL:
+        return tensor_of_bytes(bytes(map(bool, values)), shape, of)
+    if of.is_integer:
+        return tensor_of_bytes(_integer_array(values, of), shape, of)
+    if of.is_complex:
+        parts = array(of.typecode or "f", chain.from_iterable((z.real, z.imag) for z in map(complex, values)))
+        pairs = tensor_of_bytes(parts, shape, of if of.typecode else EXPORTS["complex64"])
+        return pairs.to(of)
+    if of.typecode is not None:
+        return tensor_of_bytes(array(of.typecode, values), shape, of)
+    # Python cannot write this format: the core rounds to it.
+    wide = EXPORTS["float64"]
+    return tensor_of_bytes(array("d", values), shape, wide).to(of)
+
+
+def _integer_array(values: Sequence[Any], of: dtype) -> array[int]:
+    assert of.typecode is not None
+    if of is _UINT64:
+        return _uint64_array(values)
+    if float in set(map(type, values)):
+        # NaN is in no range.
+        if not all(of.minimum <= value <= of.maximum for value in values if type(value) is float):
+            raise _range_error(of)
+        values = list(map(int, values))
+    try:
+        return array(of.typecode, values)
+    except OverflowError:
+        lowest, highest = min(values), max(values)
+    if lowest < _INT64.minimum or highest > _INT64.maximum:
+        raise ValueError(OVERFLOW)
+    if of.is_signed or lowest < -of.maximum or highest > of.maximum:
+        raise _range_error(of)
+    # Unsigned integers take negative numbers as bit patterns.
+    return array(of.typecode, [value & of.maximum for value in values])
+
+
+def _uint64_array(values: Sequence[Any]) -> array[int]:
+    """torch reads these with another function of Python's, which neither cuts floats nor wraps."""
+    if float in set(map(type, values)):
+        raise TypeError("an integer is required")
+    if values and min(values) < 0:
+        raise OverflowError("can't convert negative int to unsigned")
+    if values and max(values) > _UINT64.maximum:
+        raise OverflowError("int too big to convert")
+    return array("Q", values)
+
+
+def _range_error(of: dtype) -> RuntimeError:
+    return RuntimeError(f"value cannot be converted to type {str(of).rpartition('.')[2]} without overflow")

@@ -1,0 +1,228 @@
+"""Methods of Tensor that turn it into something else: Python numbers, lists, arrays, bytes, copies."""
+
+# mypy: disable-error-code="no-any-return"
+# (in a mixin `self` is an instance of the class that it is mixed into, which mypy calls Any)
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .._base import handles
+from .._base.allocation import allocate
+from .._base.dtypes import BY_CODE, EXPORTS, dtype
+from .._base.errors import raise_pending
+from .._base.handles import address_of, shape_of, strides_of
+from .._base.interchange import from_array, to_array
+from .._base.types import device
+from .._C import ffi, lib
+from .._dispatch.histories import records
+from .._handle import adopt, to_dlpack
+
+_UINT64_MAXIMUM = EXPORTS["uint64"].maximum
+
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .tensor import Tensor as TensorType
+
+
+class ConversionMethods:
+    """Mixed into Tensor."""
+
+    __slots__ = ()
+
+    # ---- Python numbers ----
+
+    def item(self: Any) -> bool | int | float:
+        """The value of a tensor with one element, as a Python number (of a complex one, a complex)."""
+        handle = self._h
+        kind = lib.item_kind(handle)
+        if kind == 2:
+            return lib.item_d(handle)
+        if kind == 1:
+            return lib.item_i(handle)
+        if kind == 0:
+            return lib.item_i(handle) != 0
+        if kind == 3:
+            return lib.item_i(handle) & _UINT64_MAXIMUM
+        if kind == 4:
+            value: Any = complex(lib.item_d(handle), lib.item_imag(handle))
+            return value
+        raise RuntimeError(f"a Tensor with {lib.numel(handle)} elements cannot be converted to Scalar")
+
+    def __bool__(self: Any) -> bool:
+        handle = self._h
+        if lib.item_kind(handle) in (2, 4):
+            return self.item() != 0
+        count = lib.numel(handle)
+        if count != 1:
+            amount = "more than one value" if count else "no values"
+            raise RuntimeError(f"Boolean value of Tensor with {amount} is ambiguous")
+        return lib.item_i(handle) != 0
+
+    def __int__(self: Any) -> int:
+        return int(_real_element(self, "int64_t"))
+
+    def __float__(self: Any) -> float:
+        return float(_real_element(self, "double"))
+
+    def __complex__(self: Any) -> complex:
+        return complex(_only_element(self))
+
+    def __index__(self: Any) -> int:
+        if lib.item_kind(self._h) in (0, 1, 3):
+            return int(self.item())
+        raise TypeError("only integer tensors of a single element can be converted to an index")
+
+    def new_tensor(
+        self: Any,
+        data: Any,
+        *,
+        dtype: dtype | None = None,
+        device: device | str | None = None,
+        requires_grad: bool = False,
+    ) -> TensorType:
+        """A new tensor with the values of `data`, of the dtype of this one when none is given."""
+        from .construct import tensor
+
+        if isinstance(data, handles.Tensor):
+            source: Any = data.detach()
+            copied = source.to(dtype, copy=True) if dtype is not None else source.clone()
+            return copied.requires_grad_(requires_grad)
+        wanted = self.dtype if dtype is None else dtype
+        return tensor(data, dtype=wanted, device=device, requires_grad=requires_grad)
+
+    # ---- NumPy ----
+
+    def numpy(self: Any, *, force: bool = False) -> NDArray[Any]:
+        """A NumPy array over the same memory."""
+        if records(self):
+            if not force:
+                raise RuntimeError(
+                    "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+                )
+            return to_array(self.detach(), lasting=True)
+        return to_array(self, lasting=True)
+
+    def __array__(self: Any, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        array = self.numpy()
+        if dtype is not None and array.dtype != dtype:
+            if copy is False:
+                raise ValueError(f"a copy is needed to convert {array.dtype} to {dtype}")
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __dlpack__(
+        self: Any,
+        *,
+        stream: Any = -1,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """A DLPack capsule over the same memory, or with `copy` over that of a copy."""
+        if self._requires_grad:
+            raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+        if stream is not None and type(stream) is not int:
+            raise TypeError("stream must be ``int`` or ``none``")
+        if stream not in (None, -1):
+            raise AssertionError("stream should be None on cpu.")
+        if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
+            raise BufferError(f"Can't export tensors of the CPU to the device {tuple(dl_device)}")
+        lent = self.clone() if copy else self
+        return to_dlpack(lent, max_version is not None and max_version[0] >= 1, bool(copy))
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0
+
+    def __array_wrap__(self: Any, array: NDArray[Any], context: Any = None, return_scalar: bool = False) -> TensorType:
+        # What a function of NumPy made of a tensor becomes a tensor.
+        return from_array(array)
+
+    # ---- copies and pickles ----
+
+    def __copy__(self: Any) -> Any:
+        rebuild, arguments, *state = self.__reduce_ex__(2)
+        return rebuild(*arguments, *state)
+
+    def __deepcopy__(self: Any, memo: dict[int, Any]) -> Any:
+        from copy import deepcopy
+
+        if not self.is_leaf:
+            raise RuntimeError(
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
+                "moment. Use detach() or clone() for what was computed."
+            )
+        rebuild, (kind, storage, *geometry), *state = self.__reduce_ex__(2)
+        copied = rebuild(kind, deepcopy(storage, memo), *geometry, *deepcopy(state, memo))
+        memo[id(self)] = copied
+        if self.grad is not None:
+            copied.grad = deepcopy(self.grad, memo)
+        return copied
+
+    def __reduce_ex__(self: Any, protocol: Any) -> tuple[Any, ...]:
+        # Tensors that share memory have one Storage object, so they share it again when they are restored together.
+        handle = self._h
+        geometry = (lib.storage_offset(handle), tuple(shape_of(handle)), strides_of(handle))
+        reduced = (_rebuild_tensor, (self.__class__, self.storage(), *geometry, self._requires_grad))
+        state = getattr(self, "__dict__", None)
+        return (*reduced, state) if state else reduced
+
+
+def _rebuild_tensor(
+    kind: type,
+    storage: Any,
+    offset: int,
+    sizes: tuple[int, ...],
+    strides: tuple[int, ...],
+    requires_grad: bool = False,
+    state: Any = None,
+) -> TensorType:
+    from .storage import tensor_over
+
+    if not (isinstance(kind, type) and issubclass(kind, handles.Tensor)):
+        raise TypeError(f"expected a class of tensors, but got {kind!r}")
+    handle = tensor_over(storage, offset, sizes, strides)
+    if not handle:
+        raise_pending()
+    tensor: Any = adopt(handle, kind)
+    if state:
+        tensor.__dict__.update(state)
+    return tensor.requires_grad_() if requires_grad else tensor
+
+
+# ---- memory to values and back ------------------------------------------------------------------------------
+
+
+def _only_element(tensor: Any) -> Any:
+    if lib.numel(tensor._h) != 1:
+        raise ValueError("only one element tensors can be converted to Python scalars")
+    return tensor.item()
+
+
+def _real_element(tensor: Any, wanted: str) -> Any:
+    value = _only_element(tensor)
+    if isinstance(value, complex):
+        if value.imag:
+            raise RuntimeError(f"value cannot be converted to type {wanted} without overflow")
+        return value.real
+    return value
+
+
+def bytes_of(tensor: Any) -> bytes:
+    """The elements of a contiguous tensor as they lie in memory."""
+    handle = tensor._h
+    nbytes = lib.numel(handle) * BY_CODE[lib.dtype(handle)].itemsize
+    return bytes(ffi.buffer(address_of(handle), nbytes)) if nbytes else b""
+
+
+def tensor_of_bytes(data: Any, sizes: tuple[int, ...], of: dtype) -> TensorType:
+    """A new tensor with these bytes as its elements. Raises ValueError where there are more or fewer of them."""
+    tensor = allocate(sizes, of.code)
+    given, needed = memoryview(data).nbytes, tensor.nbytes
+    if given != needed:  # as after another thread has changed a list that was being read
+        raise ValueError(f"expected {needed // of.itemsize} numbers for the shape {sizes}, got {given // of.itemsize}")
+    if needed:
+        ffi.memmove(address_of(tensor._h), data, needed)
+    return tensor

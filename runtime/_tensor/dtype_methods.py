@@ -1,0 +1,207 @@
+"""Methods of Tensor that convert elements to other dtypes or devices: `to` in all its forms, one for each of them."""
+
+# mypy: disable-error-code="no-any-return"
+# (in a mixin `self` is an instance of the class that it is mixed into, which mypy calls Any)
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, overload
+
+from .._base import handles
+from .._base.dtypes import BY_CODE, EXPORTS, dtype
+from .._base.handles import copied
+from .._base.type_names import type_name
+from .._base.types import check_device, check_placement, device, memory_format, memory_order, preserve_format
+from .._C import lib
+
+_BOOL = EXPORTS["bool"]
+
+
+def warn_of_cut(source: int, target: int) -> None:
+    """Called before a conversion from one dtype to another, by the core's numbers."""
+    real = BY_CODE[target]
+    if BY_CODE[source].is_complex and not (real.is_complex or real is _BOOL):
+        text = "Casting complex values to real discards the imaginary part"
+        warnings.warn(text, UserWarning, stacklevel=3)
+
+
+def _cast_method(name: str, target: dtype) -> Any:
+    def cast(self: Any, memory_format: Any = preserve_format) -> Any:
+        if lib.dtype(self._h) == target.code:
+            return self
+        order = memory_order(name, memory_format)
+        warn_of_cut(lib.dtype(self._h), target.code)
+        return copied(self, target.code, order, "ToCopyBackward0")
+
+    cast.__name__ = name
+    cast.__qualname__ = f"Tensor.{name}"
+    cast.__doc__ = f"The elements as {target!r}; itself when they are."
+    return cast
+
+
+if TYPE_CHECKING:
+    from .._dtype_names import CastMethods
+    from .tensor import Tensor as TensorType
+else:
+    # `float()`, `int()` and so on, one for each dtype.
+    CastMethods = type(
+        "CastMethods",
+        (),
+        {"__slots__": ()} | {of.method: _cast_method(of.method, of) for of in BY_CODE if of.method},
+    )
+
+
+class DtypeMethods(CastMethods):
+    """Mixed into Tensor."""
+
+    __slots__ = ()
+
+    @overload
+    def to(
+        self,
+        dtype: dtype,
+        non_blocking: bool = False,
+        copy: bool = False,
+        *,
+        memory_format: memory_format | None = None,
+    ) -> TensorType: ...
+    @overload
+    def to(
+        self,
+        device: device | str | None = None,
+        dtype: dtype | None = None,
+        non_blocking: bool = False,
+        copy: bool = False,
+        *,
+        memory_format: memory_format | None = None,
+    ) -> TensorType: ...
+    @overload
+    def to(
+        self,
+        other: TensorType,
+        non_blocking: bool = False,
+        copy: bool = False,
+        *,
+        memory_format: memory_format | None = None,
+    ) -> TensorType: ...
+    def to(self: Any, *args: Any, **kwargs: Any) -> TensorType:
+        """The elements with another dtype: itself when nothing changes and no copy is asked for.
+
+        Takes `to(dtype)`, `to(device)`, `to(device, dtype)` or `to(other)`, each followed by `non_blocking` and
+        `copy`, and `memory_format` by keyword.
+        """
+        if len(args) == 1 and not kwargs and type(args[0]) is dtype:
+            wanted: dtype | None = args[0]
+            copy, order = False, 0
+        else:
+            wanted, copy, order = _to_arguments(args, kwargs)
+        code = lib.dtype(self._h) if wanted is None else wanted.code
+        if not copy and code == lib.dtype(self._h) and order in (0, lib.suggested_order(self._h)):
+            return self
+        warn_of_cut(lib.dtype(self._h), code)
+        return copied(self, code, order, "ToCopyBackward0")
+
+    @overload
+    def type(self, dtype: None = None, non_blocking: bool = False) -> str: ...
+    @overload
+    def type(self, dtype: dtype | str, non_blocking: bool = False) -> TensorType: ...
+    def type(self: Any, dtype: Any = None, non_blocking: bool = False) -> str | TensorType:
+        """The name of the type, such as `opweave.FloatTensor`, or the elements with another dtype."""
+        if dtype is None:
+            return f"opweave.{BY_CODE[lib.dtype(self._h)].scalar_name}Tensor"
+        return self.to(_dtype_of_name(dtype))
+
+    def type_as(self: Any, other: TensorType) -> TensorType:
+        """The elements with the dtype of `other`."""
+        return self.to(other.dtype)
+
+    def cuda(
+        self: Any,
+        device: device | str | None = None,
+        non_blocking: bool = False,
+        memory_format: memory_format = preserve_format,
+    ) -> TensorType:
+        """The elements on a CUDA device; raises RuntimeError, for there is none."""
+        return self.to("cuda" if device is None else device, non_blocking=non_blocking, memory_format=memory_format)
+
+    def xpu(
+        self: Any,
+        device: device | str | None = None,
+        non_blocking: bool = False,
+        memory_format: memory_format = preserve_format,
+    ) -> TensorType:
+        """The elements on an XPU device; raises RuntimeError, for there is none."""
+        return self.to("xpu" if device is None else device, non_blocking=non_blocking, memory_format=memory_format)
+
+    def pin_memory(self: Any, device: device | str | None = None) -> TensorType:
+        """The elements where an accelerator reads them itself; raises RuntimeError, for there is none."""
+        check_placement("pin_memory", pin_memory=True)
+        return self
+
+
+# ---- arguments of to() --------------------------------------------------------------------------------------
+
+
+def _to_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[dtype | None, bool, int]:
+    """The dtype (None: the tensor's own), whether to copy in any case, and the order of a copy (ow_order)."""
+    names: tuple[str, ...]
+    first = args[0] if args else None
+    if isinstance(first, handles.Tensor) or "other" in kwargs:
+        names = ("other", "non_blocking", "copy")
+    elif isinstance(first, dtype) or (isinstance(first, type) and first in (bool, int, float, complex)):
+        names = ("dtype", "non_blocking", "copy")
+    else:
+        names = ("device", "dtype", "non_blocking", "copy")
+    given = dict(zip(names, args, strict=False))
+    unknown = [name for name in kwargs if name not in (*names, "memory_format") or name in given]
+    if len(args) > len(names) or unknown:
+        raise TypeError(_TO_FORMS.format(_call_text(args, kwargs)))
+    given.update(kwargs)
+    memory_format = given.pop("memory_format", None)
+    for name in ("non_blocking", "copy"):
+        if not isinstance(given.get(name, False), bool):
+            raise TypeError(_TO_FORMS.format(_call_text(args, kwargs)))
+    wanted = None
+    if given.get("other") is not None:
+        if not isinstance(given["other"], handles.Tensor):
+            raise TypeError(_TO_FORMS.format(_call_text(args, kwargs)))
+        wanted = given["other"].dtype
+    place = given.get("device")
+    if place is not None:
+        if not isinstance(place, (str, int, device)):
+            raise TypeError(_TO_FORMS.format(_call_text(args, kwargs)))
+        check_device(place)
+    if given.get("dtype") is not None:
+        wanted = dtype.resolve(given["dtype"], "to")
+    return wanted, given.get("copy", False), memory_order("to", memory_format)
+
+
+_TO_FORMS = """to() received an invalid combination of arguments - got ({}), but expected one of:
+ * (opweave.device device = None, opweave.dtype dtype = None, bool non_blocking = False, bool copy = False, *, \
+opweave.memory_format memory_format = None)
+ * (opweave.dtype dtype, bool non_blocking = False, bool copy = False, *, opweave.memory_format memory_format = None)
+ * (Tensor tensor, bool non_blocking = False, bool copy = False, *, opweave.memory_format memory_format = None)"""
+
+
+def _call_text(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    """The types of the arguments of a call."""
+    keywords = (f"{name}={type_name(value)}" for name, value in kwargs.items())
+    return ", ".join([*(type_name(value) for value in args), *keywords])
+
+
+def _dtype_of_name(value: Any) -> dtype:
+    """The dtype meant by `opweave.FloatTensor` and the like; texts may name it as torch does, `torch.FloatTensor`."""
+    if isinstance(value, dtype):
+        return value
+    if isinstance(value, type) and isinstance(getattr(value, "dtype", None), dtype):
+        return value.dtype  # type: ignore[attr-defined]
+    if isinstance(value, str):
+        package, _, name = value.rpartition(".")
+        for found in BY_CODE:
+            if name == f"{found.scalar_name}Tensor":
+                if package in ("opweave", "torch"):
+                    return found
+                if package in ("opweave.cuda", "torch.cuda"):
+                    check_device("cuda")
+    raise ValueError(f"invalid type: {value.__name__ if isinstance(value, type) else value!r}")

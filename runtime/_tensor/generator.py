@@ -1,0 +1,145 @@
+"""Class Generator: a stream of random numbers with a state of its own.
+
+The engine is MT19937 of the core (core/random_engine.c). States are those of torch 2.13, byte for byte.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+from .._base.errors import raise_pending
+from .._base.type_names import type_name
+from .._base.types import CPU, device
+from .._C import ffi, lib
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+__all__ = ["Generator", "default_generator", "generator_address"]
+
+_FIRST_SEED = 67280421310721
+_STATE_BYTES = 5056
+_CONTIGUOUS = 1
+"""OW_CONTIGUOUS, a flag of handles."""
+_device = device
+
+
+class Generator:
+    """A stream of random numbers. Functions that draw take one as `generator`; without it they use the default one.
+
+    A fill is one indivisible piece of the stream: threads may share a generator. The child of a fork has a copy.
+    """
+
+    __slots__ = ("__weakref__", "_address")
+    __module__ = "opweave"
+
+    def __init__(self, device: device | str = "cpu") -> None:
+        place = device if isinstance(device, _device) else _device(device)
+        if place.type != "cpu":
+            raise RuntimeError(f"device {str(place)!r} is not available: tensors of this build live on the CPU")
+        self._address: int = lib.generator_new(_FIRST_SEED)
+        if not self._address:
+            raise_pending()
+
+    def __del__(self) -> None:
+        address = getattr(self, "_address", 0)
+        if address:
+            del self._address
+            lib.generator_free(address)
+
+    @property
+    def device(self) -> device:
+        """Where the generator's numbers are made: the CPU."""
+        return CPU
+
+    def manual_seed(self, seed: int) -> Generator:
+        """Starts the stream of a seed, of which the low 32 bits count; the generator itself."""
+        if not hasattr(seed, "__index__"):
+            raise RuntimeError(f"manual_seed expected a long, but got {type_name(seed)}")
+        seed = operator.index(seed)
+        if not -(2**63) <= seed < 2**64:
+            raise ValueError("Overflow when unpacking long long")
+        if not lib.generator_seed(self._address, seed % 2**64):
+            raise_pending()
+        return self
+
+    def seed(self) -> int:
+        """Starts the stream of a seed that the system chooses; the seed."""
+        from secrets import randbits
+
+        seed = randbits(64)
+        self.manual_seed(seed)
+        return seed
+
+    def initial_seed(self) -> int:
+        """The seed of the stream."""
+        seed = ffi.new("uint64_t *")
+        if not lib.generator_initial_seed(self._address, seed):
+            raise_pending()
+        return int(seed[0])
+
+    def get_state(self) -> Tensor:
+        """The state as a tensor of bytes, from which the stream goes on after `set_state`."""
+        from .._base.dtypes import EXPORTS
+        from .._operators import empty
+
+        state: Tensor = empty((_STATE_BYTES,), dtype=EXPORTS["uint8"])
+        if not lib.generator_save(self._address, lib.data_ptr(state._h)):
+            raise_pending()
+        return state
+
+    def set_state(self, new_state: Tensor) -> None:
+        """Goes on from a state that `get_state` gave, or torch's."""
+        from .._base.dtypes import EXPORTS
+        from .tensor import Tensor
+
+        if not isinstance(new_state, Tensor):
+            raise TypeError(f"expected a opweave.ByteTensor, but got {type_name(new_state)}")
+        if lib.dtype(new_state._h) != EXPORTS["uint8"].code:
+            raise TypeError("RNG state must be a opweave.ByteTensor")
+        # The core is asked, and not methods that a subclass may have replaced: an address is about to be read from.
+        if not lib.flags(new_state._h) & _CONTIGUOUS:
+            raise RuntimeError("RNG state must be contiguous")
+        if lib.numel(new_state._h) != _STATE_BYTES:
+            raise RuntimeError(
+                f"Expected a CPUGeneratorImplState of size {_STATE_BYTES} but found the input RNG state size to be "
+                f"{lib.numel(new_state._h)}"
+            )
+        if not lib.generator_restore(self._address, lib.data_ptr(new_state._h)):
+            raise_pending()
+
+    def clone_state(self) -> Generator:
+        """A generator that goes on from the state of this one."""
+        other = Generator()
+        other.set_state(self.get_state())
+        return other
+
+    def get_offset(self) -> int:
+        raise RuntimeError("CPU Generator does not use offset")
+
+    def set_offset(self, offset: int) -> None:
+        raise RuntimeError("CPU Generator does not use offset")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self.get_state(),)
+
+
+def _restored(state: Tensor) -> Generator:
+    generator = Generator()
+    generator.set_state(state)
+    return generator
+
+
+# The core's own, of address 0, which is not to be freed.
+default_generator: Generator = Generator.__new__(Generator)
+default_generator._address = 0
+
+
+def generator_address(function: str, generator: Any) -> int:
+    """The address that the core knows a generator by; None stands for the default one."""
+    if generator is None:
+        return 0
+    if not isinstance(generator, Generator):
+        raise TypeError(f"{function}(): argument 'generator' must be opweave.Generator, not {type_name(generator)}")
+    return generator._address

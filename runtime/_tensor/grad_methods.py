@@ -1,0 +1,236 @@
+"""Methods of Tensor about gradients. The rest of the package is imported when a gradient is first asked for."""
+
+# mypy: disable-error-code="no-any-return"
+# (in a mixin `self` is an instance of the class that it is mixed into, which mypy calls Any)
+
+from __future__ import annotations
+
+import warnings
+from collections import OrderedDict
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from .._base import handles
+from .._base.type_names import type_name
+from .._C import lib
+from .._handle import set_edge
+from ..autograd.grad_mode import AUTOGRAD, is_inference_mode_enabled
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from ..autograd.node import Node, RemovableHandle
+    from .tensor import Tensor as TensorType
+
+
+class AutogradMethods:
+    """Mixed into Tensor."""
+
+    __slots__ = ()
+
+    @property
+    def requires_grad(self: Any) -> bool:
+        """Is a gradient asked for, of this tensor or of one that it was computed from?"""
+        return self._requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self: Any, value: bool) -> None:
+        if not isinstance(value, bool):
+            raise RuntimeError(f"requires_grad must be a bool, not {type_name(value)}")
+        if value and self.is_inference() and not is_inference_mode_enabled():
+            raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
+        if not value and not self.is_leaf:
+            raise RuntimeError(
+                "you can only change requires_grad flags of leaf variables. If you want to use a computed variable "
+                "in a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
+            )
+        asked = lib.keys(self._h) & AUTOGRAD != 0
+        if value == asked or (value and not self.is_leaf):
+            return
+        if not value:
+            lib.set_keys(self._h, lib.keys(self._h) & ~AUTOGRAD)
+            return
+        if not (self.dtype.is_floating_point or self.dtype.is_complex):
+            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+        set_edge(self, (_recording().leaf(self), 0))
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """Asks for a gradient of this tensor, or for none any longer. Returns the tensor.
+
+        Raises RuntimeError for dtypes that have no gradients, and for False of what was computed from other tensors.
+        """
+        tensor: Any = self
+        tensor.requires_grad = requires_grad
+        return self
+
+    @property
+    def is_leaf(self: Any) -> bool:
+        """Was it made by the user, and not computed from tensors that have gradients?"""
+        edge = self._edge
+        if not self._requires_grad:
+            return True
+        if edge is None:  # a view of a tensor that has a history since, which the view may share
+            edge = _calls().edge(self)
+        return edge is None or edge[0].collects
+
+    @property
+    def grad_fn(self: Any) -> Node | None:
+        """The node of the graph that computed it; None for leaves."""
+        if self.is_leaf:
+            return None
+        node, _ = _calls().edge(self)
+        return node
+
+    @property
+    def output_nr(self: Any) -> int:
+        """Which output of its node it is."""
+        return 0 if self._edge is None else self._edge[1]
+
+    @property
+    def grad(self: Any) -> TensorType | None:
+        """The gradient that `backward` has added up, of a leaf or where `retain_grad()` was called; None before."""
+        edge = self._edge
+        if edge is None:
+            return None
+        node, number = edge
+        if node.collects:
+            return node.grad
+        hooks = node.hooks
+        found: TensorType | None = None if hooks is None else hooks.gradients.get(number)
+        if found is None and self._requires_grad and not (hooks is not None and number in hooks.retains):
+            warnings.warn(
+                "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute "
+                "won't be populated during autograd.backward(). If you indeed want the .grad field to be populated "
+                "for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf "
+                "Tensor by mistake, make sure you access the leaf Tensor instead.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return found
+
+    @grad.setter
+    def grad(self: Any, value: TensorType | None) -> None:
+        if value is not None:
+            _check_gradient(self, value)
+        edge = self._edge
+        if edge is None:
+            if value is not None:
+                _recording().leaf(self).grad = value
+        elif edge[0].collects:
+            edge[0].grad = value
+        elif value is not None or edge[0].hooks is not None:
+            _hooks(edge[0]).gradients[edge[1]] = value
+
+    @grad.deleter
+    def grad(self: Any) -> None:
+        self.grad = None
+
+    @property
+    def retains_grad(self: Any) -> bool:
+        """Was `retain_grad()` called?"""
+        if self.is_leaf:
+            return False
+        node, number = _calls().edge(self)
+        return node.hooks is not None and number in node.hooks.retains
+
+    def retain_grad(self: Any) -> None:
+        """Has `backward` keep the gradient of what is no leaf."""
+        if not self._requires_grad:
+            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+        if not self.is_leaf and not self.retains_grad:
+            node, number = _calls().edge(self)
+            _hooks(node).retains.add(number)
+
+    def backward(
+        self: Any,
+        gradient: TensorType | None = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: Any = None,
+    ) -> None:
+        """Adds the gradients of this tensor, times `gradient`, to the `grad` of all leaves that it depends on.
+
+        See `opweave.autograd.backward`, which takes several tensors.
+        """
+        _calls().backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+    def detach_(self: Any) -> TensorType:
+        """Takes the tensor out of the graph that computed it."""
+        if not isinstance(self, handles.Tensor):
+            raise TypeError(f"detach_(): argument 'self' must be Tensor, not {type(self).__name__}")
+        if self._base is not None:
+            raise RuntimeError(
+                "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
+                "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
+                "detach_() cannot be called on these gradients."
+            )
+        if self.is_leaf:
+            self.requires_grad = False
+        else:
+            set_edge(self, None)
+        return self
+
+    def register_hook(self: Any, hook: Callable[[TensorType], Any]) -> RemovableHandle:
+        """Calls `hook(grad)` whenever a gradient of the tensor is computed; it may return one to take its place."""
+        if not self._requires_grad:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        from ..autograd.node import RemovableHandle
+
+        node, number = _calls().edge(self) or (_recording().leaf(self), 0)
+        return RemovableHandle(_hooks(node).of_outputs.setdefault(number, OrderedDict()), hook)
+
+    def register_post_accumulate_grad_hook(self: Any, hook: Callable[[TensorType], None]) -> RemovableHandle:
+        """Calls `hook(tensor)` after `backward` has added to the gradient of a leaf."""
+        if not self._requires_grad:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if not self.is_leaf:
+            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+        from ..autograd.node import RemovableHandle
+
+        leaf = _recording().leaf(self)
+        leaf.accumulated_hooks = leaf.accumulated_hooks or OrderedDict()
+        return RemovableHandle(leaf.accumulated_hooks, hook)
+
+
+def _hooks(node: Any) -> Any:
+    from ..autograd.node import hooks_of
+
+    return hooks_of(node)
+
+
+@cache
+def _recording() -> Any:
+    from ..autograd import record as recording
+
+    return recording
+
+
+@cache
+def _calls() -> Any:
+    from ..autograd import backward_api as calls
+
+    return calls
+
+
+def _check_gradient(tensor: Any, grad: Any) -> None:
+    if not isinstance(grad, handles.Tensor):
+        raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type_name(grad)}")
+    if grad is tensor:
+        raise RuntimeError("can't assign Variable as its own grad")
+    if grad.dtype is not tensor.dtype:
+        raise RuntimeError(
+            f"attempting to assign a gradient with dtype '{_name(grad)}' to a tensor with grad_dtype "
+            f"'{_name(tensor)}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). "
+            "You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set "
+            "grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break downstream "
+            "systems that assume they match."
+        )
+    if grad.shape != tensor.shape:
+        raise RuntimeError(
+            f"assigned grad has data of a different size: got {list(grad.shape)}, expected {list(tensor.shape)}"
+        )
+
+
+def _name(tensor: Any) -> str:
+    return tensor.dtype.scalar_name.lower()

@@ -1,0 +1,313 @@
+"""Reads an index: which part of the tensor it names, as a view, and which tensors select from that.
+
+Ints, slices, None, `...` and bools make the view. Sequences and arrays become tensors; tensors with dimensions are
+left for the core.
+"""
+
+from __future__ import annotations
+
+import operator
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from .._base.dtypes import EXPORTS, dtype
+from .._base.errors import raise_pending
+from .._base.handles import OVERFLOW, exact_integer, shape_of, strides_of, type_name
+from .._C import lib
+
+_LARGEST = 2**63 - 1
+_INT64 = EXPORTS["int64"]
+_INDEX_DTYPES = tuple(EXPORTS[name] for name in ("int64", "int32", "bool", "uint8"))
+
+Tensor: Any = None
+"""The class, set by bind() when tensor.py has made it."""
+
+
+def bind(tensor: type) -> None:
+    """Called once, when tensor.py has made the class."""
+    global Tensor
+    Tensor = tensor
+
+
+class Parts:
+    """A view, and the tensors that index its dimensions from the first on; None leaves one whole."""
+
+    __slots__ = ("is_masked", "tensors", "view")
+
+    def __init__(self, view: float, tensors: list[Any], is_masked: bool) -> None:
+        self.view = view
+        self.tensors = tensors
+        self.is_masked = is_masked
+        """Is the index a bool, which makes reading a copy?"""
+
+    def handles(self) -> list[float]:
+        return [0.0 if tensor is None else tensor._h for tensor in self.tensors]
+
+    def take_view(self) -> float:
+        view, self.view = self.view, 0.0
+        return view
+
+    def release(self) -> None:
+        if self.view:
+            lib.release(self.view)
+
+
+def read(handle: float, index: Any) -> Parts:
+    """The view is the caller's to release.
+
+    The index is read before the tensor is looked at: its parts may be objects whose code gives the tensor other memory.
+    """
+    items = _items(index, lib.ndim(handle))
+    sizes, strides = shape_of(handle), strides_of(handle)
+    _check_count(items, len(sizes), index)
+    if not isinstance(index, tuple) and type(items[0]) is bool:
+        return _of_bool(handle, items[0], sizes, strides)
+    new_sizes, new_strides, offset, tensors = _geometry(items, sizes, strides)
+    # Only a view without elements can begin before the memory does: at the end of a negative stride.
+    offset = max(0, offset + lib.storage_offset(handle))
+    view = lib.as_strided(handle, new_sizes, new_strides, len(new_sizes), offset, -1)
+    if not view:
+        raise_pending()
+    return Parts(view, tensors, False)
+
+
+def _of_bool(handle: float, value: bool, sizes: tuple[int, ...], strides: tuple[int, ...]) -> Parts:
+    """A bool alone is a new dimension of size one or zero."""
+    sizes, strides = (int(value), *sizes), (_stepped(strides[0], sizes[0]) if sizes else 1, *strides)
+    view = lib.as_strided(handle, sizes, strides, len(sizes), lib.storage_offset(handle), -1)
+    if not view:
+        raise_pending()
+    return Parts(view, [], True)
+
+
+# ---- parts --------------------------------------------------------------------------------------------------
+
+
+def _items(index: Any, ndim: int) -> list[Any]:
+    """The parts of an index: ints, slices of ints, bools, tensors, None and `...`, with one `...` exactly."""
+    parts = index if isinstance(index, tuple) else tuple(index) if _is_like_tuple(index) else (index,)
+    parts = tuple(_tensor_of(part) if _is_sequence(part) else part for part in parts)
+    _check_count(parts, ndim, index)
+    items: list[Any] = []
+    has_ellipsis = False
+    for part in parts:
+        if part is Ellipsis and has_ellipsis:
+            continue
+        has_ellipsis |= part is Ellipsis
+        if type(part) is slice:
+            items.append(_plain_slice(part))
+        else:
+            items.append(part if part is None or type(part) in _PLAIN_TYPES else _selector(part))
+    if not has_ellipsis:
+        items.append(Ellipsis)
+    return items
+
+
+def lasting(index: Any) -> Any:
+    """The index with tensors in the place of sequences and arrays, which others may change before it is used again."""
+    parts = index if isinstance(index, tuple) else tuple(index) if _is_like_tuple(index) else (index,)
+    if not any(map(_is_sequence, parts)):
+        return index
+    return tuple([_tensor_of(part).clone() if _is_sequence(part) else part for part in parts])
+
+
+def _check_count(parts: Sequence[Any], ndim: int, index: Any) -> None:
+    """Refuses parts for more dimensions than there are."""
+    if sum(map(_dimensions_of, parts)) > ndim:
+        if ndim == 0 and not isinstance(index, tuple):
+            _refuse_without_dimensions(parts[0] if type(index) is slice else index)
+        raise IndexError(f"too many indices for tensor of dimension {ndim}")
+
+
+def _is_sequence(part: Any) -> bool:
+    """Lists and the like, arrays, and what has elements in other libraries; a string is one as well, but no index."""
+    if isinstance(part, (list, tuple, range)):
+        return True
+    if type(part) in _PLAIN_TYPES or isinstance(part, (Tensor, str, bytes, dict, type)):
+        return False
+    return hasattr(part, "__len__") and hasattr(part, "__getitem__") and getattr(part, "shape", None) != ()
+
+
+def _is_like_tuple(index: Any) -> bool:
+    """Is a list read as a tuple of its parts? So it was in NumPy once, and torch keeps to it."""
+    if not isinstance(index, (list, range)) or len(index) >= 32:
+        return False
+    is_tuple = any(
+        part is None or part is Ellipsis or isinstance(part, (slice, Tensor)) or _is_sequence(part) for part in index
+    )
+    if is_tuple:
+        warnings.warn(
+            "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch "
+            "2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, "
+            "x[torch.tensor(seq)], which will result either in an error or a different result",
+            stacklevel=5,
+        )
+    return is_tuple
+
+
+def _tensor_of(values: Any) -> Any:
+    """A sequence or an array as a tensor of indices: a mask when it holds bools (or bytes), else int64."""
+    from .._base import interchange
+    from . import construct
+
+    if interchange.is_array(values):
+        found = interchange.elements_of(values)
+        return found if _is_mask(found.dtype) else found.to(_INT64)
+    if len(values) == 0:
+        return construct.tensor(values, dtype=_INT64)
+    found = construct.tensor(values)
+    return found if _is_mask(found.dtype) else construct.tensor(values, dtype=_INT64)
+
+
+_PLAIN_TYPES = frozenset((int, bool, type(Ellipsis)))
+
+
+def _plain_slice(part: slice) -> slice:
+    """The same of ints and None alone."""
+    bounds = (part.start, part.stop, part.step)
+    if not all(bound is None or hasattr(bound, "__index__") for bound in bounds):
+        raise TypeError("slice indices must be integers or None or have an __index__ method")
+    return slice(*[None if bound is None else exact_integer(bound) for bound in bounds])
+
+
+def _dimensions_of(part: Any) -> int:
+    """How many dimensions a part of an index stands for; bools and tensors that count as bools select none."""
+    if part is None or part is Ellipsis or type(part) is bool:
+        return 0
+    if isinstance(part, Tensor) and _is_mask(part.dtype):
+        return int(part.ndim)
+    return 1
+
+
+def _is_mask(of: dtype) -> bool:
+    """bool, and uint8, which stood for it before there was bool."""
+    return of.itemsize == 1 and not of.is_signed
+
+
+def _refuse_without_dimensions(index: Any) -> None:
+    """Raises what a single int or slice is told by a tensor without dimensions; returns for other indices."""
+    if type(index) is slice:
+        _slice_range(index, 0)
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+    if isinstance(index, int) or (type(index).__module__ == "numpy" and not getattr(index, "shape", ())):
+        place = _number(index)
+        if not -_LARGEST - 1 <= place <= _LARGEST:
+            raise ValueError(OVERFLOW)
+        if place:
+            raise IndexError(f"index {place} is out of bounds for dimension 0 with size 0")
+        raise IndexError(
+            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python to convert a 0-dim tensor to a number"
+        )
+
+
+def _selector(part: Any) -> Any:
+    """A part of an index of a type less common: a tensor with dimensions, or what stands for an int or a bool."""
+    if not isinstance(part, Tensor) or not part.ndim:
+        return _number(part)
+    if part.dtype not in _INDEX_DTYPES:
+        raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+    if _is_mask(part.dtype) and part.dtype.is_integer:
+        warnings.warn(
+            "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.", stacklevel=6
+        )
+    return part
+
+
+def _number(part: Any) -> int | bool:
+    """An int, or a bool, which adds a dimension."""
+    if isinstance(part, Tensor):
+        if part.dtype.is_floating_point:
+            raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+        value: int = part.item()
+        return bool(value) if _is_mask(part.dtype) else value
+    try:
+        return operator.index(part)
+    except TypeError:
+        pass
+    kind = type(part)
+    if isinstance(part, (str, bytes)):
+        raise TypeError(f"new(): invalid data type '{kind.__name__}'")
+    raise IndexError(
+        "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
+        f"(got {type_name(part)})"
+    )
+
+
+# ---- geometry -----------------------------------------------------------------------------------------------
+
+
+def _geometry(
+    items: list[Any], sizes: tuple[int, ...], strides: tuple[int, ...]
+) -> tuple[tuple[int, ...], tuple[int, ...], int, list[Any]]:
+    """Sizes, strides and offset of the view, and the tensors that index it."""
+    new_sizes: list[int] = []
+    new_strides: list[int] = []
+    offset = 0
+    tensors: list[tuple[int, Any]] = []  # where each stands among the new dimensions, and the tensor
+    dim = 0
+    ndim = len(sizes)
+    named = sum(_dimensions_of(item) for item in items)
+    for position, item in enumerate(items):
+        if item is None or type(item) is bool:
+            if item is not None:
+                tensors.append((len(new_sizes), _bool_index(item)))
+            new_sizes.append(1)
+            new_strides.append(_stepped(strides[dim], sizes[dim]) if dim < ndim else 1)
+        elif item is Ellipsis or isinstance(item, Tensor):
+            if item is not Ellipsis:
+                tensors.append((len(new_sizes), item))
+            end = dim + (ndim - named if item is Ellipsis else _dimensions_of(item))
+            new_sizes += sizes[dim:end]
+            new_strides += strides[dim:end]
+            dim = end
+        elif type(item) is slice:
+            start, length, step = _slice_range(item, sizes[dim])
+            new_sizes.append(length)
+            new_strides.append(_stepped(strides[dim], step))
+            offset += start * strides[dim]
+            dim += 1
+        else:
+            size = sizes[dim]
+            if not -size <= item < size:
+                if not -_LARGEST - 1 <= item <= _LARGEST:
+                    raise ValueError(OVERFLOW)
+                raise IndexError(f"index {item} is out of bounds for dimension {position} with size {size}")
+            offset += (item + size if item < 0 else item) * strides[dim]
+            dim += 1
+    return tuple(new_sizes), tuple(new_strides), offset, _by_dimension(tensors)
+
+
+def _stepped(stride: int, step: int) -> int:
+    """A stride that leads `step` times as far.
+
+    Where 64 bits do not hold it there is one position, or no element at all, and no stride is ever used: it stays what
+    it was.
+    """
+    found = stride * step
+    return found if abs(found) <= _LARGEST else stride
+
+
+def _bool_index(value: bool) -> Any:
+    """A bool selects the one position of a dimension of its own, or none."""
+    from . import construct
+
+    return construct.tensor([0] if value else [], dtype=_INT64)
+
+
+def _by_dimension(tensors: list[tuple[int, Any]]) -> list[Any]:
+    """One entry for each dimension up to the last indexed one, a mask standing for all of its own; None: no index."""
+    found: list[Any] = []
+    dim = 0
+    for place, tensor in tensors:
+        found += [None] * (place - dim) + [tensor]
+        dim = place + _dimensions_of(tensor)
+    return found
+
+
+def _slice_range(part: slice, size: int) -> tuple[int, int, int]:
+    """Start, number of positions and step."""
+    start, stop, step = part.indices(size)
+    if step < 0:
+        raise ValueError("step must be greater than zero")
+    return start, max(0, (stop - start + step - 1) // step), step

@@ -1,0 +1,86 @@
+"""Factories whose length follows from their values: `range`, and the indices of triangles."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from .. import _operators
+from .._base.dtypes import EXPORTS, dtype
+from .._base.handles import integer
+from .._base.shapes import check_range
+from .._base.types import check_placement, device, layout
+from .._dispatch.composite import store_sequence
+from .._ops.joining import triangle_places
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+_INT64 = EXPORTS["int64"]
+
+
+def inclusive_range(
+    start: float = 0,
+    end: float | None = None,
+    step: float = 1,
+    *,
+    out: Tensor | None = None,
+    dtype: dtype | None = None,
+    layout: layout | None = None,
+    device: device | str | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """opweave.range: evenly spaced values from `start` to `end`, which is one of them; `arange` leaves it out."""
+    warnings.warn(
+        "opweave.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
+        "Python's range builtin. Instead, use opweave.arange, which produces values in [start, end).",
+        UserWarning,
+        stacklevel=2,
+    )
+    check_placement("range", layout=layout, device=device)
+    if end is None:
+        start, end = 0, start
+    check_range(start, end, step)
+    count = math.floor((end - start) / step) + 1
+    places: Any = _operators.FUNCTIONS["arange"](count, dtype=float)
+    values = (places * step + start).to(dtype or EXPORTS["float"])
+    made: Tensor = values if out is None else store_sequence(values, out)
+    return made.requires_grad_() if requires_grad else made
+
+
+def tril_indices(
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: dtype = _INT64,
+    layout: layout | None = None,
+    device: device | str | None = None,
+) -> Tensor:
+    """Rows and columns of the elements of a matrix that lie on the diagonal `offset` or below it."""
+    return _triangle("tril_indices", row, col, offset, True, dtype, layout, device)
+
+
+def triu_indices(
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: dtype = _INT64,
+    layout: layout | None = None,
+    device: device | str | None = None,
+) -> Tensor:
+    """Rows and columns of the elements of a matrix that lie on the diagonal `offset` or above it."""
+    return _triangle("triu_indices", row, col, offset, False, dtype, layout, device)
+
+
+def _triangle(
+    function: str, rows: int, columns: int, offset: int, lower: bool, of: dtype, layout: Any, device: Any
+) -> Tensor:
+    check_placement(function, layout=layout, device=device)
+    for position, (name, count) in enumerate((("row", rows), ("col", columns)), 1):
+        if integer(function, name, count, position) < 0:
+            raise RuntimeError(f"{name} must be non-negative, got{count}")
+    places: Tensor = _operators.FUNCTIONS["stack"](triangle_places(rows, columns, offset, lower))
+    return places.to(of)

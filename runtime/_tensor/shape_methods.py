@@ -1,0 +1,211 @@
+"""Methods of Tensor about its shape and its order in memory."""
+
+# mypy: disable-error-code="no-any-return"
+# (in a mixin `self` is an instance of the class that it is mixed into, which mypy calls Any)
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
+
+from .._base.dtypes import dtype
+from .._base.errors import raise_pending
+from .._base.handles import copied, integer, shape_of, strides_of, wrap
+from .._base.types import Size, contiguous_format, memory_format, memory_order, preserve_format
+from .._C import lib
+from .._dispatch.dispatcher import overloads
+
+if TYPE_CHECKING:
+    from .tensor import Tensor as TensorType
+
+_CONTIGUOUS = 1
+"""OW_CONTIGUOUS, a flag of handles."""
+_C_ORDER, _CHANNELS_LAST = 1, 2
+"""ow_order"""
+
+
+class GeometryMethods:
+    """Mixed into Tensor."""
+
+    __slots__ = ()
+
+    @overload
+    def size(self, dim: None = None) -> Size: ...
+    @overload
+    def size(self, dim: SupportsIndex) -> int: ...
+    def size(self: Any, dim: Any = None) -> Size | int:
+        """The shape, or the size of one dimension."""
+        if dim is None:
+            return shape_of(self._h)
+        size = lib.size(self._h, integer("size", "dim", dim))
+        if size < 0:
+            raise_pending()
+        return size
+
+    @overload
+    def stride(self, dim: None = None) -> tuple[int, ...]: ...
+    @overload
+    def stride(self, dim: SupportsIndex) -> int: ...
+    def stride(self: Any, dim: Any = None) -> tuple[int, ...] | int:
+        """Elements to skip in memory from one position of a dimension to the next: of all, or of one dimension."""
+        strides = strides_of(self._h)
+        if dim is None:
+            return strides
+        dim = integer("stride", "dim", dim)
+        if lib.size(self._h, dim) < 0:
+            raise_pending()
+        return strides[dim]
+
+    def is_contiguous(self: Any, *, memory_format: memory_format = contiguous_format) -> bool:
+        """Do the elements lie in memory in the order of their indices, without gaps?"""
+        order = memory_order("is_contiguous", memory_format)
+        if order < _CHANNELS_LAST:
+            return bool(lib.flags(self._h) & _CONTIGUOUS)
+        return _is_channels_last(tuple(self.shape), strides_of(self._h), order + 2)
+
+    def contiguous(self: Any, *, memory_format: memory_format = contiguous_format) -> TensorType:
+        """This tensor when it is contiguous, else a contiguous copy."""
+        if memory_format is contiguous_format:
+            order = _C_ORDER
+        else:
+            order = memory_order("contiguous", memory_format)
+            if not order and not lib.flags(self._h) & _CONTIGUOUS:
+                raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
+        if order < _CHANNELS_LAST and lib.flags(self._h) & _CONTIGUOUS:
+            return self
+        if order >= _CHANNELS_LAST and self.is_contiguous(memory_format=memory_format):
+            return self
+        return copied(self, -1, order)
+
+    def dim_order(self: Any) -> tuple[int, ...]:
+        """The dimensions in the order in which they lie in memory, the slowest one first."""
+        strides = strides_of(self._h)
+        return tuple(sorted(range(len(strides)), key=lambda dim: -strides[dim]))
+
+    def clone(self: Any, *, memory_format: memory_format = preserve_format) -> TensorType:
+        """A copy with memory of its own."""
+        return copied(self, -1, memory_order("clone", memory_format))
+
+    @property
+    def T(self: Any) -> TensorType:  # noqa: N802 (PyTorch's name)
+        """The view with all dimensions in reverse order."""
+        ndim = lib.ndim(self._h)
+        if ndim == 2:
+            return self.t()
+        if ndim == 0:
+            _warn("Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.")
+            return self
+        _warn(
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will "
+            "throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
+            "`x.permute(*range(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor."
+        )
+        return self.permute(tuple(range(ndim - 1, -1, -1)))
+
+    @property
+    def mT(self: Any) -> TensorType:  # noqa: N802 (PyTorch's name)
+        """The view with the last two dimensions exchanged."""
+        return _matrix_transpose(self, "mT")
+
+    @property
+    def H(self: Any) -> TensorType:  # noqa: N802 (PyTorch's name)
+        """The matrix transposed and conjugated."""
+        ndim = lib.ndim(self._h)
+        if ndim == 0:
+            _warn("Tensor.H is deprecated on 0-D tensors. Consider using x.conj().")
+            return self.conj()
+        if ndim != 2:
+            advice = " For batches of matrices, consider using tensor.mH" if ndim > 2 else ""
+            raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {ndim}-D tensor.{advice}")
+        return self.t().conj()
+
+    @property
+    def mH(self: Any) -> TensorType:  # noqa: N802 (PyTorch's name)
+        """The last two dimensions exchanged, and conjugated."""
+        return _matrix_transpose(self, "mH").conj()
+
+    @property
+    def real(self: Any) -> TensorType:
+        """View of the real parts; a real tensor itself."""
+        return _part(self, "real")
+
+    @real.setter
+    def real(self: Any, value: Any) -> None:
+        _part(self, "real").copy_(value)
+
+    @property
+    def imag(self: Any) -> TensorType:
+        """View of the imaginary parts."""
+        return _part(self, "imag")
+
+    @imag.setter
+    def imag(self: Any, value: Any) -> None:
+        _part(self, "imag").copy_(value)
+
+
+def _view_as_dtype(input: Any, size: Any) -> Any:
+    """The overload of `view` that takes a dtype: the same bytes as elements of another kind, which have no history."""
+    if not isinstance(size, dtype):
+        return NotImplemented
+    sizes, strides, offset = list(input.shape), list(input.stride()), input.storage_offset()
+    if size.itemsize != input.itemsize:
+        sizes, strides, offset = _resized_elements(input, size, sizes, strides, offset)
+    return wrap(lib.as_strided(input._h, sizes, strides, len(sizes), offset, size.code), input)
+
+
+def _resized_elements(
+    input: Any, of: dtype, sizes: list[int], strides: list[int], offset: int
+) -> tuple[list[int], list[int], int]:
+    """Sizes, strides and offset counted in larger or smaller elements."""
+    what = f"to view {input.dtype.scalar_name} as {of.scalar_name} (different element sizes)"
+    if not sizes:
+        raise RuntimeError(f"self.dim() cannot be 0 {what}")
+    if strides[-1] != 1:
+        raise RuntimeError(f"self.stride(-1) must be 1 {what}, but got {strides[-1]}")
+    if of.itemsize < input.itemsize:
+        ratio = input.itemsize // of.itemsize
+        return [*sizes[:-1], sizes[-1] * ratio], [*(stride * ratio for stride in strides[:-1]), 1], offset * ratio
+    ratio = of.itemsize // input.itemsize
+    facts = [("self.size(-1)", sizes[-1]), ("self.storage_offset()", offset)]
+    facts += [(f"self.stride({dim})", stride) for dim, stride in enumerate(strides[:-1])]
+    for name, value in facts:
+        if value % ratio:
+            raise RuntimeError(f"{name} must be divisible by {ratio} {what}, but got {value}")
+    return [*sizes[:-1], sizes[-1] // ratio], [*(stride // ratio for stride in strides[:-1]), 1], offset // ratio
+
+
+overloads["view"] = _view_as_dtype
+
+
+def _is_channels_last(sizes: tuple[int, ...], strides: tuple[int, ...], ndim: int) -> bool:
+    """Do the channels, dimension 1, lie next to each other and all elements without gaps?"""
+    if len(sizes) != ndim:
+        return False
+    expected = 1
+    for dim in (1, *range(ndim - 1, 1, -1), 0):
+        if sizes[dim] != 1:
+            if strides[dim] != expected:
+                return False
+            expected *= sizes[dim]
+    return True
+
+
+def _part(tensor: Any, name: str) -> Any:
+    from .._operators import FUNCTIONS
+
+    return FUNCTIONS[name](tensor)
+
+
+def _matrix_transpose(tensor: Any, name: str) -> TensorType:
+    ndim = lib.ndim(tensor._h)
+    if ndim == 0:
+        _warn(f"Tensor.{name} is deprecated on 0-D tensors. This function is the identity in these cases.")
+        return tensor
+    if ndim == 1:
+        raise RuntimeError(f"tensor.{name} is only supported on matrices or batches of matrices. Got 1-D tensor.")
+    return tensor.transpose(-2, -1)
+
+
+def _warn(message: str) -> None:
+    # Past this function, the property and its helper: to the user's line, or near it.
+    warnings.warn(message, UserWarning, stacklevel=3)

@@ -1,0 +1,324 @@
+"""Storages: the memory that a tensor and its views share, seen as a one-dimensional sequence of elements.
+
+Reads and writes the memory itself, so an element assigned here changes in every view.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
+
+from .._base import handles
+from .._base.allocation import allocate
+from .._base.dtypes import BY_CODE, EXPORTS, get_default_dtype
+from .._base.dtypes import dtype as dtype_class
+from .._base.errors import raise_pending
+from .._base.handles import is_integer
+from .._base.types import CPU, check_placement
+from .._base.types import device as device_class
+from .._C import lib
+from .construct import tensor
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, TypeIs
+
+    from .tensor import Tensor
+
+__all__ = ["STORAGE_TYPES", "TypedStorage", "UntypedStorage"]
+
+
+class AnyStorage:
+    """The memory behind tensors as a sequence of elements. All views of one memory have the same object."""
+
+    __slots__ = ("__weakref__", "_elements")
+
+    # A one-dimensional tensor over the memory, which keeps it alive.
+    _elements: Tensor
+
+    dtype: dtype_class
+
+    @property
+    def device(self) -> device_class:
+        return CPU
+
+    def __len__(self) -> int:
+        return self._elements.numel()
+
+    size = __len__
+
+    def nbytes(self) -> int:
+        return self._elements.nbytes
+
+    def element_size(self) -> int:
+        return self._elements.itemsize
+
+    def data_ptr(self) -> int:
+        """Address of the first byte; 0 when there is none."""
+        return self._elements.data_ptr()
+
+    def type(self) -> str:
+        return f"opweave.{type(self).__name__}"
+
+    def _title(self) -> str:
+        return self.type()
+
+    def tolist(self) -> list[Any]:
+        return list(self._elements.tolist())
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.tolist())
+
+    def __contains__(self, element: Any) -> bool:
+        return element in self.tolist()
+
+    def __getitem__(self, index: Any) -> Any:
+        """An element, or the storage of a range of elements in the same memory."""
+        if isinstance(index, slice):
+            if index.step not in (None, 1):
+                raise RuntimeError(f"Trying to slice with a step of {index.step}, but only a step of 1 is supported")
+            return _make(type(self), self._elements[index])
+        return self._elements[self._place(index)].item()
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._elements[index if isinstance(index, slice) else self._place(index)] = value
+
+    def _place(self, index: Any) -> int:
+        if not hasattr(index, "__index__"):
+            raise RuntimeError(f"can't index a {type(self)} with {type(index)}")
+        place = operator.index(index)
+        if not -len(self) <= place < len(self):
+            raise IndexError(f"index {place} out of range for storage of size {len(self)}")
+        return place
+
+    def fill_(self, value: Any) -> Self:
+        self._elements[:] = value
+        return self
+
+    def resize_(self, size: int) -> Self:
+        """Has the storage hold so many elements; those that are there stay, and new ones are not initialised.
+
+        Memory that is no longer used stays the storage's: tensors that reach beyond the new end keep their elements,
+        and the storage can grow back. It cannot grow further while tensors share it, which would not see it move.
+        """
+        if not is_integer(size):
+            raise TypeError(f"resize_(): argument 'size' (position 1) must be int, not {handles.type_name(size)}")
+        nbytes = operator.index(size) * self.element_size()
+        if not 0 <= nbytes < 2**63:
+            raise RuntimeError(f"a storage cannot have {size} elements")
+        _resize(self, nbytes)
+        return self
+
+    def copy_(self, source: AnyStorage, non_blocking: bool = False) -> Self:
+        self._elements.copy_(source._elements)
+        return self
+
+    def to(self, *, dtype: Any) -> Any:
+        """The elements converted to another dtype, in memory of their own; itself when they have it."""
+        converted = self._elements.to(dtype)
+        return self if converted is self._elements else storage_of(converted)
+
+    def cpu(self) -> Self:
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        # `float()`, `int()` and so on, one for each dtype.
+        for of in BY_CODE:
+            if name == of.method:
+                return partial(self.to, dtype=of)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    is_cuda = False
+
+    def is_shared(self) -> bool:
+        """Is the memory shared with other processes?"""
+        return False
+
+    is_pinned = is_shared
+
+    def untyped(self) -> UntypedStorage:
+        """The same memory in bytes."""
+        return self._elements.untyped_storage()
+
+    def clone(self) -> Self:
+        """The same elements in memory of their own."""
+        copied: Self = _make(type(self), self._elements.clone())
+        return copied
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        copied = memo[id(self)] = self.clone()
+        return copied
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from .conversion_methods import bytes_of
+
+        return _rebuild_storage, (type(self), bytes_of(self._elements), self.dtype)
+
+    def __repr__(self) -> str:
+        lines = [f" {value}" for value in self.tolist()]
+        return "\n".join([*lines, f"[{self._title()} of size {len(self)}]"])
+
+
+class UntypedStorage(AnyStorage):
+    """The memory behind tensors in bytes. It is made of a number of bytes or of a sequence of their values."""
+
+    __slots__ = ()
+    __module__ = "opweave"
+
+    dtype = EXPORTS["uint8"]
+
+    def __new__(cls, *args: Any, device: Any = None) -> Self:
+        check_placement(cls.__name__, device=device)
+        return storage_of(_elements_of(cls, args, cls.dtype), untyped=True)  # type: ignore[no-any-return]
+
+    def _title(self) -> str:
+        return "opweave.UntypedStorage(device=cpu)"
+
+
+class TypedStorage(AnyStorage):
+    """The memory behind tensors in elements of one dtype: of a subclass for each, `FloatStorage` and so on.
+
+    It is made of a number of elements, which are not initialised, of a sequence of their values, or with
+    `wrap_storage=` of the memory of an UntypedStorage. Without a subclass `dtype` chooses it, and else the default
+    dtype. Arguments of other types raise TypeError, other combinations RuntimeError.
+    """
+
+    __slots__ = ()
+    __module__ = "opweave"
+
+    def __new__(
+        cls,
+        *args: Any,
+        wrap_storage: Any = None,
+        dtype: dtype_class | None = None,
+        device: device_class | str | None = None,
+    ) -> Self:
+        check_placement(cls.__name__, device=device)
+        kind: type[TypedStorage] = cls
+        if kind is TypedStorage:
+            of = get_default_dtype() if dtype is None else dtype_class.resolve(dtype, cls.__name__)
+            kind = _type_of_code[of.code]
+        elif dtype is not None:
+            raise RuntimeError(_invalid(cls, "Keyword argument 'dtype' cannot be specified"))
+        if wrap_storage is None:
+            return storage_of(_elements_of(cls, args, kind.dtype))  # type: ignore[no-any-return]
+        if args:
+            raise RuntimeError(_invalid(cls, "No positional arguments should be given when using 'wrap_storage'"))
+        if not isinstance(wrap_storage, UntypedStorage):
+            got = type(wrap_storage)
+            raise TypeError(_invalid(cls, f"Argument 'wrap_storage' must be UntypedStorage, but got {got}"))
+        return _seen_as(kind, wrap_storage._elements)  # type: ignore[no-any-return]
+
+
+def _invalid(kind: type, why: str) -> str:
+    return (
+        f"{kind}.__new__ received an invalid combination of arguments. Expected one of:\n"
+        f" * no arguments\n * (int size)\n * (Sequence data)\n * (*, UntypedStorage wrap_storage)\n{why}"
+    )
+
+
+def _elements_of(kind: type, args: tuple[Any, ...], of: dtype_class) -> Any:
+    """The tensor that `kind(*args)` is the storage of."""
+    if len(args) > 1:
+        raise RuntimeError(_invalid(kind, "Too many positional arguments"))
+    first: Any = args[0] if args else 0
+    if isinstance(first, (Sequence, range)) and not isinstance(first, str):
+        return tensor(list(first), dtype=of).reshape(-1)
+    if isinstance(first, handles.Tensor) or not is_integer(first):
+        raise TypeError(_invalid(kind, f"Argument type not recognized: {type(first)}"))
+    if first < 0:
+        raise RuntimeError(f"{kind.__name__}: the size must not be negative, but got {first}")
+    return allocate((first,), of.code)
+
+
+def _make(kind: type[AnyStorage], elements: Any) -> Any:
+    made = object.__new__(kind)
+    made._elements = elements
+    return made
+
+
+STORAGE_TYPES: dict[str, type[TypedStorage]] = {
+    f"{of.scalar_name}Storage": type(
+        f"{of.scalar_name}Storage", (TypedStorage,), {"__slots__": (), "__module__": "opweave", "dtype": of}
+    )
+    for of in BY_CODE
+}
+"""By their names."""
+
+globals().update(STORAGE_TYPES)
+
+Storage = STORAGE_TYPES["FloatStorage"]
+"""As in torch, the one of the dtype that tensors have by default."""
+
+_type_of_code = dict(zip((of.code for of in BY_CODE), STORAGE_TYPES.values(), strict=True))
+
+# By address and class, while they are in use. The address cannot be taken by another storage meanwhile, as the
+# elements keep it.
+_storages: WeakValueDictionary[tuple[int, type], AnyStorage] = WeakValueDictionary()
+
+
+def storage_of(tensor: Any, untyped: bool = False) -> Any:
+    """The storage of a tensor, the same object for all its views."""
+    kind = UntypedStorage if untyped else _type_of_code[lib.dtype(tensor._h)]
+    return _seen_as(kind, tensor)
+
+
+def _seen_as(kind: type[AnyStorage], tensor: Any) -> Any:
+    """The memory of the tensor as a storage of this class."""
+    address = lib.storage_of(tensor._h)
+    found = _storages.get((address, kind))
+    if found is None:
+        elements = handles.wrap(lib.storage_tensor(address, kind.dtype.code))
+        found = _storages[address, kind] = _make(kind, elements)
+    return found
+
+
+def _resize(storage: AnyStorage, nbytes: int) -> None:
+    address = lib.storage_of(storage._elements._h)
+    kinds: list[type[AnyStorage]] = [UntypedStorage, *STORAGE_TYPES.values()]
+    seen = [found for kind in kinds if (found := _storages.get((address, kind))) is not None]
+    if storage not in seen:
+        raise RuntimeError("resize_(): a part of a storage cannot be resized")
+    done = lib.storage_resize(address, nbytes)
+    if done < 0:
+        raise_pending()
+    whole = storage._elements
+    if not done:
+        if lib.storage_uses(whole._h) > len(seen):
+            raise RuntimeError(
+                f"resize_(): the storage cannot grow from {lib.storage_nbytes(address)} to {nbytes} bytes, as tensors "
+                "share its memory and would not see it move; resize_() of a tensor gives that one larger memory"
+            )
+        whole = allocate((nbytes,), UntypedStorage.dtype.code)
+        whole[: lib.storage_nbytes(address)] = storage.untyped()._elements
+    for each in seen:
+        del _storages[address, type(each)]
+        each._elements = handles.wrap(lib.storage_tensor(lib.storage_of(whole._h), each.dtype.code))
+        _storages[lib.storage_of(whole._h), type(each)] = each
+
+
+def tensor_over(storage: AnyStorage, offset: int, sizes: tuple[int, ...], strides: tuple[int, ...]) -> float:
+    """The handle of a tensor with this geometry in the storage."""
+    if not isinstance(storage, AnyStorage):
+        raise TypeError(f"expected a storage, but got {handles.type_name(storage)}")
+    if len(sizes) != len(strides):
+        raise ValueError(f"{len(sizes)} sizes need as many strides, but got {len(strides)}")
+    return lib.as_strided(storage._elements._h, sizes, strides, len(sizes), offset, -1)
+
+
+def _rebuild_storage(kind: type[AnyStorage], data: bytes, of: dtype_class) -> AnyStorage:
+    from .conversion_methods import tensor_of_bytes
+
+    if not (isinstance(kind, type) and issubclass(kind, AnyStorage)):
+        raise TypeError(f"expected a class of storages, but got {kind!r}")
+    made: AnyStorage = _make(kind, tensor_of_bytes(data, (len(data) // of.itemsize,), of))
+    return made
+
+
+def is_storage(value: object) -> TypeIs[AnyStorage]:
+    return isinstance(value, AnyStorage)

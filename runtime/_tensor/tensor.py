@@ -1,0 +1,237 @@
+"""Class Tensor: its handle, its description, and the methods of all the modules that it is put together from.
+
+The class has neither `__init__` nor `__new__`: what `Tensor(2, 3)` and `Tensor()` are is written in legacy.py, and a
+handle becomes a tensor by `adopt`, so that no tensor is without a handle and no handle belongs to two tensors.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from .. import _operators
+from .._base import handles
+from .._base.dtypes import BY_CODE, dtype
+from .._base.type_names import type_name
+from .._base.types import CPU, device, layout, memory_format, preserve_format, strided
+from .._C import lib
+from .._handle import Owner, adopt, apart, set_edge
+from . import indexing
+from .conversion_methods import ConversionMethods
+from .dtype_methods import DtypeMethods
+from .grad_methods import AutogradMethods
+from .indexing import IndexingMethods
+from .inplace_methods import MutationMethods
+from .removed import RemovedMethods
+from .shape_methods import GeometryMethods
+
+if TYPE_CHECKING:
+    from .storage import TypedStorage, UntypedStorage
+
+__all__ = ["Tensor"]
+
+_dtype = lib.dtype
+_Kind = TypeVar("_Kind", bound="Tensor")
+
+
+class Tensor(
+    Owner,
+    AutogradMethods,
+    IndexingMethods,
+    ConversionMethods,
+    DtypeMethods,
+    GeometryMethods,
+    MutationMethods,
+    RemovedMethods,
+    _operators.TensorMethods,
+):
+    """An array of numbers of one dtype. Made by `opweave.tensor`, `zeros`, `from_numpy` and their like."""
+
+    __slots__ = ()
+    __module__ = "opweave"
+
+    if TYPE_CHECKING:
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+
+    # NumPy and pandas leave operators with their objects on the left to the tensor on their right.
+    __array_priority__ = 1000
+    __pandas_priority__ = 5000
+
+    is_cpu = True
+    is_cuda = is_ipu = is_maia = is_meta = is_mkldnn = is_mps = is_mtia = is_vulkan = is_xla = is_xpu = False
+    is_nested = is_quantized = is_sparse = is_sparse_csr = False
+
+    # Comparing elements with == must not take away the hash by identity.
+    __hash__ = object.__hash__
+
+    @property
+    def dtype(self) -> dtype:
+        """What the elements are."""
+        return BY_CODE[_dtype(self._h)]
+
+    @property
+    def device(self) -> device:
+        return CPU
+
+    @property
+    def layout(self) -> layout:
+        return strided
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return lib.ndim(self._h)
+
+    def dim(self) -> int:
+        """Number of dimensions."""
+        return lib.ndim(self._h)
+
+    ndimension = dim
+
+    def numel(self) -> int:
+        """Number of elements."""
+        return lib.numel(self._h)
+
+    nelement = numel
+
+    def element_size(self) -> int:
+        """Bytes of an element."""
+        return BY_CODE[_dtype(self._h)].itemsize
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element."""
+        return BY_CODE[_dtype(self._h)].itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return lib.numel(self._h) * BY_CODE[_dtype(self._h)].itemsize
+
+    def data_ptr(self) -> int:
+        """Address of the first element; 0 when there is none."""
+        return lib.data_ptr(self._h)
+
+    def storage_offset(self) -> int:
+        """Position of the first element in the storage."""
+        return lib.storage_offset(self._h)
+
+    @property
+    def _version(self) -> int:
+        """How often the memory has been written to, through this tensor or any other.
+
+        Raises RuntimeError for tensors made in inference mode, as torch does.
+        """
+        if self.is_inference():
+            raise RuntimeError("Inference tensors do not track version counter.")
+        return lib.version(self._h)
+
+    def storage(self) -> TypedStorage:
+        """The memory of this tensor and of all its views, as a one-dimensional sequence of elements."""
+        from .storage import storage_of
+
+        found: TypedStorage = storage_of(self)
+        return found
+
+    def untyped_storage(self) -> UntypedStorage:
+        """The same memory as a sequence of bytes."""
+        from .storage import storage_of
+
+        found: UntypedStorage = storage_of(self, untyped=True)
+        return found
+
+    def is_floating_point(self) -> bool:
+        return self.dtype.is_floating_point
+
+    def is_signed(self) -> bool:
+        return self.dtype.is_signed
+
+    def is_complex(self) -> bool:
+        return self.dtype.is_complex
+
+    def is_conj(self) -> bool:
+        """Are the elements to be read as conjugates of those in memory? Never: conjugates are computed at once."""
+        return False
+
+    def is_neg(self) -> bool:
+        """Are the elements to be read as negatives of those in memory? Never: they are computed at once."""
+        return False
+
+    def get_device(self) -> int:
+        """Index of the device; -1 on the CPU."""
+        return -1
+
+    def cpu(self, memory_format: memory_format = preserve_format) -> Tensor:
+        """The tensor itself, or a copy in another memory order."""
+        return self.to("cpu", memory_format=memory_format)
+
+    def _is_view(self) -> bool:
+        """Is it a view of another tensor that a graph knows of?"""
+        return self._base is not None
+
+    def is_nonzero(self) -> bool:
+        """`bool(self)`"""
+        return bool(self)
+
+    def is_inference(self) -> bool:
+        """Was its memory made in `inference_mode`? Then it is overwritten only there, and never saved for backward."""
+        return bool(lib.storage_is_inference(lib.storage_of(self._h)))
+
+    def is_pinned(self) -> bool:
+        return False
+
+    is_shared = is_pinned
+
+    def is_same_size(self, other: Tensor) -> bool:
+        return self.shape == other.shape
+
+    @property
+    def data(self) -> Tensor:
+        """The same elements without history. No graph learns of what is written to them."""
+        same: Any = apart(self, 0)
+        return same if type(self) is Tensor else same.as_subclass(type(self))  # type: ignore[no-any-return]
+
+    @data.setter
+    def data(self, value: Tensor) -> None:
+        if not isinstance(value, Tensor):
+            raise TypeError(f"Variable data has to be a tensor, but got {type_name(value)}")
+        handles.exchange(self, apart(value, lib.version(self._h)))
+
+    def new(self, *args: Any, **kwargs: Any) -> Tensor:
+        """A tensor of this dtype, from sizes or from values as `FloatTensor` takes them."""
+        from .typed_tensors import made
+
+        tensor: Tensor = made(self.dtype, args, kwargs)
+        return tensor
+
+    def as_subclass(self, cls: type[_Kind]) -> _Kind:
+        """The same elements as a tensor of class `cls`."""
+        if not (isinstance(cls, type) and issubclass(cls, Tensor)):
+            raise TypeError(
+                "Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. Make sure "
+                f"your class inherits from Tensor (got {cls!r})."
+            )
+        same: Any = adopt(handles.same_view(self._h), cls)
+        if self._edge is not None:
+            set_edge(same, self._edge)
+        return same  # type: ignore[no-any-return]
+
+    def __len__(self) -> int:
+        if not lib.ndim(self._h):
+            raise TypeError("len() of a 0-d tensor")
+        return lib.size(self._h, 0)
+
+    def __repr__(self, *, tensor_contents: str | None = None) -> str:
+        from .._base.dtypes import get_default_dtype
+        from .printing import tensor_text
+
+        return tensor_text(self, default_dtype_name=str(get_default_dtype())[8:], contents=tensor_contents)
+
+    def __format__(self, spec: str) -> str:
+        if not lib.ndim(self._h) and type(self) is Tensor:
+            return format(self.item(), spec)
+        return object.__format__(self, spec)
+
+
+for _module in (_operators, handles, indexing):
+    _module.bind(Tensor)

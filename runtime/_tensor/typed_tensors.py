@@ -1,0 +1,86 @@
+"""The constructors of early PyTorch: `Tensor(2, 3)`, `FloatTensor([1, 2])`, `LongTensor(4)` and their like.
+
+Sizes make a tensor that is not initialised, a sequence one with its values; a tensor is seen again.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._base import handles, interchange
+from .._base.allocation import allocate
+from .._base.dtypes import BY_CODE, dtype, get_default_dtype
+from .._base.handles import is_integer, type_name
+from .._base.types import Size, check_placement, strided
+from .._handle import set_constructor
+from .construct import tensor
+
+__all__ = ["TENSOR_TYPES"]
+
+
+class tensortype(type):  # noqa: N801 (PyTorch's name)
+    """Of the classes `FloatTensor` and so on: their instances are the tensors of one dtype."""
+
+    dtype: dtype
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        return made(cls.dtype, args, kwargs)
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, handles.Tensor) and instance.dtype is cls.dtype
+
+
+def made(of: dtype, args: tuple[Any, ...], kwargs: dict[str, Any], any_dtype: bool = False) -> Any:
+    """A tensor of dtype `of` from such arguments; another tensor need not have it where there is `any_dtype`."""
+    given = dict(kwargs)
+    check_placement("new", device=given.pop("device", None))
+    if not args and len(given) == 1 and next(iter(given)) in ("size", "data"):
+        name, value = given.popitem()
+        args = (Size(value) if name == "size" else value,)
+    if given:
+        kinds = ", ".join([*map(type_name, args), *(f"{name}={type_name(value)}" for name, value in given.items())])
+        raise TypeError(f"new() received an invalid combination of arguments - got ({kinds})")
+    first = args[0] if args else Size([0])
+    is_size = is_integer(first) and not isinstance(first, handles.Tensor) and interchange.offered(first) is None
+    if len(args) > 1 or is_size:
+        return _of_size(args, of)
+    if isinstance(first, Size):
+        return _of_size(first, of)
+    if isinstance(first, handles.Tensor):
+        if not any_dtype and first.dtype is not of:
+            raise TypeError(f"expected a tensor of dtype {of}, but got one of {first.dtype}")
+        return first.detach()
+    if isinstance(first, str) or not (hasattr(first, "__len__") and hasattr(first, "__getitem__")):
+        if isinstance(first, str):
+            raise TypeError("new(): invalid data type 'str'")
+        raise TypeError(f"new(): data must be a sequence (got {type_name(first)})")
+    return tensor(first.tolist() if interchange.is_array(first) else first, dtype=of)
+
+
+def _of_size(sizes: Any, of: dtype) -> Any:
+    for place, size in enumerate(sizes):
+        if not is_integer(size):
+            raise TypeError(
+                f"new(): argument 'size' failed to unpack the object at pos {place + 1} with error "
+                f'"type must be tuple of ints,but got {type_name(size)}"'
+            )
+        if size < 0:
+            raise RuntimeError(f"Trying to create tensor with negative dimension {size}: {[*sizes]}")
+    return allocate(sizes, of.code)
+
+
+def _construct(kind: type, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
+    """`Tensor(...)` with arguments, in the class `kind`."""
+    tensor = made(get_default_dtype(), args, kwargs or {}, any_dtype=True)
+    return tensor if kind is handles.Tensor else tensor.as_subclass(kind)
+
+
+set_constructor(_construct)
+
+TENSOR_TYPES = {
+    name: tensortype(name, (), {"__module__": "opweave", "dtype": of, "layout": strided, "is_cuda": False})
+    for of in BY_CODE
+    if of.method is not None and not of.is_complex
+    for name in (f"{of.scalar_name}Tensor",)
+}
+"""By their names."""

@@ -1,0 +1,227 @@
+"""The command line: `opweave weave`, `show`, `list`, `check`; also `python -m opweave`.
+
+Writes results to standard output and everything about mistakes and progress to standard error. Exit status: 0 when
+done, 1 when a file, an operator or the compiler is at fault, 2 when the command itself is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+# Everything else is imported by the command that needs it: codegen takes a tenth of a second, rich another.
+
+_LANGUAGES = ("yaml", "python", "c")
+
+
+class _CommandError(Exception):
+    """Ends the command with a message and status 1."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command; the exit status."""
+    options = _parser().parse_args(arguments)
+    _search_working_folder_last()
+    command: Callable[[argparse.Namespace], None] = options.command
+    try:
+        with _telling_mistakes():
+            command(options)
+        sys.stdout.flush()
+    except _CommandError as failure:
+        print(failure, file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        # The reader (head, less) has seen enough; the interpreter must not complain at exit either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+@contextmanager
+def _telling_mistakes() -> Iterator[None]:
+    """Mistakes in declarations, wherever they are read, end the command."""
+    try:
+        yield
+    except Exception as error:
+        from ..codegen.errors import CodegenError, render
+
+        if not isinstance(error, CodegenError):
+            raise
+        raise _CommandError(render(error.diagnostics)) from None
+
+
+def _search_working_folder_last() -> None:
+    """Packages in the working folder can be named, but none of its files is imported in place of what opweave needs:
+    declarations may lie beside a `yaml.py` of somebody else. `python -m` puts that folder first."""
+    folder = os.getcwd()
+    if sys.path and sys.path[0] in ("", folder):
+        del sys.path[0]
+    if folder not in sys.path:
+        sys.path.append(folder)
+
+
+def _parser() -> argparse.ArgumentParser:
+    from .. import __version__
+
+    parser = argparse.ArgumentParser(prog="opweave", description="Tensor operators, woven from their declarations.")
+    parser.add_argument("--version", action="version", version=f"opweave {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    weave = commands.add_parser("weave", help="make an importable package of the operators that a file declares")
+    weave.add_argument("file", type=Path, help="the declarations, in the format of opweave's own ops.yaml")
+    weave.add_argument("--name", help="of the package (default: the file's name)")
+    weave.add_argument("--out", type=Path, default=Path("."), help="folder to write it to (default: this one)")
+    weave.add_argument("--force", action="store_true", help="weave even if nothing has changed; needed to change CC")
+    weave.set_defaults(command=_weave)
+
+    show = commands.add_parser("show", help="an operator's entry, the signatures derived from it, and its C")
+    show.add_argument("operator", nargs="+", help="its name, an alias, or __add__; of a woven package: package.name")
+    show.add_argument("--only", choices=_LANGUAGES, help="that part alone: the entry, the signatures, or the C")
+    show.set_defaults(command=_show)
+
+    listing = commands.add_parser("list", help="all operators with their families and schemas")
+    listing.add_argument("package", nargs="*", help="woven packages whose operators are wanted as well")
+    listing.set_defaults(command=_list)
+
+    check = commands.add_parser("check", help="report every mistake in a file of declarations")
+    check.add_argument("file", type=Path)
+    check.add_argument("--core", action="store_true", help="the file is a version of opweave's own ops.yaml")
+    check.set_defaults(command=_check)
+    return parser
+
+
+# ---- weave, check ------------------------------------------------------------------------------------------
+
+
+def _weave(options: argparse.Namespace) -> None:
+    from .weave import WeaveError, weave
+
+    try:
+        with progress_bar() as progress:
+            woven = weave(options.file, options.name, options.out, force=options.force, progress=progress)
+    except WeaveError as error:
+        raise _CommandError(str(error)) from None
+    count = f"{len(woven.operators)} operator{'s' if len(woven.operators) != 1 else ''}"
+    if woven.rebuilt:
+        print(f"wove {woven.name}: {count} in {woven.seconds:.1f} s, in {woven.folder}")
+    else:
+        print(f"{woven.name} is up to date: {count}, in {woven.folder}")
+    print(f"  import {woven.name}  # {', '.join(woven.operators)}")
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[int, int, str], None]]:
+    """A bar on standard error while something is woven; nothing where that is no terminal."""
+    if not sys.stderr.isatty():
+        yield lambda done, total, what: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Progress(TextColumn("weaving"), *columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("reading", total=None)
+        yield lambda done, total, what: bar.update(task, completed=done, total=total, description=what)
+
+
+def _check(options: argparse.Namespace) -> None:
+    from ..codegen import library
+    from .weave import WeaveError, read
+
+    try:
+        if options.core or _is_installed_file(options.file):
+            operators = library.read(options.file, str(options.file))
+        else:
+            operators = read(options.file, options.file.stem)
+    except WeaveError as error:
+        raise _CommandError(str(error)) from None
+    print(f"{options.file}: {len(operators)} operator{'s' if len(operators) != 1 else ''}, no mistakes")
+
+
+def _is_installed_file(file: Path) -> bool:
+    from .._base import package_data as resources
+
+    return file.exists() and file.samefile(resources.path("ops.yaml"))
+
+
+# ---- show, list --------------------------------------------------------------------------------------------
+
+
+def _show(options: argparse.Namespace) -> None:
+    from .inspect_op import find, sections
+
+    for package in {name.rpartition(".")[0] for name in options.operator} - {"", "opweave"}:
+        _import(package)
+    for name in options.operator:
+        try:
+            found = find(name)
+        except KeyError as error:
+            raise _CommandError(error.args[0]) from None
+        for each in found:
+            for section in sections(each):
+                if options.only in (None, section.language):
+                    _print_section(section.title, section.language, section.text, bare=options.only is not None)
+
+
+def _print_section(title: str, language: str, text: str, bare: bool) -> None:
+    if bare:
+        print_source(text, language)
+        return
+    if sys.stdout.isatty():
+        from rich.console import Console
+
+        Console().rule(title, align="left")
+    else:
+        print(f"{'//' if language == 'c' else '#'} ---- {title} ----")
+    print_source(text, language)
+    print()
+
+
+def print_source(text: str, language: str) -> None:
+    """In colors on a terminal, as it is elsewhere."""
+    if not sys.stdout.isatty():
+        print(text)
+        return
+    from rich.console import Console
+    from rich.syntax import Syntax
+
+    Console().print(Syntax(text, language, background_color="default", word_wrap=True))
+
+
+def _list(options: argparse.Namespace) -> None:
+    from .inspect_op import listing
+
+    for package in options.package:
+        _import(package)
+    rows = listing()
+    if sys.stdout.isatty():
+        from rich import box
+        from rich.console import Console
+        from rich.markup import escape
+        from rich.table import Table
+
+        table = Table("operator", "family", "schema", box=box.SIMPLE_HEAD, caption=f"{len(rows)} operators")
+        for row in rows:
+            table.add_row(*map(escape, row))
+        Console().print(table)
+        return
+    widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
+    for name, family, schema in rows:
+        print(f"{name:<{widths[0]}}  {family:<{widths[1]}}  {schema}")
+
+
+def _import(package: str) -> None:
+    from . import loaded_libraries as libraries
+
+    try:
+        importlib.import_module(package)
+    except ImportError as error:
+        raise _CommandError(f"cannot import the package '{package}': {error}") from None
+    if package not in {each.package for each in libraries.loaded()}:
+        raise _CommandError(f"'{package}' is not a package of woven operators")

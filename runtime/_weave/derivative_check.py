@@ -1,0 +1,162 @@
+"""Checks the formulas of reductions, scans and row operators: each against differences of what the body gives.
+
+Such formulas are Python in terms of the functions of this package, so they can only be tried where it is at hand: when
+declarations are woven or checked. The body is computed by codegen, with NumPy.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from .. import _derivatives
+from .._base.interchange import from_numpy
+
+if TYPE_CHECKING:
+    from ..codegen.errors import Diagnostics
+    from ..codegen.model.operator import Derivative, Operator, Reduce, Rows, Scan
+
+Array = Any
+"""A NumPy array."""
+
+_STEP = 1e-6
+_RELATIVE, _ABSOLUTE = 1e-4, 1e-6
+
+
+def functions() -> dict[str, Any]:
+    """What formulas may call, beside the numbers that they may use."""
+    return {
+        name: each
+        for name, each in vars(_derivatives).items()
+        if not name.startswith("_") and not isinstance(each, type)
+    }
+
+
+def check(operators: tuple[Operator, ...], diagnostics: Diagnostics) -> None:
+    """Reports every formula that contradicts its body."""
+    from ..codegen.model.operator import Reduce, Rows, Scan
+
+    own = {operator.name for operator in operators}
+    for operator in operators:
+        derivative = operator.derivatives.get("self")
+        floating = any(dtype.is_floating for dtype in operator.compute_dtypes)
+        if not isinstance(operator.body, (Reduce, Scan, Rows)) or not floating:
+            continue
+        if derivative is None or derivative.text in ("none", "auto") or not _can_be_tried(derivative.text, own):
+            continue
+        problem = _contradiction(operator, operator.body, derivative)
+        if problem is not None:
+            diagnostics.report(derivative.source.span, problem)
+
+
+def _can_be_tried(text: str, own: set[str]) -> bool:
+    """Does the formula call nothing that is only there when it is woven, nor look into what is private?"""
+    nodes = list(ast.walk(ast.parse(text.strip(), mode="eval")))
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    return not (names | attributes) & own and not any(name.startswith("_") for name in names | attributes)
+
+
+def _contradiction(operator: Operator, body: Reduce | Scan | Rows, derivative: Derivative) -> str | None:
+    import numpy as np
+
+    for x in _inputs(operator, body):
+        for dim, keepdim in _forms(operator, body):
+            matrix = x if dim == 1 else np.ascontiguousarray(x.T)
+            try:
+                found, expected = _both(operator, body, derivative, matrix, dim, keepdim)
+            except Exception as error:  # whatever the formula makes of its arguments
+                return f"the derivative of 'self' fails: {type(error).__name__}: {error}"
+            if found.shape != expected.shape:
+                return f"the derivative of 'self' has the shape {found.shape} for an input of shape {expected.shape}"
+            near = np.abs(found - expected) <= _RELATIVE * np.maximum(np.abs(found), np.abs(expected)) + _ABSOLUTE
+            if not near.all():
+                place = np.flatnonzero(~near.ravel())[0]
+                return (
+                    f"derivative of 'self' contradicts the body: of {_row(matrix, place, dim)} by element "
+                    f"{np.unravel_index(place, matrix.shape)[dim]}: the formula gives {found.ravel()[place]:.6g}, "
+                    f"differences of the body give {expected.ravel()[place]:.6g}"
+                )
+    return None
+
+
+def _row(matrix: Array, place: int, dim: int) -> str:
+    import numpy as np
+
+    row, column = np.unravel_index(place, matrix.shape)
+    return str([float(f"{each:g}") for each in (matrix[row] if dim == 1 else matrix[:, column])])
+
+
+def _inputs(operator: Operator, body: Reduce | Scan | Rows) -> Iterator[Array]:
+    """The sample matrix of which the results are finite: as it is, or without its signs."""
+    import numpy as np
+
+    from ..codegen.check import samples
+    from ..codegen.dtypes import FLOAT64
+    from ..codegen.expr import ExpressionError
+
+    for positive in (False, True):
+        x = samples.matrix(FLOAT64, positive)
+        try:
+            values = samples.results(operator, body, x, FLOAT64)
+        except ExpressionError:
+            return  # nothing evaluates it
+        if all(np.isfinite(each).all() for each in values):
+            yield x
+            return
+
+
+def _forms(operator: Operator, body: Reduce | Scan | Rows) -> Iterator[tuple[int, bool]]:
+    """Values of `dim` and `keepdim`."""
+    yield from ((1, False), (0, False))
+    if operator.schema.argument("keepdim") is not None:
+        yield 1, True
+
+
+def _both(
+    operator: Operator, body: Reduce | Scan | Rows, derivative: Derivative, x: Array, dim: int, keepdim: bool
+) -> tuple[Array, Array]:
+    """The gradient by the formula, and by differences."""
+    import numpy as np
+
+    from ..codegen.check import samples
+    from ..codegen.dtypes import FLOAT64
+
+    def results(given: Array) -> tuple[Array, ...]:
+        along = given if dim == 1 else given.T
+        values = samples.results(operator, body, along, FLOAT64)
+        return values if dim == 1 else tuple(each.T for each in values)
+
+    values = results(x)
+    generator = np.random.default_rng(3)
+    # Positions have no gradient.
+    grads = [generator.standard_normal(each.shape) * (each.dtype.kind == "f") for each in values]
+    expected = np.empty_like(x)
+    for place in np.ndindex(*x.shape):
+        step = np.zeros_like(x)
+        step[place] = _STEP
+        pairs = zip(grads, results(x + step), results(x - step), strict=True)
+        expected[place] = sum(np.sum(grad * (above - below)) for grad, above, below in pairs) / (2 * _STEP)
+    shrinks = not keepdim and values[0].shape != x.shape
+    env: dict[str, Any] = {"self": from_numpy(x), "dim": dim, "keepdim": keepdim, **samples.numbers(operator)}
+    for kind, arrays in (("grad", grads), ("result", values)):
+        tensors = [from_numpy(np.array(each.squeeze(dim) if shrinks else each)) for each in arrays]
+        env |= _named(operator, kind, tensors)
+    formula = compile(" ".join(derivative.text.split()), "<derivative>", "eval")
+    found = eval(formula, {**functions(), "__builtins__": _BUILTINS, **env})
+    return np.asarray(found.detach().numpy()), expected
+
+
+def _named(operator: Operator, kind: str, tensors: list[Any]) -> Mapping[str, Any]:
+    """`grad`, or `grad_values` of several."""
+    if len(tensors) == 1:
+        return {kind: tensors[0]}
+    returns = operator.schema.returns
+    return {f"{kind}_{each.name or place}": tensors[place] for place, each in enumerate(returns)}
+
+
+_BUILTINS = {
+    each.__name__: each for each in (abs, bool, float, int, isinstance, len, list, max, min, range, sum, tuple)
+}
+"""Those that a formula may need."""

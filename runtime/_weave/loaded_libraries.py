@@ -1,0 +1,132 @@
+"""Operator libraries: the woven packages whose operators this process has loaded.
+
+A woven package calls `load` for its shared object, which gives its operators their indices in the core, and `install`
+for its methods. Neither ever takes the place of something that is already there.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .._base.errors import raise_pending
+from .._C import lib
+from .._operators import INTERFACE
+
+DECLARATIONS = "operators.yaml"
+"""The file in a woven package with the declarations of its operators."""
+
+
+@dataclass
+class Library:
+    """A woven package."""
+
+    package: str
+    folder: str
+    first: int
+    """Index of its first operator in the core; -1 when all of them are Python."""
+    methods: dict[str, Callable[..., Any]] = field(default_factory=dict)
+    """What it added to class Tensor."""
+
+
+_loaded: dict[str, Library] = {}
+
+
+def load(package: str, module: str, shared_object: str | None, interface: str) -> Library:
+    """Loads the operators of a package from the file `shared_object` beside the file `module`.
+
+    `interface` stands for what it expects of the runtime. Raises ImportError when this opweave offers something else,
+    or the file is missing or unfit.
+    """
+    folder = os.path.dirname(module)
+    if interface != INTERFACE:
+        raise ImportError(
+            f"{package} was woven by another version of opweave; weave it again: "
+            f"opweave weave {os.path.join(folder, DECLARATIONS)} --name {package} --out {os.path.dirname(folder)}",
+            name=package,
+        )
+    first = -1
+    if shared_object is not None:
+        path = os.path.join(folder, shared_object)
+        first = lib.load_library(os.fsencode(path))
+        if first < 0:
+            try:
+                raise_pending()
+            except RuntimeError as error:
+                raise ImportError(f"{package}: {error}", name=package, path=path) from None
+    library = Library(package, folder, first)
+    before = _loaded.get(package)
+    if before is not None:
+        # Loaded again, perhaps with other operators: what the earlier one added makes way.
+        _remove_methods(before)
+    _loaded[package] = library
+    return library
+
+
+def forget_modules(package: str, namespace: dict[str, Any]) -> None:
+    """Called when a woven package begins to run. If it runs again, being reloaded or imported anew, its modules are of
+    the time before, and so are the operators in its namespace: the ones woven meanwhile take their place."""
+    for module in [name for name in sys.modules if name.startswith(f"{package}.")]:
+        del sys.modules[module]
+    for name in namespace.get("__all__", ()):
+        namespace.pop(name, None)
+
+
+def loaded() -> tuple[Library, ...]:
+    """The libraries of this process, in the order they were loaded."""
+    return tuple(_loaded.values())
+
+
+def names_taken(package: str) -> frozenset[str]:
+    """Names of class Tensor that the operators of `package` must not have."""
+    own = _loaded.get(package)
+    return attributes() - frozenset(own.methods if own else ())
+
+
+def functions() -> frozenset[str]:
+    """What the module of a woven package has before its own operators, for its composites to call."""
+    from .. import _operators
+
+    # Functions that this module makes itself are only had by others where they are public.
+    written = (
+        name
+        for name, each in vars(_operators).items()
+        if not name.startswith("_") and getattr(each, "__globals__", None) is not vars(_operators)
+    )
+    return frozenset(written) | _operators.FUNCTIONS.keys()
+
+
+def attributes() -> frozenset[str]:
+    """What a tensor has, packages that are loaded included."""
+    from .._tensor.tensor import Tensor
+
+    return frozenset(dir(Tensor))
+
+
+def install(library: Library, methods: Mapping[str, Callable[..., Any]]) -> None:
+    """Adds methods to class Tensor, all or none. Raises ImportError when one of the names is taken."""
+    from .._tensor.tensor import Tensor
+
+    for name in methods:
+        if name in library.methods or not hasattr(Tensor, name):
+            continue
+        owner = next((other.package for other in loaded() if name in other.methods), "opweave")
+        raise ImportError(
+            f"{library.package} cannot add method '{name}' to Tensor: {owner} already has it; "
+            "rename the operator and weave it again",
+            name=library.package,
+        )
+    for name, method in methods.items():
+        setattr(Tensor, name, method)
+        library.methods[name] = method
+
+
+def _remove_methods(library: Library) -> None:
+    from .._tensor.tensor import Tensor
+
+    for name, method in library.methods.items():
+        if Tensor.__dict__.get(name) is method:
+            delattr(Tensor, name)

@@ -1,0 +1,91 @@
+"""Compiled objects that earlier weavings left behind: an edit of one operator compiles that one alone.
+
+They lie in a folder of the user's own and are found by a digest of everything that they follow from. The cache only
+saves time: where there is no such folder, or it cannot be trusted, everything is compiled.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+_KEPT_SECONDS = 30 * 24 * 3600
+"""Objects that no weaving has used for so long are removed."""
+_DIGEST_SIZE = hashlib.sha256().digest_size
+
+
+class ObjectCache:
+    """Objects by the digests of what they were made of."""
+
+    def __init__(self, folder: Path | None) -> None:
+        """Without a folder nothing is kept and nothing is found."""
+        self._folder = folder
+
+    def find(self, key: str) -> bytes | None:
+        """The object of a key; None when there is none, or what lies there is damaged."""
+        if self._folder is None:
+            return None
+        path = self._folder / key
+        try:
+            content = path.read_bytes()
+        except OSError:
+            return None
+        digest, kept = content[:_DIGEST_SIZE], content[_DIGEST_SIZE:]
+        if hashlib.sha256(kept).digest() != digest:
+            return None
+        with suppress(OSError):
+            os.utime(path)
+        return kept
+
+    def keep(self, key: str, content: bytes) -> None:
+        from ..codegen import generate
+
+        if self._folder is not None:
+            with suppress(OSError):
+                generate.replace(self._folder / key, hashlib.sha256(content).digest() + content)
+
+    def remove_unused(self) -> None:
+        """Also what a weaving that was killed had begun to write."""
+        if self._folder is None:
+            return
+        with suppress(OSError):
+            for path in self._folder.iterdir():
+                with suppress(OSError):
+                    if path.lstat().st_mtime < time.time() - _KEPT_SECONDS:
+                        path.unlink()
+
+
+def users_own() -> ObjectCache:
+    """That of this user. Nobody else may have a say in what it holds, as its content is executed."""
+    base, home = (os.environ.get(name, "") for name in ("XDG_CACHE_HOME", "HOME"))
+    root = Path(base) if os.path.isabs(base) else Path(home, ".cache")
+    folder = root / "opweave" / "objects"
+    if not root.is_absolute():
+        return ObjectCache(None)
+    try:
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for each in (folder.parent, folder):
+            with suppress(FileExistsError):
+                each.mkdir(mode=0o700)
+            found = each.lstat()
+            others_write = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+            if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or others_write:
+                return ObjectCache(None)
+    except OSError:
+        return ObjectCache(None)
+    return ObjectCache(folder)
+
+
+def key(parts: Iterable[str | bytes]) -> str:
+    """The digest of these parts, each with its length, so that none runs into the next."""
+    digest = hashlib.sha256()
+    for part in parts:
+        content = os.fsencode(part)
+        digest.update(f"{len(content)} ".encode())
+        digest.update(content)
+    return digest.hexdigest()

@@ -1,0 +1,198 @@
+"""Calls of functions whose arguments are variables: what the functions of opweave.func begin with."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+from ..._tensor.tensor import Tensor
+from ...utils._pytree import Structure, flatten
+from ..backward_api import grad
+from ..grad_mode import enable_grad, is_grad_enabled
+
+__all__ = ["Call"]
+
+
+class Call:
+    """A call of a function with variables of its own in place of arguments, and gradients by them.
+
+    `variables` are the tensors in the arguments, `result` is what the function returned and `aux`, with `has_aux`, the
+    second part of it.
+    """
+
+    def __init__(
+        self,
+        func: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        argnums: int | tuple[int, ...] | None,
+        has_aux: bool,
+        name: str,
+    ) -> None:
+        """`argnums` None means all arguments, as a tuple."""
+        self._name = name
+        self._recorded_outside = is_grad_enabled()
+        places = tuple(range(len(args))) if argnums is None else _places(argnums, len(args))
+        chosen = args[places] if isinstance(places, int) else tuple(args[place] for place in places)
+        leaves, self._structure = flatten(chosen)
+        with enable_grad():
+            self.variables = [_variable(leaf) for leaf in leaves]
+            variables = self._structure.unflatten(self.variables)
+            replaced = dict([(places, variables)] if isinstance(places, int) else zip(places, variables, strict=True))
+            _running.calls.append(self)
+            try:
+                self.result = func(*(replaced.get(place, value) for place, value in enumerate(args)), **kwargs)
+            finally:
+                _running.calls.pop()
+        if has_aux:
+            if not (isinstance(self.result, tuple) and len(self.result) == 2):
+                raise RuntimeError(f"{name}: output of function f should be a tuple: (output, aux) if has_aux is True")
+            self.result, aux = self.result
+            tensors, structure = flatten(aux)
+            self.aux = structure.unflatten(map(self.outside, tensors))
+
+    def outputs(self) -> tuple[list[Tensor], Structure]:
+        """The tensors that the function returned; raises RuntimeError for whatever cannot be differentiated."""
+        tensors, structure = flatten(self.result)
+        if not tensors or (len(tensors) == 1 and tensors[0] is None):
+            raise RuntimeError(
+                f"{self._name}: Expected f to be a function that has non-empty output (got output = {tensors})"
+            )
+        for tensor in tensors:
+            if not isinstance(tensor, Tensor):
+                raise RuntimeError(
+                    f"{self._name}: expected f(*primals) to return only tensors, got unsupported type {type(tensor)}"
+                )
+        for tensor in tensors:
+            if not (tensor.is_floating_point() or tensor.is_complex()):
+                raise RuntimeError(
+                    "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype "
+                    f"{tensor.dtype}"
+                )
+        return tensors, structure
+
+    def gradients(
+        self,
+        outputs: Sequence[Tensor],
+        cotangents: Sequence[Any] | None,
+        retain_graph: bool = True,
+        create_graph: bool | None = None,
+    ) -> list[Tensor]:
+        """The gradients by the variables, zeros where nothing depends on them."""
+        places = [place for place, output in enumerate(outputs) if output.requires_grad]
+        if not places:
+            return [_zeros(variable) for variable in self.variables]
+        given = None if cotangents is None else [cotangents[place] for place in places]
+        if create_graph is None:
+            create_graph = (self._recorded_outside if given is None else is_grad_enabled()) and (
+                self._connected or any(cotangent.requires_grad for cotangent in given or ())
+            )
+        found = grad(
+            [outputs[place] for place in places],
+            self.variables,
+            given,
+            retain_graph=retain_graph or create_graph,
+            create_graph=create_graph,
+            allow_unused=True,
+        )
+        return [
+            _zeros(variable) if gradient is None else self._without_variables(gradient)
+            for gradient, variable in zip(found, self.variables, strict=True)
+        ]
+
+    def by_variables(self, found: Sequence[Any]) -> Any:
+        """What was computed for each variable, in the form of the arguments."""
+        return self._structure.unflatten(found)
+
+    def outside(self, value: Any) -> Tensor:
+        """A result for the caller, to whom the variables are unknown."""
+        if not isinstance(value, Tensor):
+            raise RuntimeError(f"Expected tensors, got unsupported type {type(value)}")
+        return self._without_variables(value) if self._recorded_outside else value.detach()
+
+    @cached_property
+    def _connected(self) -> bool:
+        """Has anything that was computed a history beside that from the variables?"""
+        return any(self._depends_on_others(tensor) for tensor in flatten(self.result)[0])
+
+    def _without_variables(self, tensor: Tensor) -> Tensor:
+        return tensor if self._depends_on_others(tensor) else tensor.detach()
+
+    def _depends_on_others(self, tensor: Any) -> bool:
+        """Is there a leaf in the history of a tensor that the caller knows?"""
+        if not tensor.requires_grad:
+            return False
+        if tensor.grad_fn is None:
+            return self._is_known_outside(tensor)
+        seen = {tensor.grad_fn}
+        nodes = [tensor.grad_fn]
+        while nodes:
+            for node, _ in nodes.pop().next_functions:
+                if node is None or node in seen:
+                    continue
+                leaf = getattr(node, "variable", None)
+                if leaf is not None and self._is_known_outside(leaf):
+                    return True
+                seen.add(node)
+                nodes.append(node)
+        return False
+
+    def _is_known_outside(self, leaf: Tensor) -> bool:
+        """Is it a tensor of the user's, or a variable of a call that this one is part of?"""
+        if id(leaf) not in _variables:
+            return True
+        calls = [call for call in _running.calls if call is not self]
+        return any(leaf is variable for call in calls for variable in call.variables)
+
+
+class _Running(threading.local):
+    """The calls that this thread is in, the outermost one first."""
+
+    def __init__(self) -> None:
+        self.calls: list[Call] = []
+
+
+_running = _Running()
+_variables: dict[int, weakref.ref[Tensor]] = {}
+"""The leaves among the variables of all calls. By address: equality of tensors is that of their elements."""
+
+
+def _variable(value: Any) -> Tensor:
+    """A tensor of the same elements to differentiate by; connected with what it comes from, if that has a history."""
+    if not isinstance(value, Tensor):
+        raise ValueError(f"Thing passed to transform API must be Tensor, got {type(value)}")
+    if value.requires_grad:
+        return value.view_as(value)
+    variable = value.detach().requires_grad_()
+    address = id(variable)
+    _variables[address] = weakref.ref(variable, lambda _: _variables.pop(address, None))
+    return variable
+
+
+def _places(argnums: Any, count: int) -> int | tuple[int, ...]:
+    """The places of arguments, from the front."""
+    if isinstance(argnums, int):
+        return _place(argnums, count)
+    if not isinstance(argnums, tuple):
+        raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
+    places = tuple(_place(argnum, count) for argnum in argnums)
+    if not places:
+        raise RuntimeError("argnums must be non-empty")
+    if len(set(places)) != len(places):
+        raise RuntimeError(f"argnums elements must be unique, got {places}")
+    return places
+
+
+def _place(argnum: Any, count: int) -> int:
+    if not isinstance(argnum, int):
+        raise RuntimeError(f"argnum must be int, got: {type(argnum)}")
+    if not -count <= argnum < count:
+        raise RuntimeError(f"Got argnum={argnum}, but only {count} positional inputs")
+    return argnum % count
+
+
+def _zeros(like: Tensor) -> Any:
+    return like.new_zeros(tuple(like.shape))

@@ -1,0 +1,171 @@
+"""Whether histories are recorded, thread by thread: context managers that are decorators as well, as in torch.
+
+The core looks at the dispatch keys of its inputs but for those that the thread excludes (core/tensor.h). Where nothing
+is recorded the key of autograd is excluded, so that a tensor with a history costs what any other does. What was before
+is restored by the core (core/modes.c), which Ctrl-C does not interrupt between the change and the block.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from .._base.type_names import type_name
+from .._handle import ModeBase, excluded
+
+AUTOGRAD = 1
+"""OW_KEY_AUTOGRAD"""
+UNRECORDED = AUTOGRAD | 1 << 8
+"""The same and OW_KEY_RECORDING: excluded where the user wants nothing recorded, which views that are taken note."""
+_INFERENCE = 1 << 7
+"""OW_KEY_INFERENCE"""
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def is_grad_enabled() -> bool:
+    """Are histories recorded in this thread?"""
+    return not excluded() & AUTOGRAD
+
+
+class _Mode:
+    """Enters and leaves a mode; as a decorator it does so around each call, and around each step of a generator."""
+
+    def __call__(self, function: _Function) -> _Function:
+        if inspect.isgeneratorfunction(function):
+            return self._around_generator(function)  # type: ignore[no-any-return]
+
+        @functools.wraps(function)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            with self.clone():
+                return function(*args, **kwargs)
+
+        return wrapped  # type: ignore[return-value]
+
+    def _around_generator(self, function: Any) -> Any:
+        @functools.wraps(function)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            generator = function(*args, **kwargs)
+            try:
+                with self.clone():
+                    value = next(generator)
+                while True:
+                    try:
+                        sent = yield value
+                    except GeneratorExit:
+                        with self.clone():
+                            generator.close()
+                        raise
+                    except BaseException as error:
+                        with self.clone():
+                            value = generator.throw(error)
+                    else:
+                        with self.clone():
+                            value = generator.send(sent)
+            except StopIteration as stop:
+                return stop.value
+
+        return wrapped
+
+    def clone(self) -> Any:
+        return type(self)()
+
+    def __enter__(self) -> Any:
+        raise NotImplementedError
+
+    def __exit__(self, *exception: object) -> None:
+        raise NotImplementedError
+
+
+class _KeysMode(ModeBase, _Mode):
+    """A mode that is a matter of dispatch keys alone."""
+
+    def _change(self, keys: int, is_excluded: bool) -> None:
+        """Says which keys are excluded within, or are not."""
+        self._cleared, self._set = (0, keys) if is_excluded else (keys, 0)
+
+    def clone(self) -> Any:
+        """Another one of the same changes, which it makes when it is entered."""
+        made: Any = ModeBase.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        made._cleared, made._set = self._cleared, self._set
+        return made
+
+
+class _Recording(_KeysMode):
+    """Records or does not, until it is left."""
+
+    records: bool
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.__module__ = "opweave"
+
+    def __new__(cls, function: Any = None) -> Any:
+        mode = super().__new__(cls)
+        mode._change(UNRECORDED, not cls.records)
+        return mode if function is None else mode(function)
+
+    def __init__(self, function: Any = None) -> None:
+        pass
+
+
+class no_grad(_Recording):  # noqa: N801 (PyTorch's name)
+    """Nothing that is computed within has a history. Also a decorator."""
+
+    records = False
+
+
+class enable_grad(_Recording):  # noqa: N801 (PyTorch's name)
+    """Histories are recorded within, also inside of `no_grad`. Also a decorator."""
+
+    records = True
+
+
+class set_grad_enabled(_KeysMode):  # noqa: N801 (PyTorch's name)
+    """Says at once whether histories are recorded; as a context manager, until it is left. Also a decorator."""
+
+    __module__ = "opweave"
+
+    def __init__(self, mode: bool) -> None:
+        if not isinstance(mode, bool):
+            raise TypeError(f"set_grad_enabled(): argument 'mode' must be bool, not {type_name(mode)}")
+        self.mode = mode
+        self._change(UNRECORDED, not mode)
+        self._apply()
+
+    def __call__(self, function: _Function) -> _Function:
+        self._unapply()  # only calls of the function are meant
+        return super().__call__(function)
+
+    def __repr__(self) -> str:
+        return f"set_grad_enabled(mode={self.mode})"
+
+
+class inference_mode(_KeysMode):  # noqa: N801 (PyTorch's name)
+    """As `no_grad`, for code whose results never become part of a graph. Also a decorator.
+
+    Tensors made within (`is_inference()`) cannot be overwritten or told to require gradients outside, nor be saved for
+    backward: RuntimeError. Views of other tensors, and those tensors themselves, are as they were.
+    """
+
+    __module__ = "opweave"
+
+    def __new__(cls, mode: Any = True) -> Any:
+        if isinstance(mode, bool):
+            return super().__new__(cls)
+        made = super().__new__(cls)
+        made.mode = True
+        made._change(UNRECORDED | _INFERENCE, True)
+        return made(mode)
+
+    def __init__(self, mode: Any = True) -> None:
+        self.mode = mode
+        self._change(UNRECORDED | _INFERENCE, mode)
+
+
+def is_inference_mode_enabled() -> bool:
+    """Is this thread within `inference_mode`?"""
+    return bool(excluded() & _INFERENCE)

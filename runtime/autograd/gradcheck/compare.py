@@ -1,0 +1,184 @@
+"""What gradcheck compares: numerical and analytical Jacobians, element by element or along random vectors.
+
+The test along random vectors u of an input and v of an output compares v·J·u, two numbers, where J has as many as both
+have elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ... import _operators
+from ..._base.promotion import promote_types
+from ..._ops.numpy_bridge import dtype_named
+from ..._tensor.generator import Generator
+from .jacobians import Differences, GradcheckError, analytical_jacobian, as_tuple, differentiable
+
+if TYPE_CHECKING:
+    from ..._tensor.tensor import Tensor
+    from .jacobians import Function, Step
+
+__all__ = ["Comparison"]
+
+
+class Directions(Protocol):
+    """Along which vectors Jacobians are computed, and which numbers of them are compared."""
+
+    def steps(self, of: Tensor, size: complex) -> Iterator[Step]: ...
+
+    def cotangents(self, output: Tensor, unit: complex) -> Iterator[Tensor]: ...
+
+    def numbers(self, analytical: Tensor, numerical: Tensor, of: Tensor, output: Tensor) -> tuple[Any, Any, float]:
+        """The numbers to compare, and by which factor the absolute tolerance of an element is theirs."""
+
+
+class Elements:
+    """Each element on its own."""
+
+    def steps(self, of: Tensor, size: complex) -> Iterator[Step]:
+        for place, index in enumerate(product(*map(range, of.shape))):
+            step = of.new_zeros(tuple(of.shape))
+            step.view(-1)[place] = size
+            yield f"on index {index} ", step
+
+    def cotangents(self, output: Tensor, unit: complex) -> Iterator[Tensor]:
+        return (step for _, step in self.steps(output, unit))
+
+    def numbers(self, analytical: Tensor, numerical: Tensor, of: Tensor, output: Tensor) -> tuple[Any, Any, float]:
+        return analytical, numerical, 1.0
+
+
+class RandomVectors:
+    """One vector of positive random numbers and of length one for each tensor; two for complex inputs."""
+
+    def __init__(self) -> None:
+        # One of its own, so that the check leaves the default generator as it was.
+        self._generator = Generator()
+        self._drawn: dict[tuple[int, bool], Tensor] = {}
+
+    def steps(self, of: Tensor, size: complex) -> Iterator[Step]:
+        yield "", (self._vector(of, imaginary=isinstance(size, complex)) * size).view(of.shape)
+
+    def cotangents(self, output: Tensor, unit: complex) -> Iterator[Tensor]:
+        yield (self._vector(output) * unit).to(output.dtype).view(output.shape)
+
+    def numbers(self, analytical: Tensor, numerical: Tensor, of: Tensor, output: Tensor) -> tuple[Any, Any, float]:
+        along, across = self._vector(of), self._vector(output)
+        products, changes = analytical.squeeze(1), (numerical.squeeze(0) * across).sum()
+        if not of.is_complex():
+            return (products * along).sum(), changes, float(along.sum() * across.sum())
+        aside = self._vector(of, imaginary=True)
+        combined = _operators.complex((products.real * along).sum(), (products.imag * aside).sum())
+        return combined, changes, float((along.sum() + aside.sum()) * across.sum())
+
+    def _vector(self, of: Tensor, imaginary: bool = False) -> Tensor:
+        found = self._drawn.get((id(of), imaginary))
+        if found is None:
+            # Single numbers whatever the dtype: those that torch draws.
+            numbers = of.new_empty((of.numel(),), dtype=dtype_named("float32")).uniform_(generator=self._generator)
+            numbers = numbers.to((of.real if of.is_complex() else of).dtype)
+            found = self._drawn[id(of), imaginary] = numbers / numbers.norm()
+        return found
+
+
+@dataclass
+class Comparison:
+    """The comparison of all derivatives of a function, of outputs by inputs that require gradients."""
+
+    func: Function
+    inputs: tuple[Any, ...]
+    eps: float
+    atol: float
+    rtol: float
+    nondet_tol: float
+    directions: Directions
+
+    def __post_init__(self) -> None:
+        self._targets = differentiable(self.inputs)
+        self._outputs: list[Any] = []
+
+    def run(self) -> list[Any]:
+        """The outputs that require gradients, when these are right; raises GradcheckError otherwise."""
+        results = as_tuple(self.func(*self.inputs))
+        places = [place for place, result in enumerate(results) if result.requires_grad]
+        changes = [self._differences(results, of, self.directions) for of in self._targets]
+        if not places:
+            self._check_constant(results, changes)
+            return []
+        # The inputs have been written to, so what was computed from them before cannot be differentiated any more.
+        results = as_tuple(self.func(*self.inputs))
+        self._outputs = [results[place] for place in places]
+        has_complex = any(output.is_complex() for output in self._outputs)
+        for imaginary in (True, False) if has_complex else (False,):
+            for number, place in enumerate(places):
+                if imaginary or not has_complex or results[place].is_complex():  # real ones are compared once
+                    numerical = [change.jacobian(place, imaginary) for change in changes]
+                    self._check_output(number, numerical, imaginary)
+        return self._outputs
+
+    def _differences(self, results: Sequence[Tensor], of: Tensor, directions: Directions) -> Differences:
+        return Differences(self.func, self.inputs, results, of, directions.steps, self.eps)
+
+    def _check_constant(self, results: Sequence[Tensor], changes: Sequence[Differences]) -> None:
+        """Outputs that require no gradients must not depend on the inputs."""
+        allowed = self.nondet_tol if isinstance(self.directions, RandomVectors) else 0.0
+        for change in changes:
+            for place, result in enumerate(results):
+                for imaginary in (True, False) if result.is_complex() else (False,):
+                    if (change.jacobian(place, imaginary).abs() > allowed).any():
+                        raise GradcheckError("Numerical gradient for function expected to be zero")
+
+    def _check_output(self, number: int, numerical: list[Any], imaginary: bool) -> None:
+        output = self._outputs[number]
+        unit = 1j if imaginary and output.is_complex() else 1
+        first, second = (
+            analytical_jacobian(output, self._targets, self.directions.cotangents(output, unit)) for _ in range(2)
+        )
+        self._check_repeatable(first, second)
+        for place, (of, exact, measured) in enumerate(zip(self._targets, first, numerical, strict=True)):
+            left, right, factor = self.directions.numbers(exact, measured, of, output)
+            if not close(left, right, self.rtol, self.atol * factor):
+                prefix = ""
+                if output.is_complex():
+                    part = "imaginary" if imaginary else "real"
+                    prefix = f"While considering the {part} part of complex outputs only, "
+                raise GradcheckError(
+                    f"{prefix}Jacobian mismatch for output {number} with respect to input {place},\n"
+                    f"numerical:{right}\nanalytical:{left}\n" + self._whole_jacobians(number, place, unit)
+                )
+
+    def _check_repeatable(self, first: Sequence[Tensor], second: Sequence[Tensor]) -> None:
+        for one, other in zip(first, second, strict=True):
+            if one.numel() and (one - other).abs().max() > self.nondet_tol:
+                raise GradcheckError(
+                    "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times "
+                    "gives different values, although analytical gradient matches numerical gradient."
+                    f"The tolerance for nondeterminism was {self.nondet_tol}.\n\n"
+                    "Where the operator is not meant to be deterministic, pass a larger `nondet_tol`."
+                )
+
+    def _whole_jacobians(self, number: int, place: int, unit: complex) -> str:
+        """After a comparison along random vectors: the elements, which say more."""
+        if not isinstance(self.directions, RandomVectors):
+            return ""
+        elements, target, output = Elements(), self._targets[place], self._outputs[number]
+        [exact] = analytical_jacobian(output, [target], elements.cotangents(output, unit))
+        outputs = as_tuple(self.func(*self.inputs))
+        position = [at for at, result in enumerate(outputs) if result.requires_grad][number]
+        measured = self._differences(outputs, target, elements).jacobian(position, isinstance(unit, complex))
+        text = (
+            "\nThese are numbers of fast mode, combined from all elements of the Jacobian. Element by element:\n\n"
+            f"Numerical:\n {measured}\nAnalytical:\n{exact}\n\n"
+            f"The max per-element difference (slow mode) is: {(measured - exact).abs().max()}.\n"
+        )
+        if close(exact, measured, self.rtol, self.atol):
+            text += "These agree: `fast_mode=False` accepts this function.\n"
+        return text
+
+
+def close(left: Tensor, right: Tensor, rtol: float, atol: float) -> bool:
+    both = promote_types(left.dtype, right.dtype)
+    return left.to(both).allclose(right.to(both), rtol, atol)

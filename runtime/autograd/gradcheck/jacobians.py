@@ -1,0 +1,131 @@
+"""Jacobians for gradcheck: numerical ones by central differences, analytical ones by backward.
+
+A Jacobian is a matrix with a row for each element of an input and a column for each element of an output. Outputs count
+as real functions: of complex ones gradcheck takes the real and the imaginary part in turn. For a complex input
+z = x + iy the entry is ∂/∂x + i ∂/∂y, the gradient that backward gives (twice the derivative by conj z of Wirtinger's
+calculus; K. Kreutz-Delgado, "The Complex Gradient Operator and the CR-Calculus", 2009).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeAlias
+
+from ... import _operators
+from ..._tensor.tensor import Tensor
+from ..backward_api import grad
+
+Function: TypeAlias = Callable[..., Any]
+Step: TypeAlias = "tuple[str, Tensor]"
+
+__all__ = ["Differences", "GradcheckError", "analytical_jacobian", "as_tuple", "differentiable"]
+
+
+class GradcheckError(RuntimeError):
+    """Raised by `gradcheck` and `gradgradcheck` when derivatives are wrong."""
+
+
+def as_tuple(value: Any) -> tuple[Any, ...]:
+    """The tensors of an argument or result that may be a single one."""
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,)
+
+
+def differentiable(values: Iterable[Any]) -> list[Any]:
+    """The tensors that require gradients."""
+    return [value for value in values if isinstance(value, Tensor) and value.requires_grad]
+
+
+def part_of(values: Tensor, imaginary: bool) -> Any:
+    """The real or imaginary part of complex numbers; real numbers as they are."""
+    if not values.is_complex():
+        return values
+    return values.imag if imaginary else values.real
+
+
+class Differences:
+    """How the outputs of a function change along steps of one input.
+
+    `steps` makes the steps, of size `eps` and, for complex inputs, of size `eps` times 1j. The memory of the input is
+    written to, for functions that know it by another way than their arguments, and has its values back afterwards.
+    """
+
+    def __init__(
+        self,
+        function: Function,
+        inputs: Sequence[Any],
+        outputs: Sequence[Tensor],
+        of: Tensor,
+        steps: Callable[[Tensor, complex], Iterable[Step]],
+        eps: float,
+    ) -> None:
+        self._function, self._inputs, self._outputs, self._of, self._eps = function, inputs, outputs, of, eps
+        self._along_real = self._along(steps(of, eps))
+        self._along_imaginary = self._along(steps(of, eps * 1j)) if of.is_complex() else None
+
+    def jacobian(self, output: int, imaginary: bool = False) -> Any:
+        """A row for each step, of derivatives of the real or the imaginary part of one output."""
+        real = part_of(self._along_real[output], imaginary)
+        if self._along_imaginary is None:
+            return real
+        return _operators.complex(real, part_of(self._along_imaginary[output], imaginary))
+
+    def _along(self, steps: Iterable[Step]) -> list[Tensor]:
+        """For each output a matrix with a row for each step; for outputs without derivatives an empty one."""
+        counted = [output.is_floating_point() or output.is_complex() for output in self._outputs]
+        rows: list[list[Tensor]] = [[] for _ in counted]
+        memory = self._of.data
+        values = memory.clone()
+        try:
+            for where, step in steps:
+                memory.copy_(values - step)
+                # A copy: the output may be a view of the input, which is written to next.
+                before = [output.detach().clone() for output in self._values()]
+                memory.copy_(values + step)
+                for of_output, low, high, counts in zip(rows, before, self._values(), counted, strict=True):
+                    self._check_same_kind(low, high, where)
+                    if counts:
+                        of_output.append((high.detach() - low).reshape(-1))
+        finally:
+            memory.copy_(values)
+        return [
+            _operators.stack(of_output) / (2 * self._eps) if of_output else output.new_zeros((0, output.numel()))
+            for of_output, output in zip(rows, self._outputs, strict=True)
+        ]
+
+    def _values(self) -> tuple[Any, ...]:
+        return as_tuple(self._function(*self._inputs))
+
+    def _check_same_kind(self, low: Tensor, high: Tensor, where: str) -> None:
+        for name in ("shape", "dtype"):
+            before, after = getattr(low, name), getattr(high, name)
+            if before != after:
+                raise AssertionError(
+                    f"Expected `func` to return outputs with the same {name} when inputs are perturbed {where}"
+                    f"by {self._eps}, but got: {name}s {before} and {after}."
+                )
+
+
+def analytical_jacobian(output: Tensor, inputs: Sequence[Tensor], cotangents: Iterable[Tensor]) -> list[Any]:
+    """For each input a matrix with a column for each gradient of the output that backward is given."""
+    columns = [_products(output, inputs, cotangent) for cotangent in cotangents]
+    if not columns:
+        return [of.new_zeros((of.numel(), 0)) for of in inputs]
+    return [_operators.stack(of_input, 1) for of_input in zip(*columns, strict=True)]
+
+
+def _products(output: Tensor, inputs: Sequence[Tensor], cotangent: Tensor) -> list[Tensor]:
+    gradients = grad(output, inputs, cotangent, retain_graph=True, allow_unused=True)
+    vectors = []
+    for gradient, of in zip(gradients, inputs, strict=True):
+        if gradient is None:
+            vectors.append(of.new_zeros((of.numel(),)))
+            continue
+        if gradient.shape != of.shape:
+            raise GradcheckError(
+                f"Analytical gradient has incorrect size: got {tuple(gradient.shape)} for an input of size "
+                f"{tuple(of.shape)}"
+            )
+        if gradient.dtype != of.dtype:
+            raise GradcheckError(f"Gradient has dtype mismatch: got {gradient.dtype} for an input of dtype {of.dtype}")
+        vectors.append(gradient.detach().reshape(-1))
+    return vectors

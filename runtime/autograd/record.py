@@ -1,0 +1,268 @@
+"""What happens to a call whose inputs have histories: it runs as any other, and a node of the graph is made for it.
+
+The slow path of operators (dispatch.py and its neighbours) comes here when it is told that a history is recorded. The
+call runs again with the key of autograd excluded, so it is the plain one, and its node keeps what the formulas need.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from .._C import lib
+from .._dispatch import histories
+from .._handle import meta, own, records, set_edge, set_recorder, set_refresh, with_keys
+from . import saved_tensors as hooks
+from . import views
+from .grad_mode import AUTOGRAD
+from .node import AccumulateGrad, Node, edges_of, is_differentiable, part_of_graph
+from .node import take_edge as take_edge
+
+if TYPE_CHECKING:
+    from .._dispatch.dispatcher import Op
+
+set_refresh(views.refresh)
+histories.recording = sys.modules[__name__]
+
+
+def derivative(op: Op) -> type[Node] | None:
+    """The class of an operator's nodes; None when its results have no gradients."""
+    if op.derivative is ...:
+        generated = import_module(f"{op.package}._derivatives")
+        op.derivative = generated.DERIVATIVES.get(op.name)
+    found: type[Node] | None = op.derivative
+    return found
+
+
+def unrecorded(run: Callable[[], Any]) -> Any:
+    """What `run` gives while nothing is recorded."""
+    return with_keys(0, AUTOGRAD, run)
+
+
+def call(op: Op, arguments: tuple[Any, ...], run: Callable[[], Any], out: Any = None) -> Any:
+    """A new result. `arguments` are in the order that the operator's derivative names them."""
+    if out is not None:
+        raise RuntimeError(
+            f"{op.name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
+            "arguments requires grad."
+        )
+    kind = derivative(op)
+    result = unrecorded(run)
+    return result if kind is None else attach(kind, arguments, result)
+
+
+def attach(kind: type[Node], arguments: tuple[Any, ...], result: Any) -> Any:
+    """Makes the result, or several, outputs of a new node."""
+    if any(result is value for value in arguments):
+        return result
+    inputs = kind.differentiated(arguments)
+    if not records(*inputs):
+        return result
+    node = _class_for(kind, result)(edges_of(inputs))
+    node.save(*arguments)
+    if isinstance(result, (tuple, list)):
+        _attach_all(node, result, inputs)
+    elif is_differentiable(result.dtype):
+        _no_view_of_others(result, inputs)
+        part_of_graph(result, node)
+        if kind.kept_results:
+            node.keep_results((result,))
+    if hooks.entered:
+        hooks.pack_inputs(node)
+        hooks.pack_results(node)
+    return result
+
+
+def _kind(number: int) -> type[Node] | None:
+    """The class of an operator's nodes; None for kernels of derivatives, which have none."""
+    operator = histories.operators.get(number)
+    return None if operator is None else derivative(operator)
+
+
+def _plan(number: int) -> tuple[type[Node] | None, Any, int, tuple[int, ...] | None]:
+    """What the core needs in order to do the same for results of calls that it runs itself (core/recording.c)."""
+    kind = _kind(number)
+    if kind is None:
+        return None, None, 0, ()
+    inputs = kind.inputs if kind.kept_results in ((), (0,)) else None  # the others are not the core's to keep
+    keeps = -1 if kind.results_needed_by is None else sum([1 << place for place in kind.results_needed_by])
+    if not kind.kept_results:
+        keeps = 0
+    return kind, None if kind.save is Node.save else kind.save, keeps, inputs
+
+
+def _attach_called(number: int, arguments: tuple[Any, ...], result: Any) -> Any:
+    """For a call of the core whose node is not as usual."""
+    kind = _kind(number)
+    return result if kind is None else attach(kind, arguments, result)
+
+
+set_recorder(_plan, _attach_called, hooks.entered)
+
+
+def _class_for(kind: type[Node], result: Any) -> type[Node]:
+    single = not isinstance(result, (tuple, list))
+    return kind.conjugating() if single and result.dtype.is_complex else kind
+
+
+def _no_view_of_others(result: Any, inputs: Sequence[Any]) -> None:
+    """A view of what the call has made on its way is a tensor of its own: the node is the whole of its history."""
+    base = result._base
+    if base is not None and not any(base is each or base is getattr(each, "_base", None) for each in inputs):
+        own(result)
+
+
+def _attach_all(node: Node, results: Sequence[Any], inputs: Sequence[Any]) -> None:
+    node.metas = tuple([meta(result) for result in results])
+    if node.kept_results:
+        node.keep_results(results)
+    for number, result in enumerate(results):
+        if is_differentiable(result.dtype):
+            _no_view_of_others(result, inputs)
+            set_edge(result, (node, number))
+
+
+def call_inplace(op: Op, target: Any, arguments: tuple[Any, ...], run: Callable[[], Any]) -> Any:
+    """Overwrites `target`, the first of the arguments."""
+    check_inplace(target)
+    kind = derivative(op) or Constant
+    node = _class_for(kind, target)(edges_of(kind.differentiated(arguments)))
+    node.save(*arguments)
+    if any(kept is target for kept in node.tensors or ()):
+        before = before_write(target)
+        node.keep(*[before if kept is target else kept for kept in node.tensors or ()])
+    if hooks.entered:
+        hooks.pack_inputs(node)
+    result = unrecorded(run)
+    node.metas = (meta(target),)
+    views.rebase(target, node)
+    if kind.kept_results:
+        node.keep_results((target,))
+    if hooks.entered:
+        hooks.pack_results(node)
+    return result
+
+
+def check_inplace(target: Any) -> None:
+    """Refuses to overwrite what a gradient is accumulated for."""
+    base = target._base
+    if base is not None and target._origin:
+        raise views.refusal(target, "is being")
+    if base is not None and _is_leaf_with_gradient(base):
+        raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
+    if _is_leaf_with_gradient(target):
+        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+
+
+def _is_leaf_with_gradient(tensor: Any) -> bool:
+    return bool(tensor._requires_grad and tensor.is_leaf)
+
+
+def before_write(tensor: Any) -> Any:
+    """What the formulas of an operator in place need of its first input, with the history that it had."""
+    edge = edges_of((tensor,))[0]
+    copied = unrecorded(tensor.clone)
+    if edge is not None:
+        set_edge(copied, edge)
+    return copied
+
+
+def leaf(tensor: Any) -> AccumulateGrad:
+    """What collects the gradient of a leaf."""
+    edge = tensor._edge
+    if edge is not None and isinstance(edge[0], AccumulateGrad):
+        return edge[0]
+    keys = lib.keys(tensor._h)
+    made = AccumulateGrad(tensor)
+    set_edge(tensor, (made, 0))
+    lib.set_keys(tensor._h, keys)
+    return made
+
+
+class Constant(Node):
+    """Of a result that does not depend on its inputs, as far as gradients go: these are zeros."""
+
+    __slots__ = ()
+
+    def apply(self, grad: Any) -> tuple[Any, ...]:
+        zeros = _zeros_like(grad)
+        return tuple([None if edge is None else zeros for edge in self.edges])
+
+
+class Formula(Node):
+    """A node of a call without an entry in ops.yaml: a function makes its gradients of those of its outputs."""
+
+    __slots__ = ("function",)
+    function: Callable[..., Sequence[Any]]
+
+    def apply(self, *grads: Any) -> Sequence[Any]:
+        if self.tensors != ():
+            self.saved()  # what the function uses is as it was, or this raises
+        return self.function(*grads)
+
+
+class OverwritingFormula(Formula):
+    """The same of a call that writes to its first input. Where the function has no gradient by that, nothing is left of
+    it, and its gradient is zero."""
+
+    __slots__ = ()
+
+    def apply(self, *grads: Any) -> Sequence[Any]:
+        first, *others = super().apply(*grads)
+        if first is None and self.edges[0] is not None:
+            first = _zeros_like(grads[0])
+        return (first, *others)
+
+
+def _zeros_like(grad: Any) -> Any:
+    return grad.new_zeros(grad.shape)
+
+
+@cache
+def _named(name: str, overwriting: bool) -> type[Formula]:
+    """The class of nodes of that name."""
+    return type(name, (OverwritingFormula if overwriting else Formula,), {"__slots__": ()})
+
+
+def _formula(
+    name: str, overwriting: bool, inputs: Sequence[Any], function: Callable[..., Any], used: Sequence[Any]
+) -> Formula:
+    node = _named(name, overwriting)(edges_of(inputs))
+    node.function = function
+    node.keep(*used)
+    return node
+
+
+def by_formula(
+    name: str,
+    inputs: Sequence[Any],
+    run: Callable[[], Any],
+    function: Callable[..., Sequence[Any]],
+    used: Sequence[Any] = (),
+) -> Any:
+    """A new result of `run`, whose gradients by the inputs are what `function` makes of the result's and of `used`."""
+    result = unrecorded(run)
+    if any(result is value for value in inputs) or not is_differentiable(result.dtype):
+        return result
+    part_of_graph(result, _formula(name, False, inputs, function, used))
+    return result
+
+
+def by_formula_inplace(
+    name: str,
+    target: Any,
+    inputs: Sequence[Any],
+    run: Callable[[], Any],
+    function: Callable[..., Any],
+    used: Sequence[Any] = (),
+) -> Any:
+    """Overwrites `target`, the first of the inputs."""
+    check_inplace(target)
+    node = _formula(name, True, inputs, function, used)
+    result = unrecorded(run)
+    node.metas = (meta(target),)
+    views.rebase(target, node)
+    return result

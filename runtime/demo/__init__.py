@@ -1,0 +1,1 @@
+"""`python -m opweave.demo [IMAGE]`: what opweave is, on a photograph."""

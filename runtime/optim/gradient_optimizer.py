@@ -1,0 +1,104 @@
+"""What optimizers have in common that follow each parameter's gradient: the loop over groups, checks of options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from .._base.dtypes import EXPORTS, get_default_dtype
+from .._operators import view_as_real
+from .._tensor.construct import scalar_tensor
+from .._tensor.tensor import Tensor
+from ..autograd.grad_mode import enable_grad, set_grad_enabled
+from .optimizer import Optimizer
+from .parameter_groups import Group
+
+Rate: TypeAlias = float | Tensor
+"""A learning rate: schedules write to a tensor of one element in place."""
+
+# Ways of computing that other machines and compilers need: which error says that there is no such way here.
+_REFUSED: dict[str, tuple[type[Exception], str]] = {
+    "capturable": (AssertionError, "graphs of steps are not captured on the CPU"),
+    "fused": (RuntimeError, "the only way to compute a step is the one that is taken by default"),
+}
+
+
+class GradientOptimizer(Optimizer):
+    """Base of optimizers that change a parameter by its own gradient and state."""
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Changes each parameter that has a gradient. Returns what `closure`, called first, computes: the loss."""
+        loss = None
+        with set_grad_enabled(bool(self.defaults.get("differentiable"))):
+            if closure is not None:
+                with enable_grad():
+                    loss = closure()
+            for group in self.param_groups:
+                self._update(group)
+        return loss
+
+    def _update(self, group: Group) -> None:
+        """Changes the parameters of one group."""
+        raise NotImplementedError
+
+    def _check_options(self, group: Group) -> None:
+        for option, (error, reason) in _REFUSED.items():
+            if group.get(option):
+                raise error(f"`{option}=True` is not supported: {reason}. Leave it out, or set it to False.")
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for group in self.param_groups:
+            # Older dicts lack options that have been added since.
+            for option, default in self.defaults.items():
+                group.setdefault(option, default)
+            for parameter in group["params"]:
+                count = self.state[parameter].get("step") if parameter in self.state else None
+                if count is not None and not isinstance(count, Tensor):
+                    self.state[parameter]["step"] = step_count(float(count))
+
+
+def numbers_of(tensor: Tensor) -> Tensor:
+    """The tensor, or the real numbers that a complex one consists of, as a view: each of them is a parameter."""
+    return view_as_real(tensor) if tensor.is_complex() else tensor
+
+
+def state_of(state: dict[str, Any], name: str, group: Group) -> Tensor:
+    """The numbers of a tensor of the state, to be overwritten. Where steps have a history, those before keep theirs."""
+    if group["differentiable"]:
+        state[name] = state[name].clone()
+    return numbers_of(state[name])
+
+
+def step_count(value: float = 0.0) -> Tensor:
+    """How many steps were taken, in the form in which torch saves it: a float64 tensor where that is the default."""
+    float64 = EXPORTS["float64"]
+    return scalar_tensor(value, dtype=float64 if get_default_dtype() is float64 else EXPORTS["float32"])
+
+
+def advance(state: dict[str, Any]) -> float:
+    """Counts a step of a parameter."""
+    count = state["step"]
+    count.add_(1)
+    found: float = count.item()
+    return found
+
+
+def descent(gradient: Tensor, parameter: Tensor, maximize: bool, weight_decay: Rate) -> Tensor:
+    """The gradient of what is minimized: the negative loss when `maximize`, and the penalty of large weights."""
+    if maximize:
+        gradient = -gradient
+    return gradient.add(parameter, alpha=float(weight_decay)) if weight_decay else gradient
+
+
+def check_rate(lr: Rate) -> None:
+    """Raises ValueError unless it is one number that is not negative."""
+    if isinstance(lr, Tensor) and lr.numel() != 1:
+        raise ValueError("Tensor lr must be 1-element")
+    check_not_negative("learning rate", lr)
+
+
+def check_not_negative(name: str, value: Any) -> None:
+    """Raises ValueError for negative options and NaN."""
+    if not value >= 0.0:
+        raise ValueError(f"Invalid {name}: {value}")
