@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from .types import Size
+from ._base.types import Size
 
 T = TypeVar("T")
 

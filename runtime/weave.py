@@ -1,4 +1,4 @@
-"""opweave.weave: operators outside the package. `weave(path)` compiles a file of declarations into an importable package."""
+"""opweave.weave: `weave(path)` compiles operators that a file declares into an importable package."""
 
 from ._weave.weave import WeaveError as WeaveError
 from ._weave.weave import Woven as Woven

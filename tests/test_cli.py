@@ -146,7 +146,8 @@ def test_check(tiny: Path, tmp_path: Path) -> None:
 def test_check_runs_nothing_of_the_working_folder(tiny: Path, tmp_path: Path) -> None:
     for name in ("yaml.py", "jinja2.py", "codegen.py", "weave.py"):
         (tmp_path / name).write_text(f"open('ran_{name}', 'w')\n")
-    for command in (("-m", "opweave"), ("-c", "import sys, opweave._weave.cli as cli; sys.exit(cli.main(sys.argv[1:]))")):
+    script = "import sys, opweave._weave.cli as cli; sys.exit(cli.main(sys.argv[1:]))"
+    for command in (("-m", "opweave"), ("-c", script)):
         done = python(*command, "check", "tiny_ops.yaml", cwd=tmp_path)
         assert done.stdout == "tiny_ops.yaml: 1 operator, no mistakes\n"
     assert not list(tmp_path.glob("ran_*"))

@@ -1,7 +1,8 @@
 """opweave/_operators.py: the Python functions and methods of every operator.
 
-A function settles the common case with one call of the core and leaves everything else to
-runtime/_dispatch/dispatcher.py. Which call that is follows from the family and the number of inputs; the text stands in templates/operators.py.j2.
+A function settles the common case with one call of the core and leaves everything else to the slow path in
+runtime/_dispatch/. Which call that is follows from the family and the number of inputs; the text stands in
+templates/operators.py.j2.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Reads one entry of ops.yaml into an Operator, reporting every mistake at its place.
 
-Input: a mapping node of source.py. Output: a frozen Operator; or, when part of the entry is beyond use, its Declaration
-alone or nothing (the diagnostics say why). Rules that need more than one entry are in check.py.
+Input: a mapping node of source/. Output: a frozen Operator; or, when part of the entry is beyond use, its Declaration
+alone or nothing (the diagnostics say why). Rules that need more than one entry are in check/.
 """
 
 from __future__ import annotations

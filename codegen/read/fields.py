@@ -1,6 +1,6 @@
 """Reads the keys of one entry of ops.yaml: texts, words, mappings and expressions, reporting what is wrong in place.
 
-Input: a mapping node of source.py. `Fields` knows the node alone; `Entry` has a schema and a kind of body as well, and
+Input: a mapping node of source/. `Fields` knows the node alone; `Entry` has a schema and a kind of body as well, and
 is what the readers of bodies and derivatives work with.
 """
 

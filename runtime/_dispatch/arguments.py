@@ -1,6 +1,6 @@
 """Arguments of operators on their way from Python to the core: types are checked, numbers become handles.
 
-Used by dispatch.py, the slow path; messages are those of torch.
+Used by dispatcher.py, the slow path; messages are those of torch.
 """
 
 from __future__ import annotations

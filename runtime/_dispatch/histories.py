@@ -10,4 +10,4 @@ operators: dict[int, Any] = {}
 """Every operator that the core knows, by its number."""
 
 recording: Any = None
-"""The module autograd/recording.py, from when on tensors have histories; `records()` is false before."""
+"""The module record.py, from when on tensors have histories; `records()` is false before."""

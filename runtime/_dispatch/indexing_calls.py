@@ -1,6 +1,6 @@
 """The slow path of operators with an `indexing` body: argument types, numbers in the place of tensors, words, errors.
 
-As in dispatch.py, the generated functions settle the common case themselves.
+As in dispatcher.py, the generated functions settle the common case themselves.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Class Tensor: its handle, its description, and the methods of all the modules that it is put together from.
 
-The class has neither `__init__` nor `__new__`: what `Tensor(2, 3)` and `Tensor()` are is written in legacy.py, and a
+The class has neither `__init__` nor `__new__`: what `Tensor(2, 3)` and `Tensor()` are stands in typed_tensors.py, and a
 handle becomes a tensor by `adopt`, so that no tensor is without a handle and no handle belongs to two tensors.
 """
 

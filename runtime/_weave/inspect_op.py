@@ -69,8 +69,7 @@ def find(name: str) -> list[Known]:
 
 def sections(each: Known) -> Iterator[Section]:
     """Everything that follows from an entry and can be read: the entry first, the kernels of its gradients last."""
-    from ..codegen.emit import backward
-    from ..codegen.emit import derivatives, kernels
+    from ..codegen.emit import backward, derivatives, kernels
 
     operator = each.operator
     yield Section(f"entry, {operator.file}:{operator.span.line}", "yaml", operator.text.rstrip())

@@ -210,8 +210,7 @@ def _up_to_date(folder: Path, fingerprint: str) -> list[str] | None:
 
 
 def _weave(yaml: Path, text: bytes, name: str, folder: Path, progress: Progress, force: bool) -> list[str]:
-    from ..codegen.emit import backward
-    from ..codegen.emit import kernels
+    from ..codegen.emit import backward, kernels
 
     # Generated text calls the declarations by their name alone, so that it is the same wherever they lie.
     operators = tuple(replace(operator, file=yaml.name) for operator in read(yaml, name))

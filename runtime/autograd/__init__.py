@@ -7,24 +7,24 @@ from importlib import import_module as _import_module
 from typing import Any as _Any
 
 _MODULES = {
-    "backward": "calls",
-    "grad": "calls",
+    "backward": "backward_api",
+    "grad": "backward_api",
     "Function": "function",
-    "detect_anomaly": "anomaly",
-    "set_detect_anomaly": "anomaly",
-    "is_anomaly_enabled": "anomaly",
-    "is_anomaly_check_nan_enabled": "anomaly",
-    "no_grad": "modes",
-    "enable_grad": "modes",
-    "set_grad_enabled": "modes",
-    "inference_mode": "modes",
-    "is_grad_enabled": "modes",
-    "is_inference_mode_enabled": "modes",
+    "detect_anomaly": "anomaly_mode",
+    "set_detect_anomaly": "anomaly_mode",
+    "is_anomaly_enabled": "anomaly_mode",
+    "is_anomaly_check_nan_enabled": "anomaly_mode",
+    "no_grad": "grad_mode",
+    "enable_grad": "grad_mode",
+    "set_grad_enabled": "grad_mode",
+    "inference_mode": "grad_mode",
+    "is_grad_enabled": "grad_mode",
+    "is_inference_mode_enabled": "grad_mode",
     "Node": "node",
     "gradcheck": "gradcheck",
     "gradgradcheck": "gradcheck",
 }
-_SUBMODULES = ("anomaly", "engine", "function", "functional", "graph", "modes")
+_SUBMODULES = ("anomaly_mode", "engine", "function", "functional", "grad_mode", "graph")
 
 __all__ = [*_MODULES]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
-from . import calls, engine, recording
+from . import backward_api, engine, record
 
 __all__ = ["MultiHandle", "register_multi_grad_hook"]
 
@@ -71,7 +71,7 @@ def register_multi_grad_hook(
             fn(gathered.grads)
 
     handles = tuple([each.register_hook(_at(gather, place)) for place, each in enumerate(tensors)])
-    nodes += [(calls.edge(each) or (recording.leaf(each), 0))[0] for each in tensors]
+    nodes += [(backward_api.edge(each) or (record.leaf(each), 0))[0] for each in tensors]
     return MultiHandle(handles)
 
 

@@ -1,6 +1,6 @@
 """What happens to a call whose inputs have histories: it runs as any other, and a node of the graph is made for it.
 
-The slow path of operators (dispatch.py and its neighbours) comes here when it is told that a history is recorded. The
+The slow path of operators (dispatcher.py and its neighbours) comes here when it is told that a history is recorded. The
 call runs again with the key of autograd excluded, so it is the plain one, and its node keeps what the formulas need.
 """
 
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from .._C import lib
 from .._dispatch import histories
 from .._handle import meta, own, records, set_edge, set_recorder, set_refresh, with_keys
+from . import inplace_views as views
 from . import saved_tensors as hooks
-from . import views
 from .grad_mode import AUTOGRAD
 from .node import AccumulateGrad, Node, edges_of, is_differentiable, part_of_graph
 from .node import take_edge as take_edge

@@ -120,7 +120,7 @@ int32_t get_num_threads(void);
 int32_t current_core(void);
 void set_num_threads(int32_t n);
 int32_t set_flush_denormal(int32_t on); /* of the calling thread and what it has computed; 0 where this is not known */
-void memory_statistics(int64_t *out, int32_t n); /* in the order of memory.py's table */
+void memory_statistics(int64_t *out, int32_t n); /* in the order of _base/memory.py's table */
 void memory_empty_cache(void);
 void memory_reset_peak(void);
 void memory_set_cap(int64_t bytes);

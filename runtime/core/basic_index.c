@@ -1,6 +1,6 @@
 /* Views for the indices that are usual: ints, slices, None, `...`, and tuples of them, read first and then worked out.
  *
- * Whatever is not usual, and every mistake, gives NULL without an error: then indexing.py takes the general way, and
+ * Whatever is not usual, and every mistake, gives NULL without an error: then _tensor/indexing.py takes the general way, and
  * knows what to say. */
 #include "python_types.h"
 #include "tensor.h"

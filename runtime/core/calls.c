@@ -1,7 +1,7 @@
 /* What generated functions do first: call an operator with tensors and numbers as Python has them.
  *
  * Each call gives the finished tensor, or None where it is not for the quick way: an argument of another type, a tensor of
- * a subclass or with dispatch keys, an error that is pending now. The function then goes on to dispatch.py, which knows
+ * a subclass or with dispatch keys, an error that is pending now. The function then goes on to _dispatch/dispatcher.py, which knows
  * what to do or to say. The first argument is the operator's number. */
 #include "driver.h"
 #include "lapack.h"

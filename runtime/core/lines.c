@@ -12,7 +12,7 @@ typedef struct {
     ow_line_task *task;
     void *context;
     int direct_in, direct_out[OW_LINE_RESULTS];
-    int64_t size, out_size[OW_LINE_RESULTS], bytes;
+    int64_t size, out_size[OW_LINE_RESULTS];
     ow_cast load, store[OW_LINE_RESULTS];
     atomic_int failed;
 } line_run;
@@ -113,25 +113,30 @@ static void scatter_lines(const line_run *r, int place, const char *rows, int64_
                         l->length);
 }
 
+/* Where the next part of a buffer begins: every part is aligned for elements of any dtype. */
+static int64_t aligned(int64_t bytes) { return (bytes + 15) & ~(int64_t)15; }
+
 static void run_lines(void *context, int64_t begin, int64_t end) {
     line_run *r = context;
     const ow_lines *l = r->l;
     int64_t in_bytes = l->length * r->size;
     int gathers = !r->direct_in;
     int64_t most = gathers && l->stride != ow_itemsize(l->self->dtype) && l->number > 1 ? SIDE_BY_SIDE : 1;
-    char *buffer = r->bytes ? ow_alloc(r->bytes * most) : NULL;
-    if (r->bytes && !buffer) {
+    int64_t result_at[OW_LINE_RESULTS], bytes = gathers ? aligned(most * in_bytes) : 0;
+    for (int place = 0; place < OW_LINE_RESULTS; place++) {
+        result_at[place] = bytes;
+        if (l->out[place] && !r->direct_out[place]) bytes += aligned(most * l->length * r->out_size[place]);
+    }
+    char *buffer = bytes ? ow_alloc(bytes) : NULL;
+    if (bytes && !buffer) {
         atomic_store(&r->failed, 1);
         return;
     }
     for (int64_t k = begin; k < end; k += most) {
         int64_t count = end - k < most ? end - k : most;
-        char *rows = buffer, *results[OW_LINE_RESULTS] = {NULL, NULL}, *at = buffer + (gathers ? most * in_bytes : 0);
-        for (int place = 0; place < OW_LINE_RESULTS; place++) {
-            if (!l->out[place] || r->direct_out[place]) continue;
-            results[place] = at;
-            at += most * l->length * r->out_size[place];
-        }
+        char *rows = buffer, *results[OW_LINE_RESULTS];
+        for (int place = 0; place < OW_LINE_RESULTS; place++)
+            results[place] = l->out[place] && !r->direct_out[place] ? buffer + result_at[place] : NULL;
         if (gathers) gather_lines(r, rows, k, count);
         for (int64_t i = 0; i < count; i++) {
             const char *x = gathers ? rows + i * in_bytes : l->self->data + ow_axes_offset(l->axes, l->naxes, k + i, NULL);
@@ -146,21 +151,19 @@ static void run_lines(void *context, int64_t begin, int64_t end) {
         for (int place = 0; place < OW_LINE_RESULTS; place++)
             if (results[place]) scatter_lines(r, place, results[place], k, count);
     }
-    if (buffer) ow_dealloc(buffer, r->bytes * most);
+    if (buffer) ow_dealloc(buffer, bytes);
 }
 
 int ow_lines_run(const ow_lines *l, double cost, ow_line_task *task, void *context) {
     line_run r = {.l = l, .task = task, .context = context, .size = ow_itemsize(l->compute),
                   .load = ow_cast_loop(l->compute, l->self->dtype)};
     r.direct_in = l->self->dtype == l->compute && (l->stride == r.size || l->length == 1);
-    if (!r.direct_in) r.bytes += l->length * r.size;
     for (int place = 0; place < OW_LINE_RESULTS; place++) {
         if (!l->out[place]) continue;
         int dtype = l->out[place]->dtype;
         r.out_size[place] = ow_itemsize(l->out_compute[place]);
         r.direct_out[place] = dtype == l->out_compute[place] && (l->out_stride[place] == r.out_size[place] || l->length == 1);
         r.store[place] = ow_cast_loop(dtype, l->out_compute[place]);
-        if (!r.direct_out[place]) r.bytes += l->length * r.out_size[place];
     }
     double work = (double)l->number * (double)(l->length + 8) * cost * (r.direct_in ? 1 : 4);
     int64_t grain = 1 + (int64_t)(16384 / ((double)(l->length + 8) * cost));

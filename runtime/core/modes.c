@@ -1,5 +1,5 @@
 /* Changes, for a while, of the dispatch keys that a thread does not look at: around a call, and by the context managers of
- * autograd/modes.py.
+ * autograd/grad_mode.py.
  *
  * Ctrl-C raises between any two instructions of Python, so a state that Python code changes and is to restore may stay as it
  * is. A function of C is not interrupted: a call restores what was before whatever happens within, and `with` enters and

@@ -8,7 +8,7 @@
 static binaryfunc tuple_subscript;
 static newfunc tuple_new;
 
-/* The class Size, once types.py has made it. */
+/* The class Size, once _base/types.py has made it. */
 static PyObject *size_class;
 
 /* A tuple (or any sequence) as an object of a class derived from tuple. */

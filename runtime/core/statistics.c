@@ -1,4 +1,4 @@
-/* The allocator's statistics: read by memory.py in the order of the lists in allocator.h. */
+/* The allocator's statistics: read by _base/memory.py in the order of the lists in allocator.h. */
 #include "allocator.h"
 
 ow_statistic ow_statistics[OW_NSTATISTICS][OW_NPOOLS];

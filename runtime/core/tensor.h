@@ -33,7 +33,7 @@ typedef struct ow_storage {
 /* ---- handle ------------------------------------------------------------------------------------------- */
 
 /* Dispatch keys: one bit for every behaviour that the dense CPU path does not implement. A call ORs the keys of its
- * inputs; zero is the fast path, anything else returns to Python, which dispatches by table (dispatch.py). */
+ * inputs; zero is the fast path, anything else returns to Python, which dispatches by table (_dispatch/dispatcher.py). */
 enum {
     OW_KEY_AUTOGRAD = 1 << 0,
     OW_KEY_NAMED = 1 << 1,
@@ -244,7 +244,7 @@ int ow_copy(ow_tensor *dst, ow_tensor *src);
 /* dst[...] = number, which is refused when it lies outside the dtype's range; once where dimensions are expanded. 1, or 0
  * with the error set. (copy.c) */
 int ow_fill(const ow_tensor *dst, ow_tensor *number);
-/* In which order the elements of a new tensor lie; torch's memory formats, numbered as types.py does. */
+/* In which order the elements of a new tensor lie; torch's memory formats, numbered as _base/types.py does. */
 typedef enum ow_order { OW_PRESERVE_ORDER, OW_C_ORDER, OW_CHANNELS_LAST, OW_CHANNELS_LAST_3D } ow_order;
 
 /* A tensor of the same shape, of the given dtype and order. (copy.c) */

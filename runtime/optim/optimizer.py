@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from .._tensor.tensor import Tensor
 from ..autograd.node import RemovableHandle
-from . import saved_states
+from . import state_dict as saved_states
 from .parameter_groups import Group, check_among, parameters_of
 
 __all__ = ["Optimizer"]

@@ -10,11 +10,12 @@ from types import ModuleType
 
 import pytest
 
-TOOLS = Path(__file__).parents[2] / "tools"
+ROOT = Path(__file__).parents[2]
+CORE = ROOT / "runtime" / "core"
 
 
 def load() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("build_cffi", TOOLS / "build_cffi.py")
+    spec = importlib.util.spec_from_file_location("build_cffi", ROOT / "tools" / "build_cffi.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -22,7 +22,7 @@ _SCALINGS = {"backward": (0, 2), "ortho": (1, 1), "forward": (2, 0)}
 
 
 def signal_scaling(norm: str | None, forward: bool) -> int:
-    """The number by which the transforms of transforms.py know a normalization."""
+    """The number by which the transforms of kernels.py know a normalization."""
     if norm is None:
         norm = "backward"
     if norm not in _SCALINGS:

@@ -30,26 +30,26 @@ from ._dtype_names import cfloat as cfloat
 from ._dtype_names import complex128 as complex128
 from ._dtype_names import cdouble as cdouble
 from ._operators import *
-from .tensor import Tensor
-from .allocation import empty_permuted, empty_strided
-from .autograd.anomaly import is_anomaly_enabled
-from .autograd.modes import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled
-from .construct import as_tensor, asarray, is_tensor, scalar_tensor, tensor
-from .dtypes import dtype, get_default_dtype, set_default_dtype
-from .errors import LinAlgError, OutOfMemoryError
-from .functions import clone, fill_, index_put, index_put_, is_complex, is_conj, is_floating_point, is_inference, is_neg, is_nonzero, is_same_size, is_signed, numel, resize_as_, typename, zero_
-from .generators import Generator, default_generator
-from .interchange import from_dlpack, from_numpy, frombuffer
-from .limits import finfo, iinfo
-from .printing import get_printoptions, printoptions, set_printoptions
-from .promotion import can_cast, promote_types, result_type
+from ._tensor.tensor import Tensor
+from ._base.allocation import empty_permuted, empty_strided
+from .autograd.anomaly_mode import is_anomaly_enabled
+from .autograd.grad_mode import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled
+from ._tensor.construct import as_tensor, asarray, is_tensor, scalar_tensor, tensor
+from ._base.dtypes import dtype, get_default_dtype, set_default_dtype
+from ._base.errors import LinAlgError, OutOfMemoryError
+from ._tensor.functions import clone, fill_, index_put, index_put_, is_complex, is_conj, is_floating_point, is_inference, is_neg, is_nonzero, is_same_size, is_signed, numel, resize_as_, typename, zero_
+from ._tensor.generator import Generator, default_generator
+from ._base.interchange import from_dlpack, from_numpy, frombuffer
+from ._base.finfo import finfo, iinfo
+from ._tensor.printing import get_printoptions, printoptions, set_printoptions
+from ._base.promotion import can_cast, promote_types, result_type
 from .random import get_rng_state, initial_seed, manual_seed, seed, set_rng_state
-from .sequences import tril_indices, triu_indices
-from .shapes import broadcast_shapes
-from .storage import Storage, TypedStorage, UntypedStorage, is_storage
-from .threads import get_num_interop_threads, get_num_threads, set_flush_denormal, set_num_interop_threads, set_num_threads
-from .types import Size, channels_last, channels_last_3d, contiguous_format, device, get_default_device, layout, memory_format, preserve_format, strided
-from .sequences import inclusive_range as range
+from ._tensor.ranges import tril_indices, triu_indices
+from ._base.shapes import broadcast_shapes
+from ._tensor.storage import Storage, TypedStorage, UntypedStorage, is_storage
+from ._base.threads import get_num_interop_threads, get_num_threads, set_flush_denormal, set_num_interop_threads, set_num_threads
+from ._base.types import Size, channels_last, channels_last_3d, contiguous_format, device, get_default_device, layout, memory_format, preserve_format, strided
+from ._tensor.ranges import inclusive_range as range
 
 __version__: str
 newaxis: None

@@ -7,15 +7,11 @@ from math import inf, nan, pi
 
 from ._handle import call as _call
 from ._handle import excluded as _excluded
-from .autograd.formulas import *  # noqa: F403  (what formulas call)
-from .autograd.formulas_of_choices import *  # noqa: F403
-from .autograd.formulas_of_matrices import *  # noqa: F403
-from .autograd.formulas_of_spectra import *  # noqa: F403
-from .autograd.formulas_of_transforms import *  # noqa: F403
-from .autograd.formulas import not_implemented as _not_implemented
+from ._base.errors import take_pending as _take_pending
+from ._ops.derivatives import *  # noqa: F403  (what formulas call)
+from ._ops.derivatives.basic import not_implemented as _not_implemented
 from .autograd.node import HolomorphicNode as _HolomorphicNode
 from .autograd.node import Node as _Node
-from .errors import take_pending as _take_pending
 from . import _operators
 
 globals().update({name: each for name, each in vars(_operators).items() if name[0] != "_" and name not in globals()})

@@ -3,44 +3,21 @@
 
 from ._C import lib as _lib
 from . import _handle
-from . import composites as _composites
-from . import dispatch as _dispatch
-from . import indexing_calls as _indexing_calls
-from . import lapack as _lapack
-from . import random_calls as _random_calls
-from . import restriding as _restriding
-from . import several as _several
-from .allocation import *  # noqa: F403  (for composites, as the next ones)
-from .arrays import *  # noqa: F403
-from .chains import *  # noqa: F403
-from .complex_views import *  # noqa: F403
-from .contraction import *  # noqa: F403
-from .counting import *  # noqa: F403
-from .covariance import *  # noqa: F403
-from .distinct import *  # noqa: F403
-from .factors import *  # noqa: F403
-from .joining import *  # noqa: F403
-from .losses import *  # noqa: F403
-from .matrices import *  # noqa: F403
-from .matrix_functions import *  # noqa: F403
-from .normalizing import *  # noqa: F403
-from .norms import *  # noqa: F403
-from .ordering import *  # noqa: F403
-from .padding import *  # noqa: F403
-from .promotion import *  # noqa: F403
-from .rearranging import *  # noqa: F403
-from .sampling import *  # noqa: F403
-from .reductions import *  # noqa: F403
-from .restriding import *  # noqa: F403
-from .sections import *  # noqa: F403
-from .shapes import *  # noqa: F403
-from .signals import *  # noqa: F403
-from .spectrograms import *  # noqa: F403
-from .transforms import *  # noqa: F403
-from .windows import *  # noqa: F403
+from ._dispatch import composite as _composites
+from ._dispatch import dispatcher as _dispatch
+from ._dispatch import indexing_calls as _indexing_calls
+from ._dispatch import lapack as _lapack
+from ._dispatch import random_calls as _random_calls
+from ._dispatch import strided_views as _restriding
+from ._dispatch import multi_output as _several
+from ._base.allocation import *  # noqa: F403  (for composites, as the next one)
+from ._base.promotion import *  # noqa: F403
+from ._base.shapes import *  # noqa: F403
+from ._dispatch.strided_views import *  # noqa: F403
+from ._ops import *  # noqa: F403
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "533d95f5"
+INTERFACE = "e34f5c67"
 
 _call = _handle.call
 _records = _handle.records
@@ -1093,7 +1070,7 @@ Tensor = None
 
 
 def bind(tensor):
-    """Called once by tensor.py: the functions above and the class need each other."""
+    """Called once by _tensor/tensor.py: the functions above and the class need each other."""
     global Tensor
     Tensor = tensor
     _dispatch.bind(tensor)

@@ -7,10 +7,10 @@ import numpy
 from numpy.typing import NDArray
 from typing_extensions import Self
 
-from .dtypes import dtype
-from .generators import Generator
-from .tensor import Tensor
-from .types import device, layout, memory_format
+from ._base.dtypes import dtype
+from ._tensor.generator import Generator
+from ._tensor.tensor import Tensor
+from ._base.types import device, layout, memory_format
 
 __all__ = [
     "neg",
