@@ -1,0 +1,1 @@
+"""What generated docstrings say, and their examples."""

@@ -1,0 +1,1 @@
+"""What an operator is: frozen, typed values, and what follows from them alone."""

@@ -1,0 +1,1 @@
+"""From the nodes of a YAML file to operators: every key of an entry has its reader."""
