@@ -1,12 +1,12 @@
 """What follows from a body, of elementwise operators from the expression, so that entries need not say it: accepted
-dtypes and promotion."""
+dtypes, promotion and cost."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from ..dtypes import COMPLEX128, COMPUTE_DTYPES, DTYPE_CLASSES, DType, Promotion
-from ..expr import FUNCTIONS, Apply, Expr, ExpressionError, type_of
+from ..expr import FUNCTIONS, Apply, Expr, ExpressionError, applications, type_of
 from .computation import argument_dtypes
 from .operator import Body, Declaration, Derivative, Elementwise, Family
 
@@ -61,6 +61,18 @@ def promotion(declaration: Declaration, body: Body, dtypes: frozenset[DType]) ->
     if integral and all(value is not None and value.is_floating for value in integral):
         return Promotion.INT_TO_FLOAT
     return Promotion.DEFAULT
+
+
+def cost(body: Body) -> float:
+    """The time for an element: that of the functions in the expression which take longer than an addition, or of one
+    addition. Simple arithmetic beside them is hidden behind memory and behind their own."""
+    cases = [case.tree for _, case in body.cases] if isinstance(body, Elementwise) else []
+    return max((1.0, *map(_cost_of, cases)))
+
+
+def _cost_of(tree: Expr) -> float:
+    costs = (FUNCTIONS[each.function].cost for each in applications(tree) if isinstance(each, Apply))
+    return float(sum(cost for cost in costs if cost > 1))
 
 
 def _type(declaration: Declaration, body: Elementwise, dtype: DType) -> DType | None:

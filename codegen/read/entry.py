@@ -138,7 +138,7 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
         derivatives=formulas,
         complex_derivatives=of_complex,
         magnitude=None if magnitude is None else magnitude.value.strip(),
-        cost=cost,
+        cost=_declared(entry, "cost", cost, inference.cost(body)),
         unused=frozenset(word.value for word in fields.words("unused")),
         choices=choices.read(entry),
         shortcuts=shortcuts.read(entry),
@@ -240,10 +240,10 @@ def _declared(entry: Entry, key: str, declared: T | None, inferred: T) -> T:
     return declared
 
 
-def _cost(fields: Fields) -> float:
+def _cost(fields: Fields) -> float | None:
     scalar = fields.text(fields.node, "cost")
     if scalar is None:
-        return 1.0
+        return None
     try:
         cost = float(scalar.value)
     except ValueError:

@@ -159,6 +159,21 @@ def test_complex_numbers_are_accepted_where_the_expression_takes_them(
     assert operator.dtypes == DTYPE_CLASSES[accepted]
 
 
+@pytest.mark.parametrize(
+    ("expression", "cost"),
+    [
+        ("self * 2 + 1", 1),
+        ("exp(self) + 1", 4),
+        ("exp(self) * exp(self)", 4),  # computed once
+        ("log1p(exp(self))", 8),
+        ("{integer: self, floating: erfinv(self)}", 20),
+    ],
+)
+def test_the_cost_is_that_of_the_functions(tmp_path: Path, expression: str, cost: int) -> None:
+    (operator,) = read(tmp_path, elementwise(expression, "  dtypes: numeric\n  derivatives: none\n"))
+    assert operator.cost == cost
+
+
 def test_an_entry_takes_what_it_does_not_say_of_another(tmp_path: Path) -> None:
     base = (
         "- func: f.int(Tensor self, int dim, *, Scalar eps=0) -> Tensor\n  doc: First.\n  cost: 7\n  aliases: [g]\n"

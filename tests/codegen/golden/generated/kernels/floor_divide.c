@@ -4,12 +4,12 @@
 /* ---- int32 ---- */
 
 static inline int32_t floor_divide_i32_element(int32_t v_self, int32_t v_other, int *err) {
-#line 32 "ops.yaml"
+#line 31 "ops.yaml"
     return ow_floordiv_i32(v_self, v_other, err);
 #line 10 "floor_divide.c"
 }
 
-OW_STREAMS static __attribute__((noinline)) int floor_divide_i32_gathered(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params) {
+static __attribute__((noinline)) int floor_divide_i32_gathered(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params) {
     (void)params;
     int failed = 0, *err = &failed;
     _Alignas(64) int32_t ow_buffer[OW_GATHERED];
@@ -27,14 +27,13 @@ OW_STREAMS static __attribute__((noinline)) int floor_divide_i32_gathered(char *
     return failed ? OW_ZERO_DIVISION : OW_OK;
 }
 
-OW_STREAMS static int floor_divide_i32(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
+static int floor_divide_i32(char *const *ptr, const int64_t *stride, int64_t length, const ow_scalar *params, int64_t index) {
     (void)params, (void)index, (void)stride;
     int failed = 0, *err = &failed;
     if (stride[0] == sizeof(int32_t) && stride[1] == sizeof(int32_t) && stride[2] == sizeof(int32_t)) {
         int32_t *to = (int32_t *)ptr[0];
         const int32_t *from_v_self = (const int32_t *)ptr[1];
         const int32_t *from_v_other = (const int32_t *)ptr[2];
-#pragma GCC unroll 4
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = floor_divide_i32_element(from_v_self[i], from_v_other[i], err);
         return failed ? OW_ZERO_DIVISION : OW_OK;
@@ -43,7 +42,6 @@ OW_STREAMS static int floor_divide_i32(char *const *ptr, const int64_t *stride, 
         int32_t *to = (int32_t *)ptr[0];
         const int32_t *from_v_self = (const int32_t *)ptr[1];
         const int32_t from_v_other = *(const int32_t *)ptr[2];
-#pragma GCC unroll 4
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = floor_divide_i32_element(from_v_self[i], from_v_other, err);
         return failed ? OW_ZERO_DIVISION : OW_OK;
@@ -52,18 +50,8 @@ OW_STREAMS static int floor_divide_i32(char *const *ptr, const int64_t *stride, 
         int32_t *to = (int32_t *)ptr[0];
         const int32_t from_v_self = *(const int32_t *)ptr[1];
         const int32_t *from_v_other = (const int32_t *)ptr[2];
-#pragma GCC unroll 4
 #pragma GCC ivdep
         for (int64_t i = 0; i < length; i++) to[i] = floor_divide_i32_element(from_v_self, from_v_other[i], err);
-        return failed ? OW_ZERO_DIVISION : OW_OK;
-    }
-    if (stride[0] == sizeof(int32_t) && stride[1] == 2 * sizeof(int32_t) && stride[2] == 2 * sizeof(int32_t)) {
-        int32_t *to = (int32_t *)ptr[0];
-        const int32_t *from_v_self = (const int32_t *)ptr[1];
-        const int32_t *from_v_other = (const int32_t *)ptr[2];
-#pragma GCC unroll 4
-#pragma GCC ivdep
-        for (int64_t i = 0; i < length; i++) to[i] = floor_divide_i32_element(from_v_self[2 * i], from_v_other[2 * i], err);
         return failed ? OW_ZERO_DIVISION : OW_OK;
     }
     return floor_divide_i32_gathered(ptr, stride, length, params);
@@ -98,7 +86,7 @@ const ow_op ow_op_floor_divide = {
     .dtypes = 1u << OW_INT32,
     .refusal = NULL,
     .complex_refusal = NULL,
-    .cost = 1.0f,
+    .cost = 4.0f,
     .defaults = { 0 },
     .param_ends = { 0 },
     .refuses_factors = 0,
