@@ -1,27 +1,114 @@
-"""Rewrites expressions to simpler ones.
+"""Rewrites expressions to simpler ones, by a table of rewrites in the language itself.
 
-Kernels use the exact rules only: they hold for every dtype and every value, signed zeros and NaN included,
+Kernels use the exact rewrites only: they hold for every dtype and every value, signed zeros and NaN included,
 and do not change the dtype of the result (but for bool, which arithmetic takes as a small integer). In
-derivatives all rules are used, which hold for finite real numbers.
+derivatives all are used, which hold for finite real numbers.
 """
 
 from __future__ import annotations
 
 import math
-import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
 
-from .tree import Apply, Expr, Literal, Number, apply
+from .functions import FUNCTIONS
+from .parse import parse
+from .tree import Apply, Expr, Literal, Name, apply
 
-_FOLDED: dict[str, Callable[[float, float], float]] = {
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
-    "div": operator.truediv,
-    "pow": operator.pow,
-}
 # Larger integers would wrap in the narrowest dtype they might meet, so that folding would show.
 _SMALL = 127
+
+# A pattern, and what takes its place. `a` and `b` stand for numbers, `n` for a negative one, `f` and `g` for anything
+# else, other names for anything at all, the same wherever they occur. A number stands for itself, of any type; in exact
+# rewrites for the integer alone, as a float among integers makes the result floating. The first row that fits is used;
+# the parts of what it is used on are simple already.
+EXACT = (
+    ("1 * x", "x"),
+    ("x * 1", "x"),
+    ("x ** 1", "x"),
+    ("x - 0", "x"),  # also of -0.0, unlike the sum
+    ("-(-x)", "x"),
+)
+LOOSE = (
+    ("0 + x", "x"),
+    ("x + 0", "x"),
+    ("x + -y", "x - y"),
+    ("x + n", "x - -n"),
+    ("-x + y", "y - x"),
+    ("n + x", "x - -n"),
+    ("a * x + b * x", "(a + b) * x"),
+    ("a * x + x", "(a + 1) * x"),
+    ("x + b * x", "(1 + b) * x"),
+    ("x + x", "2 * x"),
+    ("x - x", "0"),
+    ("x - 0", "x"),
+    ("0 - x", "-x"),
+    ("x - -y", "x + y"),
+    ("x - n", "x + -n"),
+    ("a * x - b * x", "(a - b) * x"),
+    ("a * x - x", "(a - 1) * x"),
+    ("x - b * x", "(1 - b) * x"),
+    ("0 * x", "0"),
+    ("x * 0", "0"),
+    ("1 * x", "x"),
+    ("-1 * x", "-x"),
+    ("-x * y", "-(x * y)"),
+    ("where(c, 1, 0) * x", "where(c, x, 0)"),  # piecewise derivatives: a factor moves inside
+    ("where(c, 0, 1) * x", "where(c, 0, x)"),
+    ("1 / x * y", "y / x"),  # the reciprocal alone may overflow
+    ("x * 1", "x"),
+    ("x * -1", "-x"),
+    ("x * -y", "-(x * y)"),
+    ("x * where(c, 1, 0)", "where(c, x, 0)"),
+    ("x * where(c, 0, 1)", "where(c, 0, x)"),
+    ("x * (1 / y)", "x / y"),
+    # Products go from left to right, their number in front: neither a factor's square nor its double overflows alone.
+    ("a * (b * f)", "a * b * f"),
+    ("f * a", "a * f"),
+    ("a * f * (b * g)", "a * b * (f * g)"),
+    ("f * (b * g)", "b * (f * g)"),
+    ("a * f * x", "a * (f * x)"),
+    ("f * (x * y)", "f * x * y"),
+    ("0 / x", "0"),
+    ("x / 1", "x"),
+    ("-x / y", "-(x / y)"),
+    ("n / x", "-(-n / x)"),
+    ("x ** 0", "1"),
+    ("x ** 1", "x"),
+    ("where(c, x, x)", "x"),
+    ("where(True, x, y)", "x"),
+    ("where(False, x, y)", "y"),
+    ("False & x", "False"),
+    ("x & False", "False"),
+    ("False and x", "False"),
+    ("x and False", "False"),
+)
+
+
+@dataclass(frozen=True)
+class _Rewrite:
+    pattern: Apply
+    result: Expr
+    exact: bool
+
+    def apply(self, node: Apply) -> Expr | None:
+        """What takes the place of the node; None where the pattern does not fit."""
+        found: dict[str, Expr] = {}
+        return _filled(self.result, found) if _fits(self.pattern, node, self.exact, found) else None
+
+
+@cache
+def _rewrites(exact: bool) -> Mapping[str, tuple[_Rewrite, ...]]:
+    """The rewrites by the function that they are of."""
+    by_function: dict[str, tuple[_Rewrite, ...]] = {}
+    for rows, is_exact in ((EXACT, True), (() if exact else LOOSE, False)):
+        for pattern, result in rows:
+            tree = parse(pattern)
+            assert isinstance(tree, Apply)
+            row = _Rewrite(tree, parse(result), is_exact)
+            by_function[tree.function] = (*by_function.get(tree.function, ()), row)
+    return by_function
 
 
 def simplify(expr: Expr, exact: bool = False) -> Expr:
@@ -40,7 +127,7 @@ def simplify(expr: Expr, exact: bool = False) -> Expr:
 
 
 def build(function: str, *args: Expr) -> Expr:
-    """An application with all rules used on it; its arguments are simple already."""
+    """An application with all rewrites used on it; its arguments are simple already."""
     return _once(apply(function, *args), exact=False)
 
 
@@ -48,24 +135,58 @@ def _once(node: Apply, exact: bool) -> Expr:
     folded = _fold(node, exact)
     if folded is not None:
         return folded
-    simple = _exact(node)
-    if simple is None and not exact:
-        simple = _loose(node)
-    return node if simple is None else simple
+    results = (row.apply(node) for row in _rewrites(exact).get(node.function, ()))
+    return next((result for result in results if result is not None), node)
+
+
+def _fits(pattern: Expr, node: Expr, exact: bool, found: dict[str, Expr]) -> bool:
+    """Is the node of the pattern's form? Notes what the names stand for."""
+    if isinstance(pattern, Name):
+        accepts = _ACCEPTED.get(pattern.name)
+        return (accepts is None or accepts(node)) and found.setdefault(pattern.name, node) == node
+    if isinstance(pattern, Literal):
+        if not isinstance(node, Literal) or isinstance(node.value, bool) is not isinstance(pattern.value, bool):
+            return False
+        return node.value == pattern.value and (isinstance(node.value, int) or not exact)
+    assert isinstance(pattern, Apply)
+    if not isinstance(node, Apply) or node.function != pattern.function:
+        return False
+    return all(_fits(part, arg, exact, found) for part, arg in zip(pattern.args, node.args, strict=True))
+
+
+def _filled(result: Expr, found: Mapping[str, Expr]) -> Expr:
+    if isinstance(result, Name):
+        return found[result.name]
+    if not isinstance(result, Apply):
+        return result
+    return build(result.function, *(_filled(arg, found) for arg in result.args))
+
+
+def _is_number(expr: Expr) -> bool:
+    return isinstance(expr, Literal) and not isinstance(expr.value, bool)
+
+
+_ACCEPTED: Mapping[str, Callable[[Expr], bool]] = {
+    "a": _is_number,
+    "b": _is_number,
+    "n": lambda expr: isinstance(expr, Literal) and _is_number(expr) and expr.value < 0,
+    **dict.fromkeys("fg", lambda expr: not _is_number(expr)),
+}
+"""What the names of patterns stand for."""
 
 
 def _fold(node: Apply, exact: bool) -> Expr | None:
-    values = [arg.value for arg in node.args if isinstance(arg, Literal)]
-    if len(values) != len(node.args) or any(isinstance(value, bool) for value in values):
-        return None
-    if node.function == "neg":
-        return Literal(-values[0], span=node.span)
-    if node.function not in _FOLDED:
+    """An operator applied to numbers; None where its value must be computed in the dtype of the operands."""
+    values = [arg.value for arg in node.args if isinstance(arg, Literal) and not isinstance(arg.value, bool)]
+    python = FUNCTIONS[node.function].python
+    if python is None or len(values) != len(node.args):
         return None
     try:
-        value = _FOLDED[node.function](*values)
+        value = python(*values)
     except (ArithmeticError, ValueError):
         return None
+    if node.function == "neg" or isinstance(value, bool):
+        return None if exact and isinstance(value, bool) else Literal(value, span=node.span)
     if isinstance(value, complex) or (isinstance(value, float) and not math.isfinite(value)):
         return None
     if node.function == "pow" and (exact or not isinstance(value, int)):
@@ -73,173 +194,3 @@ def _fold(node: Apply, exact: bool) -> Expr | None:
     if exact and isinstance(value, int) and abs(value) > _SMALL:
         return None
     return Literal(value, span=node.span)
-
-
-def _is(expr: Expr, value: Number, exact: bool = False) -> bool:
-    if not isinstance(expr, Literal) or isinstance(expr.value, bool) or expr.value != value:
-        return False
-    return isinstance(expr.value, int) or not exact
-
-
-def _exact(node: Apply) -> Expr | None:
-    """Only the integers 0 and 1: a float among integers makes the result floating."""
-    first, *rest = node.args
-    if node.function == "mul" and (_is(first, 1, True) or _is(rest[0], 1, True)):
-        return rest[0] if _is(first, 1, True) else first
-    if node.function == "pow" and _is(rest[0], 1, True):
-        return first
-    if node.function == "sub" and _is(rest[0], 0, True):
-        return first  # also for -0.0, unlike the sum
-    if node.function == "neg" and isinstance(first, Apply) and first.function == "neg":
-        return first.args[0]
-    return None
-
-
-def _negated(expr: Expr) -> Expr | None:
-    """The expression without its sign, if it has one."""
-    if isinstance(expr, Apply) and expr.function == "neg":
-        return expr.args[0]
-    if isinstance(expr, Literal) and not isinstance(expr.value, bool) and expr.value < 0:
-        return Literal(-expr.value)
-    return None
-
-
-def _loose(node: Apply) -> Expr | None:
-    rule = _RULES.get(node.function)
-    return None if rule is None else rule(*node.args)
-
-
-def _add(left: Expr, right: Expr) -> Expr | None:
-    if _is(left, 0):
-        return right
-    if _is(right, 0):
-        return left
-    positive = _negated(right)
-    if positive is not None:
-        return build("sub", left, positive)
-    positive = _negated(left)
-    return _joined(left, right, 1) if positive is None else build("sub", right, positive)
-
-
-def _sub(left: Expr, right: Expr) -> Expr | None:
-    if left == right or _is(right, 0):
-        return Literal(0) if left == right else left
-    if _is(left, 0):
-        return build("neg", right)
-    positive = _negated(right)
-    return _joined(left, right, -1) if positive is None else build("add", left, positive)
-
-
-def _joined(left: Expr, right: Expr, sign: int) -> Expr | None:
-    """Multiples of the same expression as one."""
-    (first, rest), (second, other) = _scaled(left), _scaled(right)
-    return build("mul", Literal(first + sign * second), rest) if rest == other else None
-
-
-def _scaled(expr: Expr) -> tuple[float, Expr]:
-    """A number and what it is multiplied by."""
-    if isinstance(expr, Apply) and expr.function == "mul" and _is_number(expr.args[0]):
-        factor, rest = expr.args
-        assert isinstance(factor, Literal)
-        return factor.value, rest
-    return 1, expr
-
-
-def _is_number(expr: Expr) -> bool:
-    return isinstance(expr, Literal) and not isinstance(expr.value, bool)
-
-
-def _mul(left: Expr, right: Expr) -> Expr | None:
-    if _is(left, 0) or _is(right, 0):
-        return Literal(0)
-    for one, other in ((left, right), (right, left)):
-        if _is(one, 1):
-            return other
-        if _is(one, -1):
-            return build("neg", other)
-        if isinstance(one, Apply) and one.function == "neg":
-            factors = (one.args[0], other) if one is left else (other, one.args[0])
-            return build("neg", build("mul", *factors))
-        if _selects(one):
-            assert isinstance(one, Apply)
-            condition, then, otherwise = one.args
-            return build("where", condition, build("mul", other, then), build("mul", other, otherwise))
-        if isinstance(one, Apply) and one.function == "div" and _is(one.args[0], 1):
-            return build("div", other, one.args[1])  # the reciprocal alone may overflow
-    return _ordered(left, right)
-
-
-def _ordered(left: Expr, right: Expr) -> Expr | None:
-    """A product from left to right, then times its number: neither a factor's square nor its double overflows alone."""
-    if _is_number(right) and not _is_number(left):
-        return build("mul", right, left)
-    (first, rest), (second, other) = _scaled(left), _scaled(right)
-    if _is_number(left):
-        return None if other is right else build("mul", build("mul", left, Literal(second)), other)
-    if rest is not left or other is not right:
-        return build("mul", Literal(first * second), build("mul", rest, other))
-    if isinstance(right, Apply) and right.function == "mul":
-        return build("mul", build("mul", left, right.args[0]), right.args[1])
-    return None
-
-
-def _selects(expr: Expr) -> bool:
-    """A choice of 0 or 1, as piecewise derivatives are; a factor moves inside it."""
-    return (
-        isinstance(expr, Apply)
-        and expr.function == "where"
-        and all(_is(arm, 0) or _is(arm, 1) for arm in expr.args[1:])
-    )
-
-
-def _div(left: Expr, right: Expr) -> Expr | None:
-    if _is(left, 0):
-        return Literal(0)
-    if _is(right, 1):
-        return left
-    positive = _negated(left)
-    return None if positive is None else build("neg", build("div", positive, right))
-
-
-def _pow(base: Expr, exponent: Expr) -> Expr | None:
-    if _is(exponent, 0):
-        return Literal(1)
-    return base if _is(exponent, 1) else None
-
-
-def _where(condition: Expr, then: Expr, other: Expr) -> Expr | None:
-    if then == other:
-        return then
-    if isinstance(condition, Literal):
-        return then if condition.value else other
-    return None
-
-
-def _compare(holds: bool) -> Callable[[Expr, Expr], Expr | None]:
-    """Comparison of literals for equality, which derivatives of powers leave behind."""
-
-    def rule(left: Expr, right: Expr) -> Expr | None:
-        if isinstance(left, Literal) and isinstance(right, Literal):
-            return Literal((left.value == right.value) is holds)
-        return None
-
-    return rule
-
-
-def _and(left: Expr, right: Expr) -> Expr | None:
-    false = Literal(False)
-    return false if false in (left, right) else None
-
-
-_RULES: dict[str, Callable[..., Expr | None]] = {
-    "add": _add,
-    "sub": _sub,
-    "mul": _mul,
-    "div": _div,
-    "pow": _pow,
-    "where": _where,
-    "eq": _compare(True),
-    "ne": _compare(False),
-    "bitwise_and": _and,
-    "logical_and": _and,
-}
