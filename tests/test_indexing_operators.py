@@ -244,3 +244,16 @@ def test_large_accumulations(threads: int, dtype: str) -> None:
             np.testing.assert_array_equal(result.numpy(), expected)
     finally:
         opweave.set_num_threads(before)
+
+
+@pytest.mark.parametrize(("arguments", "expected"), [
+    ((0, [0], [5], 2), "index_reduce(): argument 'reduce' (position 5) must be str, not int"),
+    ((0, [0], [5], None), "index_reduce(): argument 'reduce' (position 5) must be str, not NoneType"),
+    (("amax", [0], [5], "amax"), "index_reduce(): argument 'dim' must be int, not str"),
+])  # fmt: skip
+def test_a_word_is_no_number(arguments: tuple[Any, ...], expected: str) -> None:
+    """The core finds the reduction by a number, for which no other number may stand."""
+    dim, index, source, reduce = arguments
+    with pytest.raises(TypeError) as error:
+        opweave.index_reduce(opweave.tensor([1]), dim, opweave.tensor(index), opweave.tensor(source), reduce)
+    assert str(error.value) == expected

@@ -224,6 +224,8 @@ def check_placement(
         raise NotImplementedError(f"{function}(): {layout!r} is not supported")
     if device is not None:
         check_device(device)
+    if pin_memory is not None and not isinstance(pin_memory, bool):
+        raise TypeError(f"{function}(): argument 'pin_memory' must be bool, not {type_name(pin_memory)}")
     if pin_memory:
         raise RuntimeError(f"{function}(): memory cannot be pinned because there is no accelerator")
     if memory_format is not None:

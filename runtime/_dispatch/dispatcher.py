@@ -306,6 +306,16 @@ def missing(op: Op, given: dict[str, Any]) -> TypeError:
     return TypeError(f"{op.name}() missing {len(names)} required positional arguments: {', '.join(names)}")
 
 
+def second_tensor(op: Op, dim: Any, other: Any) -> Any:
+    """The tensor that `max` compares with: `other`, or what stands in the place of `dim`."""
+    if other is None:
+        return dim
+    if dim is not None or not isinstance(other, Tensor):
+        expected = "None where 'dim' is given" if dim is not None else "Tensor"
+        raise TypeError(f"{op.name}(): argument 'other' must be {expected}, not {type_name(other)}")
+    return other
+
+
 def scan(op: Op, input: Any, dim: Any, dtype: Any = None, out: Any = None, mode: int = NEW) -> Any:
     """A running combination along `dim`."""
     if records(input, out):

@@ -26,6 +26,7 @@ class _Details:
     names: tuple[str, ...]
     ints: tuple[str, ...]
     numbers: tuple[str, ...]
+    word: str | None
     words: dict[str | None, int]
     refusal: str | None
 
@@ -38,11 +39,12 @@ def describe(
     names: tuple[str, ...],
     ints: tuple[str, ...],
     numbers: tuple[str, ...],
+    word: str | None,
     words: dict[str | None, int],
     refusal: str | None,
 ) -> None:
-    """Names of all arguments, of the integers (and the word) among them, and of tensors that may be numbers."""
-    _details[op.name] = _Details(names, ints, numbers, words, refusal)
+    """Names of all arguments, of the integers and the word among them, of tensors that may be numbers, of the word."""
+    _details[op.name] = _Details(names, ints, numbers, word, words, refusal)
 
 
 def call(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], ints: tuple[Any, ...], out: Any, mode: int) -> Any:
@@ -101,11 +103,16 @@ def _tensor(op: Op, details: _Details, arguments: Arguments, place: int, value: 
 
 
 def _integer(op: Op, details: _Details, name: str, value: Any) -> int:
-    """The int that the core is given for an int, a bool or a word."""
-    if isinstance(value, str) or (value is None and None in details.words):
-        if value in details.words:
-            return details.words[value]
+    """The int that the core is given for an int, a bool or the word."""
+    if name == details.word:
+        return _word(op, details, name, value)
+    return int(value) if isinstance(value, bool) else integer(op, name, value)
+
+
+def _word(op: Op, details: _Details, name: str, value: Any) -> int:
+    if not isinstance(value, str) and (value is not None or None not in details.words):
+        position = details.names.index(name) + 1
+        raise TypeError(f"{op.name}(): argument '{name}' (position {position}) must be str, not {type_name(value)}")
+    if value not in details.words:
         raise RuntimeError((details.refusal or "unknown word {word}").format(word=value))
-    if isinstance(value, bool):
-        return int(value)
-    return integer(op, name, value)
+    return details.words[value]
