@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from . import emit, generate, library
+from .docs import sessions
 from .errors import CodegenError, render
 
 
@@ -26,7 +27,8 @@ def main(arguments: list[str] | None = None) -> int:
         lines = options.yaml.read_text("utf-8", "replace").split("\n") if options.yaml.is_file() else []
         print(render(error.diagnostics, {options.yaml.name: lines}), file=sys.stderr)
         return 1
-    files = emit.outputs(operators, options.yaml.name)
+    recorded = sessions.read(options.yaml.parent / "docs" / "examples.txt")
+    files = emit.outputs(operators, options.yaml.name, recorded)
     if options.check:
         found = generate.stale(files, options.output)
         for path in found:

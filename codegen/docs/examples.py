@@ -1,6 +1,7 @@
-"""The example in an operator's docstring: a call with small inputs and what it prints, computed with NumPy.
+"""The example in an operator's docstring: a call with small inputs and what it prints.
 
-Nothing of it is written by hand, and none is shown where NumPy has no counterpart. The tests run all of them.
+It is derived from the entry and computed with NumPy where that can tell the result, and otherwise recorded
+(sessions.py). The tests run all of them.
 """
 
 from __future__ import annotations
@@ -32,8 +33,10 @@ _MATRIX = ((3.0, 1.0, 2.0), (4.0, 6.0, 5.0))
 _INT, _LISTS = 1, ((1, 0), (3, 2), (2, 3))
 
 
-def example(operator: Operator, package: str) -> str | None:
-    """The lines of a Python session; None where no result can be derived."""
+def example(operator: Operator, package: str, recorded: Mapping[str, str]) -> str | None:
+    """The lines of a Python session: the one of `recorded` if it has the operator; None where none can be derived."""
+    if operator.name in recorded:
+        return recorded[operator.name]
     if operator.internal or any(argument.is_optional for argument in operator.inputs):
         return None
     find = _elementwise if isinstance(operator.body, Elementwise) else _by_reference

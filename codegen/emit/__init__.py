@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from ..model.operator import Operator
 from . import (
@@ -21,8 +22,10 @@ from . import (
 )
 
 
-def outputs(operators: Sequence[Operator], source: str) -> dict[str, str]:
-    """Path (relative to the output folder) → text, for the library itself."""
+def outputs(
+    operators: Sequence[Operator], source: str, examples: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, str]:
+    """Path (relative to the output folder) → text, for the library itself. `examples` are those of python.emit."""
     files = {
         "include/ow_dtypes.h": dtypes.emit_header(),
         "include/ow_routines.h": routines.emit(),
@@ -31,7 +34,7 @@ def outputs(operators: Sequence[Operator], source: str) -> dict[str, str]:
         "core/casts.c": casts.emit(),
         "core/registry_ops.c": registry.emit(operators, source),
         "python/operators.json": catalog.emit(operators),
-        "python/_operators.py": python.emit(operators, source, "_operators.py"),
+        "python/_operators.py": python.emit(operators, source, "_operators.py", examples=examples),
         "python/_derivatives.py": derivatives.emit(operators, source, "_derivatives.py"),
         "python/__init__.pyi": stubs.emit_package(operators, source),
         "python/_operators.pyi": stubs.emit(operators, source, "_operators.pyi"),

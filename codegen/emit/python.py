@@ -12,6 +12,7 @@ import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from ..docs.docstrings import docstring
 from ..model import variants
@@ -128,14 +129,21 @@ def _tuple(names: Sequence[str]) -> str:
     return "(" + ", ".join(names) + ("," if len(names) == 1 else "") + ")"
 
 
-def emit(operators: Sequence[Operator], source: str, output: str, package: Package | None = None) -> str:
-    """The module. `package` is the woven package it belongs to; None: opweave itself."""
+def emit(
+    operators: Sequence[Operator],
+    source: str,
+    output: str,
+    package: Package | None = None,
+    examples: Mapping[str, str] = MappingProxyType({}),
+) -> str:
+    """The module. `package` is the woven package it belongs to; None: opweave itself. `examples` are the sessions of
+    docstrings that are not derived, by operators."""
     places = {operator.name: place for place, operator in enumerate(indexed(operators))}
     return render(
         "operators.py.j2",
         source,
         output,
-        operators=[_callable(operator, places.get(operator.name, -1), package) for operator in operators],
+        operators=[_callable(operator, places.get(operator.name, -1), package, examples) for operator in operators],
         package=package,
         interface=interface(),
     )
@@ -146,7 +154,7 @@ def interface() -> str:
     return hashlib.sha256((template_folder() / "operators.py.j2").read_bytes()).hexdigest()[:8]
 
 
-def _callable(operator: Operator, index: int, package: Package | None) -> Callable:
+def _callable(operator: Operator, index: int, package: Package | None, examples: Mapping[str, str]) -> Callable:
     parameters = variants.parameters(operator)
     body = operator.body
     vararg = variants.varargs(operator)
@@ -159,7 +167,7 @@ def _callable(operator: Operator, index: int, package: Package | None) -> Callab
     inputs = tuple(p.name for p in parameters if p.argument in operator.tensors_only)
     tensors = variants.separate_tensors(operator)
     word = word_argument(operator.schema.arguments)
-    text = docstring(operator, "opweave" if package is None else package.name)
+    text = docstring(operator, "opweave" if package is None else package.name, examples)
     return Callable(
         name=operator.name,
         index=index,

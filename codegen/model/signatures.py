@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from ..schema import Argument, ListType, Type, base_name
-from ..schema.types import without_optional
+from ..schema.types import BaseType, without_optional
 from .operator import Family, Indexing, Operator, Reduce
 from .variants import (
     has_inplace_argument,
@@ -44,8 +42,6 @@ def signature(operator: Operator, first: str, *, typed: bool = False, with_out: 
     if first == "self":
         declared.sort(key=lambda parameter: parameter.argument.name != "self")
     separate, tensors = varargs(operator), separate_tensors(operator)
-    # Any operand but the first may be a number, where the operation is on elements.
-    numbers = operator.family is Family.ELEMENTWISE
     instead = operator.body.numbers if isinstance(operator.body, Indexing) else {}
     renamed = {argument: name for argument, name in instead.items() if argument != name}
     parts: list[str] = []
@@ -68,9 +64,7 @@ def signature(operator: Operator, first: str, *, typed: bool = False, with_out: 
             parts.append("*")
             star = True
         untyped = not typed or (is_self and first == "self")
-        is_number = parameter.argument.is_tensor and ((numbers and bool(parts)) or parameter.argument.name in instead)
-        more = operator.accepts.get(parameter.argument.name, ())
-        kind = None if untyped else _type_of(parameter.argument, is_number, more)
+        kind = None if untyped else _annotations(operator, parameter.argument, leads=not parts)
         default = parameter.default
         if operator.family is Family.RANDOM and str(parameter.argument.type) == "int?":
             default = "..." if typed else "_dispatch.MISSING"  # random_(2, None) is not random_(2)
@@ -105,9 +99,19 @@ def _part(name: str, kind: str | None, default: str | None = None) -> str:
     return f"{name}: {kind}" + ("" if default is None else f" = {default}")
 
 
-def _type_of(argument: Argument, numbers: bool, more: Iterable[Type]) -> str:
-    """The annotation of one argument. `numbers`: may a number take the place of a tensor? `more`: further types."""
-    kinds = [_annotation(without_optional(argument.type)), *(["Number"] if numbers else []), *map(_annotation, more)]
+def accepted_types(operator: Operator, argument: Argument, leads: bool) -> tuple[Type, ...]:
+    """The types that an argument may have, besides None. `leads`: is it the first one of the function?"""
+    types = [without_optional(argument.type)]
+    instead = operator.body.numbers if isinstance(operator.body, Indexing) else {}
+    # Any operand but the first may be a number, where the operation is on elements; so may probabilities.
+    numbers = not leads and operator.family in (Family.ELEMENTWISE, Family.RANDOM)
+    if argument.is_tensor and (numbers or argument.name in instead):
+        types.append(BaseType("Scalar"))
+    return tuple(dict.fromkeys([*types, *operator.accepts.get(argument.name, ())]))
+
+
+def _annotations(operator: Operator, argument: Argument, leads: bool) -> str:
+    kinds = map(_annotation, accepted_types(operator, argument, leads))
     return " | ".join(dict.fromkeys([*kinds, "None"] if argument.is_optional else kinds))
 
 

@@ -17,7 +17,7 @@ from ._dispatch.strided_views import *  # noqa: F403
 from ._ops import *  # noqa: F403
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "e34f5c67"
+INTERFACE = "915871b8"
 
 _call = _handle.call
 _records = _handle.records
@@ -75,7 +75,7 @@ _addmm_op = _dispatch.Op(_addmm_index, "addmm", ("input", "mat1", "mat2", ), ("b
 _scatter_index = 15
 _scatter_op = _dispatch.Op(_scatter_index, "scatter", ("input", "index", "src", ), ())
 _scatter_words = { 'max': 0, None: _dispatch.NONE, }
-_indexing_calls.describe(_scatter_op, ("input", "dim", "index", "src", "reduce", ), ("dim", "reduce", ), ("src", ), _scatter_words, 'reduce argument must be max.')
+_indexing_calls.describe(_scatter_op, ("input", "dim", "index", "src", "reduce", ), ("dim", "reduce", ), ("src", ), 'reduce', _scatter_words, 'reduce argument must be max.')
 _matmul_op = _dispatch.Op(-1, "matmul", ("input", "other", ), arguments=(('input', 1, 'Tensor'), ('other', 2, 'Tensor'), ), refused=(0, 1, 2, 3, 4, 5, 6, 7, 8, 13, 14, 15))
 _uniform__index = 16
 _uniform__op = _dispatch.Op(_uniform__index, "uniform_", ("input", ), ())
@@ -96,14 +96,14 @@ def neg(input=_dispatch.MISSING, *, out=None, **_names):
     Formula: `-self`
 
     Args:
-        input (Tensor or number).
-        out: tensor to write the result to; it is resized when its shape differs.
+        input (Tensor).
+        out (Tensor, optional): where to write the result; resized if its shape differs.
 
     Returns:
-        Tensor of the broadcast shape of the inputs; dtype: the dtype that the inputs promote to.
+        Tensor of the input's shape; dtype: that of the input.
 
     Raises:
-        TypeError: an argument has the wrong type.
+        TypeError: an argument is of another type.
         RuntimeError: a dtype is not int8 or float32.
 
     Also: `-(a)`, `Tensor.neg`, `Tensor.neg_` in place, `negative`.
@@ -140,14 +140,15 @@ def exp(input=_dispatch.MISSING, *, out=None, **_names):
     Formula: `exp(self)`
 
     Args:
-        input (Tensor or number).
-        out: tensor to write the result to; it is resized when its shape differs.
+        input (Tensor).
+        out (Tensor, optional): where to write the result; resized if its shape differs.
 
     Returns:
-        Tensor of the broadcast shape of the inputs; dtype: floating; integers and bool give the default floating dtype.
+        Tensor of the input's shape; dtype: the one that the inputs promote to; for integers and bool the default
+            floating dtype.
 
     Raises:
-        TypeError: an argument has the wrong type.
+        TypeError: an argument is of another type.
         NotImplementedError: a dtype is not floating.
 
     Also: `Tensor.exp`, `Tensor.exp_` in place.
@@ -187,13 +188,13 @@ def add(input=_dispatch.MISSING, other=_dispatch.MISSING, *, alpha=1, out=None, 
         input (Tensor or number).
         other (Tensor or number).
         alpha (number, optional).
-        out: tensor to write the result to; it is resized when its shape differs.
+        out (Tensor, optional): where to write the result; resized if its shape differs.
 
     Returns:
-        Tensor of the broadcast shape of the inputs; dtype: the dtype that the inputs promote to.
+        Tensor of the shape to which the inputs broadcast; dtype: the one that the inputs promote to.
 
     Raises:
-        TypeError: an argument has the wrong type.
+        TypeError: an argument is of another type, or no operand is a tensor.
         NotImplementedError: a dtype is not int32 or float32.
         RuntimeError: the shapes do not fit together.
 
@@ -258,13 +259,13 @@ def floor_divide(input=_dispatch.MISSING, other=_dispatch.MISSING, *, out=None, 
     Args:
         input (Tensor or number).
         other (Tensor or number).
-        out: tensor to write the result to; it is resized when its shape differs.
+        out (Tensor, optional): where to write the result; resized if its shape differs.
 
     Returns:
-        Tensor of the broadcast shape of the inputs; dtype: the dtype that the inputs promote to.
+        Tensor of the shape to which the inputs broadcast; dtype: the one that the inputs promote to.
 
     Raises:
-        TypeError: an argument has the wrong type.
+        TypeError: an argument is of another type, or no operand is a tensor.
         NotImplementedError: a dtype is not int32.
         RuntimeError: the shapes do not fit together.
 
@@ -319,13 +320,13 @@ def lt(input=_dispatch.MISSING, other=_dispatch.MISSING, *, out=None, **_names):
     Args:
         input (Tensor or number).
         other (Tensor or number).
-        out: tensor to write the result to; it is resized when its shape differs.
+        out (Tensor, optional): where to write the result; resized if its shape differs.
 
     Returns:
-        Tensor of the broadcast shape of the inputs; dtype: bool.
+        Tensor of the shape to which the inputs broadcast; dtype: bool.
 
     Raises:
-        TypeError: an argument has the wrong type.
+        TypeError: an argument is of another type, or no operand is a tensor.
         NotImplementedError: a dtype is not uint8 or float64.
         RuntimeError: the shapes do not fit together.
 
@@ -365,16 +366,16 @@ def where(condition=_dispatch.MISSING, input=_dispatch.MISSING, other=_dispatch.
     Formula: `self if condition else other`
 
     Args:
-        condition (Tensor or number).
+        condition (Tensor of bool or number).
         input (Tensor or number).
         other (Tensor or number).
-        out: tensor to write the result to; it is resized when its shape differs.
+        out (Tensor, optional): where to write the result; resized if its shape differs.
 
     Returns:
-        Tensor of the broadcast shape of the inputs; dtype: the dtype that the inputs promote to.
+        Tensor of the shape to which the inputs broadcast; dtype: the one that the inputs promote to.
 
     Raises:
-        TypeError: an argument has the wrong type.
+        TypeError: an argument is of another type, or no operand is a tensor.
         NotImplementedError: a dtype is not float32.
         RuntimeError: the shapes do not fit together.
 
@@ -401,6 +402,7 @@ def where(condition=_dispatch.MISSING, input=_dispatch.MISSING, other=_dispatch.
 
 
 def _where_method(self, condition, other, *, out=None):
+    """The function `where` as a method."""
     return _where_op.function(condition, self, other, out=out)
 _where_op.function = where
 
@@ -412,15 +414,15 @@ def clamp(input=_dispatch.MISSING, min=None, max=None, *, out=None, **_names):
 
     Args:
         input (Tensor or number).
-        min (Tensor or number, optional).
-        max (Tensor or number, optional).
-        out: tensor to write the result to; it is resized when its shape differs.
+        min (Tensor or number or None, optional).
+        max (Tensor or number or None, optional).
+        out (Tensor, optional): where to write the result; resized if its shape differs.
 
     Returns:
-        Tensor of the broadcast shape of the inputs; dtype: the dtype that the inputs promote to.
+        Tensor of the shape to which the inputs broadcast; dtype: the one that the inputs promote to.
 
     Raises:
-        TypeError: an argument has the wrong type.
+        TypeError: an argument is of another type, or no operand is a tensor.
         NotImplementedError: a dtype is not int16.
         RuntimeError: the shapes do not fit together.
 
@@ -453,17 +455,18 @@ def mean(input=_dispatch.MISSING, dim=None, keepdim=False, *, dtype=None, out=No
     Formula: `acc = acc + self` over the elements, then `acc / count`
 
     Args:
-        input (Tensor or number).
-        dim (list of ints, optional): dimension or dimensions to work along; negative ones count from the end.
-        keepdim (bool, optional): keep reduced dimensions with size one.
-        dtype (dtype, optional): dtype of the result, converted to before computing.
-        out: tensor to write the result to; it is resized when its shape differs.
+        input (Tensor).
+        dim (int or tuple of ints or None, optional): dimension or dimensions to work along, negative ones counted
+            from the end; all of them if None.
+        keepdim (bool, optional): whether reduced dimensions stay, with size 1.
+        dtype (dtype or None, optional): dtype of the result, to which the input is converted first.
+        out (Tensor, optional): where to write the result; resized if its shape differs.
 
     Returns:
-        Tensor without the reduced dimensions; dtype: the dtype that the inputs promote to.
+        Tensor of the input's shape without `dim` (size 1 if `keepdim`); dtype: `dtype`, or that of the input.
 
     Raises:
-        TypeError: an argument has the wrong type.
+        TypeError: an argument is of another type.
         NotImplementedError: a dtype is not float32.
         IndexError: a dimension is out of range.
 
@@ -492,16 +495,17 @@ def amax(input=_dispatch.MISSING, dim=(), keepdim=False, *, out=None, **_names):
     Formula: `acc = maximum(acc, self)` over the elements
 
     Args:
-        input (Tensor or number).
-        dim (list of ints, optional): dimension or dimensions to work along; negative ones count from the end.
-        keepdim (bool, optional): keep reduced dimensions with size one.
-        out: tensor to write the result to; it is resized when its shape differs.
+        input (Tensor).
+        dim (int or tuple of ints, optional): dimension or dimensions to work along, negative ones counted from the
+            end.
+        keepdim (bool, optional): whether reduced dimensions stay, with size 1.
+        out (Tensor, optional): where to write the result; resized if its shape differs.
 
     Returns:
-        Tensor without the reduced dimensions; dtype: the dtype that the inputs promote to.
+        Tensor of the input's shape without `dim` (size 1 if `keepdim`); dtype: that of the input.
 
     Raises:
-        TypeError: an argument has the wrong type.
+        TypeError: an argument is of another type.
         NotImplementedError: a dtype is not bool or int64.
         IndexError: a dimension is out of range.
 
@@ -530,16 +534,16 @@ def cumsum(input=_dispatch.MISSING, dim=_dispatch.MISSING, *, dtype=None, out=No
     Formula: `acc = acc + self` over the elements
 
     Args:
-        input (Tensor or number).
-        dim (int): dimension or dimensions to work along; negative ones count from the end.
-        dtype (dtype, optional): dtype of the result, converted to before computing.
-        out: tensor to write the result to; it is resized when its shape differs.
+        input (Tensor).
+        dim (int): dimension to work along, negative ones counted from the end.
+        dtype (dtype or None, optional): dtype of the result, to which the input is converted first.
+        out (Tensor, optional): where to write the result; resized if its shape differs.
 
     Returns:
-        Tensor of the input's shape; dtype: that of the input; int64 for integers and bool.
+        Tensor of the input's shape; dtype: `dtype`, or that of the input; int64 for integers and bool.
 
     Raises:
-        TypeError: an argument has the wrong type.
+        TypeError: an argument is of another type.
         NotImplementedError: a dtype is not int64 or float64.
         IndexError: a dimension is out of range.
 
@@ -572,15 +576,16 @@ def select(input=_dispatch.MISSING, dim=_dispatch.MISSING, index=_dispatch.MISSI
     """View of one position along `dim`, which disappears.
 
     Args:
-        input (Tensor or number).
-        dim (int): dimension or dimensions to work along; negative ones count from the end.
+        input (Tensor).
+        dim (int): dimension to work along, negative ones counted from the end.
         index (int).
 
     Returns:
-        Tensor that shares the memory of the input.
+        Tensor that shares the memory of the input of the input's shape without dimension `dim`; dtype: that of the
+            input.
 
     Raises:
-        TypeError: an argument has the wrong type.
+        TypeError: an argument is of another type.
         IndexError: a dimension is out of range.
 
     Also: `Tensor.select`.
@@ -600,14 +605,15 @@ def permute(input, dims=_dispatch.MISSING, *more):
     """View with its dimensions in the order `dims`.
 
     Args:
-        input (Tensor or number).
-        dims (list of ints).
+        input (Tensor).
+        dims (tuple of ints or separate ints).
 
     Returns:
-        Tensor that shares the memory of the input.
+        Tensor that shares the memory of the input of the input's sizes in the order `dims`; dtype: that of the
+            input.
 
     Raises:
-        TypeError: an argument has the wrong type.
+        TypeError: an argument is of another type.
         IndexError: a dimension is out of range.
 
     Also: `Tensor.permute`.
@@ -626,17 +632,18 @@ def full(size, fill_value, *, dtype=None, layout=None, out=None, requires_grad=F
     """Tensor of the given size filled with `fill_value`.
 
     Args:
-        size (list of ints): sizes of the result, one tuple or separate integers.
+        size (tuple of ints): sizes of the result.
         fill_value (number).
-        dtype (dtype, optional): dtype of the result, converted to before computing.
-        layout (layout, optional): must be strided.
-        out: tensor to write the result to; it is resized when its shape differs.
+        dtype (dtype or None, optional): dtype of the result.
+        layout (layout or None, optional): must be strided.
+        out (Tensor, optional): where to write the result; resized if its shape differs.
+        requires_grad (bool, optional): whether to record operations on the result.
 
     Returns:
-        Tensor, contiguous; its dtype is `dtype`, or follows from the numbers given, or is the default dtype.
+        Tensor of shape `size`; dtype: `dtype`, or that of the numbers given, or the default dtype.
 
     Raises:
-        TypeError: an argument has the wrong type.
+        TypeError: an argument is of another type.
         NotImplementedError: a dtype is not bool or float32.
     """
     if requires_grad:
@@ -657,15 +664,16 @@ def arange(start, end=None, *, dtype=None, out=None, requires_grad=False):
 
     Args:
         start (number).
-        end (number, optional).
-        dtype (dtype, optional): dtype of the result, converted to before computing.
-        out: tensor to write the result to; it is resized when its shape differs.
+        end (number or None, optional).
+        dtype (dtype or None, optional): dtype of the result.
+        out (Tensor, optional): where to write the result; resized if its shape differs.
+        requires_grad (bool, optional): whether to record operations on the result.
 
     Returns:
-        Tensor, contiguous; its dtype is `dtype`, or follows from the numbers given, or is the default dtype.
+        Tensor of one dimension; dtype: `dtype`, or that of the numbers given, or the default dtype.
 
     Raises:
-        TypeError: an argument has the wrong type.
+        TypeError: an argument is of another type.
         NotImplementedError: a dtype is not int64 or float32.
     """
     if requires_grad:
@@ -684,18 +692,18 @@ def addmm(input=_dispatch.MISSING, mat1=_dispatch.MISSING, mat2=_dispatch.MISSIN
     """Computes `beta * self + alpha * (mat1 @ mat2)`.
 
     Args:
-        input (Tensor or number).
-        mat1 (Tensor or number).
-        mat2 (Tensor or number).
+        input (Tensor).
+        mat1 (Tensor).
+        mat2 (Tensor).
         beta (number, optional).
         alpha (number, optional).
-        out: tensor to write the result to; it is resized when its shape differs.
+        out (Tensor, optional): where to write the result; resized if its shape differs.
 
     Returns:
-        Tensor; shapes (n,m),(n,k),(k,m)->(n,m).
+        Tensor of shape (n,m) for inputs of shapes (n,m),(n,k),(k,m); dtype: that of the input.
 
     Raises:
-        TypeError: an argument has the wrong type.
+        TypeError: an argument is of another type.
         NotImplementedError: a dtype is not floating.
         RuntimeError: the shapes do not fit together.
 
@@ -731,17 +739,18 @@ def scatter(input=_dispatch.MISSING, dim=_dispatch.MISSING, index=_dispatch.MISS
 
     Args:
         input (Tensor).
-        dim (int): dimension or dimensions to work along; negative ones count from the end.
+        dim (int): dimension to work along, negative ones counted from the end.
         index (Tensor).
-        src (Tensor or number).
-        reduce (text, optional).
-        out: tensor to write the result to; it is resized when its shape differs.
+        src (Tensor or number, optional).
+        reduce (str or None, optional).
+        value (number, optional): takes the place of `src`.
+        out (Tensor, optional): where to write the result; resized if its shape differs.
 
     Returns:
-        Tensor; dtype: that of the input.
+        Tensor of the input's shape; dtype: that of the input.
 
     Raises:
-        TypeError: an argument has the wrong type.
+        TypeError: an argument is of another type.
         RuntimeError: the shapes do not fit together.
         IndexError: a dimension is out of range.
 
@@ -794,15 +803,15 @@ def matmul(input=_dispatch.MISSING, other=_dispatch.MISSING, *, out=None, **_nam
     """Product of matrices.
 
     Args:
-        input (Tensor or number).
-        other (Tensor or number).
-        out: tensor to write the result to; it is resized when its shape differs.
+        input (Tensor).
+        other (Tensor).
+        out (Tensor, optional): where to write the result; resized if its shape differs.
 
     Returns:
-        Tensor; dtype: the dtype that the inputs promote to.
+        Tensor.
 
     Raises:
-        TypeError: an argument has the wrong type.
+        TypeError: an argument is of another type.
         NotImplementedError: a dtype is not floating.
         RuntimeError: the shapes do not fit together.
 
@@ -830,16 +839,16 @@ def uniform_(self, from_=0.0, to=1.0, *, generator=None):
     """Fills the tensor with numbers from the uniform distribution.
 
     Args:
-        input (Tensor or number).
+        input (Tensor).
         from_ (float, optional).
         to (float, optional).
-        generator (Generator, optional): whose stream is drawn from; the default generator's unless given.
+        generator (Generator or None, optional): source of random numbers; the default generator if None.
 
     Returns:
-        The tensor itself, filled.
+        The tensor itself of the input's shape; dtype: that of the input.
 
     Raises:
-        TypeError: an argument has the wrong type.
+        TypeError: an argument is of another type.
         NotImplementedError: a dtype is not float32.
 
     Also: `Tensor.uniform_`.
@@ -858,16 +867,16 @@ def random_(self, from_=_dispatch.MISSING, to=_dispatch.MISSING, *, generator=No
     """Fills the tensor with integers.
 
     Args:
-        input (Tensor or number).
-        from_ (int, optional).
-        to (int, optional).
-        generator (Generator, optional): whose stream is drawn from; the default generator's unless given.
+        input (Tensor).
+        from_ (int or None, optional).
+        to (int or None, optional).
+        generator (Generator or None, optional): source of random numbers; the default generator if None.
 
     Returns:
-        The tensor itself, filled.
+        The tensor itself of the input's shape; dtype: that of the input.
 
     Raises:
-        TypeError: an argument has the wrong type.
+        TypeError: an argument is of another type.
         NotImplementedError: a dtype is not int64.
 
     Also: `Tensor.random_`.
@@ -886,16 +895,17 @@ def rand(size=_dispatch.MISSING, *more, generator=None, dtype=None, out=None, re
     """Tensor of numbers from the uniform distribution.
 
     Args:
-        size (list of ints): sizes of the result, one tuple or separate integers.
-        generator (Generator, optional): whose stream is drawn from; the default generator's unless given.
-        dtype (dtype, optional): dtype of the result, converted to before computing.
-        out: tensor to write the result to; it is resized when its shape differs.
+        size (tuple of ints or separate ints): sizes of the result.
+        generator (Generator or None, optional): source of random numbers; the default generator if None.
+        dtype (dtype or None, optional): dtype of the result.
+        out (Tensor, optional): where to write the result; resized if its shape differs.
+        requires_grad (bool, optional): whether to record operations on the result.
 
     Returns:
-        Tensor, contiguous; its dtype is `dtype`, or follows from the numbers given, or is the default dtype.
+        Tensor of shape `size`; dtype: float32.
 
     Raises:
-        TypeError: an argument has the wrong type.
+        TypeError: an argument is of another type.
         NotImplementedError: a dtype is not float32.
     """
     if _type(size) is _int:
@@ -917,16 +927,16 @@ def softmax(input=_dispatch.MISSING, dim=_dispatch.MISSING, dtype=None, *, out=N
     """Exponentials of the elements, scaled to sum to one along `dim`.
 
     Args:
-        input (Tensor or number).
-        dim (int): dimension or dimensions to work along; negative ones count from the end.
-        dtype (dtype, optional): dtype of the result, converted to before computing.
-        out: tensor to write the result to; it is resized when its shape differs.
+        input (Tensor).
+        dim (int): dimension to work along, negative ones counted from the end.
+        dtype (dtype or None, optional): dtype of the result, to which the input is converted first.
+        out (Tensor, optional): where to write the result; resized if its shape differs.
 
     Returns:
-        Tensor; dtype: the dtype that the inputs promote to.
+        Tensor of the input's shape; dtype: `dtype`, or that of the input.
 
     Raises:
-        TypeError: an argument has the wrong type.
+        TypeError: an argument is of another type.
         NotImplementedError: a dtype is not floating.
         IndexError: a dimension is out of range.
 
@@ -948,15 +958,15 @@ def lapack_orgqr(a, tau, columns):
     """The first columns of the product of Householder reflections.
 
     Args:
-        a (Tensor or number).
-        tau (Tensor or number).
+        a (Tensor).
+        tau (Tensor).
         columns (int).
 
     Returns:
-        Tensor; dtype: the dtype that the inputs promote to.
+        Tensor; dtype: the one that the inputs promote to.
 
     Raises:
-        TypeError: an argument has the wrong type.
+        TypeError: an argument is of another type.
         NotImplementedError: a dtype is not lapack.
         RuntimeError: the shapes do not fit together.
     """
@@ -975,15 +985,15 @@ def linalg_householder_product(input, tau, *, out=None):
     """The first columns of the product of Householder reflections.
 
     Args:
-        input (Tensor or number).
-        tau (Tensor or number).
-        out: tensor to write the result to; it is resized when its shape differs.
+        input (Tensor).
+        tau (Tensor).
+        out (Tensor, optional): where to write the result; resized if its shape differs.
 
     Returns:
-        Tensor; dtype: the dtype that the inputs promote to.
+        Tensor.
 
     Raises:
-        TypeError: an argument has the wrong type.
+        TypeError: an argument is of another type.
         RuntimeError: the shapes do not fit together.
     """
     if _type(input) is Tensor and _type(tau) is Tensor and out is None:

@@ -1,0 +1,29 @@
+"""Examples that were recorded: docs/examples.txt has the name of an operator, and indented below it a Python session.
+
+The inputs are written by hand, for operators whose result NumPy cannot tell when code is generated or whose derived
+example says little; `python tools/record_examples.py` runs them and writes what they print.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from pathlib import Path
+
+
+def read(path: Path) -> Mapping[str, str]:
+    """Sessions by the names of operators; none where the file does not exist."""
+    found: dict[str, list[str]] = {}
+    name = ""
+    for line in path.read_text("utf-8").splitlines() if path.exists() else ():
+        if line.startswith(" "):
+            found[name].append(line)
+        elif line and not line.startswith("#"):
+            name = line
+            found[name] = []
+    return {name: textwrap.dedent("\n".join(lines)) for name, lines in found.items()}
+
+
+def text(sessions: Mapping[str, str], head: str) -> str:
+    """The file of such sessions; `head` is what stands above them."""
+    return head + "".join(f"{name}\n{textwrap.indent(session, '    ')}\n" for name, session in sessions.items())
