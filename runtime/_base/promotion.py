@@ -27,7 +27,7 @@ def _sample(of: dtype) -> Any:
 
 
 def promote_types(type1: dtype, type2: dtype) -> dtype:
-    """The smallest dtype that holds the values of both."""
+    """Return the smallest dtype that holds the values of both dtypes. Raises TypeError for anything but dtypes."""
     for position, value in enumerate((type1, type2), 1):
         if not isinstance(value, dtype):
             raise TypeError(
@@ -38,7 +38,9 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
 
 
 def can_cast(from_: dtype, to: dtype) -> bool:
-    """May a result of the first dtype be stored in a tensor of the second?"""
+    """Return whether a result of dtype `from_` may be stored in a tensor of dtype `to`: whether its kind (bool,
+    integer, floating, complex) does not come after that of `to`.
+    """
     for position, (name, value) in enumerate((("from_", from_), ("to", to)), 1):
         if not isinstance(value, dtype):
             raise TypeError(
@@ -48,7 +50,10 @@ def can_cast(from_: dtype, to: dtype) -> bool:
 
 
 def result_type(tensor1: Tensor | Number, tensor2: Tensor | Number) -> dtype:
-    """The dtype of an arithmetic operation on two tensors or numbers."""
+    """Return the dtype of an arithmetic operation on two tensors or numbers.
+
+    Numbers and tensors without dimensions only count where their kind comes after that of the other operand.
+    """
     operands = [_operand(position, value) for position, value in enumerate((tensor1, tensor2), 1)]
     return BY_CODE[lib.result_type(operands[0]._h, operands[1]._h)]
 

@@ -20,7 +20,7 @@ _interop_threads: int | None = None
 
 
 def get_num_threads() -> int:
-    """Number of threads that share the work of one operator."""
+    """Return the number of threads that share the work of one operator."""
     return lib.get_num_threads()
 
 

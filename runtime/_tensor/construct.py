@@ -42,7 +42,12 @@ def tensor(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> TensorType:
-    """A new tensor with the values of `data`: a number, nested sequences of numbers, an array or a tensor."""
+    """Return a new tensor with the values of `data`: a number, nested sequences of numbers, an array or a tensor.
+
+    The shape is that of the nesting. The dtype is `dtype`, that of an array or tensor, or follows from the numbers:
+    bool, int64, the default dtype for floats, its complex counterpart for complex numbers. Raises ValueError for
+    sequences of unequal lengths, texts and integers beyond int64, RuntimeError for other objects.
+    """
     if device is not None or pin_memory:
         check_placement("tensor", device=device, pin_memory=pin_memory)
     wanted = None if dtype is None else _resolve(dtype, "tensor")
@@ -59,7 +64,9 @@ def tensor(
 
 
 def as_tensor(data: Any, *, dtype: dtype | None = None, device: device | str | None = None) -> TensorType:
-    """The data as a tensor, without a copy where it is a tensor or an array of that dtype."""
+    """Return the data as a tensor, without a copy if it is a tensor or an array of dtype `dtype`, or of any if that
+    is None. Shape, dtype and errors are otherwise those of `tensor`.
+    """
     check_placement("as_tensor", device=device)
     wanted = None if dtype is None else _resolve(dtype, "as_tensor")
     source = _over_memory(data)
@@ -136,7 +143,7 @@ def scalar_tensor(
     pin_memory: bool | None = None,
     requires_grad: bool = False,
 ) -> TensorType:
-    """A tensor without dimensions, of the default dtype when none is given."""
+    """Return a tensor without dimensions that holds the number `s`, of the default dtype unless `dtype` is given."""
     check_placement("scalar_tensor", layout=layout, device=device, pin_memory=pin_memory)
     if isinstance(s, handles.Tensor) and not s.ndim:
         s = s.item()
@@ -148,7 +155,7 @@ def scalar_tensor(
 
 
 def is_tensor(obj: object) -> TypeIs[TensorType]:
-    """Is it a tensor?"""
+    """Return whether `obj` is a Tensor."""
     return isinstance(obj, handles.Tensor)
 
 

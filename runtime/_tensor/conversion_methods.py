@@ -35,7 +35,10 @@ class ConversionMethods:
     # ---- Python numbers ----
 
     def item(self: Any) -> bool | int | float:
-        """The value of a tensor with one element, as a Python number (of a complex one, a complex)."""
+        """Return the value of a tensor with one element as a Python bool, int, float or complex.
+
+        Raises RuntimeError if there is not exactly one element.
+        """
         handle = self._h
         kind = lib.item_kind(handle)
         if kind == 2:

@@ -86,10 +86,13 @@ class DtypeMethods(CastMethods):
         memory_format: memory_format | None = None,
     ) -> TensorType: ...
     def to(self: Any, *args: Any, **kwargs: Any) -> TensorType:
-        """The elements with another dtype: itself when nothing changes and no copy is asked for.
+        """Return the elements with another dtype or order in memory, of the same shape; the tensor itself if
+        nothing changes and `copy` is false.
 
         Takes `to(dtype)`, `to(device)`, `to(device, dtype)` or `to(other)`, each followed by `non_blocking` and
-        `copy`, and `memory_format` by keyword.
+        `copy`, and `memory_format` by keyword. Values are converted as by C; of a complex tensor a real dtype keeps
+        the real parts, with a warning. Raises RuntimeError for a device other than the CPU, TypeError for other
+        arguments.
         """
         if len(args) == 1 and not kwargs and type(args[0]) is dtype:
             wanted: dtype | None = args[0]
@@ -107,13 +110,18 @@ class DtypeMethods(CastMethods):
     @overload
     def type(self, dtype: dtype | str, non_blocking: bool = False) -> TensorType: ...
     def type(self: Any, dtype: Any = None, non_blocking: bool = False) -> str | TensorType:
-        """The name of the type, such as `opweave.FloatTensor`, or the elements with another dtype."""
+        """Return the name of the type, such as `opweave.FloatTensor`, or the elements converted to `dtype`.
+
+        `dtype` is a dtype or the name of a type. Raises ValueError for another name.
+        """
         if dtype is None:
             return f"opweave.{BY_CODE[lib.dtype(self._h)].scalar_name}Tensor"
         return self.to(_dtype_of_name(dtype))
 
     def type_as(self: Any, other: TensorType) -> TensorType:
-        """The elements with the dtype of `other`."""
+        """Return the elements with the dtype of `other`: the tensor itself if it has it, else a copy of the same
+        shape.
+        """
         return self.to(other.dtype)
 
     def cuda(

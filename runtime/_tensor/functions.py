@@ -26,47 +26,47 @@ def _receiver(function: str, value: Any) -> Any:
 
 
 def clone(input: Tensor, *, memory_format: memory_format = preserve_format) -> Tensor:
-    """A copy with memory of its own."""
+    """Return a copy of `input` with memory of its own, of the same shape and dtype (`Tensor.clone`)."""
     return _receiver("clone", input).clone(memory_format=memory_format)  # type: ignore[no-any-return]
 
 
 def fill_(input: Tensor, value: Tensor | Number) -> Tensor:
-    """Writes one number to all elements."""
+    """Write one number to all elements of `input` and return it (`Tensor.fill_`)."""
     return _receiver("fill_", input).fill_(value)  # type: ignore[no-any-return]
 
 
 def index_put(input: Tensor, indices: Sequence[Tensor], values: Tensor, accumulate: bool = False) -> Tensor:
-    """A copy of `input` after `index_put_`."""
+    """Return a copy of `input` after `index_put_` (`Tensor.index_put`)."""
     return _receiver("index_put", input).index_put(indices, values, accumulate)  # type: ignore[no-any-return]
 
 
 def index_put_(input: Tensor, indices: Sequence[Tensor], values: Tensor, accumulate: bool = False) -> Tensor:
-    """Writes `values` to the elements that `indices` select, or adds them to what is there."""
+    """Write `values` to the elements of `input` that `indices` select, or add them (`Tensor.index_put_`)."""
     return _receiver("index_put_", input).index_put_(indices, values, accumulate)  # type: ignore[no-any-return]
 
 
 def zero_(input: Tensor) -> Tensor:
-    """Writes zero to all elements."""
+    """Write zero to all elements of `input` and return it (`Tensor.zero_`)."""
     return _receiver("zero_", input).zero_()  # type: ignore[no-any-return]
 
 
 def resize_as_(input: Tensor, the_template: Tensor) -> Tensor:
-    """Gives `input` the shape of another tensor."""
+    """Give `input` the shape of another tensor and return it (`Tensor.resize_as_`)."""
     return _receiver("resize_as_", input).resize_as_(the_template)  # type: ignore[no-any-return]
 
 
 def numel(input: Tensor) -> int:
-    """Number of elements."""
+    """Return the number of elements of a tensor. Raises TypeError for anything else."""
     return _receiver("numel", input).numel()  # type: ignore[no-any-return]
 
 
 def is_same_size(input: Tensor, other: Tensor) -> bool:
-    """Have both the same shape?"""
+    """Return whether both tensors have the same shape."""
     return _receiver("is_same_size", input).is_same_size(other)  # type: ignore[no-any-return]
 
 
 def is_nonzero(input: Tensor) -> bool:
-    """Is the only element not zero?"""
+    """Return whether the only element is not zero. Raises RuntimeError unless there is exactly one element."""
     return bool(_receiver("is_nonzero", input))
 
 
@@ -81,24 +81,30 @@ def typename(obj: Any, /) -> str:
 
 
 def is_complex(input: Tensor) -> bool:
+    """Return whether the dtype of a tensor is complex."""
     return _receiver("is_complex", input).is_complex()  # type: ignore[no-any-return]
 
 
 def is_floating_point(input: Tensor) -> bool:
+    """Return whether the dtype of a tensor is a real floating-point one."""
     return _receiver("is_floating_point", input).is_floating_point()  # type: ignore[no-any-return]
 
 
 def is_signed(input: Tensor) -> bool:
+    """Return whether the dtype of a tensor holds negative numbers."""
     return _receiver("is_signed", input).is_signed()  # type: ignore[no-any-return]
 
 
 def is_conj(input: Tensor) -> bool:
+    """Return whether the elements are to be read as conjugates: always False."""
     return _receiver("is_conj", input).is_conj()  # type: ignore[no-any-return]
 
 
 def is_neg(input: Tensor) -> bool:
+    """Return whether the elements are to be read as negatives: always False."""
     return _receiver("is_neg", input).is_neg()  # type: ignore[no-any-return]
 
 
 def is_inference(input: Tensor) -> bool:
+    """Return whether the memory of a tensor was made in `inference_mode`."""
     return _receiver("is_inference", input).is_inference()  # type: ignore[no-any-return]

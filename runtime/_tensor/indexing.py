@@ -131,11 +131,17 @@ class IndexingMethods:
     def index_put_(
         self: Any, indices: Sequence[TensorType], values: TensorType, accumulate: bool = False
     ) -> TensorType:
-        """`self[indices] = values`, or with `accumulate` `self[indices] += values` that counts each repetition."""
+        """Write `values` to the elements that `indices` select, and return the tensor: `self[indices] = values`.
+
+        `indices` is a tuple of tensors of integers or bool, one for each leading dimension; `values` has the
+        tensor's dtype and broadcasts to the shape of what is selected. With `accumulate` values are added, each one
+        even where the indices name an element several times. Raises IndexError for an index that is out of range,
+        RuntimeError if shapes or dtypes differ.
+        """
         return _put(self, _checked_put("index_put_", indices, values, accumulate), values, accumulate)
 
     def index_put(self: Any, indices: Sequence[TensorType], values: TensorType, accumulate: bool = False) -> TensorType:
-        """A copy of the tensor after `index_put_`."""
+        """Return a copy of the tensor, of the same shape and dtype, after `index_put_`."""
         return _put(self.clone(), _checked_put("index_put", indices, values, accumulate), values, accumulate)
 
     def __contains__(self: Any, element: Any) -> bool:

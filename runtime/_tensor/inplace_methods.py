@@ -31,7 +31,11 @@ class MutationMethods:
     __slots__ = ()
 
     def copy_(self: Any, src: TensorType | Number, non_blocking: bool = False) -> TensorType:
-        """Copies the elements of `src`, broadcast and converted, into this tensor."""
+        """Copy the elements of `src`, a tensor or a number, into this tensor and return it.
+
+        `src` is broadcast to this tensor's shape and converted to its dtype. Raises TypeError if it is neither,
+        RuntimeError if its shape does not broadcast, or if several elements of this tensor lie at one address.
+        """
         if records(self, src):
             return histories.recording.by_formula_inplace(
                 "CopyBackwards", self, (self, src), lambda: self.copy_(src), lambda grad: (None, grad)
@@ -47,7 +51,10 @@ class MutationMethods:
         return self
 
     def fill_(self: Any, value: TensorType | Number) -> TensorType:
-        """Writes one number to all elements."""
+        """Write one number, or the value of a tensor without dimensions, to all elements and return the tensor.
+
+        Raises RuntimeError if `value` is a tensor with dimensions, TypeError if it is no number.
+        """
         number: Any = value
         if records(self, value):
             return histories.recording.by_formula_inplace(
@@ -81,7 +88,7 @@ class MutationMethods:
         return self
 
     def zero_(self: Any) -> TensorType:
-        """Writes zero to all elements."""
+        """Write zero to all elements and return the tensor."""
         if records(self):
             return histories.recording.by_formula_inplace(
                 "ZeroBackward0", self, (self,), lambda: self.zero_(), lambda grad: (None,)
@@ -91,16 +98,24 @@ class MutationMethods:
         return self
 
     def apply_(self: Any, callable: Callable[[Any], Any]) -> TensorType:
-        """Replaces each element by what `callable` makes of it, one after another in Python."""
+        """Replace each element by the number that `callable` returns for it, one after another in Python; return
+        the tensor.
+        """
         return _replace(self, map(callable, self.flatten().tolist()))
 
     def map_(self: Any, tensor: TensorType, callable: Callable[[Any, Any], Any]) -> TensorType:
-        """Replaces each element by what `callable` makes of it and of the element of `tensor` at its place."""
+        """Replace each element by the number that `callable` returns for it and for the element of `tensor` at its
+        index; return the tensor. Raises RuntimeError if `tensor` does not broadcast to this tensor's shape.
+        """
         other = tensor.expand(self.shape).flatten()
         return _replace(self, map(callable, self.flatten().tolist(), other.tolist()))
 
     def resize_(self: Any, *sizes: int | Sequence[int], memory_format: Any = None) -> TensorType:
-        """Gives the tensor another shape, contiguous from its first element on; new elements are not initialised."""
+        """Give the tensor another shape, contiguous from its first element on, and return it.
+
+        Elements stay in their order in memory; further ones are not initialised. Raises RuntimeError if the tensor
+        requires a gradient, if a size is negative, or if its memory is shared with NumPy and too small.
+        """
         if memory_format is preserve_format:
             raise RuntimeError("resize_(): the memory format cannot be preserved, but must be named or left out")
         order = memory_order("resize_", memory_format)
@@ -116,7 +131,9 @@ class MutationMethods:
         return self
 
     def resize_as_(self: Any, the_template: TensorType, *, memory_format: Any = None) -> TensorType:
-        """`self.resize_(the_template.shape)`; the format may be preserved, which is that of the template."""
+        """Give the tensor the shape of `the_template`, and with `preserve_format` its memory format; return the
+        tensor.
+        """
         if memory_format is preserve_format:
             memory_format = next((each for each in FORMATS if the_template.is_contiguous(memory_format=each)), None)
         return self.resize_(the_template.shape, memory_format=memory_format)
@@ -128,7 +145,11 @@ class MutationMethods:
         size: Sequence[int] | None = None,
         stride: Sequence[int] | None = None,
     ) -> TensorType:
-        """Makes this a view of a storage, of the memory of another tensor, or of no memory at all."""
+        """Make this tensor a view of a storage, of the memory of another tensor, or of no memory at all; return it.
+
+        `size`, `stride` and `storage_offset` count elements. Raises TypeError if `source` is neither, RuntimeError
+        if its dtype differs.
+        """
         from .storage import AnyStorage
 
         if isinstance(source, handles.Tensor) and size is None:
@@ -153,7 +174,7 @@ class MutationMethods:
         return handles.exchange(self, view)
 
     def is_set_to(self: Any, tensor: TensorType) -> bool:
-        """Are both the same view of the same memory?"""
+        """Return whether both tensors have the same memory, offset, shape and strides."""
         return (
             lib.storage_of(self._h) == lib.storage_of(tensor._h)
             and self.storage_offset() == tensor.storage_offset()

@@ -34,7 +34,11 @@ class GeometryMethods:
     @overload
     def size(self, dim: SupportsIndex) -> int: ...
     def size(self: Any, dim: Any = None) -> Size | int:
-        """The shape, or the size of one dimension."""
+        """Return the shape as a `Size`, or the size of dimension `dim` as an int.
+
+        A negative `dim` counts from the end. Raises IndexError if the tensor has no such dimension, TypeError if
+        `dim` is no integer.
+        """
         if dim is None:
             return shape_of(self._h)
         size = lib.size(self._h, integer("size", "dim", dim))
@@ -47,7 +51,11 @@ class GeometryMethods:
     @overload
     def stride(self, dim: SupportsIndex) -> int: ...
     def stride(self: Any, dim: Any = None) -> tuple[int, ...] | int:
-        """Elements to skip in memory from one position of a dimension to the next: of all, or of one dimension."""
+        """Return how many elements apart in memory neighbours along a dimension are: a tuple with one int for each
+        dimension, or the int of dimension `dim`.
+
+        Raises IndexError if the tensor has no such dimension, TypeError if `dim` is no integer.
+        """
         strides = strides_of(self._h)
         if dim is None:
             return strides
@@ -57,14 +65,23 @@ class GeometryMethods:
         return strides[dim]
 
     def is_contiguous(self: Any, *, memory_format: memory_format = contiguous_format) -> bool:
-        """Do the elements lie in memory in the order of their indices, without gaps?"""
+        """Return whether the elements lie in memory in the order of their indices, without gaps.
+
+        For the formats `channels_last` and `channels_last_3d`: whether they lie in that order; False unless the
+        tensor has four or five dimensions.
+        """
         order = memory_order("is_contiguous", memory_format)
         if order < _CHANNELS_LAST:
             return bool(lib.flags(self._h) & _CONTIGUOUS)
         return _is_channels_last(tuple(self.shape), strides_of(self._h), order + 2)
 
     def contiguous(self: Any, *, memory_format: memory_format = contiguous_format) -> TensorType:
-        """This tensor when it is contiguous, else a contiguous copy."""
+        """Return the tensor itself if its elements lie in memory in the order of `memory_format`, else a copy that
+        does.
+
+        Shape and dtype are those of the tensor. Raises RuntimeError if the format needs another number of
+        dimensions.
+        """
         if memory_format is contiguous_format:
             order = _C_ORDER
         else:
@@ -78,17 +95,21 @@ class GeometryMethods:
         return copied(self, -1, order)
 
     def dim_order(self: Any) -> tuple[int, ...]:
-        """The dimensions in the order in which they lie in memory, the slowest one first."""
+        """Return the dimensions as a tuple of ints, from the largest stride to the smallest one."""
         strides = strides_of(self._h)
         return tuple(sorted(range(len(strides)), key=lambda dim: -strides[dim]))
 
     def clone(self: Any, *, memory_format: memory_format = preserve_format) -> TensorType:
-        """A copy with memory of its own."""
+        """Return a copy with memory of its own, of the same shape and dtype; gradients flow to the original.
+
+        `preserve_format` keeps the order of the elements in memory. Raises RuntimeError if the format needs another
+        number of dimensions.
+        """
         return copied(self, -1, memory_order("clone", memory_format))
 
     @property
     def T(self: Any) -> TensorType:  # noqa: N802 (PyTorch's name)
-        """The view with all dimensions in reverse order."""
+        """The view with all dimensions in reverse order; warns unless there are two."""
         ndim = lib.ndim(self._h)
         if ndim == 2:
             return self.t()
@@ -104,12 +125,12 @@ class GeometryMethods:
 
     @property
     def mT(self: Any) -> TensorType:  # noqa: N802 (PyTorch's name)
-        """The view with the last two dimensions exchanged."""
+        """The view with the last two dimensions exchanged. Raises RuntimeError for one dimension."""
         return _matrix_transpose(self, "mT")
 
     @property
     def H(self: Any) -> TensorType:  # noqa: N802 (PyTorch's name)
-        """The matrix transposed and conjugated."""
+        """The conjugate transpose of a matrix. Raises RuntimeError unless there are two dimensions."""
         ndim = lib.ndim(self._h)
         if ndim == 0:
             _warn("Tensor.H is deprecated on 0-D tensors. Consider using x.conj().")
@@ -121,12 +142,12 @@ class GeometryMethods:
 
     @property
     def mH(self: Any) -> TensorType:  # noqa: N802 (PyTorch's name)
-        """The last two dimensions exchanged, and conjugated."""
+        """The last two dimensions exchanged, and conjugated. Raises RuntimeError for one dimension."""
         return _matrix_transpose(self, "mH").conj()
 
     @property
     def real(self: Any) -> TensorType:
-        """View of the real parts; a real tensor itself."""
+        """The real parts: a view of the dtype of the parts and the same shape; a real tensor itself."""
         return _part(self, "real")
 
     @real.setter
@@ -135,7 +156,9 @@ class GeometryMethods:
 
     @property
     def imag(self: Any) -> TensorType:
-        """View of the imaginary parts."""
+        """The imaginary parts: a view of the dtype of the parts and the same shape. Raises RuntimeError for real
+        dtypes.
+        """
         return _part(self, "imag")
 
     @imag.setter

@@ -321,4 +321,5 @@ def _rebuild_storage(kind: type[AnyStorage], data: bytes, of: dtype_class) -> An
 
 
 def is_storage(value: object) -> TypeIs[AnyStorage]:
+    """Return whether `value` is a storage, typed or untyped."""
     return isinstance(value, AnyStorage)

@@ -66,15 +66,17 @@ class Tensor(
 
     @property
     def dtype(self) -> dtype:
-        """What the elements are."""
+        """The dtype of the elements."""
         return BY_CODE[_dtype(self._h)]
 
     @property
     def device(self) -> device:
+        """Where the memory is: always the CPU."""
         return CPU
 
     @property
     def layout(self) -> layout:
+        """How the elements are stored: always strided."""
         return strided
 
     @property
@@ -83,19 +85,19 @@ class Tensor(
         return lib.ndim(self._h)
 
     def dim(self) -> int:
-        """Number of dimensions."""
+        """Return the number of dimensions."""
         return lib.ndim(self._h)
 
     ndimension = dim
 
     def numel(self) -> int:
-        """Number of elements."""
+        """Return the number of elements."""
         return lib.numel(self._h)
 
     nelement = numel
 
     def element_size(self) -> int:
-        """Bytes of an element."""
+        """Return the number of bytes of an element."""
         return BY_CODE[_dtype(self._h)].itemsize
 
     @property
@@ -109,11 +111,11 @@ class Tensor(
         return lib.numel(self._h) * BY_CODE[_dtype(self._h)].itemsize
 
     def data_ptr(self) -> int:
-        """Address of the first element; 0 when there is none."""
+        """Return the address of the first element, 0 if there is none."""
         return lib.data_ptr(self._h)
 
     def storage_offset(self) -> int:
-        """Position of the first element in the storage."""
+        """Return the position of the first element in the storage, counted in elements."""
         return lib.storage_offset(self._h)
 
     @property
@@ -127,26 +129,29 @@ class Tensor(
         return lib.version(self._h)
 
     def storage(self) -> TypedStorage:
-        """The memory of this tensor and of all its views, as a one-dimensional sequence of elements."""
+        """Return the memory of this tensor and all its views as a one-dimensional sequence of elements."""
         from .storage import storage_of
 
         found: TypedStorage = storage_of(self)
         return found
 
     def untyped_storage(self) -> UntypedStorage:
-        """The same memory as a sequence of bytes."""
+        """Return the memory of this tensor and all its views as a sequence of bytes."""
         from .storage import storage_of
 
         found: UntypedStorage = storage_of(self, untyped=True)
         return found
 
     def is_floating_point(self) -> bool:
+        """Return whether the dtype is a real floating-point one."""
         return self.dtype.is_floating_point
 
     def is_signed(self) -> bool:
+        """Return whether the dtype holds negative numbers."""
         return self.dtype.is_signed
 
     def is_complex(self) -> bool:
+        """Return whether the dtype is complex."""
         return self.dtype.is_complex
 
     def is_conj(self) -> bool:
@@ -158,7 +163,7 @@ class Tensor(
         return False
 
     def get_device(self) -> int:
-        """Index of the device; -1 on the CPU."""
+        """Return the index of the device, which is -1 for the CPU."""
         return -1
 
     def cpu(self, memory_format: memory_format = preserve_format) -> Tensor:
@@ -170,7 +175,7 @@ class Tensor(
         return self._base is not None
 
     def is_nonzero(self) -> bool:
-        """`bool(self)`"""
+        """Return whether the only element is not zero. Raises RuntimeError unless there is exactly one element."""
         return bool(self)
 
     def is_inference(self) -> bool:
@@ -178,11 +183,15 @@ class Tensor(
         return bool(lib.storage_is_inference(lib.storage_of(self._h)))
 
     def is_pinned(self) -> bool:
+        """Return whether the memory is pinned for an accelerator: always False."""
         return False
 
     is_shared = is_pinned
 
     def is_same_size(self, other: Tensor) -> bool:
+        """Return whether `other` has the same shape. Raises TypeError if it is no tensor."""
+        if not isinstance(other, Tensor):
+            raise TypeError(f"is_same_size(): argument 'other' (position 1) must be Tensor, not {type_name(other)}")
         return self.shape == other.shape
 
     @property
@@ -205,7 +214,9 @@ class Tensor(
         return tensor
 
     def as_subclass(self, cls: type[_Kind]) -> _Kind:
-        """The same elements as a tensor of class `cls`."""
+        """Return the same elements as a tensor of class `cls`, a subclass of Tensor. Raises TypeError for other
+        classes.
+        """
         if not (isinstance(cls, type) and issubclass(cls, Tensor)):
             raise TypeError(
                 "Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. Make sure "
