@@ -24,14 +24,14 @@ from ..schema import FunctionSchema, SchemaError, SchemaKind, parse
 from ..source import Mapping as MappingNode
 from ..source import Node, Scalar
 from . import accepts, arguments, bodies, choices, derivatives, like, shortcuts, submodules, tags
-from .fields import Entry, Fields, lacks
+from .fields import ROUTINE, ROUTINES, Entry, Fields, lacks
 from .python_text import python_names
 
-BODY_KEYS = tuple(family.value for family in Family)
+BODY_KEYS = (*(family.value for family in Family if family not in ROUTINES), ROUTINE)
 KEYS = (
-    "func", "doc", *BODY_KEYS, "accepts", "accumulate", "absent", "aliases", "alone", "choices", "complex_derivatives",
-    "complex_refusal", "core", "cost", "derivatives", "dtypes", "fixed", like.KEY, "magnitude", "natural", "numbers",
-    "operator", "promotion", "python_module", "reference", "refusal", "require", "shortcuts", "signature", "tags",
+    "func", "doc", *BODY_KEYS, "accepts", "absent", "aliases", "alone", "choices", "complex_derivatives",
+    "complex_refusal", "core", "cost", "derivatives", "dtypes", "fixed", like.KEY, "magnitude", "natural",
+    "operator", "promotion", "python_module", "reference", "refusal", "require", "shortcuts", "tags",
     "unused", "variants", "wrap",
 )  # fmt: skip
 # Keys that only mean something for some bodies.
@@ -43,15 +43,12 @@ ONLY_FOR: Mapping[str, tuple[Family, ...]] = {
     "complex_derivatives": (Family.ELEMENTWISE,),
     "core": (Family.COMPOSITE,),
     "magnitude": (Family.ELEMENTWISE,),
-    "accumulate": (Family.INDEXING,),
-    "numbers": (Family.INDEXING,),
     "natural": (Family.ELEMENTWISE,),
     "fixed": (Family.ELEMENTWISE,),
     "operator": (Family.ELEMENTWISE, Family.COMPOSITE, Family.EXTERN),
     "require": (Family.ELEMENTWISE,),
     "promotion": (Family.ELEMENTWISE, Family.REDUCE, Family.SCAN, Family.ROWS),
     "shortcuts": (Family.ELEMENTWISE,),
-    "signature": (Family.EXTERN,),
     "wrap": (Family.VIEW,),
 }
 VARIANTS = ("function", "method")
@@ -82,8 +79,8 @@ def read(node: Node, file: str, lines: tuple[str, ...], diagnostics: Diagnostics
 
 def _read(fields: Fields, source: _Source) -> Declaration | None:
     fields.known_keys(fields.node, KEYS)
-    func, schema = _schema(fields)
     family = _family(fields)
+    func, schema = _schema(fields, family)
     doc, cost = _doc(fields), _cost(fields)
     before = len(fields.diagnostics)
     declared_dtypes, promotion = _dtypes(fields), _promotion(fields)
@@ -153,7 +150,7 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
 # ---- what every entry has -----------------------------------------------------------------------------------
 
 
-def _schema(fields: Fields) -> tuple[Scalar | None, FunctionSchema | None]:
+def _schema(fields: Fields, family: Family | None) -> tuple[Scalar | None, FunctionSchema | None]:
     if lacks(fields.node, ("func",), KEYS):
         fields.report(fields.node.span, "an entry needs 'func'", "func: name(Tensor self, ...) -> Tensor")
     func = fields.text(fields.node, "func")
@@ -165,7 +162,7 @@ def _schema(fields: Fields) -> tuple[Scalar | None, FunctionSchema | None]:
         for each in error.all:
             fields.report(func.span_at(each.offset, each.length), each.message, each.help)
         return func, None
-    if schema.kind is SchemaKind.INPLACE and ("random" in fields.node or "composite" in fields.node):
+    if schema.kind is SchemaKind.INPLACE and family in (Family.RANDOM, Family.COMPOSITE, None):
         return func, schema
     if schema.kind is not SchemaKind.FUNCTIONAL:
         span = func.span_at(schema.name.offset, len(schema.name.identifier))
@@ -194,7 +191,25 @@ def _family(fields: Fields) -> Family | None:
     for extra in found[1:]:
         message = f"a second body '{extra.value}'; the first is '{found[0].value}'"
         fields.report(extra.span, message, "keep one of them")
+    if found and found[0].value == ROUTINE:
+        return _routine(fields)
     return Family(found[0].value) if found else None
+
+
+def _routine(fields: Fields) -> Family | None:
+    """The family of a `routine`, which is its first key."""
+    node = fields.node.get(ROUTINE)
+    if not isinstance(node, MappingNode) or not node.items:
+        if node is not None:
+            fields.report(node.span, f"'{ROUTINE}' must be a mapping", "routine: {lapack: getrf}")
+        return None
+    kinds = {family.value: family for family in ROUTINES}
+    first = node.keys[0]
+    if not fields.known("kind of routine", first, kinds):
+        return None
+    family = kinds[first.value]
+    fields.known_keys(node, (first.value, *ROUTINES[family]), where=ROUTINE)
+    return family
 
 
 def _check_meaning(fields: Fields, family: Family) -> None:

@@ -19,6 +19,16 @@ from ..source import Mapping, Scalar, Sequence
 T = TypeVar("T")
 
 
+ROUTINE = "routine"
+ROUTINES: dict[Family, tuple[str, ...]] = {
+    Family.EXTERN: ("signature",),
+    Family.INDEXING: ("accumulate", "numbers"),
+    Family.RANDOM: (),
+    Family.LAPACK: (),
+}
+"""The families whose bodies are routines of the core: what may be said of one besides its name."""
+
+
 class Fields:
     """One entry and the place where its mistakes go."""
 
@@ -75,9 +85,9 @@ class Fields:
                 message = f"unknown {what} '{key.value}'" + (f" of '{where}'" if where else "")
                 self.report(key.span, message, suggest(key.value, names))
 
-    def words(self, key: str) -> tuple[Scalar, ...]:
+    def words(self, key: str, owner: Mapping | None = None) -> tuple[Scalar, ...]:
         """A word or a list of words."""
-        node = self.node.get(key)
+        node = (owner or self.node).get(key)
         if node is None:
             return ()
         items = tuple(node) if isinstance(node, Sequence) else (node,)
@@ -121,6 +131,13 @@ class Entry(Fields):
     @property
     def scalars(self) -> tuple[Argument, ...]:
         return parameters(self.schema, self.family)
+
+    @property
+    def routine(self) -> Mapping:
+        """What is said of the routine that is the body."""
+        node = self.node.get(ROUTINE)
+        assert isinstance(node, Mapping)
+        return node
 
     @property
     def name_span(self) -> Span:

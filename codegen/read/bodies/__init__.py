@@ -24,11 +24,6 @@ _MAPPINGS: Mapping[Family, tuple[Callable[[Entry, MappingNode], Body | None], st
 
 def read(entry: Entry) -> Body | None:
     """The body of the entry."""
-    node = entry.node.get(entry.family.value)
-    if node is None:
-        return None
-    if entry.family is Family.ELEMENTWISE:
-        return elementwise.read(entry, node)
     if entry.family is Family.EXTERN:
         return extern.read(entry)
     if entry.family is Family.INDEXING:
@@ -39,6 +34,11 @@ def read(entry: Entry) -> Body | None:
         return lapack.read(entry)
     if entry.family is Family.COMPOSITE:
         return composite.read(entry)
+    node = entry.node.get(entry.family.value)
+    if node is None:
+        return None
+    if entry.family is Family.ELEMENTWISE:
+        return elementwise.read(entry, node)
     reader, example = _MAPPINGS[entry.family]
     if not isinstance(node, MappingNode):
         entry.report(node.span, f"'{entry.family.value}' must be a mapping", example)

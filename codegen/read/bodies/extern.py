@@ -1,4 +1,4 @@
-"""`extern`: a routine of the core, and the shapes it takes and gives in NumPy's notation of generalised ufuncs."""
+"""`routine: {extern: …}`: a routine of the core, and the shapes it takes and gives in NumPy's notation of generalised ufuncs."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _EXAMPLE = "(n,k),(k,m)->(n,m)"
 
 
 def read(entry: Entry) -> Extern | None:
-    routine = entry.text(entry.node, "extern")
+    routine = entry.text(entry.routine, "extern")
     if routine is not None:
         entry.known("routine", routine, ROUTINES)
-    if lacks(entry.node, ("signature",)):
-        entry.report(entry.node.span, "an extern body needs 'signature'", f"signature: {_EXAMPLE}")
-    signature = entry.text(entry.node, "signature")
+    if lacks(entry.routine, ("signature",)):
+        entry.report(entry.routine.span, "an extern body needs 'signature'", f"{{extern: gemm, signature: '{_EXAMPLE}'}}")
+    signature = entry.text(entry.routine, "signature")
     if signature is None or routine is None:
         return None
     _check_signature(entry, signature)

@@ -1,4 +1,4 @@
-"""`indexing`: a routine of the core that works at computed places; `accumulate` names its reductions."""
+"""`routine: {indexing: …}`: a routine of the core that works at computed places; `accumulate` names its reductions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..reserved import argument_reason
 
 
 def read(entry: Entry) -> Indexing | None:
-    routine = entry.text(entry.node, "indexing")
+    routine = entry.text(entry.routine, "indexing")
     if routine is None:
         return None
     entry.known("routine", routine, INDEXINGS)
@@ -35,11 +35,11 @@ def word_argument(arguments: tuple[Argument, ...]) -> Argument | None:
 
 def _reductions(entry: Entry) -> Mapping[str, str]:
     """Names of reductions by word; a single one has the word ''."""
-    node = entry.node.get("accumulate")
+    node = entry.routine.get("accumulate")
     if node is None:
         return {}
     if isinstance(node, Scalar):
-        name = entry.text(entry.node, "accumulate")
+        name = entry.text(entry.routine, "accumulate")
         return {} if name is None else {"": name.value}
     if not isinstance(node, MappingNode):
         entry.report(node.span, "'accumulate' must be a reduction or a mapping from word to reduction")
@@ -57,10 +57,10 @@ def _reductions(entry: Entry) -> Mapping[str, str]:
 
 def _numbers(entry: Entry) -> Mapping[str, str]:
     """By tensor argument, what a number in its place is called."""
-    node = entry.node.get("numbers")
+    node = entry.routine.get("numbers")
     tensors = [argument.name for argument in entry.tensors[1:]]
     names = {}
-    for word in node.keys if isinstance(node, MappingNode) else entry.words("numbers"):
+    for word in node.keys if isinstance(node, MappingNode) else entry.words("numbers", entry.routine):
         if word.value not in tensors:
             entry.report(word.span, f"'{word.value}' is not a second tensor argument", suggest(word.value, tensors))
         name = entry.text(node, word.value) if isinstance(node, MappingNode) else word

@@ -1,4 +1,4 @@
-"""`lapack`: a routine of LAPACK, which the core calls for each matrix of a batch."""
+"""`routine: {lapack: …}`: a routine of LAPACK, which the core calls for each matrix of a batch."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..fields import Entry
 
 
 def read(entry: Entry) -> Lapack | None:
-    routine = entry.text(entry.node, "lapack")
+    routine = entry.text(entry.routine, "lapack")
     if routine is None:
         return None
     entry.known("routine", routine, LAPACK)

@@ -1,4 +1,4 @@
-"""`random`: a distribution of the core, which fills `self` in place."""
+"""`routine: {random: …}`: a distribution of the core, which fills `self` in place."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..fields import Entry
 
 
 def read(entry: Entry) -> Random | None:
-    distribution = entry.text(entry.node, "random")
+    distribution = entry.text(entry.routine, "random")
     if distribution is None:
         return None
     entry.known("distribution", distribution, DISTRIBUTIONS)
