@@ -113,12 +113,12 @@ def main() -> None:
             if dtype == "float64" and ("scipy" in text or "math." in text):
                 continue
             wanted = evaluated(text, operator, inputs, dtype)
-            magnitude = np.broadcast_to(evaluated(operator.magnitude or "0", operator, inputs, dtype), wanted.shape)
+            magnitude = np.broadcast_to(evaluated(operator.error_scale or "0", operator, inputs, dtype), wanted.shape)
             errors = [
                 error_in_ulp(function(*map(opweave.from_numpy, inputs)).numpy(), wanted, np.abs(magnitude))
                 for _ in table.each_level()
             ]
-            table.row(operator.name, dtype, errors, starred=operator.magnitude is not None)
+            table.row(operator.name, dtype, errors, starred=operator.error_scale is not None)
 
 
 if __name__ == "__main__":

@@ -480,10 +480,10 @@ def test_a_damaged_stamp_is_not_believed(tmp_path: Path, text: str) -> None:
 def test_unknown_routine(tmp_path: Path) -> None:
     path = tmp_path / "routine.yaml"
     path.write_text(
-        "- func: product(Tensor self, Tensor mat2) -> Tensor\n  doc: A product.\n  routine: {extern: gemmm}\n"
-        "  signature: (n,k),(k,m)->(n,m)\n  derivatives: none\n"
+        "- func: product(Tensor self, Tensor mat2) -> Tensor\n  doc: A product.\n  derivatives: none\n"
+        "  routine:\n    extern: gemmm\n    signature: (n,k),(k,m)->(n,m)\n"
     )
-    with pytest.raises(WeaveError, match=r"routine.yaml:3:11: error: unknown routine 'gemmm'"):
+    with pytest.raises(WeaveError, match=r"routine.yaml:5:13: error: unknown routine 'gemmm'"):
         weave(path, out=tmp_path)
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cache
 from types import MappingProxyType
 
-from ..dtypes import COMPLEX128, DTYPE_CLASSES, FLOAT64, DType, Promotion
-from ..expr import Apply, Expr, ExpressionError, Literal, names, type_of
+from ..dtypes import DTYPE_CLASSES, FLOAT64, Promotion
+from ..expr import Apply, Expr, Literal, names
+from ..model.computation import turns_real, value_of
 from ..model.operator import MAX_INPUTS, MAX_PARAMS, Derivative, Elementwise, Expression, Operator
 from ..schema import parse
 
@@ -56,7 +56,7 @@ def _kernel(operator: Operator, body: Elementwise, argument: str, derivative: De
     fits = len(tensors) <= MAX_INPUTS and len(numbers) <= MAX_PARAMS
     if turns_real(operator) or tensors[:1] != ["grad"] or not fits or optional:
         return None
-    if _type(tree, FLOAT64) is None:
+    if value_of(tree, FLOAT64) is None:
         return None
     typed = [f"Tensor {name}" for name in tensors]
     kinds = {each.name: "float" if each.is_real else "Scalar" for each in operator.params}
@@ -82,22 +82,6 @@ def _kernel(operator: Operator, body: Elementwise, argument: str, derivative: De
         choices=MappingProxyType({}),
         shortcuts=MappingProxyType({}),
     )
-
-
-def turns_real(operator: Operator) -> bool:
-    """Is the result of complex numbers real?"""
-    expression = operator.body.expression(COMPLEX128) if isinstance(operator.body, Elementwise) else None
-    found = None if expression is None else _type(expression.tree, COMPLEX128)
-    return found is not None and not found.is_complex
-
-
-@cache
-def _type(tree: Expr, dtype: DType) -> DType | None:
-    """Of an expression of arguments of one dtype; None when they do not have what it calls."""
-    try:
-        return type_of(tree, dict.fromkeys(names(tree), dtype)).dtype
-    except ExpressionError:
-        return None
 
 
 def _operations(tree: Expr) -> int:

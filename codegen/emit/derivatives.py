@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import reduce
 
 from ..dtypes import COMPLEX128
-from ..model import inference, variants
+from ..model import computation, inference, variants
 from ..model.operator import Elementwise, End, Family, Operator
 from . import backward, formulas
 from .formulas import Formula, takes_complex, variable
@@ -288,4 +288,4 @@ def _is_holomorphic(operator: Operator) -> bool:
 
 
 def _is_complex(operator: Operator, first: str) -> str:
-    return f"{variable(first)}.dtype.is_complex" if backward.turns_real(operator) else "grad.dtype.is_complex"
+    return f"{variable(first)}.dtype.is_complex" if computation.turns_real(operator) else "grad.dtype.is_complex"

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 
 from ..dtypes import DType, Promotion, ordered
-from ..model.computation import default_numbers
+from ..model.computation import default_numbers, turns_complex, turns_real
 from ..model.operator import (
     Body,
     Elementwise,
@@ -139,9 +139,9 @@ def _degrees(body: Body) -> tuple[int, ...]:
 
 
 def _part(operator: Operator) -> str:
-    if "real_result" in operator.tags:
+    if turns_real(operator):
         return "OW_PART_REAL"
-    return "OW_PART_COMPLEX" if "complex_result" in operator.tags else "OW_PART_SAME"
+    return "OW_PART_COMPLEX" if turns_complex(operator) or "complex_result" in operator.tags else "OW_PART_SAME"
 
 
 def _without_opmath(promotion: Promotion) -> Promotion:

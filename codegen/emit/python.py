@@ -186,7 +186,7 @@ def _callable(operator: Operator, index: int, package: Package | None, examples:
         optional=tuple(p.name for p in rest if p.argument.is_optional),
         vararg=vararg.name if vararg else None,
         separate_tensors=tensors.name if tensors else None,
-        single="single" in operator.tags,
+        single="scalar_ok" in operator.tags,
         results=() if operator.internal else operator.result_names,
         placement=tuple(p.name for p in parameters if p.name in variants.PLACEMENT),
         default_params="" if any(p.default is None for p in scalars) else defaults,
@@ -201,9 +201,9 @@ def _callable(operator: Operator, index: int, package: Package | None, examples:
         alone=operator.alone,
         one_dim=not _takes_several_dims(operator),
         has_out=variants.has_out(operator),
-        any_out="any_out" in operator.tags,
-        exact_out="exact_out" in operator.tags or (isinstance(body, Reduce) and body.results == (Found.POSITION,)),
-        sequence="sequence" in operator.tags,
+        any_out="out_any" in operator.tags,
+        exact_out="out_exact" in operator.tags or (isinstance(body, Reduce) and body.results == (Found.POSITION,)),
+        sequence="out_same_count" in operator.tags,
         promotes="promotes" in operator.tags,
         inplace=variants.has_inplace(operator),
         returns_view=operator.schema.returns_alias,
@@ -251,7 +251,7 @@ def _arguments(operator: Operator) -> Iterator[tuple[str, int, str | None]]:
 def _plain_call(operator: Operator, inputs: tuple[str, ...]) -> str:
     """When a composite's body can be called as it is: dense tensors of a dtype that it takes, a new result, and other
     arguments of exactly their types."""
-    if operator.family is not Family.COMPOSITE or "flat" in operator.tags:
+    if operator.family is not Family.COMPOSITE or "unpack" in operator.tags:
         return ""
     tests = [_exact(name, types) for name, _, types in _arguments(operator) if types is not None]
     if variants.has_out(operator):

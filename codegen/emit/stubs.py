@@ -104,7 +104,7 @@ def methods(operator: Operator) -> list[Stub]:
 
 
 def _result(operator: Operator) -> str:
-    if (isinstance(operator.body, Reduce) and operator.body.pairwise) or "flat" in operator.tags:
+    if (isinstance(operator.body, Reduce) and operator.body.pairwise) or "unpack" in operator.tags:
         return "Any"  # one tensor, or several: that depends on the arguments
     if operator.result_names:
         return f"_{operator.name}_results"

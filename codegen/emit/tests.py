@@ -15,7 +15,7 @@ from ..expr.kernel_text import emit_expression, is_inexact
 from ..expr.lower import Env
 from ..expr.typed import Op, postorder
 from ..model import variants
-from ..model.computation import argument_dtypes, default_numbers, result_dtype, typed
+from ..model.computation import argument_dtypes, default_numbers, result_dtype, turns_complex, typed
 from ..model.operator import (
     Elementwise,
     End,
@@ -66,7 +66,7 @@ def has_suite(operator: Operator) -> bool:
     """Operators that have no equal in NumPy, and those with several results, are compared with torch alone. What an
     index must be differs from operator to operator: tests/test_indexing_operators.py has their calls,
     tests/test_random.py those of random numbers, tests/test_complex_arithmetic.py what makes complex ones."""
-    if "complex_result" in operator.tags:
+    if "complex_result" in operator.tags or turns_complex(operator):
         return False
     filled = isinstance(operator.body, Factory) and operator.body.fill is not None
     drawn = filled or operator.schema.argument("generator") is not None
@@ -138,7 +138,7 @@ def facts(callable: Callable) -> Iterator[tuple[str, object]]:
     yield "lists", tuple(p.name for p in rest if p.argument.is_list)
     yield "variadic", variants.varargs(operator) is not None
     yield "reference", reference(operator)
-    yield "magnitude", operator.magnitude
+    yield "magnitude", operator.error_scale
     yield "complex_refusal", operator.complex_refusal is not None
     yield "refuses_factors", "refuses_factors" in operator.tags
     yield "same_dtype", "same_dtype" in operator.tags

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 
 import numpy as np
 
 from ..dtypes import BOOL, COMPLEX128, FLOAT64, INT64, DType, Promotion
-from ..expr import ExpressionError, evaluate, names
+from ..expr import Expr, ExpressionError, evaluate, names, type_of
 from ..expr.lower import Env
 from ..schema import Argument
 from .operator import Declaration, Elementwise, Expression, Factory, Operator, Reduce, Requirement, Rows, Scan
@@ -60,9 +61,35 @@ def result_dtype(operator: Operator, dtype: DType) -> DType:
     """Dtype of the result of an elementwise expression computed in `dtype`."""
     if operator.promotion is Promotion.ALWAYS_BOOL:
         return BOOL
-    if "real_result" in operator.tags:
+    if turns_real(operator):
         return dtype.to_real
-    return dtype.to_complex if "complex_result" in operator.tags else dtype
+    return dtype.to_complex if turns_complex(operator) else dtype
+
+
+def turns_real(operator: Operator) -> bool:
+    """Is the result of complex numbers real?"""
+    value = _value(operator, COMPLEX128)
+    return value is not None and value.is_floating
+
+
+def turns_complex(operator: Operator) -> bool:
+    """Is the result of floating numbers complex?"""
+    value = _value(operator, FLOAT64)
+    return value is not None and value.is_complex
+
+
+def _value(operator: Operator, dtype: DType) -> DType | None:
+    expression = operator.body.expression(dtype) if isinstance(operator.body, Elementwise) else None
+    return None if expression is None else value_of(expression.tree, dtype)
+
+
+@cache
+def value_of(tree: Expr, dtype: DType) -> DType | None:
+    """Of an expression of arguments of one dtype; None when they do not have what it calls."""
+    try:
+        return type_of(tree, dict.fromkeys(names(tree), dtype)).dtype
+    except ExpressionError:
+        return None
 
 
 def position_dtype(dtype: DType) -> DType:

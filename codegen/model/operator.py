@@ -336,7 +336,7 @@ class Operator(Declaration):
     """What is said of complex dtypes, where these are not accepted and it is not `NotImplementedError`."""
     reference: str | None
     reference_span: Span | None = field(repr=False, compare=False)
-    magnitude: str | None
+    error_scale: str | None
     """Size of the largest intermediate value where it exceeds the result, as a NumPy expression."""
     derivatives: Mapping[str, Derivative]
     complex_derivatives: Mapping[str, Derivative]

@@ -58,7 +58,7 @@ def varargs(operator: Declaration) -> Parameter | None:
 
 def separate_tensors(operator: Declaration) -> Parameter | None:
     """The list of tensors that may also be given one by one (`meshgrid(x, y)`)."""
-    if "separate" not in operator.tags:
+    if "varargs" not in operator.tags:
         return None
     return next(p for p in parameters(operator) if p.argument.is_tensor_list)
 
@@ -72,21 +72,21 @@ def has_inplace(operator: Declaration) -> bool:
         return True
     if operator.family in (Family.ELEMENTWISE, Family.SCAN):
         return first == "self" and (operator.method or operator.internal)
-    if operator.updates_self or "underscore" in operator.tags:
+    if operator.updates_self or "inplace" in operator.tags:
         return operator.method or operator.internal
     return operator.family is Family.EXTERN and operator.method and bool(operator.params)
 
 
 def has_inplace_argument(operator: Declaration) -> bool:
     """`op(x, inplace=True)`, as some of torch.nn.functional have it in place of `x.op_()`."""
-    return "inplace" in operator.tags
+    return "inplace_argument" in operator.tags
 
 
 def has_out(operator: Declaration) -> bool:
     """`out=`: wherever memory is written anew, unless the result is to be like the input."""
     if is_factory(operator) and operator.schema.self_argument is not None:
         return False
-    if "no_out" in operator.tags or operator.schema.returns_bool or operator.schema.name.inplace:
+    if "out_none" in operator.tags or operator.schema.returns_bool or operator.schema.name.inplace:
         return False
     return operator.family not in (Family.VIEW, Family.LAPACK) and not operator.schema.returns_alias
 

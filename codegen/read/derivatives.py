@@ -27,7 +27,12 @@ def read(entry: Entry, body: Body | None, accepts: Accepts) -> Mapping[str, Deri
     if isinstance(node, MappingNode):
         entry.known_keys(node, differentiable, "argument")
         for name in differentiable:
-            scalar = entry.text(node, name)
+            kinds = node.get(name)
+            if isinstance(kinds, MappingNode) and entry.family is Family.ELEMENTWISE:
+                entry.known_keys(kinds, ("real", "complex"), where=name)
+                scalar = entry.text(kinds, "real")
+            else:
+                scalar = entry.text(node, name)
             if scalar is not None:
                 found[name] = _formula(entry, body, name, scalar)
             elif name in node:
@@ -50,16 +55,15 @@ def read(entry: Entry, body: Body | None, accepts: Accepts) -> Mapping[str, Deri
 
 def read_complex(entry: Entry) -> Mapping[str, Derivative]:
     """The formulas for complex numbers, which are Python in every family."""
-    node = entry.mapping(entry.node, "complex_derivatives", "argument to formula")
+    node = entry.node.get("derivatives")
     found: dict[str, Derivative] = {}
-    if node is not None:
-        differentiable = tuple(argument.name for argument in entry.tensors)
-        entry.known_keys(node, differentiable, "argument")
-        for name in differentiable:
-            scalar = entry.text(node, name)
-            if scalar is not None:
-                python_names(entry, scalar, "eval", _known(entry))
-                found[name] = Derivative(scalar.value.strip(), scalar)
+    for argument in entry.tensors if isinstance(node, MappingNode) and entry.family is Family.ELEMENTWISE else ():
+        assert isinstance(node, MappingNode)
+        kinds = node.get(argument.name)
+        scalar = entry.text(kinds, "complex") if isinstance(kinds, MappingNode) else None
+        if scalar is not None:
+            python_names(entry, scalar, "eval", _known(entry))
+            found[argument.name] = Derivative(scalar.value.strip(), scalar)
     return MappingProxyType(found)
 
 

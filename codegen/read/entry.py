@@ -23,36 +23,26 @@ from ..model.signatures import signature
 from ..schema import FunctionSchema, SchemaError, SchemaKind, parse
 from ..source import Mapping as MappingNode
 from ..source import Node, Scalar
-from . import accepts, arguments, bodies, choices, derivatives, like, shortcuts, submodules, tags
+from . import accepts, arguments, bodies, derivatives, like, overloads, submodules, tags
 from .fields import ROUTINE, ROUTINES, Entry, Fields, lacks
-from .python_text import python_names
 
 BODY_KEYS = (*(family.value for family in Family if family not in ROUTINES), ROUTINE)
 KEYS = (
-    "func", "doc", *BODY_KEYS, "accepts", "absent", "aliases", "alone", "choices", "complex_derivatives",
-    "complex_refusal", "core", "cost", "derivatives", "dtypes", "fixed", like.KEY, "magnitude", "natural",
-    "operator", "promotion", "python_module", "reference", "refusal", "require", "shortcuts", "tags",
-    "unused", "variants", "wrap",
+    "func", "doc", like.KEY, *BODY_KEYS, "accepts", "aliases", "cost", "derivatives", "dtype_error", "dtypes",
+    "none_means", "operator", "out", "overloads", "promotion", "python_module", "reference", "require", "tags", "unused", "variants",
 )  # fmt: skip
 # Keys that only mean something for some bodies.
 ONLY_FOR: Mapping[str, tuple[Family, ...]] = {
-    "absent": (Family.ELEMENTWISE,),
-    "alone": (Family.ELEMENTWISE,),
     "accepts": (Family.ELEMENTWISE, Family.COMPOSITE),
-    "choices": (Family.ELEMENTWISE,),
-    "complex_derivatives": (Family.ELEMENTWISE,),
-    "core": (Family.COMPOSITE,),
-    "magnitude": (Family.ELEMENTWISE,),
-    "natural": (Family.ELEMENTWISE,),
-    "fixed": (Family.ELEMENTWISE,),
+    "none_means": (Family.ELEMENTWISE,),
     "operator": (Family.ELEMENTWISE, Family.COMPOSITE, Family.EXTERN),
-    "require": (Family.ELEMENTWISE,),
+    "overloads": (Family.ELEMENTWISE,),
     "promotion": (Family.ELEMENTWISE, Family.REDUCE, Family.SCAN, Family.ROWS),
-    "shortcuts": (Family.ELEMENTWISE,),
-    "wrap": (Family.VIEW,),
+    "require": (Family.ELEMENTWISE,),
 }
 VARIANTS = ("function", "method")
 INTERNAL = "internal"
+_REFUSED = ("real", "complex", "factors")
 
 T = TypeVar("T")
 
@@ -84,9 +74,8 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
     doc, cost = _doc(fields), _cost(fields)
     before = len(fields.diagnostics)
     declared_dtypes, promotion = _dtypes(fields), _promotion(fields)
-    refusal, reference = fields.text(fields.node, "refusal"), fields.text(fields.node, "reference")
-    complex_refusal = fields.text(fields.node, "complex_refusal")
-    magnitude = fields.text(fields.node, "magnitude")
+    reference, error_scale = _reference(fields)
+    errors = _dtype_error(fields)
     aliases, given = _aliases(fields), tags.read(fields, family)
     module = submodules.read(fields)
     if family is not None:
@@ -114,7 +103,7 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
         module=module,
         exports=submodules.exports(fields, aliases),
         internal=internal,
-        tags=given,
+        tags=(*given, "refuses_factors") if "factors" in errors else given,
         updates_self=isinstance(body, Indexing) and INDEXINGS.get(body.routine, False),
         places=_places(entry, aliases, operator),
     )
@@ -128,19 +117,17 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
         body=body,
         dtypes=dtypes,
         promotion=_declared(entry, "promotion", promotion, inference.promotion(declaration, body, dtypes)),
-        refusal=None if refusal is None else refusal.value.strip(),
-        complex_refusal=None if complex_refusal is None else complex_refusal.value.strip(),
+        refusal=errors.get("factors", errors.get("real")),
+        complex_refusal=errors.get("complex"),
         reference=None if reference is None else reference.value.strip(),
         reference_span=None if reference is None else reference.span,
         derivatives=formulas,
         complex_derivatives=of_complex,
-        magnitude=None if magnitude is None else magnitude.value.strip(),
+        error_scale=None if error_scale is None else error_scale.value.strip(),
         cost=_declared(entry, "cost", cost, inference.cost(body)),
         unused=frozenset(word.value for word in fields.words("unused")),
-        choices=choices.read(entry),
-        shortcuts=shortcuts.read(entry),
+        **vars(overloads.read(entry)),
         accepts=accepted,
-        alone=_alone(entry),
         text=_text(fields.node.span, source.lines),
     )
     _check_parameters(entry, read_operator)
@@ -238,9 +225,12 @@ def _dtypes(fields: Fields) -> frozenset[DType] | None:
 
 
 def _promotion(fields: Fields) -> Promotion | None:
-    scalar = fields.text(fields.node, "promotion")
+    """The kind of promotion; words about numbers beside it are read with the tags."""
     kinds = {kind.value: kind for kind in Promotion}
-    return kinds[scalar.value] if scalar and fields.known("promotion", scalar, kinds) else None
+    words = [word for word in fields.words("promotion") if word.value not in tags.NUMBERS]
+    for extra in words[1:]:
+        fields.report(extra.span, f"a second promotion '{extra.value}'", "keep one of them")
+    return kinds[words[0].value] if words and fields.known("promotion", words[0], (*kinds, *tags.NUMBERS)) else None
 
 
 def _declared(entry: Entry, key: str, declared: T | None, inferred: T) -> T:
@@ -268,14 +258,24 @@ def _cost(fields: Fields) -> float | None:
     return cost
 
 
-def _alone(entry: Entry) -> str | None:
-    """What the function returns that is called with its first argument only."""
-    scalar = entry.text(entry.node, "alone")
-    if scalar is None:
-        return None
-    first = entry.schema.arguments[0].name
-    python_names(entry, scalar, "eval", ("input" if first == "self" else first,))
-    return scalar.value.strip()
+def _dtype_error(fields: Fields) -> Mapping[str, str]:
+    """What is said of dtypes that are not accepted, by the kind: a text alone is about the real ones."""
+    node = fields.node.get("dtype_error")
+    if isinstance(node, MappingNode):
+        fields.known_keys(node, _REFUSED, where="dtype_error")
+        texts = {key: fields.text(node, key) for key in _REFUSED}
+    else:
+        texts = {"real": fields.text(fields.node, "dtype_error")}
+    return {key: text.value.strip() for key, text in texts.items() if text is not None}
+
+
+def _reference(fields: Fields) -> tuple[Scalar | None, Scalar | None]:
+    """The NumPy form and, where its rounding errors are larger, the size of what they come from."""
+    node = fields.node.get("reference")
+    if not isinstance(node, MappingNode):
+        return fields.text(fields.node, "reference"), None
+    fields.known_keys(node, ("formula", "error_scale"), where="reference")
+    return fields.text(node, "formula"), fields.text(node, "error_scale")
 
 
 # ---- names --------------------------------------------------------------------------------------------------

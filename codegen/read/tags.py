@@ -1,4 +1,4 @@
-"""Tags: single properties of an entry that are there or not.
+"""`tags`, `out` and what `promotion` says of numbers: single properties of an entry that are there or not.
 
 docs/adding-an-operator.md says what each of them means.
 """
@@ -15,35 +15,43 @@ _ELEMENTWISE = frozenset({Family.ELEMENTWISE})
 _COMPOSITE = frozenset({Family.COMPOSITE})
 
 TAGS: Mapping[str, frozenset[Family]] = {
-    "any_out": _COMPOSITE,
-    "complex_result": _ELEMENTWISE | _COMPOSITE,
-    "fitting_numbers": _ELEMENTWISE,
-    "exact_out": _COMPOSITE,
-    "flat": _COMPOSITE,
-    "inplace": _ELEMENTWISE | _COMPOSITE,
-    "no_out": _COMPOSITE,
-    "opmath_number": _ELEMENTWISE,
+    "complex_result": _COMPOSITE,
+    "inplace": frozenset({Family.COMPOSITE, Family.VIEW}),
+    "inplace_argument": _ELEMENTWISE | _COMPOSITE,
     "promotes": _COMPOSITE,
-    "real_result": _ELEMENTWISE,
-    "refuses_factors": _ELEMENTWISE,
-    "rounded_numbers": _ELEMENTWISE,
-    "same_dtype": _ELEMENTWISE,
-    "separate": _COMPOSITE,
-    "sequence": frozenset({Family.FACTORY}) | _COMPOSITE,
-    "single": _COMPOSITE,
-    "strict_numbers": _ELEMENTWISE,
-    "underscore": frozenset({Family.COMPOSITE, Family.VIEW}),
+    "scalar_ok": _COMPOSITE,
+    "unpack": _COMPOSITE,
+    "varargs": _COMPOSITE,
 }
 """For which bodies each of them has a meaning."""
+OUTS: Mapping[str, frozenset[Family]] = {
+    "any": _COMPOSITE,
+    "exact": _COMPOSITE,
+    "none": _COMPOSITE,
+    "same_count": frozenset({Family.FACTORY}) | _COMPOSITE,
+}
+NUMBERS: Mapping[str, frozenset[Family]] = dict.fromkeys(
+    ("fitting_numbers", "opmath_number", "rounded_numbers", "same_dtype", "strict_numbers"), _ELEMENTWISE
+)
 
 
 def read(fields: Fields, family: Family | None) -> tuple[str, ...]:
-    found = fields.words("tags")
-    for tag in found:
-        families = TAGS.get(tag.value)
+    """All of them; what `out` says begins with `out_`."""
+    tags = _words(fields, family, "tags", TAGS, "tag")
+    outs = _words(fields, family, "out", OUTS, "out")
+    numbers = [word.value for word in fields.words("promotion") if word.value in NUMBERS]
+    return (*tags, *(f"out_{word}" for word in outs), *numbers)
+
+
+def _words(
+    fields: Fields, family: Family | None, key: str, known: Mapping[str, frozenset[Family]], what: str
+) -> tuple[str, ...]:
+    found = fields.words(key)
+    for word in found:
+        families = known.get(word.value)
         if families is None:
-            fields.report(tag.span, f"unknown tag '{tag.value}'", suggest(tag.value, TAGS))
+            fields.report(word.span, f"unknown {what} '{word.value}'", suggest(word.value, known))
         elif family is not None and family not in families:
             only = " and ".join(sorted(each.value for each in families))
-            fields.report(tag.span, f"the tag '{tag.value}' has no meaning for {family.body}", f"only for {only}")
-    return tuple(tag.value for tag in found)
+            fields.report(word.span, f"the {what} '{word.value}' has no meaning for {family.body}", f"only for {only}")
+    return tuple(word.value for word in found)

@@ -66,7 +66,7 @@ def test_automatic_for_one_argument(tmp_path: Path) -> None:
 
 
 def test_fixed_inputs_have_no_derivative(tmp_path: Path) -> None:
-    rest = "  fixed: {mask: bool}\n  derivatives: auto\n"
+    rest = "  derivatives: auto\n"
     (operator,) = read(tmp_path, elementwise("self if mask else 0", rest, "f(Tensor mask, Tensor self) -> Tensor"))
     assert {name: d.formula for name, d in operator.derivatives.items()} == {"self": "grad if mask else 0"}
 
@@ -98,7 +98,7 @@ def test_a_function_without_a_known_derivative_can_have_a_formula(tmp_path: Path
         elementwise("self < 1", ""),
         elementwise("{integer: ~self, bool: ~self}", ""),
         "- func: f(Tensor self) -> Tensor\n  doc: Doc.\n  composite: return self\n",
-        elementwise("self if mask else 0", "  fixed: {mask: bool}\n  derivatives: {self: auto}\n",
+        elementwise("self if mask else 0", "  derivatives: {self: auto}\n",
                     "f(Tensor mask, Tensor self) -> Tensor"),
     ],
 )  # fmt: skip
@@ -145,7 +145,7 @@ def test_the_promotion_follows_from_the_expression(tmp_path: Path, expression: s
         ("maximum(self, 0)", "  derivatives: none\n", "all"),
         ("1 / (1 + abs(self))", "  derivatives: none\n", "any"),
         ("1 / (1 + abs(self))", "  derivatives: auto\n", "all"),  # and has no complex derivative
-        ("1 / (1 + abs(self))", "  derivatives: auto\n  complex_derivatives: {self: -grad * self}\n", "any"),
+        ("1 / (1 + abs(self))", "  derivatives: {self: {real: auto, complex: -grad * self}}\n", "any"),
         ("where(abs(self) < 1, self, 0)", "  derivatives: auto\n", "any"),
         ("{floating: self * 2, complex: self}", "  derivatives: auto\n", "any"),
         ("{floating: self * 2, integer: self}", "  derivatives: auto\n", "all"),
@@ -198,7 +198,7 @@ def test_an_entry_takes_what_it_does_not_say_of_another(tmp_path: Path) -> None:
 def test_keys_are_read(tmp_path: Path) -> None:
     rest = (
         "  operator: neg\n  aliases: g\n  dtypes: [half, bool]\n  cost: 2.5\n"
-        "  tags: [same_dtype, rounded_numbers]\n  variants: method\n  refusal: No.\n"
+        "  promotion: [same_dtype, rounded_numbers]\n  variants: method\n  dtype_error: No.\n"
         "  reference: np.negative\n  derivatives: none\n"
     )
     (operator,) = read(tmp_path, elementwise("-self", rest))
@@ -211,7 +211,7 @@ def test_keys_are_read(tmp_path: Path) -> None:
 
 
 def test_a_method_needs_self_but_not_in_front(tmp_path: Path) -> None:
-    rest = "  fixed: {mask: bool}\n  derivatives: none\n"
+    rest = "  derivatives: none\n"
     (operator,) = read(tmp_path, elementwise("self if mask else 0", rest, "f(Tensor mask, Tensor self) -> Tensor"))
     assert operator.method
     assert not has_inplace(operator), "x.f_(mask) would have the dtype of the mask"

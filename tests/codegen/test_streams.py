@@ -50,7 +50,7 @@ def test_not_divisions(tmp_path: Path) -> None:
 
 def test_not_elements_of_several_widths(tmp_path: Path) -> None:
     func = "f(Tensor condition, Tensor self, Tensor other) -> Tensor"
-    found = streaming(tmp_path, "self if condition else other", func=func, fixed="{condition: bool}")
+    found = streaming(tmp_path, "self if condition else other", func=func)
     assert found == {"bool"}
 
 

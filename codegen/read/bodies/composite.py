@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from ...model.operator import Composite
 from ...model.routines import CORE_CALLS
-from ..fields import Entry
+from ...source import Mapping
+from ..fields import Entry, lacks
 from ..python_text import python_names
 from .shared import report_unused
 
 
 def read(entry: Entry) -> Composite | None:
-    source = entry.text(entry.node, "composite")
+    node = entry.node.get("composite")
+    if isinstance(node, Mapping):
+        entry.known_keys(node, ("body", "fast_path"), where="composite")
+        if lacks(node, ("body",), ("fast_path",)):
+            entry.report(node.span, "'composite' needs 'body'", "{fast_path: ..., body: ...}")
+    source = entry.text(node, "body") if isinstance(node, Mapping) else entry.text(entry.node, "composite")
     if source is None:
         return None
     before = len(entry.diagnostics)
@@ -18,11 +24,11 @@ def read(entry: Entry) -> Composite | None:
     if len(entry.diagnostics) > before:
         return None
     report_unused(entry, "body", entry.schema.arguments, used)
-    return Composite(source, _core(entry))
+    return Composite(source, _core(entry, node) if isinstance(node, Mapping) else None)
 
 
-def _core(entry: Entry) -> str | None:
-    scalar = entry.text(entry.node, "core")
+def _core(entry: Entry, node: Mapping) -> str | None:
+    scalar = entry.text(node, "fast_path")
     if scalar is None:
         return None
     python_names(entry, scalar, "eval", (argument.name for argument in entry.schema.arguments))

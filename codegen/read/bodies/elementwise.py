@@ -1,27 +1,29 @@
-"""`elementwise`: one expression, or one for each class of dtypes; `fixed`, `absent`, `natural` and `require` beside
-it."""
+"""`elementwise`: one expression, or one for each class of dtypes; `none_means` and `require` beside it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from ...dtypes import DTYPE_CLASSES, DTYPES, DType, lookup, ordered
+from ...dtypes import BOOL, DTYPE_CLASSES, DType, ordered
 from ...errors import suggest
-from ...expr import names
+from ...expr import FUNCTIONS, Apply, Expr, Name, Rule, names, occurrences
 from ...model.operator import Elementwise, End, Expression, Requirement
 from ...schema import Argument
 from ...source import Mapping as MappingNode
-from ...source import Node, Scalar
+from ...source import Node, Scalar, Sequence
 from ..fields import Entry
 from . import requirements
 from .shared import expression, expression_field, report_unused
 
+_NONNEGATIVE = re.compile(r"(\w+) >= 0")
 _Case = tuple[frozenset[DType], Expression]
 
 
 def read(entry: Entry, node: Node) -> Elementwise | None:
-    fixed, absent, natural, require = _fixed(entry), _absent(entry), _natural(entry), _require(entry)
+    absent, (natural, require) = _absent(entry), _require(entry)
     known = tuple(argument.name for argument in entry.schema.arguments)
     cases: tuple[_Case, ...] | None
     if isinstance(node, Scalar):
@@ -37,7 +39,7 @@ def read(entry: Entry, node: Node) -> Elementwise | None:
         return None
     used = frozenset(name for _, case in cases for name in names(case.tree))
     report_unused(entry, "expression", (*entry.tensors, *entry.scalars), used)
-    return Elementwise(cases, fixed, absent, natural, require)
+    return Elementwise(cases, _fixed(entry, cases), absent, natural, require)
 
 
 def _cases(entry: Entry, node: MappingNode, known: tuple[str, ...]) -> tuple[_Case, ...] | None:
@@ -67,47 +69,33 @@ def _cases(entry: Entry, node: MappingNode, known: tuple[str, ...]) -> tuple[_Ca
     return tuple(cases) if len(cases) == len(node) else None
 
 
-def _fixed(entry: Entry) -> Mapping[str, DType]:
-    """Inputs that do not take part in promotion but must have one dtype."""
-    found: dict[str, DType] = {}
-    node = entry.mapping(entry.node, "fixed", "argument to dtype")
-    if node is None:
-        return MappingProxyType(found)
-    tensors = [argument.name for argument in entry.tensors]
-    for key in node.keys:
-        if key.value not in tensors:
-            entry.report(key.span, f"'{key.value}' is not a tensor argument", suggest(key.value, tensors))
-            continue
-        word = entry.text(node, key.value)
-        dtype = None if word is None else lookup(word.value)
-        if word is not None and (dtype is None or not dtype.compute):
-            computed = [name for name, dtype in DTYPES.items() if dtype.compute]
-            entry.report(word.span, f"unknown dtype '{word.value}' for a fixed input", suggest(word.value, computed))
-        elif dtype is not None:
-            found[key.value] = dtype
-    return MappingProxyType(found)
+def _conditions(tree: Expr) -> Iterator[str]:
+    """The names that an expression uses only to choose by."""
+    used = Counter(name.name for name in occurrences(tree))
+    chosen = Counter(each.args[0].name for each in _choices(tree) if isinstance(each.args[0], Name))
+    return (name for name, count in chosen.items() if used[name] == count)
 
 
-def _natural(entry: Entry) -> Mapping[str, str]:
-    """Inputs that, given as integer numbers, must not be negative."""
-    found: dict[str, str] = {}
-    node = entry.mapping(entry.node, "natural", "argument to the message when it is negative")
-    if node is None:
-        return MappingProxyType(found)
-    tensors = [argument.name for argument in entry.tensors]
-    for key in node.keys:
-        if key.value not in tensors:
-            entry.report(key.span, f"'{key.value}' is not a tensor argument", suggest(key.value, tensors))
-            continue
-        message = entry.text(node, key.value)
-        if message is not None:
-            found[key.value] = message.value.strip()
-    return MappingProxyType(found)
+def _choices(tree: Expr) -> Iterator[Apply]:
+    """Every `where`, as often as it stands there."""
+    if isinstance(tree, Apply) and FUNCTIONS[tree.function].rule is Rule.SELECT:
+        yield tree
+    for child in tree.children:
+        yield from _choices(child)
 
 
-def _require(entry: Entry) -> tuple[Requirement[Expression, Argument], ...]:
-    """Conditions on the parameters."""
+def _fixed(entry: Entry, cases: tuple[_Case, ...]) -> Mapping[str, DType]:
+    """Inputs that do not take part in promotion but must be bool: those that are nothing but conditions."""
+    found = [frozenset(_conditions(case.tree)) for _, case in cases]
+    return MappingProxyType({each.name: BOOL for each in entry.tensors if all(each.name in names for names in found)})
+
+
+def _require(entry: Entry) -> tuple[Mapping[str, str], tuple[Requirement[Expression, Argument], ...]]:
+    """Conditions on the parameters, and on inputs that are given as numbers: the message for a negative one."""
     params = {argument.name: argument for argument in entry.scalars}
+    node = entry.node.get("require")
+    items = tuple(node) if isinstance(node, Sequence) else () if node is None else (node,)
+    natural = {item: input for item in items if (input := _nonnegative(entry, item)) is not None}
 
     def condition(text: Scalar) -> Expression | None:
         return expression(entry, text, params)
@@ -116,7 +104,22 @@ def _require(entry: Entry) -> tuple[Requirement[Expression, Argument], ...]:
         return params[name.value] if entry.known("parameter", name, params) else None
 
     example = f"{next(iter(params), 'alpha')} > 0"
-    return requirements.read(entry, entry.node.get("require"), example, condition, value, by_dtype=True)
+    rest = [item for item in items if item not in natural]
+    required = requirements.read(entry, rest, example, condition, value, by_dtype=True)
+    return MappingProxyType(dict(natural.values())), required
+
+
+def _nonnegative(entry: Entry, item: Node) -> tuple[str, str] | None:
+    """The input and the message of a requirement `input >= 0` for integers."""
+    check = item.get("check") if isinstance(item, MappingNode) else None
+    match = _NONNEGATIVE.fullmatch(check.value) if isinstance(check, Scalar) else None
+    if match is None or not isinstance(item, MappingNode) or match[1] not in [each.name for each in entry.tensors]:
+        return None
+    entry.known_keys(item, ("check", "dtypes", "message"), where="require")
+    dtypes, message = entry.text(item, "dtypes"), entry.text(item, "message")
+    if dtypes is None or dtypes.value != "integer":
+        entry.report(item.span, f"'{match[1]} >= 0' is for integer numbers in place of an input", "dtypes: integer")
+    return match[1], "" if message is None else message.value.strip()
 
 
 def _number(text: str) -> float | None:
@@ -129,7 +132,7 @@ def _number(text: str) -> float | None:
 def _absent(entry: Entry) -> Mapping[str, End | float]:
     """What optional arguments stand for when they are None; every one must say it."""
     found: dict[str, End | float] = {}
-    node = entry.mapping(entry.node, "absent", "optional argument to 'lowest', 'highest' or a number")
+    node = entry.mapping(entry.node, "none_means", "optional argument to 'lowest', 'highest' or a number")
     optional = {argument.name: argument for argument in (*entry.tensors, *entry.scalars) if argument.is_optional}
     ends = {end.value: end for end in End}
     for key in () if node is None else node.keys:
@@ -149,5 +152,5 @@ def _absent(entry: Entry) -> Mapping[str, End | float]:
     for name, argument in optional.items():
         if node is None or name not in node:
             message = f"optional argument '{name}' needs a meaning for None"
-            entry.report(entry.argument_span(argument), message, f"absent: {{{name}: lowest}}")
+            entry.report(entry.argument_span(argument), message, f"none_means: {{{name}: lowest}}")
     return MappingProxyType(found)

@@ -1,4 +1,5 @@
-"""`routine: {extern: …}`: a routine of the core, and the shapes it takes and gives in NumPy's notation of generalised ufuncs."""
+"""`routine: {extern: …}`: a product of the core, and the shapes it takes and gives in NumPy's notation of generalised
+ufuncs."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ def read(entry: Entry) -> Extern | None:
     if routine is not None:
         entry.known("routine", routine, ROUTINES)
     if lacks(entry.routine, ("signature",)):
-        entry.report(entry.routine.span, "an extern body needs 'signature'", f"{{extern: gemm, signature: '{_EXAMPLE}'}}")
+        help = f"{{extern: gemm, signature: '{_EXAMPLE}'}}"
+        entry.report(entry.routine.span, "an extern body needs 'signature'", help)
     signature = entry.text(entry.routine, "signature")
     if signature is None or routine is None:
         return None

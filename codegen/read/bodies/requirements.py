@@ -7,11 +7,11 @@ hold; braces in a message hold an expression. The language of conditions and of 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from ...model.operator import ERROR_KINDS, Requirement
-from ...source import Mapping, Node, Scalar, Sequence
+from ...source import Mapping, Node, Scalar
 from ..fields import Entry, lacks
 
 T = TypeVar("T")
@@ -23,7 +23,7 @@ _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 def read(
     entry: Entry,
-    node: Node | None,
+    node: Node | Iterable[Node] | None,
     example: str,
     condition: Callable[[Scalar], T | None],
     value: Callable[[Scalar], V | None],
@@ -34,7 +34,7 @@ def read(
     if node is None:
         return ()
     found: list[Requirement[T, V]] = []
-    for item in node if isinstance(node, Sequence) else (node,):
+    for item in (node,) if isinstance(node, (Scalar, Mapping)) else node:
         if not isinstance(item, Mapping):
             entry.report(item.span, "'require' must be a list of {check: ..., message: ...}")
             continue

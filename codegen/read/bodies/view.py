@@ -18,7 +18,7 @@ from . import requirements
 from .shared import report_unused
 
 EXAMPLE = "view: {shape: ..., strides: ...}"
-_KEYS = ("require", "let", "shape", "strides", "offset", "copies")
+_KEYS = ("require", "let", "shape", "strides", "offset", "copies", "wrap")
 _WORD = re.compile(r"\w+")
 
 
@@ -54,7 +54,7 @@ def read(entry: Entry, node: MappingNode) -> View | None:
             entry.report(node.span, f"'view' needs '{key}'", EXAMPLE)
     before = len(entry.diagnostics)
     reader = _Geometry(entry)
-    wrap = _wrap(entry, reader)
+    wrap = _wrap(entry, node, reader)
     require = requirements.read(
         entry, node.get("require"), "ndim > 0", lambda text: reader.read(text, geometry.BOOL), reader.read
     )
@@ -103,9 +103,9 @@ def _let(entry: Entry, node: MappingNode, reader: _Geometry) -> tuple[tuple[str,
     return tuple(found)
 
 
-def _wrap(entry: Entry, reader: _Geometry) -> Mapping[str, Geometry]:
+def _wrap(entry: Entry, owner: MappingNode, reader: _Geometry) -> Mapping[str, Geometry]:
     """Range of each dimension argument: `ndim`, unless `wrap` says otherwise."""
-    node = entry.mapping(entry.node, "wrap", "dimension argument to its range")
+    node = entry.mapping(owner, "wrap", "dimension argument to its range")
     integral = [a.name for a in entry.schema.arguments if base_name(a.type) == "int"]
     if node is not None:
         entry.known_keys(node, integral, "dimension argument")

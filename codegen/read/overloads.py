@@ -1,0 +1,89 @@
+"""`overloads`: calls that other operators answer, by the argument that tells them.
+
+A text argument names an operator for each of its texts: `div(x, y, rounding_mode='floor')` is `floor_divide(x, y)`, and
+the default stands for the operator itself. The last input names one for numbers in its place: `x ** 2` is `square(x)`,
+a multiplication, which takes a fiftieth of the time of a power. The first argument says, as Python, what a call is that
+has no other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from ..model.operator import MAX_SHORTCUTS, Family
+from ..schema import Argument, base_name
+from ..source import Mapping as MappingNode
+from ..source import Node
+from .fields import Entry
+from .python_text import python_names
+
+
+@dataclass(frozen=True)
+class Overloads:
+    choices: Mapping[str, Mapping[str, str]]
+    """By text argument: the operator that each text stands for."""
+    shortcuts: Mapping[float, str]
+    """By number in place of the last input."""
+    alone: str | None
+    """What a call with the first argument only is."""
+
+
+def read(entry: Entry) -> Overloads:
+    if entry.family is not Family.ELEMENTWISE:
+        return Overloads(MappingProxyType({}), MappingProxyType({}), None)
+    texts = [argument for argument in entry.schema.arguments if base_name(argument.type) == "str"]
+    node = entry.mapping(entry.node, "overloads", "argument to what it chooses")
+    last = entry.tensors[-1].name if len(entry.tensors) > 1 else ""
+    first = entry.schema.arguments[0].name if entry.schema.arguments else ""
+    if node is not None:
+        known = (first, *([last] if last else []), *(argument.name for argument in texts))
+        entry.known_keys(node, known, "argument to choose by")
+    return Overloads(
+        MappingProxyType({each.name: _choices(entry, node, each) for each in texts}),
+        MappingProxyType(_shortcuts(entry, node and node.get(last))),
+        _alone(entry, node, first),
+    )
+
+
+def _choices(entry: Entry, node: MappingNode | None, argument: Argument) -> Mapping[str, str]:
+    options = None if node is None else node.get(argument.name)
+    if not isinstance(options, MappingNode):
+        message = f"argument '{argument.name}' needs operators to choose from"
+        entry.report(entry.argument_span(argument), message, f"overloads: {{{argument.name}: {{text: operator}}}}")
+        return MappingProxyType({})
+    if argument.default is None:
+        entry.report(entry.argument_span(argument), f"argument '{argument.name}' needs a default")
+    words = {key.value: entry.text(options, key.value) for key in options.keys}
+    return MappingProxyType({text: word.value for text, word in words.items() if word is not None})
+
+
+def _shortcuts(entry: Entry, node: Node | None) -> dict[float, str]:
+    found: dict[float, str] = {}
+    if node is None:
+        return found
+    if not isinstance(node, MappingNode):
+        entry.report(node.span, "numbers in place of an input need operators", "{2: square}")
+        return found
+    if len(node.keys) > MAX_SHORTCUTS:
+        message = f"{len(node.keys)} overloads by number; the core takes up to {MAX_SHORTCUTS}"
+        entry.report(node.span, message, "keep those that are used most")
+    for key in node.keys:
+        word = entry.text(node, key.value)
+        try:
+            number = float(key.value)
+        except ValueError:
+            entry.report(key.span, f"'{key.value}' is not a number")
+            continue
+        if word is not None:
+            found[number] = word.value
+    return found
+
+
+def _alone(entry: Entry, node: MappingNode | None, first: str) -> str | None:
+    scalar = None if node is None else entry.text(node, first)
+    if scalar is None:
+        return None
+    python_names(entry, scalar, "eval", ("input" if first == "self" else first,))
+    return scalar.value.strip()
