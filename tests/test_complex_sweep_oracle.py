@@ -26,7 +26,7 @@ pytestmark = pytest.mark.oracle
 
 OPERATORS = json.loads((Path(__file__).parent.parent / "generated" / "python" / "operators.json").read_text())
 CALLS = [
-    pytest.param(kind, path, each["schema"], "separate" in each["tags"], id=f"{kind} {path}")
+    pytest.param(kind, path, each["schema"], "varargs" in each["tags"], id=f"{kind} {path}")
     for each in OPERATORS
     for kind, names in (("function", (*each["functions"], *each["submodules"])), ("method", each["methods"]))
     for path in names

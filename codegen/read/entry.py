@@ -29,7 +29,8 @@ from .fields import ROUTINE, ROUTINES, Entry, Fields, lacks
 BODY_KEYS = (*(family.value for family in Family if family not in ROUTINES), ROUTINE)
 KEYS = (
     "func", "doc", like.KEY, *BODY_KEYS, "accepts", "aliases", "cost", "derivatives", "dtype_error", "dtypes",
-    "none_means", "operator", "out", "overloads", "promotion", "python_module", "reference", "require", "tags", "unused", "variants",
+    "none_means", "operator", "out", "overloads", "promotion", "python_module", "reference", "require", "tags",
+    "unused", "variants",
 )  # fmt: skip
 # Keys that only mean something for some bodies.
 ONLY_FOR: Mapping[str, tuple[Family, ...]] = {

@@ -68,7 +68,7 @@ def test_help(tmp_path: Path, text: str, help: str) -> None:
         entry("elementwise: self", "f(Tensor self, int[] a=" + "[" * 5000 + ") -> Tensor"),
         entry("elementwise: self", "f(Tensor self, " + ", ".join(f"Tensor a{i}" for i in range(50)) + ") -> Tensor"),
         entry(
-            "elementwise: self + a", "f(Tensor self, Scalar? a=None) -> Tensor", "  none_means: {a: " + "9" * 5000 + "}\n"
+            "elementwise: self + a", "f(Tensor self, Scalar? a=None) -> Tensor", f"  none_means: {{a: {'9' * 5000}}}\n"
         ),
         entry("elementwise: self", more="  cost: " + "9" * 5000 + "\n"),
         entry("composite: return " + "(" * 5000),
