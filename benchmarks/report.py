@@ -91,19 +91,20 @@ def machine() -> str:
 
 
 def report(data: Mapping[str, Any]) -> str:
-    return "\n".join(
+    text = "\n".join(
         f"### {title}\n\n{_settings(data[section])}\n\n{_table(_figures(data[section]))}"
         for section, (title, _) in SECTIONS.items()
         if section in data
     )
+    return text or "Not measured yet.\n"
 
 
 def summary(data: Mapping[str, Any]) -> str:
-    lines = ["| work | time / torch's |\n|---|---|\n"]
+    lines = []
     for section, work, title in README:
         figures_of_work = [each for each in _figures(data.get(section, {"rows": ()})) if each.work == work]
         lines += [f"| {title} | {_ratio(each, 'torch')} |\n" for each in figures_of_work]
-    return "".join(lines)
+    return "".join(["| work | time / torch's |\n|---|---|\n", *lines] if lines else ["Not measured yet.\n"])
 
 
 def _figures(section: Mapping[str, Any]) -> list[measure.Figure]:
