@@ -416,12 +416,11 @@ def dtype_with_out(dtype: Any, out: Any) -> Any:
     """The dtype of a factory that writes into `out`: its own, which `dtype` must not contradict."""
     if not isinstance(out, Tensor):
         return dtype  # what `out` must be is said where it is read
-    if dtype is not None and dtype_class.resolve(dtype, "out") is not out.dtype:
-        raise RuntimeError(
-            f"dtype {dtype_class.resolve(dtype, 'out').scalar_name} does not match dtype of out parameter "
-            f"({out.dtype.scalar_name})"
-        )
-    return out.dtype
+    asked = out.dtype if dtype is None else dtype_class.resolve(dtype, "out")
+    if asked is not out.dtype:
+        message = f"dtype {asked.scalar_name} does not match dtype of out parameter ({out.dtype.scalar_name})"
+        raise RuntimeError(message)
+    return asked
 
 
 def _dtype_of_numbers(params: tuple[Any, ...]) -> int:

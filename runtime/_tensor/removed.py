@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 _REMOVED = "This function was deprecated since version 1.9 and is now removed."
 
-_INSTEAD = {
+_METHODS = {
     "eig": (
         " `opweave.linalg.eig` returns complex tensors of dtype `cfloat` or `cdouble` rather than real tensors "
         "mimicking complex tensors.\n\n"
@@ -33,10 +33,6 @@ _INSTEAD = {
         "should be replaced with:\n"
         "X = opweave.linalg.lstsq(A, B).solution"
     ),
-    "matrix_rank": (
-        "\nPlease use the `opweave.linalg.matrix_rank` function instead. The parameter 'symmetric' was renamed in "
-        "`opweave.linalg.matrix_rank()` to 'hermitian'."
-    ),
     "solve": (
         " `opweave.solve` is deprecated in favor of `opweave.linalg.solve`. `opweave.linalg.solve` has its arguments "
         "reversed and does not return the LU factorization.\n\n"
@@ -55,6 +51,13 @@ _INSTEAD = {
         "L, V = opweave.linalg.eigh(A, UPLO='U' if upper else 'L')"
     ),
 }
+"""What is said of those that were methods as well."""
+_FUNCTIONS = {
+    "matrix_rank": (
+        "\nPlease use the `opweave.linalg.matrix_rank` function instead. The parameter 'symmetric' was renamed in "
+        "`opweave.linalg.matrix_rank()` to 'hermitian'."
+    ),
+}
 
 
 def _refusing(name: str, text: str) -> Callable[..., NoReturn]:
@@ -66,7 +69,7 @@ def _refusing(name: str, text: str) -> Callable[..., NoReturn]:
     return removed
 
 
-FUNCTIONS = {name: _refusing(name, text) for name, text in _INSTEAD.items()}
+FUNCTIONS = {name: _refusing(name, text) for name, text in (_METHODS | _FUNCTIONS).items()}
 """By their names."""
 
 
@@ -76,7 +79,6 @@ class RemovedMethods:
     __slots__ = ()
     __module__ = "opweave"
 
-    eig = FUNCTIONS["eig"]
-    lstsq = FUNCTIONS["lstsq"]
-    solve = FUNCTIONS["solve"]
-    symeig = FUNCTIONS["symeig"]
+
+for _name in _METHODS:
+    setattr(RemovedMethods, _name, FUNCTIONS[_name])
