@@ -15,27 +15,27 @@ __all__ = ["fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed", "
 
 
 def manual_seed(seed: Any) -> Generator:
-    """Starts the default generator's stream of a seed; the generator."""
+    """Start the default generator's stream of a seed and return the generator."""
     return default_generator.manual_seed(int(seed))
 
 
 def seed() -> int:
-    """Starts a stream of the default generator that the system chooses; its seed."""
+    """Start a stream of the default generator that the system chooses, and return its seed as an int."""
     return default_generator.seed()
 
 
 def initial_seed() -> int:
-    """The seed of the default generator's stream."""
+    """Return the seed of the default generator's stream as an int."""
     return default_generator.initial_seed()
 
 
 def get_rng_state() -> Tensor:
-    """The state of the default generator as a tensor of bytes."""
+    """Return the state of the default generator as a uint8 tensor of shape (5056,)."""
     return default_generator.get_state()
 
 
 def set_rng_state(new_state: Tensor) -> None:
-    """Has the default generator go on from a state that `get_rng_state` gave."""
+    """Have the default generator go on from a state that `get_rng_state` returned."""
     default_generator.set_state(new_state)
 
 

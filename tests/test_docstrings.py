@@ -255,7 +255,12 @@ RAISES = [
     ("opweave.tensor([[1], [1, 2]])", ValueError), ("opweave.tensor(['a'])", ValueError),
     ("opweave.tensor(2**64)", ValueError), ("opweave.tensor(object())", RuntimeError),
     ("opweave.scalar_tensor('a')", TypeError), ("opweave.numel(3)", TypeError), ("opweave.clone(3)", TypeError),
-    ("opweave.promote_types(1, 2)", TypeError),
+    ("opweave.promote_types(1, 2)", TypeError), ("opweave.asarray([1], copy=False)", ValueError),
+    ("opweave.from_numpy([1])", TypeError), ("opweave.arange(2).to(opweave.bfloat16).numpy()", TypeError),
+    ("opweave.ones(2, requires_grad=True).numpy()", RuntimeError), ("opweave.tril_indices(-1, 2)", RuntimeError),
+    ("opweave.triu_indices(1.5, 2)", TypeError), ("opweave.Generator().set_state(3)", TypeError),
+    ("opweave.Generator().set_state(opweave.ones(3, dtype=opweave.uint8))", RuntimeError),
+    ("opweave.Generator().get_offset()", RuntimeError), ("opweave.nn.functional.dropout(x, 2)", ValueError),
 ]  # fmt: skip
 
 

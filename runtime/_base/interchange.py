@@ -86,9 +86,10 @@ def _look_up(numpy_dtype: Any) -> dtype:
 
 
 def from_numpy(ndarray: NDArray[Any]) -> TensorType:
-    """A tensor over the memory of a NumPy array: each sees what is written to the other.
+    """Return a tensor over the memory of a NumPy array: each sees what is written to the other.
 
-    An array that must not be written gives a tensor that refuses to be.
+    Shape, strides and dtype are those of the array; a read-only array gives a tensor that must not be written.
+    Raises TypeError for other objects and for dtypes that tensors do not have.
     """
     if not is_array(ndarray):
         raise TypeError(f"expected np.ndarray (got {type_name(ndarray)})")

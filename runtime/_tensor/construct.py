@@ -83,9 +83,11 @@ def asarray(
     copy: bool | None = None,
     requires_grad: bool = False,
 ) -> TensorType:
-    """A tensor of the object's values, which shares its memory where that is possible and `copy` is not true.
+    """Return a tensor of the object's values, which shares its memory where that is possible and `copy` is not
+    true.
 
-    Raises ValueError when `copy` is False and the memory cannot be shared.
+    Shape and dtype are those of the object, as `tensor` reads it, or `dtype`. Raises ValueError if `copy` is False
+    and the memory cannot be shared, and the errors of `tensor`.
     """
     check_placement("asarray", device=device)
     made = _as_array(obj, dtype, copy)

@@ -86,7 +86,10 @@ class ConversionMethods:
         device: device | str | None = None,
         requires_grad: bool = False,
     ) -> TensorType:
-        """A new tensor with the values of `data`, of the dtype of this one when none is given."""
+        """Return a new tensor with the values of `data`, of the dtype of this tensor unless `dtype` is given.
+
+        The shape and the errors are those of `opweave.tensor`.
+        """
         from .construct import tensor
 
         if isinstance(data, handles.Tensor):
@@ -99,7 +102,11 @@ class ConversionMethods:
     # ---- NumPy ----
 
     def numpy(self: Any, *, force: bool = False) -> NDArray[Any]:
-        """A NumPy array over the same memory."""
+        """Return a NumPy array over the same memory, of the same shape and dtype.
+
+        Raises RuntimeError if operations on the tensor are recorded and `force` is false, TypeError for dtypes that
+        NumPy does not have.
+        """
         if records(self):
             if not force:
                 raise RuntimeError(

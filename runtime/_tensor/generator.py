@@ -50,11 +50,11 @@ class Generator:
 
     @property
     def device(self) -> device:
-        """Where the generator's numbers are made: the CPU."""
+        """Where the numbers are made: the CPU."""
         return CPU
 
     def manual_seed(self, seed: int) -> Generator:
-        """Starts the stream of a seed, of which the low 32 bits count; the generator itself."""
+        """Start the stream of a seed, of which the low 32 bits count, and return the generator."""
         if not hasattr(seed, "__index__"):
             raise RuntimeError(f"manual_seed expected a long, but got {type_name(seed)}")
         seed = operator.index(seed)
@@ -65,7 +65,7 @@ class Generator:
         return self
 
     def seed(self) -> int:
-        """Starts the stream of a seed that the system chooses; the seed."""
+        """Start the stream of a seed that the system chooses, and return the seed as an int."""
         from secrets import randbits
 
         seed = randbits(64)
@@ -73,14 +73,14 @@ class Generator:
         return seed
 
     def initial_seed(self) -> int:
-        """The seed of the stream."""
+        """Return the seed of the stream as an int."""
         seed = ffi.new("uint64_t *")
         if not lib.generator_initial_seed(self._address, seed):
             raise_pending()
         return int(seed[0])
 
     def get_state(self) -> Tensor:
-        """The state as a tensor of bytes, from which the stream goes on after `set_state`."""
+        """Return the state as a uint8 tensor of shape (5056,), from which `set_state` goes on."""
         from .._base.dtypes import EXPORTS
         from .._operators import empty
 
@@ -90,7 +90,9 @@ class Generator:
         return state
 
     def set_state(self, new_state: Tensor) -> None:
-        """Goes on from a state that `get_state` gave, or torch's."""
+        """Go on from a state that `get_state` returned, or torch's. Raises TypeError for anything but a uint8
+        tensor, RuntimeError for one that holds no state.
+        """
         from .._base.dtypes import EXPORTS
         from .tensor import Tensor
 
@@ -110,15 +112,17 @@ class Generator:
             raise_pending()
 
     def clone_state(self) -> Generator:
-        """A generator that goes on from the state of this one."""
+        """Return a new generator that goes on from the state of this one."""
         other = Generator()
         other.set_state(self.get_state())
         return other
 
     def get_offset(self) -> int:
+        """Raise RuntimeError: the generator of the CPU has no offset."""
         raise RuntimeError("CPU Generator does not use offset")
 
     def set_offset(self, offset: int) -> None:
+        """Raise RuntimeError: the generator of the CPU has no offset."""
         raise RuntimeError("CPU Generator does not use offset")
 
     def __reduce__(self) -> tuple[Any, ...]:

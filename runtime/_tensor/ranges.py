@@ -31,7 +31,10 @@ def inclusive_range(
     device: device | str | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """opweave.range: evenly spaced values from `start` to `end`, which is one of them; `arange` leaves it out."""
+    """Return the numbers from `start` to `end`, which is included, in steps of `step`: `opweave.range`, deprecated.
+
+    The shape is (n,), the dtype `dtype` or float32. Raises RuntimeError if `step` is zero or leads away from `end`.
+    """
     warnings.warn(
         "opweave.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
         "Python's range builtin. Instead, use opweave.arange, which produces values in [start, end).",
@@ -58,7 +61,11 @@ def tril_indices(
     layout: layout | None = None,
     device: device | str | None = None,
 ) -> Tensor:
-    """Rows and columns of the elements of a matrix that lie on the diagonal `offset` or below it."""
+    """Return the rows and columns of the elements of a matrix on the diagonal `offset` and below it.
+
+    The shape is (2, n), the dtype int64 unless `dtype` is given. Raises RuntimeError for negative sizes, TypeError
+    for sizes that are no integers.
+    """
     return _triangle("tril_indices", row, col, offset, True, dtype, layout, device)
 
 
@@ -71,7 +78,11 @@ def triu_indices(
     layout: layout | None = None,
     device: device | str | None = None,
 ) -> Tensor:
-    """Rows and columns of the elements of a matrix that lie on the diagonal `offset` or above it."""
+    """Return the rows and columns of the elements of a matrix on the diagonal `offset` and above it.
+
+    The shape is (2, n), the dtype int64 unless `dtype` is given. Raises RuntimeError for negative sizes, TypeError
+    for sizes that are no integers.
+    """
     return _triangle("triu_indices", row, col, offset, False, dtype, layout, device)
 
 

@@ -42,6 +42,7 @@ class AnyStorage:
 
     @property
     def device(self) -> device_class:
+        """Where the memory is: always the CPU."""
         return CPU
 
     def __len__(self) -> int:
@@ -50,9 +51,11 @@ class AnyStorage:
     size = __len__
 
     def nbytes(self) -> int:
+        """Return the number of bytes."""
         return self._elements.nbytes
 
     def element_size(self) -> int:
+        """Return the number of bytes of an element."""
         return self._elements.itemsize
 
     def data_ptr(self) -> int:
@@ -60,12 +63,14 @@ class AnyStorage:
         return self._elements.data_ptr()
 
     def type(self) -> str:
+        """Return the name of the type, such as `opweave.FloatStorage`."""
         return f"opweave.{type(self).__name__}"
 
     def _title(self) -> str:
         return self.type()
 
     def tolist(self) -> list[Any]:
+        """Return the elements as a list of Python numbers."""
         return list(self._elements.tolist())
 
     def __iter__(self) -> Iterator[Any]:
@@ -94,6 +99,7 @@ class AnyStorage:
         return place
 
     def fill_(self, value: Any) -> Self:
+        """Write one number to all elements and return the storage."""
         self._elements[:] = value
         return self
 
@@ -112,6 +118,7 @@ class AnyStorage:
         return self
 
     def copy_(self, source: AnyStorage, non_blocking: bool = False) -> Self:
+        """Copy the elements of another storage into this one and return it."""
         self._elements.copy_(source._elements)
         return self
 
@@ -121,6 +128,7 @@ class AnyStorage:
         return self if converted is self._elements else storage_of(converted)
 
     def cpu(self) -> Self:
+        """Return the storage itself."""
         return self
 
     def __getattr__(self, name: str) -> Any:
@@ -133,7 +141,7 @@ class AnyStorage:
     is_cuda = False
 
     def is_shared(self) -> bool:
-        """Is the memory shared with other processes?"""
+        """Return whether the memory is shared with other processes."""
         return False
 
     is_pinned = is_shared

@@ -14,9 +14,10 @@ __all__ = [*_nn_functional.__all__, "dropout"]
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Sets elements to zero with probability `p` when training, and scales the others by `1 / (1 - p)`.
+    """Set elements to zero with probability `p` when training, and multiply the others by `1 / (1 - p)`.
 
-    Differs from `opweave.dropout` in its defaults, and in that it may write to `input` itself.
+    Shape and dtype are those of `input`, which is overwritten if `inplace`. Raises ValueError if `p` is not between
+    0 and 1. `opweave.dropout` is the same without defaults.
     """
     if not 0 <= p <= 1:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
