@@ -134,6 +134,96 @@ def test_a_long_loop_ends_where_a_handler_raises() -> None:
     assert (opweave.ones(2) + 1).tolist() == [2.0, 2.0]
 
 
+@contextmanager
+def ticking(handler: Callable[..., Any]) -> Iterator[None]:
+    before = signal.signal(signal.SIGALRM, handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def expanded(*shape: int, dtype: Any = None) -> Any:
+    return opweave.ones((1,) * len(shape), dtype=dtype).expand(shape)
+
+
+def index(numel: int) -> Any:
+    return opweave.zeros(1, dtype=opweave.int64).expand(numel)
+
+
+LONG = {
+    "a sum of all": lambda: expanded(1 << 18, 1 << 16).sum(),
+    "sums along lines": lambda: expanded(1 << 18, 1 << 16).sum(1),
+    "sums of rows": lambda: opweave.ones(1, 1 << 14).expand(1 << 20, 1 << 14).sum(0),
+    "a norm": lambda: expanded(1 << 18, 1 << 16).norm(),
+    "short rows": lambda: expanded(1 << 24, 8).logsumexp(1),
+    "rows": lambda: expanded(1 << 18, 1 << 14).logsumexp(1),
+    "positions": lambda: opweave.ones(1, 1 << 14).expand(1 << 20, 1 << 14).max(0),
+    "products of matrices": lambda: opweave.ones(100, 512, 512).bmm(opweave.ones(100, 512, 512)),
+    "products of integers": lambda: expanded(128, 256, 256, dtype=opweave.int64).bmm(
+        expanded(128, 256, 256, dtype=opweave.int64)
+    ),
+    "factorizations": lambda: opweave.linalg.svd(opweave.eye(64).expand(4096, 64, 64)),
+    "factorizations that threads share": lambda: opweave.linalg.inv(opweave.eye(64).expand(16384, 64, 64)),
+    "written by index": lambda: opweave.zeros(4).index_put_((index(1 << 31),), expanded(1 << 31)),
+    "added by index": lambda: opweave.zeros(4).index_put_((index(1 << 31),), expanded(1 << 31), accumulate=True),
+    "scattered": lambda: opweave.zeros(4).scatter_add_(0, index(1 << 31), expanded(1 << 31)),
+    "written to rows": lambda: opweave.zeros(4, 8).index_copy_(0, index(1 << 30), expanded(1 << 30, 8)),
+    "a scan of a line": lambda: expanded(1 << 26, dtype=opweave.float64).logcumsumexp(0),
+    "a median": lambda: opweave.ones(1 << 29, dtype=opweave.int16).median(),
+    "sorted lines": lambda: opweave.ones(1 << 14, 1 << 13).sort(1),
+}
+
+
+@pytest.mark.parametrize("operation", LONG.values(), ids=LONG)
+def test_a_long_operation_ends_where_a_handler_raises(operation: Callable[[], Any]) -> None:
+    """The first signal may be handled before or after the operation: the second one is handled in its midst."""
+    calls = []
+
+    def handler(number: int, frame: Any) -> None:
+        calls.append(number)
+        if len(calls) == 2:
+            raise Alarm
+
+    result = None
+    with pytest.raises(Alarm), ticking(handler):
+        result = operation()
+    assert result is None
+    assert (opweave.ones(2) + 1).tolist() == [2.0, 2.0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("operation", ["softmax", "cumsum"])
+def test_signals_are_handled_while_one_long_row_is_computed(operation: str) -> None:
+    calls: list[int] = []
+    x = opweave.ones((1 << 30) + 777, dtype=opweave.int8) if operation == "cumsum" else opweave.zeros(1 << 28)
+    with ticking(lambda number, frame: calls.append(number)):
+        result = x.cumsum(0, dtype=opweave.int8) if operation == "cumsum" else x.softmax(0)
+    assert len(calls) > 4
+    expected = [9] if operation == "cumsum" else [2.0**-28]
+    assert result[-1:].tolist() == expected
+
+
+def test_a_line_is_scanned_in_parts_as_a_whole() -> None:
+    n = (1 << 24) + 777
+    found = opweave.zeros(1, dtype=opweave.float64).expand(n).logcumsumexp(0)
+    assert (found - opweave.arange(1, n + 1, dtype=opweave.float64).log()).abs().max() < 1e-11
+
+
+@pytest.mark.slow
+def test_positions_of_a_scan_in_parts() -> None:
+    n = (1 << 28) + 777
+    x = opweave.zeros(n, dtype=opweave.int8)
+    x[5], x[(1 << 27) + 9], x[n - 3] = 1, 1, 2
+    values, places = x.cummax(0)
+    assert places[5 : (1 << 27) + 9].eq(5).all()
+    assert places[(1 << 27) + 9 : n - 3].eq((1 << 27) + 9).all()
+    assert places[n - 3 :].tolist() == [n - 3] * 3
+    assert values[[4, 5, n - 4, n - 1]].tolist() == [0, 1, 1, 2]
+
+
 def test_a_long_loop_goes_on_where_none_does() -> None:
     calls = []
     x = opweave.full((1, 1), 30.0).expand(1 << 9, 1 << 14)

@@ -48,6 +48,5 @@ PyObject *ow_call_assign(PyObject *module, PyObject *const *arguments, Py_ssize_
     ow_number number;
     if (!(value = ow_plain_tensor(arguments[2])) && !(value = ow_read_number(arguments[2], &number))) Py_RETURN_NONE;
     if (ow_index_put(self, selectors, count, value, arguments[3] == Py_True)) Py_RETURN_TRUE;
-    ow_error_take(NULL, 0); /* the general way finds it again */
-    Py_RETURN_NONE;
+    return ow_declined(); /* the general way finds it again */
 }

@@ -94,9 +94,7 @@ int ow_columns_run(const ow_lines *l, double cost, ow_column_task *task, void *c
     }
     double each = (double)OW_COLUMNS * (double)(l->length + 8) * cost;
     int64_t blocks = (l->number + OW_COLUMNS - 1) / OW_COLUMNS;
-    void *token = ow_gil_release((int64_t)(each * (double)blocks));
-    ow_parallel_for(blocks, 1 + (int64_t)(16384 / each), each * (double)blocks, run_columns, &r);
-    ow_gil_acquire(token);
+    int done = ow_long_for(blocks, 1 + (int64_t)(16384 / each), each * (double)blocks, run_columns, &r);
     if (r.failed) ow_fail(OW_OUT_OF_MEMORY, "no memory for lines of %lld elements", (long long)l->length);
-    return !r.failed;
+    return done && !r.failed;
 }

@@ -14,11 +14,9 @@
 
 #include <dlfcn.h>
 
-#include "tensor.h"
+#include "thread.h"
 
 enum { WORK_TO_RELEASE = 16 << 10 };
-
-#define PART_WORK 5e8 /* between two looks at signals, in units of a float32 addition: a fraction of a second */
 
 /* Does the calling thread hold the lock? Workers of the pool and callers that dropped it do not. Every interpreter
  * exports this function, but the limited API does not declare it. */
@@ -34,13 +32,21 @@ __attribute__((constructor)) static void start(void) {
 void *ow_gil_release(int64_t work) {
     if (work < WORK_TO_RELEASE || !holds_lock || !holds_lock()) return NULL;
     ow_loop_begins();
-    return PyEval_SaveThread();
+    void *token = PyEval_SaveThread();
+    ow_thread *t = ow_thread_get();
+    if (t) t->handles_signals = token;
+    return token;
 }
 
 void ow_gil_acquire(void *token) {
     if (!token) return;
+    ow_signals_wait();
     PyEval_RestoreThread(token);
     ow_loop_ends();
+}
+
+void ow_signals_wait(void) {
+    if (ow_self) ow_self->handles_signals = NULL;
 }
 
 /* ---- signals ---------------------------------------------------------------------------------------------- */
@@ -66,10 +72,12 @@ PyObject *ow_declined(void) {
     return NULL;
 }
 
-/* Has Python call the handlers of signals that came: with the lock, which the thread has dropped. 0 when one of them has
- * raised, which is the thread's error then. */
-static int signals_handled(void *token) {
+int ow_signals_handled(void) {
     PyObject *type, *value, *traceback;
+    void *token = ow_self ? ow_self->handles_signals : NULL;
+    if (!token) return 1;
+    if (ow_error_pending()) return 0;
+    ow_signals_wait(); /* to those that are handled now */
     PyEval_RestoreThread(token);
     int failed = PyErr_CheckSignals() < 0;
     if (failed) {
@@ -82,6 +90,7 @@ static int signals_handled(void *token) {
         ow_fail(OW_INTERRUPTED, "interrupted");
     }
     PyEval_SaveThread();
+    ow_self->handles_signals = token;
     return !failed;
 }
 
@@ -96,20 +105,25 @@ static void run_part(void *context, int64_t begin, int64_t end) {
     p->task(p->context, p->first + begin, p->first + end);
 }
 
+int ow_run_parts(int64_t n, int64_t grain, int64_t least, double work, ow_task task, void *context, ow_loop_runner *run) {
+    int64_t length = n;
+    if (ow_self && ow_self->handles_signals) {
+        double grains = OW_PART_WORK / (work / (double)n * (double)grain);
+        length = grains < (double)least ? least : (int64_t)grains;
+        if (__builtin_mul_overflow(length, grain, &length)) length = n;
+    }
+    for (int64_t first = 0; first < n; first += length) {
+        if (!ow_signals_handled()) return 0;
+        part p = {task, context, first};
+        int64_t count = n - first < length ? n - first : length;
+        run(count, grain, work / (double)n * (double)count, run_part, &p);
+    }
+    return !ow_error_pending(); /* of a loop within the task */
+}
+
 int ow_long_for(int64_t n, int64_t grain, double work, ow_task task, void *context) {
     void *token = ow_gil_release(work < 1e18 ? (int64_t)work : INT64_MAX);
-    int done = 1;
-    if (!token || work < 2 * PART_WORK || n <= grain) {
-        ow_parallel_for(n, grain, work, task, context);
-    } else {
-        int64_t grains = (int64_t)(PART_WORK / (work / (double)n * (double)grain)), length = grain * (grains > 0 ? grains : 1);
-        for (int64_t first = 0; first < n && done; first += length) {
-            part p = {task, context, first};
-            int64_t count = n - first < length ? n - first : length;
-            ow_parallel_for(count, grain, work / (double)n * (double)count, run_part, &p);
-            done = first + count == n || signals_handled(token);
-        }
-    }
+    int done = ow_parallel_for(n, grain, work, task, context);
     ow_gil_acquire(token);
     return done;
 }

@@ -50,19 +50,17 @@ OW_CLONES static void check_range(void *context, int64_t begin, int64_t end) {
         __atomic_store_n(&state->outside, 1, __ATOMIC_RELAXED);
 }
 
-/* Indices as they stand in memory; 0 also for others, which scan_lookup goes through. */
+/* Indices as they stand in memory; 0 also for others, which scan_lookup goes through, and where it was interrupted. */
 static int all_inside(const ow_lookup *lookup) {
     const ow_tensor *index = lookup->index;
     if (index->dtype != OW_INT64 || !(index->flags & OW_CONTIGUOUS)) return 0;
     check_state state = {(const int64_t *)index->data, lookup->wraps ? -lookup->size : 0, lookup->size, 0};
-    void *token = ow_gil_release(index->numel);
-    ow_parallel_for(index->numel, 16384, (double)index->numel, check_range, &state);
-    ow_gil_acquire(token);
-    return !state.outside;
+    return ow_long_for(index->numel, 16384, (double)index->numel, check_range, &state) && !state.outside;
 }
 
 const ow_lookup *ow_space_find_bad(const ow_index_space *space, int64_t *value) {
     for (int k = 0; k < space->nlookups; k++)
-        if (!all_inside(&space->lookups[k]) && !scan_lookup(&space->lookups[k], value)) return &space->lookups[k];
+        if (!all_inside(&space->lookups[k]) && (ow_error_pending() || !scan_lookup(&space->lookups[k], value)))
+            return &space->lookups[k];
     return NULL;
 }

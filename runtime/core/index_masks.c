@@ -105,8 +105,8 @@ static ow_tensor *list_true(const ow_tensor *mask, int ndim, const int64_t *size
     if (!(s.before = ow_alloc(nbytes))) return NULL;
     double work = (double)s.numel;
     void *token = ow_gil_release((int64_t)work);
-    ow_parallel_for(blocks, 4, COUNT_WORK * work, count_blocks, &s);
-    for (int64_t block = 0; block < blocks; block++) {
+    int done = ow_parallel_for(blocks, 4, COUNT_WORK * work, count_blocks, &s);
+    for (int64_t block = 0; block < blocks && done; block++) {
         int64_t count = s.before[block];
         s.before[block] = s.count;
         s.count += count;
@@ -114,15 +114,15 @@ static ow_tensor *list_true(const ow_tensor *mask, int ndim, const int64_t *size
     s.before[blocks] = s.count;
     ow_gil_acquire(token);
     int64_t shape[] = {s.count, ndim}, strides[] = {1, s.count};
-    ow_tensor *result = ow_tensor_new(OW_INT64, 2, shape, strides);
+    ow_tensor *result = done ? ow_tensor_new(OW_INT64, 2, shape, strides) : NULL;
     if (result) {
         s.places = (int64_t *)result->data;
-        token = ow_gil_release((int64_t)work);
-        ow_parallel_for(blocks, 1, WRITE_WORK * work, write_blocks, &s);
-        ow_gil_acquire(token);
+        done = ow_long_for(blocks, 1, WRITE_WORK * work, write_blocks, &s);
     }
     ow_dealloc(s.before, nbytes);
-    return result;
+    if (done) return result;
+    ow_tensor_free(result);
+    return NULL;
 }
 
 ow_tensor *ow_nonzero(ow_tensor *t) {

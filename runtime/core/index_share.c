@@ -15,6 +15,7 @@ enum {
 typedef struct {
     const ow_index_space *space;
     ow_mover mover;
+    int64_t begin, end; /* positions */
     int64_t parts;
 } shared_write;
 
@@ -25,8 +26,8 @@ OW_CLONES static void write_part(const shared_write *w, int64_t low, int64_t hig
     int64_t offsets[OW_INDEX_CHUNK], wraps = lookup->wraps ? lookup->size : 0;
     _Alignas(64) char sinks[SINKS * OW_MAX_ITEMSIZE] = {0};
     int64_t sink = (int64_t)((uintptr_t)sinks - (uintptr_t)space->base);
-    for (int64_t done = 0; done < space->numel; done += OW_INDEX_CHUNK) {
-        int64_t n = space->numel - done < OW_INDEX_CHUNK ? space->numel - done : OW_INDEX_CHUNK;
+    for (int64_t done = w->begin; done < w->end; done += OW_INDEX_CHUNK) {
+        int64_t n = w->end - done < OW_INDEX_CHUNK ? w->end - done : OW_INDEX_CHUNK;
         for (int64_t j = 0; j < n; j++) {
             int64_t i = __atomic_load_n(&indices[done + j], __ATOMIC_RELAXED); /* once: another thread may overwrite it */
             i += wraps & (i >> 63);
@@ -45,13 +46,13 @@ static void write_parts(void *context, int64_t begin, int64_t end) {
     for (int64_t k = begin; k < end; k++) write_part(w, size * k / w->parts, size * (k + 1) / w->parts);
 }
 
-int ow_space_share(const ow_index_space *space, ow_mover mover, double work) {
+int ow_space_share(const ow_index_space *space, ow_mover mover, int64_t begin, int64_t end, double cost) {
     const ow_lookup *lookup = &space->lookups[0];
     int64_t parts = ow_num_threads() < MOST_PARTS ? ow_num_threads() : MOST_PARTS;
     if (parts < LEAST_PARTS || space->ndim != 1 || space->nlookups != 1 || space->base_stride[0] || space->run != 1) return 0;
-    if (lookup->index->dtype != OW_INT64 || lookup->stride[0] != sizeof(int64_t) || space->numel < LEAST_NUMEL) return 0;
+    if (lookup->index->dtype != OW_INT64 || lookup->stride[0] != sizeof(int64_t) || end - begin < LEAST_NUMEL) return 0;
     if (lookup->scale < 0 || lookup->size * lookup->scale < LEAST_BYTES) return 0;
-    shared_write w = {space, mover, parts};
-    ow_parallel_for(parts, 1, work, write_parts, &w);
+    shared_write w = {space, mover, begin, end, parts};
+    ow_parallel_for(parts, 1, cost * (double)(end - begin), write_parts, &w);
     return 1;
 }

@@ -217,6 +217,7 @@ typedef struct {
     ow_movers movers;
     int split; /* put: the dimension that threads share; -1: the block */
     int outside;
+    double cost; /* of a position */
 } run_state;
 
 #define MOVED 0.6 /* what an element of a block costs that is copied */
@@ -238,8 +239,8 @@ static void get_range(void *context, int64_t begin, int64_t end) {
 
 int ow_space_get(const ow_index_space *space, int check_first) {
     int64_t bad;
-    run_state state = {space, ow_movers_get(space->run * space->itemsize), 0, 0};
     double cost = position_cost(space, MOVED), work = cost * (double)space->numel;
+    run_state state = {space, ow_movers_get(space->run * space->itemsize), 0, 0, cost};
     if (!space->numel) return 1;
     if (check_first && ow_space_find_bad(space, &bad)) return 0;
     return ow_long_for(space->numel, grain_of(cost), work, get_range, &state) && !state.outside;
@@ -265,28 +266,34 @@ static void put_range(void *context, int64_t begin, int64_t end) {
     if (!run_range(&part, 0, part.numel, state->movers)) __atomic_store_n(&state->outside, 1, __ATOMIC_RELAXED);
 }
 
+/* Positions that may meet in one place, in order. */
+static void put_in_order(void *context, int64_t begin, int64_t end) {
+    run_state *state = context;
+    if (ow_space_share(state->space, state->movers.by_offset, begin, end, state->cost)) return;
+    if (!run_range(state->space, begin, end, state->movers)) __atomic_store_n(&state->outside, 1, __ATOMIC_RELAXED);
+}
+
 #define LEAST_ROW 128 /* positions of a row that are worth computing offsets for at once */
 #define BLOCK_TO_SHARE 128 /* elements of a block that are worth dividing: threads then write to different lines */
 
-/* 0 when an index was outside. */
+/* 0 when an index was outside, or with the error set where it was interrupted. */
 static int put(const ow_index_space *space, ow_movers movers, double cost) {
     if (!space->numel) return 1;
-    run_state state = {space, movers, -1, 0};
+    double position = position_cost(space, cost), work = position * (double)space->numel;
+    run_state state = {space, movers, -1, 0, position};
     int64_t n = space->run < BLOCK_TO_SHARE ? 1 : space->run, divisor = space->numel;
     for (int d = 0; d < space->ndim; d++) /* the indexed tensor's own dimensions: nothing meets across them */
         if (space->base_stride[d] && (n < 2 || (state.split >= 0 && space->shape[d] > n))) {
             state.split = d;
             n = space->shape[d];
         }
-    double position = position_cost(space, cost), work = position * (double)space->numel;
     int64_t grain = state.split >= 0 ? grain_of(position * (double)(divisor / n)) : BLOCK_TO_SHARE / 2;
     if (state.split == space->ndim - 1 && grain < LEAST_ROW) grain = LEAST_ROW;
     void *token = ow_gil_release((int64_t)work);
-    if (n > 1) ow_parallel_for(n, grain, work, put_range, &state);
-    else if (!ow_space_share(space, movers.by_offset, work))
-        state.outside = !run_range(space, 0, space->numel, movers);
+    int done = n > 1 ? ow_parallel_for(n, grain, work, put_range, &state)
+                     : ow_serial_for(space->numel, OW_INDEX_CHUNK, work, put_in_order, &state);
     ow_gil_acquire(token);
-    return !state.outside;
+    return done && !state.outside;
 }
 
 int ow_fail_overwritten(void) {

@@ -65,21 +65,22 @@ static inline int ow_all_inside(const int64_t *indices, int64_t n, int64_t lowes
     return !(bad >> 63);
 }
 
-/* The lookup with an index outside its dimension, and that index; NULL: all are inside. (index_check.c) */
+/* The lookup with an index outside its dimension, and that index; NULL: all are inside. With the error set, which no other
+ * replaces, where it was interrupted. (index_check.c) */
 const ow_lookup *ow_space_find_bad(const ow_index_space *space, int64_t *value);
 
 /* Moves blocks out of the indexed tensor, in parallel. 0 when an index is outside. Unless all are checked first, which an
  * `out` needs, this is found on the way, and what was written then has no meaning. */
 int ow_space_get(const ow_index_space *space, int check_first);
 
-/* The same as a loop over the positions of one dimension, by several threads; 0 where that is not worth it, or not one
- * lookup as it stands in memory. (index_share.c) */
-int ow_space_share(const ow_index_space *space, ow_mover mover, double work);
+/* Writes to positions [begin, end) of one dimension, each of which costs so much, by several threads; 0 where that is not
+ * worth it, or not one lookup as it stands in memory. (index_share.c) */
+int ow_space_share(const ow_index_space *space, ow_mover mover, int64_t begin, int64_t end, double cost);
 
 /* Writes the elements of the other operand to the indexed tensor, whose indices have been checked: they replace what is
  * there, unless a mover combines them. Where several positions write to one place they do so in the order of the
  * positions, whatever the number of threads. Arranges the space. 1, or 0 with the error set where an index changed since
- * it was checked, and not all was written. */
+ * it was checked or a signal's handler has raised, and not all was written. */
 int ow_space_write(ow_index_space *space, ow_mover combine);
 /* The error of that; 0. */
 int ow_fail_overwritten(void);

@@ -150,15 +150,23 @@ int64_t ow_lapack_work_size(const ow_lapack *l, const void *first) {
     return (int64_t)nextafterf(*(const float *)first, INFINITY) + 1;
 }
 
-void *ow_lapack_begin(const ow_lapack *l, double work, int64_t shared) {
+void *ow_lapack_begin(ow_lapack *l, double work, int64_t shared) {
     const ow_tensor *first = l->inputs[0];
     int64_t rows = ow_lapack_rows(first), columns = ow_lapack_width(first);
     ow_blas_set_num_threads((rows < columns ? rows : columns) < shared ? 1 : ow_num_threads());
+    l->part = 1 + (int64_t)(OW_PART_WORK / (1 + work));
     work *= (double)l->batch;
     return ow_gil_release(work < 1e15 ? (int64_t)work : INT64_MAX);
 }
 
-void ow_lapack_end(void *token) { ow_gil_acquire(token); }
+int ow_lapack_end(void *token) {
+    ow_gil_acquire(token);
+    return !ow_error_pending();
+}
+
+int ow_lapack_has(const ow_lapack *l, int64_t k) {
+    return k < l->batch && (!k || k % l->part || ow_signals_handled());
+}
 
 void ow_lapack_subtract(const ow_lapack *l, const ow_matrix *a, const ow_matrix *b, const ow_matrix *c) {
     ow_scalar plus = {0}, minus = {0};
@@ -173,6 +181,7 @@ enum {
 };
 
 void ow_lapack_each(const ow_lapack *l, double work, ow_task task, void *context) {
-    if (l->batch < ow_num_threads() || work < LEAST_MATRIX) task(context, 0, l->batch);
-    else ow_parallel_for(l->batch, 1 + (int64_t)(LEAST_WORK / work), work * (double)l->batch, task, context);
+    double all = work * (double)l->batch;
+    if (l->batch < ow_num_threads() || work < LEAST_MATRIX) ow_serial_for(l->batch, 1, all, task, context);
+    else ow_parallel_for(l->batch, 1 + (int64_t)(LEAST_WORK / work), all, task, context);
 }

@@ -18,6 +18,7 @@ typedef struct ow_lapack {
     int dtype, real_dtype;
     int letter;    /* 0 to 3 for s, d, c and z */
     int64_t batch; /* matrices */
+    int64_t part;  /* so many of them are worth a look at signals */
     int copied, works;
     ow_tensor *copies[OW_MAX_INPUTS];
     struct {
@@ -71,14 +72,17 @@ int64_t ow_lapack_work_size(const ow_lapack *l, const void *first);
 /* Around the loop over the batch: drops the interpreter's lock if that is worth it, and tells OpenBLAS how many threads
  * of its own it may use: one for matrices of fewer than `shared` rows or columns. `work` is that of one matrix, in units
  * of a float32 addition. */
-void *ow_lapack_begin(const ow_lapack *l, double work, int64_t shared);
+void *ow_lapack_begin(ow_lapack *l, double work, int64_t shared);
 /* What OpenBLAS's threads do for one another takes longer than they save up to here, ... */
 #define OW_LAPACK_SHARED 800
 /* ... or always, where the pool shares out products. */
 #define OW_LAPACK_ALONE INT64_MAX
-void ow_lapack_end(void *token);
-/* In between: the task for ranges of the batch, which threads of the pool share if it has a matrix for each of them and
- * these are not tiny. */
+/* 1, or 0 with the error set, also where a signal's handler has raised in between. */
+int ow_lapack_end(void *token);
+/* In between, either: is there a matrix number k of the batch, before which no handler has raised? */
+int ow_lapack_has(const ow_lapack *l, int64_t k);
+/* Or: the task for ranges of the batch, which threads of the pool share if it has a matrix for each of them and these are
+ * not tiny. */
 void ow_lapack_each(const ow_lapack *l, double work, ow_task task, void *context);
 
 /* c -= a @ b, shared out by the pool: between halves that are factorized or solved one after the other. */

@@ -67,8 +67,7 @@ int ow_lapack_potrf(ow_lapack *l) {
     double n = (double)ow_lapack_rows(b.factor), work = n * n * n;
     void *token = ow_lapack_begin(l, work, l->batch < ow_num_threads() ? OW_LAPACK_SHARED : OW_LAPACK_ALONE);
     ow_lapack_each(l, work, factorize_range, &b);
-    ow_lapack_end(token);
-    return 1;
+    return ow_lapack_end(token);
 }
 
 /* (L, upper) -> inverse of the factorized matrix, info */
@@ -77,13 +76,12 @@ int ow_lapack_potri(ow_lapack *l) {
     if (!inverse || !info) return 0;
     int64_t n = ow_lapack_rows(inverse), leading = ow_lapack_leading(n), status;
     void *token = ow_lapack_begin(l, 2 * (double)n * (double)n * (double)n, OW_LAPACK_SHARED);
-    for (int64_t k = 0; k < l->batch; k++) {
+    for (int64_t k = 0; ow_lapack_has(l, k); k++) {
         potri[l->letter](triangle(l), &n, ow_lapack_at(l, inverse, k), &leading, &status, 1);
         reflect[l->letter](l, ow_lapack_at(l, inverse, k), n);
         ow_lapack_narrow(ow_lapack_at(l, info, k), &status, 1);
     }
-    ow_lapack_end(token);
-    return 1;
+    return ow_lapack_end(token);
 }
 
 /* (L, B, upper) -> X */
@@ -92,9 +90,8 @@ int ow_lapack_potrs(ow_lapack *l) {
     if (!factor || !x) return 0;
     int64_t n = ow_lapack_rows(factor), columns = ow_lapack_width(x), leading = ow_lapack_leading(n), status;
     void *token = ow_lapack_begin(l, (double)n * (double)n * (double)columns, OW_LAPACK_SHARED);
-    for (int64_t k = 0; k < l->batch && x->numel; k++)
+    for (int64_t k = 0; ow_lapack_has(l, k) && x->numel; k++)
         potrs[l->letter](triangle(l), &n, &columns, ow_lapack_at(l, factor, k), &leading, ow_lapack_at(l, x, k), &leading,
                          &status, 1);
-    ow_lapack_end(token);
-    return 1;
+    return ow_lapack_end(token);
 }

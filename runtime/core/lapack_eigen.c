@@ -63,15 +63,14 @@ int ow_lapack_syevd(ow_lapack *l) {
     w.iwork = ow_lapack_work(l, w.liwork, sizeof(int64_t));
     if (!values || !w.work || !w.rwork || !w.iwork) return 0;
     void *token = ow_lapack_begin(l, 9 * cube(n), 0);
-    for (int64_t k = 0; k < l->batch && n; k++) {
+    for (int64_t k = 0; ow_lapack_has(l, k) && n; k++) {
         int64_t status = refuse(l, ow_lapack_at(l, a, k), n);
         if (status) ow_lapack_forget(l, values, k);
         else status = symmetric(l, n, ow_lapack_at(l, a, k), ow_lapack_at(l, values, k), &w);
         ow_lapack_narrow(ow_lapack_at(l, info, k), &status, 1);
     }
     if (!n) memset(info->data, 0, sizeof(int32_t) * (size_t)l->batch);
-    ow_lapack_end(token);
-    return 1;
+    return ow_lapack_end(token);
 }
 
 /* ---- any square matrix --------------------------------------------------------------------------------- */
@@ -134,11 +133,10 @@ int ow_lapack_geev(ow_lapack *l) {
     w.real = ow_lapack_work(l, count, ow_itemsize(l->real_dtype));
     if (!values || !info || !vectors || !a || !w.work || !w.real) return 0;
     void *token = ow_lapack_begin(l, 20 * cube(n), OW_LAPACK_SHARED);
-    for (int64_t k = 0; k < l->batch; k++) {
+    for (int64_t k = 0; ow_lapack_has(l, k); k++) {
         int64_t status = 0;
         if (n) status = general(l, ow_lapack_at(l, a, k), ow_lapack_at(l, values, k), ow_lapack_at(l, vectors, k), &w);
         ow_lapack_narrow(ow_lapack_at(l, info, k), &status, 1);
     }
-    ow_lapack_end(token);
-    return 1;
+    return ow_lapack_end(token);
 }

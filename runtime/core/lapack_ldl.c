@@ -25,13 +25,12 @@ int ow_lapack_sytrf(ow_lapack *l) {
     void *work = ow_lapack_work(l, size, ow_itemsize(l->dtype));
     if (!pivots || !info || !wide || !work) return 0;
     void *token = ow_lapack_begin(l, (double)n * (double)n * (double)n, OW_LAPACK_SHARED);
-    for (int64_t k = 0; k < l->batch; k++) {
+    for (int64_t k = 0; ow_lapack_has(l, k); k++) {
         factorize("L", &n, ow_lapack_at(l, factors, k), &leading, wide, work, &size, &status, 1);
         ow_lapack_narrow(ow_lapack_at(l, pivots, k), wide, n);
         ow_lapack_narrow(ow_lapack_at(l, info, k), &status, 1);
     }
-    ow_lapack_end(token);
-    return 1;
+    return ow_lapack_end(token);
 }
 
 /* Does every pivot name a row, negative ones two by two? Others would have LAPACK write beside the matrix. */
@@ -59,12 +58,11 @@ int ow_lapack_sytrs(ow_lapack *l) {
     if (!wide) return 0;
     int fit = 1;
     void *token = ow_lapack_begin(l, (double)n * (double)n * (double)columns, OW_LAPACK_SHARED);
-    for (int64_t k = 0; k < l->batch && x->numel && fit; k++) {
+    for (int64_t k = 0; ow_lapack_has(l, k) && x->numel && fit; k++) {
         ow_lapack_widen(wide, ow_lapack_at(l, pivots, k), n);
         if ((fit = check_pivots(wide, n)))
             solve("L", &n, &columns, ow_lapack_at(l, factors, k), &leading, wide, ow_lapack_at(l, x, k), &leading,
                   &status, 1);
     }
-    ow_lapack_end(token);
-    return fit;
+    return ow_lapack_end(token) && fit;
 }

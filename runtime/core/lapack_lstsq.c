@@ -146,7 +146,7 @@ int ow_lapack_gels(ow_lapack *l) {
         if (!(w.spare = ow_lapack_work(l, spare, ow_itemsize(l->dtype)))) return 0;
     }
     void *token = ow_lapack_begin(l, 4 * (double)m * (double)n * (double)(least + w.columns), OW_LAPACK_SHARED);
-    for (int64_t k = 0; k < l->batch; k++) {
+    for (int64_t k = 0; ow_lapack_has(l, k); k++) {
         int64_t status;
         if (is_refused(l, ow_lapack_at(l, a, k), m, n, &status)) {
             ow_lapack_forget(l, x, k);
@@ -162,6 +162,5 @@ int ow_lapack_gels(ow_lapack *l) {
         ((int64_t *)ranks->data)[k] = rank;
         ow_lapack_narrow(ow_lapack_at(l, info, k), &status, 1);
     }
-    ow_lapack_end(token);
-    return 1;
+    return ow_lapack_end(token);
 }

@@ -142,8 +142,7 @@ static int run(ow_lapack *l, lu_batch *b, ow_task task, double work) {
     if (!b->wide) return 0;
     void *token = ow_lapack_begin(l, work, OW_LAPACK_ALONE);
     ow_lapack_each(l, work, task, b);
-    ow_lapack_end(token);
-    return 1;
+    return ow_lapack_end(token);
 }
 
 /* (A) -> LU, pivots, info */

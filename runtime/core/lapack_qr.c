@@ -61,7 +61,7 @@ int ow_lapack_geqrf(ow_lapack *l) {
     char *work = ow_lapack_work(l, size, item), *t = ow_lapack_work(l, blocked ? least * PANEL : 0, item);
     if (!tau || !r || !work || !t) return 0;
     void *token = ow_lapack_begin(l, 2 * (double)m * (double)n * (double)least, SHARED);
-    for (int64_t k = 0; k < l->batch && qr->numel; k++) {
+    for (int64_t k = 0; ow_lapack_has(l, k) && qr->numel; k++) {
         char *a = ow_lapack_at(l, qr, k), *factors = ow_lapack_at(l, tau, k);
         if (blocked) {
             geqrt[l->letter](&m, &n, &panel, a, &leading, t, &panel, work, &status);
@@ -70,8 +70,7 @@ int ow_lapack_geqrf(ow_lapack *l) {
         } else geqrf[l->letter](&m, &n, a, &leading, factors, work, &size, &status);
         if (r->numel) copy_triangle(l, ow_lapack_at(l, r, k), a, l->flags[0], m, n);
     }
-    ow_lapack_end(token);
-    return 1;
+    return ow_lapack_end(token);
 }
 
 /* The first n columns of the product of `count` reflections, by panels from the last to the first: each changes nothing
@@ -109,7 +108,7 @@ int ow_lapack_orgqr(ow_lapack *l) {
     void *work = ow_lapack_work(l, size, item);
     if (!q || !work) return 0;
     void *token = ow_lapack_begin(l, 2 * (double)m * (double)n * (double)count, SHARED);
-    for (int64_t k = 0; k < l->batch && q->numel; k++) {
+    for (int64_t k = 0; ow_lapack_has(l, k) && q->numel; k++) {
         char *a = ow_lapack_at(l, q, k);
         if (blocked) {
             multiply_panels(l, m, n, count, ow_lapack_at(l, from, k), ow_lapack_at(l, tau, k), a, work);
@@ -118,8 +117,7 @@ int ow_lapack_orgqr(ow_lapack *l) {
         if (from->numel) memcpy(a, ow_lapack_at(l, from, k), (size_t)(m * (n < width ? n : width) * item));
         orgqr[l->letter](&m, &n, &count, a, &leading, ow_lapack_at(l, tau, k), work, &size, &status);
     }
-    ow_lapack_end(token);
-    return 1;
+    return ow_lapack_end(token);
 }
 
 /* (reflections, tau, C, left, transpose) -> Q C or C Q, or with the conjugate transpose of Q */
@@ -135,9 +133,8 @@ int ow_lapack_ormqr(ow_lapack *l) {
     void *work = ow_lapack_work(l, size, ow_itemsize(l->dtype));
     if (!work) return 0;
     void *token = ow_lapack_begin(l, 2 * (double)m * (double)n * (double)count, OW_LAPACK_SHARED);
-    for (int64_t k = 0; k < l->batch && c->numel; k++)
+    for (int64_t k = 0; ow_lapack_has(l, k) && c->numel; k++)
         ormqr[l->letter](side, trans, &m, &n, &count, ow_lapack_at(l, from, k), &lda, ow_lapack_at(l, tau, k),
                          ow_lapack_at(l, c, k), &leading, work, &size, &status, 1, 1);
-    ow_lapack_end(token);
-    return 1;
+    return ow_lapack_end(token);
 }

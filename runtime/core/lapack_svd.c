@@ -63,7 +63,7 @@ int ow_lapack_gesdd(ow_lapack *l) {
     w.iwork = ow_lapack_work(l, 8 * least, sizeof(int64_t));
     if (!u || !s || !vh || !info || !a || !w.work || !w.rwork || !w.iwork) return 0;
     void *token = ow_lapack_begin(l, 20 * (double)m * (double)n * (double)least, OW_LAPACK_SHARED);
-    for (int64_t k = 0; k < l->batch; k++) {
+    for (int64_t k = 0; ow_lapack_has(l, k); k++) {
         int64_t status = 0;
         ow_lapack_content content = ow_lapack_look(l, ow_lapack_at(l, a, k), m, n, OW_WHOLE);
         if (content != OW_FINITE) {
@@ -74,6 +74,5 @@ int ow_lapack_gesdd(ow_lapack *l) {
                                ow_lapack_at(l, vh, k), &w);
         ow_lapack_narrow(ow_lapack_at(l, info, k), &status, 1);
     }
-    ow_lapack_end(token);
-    return 1;
+    return ow_lapack_end(token);
 }

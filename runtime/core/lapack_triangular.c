@@ -157,6 +157,5 @@ int ow_lapack_trsm(ow_lapack *l) {
     double work = (double)n * (double)n * (double)ow_lapack_width(x);
     void *token = ow_lapack_begin(l, work, OW_LAPACK_ALONE);
     ow_lapack_each(l, work, solve_range, &b);
-    ow_lapack_end(token);
-    return 1;
+    return ow_lapack_end(token);
 }

@@ -168,14 +168,7 @@ int ow_lines_run(const ow_lines *l, double cost, ow_line_task *task, void *conte
     double work = (double)l->number * (double)(l->length + 8) * cost * (r.direct_in ? 1 : 4);
     int64_t grain = 1 + (int64_t)(16384 / ((double)(l->length + 8) * cost));
     if (grain < SIDE_BY_SIDE && l->number > 4 * SIDE_BY_SIDE) grain = SIDE_BY_SIDE;
-    int done = 1;
-    if (l->number == 1) { /* a single line is divided by the task itself */
-        void *token = ow_gil_release((int64_t)work);
-        run_lines(&r, 0, 1);
-        ow_gil_acquire(token);
-    } else {
-        done = ow_long_for(l->number, grain, work, run_lines, &r);
-    }
+    int done = ow_long_for(l->number, grain, work, run_lines, &r); /* a single line is divided by the task itself */
     if (r.failed) ow_fail(OW_OUT_OF_MEMORY, "no memory for lines of %lld elements", (long long)l->length);
     return done && !r.failed;
 }

@@ -9,6 +9,7 @@
 #define BLOCK 512 /* keys at a time */
 #define DIGIT 11  /* bits at a time */
 #define FEW 48    /* are sorted by insertion */
+#define PASS 4.0  /* work for each element */
 
 typedef struct {
     const ow_tensor *x;
@@ -72,39 +73,61 @@ static int64_t median_rank(int64_t n, int64_t missing, int ignore_missing) {
     return missing == n || (missing && !ignore_missing) ? -1 : (n - missing - 1) / 2;
 }
 
+/* What the elements are asked for: how often each of the leading digits occurs, then the keys that have one of them. */
+typedef struct {
+    const elements *e;
+    int width, shift; /* of the leading digit */
+    int64_t counts[1 << DIGIT], missing;
+    uint64_t found, *candidates;
+    int64_t count, kept; /* of the candidates */
+} search;
+
+static void count_digits(void *context, int64_t begin, int64_t end) {
+    search *s = context;
+    uint64_t block[BLOCK];
+    for (int64_t i = begin; i < end; i += BLOCK) {
+        int64_t m = load_block(s->e, i, block);
+        s->missing += count_missing(s->e, block, m);
+        for (int64_t j = 0; j < m; j++) s->counts[digit(block[j], s->shift, s->width)]++;
+    }
+}
+
+/* A key is written before it is known whether it counts. There may be more of them than were counted, or fewer, where another
+ * thread overwrites the elements meanwhile: none of those is the median, but it must be one of the keys. */
+static void keep_candidates(void *context, int64_t begin, int64_t end) {
+    search *s = context;
+    uint64_t block[BLOCK];
+    for (int64_t i = begin; i < end; i += BLOCK) {
+        int64_t m = load_block(s->e, i, block);
+        for (int64_t j = 0; j < m; j++) {
+            s->candidates[s->kept] = block[j];
+            s->kept += digit(block[j], s->shift, s->width) == s->found && s->kept < s->count;
+        }
+    }
+}
+
 /* 1, or 0 with the error set. */
 static int find_median(const elements *e, int ignore_missing, uint64_t *key) {
-    uint64_t block[BLOCK], *candidates;
-    int64_t n = e->x->numel, missing = 0, rank;
+    int64_t n = e->x->numel, rank;
     if (n <= FEW) {
+        uint64_t block[BLOCK];
         load_block(e, 0, block);
         rank = median_rank(n, count_missing(e, block, n), ignore_missing);
         *key = rank < 0 ? e->missing : of_few(block, n, rank);
         return 1;
     }
-    int64_t counts[1 << DIGIT] = {0}, count, kept = 0;
-    int width = e->bits < DIGIT ? e->bits : DIGIT, shift = e->bits - width;
-    for (int64_t i = 0; i < n; i += BLOCK) {
-        int64_t m = load_block(e, i, block);
-        missing += count_missing(e, block, m);
-        for (int64_t j = 0; j < m; j++) counts[digit(block[j], shift, width)]++;
-    }
+    search s = {.e = e, .width = e->bits < DIGIT ? e->bits : DIGIT};
+    s.shift = e->bits - s.width;
+    if (!ow_serial_for(n, BLOCK, PASS * (double)n, count_digits, &s)) return 0;
     *key = e->missing;
-    if ((rank = median_rank(n, missing, ignore_missing)) < 0) return 1;
-    uint64_t found = find_digit(counts, &rank, &count);
-    /* A key is written before it is known whether it counts. There may be more of them than were counted, or fewer, where
-     * another thread overwrites the elements meanwhile: none of those is the median, but it must be one of the keys. */
-    if (!(candidates = ow_alloc((count + 1) * (int64_t)sizeof *candidates))) return 0;
-    for (int64_t i = 0; i < n; i += BLOCK) {
-        int64_t m = load_block(e, i, block);
-        for (int64_t j = 0; j < m; j++) {
-            candidates[kept] = block[j];
-            kept += digit(block[j], shift, width) == found && kept < count;
-        }
-    }
-    if (kept) *key = of_candidates(candidates, kept, rank < kept ? rank : kept - 1, shift);
-    ow_dealloc(candidates, (count + 1) * (int64_t)sizeof *candidates);
-    return 1;
+    if ((rank = median_rank(n, s.missing, ignore_missing)) < 0) return 1;
+    s.found = find_digit(s.counts, &rank, &s.count);
+    int64_t nbytes = (s.count + 1) * (int64_t)sizeof *s.candidates;
+    if (!(s.candidates = ow_alloc(nbytes))) return 0;
+    int done = ow_serial_for(n, BLOCK, PASS * (double)n, keep_candidates, &s);
+    if (s.kept) *key = of_candidates(s.candidates, s.kept, rank < s.kept ? rank : s.kept - 1, s.shift);
+    ow_dealloc(s.candidates, nbytes);
+    return done;
 }
 
 /* The first element with this key; the first one of all where it has been overwritten. */
@@ -135,6 +158,5 @@ PyObject *ow_call_median(PyObject *module, PyObject *const *arguments, Py_ssize_
     ow_gil_acquire(token);
     if (done) return ow_new_owner(result);
     ow_tensor_free(result);
-    ow_error_take(NULL, 0); /* the composite meets it again */
-    Py_RETURN_NONE;
+    return ow_declined(); /* the composite meets it again */
 }

@@ -34,6 +34,7 @@ enum {
     KEY_BLOCK = 256,
     KEY_GROUP = 16,  /* keys of a block that are compared at once */
     MOST_FEW = 32,   /* as many as are kept in order while the others come */
+    LINES_WORK = 10000000, /* of what a thread sorts at a time, so that signals need not wait for more */
     APART = 256,     /* bytes: threads do not write to the same or neighbouring lines of the cache */
 };
 
@@ -43,9 +44,10 @@ typedef struct ordering {
     int64_t n, keep; /* length of a line, and how many of it are wanted */
     int64_t kept;    /* records gathered before these are chosen; as many for a few, more than n for all at once */
     uint64_t flip;
-    int64_t grain, scratch; /* lines for each thread, and bytes of working memory for it */
-    int64_t length;         /* of the pieces of a line that several threads share */
-    char *memory;
+    int64_t scratch; /* bytes of working memory for a line or piece */
+    int64_t length;  /* of the pieces of a line that several threads share */
+    char *memory;    /* for these pieces */
+    int failed;      /* to allocate */
 } ordering;
 
 /* ---- one line ----------------------------------------------------------------------------------------- */
@@ -147,14 +149,16 @@ static char *line_start(const ow_tensor *t, int dim, int64_t line) {
 }
 
 static void order_lines(void *context, int64_t begin, int64_t end) {
-    const ordering *o = context;
-    char *memory = o->memory + begin / o->grain * o->scratch;
-    for (int64_t line = begin; line < end; line++) {
+    ordering *o = context;
+    char *memory = ow_alloc(o->scratch);
+    if (!memory) __atomic_store_n(&o->failed, 1, __ATOMIC_RELAXED);
+    for (int64_t line = begin; line < end && memory; line++) {
         const char *x = line_start(o->self, o->dim, line);
         const void *sorted = order_line(o, x, 0, o->n, memory);
         char *indices = o->indices ? line_start(o->indices, o->dim, line) : NULL;
         store_line(o, sorted, x, line_start(o->values, o->dim, line), indices);
     }
+    if (memory) ow_dealloc(memory, o->scratch);
 }
 
 /* ---- one long line ------------------------------------------------------------------------------------- */
@@ -171,14 +175,20 @@ static void order_pieces(void *context, int64_t begin, int64_t end) {
     }
 }
 
-/* The first elements of the only line are among the first ones of its pieces. */
-static void order_by_pieces(const ordering *o, int64_t pieces, double work) {
-    int64_t size = o->narrow ? (int64_t)sizeof(uint64_t) : (int64_t)sizeof(wide);
-    ow_parallel_for(pieces, 1, work, order_pieces, (void *)o);
-    for (int64_t piece = 1; piece < pieces; piece++)
-        memmove(o->memory + piece * o->keep * size, o->memory + piece * o->scratch, (size_t)(o->keep * size));
-    const void *sorted = sort_records(o, o->memory, pieces * o->keep);
-    store_line(o, sorted, o->self->data, o->values->data, o->indices ? o->indices->data : NULL);
+/* The first elements of the only line are among the first ones of its pieces. 1, or 0 with the error set. */
+static int order_by_pieces(ordering *o, int64_t pieces, double work) {
+    int64_t size = o->narrow ? (int64_t)sizeof(uint64_t) : (int64_t)sizeof(wide), nbytes = pieces * o->scratch;
+    o->length = (o->n - 1) / pieces + 1;
+    if (!(o->memory = ow_alloc(nbytes))) return 0;
+    int done = ow_long_for(pieces, 1, work, order_pieces, o);
+    if (done) {
+        for (int64_t piece = 1; piece < pieces; piece++)
+            memmove(o->memory + piece * o->keep * size, o->memory + piece * o->scratch, (size_t)(o->keep * size));
+        const void *sorted = sort_records(o, o->memory, pieces * o->keep);
+        store_line(o, sorted, o->self->data, o->values->data, o->indices ? o->indices->data : NULL);
+    }
+    ow_dealloc(o->memory, nbytes);
+    return done;
 }
 
 int ow_order_lines(ow_tensor *x, int dim, int64_t keep, int descending, ow_tensor *values, ow_tensor *indices) {
@@ -196,26 +206,15 @@ int ow_order_lines(ow_tensor *x, int dim, int64_t keep, int descending, ow_tenso
     o.narrow = narrow;
     o.bytes = bytes;
     o.flip = descending ? UINT64_MAX >> (64 - 8 * bytes) : 0;
-    int64_t threads = ow_num_threads(), pieces = 1;
-    if (lines == 1 && o.kept <= n / (2 * threads)) pieces = threads;
-    o.length = (n - 1) / pieces + 1;
-    o.grain = (lines + threads - 1) / threads;
     o.scratch = 2 * o.kept * (narrow ? (int64_t)sizeof(uint64_t) : (int64_t)sizeof(wide));
     o.scratch = (o.scratch + APART - 1) / APART * APART;
-    int64_t nbytes = (lines + o.grain - 1) / o.grain * pieces * o.scratch;
-    o.memory = ow_alloc(nbytes);
-    if (!o.memory) return 0;
-    double work = (double)x->numel * (o.kept < n ? 2 : 4 * bytes);
-    int done = 1;
-    if (pieces > 1) {
-        void *token = ow_gil_release((int64_t)work);
-        order_by_pieces(&o, pieces, work);
-        ow_gil_acquire(token);
-    } else {
-        done = ow_long_for(lines, o.grain, work, order_lines, &o);
-    }
-    ow_dealloc(o.memory, nbytes);
-    return done;
+    int64_t threads = ow_num_threads(), grain = (lines + threads - 1) / threads;
+    double each = (double)n * (o.kept < n ? 2 : 4 * bytes), work = each * (double)lines;
+    if (lines == 1 && threads > 1 && o.kept <= n / (2 * threads)) return order_by_pieces(&o, threads, work);
+    int64_t most = 1 + (int64_t)(LINES_WORK / each);
+    int done = ow_long_for(lines, grain < most ? grain : most, work, order_lines, &o);
+    if (o.failed) ow_fail(OW_OUT_OF_MEMORY, "no memory to sort lines of %lld elements", (long long)n);
+    return done && !o.failed;
 }
 
 double order(double t, int64_t dim, int64_t keep, int32_t descending, double values, double indices) {

@@ -146,7 +146,8 @@ static void store(void *context, int64_t begin, int64_t end) {
     else VALUE(uint64_t)
 }
 
-static void for_pieces(line *l, ow_task task) { ow_parallel_for(l->count, 1, 4 * (double)l->n, task, l); }
+/* 1, or 0 with the error set where it was interrupted: no further call does anything then. */
+static int for_pieces(line *l, ow_task task) { return ow_parallel_for(l->count, 1, 4 * (double)l->n, task, l); }
 
 /* From counts to places: digit by digit, and of one digit piece by piece. 0 when all records have one digit. */
 static int place_digits(line *l) {
@@ -210,10 +211,9 @@ int ow_order_long(const ow_tensor *x, int dim, int descending, const ow_tensor *
         l.to = l.from + n;
         uint64_t *memory = l.from;
         void *token = ow_gil_release(n);
-        for_pieces(&l, load);
         /* Keys of floating values do not tell one zero or NaN from another. */
-        done = sort(&l, indices || ow_dtype_kinds[x->dtype] == OW_KIND_FLOATING);
-        if (done) for_pieces(&l, store);
+        int with_places = indices || ow_dtype_kinds[x->dtype] == OW_KIND_FLOATING;
+        done = for_pieces(&l, load) && sort(&l, with_places) && for_pieces(&l, store);
         ow_gil_acquire(token);
         l.from = memory;
     }

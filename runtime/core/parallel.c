@@ -268,9 +268,8 @@ static void run_shared(int64_t n, int64_t grain, double work, ow_task task, void
     }
 }
 
-void ow_parallel_for(int64_t n, int64_t grain, double work, ow_task task, void *context) {
+static void share_out(int64_t n, int64_t grain, double work, ow_task task, void *context) {
     int helpers = ow_num_threads() - 1;
-    if (n <= 0) return;
     if (n <= grain || work < WORK_TO_SHARE || helpers <= 0) {
         task(context, 0, n);
         return;
@@ -286,6 +285,26 @@ void ow_parallel_for(int64_t n, int64_t grain, double work, ow_task task, void *
     }
     run_shared(n, grain, work, task, context, helpers, wake);
     atomic_store_explicit(&pool.busy, 0, memory_order_release);
+}
+
+static void run_alone(int64_t n, int64_t grain, double work, ow_task task, void *context) {
+    (void)grain, (void)work;
+    task(context, 0, n);
+}
+
+int ow_parallel_for(int64_t n, int64_t grain, double work, ow_task task, void *context) {
+    if (n <= 0) return 1;
+    /* Every thread has something to do in every part. */
+    if (work >= 2 * OW_PART_WORK) return ow_run_parts(n, grain, ow_num_threads(), work, task, context, share_out);
+    share_out(n, grain, work, task, context);
+    return 1;
+}
+
+int ow_serial_for(int64_t n, int64_t grain, double work, ow_task task, void *context) {
+    if (n <= 0) return 1;
+    if (work >= 2 * OW_PART_WORK) return ow_run_parts(n, grain, 1, work, task, context, run_alone);
+    task(context, 0, n);
+    return 1;
 }
 
 static int default_threads(void) {

@@ -9,6 +9,7 @@
 
 #define COLUMNS OW_BLOCK
 #define UNIT 65536
+#define CHOICE 4.0 /* work of a scan for each element */
 
 typedef struct {
     const ow_reduce_kernels *kernels;
@@ -47,12 +48,11 @@ static void find_in_unit(void *context, int64_t begin, int64_t end) {
     }
 }
 
-static void find_in_long_line(const search *s) {
+static int find_in_long_line(const search *s) {
     long_line l = {.s = s, .value = s->values->data, .first = s->lines->length};
-    void *token = ow_gil_release(s->lines->length);
-    ow_parallel_for((s->lines->length + UNIT - 1) / UNIT, 1, (double)s->lines->length, find_in_unit, &l);
-    ow_gil_acquire(token);
+    int done = ow_long_for((s->lines->length + UNIT - 1) / UNIT, 1, (double)s->lines->length, find_in_unit, &l);
     *s->index = l.first;
+    return done;
 }
 
 /* ---- rows --------------------------------------------------------------------------------------------- */
@@ -76,17 +76,11 @@ static int find_all(search *s) {
     const ow_lines *l = s->lines;
     int64_t item = ow_itemsize(l->compute);
     int plain = l->self->dtype == l->compute;
-    if (plain && l->number == 1 && l->length >= 2 * UNIT) {
-        find_in_long_line(s);
-        return 1;
-    }
+    if (plain && l->number == 1 && l->length >= 2 * UNIT) return find_in_long_line(s);
     if (!plain || !l->naxes || l->axes[0].in != item || l->axes[0].size < 8 || l->stride == item)
         return ow_lines_run(l, 0.5, find_in_line, s);
     int64_t blocks = l->number / l->axes[0].size * ((l->axes[0].size + COLUMNS - 1) / COLUMNS);
-    void *token = ow_gil_release(l->self->numel);
-    ow_parallel_for(blocks, 1 + 16384 / (l->length * COLUMNS), (double)l->self->numel, match_columns, s);
-    ow_gil_acquire(token);
-    return 1;
+    return ow_long_for(blocks, 1 + 16384 / (l->length * COLUMNS), (double)l->self->numel, match_columns, s);
 }
 
 static int reduce_positions(const ow_op *op, ow_tensor *self, const int64_t *dims, int ndims, int all, int keepdim,
@@ -116,13 +110,40 @@ static int reduce_positions(const ow_op *op, ow_tensor *self, const int64_t *dim
 
 typedef struct {
     const ow_scan_kernels *kernels;
-    int64_t length;
+    int64_t length, size;
 } scan_lines;
+
+typedef struct {
+    const scan_lines *s;
+    const char *x;
+    char *out;
+    int64_t *index;
+} chosen_line;
+
+/* Elements [begin, end) of a line; what was chosen before them stands in front of each chunk. */
+static void choose_range(void *context, int64_t begin, int64_t end) {
+    const chosen_line *c = context;
+    int64_t size = c->s->size, index[OW_BLOCK + 1];
+    _Alignas(64) char x[(OW_BLOCK + 1) * OW_MAX_ITEMSIZE], out[(OW_BLOCK + 1) * OW_MAX_ITEMSIZE];
+    if (begin == 0) {
+        c->s->kernels->choose(c->out, c->index, c->x, end);
+        return;
+    }
+    for (int64_t done = begin; done < end; done += OW_BLOCK) {
+        int64_t n = end - done < OW_BLOCK ? end - done : OW_BLOCK;
+        memcpy(x, c->out + (done - 1) * size, (size_t)size);
+        memcpy(x + size, c->x + done * size, (size_t)(n * size));
+        c->s->kernels->choose(out, index, x, n + 1);
+        memcpy(c->out + done * size, out + size, (size_t)(n * size));
+        for (int64_t i = 0; i < n; i++) c->index[done + i] = index[i + 1] ? done - 1 + index[i + 1] : c->index[done - 1];
+    }
+}
 
 static void choose_line(void *context, int64_t line, const char *x, char *const *out) {
     const scan_lines *s = context;
+    chosen_line c = {s, x, out[0], (int64_t *)out[1]};
     (void)line;
-    s->kernels->choose(out[0], (int64_t *)out[1], x, s->length);
+    ow_serial_for(s->length, OW_BLOCK, CHOICE * (double)s->length, choose_range, &c);
 }
 
 static int scan_positions(const ow_op *op, ow_tensor *self, int64_t dim, ow_tensor **results) {
@@ -139,10 +160,10 @@ static int scan_positions(const ow_op *op, ow_tensor *self, int64_t dim, ow_tens
     results[1] = ow_tensor_new(OW_INT64, self->ndim, self->sizes, NULL);
     int done = results[0] && results[1];
     if (done && self->numel) {
-        scan_lines s = {&table->by[compute], lines.length};
+        scan_lines s = {&table->by[compute], lines.length, ow_itemsize(compute)};
         ow_lines_add(&lines, 0, results[0], compute, dim);
         ow_lines_add(&lines, 1, results[1], OW_INT64, dim);
-        done = ow_lines_run(&lines, 4, choose_line, &s);
+        done = ow_lines_run(&lines, CHOICE, choose_line, &s);
     }
     ow_lines_end(&lines);
     for (int k = 0; k < 2 && !done; k++) ow_tensor_free(results[k]);

@@ -99,6 +99,7 @@ void *ow_generator_lock(ow_generator *g, int64_t work) {
         token = ow_gil_release(INT64_MAX);
         pthread_mutex_lock(&g->lock);
     }
+    ow_signals_wait();
     return token;
 }
 

@@ -196,8 +196,7 @@ static int run(const ow_op *op, const ow_tensor *self, const dtypes *types, ow_t
     if (inner->in != r.input_size) r.cost *= 6; /* gathered one by one */
     int done = lines ? ow_reduce_lines(&r) : ow_reduce_rows(&r);
     ow_gil_acquire(token);
-    if (done) ow_rescale(op, self, &out, reduced, keepdim, NULL);
-    return done;
+    return done && ow_rescale(op, self, &out, reduced, keepdim, NULL);
 }
 
 /* The reduction into `out`, by way of other memory where it shares some with the input. */

@@ -22,9 +22,9 @@ typedef struct ow_reduction {
 void ow_reduction_axes(ow_reduction *r, const ow_tensor *self, const ow_tensor *out, uint64_t reduced, int keepdim);
 
 /* Computes again what lost squares of elements that are very large or very small: operators with degrees. `results` are
- * alike in memory. (rescale.c) */
-void ow_rescale(const ow_op *op, const ow_tensor *self, ow_tensor *const *results, uint64_t reduced, int keepdim,
-                const ow_scalar *params);
+ * alike in memory. 1, or 0 with the error set where it was interrupted. (rescale.c) */
+int ow_rescale(const ow_op *op, const ow_tensor *self, ow_tensor *const *results, uint64_t reduced, int keepdim,
+               const ow_scalar *params);
 
 /* The reduced axes are the faster ones: each result is a line of input. 1, or 0 with the error set. (reduce_lines.c) */
 int ow_reduce_lines(const ow_reduction *r);

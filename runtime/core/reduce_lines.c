@@ -111,14 +111,13 @@ int ow_reduce_lines(const ow_reduction *r) {
     l.units = (l.pieces + PIECES - 1) / PIECES;
     if (l.units == 1) {
         int64_t grain = 1 + (int64_t)(8192 / ((double)r->count * r->cost));
-        ow_parallel_for(r->outputs, grain, work, reduce_outputs, &l);
-        return 1;
+        return ow_parallel_for(r->outputs, grain, work, reduce_outputs, &l);
     }
     int64_t nbytes = r->outputs * l.units * r->size;
     l.partials = ow_alloc(nbytes);
     if (!l.partials) return 0;
-    ow_parallel_for(r->outputs * l.units, 1, work, reduce_units, &l);
-    for (int64_t k = 0; k < r->outputs; k++) {
+    int done = ow_parallel_for(r->outputs * l.units, 1, work, reduce_units, &l);
+    for (int64_t k = 0; k < r->outputs && done; k++) {
         int64_t to;
         char *acc = l.partials + k * l.units * r->size;
         ow_axes_offset(r->kept, r->nkept, k, &to);
@@ -126,5 +125,5 @@ int ow_reduce_lines(const ow_reduction *r) {
         finish(r, acc, 1, r->out + to, r->size);
     }
     ow_dealloc(l.partials, nbytes);
-    return 1;
+    return done;
 }

@@ -144,14 +144,14 @@ int ow_reduce_rows(const ow_reduction *r) {
     int64_t nbytes = units * w.chunks * w.width * r->size;
     if (w.chunks > 1 && !(w.partials = ow_alloc(nbytes))) return 0;
     int64_t grain = 1 + (int64_t)(8192 / ((double)w.width * (double)w.chunk_rows * r->cost));
-    ow_parallel_for(units * w.chunks, grain, work, run_units, &w);
-    if (w.chunks == 1) return 1;
-    for (int64_t k = 0; k < units; k++) {
+    int done = ow_parallel_for(units * w.chunks, grain, work, run_units, &w);
+    if (w.chunks == 1) return done;
+    for (int64_t k = 0; k < units && done; k++) {
         int64_t n = block_width(&w, k % w.blocks);
         char *acc = partial(&w, k * w.chunks, n);
         ow_reduce_tree(r, acc, w.chunks, n);
         complete(&w, k / w.blocks, k % w.blocks, n, acc);
     }
     ow_dealloc(w.partials, nbytes);
-    return 1;
+    return done;
 }

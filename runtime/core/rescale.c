@@ -112,15 +112,13 @@ static void run(void *context, int64_t begin, int64_t end) {
 
 /* ---- the call ----------------------------------------------------------------------------------------- */
 
-void ow_rescale(const ow_op *op, const ow_tensor *self, ow_tensor *const *results, uint64_t reduced, int keepdim,
-                const ow_scalar *params) {
+int ow_rescale(const ow_op *op, const ow_tensor *self, ow_tensor *const *results, uint64_t reduced, int keepdim,
+               const ow_scalar *params) {
     ow_tensor *first = results[0];
-    if (!op->degrees[0] || !self->numel || !first->numel) return;
+    if (!op->degrees[0] || !self->numel || !first->numel) return 1;
     ow_reduction r = {.load = ow_cast_loop(OW_FLOAT64, self->dtype), .x = self->data};
     rescaling c = {op, &r, results, params, ow_compute_dtype[first->dtype] == OW_FLOAT32};
-    if (first->flags & OW_CONTIGUOUS && !any_left_range(&c, first)) return;
+    if (first->flags & OW_CONTIGUOUS && !any_left_range(&c, first)) return 1;
     ow_reduction_axes(&r, self, first, reduced, keepdim);
-    void *token = ow_gil_release(self->numel);
-    ow_parallel_for(r.outputs, 1 + 4096 / r.count, (double)self->numel * 16, run, &c);
-    ow_gil_acquire(token);
+    return ow_long_for(r.outputs, 1 + 4096 / r.count, (double)self->numel * 16, run, &c);
 }

@@ -165,7 +165,7 @@ int ow_rows(const ow_op *op, ow_tensor *self, uint64_t along, int keepdim, int d
         done = 0;
     }
     ow_lines_end(&lines);
+    done = done && ow_rescale(op, self, results, along, keepdim, values);
     for (int k = 0; k < op->results && !done; k++) ow_tensor_free(results[k]);
-    if (done) ow_rescale(op, self, results, along, keepdim, values);
     return done;
 }

@@ -7,12 +7,17 @@
 #include "driver.h"
 
 #define FEW_COLUMNS 8 /* rows narrower than this are better scanned as strided lines */
+/* A second of work: such lines are scanned chunk by chunk, so that signals are handled in between. One call takes half the
+ * time, as it needs no copies. */
+#define LONG_LINE (16 * OW_PART_WORK)
 
 typedef struct {
     const ow_scan_kernels *kernels;
     ow_cast load, store; /* input to accumulator, accumulator to result */
     int converts;        /* has the input or the result another dtype than the accumulator? */
     int narrow;          /* are both of half its precision? */
+    int whole;           /* does one call of a kernel do for a line? */
+    double cost;         /* of an element */
     int64_t size;        /* bytes of an accumulator */
     const char *x;
     char *out;
@@ -23,23 +28,41 @@ typedef struct {
 
 /* ---- lines -------------------------------------------------------------------------------------------- */
 
+typedef struct {
+    const scan_state *s;
+    const char *x;
+    char *out;
+    char before[OW_MAX_ITEMSIZE]; /* the result of the chunk before */
+} scan_chunks;
+
+/* Elements [begin, end) of a line, chunk by chunk. */
+static void scan_range(void *context, int64_t begin, int64_t end) {
+    scan_chunks *c = context;
+    const scan_state *s = c->s;
+    const ow_axis *along = &s->along;
+    /* The first accumulator of the buffer carries the result of the chunk before. */
+    _Alignas(64) char buffer[(OW_BLOCK + 1) * OW_MAX_ITEMSIZE];
+    memcpy(buffer, c->before, (size_t)s->size);
+    for (int64_t done = begin; done < end; done += OW_BLOCK) {
+        int64_t count = end - done < OW_BLOCK ? end - done : OW_BLOCK;
+        int carried = done > 0;
+        s->load(buffer + s->size, s->size, c->x + done * along->in, along->in, count);
+        char *first = buffer + (carried ? 0 : s->size);
+        s->kernels->line(first, s->size, first, s->size, count + carried);
+        s->store(c->out + done * along->out, along->out, buffer + s->size, s->size, count);
+        memcpy(buffer, buffer + count * s->size, (size_t)s->size);
+    }
+    memcpy(c->before, buffer, (size_t)s->size);
+}
+
 static void scan_line(const scan_state *s, const char *x, char *out) {
     const ow_axis *along = &s->along;
-    if (!s->converts || s->narrow) {
+    if (s->whole) {
         (s->narrow ? s->kernels->narrow : s->kernels->line)(out, along->out, x, along->in, along->size);
         return;
     }
-    /* The first accumulator of the buffer carries the result of the chunk before. */
-    _Alignas(64) char buffer[(OW_BLOCK + 1) * OW_MAX_ITEMSIZE];
-    for (int64_t done = 0; done < along->size; done += OW_BLOCK) {
-        int64_t count = along->size - done < OW_BLOCK ? along->size - done : OW_BLOCK;
-        int carried = done > 0;
-        s->load(buffer + s->size, s->size, x + done * along->in, along->in, count);
-        char *first = buffer + (carried ? 0 : s->size);
-        s->kernels->line(first, s->size, first, s->size, count + carried);
-        s->store(out + done * along->out, along->out, buffer + s->size, s->size, count);
-        memcpy(buffer, buffer + count * s->size, (size_t)s->size);
-    }
+    scan_chunks c = {.s = s, .x = x, .out = out};
+    ow_serial_for(along->size, OW_BLOCK, s->cost * (double)along->size, scan_range, &c);
 }
 
 static void scan_lines(void *context, int64_t begin, int64_t end) {
@@ -101,7 +124,9 @@ static int run(const ow_op *op, scan_state *s, const ow_tensor *self, const ow_t
     int by_rows = s->nothers && across->in && llabs(across->in) < llabs(s->along.in) && across->size >= FEW_COLUMNS;
     int64_t tasks = by_rows ? lines / across->size * ((across->size + OW_BLOCK - 1) / OW_BLOCK) : lines;
     /* Elements of a line wait for each other; those of a row do not. */
-    double work = (double)self->numel * op->cost * (by_rows ? 2 : 8);
+    s->cost = op->cost * (by_rows ? 2 : 8);
+    s->whole = (!s->converts || s->narrow) && s->cost * (double)s->along.size < LONG_LINE;
+    double work = (double)self->numel * s->cost;
     int64_t grain = 1 + (int64_t)(8192 / (work / (double)tasks));
     return ow_long_for(tasks, grain, work, by_rows ? scan_blocks : scan_lines, s);
 }

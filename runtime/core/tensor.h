@@ -168,8 +168,19 @@ int ow_error_pending(void);
 typedef void (*ow_task)(void *context, int64_t begin, int64_t end);
 /* Calls task over [0, n) in pieces whose boundaries are multiples of `grain`; a serial run is one piece. `work` is the whole
  * cost in units of a float32 add: it decides whether the pool takes part. Nested calls, and calls while another thread has
- * the pool, run serially. A task must not raise through ow_fail: the pending error belongs to the thread that runs it. */
-void ow_parallel_for(int64_t n, int64_t grain, double work, ow_task task, void *context);
+ * the pool, run serially. A task must not raise through ow_fail: the pending error belongs to the thread that runs it.
+ *
+ * A long loop of a thread that has dropped the interpreter's lock (ow_gil_release) runs in parts of a fraction of a second,
+ * and before each of them the main thread lets Python handle signals. 1, or 0 with the error set where a handler has raised:
+ * the rest is left out then, and so are all further long loops until the error is taken. So a task need not look at what a
+ * loop within it returns, if what is missing does no harm: the outermost loop returns 0 as well. */
+int ow_parallel_for(int64_t n, int64_t grain, double work, ow_task task, void *context);
+/* The same by the calling thread alone, from the first to the last. */
+int ow_serial_for(int64_t n, int64_t grain, double work, ow_task task, void *context);
+#define OW_PART_WORK 5e8 /* of a part: it may have twice as much where no other follows */
+/* What both are made of: a long loop in parts of at least so many grains, each given to `run`. (gil.c) */
+typedef void ow_loop_runner(int64_t n, int64_t grain, double work, ow_task task, void *context);
+int ow_run_parts(int64_t n, int64_t grain, int64_t least, double work, ow_task task, void *context, ow_loop_runner *run);
 int ow_num_threads(void);
 int ow_current_core(void); /* that the calling thread runs on */
 void ow_set_num_threads(int n);
@@ -177,8 +188,12 @@ void ow_set_num_threads(int n);
  * calling thread does not hold it). Never called while a lock of the core is held. */
 void *ow_gil_release(int64_t work);
 void ow_gil_acquire(void *token);
-/* ow_parallel_for without the lock, in parts of a fraction of a second, between which the main thread lets Python handle
- * signals. 1, or 0 with the error set where a handler has raised and the rest was left out. (gil.c) */
+/* In between, where the main thread calls it: Python handles the signals that came. 0 with the error set where a handler has
+ * raised, now or before. */
+int ow_signals_handled(void);
+/* In between: no signals are handled from here on, as the caller takes a lock that their handlers might wait for. */
+void ow_signals_wait(void);
+/* ow_parallel_for without the interpreter's lock. (gil.c) */
 int ow_long_for(int64_t n, int64_t grain, double work, ow_task task, void *context);
 /* Is there a loop that runs without the lock? A storage that such a loop may go through is freed when none does: 1 where
  * it waits for that now. (left_storages.c) */

@@ -44,10 +44,8 @@ static ow_tensor *keep_triangle(const ow_indexing_call *call, int upper) {
     if (!target || !target->numel) return target;
     triangle s = {target, call->ints[0], upper};
     int64_t columns = target->sizes[target->ndim - 1];
-    void *token = ow_gil_release(target->numel);
-    ow_parallel_for(target->numel / columns, 1 + 32768 / columns, 0.25 * (double)target->numel, clear_rows, &s);
-    ow_gil_acquire(token);
-    return target;
+    double work = 0.25 * (double)target->numel;
+    return ow_update_end(call, target, ow_long_for(target->numel / columns, 1 + 32768 / columns, work, clear_rows, &s));
 }
 
 ow_tensor *ow_indexing_tril(const ow_indexing_call *call) { return keep_triangle(call, 0); }
