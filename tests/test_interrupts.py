@@ -11,7 +11,8 @@ from typing import Any
 
 import opweave
 import pytest
-from opweave._handle import excluded
+from opweave._handle import anomaly, excluded, packing
+from opweave.autograd.graph import disable_saved_tensors_hooks, save_on_cpu
 
 MOST_MOMENTS = 2000
 
@@ -62,9 +63,29 @@ def modes() -> None:
             opweave.ones(2) + 1
 
 
+def switched() -> None:
+    with opweave.set_grad_enabled(False):
+        opweave.ones(2) + 1
+
+
 @opweave.no_grad()
 def decorated() -> None:
     opweave.ones(2) + 1
+
+
+def hooks() -> None:
+    x = opweave.ones(2, requires_grad=True)
+    with save_on_cpu():
+        with save_on_cpu():
+            y = x.exp()
+        y.sin().sum().backward()
+    with disable_saved_tensors_hooks("not here"):
+        x.exp()
+
+
+def anomalies() -> None:
+    with opweave.autograd.detect_anomaly(check_nan=False), opweave.autograd.set_detect_anomaly(True):
+        opweave.ones(2) + 1
 
 
 def in_place() -> None:
@@ -75,20 +96,39 @@ def in_place() -> None:
     y.mul_(x)
 
 
-PROGRAMS = [backward, gradient_of_gradient, modes, decorated, in_place]
+PROGRAMS = [backward, gradient_of_gradient, modes, switched, decorated, in_place, hooks, anomalies]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
 def test_modes_are_as_they_were_before_an_interrupt(program: Callable[[], Any]) -> None:
     program()
-    assert excluded() == 0
+    assert (excluded(), anomaly(), packing()) == (0, 0, None)
     for moment in range(1, MOST_MOMENTS):
         reached = interrupted_at(moment, program)
-        assert excluded() == 0, moment
+        assert (excluded(), anomaly(), packing()) == (0, 0, None), moment
+        with save_on_cpu():  # which nothing refuses
+            pass
         if not reached:
             break
     else:
         pytest.fail("the program has more moments than were tried")
+
+
+@pytest.mark.parametrize("switch", [opweave.set_grad_enabled, opweave.autograd.set_detect_anomaly])
+def test_a_switch_is_undone_where_no_block_follows_for_an_exception(switch: Any) -> None:
+    before = excluded(), anomaly()
+    on = switch is opweave.autograd.set_detect_anomaly
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    with suppress(KeyboardInterrupt):
+        [switch(on), interrupt()]  # as between making the mode and entering it
+    assert (excluded(), anomaly()) == before
+    switch(on)
+    assert (excluded(), anomaly()) != before
+    switch(not on)
+    assert (excluded(), anomaly()) == before
 
 
 def test_modes_are_nested_and_used_again() -> None:

@@ -7,31 +7,23 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from .._handle import set_watcher
-from .grad_mode import _Mode
+from .._handle import ANOMALY, anomaly, set_watcher
+from .grad_mode import BitsMode, Switch
 from .node import Node
 
-_state = {"enabled": False, "check_nan": True}
+_UNCHECKED = 1 << 1
+"""Bit of anomaly(): nothing looks for NaN."""
 _FORWARD = "traceback_"
-
-
-def enabled() -> bool:
-    return _state["enabled"]
 
 
 def is_anomaly_enabled() -> bool:
     """Is anomaly detection on?"""
-    return _state["enabled"]
+    return bool(anomaly() & ANOMALY)
 
 
 def is_anomaly_check_nan_enabled() -> bool:
     """Does it look for NaN?"""
-    return _state["check_nan"]
-
-
-def _set(mode: bool, check_nan: bool) -> None:
-    _state.update(enabled=mode, check_nan=check_nan)
-    set_watcher(_remember if mode else None)
+    return not anomaly() & _UNCHECKED
 
 
 def _remember(node: Node) -> None:
@@ -47,27 +39,26 @@ def _is_ours(path: str) -> bool:
     return Path(path).is_relative_to(Path(__file__).parent.parent)
 
 
-class set_detect_anomaly(_Mode):  # noqa: N801 (PyTorch's name)
+set_watcher(_remember)
+
+
+def _change(mode: BitsMode, enabled: bool, check_nan: bool) -> None:
+    """Says what holds within."""
+    mode._is_anomaly, mode._cleared = True, ANOMALY | _UNCHECKED
+    mode._set = (ANOMALY if enabled else 0) | (0 if check_nan else _UNCHECKED)
+
+
+class set_detect_anomaly(Switch):  # noqa: N801 (PyTorch's name)
     """Turns anomaly detection on or off at once; as a context manager, until it is left."""
 
     __module__ = "opweave.autograd"
 
-    def __init__(self, mode: bool, check_nan: bool = True) -> None:
+    def _configure(self, mode: bool, check_nan: bool = True) -> None:
         self.mode, self.check_nan = mode, check_nan
-        self._before = dict(_state)
-        _set(mode, check_nan)
-
-    def clone(self) -> Any:
-        return type(self)(self.mode, self.check_nan)
-
-    def __enter__(self) -> None:
-        _set(self.mode, self.check_nan)
-
-    def __exit__(self, *exception: object) -> None:
-        _set(self._before["enabled"], self._before["check_nan"])
+        _change(self, mode, check_nan)
 
 
-class detect_anomaly(_Mode):  # noqa: N801 (PyTorch's name)
+class detect_anomaly(BitsMode):  # noqa: N801 (PyTorch's name)
     """Within, a gradient that fails or is NaN names the call of the forward pass that it belongs to. Slow: to find
     faults."""
 
@@ -75,22 +66,12 @@ class detect_anomaly(_Mode):  # noqa: N801 (PyTorch's name)
 
     def __init__(self, check_nan: bool = True) -> None:
         self.check_nan = check_nan
-        self._before = dict(_state)
+        _change(self, True, check_nan)
         warnings.warn(
             "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
             "debugging.",
             stacklevel=2,
         )
-
-    def clone(self) -> Any:
-        return type(self)(self.check_nan)
-
-    def __enter__(self) -> None:
-        self._before = dict(_state)
-        _set(True, self.check_nan)
-
-    def __exit__(self, *exception: object) -> None:
-        _set(self._before["enabled"], self._before["check_nan"])
 
 
 def call(node: Node, grads: list[Any]) -> Sequence[Any]:
@@ -100,7 +81,7 @@ def call(node: Node, grads: list[Any]) -> Sequence[Any]:
     except Exception:
         _warn(node)
         raise
-    if _state["check_nan"]:
+    if is_anomaly_check_nan_enabled():
         for place, grad in enumerate(found):
             if grad is not None and bool((grad != grad).any()):
                 _warn(node)

@@ -144,7 +144,7 @@ def _run(
     for place, (node, _) in enumerate(targets or ()):
         wanted.setdefault(node.number, []).append(place)
     captured: list[Any] = [None] * len(targets or ())
-    watched = anomaly_mode.enabled()
+    watched = anomaly_mode.is_anomaly_enabled()
     queue = [-number for number in arrived]
     heapify(queue)
     while queue:
@@ -237,7 +237,7 @@ def _call(node: Node, grads: list[Any], needed: dict[int, bool] | None) -> Seque
     """The gradients by the inputs, with hooks and under the eyes of anomaly detection."""
     hooks = hooks_of(node)
     grads = _prehooked(hooks, grads)
-    found = anomaly_mode.call(node, grads) if anomaly_mode.enabled() else node.apply(*grads)
+    found = anomaly_mode.call(node, grads) if anomaly_mode.is_anomaly_enabled() else node.apply(*grads)
     if needed is not None and hooks.after and len(found) == len(node.edges):
         ways = zip(node.edges, found, strict=True)
         found = [grad if edge is not None and edge[0].number in needed else None for edge, grad in ways]

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 from .._base import handles
 from .._base.dtypes import BY_CODE
 from .._base.type_names import type_name
-from .._handle import alias, as_view, function_view, meta, records, set_edge, versions
+from .._handle import alias, as_view, function_view, meta, packing, records, set_edge, versions
 from . import saved_tensors as hooks
 from .grad_mode import is_grad_enabled, no_grad
 from .inplace_views import rebase
@@ -213,7 +213,7 @@ class Function:
         if is_recorded:
             node.metas = tuple([_meta(result) for result in results])
             node.keep_saved(results)
-            if hooks.entered:
+            if packing():
                 hooks.pack_inputs(node)
         return type(output)(results) if isinstance(output, (tuple, list)) else results[0]
 

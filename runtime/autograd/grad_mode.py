@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from .._base.type_names import type_name
-from .._handle import ModeBase, excluded
+from .._handle import ModeBase, SwitchBase, excluded
 
 AUTOGRAD = 1
 """OW_KEY_AUTOGRAD"""
@@ -34,6 +34,9 @@ class _Mode:
     """Enters and leaves a mode; as a decorator it does so around each call, and around each step of a generator."""
 
     def __call__(self, function: _Function) -> _Function:
+        return self._decorated(function)
+
+    def _decorated(self, function: _Function) -> _Function:
         if inspect.isgeneratorfunction(function):
             return self._around_generator(function)  # type: ignore[no-any-return]
 
@@ -79,8 +82,8 @@ class _Mode:
         raise NotImplementedError
 
 
-class _KeysMode(ModeBase, _Mode):
-    """A mode that is a matter of dispatch keys alone."""
+class BitsMode(ModeBase, _Mode):
+    """A mode that is a matter of some bits, which the core changes and restores."""
 
     def _change(self, keys: int, is_excluded: bool) -> None:
         """Says which keys are excluded within, or are not."""
@@ -90,11 +93,24 @@ class _KeysMode(ModeBase, _Mode):
         """Another one of the same changes, which it makes when it is entered."""
         made: Any = ModeBase.__new__(type(self))
         made.__dict__.update(self.__dict__)
-        made._cleared, made._set = self._cleared, self._set
+        made._cleared, made._set, made._is_anomaly = self._cleared, self._set, self._is_anomaly
         return made
 
 
-class _Recording(_KeysMode):
+class Switch(SwitchBase, BitsMode):
+    """A mode that is changed where it is made, and restored where the block that may follow ends."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        parameters = list(inspect.signature(cls._configure).parameters.values())
+        cls.__signature__ = inspect.Signature(parameters[1:])  # type: ignore[attr-defined]
+
+    def _configure(self, *arguments: Any) -> None:
+        """What __init__ of other classes does; SwitchBase calls it before the change."""
+        raise NotImplementedError
+
+
+class _Recording(BitsMode):
     """Records or does not, until it is left."""
 
     records: bool
@@ -124,27 +140,22 @@ class enable_grad(_Recording):  # noqa: N801 (PyTorch's name)
     records = True
 
 
-class set_grad_enabled(_KeysMode):  # noqa: N801 (PyTorch's name)
+class set_grad_enabled(Switch):  # noqa: N801 (PyTorch's name)
     """Says at once whether histories are recorded; as a context manager, until it is left. Also a decorator."""
 
     __module__ = "opweave"
 
-    def __init__(self, mode: bool) -> None:
+    def _configure(self, mode: bool) -> None:
         if not isinstance(mode, bool):
             raise TypeError(f"set_grad_enabled(): argument 'mode' must be bool, not {type_name(mode)}")
         self.mode = mode
         self._change(UNRECORDED, not mode)
-        self._apply()
-
-    def __call__(self, function: _Function) -> _Function:
-        self._unapply()  # only calls of the function are meant
-        return super().__call__(function)
 
     def __repr__(self) -> str:
         return f"set_grad_enabled(mode={self.mode})"
 
 
-class inference_mode(_KeysMode):  # noqa: N801 (PyTorch's name)
+class inference_mode(BitsMode):  # noqa: N801 (PyTorch's name)
     """As `no_grad`, for code whose results never become part of a graph. Also a decorator.
 
     Tensors made within (`is_inference()`) cannot be overwritten or told to require gradients outside, nor be saved for

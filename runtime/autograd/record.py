@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._C import lib
 from .._dispatch import histories
-from .._handle import meta, own, records, set_edge, set_recorder, set_refresh, with_keys
+from .._handle import meta, own, packing, records, set_edge, set_recorder, set_refresh, with_keys
 from . import inplace_views as views
 from . import saved_tensors as hooks
 from .grad_mode import AUTOGRAD
@@ -70,7 +70,7 @@ def attach(kind: type[Node], arguments: tuple[Any, ...], result: Any) -> Any:
         part_of_graph(result, node)
         if kind.kept_results:
             node.keep_results((result,))
-    if hooks.entered:
+    if packing():
         hooks.pack_inputs(node)
         hooks.pack_results(node)
     return result
@@ -100,7 +100,7 @@ def _attach_called(number: int, arguments: tuple[Any, ...], result: Any) -> Any:
     return result if kind is None else attach(kind, arguments, result)
 
 
-set_recorder(_plan, _attach_called, hooks.entered)
+set_recorder(_plan, _attach_called)
 
 
 def _class_for(kind: type[Node], result: Any) -> type[Node]:
@@ -134,14 +134,14 @@ def call_inplace(op: Op, target: Any, arguments: tuple[Any, ...], run: Callable[
     if any(kept is target for kept in node.tensors or ()):
         before = before_write(target)
         node.keep(*[before if kept is target else kept for kept in node.tensors or ()])
-    if hooks.entered:
+    if packing():
         hooks.pack_inputs(node)
     result = unrecorded(run)
     node.metas = (meta(target),)
     views.rebase(target, node)
     if kind.kept_results:
         node.keep_results((target,))
-    if hooks.entered:
+    if packing():
         hooks.pack_results(node)
     return result
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import ContextDecorator
 from typing import TYPE_CHECKING, Any
 
 from .._base import handles
 from .._base.type_names import type_name
-from .._handle import alias, set_edge, versions
+from .._handle import HooksBase, alias, packing, set_edge, versions
 from .grad_mode import no_grad
 
 if TYPE_CHECKING:
@@ -20,20 +19,8 @@ __all__ = [
     "saved_tensors_hooks",
 ]  # fmt: skip
 
-entered: list[saved_tensors_hooks] = []
-"""Those of all threads. Recording looks here first: mostly there are none."""
 
-
-class _Thread(threading.local):
-    def __init__(self) -> None:
-        self.hooks: list[saved_tensors_hooks] = []
-        self.refusal: str | None = None
-
-
-_thread = _Thread()
-
-
-class saved_tensors_hooks:  # noqa: N801 (PyTorch's name)
+class saved_tensors_hooks(HooksBase):  # noqa: N801 (PyTorch's name)
     """Context in which the graph keeps `pack_hook(tensor)` of each tensor that is saved for backward.
 
     `unpack_hook` is given that when the tensor is needed and returns a tensor of the same elements. Of several contexts
@@ -49,15 +36,6 @@ class saved_tensors_hooks:  # noqa: N801 (PyTorch's name)
                 raise TypeError(f"saved_tensors_hooks(): {name} must be callable, not {type_name(hook)}")
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
 
-    def __enter__(self) -> None:
-        if _thread.refusal is not None:
-            raise RuntimeError(_thread.refusal)
-        _thread.hooks.append(self)
-        entered.append(self)
-
-    def __exit__(self, *exception: object) -> None:
-        entered.remove(_thread.hooks.pop())
-
 
 class save_on_cpu(saved_tensors_hooks):  # noqa: N801 (PyTorch's name)
     """Context in which the graph keeps copies of the tensors that are saved. Without a GPU nothing is won by that."""
@@ -68,19 +46,16 @@ class save_on_cpu(saved_tensors_hooks):  # noqa: N801 (PyTorch's name)
         super().__init__(lambda tensor: tensor.clone(), lambda tensor: tensor)
 
 
-@contextmanager
-def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
+class disable_saved_tensors_hooks(HooksBase, ContextDecorator):  # noqa: N801 (PyTorch's name)
     """Context in which entering `saved_tensors_hooks` raises RuntimeError with this text.
 
     Where such hooks are in force already, entering the context raises it.
     """
-    if _thread.hooks:
-        raise RuntimeError(error_message)
-    before, _thread.refusal = _thread.refusal, error_message
-    try:
-        yield
-    finally:
-        _thread.refusal = before
+
+    __module__ = "opweave.autograd.graph"
+
+    def __init__(self, error_message: str) -> None:
+        self._refusal = error_message
 
 
 class Packed:
@@ -128,14 +103,14 @@ def _packed(value: Any, hooks: saved_tensors_hooks) -> Any:
 
 def pack_inputs(node: Node) -> None:
     """Packs what a node has saved of its inputs, where there are hooks in this thread."""
-    if _thread.hooks and node.tensors:
-        hooks = _thread.hooks[-1]
+    hooks = packing()
+    if hooks and node.tensors:
         node.tensors = PackedInputs([_packed(each, hooks) for each in node.tensors])
         node.versions = versions(node.tensors)
 
 
 def pack_results(node: Node) -> None:
     """Packs what it has saved of its results."""
-    if _thread.hooks and node.results:
-        hooks, kept = _thread.hooks[-1], node.results or ()
-        node.results = tuple([(each if each is None else Packed(each, hooks, None), 0) for each, _ in kept])
+    hooks = packing()
+    if hooks and node.results:
+        node.results = tuple([(each if each is None else Packed(each, hooks, None), 0) for each, _ in node.results])

@@ -394,7 +394,9 @@ static PyMethodDef functions[] = {
     {"meta", ow_meta, METH_O, "The shape of a tensor and the number of its dtype."},
     {"fits", FAST(ow_fits), METH_FASTCALL, "Has a tensor this shape and dtype?"},
     {"set_recorder", FAST(ow_set_recorder), METH_FASTCALL, "Says how results of recorded calls become part of the graph."},
-    {"set_watcher", ow_set_watcher, METH_O, "Says what looks at each new node, or with None that nothing does."},
+    {"anomaly", ow_anomaly_bits, METH_NOARGS, "Whether anomalies are looked for (ANOMALY), and the bits above it."},
+    {"packing", ow_packing_hooks, METH_NOARGS, "The hooks that pack what the graph saves in this thread, or None."},
+    {"set_watcher", ow_set_watcher, METH_O, "Says what looks at each new node while anomalies are looked for."},
     {"set_refresh", ow_set_refresh, METH_O, "Says what brings the edge of a view up to date."},
     {"set_size_class", ow_set_size_class, METH_O, "Says of which class shapes are."},
     {"read_array", ow_read_array, METH_O, "A handle over the memory of a NumPy array."},
@@ -416,14 +418,11 @@ PyMODINIT_FUNC PyInit__handle(void) {
     if (!module) return NULL;
     PyObject *type = PyType_FromSpec(&owner_spec), *size = ow_size_base(), *node = ow_node_type();
     int exports = ow_export_init();
-    PyObject *mode = ow_mode_type(module);
     ow_owner_type = (PyTypeObject *)type;
-    int done = exports && type && size && node && mode && PyModule_AddObjectRef(module, "Owner", type) == 0 &&
-               PyModule_AddObjectRef(module, "ModeBase", mode) == 0 &&
+    int done = exports && type && size && node && ow_add_modes(module) && PyModule_AddObjectRef(module, "Owner", type) == 0 &&
                PyModule_AddObjectRef(module, "SizeBase", size) == 0 && PyModule_AddObjectRef(module, "NodeBase", node) == 0;
     Py_XDECREF(size); /* the owners' type is needed for ever */
     Py_XDECREF(node);
-    Py_XDECREF(mode);
     if (!done) Py_CLEAR(module);
     return module;
 }

@@ -6,18 +6,18 @@
 
 #include "owner.h"
 
-/* Called with each new node while anomalies are looked for, or NULL. */
+/* Called with each new node while anomalies are looked for. */
 static PyObject *watcher;
 
 PyObject *ow_set_watcher(PyObject *module, PyObject *function) {
     (void)module;
     Py_XDECREF(watcher);
-    watcher = function == Py_None ? NULL : Py_NewRef(function);
+    watcher = Py_NewRef(function);
     Py_RETURN_NONE;
 }
 
 static int watched(PyObject *self) {
-    PyObject *done = watcher ? PyObject_CallFunctionObjArgs(watcher, self, NULL) : Py_NewRef(Py_None);
+    PyObject *done = watcher && ow_anomaly & OW_ANOMALY ? PyObject_CallFunctionObjArgs(watcher, self, NULL) : Py_NewRef(Py_None);
     Py_XDECREF(done);
     return done != NULL;
 }

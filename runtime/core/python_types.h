@@ -46,7 +46,15 @@ PyObject *ow_apart(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_excluded(PyObject *module, PyObject *nothing);
 /* The same for a while (modes.c). */
 PyObject *ow_with_keys(PyObject *module, PyObject *arguments);
-PyObject *ow_mode_type(PyObject *module);
+/* Adds the types of context managers, and what they need. 1, or 0 with Python's error set. */
+int ow_add_modes(PyObject *module);
+/* Process-wide: are anomalies looked for? Other bits are Python's. */
+extern uint32_t ow_anomaly;
+#define OW_ANOMALY 1u
+PyObject *ow_anomaly_bits(PyObject *module, PyObject *nothing);
+/* The hooks of the thread that pack what the graph saves, borrowed; NULL: there are none. The same, or None. */
+PyObject *ow_packing(void);
+PyObject *ow_packing_hooks(PyObject *module, PyObject *nothing);
 /* What a handler of a signal raised within a loop (gil.c). */
 PyObject *ow_interruption(PyObject *module, PyObject *nothing);
 /* None, for a call that is made again in another way, and its error with it; but an interruption is raised. (gil.c) */

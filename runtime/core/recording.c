@@ -19,15 +19,14 @@ typedef struct {
 static plan *plans; /* by the operators' numbers */
 static long capacity;
 
-/* plan_of(operator), attach(operator, arguments, result), and the hooks that pack what is saved. */
-static PyObject *plan_of, *attach, *packing;
+/* plan_of(operator) and attach(operator, arguments, result). */
+static PyObject *plan_of, *attach;
 
 PyObject *ow_set_recorder(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
-    if (n != 3 || !PyList_Check(arguments[2]))
-        return PyErr_Format(PyExc_TypeError, "set_recorder() takes two functions and a list");
-    PyObject **places[] = {&plan_of, &attach, &packing};
-    for (int k = 0; k < 3; k++) {
+    if (n != 2) return PyErr_Format(PyExc_TypeError, "set_recorder() takes two functions");
+    PyObject **places[] = {&plan_of, &attach};
+    for (int k = 0; k < 2; k++) {
         Py_XDECREF(*places[k]);
         *places[k] = Py_NewRef(arguments[k]);
     }
@@ -142,7 +141,7 @@ PyObject *ow_recorded(PyObject *result, PyObject *const *arguments, Py_ssize_t n
     if (!of.kind) return result;
     const ow_tensor *t = ow_any_tensor(result);
     if (t && ow_dtype_kinds[t->dtype] < OW_KIND_FLOATING) return result;
-    if (!of.simple || !t || ow_dtype_kinds[t->dtype] == OW_KIND_COMPLEX || PyList_Size(packing))
+    if (!of.simple || !t || ow_dtype_kinds[t->dtype] == OW_KIND_COMPLEX || ow_packing())
         return attached_by_python(result, arguments, n);
     PyObject *self = made(&of, result, arguments + 1, n - 1);
     PyObject *edge = self ? Py_BuildValue("(Ni)", self, 0) : NULL;

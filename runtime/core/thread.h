@@ -24,6 +24,7 @@ typedef struct ow_thread {
     int64_t high_bytes; /* largest taken_bytes - returned_bytes */
     ow_magazine magazines[OW_CLASSES];
     struct ow_thread *previous, *next;
+    void *hooks;           /* the object that packs what the graph saves, or refuses such objects (modes.c); NULL: neither */
     void *handles_signals; /* of a loop that runs without the interpreter's lock: what gets it back (gil.c); else NULL */
     ow_error_kind error;
     char message[OW_MESSAGE_BYTES];

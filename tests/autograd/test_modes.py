@@ -60,3 +60,26 @@ def test_closing_runs_within_the_mode() -> None:
     next(generator)
     generator.close()
     assert seen == [False, ("end", False)]
+
+
+def test_anomaly_detection_is_nested_and_restored() -> None:
+    state = ow.is_anomaly_enabled, ow.autograd.is_anomaly_check_nan_enabled
+    assert [each() for each in state] == [False, True]
+    with pytest.warns(UserWarning, match="Anomaly Detection has been enabled"):
+        mode = ow.autograd.detect_anomaly(check_nan=False)
+    assert [each() for each in state] == [False, True]
+    with mode:
+        assert [each() for each in state] == [True, False]
+        with ow.autograd.set_detect_anomaly(False):
+            assert [each() for each in state] == [False, True]
+        assert [each() for each in state] == [True, False]
+    assert [each() for each in state] == [False, True]
+
+
+def test_anomalies_are_found_while_they_are_looked_for() -> None:
+    x = ow.zeros(2, requires_grad=True)
+    with ow.autograd.set_detect_anomaly(True):
+        y = (x / x).sum()
+        with pytest.warns(UserWarning, match="test_modes.py"), pytest.raises(RuntimeError, match="returned nan values"):
+            y.backward()
+    (x / x).sum().backward()
