@@ -41,6 +41,12 @@ class Documented:
         return {name: tuple(re.split(r"\s+or\s+", re.sub(r",\s+optional$", "", kinds))) for name, kinds in found}
 
     @property
+    def dtype_errors(self) -> list[str]:
+        """What the docstring says is raised for dtypes that it does not name."""
+        found = re.search(r"^ +(.*): a dtype is not ", self.doc, re.MULTILINE)
+        return found[1].split(" or ") if found else []
+
+    @property
     def optional(self) -> frozenset[str]:
         return frozenset(re.findall(r"^ +(\w+) \([^)]*,\s+optional\)", self.doc, re.MULTILINE))
 
@@ -217,6 +223,30 @@ def test_other_kinds_are_refused(name: str) -> None:
         if not {"number", "int", "float", "bool", "separate ints"} & set(kinds):
             error = outcome(call.given(argument, 2))
             assert error is not None, f"{argument} is documented as {kinds}, but a number is accepted"
+
+
+# ---- dtypes -------------------------------------------------------------------------------------------------
+
+
+def in_dtype(value: Any, dtype: opweave.dtype) -> Any:
+    """The value with its tensors in another dtype."""
+    if type(value) in (tuple, list):
+        return type(value)(in_dtype(each, dtype) for each in value)
+    return value.to(dtype) if isinstance(value, opweave.Tensor) else value
+
+
+@pytest.mark.filterwarnings("ignore:Casting complex values to real")
+@pytest.mark.parametrize("name", [name for name, each in OPERATORS.items() if each.dtype_errors])
+def test_dtypes_that_are_not_documented_are_refused(name: str) -> None:
+    operator = OPERATORS[name]
+    call = calls_of(operator)[-1]
+    for dtype in ("bool", "int64", "float32", "bfloat16", "complex64"):
+        if dtype not in operator.dtypes:
+            values = {name: in_dtype(value, getattr(opweave, dtype)) for name, value in call.values.items()}
+            if not any(isinstance(value, opweave.Tensor) for value in values.values()):
+                values["dtype"] = getattr(opweave, dtype)  # of a new tensor
+            error = outcome(replace(call, values=values))
+            assert type(error).__name__ in operator.dtype_errors, f"{dtype}: {error!r}"
 
 
 # ---- what is written by hand --------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 
-from ..dtypes import DTYPE_CLASSES, DType, Promotion, ordered
+from ..dtypes import DTYPE_CLASSES, INT64, DType, Promotion, ordered
 from ..expr.geometry_tree import Call, Geometry, Variable
 from ..model.operator import (
     Elementwise,
@@ -69,6 +69,8 @@ _MEANINGS = {
     "size": "sizes of the result",
     "generator": "source of random numbers; the default generator if None",
 }
+_CLASSES = ("any", "all", "numeric", "integer", "signed", "unsigned", "floating", "half", "complex", "bool")
+"""The classes of dtypes that say what they mean."""
 _SHAPES = {
     "swap": "the input's shape with dimensions {1} and {2} exchanged",
     "remove": "the input's shape without dimension {1}",
@@ -256,9 +258,14 @@ def _dtype(operator: Operator) -> str:
 def _errors(operator: Operator) -> list[str]:
     mixed = operator.family is Family.ELEMENTWISE and len(operator.inputs) > 1 and not operator.accepts
     found = [f"TypeError: an argument is of another type{', or no operand is a tensor' if mixed else ''}."]
-    if operator.dtypes not in (DTYPE_CLASSES["all"], DTYPE_CLASSES["any"]):
-        error = "RuntimeError" if operator.refusal else "NotImplementedError"
-        found.append(f"{error}: a dtype is not {named(operator.dtypes)}.")
+    accepted = _accepted_dtypes(operator)
+    refused = DTYPE_CLASSES["any"] - accepted
+    if refused not in (frozenset(), DTYPE_CLASSES["complex"]):
+        # Reductions of floating numbers say of integers that no dtype of the result follows.
+        real = operator.refusal or (isinstance(operator.body, Reduce) and INT64 in refused)
+        refusals = {operator.complex_refusal if dtype.is_complex else real for dtype in refused}
+        kinds = sorted({"RuntimeError" if refusal else "NotImplementedError" for refusal in refusals})
+        found.append(f"{' or '.join(kinds)}: a dtype is not {named(accepted)}.")
     if len(operator.inputs) > 1:
         found.append("RuntimeError: the shapes do not fit together.")
     if any(argument.name.startswith("dim") for argument in operator.schema.arguments):
@@ -266,16 +273,24 @@ def _errors(operator: Operator) -> list[str]:
     return found
 
 
+def _accepted_dtypes(operator: Operator) -> frozenset[DType]:
+    """Those that the entry accepts, and for which it has an expression."""
+    body, promotion = operator.body, operator.promotion
+    if not isinstance(body, Elementwise):
+        return operator.dtypes
+    return frozenset(dtype for dtype in operator.dtypes if body.expression(promotion.resolve(dtype)[0].opmath))
+
+
 def named(dtypes: frozenset[DType]) -> str:
     """A set of dtypes as a union of classes: `bool, integer or floating`."""
     words: list[str] = []
     rest = set(dtypes)
-    classes = [name for name, members in DTYPE_CLASSES.items() if members <= dtypes]
+    classes = [name for name in _CLASSES if DTYPE_CLASSES[name] <= dtypes]
     # The class that covers most of what is left, so that there are few of them.
     while classes and (best := max(classes, key=lambda name: len(DTYPE_CLASSES[name] & rest))):
         if len(DTYPE_CLASSES[best] & rest) < 2 and best != "bool":
             break
-        words.append(best.replace("_and_", " or "))
+        words.append(best)
         rest -= DTYPE_CLASSES[best]
         classes.remove(best)
     words += map(str, ordered(frozenset(rest)))

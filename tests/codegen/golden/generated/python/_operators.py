@@ -104,7 +104,7 @@ def neg(input=_dispatch.MISSING, *, out=None, **_names):
 
     Raises:
         TypeError: an argument is of another type.
-        RuntimeError: a dtype is not int8 or float32.
+        NotImplementedError or RuntimeError: a dtype is not int8 or float32.
 
     Also: `-(a)`, `Tensor.neg`, `Tensor.neg_` in place, `negative`.
 
@@ -467,7 +467,7 @@ def mean(input=_dispatch.MISSING, dim=None, keepdim=False, *, dtype=None, out=No
 
     Raises:
         TypeError: an argument is of another type.
-        NotImplementedError: a dtype is not float32.
+        NotImplementedError or RuntimeError: a dtype is not float32.
         IndexError: a dimension is out of range.
 
     Also: `Tensor.mean`.
@@ -967,7 +967,7 @@ def lapack_orgqr(a, tau, columns):
 
     Raises:
         TypeError: an argument is of another type.
-        NotImplementedError: a dtype is not lapack.
+        NotImplementedError: a dtype is not float32, float64, complex64 or complex128.
         RuntimeError: the shapes do not fit together.
     """
     result = _lapack_of(_lapack_orgqr_index, a, tau, columns)
