@@ -1,4 +1,4 @@
-"""Draw docs/pipeline.svg, the picture of README.md: `python tools/draw_pipeline.py`.
+"""Draw docs/pipeline.svg, the picture of README.md: `python tools/draw_pipeline.py [FILE]`.
 
 It shows how many files, functions and tests codegen makes of ops.yaml. The numbers are rounded down, so that the
 picture stays true while operators are added. Its colours follow the reader's light or dark mode.
@@ -14,8 +14,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from codegen import backward, emit, library, variants  # noqa: E402 (found beside this folder)
-from codegen.model import Operator  # noqa: E402
+from codegen import emit, library  # noqa: E402 (found beside this folder)
+from codegen.emit import backward  # noqa: E402
+from codegen.model import variants  # noqa: E402
+from codegen.model.operator import Operator  # noqa: E402
 
 WIDTH, ROW, GAP, TOP = 960, 50, 12, 16
 STYLE = """
@@ -103,7 +105,8 @@ def _arrow(x: int, y: int, to_x: int, to_y: int) -> str:
 def main() -> None:
     operators = library.read(ROOT / "ops.yaml", "ops.yaml")
     drawn = draw(*boxes(operators, emit.outputs(operators, "ops.yaml")))
-    (ROOT / "docs" / "pipeline.svg").write_text("\n".join(drawn) + "\n")
+    target = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs" / "pipeline.svg"
+    target.write_text("\n".join(drawn) + "\n")
 
 
 if __name__ == "__main__":
