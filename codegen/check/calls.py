@@ -37,7 +37,8 @@ def check(declarations: Sequence[Declaration], diagnostics: Diagnostics, provide
         own = {name for each in declarations for name in _names(each)}
         for operator in operators:
             for scalar, mode in _python(operator):
-                known = provided.to_bodies if mode == "exec" else provided.to_formulas
+                in_body = isinstance(operator.body, Composite) and scalar in operator.body.quoted
+                known = provided.to_bodies if mode == "exec" or in_body else provided.to_formulas
                 _check_known(operator, scalar, mode, own.union(known), diagnostics)
                 _check_attributes(operator, scalar, mode, own.union(provided.of_tensors), diagnostics)
     bodies = {
@@ -63,6 +64,8 @@ def _python(operator: Operator) -> Iterator[tuple[Scalar, Mode]]:
     """The body of a composite, and formulas that are not in the language of expressions."""
     if isinstance(operator.body, Composite):
         yield operator.body.source, "exec"
+        for quoted in operator.body.quoted:
+            yield quoted, "eval"
     formulas = () if isinstance(operator.body, Elementwise) else operator.derivatives.values()
     for derivative in (*formulas, *operator.complex_derivatives.values()):
         if derivative.text not in ("none", "auto"):

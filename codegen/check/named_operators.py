@@ -32,7 +32,8 @@ def _check_choices(declarations: Sequence[Declaration], diagnostics: Diagnostics
                 diagnostics.report(operator.span, f"'{name}' does not take the arguments of '{operator.name}'")
         chosen.update(operator.shortcuts.values())
         texts = [derivative.formula or "" for derivative in operator.derivatives.values()]
-        texts += [operator.body.source.value] if isinstance(operator.body, Composite) else []
+        if isinstance(operator.body, Composite):
+            texts += [each.value for each in (operator.body.source, *operator.body.quoted)]
         chosen.update(word for text in texts for word in re.findall(r"\w+", text))
     for declaration in declarations:
         # Random fills that are internal are what composites are made of.

@@ -22,6 +22,7 @@ from ..model.signatures import signature
 from ..read.accepts import described
 from ..read.bodies.indexing import word_argument
 from ..schema import Argument, base_name
+from .composites import composite_body
 from .registry import indexed
 from .text import in_docstring, render, template_folder
 
@@ -223,7 +224,7 @@ def _callable(operator: Operator, index: int, package: Package | None, examples:
         floats=tuple(p.name for p in rest if base_name(p.argument.type) == "float"),
         integers=tuple(p.name for p in rest if str(p.argument.type).rstrip("?") == "int"),
         flags=tuple(p.name for p in rest if str(p.argument.type) in ("int", "bool")),
-        body=textwrap.indent(body.source.value.rstrip(), "    ") if isinstance(body, Composite) else "",
+        body=textwrap.indent(composite_body(body), "    ") if isinstance(body, Composite) else "",
         body_names=tuple(argument.name for argument in operator.schema.arguments),
         refused=tuple(_refused(operator)) if operator.family is Family.COMPOSITE else (),
         arguments=tuple(_arguments(operator)) if operator.family is Family.COMPOSITE else (),

@@ -243,6 +243,14 @@ class Composite:
     source: Scalar
     core: str | None
     """Python for a call of the core that gives the result of plain tensors at once, or None."""
+    require: tuple[Requirement[Scalar, Scalar], ...] = ()
+    """Conditions on the arguments, checked before the body runs: Python, as what their messages quote."""
+
+    @property
+    def quoted(self) -> tuple[Scalar, ...]:
+        """The expressions of the requirements."""
+        parts = (part for each in self.require for part in each.message if isinstance(part, Scalar))
+        return (*(each.check for each in self.require), *parts)
 
 
 Body: TypeAlias = Elementwise | Reduce | Scan | Rows | View | Factory | Extern | Indexing | Random | Lapack | Composite

@@ -39,7 +39,7 @@ ONLY_FOR: Mapping[str, tuple[Family, ...]] = {
     "operator": (Family.ELEMENTWISE, Family.COMPOSITE, Family.EXTERN),
     "overloads": (Family.ELEMENTWISE,),
     "promotion": (Family.ELEMENTWISE, Family.REDUCE, Family.SCAN, Family.ROWS),
-    "require": (Family.ELEMENTWISE,),
+    "require": (Family.ELEMENTWISE, Family.COMPOSITE),
 }
 VARIANTS = ("function", "method")
 INTERNAL = "internal"
@@ -118,8 +118,8 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
         body=body,
         dtypes=dtypes,
         promotion=_declared(entry, "promotion", promotion, inference.promotion(declaration, body, dtypes)),
-        refusal=errors.get("factors", errors.get("real")),
-        complex_refusal=errors.get("complex"),
+        refusal=_named(entry, errors.get("factors", errors.get("real"))),
+        complex_refusal=_named(entry, errors.get("complex")),
         reference=None if reference is None else reference.value.strip(),
         reference_span=None if reference is None else reference.span,
         derivatives=formulas,
@@ -268,6 +268,10 @@ def _dtype_error(fields: Fields) -> Mapping[str, str]:
     else:
         texts = {"real": fields.text(fields.node, "dtype_error")}
     return {key: text.value.strip() for key, text in texts.items() if text is not None}
+
+
+def _named(entry: Entry, message: str | None) -> str | None:
+    return message and message.replace("{name}", entry.own_name)
 
 
 def _reference(fields: Fields) -> tuple[Scalar | None, Scalar | None]:

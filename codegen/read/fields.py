@@ -133,6 +133,11 @@ class Entry(Fields):
         return parameters(self.schema, self.family)
 
     @property
+    def own_name(self) -> str:
+        """What messages call the operator by `{name}`."""
+        return self.schema.name.base
+
+    @property
     def routine(self) -> Mapping:
         """What is said of the routine that is the body."""
         node = self.node.get(ROUTINE)

@@ -16,7 +16,7 @@ from ..source import Scalar
 from .fields import Entry
 
 # What the generated module knows besides its functions; called names are the module's own affair.
-_GLOBALS = frozenset((*dir(builtins), "Tensor"))
+_GLOBALS = frozenset((*dir(builtins), "Tensor", "dtypes"))
 _BODY = "__body__"
 _LINE_OF_MESSAGE = re.compile(r" on line \d+")
 

@@ -29,8 +29,8 @@ _BY_FAMILY: Mapping[Family, Mapping[str, str]] = {
 }
 # Functions of the generated module would hide these from one another.
 _MODULE_NAMES = _EXCEPTIONS | {
-    "FUNCTIONS", "METHODS", "Tensor", "TensorMethods", "bind", "bool", "float", "int", "len", "list", "map", "str",
-    "tuple", "type",
+    "FUNCTIONS", "METHODS", "Tensor", "TensorMethods", "bind", "bool", "dtypes", "float", "int", "len", "list", "map",
+    "str", "tuple", "type",
 }  # fmt: skip
 
 

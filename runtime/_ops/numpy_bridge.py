@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 from .._base.dtypes import EXPORTS, dtype
 from .._base.interchange import from_array, to_array
 
-__all__ = ["array_of", "dtype_named", "tensor_of"]
+__all__ = ["array_of", "dtypes", "tensor_of"]
 
 
-def dtype_named(name: str) -> dtype:
-    """A dtype, for composites, in which `bool` and `float` are other things."""
-    return EXPORTS[name]
+dtypes = SimpleNamespace(**EXPORTS)
+"""The dtypes by name, for composites, in which `bool` and `float` are functions."""
 
 
 def array_of(tensor: Any, wide: bool = False) -> Any:

@@ -10,9 +10,10 @@ import pytest
 from codegen import library
 from codegen.dtypes import DTYPE_CLASSES, DTYPES, Promotion
 from codegen.emit import catalog
+from codegen.emit.composites import composite_body
 from codegen.errors import CodegenError
 from codegen.expr import check_derivative, parse
-from codegen.model.operator import Elementwise, Factory, Family, Operator, View
+from codegen.model.operator import Composite, Elementwise, Factory, Family, Operator, View
 from codegen.model.variants import function_names, has_inplace, has_out, method_names, submodule_names
 from codegen.source import Scalar, parse_text
 
@@ -172,6 +173,24 @@ def test_complex_numbers_are_accepted_where_the_expression_takes_them(
 def test_the_cost_is_that_of_the_functions(tmp_path: Path, expression: str, cost: int) -> None:
     (operator,) = read(tmp_path, elementwise(expression, "  dtypes: numeric\n  derivatives: none\n"))
     assert operator.cost == cost
+
+
+def test_requirements_of_composites_come_before_the_body(tmp_path: Path) -> None:
+    (operator,) = read(
+        tmp_path,
+        '- func: halve(Tensor self, int dim, str mode="a") -> Tensor\n  doc: Doc.\n  require:\n'
+        "    - {check: not dim, error: ValueError, message: '{name}() takes no \"dim\"'}\n"
+        "    - check: dim >= 0 and mode in ('a', 'b')\n      message: 'got {mode} for {self.size(dim)}'\n"
+        "  composite: return self.select(0, 0)\n",
+    )
+    assert isinstance(operator.body, Composite)
+    assert composite_body(operator.body).split("\n") == [
+        "if dim:",
+        '    raise ValueError("halve() takes no \\"dim\\"")',
+        "if not (dim >= 0 and mode in ('a', 'b')):",
+        '    raise RuntimeError(f"got {mode} for {self.size(dim)}")',
+        "return self.select(0, 0)",
+    ]
 
 
 def test_an_entry_takes_what_it_does_not_say_of_another(tmp_path: Path) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from ...model.operator import Composite
+from ...model.operator import Composite, Requirement
 from ...model.routines import CORE_CALLS
-from ...source import Mapping
+from ...source import Mapping, Scalar
 from ..fields import Entry, lacks
 from ..python_text import python_names
+from . import requirements
 from .shared import report_unused
 
 
@@ -23,8 +24,24 @@ def read(entry: Entry) -> Composite | None:
     used = python_names(entry, source, "exec", (argument.name for argument in entry.schema.arguments))
     if len(entry.diagnostics) > before:
         return None
-    report_unused(entry, "body", entry.schema.arguments, used)
-    return Composite(source, _core(entry, node) if isinstance(node, Mapping) else None)
+    require, quoted = _require(entry)
+    report_unused(entry, "body", entry.schema.arguments, used | quoted)
+    return Composite(source, _core(entry, node) if isinstance(node, Mapping) else None, require)
+
+
+def _require(entry: Entry) -> tuple[tuple[Requirement[Scalar, Scalar], ...], frozenset[str]]:
+    """Conditions in Python, and the names that they and their messages use."""
+    known = tuple(argument.name for argument in entry.schema.arguments)
+    used: frozenset[str] = frozenset()
+
+    def python(text: Scalar) -> Scalar | None:
+        nonlocal used
+        before = len(entry.diagnostics)
+        used |= python_names(entry, text, "eval", known)
+        return None if len(entry.diagnostics) > before else text
+
+    example = f"{next(iter(known), 'dim')} > 0"
+    return requirements.read(entry, entry.node.get("require"), example, python, python), used
 
 
 def _core(entry: Entry, node: Mapping) -> str | None:

@@ -1,7 +1,8 @@
 """`require`: conditions on arguments, each with the error and the message when it does not hold.
 
 Input: a list of {check, error, message}, for elementwise operators with `dtypes` for which alone the condition must
-hold; braces in a message hold an expression. The language of conditions and of what is in braces is the caller's.
+hold; braces in a message hold an expression, or `name` for the name of the operator. The language of conditions and of
+what is in braces is the caller's.
 """
 
 from __future__ import annotations
@@ -60,8 +61,9 @@ def _message(entry: Entry, scalar: Scalar, value: Callable[[Scalar], V | None]) 
     text, end = scalar.value.rstrip(), 0
     for match in _PLACEHOLDER.finditer(text):
         parts.append(_literal(entry, scalar, text, end, match.start()))
-        tree = value(scalar.part(*match.span(1)))
-        if tree is not None:
+        if match[1] == "name" and entry.schema.argument("name") is None:
+            parts.append(entry.own_name)
+        elif (tree := value(scalar.part(*match.span(1)))) is not None:
             parts.append(tree)
         end = match.end()
     return (*parts, _literal(entry, scalar, text, end, len(text)))

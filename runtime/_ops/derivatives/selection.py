@@ -7,7 +7,7 @@ from typing import Any
 
 from ..._operators import FUNCTIONS
 from ...autograd.grad_mode import is_grad_enabled
-from ..numpy_bridge import dtype_named
+from ..numpy_bridge import dtypes
 from ..rearranging import listed
 from .basic import dimensions, share_extremum, unreduce
 
@@ -116,7 +116,7 @@ def logcumsumexp_backward(grad: Any, input: Any, result: Any, dim: int) -> Any:
         # Logarithms of complex gradients have no signs to go by, and have infinite derivatives where a gradient is
         # zero: every pair of positions by itself.
         lines, sums = input.movedim(dim, -1), result.movedim(dim, -1)
-        before = FUNCTIONS["ones"](lines.shape[-1:] * 2, dtype=dtype_named("bool")).tril(-1)
+        before = FUNCTIONS["ones"](lines.shape[-1:] * 2, dtype=dtypes.bool).tril(-1)
         ratios = (lines.unsqueeze(-1) - sums.unsqueeze(-2)).masked_fill(before, -float("inf")).exp()
         return (ratios * grad.movedim(dim, -1).unsqueeze(-2)).sum(-1).movedim(-1, dim)
     size = grad.abs().log()

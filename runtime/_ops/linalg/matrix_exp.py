@@ -11,7 +11,7 @@ import math
 from typing import Any
 
 from ..._base.finfo import finfo
-from ..numpy_bridge import dtype_named
+from ..numpy_bridge import dtypes
 
 __all__ = ["matrix_exponential"]
 
@@ -53,7 +53,7 @@ def matrix_exponential(A: Any) -> Any:
         if len(rest) == len(halvings):
             result = result.bmm(result)
         else:
-            places = matrices.new_tensor(rest, dtype=dtype_named("int64"))
+            places = matrices.new_tensor(rest, dtype=dtypes.int64)
             part = result.index_select(0, places)
             result.index_copy_(0, places, part.bmm(part))
     return result.reshape(A.shape)

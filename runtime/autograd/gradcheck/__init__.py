@@ -12,7 +12,7 @@ from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from ..._ops.numpy_bridge import dtype_named
+from ..._ops.numpy_bridge import dtypes
 from ..._tensor.tensor import Tensor
 from ..backward_api import grad
 from . import backward_checks
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 
-_PRECISE = (dtype_named("float64"), dtype_named("complex128"))
+_PRECISE = (dtypes.float64, dtypes.complex128)
 
 
 def gradcheck(

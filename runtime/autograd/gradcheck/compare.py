@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ... import _operators
 from ..._base.promotion import promote_types
-from ..._ops.numpy_bridge import dtype_named
+from ..._ops.numpy_bridge import dtypes
 from ..._tensor.generator import Generator
 from .jacobians import Differences, GradcheckError, analytical_jacobian, as_tuple, differentiable
 
@@ -78,7 +78,7 @@ class RandomVectors:
         found = self._drawn.get((id(of), imaginary))
         if found is None:
             # Single numbers whatever the dtype: those that torch draws.
-            numbers = of.new_empty((of.numel(),), dtype=dtype_named("float32")).uniform_(generator=self._generator)
+            numbers = of.new_empty((of.numel(),), dtype=dtypes.float32).uniform_(generator=self._generator)
             numbers = numbers.to((of.real if of.is_complex() else of).dtype)
             found = self._drawn[id(of), imaginary] = numbers / numbers.norm()
         return found
