@@ -24,8 +24,11 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
     SESSION.begin(item.path.stem, item.nodeid.partition("::")[2])
     try:
         yield
-    except BaseException:
+    except pytest.skip.Exception:
         SESSION.test = None
+        raise
+    except BaseException:
+        SESSION.give_up()
         raise
     SESSION.end()
 

@@ -118,7 +118,9 @@ def test_tensor_index(name: str) -> None:
     expressions.check_all(f"{name}[{index}]" for index in TENSOR_INDICES if index)
 
 
-SELECTED = ["1", "2.7", "300", "None", "zi", "L.tensor([7.0])", "L.tensor([1, 2, 3])", "L.zeros(2, 3)", "L.zeros(1, 1, 3)"]
+SELECTED = """
+1 | 2.7 | 300 | None | zi | L.tensor([7.0]) | L.tensor([1, 2, 3]) | L.zeros(2, 3) | L.zeros(1, 1, 3)
+""".strip().split(" | ")
 
 
 @pytest.mark.parametrize("name", ["a", "i", "u"])

@@ -10,11 +10,10 @@ from collections.abc import Iterator
 
 import opweave
 import pytest
-from harness.catalog import ROOT
+from harness.catalog import operators
 from harness.spec import Spec
 from opweave._C import lib
 
-from codegen import library
 from codegen.dtypes import DTYPES
 from codegen.emit.kernels import level_dependent
 from codegen.emit.tests import Callable, callables, facts
@@ -24,7 +23,7 @@ LEVELS = ("x86-64", "x86-64-v3", "x86-64-v4")
 BITS = {2: opweave.int16, 4: opweave.int32, 8: opweave.int64}
 ARITHMETIC = {"add", "sub", "mul", "div", "abs", "hypot", "sqrt", "sum", "prod", "mean", "cumsum", "cumprod", "lerp"}
 OPERATORS = [
-    each for each in callables(library.read(ROOT / "ops.yaml", "ops.yaml"))
+    each for each in callables(operators())
     if isinstance(each.operator.body, (Elementwise, Reduce, Rows, Scan)) and each.public.function
 ]  # fmt: skip
 

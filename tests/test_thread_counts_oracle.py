@@ -6,8 +6,7 @@ import subprocess
 import sys
 
 import pytest
-
-pytest.importorskip("torch")
+from harness import oracle
 
 CALLS = """
 L.set_num_interop_threads(3), L.get_num_interop_threads()
@@ -47,4 +46,4 @@ def printed(library: str, calls: list[str]) -> list[str]:
 def test_calls(first: int) -> None:
     """What can be set once is set by the first call that does."""
     calls = [CALLS[first], *CALLS[3:]]
-    assert printed("opweave", calls) == printed("torch", calls)
+    oracle.check(lambda L: printed(L.__name__, calls))

@@ -8,8 +8,8 @@ from typing import Any
 
 import opweave
 import pytest
+from derivatives import check_outcome
 from opweave.utils.checkpoint import CheckpointError, checkpoint, checkpoint_sequential, set_checkpoint_early_stop
-from outcomes import outcomes
 
 BOTH = pytest.mark.parametrize("use_reentrant", [True, False], ids=["reentrant", "not reentrant"])
 
@@ -300,8 +300,7 @@ CALLS: dict[str, Any] = {
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", CALLS)
 def test_as_torch(name: str, use_reentrant: bool) -> None:
-    got, expected = outcomes(lambda lib: CALLS[name](lib, use_reentrant))
-    assert got == expected
+    check_outcome(lambda lib: CALLS[name](lib, use_reentrant))
 
 
 def test_warnings() -> None:

@@ -6,8 +6,8 @@ from typing import Any
 
 import opweave
 import pytest
+from derivatives import check_outcome
 from opweave.autograd.functional import hessian, hvp, jacobian, jvp, vhp, vjp
-from outcomes import outcomes
 
 PRODUCTS = ("vjp", "jvp", "vhp", "hvp")
 MATRICES = ("jacobian", "hessian")
@@ -166,8 +166,7 @@ def test_products_as_torch(function: str, create_graph: bool, strict: bool, reco
 
     for name in PRODUCTS:
         for v in VECTORS:
-            got, expected = outcomes(lambda lib: one(lib, name, v))  # noqa: B023 (called at once)
-            assert got == expected, (name, v)
+            check_outcome(lambda lib: one(lib, name, v), f"{name} {v}")  # noqa: B023 (called at once)
 
 
 @pytest.mark.oracle
@@ -181,14 +180,12 @@ def test_matrices_as_torch(function: str, name: str, create_graph: bool, strict:
         pytest.skip("torch names the number of the output where it speaks of inputs")
     if (function, name, strict, vectorize) == ("no elements", "jacobian", False, True):
         pytest.skip("torch has no batch of nothing")
-    got, expected = outcomes(
+    check_outcome(
         lambda lib: call(name, function, lib, create_graph=create_graph, strict=strict, vectorize=vectorize)
     )
-    assert got == expected
 
 
 @pytest.mark.oracle
 @pytest.mark.parametrize(("name", "option"), [("jacobian", "strategy"), ("hessian", "outer_jacobian_strategy")])
 def test_unknown_strategies_as_torch(name: str, option: str) -> None:
-    got, expected = outcomes(lambda lib: call(name, "cubes", lib, **{option: "backwards"}))
-    assert got == expected
+    check_outcome(lambda lib: call(name, "cubes", lib, **{option: "backwards"}))

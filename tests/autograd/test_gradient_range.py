@@ -12,17 +12,16 @@ import inspect
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import opweave as ow
 import pytest
+from harness.catalog import operators
 from opweave import _operators
 from opweave._dispatch.arguments import MISSING
 
-from codegen import library
 from codegen.dtypes import FLOAT64
 from codegen.expr import Expr, names
 from codegen.model.operator import Elementwise, End, Operator
@@ -47,11 +46,6 @@ LEFT_OUT = {"sinc"}
 """Far out, pi times the argument has no digits left of which a sine or a cosine is."""
 
 MODERATE = (0.001, 0.1, 0.3, 0.5001, 0.9, 0.9999, 1.0001, 1.7, 4, 9.5, 12, 19, 20.5, 25, 60, 85, 89, 110, 400)
-
-
-@cache
-def operators() -> tuple[Operator, ...]:
-    return library.read(ROOT / "ops.yaml", "ops.yaml")
 
 
 def tried() -> Iterator[Any]:

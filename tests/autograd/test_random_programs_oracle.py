@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Callable
 from typing import Any
 
-import opweave
 import pytest
-
-torch = pytest.importorskip("torch")
+from harness import oracle
+from harness.oracle import Like
 
 PROGRAMS = 900
 STEPS = 9
@@ -146,18 +144,12 @@ def run(package: Any, seed: int) -> list[Any]:
     return [*seen, *(None if each is None else each.reshape(-1).tolist() for each in gradients)]
 
 
-def is_close(found: Any, expected: Any) -> bool:
-    if isinstance(expected, (list, tuple)):
-        return len(found) == len(expected) and all(map(is_close, found, expected))
-    if isinstance(expected, float):
-        return math.isclose(found, expected, rel_tol=1e-3, abs_tol=1e-3) or (found != found and expected != expected)
-    return bool(found == expected)
+LIKE = Like(rtol=1e-3, atol=1e-3)
 
 
 @pytest.mark.parametrize("start", range(0, PROGRAMS, 100))
 def test_as_torch(start: int) -> None:
-    for seed in range(start, start + 100):
-        expected = run(torch, seed)
-        if expected[-1] != "backward failed":  # where saved tensors were overwritten, of which torch keeps more
-            found = run(opweave, seed)
-            assert is_close(found, expected), (seed, steps_of(seed), found, expected)
+    for seed in oracle.sweep(range(start, start + 100), 40):
+        want = oracle.ask(lambda package, seed=seed: run(package, seed), f"program {seed}", LIKE)
+        if want.items[-1] != "backward failed":  # where saved tensors were overwritten, of which torch keeps more
+            oracle.agree(lambda package, seed=seed: run(package, seed), want, f"{seed} {steps_of(seed)}", LIKE)

@@ -14,6 +14,7 @@ from codegen.dtypes import DTYPES, DType
 
 from .arrays import Array, cast, holder, opweave_dtype, tensor
 from .compare import check, check_same, rounding_bound
+from .drawn import Drawn
 from .extremes import ordinary
 from .layouts import SHAPES, layouts
 from .promotion import resolve
@@ -29,8 +30,8 @@ def values_of(dtype: DType, shape: tuple[int, ...]) -> Array:
     count = int(np.prod(shape))
     if not dtype.is_floating:
         return ordinary(dtype, max(count, 1)).copy()[:count].reshape(shape)
-    random = np.random.default_rng([dtype.code, count])
-    return cast(np.exp(random.normal(scale=0.05, size=shape)) * random.choice([-1.0, 1.0], shape), dtype)
+    random = Drawn(dtype.code, count)
+    return cast((1 + random.normal(shape) / 20) * random.choice([-1.0, 1.0], shape), dtype)
 
 
 class AccumulateTests(OperatorTests):
@@ -218,4 +219,3 @@ class ScanTests(AccumulateTests):
         want = self.functional(Case(receiver, **case.keywords, **named))
         assert getattr(target, name)(**case.keywords) is target
         check_same(target, want, f"{name}{case}")
-

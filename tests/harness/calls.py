@@ -16,6 +16,7 @@ from codegen.dtypes import DTYPES, DType, promote_all
 from . import reference
 from .arrays import Array, cast
 from .compare import check
+from .drawn import Drawn
 from .extremes import extremes, largest, ordinary
 from .promotion import operand
 from .spec import Spec
@@ -38,7 +39,7 @@ def shaped_values(spec: Spec, dtype: DType, shape: tuple[int, ...]) -> dict[str,
     for place, (name, of) in enumerate(input_dtypes(spec, dtype).items()):
         count = max(int(np.prod(shape)), 1)
         mixed = np.concatenate([ordinary(of, count, place), extremes(of)])
-        order = np.random.default_rng([place, count]).permutation(mixed.size)
+        order = Drawn(place, count).permutation(mixed.size)
         found[name] = divisible(spec, name, np.resize(mixed[order], shape))
     return found
 
@@ -53,7 +54,7 @@ def moderate(spec: Spec, name: str, dtypes: tuple[DType, ...], shape: tuple[int,
 
 @cache  # every operator asks for the same ones
 def _moderate(seed: int, shape: tuple[int, ...], of: DType, low: int, large: bool, nonzero: bool) -> Array:
-    random = np.random.default_rng([seed, of.code, len(shape)])
+    random = Drawn(seed, of.code, len(shape))
     numbers = random.integers(low, 10, shape)
     if large:
         numbers = np.where(random.random(shape) < 0.2, random.choice([2049, 4099, 5001], shape), numbers)

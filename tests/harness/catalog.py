@@ -2,21 +2,48 @@
 
 from __future__ import annotations
 
+import importlib.util
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 from codegen import library
-from codegen.emit.tests import callables, facts, has_suite
-from codegen.model.operator import Family
+from codegen.model.operator import Operator
 
+from . import accumulate, elementwise, factories, products, views
 from .spec import Spec
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+_SUITES = {
+    "elementwise": elementwise.ElementwiseTests,
+    "reduce": accumulate.ReduceTests,
+    "scan": accumulate.ScanTests,
+    "view": views.ViewTests,
+    "factory": factories.FactoryTests,
+    "extern": products.ExternTests,
+    "composite": products.CompositeTests,
+}
+
+
+@cache
+def operators() -> tuple[Operator, ...]:
+    """As codegen reads them, which takes seconds: for tests to call, not for modules that pytest collects."""
+    return library.read(ROOT / "ops.yaml", "ops.yaml")
+
+
+@cache
+def _generated() -> ModuleType:
+    path = ROOT / "generated" / "tests" / "test_operators.py"
+    found = importlib.util.spec_from_file_location("generated_tests_of_operators", path)
+    assert found is not None
+    assert found.loader is not None
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
 
 
 @cache
 def specs(family: str) -> tuple[Spec, ...]:
     """Of one family, by its name in ops.yaml, that can be compared value by value."""
-    operators = library.read(ROOT / "ops.yaml", "ops.yaml")
-    chosen = (each for each in callables(operators) if each.operator.family is Family(family))
-    return tuple(Spec(**dict(facts(each))) for each in chosen if has_suite(each.operator))
+    classes = (each for each in vars(_generated()).values() if isinstance(each, type))
+    return tuple(each.spec for each in classes if issubclass(each, _SUITES[family]) and "spec" in vars(each))

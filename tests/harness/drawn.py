@@ -54,8 +54,9 @@ class Drawn:
     def integers(self, low: int, high: int, shape: Shape) -> Array:
         """From `low` to `high` exclusive."""
         span = high - low
-        words = self.words(shape) if span >= 2**64 else self.words(shape) % np.uint64(span)
-        return (words + np.array(low % 2**64, np.uint64)).view(np.int64 if low < 0 or high <= 2**63 else np.uint64)
+        words = self.words(shape) if span >= 2**64 else np.asarray(self.words(shape) % np.uint64(span))
+        moved = np.asarray(words + np.array(low % 2**64, np.uint64))
+        return moved.view(np.int64 if low < 0 or high <= 2**63 else np.uint64)
 
     def choice(self, values: Any, shape: Shape) -> Array:
         values = np.asarray(values)

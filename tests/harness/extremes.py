@@ -10,6 +10,7 @@ import numpy as np
 from codegen.dtypes import DType
 
 from .arrays import Array, cast, holder
+from .drawn import Drawn
 
 # Formats by the bits of their significand (with the hidden one) and their largest exponent.
 _FORMATS = {"float16": (11, 15), "bfloat16": (8, 127), "float32": (24, 127), "float64": (53, 1023)}
@@ -60,20 +61,20 @@ def extremes(dtype: DType) -> Array:
 @cache
 def ordinary(dtype: DType, count: int, seed: int = 0) -> Array:
     """Random values: small ones, of a size at which sums and products stay in range, and a few up to the ends."""
-    random = np.random.default_rng([seed, dtype.code, count])
+    random = Drawn(seed, dtype.code, count)
     if dtype.is_bool:
         return random.random(count) < 0.5
     if dtype.is_integer:
-        wide = random.integers(dtype.lowest, dtype.highest, count, endpoint=True, dtype=holder(dtype))
+        wide = random.integers(dtype.lowest, dtype.highest + 1, count).astype(holder(dtype))
         narrow = random.integers(max(dtype.lowest, -9), 10, count).astype(holder(dtype))
         return np.where(random.random(count) < 0.7, narrow, wide)
     if dtype.is_complex:
         return np.asarray(ordinary(dtype.to_real, count, seed) + 1j * ordinary(dtype.to_real, count, seed + 1))
-    values = random.normal(size=count) * np.exp2(random.integers(-8, 8, count))
+    values = np.ldexp(random.normal(count), random.integers(-8, 8, count))
     return cast(values, dtype)
 
 
 def small_integers(dtype: DType, shape: tuple[int, ...], seed: int = 0, limit: int = 4) -> Array:
     """Integers whose sums and products every dtype holds exactly, so that the order of additions does not matter."""
-    random = np.random.default_rng([seed, dtype.code, *shape])
+    random = Drawn(seed, dtype.code, *shape)
     return cast(random.integers(0 if dtype.lowest == 0 and not dtype.is_floating else -limit, limit + 1, shape), dtype)

@@ -22,6 +22,8 @@ from codegen.dtypes import DTYPES, DType
 from .arrays import Array, array, from_memory, holder, stored_dtype, to_memory
 
 Described = Any
+PARAGRAPH = " ¶ "
+"""Between the paragraphs of an error's text, whose other white space is not compared."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ class Values:
         if values.dtype.kind == "f":
             values = np.where(np.isnan(values), values.dtype.type(np.nan), values)
             values = values if signed_zeros else values + values.dtype.type(0)
-        return hashlib.blake2b(values.tobytes(), digest_size=8).hexdigest()
+        return hashlib.blake2b(values.tobytes(), digest_size=6).hexdigest()
 
 
 # ---- of calls -----------------------------------------------------------------------------------------------
@@ -111,7 +113,8 @@ def outcome(call: Callable[[ModuleType], Any], library: ModuleType, printed: boo
     except Exception as error:
         linalg = getattr(getattr(library, "linalg", None), "LinAlgError", ())
         kind = "LinAlgError" if isinstance(error, linalg) else type(error).__name__
-        return Error(kind, own_name(str(error).partition("\nException raised")[0], library))
+        text = str(error).partition("\nException raised")[0]
+        return Error(kind, PARAGRAPH.join(own_name(part, library) for part in text.split("\n\n")))
 
 
 def described(value: Any, library: ModuleType, printed: bool) -> Described:
@@ -119,8 +122,11 @@ def described(value: Any, library: ModuleType, printed: bool) -> Described:
         return print_of(value, library) if printed else values_of(value, library)
     if value is None or type(value) in (bool, int, float):
         return value
+    if type(value) is str:
+        return own_name(value, library)
     if isinstance(value, dict):
-        return Table(*(described([*part], library, printed) for part in (value.keys(), value.values())))
+        keys = sorted(value, key=str)
+        return Table(*(described(part, library, printed) for part in (keys, [value[key] for key in keys])))
     if isinstance(value, (list, tuple)):
         # torch has classes of their own for named tuples that are the `out` of a call.
         kind = type(value).__name__.removesuffix("_out")

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).resolve().parent.parent / "recordings"
-MODES = ("replay", "record", "check")
-"""Answers come from the files; from torch, and are kept; from torch, and must be those of the files."""
+MODES = ("replay", "record", "check", "live")
+"""Answers come from the files; from torch, and are kept; from torch, and must be those of the files; from torch, which
+is asked in more cases than are recorded."""
 
 Json = Any
 Items = dict[str, tuple[int, list[str]]]
@@ -80,8 +81,6 @@ class Test:
     asked: int = 0
     kept: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
-    paused: bool = False
-    """Are answers not recorded, because the case is one of those that only torch itself is asked?"""
 
     @property
     def row(self) -> list[int] | None:
@@ -106,14 +105,13 @@ class Test:
 
     def note(self, content: bytes) -> None:
         """Of the text of a question, or of the memory of an input."""
-        if not self.paused:
-            self.checksum = zlib.crc32(content, self.checksum)
+        self.checksum = zlib.crc32(content, self.checksum)
 
     def finish(self) -> None:
         """Raises what the test has found, at its end."""
         row = self.row
         if (
-            self.mode != "record"
+            self.mode in ("replay", "check")
             and self.asked
             and (row is None or row[0] != self.checksum or len(row) != self.asked + 1)
         ):
@@ -130,6 +128,8 @@ class Session:
         self.mode = "replay"
         self.test: Test | None = None
         self.recorded: dict[str, Items] = {}
+        self.failed: set[str] = set()
+        """Modules with tests that failed, which are not recorded."""
 
     def begin(self, module: str, name: str) -> None:
         self.test = Test(module, name, self.mode)
@@ -140,11 +140,21 @@ class Session:
             return
         if self.mode != "replay":
             self.recorded.setdefault(test.module, {})[test.name] = test.checksum, test.kept
-        test.finish()
+        try:
+            test.finish()
+        except Exception:
+            self.failed.add(test.module)
+            raise
+
+    def give_up(self) -> None:
+        """A test has raised."""
+        assert self.test is not None
+        self.failed.add(self.test.module)
+        self.test = None
 
     def write(self, folder: Path, worker: str) -> None:
         """What this process has recorded, for the command to put together."""
-        (folder / f"{worker}.json").write_text(json.dumps(self.recorded))
+        (folder / f"{worker}.json").write_text(json.dumps([self.recorded, sorted(self.failed)]))
 
 
 SESSION = Session()
@@ -156,12 +166,15 @@ def current() -> Test:
 
 
 def merged(folder: Path) -> dict[str, Items]:
-    """What all processes have recorded."""
+    """What all processes have recorded, of modules without failures."""
     found: dict[str, Items] = {}
+    failures: set[str] = set()
     for part in sorted(folder.glob("*.json")):
-        for module, items in json.loads(part.read_text()).items():
+        recorded, failed = json.loads(part.read_text())
+        failures.update(failed)
+        for module, items in recorded.items():
             found.setdefault(module, {}).update({name: (row[0], row[1]) for name, row in items.items()})
-    return found
+    return {module: items for module, items in found.items() if module not in failures}
 
 
 # ---- names --------------------------------------------------------------------------------------------------

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import opweave
 import pytest
+from harness import oracle
+from harness.oracle import Like
 
-from .side_by_side import assert_close, converted, parameters, plain, take_steps
-
-torch = pytest.importorskip("torch")
-pytestmark = pytest.mark.oracle
+from .side_by_side import converted, parameters, plain, take_steps
 
 CONFIGURATIONS: list[tuple[str, dict[str, Any]]] = [
     ("SGD", {}),
@@ -42,41 +40,47 @@ def text(part: Any) -> str | None:
     return ",".join(f"{key}={value}" for key, value in part.items()) if isinstance(part, dict) else None
 
 
+def like(dtype: str) -> Like:
+    error = TOLERANCES[dtype]
+    return Like(rtol=error, atol=error, scale=True, strides=False, grad=False)
+
+
 @pytest.mark.parametrize("dtype", TOLERANCES)
 @pytest.mark.parametrize(("name", "options"), CONFIGURATIONS, ids=text)
 def test_hundred_steps(name: str, options: dict[str, Any], dtype: str) -> None:
-    found = []
-    for library in (opweave, torch):
+    def steps(library: Any) -> Any:
         given = parameters(library, dtype)
         optimizer = getattr(library.optim, name)(given, **options)
         take_steps(library, optimizer, dtype, range(100))
-        found.append((plain(given), plain(optimizer.state_dict())))
-    assert_close(*found, TOLERANCES[dtype])
+        return given, optimizer.state_dict()
+
+    oracle.check(steps, "", like(dtype))
 
 
 @pytest.mark.parametrize(("name", "options"), CONFIGURATIONS, ids=text)
-@pytest.mark.parametrize("direction", ["from torch", "to torch"])
-def test_states_go_from_library_to_library(name: str, options: dict[str, Any], direction: str) -> None:
-    """Twenty steps in one, and thirty more in the other or both."""
-    first, second = (torch, opweave) if direction == "from torch" else (opweave, torch)
-    given = parameters(first, "float64")
-    optimizer = getattr(first.optim, name)(given, **options)
-    take_steps(first, optimizer, "float64", range(20))
-    taken_over = [converted(plain(each), second).requires_grad_() for each in given]
-    other = getattr(second.optim, name)(taken_over)
-    other.load_state_dict(converted(plain(optimizer.state_dict()), second))
-    assert repr(other) == repr(optimizer)
-    for library, each in ((first, optimizer), (second, other)):
-        take_steps(library, each, "float64", range(20, 50))
-    assert_close(plain(taken_over), plain(given), 1e-13)
-    assert_close(plain(other.state_dict()), plain(optimizer.state_dict()), 1e-13)
+def test_states_are_taken_over(name: str, options: dict[str, Any]) -> None:
+    """Twenty steps, and thirty more of an optimizer that takes over the state: the states have torch's form."""
+
+    def steps(library: Any) -> Any:
+        given = parameters(library, "float64")
+        optimizer = getattr(library.optim, name)(given, **options)
+        take_steps(library, optimizer, "float64", range(20))
+        saved = plain(optimizer.state_dict())
+        taken_over = [converted(plain(each), library).requires_grad_() for each in given]
+        other = getattr(library.optim, name)(taken_over)
+        other.load_state_dict(converted(saved, library))
+        assert repr(other) == repr(optimizer)
+        take_steps(library, other, "float64", range(20, 50))
+        return converted(saved, library), repr(other), taken_over, other.state_dict()
+
+    oracle.check(steps, "", like("float64"))
 
 
 @pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad"])
 def test_groups_and_tensor_rates(name: str) -> None:
     """Options of groups, and a learning rate that is a tensor."""
-    found = []
-    for library in (opweave, torch):
+
+    def steps(library: Any) -> Any:
         first, second, third = parameters(library, "float64")
         groups = [{"params": [first, third], "lr": 0.02, "weight_decay": 0.3}, {"params": second, "maximize": True}]
         rate = library.tensor(0.05, dtype=library.float64)
@@ -85,15 +89,16 @@ def test_groups_and_tensor_rates(name: str) -> None:
         optimizer.param_groups[0]["lr"] = 0.3
         rate.fill_(0.01)
         take_steps(library, optimizer, "float64", range(10, 30))
-        found.append(plain([first, second, third]))
-    assert_close(*found, 1e-13)
+        return [first, second, third]
+
+    oracle.check(steps, "", like("float64"))
 
 
 @pytest.mark.parametrize("name", ["Adam", "RMSprop", "Adagrad"])
 def test_states_of_older_versions(name: str) -> None:
     """Counts of steps were numbers once, and options were fewer."""
-    found = []
-    for library in (opweave, torch):
+
+    def steps(library: Any) -> Any:
         given = parameters(library, "float32")
         optimizer = getattr(library.optim, name)(given)
         take_steps(library, optimizer, "float32", range(3))
@@ -104,5 +109,6 @@ def test_states_of_older_versions(name: str) -> None:
             group.pop("maximize")
         optimizer.load_state_dict(saved)
         take_steps(library, optimizer, "float32", range(3, 6))
-        found.append(plain(optimizer.state_dict()))
-    assert_close(*found, 3e-5)
+        return optimizer.state_dict()
+
+    oracle.check(steps, "", like("float32"))
