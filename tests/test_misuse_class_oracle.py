@@ -10,7 +10,7 @@ from harness.oracle import PRINTED
 from harness.outcome import Error, outcome
 
 # The texts differ: those of torch name its overloads, its kernels, positions, or sizes of memory. The names are those
-# of compare.py.
+# of harness/expressions.py.
 SAME_CLASS = r"""
 L.tensor([True]) - L.tensor([True])
 L.tensor([True]) - 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness import expressions
 
-# The names are those of compare.py.
+# The names are those of harness/expressions.py.
 MISUSES = r"""
 a + i
 L.add(a, i)

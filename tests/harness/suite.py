@@ -76,6 +76,13 @@ def only_floating(test: Test) -> Test:
     return test
 
 
+def parametrize(metafunc: pytest.Metafunc, dtypes: Sequence[str], quick: frozenset[str]) -> None:
+    """By dtype; those that are not quick are slow, and not even collected where slow tests are left out."""
+    wanted = "not slow" not in metafunc.config.getoption("markexpr")
+    slow = [pytest.param(name, marks=SLOW) for name in dtypes if name not in quick] if wanted else []
+    metafunc.parametrize("dtype", [*(name for name in dtypes if name in quick), *slow])
+
+
 class OperatorTests:
     """Base of all suites. A class of the generated file adds the spec."""
 
@@ -97,8 +104,7 @@ class OperatorTests:
         names = self.spec.dtypes
         if getattr(metafunc.function, "floating", False):
             names = tuple(name for name in names if DTYPES[name].is_floating)
-        quick = quick_dtypes(self.spec.name, names)
-        metafunc.parametrize("dtype", [name if name in quick else pytest.param(name, marks=SLOW) for name in names])
+        parametrize(metafunc, names, quick_dtypes(self.spec.name, names))
 
     def variant_cases(self) -> Sequence[Case]:
         """Calls by which variants are compared: two or three dtypes, one of a strided tensor."""

@@ -16,7 +16,7 @@ from .arrays import array, tensor
 from .compare import check, check_same
 from .layouts import SHAPES, layouts
 from .reference import numpy_value
-from .suite import SLOW, Case, OperatorTests
+from .suite import Case, OperatorTests, parametrize
 
 
 def integers(name: str, ndim: int) -> list[int | None]:
@@ -58,8 +58,7 @@ class ViewTests(OperatorTests):
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
         """Views do not look at the elements: one dtype of each size is enough."""
         if "dtype" in metafunc.fixturenames:
-            sizes = [pytest.param(name, marks=SLOW) for name in ("int8", "bfloat16", "float64")]
-            metafunc.parametrize("dtype", ["float32", *sizes])
+            parametrize(metafunc, ("float32", "int8", "bfloat16", "float64"), frozenset(["float32"]))
 
     def variant_cases(self) -> list[Case]:
         cases = []

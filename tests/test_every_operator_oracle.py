@@ -1,4 +1,5 @@
-"""Every operator with complex numbers, against torch: which calls it takes or refuses, and what comes of them.
+"""Every operator with real and with complex numbers, against torch: which calls it takes or refuses, and what comes of
+them.
 
 Operators and schemas are those of operators.json; arguments are chosen by their types and names alone.
 """
@@ -7,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from pathlib import Path
 from types import ModuleType
@@ -19,7 +20,7 @@ import pytest
 from harness import oracle
 from harness.drawn import Drawn
 from harness.oracle import Like, differences
-from harness.outcome import Described, Error, Items, outcome
+from harness.outcome import Described, Error, Items, Values, outcome
 from harness.recording import current
 
 from codegen.schema import Argument, parse
@@ -29,9 +30,11 @@ LIKE = Like(rtol=1e-4, atol=1e-6, strides=False, grad=False, few=8)
 
 
 SHAPES = ((), (3,), (2, 2), (3, 3), (2, 3, 3))
-DTYPES = (("complex64", "complex64"), ("complex64", "float32"), ("float32", "complex64"), ("complex128", "complex64"))
+REAL = (("float64", "float64"), ("float32", "float64"))
+COMPLEX = (("complex64", "complex64"), ("complex64", "float32"), ("float32", "complex64"), ("complex128", "complex64"))
 INTEGERS = ("index", "indices", "repeats", "sorter")
 BOOLS = ("mask", "condition")
+ASCENDING = ("sorted_sequence", "boundaries", "bins")
 WORDS = {"equation": ("i,i->i",), "reduce": ("sum", "prod", "amax", "mean", "multiply")}
 NUMBERS = {"int": 1, "SymInt": 1, "float": 0.5, "bool": True}
 
@@ -53,20 +56,22 @@ def choices(argument: Argument, place: int, shape: tuple[int, ...], dtype: str) 
     if base.startswith("Tensor"):
         own = "int64" if argument.name in INTEGERS else "bool" if argument.name in BOOLS else dtype
         array = values(shape, own, place)
+        if argument.name in ASCENDING and shape:
+            array = np.sort(array)
         return ([array, array],) if argument.is_list else (array,)
     if argument.default is not None or base.startswith("str"):
         return WORDS.get(argument.name, ())
     if argument.is_list:
         return ([0],) if argument.name.startswith("dim") else ([*shape],)
     if base == "Scalar":
-        return 2, 0.5 + 1j
+        return 2, 0.5 + 1j if dtype.startswith("complex") else 0.5
     return (0 if argument.name.startswith("dim") else NUMBERS[base],)
 
 
-def arguments(schema: str) -> Iterator[list[Any]]:
+def arguments(schema: str, dtypes: Sequence[tuple[str, str]]) -> Iterator[list[Any]]:
     positional = list(parse(schema).positional)
     tensors = [each for each in positional if each.is_tensor or each.is_tensor_list]
-    for shape, (first, rest) in itertools.product(SHAPES, DTYPES):
+    for shape, (first, rest) in itertools.product(SHAPES, dtypes):
         if len(tensors) < 2 and first != rest:
             continue
         options = []
@@ -107,29 +112,33 @@ def calls_of(operator: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "method", path
 
 
+@pytest.mark.parametrize("dtypes", [REAL, COMPLEX], ids=["real", "complex"])
 @pytest.mark.parametrize("operator", OPERATORS, ids=lambda operator: operator["name"])
-def test_like_torch(operator: dict[str, Any]) -> None:
+def test_like_torch(operator: dict[str, Any], dtypes: Sequence[tuple[str, str]]) -> None:
     schema, separate = operator["schema"], "varargs" in operator["tags"]
     if parse(schema).argument("generator") is not None:
         return
     for kind, path in calls_of(operator):
         if not oracle.has(path if kind == "function" else f"Tensor.{path}") or "empty" in path or "eigh" in path:
             continue  # torch has no such name, or its result is not determined: eigenvectors may have any phase
-        for given in oracle.sweep(arguments(schema), 16):
+        for given in oracle.sweep(arguments(schema, dtypes), 16):
             shown = [each if isinstance(each, (int, float)) else np.shape(each) for each in given]
             compare(kind, path, given, separate, f"{kind} {path} {shown}")
 
 
 def compare(kind: str, path: str, given: list[Any], separate: bool, what: str) -> None:
     def of(library: ModuleType) -> Any:
+        library.manual_seed(0)
         return resolved(call(kind, path, given, separate, library))
 
     want = oracle.ask(of, what, LIKE)
     got = outcome(of, opweave)
     if isinstance(want, Items) and got.kind == "NotImplementedError" and not given[0].ndim:
         return  # without dimensions there is nothing to order, and torch does not look at the dtype
-    if isinstance(want, Error) and want.kind == "RuntimeError" and "scalar type" in want.text:
+    if isinstance(want, Error) and any(words in want.text for words in ("scalar type", "should have the same dtype")):
         return  # these operators of torch promote nothing, those of opweave do
+    if path.endswith("huber_loss") and isinstance(want, Values) and got.dtype != want.dtype:
+        return  # torch's result has the lower precision of the two operands
     if not is_alike(got, want):
         current().failures.append(f"{what}: got {got}, torch gives {want}")
 
