@@ -6,66 +6,16 @@ docstring names for it, which must be accepted, and by values of other kinds, wh
 
 from __future__ import annotations
 
-import ast
 import doctest
-import json
+import functools
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from importlib import import_module, resources
-from operator import attrgetter
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import opweave
 import pytest
-
-for name in ("fft", "linalg", "nn.functional", "optim.functional", "signal.windows", "special"):
-    import_module(f"opweave.{name}")
-
-
-@dataclass(frozen=True)
-class Documented:
-    """What operators.json says of an operator, and its docstring."""
-
-    name: str
-    function: str
-    """Its path in the package; a method's begins with `Tensor`."""
-    doc: str
-    dtypes: frozenset[str]
-
-    @property
-    def arguments(self) -> dict[str, tuple[str, ...]]:
-        """The kinds that the docstring names for each argument."""
-        section = self.doc.partition("Args:\n")[2].partition("\n\n")[0]
-        found = re.findall(r"^ +(\w+) \((.*?)\)[:.]", section, re.MULTILINE | re.DOTALL)
-        return {name: tuple(re.split(r"\s+or\s+", re.sub(r",\s+optional$", "", kinds))) for name, kinds in found}
-
-    @property
-    def dtype_errors(self) -> list[str]:
-        """What the docstring says is raised for dtypes that it does not name."""
-        found = re.search(r"^ +(.*): a dtype is not ", self.doc, re.MULTILINE)
-        return found[1].split(" or ") if found else []
-
-    @property
-    def optional(self) -> frozenset[str]:
-        return frozenset(re.findall(r"^ +(\w+) \([^)]*,\s+optional\)", self.doc, re.MULTILINE))
-
-    @property
-    def example(self) -> list[str]:
-        """The statements of the example."""
-        return [each.source for each in doctest.DocTestParser().get_examples(self.doc)]
-
-
-def documented() -> Iterator[Documented]:
-    records = json.loads((resources.files("opweave") / "operators.json").read_text())
-    for record in records:
-        paths = (*record["functions"], *record["submodules"], *(f"Tensor.{name}" for name in record["methods"]))
-        if paths:
-            doc = attrgetter(paths[0])(opweave).__doc__
-            yield Documented(record["name"], paths[0], doc, frozenset(record["dtypes"]))
-
-
-OPERATORS = {each.name: each for each in documented()}
+from harness.documented import OPERATORS, Call, calls_of, outcome
 
 
 @pytest.mark.parametrize("name", OPERATORS)
@@ -75,77 +25,6 @@ def test_example_prints_what_it_says(name: str) -> None:
     report: list[str] = []
     doctest.DocTestRunner(verbose=False).run(example, out=report.append)
     assert not report, "".join(report)
-
-
-# ---- calls --------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Call:
-    """A call by the names of the docstring; the leading arguments are given by position."""
-
-    function: Callable[..., Any]
-    values: Mapping[str, Any]
-    positional: int
-    separate: str | None
-    """The last positional argument, if its elements are given one by one."""
-
-    def __call__(self) -> Any:
-        values = [self._copy(value) for value in self.values.values()]
-        first, named = values[: self.positional], dict(zip(self.values, values, strict=True))
-        if self.separate is not None:
-            first[-1:] = first[-1]
-        return self.function(*first, **{name: named[name] for name in list(self.values)[self.positional :]})
-
-    @staticmethod
-    def _copy(value: Any) -> Any:
-        """Calls in place leave the example's tensors as they are."""
-        return value.clone() if isinstance(value, opweave.Tensor) else value
-
-    def given(self, name: str, value: Any, separate: bool = False) -> Call:
-        """The same call with another value of one argument."""
-        values = {**self.values, name: value}
-        positional = len(values) if separate and name not in self.values else self.positional
-        return replace(self, values=values, positional=positional, separate=name if separate else None)
-
-
-def calls_of(operator: Documented) -> list[Call]:
-    """The calls of the operator in the statements of its example."""
-    scope: dict[str, Any] = {"opweave": opweave}
-    own = operator.function.rpartition(".")[2]
-    calls = []
-    for statement in operator.example:
-        exec(statement, scope)
-        for node in ast.walk(ast.parse(statement)):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == own:
-                calls.append(call_from(node, operator, scope))
-    return calls
-
-
-def call_from(node: ast.Call, operator: Documented, scope: dict[str, Any]) -> Call:
-    values = [value_of(each, scope) for each in node.args]
-    names = list(operator.arguments)
-    if operator.function.startswith("Tensor."):
-        assert isinstance(node.func, ast.Attribute)
-        values.insert(0, value_of(node.func.value, scope))
-        names.sort(key=lambda name: name != "input")
-    separate = None
-    for place, (name, value) in enumerate(zip(names, values, strict=False)):
-        if takes_separate(operator.arguments[name]) and not isinstance(value, (tuple, list)):
-            values[place:] = [tuple(values[place:])]
-            separate = name
-            break
-    keywords = {keyword.arg: value_of(keyword.value, scope) for keyword in node.keywords if keyword.arg}
-    positional = dict(zip(names, values, strict=False))
-    return Call(attrgetter(operator.function)(opweave), {**positional, **keywords}, len(positional), separate)
-
-
-def value_of(node: ast.expr, scope: dict[str, Any]) -> Any:
-    return eval(compile(ast.Expression(node), "<example>", "eval"), scope)
-
-
-def takes_separate(kinds: tuple[str, ...]) -> bool:
-    return any(kind.startswith("separate") for kind in kinds)
 
 
 # ---- kinds of arguments -------------------------------------------------------------------------------------
@@ -182,14 +61,6 @@ def empty_like(result: Any) -> Any:
     if isinstance(result, opweave.Tensor):
         return opweave.empty(0, dtype=result.dtype)
     return tuple(map(empty_like, result))
-
-
-def outcome(call: Call) -> Exception | None:
-    try:
-        call()
-    except Exception as error:
-        return error
-    return None
 
 
 @pytest.mark.parametrize("name", OPERATORS)
@@ -247,6 +118,62 @@ def test_dtypes_that_are_not_documented_are_refused(name: str) -> None:
                 values["dtype"] = getattr(opweave, dtype)  # of a new tensor
             error = outcome(replace(call, values=values))
             assert type(error).__name__ in operator.dtype_errors, f"{dtype}: {error!r}"
+
+
+# ---- results ------------------------------------------------------------------------------------------------
+
+SHAPES: Mapping[str, Callable[[Call, tuple[int, ...]], tuple[int, ...]]] = {
+    "the shape to which the inputs broadcast": lambda call, _: tuple(opweave.broadcast_shapes(*shapes(call))),
+    "the input's shape without `dim`": lambda call, shape: without(shape, call.values.get("dim")),
+    "the input's shape with": lambda _, shape: None,
+    "the input's shape": lambda _, shape: shape,
+}
+"""What docstrings say of shapes, in numbers; the first that fits counts."""
+DTYPES: Mapping[str, Callable[[opweave.dtype, opweave.dtype], opweave.dtype]] = {
+    "bool": lambda first, promoted: opweave.bool,
+    "int64": lambda first, promoted: opweave.int64,
+    "float64": lambda first, promoted: opweave.float64,
+    "that of the input; for integers and bool the default": lambda first, promoted: floating(first),
+    "the one that the inputs promote to; for integers and bool": lambda first, promoted: floating(promoted),
+    "the complex one whose parts": lambda first, promoted: promoted.to_complex(),
+    "that of the input": lambda first, promoted: first,
+    "the one that the inputs promote to": lambda first, promoted: promoted,
+}
+"""What they say of dtypes."""
+
+
+def shapes(call: Call) -> list[tuple[int, ...]]:
+    return [tuple(value.shape) for value in call.values.values() if isinstance(value, opweave.Tensor)]
+
+
+def without(shape: tuple[int, ...], dim: int | None) -> tuple[int, ...]:
+    return () if dim is None else tuple(size for place, size in enumerate(shape) if place != dim)
+
+
+def floating(dtype: opweave.dtype) -> opweave.dtype:
+    return dtype if dtype.is_floating_point or dtype.is_complex else opweave.get_default_dtype()
+
+
+def first_that_fits(table: Mapping[str, Any], text: str) -> Any:
+    return next((meaning for start, meaning in table.items() if text.startswith(start)), None)
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_results_are_as_documented(name: str) -> None:
+    operator = OPERATORS[name]
+    returns = " ".join(operator.doc.partition("Returns:\n")[2].partition("\n\n")[0].split()).rstrip(".")
+    shape, _, dtype = returns.partition("; dtype: ")
+    call = calls_of(operator)[-1]
+    tensors = [value for value in call.values.values() if isinstance(value, opweave.Tensor)]
+    result = call()
+    if not isinstance(result, opweave.Tensor) or not tensors:
+        return
+    size_of, dtype_of = first_that_fits(SHAPES, shape.partition(" of ")[2]), first_that_fits(DTYPES, dtype)
+    if size_of is not None:
+        assert tuple(result.shape) == size_of(call, tuple(tensors[0].shape))
+    if dtype_of is not None:
+        promoted = functools.reduce(opweave.promote_types, [each.dtype for each in tensors])
+        assert result.dtype is dtype_of(tensors[0].dtype, promoted)
 
 
 # ---- what is written by hand --------------------------------------------------------------------------------

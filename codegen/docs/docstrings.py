@@ -1,6 +1,6 @@
 """The text that explains an operator: its docstring, which follows from its entry.
 
-Kinds of arguments come from the schema and the family, shapes and dtypes from the family and the body.
+Kinds of arguments come from the schema and the family.
 tests/test_docstrings.py calls every operator as its docstring says.
 """
 
@@ -9,19 +9,14 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 
-from ..dtypes import DTYPE_CLASSES, INT64, DType, Promotion, ordered
-from ..expr.geometry_tree import Call, Geometry, Variable
 from ..model.operator import (
     Elementwise,
-    Extern,
     Factory,
     Family,
-    Found,
     Indexing,
     Operator,
     Reduce,
     Scan,
-    View,
 )
 from ..model.python_operators import PYTHON_OPERATORS
 from ..model.signatures import accepted_types
@@ -38,6 +33,7 @@ from ..model.variants import (
 )
 from ..schema import ListType, Type, base_name
 from .examples import example
+from .results import errors, result
 
 _TYPES = {
     "Scalar": "number",
@@ -48,17 +44,6 @@ _TYPES = {
     "MemoryFormat": "memory format",
 }
 """What documentation calls the types of schemas, where not by the same name."""
-_RESULTS = {
-    Promotion.DEFAULT: "the one that the inputs promote to",
-    Promotion.NO_OPMATH: "the one that the inputs promote to",
-    Promotion.INT_TO_FLOAT: "the one that the inputs promote to; for integers and bool the default floating dtype",
-    Promotion.ALWAYS_BOOL: "bool",
-    Promotion.BOOL: "bool; uint8 for an input of uint8",
-    Promotion.INT_TO_LONG: "that of the input; int64 for integers and bool",
-    Promotion.BOOL_TO_LONG: "that of the input; int64 for bool",
-    Promotion.TO_DOUBLE: "float64",
-    Promotion.KEEP: "that of the input",
-}
 _MEANINGS = {
     "keepdim": "whether reduced dimensions stay, with size 1",
     "dtype": "dtype of the result",
@@ -69,19 +54,6 @@ _MEANINGS = {
     "size": "sizes of the result",
     "generator": "source of random numbers; the default generator if None",
 }
-_CLASSES = ("any", "all", "numeric", "integer", "signed", "unsigned", "floating", "half", "complex", "bool")
-"""The classes of dtypes that say what they mean."""
-_SHAPES = {
-    "swap": "the input's shape with dimensions {1} and {2} exchanged",
-    "remove": "the input's shape without dimension {1}",
-    "replace": "the input's shape with another size of dimension {1}",
-    "insert": "the input's shape with a dimension of size 1 at {1}",
-    "gather": "the input's sizes in the order {1}",
-    "infer_size": "shape {0}, in which one size may be -1 and is computed",
-    "expand_shape": "shape {1}, in which -1 keeps the input's size",
-    "squeeze_shape": "the input's shape without dimensions of size 1",
-}
-"""The shape of a view, by the function of geometry that gives it; braces hold the arguments of that function."""
 
 
 def docstring(operator: Operator, package: str, recorded: Mapping[str, str]) -> str:
@@ -90,8 +62,8 @@ def docstring(operator: Operator, package: str, recorded: Mapping[str, str]) -> 
     formula = _formula(operator)
     if formula:
         blocks.append(f"Formula: {formula}")
-    blocks += [_section("Args", _arguments(operator)), _section("Returns", [_result(operator)])]
-    blocks.append(_section("Raises", _errors(operator)))
+    blocks += [_section("Args", _arguments(operator)), _section("Returns", [result(operator)])]
+    blocks.append(_section("Raises", errors(operator)))
     also = _spellings(operator)
     if also:
         blocks.append(f"Also: {also}.")
@@ -180,121 +152,6 @@ def _meaning(parameter: Parameter, family: Family) -> str:
     if parameter.name == "dtype" and family in (Family.REDUCE, Family.SCAN, Family.ROWS):
         return "dtype of the result, to which the input is converted first"
     return _MEANINGS.get(parameter.name, "")
-
-
-# ---- result and errors --------------------------------------------------------------------------------------
-
-
-def _result(operator: Operator) -> str:
-    if operator.schema.returns_bool:
-        return "True or False."
-    shape, dtype = _shape(operator), _dtype(operator)
-    facts = [f"{_kind_of_result(operator)}{f' of {shape}' if shape else ''}"]
-    facts += [f"dtype: {dtype}"] if dtype else []
-    return "; ".join(facts) + "."
-
-
-def _kind_of_result(operator: Operator) -> str:
-    if operator.result_names:
-        return f"Named tuple of tensors ({', '.join(operator.result_names)})"
-    if len(operator.schema.returns) > 1:
-        return f"Tuple of {len(operator.schema.returns)} tensors"
-    if operator.schema.name.inplace:
-        return "The tensor itself"
-    if isinstance(operator.body, View) and operator.body.copies:
-        return "View of the input where its memory order allows, else a copy,"
-    if operator.returns_list:
-        return "Tuple of " + ("views of the input" if operator.schema.returns_alias else "tensors")
-    if operator.family is Family.VIEW or operator.schema.returns_alias:
-        return "Tensor that shares the memory of the input"
-    return "Tensor"
-
-
-def _shape(operator: Operator) -> str:
-    """That of the result, as far as the family knows it."""
-    body = operator.body
-    if isinstance(body, View):
-        return _view_shape(body)
-    if isinstance(body, Extern):
-        inputs, result = body.signature.split("->")
-        return f"shape {result} for inputs of shapes {inputs}"
-    if isinstance(body, Factory):
-        return f"shape `{body.shape}`" if operator.schema.argument(body.shape) else "one dimension"
-    if isinstance(body, Reduce) or (operator.family is Family.ROWS and operator.schema.argument("keepdim")):
-        return "the input's shape without `dim`" + (
-            " (size 1 if `keepdim`)" if operator.schema.argument("keepdim") else ""
-        )
-    if operator.family is Family.ELEMENTWISE and len(operator.inputs) > 1:
-        return "the shape to which the inputs broadcast"
-    same = operator.family in (Family.ELEMENTWISE, Family.SCAN, Family.ROWS, Family.RANDOM) or operator.updates_self
-    return "the input's shape" if same else ""
-
-
-def _view_shape(body: View) -> str:
-    tree: Geometry | None = body.shape
-    if isinstance(tree, Variable):
-        tree = dict(body.let).get(tree.name)
-    if not isinstance(tree, Call) or tree.function not in _SHAPES:
-        return ""
-    names = [f"`{each.name.rstrip('_')}`" if isinstance(each, Variable) else "" for each in tree.args]
-    return _SHAPES[tree.function].format(*names)
-
-
-def _dtype(operator: Operator) -> str:
-    body = operator.body
-    if isinstance(body, Factory):
-        return str(body.dtype) if body.dtype else "`dtype`, or that of the numbers given, or the default dtype"
-    if isinstance(body, (Extern, View)) or operator.updates_self or operator.family is Family.RANDOM:
-        return "that of the input"
-    if operator.family in (Family.COMPOSITE, Family.INDEXING):
-        return ""
-    alone = operator.promotion is Promotion.DEFAULT and len(operator.inputs) == 1
-    dtype = _RESULTS[Promotion.KEEP if alone else operator.promotion]
-    if not isinstance(body, (Reduce, Scan)) or Found.POSITION not in body.results:
-        return f"`dtype`, or {dtype}" if operator.has_dtype_argument else dtype
-    return "int64" if body.results == (Found.POSITION,) else f"{dtype}, and int64 for positions"
-
-
-def _errors(operator: Operator) -> list[str]:
-    mixed = operator.family is Family.ELEMENTWISE and len(operator.inputs) > 1 and not operator.accepts
-    found = [f"TypeError: an argument is of another type{', or no operand is a tensor' if mixed else ''}."]
-    accepted = _accepted_dtypes(operator)
-    refused = DTYPE_CLASSES["any"] - accepted
-    if refused not in (frozenset(), DTYPE_CLASSES["complex"]):
-        # Reductions of floating numbers say of integers that no dtype of the result follows.
-        real = operator.refusal or (isinstance(operator.body, Reduce) and INT64 in refused)
-        refusals = {operator.complex_refusal if dtype.is_complex else real for dtype in refused}
-        kinds = sorted({"RuntimeError" if refusal else "NotImplementedError" for refusal in refusals})
-        found.append(f"{' or '.join(kinds)}: a dtype is not {named(accepted)}.")
-    if len(operator.inputs) > 1:
-        found.append("RuntimeError: the shapes do not fit together.")
-    if any(argument.name.startswith("dim") for argument in operator.schema.arguments):
-        found.append("IndexError: a dimension is out of range.")
-    return found
-
-
-def _accepted_dtypes(operator: Operator) -> frozenset[DType]:
-    """Those that the entry accepts, and for which it has an expression."""
-    body, promotion = operator.body, operator.promotion
-    if not isinstance(body, Elementwise):
-        return operator.dtypes
-    return frozenset(dtype for dtype in operator.dtypes if body.expression(promotion.resolve(dtype)[0].opmath))
-
-
-def named(dtypes: frozenset[DType]) -> str:
-    """A set of dtypes as a union of classes: `bool, integer or floating`."""
-    words: list[str] = []
-    rest = set(dtypes)
-    classes = [name for name in _CLASSES if DTYPE_CLASSES[name] <= dtypes]
-    # The class that covers most of what is left, so that there are few of them.
-    while classes and (best := max(classes, key=lambda name: len(DTYPE_CLASSES[name] & rest))):
-        if len(DTYPE_CLASSES[best] & rest) < 2 and best != "bool":
-            break
-        words.append(best)
-        rest -= DTYPE_CLASSES[best]
-        classes.remove(best)
-    words += map(str, ordered(frozenset(rest)))
-    return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def _spellings(operator: Operator) -> str:

@@ -144,8 +144,7 @@ def exp(input=_dispatch.MISSING, *, out=None, **_names):
         out (Tensor, optional): where to write the result; resized if its shape differs.
 
     Returns:
-        Tensor of the input's shape; dtype: the one that the inputs promote to; for integers and bool the default
-            floating dtype.
+        Tensor of the input's shape; dtype: that of the input; for integers and bool the default floating dtype.
 
     Raises:
         TypeError: an argument is of another type.
@@ -581,8 +580,7 @@ def select(input=_dispatch.MISSING, dim=_dispatch.MISSING, index=_dispatch.MISSI
         index (int).
 
     Returns:
-        Tensor that shares the memory of the input of the input's shape without dimension `dim`; dtype: that of the
-            input.
+        View of the input, of the input's shape without dimension `dim`; dtype: that of the input.
 
     Raises:
         TypeError: an argument is of another type.
@@ -609,8 +607,7 @@ def permute(input, dims=_dispatch.MISSING, *more):
         dims (tuple of ints or separate ints).
 
     Returns:
-        Tensor that shares the memory of the input of the input's sizes in the order `dims`; dtype: that of the
-            input.
+        View of the input, of the input's sizes in the order `dims`; dtype: that of the input.
 
     Raises:
         TypeError: an argument is of another type.
@@ -845,7 +842,7 @@ def uniform_(self, from_=0.0, to=1.0, *, generator=None):
         generator (Generator or None, optional): source of random numbers; the default generator if None.
 
     Returns:
-        The tensor itself of the input's shape; dtype: that of the input.
+        The tensor itself, of the input's shape; dtype: that of the input.
 
     Raises:
         TypeError: an argument is of another type.
@@ -873,7 +870,7 @@ def random_(self, from_=_dispatch.MISSING, to=_dispatch.MISSING, *, generator=No
         generator (Generator or None, optional): source of random numbers; the default generator if None.
 
     Returns:
-        The tensor itself of the input's shape; dtype: that of the input.
+        The tensor itself, of the input's shape; dtype: that of the input.
 
     Raises:
         TypeError: an argument is of another type.
