@@ -234,7 +234,6 @@ class Promotion(enum.Enum):
     INT_TO_FLOAT = "int_to_float"
     ALWAYS_BOOL = "always_bool"
     BOOL_TO_LONG = "bool_to_long"
-    NO_OPMATH = "no_opmath"
     INT_TO_LONG = "int_to_long"
     """Integers and bool are accumulated in int64 (sum, prod, cumsum)."""
     BOOL = "bool"
@@ -255,5 +254,4 @@ class Promotion(enum.Enum):
                 result = default_floating
             elif self is Promotion.INT_TO_LONG or (self is Promotion.BOOL_TO_LONG and common.is_bool):
                 result = INT64
-        computation = result if self is Promotion.NO_OPMATH else result.opmath
-        return computation, BOOL if self is Promotion.ALWAYS_BOOL else result
+        return result.opmath, BOOL if self is Promotion.ALWAYS_BOOL else result

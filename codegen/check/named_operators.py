@@ -1,4 +1,4 @@
-"""Operators that other entries name, in `choices`, `shortcuts` and `accumulate`, exist and fit."""
+"""Operators that other entries name, under `overloads` and `accumulate`, exist and fit."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from ..dtypes import DType, Promotion, ordered
+from ..dtypes import DType, ordered
 from ..model.computation import default_numbers, turns_complex, turns_real
 from ..model.operator import (
     Body,
@@ -89,7 +89,7 @@ def descriptor(operator: Operator) -> Descriptor:
         symbol=operator.name,
         name=operator.name,
         family=f"OW_{operator.family.name}",
-        promotion=f"OW_PROMOTE_{_without_opmath(operator.promotion).name}",
+        promotion=f"OW_PROMOTE_{operator.promotion.name}",
         fixed=tuple(fixed),
         absent=tuple(absent),
         natural=tuple(natural),
@@ -142,11 +142,6 @@ def _part(operator: Operator) -> str:
     if turns_real(operator):
         return "OW_PART_REAL"
     return "OW_PART_COMPLEX" if turns_complex(operator) or "complex_result" in operator.tags else "OW_PART_SAME"
-
-
-def _without_opmath(promotion: Promotion) -> Promotion:
-    # The core computes halves in float32 in any case; the kind only matters to dtypes that keep their own arithmetic.
-    return Promotion.DEFAULT if promotion is Promotion.NO_OPMATH else promotion
 
 
 def _results(operator: Operator) -> str:

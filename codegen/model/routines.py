@@ -10,7 +10,7 @@ LAPACK = (
     "getrf", "getrs", "getri", "gesv", "potrf", "potrs", "potri", "geqrf", "orgqr", "ormqr", "sytrf", "sytrs", "syevd",
     "geev", "gesdd", "gels", "trsm", "laswp",
 )  # fmt: skip
-"""Of a `lapack` body, without the letter of the dtype: functions ow_lapack_NAME."""
+"""Of routines of LAPACK, without the letter of the dtype: functions ow_lapack_NAME."""
 
 INDEXINGS = MappingProxyType(
     {
@@ -33,7 +33,7 @@ INDEXINGS = MappingProxyType(
         "triu": True,
     }
 )
-"""Those that an `indexing` body may name, functions ow_indexing_NAME, and whether they update (a copy of) `self`."""
+"""Those that work by index, functions ow_indexing_NAME, and whether they update (a copy of) `self`."""
 
 CORE_CALLS = (
     "join", "split", "chunk", "unbind", "median", "order", "argsort", "flip", "roll", "repeat", "matmul", "moment",

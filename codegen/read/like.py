@@ -1,7 +1,7 @@
 """`like: div`: an entry that has every key of another one which it does not give itself.
 
 Mappings are joined key by key, so that `reduce: {identity: highest}` changes the identity alone, and a key without a
-value (`choices: ~`) takes nothing. Names are an operator's own: `func`, `aliases` and `operator` are not taken.
+value (`overloads: ~`) takes nothing. Names are an operator's own: `func`, `aliases` and `operator` are not taken.
 """
 
 from __future__ import annotations
