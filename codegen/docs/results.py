@@ -10,7 +10,6 @@ from ..model.operator import Elementwise, Extern, Factory, Family, Found, Operat
 _PROMOTED = "the one that the inputs promote to"
 _RESULTS = {
     Promotion.DEFAULT: _PROMOTED,
-    Promotion.NO_OPMATH: _PROMOTED,
     Promotion.INT_TO_FLOAT: f"{_PROMOTED}; for integers and bool the default floating dtype",
     Promotion.ALWAYS_BOOL: "bool",
     Promotion.BOOL: "bool; uint8 for an input of uint8",
