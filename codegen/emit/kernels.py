@@ -1,95 +1,24 @@
 """C kernels of elementwise, reduce, scan and factory operators, and the descriptor of every operator: one file each.
 
-A kernel is one expression in one compute dtype. Here are the decisions (which dtypes, which layouts, what needs the
-padded form); templates/ holds the loops.
+A kernel is one expression in one compute dtype. Here are the decisions, but for elementwise loops in elementwise.py;
+templates/ holds the loops.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from itertools import product
+from dataclasses import dataclass
 
-from ..dtypes import COMPLEX64, FLOAT32, FLOAT64, DType
-from ..expr import Apply, Emitted, Expr, Literal, Name, applications, certain, names, simplify, substitute
+from ..dtypes import FLOAT32, FLOAT64, DType
+from ..expr import Apply, Emitted, applications, names
 from ..expr.functions import FUNCTIONS, Function
 from ..expr.kernel_text import emit_expression, variable
-from ..expr.typed import Arg, applied, postorder
-from ..model.computation import argument_dtypes, default_numbers, position_dtype, result_dtype, takes_defaults, typed
-from ..model.operator import Elementwise, Expression, Factory, Family, Found, Operator, Reduce, Rows, Scan
-from . import descriptors, halves, requirements, rows, views
-from .blocks import RESULT, BlockCall, block_call
+from ..expr.typed import applied
+from ..model.computation import position_dtype, typed
+from ..model.operator import Elementwise, Factory, Family, Found, Operator, Reduce, Rows, Scan
+from . import descriptors, elementwise, requirements, rows, views
 from .expressions import Variable, enum, identity, parameters
-from .halves import HalfKernel
 from .text import render
-
-_STREAMED_COST = 3.0  # that of a few additions
-_STREAMED_STEPS = 1  # of an expression; with more of them vectors of 64 bytes save more than rows that cross lines lose
-
-
-@dataclass(frozen=True)
-class LoopKernel:
-    """One elementwise loop, as elementwise.c.j2 wants it."""
-
-    name: str
-    title: str
-    role: str
-    enum: str
-    result: str
-    line: int
-    statements: tuple[str, ...]
-    value: str
-    inputs: tuple[Variable, ...]
-    params: tuple[Variable, ...]
-    layouts: tuple[tuple[Variable, ...], ...]
-    fails: bool
-    padded: bool
-    unrolled: int
-    """How often, where little is computed for a vector and the loop's own instructions count: to 128 bytes."""
-    streams: bool
-    """Waits for memory rather than for arithmetic: see OW_STREAMS. Divisions are arithmetic enough where a wide
-    vector's takes less than two narrow ones', and so are several steps, and making booleans of other numbers. Of a byte
-    beside four doubles the compiler makes no narrow vectors at all."""
-    scalar: bool
-    """Takes one element after the other whatever their strides, as no compiler makes vector instructions of it."""
-    chosen: tuple[int, ...]
-    """Operands that are inputs which no element may use: see ow_touch()."""
-    unread: frozenset[str]
-    """Inputs whose values and strides do not matter: whether an integer is finite is known without it."""
-    block: BlockCall | None
-
-    def strides(self, place: int) -> list[str]:
-        """Those of an operand that is read as a row without a copy."""
-        return list(dict.fromkeys(layout[place - 1].stride for layout in self.layouts if layout[place - 1].step))
-
-    @property
-    def has_blocks(self) -> bool:
-        return self.block is not None
-
-    @property
-    def has_complex_blocks(self) -> bool:
-        return self.block is not None and "_Complex" in self.block.ctype
-
-    @property
-    def signature(self) -> str:
-        """Parameters of the function of one element."""
-        variables = [f"{each.ctype} {each.name}" for each in (*self.inputs, *self.params)]
-        staged = [f"{self.block.ctype} {RESULT}"] if self.block and self.block.rest else []
-        return ", ".join([*variables, *staged, *(["int *err"] if self.fails else [])]) or "void"
-
-    @property
-    def argument_signature(self) -> str:
-        """Parameters of the function of the block's argument."""
-        return ", ".join(f"{each.ctype} {each.name}" for each in (*self.inputs, *self.params))
-
-    @property
-    def param_signature(self) -> str:
-        return "".join(f", {param.ctype} {param.name}" for param in self.params)
-
-    @property
-    def param_arguments(self) -> str:
-        names = [*(param.name for param in self.params), *(["err"] if self.fails else [])]
-        return "".join(f", {name}" for name in names) if self.inputs else ", ".join(names)
 
 
 @dataclass(frozen=True)
@@ -126,9 +55,9 @@ def emit(operator: Operator) -> str | None:
     }
     body = operator.body
     if isinstance(body, Elementwise):
-        loops = tuple(_elementwise(operator, body))
+        loops = tuple(elementwise.kernels(operator, body))
         _add_kernels(context, loops)
-        context["half_kernels"] = tuple(_halves(operator, body))
+        context["half_kernels"] = tuple(elementwise.half_kernels(operator, body))
         context["checks"] = requirements.checks(operator, body)
         context["checked"] = requirements.used_parameters(operator, body)
         return render("elementwise.c.j2", operator.file, output, **context)
@@ -150,99 +79,6 @@ def _add_kernels(context: dict[str, object], kernels: Iterable[object]) -> None:
     every = context["kernels"] = tuple(kernels)
     context["blocks"] = any(getattr(kernel, "has_blocks", False) for kernel in every)
     context["complex_blocks"] = any(getattr(kernel, "has_complex_blocks", False) for kernel in every)
-
-
-# ---- elementwise --------------------------------------------------------------------------------------------
-
-
-def _elementwise(operator: Operator, body: Elementwise) -> Iterator[LoopKernel]:
-    for dtype in operator.compute_dtypes:
-        expression = body.expression(dtype)
-        if expression is None:
-            continue
-        yield _loop(operator, body, expression, expression.tree, dtype, "general")
-        plain = _with_defaults(operator, expression.tree, dtype)
-        if operator.params and plain is not None:
-            yield _loop(operator, body, expression, plain, dtype, "plain")
-
-
-def _with_defaults(operator: Operator, tree: Expr, dtype: DType) -> Expr | None:
-    """The expression where every parameter has its default; None when one has none, or not for this dtype."""
-    numbers = default_numbers(operator)
-    if len(numbers) != len(operator.params) or not takes_defaults(operator, dtype):
-        return None
-    # Integer computations take the integer part, as the core does of numbers that are given.
-    defaults = {n: Literal(v if dtype.is_floating else int(v)) for n, v in numbers.items()}
-    return simplify(substitute(tree, defaults), exact=True) if defaults else tree
-
-
-def _halves(operator: Operator, body: Elementwise) -> Iterator[HalfKernel]:
-    expression = body.expression(FLOAT32)
-    if expression is None or FLOAT32 not in operator.compute_dtypes:
-        return
-    yield from halves.kernels(operator, expression.tree, "general", expression.line)
-    plain = _with_defaults(operator, expression.tree, FLOAT32)
-    if operator.params and plain is not None:
-        yield from halves.kernels(operator, plain, "plain", expression.line)
-
-
-def _loop(
-    operator: Operator, body: Elementwise, expression: Expression, tree: Expr, dtype: DType, role: str
-) -> LoopKernel:
-    env, result = argument_dtypes(operator, body, dtype), result_dtype(operator, dtype)
-    if dtype is COMPLEX64 and _is_choice_of_inputs(tree):
-        # Moved as one number, a pair vectorises.
-        env, result = ({name: FLOAT64 if each is dtype else each for name, each in env.items()}, FLOAT64)
-    emitted = emit_expression(tree, env, result)
-    inputs = tuple(Variable(variable(argument.name), env[argument.name].c_type) for argument in operator.inputs)
-    params = () if role == "plain" else parameters(operator, dtype)
-    name = f"{operator.name}_{dtype.suffix}" + ("_plain" if role == "plain" else "")
-    block = block_call(emitted, [argument.name for argument in operator.inputs])
-    rest = block.rest if block and block.rest else emitted
-    functions = tuple(applied(emitted.root))
-    scalar = any(function.branches_for(dtype) for function, dtype in functions)
-    padded = block is not None or any(
-        not function.is_exact_for(dtype) and not function.branches_for(dtype) for function, dtype in functions
-    )
-    used = {node.name for node in postorder(emitted.root) if isinstance(node, Arg)}
-    divides = any(function.symbol == "/" for function, _ in functions)
-    is_light = not (padded or scalar) and operator.cost <= _STREAMED_COST
-    is_plain = is_light and not result.is_complex and {result} == set(env.values()) and not divides
-    streams = is_plain and len(applications(tree)) <= _STREAMED_STEPS
-    return LoopKernel(
-        name=name,
-        title=f"{dtype.name}{', default parameters' if role == 'plain' else ''}",
-        role=role,
-        enum=enum(dtype),
-        result=result.c_type,
-        line=expression.line,
-        statements=rest.statements,
-        value=rest.value,
-        inputs=inputs,
-        params=params,
-        layouts=tuple(_layouts(inputs, alternates=is_light)),
-        fails=emitted.uses_err,
-        padded=padded,
-        unrolled=4 if streams else 2 if is_plain else 1,
-        streams=streams,
-        scalar=scalar,
-        chosen=tuple(place for place, x in enumerate(operator.inputs, 1) if x.name in names(tree) - certain(tree)),
-        unread=frozenset(variable(argument.name) for argument in operator.inputs if argument.name not in used),
-        block=block,
-    )
-
-
-def _is_choice_of_inputs(tree: Expr) -> bool:
-    return isinstance(tree, Apply) and tree.function == "where" and all(isinstance(arg, Name) for arg in tree.args)
-
-
-def _layouts(inputs: tuple[Variable, ...], alternates: bool) -> Iterator[tuple[Variable, ...]]:
-    """Which inputs are rows and which one element for the whole row: every mixture with at least one row. Three
-    inputs keep their first as a row (a mask, or what is clamped). At last every other element of all of them."""
-    mixtures = [steps for steps in product((1, 0), repeat=len(inputs)) if any(steps)]
-    for steps in (*mixtures, *([(2,) * len(inputs)] if alternates else [])):
-        if len(inputs) < 3 or steps[0]:
-            yield tuple(replace(each, step=step) for each, step in zip(inputs, steps, strict=True))
 
 
 def level_dependent(operator: Operator) -> frozenset[DType]:

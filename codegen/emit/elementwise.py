@@ -1,0 +1,184 @@
+"""Elementwise loops: which layouts they have, whether they call functions of rows, and which vectors suit them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import product
+
+from ..dtypes import COMPLEX64, FLOAT32, FLOAT64, DType
+from ..expr import Apply, Expr, Literal, Name, applications, certain, names, simplify, substitute
+from ..expr.functions import FUNCTIONS
+from ..expr.kernel_text import emit_expression, variable
+from ..expr.typed import Arg, applied, postorder
+from ..model.computation import argument_dtypes, default_numbers, result_dtype, takes_defaults
+from ..model.operator import Elementwise, Expression, Operator
+from . import halves
+from .blocks import RESULT, BlockCall, block_call
+from .expressions import Variable, enum, parameters
+from .halves import HalfKernel
+
+_INSTRUCTION = 3.0
+"""What costs more is more than an instruction or two."""
+_STREAMED_COST = 1.0
+"""That of an addition: up to it a loop waits for memory rather than for arithmetic."""
+
+
+@dataclass(frozen=True)
+class LoopKernel:
+    """One elementwise loop, as elementwise.c.j2 wants it."""
+
+    name: str
+    title: str
+    role: str
+    enum: str
+    result: str
+    line: int
+    statements: tuple[str, ...]
+    value: str
+    inputs: tuple[Variable, ...]
+    params: tuple[Variable, ...]
+    layouts: tuple[tuple[Variable, ...], ...]
+    fails: bool
+    padded: bool
+    streams: bool
+    """Takes narrow vectors: see OW_STREAMS. One rule decides about these and about `unrolled`: of a loop over one real
+    dtype whose functions are single instructions an iteration takes 128 bytes, in four narrow vectors where it waits
+    for memory, in two wide ones where it computes more than an addition. `python benchmarks/loops.py` compares both
+    with what compilers choose. Of a byte beside four doubles they make no narrow vectors at all."""
+    unrolled: int
+    scalar: bool
+    """Takes one element after the other whatever their strides, as no compiler makes vector instructions of it."""
+    chosen: tuple[int, ...]
+    """Operands that are inputs which no element may use: see ow_touch()."""
+    unread: frozenset[str]
+    """Inputs whose values and strides do not matter: whether an integer is finite is known without it."""
+    block: BlockCall | None
+
+    def strides(self, place: int) -> list[str]:
+        """Those of an operand that is read as a row without a copy."""
+        return list(dict.fromkeys(layout[place - 1].stride for layout in self.layouts if layout[place - 1].step))
+
+    @property
+    def has_blocks(self) -> bool:
+        return self.block is not None
+
+    @property
+    def has_complex_blocks(self) -> bool:
+        return self.block is not None and "_Complex" in self.block.ctype
+
+    @property
+    def signature(self) -> str:
+        """Parameters of the function of one element."""
+        variables = [f"{each.ctype} {each.name}" for each in (*self.inputs, *self.params)]
+        staged = [f"{self.block.ctype} {RESULT}"] if self.block and self.block.rest else []
+        return ", ".join([*variables, *staged, *(["int *err"] if self.fails else [])]) or "void"
+
+    @property
+    def argument_signature(self) -> str:
+        """Parameters of the function of the block's argument."""
+        return ", ".join(f"{each.ctype} {each.name}" for each in (*self.inputs, *self.params))
+
+    @property
+    def param_signature(self) -> str:
+        return "".join(f", {param.ctype} {param.name}" for param in self.params)
+
+    @property
+    def param_arguments(self) -> str:
+        names = [*(param.name for param in self.params), *(["err"] if self.fails else [])]
+        return "".join(f", {name}" for name in names) if self.inputs else ", ".join(names)
+
+
+def kernels(operator: Operator, body: Elementwise) -> Iterator[LoopKernel]:
+    """For each dtype of computation the loop with parameters, and that in which all have their defaults."""
+    for dtype in operator.compute_dtypes:
+        expression = body.expression(dtype)
+        if expression is None:
+            continue
+        yield _loop(operator, body, expression, expression.tree, dtype, "general")
+        plain = _with_defaults(operator, expression.tree, dtype)
+        if operator.params and plain is not None:
+            yield _loop(operator, body, expression, plain, dtype, "plain")
+
+
+def _with_defaults(operator: Operator, tree: Expr, dtype: DType) -> Expr | None:
+    """The expression where every parameter has its default; None when one has none, or not for this dtype."""
+    numbers = default_numbers(operator)
+    if len(numbers) != len(operator.params) or not takes_defaults(operator, dtype):
+        return None
+    # Integer computations take the integer part, as the core does of numbers that are given.
+    defaults = {n: Literal(v if dtype.is_floating else int(v)) for n, v in numbers.items()}
+    return simplify(substitute(tree, defaults), exact=True) if defaults else tree
+
+
+def half_kernels(operator: Operator, body: Elementwise) -> Iterator[HalfKernel]:
+    expression = body.expression(FLOAT32)
+    if expression is None or FLOAT32 not in operator.compute_dtypes:
+        return
+    yield from halves.kernels(operator, expression.tree, "general", expression.line)
+    plain = _with_defaults(operator, expression.tree, FLOAT32)
+    if operator.params and plain is not None:
+        yield from halves.kernels(operator, plain, "plain", expression.line)
+
+
+def _loop(
+    operator: Operator, body: Elementwise, expression: Expression, tree: Expr, dtype: DType, role: str
+) -> LoopKernel:
+    env, result = argument_dtypes(operator, body, dtype), result_dtype(operator, dtype)
+    if dtype is COMPLEX64 and _is_choice_of_inputs(tree):
+        # Moved as one number, a pair vectorises.
+        env, result = ({name: FLOAT64 if each is dtype else each for name, each in env.items()}, FLOAT64)
+    emitted = emit_expression(tree, env, result)
+    inputs = tuple(Variable(variable(argument.name), env[argument.name].c_type) for argument in operator.inputs)
+    params = () if role == "plain" else parameters(operator, dtype)
+    name = f"{operator.name}_{dtype.suffix}" + ("_plain" if role == "plain" else "")
+    block = block_call(emitted, [argument.name for argument in operator.inputs])
+    rest = block.rest if block and block.rest else emitted
+    functions = tuple(applied(emitted.root))
+    scalar = any(function.branches_for(dtype) for function, dtype in functions)
+    padded = block is not None or any(
+        not function.is_exact_for(dtype) and not function.branches_for(dtype) for function, dtype in functions
+    )
+    used = {node.name for node in postorder(emitted.root) if isinstance(node, Arg)}
+    is_light = block is None and all(function.cost <= _INSTRUCTION for function, _ in functions)
+    is_uniform = is_light and not result.is_complex and {result} == set(env.values())
+    streams = is_uniform and _cost(tree) <= _STREAMED_COST
+    return LoopKernel(
+        name=name,
+        title=f"{dtype.name}{', default parameters' if role == 'plain' else ''}",
+        role=role,
+        enum=enum(dtype),
+        result=result.c_type,
+        line=expression.line,
+        statements=rest.statements,
+        value=rest.value,
+        inputs=inputs,
+        params=params,
+        layouts=tuple(_layouts(inputs, alternates=is_light)),
+        fails=emitted.uses_err,
+        padded=padded,
+        streams=streams,
+        unrolled=4 if streams else 2 if is_uniform else 1,
+        scalar=scalar,
+        chosen=tuple(place for place, x in enumerate(operator.inputs, 1) if x.name in names(tree) - certain(tree)),
+        unread=frozenset(variable(argument.name) for argument in operator.inputs if argument.name not in used),
+        block=block,
+    )
+
+
+def _cost(tree: Expr) -> float:
+    """That of all functions which an expression applies; what occurs twice is computed once."""
+    return sum(FUNCTIONS[each.function].cost for each in applications(tree) if isinstance(each, Apply))
+
+
+def _is_choice_of_inputs(tree: Expr) -> bool:
+    return isinstance(tree, Apply) and tree.function == "where" and all(isinstance(arg, Name) for arg in tree.args)
+
+
+def _layouts(inputs: tuple[Variable, ...], alternates: bool) -> Iterator[tuple[Variable, ...]]:
+    """Which inputs are rows and which one element for the whole row: every mixture with at least one row. Three
+    inputs keep their first as a row (a mask, or what is clamped). At last every other element of all of them."""
+    mixtures = [steps for steps in product((1, 0), repeat=len(inputs)) if any(steps)]
+    for steps in (*mixtures, *([(2,) * len(inputs)] if alternates else [])):
+        if len(inputs) < 3 or steps[0]:
+            yield tuple(replace(each, step=step) for each, step in zip(inputs, steps, strict=True))
