@@ -1,22 +1,30 @@
-"""Gradients, and gradients of gradients, of every operator beside those of torch, on the sample inputs of its tests."""
+"""Gradients, and gradients of gradients, of every operator beside those of torch, on the sample inputs of its tests.
+
+Which inputs torch's table of operators has is recorded as well, for those samples that are small.
+"""
 
 from __future__ import annotations
 
+import importlib
 import warnings
 from collections.abc import Iterator
+from functools import cache
 from itertools import islice
 from typing import Any
 
 import numpy as np
 import opweave as ow
 import pytest
+from harness import oracle, recording
+from harness.drawn import Drawn
+from harness.oracle import Like
+from harness.outcome import Described, Items, Table, Text, Values
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("expecttest")  # what torch's table of operators imports
-op_db: list[Any] = pytest.importorskip("torch.testing._internal.common_methods_invocations").op_db
-
-SAMPLES = 12
-TOLERANCES = {"rtol": 1e-5, "atol": 1e-7, "equal_nan": True}
+SAMPLES, RECORDED = 12, 2
+SMALL = 80
+"""Elements of the inputs of a sample that is recorded."""
+INPUTS = Like(strides=False, few=SMALL)
+LIKE = Like(rtol=1e-5, atol=1e-7, strides=False, grad=False, few=8)
 
 # What is not compared, and why.
 _ARGUMENTS = "the sample calls torch in a way that is not the documented one"
@@ -50,7 +58,7 @@ LEFT_OUT = {
     "linalg.pinv-singular": "the sample makes its matrix of two others",
     "as_strided-partial_views": "the sample's tensor is a view of a larger one, which is not copied",
 }
-ONCE = {"scatter_reduce", "index_reduce", "logcumsumexp"}
+ONCE = {"scatter_reduce", "index_reduce", "logcumsumexp", "nn.functional.hardsigmoid"}
 """Second derivatives are not compared."""
 
 
@@ -61,18 +69,68 @@ def function_of(name: str) -> Any:
     return found or getattr(ow.Tensor, name, None)
 
 
-def ours(value: Any) -> Any:
-    """A sample's argument as one of opweave."""
-    if isinstance(value, torch.Tensor):
-        tensor = ow.from_numpy(value.detach().resolve_conj().contiguous().numpy().copy())
-        return tensor.requires_grad_() if value.requires_grad else tensor
-    if isinstance(value, (torch.dtype, torch.memory_format)):
-        return getattr(ow, str(value)[6:])
-    if isinstance(value, (list, tuple)):
-        return type(value)([ours(each) for each in value])
+# ---- torch's table ------------------------------------------------------------------------------------------
+
+
+@cache
+def table() -> dict[str, Any]:
+    """torch's operators with sample inputs, by name and variant; the module needs the package expecttest."""
+    module: Any = importlib.import_module("torch.testing._internal.common_methods_invocations")
+    found = {f"{op.name}-{op.variant_test_name}".rstrip("-"): op for op in module.op_db}
+    return {
+        name: op
+        for name, op in found.items()
+        if callable(function_of(op.name)) and op.supports_autograd and not {op.name, name} & LEFT_OUT.keys()
+    }
+
+
+def cases() -> list[str]:
+    if recording.SESSION.mode == "replay":
+        tests = recording.load("test_derivatives_oracle")[1]
+        return [name.partition("[")[2].removesuffix("]") for name in tests]
+    return [f"{dtype} {name}" for name in table() for dtype in ("float64", "complex128")]
+
+
+def samples(name: str, dtype: str) -> list[tuple[list[Any], dict[str, Any]]]:
+    torch, op = importlib.import_module("torch"), table()[name]
+    of = getattr(torch, dtype)
+    if of not in op.supported_dtypes("cpu") or of not in op.supported_backward_dtypes("cpu"):
+        return []
+    torch.manual_seed(0)
+    drawn = islice(op.sample_inputs("cpu", of, requires_grad=True), SAMPLES)
+    found = [([each.input, *each.args], dict(each.kwargs)) for each in drawn]
+    if recording.SESSION.mode == "live":
+        return found
+    sized = [(sum(each.numel() for each in tensors(sample, torch.Tensor)), sample) for sample in found]
+    return [sample for size, sample in sized if 0 < size <= SMALL][:RECORDED]
+
+
+def rounded(value: Any) -> Any:
+    """Numbers of few digits, which take little space."""
+    if hasattr(value, "requires_grad"):
+        exact = value.detach()
+        kept = (exact * 4096).round() / 4096 if exact.is_floating_point() else exact
+        return kept.requires_grad_(value.requires_grad)
     if isinstance(value, dict):
-        return {name: ours(each) for name, each in value.items()}
-    return value
+        return {name: rounded(each) for name, each in value.items()}
+    return type(value)(map(rounded, value)) if type(value) in (list, tuple) else value
+
+
+def rebuilt(value: Described, library: Any) -> Any:
+    """An argument, from its description."""
+    if isinstance(value, Values):
+        assert value.values is not None
+        tensor = library.from_numpy(np.array(value.values).reshape(value.shape))
+        return tensor.requires_grad_() if value.requires_grad else tensor
+    if isinstance(value, Items):
+        items = [rebuilt(each, library) for each in value.items]
+        return items if value.kind == "list" else tuple(items)
+    if isinstance(value, Table):
+        return dict(zip(rebuilt(value.keys, library), rebuilt(value.values, library), strict=True))
+    return eval(value.text, {"L": library}) if isinstance(value, Text) else value
+
+
+# ---- gradients ----------------------------------------------------------------------------------------------
 
 
 def tensors(value: Any, kind: type) -> Iterator[Any]:
@@ -83,66 +141,46 @@ def tensors(value: Any, kind: type) -> Iterator[Any]:
             yield from tensors(each, kind)
 
 
-def leaves(value: Any, kind: type) -> list[Any]:
-    return [each for each in tensors(value, kind) if each.requires_grad]
+def derivatives(library: Any, function: Any, given: Described, twice: bool) -> Any:
+    """Which results have a history, the gradients of sums of them, and those of the gradients; zeros where there is
+    none."""
+    arguments, keywords = rebuilt(given, library)
+    outputs = list(tensors(function(*arguments, **keywords), library.Tensor))
+    leaves = [each for each in tensors([arguments, keywords], library.Tensor) if each.requires_grad]
+    recorded = [each.requires_grad for each in outputs]
+    roots = [each for each in outputs if each.requires_grad]
+    if not roots or not leaves:
+        return recorded, [], []
+    first = weighted(library, roots, leaves, twice)
+    further = [each for each in first if each is not None and each.requires_grad] if twice else []
+    second = weighted(library, further, leaves, False) if further else [None] * len(leaves)
+    return recorded, *([zero_or(*pair) for pair in zip(found, leaves)] for found in (first, second))  # noqa: B905
 
 
-def values(tensor: Any) -> Any:
-    if isinstance(tensor, ow.Tensor):
-        return tensor.detach().numpy()
-    # (added to zeros, as some of torch's tensors are zeros without memory)
-    return torch.zeros(tensor.shape, dtype=tensor.dtype).add(tensor.detach()).numpy()
+def weighted(library: Any, roots: list[Any], leaves: list[Any], recorded: bool) -> Any:
+    weights = []
+    for place, each in enumerate(roots):
+        drawn = Drawn(place)
+        parts = drawn.normal(tuple(each.shape)), drawn.normal(tuple(each.shape))
+        weights.append(library.from_numpy(np.asarray(parts[0] + 1j * parts[1] if each.is_complex() else parts[0])))
+    return library.autograd.grad(roots, leaves, weights, allow_unused=True, create_graph=recorded)
 
 
-def cases() -> Iterator[Any]:
-    for op in op_db:
-        name = f"{op.name}-{op.variant_test_name}".rstrip("-")
-        if callable(function_of(op.name)) and op.supports_autograd and not {op.name, name} & LEFT_OUT.keys():
-            yield pytest.param(op, id=name)
+def zero_or(gradient: Any, leaf: Any) -> Any:
+    return leaf.detach() * 0 if gradient is None else gradient.detach()
 
 
-@pytest.mark.parametrize("dtype", ["float64", "complex128"])
-@pytest.mark.parametrize("op", list(cases()))
-def test_gradients(op: Any, dtype: str) -> None:
-    of = getattr(torch, dtype)
-    if of not in op.supported_dtypes("cpu") or of not in op.supported_backward_dtypes("cpu"):
-        pytest.skip("not differentiable there")
+@pytest.mark.parametrize("case", cases())
+def test_gradients(case: str) -> None:
+    dtype, _, name = case.partition(" ")
+    live = [] if recording.SESSION.mode == "replay" else samples(name, dtype)
+    count = oracle.ask(lambda _: len(live), "samples")
+    function, twice = name.partition("-")[0], name.partition("-")[0] not in ONCE
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for sample in islice(op.sample_inputs("cpu", of, requires_grad=True), SAMPLES):
-            compare(op, [sample.input, *sample.args], dict(sample.kwargs))
-
-
-def compare(op: Any, arguments: list[Any], keywords: dict[str, Any]) -> None:
-    own, own_keywords = ours(arguments), ours(keywords)
-    outputs = list(tensors(op.op(*arguments, **keywords), torch.Tensor))
-    own_outputs = list(tensors(function_of(op.name)(*own, **own_keywords), ow.Tensor))
-    assert [each.requires_grad for each in own_outputs] == [each.requires_grad for each in outputs]
-    wanted, own_wanted = leaves([arguments, keywords], torch.Tensor), leaves([own, own_keywords], ow.Tensor)
-    roots, own_roots = ([each for each in found if each.requires_grad] for found in (outputs, own_outputs))
-    if not roots or not wanted:
-        return
-    weights = [torch.randn_like(each) for each in roots]
-    twice = op.name not in ONCE
-    found = torch.autograd.grad(roots, wanted, weights, allow_unused=True, create_graph=twice)
-    own_found = ow.autograd.grad(own_roots, own_wanted, ours(weights), allow_unused=True, create_graph=twice)
-    check(found, own_found)
-    both = [(a, b) for a, b in zip(found, own_found, strict=True) if requires(a) and requires(b)]
-    if twice and both:
-        weights = [torch.randn_like(a) for a, _ in both]
-        found = torch.autograd.grad([a for a, _ in both], wanted, weights, allow_unused=True)
-        check(found, ow.autograd.grad([b for _, b in both], own_wanted, ours(weights), allow_unused=True))
-
-
-def requires(gradient: Any) -> bool:
-    return gradient is not None and gradient.requires_grad
-
-
-def check(found: Any, own: Any) -> None:
-    """Gradients that are not there are zeros."""
-    for theirs, mine in zip(found, own, strict=True):
-        expected = 0 if theirs is None else values(theirs)
-        actual = 0 if mine is None else values(mine)
-        if theirs is not None and mine is not None:
-            assert actual.shape == expected.shape
-        np.testing.assert_allclose(actual, expected, **TOLERANCES)
+        for place in range(count):
+            given = oracle.ask(lambda _, place=place: rounded([*live[place]]), f"inputs {place}", INPUTS)
+            what = f"gradients {place}"
+            want = oracle.ask(lambda L, given=given: derivatives(L, table()[name].op, given, twice), what, LIKE)
+            mine = function_of(function)
+            oracle.agree(lambda L, given=given, mine=mine: derivatives(L, mine, given, twice), want, what, LIKE)
