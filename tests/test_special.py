@@ -130,6 +130,18 @@ def test_inverse_error_function() -> None:
     assert special.erfinv(opweave.tensor([1.0, -1.0, 1.5], dtype=opweave.float64)).tolist()[:2] == [math.inf, -math.inf]
 
 
+def test_cosine_less_one() -> None:
+    x = opweave.tensor([0.0, 1e-8, -1e-200, 1.0, math.pi, math.inf], dtype=opweave.float64)
+    expected = [0.0, -5e-17, 0.0, -0.45969769413186023, -2.0, math.nan]
+    np.testing.assert_allclose(special.cosm1(x).numpy(), expected, rtol=4e-16)
+    z = special.cosm1(opweave.tensor([1e-9j, 1 + 1j], dtype=opweave.complex128))
+    np.testing.assert_allclose(z.numpy(), [5e-19, -0.16626997486885087 - 0.9888977057628651j], rtol=4e-16)
+    x = opweave.tensor([0.5, -2.0], dtype=opweave.float64, requires_grad=True)
+    special.cosm1(x).sum().backward()
+    assert x.grad is not None
+    np.testing.assert_allclose(x.grad.numpy(), [-0.479425538604203, 0.9092974268256817], rtol=4e-16)
+
+
 def test_airy_at_the_ends() -> None:
     check(values(special.airy_ai, [INF, -INF, NAN, 1e300, 110.0]), [0, 0, NAN, 0, 0])
     zero = 3 ** (-2 / 3) / math.gamma(2 / 3)

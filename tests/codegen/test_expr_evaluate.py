@@ -38,7 +38,7 @@ UNARY: dict[str, Callable[..., Any]] = {
     "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc, "round": np.round, "isnan": np.isnan,
     "isinf": np.isinf, "isfinite": np.isfinite, "signbit": np.signbit, "neg": np.negative,
     "logical_not": np.logical_not, "real": np.real, "imag": np.imag, "conj": np.conj,
-    "angle": lambda x: np.where(x < 0, np.pi, np.where(np.isnan(x), x, 0)),
+    "cosm1": _special("cosm1"), "angle": lambda x: np.where(x < 0, np.pi, np.where(np.isnan(x), x, 0)),
     **{each.name: primitive(each) for each in FUNCTIONS.values() if each.is_special and each.arity == 1},
 }  # fmt: skip
 BINARY: dict[str, Callable[..., Any]] = {

@@ -79,6 +79,7 @@ EXPONENTIALS = (
 TRIGONOMETRIC = (
     _row("sin", "x", "cos(x)", complex_c=True, avx512=True, blocks=("float32", *_COMPLEX)),
     _row("cos", "x", "-sin(x)", complex_c=True, avx512=True, blocks=("float32", *_COMPLEX)),
+    _defined("cosm1", "x", "-sin(x)", any="-2 * square(sin(0.5 * x))", cost=4),
     _row("tan", "x", "1 + result * result", complex_c=True, blocks=_COMPLEX),
     _row(
         "asin", "x", "1 / (sqrt(1 - x) * sqrt(1 + x))", complex_c=True, numpy="arcsin", foreign=("arcsin",),
