@@ -1,4 +1,4 @@
-"""Functions of rows of complex numbers (complex_rows.h of the core): their digits, special values, and neighbours."""
+"""Functions of rows of complex numbers (complex_math.h of the core): their digits, special values, and neighbours."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def link_package(folder: Path) -> None:
     assert spec.loader is not None
     build_cffi = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(build_cffi)
-    header = ROOT / "runtime/core/api.h"
+    header = ROOT / "runtime/core/abi/api.h"
     build_cffi.main(str(header), str(folder.parent / "glue.c"), str(folder / "_C.pyi"))
 
 

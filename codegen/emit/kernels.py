@@ -75,7 +75,7 @@ def emit(operator: Operator) -> str | None:
 
 
 def _add_kernels(context: dict[str, object], kernels: Iterable[object]) -> None:
-    """`blocks`: does one of them call a function of blocks.h? `complex_blocks`: or of complex_rows.h?"""
+    """`blocks`: does one of them call a function of vector_math.h? `complex_blocks`: or of complex_math.h?"""
     every = context["kernels"] = tuple(kernels)
     context["blocks"] = any(getattr(kernel, "has_blocks", False) for kernel in every)
     context["complex_blocks"] = any(getattr(kernel, "has_complex_blocks", False) for kernel in every)

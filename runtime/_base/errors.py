@@ -24,7 +24,7 @@ class LinAlgError(RuntimeError):
 for _error in (OutOfMemoryError, LinAlgError):
     _error.__module__ = "opweave"
 
-# By ow_error_kind of core/opweave.h, in its order; 0 means that there is no error.
+# By ow_error_kind of core/abi/opweave.h, in its order; 0 means that there is no error.
 _EXCEPTIONS: tuple[type[Exception] | None, ...] = (
     None,
     RuntimeError,

@@ -1,6 +1,6 @@
 """Memory of the CPU allocator: what tensors hold, what the cache keeps, and how to make it give memory back.
 
-Reads the core's counters through `_C`; the tables below mirror the lists in `core/allocator.h`, in their order. The
+Reads the core's counters through `_C`; the tables below mirror the lists in `core/memory/allocator.h`, in their order. The
 functions and the keys of `memory_stats` follow `torch.cuda`, whose allocator works in the same way.
 """
 

@@ -1,6 +1,6 @@
 """Class Generator: a stream of random numbers with a state of its own.
 
-The engine is MT19937 of the core (core/random_engine.c). States are those of torch 2.13, byte for byte.
+The engine is MT19937 of the core (core/routines/random/random_engine.c). States are those of torch 2.13, byte for byte.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Indexing and assignment: `t[...]` and `t[...] = value`.
 
-Ints, slices, None and `...` are the affair of core/basic_index.c; index tensors, alone or among whole slices, that of
-core/calls_indexing.c. All other indices are read by index_parser.py, which gives a view and the index tensors that are
+Ints, slices, None and `...` are the affair of core/python/basic_index.c; index tensors, alone or among whole slices, that of
+core/python/calls_indexing.c. All other indices are read by index_parser.py, which gives a view and the index tensors that are
 left; without any, reading returns the view and an assignment copies into it.
 """
 

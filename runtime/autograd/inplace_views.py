@@ -12,7 +12,7 @@ from .._handle import set_edge
 from .node import Node, edges_of, take_history
 
 FUNCTION, SEVERAL, NO_GRAD, INFERENCE = range(1, 5)
-"""How a view was made, where it is not overwritten as part of a graph (`Tensor._origin`, core/owner.h)."""
+"""How a view was made, where it is not overwritten as part of a graph (`Tensor._origin`, core/python/tensor_object.h)."""
 
 
 class Place:

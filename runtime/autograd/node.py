@@ -33,7 +33,7 @@ class Node(NodeBase):
 
     `metas` are the shape and the number of the dtype of each output. A subclass for each operator is generated from
     the formulas in ops.yaml: `save` keeps what they need, `apply` computes them. What every call needs of it is the
-    core's (core/node_type.c).
+    core's (core/python/node_type.c).
     """
 
     __slots__ = ("__weakref__", "metadata")

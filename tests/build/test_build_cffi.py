@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 
 ROOT = Path(__file__).parents[2]
-CORE = ROOT / "runtime" / "core"
+API = ROOT / "runtime" / "core" / "abi" / "api.h"
 
 
 def load() -> ModuleType:
@@ -82,7 +82,7 @@ def test_stub(built: tuple[str, str]) -> None:
 
 
 def test_the_real_header(tmp_path: Path) -> None:
-    build_cffi.main(str(CORE / "api.h"), str(tmp_path / "glue.c"), str(tmp_path / "_C.pyi"))
+    build_cffi.main(str(API), str(tmp_path / "glue.c"), str(tmp_path / "_C.pyi"))
     stub = (tmp_path / "_C.pyi").read_text()
     ast.parse(stub)
-    assert stub.count("def ") == build_cffi.declarations((CORE / "api.h").read_text()).count("(")
+    assert stub.count("def ") == build_cffi.declarations(API.read_text()).count("(")

@@ -22,6 +22,7 @@ FLAGS = ("-O2", "-ffp-contract=off", "-fno-math-errno", *_WARNINGS)
 TRAP = ("-O1", "-ffp-contract=off", "-fsanitize=undefined", "-fsanitize-undefined-trap-on-error")
 
 _CORE = Path(__file__).resolve().parents[2] / "runtime" / "core"
+_INCLUDES = [f"-I{_CORE / folder}" for folder in ("kernel", "abi")]
 
 # Plain statements of what the core's helpers promise.
 _HELPERS = """
@@ -111,7 +112,7 @@ class Library:
         self.cases = list(cases)
         source, shared = folder / "cases.c", folder / "cases.so"
         source.write_text(_HELPERS + "\n".join(_function(k, case) for k, case in enumerate(self.cases)))
-        command = ["gcc", "-std=gnu11", "-shared", "-fPIC", f"-I{_CORE}", *flags, str(source), "-o", str(shared), "-lm"]
+        command = ["gcc", "-std=gnu11", "-shared", "-fPIC", *_INCLUDES, *flags, str(source), "-o", str(shared), "-lm"]
         done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr[:4000]
         self._library = ctypes.CDLL(str(shared))

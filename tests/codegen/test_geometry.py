@@ -224,10 +224,10 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
             f"    {declare('result', tree)}\n    {stored};\n    return view->error != OW_OK;\n}}\n"
         )
     source, shared = folder / "geometry.c", folder / "geometry.so"
-    source.write_text('#include "geometry.h"\n' + "\n".join(functions))
+    source.write_text('#include "view_geometry.h"\n' + "\n".join(functions))
     (folder / "ow_dtypes.h").write_text(emit_header())
     warnings = ["-Wall", "-Wextra", "-Werror", "-Wno-unused-function"]
-    flags = [f"-I{_CORE}", f"-I{folder}", "-DOW_NLEVELS=1", "-O1", *warnings, "-shared", "-fPIC"]
+    flags = [f"-I{_CORE / 'kernel'}", f"-I{_CORE / 'abi'}", f"-I{folder}", "-DOW_NLEVELS=1", "-O1", *warnings, "-shared", "-fPIC"]
     done = subprocess.run(["gcc", *flags, str(source), "-o", str(shared)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return ctypes.CDLL(str(shared))

@@ -26,11 +26,12 @@ from codegen.emit.dtypes import emit_header
 
 ROOT = Path(__file__).resolve().parents[2]
 CORE = ROOT / "runtime" / "core"
+CORE_INCLUDES = [f"-I{folder}" for folder in (CORE, CORE / "abi", CORE / "kernel")]
 NATIVE = Path(__file__).resolve().parent / "native"
 
-STATE = ["errors", "thread", "environment", "statistics", "segments", "small", "large", "allocator", "parallel"]
+STATE = ["errors", "thread", "environment", "statistics", "segments", "small_pool", "large_pool", "allocator", "thread_pool"]
 TENSORS = ["sizes", "storage", "left_storages", "tensor", "overlap", "channels_last"]
-PYTHON = ["level", "registry", "shapes", "gil", "api_tensor", "api_state"]
+PYTHON = ["level", "registry", "shape_cache", "gil", "api_tensor", "api_state"]
 
 _INDICES = {name: index for index, name in enumerate(DTYPES)}
 F32, F64, I64, BOOL, U8 = (_INDICES[name] for name in ("float32", "float64", "int64", "bool", "uint8"))
@@ -46,12 +47,12 @@ def generated_headers() -> Path:
 
 
 def flags() -> list[str]:
-    include = [f"-I{CORE}", f"-I{generated_headers()}", f"-I{sysconfig.get_paths()['include']}"]
+    include = [*CORE_INCLUDES, f"-I{generated_headers()}", f"-I{sysconfig.get_paths()['include']}"]
     return ["-std=gnu11", "-g", "-Wall", "-Wextra", "-Werror", "-DOW_NLEVELS=3", "-pthread", *include]
 
 
 def sources(names: list[str]) -> list[str]:
-    return [str(CORE / f"{name}.c") for name in names]
+    return [str(*CORE.rglob(f"{name}.c")) for name in names]
 
 
 def compile_c(*arguments: str) -> None:
@@ -109,7 +110,7 @@ class Core:
 
 def load_core(path: str | Path) -> Core:
     ffi = FFI()
-    declarations = (CORE / "api.h").read_text()
+    declarations = (CORE / "abi" / "api.h").read_text()
     ffi.cdef("\n".join(line for line in declarations.splitlines() if not line.startswith("#")))
     return Core(ffi, ffi.dlopen(str(path)))
 

@@ -36,7 +36,7 @@ def memory(core: Core) -> Iterator[Any]:
 
 
 def test_tables_mirror_the_header(memory: Any) -> None:
-    header = (CORE / "allocator.h").read_text()
+    header = (CORE / "memory" / "allocator.h").read_text()
     statistics = re.search(r"#define OW_STATISTICS\(X\)(.*?)\n\n", header, re.S)
     counters = re.search(r"#define OW_COUNTERS\(X\)(.*?)\n\n", header, re.S)
     assert statistics is not None

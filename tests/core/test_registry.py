@@ -6,7 +6,7 @@ from pathlib import Path
 
 from codegen.dtypes import DTYPES
 
-from .conftest import CORE, Core, compile_c, generated_headers
+from .conftest import CORE_INCLUDES, Core, compile_c, generated_headers
 
 SOURCE = """
 #include "opweave.h"
@@ -19,7 +19,7 @@ const ow_library ow_exports = {%s, %s, 2, ops};
 def weave(path: Path, version: str = "OW_ABI_VERSION", ndtypes: str = "OW_NDTYPES", levels: int = 3) -> Path:
     source = path.with_suffix(".c")
     source.write_text(SOURCE % (version, ndtypes))
-    include = [f"-I{CORE}", f"-I{generated_headers()}"]
+    include = [*CORE_INCLUDES, f"-I{generated_headers()}"]
     options = ["-shared", "-fPIC", "-fvisibility=hidden", f"-DOW_NLEVELS={levels}", *include]
     compile_c(*options, str(source), "-o", str(path))
     return path

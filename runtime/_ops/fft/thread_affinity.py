@@ -2,7 +2,7 @@
 
 A sleeping thread is often woken on the core of the thread that wakes it, and stays there for tens of milliseconds
 though another core is idle: the two take turns, and a transform takes twice its time (docs/fft.md). The threads of
-opweave's core leave such a place themselves (runtime/core/parallel.c); those of ducc0 are moved from here.
+opweave's core leave such a place themselves (runtime/core/threads/thread_pool.c); those of ducc0 are moved from here.
 """
 
 from __future__ import annotations

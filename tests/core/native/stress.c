@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "allocator.h"
+#include "memory/allocator.h"
 
 #define CHECK(condition)                                                       \
     do {                                                                       \

@@ -2,8 +2,8 @@
  * copies. */
 #include <unistd.h>
 
-#include "driver.h"
-#include "registry.h"
+#include "families/driver.h"
+#include "tensor/registry.h"
 
 static const ow_op first_op = {.name = "first"};
 const ow_op *const ow_builtin_ops[] = {&first_op};

@@ -1,0 +1,187 @@
+/* What the drivers of several families share; the messages are torch's. */
+#include <float.h>
+#include <stdlib.h>
+
+#include "driver.h"
+#include "tensor/storage.h"
+
+int ow_wrap_dim(int64_t *dim, int64_t ndim) {
+    int64_t n = ndim > 0 ? ndim : 1;
+    if (*dim < -n || *dim >= n) {
+        ow_fail(OW_INDEX_ERROR, "Dimension out of range (expected to be in range of [%lld, %lld], but got %lld)",
+                (long long)-n, (long long)(n - 1), (long long)*dim);
+        return 0;
+    }
+    if (*dim < 0) *dim += n;
+    return 1;
+}
+
+int ow_axes_arrange(ow_axis *axes, int n) {
+    for (int i = 1; i < n; i++) {
+        ow_axis moved = axes[i];
+        uint64_t key = (uint64_t)llabs(moved.in) - 1; /* zero becomes the largest */
+        int j = i;
+        for (; j > 0 && (uint64_t)llabs(axes[j - 1].in) - 1 > key; j--) axes[j] = axes[j - 1];
+        axes[j] = moved;
+    }
+    int merged = 0;
+    for (int i = 0; i < n; i++) {
+        ow_axis *last = axes + merged - 1;
+        if (merged && axes[i].in == last->in * last->size && axes[i].out == last->out * last->size)
+            last->size *= axes[i].size;
+        else axes[merged++] = axes[i];
+    }
+    return merged;
+}
+
+/* ---- results given by the caller ---------------------------------------------------------------------- */
+
+const char *const ow_type_names[OW_NDTYPES] = {
+    [OW_BOOL] = "bool",        [OW_UINT8] = "unsigned char", [OW_INT8] = "signed char",     [OW_INT16] = "short int",
+    [OW_INT32] = "int",        [OW_INT64] = "long int",      [OW_FLOAT16] = "c10::Half",    [OW_BFLOAT16] = "c10::BFloat16",
+    [OW_FLOAT32] = "float",    [OW_FLOAT64] = "double",      [OW_UINT16] = "short unsigned int",
+    [OW_COMPLEX32] = "c10::complex<c10::Half>", [OW_COMPLEX64] = "c10::complex<float>",
+    [OW_COMPLEX128] = "c10::complex<double>",
+    [OW_UINT32] = "unsigned int", [OW_UINT64] = "long unsigned int",
+};
+
+int ow_check_result_cast(const ow_tensor *out, int dtype) {
+    if (ow_can_cast(dtype, out->dtype)) return 1;
+    ow_fail(OW_RUNTIME_ERROR, "result type %s can't be cast to the desired output type %s",
+            ow_dtype_scalar_names[dtype], ow_dtype_scalar_names[out->dtype]);
+    return 0;
+}
+
+int ow_check_memory(const ow_tensor *out) {
+    if (ow_is_foreign_to_mode(out->storage)) {
+        ow_fail(OW_RUNTIME_ERROR,
+                "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get a normal "
+                "tensor before doing inplace update.");
+        return 0;
+    }
+    if (out->storage->flags & OW_STORAGE_READONLY) {
+        ow_fail(OW_RUNTIME_ERROR, "the written-to tensor is read-only: its memory belongs to a read-only object. Please "
+                                  "clone() the tensor before performing the operation.");
+        return 0;
+    }
+    if (ow_internal_overlap(out)) {
+        ow_fail(OW_RUNTIME_ERROR,
+                "unsupported operation: more than one element of the written-to tensor refers to a single memory "
+                "location. Please clone() the tensor before performing the operation.");
+        return 0;
+    }
+    out->storage->version++;
+    return 1;
+}
+
+int ow_shares_memory(const ow_tensor *out, ow_tensor *const *inputs, int n) {
+    for (int k = 0; k < n; k++)
+        if (inputs[k] && ow_memory_overlap(out, inputs[k])) return 1;
+    return 0;
+}
+
+int ow_check_writable(const ow_tensor *out, ow_tensor *const *inputs, int n) {
+    if (!ow_check_memory(out)) return 0;
+    for (int k = 0; k < n; k++) {
+        if (!inputs[k] || inputs[k] == out || ow_memory_overlap(out, inputs[k]) != 2) continue;
+        ow_fail(OW_RUNTIME_ERROR,
+                "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
+                "memory location. Please clone() the tensor before performing the operation.");
+        return 0;
+    }
+    return 1;
+}
+
+ow_tensor *ow_prepare_out(const char *name, ow_tensor *out, int dtype, int ndim, const int64_t *sizes) {
+    if (out->flags & OW_NUMBER) return ow_fail(OW_TYPE_ERROR, "%s(): argument 'out' must be a Tensor, not a number", name);
+    if (!ow_check_result_cast(out, dtype)) return NULL;
+    if (ow_has_shape(out, ndim, sizes)) return out;
+    return ow_tensor_resize(out, ndim, sizes) ? out : NULL;
+}
+
+void *ow_fail_shape_mismatch(const ow_tensor *out, int ndim, const int64_t *shape) {
+    char have[200], want[200];
+    return ow_fail(OW_RUNTIME_ERROR, "output with shape %s doesn't match the broadcast shape %s",
+                   ow_list_text(have, sizeof have, out->ndim, out->sizes), ow_list_text(want, sizeof want, ndim, shape));
+}
+
+/* ---- parameters --------------------------------------------------------------------------------------- */
+
+/* Names of C++ types as torch's message has them; NULL: every number fits (bool by truth, float64). */
+static const char *const type_names[OW_NDTYPES] = {
+    [OW_UINT8] = "uint8_t",   [OW_INT8] = "int8_t",          [OW_INT16] = "int16_t",           [OW_INT32] = "int",
+    [OW_UINT16] = "uint16_t", [OW_UINT32] = "uint32_t",      [OW_UINT64] = "uint64_t",
+    [OW_INT64] = "int64_t",   [OW_FLOAT16] = "c10::Half", [OW_BFLOAT16] = "c10::BFloat16", [OW_FLOAT32] = "float",
+};
+
+static const double largest[OW_NDTYPES] = {[OW_FLOAT16] = 65504, [OW_BFLOAT16] = 0x1.fep127, [OW_FLOAT32] = FLT_MAX};
+
+static double highest_value(int dtype) {
+    int64_t bits = ow_dtype_bounds[dtype][1];
+    return dtype == OW_UINT64 ? (double)(uint64_t)bits : (double)bits;
+}
+
+static int double_fits(double value, int dtype) {
+    if (largest[dtype]) return value - value != 0 || (value >= -largest[dtype] && value <= largest[dtype]);
+    return value >= (double)ow_dtype_bounds[dtype][0] && value <= highest_value(dtype); /* false for NaN */
+}
+
+static int integer_fits(int64_t value, int dtype) {
+    if (largest[dtype]) return double_fits((double)value, dtype);
+    if (dtype == OW_UINT64) return 1;
+    int64_t lowest = ow_dtype_bounds[dtype][0], highest = ow_dtype_bounds[dtype][1];
+    /* Negative numbers wrap into unsigned dtypes, but only once around. */
+    if (lowest == 0) lowest = -highest;
+    return value >= lowest && value <= highest;
+}
+
+const char *ow_refusal(const ow_op *op, int dtype) {
+    return ow_dtype_kinds[dtype] == OW_KIND_COMPLEX ? op->complex_refusal : op->refusal;
+}
+
+int ow_refuse_dtype(const ow_op *op, const char *ending, int dtype) {
+    const char *refusal = ow_refusal(op, dtype);
+    if (refusal) ow_fail(OW_RUNTIME_ERROR, "%s", refusal);
+    else ow_fail(OW_NOT_IMPLEMENTED, "\"%s%s\" not implemented for '%s'", op->name, ending, ow_dtype_scalar_names[dtype]);
+    return 0;
+}
+
+int ow_load_param(const ow_tensor *param, int dtype, ow_scalar *value) {
+    double d = 0;
+    int64_t i = 0;
+    if (ow_dtype_kinds[dtype] == OW_KIND_COMPLEX) {
+        ow_cast_loop(OW_COMPLEX128, param->dtype)((char *)&value->z, 0, param->data, 0, 1);
+        return 1;
+    }
+    if (ow_dtype_kinds[param->dtype] == OW_KIND_COMPLEX) {
+        const char *name = type_names[dtype] ? type_names[dtype] : ow_type_names[dtype];
+        ow_fail(OW_RUNTIME_ERROR, "value cannot be converted to type %s without overflow", name);
+        return 0;
+    }
+    /* Integers beyond int64 come as uint64. */
+    int floating = ow_dtype_kinds[param->dtype] == OW_KIND_FLOATING, beyond = param->dtype == OW_UINT64;
+    if (floating || beyond) ow_cast_loop(OW_FLOAT64, param->dtype)((char *)&d, 0, param->data, 0, 1);
+    if (!floating) ow_cast_loop(OW_INT64, param->dtype)((char *)&i, 0, param->data, 0, 1);
+    int fits = floating || (beyond && dtype != OW_UINT64) ? double_fits(d, dtype) && !(beyond && dtype == OW_INT64)
+                                                          : integer_fits(i, dtype);
+    if (type_names[dtype] && !fits) {
+        ow_fail(OW_RUNTIME_ERROR, "value cannot be converted to type %s without overflow", type_names[dtype]);
+        return 0;
+    }
+    if (ow_dtype_kinds[dtype] == OW_KIND_FLOATING) value->d = floating || beyond ? d : (double)i;
+    else if (dtype == OW_BOOL) value->i = floating ? d != 0 : i != 0;
+    /* The largest double that passes for an integer of 64 bits is one more than it holds. */
+    else if (floating) ow_cast_loop(dtype == OW_UINT64 ? OW_UINT64 : OW_INT64, OW_FLOAT64)((char *)&value->i, 0, (char *)&d, 0, 1);
+    else value->i = i;
+    return 1;
+}
+
+int ow_load_op_param(const ow_op *op, int k, const ow_tensor *param, int dtype, ow_scalar *value) {
+    if (!(op->real_params >> k & 1)) return ow_load_param(param, dtype, value);
+    if (!ow_load_param(param, OW_FLOAT64, value)) return 0;
+    double number = value->d;
+    if (ow_dtype_kinds[dtype] == OW_KIND_COMPLEX) value->z = number;
+    else if (ow_dtype_kinds[dtype] < OW_KIND_FLOATING)
+        ow_cast_loop(OW_INT64, OW_FLOAT64)((char *)&value->i, 0, (const char *)&number, 0, 1);
+    return 1;
+}

@@ -1,0 +1,50 @@
+/* Choice of the instruction-set level: the best that build and processor have, or OPWEAVE_ISA. */
+#include "level.h"
+
+#include <stdlib.h>
+
+#include "environment.h"
+#include "tensor/tensor.h"
+
+int ow_level;
+
+static const char *const names[] = {"x86-64", "x86-64-v3", "x86-64-v4"};
+
+enum { LEVELS = OW_NLEVELS < 3 ? OW_NLEVELS : 3 };
+
+static int supported(int level) {
+    if (level < 0 || level >= LEVELS) return 0;
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    int v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
+             __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("f16c") && __builtin_cpu_supports("lzcnt") &&
+             __builtin_cpu_supports("movbe");
+    int v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+             __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+             __builtin_cpu_supports("avx512vl");
+    return level == 0 || (level == 1 && v3) || (level == 2 && v4);
+#else
+    return level == 0;
+#endif
+}
+
+int ow_set_level(int level) {
+    if (!supported(level)) return 0;
+    ow_level = level;
+    return 1;
+}
+
+__attribute__((constructor)) static void start(void) {
+    int best = LEVELS - 1;
+    while (!supported(best)) best--;
+    ow_level = best;
+    const char *wanted = getenv("OPWEAVE_ISA");
+    if (!wanted || !*wanted) return;
+    for (int level = 0; level < (int)(sizeof names / sizeof *names); level++)
+        if (strcmp(wanted, names[level]) == 0) {
+            if (!ow_set_level(level))
+                ow_environment_reject("OPWEAVE_ISA", wanted, "a level that this processor and this build have");
+            return;
+        }
+    ow_environment_reject("OPWEAVE_ISA", wanted, "x86-64, x86-64-v3 or x86-64-v4");
+}

@@ -1,0 +1,188 @@
+/* NumPy's arrays seen through `__array_struct__`, the C side of its array interface: a capsule around one struct. It is
+ * read and written here because the same facts as Python objects take longer to make than a tensor. */
+#include "abi/api.h"
+#include "tensor_object.h"
+
+/* PyArrayInterface of NumPy's documentation. */
+typedef struct {
+    int two; /* a sanity check */
+    int nd;
+    char typekind;
+    int itemsize;
+    int flags;
+    Py_ssize_t *shape, *strides; /* strides in bytes */
+    void *data;
+    PyObject *descr;
+} array_interface;
+
+enum { C_CONTIGUOUS = 0x1, ALIGNED = 0x100, NOTSWAPPED = 0x200, WRITEABLE = 0x400 };
+
+/* ---- owners of memory ----------------------------------------------------------------------------------- */
+
+static void release_object(int64_t owner) { Py_DECREF((PyObject *)(intptr_t)owner); }
+
+double ow_from_owner(PyObject *owner, uintptr_t data, int64_t nbytes, const int64_t *sizes, const int64_t *strides,
+                     int32_t ndim, int32_t dtype, int readonly) {
+    int64_t number = (int64_t)(intptr_t)Py_NewRef(owner);
+    double handle = from_memory(data, nbytes, sizes, strides, ndim, dtype, number, readonly);
+    if (handle == 0.0) release_object(number);
+    return handle;
+}
+
+/* over_memory(owner, address, nbytes, sizes, strides, dtype, readonly): a handle over memory that lives as long as its
+ * owner does; 0.0 with the core's error pending. The address is that of the first element, strides count elements. */
+PyObject *ow_over_memory(PyObject *module, PyObject *arguments) {
+    (void)module;
+    PyObject *owner, *lists[2];
+    unsigned long long address;
+    long long nbytes;
+    int dtype, readonly;
+    ow_ints sizes, strides;
+    if (!PyArg_ParseTuple(arguments, "OKLOOip", &owner, &address, &nbytes, &lists[0], &lists[1], &dtype, &readonly)) return NULL;
+    if (!ow_read_ints(lists[0], &sizes) || !ow_read_ints(lists[1], &strides) || sizes.n != strides.n || dtype < 0 ||
+        dtype >= OW_NDTYPES)
+        return PyErr_Format(PyExc_TypeError, "over_memory() takes sizes, as many strides and the number of a dtype");
+    return PyFloat_FromDouble(
+        ow_from_owner(owner, (uintptr_t)address, nbytes, sizes.v, strides.v, sizes.n, dtype, readonly));
+}
+
+/* ---- dtypes --------------------------------------------------------------------------------------------- */
+
+/* NumPy's letter for the kind of a dtype; 0 for bfloat16 and complex32, which it does not have. */
+static char typekind(int dtype) {
+    if (dtype == OW_BFLOAT16 || dtype == OW_COMPLEX32) return 0;
+    if (ow_dtype_kinds[dtype] == OW_KIND_COMPLEX) return 'c';
+    if (ow_dtype_kinds[dtype] == OW_KIND_FLOATING) return 'f';
+    if (ow_dtype_kinds[dtype] == OW_KIND_BOOL) return 'b';
+    return ow_dtype_bounds[dtype][0] < 0 ? 'i' : 'u';
+}
+
+/* -1: none. */
+static int dtype_of(char kind, int itemsize) {
+    for (int dtype = 0; dtype < OW_NDTYPES; dtype++)
+        if (ow_itemsize(dtype) == itemsize && typekind(dtype) == kind) return dtype;
+    return -1;
+}
+
+/* ---- from arrays ---------------------------------------------------------------------------------------- */
+
+/* read_array(array): a handle over the array's memory, or None where anything about it is unusual: then Python finds out
+ * what. */
+PyObject *ow_read_array(PyObject *module, PyObject *array) {
+    (void)module;
+    PyObject *capsule = PyObject_GetAttrString(array, "__array_struct__");
+    if (!capsule) return NULL;
+    const array_interface *a = PyCapsule_GetPointer(capsule, NULL);
+    int64_t sizes[OW_MAX_DIMS], strides[OW_MAX_DIMS], nbytes = 0;
+    const int needed = ALIGNED | NOTSWAPPED | WRITEABLE;
+    int dtype = a && a->two == 2 && a->nd >= 0 && a->nd <= OW_MAX_DIMS && (a->flags & needed) == needed
+                    ? dtype_of(a->typekind, a->itemsize)
+                    : -1;
+    int usual = dtype >= 0;
+    if (usual) {
+        nbytes = a->itemsize;
+        for (int d = 0; d < a->nd; d++) {
+            int64_t stride = a->strides[d];
+            sizes[d] = a->shape[d];
+            strides[d] = stride / a->itemsize;
+            usual &= stride % a->itemsize == 0;
+            nbytes = sizes[d] && nbytes ? nbytes + (sizes[d] - 1) * (stride < 0 ? -stride : stride) : 0;
+        }
+    }
+    double handle = 0.0;
+    if (usual) {
+        handle = ow_from_owner(array, (uintptr_t)a->data, nbytes, sizes, strides, a->nd, dtype, 0);
+    }
+    Py_DECREF(capsule);
+    if (PyErr_Occurred()) return NULL;
+    if (usual) return PyFloat_FromDouble(handle);
+    Py_RETURN_NONE;
+}
+
+/* ---- to arrays ------------------------------------------------------------------------------------------ */
+
+/* What an array over the memory of a tensor refers to: a handle of its own, which keeps the storage. The tensor may be
+ * given another one meanwhile (`data`, `set_`, `resize_`), and may be gone before the array is. */
+typedef struct {
+    PyObject_HEAD
+    ow_tensor *tensor;
+} exported;
+
+static PyTypeObject *exported_type;
+
+static void exported_dealloc(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    ow_tensor_free(((exported *)self)->tensor);
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    release(self);
+    Py_DECREF(type);
+}
+
+static void free_interface(PyObject *capsule) { PyMem_Free(PyCapsule_GetPointer(capsule, NULL)); }
+
+/* The capsule that describes the memory. */
+static PyObject *exported_array_struct(PyObject *self, void *closure) {
+    (void)closure;
+    const ow_tensor *t = ((exported *)self)->tensor;
+    array_interface *a = PyMem_Calloc(1, sizeof *a + 2 * (size_t)t->ndim * sizeof(Py_ssize_t));
+    if (!a) return PyErr_NoMemory();
+    int readonly = t->storage->flags & OW_STORAGE_READONLY;
+    a->two = 2;
+    a->nd = t->ndim;
+    a->typekind = typekind(t->dtype);
+    a->itemsize = (int)ow_itemsize(t->dtype);
+    a->flags = ALIGNED | NOTSWAPPED | (readonly ? 0 : WRITEABLE) | (t->flags & OW_CONTIGUOUS ? C_CONTIGUOUS : 0);
+    a->shape = (Py_ssize_t *)(a + 1);
+    a->strides = a->shape + t->ndim;
+    a->data = t->data;
+    for (int d = 0; d < t->ndim; d++) {
+        a->shape[d] = t->sizes[d];
+        a->strides[d] = t->strides[d] * a->itemsize;
+    }
+    PyObject *capsule = PyCapsule_New(a, NULL, free_interface);
+    if (!capsule) PyMem_Free(a);
+    return capsule;
+}
+
+static PyGetSetDef exported_properties[] = {
+    {"__array_struct__", exported_array_struct, NULL, "The memory as NumPy's array interface describes it.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyType_Slot exported_slots[] = {
+    {Py_tp_dealloc, exported_dealloc},
+    {Py_tp_getset, exported_properties},
+    {Py_tp_doc, "Keeps the memory of a tensor for an array."},
+    {0, NULL},
+};
+
+static PyType_Spec exported_spec = {
+    .name = "opweave._handle.Exported",
+    .basicsize = sizeof(exported),
+    .flags = Py_TPFLAGS_DEFAULT,
+    .slots = exported_slots,
+};
+
+int ow_export_init(void) {
+    set_release_owner((uintptr_t)release_object);
+    return (exported_type = (PyTypeObject *)PyType_FromSpec(&exported_spec)) != NULL;
+}
+
+/* exported(tensor, lasting): an object with `__array_struct__` that keeps the memory; None where there is no memory, or no
+ * such dtype in NumPy. What is lasting may be known to somebody for ever, so that the memory stays where it is; else the
+ * caller is done with it before it returns. */
+PyObject *ow_exported(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    const ow_tensor *t = n == 2 && PyBool_Check(arguments[1]) ? ow_any_tensor(arguments[0]) : NULL;
+    if (!t) return PyErr_Format(PyExc_TypeError, "exported() takes a tensor and a bool");
+    if (!typekind(t->dtype) || !t->numel) Py_RETURN_NONE;
+    allocfunc allocate = (allocfunc)PyType_GetSlot(exported_type, Py_tp_alloc);
+    exported *made = (exported *)allocate(exported_type, 0);
+    if (!made) return NULL;
+    if (!(made->tensor = ow_tensor_alias(t))) {
+        Py_DECREF(made);
+        return PyErr_NoMemory();
+    }
+    if (arguments[1] == Py_True) ow_storage_memory(t->storage)->flags |= OW_STORAGE_EXPORTED;
+    return (PyObject *)made;
+}

@@ -1,0 +1,155 @@
+/* The result of a quick call becomes part of the graph: a node is made for it as the operator's derivative wants it. */
+#include <stdlib.h>
+
+#include "node.h"
+#include "tensor_object.h"
+#include "tensor/registry.h"
+
+/* What a call of one operator needs to have its node made here. */
+typedef struct {
+    char known;
+    char simple;             /* is it for this file? Not where a list of tensors has gradients. */
+    PyTypeObject *kind;      /* the class of its nodes; NULL: its results have no gradients */
+    PyObject *save;          /* called as save(node, argument, ...); NULL: only outputs are kept, or nothing */
+    int keeps_result;        /* bits of the inputs whose gradients need it; negative: it is always kept */
+    int ninputs;
+    int inputs[OW_MAX_INPUTS]; /* the places of the arguments that have gradients */
+} plan;
+
+static plan *plans; /* by the operators' numbers */
+static long capacity;
+
+/* plan_of(operator) and attach(operator, arguments, result). */
+static PyObject *plan_of, *attach;
+
+PyObject *ow_set_recorder(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    if (n != 2) return PyErr_Format(PyExc_TypeError, "set_recorder() takes two functions");
+    PyObject **places[] = {&plan_of, &attach};
+    for (int k = 0; k < 2; k++) {
+        Py_XDECREF(*places[k]);
+        *places[k] = Py_NewRef(arguments[k]);
+    }
+    Py_RETURN_NONE;
+}
+
+/* The tuple (class or None, save or None, inputs that need the result as bits, places of inputs or None) as a plan. */
+static int read_plan(plan *to, PyObject *tuple) {
+    PyObject *kind, *save, *inputs;
+    if (!PyArg_Parse(tuple, "(OOiO)", &kind, &save, &to->keeps_result, &inputs)) return 0;
+    if (kind != Py_None && !ow_is_node_class(kind)) {
+        PyErr_Format(PyExc_TypeError, "expected a class of nodes, but got %R", kind);
+        return 0;
+    }
+    to->simple = PyTuple_Check(inputs) && PyTuple_Size(inputs) <= OW_MAX_INPUTS;
+    to->ninputs = to->simple ? (int)PyTuple_Size(inputs) : 0;
+    for (int k = 0; k < to->ninputs; k++) to->inputs[k] = (int)PyLong_AsLong(PyTuple_GetItem(inputs, k));
+    to->kind = kind == Py_None ? NULL : (PyTypeObject *)Py_NewRef(kind);
+    to->save = save == Py_None ? NULL : Py_NewRef(save);
+    to->known = 1;
+    return 1;
+}
+
+/* A copy: Python, which may be called meanwhile, can have the table move. */
+static int planned(PyObject *operator, plan *to) {
+    long number = PyLong_AsLong(operator);
+    if (number < capacity && plans[number].known) {
+        *to = plans[number];
+        return 1;
+    }
+    PyObject *tuple = PyObject_CallFunctionObjArgs(plan_of, operator, NULL);
+    if (!tuple) return 0;
+    if (number >= capacity) {
+        long wanted = number + number / 2 + 64;
+        plan *larger = realloc(plans, (size_t)wanted * sizeof *plans);
+        if (!larger) {
+            Py_DECREF(tuple);
+            PyErr_NoMemory();
+            return 0;
+        }
+        for (long k = capacity; k < wanted; k++) larger[k].known = 0;
+        plans = larger;
+        capacity = wanted;
+    }
+    int done = read_plan(plans + number, tuple);
+    Py_DECREF(tuple);
+    if (done) *to = plans[number];
+    return done;
+}
+
+static int save(PyObject *made, const plan *of, PyObject *const *arguments, Py_ssize_t n) {
+    PyObject *all = PyTuple_New(n + 1);
+    if (!all) return 0;
+    PyTuple_SetItem(all, 0, Py_NewRef(made));
+    for (Py_ssize_t k = 0; k < n; k++) PyTuple_SetItem(all, k + 1, Py_NewRef(arguments[k]));
+    PyObject *done = PyObject_Call(of->save, all, NULL);
+    Py_DECREF(all);
+    Py_XDECREF(done);
+    return done != NULL;
+}
+
+static PyObject *edges_of(const plan *of, PyObject *const *arguments, Py_ssize_t n) {
+    PyObject *edges = PyTuple_New(of->ninputs);
+    for (int k = 0; edges && k < of->ninputs; k++) {
+        PyObject *edge = ow_edge_of(of->inputs[k] < n ? arguments[of->inputs[k]] : Py_None);
+        if (edge) PyTuple_SetItem(edges, k, edge);
+        else Py_CLEAR(edges);
+    }
+    return edges;
+}
+
+static PyObject *meta_of(PyObject *result) {
+    PyObject *meta = ow_meta(NULL, result), *metas = meta ? PyTuple_Pack(1, meta) : NULL;
+    Py_XDECREF(meta);
+    return metas;
+}
+
+static int needs_result(const plan *of, PyObject *edges) {
+    int needs = of->keeps_result < 0;
+    for (int k = 0; k < of->ninputs && !needs; k++)
+        needs = of->keeps_result >> k & 1 && PyTuple_GetItem(edges, k) != Py_None;
+    return needs;
+}
+
+/* The node of a call, which has kept what its formulas need. */
+static PyObject *made(const plan *of, PyObject *result, PyObject *const *arguments, Py_ssize_t n) {
+    PyObject *edges = edges_of(of, arguments, n);
+    PyObject *self = edges ? ow_new_node(of->kind, edges) : NULL;
+    if (!self) return NULL;
+    int done = (((node *)self)->metas = meta_of(result)) != NULL;
+    done = done && (!of->save || save(self, of, arguments, n));
+    done = done && (!needs_result(of, ((node *)self)->edges) || ow_keep_result((node *)self, result));
+    if (!done) Py_CLEAR(self);
+    return self;
+}
+
+static PyObject *attached_by_python(PyObject *result, PyObject *const *arguments, Py_ssize_t n) {
+    PyObject *all = PyTuple_New(n - 1);
+    for (Py_ssize_t k = 1; all && k < n; k++) PyTuple_SetItem(all, k - 1, Py_NewRef(arguments[k]));
+    PyObject *part = all ? PyObject_CallFunctionObjArgs(attach, arguments[0], all, result, NULL) : NULL;
+    Py_XDECREF(all);
+    Py_DECREF(result);
+    return part;
+}
+
+PyObject *ow_recorded(PyObject *result, PyObject *const *arguments, Py_ssize_t n) {
+    plan of;
+    if (!result || !planned(arguments[0], &of)) {
+        Py_XDECREF(result);
+        return NULL;
+    }
+    if (!of.kind) return result;
+    const ow_tensor *t = ow_any_tensor(result);
+    if (t && ow_dtype_kinds[t->dtype] < OW_KIND_FLOATING) return result;
+    if (!of.simple || !t || ow_dtype_kinds[t->dtype] == OW_KIND_COMPLEX || ow_packing())
+        return attached_by_python(result, arguments, n);
+    PyObject *self = made(&of, result, arguments + 1, n - 1);
+    PyObject *edge = self ? Py_BuildValue("(Ni)", self, 0) : NULL;
+    if (!edge) {
+        Py_DECREF(result);
+        return NULL;
+    }
+    ow_give_edge(result, edge);
+    Py_DECREF(edge);
+    return result;
+}

@@ -1,0 +1,235 @@
+/* Quick calls for composites whose work the core does, most of them about lists of tensors or of integers: what an entry of
+ * ops.yaml names as `core`. As those of fast_calls.c they give None where they are not for the quick way, and the composite then
+ * does the same with all its checks. */
+#include "families/driver.h"
+#include "tensor_object.h"
+#include "families/arg_results.h"
+#include "python_numbers.h"
+#include "tensor/registry.h"
+
+enum {
+    FEW_JOINED = 64,
+    MOST_PARTS = 1 << 16
+};
+
+/* Reads the items of a list or tuple and keeps them: another thread may take one out of the list while this one has dropped
+ * the interpreter's lock. How many are tensors for the quick way, before one that is not. */
+static Py_ssize_t keep_items(PyObject *sequence, Py_ssize_t count, PyObject **items, ow_tensor **tensors) {
+    int is_tuple = PyTuple_Check(sequence);
+    for (Py_ssize_t k = 0; k < count; k++) {
+        PyObject *item = is_tuple ? PyTuple_GetItem(sequence, k) : PyList_GetItem(sequence, k);
+        if (!(tensors[k] = ow_plain_tensor(item))) return k;
+        items[k] = Py_NewRef(item);
+    }
+    return count;
+}
+
+/* join(tensors, dim, stacked) */
+PyObject *ow_call_join(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    PyObject *few_items[FEW_JOINED], **items = few_items;
+    ow_tensor *few[FEW_JOINED], **tensors = few, *result = NULL;
+    int64_t dim;
+    if (n != 3 || !ow_read_int(arguments[1], &dim)) return ow_declined();
+    int is_tuple = PyTuple_Check(arguments[0]);
+    if (!is_tuple && !PyList_Check(arguments[0])) return ow_declined();
+    Py_ssize_t count = is_tuple ? PyTuple_Size(arguments[0]) : PyList_Size(arguments[0]);
+    if (count < 1 || count > INT32_MAX) return ow_declined();
+    int64_t nbytes = (int64_t)(count * (sizeof *items + sizeof *tensors));
+    if (count > FEW_JOINED) {
+        if (!(items = ow_alloc(nbytes))) return ow_declined();
+        tensors = (ow_tensor **)(items + count);
+    }
+    Py_ssize_t kept = keep_items(arguments[0], count, items, tensors);
+    if (kept == count) result = ow_join(tensors, (int)count, dim, arguments[2] == Py_True);
+    for (Py_ssize_t k = 0; k < kept; k++) Py_DECREF(items[k]);
+    if (items != few_items) ow_dealloc(items, nbytes);
+    return result ? ow_new_owner(result) : ow_declined();
+}
+
+/* The view of `size` positions of `t`, the tensor of the object `of`, from `start` on along `dim`; of one position,
+ * without the dimension, when size is 0. */
+static PyObject *part_of(PyObject *of, const ow_tensor *t, int64_t dim, int64_t start, int64_t size) {
+    int64_t sizes[OW_MAX_DIMS], strides[OW_MAX_DIMS];
+    int ndim = 0;
+    for (int d = 0; d < t->ndim; d++) {
+        if (d == dim && !size) continue;
+        sizes[ndim] = d == dim ? size : t->sizes[d];
+        strides[ndim++] = t->strides[d];
+    }
+    char *data = t->data + start * t->strides[dim] * ow_itemsize(t->dtype);
+    ow_tensor *view = ow_tensor_view(t->storage, data, t->dtype, ndim, sizes, strides);
+    return view ? ow_new_view(view, of) : NULL;
+}
+
+/* Making objects can run Python code that gives the tensor other memory: the parts are those of a view, which keeps what
+ * the tensor had. */
+static PyObject *parts_of(PyObject *of, const ow_tensor *self, int64_t dim, int64_t size) {
+    int64_t extent = self->sizes[dim], step = size ? size : 1, count = extent / step + (extent % step != 0);
+    ow_tensor *t = ow_tensor_alias(self);
+    PyObject *parts = t ? PyTuple_New(count) : NULL;
+    for (int64_t k = 0; parts && k < count; k++) {
+        int64_t start = k * step, rest = extent - start;
+        PyObject *part = part_of(of, t, dim, start, size < rest ? size : rest);
+        if (part) PyTuple_SetItem(parts, k, part);
+        else Py_CLEAR(parts);
+    }
+    ow_tensor_free(t);
+    if (parts) ow_mark_several(parts, 1);
+    return parts ? parts : ow_error_pending() ? ow_declined() : NULL;
+}
+
+static int read_extent(PyObject *const *arguments, Py_ssize_t n, ow_tensor **t, int64_t *number, int64_t *dim) {
+    if (n != 3 || !(*t = ow_plain_tensor(arguments[0])) || !ow_read_int(arguments[1], number)) return 0;
+    if (!(*t)->ndim || !ow_read_int(arguments[2], dim) || !ow_wrap_dim(dim, (*t)->ndim)) return 0;
+    return (*t)->sizes[*dim] > 0;
+}
+
+/* split(tensor, size, dim): views of `size` positions each. */
+PyObject *ow_call_split(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    ow_tensor *t;
+    int64_t size, dim;
+    if (!read_extent(arguments, n, &t, &size, &dim) || size <= 0 || t->sizes[dim] / size >= MOST_PARTS) return ow_declined();
+    return parts_of(arguments[0], t, dim, size);
+}
+
+/* chunk(tensor, chunks, dim): at most so many views of one size. */
+PyObject *ow_call_chunk(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    ow_tensor *t;
+    int64_t chunks, dim;
+    if (!read_extent(arguments, n, &t, &chunks, &dim) || chunks <= 0 || chunks > MOST_PARTS) return ow_declined();
+    return parts_of(arguments[0], t, dim, (t->sizes[dim] - 1) / chunks + 1);
+}
+
+/* unbind(tensor, dim): views of each position. */
+PyObject *ow_call_unbind(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    int64_t dim;
+    ow_tensor *t = n == 2 ? ow_plain_tensor(arguments[0]) : NULL;
+    if (!t || !t->ndim || !ow_read_int(arguments[1], &dim) || !ow_wrap_dim(&dim, t->ndim)) return ow_declined();
+    return t->sizes[dim] > MOST_PARTS ? ow_declined() : parts_of(arguments[0], t, dim, 0);
+}
+
+static PyObject *finished(ow_tensor *t) { return t ? ow_new_owner(t) : ow_declined(); }
+
+/* (tensor, integers) */
+static PyObject *by_list(ow_tensor *(*routine)(ow_tensor *, const int64_t *, int), PyObject *const *arguments, Py_ssize_t n) {
+    ow_ints list;
+    ow_tensor *t = n == 2 ? ow_plain_tensor(arguments[0]) : NULL;
+    return t && ow_read_ints(arguments[1], &list) ? finished(routine(t, list.v, list.n)) : ow_declined();
+}
+
+/* flip(tensor, dims) */
+PyObject *ow_call_flip(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    return by_list(ow_flip, arguments, n);
+}
+
+/* repeat(tensor, repeats) */
+PyObject *ow_call_repeat(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    return by_list(ow_repeat, arguments, n);
+}
+
+/* roll(tensor, shifts, dims) */
+PyObject *ow_call_roll(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    ow_ints shifts, dims;
+    ow_tensor *t = n == 3 ? ow_plain_tensor(arguments[0]) : NULL;
+    if (!t || !ow_read_ints(arguments[1], &shifts) || !ow_read_ints(arguments[2], &dims)) return ow_declined();
+    return finished(ow_roll(t, shifts.v, shifts.n, dims.v, dims.n));
+}
+
+/* The same for operands with histories: a call of the operator whose derivative it is. */
+static PyObject *recorded_product(PyObject *module, PyObject *const *arguments) {
+    static PyObject *numbers[OW_PRODUCTS];
+    const ow_tensor *a = ow_any_tensor(arguments[0]), *b = ow_any_tensor(arguments[1]);
+    ow_matmul_kind product = a && b ? ow_matmul_kind_of(a, b) : OW_PRODUCTS;
+    if (product == OW_PRODUCTS) return ow_declined();
+    if (!numbers[product]) numbers[product] = PyLong_FromLong(ow_op_number(ow_matmul_ops[product]));
+    return ow_call_new(module, (PyObject *[]){numbers[product], arguments[0], arguments[1]}, 3);
+}
+
+/* matmul(tensor, tensor) */
+PyObject *ow_call_matmul(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    if (n != 2) return ow_declined();
+    if (ow_any_records(arguments, n)) return recorded_product(module, arguments);
+    ow_tensor *a = ow_plain_tensor(arguments[0]), *b = a ? ow_plain_tensor(arguments[1]) : NULL;
+    return b ? finished(ow_matmul(a, b)) : ow_declined();
+}
+
+/* moment(tensor, dim, unbiased, keepdim, correction, place): the variance, the standard deviation or the mean. Too few
+ * elements for the correction are the composite's affair, which warns. */
+PyObject *ow_call_moment(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    ow_ints dims = {.n = 0};
+    int64_t place, count = 1;
+    ow_number correction = {.value.i = 1};
+    ow_tensor *t = n == 6 ? ow_plain_tensor(arguments[0]) : NULL, *found[OW_MAX_RESULTS] = {NULL};
+    if (!t || ow_dtype_kinds[t->dtype] != OW_KIND_FLOATING || arguments[2] != Py_None) return ow_declined();
+    if (arguments[1] != Py_None && !ow_read_ints(arguments[1], &dims)) return ow_declined();
+    if (!PyBool_Check(arguments[3]) || !ow_read_int(arguments[5], &place)) return ow_declined();
+    if (arguments[4] != Py_None && !ow_read_int(arguments[4], &correction.value.i)) return ow_declined();
+    for (int k = 0; k < dims.n; k++) {
+        if (!t->ndim || !ow_wrap_dim(&dims.v[k], t->ndim)) return ow_declined();
+        count *= t->sizes[dims.v[k]];
+    }
+    if ((dims.n ? count : t->numel) <= correction.value.i) return ow_declined();
+    ow_tensor *params[OW_MAX_PARAMS] = {ow_number_tensor(&correction, OW_INT64)};
+    if (!ow_several(&ow_op_moments, t, dims.v, dims.n, 1, arguments[3] == Py_True, -1, params, found)) return ow_declined();
+    for (int k = 0; k < OW_MAX_RESULTS; k++)
+        if (k != place) ow_tensor_free(found[k]);
+    return ow_new_owner(found[place]);
+}
+
+/* The tensor, a dimension of it and whether its lines descend, for the calls below; NULL: not for the quick way. */
+static ow_tensor *read_ordered(PyObject *const *arguments, int64_t *dim, int *descending) {
+    ow_tensor *t = ow_plain_tensor(arguments[0]);
+    if (!t || !t->ndim || ow_dtype_kinds[t->dtype] == OW_KIND_COMPLEX || !PyBool_Check(arguments[2])) return NULL;
+    *descending = arguments[2] == Py_True;
+    return ow_read_int(arguments[1], dim) && ow_wrap_dim(dim, t->ndim) ? t : NULL;
+}
+
+/* Takes both results, of which either may be missing. */
+static int order_into(ow_tensor *t, int64_t dim, int64_t keep, int descending, ow_tensor *values, ow_tensor *places) {
+    if (values && places && ow_order_lines(t, (int)dim, keep, descending, values, places)) return 1;
+    ow_tensor_free(values);
+    ow_tensor_free(places);
+    return 0;
+}
+
+/* order(tensor, dim, descending, keep): the first `keep` values along `dim` in order, or with None all of them, and their
+ * positions. */
+PyObject *ow_call_order(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    int64_t dim, keep, sizes[OW_MAX_DIMS];
+    int descending;
+    ow_tensor *t = n == 4 ? read_ordered(arguments, &dim, &descending) : NULL, *both[2];
+    if (!t) return ow_declined();
+    if (arguments[3] == Py_None) {
+        keep = t->sizes[dim];
+        both[0] = ow_empty_like(t, -1, OW_PRESERVE_ORDER);
+        both[1] = ow_empty_like(t, OW_INT64, OW_PRESERVE_ORDER);
+    } else {
+        if (!ow_read_int(arguments[3], &keep) || keep < 0 || keep > t->sizes[dim]) return ow_declined();
+        for (int d = 0; d < t->ndim; d++) sizes[d] = d == dim ? keep : t->sizes[d];
+        both[0] = ow_tensor_new(t->dtype, t->ndim, sizes, NULL);
+        both[1] = ow_tensor_new(OW_INT64, t->ndim, sizes, NULL);
+    }
+    return order_into(t, dim, keep, descending, both[0], both[1]) ? ow_new_owners(both, 2) : ow_declined();
+}
+
+/* argsort(tensor, dim, descending): the positions alone. */
+PyObject *ow_call_argsort(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    int64_t dim;
+    int descending;
+    ow_tensor *t = n == 3 ? read_ordered(arguments, &dim, &descending) : NULL;
+    if (!t) return ow_declined();
+    ow_tensor *values = ow_empty_like(t, -1, OW_PRESERVE_ORDER), *places = ow_empty_like(t, OW_INT64, OW_PRESERVE_ORDER);
+    if (!order_into(t, dim, t->sizes[dim], descending, values, places)) return ow_declined();
+    ow_tensor_free(values);
+    return ow_new_owner(places);
+}

@@ -1,0 +1,278 @@
+/* What holds for a while: the dispatch keys that a thread does not look at, around a call and by the context managers of
+ * autograd/grad_mode.py; whether anomalies are looked for; the hooks that pack what the graph saves.
+ *
+ * Ctrl-C raises between any two instructions of Python, so a state that Python code changes and is to restore may stay as it
+ * is. A function of C is not interrupted: a call restores what was before whatever happens within, and `with` enters and
+ * leaves a block by one C function each. */
+#include "tensor_object.h"
+
+#include <structmember.h>
+
+#include "threads/thread.h"
+
+uint32_t ow_anomaly;
+
+/* Of no tensor: the thread is in a backward pass that leads to some inputs alone. Beside the keys of tensor.h. */
+enum { CONFINED = 1 << 9 };
+
+/* with_keys(cleared, set, function, argument, ...): what the function returns while these keys are looked at, or not. */
+PyObject *ow_with_keys(PyObject *module, PyObject *arguments) {
+    (void)module;
+    unsigned int cleared, set;
+    PyObject *changes = PyTuple_GetSlice(arguments, 0, 2), *rest = PyTuple_GetSlice(arguments, 3, PyTuple_Size(arguments));
+    PyObject *result = NULL;
+    if (changes && rest && PyTuple_Size(arguments) > 2 && PyArg_ParseTuple(changes, "II", &cleared, &set)) {
+        uint32_t before = ow_excluded_keys;
+        ow_excluded_keys = (before & ~cleared) | set;
+        result = PyObject_Call(PyTuple_GetItem(arguments, 2), rest, NULL);
+        ow_excluded_keys = before;
+    } else if (!PyErr_Occurred()) {
+        PyErr_SetString(PyExc_TypeError, "with_keys() takes two numbers, a function and its arguments");
+    }
+    Py_XDECREF(changes);
+    Py_XDECREF(rest);
+    return result;
+}
+
+/* ---- blocks within blocks -------------------------------------------------------------------------------- */
+
+/* The first members of every context manager: what was before each block that it was entered for. */
+typedef struct {
+    PyObject_HEAD
+    uintptr_t *before;
+    int depth, room;
+} blocks;
+
+/* 1, or 0 with Python's error set. */
+static int remember(PyObject *self, uintptr_t before) {
+    blocks *b = (blocks *)self;
+    if (b->depth == b->room) {
+        int room = 2 * b->room + 1;
+        uintptr_t *larger = PyMem_Realloc(b->before, (size_t)room * sizeof *larger);
+        if (!larger) return PyErr_NoMemory() != NULL;
+        b->before = larger;
+        b->room = room;
+    }
+    b->before[b->depth++] = before;
+    return 1;
+}
+
+static void release(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    PyMem_Free(((blocks *)self)->before);
+    freefunc free_object = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    free_object(self);
+    Py_DECREF(type);
+}
+
+/* ---- bits that a block changes ---------------------------------------------------------------------------- */
+
+typedef struct {
+    blocks blocks;
+    unsigned int cleared, set; /* the bits that it changes */
+    char is_anomaly;           /* of ow_anomaly, rather than of the thread's excluded keys */
+    int64_t outer;             /* what was before it was applied without a block; -1: it was not, or its block has come */
+} mode;
+
+static uint32_t *word_of(const mode *m) { return m->is_anomaly ? &ow_anomaly : &ow_excluded_keys; }
+
+static PyObject *mode_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
+    (void)arguments, (void)keywords;
+    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    mode *made = (mode *)allocate(type, 0);
+    if (made) made->outer = -1;
+    return (PyObject *)made;
+}
+
+static void apply(const mode *m) { *word_of(m) = (*word_of(m) & ~m->cleared) | m->set; }
+
+static void unapply(mode *m) {
+    if (m->outer >= 0) *word_of(m) = (uint32_t)m->outer;
+    m->outer = -1;
+}
+
+static PyObject *mode_enter(PyObject *self, PyObject *nothing) {
+    (void)nothing;
+    mode *m = (mode *)self;
+    if (!remember(self, m->outer < 0 ? *word_of(m) : (uint32_t)m->outer)) return NULL;
+    m->outer = -1;
+    apply(m);
+    Py_RETURN_NONE;
+}
+
+static PyObject *mode_exit(PyObject *self, PyObject *exception) {
+    (void)exception;
+    mode *m = (mode *)self;
+    if (m->blocks.depth) *word_of(m) = (uint32_t)m->blocks.before[--m->blocks.depth];
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef mode_methods[] = {
+    {"__enter__", mode_enter, METH_NOARGS, NULL},
+    {"__exit__", mode_exit, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyMemberDef mode_members[] = {
+    {"_cleared", T_UINT, offsetof(mode, cleared), 0, "bits that are zero within"},
+    {"_set", T_UINT, offsetof(mode, set), 0, "bits that are one"},
+    {"_is_anomaly", T_BOOL, offsetof(mode, is_anomaly), 0, "whether these are bits of anomaly(), rather than of excluded()"},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyType_Slot mode_slots[] = {
+    {Py_tp_new, mode_new},
+    {Py_tp_dealloc, release},
+    {Py_tp_methods, mode_methods},
+    {Py_tp_members, mode_members},
+    {Py_tp_doc, "A change of the dispatch keys that a thread does not look at, or of anomaly(), as a context manager."},
+    {0, NULL},
+};
+
+static PyType_Spec mode_spec = {
+    .name = "opweave._handle.ModeBase",
+    .basicsize = sizeof(mode),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .slots = mode_slots,
+};
+
+/* ---- the same at once ------------------------------------------------------------------------------------- */
+
+/* Has Python say what changes, and changes it: no code of Python's runs between the change and the caller's `with`. */
+static int switch_init(PyObject *self, PyObject *arguments, PyObject *keywords) {
+    PyObject *configure = PyObject_GetAttrString(self, "_configure");
+    PyObject *done = configure ? PyObject_Call(configure, arguments, keywords) : NULL;
+    Py_XDECREF(configure);
+    if (!done) return -1;
+    Py_DECREF(done);
+    mode *m = (mode *)self;
+    if (m->outer < 0) m->outer = *word_of(m);
+    apply(m);
+    return 0;
+}
+
+/* As a decorator it means the calls of the function alone. */
+static PyObject *switch_call(PyObject *self, PyObject *arguments, PyObject *keywords) {
+    unapply((mode *)self);
+    PyObject *decorate = PyObject_GetAttrString(self, "_decorated");
+    PyObject *result = decorate ? PyObject_Call(decorate, arguments, keywords) : NULL;
+    Py_XDECREF(decorate);
+    return result;
+}
+
+/* Where an exception, as that of Ctrl-C, came between the change and the block, the change is taken back. */
+static void switch_dealloc(PyObject *self) {
+    if (PyErr_Occurred()) unapply((mode *)self);
+    release(self);
+}
+
+static PyType_Slot switch_slots[] = {
+    {Py_tp_init, switch_init},
+    {Py_tp_call, switch_call},
+    {Py_tp_dealloc, switch_dealloc},
+    {Py_tp_doc, "A mode that is changed at once; the block that may follow ends with what was before."},
+    {0, NULL},
+};
+
+static PyType_Spec switch_spec = {
+    .name = "opweave._handle.SwitchBase",
+    .basicsize = sizeof(mode),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .slots = switch_slots,
+};
+
+PyObject *ow_anomaly_bits(PyObject *module, PyObject *nothing) {
+    (void)module, (void)nothing;
+    return PyLong_FromUnsignedLong(ow_anomaly);
+}
+
+/* ---- hooks ------------------------------------------------------------------------------------------------ */
+
+/* The innermost hooks of a thread count, or what refuses others within: either is in force where no other is. */
+typedef struct {
+    blocks blocks;
+    PyObject *refusal; /* text of the error where hooks meet what refuses them; NULL: they are hooks */
+} hooks;
+
+static PyObject *hooks_enter(PyObject *self, PyObject *nothing) {
+    (void)nothing;
+    ow_thread *t = ow_thread_get();
+    if (!t) return PyErr_NoMemory();
+    PyObject *refusal = ((hooks *)self)->refusal, *other = t->hooks ? ((hooks *)t->hooks)->refusal : refusal;
+    if (!refusal != !other) {
+        PyErr_SetObject(PyExc_RuntimeError, refusal ? refusal : other);
+        return NULL;
+    }
+    if (!remember(self, (uintptr_t)t->hooks)) return NULL;
+    t->hooks = Py_NewRef(self);
+    Py_RETURN_NONE;
+}
+
+static PyObject *hooks_exit(PyObject *self, PyObject *exception) {
+    (void)exception;
+    blocks *b = (blocks *)self;
+    if (!b->depth || !ow_self) Py_RETURN_NONE;
+    PyObject *left = ow_self->hooks;
+    ow_self->hooks = (void *)b->before[--b->depth];
+    Py_XDECREF(left);
+    Py_RETURN_NONE;
+}
+
+static void hooks_dealloc(PyObject *self) {
+    Py_XDECREF(((hooks *)self)->refusal);
+    release(self);
+}
+
+PyObject *ow_packing(void) {
+    PyObject *found = ow_self ? ow_self->hooks : NULL;
+    return found && !((hooks *)found)->refusal ? found : NULL;
+}
+
+PyObject *ow_packing_hooks(PyObject *module, PyObject *nothing) {
+    (void)module, (void)nothing;
+    PyObject *found = ow_packing();
+    return Py_NewRef(found ? found : Py_None);
+}
+
+static PyMethodDef hooks_methods[] = {
+    {"__enter__", hooks_enter, METH_NOARGS, NULL},
+    {"__exit__", hooks_exit, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyMemberDef hooks_members[] = {
+    {"_refusal", T_OBJECT, offsetof(hooks, refusal), 0, "the error that hooks within raise; not set: it is hooks"},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyType_Slot hooks_slots[] = {
+    {Py_tp_dealloc, hooks_dealloc},
+    {Py_tp_methods, hooks_methods},
+    {Py_tp_members, hooks_members},
+    {Py_tp_doc, "Hooks that pack what the graph saves in this thread, or what refuses them, as a context manager."},
+    {0, NULL},
+};
+
+static PyType_Spec hooks_spec = {
+    .name = "opweave._handle.HooksBase",
+    .basicsize = sizeof(hooks),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .slots = hooks_slots,
+};
+
+int ow_add_modes(PyObject *module) {
+    PyObject *mode_type = PyType_FromSpec(&mode_spec);
+    PyObject *bases = mode_type ? PyTuple_Pack(1, mode_type) : NULL;
+    PyObject *switch_type = bases ? PyType_FromSpecWithBases(&switch_spec, bases) : NULL;
+    PyObject *hooks_type = PyType_FromSpec(&hooks_spec);
+    int done = mode_type && switch_type && hooks_type && PyModule_AddObjectRef(module, "ModeBase", mode_type) == 0 &&
+               PyModule_AddObjectRef(module, "SwitchBase", switch_type) == 0 &&
+               PyModule_AddObjectRef(module, "HooksBase", hooks_type) == 0 &&
+               PyModule_AddIntConstant(module, "CONFINED", CONFINED) == 0 &&
+               PyModule_AddIntConstant(module, "ANOMALY", OW_ANOMALY) == 0;
+    Py_XDECREF(mode_type);
+    Py_XDECREF(bases);
+    Py_XDECREF(switch_type);
+    Py_XDECREF(hooks_type);
+    return done;
+}

@@ -1,0 +1,132 @@
+/* What the module `opweave._handle` is made of: Python objects over the core's tensors. Includes nothing of the core. */
+#ifndef OPWEAVE_PYTHON_TYPES_H
+#define OPWEAVE_PYTHON_TYPES_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <stdint.h>
+
+struct ow_ints;
+struct ow_tensor;
+
+/* The handle of a float; NULL with TypeError set for any other object, and for what can be no handle. */
+struct ow_tensor *ow_handle_of(PyObject *object);
+
+/* An int of 64 bits, which no bool is; 0 for anything else. */
+static inline int ow_read_int(PyObject *object, int64_t *value) {
+    int overflow;
+    if (!PyLong_CheckExact(object)) return 0;
+    *value = PyLong_AsLongLongAndOverflow(object, &overflow);
+    return !overflow;
+}
+
+/* An int, or a tuple or list of them, at most as many as a tensor has dimensions; 0 for anything else. (fast_calls.c) */
+int ow_read_ints(PyObject *object, struct ow_ints *list);
+
+/* The tensor of an object of class Tensor itself, without dispatch keys; NULL for any other object. */
+struct ow_tensor *ow_plain_tensor(PyObject *object);
+
+/* A new object of class Tensor that owns the tensor. */
+PyObject *ow_new_owner(struct ow_tensor *t);
+/* The same of a view of the tensor `of`. */
+PyObject *ow_new_view(struct ow_tensor *t, PyObject *of);
+/* Says of a tuple of views whether they count as taken by one call (tensor_object.h). */
+void ow_mark_several(PyObject *views, int several);
+/* A tuple of such objects, which takes all tensors whatever happens. */
+PyObject *ow_new_owners(struct ow_tensor *const *tensors, int n);
+
+/* Histories (autograd_edges.c). */
+PyObject *ow_records(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_edges(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_versions(PyObject *module, PyObject *values);
+PyObject *ow_set_edge(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_alias(PyObject *module, PyObject *object);
+PyObject *ow_apart(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_excluded(PyObject *module, PyObject *nothing);
+/* The same for a while (modes.c). */
+PyObject *ow_with_keys(PyObject *module, PyObject *arguments);
+/* Adds the types of context managers, and what they need. 1, or 0 with Python's error set. */
+int ow_add_modes(PyObject *module);
+/* Process-wide: are anomalies looked for? Other bits are Python's. */
+extern uint32_t ow_anomaly;
+#define OW_ANOMALY 1u
+PyObject *ow_anomaly_bits(PyObject *module, PyObject *nothing);
+/* The hooks of the thread that pack what the graph saves, borrowed; NULL: there are none. The same, or None. */
+PyObject *ow_packing(void);
+PyObject *ow_packing_hooks(PyObject *module, PyObject *nothing);
+/* What a handler of a signal raised within a loop (gil.c). */
+PyObject *ow_interruption(PyObject *module, PyObject *nothing);
+/* None, for a call that is made again in another way, and its error with it; but an interruption is raised. (gil.c) */
+PyObject *ow_declined(void);
+/* The edge of a tensor whose history is recorded; None of anything else. */
+PyObject *ow_edge_of(PyObject *object);
+/* Makes a tensor part of the graph, or with NULL of none. */
+void ow_give_edge(PyObject *tensor, PyObject *edge);
+/* Has one of these objects a history that is recorded? And the result of a call of them, made part of the graph; takes
+ * the result. (autograd_record.c) */
+int ow_any_records(PyObject *const *values, Py_ssize_t n);
+PyObject *ow_recorded(PyObject *result, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_kept(PyObject *module, PyObject *object);
+PyObject *ow_meta(PyObject *module, PyObject *object);
+PyObject *ow_fits(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_set_recorder(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_set_watcher(PyObject *module, PyObject *function); /* (node_type.c) */
+PyObject *ow_set_refresh(PyObject *module, PyObject *function);
+
+/* Memory of other objects as tensors (array_struct.c): from_memory() for an owner that is one of Python. */
+double ow_from_owner(PyObject *owner, uintptr_t data, int64_t nbytes, const int64_t *sizes, const int64_t *strides,
+                     int32_t ndim, int32_t dtype, int readonly);
+PyObject *ow_read_array(PyObject *module, PyObject *array);
+PyObject *ow_over_memory(PyObject *module, PyObject *arguments);
+/* And back: what is exported owns the storage, and not the tensor, which may be given another one. 0 on failure. */
+int ow_export_init(void);
+PyObject *ow_exported(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_to_dlpack(PyObject *module, PyObject *const *arguments, Py_ssize_t n); /* (dlpack.c) */
+PyObject *ow_from_dlpack(PyObject *module, PyObject *capsule);
+
+/* Sizes and strides as tuples (size_type.c). */
+PyObject *ow_shape_of(const struct ow_tensor *t);
+PyObject *ow_strides_of(const struct ow_tensor *t);
+PyObject *ow_set_size_class(PyObject *module, PyObject *type);
+PyObject *ow_size_base(void);
+
+/* The view that an index of ints, slices, None and `...` gives, or NULL (basic_index.c). */
+struct ow_tensor *ow_basic_view(struct ow_tensor *self, PyObject *index);
+PyObject *ow_view_of(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+
+/* `t[index]` and `t[index] = value` where tensors are part of the index; NULL without an error where that is not for the
+ * quick way (calls_indexing.c). */
+struct ow_tensor *ow_selected(struct ow_tensor *self, PyObject *index);
+PyObject *ow_call_assign(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+
+/* Calls of operators (fast_calls.c). */
+PyObject *ow_call_new(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_inplace(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_out(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_reduce(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_several(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_lapack(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_scan(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_factory(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_view(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_view_list(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+
+/* The quick calls that composites name (calls_lists.c). */
+PyObject *ow_call_join(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_split(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_chunk(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_unbind(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_median(PyObject *module, PyObject *const *arguments, Py_ssize_t n); /* (median.c) */
+PyObject *ow_call_argsort(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_flip(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_roll(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_moment(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_matmul(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_repeat(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_order(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+
+/* The elements as nested lists (tolist.c). */
+PyObject *ow_tolist(const struct ow_tensor *t);
+
+#endif

@@ -1,0 +1,428 @@
+/* The base of class Tensor: an object that owns one handle, in the slot `_h`, and frees it when it dies.
+ *
+ * A Python class with __del__ would do the same, but calling that method takes longer than adding four numbers; and a
+ * finalizer can be shown an object that it has finalized before, which a deallocator cannot. The garbage collector looks
+ * only at objects that have a history or, by attributes, others to refer to.
+ *
+ * It is a module of its own within the shared object of `_C`, because cffi's modules cannot hold types.
+ */
+#include "node.h"
+#include "tensor_object.h"
+
+#include <structmember.h>
+
+/* Called as constructor(class, arguments, keywords) where a tensor is made by its class. */
+static PyObject *constructor;
+
+/* The class Tensor, and the function behind `t[index]` for what the core does not know: subscript(t, index). */
+static PyTypeObject *tensor_class;
+static PyObject *subscript;
+
+PyTypeObject *ow_owner_type;
+
+/* A new object. One that refers to nothing but a float needs no garbage collector. */
+static PyObject *allocated(PyTypeObject *type) {
+    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    PyObject *made = allocate(type, 0);
+    if (made && type == tensor_class) PyObject_GC_UnTrack(made);
+    return made;
+}
+
+void ow_track(PyObject *object) {
+    if (!PyObject_GC_IsTracked(object)) PyObject_GC_Track(object);
+}
+
+static PyObject *owner_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
+    if (!constructor || !tensor_class || !PyType_IsSubtype(type, tensor_class))
+        return PyErr_Format(PyExc_TypeError, "%R is no class of tensors", type);
+    return PyObject_CallFunctionObjArgs(constructor, type, arguments, keywords ? keywords : Py_None, NULL);
+}
+
+static int owner_traverse(PyObject *self, visitproc visit, void *arg) {
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(((owner *)self)->attributes);
+    Py_VISIT(((owner *)self)->edge);
+    Py_VISIT(((owner *)self)->base);
+    return 0;
+}
+
+static int owner_clear(PyObject *self) {
+    Py_CLEAR(((owner *)self)->attributes);
+    Py_CLEAR(((owner *)self)->edge);
+    Py_CLEAR(((owner *)self)->base);
+    return 0;
+}
+
+/* What has attributes of its own may be part of a cycle. */
+static int owner_setattr(PyObject *self, PyObject *name, PyObject *value) {
+    int status = PyObject_GenericSetAttr(self, name, value);
+    if (((owner *)self)->attributes) ow_track(self);
+    return status;
+}
+
+static PyObject *owner_get_attributes(PyObject *self, void *closure) {
+    PyObject *attributes = PyObject_GenericGetDict(self, closure);
+    if (attributes) ow_track(self);
+    return attributes;
+}
+
+static int owner_set_attributes(PyObject *self, PyObject *value, void *closure) {
+    int status = PyObject_GenericSetDict(self, value, closure);
+    if (((owner *)self)->attributes) ow_track(self);
+    return status;
+}
+
+static PyObject *set_constructor(PyObject *module, PyObject *function) {
+    (void)module;
+    Py_XDECREF(constructor);
+    constructor = Py_NewRef(function);
+    Py_RETURN_NONE;
+}
+
+static void owner_dealloc(PyObject *self) {
+    owner *object = (owner *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    if (object->weak_references) PyObject_ClearWeakRefs(self);
+    if (object->handle) {
+        ow_tensor_free(ow_unpack(PyFloat_AsDouble(object->handle)));
+        Py_DECREF(object->handle);
+    }
+    owner_clear(self);
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    release(self);
+    Py_DECREF(type);
+}
+
+ow_tensor *ow_handle_of(PyObject *object) {
+    double value = PyFloat_Check(object) ? PyFloat_AsDouble(object) : -1;
+    uintptr_t address = value > 0 && value < 0x1p53 ? (uintptr_t)value : 0;
+    if (address && (double)address == value && address % _Alignof(max_align_t) == 0 && ow_may_be_allocated(address))
+        return ow_unpack(value);
+    return PyErr_Format(PyExc_TypeError, "expected the handle of a tensor, but got %R", object), NULL;
+}
+
+/* Has an object own the tensor, whose packed handle it takes. */
+static PyObject *given(PyObject *made, ow_tensor *t, PyObject *handle) {
+    t->state |= OW_OWNED;
+    ((owner *)made)->handle = handle;
+    return made;
+}
+
+PyObject *ow_new_owner(ow_tensor *t) {
+    PyObject *made = allocated(tensor_class);
+    PyObject *handle = made ? PyFloat_FromDouble(ow_pack(t)) : NULL;
+    if (!handle) {
+        ow_tensor_free(t);
+        Py_XDECREF(made);
+        return NULL;
+    }
+    return given(made, t, handle);
+}
+
+/* adopt(handle, class): the new object of the class Tensor, or of one derived from it, that owns the handle. */
+static PyObject *adopt(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    if (n != 2 || !tensor_class || !PyType_Check(arguments[1]) ||
+        !PyType_IsSubtype((PyTypeObject *)arguments[1], tensor_class))
+        return PyErr_Format(PyExc_TypeError, "adopt() takes a handle and a class of tensors");
+    ow_tensor *t = ow_handle_of(arguments[0]);
+    if (!t) return NULL;
+    if (t->state & OW_OWNED) return PyErr_Format(PyExc_ValueError, "adopt(): another tensor owns the handle");
+    PyObject *made = allocated((PyTypeObject *)arguments[1]);
+    return made ? given(made, t, Py_NewRef(arguments[0])) : NULL;
+}
+
+static char origin_of_mode(void) {
+    if (ow_excluded_keys & OW_KEY_INFERENCE) return OW_INFERENCE_VIEW;
+    return ow_excluded_keys & OW_KEY_RECORDING ? OW_NO_GRAD_VIEW : OW_USUAL_VIEW;
+}
+
+static void set_base(owner *view, const ow_tensor *t, PyObject *of) {
+    PyObject *base = ((owner *)of)->base, *before = view->base;
+    view->base = Py_NewRef(base ? base : of);
+    Py_XDECREF(before);
+    view->version = t->storage->version;
+    char origin = origin_of_mode();
+    view->origin = origin ? origin : ((owner *)of)->origin;
+}
+
+PyObject *ow_new_view(ow_tensor *t, PyObject *of) {
+    int shares = t->storage == ow_any_tensor(of)->storage; /* or it is of a copy in another memory order */
+    PyObject *made = ow_new_owner(t);
+    if (made && shares) set_base((owner *)made, t, of);
+    return made;
+}
+
+/* as_view(tensor, of): says that the tensor, which was just made, is a view of another. */
+static PyObject *as_view(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    const ow_tensor *of = n == 2 ? ow_any_tensor(arguments[1]) : NULL, *t = of ? ow_any_tensor(arguments[0]) : NULL;
+    if (!t) return PyErr_Format(PyExc_TypeError, "as_view() takes two tensors");
+    if (t->storage == of->storage) set_base((owner *)arguments[0], t, arguments[1]);
+    return Py_NewRef(arguments[0]);
+}
+
+/* own(tensor): it counts as a view of nothing any longer. */
+static PyObject *own(PyObject *module, PyObject *object) {
+    (void)module;
+    if (!ow_any_tensor(object)) return PyErr_Format(PyExc_TypeError, "own() takes a tensor");
+    Py_CLEAR(((owner *)object)->base);
+    ((owner *)object)->origin = OW_USUAL_VIEW;
+    return Py_NewRef(object);
+}
+
+/* function_view(tensor, several): a user's Function has returned it, with others or alone. */
+static PyObject *function_view(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    if (n != 2 || !ow_any_tensor(arguments[0]) || !PyBool_Check(arguments[1]))
+        return PyErr_Format(PyExc_TypeError, "function_view() takes a tensor and a bool");
+    owner *of = (owner *)arguments[0];
+    if (of->base) of->origin = arguments[1] == Py_True ? OW_SEVERAL_VIEWS : OW_FUNCTION_VIEW;
+    Py_RETURN_NONE;
+}
+
+void ow_mark_several(PyObject *views, int several) {
+    char origin = origin_of_mode();
+    if (!origin && several) origin = OW_SEVERAL_VIEWS;
+    for (Py_ssize_t k = 0; k < PyTuple_Size(views); k++) ((owner *)PyTuple_GetItem(views, k))->origin = origin;
+}
+
+/* several_views(views, several): the same tuple, whose tensors count as views that one call has taken, or do not. */
+static PyObject *several_views(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    int tensors = n == 2 && PyTuple_Check(arguments[0]) && PyBool_Check(arguments[1]);
+    for (Py_ssize_t k = 0; tensors && k < PyTuple_Size(arguments[0]); k++)
+        tensors = ow_any_tensor(PyTuple_GetItem(arguments[0], k)) != NULL;
+    if (!tensors) return PyErr_Format(PyExc_TypeError, "several_views() takes a tuple of tensors and a bool");
+    ow_mark_several(arguments[0], arguments[1] == Py_True);
+    return Py_NewRef(arguments[0]);
+}
+
+PyObject *ow_new_owners(ow_tensor *const *tensors, int n) {
+    PyObject *owners = PyTuple_New(n);
+    for (int k = 0; k < n; k++) {
+        PyObject *made = owners ? ow_new_owner(tensors[k]) : NULL;
+        if (!owners) ow_tensor_free(tensors[k]);
+        else if (!made) Py_CLEAR(owners);
+        else PyTuple_SetItem(owners, k, made);
+    }
+    return owners;
+}
+
+ow_tensor *ow_plain_tensor(PyObject *object) {
+    if (Py_TYPE(object) != tensor_class) return NULL;
+    PyObject *handle = ((owner *)object)->handle;
+    ow_tensor *t = handle ? ow_unpack(PyFloat_AsDouble(handle)) : NULL;
+    int plain = t && !ow_keys(t) && (ow_excluded_keys & OW_KEY_AUTOGRAD || !ow_follows_base((owner *)object, t));
+    return plain ? t : NULL;
+}
+
+ow_tensor *ow_any_tensor(PyObject *object) {
+    if (Py_TYPE(object) != tensor_class && !PyObject_TypeCheck(object, ow_owner_type)) return NULL;
+    PyObject *handle = ((owner *)object)->handle;
+    return handle ? ow_unpack(PyFloat_AsDouble(handle)) : NULL;
+}
+
+/* The tensor of an object that has the type of the method it is for; NULL with AttributeError while it has none. */
+static ow_tensor *tensor_of(PyObject *self) {
+    ow_tensor *t = ow_any_tensor(self);
+    if (!t) PyErr_SetString(PyExc_AttributeError, "_h"); /* as Python says of a slot that is not set */
+    return t;
+}
+
+static PyObject *owner_subscript(PyObject *self, PyObject *index) {
+    ow_tensor *t = ow_plain_tensor(self), *view = t ? ow_basic_view(t, index) : NULL;
+    if (view) return ow_new_view(view, self);
+    ow_tensor *selected = t ? ow_selected(t, index) : NULL;
+    if (selected) return ow_new_owner(selected);
+    return PyObject_CallFunctionObjArgs(subscript, self, index, NULL);
+}
+
+static PyObject *set_tensor_class(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    if (n != 2 || !PyType_Check(arguments[0]) || !PyType_IsSubtype((PyTypeObject *)arguments[0], ow_owner_type))
+        return PyErr_Format(PyExc_TypeError, "set_tensor_class() takes a class derived from Owner, and a function");
+    Py_XDECREF(tensor_class);
+    Py_XDECREF(subscript);
+    tensor_class = (PyTypeObject *)Py_NewRef(arguments[0]);
+    subscript = Py_NewRef(arguments[1]);
+    Py_RETURN_NONE;
+}
+
+static PyObject *owner_shape(PyObject *self, void *closure) {
+    (void)closure;
+    const ow_tensor *t = tensor_of(self);
+    return t ? ow_shape_of(t) : NULL;
+}
+
+static PyObject *owner_tolist(PyObject *self, PyObject *arguments) {
+    (void)arguments;
+    const ow_tensor *t = tensor_of(self);
+    return t ? ow_tolist(t) : NULL;
+}
+
+static PyObject *owner_requires_grad(PyObject *self, void *closure) {
+    (void)closure;
+    const ow_tensor *t = tensor_of(self);
+    return t ? PyBool_FromLong(t->keys & OW_KEY_AUTOGRAD || ow_follows_base((owner *)self, t)) : NULL;
+}
+
+static PyGetSetDef owner_properties[] = {
+    {"__dict__", owner_get_attributes, owner_set_attributes, "What was set on the tensor, by name.", NULL},
+    {"_requires_grad", owner_requires_grad, NULL, "Is a gradient asked for?", NULL},
+    {"shape", owner_shape, NULL, "The sizes of the dimensions.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyMethodDef owner_methods[] = {
+    {"tolist", owner_tolist, METH_NOARGS,
+     "tolist($self, /)\n--\n\n"
+     "The values as nested lists of Python numbers; a number for a tensor without dimensions."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyMemberDef owner_members[] = {
+    {"_h", T_OBJECT_EX, offsetof(owner, handle), READONLY, "the handle of the core, as a float"},
+    {"_edge", T_OBJECT, offsetof(owner, edge), READONLY, "the node of the graph that computed it, and which output it is"},
+    {"_base", T_OBJECT, offsetof(owner, base), READONLY, "the tensor that it is a view of, or None"},
+    {"_origin", T_BYTE, offsetof(owner, origin), READONLY, "how the view was made (core/python/tensor_object.h)"},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(owner, weak_references), READONLY, NULL},
+    {"__dictoffset__", T_PYSSIZET, offsetof(owner, attributes), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyType_Slot owner_slots[] = {
+    {Py_tp_new, owner_new},
+    {Py_tp_dealloc, owner_dealloc},
+    {Py_tp_traverse, owner_traverse},
+    {Py_tp_clear, owner_clear},
+    {Py_tp_setattro, owner_setattr},
+    {Py_tp_getset, owner_properties},
+    {Py_tp_members, owner_members},
+    {Py_tp_methods, owner_methods},
+    {Py_mp_subscript, owner_subscript},
+    {Py_tp_doc, "Owns the handle of a tensor."},
+    {0, NULL},
+};
+
+static PyType_Spec owner_spec = {
+    .name = "opweave._handle.Owner",
+    .basicsize = sizeof(owner),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+    .slots = owner_slots,
+};
+
+/* claim(): once in a process. The types here are one for all interpreters and all copies of the package. */
+static PyObject *claim(PyObject *module, PyObject *nothing) {
+    static int claimed;
+    (void)module;
+    (void)nothing;
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0)
+        return PyErr_Format(PyExc_ImportError, "opweave works in the main interpreter alone, not in a subinterpreter");
+    if (claimed)
+        return PyErr_Format(PyExc_ImportError, "opweave was imported before in this process, and another copy of its classes "
+                                               "would not know the tensors of the first; restart Python");
+    claimed = 1;
+    Py_RETURN_NONE;
+}
+
+static PyObject *shape_of(PyObject *module, PyObject *handle) {
+    (void)module;
+    const ow_tensor *t = ow_handle_of(handle);
+    return t ? ow_shape_of(t) : NULL;
+}
+
+static PyObject *strides_of(PyObject *module, PyObject *handle) {
+    (void)module;
+    const ow_tensor *t = ow_handle_of(handle);
+    return t ? ow_strides_of(t) : NULL;
+}
+
+#define FAST(function) (PyCFunction)(void (*)(void))(function)
+
+static PyMethodDef functions[] = {
+    {"shape_of", shape_of, METH_O, "The shape; the same object for every tensor of a common shape."},
+    {"strides_of", strides_of, METH_O, "The strides; the same object for all tensors that have these."},
+    {"claim", claim, METH_NOARGS, "Refuses a second copy of the package, whose classes would replace those of the first."},
+    {"adopt", FAST(adopt), METH_FASTCALL, "A new tensor that owns a handle."},
+    {"set_constructor", set_constructor, METH_O, "Says what makes tensors of arguments."},
+    {"set_tensor_class", FAST(set_tensor_class), METH_FASTCALL,
+     "Says of which class views are, and what `t[index]` does where they do not suffice."},
+    {"view_of", FAST(ow_view_of), METH_FASTCALL,
+     "The handle of the view that an index of ints, slices, None and `...` gives; 0.0 for any other index."},
+    {"assign", FAST(ow_call_assign), METH_FASTCALL,
+     "Writes a tensor or a number to the elements that tensors select, or adds it to them; None where that is not for "
+     "the quick way."},
+    {"call", FAST(ow_call_new), METH_FASTCALL, "A new result of an operator with one to three operands, or None."},
+    {"call_inplace", FAST(ow_call_inplace), METH_FASTCALL, "The first operand, overwritten by the result, or None."},
+    {"call_out", FAST(ow_call_out), METH_FASTCALL, "The tensor before the operands, overwritten by the result, or None."},
+    {"reduce", FAST(ow_call_reduce), METH_FASTCALL, "A reduction over one dimension or all, or None."},
+    {"lapack", FAST(ow_call_lapack), METH_FASTCALL, "Calls an operator with a lapack body: tensors, options."},
+    {"several", FAST(ow_call_several), METH_FASTCALL, "The same of an operator with positions or several results."},
+    {"scan", FAST(ow_call_scan), METH_FASTCALL, "A scan along a dimension, or None."},
+    {"factory", FAST(ow_call_factory), METH_FASTCALL, "A new tensor of sizes, a dtype's number or -1, and up to three numbers, or None."},
+    {"view", FAST(ow_call_view), METH_FASTCALL, "A view by up to four integers, or None."},
+    {"view_list", FAST(ow_call_view_list), METH_FASTCALL, "A view by a list of integers, one integer or None, or None."},
+    {"join", FAST(ow_call_join), METH_FASTCALL, "Tensors one after the other, or along a new dimension, or None."},
+    {"split", FAST(ow_call_split), METH_FASTCALL, "Views of parts of one size along a dimension, or None."},
+    {"chunk", FAST(ow_call_chunk), METH_FASTCALL, "So many views of parts along a dimension, or None."},
+    {"unbind", FAST(ow_call_unbind), METH_FASTCALL, "Views of each position along a dimension, or None."},
+    {"median", FAST(ow_call_median), METH_FASTCALL, "The median of all elements, those that are NaN ignored or not, or None."},
+    {"flip", FAST(ow_call_flip), METH_FASTCALL, "A copy backwards along dimensions, or None."},
+    {"roll", FAST(ow_call_roll), METH_FASTCALL, "A copy moved along dimensions, or None."},
+    {"repeat", FAST(ow_call_repeat), METH_FASTCALL, "A tensor several times along each dimension, or None."},
+    {"matmul", FAST(ow_call_matmul), METH_FASTCALL, "The product of `@`, or None."},
+    {"moment", FAST(ow_call_moment), METH_FASTCALL, "A variance, a standard deviation or a mean, or None."},
+    {"argsort", FAST(ow_call_argsort), METH_FASTCALL, "Positions in order of values, or None."},
+    {"order", FAST(ow_call_order), METH_FASTCALL, "Values in order and their positions, or None."},
+    {"records", FAST(ow_records), METH_FASTCALL, "Is the history of one of these values recorded?"},
+    {"edges", FAST(ow_edges), METH_FASTCALL, "The edges of those whose history is recorded, None for the others."},
+    {"versions", ow_versions, METH_O, "How often the memory of each tensor of a tuple was written to."},
+    {"set_edge", FAST(ow_set_edge), METH_FASTCALL, "Makes a tensor an output of a node, or with None of none."},
+    {"several_views", FAST(several_views), METH_FASTCALL, "Says whether the views of a tuple count as taken by one call."},
+    {"as_view", FAST(as_view), METH_FASTCALL, "Makes a new tensor a view of another."},
+    {"own", own, METH_O, "Makes a tensor a view of nothing any longer."},
+    {"function_view", FAST(function_view), METH_FASTCALL, "Says that a user's Function has returned a view, with others or alone."},
+    {"alias", ow_alias, METH_O, "The same elements without history."},
+    {"apart", FAST(ow_apart), METH_FASTCALL,
+     "The same elements without history, through which writing is counted apart, from a number on."},
+    {"excluded", ow_excluded, METH_NOARGS, "The dispatch keys that the thread does not look at."},
+    {"with_keys", ow_with_keys, METH_VARARGS, "What a function returns while these keys are looked at, and those are not."},
+    {"interruption", ow_interruption, METH_NOARGS, "What a handler of a signal raised while the core was at work."},
+    {"kept", ow_kept, METH_O, "The same elements without history, and how often they were written to."},
+    {"meta", ow_meta, METH_O, "The shape of a tensor and the number of its dtype."},
+    {"fits", FAST(ow_fits), METH_FASTCALL, "Has a tensor this shape and dtype?"},
+    {"set_recorder", FAST(ow_set_recorder), METH_FASTCALL, "Says how results of recorded calls become part of the graph."},
+    {"anomaly", ow_anomaly_bits, METH_NOARGS, "Whether anomalies are looked for (ANOMALY), and the bits above it."},
+    {"packing", ow_packing_hooks, METH_NOARGS, "The hooks that pack what the graph saves in this thread, or None."},
+    {"set_watcher", ow_set_watcher, METH_O, "Says what looks at each new node while anomalies are looked for."},
+    {"set_refresh", ow_set_refresh, METH_O, "Says what brings the edge of a view up to date."},
+    {"set_size_class", ow_set_size_class, METH_O, "Says of which class shapes are."},
+    {"read_array", ow_read_array, METH_O, "A handle over the memory of a NumPy array."},
+    {"over_memory", ow_over_memory, METH_VARARGS, "A handle over memory that an object owns."},
+    {"exported", FAST(ow_exported), METH_FASTCALL, "What keeps a tensor's memory, and describes it to NumPy."},
+    {"to_dlpack", FAST(ow_to_dlpack), METH_FASTCALL, "A DLPack capsule over the memory of a tensor."},
+    {"from_dlpack", ow_from_dlpack, METH_O, "A handle over the memory of a DLPack capsule."},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, .m_name = "opweave._handle", .m_doc = "The base of class Tensor.", .m_size = -1,
+    .m_methods = functions,
+};
+
+PyMODINIT_FUNC PyInit__handle(void);
+PyMODINIT_FUNC PyInit__handle(void) {
+    PyObject *module = PyModule_Create(&definition);
+    if (!module) return NULL;
+    PyObject *type = PyType_FromSpec(&owner_spec), *size = ow_size_base(), *node = ow_node_type();
+    int exports = ow_export_init();
+    ow_owner_type = (PyTypeObject *)type;
+    int done = exports && type && size && node && ow_add_modes(module) && PyModule_AddObjectRef(module, "Owner", type) == 0 &&
+               PyModule_AddObjectRef(module, "SizeBase", size) == 0 && PyModule_AddObjectRef(module, "NodeBase", node) == 0;
+    Py_XDECREF(size); /* the owners' type is needed for ever */
+    Py_XDECREF(node);
+    if (!done) Py_CLEAR(module);
+    return module;
+}

@@ -1,0 +1,28 @@
+/* Indexing with tensors: what index_get.c, nonzero.c and the routines share. */
+#ifndef OPWEAVE_INDEX_H
+#define OPWEAVE_INDEX_H
+
+#include "index_space.h"
+
+/* `self[indices]`, where a NULL index keeps its dimension whole; integer tensors and masks (bool, uint8). NULL with the
+ * error set. (index_get.c) */
+ow_tensor *ow_index_get(ow_tensor *self, ow_tensor *const *indices, int n);
+/* `self[indices] = values`, or `+=` with every duplicate counted. Everything is checked before anything is written. 1,
+ * or 0 with the error set. (index_put.c) */
+int ow_index_put(ow_tensor *self, ow_tensor *const *indices, int n, ow_tensor *values, int accumulate);
+
+/* In place; `value` has the dtype of self and no dimensions, the mask broadcasts to self. (masked_fill.c) */
+int ow_masked_fill(ow_tensor *self, ow_tensor *mask, ow_tensor *value);
+
+/* Adds 1 to counts[v] for every v of values, both contiguous and of int64. 0 when one is no place of counts: then the counts
+ * have no meaning. (index_count.c) */
+int ow_count_values(const ow_tensor *values, ow_tensor *counts);
+
+/* The places of the elements that are not zero: a matrix with a row for each, stored by columns. (nonzero.c) */
+ow_tensor *ow_nonzero(ow_tensor *t);
+
+/* The mover by which a reduction's kernels combine elements of a dtype with what is there already; NULL: the reduction
+ * has none for it. (index_write.c) */
+ow_mover ow_mover_combine(const ow_op *reduction, int dtype);
+
+#endif

@@ -1,0 +1,142 @@
+/* What the routines of LAPACK share: batches of column-major matrices, memory to work in, the variants of a routine. */
+#ifndef OPWEAVE_LAPACK_H
+#define OPWEAVE_LAPACK_H
+
+#include "tensor/tensor.h"
+
+#include "ow_routines.h" /* generated */
+
+enum { OW_LAPACK_FLAGS = 4, OW_LAPACK_RESULTS = 4, OW_LAPACK_WORKS = 4 };
+
+/* A call of an operator with a lapack body. The first input says how many matrices there are; all have its dimensions
+ * before the last two (the composites that call these operators have expanded them). */
+typedef struct ow_lapack {
+    ow_tensor *const *inputs;
+    const int64_t *flags; /* the integers and truth values, in schema order */
+    double number;
+    ow_tensor **results; /* what the routine makes */
+    int dtype, real_dtype;
+    int letter;    /* 0 to 3 for s, d, c and z */
+    int64_t batch; /* matrices */
+    int64_t part;  /* so many of them are worth a look at signals */
+    int copied, works;
+    ow_tensor *copies[OW_MAX_INPUTS];
+    struct {
+        void *memory;
+        int64_t nbytes;
+    } work[OW_LAPACK_WORKS];
+} ow_lapack;
+
+/* 1, or 0 with the error set. */
+typedef int ow_lapack_routine(ow_lapack *l);
+
+#define OW_DECLARE_LAPACK(name) ow_lapack_routine ow_lapack_##name;
+OW_LAPACKS(OW_DECLARE_LAPACK)
+
+/* The operator's results, `results` having OW_LAPACK_RESULTS places; their number, or 0 with the error set. */
+int ow_lapack_call(const ow_op *op, ow_tensor *const *inputs, const int64_t *flags, double number, ow_tensor **results);
+
+/* ---- results and operands; NULL with the error set ------------------------------------------------------ */
+
+/* results[place], for each matrix of the batch: a column-major matrix, a vector, a number. */
+ow_tensor *ow_lapack_matrices(ow_lapack *l, int place, int dtype, int64_t rows, int64_t columns);
+ow_tensor *ow_lapack_vectors(ow_lapack *l, int place, int dtype, int64_t n);
+ow_tensor *ow_lapack_numbers(ow_lapack *l, int place, int dtype);
+/* results[place], a column-major copy of an input, to be overwritten. */
+ow_tensor *ow_lapack_copied(ow_lapack *l, int place, int input);
+/* An input for reading, column-major: itself or a copy that the call keeps until its end. */
+ow_tensor *ow_lapack_columns(ow_lapack *l, int input);
+/* A column-major copy that the call may overwrite and does not return. */
+ow_tensor *ow_lapack_scratch(ow_lapack *l, int input);
+/* As ow_lapack_columns, for vectors in the dtype that they have. */
+ow_tensor *ow_lapack_lines(ow_lapack *l, int input);
+/* Do the matrices lie in memory one column after the other, or with `rows` one row, without gaps? */
+int ow_lapack_is_packed(const ow_tensor *t, int rows);
+
+static inline int64_t ow_lapack_rows(const ow_tensor *t) { return t->sizes[t->ndim - 2]; }
+static inline int64_t ow_lapack_width(const ow_tensor *t) { return t->sizes[t->ndim - 1]; }
+/* A leading dimension as LAPACK wants it, which is at least one. */
+static inline int64_t ow_lapack_leading(int64_t rows) { return rows > 1 ? rows : 1; }
+/* The matrix, vector or number number k of a batch without gaps. */
+static inline void *ow_lapack_at(const ow_lapack *l, const ow_tensor *t, int64_t k) {
+    return t->data + k * (t->numel / l->batch) * ow_itemsize(t->dtype);
+}
+static inline int ow_lapack_is_complex(const ow_lapack *l) { return l->letter >= 2; }
+
+/* ---- work ---------------------------------------------------------------------------------------------- */
+
+/* Memory until the end of the call; NULL with the error set. */
+void *ow_lapack_work(ow_lapack *l, int64_t count, int64_t itemsize);
+/* What a query for the size of the work array left in its first element, of the call's dtype. */
+int64_t ow_lapack_work_size(const ow_lapack *l, const void *first);
+/* Around the loop over the batch: drops the interpreter's lock if that is worth it, and tells OpenBLAS how many threads
+ * of its own it may use: one for matrices of fewer than `shared` rows or columns. `work` is that of one matrix, in units
+ * of a float32 addition. */
+void *ow_lapack_begin(ow_lapack *l, double work, int64_t shared);
+/* What OpenBLAS's threads do for one another takes longer than they save up to here, ... */
+#define OW_LAPACK_SHARED 800
+/* ... or always, where the pool shares out products. */
+#define OW_LAPACK_ALONE INT64_MAX
+/* 1, or 0 with the error set, also where a signal's handler has raised in between. */
+int ow_lapack_end(void *token);
+/* In between, either: is there a matrix number k of the batch, before which no handler has raised? */
+int ow_lapack_has(const ow_lapack *l, int64_t k);
+/* Or: the task for ranges of the batch, which threads of the pool share if it has a matrix for each of them and these are
+ * not tiny. */
+void ow_lapack_each(const ow_lapack *l, double work, ow_task task, void *context);
+
+/* c -= a @ b, shared out by the pool: between halves that are factorized or solved one after the other. */
+struct ow_matrix;
+void ow_lapack_subtract(const ow_lapack *l, const struct ow_matrix *a, const struct ow_matrix *b, const struct ow_matrix *c);
+
+/* ---- triangles (lapack_triangular.c) --------------------------------------------------------------------- */
+
+/* The triangle of a column-major matrix, or of its (conjugate) transposed. */
+typedef struct ow_triangle {
+    int is_upper, is_unit; /* as the matrix lies in memory; with ones on the diagonal? */
+    char trans;            /* 'N', 'T' or 'C' */
+    int64_t n;
+    char *a;
+    int64_t lda;
+} ow_triangle;
+
+/* Overwrites `columns` columns of n rows by the solution with each triangle, one after the other; all have n rows. */
+void ow_lapack_solve_triangles(const ow_lapack *l, const ow_triangle *t, int count, int64_t columns, char *x,
+                               int64_t ldx);
+
+/* ---- what is not finite -------------------------------------------------------------------------------- */
+
+/* Iterations of LAPACK need not end where a matrix holds infinities or NaN: what does it hold? A column-major matrix of the
+ * call's dtype, or one triangle of it. */
+typedef enum ow_lapack_content { OW_FINITE, OW_INFINITE, OW_NOT_A_NUMBER } ow_lapack_content;
+typedef enum ow_lapack_part { OW_WHOLE, OW_LOWER, OW_UPPER } ow_lapack_part;
+ow_lapack_content ow_lapack_look(const ow_lapack *l, const void *matrix, int64_t rows, int64_t columns,
+                                 ow_lapack_part part);
+/* Result number k, of a floating or complex dtype, becomes NaN. */
+void ow_lapack_forget(const ow_lapack *l, const ow_tensor *result, int64_t k);
+
+/* ---- integers ------------------------------------------------------------------------------------------ */
+
+/* OpenBLAS has integers of 64 bits; pivots and info are 32 bits wide in tensors. */
+static inline void ow_lapack_narrow(void *to, const int64_t *from, int64_t n) {
+    for (int64_t i = 0; i < n; i++) ((int32_t *)to)[i] = (int32_t)from[i];
+}
+static inline void ow_lapack_widen(int64_t *to, const void *from, int64_t n) {
+    for (int64_t i = 0; i < n; i++) to[i] = ((const int32_t *)from)[i];
+}
+
+/* ---- routines of OpenBLAS ------------------------------------------------------------------------------ */
+
+/* Every argument of a Fortran routine is an address, so that its variants are functions of one type where they have the
+ * same arguments. The lengths of texts follow the arguments. */
+#define OW_LAPACK_SYMBOL(name) scipy_##name##_64_
+#define OW_LAPACK_TABLE(table, type, s, d, c, z) \
+    extern type OW_LAPACK_SYMBOL(s), OW_LAPACK_SYMBOL(d), OW_LAPACK_SYMBOL(c), OW_LAPACK_SYMBOL(z); \
+    static type *const table[4] = {OW_LAPACK_SYMBOL(s), OW_LAPACK_SYMBOL(d), OW_LAPACK_SYMBOL(c), OW_LAPACK_SYMBOL(z)};
+#define OW_LAPACK_VARIANTS(name, type) OW_LAPACK_TABLE(name, type, s##name, d##name, c##name, z##name)
+/* Where real and complex routines differ in their arguments; indices 0 and 1. */
+#define OW_LAPACK_PAIR(table, type, single, double) \
+    extern type OW_LAPACK_SYMBOL(single), OW_LAPACK_SYMBOL(double); \
+    static type *const table[2] = {OW_LAPACK_SYMBOL(single), OW_LAPACK_SYMBOL(double)};
+
+#endif

@@ -1,0 +1,119 @@
+/* Joins tensors along one of their dimensions, or along a new one. */
+#include "abi/api.h"
+#include "families/driver.h"
+#include "tensor/storage.h"
+
+static int check_joined(ow_tensor *const *tensors, int n, const ow_tensor *first, int64_t dim) {
+    for (int k = 0; k < n; k++) {
+        const ow_tensor *t = tensors[k];
+        if (t->ndim == 1 && t->numel == 0) continue; /* torch skips those, whatever the others are */
+        if (t->ndim != first->ndim) {
+            ow_fail(OW_RUNTIME_ERROR, "Tensors must have same number of dimensions: got %d and %d", first->ndim, t->ndim);
+            return 0;
+        }
+        for (int d = 0; d < t->ndim; d++) {
+            if (d == dim || t->sizes[d] == first->sizes[d]) continue;
+            ow_fail(OW_RUNTIME_ERROR,
+                    "Sizes of tensors must match except in dimension %lld. Expected size %lld but got size %lld for tensor "
+                    "number %d in the list.",
+                    (long long)dim, (long long)first->sizes[d], (long long)t->sizes[d], k);
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static int check_stacked(ow_tensor *const *tensors, int n) {
+    const ow_tensor *first = tensors[0];
+    for (int k = 1; k < n; k++) {
+        const ow_tensor *t = tensors[k];
+        if (ow_has_shape(t, first->ndim, first->sizes)) continue;
+        char want[200], have[200];
+        ow_fail(OW_RUNTIME_ERROR, "stack expects each tensor to be equal size, but got %s at entry 0 and %s at entry %d",
+                ow_list_text(want, sizeof want, first->ndim, first->sizes),
+                ow_list_text(have, sizeof have, t->ndim, t->sizes), k);
+        return 0;
+    }
+    return 1;
+}
+
+/* The strides of the result where all tensors keep their channels last; 0: it is contiguous. As in torch, a stack is a
+ * joined tensor whose dimension `dim` is split in two. */
+static int kept_strides(ow_tensor *const *tensors, int n, int64_t dim, int64_t length, int stacked, int64_t *strides) {
+    const ow_tensor *first = tensors[0];
+    int64_t sizes[OW_MAX_DIMS];
+    for (int k = 0; k < n; k++)
+        if (tensors[k]->ndim != first->ndim || ow_suggested_order(tensors[k]) == OW_C_ORDER) return 0;
+    if (dim == first->ndim) return 0;
+    if (stacked) length = n * first->sizes[dim];
+    for (int d = 0; d < first->ndim; d++) sizes[d] = d == dim ? length : first->sizes[d];
+    ow_channels_last_strides(first->ndim, sizes, strides);
+    if (!stacked) return 1;
+    memmove(strides + dim + 1, strides + dim, sizeof *strides * (size_t)(first->ndim - dim));
+    strides[dim] *= first->sizes[dim];
+    return 1;
+}
+
+/* Copies `t` to the positions of `result` from `at` on along `dim`. */
+static int copy_part(ow_tensor *result, ow_tensor *t, int64_t dim, int64_t at, int stacked) {
+    int64_t sizes[OW_MAX_DIMS], strides[OW_MAX_DIMS];
+    int n = 0;
+    for (int d = 0; d < result->ndim; d++) {
+        if (stacked && d == dim) continue;
+        sizes[n] = d == dim ? t->sizes[d] : result->sizes[d];
+        strides[n++] = result->strides[d];
+    }
+    ow_tensor part = *result;
+    part.sizes = sizes;
+    part.strides = strides;
+    part.ndim = (uint8_t)n;
+    part.data = result->data + at * result->strides[dim] * ow_itemsize(result->dtype);
+    ow_tensor_refresh(&part);
+    return ow_copy(&part, t);
+}
+
+ow_tensor *ow_join(ow_tensor *const *tensors, int n, int64_t dim, int stacked) {
+    const ow_tensor *first = tensors[0];
+    int64_t sizes[OW_MAX_DIMS + 1], strides[OW_MAX_DIMS], total = 0;
+    for (int k = 0; k < n && !stacked; k++) {
+        if (!tensors[k]->ndim)
+            return ow_fail(OW_RUNTIME_ERROR, "zero-dimensional tensor (at position %d) cannot be concatenated", k);
+        if (first->ndim == 1 && first->numel == 0) first = tensors[k];
+    }
+    int ndim = first->ndim + stacked;
+    if (!stacked && ndim == 1 && !first->numel) dim = 0; /* all of them are skipped: any dimension will do, as in torch */
+    if (!ow_wrap_dim(&dim, ndim)) return NULL;
+    if (!(stacked ? check_stacked(tensors, n) : check_joined(tensors, n, first, dim))) return NULL;
+    for (int k = 0; k < n && !stacked; k++)
+        if (tensors[k]->ndim == ndim && __builtin_add_overflow(total, tensors[k]->sizes[dim], &total))
+            return ow_fail(OW_RUNTIME_ERROR, "Storage size calculation overflowed: the sizes along dimension %lld add up to "
+                           "more than 64 bits hold", (long long)dim);
+    for (int d = 0; d < ndim; d++) sizes[d] = d == dim ? (stacked ? n : total) : first->sizes[d - (stacked && d > dim)];
+    int keeps = kept_strides(tensors, n, dim, total, stacked, strides);
+    ow_tensor *result = ow_tensor_new(ow_result_type(tensors, n), ndim, sizes, keeps ? strides : NULL);
+    if (!result) return NULL;
+    int64_t at = 0;
+    for (int k = 0; k < n; k++) {
+        if (!tensors[k]->numel) {
+            at += stacked ? 1 : tensors[k]->ndim == ndim ? tensors[k]->sizes[dim] : 0;
+            continue;
+        }
+        if (!copy_part(result, tensors[k], dim, at, stacked)) {
+            ow_tensor_free(result);
+            return NULL;
+        }
+        at += stacked ? 1 : tensors[k]->sizes[dim];
+    }
+    return result;
+}
+
+double join(const double *handles, int32_t n, int64_t dim, int32_t stacked) {
+    ow_tensor *few[32] = {0}, **tensors = few;
+    int64_t nbytes = n * (int64_t)sizeof *tensors;
+    uint32_t keys = 0;
+    if (n > 32 && !(tensors = ow_alloc(nbytes))) return 0.0;
+    for (int k = 0; k < n; k++) keys |= ow_keys(tensors[k] = ow_unpack(handles[k]));
+    ow_tensor *result = keys ? NULL : ow_join(tensors, n, dim, stacked);
+    if (tensors != few) ow_dealloc(tensors, nbytes);
+    return ow_pack(result);
+}
