@@ -19,6 +19,7 @@ from ._base.dtypes import EXPORTS as _DTYPES
 from ._base.dtypes import dtype, get_default_dtype, set_default_dtype
 from ._base.errors import LinAlgError, OutOfMemoryError
 from ._base.finfo import finfo, iinfo
+from ._base.generator import Generator, default_generator
 from ._base.interchange import from_dlpack, from_numpy, frombuffer
 from ._base.promotion import can_cast, promote_types, result_type
 from ._base.shapes import broadcast_shapes
@@ -43,7 +44,6 @@ from ._base.types import (
 )
 from ._tensor.construct import as_tensor, asarray, is_tensor, scalar_tensor, tensor
 from ._tensor.functions import *  # noqa: F403
-from ._tensor.generator import Generator, default_generator
 from ._tensor.ranges import inclusive_range as _inclusive_range
 from ._tensor.ranges import tril_indices, triu_indices
 from ._tensor.removed import FUNCTIONS as _REMOVED
@@ -75,13 +75,13 @@ _LAZY_MODULES = (
     "xpu",
 )
 _LAZY_NAMES = {
-    "enable_grad": "autograd.grad_mode",
-    "inference_mode": "autograd.grad_mode",
-    "is_anomaly_enabled": "autograd.anomaly_mode",
-    "is_grad_enabled": "autograd.grad_mode",
-    "is_inference_mode_enabled": "autograd.grad_mode",
-    "no_grad": "autograd.grad_mode",
-    "set_grad_enabled": "autograd.grad_mode",
+    "enable_grad": "_autograd.grad_mode",
+    "inference_mode": "_autograd.grad_mode",
+    "is_anomaly_enabled": "_autograd.anomaly_mode",
+    "is_grad_enabled": "_autograd.grad_mode",
+    "is_inference_mode_enabled": "_autograd.grad_mode",
+    "no_grad": "_autograd.grad_mode",
+    "set_grad_enabled": "_autograd.grad_mode",
     "Storage": "_tensor.storage",
     "TypedStorage": "_tensor.storage",
     "UntypedStorage": "_tensor.storage",

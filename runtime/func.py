@@ -11,10 +11,10 @@ from functools import wraps
 from typing import Any
 
 from . import _operators
+from ._base.pytree import flatten
 from ._tensor.tensor import Tensor
 from .autograd.functional.functional_call import Call
 from .autograd.functional.matrices import unit_gradients
-from .utils._pytree import flatten
 
 __all__ = ["grad", "grad_and_value", "hessian", "jacrev", "vjp"]
 

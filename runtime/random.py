@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ._tensor.generator import Generator, default_generator
+from ._base.generator import Generator, default_generator
 
 if TYPE_CHECKING:
     from ._tensor.tensor import Tensor

@@ -1,4 +1,4 @@
-"""Functions of rows (vector_math.h and special.h of the core): exact remainders, and elements that see no neighbours."""
+"""Functions of rows (vector_math.h, special.h): exact remainders, and elements that see no neighbours."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The header runtime/core/kernel/avx512_tables.h: tables of the functions in avx512.h and avx512_f64.h, by mpmath.
 
-`python tools/fit_avx512.py > runtime/core/kernel/avx512_tables.h` writes it. A table has a row of 32 float32 or 16 float64
-numbers for each coefficient, one number for each interval, so that one permutation of two registers looks a coefficient
-up for all elements of a register.
+`python tools/fit_avx512.py > runtime/core/kernel/avx512_tables.h` writes it. A table has a row of 32 float32 or 16
+float64 numbers for each coefficient, one number for each interval, so that one permutation of two registers looks a
+coefficient up for all elements of a register.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ def outputs(
         "include/ow_routines.h": routines.emit(),
         "python/_dtypes.py": dtypes.emit_python(),
         "python/_dtype_names.pyi": dtypes.emit_names(),
-        "core/tensor/casts.c": casts.emit(),
+        "core/casts.c": casts.emit(),
         "core/registry_ops.c": registry.emit(operators, source),
         "python/operators.json": catalog.emit(operators),
         "python/_operators.py": python.emit(operators, source, "_operators.py", examples=examples),

@@ -1,9 +1,9 @@
 """Kernels that call a function of whole rows: which calls, and what they leave for the loop around them.
 
-vector_math.h, special.h and complex_math.h have functions of rows that use vector instructions no compiler makes of a loop,
-or compute less where the row allows it. A kernel that is nothing but such a call hands its rows over. One that contains
-the call computes the arguments of a few hundred elements, calls the function of rows for them, and computes the rest
-from its results, which the level-1 cache still holds.
+vector_math.h, special.h and complex_math.h have functions of rows that use vector instructions no compiler makes of a
+loop, or compute less where the row allows it. A kernel that is nothing but such a call hands its rows over. One that
+contains the call computes the arguments of a few hundred elements, calls the function of rows for them, and computes
+the rest from its results, which the level-1 cache still holds.
 """
 
 from __future__ import annotations

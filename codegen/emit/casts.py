@@ -1,4 +1,4 @@
-"""core/tensor/casts.c: a loop for every pair of dtypes. What each pair needs is decided here."""
+"""core/casts.c: a loop for every pair of dtypes. What each pair needs is decided here."""
 
 from __future__ import annotations
 

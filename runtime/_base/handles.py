@@ -1,7 +1,7 @@
 """From the core's handles to tensors and back: what the modules behind class Tensor share.
 
-A handle is a float (see core/tensor/tensor.h). The tensor that holds it releases it, so a handle that no tensor holds has to
-be released by whoever asked the core for it.
+A handle is a float (see core/tensor/tensor.h). The tensor that holds it releases it, so a handle that no tensor holds
+has to be released by whoever asked the core for it.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .._C import ffi, lib
-from .._dispatch import histories
-from .._dispatch.histories import records
 from .._handle import adopt, meta
 from .._handle import shape_of as shape_of
 from .._handle import strides_of as strides_of
+from . import histories
 from .errors import raise_pending
+from .histories import records
 from .type_names import type_name as type_name
 
 if TYPE_CHECKING:

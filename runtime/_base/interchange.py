@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._C import ffi
-from .._dispatch import histories
 from .._handle import exported, over_memory, read_array
 from .._handle import from_dlpack as take_capsule
+from . import histories
+from .allocation import allocate
 from .dtypes import BY_CODE, BY_NUMPY_NAME, dtype
-from .handles import exact_integer, type_name, wrap
+from .handles import address_of, exact_integer, type_name, wrap
 from .lazy_imports import load
 from .types import check_device
 
@@ -293,3 +294,14 @@ def frombuffer(
 
 
 _resolve = dtype.resolve
+
+
+def tensor_of_bytes(data: Any, sizes: tuple[int, ...], of: dtype) -> TensorType:
+    """A new tensor with these bytes as its elements. Raises ValueError where there are more or fewer of them."""
+    tensor = allocate(sizes, of.code)
+    given, needed = memoryview(data).nbytes, tensor.nbytes
+    if given != needed:  # as after another thread has changed a list that was being read
+        raise ValueError(f"expected {needed // of.itemsize} numbers for the shape {sizes}, got {given // of.itemsize}")
+    if needed:
+        ffi.memmove(address_of(tensor._h), data, needed)
+    return tensor

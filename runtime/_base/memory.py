@@ -1,7 +1,7 @@
 """Memory of the CPU allocator: what tensors hold, what the cache keeps, and how to make it give memory back.
 
-Reads the core's counters through `_C`; the tables below mirror the lists in `core/memory/allocator.h`, in their order. The
-functions and the keys of `memory_stats` follow `torch.cuda`, whose allocator works in the same way.
+Reads the core's counters through `_C`; the tables below mirror the lists in `core/memory/allocator.h`, in their order.
+The functions and the keys of `memory_stats` follow `torch.cuda`, whose allocator works in the same way.
 """
 
 from __future__ import annotations

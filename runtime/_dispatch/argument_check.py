@@ -12,8 +12,8 @@ from functools import cache
 from typing import Any
 
 from .._base import handles
+from .._base.generator import Generator
 from .._base.handles import OVERFLOW, is_integer
-from .._tensor.generator import Generator
 from .arguments import integers, plain, type_name
 from .dispatcher import Op
 

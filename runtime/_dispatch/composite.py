@@ -11,15 +11,14 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from .._base import handles
+from .._base import handles, histories
 from .._base.dtypes import BY_CODE
 from .._base.errors import raise_pending
+from .._base.histories import records
 from .._C import ffi, lib
-from . import histories
 from .argument_check import check
 from .arguments import dtype_code, type_name
 from .dispatcher import Op
-from .histories import records
 
 
 def composite(op: Op, body: Callable[..., Any], arguments: tuple[Any, ...], dtype: Any, out: Any) -> Any:

@@ -12,21 +12,21 @@ from functools import partial
 from math import prod
 from typing import Any
 
+from .._base import histories
 from .._base.dtypes import BY_CODE
 from .._base.dtypes import dtype as dtype_class
 from .._base.errors import raise_pending, take_pending
 from .._base.handles import NONE as NONE
 from .._base.handles import OVERFLOW
+from .._base.histories import records
 from .._base.types import Size, check_placement, memory_order
 from .._C import lib
 from .._handle import as_view
 from ..return_types import named_results
 from . import arguments as _arguments
-from . import histories
 from .arguments import MISSING as MISSING
 from .arguments import Arguments, dtype_code, integer, integers, operands_of, type_name
 from .arguments import separate as separate
-from .histories import records
 
 LISTS = (list, tuple, Size)
 """Of these classes generated functions take lists as they are, if the elements have the type wanted."""

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from .._base import histories
 from .._base.handles import OVERFLOW, plain_number
+from .._base.histories import records
 from .._C import lib
 from .._handle import adopt
 from . import dispatcher as dispatch
-from . import histories
 from .arguments import Arguments, integer, type_name
 from .dispatcher import Op
-from .histories import records
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._base import histories
 from .._base.errors import raise_pending
 from .._base.handles import wrap
+from .._base.histories import records
 from .._C import ffi, lib
-from . import histories
 from .dispatcher import Op, decline, three
-from .histories import records
 
 _MOST_RESULTS = 4
 

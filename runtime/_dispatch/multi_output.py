@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from .._base import histories
 from .._base.handles import OVERFLOW
+from .._base.histories import records
 from .._C import ffi, lib
-from . import histories
 from .arguments import Arguments, dtype_code
 from .composite import store
 from .dispatcher import Op, decline, dimensions, receiver, three
-from .histories import records
 
 
 def call(op: Op, input: Any, dim: Any, keepdim: Any, dtype: Any, params: tuple[Any, ...], out: Any) -> Any:

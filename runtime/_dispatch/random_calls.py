@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from .._base import histories
+from .._base.generator import generator_address
 from .._base.handles import OVERFLOW
+from .._base.histories import records
 from .._C import lib
-from .._tensor.generator import generator_address
-from . import histories
 from .arguments import MISSING, Arguments, integer, real
 from .dispatcher import NONE, Op, decline, receiver
-from .histories import records
 
 
 def fill(

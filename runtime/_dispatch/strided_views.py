@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from .._base import histories
 from .._base.handles import exchange, wrap
+from .._base.histories import records
 from .._C import lib
 from .._handle import alias, as_view
-from . import histories
-from .histories import records
 
 if TYPE_CHECKING:
     from .._tensor.tensor import Tensor

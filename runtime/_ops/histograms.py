@@ -9,6 +9,7 @@ from typing import Any
 from .._base.dtypes import EXPORTS
 from .._base.lazy_imports import load
 from .._C import lib
+from .._dispatch.ops import ops
 from .numpy_bridge import array_of, tensor_of
 
 __all__ = ["counted_bins", "counted_values", "histogram_of", "histogram_of_points"]
@@ -86,10 +87,8 @@ def histogram_of(tensor: Any, bins: Any, range: Sequence[float] | None, weight: 
 
 def _edges(function: str, of: Any, array: Any, bins: int, given: Sequence[float] | None) -> Any:
     """Those of equally wide bins, as a tensor."""
-    from .._operators import FUNCTIONS
-
     low, high = _bounds(function, array, None if given is None else (float(given[0]), float(given[1])), 0.5)
-    return FUNCTIONS["linspace"](low, high, bins + 1, dtype=of)
+    return ops.linspace(low, high, bins + 1, dtype=of)
 
 
 def histogram_of_points(
@@ -185,9 +184,7 @@ def counted_values(tensor: Any, weights: Any, minlength: int) -> Any:
 def _zeros(array: Any, minlength: int, dtype: str) -> Any:
     """A place for each number up to the largest, in memory that is refused as for any other tensor when there is not
     enough."""
-    from .._operators import FUNCTIONS
-
     largest = int(array.max()) if array.size else -1
     if largest >= 2**63 - 1:
         raise RuntimeError(f"maximum value of input overflowed, it should be < {2**63 - 1} but got {largest}")
-    return FUNCTIONS["zeros"](max(largest + 1, minlength), dtype=EXPORTS[dtype if array.size else "int64"])
+    return ops.zeros(max(largest + 1, minlength), dtype=EXPORTS[dtype if array.size else "int64"])

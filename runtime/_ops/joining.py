@@ -9,15 +9,16 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from .._base import histories
 from .._base.allocation import allocate
 from .._base.dtypes import EXPORTS, get_default_dtype
 from .._base.handles import wrap
+from .._base.histories import records
+from .._base.interchange import tensor_of_bytes
 from .._base.promotion import promote_types as promoted
 from .._base.shapes import common_shape
 from .._C import lib
-from .._dispatch import histories
-from .._dispatch.histories import records
-from .._tensor.conversion_methods import tensor_of_bytes
+from .._dispatch.ops import ops
 
 __all__ = [
     "block_diagonal",
@@ -160,9 +161,7 @@ def check_vector(tensor: Any) -> None:
 
 def triangle_places(rows: int, columns: int, offset: int, lower: bool) -> tuple[Any, Any]:
     """Row and column of each element of a matrix on the diagonal `offset` or below it, or on it or above."""
-    from .._operators import FUNCTIONS
-
-    arange = FUNCTIONS["arange"]
+    arange = ops.arange
     row = arange(rows)
     offset = min(max(offset, -rows), columns)
     diagonal = (row + offset + lower).clamp(0, columns)
@@ -175,8 +174,6 @@ def triangle_places(rows: int, columns: int, offset: int, lower: bool) -> tuple[
 
 def places_of_combinations(count: int, r: int, with_replacement: bool) -> Any:
     """The positions of all choices of r among `count`, one choice after the other."""
-    from .._operators import FUNCTIONS
-
     if r < 0:
         raise RuntimeError(f"Expect a non-negative number, but got {r}")
     number = math.comb(max(count + r - 1, 0) if with_replacement else count, r) * r
@@ -185,7 +182,7 @@ def places_of_combinations(count: int, r: int, with_replacement: bool) -> Any:
     if not number:
         return tensor_of_bytes(array("q"), (0,), EXPORTS["int64"])
     if r == 2:
-        return FUNCTIONS["stack"](triangle_places(count, count, not with_replacement, False), 1).view(-1)
+        return ops.stack(triangle_places(count, count, not with_replacement, False), 1).view(-1)
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     places = array("q", itertools.chain.from_iterable(choose(range(count), r)))
     return tensor_of_bytes(places, (len(places),), EXPORTS["int64"])

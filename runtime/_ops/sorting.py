@@ -11,6 +11,7 @@ from .._base.handles import shape_of, type_name, wrap
 from .._base.lazy_imports import load
 from .._base.shapes import wrap_dim
 from .._C import lib
+from .._dispatch.ops import ops
 from .._handle import median
 from .numpy_bridge import array_of, tensor_of
 
@@ -212,14 +213,12 @@ def as_operand(value: Any, like: Any) -> Any:
     """A tensor, or a number as one."""
     if hasattr(value, "_h"):
         return value
-    from .._tensor.construct import tensor
-
     if not hasattr(like, "_h"):
         raise TypeError(f"expected a Tensor among the arguments, but got {type_name(value)} and {type_name(like)}")
     of = like.dtype
     if not of.is_floating_point and not (type(value) is int and of.is_integer and of.minimum <= value <= of.maximum):
         of = EXPORTS["uint64"] if type(value) is int and value >= 2**63 else None
-    return tensor(value, dtype=of)
+    return ops.full((), value, dtype=of)
 
 
 def _search_side(right: bool, side: str | None) -> str:

@@ -16,10 +16,10 @@ from .._base import handles, interchange
 from .._base.allocation import allocate
 from .._base.dtypes import EXPORTS, dtype, get_default_dtype
 from .._base.handles import OVERFLOW, wrap
+from .._base.interchange import tensor_of_bytes
 from .._base.type_names import type_name
 from .._base.types import check_placement, device, layout
 from .._C import lib
-from .conversion_methods import tensor_of_bytes
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs

@@ -8,14 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .._base import handles
-from .._base.allocation import allocate
 from .._base.dtypes import BY_CODE, EXPORTS, dtype
 from .._base.errors import raise_pending
 from .._base.handles import address_of, shape_of, strides_of
+from .._base.histories import records
 from .._base.interchange import from_array, to_array
 from .._base.types import device
 from .._C import ffi, lib
-from .._dispatch.histories import records
 from .._handle import adopt, to_dlpack
 
 _UINT64_MAXIMUM = EXPORTS["uint64"].maximum
@@ -202,6 +201,9 @@ def _rebuild_tensor(
     return tensor.requires_grad_() if requires_grad else tensor
 
 
+_rebuild_tensor.__module__ = "opweave._rebuild"  # which pickles name, wherever the code moves
+
+
 # ---- memory to values and back ------------------------------------------------------------------------------
 
 
@@ -225,14 +227,3 @@ def bytes_of(tensor: Any) -> bytes:
     handle = tensor._h
     nbytes = lib.numel(handle) * BY_CODE[lib.dtype(handle)].itemsize
     return bytes(ffi.buffer(address_of(handle), nbytes)) if nbytes else b""
-
-
-def tensor_of_bytes(data: Any, sizes: tuple[int, ...], of: dtype) -> TensorType:
-    """A new tensor with these bytes as its elements. Raises ValueError where there are more or fewer of them."""
-    tensor = allocate(sizes, of.code)
-    given, needed = memoryview(data).nbytes, tensor.nbytes
-    if given != needed:  # as after another thread has changed a list that was being read
-        raise ValueError(f"expected {needed // of.itemsize} numbers for the shape {sizes}, got {given // of.itemsize}")
-    if needed:
-        ffi.memmove(address_of(tensor._h), data, needed)
-    return tensor

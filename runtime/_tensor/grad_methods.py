@@ -11,16 +11,16 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from .._autograd.grad_mode import AUTOGRAD, is_inference_mode_enabled
 from .._base import handles
 from .._base.type_names import type_name
 from .._C import lib
 from .._handle import set_edge
-from ..autograd.grad_mode import AUTOGRAD, is_inference_mode_enabled
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from ..autograd.node import Node, RemovableHandle
+    from .._autograd.node import Node, RemovableHandle
     from .tensor import Tensor as TensorType
 
 
@@ -175,7 +175,7 @@ class AutogradMethods:
         """Calls `hook(grad)` whenever a gradient of the tensor is computed; it may return one to take its place."""
         if not self._requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-        from ..autograd.node import RemovableHandle
+        from .._autograd.node import RemovableHandle
 
         node, number = _calls().edge(self) or (_recording().leaf(self), 0)
         return RemovableHandle(_hooks(node).of_outputs.setdefault(number, OrderedDict()), hook)
@@ -186,7 +186,7 @@ class AutogradMethods:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         if not self.is_leaf:
             raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
-        from ..autograd.node import RemovableHandle
+        from .._autograd.node import RemovableHandle
 
         leaf = _recording().leaf(self)
         leaf.accumulated_hooks = leaf.accumulated_hooks or OrderedDict()
@@ -194,21 +194,21 @@ class AutogradMethods:
 
 
 def _hooks(node: Any) -> Any:
-    from ..autograd.node import hooks_of
+    from .._autograd.node import hooks_of
 
     return hooks_of(node)
 
 
 @cache
 def _recording() -> Any:
-    from ..autograd import record as recording
+    from .._autograd import record as recording
 
     return recording
 
 
 @cache
 def _calls() -> Any:
-    from ..autograd import backward_api as calls
+    from .._autograd import backward_api as calls
 
     return calls
 

@@ -1,8 +1,8 @@
 """Indexing and assignment: `t[...]` and `t[...] = value`.
 
-Ints, slices, None and `...` are the affair of core/python/basic_index.c; index tensors, alone or among whole slices, that of
-core/python/calls_indexing.c. All other indices are read by index_parser.py, which gives a view and the index tensors that are
-left; without any, reading returns the view and an assignment copies into it.
+Ints, slices, None and `...` are the affair of core/python/basic_index.c; index tensors, alone or among whole slices,
+that of core/python/calls_indexing.c. All other indices are read by index_parser.py, which gives a view and the index
+tensors that are left; without any, reading returns the view and an assignment copies into it.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from .._base import histories
 from .._base.errors import raise_pending
 from .._base.handles import type_name, wrap
+from .._base.histories import records
 from .._C import lib
-from .._dispatch import histories
 from .._dispatch.arguments import is_operand
-from .._dispatch.histories import records
 from .._handle import as_view, assign, set_tensor_class, view_of
 from . import index_parser as index_parts
 from .assignment import Source, write

@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .._base import handles
+from .._base import handles, histories
 from .._base.errors import raise_pending
 from .._base.handles import integers, type_name
+from .._base.histories import records
 from .._base.shapes import packed_strides, strides_in_order
 from .._base.types import FORMATS, memory_order, preserve_format
 from .._C import lib
-from .._dispatch import histories
-from .._dispatch.histories import records
 from .assignment import Source
 from .dtype_methods import warn_of_cut
 

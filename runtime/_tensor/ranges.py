@@ -6,12 +6,12 @@ import math
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from .. import _operators
 from .._base.dtypes import EXPORTS, dtype
 from .._base.handles import integer
 from .._base.shapes import check_range
 from .._base.types import check_placement, device, layout
 from .._dispatch.composite import store_sequence
+from .._dispatch.ops import ops
 from .._ops.joining import triangle_places
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def inclusive_range(
         start, end = 0, start
     check_range(start, end, step)
     count = math.floor((end - start) / step) + 1
-    places: Any = _operators.FUNCTIONS["arange"](count, dtype=float)
+    places: Any = ops.arange(count, dtype=float)
     values = (places * step + start).to(dtype or EXPORTS["float"])
     made: Tensor = values if out is None else store_sequence(values, out)
     return made.requires_grad_() if requires_grad else made
@@ -93,5 +93,5 @@ def _triangle(
     for position, (name, count) in enumerate((("row", rows), ("col", columns)), 1):
         if integer(function, name, count, position) < 0:
             raise RuntimeError(f"{name} must be non-negative, got{count}")
-    places: Tensor = _operators.FUNCTIONS["stack"](triangle_places(rows, columns, offset, lower))
+    places: Tensor = ops.stack(triangle_places(rows, columns, offset, lower))
     return places.to(of)

@@ -14,6 +14,7 @@ from .._base.handles import copied, integer, shape_of, strides_of, wrap
 from .._base.types import Size, contiguous_format, memory_format, memory_order, preserve_format
 from .._C import lib
 from .._dispatch.dispatcher import overloads
+from .._dispatch.ops import ops
 
 if TYPE_CHECKING:
     from .tensor import Tensor as TensorType
@@ -214,9 +215,7 @@ def _is_channels_last(sizes: tuple[int, ...], strides: tuple[int, ...], ndim: in
 
 
 def _part(tensor: Any, name: str) -> Any:
-    from .._operators import FUNCTIONS
-
-    return FUNCTIONS[name](tensor)
+    return getattr(ops, name)(tensor)
 
 
 def _matrix_transpose(tensor: Any, name: str) -> TensorType:

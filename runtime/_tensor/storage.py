@@ -320,7 +320,7 @@ def tensor_over(storage: AnyStorage, offset: int, sizes: tuple[int, ...], stride
 
 
 def _rebuild_storage(kind: type[AnyStorage], data: bytes, of: dtype_class) -> AnyStorage:
-    from .conversion_methods import tensor_of_bytes
+    from .._base.interchange import tensor_of_bytes
 
     if not (isinstance(kind, type) and issubclass(kind, AnyStorage)):
         raise TypeError(f"expected a class of storages, but got {kind!r}")

@@ -7,35 +7,41 @@ from importlib import import_module as _import_module
 from typing import Any as _Any
 
 _MODULES = {
-    "backward": "backward_api",
-    "grad": "backward_api",
-    "Function": "function",
-    "detect_anomaly": "anomaly_mode",
-    "set_detect_anomaly": "anomaly_mode",
-    "is_anomaly_enabled": "anomaly_mode",
-    "is_anomaly_check_nan_enabled": "anomaly_mode",
-    "no_grad": "grad_mode",
-    "enable_grad": "grad_mode",
-    "set_grad_enabled": "grad_mode",
-    "inference_mode": "grad_mode",
-    "is_grad_enabled": "grad_mode",
-    "is_inference_mode_enabled": "grad_mode",
-    "Node": "node",
-    "gradcheck": "gradcheck",
-    "gradgradcheck": "gradcheck",
+    "backward": ".._autograd.backward_api",
+    "grad": ".._autograd.backward_api",
+    "Function": ".function",
+    "detect_anomaly": ".._autograd.anomaly_mode",
+    "set_detect_anomaly": ".._autograd.anomaly_mode",
+    "is_anomaly_enabled": ".._autograd.anomaly_mode",
+    "is_anomaly_check_nan_enabled": ".._autograd.anomaly_mode",
+    "no_grad": ".._autograd.grad_mode",
+    "enable_grad": ".._autograd.grad_mode",
+    "set_grad_enabled": ".._autograd.grad_mode",
+    "inference_mode": ".._autograd.grad_mode",
+    "is_grad_enabled": ".._autograd.grad_mode",
+    "is_inference_mode_enabled": ".._autograd.grad_mode",
+    "Node": ".._autograd.node",
+    "gradcheck": ".gradcheck",
+    "gradgradcheck": ".gradcheck",
 }
-_SUBMODULES = ("anomaly_mode", "engine", "function", "functional", "grad_mode", "graph")
+_SUBMODULES = {
+    "anomaly_mode": ".._autograd.anomaly_mode",
+    "function": ".function",
+    "functional": ".functional",
+    "grad_mode": ".._autograd.grad_mode",
+    "graph": ".graph",
+}
 
 __all__ = [*_MODULES]
 
 
 def __getattr__(name: str) -> _Any:
     if name in _MODULES:
-        value: _Any = getattr(_import_module(f".{_MODULES[name]}", __name__), name)
+        value: _Any = getattr(_import_module(_MODULES[name], __name__), name)
         globals()[name] = value
         return value
     if name in _SUBMODULES:
-        return _import_module(f".{name}", __name__)
+        return _import_module(_SUBMODULES[name], __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -9,15 +9,16 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, NoReturn
 
+from .._autograd import saved_tensors as hooks
+from .._autograd.grad_mode import is_grad_enabled, no_grad
+from .._autograd.inplace_views import rebase
+from .._autograd.node import RELEASED, Node, edges_of, is_differentiable
+from .._autograd.record import check_inplace
 from .._base import handles
 from .._base.dtypes import BY_CODE
 from .._base.type_names import type_name
+from .._dispatch.ops import ops
 from .._handle import alias, as_view, function_view, meta, packing, records, set_edge, versions
-from . import saved_tensors as hooks
-from .grad_mode import is_grad_enabled, no_grad
-from .inplace_views import rebase
-from .node import RELEASED, Node, edges_of, is_differentiable
-from .record import check_inplace
 
 
 class Context:
@@ -156,10 +157,8 @@ class FunctionNode(Node):
         return found
 
     def _zeros(self, number: int) -> Any:
-        from .._operators import FUNCTIONS
-
         shape, code = self.metas[number]
-        return FUNCTIONS["zeros"](shape, dtype=BY_CODE[code])
+        return ops.zeros(shape, dtype=BY_CODE[code])
 
 
 class Function:

@@ -1,5 +1,5 @@
 """opweave.nn: what neural networks are made of, as in torch.nn."""
 
-from . import functional as functional
+from . import functional
 
 __all__ = ["functional"]

@@ -4,8 +4,7 @@ An optimizer reads the gradients in `grad` of its parameters and writes the para
 but for rounding; the state has torch's keys, so that a state_dict goes from one library to the other.
 """
 
-from . import functional as functional
-from . import lr_scheduler as lr_scheduler
+from . import functional, lr_scheduler
 from .adagrad import Adagrad
 from .adam import Adam, AdamW
 from .lbfgs import LBFGS

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .._autograd.grad_mode import enable_grad, no_grad
 from .._operators import cat, zeros_like
 from .._tensor.tensor import Tensor
-from ..autograd.grad_mode import enable_grad, no_grad
 from .gradient_optimizer import Rate, check_rate, numbers_of
 from .line_search import Trial, strong_wolfe
 from .optimizer import Optimizer, Parameters

@@ -7,8 +7,8 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias, TypeVar
 
+from .._autograd.node import RemovableHandle
 from .._tensor.tensor import Tensor
-from ..autograd.node import RemovableHandle
 from . import state_dict as saved_states
 from .parameter_groups import Group, check_among, parameters_of
 

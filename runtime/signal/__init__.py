@@ -1,5 +1,5 @@
 """opweave.signal: what signals are processed with, as in torch.signal."""
 
-from . import windows as windows
+from . import windows
 
 __all__ = ["windows"]

@@ -3,7 +3,7 @@
 from importlib import import_module as _import_module
 from typing import Any as _Any
 
-from . import benchmark as benchmark
+from . import benchmark
 
 # Imported when first asked for, as it brings in the computation of gradients.
 _LAZY = ("checkpoint",)

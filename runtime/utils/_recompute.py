@@ -8,12 +8,12 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
+from .._autograd import engine
+from .._autograd.backward_api import backward
+from .._autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
 from .._base.dtypes import get_default_dtype
 from .._tensor.tensor import Tensor
-from ..autograd import engine
-from ..autograd.backward_api import backward
 from ..autograd.function import Function
-from ..autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
 from ..autograd.graph import saved_tensors_hooks
 from ..random import fork_rng, get_rng_state, set_rng_state
 

@@ -227,7 +227,8 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     source.write_text('#include "view_geometry.h"\n' + "\n".join(functions))
     (folder / "ow_dtypes.h").write_text(emit_header())
     warnings = ["-Wall", "-Wextra", "-Werror", "-Wno-unused-function"]
-    flags = [f"-I{_CORE / 'kernel'}", f"-I{_CORE / 'abi'}", f"-I{folder}", "-DOW_NLEVELS=1", "-O1", *warnings, "-shared", "-fPIC"]
+    folders = [f"-I{each}" for each in (_CORE / "kernel", _CORE / "abi", folder)]
+    flags = [*folders, "-DOW_NLEVELS=1", "-O1", *warnings, "-shared", "-fPIC"]
     done = subprocess.run(["gcc", *flags, str(source), "-o", str(shared)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return ctypes.CDLL(str(shared))

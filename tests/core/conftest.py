@@ -29,7 +29,8 @@ CORE = ROOT / "runtime" / "core"
 CORE_INCLUDES = [f"-I{folder}" for folder in (CORE, CORE / "abi", CORE / "kernel")]
 NATIVE = Path(__file__).resolve().parent / "native"
 
-STATE = ["errors", "thread", "environment", "statistics", "segments", "small_pool", "large_pool", "allocator", "thread_pool"]
+POOLS = ["segments", "small_pool", "large_pool", "allocator"]
+STATE = ["errors", "thread", "environment", "statistics", *POOLS, "thread_pool"]
 TENSORS = ["sizes", "storage", "left_storages", "tensor", "overlap", "channels_last"]
 PYTHON = ["level", "registry", "shape_cache", "gil", "api_tensor", "api_state"]
 

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from ..._base.finfo import finfo
 from ..._base.shapes import broadcast_shapes as broadcast_shapes
-from ..._operators import FUNCTIONS
+from ..._dispatch.ops import ops
 
 __all__ = [
     "as_strided_backward",
@@ -53,7 +53,7 @@ def chosen(condition: Any, then: Any, other: Any, grad: Any) -> Any:
         if isinstance(condition, bool):
             return then if condition else other
         other = as_tensor_like(other, grad)
-    return FUNCTIONS["where"](condition, then, other)
+    return ops.where(condition, then, other)
 
 
 def as_tensor_like(value: Any, grad: Any) -> Any:
@@ -116,8 +116,8 @@ def product_of_others(input: Any, dim: int) -> Any:
     factors = times_power(input, -exponents)
     before = factors.narrow(dim, 0, input.shape[dim] - 1).cumprod(dim)
     after = factors.narrow(dim, 1, input.shape[dim] - 1).flip(dim).cumprod(dim).flip(dim)
-    one = FUNCTIONS["ones_like"](input.narrow(dim, 0, 1))
-    others = FUNCTIONS["cat"]([one, before], dim) * FUNCTIONS["cat"]([after, one], dim)
+    one = ops.ones_like(input.narrow(dim, 0, 1))
+    others = ops.cat([one, before], dim) * ops.cat([after, one], dim)
     return times_power(others, exponents.sum(dim, True) - exponents)
 
 
@@ -140,9 +140,9 @@ def cumprod_backward(grad: Any, input: Any, result: Any, dim: int) -> Any:
     sums = [grads[-1]]
     for place in range(len(factors) - 2, -1, -1):
         sums.append(grads[place] + factors[place + 1] * sums[-1])
-    total = FUNCTIONS["stack"](sums[::-1], dim)
-    one = FUNCTIONS["ones_like"](input.narrow(dim, 0, 1))
-    before = FUNCTIONS["cat"]([one, input.narrow(dim, 0, input.shape[dim] - 1).cumprod(dim)], dim)
+    total = ops.stack(sums[::-1], dim)
+    one = ops.ones_like(input.narrow(dim, 0, 1))
+    before = ops.cat([one, input.narrow(dim, 0, input.shape[dim] - 1).cumprod(dim)], dim)
     return total * before
 
 
@@ -187,7 +187,7 @@ def unfold_backward(grad: Any, shape: Sequence[int], dimension: int, size: int, 
     if not shape:
         return grad.reshape(shape)
     along = dimension % len(shape)
-    places = FUNCTIONS["arange"](shape[along]).unfold(0, size, step).reshape(-1)
+    places = ops.arange(shape[along]).unfold(0, size, step).reshape(-1)
     windows = grad.movedim(-1, along + 1).flatten(along, along + 1)
     return grad.new_zeros(shape).index_add(along, places, windows)
 
@@ -200,7 +200,7 @@ def geometry(tensor: Any) -> tuple[Any, Any, int, Any]:
 def as_strided_backward(grad: Any, of: Any, size: Any, stride: Any, storage_offset: Any) -> Any:
     """Adds up over all elements that the view shows more than once."""
     shape, strides, offset, count = of
-    places = FUNCTIONS["arange"](count)
+    places = ops.arange(count)
     view = places.as_strided(size, stride, offset if storage_offset is None else storage_offset)
     memory = grad.new_zeros(count).index_add(0, view.reshape(-1), grad.reshape(-1))
     return memory.as_strided(shape, strides, offset)

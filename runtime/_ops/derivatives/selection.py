@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..._operators import FUNCTIONS
-from ...autograd.grad_mode import is_grad_enabled
+from ..._autograd.grad_mode import is_grad_enabled
+from ..._dispatch.ops import ops
 from ..numpy_bridge import dtypes
 from ..rearranging import listed
 from .basic import dimensions, share_extremum, unreduce
@@ -116,7 +116,7 @@ def logcumsumexp_backward(grad: Any, input: Any, result: Any, dim: int) -> Any:
         # Logarithms of complex gradients have no signs to go by, and have infinite derivatives where a gradient is
         # zero: every pair of positions by itself.
         lines, sums = input.movedim(dim, -1), result.movedim(dim, -1)
-        before = FUNCTIONS["ones"](lines.shape[-1:] * 2, dtype=dtypes.bool).tril(-1)
+        before = ops.ones(lines.shape[-1:] * 2, dtype=dtypes.bool).tril(-1)
         ratios = (lines.unsqueeze(-1) - sums.unsqueeze(-2)).masked_fill(before, -float("inf")).exp()
         return (ratios * grad.movedim(dim, -1).unsqueeze(-2)).sum(-1).movedim(-1, dim)
     size = grad.abs().log()
@@ -142,24 +142,24 @@ def scatter_reduce_backward(
     if reduce == "sum":
         to_self, to_source = grad, _spread(grad, dim, index)
     elif reduce == "mean":
-        ones = FUNCTIONS["ones_like" if include_self else "zeros_like"](grad)
-        count = ones.scatter_add(dim, index, FUNCTIONS["ones_like"](source)).clamp(min=1)
+        ones = getattr(ops, "ones_like" if include_self else "zeros_like")(grad)
+        count = ones.scatter_add(dim, index, ops.ones_like(source)).clamp(min=1)
         to_self, to_source = grad / count, _spread(grad / count, dim, index)
     elif reduce == "prod":
         masked = input.masked_fill(input == 0, 1)
         self_product = masked.scatter_reduce(dim, index, source, reduce="prod", include_self=include_self)
         to_self = grad * self_product / masked
         zeros = source == 0
-        count = FUNCTIONS["zeros_like"](grad).scatter_add(dim, index, zeros.to(grad.dtype))
+        count = ops.zeros_like(grad).scatter_add(dim, index, zeros.to(grad.dtype))
         alone = zeros & (_spread(count, dim, index) == 1)
         replaced = source.masked_fill(alone, 1)
         others = input.scatter_reduce(dim, index, replaced, reduce="prod", include_self=include_self)
         ordinary = _spread(grad * result, dim, index) / source.masked_fill(zeros, 1)
-        to_source = FUNCTIONS["where"](alone, _spread(grad * others, dim, index), ordinary)
+        to_source = ops.where(alone, _spread(grad * others, dim, index), ordinary)
     else:
         value = _spread(result, dim, index)
         own, theirs = input == result, source == value
-        count = FUNCTIONS["zeros_like"](grad).scatter_add(dim, index, theirs.to(grad.dtype))
+        count = ops.zeros_like(grad).scatter_add(dim, index, theirs.to(grad.dtype))
         count = count + own if include_self else count
         share = grad / count.clamp(min=1) if not include_self else grad / count
         to_self, to_source = own * share, theirs * _spread(share, dim, index)
@@ -183,7 +183,7 @@ def masked_scatter_backward(grad: Any, mask: Any, shape: Sequence[int]) -> Any:
     """The gradients where the mask is true, one after the other, and zeros for what was not used."""
     taken = grad.masked_select(mask)
     missing = shape.numel() - taken.numel()  # type: ignore[attr-defined]
-    return FUNCTIONS["cat"]([taken, taken.new_zeros(missing)]).reshape(shape) if missing else taken.reshape(shape)
+    return ops.cat([taken, taken.new_zeros(missing)]).reshape(shape) if missing else taken.reshape(shape)
 
 
 # ---- repetitions --------------------------------------------------------------------------------------------
@@ -210,7 +210,7 @@ def repeat_interleave_backward(grad: Any, shape: Sequence[int], repeats: Any, di
     flat = dim is None or not shape
     sizes = (grad.new_empty(shape).numel(),) if flat else tuple(shape)
     along = 0 if dim is None or flat else dim % len(shape)
-    counts = repeats if hasattr(repeats, "_h") else FUNCTIONS["full"]((sizes[along],), repeats)
+    counts = repeats if hasattr(repeats, "_h") else ops.full((sizes[along],), repeats)
     counts = counts.expand(sizes[along]) if counts.numel() == 1 else counts
-    places = FUNCTIONS["arange"](sizes[along]).repeat_interleave(counts)
+    places = ops.arange(sizes[along]).repeat_interleave(counts)
     return grad.new_zeros(sizes).index_add(along, places, grad.reshape(-1) if flat else grad).reshape(shape)

@@ -10,10 +10,10 @@ from typing import Any
 
 from ..._base.errors import raise_pending
 from ..._base.handles import operator_index
+from ..._base.histories import records
 from ..._base.shapes import distinct_dims
 from ..._C import lib
 from ..._dispatch.dispatcher import OUT
-from ..._dispatch.histories import records
 from .parse import separated
 from .plan import Plan, Step, VectorProduct, plan, plan_of
 

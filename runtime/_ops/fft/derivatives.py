@@ -9,16 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ... import _operators
+from ..._dispatch.ops import ops
 
 __all__ = ["complex_transform_backward", "hermitian_transform_backward", "real_transform_backward"]
 
-_internal: Any = _operators
-"""With the operators that are for others alone, of which its stub says nothing."""
-
 
 def complex_transform_backward(grad: Any, dims: Sequence[int], normalization: int, forward: bool) -> Any:
-    return _internal.fft_c2c(grad, dims, normalization, not forward)
+    return ops.fft_c2c(grad, dims, normalization, not forward)
 
 
 def real_transform_backward(
@@ -26,14 +23,14 @@ def real_transform_backward(
 ) -> Any:
     """Of real numbers."""
     if not onesided:
-        return _internal.fft_c2c(grad, dims, normalization, False).real
+        return ops.fft_c2c(grad, dims, normalization, False).real
     size = shape[dims[-1]]
-    return _internal.fft_c2r(_inside_times(grad, dims[-1], size, 0.5), dims, normalization, size)
+    return ops.fft_c2r(_inside_times(grad, dims[-1], size, 0.5), dims, normalization, size)
 
 
 def hermitian_transform_backward(grad: Any, dims: Sequence[int], normalization: int, size: int) -> Any:
     """To real numbers, `size` along the last dimension."""
-    return _inside_times(_internal.fft_r2c(grad, dims, normalization, True), dims[-1], size, 2)
+    return _inside_times(ops.fft_r2c(grad, dims, normalization, True), dims[-1], size, 2)
 
 
 def _inside_times(spectrum: Any, dim: int, size: int, factor: float) -> Any:

@@ -7,8 +7,8 @@ from typing import Any
 
 from ..._base.errors import LinAlgError
 from ..._base.finfo import finfo
+from ..._base.histories import records
 from ..._base.shapes import common_shape
-from ..._dispatch.histories import records
 
 __all__ = [
     "batches_of_one_shape",

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import _operators
-from ..._operators import FUNCTIONS
+from ..._dispatch.ops import ops
 
 __all__ = [
     "cholesky_backward",
@@ -29,12 +28,9 @@ __all__ = [
     "triangular_solve_backward",
 ]
 
-_internal: Any = _operators
-"""With the operators that are for others alone, of which its stub says nothing."""
-
 
 def _solve_triangle(A: Any, B: Any, upper: bool, unitriangular: bool = False) -> Any:
-    return _internal.lapack_trsm(A, B, upper, unitriangular)
+    return ops.lapack_trsm(A, B, upper, unitriangular)
 
 
 def _divide_triangle(B: Any, A: Any) -> Any:
@@ -52,8 +48,8 @@ def inverse_backward(grad: Any, inverse: Any) -> Any:
 def solve_backward(grad: Any, LU: Any, pivots: Any, trans: int) -> Any:
     """By the right side: the solution for the conjugate transposed matrix."""
     if trans == 1:
-        return _internal.lapack_getrs(LU, pivots, grad.conj(), 0).conj()
-    return _internal.lapack_getrs(LU, pivots, grad, 0 if trans else 2)
+        return ops.lapack_getrs(LU, pivots, grad.conj(), 0).conj()
+    return ops.lapack_getrs(LU, pivots, grad, 0 if trans else 2)
 
 
 def matrix_of_equation_backward(side: Any, X: Any, trans: int) -> Any:
@@ -79,7 +75,7 @@ def triangular_solve_backward(grad: Any, A: Any, upper: bool, unitriangular: boo
 
 def _order(LU: Any, pivots: Any, like: Any) -> Any:
     """For each row of the factors, where it is in the matrix, once for each column of `like`."""
-    return _internal.lapack_laswp(LU.detach(), pivots).unsqueeze(-1).expand(like.shape)
+    return ops.lapack_laswp(LU.detach(), pivots).unsqueeze(-1).expand(like.shape)
 
 
 def lu_factor_backward(grad: Any, LU: Any, pivots: Any) -> Any:
@@ -96,11 +92,11 @@ def lu_factor_backward(grad: Any, LU: Any, pivots: Any) -> Any:
     to_upper = by_upper @ square.triu().mH - below.mH @ by_below
     rows = _solve_triangle(square.mH, to_lower.tril(-1) + to_upper.triu(), True, True)
     if m > n:
-        rows = FUNCTIONS["cat"]([rows, by_below], -2)
+        rows = ops.cat([rows, by_below], -2)
     rows = _divide_triangle(rows, square)
     if n > m:
-        rows = FUNCTIONS["cat"]([rows, _solve_triangle(square.mH, by_right, True, True)], -1)
-    return FUNCTIONS["zeros_like"](rows).scatter(-2, _order(LU, pivots, rows), rows)
+        rows = ops.cat([rows, _solve_triangle(square.mH, by_right, True, True)], -1)
+    return ops.zeros_like(rows).scatter(-2, _order(LU, pivots, rows), rows)
 
 
 def lu_solve_backward(side: Any, LU: Any, pivots: Any, X: Any, trans: int) -> Any:
@@ -166,14 +162,14 @@ def qr_backward(grad_Q: Any, grad_R: Any, Q: Any, R: Any, mode: str) -> Any:
     m, n = Q.size(-2), R.size(-1)
     if mode == "complete" and m > n:
         raise RuntimeError("The QR decomposition is not differentiable when mode='complete' and nrows > ncols.")
-    grad_Q = FUNCTIONS["zeros_like"](Q) if grad_Q is None else grad_Q
-    grad_R = FUNCTIONS["zeros_like"](R) if grad_R is None else grad_R
+    grad_Q = ops.zeros_like(Q) if grad_Q is None else grad_Q
+    grad_R = ops.zeros_like(R) if grad_R is None else grad_R
     if m >= n:
         return _tall_qr_backward(grad_Q, grad_R, Q, R)
     V, grad_V = R.narrow(-1, m, n - m), grad_R.narrow(-1, m, n - m)
     grad_Q = grad_Q + Q @ V @ grad_V.mH
     left = _tall_qr_backward(grad_Q, grad_R.narrow(-1, 0, m), Q, R.narrow(-1, 0, m))
-    return FUNCTIONS["cat"]([left, Q @ grad_V], -1)
+    return ops.cat([left, Q @ grad_V], -1)
 
 
 def _tall_qr_backward(grad_Q: Any, grad_R: Any, Q: Any, R: Any) -> Any:
@@ -187,7 +183,7 @@ def _tall_qr_backward(grad_Q: Any, grad_R: Any, Q: Any, R: Any) -> Any:
 
 def product_of_reflections_backward(grad: Any, a: Any, tau: Any, left: bool, adjoint: bool) -> Any:
     """By the matrix that was multiplied."""
-    return _internal.lapack_ormqr(a, tau, grad, left, not adjoint)
+    return ops.lapack_ormqr(a, tau, grad, left, not adjoint)
 
 
 def reflections_backward(grad: Any, a: Any, tau: Any, C: Any, left: bool, adjoint: bool) -> tuple[Any, Any]:
@@ -200,7 +196,7 @@ def reflections_backward(grad: Any, a: Any, tau: Any, C: Any, left: bool, adjoin
     if not left:  # C Q is the conjugate transposed of Q^H C^H
         grad, C, adjoint = grad.mH, C.mH, not adjoint
     k = tau.size(-1)
-    identity = FUNCTIONS["eye"](a.size(-2), k, dtype=a.dtype)
+    identity = ops.eye(a.size(-2), k, dtype=a.dtype)
     V = a.narrow(-1, 0, k).tril(-1) + identity
     S = (V.mH @ V).triu(1)
     unit = _solve_triangle(S * tau.unsqueeze(-2), identity.narrow(-2, 0, k).expand(S.shape), True, True)
@@ -213,5 +209,5 @@ def reflections_backward(grad: Any, a: Any, tau: Any, C: Any, left: bool, adjoin
     by_tau = (by_T @ unit.mH - S.mH @ (T.mH @ by_T @ unit.mH)).diagonal(0, -2, -1)
     by_a = by_V.tril(-1)
     if k < a.size(-1):
-        by_a = FUNCTIONS["cat"]([by_a, FUNCTIONS["zeros_like"](a.narrow(-1, k, a.size(-1) - k))], -1)
+        by_a = ops.cat([by_a, ops.zeros_like(a.narrow(-1, k, a.size(-1) - k))], -1)
     return by_a, by_tau

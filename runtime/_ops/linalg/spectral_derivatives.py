@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import _operators
-from ..._operators import FUNCTIONS
+from ..._dispatch.ops import ops
 from ..derivatives.basic import product_of_others
 from .derivatives import lu_factor_backward, solve_backward
 
@@ -28,9 +27,6 @@ __all__ = [
     "svd_backward",
 ]
 
-_internal: Any = _operators
-"""With the operators that are no functions of the package itself."""
-
 
 def _check_phases(function: str, vectors: str, turns: Any, consequence: str = "quantity, so it is") -> None:
     """A complex vector times any number of size 1 is as good: a loss must not depend on which one was found."""
@@ -43,7 +39,7 @@ def _check_phases(function: str, vectors: str, turns: Any, consequence: str = "q
 
 def _differences(values: Any) -> Any:
     """In row i and column j, value j minus value i; on the diagonal ones, to divide by."""
-    identity = FUNCTIONS["eye"](values.size(-1), dtype=values.dtype)
+    identity = ops.eye(values.size(-1), dtype=values.dtype)
     return values.unsqueeze(-2) - values.unsqueeze(-1) + identity
 
 
@@ -70,7 +66,7 @@ def eigh_backward(grad_L: Any, grad_V: Any, L: Any, V: Any) -> Any:
 def eig_backward(grad_L: Any, grad_V: Any, L: Any, V: Any) -> Any:
     """Of any square matrix."""
     if grad_V is None:
-        return _internal.linalg_solve(V.mH, grad_L.unsqueeze(-1) * V.mH)
+        return ops.linalg_solve(V.mH, grad_L.unsqueeze(-1) * V.mH)
     turned = V.mH @ grad_V
     along = turned.diagonal(0, -2, -1)
     _check_phases("linalg_eig", "eigenvectors", along)
@@ -79,7 +75,7 @@ def eig_backward(grad_L: Any, grad_V: Any, L: Any, V: Any) -> Any:
     inner = _without_diagonal(inner) / _differences(L).conj()
     if grad_L is not None:
         inner = inner + grad_L.diag_embed()
-    return _internal.linalg_solve(V.mH, inner @ V.mH)
+    return ops.linalg_solve(V.mH, inner @ V.mH)
 
 
 # ---- singular values ----------------------------------------------------------------------------------------
@@ -93,7 +89,7 @@ def svd_backward(grad_U: Any, grad_S: Any, grad_Vh: Any, U: Any, S: Any, Vh: Any
         return U * grad_S.unsqueeze(-2) @ Vh
     rows, columns, inverse = S.unsqueeze(-1), S.unsqueeze(-2), S.reciprocal()
     differences = _differences(S * S)
-    grad_S = FUNCTIONS["zeros_like"](S) if grad_S is None else grad_S
+    grad_S = ops.zeros_like(S) if grad_S is None else grad_S
     left = right = U.new_zeros((*S.shape, k))
     if grad_U is not None:
         grad_U = grad_U.narrow(-1, 0, k)
@@ -107,7 +103,7 @@ def svd_backward(grad_U: Any, grad_S: Any, grad_Vh: Any, U: Any, S: Any, Vh: Any
         _check_phases("svd", "singular vectors", both, "phase term, making it")
         # The phases of a pair of singular vectors change in opposite directions.
         turns = left.diagonal(0, -2, -1).imag * inverse
-        diagonal = FUNCTIONS["complex"](grad_S, turns)
+        diagonal = ops.complex(grad_S, turns)
     inner = (left - left.mH) / differences * columns + rows * ((right - right.mH) / differences)
     total = U @ (_without_diagonal(inner) + diagonal.diag_embed()) @ Vh
     if grad_U is not None and U.size(-2) > k:
@@ -139,7 +135,7 @@ def least_squares_backward(grad: Any, grad_residuals: Any, A: Any, B: Any, X: An
     """By the matrix: the solution is the pseudoinverse times the right side, whichever way it was found."""
     total = None
     if grad is not None:
-        total = pinv_backward(grad @ B.mH, _internal.linalg_pinv(A), A)
+        total = pinv_backward(grad @ B.mH, ops.linalg_pinv(A), A)
     if grad_residuals is not None and grad_residuals.numel():
         found = 2 * grad_residuals.unsqueeze(-2) * (A @ X - B) @ X.mH
         total = found if total is None else total + found
@@ -150,7 +146,7 @@ def least_squares_side_backward(grad: Any, grad_residuals: Any, A: Any, B: Any, 
     """By the right side."""
     total = None
     if grad is not None:
-        total = _internal.linalg_pinv(A).mH @ grad
+        total = ops.linalg_pinv(A).mH @ grad
     if grad_residuals is not None and grad_residuals.numel():
         found = 2 * grad_residuals.unsqueeze(-2) * (B - A @ X)
         total = found if total is None else total + found
@@ -166,8 +162,8 @@ def det_backward(grad: Any, grad_LU: Any, A: Any, det: Any, LU: Any, pivots: Any
     if grad is None:
         return total
     if bool((det == 0).any()):
-        U, S, Vh = _internal.linalg_svd(A)
-        turns = grad * (_internal.linalg_det(U) * _internal.linalg_det(Vh)).conj()
+        U, S, Vh = ops.linalg_svd(A)
+        turns = grad * (ops.linalg_det(U) * ops.linalg_det(Vh)).conj()
         found = U * (turns.unsqueeze(-1) * product_of_others(S, -1)).unsqueeze(-2) @ Vh
     else:
         found = _scaled_inverse(grad * det.conj(), LU, pivots)

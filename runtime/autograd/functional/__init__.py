@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..grad_mode import enable_grad, is_grad_enabled, set_grad_enabled
+from ..._autograd.grad_mode import enable_grad, is_grad_enabled, set_grad_enabled
 from .arguments import (
     OUTPUTS,
     Tensors,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
+from ..._autograd.backward_api import grad
 from ..._tensor.tensor import Tensor
-from ..backward_api import grad
 
 Tensors: TypeAlias = tuple[Any, ...]
 

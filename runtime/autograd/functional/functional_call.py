@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
+from ..._autograd.backward_api import grad
+from ..._autograd.grad_mode import enable_grad, is_grad_enabled
+from ..._base.pytree import Structure, flatten
 from ..._tensor.tensor import Tensor
-from ...utils._pytree import Structure, flatten
-from ..backward_api import grad
-from ..grad_mode import enable_grad, is_grad_enabled
 
 __all__ = ["Call"]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ... import _operators
-from ..grad_mode import enable_grad
+from ..._autograd.grad_mode import enable_grad
 from .arguments import (
     OUTPUTS,
     Tensors,

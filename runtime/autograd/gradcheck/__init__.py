@@ -12,9 +12,9 @@ from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from ..._autograd.backward_api import grad
 from ..._ops.numpy_bridge import dtypes
 from ..._tensor.tensor import Tensor
-from ..backward_api import grad
 from . import backward_checks
 from .compare import Comparison, Elements, RandomVectors
 from .jacobians import GradcheckError, as_tuple, differentiable

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ... import _operators
-from ..backward_api import grad
+from ..._autograd.backward_api import grad
 from ..function import Function
 from .jacobians import GradcheckError, as_tuple, differentiable
 

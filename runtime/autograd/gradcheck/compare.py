@@ -12,9 +12,9 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ... import _operators
+from ..._base.generator import Generator
 from ..._base.promotion import promote_types
 from ..._ops.numpy_bridge import dtypes
-from ..._tensor.generator import Generator
 from .jacobians import Differences, GradcheckError, analytical_jacobian, as_tuple, differentiable
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 from ... import _operators
+from ..._autograd.backward_api import grad
 from ..._tensor.tensor import Tensor
-from ..backward_api import grad
 
 Function: TypeAlias = Callable[..., Any]
 Step: TypeAlias = "tuple[str, Tensor]"

@@ -1,8 +1,8 @@
 """Whether histories are recorded, thread by thread: context managers that are decorators as well, as in torch.
 
-The core looks at the dispatch keys of its inputs but for those that the thread excludes (core/tensor/tensor.h). Where nothing
-is recorded the key of autograd is excluded, so that a tensor with a history costs what any other does. What was before
-is restored by the core (core/python/modes.c), which Ctrl-C does not interrupt between the change and the block.
+The core looks at the dispatch keys of its inputs but for those that the thread excludes (core/tensor/tensor.h). Where
+nothing is recorded the key of autograd is excluded, so that a tensor with a history costs what any other does. What was
+before is restored by the core (core/python/modes.c), which Ctrl-C does not interrupt between the change and the block.
 """
 
 from __future__ import annotations

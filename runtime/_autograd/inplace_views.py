@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._dispatch.ops import ops
 from .._handle import set_edge
 from .node import Node, edges_of, take_history
 
 FUNCTION, SEVERAL, NO_GRAD, INFERENCE = range(1, 5)
-"""How a view was made, where it is not overwritten as part of a graph (`Tensor._origin`, core/python/tensor_object.h)."""
+"""How a view was made, where it is not overwritten as part of a graph (`Tensor._origin`,
+core/python/tensor_object.h)."""
 
 
 class Place:
@@ -59,12 +61,10 @@ class Place:
 
     def added(self, grad: Any, dtype: Any) -> Any:
         """The gradient of the base, to each element of which that of all its places is added."""
-        from .._operators import FUNCTIONS
-
         span = 1 + sum(stride * (size - 1) for size, stride in zip(self.base_sizes, self.base_strides, strict=True))
         memory = grad.new_zeros(span, dtype=dtype)
         elements = self._as_seen(memory).reshape(-1)
-        places = FUNCTIONS["arange"](elements.numel()).as_strided(self.sizes, self.strides, self.offset)
+        places = ops.arange(elements.numel()).as_strided(self.sizes, self.strides, self.offset)
         elements.index_add_(0, places.reshape(-1), grad.reshape(-1))
         return memory.as_strided(self.base_sizes, self.base_strides, 0)
 
@@ -74,11 +74,9 @@ class Place:
 
     def _as_seen(self, tensor: Any) -> Any:
         """A tensor of the base's dtype in that of the view: complex numbers as pairs of real ones, or the reverse."""
-        from .._operators import FUNCTIONS
-
         if tensor.dtype is self.dtype:
             return tensor
-        return FUNCTIONS["view_as_real" if tensor.dtype.is_complex else "view_as_complex"](tensor)
+        return getattr(ops, "view_as_real" if tensor.dtype.is_complex else "view_as_complex")(tensor)
 
 
 class CopySlices(Node):

@@ -8,8 +8,8 @@ from typing import Any
 
 from .._base import handles
 from .._base.type_names import type_name
+from .._dispatch.ops import ops
 from .._handle import edges, with_keys
-from .._operators import FUNCTIONS
 from . import engine
 from .grad_mode import AUTOGRAD
 from .node import AccumulateGrad, Edge
@@ -113,7 +113,7 @@ def _batched(
         for row in range(listed[0].shape[0])
     ]  # fmt: skip
     columns = zip(*rows, strict=True)
-    return tuple([None if column[0] is None else FUNCTIONS["stack"](list(column)) for column in columns])
+    return tuple([None if column[0] is None else ops.stack(list(column)) for column in columns])
 
 
 def _listed(tensors: Any) -> Sequence[Any]:
@@ -154,7 +154,7 @@ def _root_gradient(place: int, tensor: Any, grad: Any) -> Any:
         dtype = tensor.dtype
         if not dtype.is_floating_point:
             raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {dtype}")
-        return FUNCTIONS["ones"](tensor.shape, dtype=dtype)
+        return ops.ones(tensor.shape, dtype=dtype)
     if not isinstance(grad, handles.Tensor):
         raise TypeError(f"gradients can be either Tensors or None, but got {type_name(grad)}")
     if grad.shape != tensor.shape:

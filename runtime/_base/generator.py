@@ -8,13 +8,16 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
-from .._base.errors import raise_pending
-from .._base.type_names import type_name
-from .._base.types import CPU, device
 from .._C import ffi, lib
+from .._handle import Owner
+from .allocation import allocate
+from .dtypes import EXPORTS
+from .errors import raise_pending
+from .type_names import type_name
+from .types import CPU, device
 
 if TYPE_CHECKING:
-    from .tensor import Tensor
+    from .._tensor.tensor import Tensor
 
 __all__ = ["Generator", "default_generator", "generator_address"]
 
@@ -81,10 +84,7 @@ class Generator:
 
     def get_state(self) -> Tensor:
         """Return the state as a uint8 tensor of shape (5056,), from which `set_state` goes on."""
-        from .._base.dtypes import EXPORTS
-        from .._operators import empty
-
-        state: Tensor = empty((_STATE_BYTES,), dtype=EXPORTS["uint8"])
+        state: Tensor = allocate((_STATE_BYTES,), EXPORTS["uint8"].code)
         if not lib.generator_save(self._address, lib.data_ptr(state._h)):
             raise_pending()
         return state
@@ -93,10 +93,7 @@ class Generator:
         """Go on from a state that `get_state` returned, or torch's. Raises TypeError for anything but a uint8
         tensor, RuntimeError for one that holds no state.
         """
-        from .._base.dtypes import EXPORTS
-        from .tensor import Tensor
-
-        if not isinstance(new_state, Tensor):
+        if not isinstance(new_state, Owner):
             raise TypeError(f"expected a opweave.ByteTensor, but got {type_name(new_state)}")
         if lib.dtype(new_state._h) != EXPORTS["uint8"].code:
             raise TypeError("RNG state must be a opweave.ByteTensor")
@@ -133,6 +130,9 @@ def _restored(state: Tensor) -> Generator:
     generator = Generator()
     generator.set_state(state)
     return generator
+
+
+_restored.__module__ = "opweave._rebuild"  # which pickles name, wherever the code moves
 
 
 # The core's own, of address 0, which is not to be freed.

@@ -12,8 +12,8 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .._base import histories
 from .._C import lib
-from .._dispatch import histories
 from .._handle import meta, own, packing, records, set_edge, set_recorder, set_refresh, with_keys
 from . import inplace_views as views
 from . import saved_tensors as hooks
@@ -83,7 +83,8 @@ def _kind(number: int) -> type[Node] | None:
 
 
 def _plan(number: int) -> tuple[type[Node] | None, Any, int, tuple[int, ...] | None]:
-    """What the core needs in order to do the same for results of calls that it runs itself (core/python/autograd_record.c)."""
+    """What the core needs in order to do the same for results of calls that it runs itself
+    (core/python/autograd_record.c)."""
     kind = _kind(number)
     if kind is None:
         return None, None, 0, ()

@@ -1,0 +1,12 @@
+"""The namespace of operators: `ops.cat(tensors)` calls `cat`, wherever in the package the caller stands.
+
+The generated module `_operators` fills it with all its functions, those of internal operators included, when it is
+imported. So composites and derivatives call operators without importing the module that calls them.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+ops: Any = SimpleNamespace()
