@@ -298,7 +298,7 @@ _resolve = dtype.resolve
 
 def tensor_of_bytes(data: Any, sizes: tuple[int, ...], of: dtype) -> TensorType:
     """A new tensor with these bytes as its elements. Raises ValueError where there are more or fewer of them."""
-    tensor = allocate(sizes, of.code)
+    tensor: TensorType = allocate(sizes, of.code)
     given, needed = memoryview(data).nbytes, tensor.nbytes
     if given != needed:  # as after another thread has changed a list that was being read
         raise ValueError(f"expected {needed // of.itemsize} numbers for the shape {sizes}, got {given // of.itemsize}")
