@@ -18,6 +18,7 @@ from .._handle import strides_of as strides_of
 from . import histories
 from .errors import raise_pending
 from .histories import records
+from .tensor_class import Tensor as Tensor
 from .type_names import type_name as type_name
 
 if TYPE_CHECKING:
@@ -27,16 +28,6 @@ NONE = -(2**63)
 """OW_NONE: an integer argument that was not given."""
 
 OVERFLOW = "Overflow when unpacking long long"
-
-Tensor: Any = None
-"""The class, set by bind() when tensor.py has made it."""
-
-
-def bind(tensor: type) -> None:
-    """Called once by tensor.py: this module and the class need each other."""
-    global Tensor
-    Tensor = tensor
-
 
 _operators = {ffi.string(lib.operator_name(index)): index for index in range(lib.operator_count())}
 

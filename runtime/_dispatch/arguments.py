@@ -13,20 +13,12 @@ from .._base.dtypes import dtype
 from .._base.errors import raise_pending
 from .._base.handles import OVERFLOW, is_integer
 from .._base.handles import type_name as type_name
+from .._base.tensor_class import Tensor
 from .._C import lib
 from .._handle import adopt
 
 if TYPE_CHECKING:
     from .dispatcher import Op
-
-Tensor: Any = None
-"""The class, set by bind()."""
-
-
-def bind(tensor: type) -> None:
-    """Called once, when tensor.py has made the class."""
-    global Tensor
-    Tensor = tensor
 
 
 def is_operand(value: Any) -> bool:

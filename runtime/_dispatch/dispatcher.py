@@ -19,11 +19,11 @@ from .._base.errors import raise_pending, take_pending
 from .._base.handles import NONE as NONE
 from .._base.handles import OVERFLOW
 from .._base.histories import records
+from .._base.tensor_class import Tensor as Tensor
 from .._base.types import Size, check_placement, memory_order
 from .._C import lib
 from .._handle import as_view
 from ..return_types import named_results
-from . import arguments as _arguments
 from .arguments import MISSING as MISSING
 from .arguments import Arguments, dtype_code, integer, integers, operands_of, type_name
 from .arguments import separate as separate
@@ -35,9 +35,6 @@ NEW, INPLACE, OUT = 0, 1, 2
 """ow_mode"""
 NO_LIST, EMPTY_LIST = 1, 2
 """ow_dims"""
-
-Tensor: Any = None
-"""The class, set by bind() when tensor.py has made it."""
 
 
 class Op:
@@ -432,10 +429,3 @@ def _dtype_of_numbers(params: tuple[Any, ...]) -> int:
         return lib.get_default_dtype()
     kind = bool if all(isinstance(value, bool) for value in given) else int
     return dtype_class.of_python_type(kind).code
-
-
-def bind(tensor: type) -> None:
-    """Called once by tensor.py: this module and the class need each other."""
-    global Tensor
-    Tensor = tensor
-    _arguments.bind(tensor)

@@ -14,20 +14,12 @@ from typing import Any
 from .._base.dtypes import EXPORTS, dtype
 from .._base.errors import raise_pending
 from .._base.handles import OVERFLOW, exact_integer, shape_of, strides_of, type_name
+from .._base.tensor_class import Tensor
 from .._C import lib
 
 _LARGEST = 2**63 - 1
 _INT64 = EXPORTS["int64"]
 _INDEX_DTYPES = tuple(EXPORTS[name] for name in ("int64", "int32", "bool", "uint8"))
-
-Tensor: Any = None
-"""The class, set by bind() when tensor.py has made it."""
-
-
-def bind(tensor: type) -> None:
-    """Called once, when tensor.py has made the class."""
-    global Tensor
-    Tensor = tensor
 
 
 class Parts:

@@ -15,9 +15,10 @@ from .._base import histories
 from .._base.errors import raise_pending
 from .._base.handles import type_name, wrap
 from .._base.histories import records
+from .._base.tensor_class import Tensor
 from .._C import lib
 from .._dispatch.arguments import is_operand
-from .._handle import as_view, assign, set_tensor_class, view_of
+from .._handle import as_view, assign, view_of
 from . import index_parser as index_parts
 from .assignment import Source, write
 
@@ -31,17 +32,6 @@ if TYPE_CHECKING:
 
     Part: TypeAlias = SupportsIndex | slice | EllipsisType | TensorType | NDArray[Any] | list[Any] | range | None
     Index: TypeAlias = Part | tuple[Part, ...]
-
-Tensor: Any = None
-"""The class, set by bind() when tensor.py has made it."""
-
-
-def bind(tensor: type) -> None:
-    """Called once by tensor.py: this module and the class need each other."""
-    global Tensor
-    Tensor = tensor
-    index_parts.bind(tensor)
-    set_tensor_class(tensor, subscript)
 
 
 def subscript(self: Any, index: Any) -> TensorType:

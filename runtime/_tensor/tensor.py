@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from .. import _operators
 from .._base import handles
 from .._base.dtypes import BY_CODE, dtype
+from .._base.tensor_class import Tensor as _Tensor
+from .._base.tensor_class import methods_of
 from .._base.type_names import type_name
 from .._base.types import CPU, device, layout, memory_format, preserve_format, strided
 from .._C import lib
-from .._handle import Owner, adopt, apart, set_edge
-from . import indexing
+from .._handle import Owner, adopt, apart, set_edge, set_tensor_class
 from .conversion_methods import ConversionMethods
 from .dtype_methods import DtypeMethods
 from .grad_methods import AutogradMethods
-from .indexing import IndexingMethods
+from .indexing import IndexingMethods, subscript
 from .inplace_methods import MutationMethods
 from .removed import RemovedMethods
 from .shape_methods import GeometryMethods
@@ -33,6 +34,7 @@ _dtype = lib.dtype
 _Kind = TypeVar("_Kind", bound="Tensor")
 
 
+@methods_of(_Tensor)
 class Tensor(
     Owner,
     AutogradMethods,
@@ -244,5 +246,4 @@ class Tensor(
         return object.__format__(self, spec)
 
 
-for _module in (_operators, handles, indexing):
-    _module.bind(Tensor)
+set_tensor_class(Tensor, subscript)

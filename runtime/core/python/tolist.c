@@ -45,7 +45,7 @@ static PyObject *row(const ow_tensor *t, const char *data, int64_t n, int64_t st
 }
 
 static PyObject *nested(const ow_tensor *t, const char *data, int dim) {
-    int64_t stride = t->sizes[dim] > 1 ? t->strides[dim] * ow_itemsize(t->dtype) : 0; /* else it is never used */
+    int64_t stride = t->numel && t->sizes[dim] > 1 ? t->strides[dim] * ow_itemsize(t->dtype) : 0; /* else it is never used */
     if (dim == t->ndim - 1) return row(t, data, t->sizes[dim], stride);
     PyObject *list = PyList_New(t->sizes[dim]);
     for (int64_t k = 0; list && k < t->sizes[dim]; k++) {

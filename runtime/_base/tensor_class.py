@@ -1,0 +1,36 @@
+"""Class Tensor before it has methods: every layer can tell tensors from other objects and make them.
+
+The methods stand above, in `_tensor/` and in the generated module, and call what stands between. `_tensor/tensor.py`
+adds them to the class when all of it has been imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from .._handle import Owner
+
+_Class = TypeVar("_Class", bound=type)
+
+if TYPE_CHECKING:
+    Tensor: Any  # the modules below know none of its methods
+else:
+
+    class Tensor(Owner):
+        __slots__ = ()
+        __module__ = "opweave"
+
+
+def methods_of(tensor_class: Any) -> Callable[[_Class], _Class]:
+    """As a decorator: adds what the decorated class and its bases define to `tensor_class`, which takes its place."""
+
+    def add(cls: _Class) -> _Class:
+        for each in reversed(cls.__mro__):
+            if each is not object and not issubclass(Owner, each):
+                for name, value in vars(each).items():
+                    if name not in ("__dict__", "__module__", "__slots__", "__weakref__"):
+                        setattr(tensor_class, name, value)
+        return tensor_class  # type: ignore[no-any-return]
+
+    return add
