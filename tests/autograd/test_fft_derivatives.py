@@ -17,6 +17,8 @@ ONE = ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")
 SEVERAL = ("fftn", "ifftn", "rfftn", "irfftn", "hfftn", "ihfftn", "fft2", "ifft2", "rfft2", "irfft2", "hfft2", "ihfft2")
 OF_REAL = ("rfft", "ihfft")
 
+pytestmark = pytest.mark.oracle
+
 
 def dtypes(name: str) -> tuple[str, ...]:
     return ("float64",) if name.startswith(OF_REAL) else ("float64", "complex128")

@@ -2,7 +2,7 @@
 #include "kernel.h"
 
 #ifdef OW_DESCRIPTOR
-#include "geometry.h"
+#include "view_geometry.h"
 
 static int permute_geometry(ow_view *view, const int64_t *ints, ow_ints *lists) {
     const ow_list v_shape = &view->shape, v_strides = &view->strides;
@@ -11,7 +11,7 @@ static int permute_geometry(ow_view *view, const int64_t *ints, ow_ints *lists) 
     const ow_list v_dims = &lists[0];
     if (!ow_view_wrap_list(view, &lists[0], v_ndim)) return 0;
     (void)v_dims;
-#line 95 "ops.yaml"
+#line 92 "ops.yaml"
     const ow_list to_shape = ow_ints_gather(view, v_shape, v_dims); const ow_list to_strides = ow_ints_gather(view, v_strides, v_dims); view->offset = 0;
 #line 17 "permute.c"
     ow_ints_assign(&view->shape, to_shape);

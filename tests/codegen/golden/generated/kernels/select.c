@@ -2,7 +2,7 @@
 #include "kernel.h"
 
 #ifdef OW_DESCRIPTOR
-#include "geometry.h"
+#include "view_geometry.h"
 
 static int select_geometry(ow_view *view, const int64_t *ints, ow_ints *lists) {
     const ow_list v_shape = &view->shape, v_strides = &view->strides;
@@ -13,7 +13,7 @@ static int select_geometry(ow_view *view, const int64_t *ints, ow_ints *lists) {
     (void)v_dim;
     int64_t v_index = ints[1];
     (void)v_index;
-#line 86 "ops.yaml"
+#line 83 "ops.yaml"
     if (!(v_ndim > 0)) return ow_view_fail(view, OW_INDEX_ERROR, "100 %% wrong for a 0-dim tensor of shape %s at %lld.", ow_ints_text(&(ow_list_text_buffer){{0}}, v_shape), (long long)(v_dim)); const int64_t v_place = v_index < 0 ? ow_int_add(view, v_index, ow_ints_at(view, v_shape, v_dim)) : v_index; const ow_list to_shape = ow_ints_remove(view, v_shape, v_dim); const ow_list to_strides = ow_ints_remove(view, v_strides, v_dim); view->offset = ow_int_mul(view, v_place, ow_ints_at(view, v_strides, v_dim));
 #line 19 "select.c"
     ow_ints_assign(&view->shape, to_shape);

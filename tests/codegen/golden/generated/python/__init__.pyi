@@ -32,13 +32,13 @@ from ._dtype_names import cdouble as cdouble
 from ._operators import *
 from ._tensor.tensor import Tensor
 from ._base.allocation import empty_permuted, empty_strided
-from .autograd.anomaly_mode import is_anomaly_enabled
-from .autograd.grad_mode import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled
+from ._autograd.anomaly_mode import is_anomaly_enabled
+from ._autograd.grad_mode import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled
 from ._tensor.construct import as_tensor, asarray, is_tensor, scalar_tensor, tensor
 from ._base.dtypes import dtype, get_default_dtype, set_default_dtype
 from ._base.errors import LinAlgError, OutOfMemoryError
 from ._tensor.functions import clone, fill_, index_put, index_put_, is_complex, is_conj, is_floating_point, is_inference, is_neg, is_nonzero, is_same_size, is_signed, numel, resize_as_, typename, zero_
-from ._tensor.generator import Generator, default_generator
+from ._base.generator import Generator, default_generator
 from ._base.interchange import from_dlpack, from_numpy, frombuffer
 from ._base.finfo import finfo, iinfo
 from ._tensor.printing import get_printoptions, printoptions, set_printoptions

@@ -10,8 +10,8 @@ from ._handle import excluded as _excluded
 from ._base.errors import take_pending as _take_pending
 from ._ops.derivatives import *  # noqa: F403  (what formulas call)
 from ._ops.derivatives.basic import not_implemented as _not_implemented
-from .autograd.node import HolomorphicNode as _HolomorphicNode
-from .autograd.node import Node as _Node
+from ._autograd.node import HolomorphicNode as _HolomorphicNode
+from ._autograd.node import Node as _Node
 from . import _operators
 
 globals().update({name: each for name, each in vars(_operators).items() if name[0] != "_" and name not in globals()})

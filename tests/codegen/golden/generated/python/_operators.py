@@ -15,9 +15,11 @@ from ._base.promotion import *  # noqa: F403
 from ._base.shapes import *  # noqa: F403
 from ._dispatch.strided_views import *  # noqa: F403
 from ._ops import *  # noqa: F403
+from ._base.tensor_class import Tensor
+from ._dispatch.ops import ops as _namespace
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "915871b8"
+INTERFACE = "4044bde1"
 
 _call = _handle.call
 _records = _handle.records
@@ -1071,13 +1073,15 @@ FUNCTIONS = {
     "rand": rand,
     "softmax": softmax,
 }
+# Internal operators among them: composites and derivatives call operators through this namespace.
+_namespace.__dict__.update(FUNCTIONS)
+_namespace.__dict__.update({
+    "permute": permute,
+    "uniform_": uniform_,
+    "random_": random_,
+    "lapack_orgqr": lapack_orgqr,
+    "linalg_householder_product": linalg_householder_product,
+})
+
 # The mixin of class Tensor.
 TensorMethods = _type("TensorMethods", (), {"__slots__": (), "__module__": "opweave", **METHODS})
-Tensor = None
-
-
-def bind(tensor):
-    """Called once by _tensor/tensor.py: the functions above and the class need each other."""
-    global Tensor
-    Tensor = tensor
-    _dispatch.bind(tensor)

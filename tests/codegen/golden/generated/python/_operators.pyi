@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from typing_extensions import Self
 
 from ._base.dtypes import dtype
-from ._tensor.generator import Generator
+from ._base.generator import Generator
 from ._tensor.tensor import Tensor
 from ._base.types import device, layout, memory_format
 
@@ -53,7 +53,6 @@ INTERFACE: str
 FUNCTIONS: dict[str, Callable[..., Any]]
 METHODS: dict[str, Callable[..., Any]]
 
-def bind(tensor: type) -> None: ...
 def neg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Negates each element."""
 def negative(input: Tensor, *, out: Tensor | None = None) -> Tensor:
