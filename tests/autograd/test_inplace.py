@@ -472,3 +472,14 @@ def test_results_that_are_chosen_elements_are_overwritten(case: str) -> None:
     result.sum().backward()
     assert x.grad.sum(0).tolist() == [1.5, 1.5]
     assert x.grad.count_nonzero().item() == 2
+
+
+@pytest.mark.parametrize("name", ["var_mean", "std_mean"])
+def test_the_mean_beside_a_spread_may_be_overwritten(name: str) -> None:
+    x = ow.tensor([1.0, 2.0, 6.0], requires_grad=True)
+    spread, mean = getattr(ow, name)(x)
+    (spread**2 + mean.mul_(3)).backward()
+    power = 2 if name == "var_mean" else 1  # of the variance, 7, in what is differentiated
+    outer = 2 * 7.0 if power == 2 else 1.0
+    want = [outer * (each - 3.0) + 1.0 for each in (1.0, 2.0, 6.0)]
+    assert x.grad.tolist() == pytest.approx(want, rel=1e-6)
