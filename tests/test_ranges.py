@@ -95,6 +95,22 @@ def test_cosines_and_unit_vectors():
     assert functional.normalize(x, dim=0).tolist() == pytest.approx([0.6, 0.8])
 
 
+@pytest.mark.parametrize(("dtype", "scale"), [(F32, 1e20), (F32, 1e-25), (F64, 1e200), (F64, 1e-200)])
+def test_layer_norms(dtype, scale):
+    x = scaled([1.0, 2.0, 3.0], dtype, scale).requires_grad_()
+    result = functional.layer_norm(x, (3,), eps=0.0)
+    assert result.tolist() == pytest.approx([-math.sqrt(1.5), 0.0, math.sqrt(1.5)], **close(dtype))
+    (slope,) = opweave.autograd.grad(result[2], x)  # sqrt(1.5) times (1, -2, 1) / 6
+    want = [each * math.sqrt(1.5) / 6 / scale for each in (1.0, -2.0, 1.0)]
+    assert slope.tolist() == pytest.approx(want, rel=1e-5)
+
+
+def test_layer_norm_of_equal_numbers():
+    x = opweave.full((4,), 3.0, requires_grad=True)
+    functional.layer_norm(x, (4,)).sum().backward()
+    assert x.grad.tolist() == [0.0] * 4
+
+
 @pytest.mark.parametrize(("count", "scale"), [(3, 1e30), (30, 1e30), (30, 1e-30), (30, 1.0)])
 def test_distances(count, scale):
     points = opweave.arange(count, dtype=F32).reshape(count, 1) * opweave.tensor([3.0, 4.0]) * scale

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import warnings
+from math import prod, sqrt
 from typing import Any
 
 from .._base.dtypes import EXPORTS
+from .._dispatch.ops import ops
 
 __all__ = ["check_rows", "chosen_dim", "layer_normalized"]
 
@@ -57,7 +59,12 @@ def layer_normalized(tensor: Any, shape: Any, weight: Any, bias: Any, eps: float
     wide = tensor if of.itemsize >= 4 else tensor.to(EXPORTS["float32"])
     dims = list(range(-len(shape), 0))
     centred = wide - wide.mean(dims, keepdim=True)
-    result = centred * ((centred * centred).mean(dims, keepdim=True) + eps).rsqrt()
+    spread = centred.norm(2, dims, keepdim=True) / sqrt(prod(shape))
+    if eps < 0:
+        scale = (spread * spread + eps).sqrt()
+    else:  # the square root of the variance plus eps, without their squares, which could overflow
+        scale = spread.hypot(ops.full((), sqrt(eps), dtype=wide.dtype))
+    result = centred / scale
     if weight is not None:
         result = result * weight
     if bias is not None:
