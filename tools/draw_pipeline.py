@@ -23,7 +23,7 @@ WIDTH, ROW, GAP, TOP = 960, 50, 12, 16
 STYLE = """
     text { font: 13px system-ui, sans-serif; fill: #1f2328 }
     .title { font-weight: 600; font-size: 14px }
-    .note { fill: #59636e }
+    .note { fill: #59636e; font-size: 12px }
     rect { fill: #f6f8fa; stroke: #818b98 }
     .source { fill: #ddf4ff; stroke: #0969da }
     path { fill: none; stroke: #818b98; stroke-width: 1.5 }
@@ -60,9 +60,9 @@ def boxes(operators: Sequence[Operator], files: Mapping[str, str]) -> tuple[Box,
         ("typed tree", ["parsed, typed and checked", "in every dtype; mistakes", "have a line and a column"]),
         [
             ("C kernels", [f"{rounded(kernels)} files, for 3 instruction sets"]),
-            ("Python", [f"{rounded(len(names))} functions and methods, with docstrings"]),
+            ("Python", [f"{rounded(len(names))} functions and methods with docstrings"]),
             ("autograd", [f"{rounded(nodes)} kinds of nodes, {rounded(len(backward.operators(operators)))} kernels"]),
-            ("type stubs", [f"{rounded(stubs)} signatures for editors and type checkers"]),
+            ("type stubs", [f"{rounded(stubs)} signatures for type checkers"]),
             ("tests", ["against NumPy, by dtype, layout, variant"]),
         ],
         ("package opweave", ["with the runtime:", "Tensor, dispatch, engine,", "allocator, threads"]),
