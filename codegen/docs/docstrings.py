@@ -1,7 +1,7 @@
 """The text that explains an operator: its docstring, which follows from its entry.
 
 Kinds of arguments come from the schema and the family.
-tests/test_docstrings.py calls every operator as its docstring says.
+tests/package/test_docstrings.py calls every operator as its docstring says.
 """
 
 from __future__ import annotations

@@ -64,8 +64,8 @@ def emit(operators: Sequence[Operator], source: str, output: str) -> str:
 
 def has_suite(operator: Operator) -> bool:
     """Operators that have no equal in NumPy, and those with several results, are compared with torch alone. What an
-    index must be differs from operator to operator: tests/test_indexing_operators.py has their calls,
-    tests/test_random.py those of random numbers, tests/test_complex_arithmetic.py what makes complex ones."""
+    index must be differs from operator to operator: tests/tensor/indexing/ has their calls, tests/ops/random/ those of
+    random numbers, tests/ops/elementwise/test_complex_arithmetic.py what makes complex ones."""
     if "complex_result" in operator.tags or turns_complex(operator):
         return False
     filled = isinstance(operator.body, Factory) and operator.body.fill is not None

@@ -22,7 +22,7 @@ class Spec:
     name: str
     dtypes: tuple[str, ...]
     complex_dtypes: tuple[str, ...] = ()
-    """Accepted besides; tests/test_complex_arithmetic.py compares what comes of them."""
+    """Accepted besides; tests/ops/elementwise/test_complex_arithmetic.py compares what comes of them."""
     inputs: tuple[str, ...] = ()
     promotion: str = "default"
     params: Mapping[str, float | str | None] = field(default_factory=dict)

@@ -8,11 +8,11 @@ import math
 import random
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+from harness.paths import ROOT
 
 
 def load_printing() -> ModuleType:
@@ -20,7 +20,7 @@ def load_printing() -> ModuleType:
     try:
         return importlib.import_module("opweave._tensor.printing")
     except ModuleNotFoundError:
-        path = Path(__file__).parents[1] / "runtime" / "_tensor" / "printing.py"
+        path = ROOT / "runtime" / "_tensor" / "printing.py"
         spec = importlib.util.spec_from_file_location("opweave_printing", path)
         assert spec is not None
         assert spec.loader is not None

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from harness.paths import ROOT
 from weaving import python
 
 pytest.importorskip("opweave")
 
 from opweave.demo import pictures as _pictures
 
-ROOT = Path(__file__).resolve().parent.parent
 PRODUCTS = {"original", "gray", "solarize", "gamma", "soft_light"}
 
 

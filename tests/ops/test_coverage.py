@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 from harness import recording
+from harness.paths import TESTS
 
-TESTS = Path(__file__).resolve().parent
 OPERATORS = json.loads((TESTS.parent / "generated" / "python" / "operators.json").read_text())
 SWEEP = "test_every_operator_oracle"
 

@@ -11,11 +11,11 @@ import importlib.util
 import math
 import random
 import sys
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+from harness.paths import ROOT
 
 torch = pytest.importorskip("torch")
 
@@ -25,7 +25,7 @@ def load_printing() -> ModuleType:
     try:
         return importlib.import_module("opweave._tensor.printing")
     except ModuleNotFoundError:
-        path = Path(__file__).parents[1] / "runtime" / "_tensor" / "printing.py"
+        path = ROOT / "runtime" / "_tensor" / "printing.py"
         spec = importlib.util.spec_from_file_location("opweave_printing", path)
         assert spec is not None
         assert spec.loader is not None

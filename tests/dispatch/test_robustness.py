@@ -15,22 +15,23 @@ import fuzzing
 import numpy as np
 import opweave
 import pytest
+from harness.paths import ROOT, TESTS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from opweave import Tensor
 
-HERE = Path(__file__).resolve().parent
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 EXAMPLES = 40
 LARGE = 300_001  # enough for several threads to share
+HERE = Path(__file__).resolve().parent
 
 
 def python(*arguments: str, timeout: float = 120) -> subprocess.CompletedProcess[str]:
     """Runs Python with the tests' modules in reach; a signal is a negative return code."""
     return subprocess.run(
         [sys.executable, *arguments],
-        cwd=HERE.parent,
-        env={**os.environ, "PYTHONPATH": f"{HERE}:{HERE.parent}"},
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": f"{HERE}:{TESTS}:{ROOT}"},
         capture_output=True,
         text=True,
         timeout=timeout,
@@ -77,7 +78,7 @@ def test_many_random_calls(name: str) -> None:
     ("first", "count"), [(0, 4000), pytest.param(4000, 200_000, marks=pytest.mark.slow)], ids=["few", "many"]
 )
 def test_random_calls_in_a_process_of_their_own(first: int, count: int) -> None:
-    done = python(str(HERE / "fuzzing.py"), str(first), str(count), timeout=600)
+    done = python(str(TESTS / "fuzzing.py"), str(first), str(count), timeout=600)
     last = (done.stdout.splitlines() or ["no call was made"])[-1]
     assert done.returncode == 0, f"{last}: ended with {done.returncode}\n{done.stderr[-3000:]}"
     assert f"seed {first + count - 1}" in last
@@ -86,7 +87,7 @@ def test_random_calls_in_a_process_of_their_own(first: int, count: int) -> None:
 @pytest.mark.parametrize("first", [0, 10_000])
 def test_hostile_calls(first: int) -> None:
     """A million of them: `python tests/hostile.py 1000000`."""
-    done = python(str(HERE / "hostile.py"), "10000", str(first), timeout=600)
+    done = python(str(TESTS / "hostile.py"), "10000", str(first), timeout=600)
     assert done.returncode == 0, f"{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
     assert done.stdout == "10000 calls, 0 failed\n"
 

@@ -10,13 +10,14 @@ from types import ModuleType
 
 import opweave
 import pytest
+from harness.paths import ROOT
 
 pytest.importorskip("sklearn")
 
 
 @pytest.fixture(scope="module")
 def digits() -> ModuleType:
-    path = Path(__file__).parents[1] / "examples" / "digits.py"
+    path = ROOT / "examples" / "digits.py"
     spec = importlib.util.spec_from_file_location("digits", path)
     assert spec is not None
     assert spec.loader is not None

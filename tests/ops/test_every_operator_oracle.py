@@ -10,7 +10,6 @@ import itertools
 import json
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -21,11 +20,12 @@ from harness import oracle
 from harness.drawn import Drawn
 from harness.oracle import Like, differences
 from harness.outcome import Described, Error, Items, Values, outcome
+from harness.paths import ROOT
 from harness.recording import current
 
 from codegen.schema import Argument, parse
 
-OPERATORS = json.loads((Path(__file__).parent.parent / "generated" / "python" / "operators.json").read_text())
+OPERATORS = json.loads((ROOT / "generated" / "python" / "operators.json").read_text())
 LIKE = Like(rtol=1e-4, atol=1e-6, strides=False, grad=False, few=8)
 
 

@@ -18,12 +18,12 @@ from pathlib import Path
 
 import opweave
 import pytest
+from harness.paths import ROOT
 from opweave import _dtypes, _operators
 from opweave._tensor import removed
 
 pytest.importorskip("mypy")
 
-ROOT = Path(__file__).resolve().parent.parent
 CODE = Path(__file__).resolve().parent / "typing"
 MISUSE = CODE / "misuse.py"
 USER_CODE = CODE / "user_code.py"
