@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 from .._base import histories
 from .._C import lib
 from .._handle import meta, own, packing, records, set_edge, set_recorder, set_refresh, with_keys
-from . import inplace_views as views
-from . import saved_tensors as hooks
+from . import inplace_views, saved_tensors
 from .grad_mode import AUTOGRAD
 from .node import AccumulateGrad, Node, edges_of, is_differentiable, part_of_graph
 from .node import take_edge as take_edge
@@ -24,7 +23,7 @@ from .node import take_edge as take_edge
 if TYPE_CHECKING:
     from .._dispatch.dispatcher import Op
 
-set_refresh(views.refresh)
+set_refresh(inplace_views.refresh)
 histories.recording = sys.modules[__name__]
 
 
@@ -71,8 +70,8 @@ def attach(kind: type[Node], arguments: tuple[Any, ...], result: Any) -> Any:
         if kind.kept_results:
             node.keep_results((result,))
     if packing():
-        hooks.pack_inputs(node)
-        hooks.pack_results(node)
+        saved_tensors.pack_inputs(node)
+        saved_tensors.pack_results(node)
     return result
 
 
@@ -136,14 +135,14 @@ def call_inplace(op: Op, target: Any, arguments: tuple[Any, ...], run: Callable[
         before = before_write(target)
         node.keep(*[before if kept is target else kept for kept in node.tensors or ()])
     if packing():
-        hooks.pack_inputs(node)
+        saved_tensors.pack_inputs(node)
     result = unrecorded(run)
     node.metas = (meta(target),)
-    views.rebase(target, node)
+    inplace_views.rebase(target, node)
     if kind.kept_results:
         node.keep_results((target,))
     if packing():
-        hooks.pack_results(node)
+        saved_tensors.pack_results(node)
     return result
 
 
@@ -151,7 +150,7 @@ def check_inplace(target: Any) -> None:
     """Refuses to overwrite what a gradient is accumulated for."""
     base = target._base
     if base is not None and target._origin:
-        raise views.refusal(target, "is being")
+        raise inplace_views.refusal(target, "is being")
     if base is not None and _is_leaf_with_gradient(base):
         raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
     if _is_leaf_with_gradient(target):
@@ -265,5 +264,5 @@ def by_formula_inplace(
     node = _formula(name, True, inputs, function, used)
     result = unrecorded(run)
     node.metas = (meta(target),)
-    views.rebase(target, node)
+    inplace_views.rebase(target, node)
     return result

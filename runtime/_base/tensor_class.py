@@ -6,7 +6,6 @@ adds them to the class when all of it has been imported.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .._handle import Owner
@@ -22,15 +21,11 @@ else:
         __module__ = "opweave"
 
 
-def methods_of(tensor_class: Any) -> Callable[[_Class], _Class]:
-    """As a decorator: adds what the decorated class and its bases define to `tensor_class`, which takes its place."""
-
-    def add(cls: _Class) -> _Class:
-        for each in reversed(cls.__mro__):
-            if each is not object and not issubclass(Owner, each):
-                for name, value in vars(each).items():
-                    if name not in ("__dict__", "__module__", "__slots__", "__weakref__"):
-                        setattr(tensor_class, name, value)
-        return tensor_class  # type: ignore[no-any-return]
-
-    return add
+def adds_methods(cls: _Class) -> _Class:
+    """As a decorator: gives Tensor what the decorated class and its bases define, and takes the place of that class."""
+    for each in reversed(cls.__mro__):
+        if each is not object and not issubclass(Owner, each):
+            for name, value in vars(each).items():
+                if name not in ("__dict__", "__module__", "__slots__", "__weakref__"):
+                    setattr(Tensor, name, value)
+    return Tensor  # type: ignore[no-any-return]

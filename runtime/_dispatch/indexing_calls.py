@@ -14,7 +14,7 @@ from .._base.handles import OVERFLOW, plain_number
 from .._base.histories import records
 from .._C import lib
 from .._handle import adopt
-from . import dispatcher as dispatch
+from . import dispatcher
 from .arguments import Arguments, integer, type_name
 from .dispatcher import Op
 
@@ -52,7 +52,7 @@ def call(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], ints: tuple[A
     if records(inputs, out):
         run = partial(call, op, inputs, params, ints, out, mode)
         every = (*inputs, *params, *ints)
-        if mode == dispatch.INPLACE:
+        if mode == dispatcher.INPLACE:
             return histories.recording.call_inplace(op, out, every, run)
         return histories.recording.call(op, every, run, out)
     details = _details[op.name]
@@ -65,11 +65,11 @@ def call(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], ints: tuple[A
         i, j, k = [*values, 0, 0, 0][:3]
         try:
             param = numbers[0] if numbers else 0.0
-            handle = lib.indexing(op.index, *dispatch.three(tensors), param, i, j, k, target, mode)
+            handle = lib.indexing(op.index, *dispatcher.three(tensors), param, i, j, k, target, mode)
         except OverflowError:
             raise ValueError(OVERFLOW) from None
         if not handle:
-            return dispatch.decline(op, [*tensors, target], inputs, params, ints, out, mode)
+            return dispatcher.decline(op, [*tensors, target], inputs, params, ints, out, mode)
         return out if mode else arguments.result(handle)
     finally:
         arguments.release()
@@ -79,7 +79,7 @@ def number(op: Op, replaced: str, tensor: Any, name: str, value: Any) -> Any:
     """A number that was given by its own name in the place of a tensor."""
     if tensor is not None:
         raise TypeError(f"{op.name}(): '{replaced}' and '{name}' exclude one another")
-    if isinstance(value, dispatch.Tensor):
+    if isinstance(value, dispatcher.Tensor):
         if value.ndim:
             raise TypeError(f"{op.name}(): argument '{name}' must be Number, not {type_name(value)}")
         return value.item()
@@ -91,12 +91,12 @@ def number_tensor(value: Any) -> Any:
     handle = plain_number(value)
     if not handle:
         return value
-    return adopt(handle, dispatch.Tensor)
+    return adopt(handle, dispatcher.Tensor)
 
 
 def _tensor(op: Op, details: _Details, arguments: Arguments, place: int, value: Any) -> float:
     name = op.inputs[place]
-    if not isinstance(value, dispatch.Tensor) and (name not in details.numbers or value is None):
+    if not isinstance(value, dispatcher.Tensor) and (name not in details.numbers or value is None):
         position = details.names.index(name) + 1
         raise TypeError(f"{op.name}(): argument '{name}' (position {position}) must be Tensor, not {type_name(value)}")
     return arguments.tensor(op, place, value)

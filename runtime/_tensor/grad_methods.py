@@ -53,7 +53,7 @@ class AutogradMethods:
             return
         if not (self.dtype.is_floating_point or self.dtype.is_complex):
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
-        set_edge(self, (_recording().leaf(self), 0))
+        set_edge(self, (_record().leaf(self), 0))
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Asks for a gradient of this tensor, or for none any longer. Returns the tensor.
@@ -71,7 +71,7 @@ class AutogradMethods:
         if not self._requires_grad:
             return True
         if edge is None:  # a view of a tensor that has a history since, which the view may share
-            edge = _calls().edge(self)
+            edge = _backward_api().edge(self)
         return edge is None or edge[0].collects
 
     @property
@@ -79,7 +79,7 @@ class AutogradMethods:
         """The node of the graph that computed it; None for leaves."""
         if self.is_leaf:
             return None
-        node, _ = _calls().edge(self)
+        node, _ = _backward_api().edge(self)
         return node
 
     @property
@@ -116,7 +116,7 @@ class AutogradMethods:
         edge = self._edge
         if edge is None:
             if value is not None:
-                _recording().leaf(self).grad = value
+                _record().leaf(self).grad = value
         elif edge[0].collects:
             edge[0].grad = value
         elif value is not None or edge[0].hooks is not None:
@@ -131,7 +131,7 @@ class AutogradMethods:
         """Was `retain_grad()` called?"""
         if self.is_leaf:
             return False
-        node, number = _calls().edge(self)
+        node, number = _backward_api().edge(self)
         return node.hooks is not None and number in node.hooks.retains
 
     def retain_grad(self: Any) -> None:
@@ -139,7 +139,7 @@ class AutogradMethods:
         if not self._requires_grad:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
         if not self.is_leaf and not self.retains_grad:
-            node, number = _calls().edge(self)
+            node, number = _backward_api().edge(self)
             _hooks(node).retains.add(number)
 
     def backward(
@@ -153,7 +153,7 @@ class AutogradMethods:
 
         See `opweave.autograd.backward`, which takes several tensors.
         """
-        _calls().backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+        _backward_api().backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
     def detach_(self: Any) -> TensorType:
         """Takes the tensor out of the graph that computed it."""
@@ -177,7 +177,7 @@ class AutogradMethods:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         from .._autograd.node import RemovableHandle
 
-        node, number = _calls().edge(self) or (_recording().leaf(self), 0)
+        node, number = _backward_api().edge(self) or (_record().leaf(self), 0)
         return RemovableHandle(_hooks(node).of_outputs.setdefault(number, OrderedDict()), hook)
 
     def register_post_accumulate_grad_hook(self: Any, hook: Callable[[TensorType], None]) -> RemovableHandle:
@@ -188,7 +188,7 @@ class AutogradMethods:
             raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
         from .._autograd.node import RemovableHandle
 
-        leaf = _recording().leaf(self)
+        leaf = _record().leaf(self)
         leaf.accumulated_hooks = leaf.accumulated_hooks or OrderedDict()
         return RemovableHandle(leaf.accumulated_hooks, hook)
 
@@ -200,17 +200,17 @@ def _hooks(node: Any) -> Any:
 
 
 @cache
-def _recording() -> Any:
-    from .._autograd import record as recording
+def _record() -> Any:
+    from .._autograd import record
 
-    return recording
+    return record
 
 
 @cache
-def _calls() -> Any:
-    from .._autograd import backward_api as calls
+def _backward_api() -> Any:
+    from .._autograd import backward_api
 
-    return calls
+    return backward_api
 
 
 def _check_gradient(tensor: Any, grad: Any) -> None:

@@ -19,7 +19,7 @@ from .._base.tensor_class import Tensor
 from .._C import lib
 from .._dispatch.arguments import is_operand
 from .._handle import as_view, assign, view_of
-from . import index_parser as index_parts
+from . import index_parser
 from .assignment import Source, write
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def subscript(self: Any, index: Any) -> TensorType:
 
 def _recorded_subscript(self: Any, index: Any) -> TensorType:
     """The gradient of the result goes where the elements came from; of those taken several times it adds up."""
-    shape, index = self.shape, index_parts.lasting(index)
+    shape, index = self.shape, index_parser.lasting(index)
 
     def backward(grad: Any) -> tuple[Any]:
         whole = grad.new_zeros(shape)
@@ -71,7 +71,7 @@ def add_at(target: Any, index: Any, values: Any) -> None:
         return
     if assign(target, index, values, True):
         return
-    parts = index_parts.read(target._h, index)
+    parts = index_parser.read(target._h, index)
     try:
         if parts.tensors:
             if not lib.index_put(parts.view, parts.handles(), len(parts.tensors), values._h, True):
@@ -95,7 +95,7 @@ class IndexingMethods:
         if assign(self, index, value, False):
             return
         if records(self, value):
-            index = index_parts.lasting(index)
+            index = index_parser.lasting(index)
             _write_recorded(self, index, value, False, partial(self.__setitem__, index, value))
             return
         if view := view_of(self._h, index):
@@ -145,7 +145,7 @@ class IndexingMethods:
 def _get(handle: float, index: Any) -> float:
     if lib.error_pending():
         raise_pending()
-    parts = index_parts.read(handle, index)
+    parts = index_parser.read(handle, index)
     try:
         if parts.tensors:
             return lib.index_get(parts.view, parts.handles(), len(parts.tensors))
@@ -198,7 +198,7 @@ def _set_general(handle: float, index: Any, value: Any) -> None:
     # The value comes before the index, as its mistakes do in torch.
     source = Source(value, handle)
     try:
-        parts = index_parts.read(handle, index)
+        parts = index_parser.read(handle, index)
         try:
             if parts.tensors:
                 source.put_into(parts.view, parts.handles())

@@ -2,8 +2,7 @@
 
 Reads: a tensor through the small interface `Printable`, and the current `PrintOptions`.
 Writes: one string (`tensor_text`). Only the elements that appear in the text are converted to Python numbers.
-
-The module stands alone: it imports nothing of the package, so `Tensor.__repr__` can load it on first use.
+`Tensor.__repr__` imports the module when a tensor is first printed.
 """
 
 from __future__ import annotations

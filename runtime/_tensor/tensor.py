@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from .. import _operators
 from .._base import handles
 from .._base.dtypes import BY_CODE, dtype
-from .._base.tensor_class import Tensor as _Tensor
-from .._base.tensor_class import methods_of
+from .._base.tensor_class import adds_methods
 from .._base.type_names import type_name
 from .._base.types import CPU, device, layout, memory_format, preserve_format, strided
 from .._C import lib
@@ -34,7 +33,7 @@ _dtype = lib.dtype
 _Kind = TypeVar("_Kind", bound="Tensor")
 
 
-@methods_of(_Tensor)
+@adds_methods
 class Tensor(
     Owner,
     AutogradMethods,

@@ -145,9 +145,9 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _is_installed_file(file: Path) -> bool:
-    from .._base import package_data as resources
+    from .._base import package_data
 
-    return file.exists() and file.samefile(resources.path("ops.yaml"))
+    return file.exists() and file.samefile(package_data.path("ops.yaml"))
 
 
 # ---- show, list --------------------------------------------------------------------------------------------
@@ -217,11 +217,11 @@ def _list(options: argparse.Namespace) -> None:
 
 
 def _import(package: str) -> None:
-    from . import loaded_libraries as libraries
+    from . import loaded_libraries
 
     try:
         importlib.import_module(package)
     except ImportError as error:
         raise _CommandError(f"cannot import the package '{package}': {error}") from None
-    if package not in {each.package for each in libraries.loaded()}:
+    if package not in {each.package for each in loaded_libraries.loaded()}:
         raise _CommandError(f"'{package}' is not a package of woven operators")

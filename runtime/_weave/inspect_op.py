@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .._base import package_data as resources
-from . import loaded_libraries as libraries
+from .._base import package_data
+from . import loaded_libraries
 
 if TYPE_CHECKING:
     from ..codegen.model.operator import Operator
@@ -36,8 +36,8 @@ class Known:
 
 def known() -> list[Known]:
     """opweave's operators, then those of each library that this process has loaded."""
-    sources = [("opweave", resources.path("ops.yaml"))]
-    sources += [(each.package, Path(each.folder) / libraries.DECLARATIONS) for each in libraries.loaded()]
+    sources = [("opweave", package_data.path("ops.yaml"))]
+    sources += [(each.package, Path(each.folder) / loaded_libraries.DECLARATIONS) for each in loaded_libraries.loaded()]
     return [Known(package, operator) for package, path in sources for operator in _read(path)]
 
 

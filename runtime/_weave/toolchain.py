@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .._base import package_data as resources
+from .._base import package_data
 from . import object_cache
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def configured() -> Toolchain:
     Meson puts a compiler cache before the compiler where there is one. Weaving keeps objects by their content itself,
     and whether the compiler is still there could not be told from the cache's name.
     """
-    settings = json.loads(resources.path(*CONFIG).read_text("utf-8"))
+    settings = json.loads(package_data.path(*CONFIG).read_text("utf-8"))
     command = settings["compiler"]
     return Toolchain(
         tuple(command[1:] if Path(command[0]).name in _COMPILER_CACHES else command),

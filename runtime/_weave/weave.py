@@ -23,9 +23,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
 
 from .. import __version__
-from .._base import package_data as resources
-from . import loaded_libraries as libraries
-from . import toolchain
+from .._base import package_data
+from . import loaded_libraries, toolchain
 from .guards import locked, tidying_up
 
 if TYPE_CHECKING:
@@ -100,14 +99,14 @@ def read(yaml: str | os.PathLike[str], package: str) -> tuple[Operator, ...]:
     """The declared operators, checked as those of a package of this name. Raises WeaveError with every mistake."""
     from ..codegen import library
     from ..codegen.errors import CodegenError, Diagnostics, render
-    from . import derivative_check as declared_derivatives
+    from . import derivative_check
 
     diagnostics = Diagnostics()
-    formulas = declared_derivatives.functions().keys()
-    provided = library.Provided(libraries.functions(), formulas, libraries.attributes())
+    formulas = derivative_check.functions().keys()
+    provided = library.Provided(loaded_libraries.functions(), formulas, loaded_libraries.attributes())
     try:
-        operators = library.read(yaml, os.fspath(yaml), libraries.names_taken(package), provided)
-        declared_derivatives.check(operators, diagnostics)
+        operators = library.read(yaml, os.fspath(yaml), loaded_libraries.names_taken(package), provided)
+        derivative_check.check(operators, diagnostics)
         diagnostics.raise_if_any()
     except CodegenError as error:
         raise WeaveError(render(error.diagnostics)) from None
@@ -163,8 +162,8 @@ def _fingerprint(text: bytes, name: str) -> str:
     usable where there is none."""
     digest = hashlib.sha256(f"{__version__} {name} {sys.byteorder} {os.uname().machine}\n".encode())
     digest.update(text)
-    digest.update(resources.path(*toolchain.CONFIG).read_bytes())
-    for file, path in resources.folder("codegen").items():
+    digest.update(package_data.path(*toolchain.CONFIG).read_bytes())
+    for file, path in package_data.folder("codegen").items():
         if path.suffix in (".py", ".j2", ".h"):
             digest.update(file.encode())
             digest.update(path.read_bytes())
@@ -229,7 +228,7 @@ def _weave(yaml: Path, text: bytes, name: str, folder: Path, progress: Progress,
             if shared_object is not None:
                 _compile(yaml, name, operators, temporary, built / shared_object, progress, force)
             _write_python(yaml, name, operators, built, shared_object)
-            (built / libraries.DECLARATIONS).write_bytes(text)
+            (built / loaded_libraries.DECLARATIONS).write_bytes(text)
         _deliver(built, folder, fingerprint, [operator.name for operator in operators])
     return [operator.name for operator in operators]
 
@@ -257,7 +256,7 @@ def _compile(
     from ..codegen.emit import registry
 
     compiler = toolchain.find()
-    for header, path in resources.folder("codegen", "include").items():
+    for header, path in package_data.folder("codegen", "include").items():
         _write(temporary / "include" / header, path.read_text("utf-8"))
     registration = temporary / "registry_ops.c"
     _write(registration, registry.emit(operators, yaml.name, library=name))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, NoReturn
 
-from .._autograd import saved_tensors as hooks
+from .._autograd import saved_tensors
 from .._autograd.grad_mode import is_grad_enabled, no_grad
 from .._autograd.inplace_views import rebase
 from .._autograd.node import RELEASED, Node, edges_of, is_differentiable
@@ -213,7 +213,7 @@ class Function:
             node.metas = tuple([_meta(result) for result in results])
             node.keep_saved(results)
             if packing():
-                hooks.pack_inputs(node)
+                saved_tensors.pack_inputs(node)
         return type(output)(results) if isinstance(output, (tuple, list)) else results[0]
 
 

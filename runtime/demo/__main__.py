@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import opweave
 
-from .._base import package_data as resources
+from .._base import package_data
 from .._weave.cli import print_source, progress_bar
 from .._weave.weave import WeaveError, read, weave
 from . import pictures as _pictures
@@ -70,7 +70,7 @@ def _picture(path: Path | None) -> tuple[Picture, str]:
 
 def _weave(out: Path) -> ModuleType:
     """Weaves the example's operators and imports them."""
-    yaml = resources.path("examples", "photo_ops.yaml")
+    yaml = package_data.path("examples", "photo_ops.yaml")
     print(f"operators {yaml}, which begins with")
     print_source(read(yaml, "photo_ops")[0].text.rstrip(), "yaml")
     with progress_bar() as progress:

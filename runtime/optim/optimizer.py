@@ -9,8 +9,8 @@ from typing import Any, TypeAlias, TypeVar
 
 from .._autograd.node import RemovableHandle
 from .._tensor.tensor import Tensor
-from . import state_dict as saved_states
 from .parameter_groups import Group, check_among, parameters_of
+from .state_dict import packed, unpacked
 
 __all__ = ["Optimizer"]
 
@@ -114,7 +114,7 @@ class Optimizer:
         """The state and the options, with numbers in place of the parameters; tensors in it are those in use."""
         for hook in self._hooks["state_dict_pre"].values():
             hook(self)
-        found = saved_states.packed(self.state, self.param_groups)
+        found = packed(self.state, self.param_groups)
         for hook in self._hooks["state_dict_post"].values():
             changed = hook(self, found)
             found = found if changed is None else changed
@@ -129,7 +129,7 @@ class Optimizer:
         for hook in self._hooks["load_state_dict_pre"].values():
             changed = hook(self, state_dict)
             state_dict = state_dict if changed is None else changed
-        state, groups = saved_states.unpacked(state_dict, self.param_groups)
+        state, groups = unpacked(state_dict, self.param_groups)
         self.__setstate__({"state": state, "param_groups": groups})
         for hook in self._hooks["load_state_dict_post"].values():
             hook(self)

@@ -12,11 +12,11 @@ from typing import Any
 
 import opweave as ow
 import pytest
+from harness.processes import python, succeed
 from opweave import Tensor, _handle, _operators, autograd
 from opweave._base.errors import take_pending
 from opweave._tensor.conversion_methods import _rebuild_tensor
 from opweave._tensor.storage import _rebuild_storage
-from test_robustness import python, succeed
 
 REFUSALS = (TypeError, ValueError, RuntimeError, IndexError, AttributeError, OverflowError, SystemError, BufferError)
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import ctypes
-import os
-import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from random import Random
 
 import fuzzing
 import numpy as np
 import opweave
 import pytest
-from harness.paths import ROOT, TESTS
+from harness.paths import TESTS
+from harness.processes import python, succeed
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from opweave import Tensor
@@ -23,23 +21,6 @@ from opweave import Tensor
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 EXAMPLES = 40
 LARGE = 300_001  # enough for several threads to share
-HERE = Path(__file__).resolve().parent
-
-
-def python(*arguments: str, timeout: float = 120) -> subprocess.CompletedProcess[str]:
-    """Runs Python with the tests' modules in reach; a signal is a negative return code."""
-    return subprocess.run(
-        [sys.executable, *arguments],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": f"{HERE}:{TESTS}:{ROOT}"},
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-    )
-
-
-def succeed(done: subprocess.CompletedProcess[str]) -> None:
-    assert done.returncode == 0, f"ended with {done.returncode}: {done.stdout[-300:]}\n{done.stderr[-3000:]}"
 
 
 # ---- random calls -------------------------------------------------------------------------------------------
@@ -189,7 +170,7 @@ if __name__ == "__main__":
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
 @pytest.mark.parametrize("script", [FORK, POOL], ids=["fork", "multiprocessing"])
 def test_fork_after_parallel_work(script: str) -> None:
-    succeed(python("-W", "ignore", "-c", script))
+    succeed(python("-W", "ignore", "-c", script, modules="dispatch"))
 
 
 UNARY = ("exp", "sin", "cos", "tanh", "erf", "sigmoid", "log", "sqrt")

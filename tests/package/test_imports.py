@@ -6,7 +6,7 @@ import inspect
 import sys
 
 import pytest
-from test_robustness import python, succeed
+from harness.processes import python, succeed
 
 
 def run(code: str) -> None:

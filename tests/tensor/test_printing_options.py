@@ -3,34 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import math
 import random
-import sys
 from collections.abc import Iterator
-from types import ModuleType
 from typing import Any
 
 import pytest
-from harness.paths import ROOT
-
-
-def load_printing() -> ModuleType:
-    """`opweave._tensor.printing`; loaded from the source tree while the package is not installed."""
-    try:
-        return importlib.import_module("opweave._tensor.printing")
-    except ModuleNotFoundError:
-        path = ROOT / "runtime" / "_tensor" / "printing.py"
-        spec = importlib.util.spec_from_file_location("opweave_printing", path)
-        assert spec is not None
-        assert spec.loader is not None
-        printing = importlib.util.module_from_spec(spec)
-        sys.modules[spec.name] = printing
-        spec.loader.exec_module(printing)
-        return printing
-
-
-printing = load_printing()
+from opweave._tensor import printing
 
 
 @pytest.fixture(autouse=True)
@@ -113,9 +92,7 @@ def test_context_manager_restores_everything() -> None:
     ],
     ids=str,
 )
-def test_refused_options_change_nothing(
-    options: dict[str, Any], error: type[Exception], message: str
-) -> None:
+def test_refused_options_change_nothing(options: dict[str, Any], error: type[Exception], message: str) -> None:
     printing.set_printoptions(precision=6)
     before = printing.get_printoptions()
     with pytest.raises(error) as caught:

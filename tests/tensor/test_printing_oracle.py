@@ -6,36 +6,15 @@ that has that small interface and nothing else.
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import math
 import random
-import sys
-from types import ModuleType
 from typing import Any
 
 import pytest
-from harness.paths import ROOT
+from opweave._tensor import printing
 
 torch = pytest.importorskip("torch")
 
-
-def load_printing() -> ModuleType:
-    """`opweave._tensor.printing`; loaded from the source tree while the package is not installed."""
-    try:
-        return importlib.import_module("opweave._tensor.printing")
-    except ModuleNotFoundError:
-        path = ROOT / "runtime" / "_tensor" / "printing.py"
-        spec = importlib.util.spec_from_file_location("opweave_printing", path)
-        assert spec is not None
-        assert spec.loader is not None
-        printing = importlib.util.module_from_spec(spec)
-        sys.modules[spec.name] = printing
-        spec.loader.exec_module(printing)
-        return printing
-
-
-printing = load_printing()
 
 FLOATS = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
 SIGNED = [torch.int8, torch.int16, torch.int32, torch.int64]
@@ -266,9 +245,7 @@ def test_shapes(shape: tuple[int, ...], dtype: Any) -> None:
         assert_same(t.transpose(0, -1))
 
 
-@pytest.mark.parametrize(
-    ("shape", "shown"), [((1000,), 1000), ((1001,), 6), ((5, 2000), 30), ((300, 20, 9, 30), 6**4)]
-)
+@pytest.mark.parametrize(("shape", "shown"), [((1000,), 1000), ((1001,), 6), ((5, 2000), 30), ((300, 20, 9, 30), 6**4)])
 def test_converts_only_what_it_shows(shape: tuple[int, ...], shown: int) -> None:
     t = Tensor(torch.zeros(shape))
     printing.tensor_text(t)

@@ -14,7 +14,7 @@ from weaving import TINY, python
 
 pytest.importorskip("opweave")
 
-from opweave._base import package_data as resources
+from opweave._base import package_data
 
 
 def opweave(*arguments: str, cwd: Path, status: int = 0) -> subprocess.CompletedProcess[str]:
@@ -50,7 +50,7 @@ def test_show_prints_entry_signatures_and_c(tmp_path: Path) -> None:
     text = opweave("show", "add", cwd=tmp_path).stdout
     entry = text.split("----\n")[1].split("\n\n# ----")[0]
     assert entry.startswith("- func: add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor\n")
-    assert entry in resources.path("ops.yaml").read_text()
+    assert entry in package_data.path("ops.yaml").read_text()
     parameters = "input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1, out: Tensor | None = None"
     assert f"def add({parameters}) -> Tensor\n" in text
     for method in ("add(self, other", "add_(self, other", "__add__(self", "__radd__(self", "__iadd__(self"):
@@ -155,7 +155,7 @@ def test_check_runs_nothing_of_the_working_folder(tiny: Path, tmp_path: Path) ->
 
 def test_check_of_opweave_itself(tmp_path: Path) -> None:
     """Its own operators may have the names that they have; those of a file to be woven may not."""
-    own = resources.path("ops.yaml")
+    own = package_data.path("ops.yaml")
     assert opweave("check", str(own), cwd=tmp_path).stdout.endswith("no mistakes\n")
     (tmp_path / "ops.yaml").write_bytes(own.read_bytes())
     opweave("check", "--core", "ops.yaml", cwd=tmp_path)

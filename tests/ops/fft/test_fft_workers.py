@@ -13,7 +13,7 @@ pytestmark = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one co
 PRELUDE = """
 import os, threading
 import opweave
-from opweave._ops.fft import thread_affinity as fft_workers
+from opweave._ops.fft import thread_affinity
 
 def transform():
     x = opweave.ones(1 << 16)
@@ -34,9 +34,9 @@ for core in sorted(allowed):
     os.sched_setaffinity(0, {core} | {max(allowed - {core})})
     transform()
     os.sched_setaffinity(0, allowed)
-    assert fft_workers._workers
-    for worker in fft_workers._workers:
-        assert fft_workers._avoided not in os.sched_getaffinity(worker), worker
+    assert thread_affinity._workers
+    for worker in thread_affinity._workers:
+        assert thread_affinity._avoided not in os.sched_getaffinity(worker), worker
 """)
 
 
@@ -44,7 +44,7 @@ def test_the_one_core_of_a_process_is_shared() -> None:
     run("""
 os.sched_setaffinity(0, {min(allowed)})
 transform()
-assert fft_workers._workers is None
+assert thread_affinity._workers is None
 """)
 
 
@@ -66,7 +66,7 @@ def test_transforms_after_a_fork() -> None:
 transform()
 child = os.fork()
 transform()
-assert fft_workers._workers == []
+assert thread_affinity._workers == []
 if child == 0:
     os._exit(0)
 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
@@ -79,7 +79,7 @@ import ducc0
 ducc0.misc.thread_pool_size()
 before = {task: os.sched_getaffinity(int(task)) for task in os.listdir("/proc/self/task")}
 transform()
-assert fft_workers._workers == []
+assert thread_affinity._workers == []
 for task, cores in before.items():
     assert os.sched_getaffinity(int(task)) == cores
 """)
