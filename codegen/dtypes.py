@@ -21,6 +21,8 @@ class Kind(enum.Enum):
     SIGNED = "signed"
     FLOATING = "floating"
     COMPLEX = "complex"
+    LIST = "list"
+    """Not a number: see INT_LIST."""
 
     @property
     def category(self) -> int:
@@ -28,7 +30,7 @@ class Kind(enum.Enum):
         return _CATEGORIES[self]
 
 
-_CATEGORIES = {Kind.BOOL: 0, Kind.UNSIGNED: 1, Kind.SIGNED: 1, Kind.FLOATING: 2, Kind.COMPLEX: 3}
+_CATEGORIES = {Kind.BOOL: 0, Kind.UNSIGNED: 1, Kind.SIGNED: 1, Kind.FLOATING: 2, Kind.COMPLEX: 3, Kind.LIST: 4}
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,10 @@ class DType:
         return self.kind in (Kind.SIGNED, Kind.UNSIGNED)
 
     @property
+    def is_list(self) -> bool:
+        return self.kind is Kind.LIST
+
+    @property
     def bits(self) -> int:
         return 8 * self.itemsize
 
@@ -134,6 +140,9 @@ COMPLEX128 = DType(
     "complex128", 15, "double _Complex", 16, _C, "c128", "complex128", "ComplexDouble", ("cdouble",), None, "cdouble"
 )
 _PARTS = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}
+
+INT_LIST = DType("int64[]", -1, "ow_list", 8, Kind.LIST, "list", None, "")
+"""Lists of integers, as shapes and strides are: a type of expressions, but not one of tensors, so not in DTYPES."""
 
 _ROWS = (
     *(BOOL, UINT8, UINT16, UINT32, UINT64, INT8, INT16, INT32, INT64),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..dtypes import COMPLEX64, DTYPE_CLASSES, FLOAT32, INT64, DType, Promotion, ordered
-from ..expr.geometry_tree import Call, Geometry, Variable
+from ..expr.geometry import Geometry
+from ..expr.typed import Arg, Op
 from ..model.computation import result_dtype
 from ..model.operator import Elementwise, Extern, Factory, Family, Found, Operator, Reduce, Scan, View
 
@@ -82,11 +83,11 @@ def _shape(operator: Operator) -> str:
 
 def _view_shape(body: View) -> str:
     tree: Geometry | None = body.shape
-    if isinstance(tree, Variable):
+    if isinstance(tree, Arg):
         tree = dict(body.let).get(tree.name)
-    if not isinstance(tree, Call) or tree.function not in _SHAPES:
+    if not isinstance(tree, Op) or tree.function not in _SHAPES:
         return ""
-    names = [f"`{each.name.rstrip('_')}`" if isinstance(each, Variable) else "" for each in tree.args]
+    names = [f"`{each.name.rstrip('_')}`" if isinstance(each, Arg) else "" for each in tree.operands]
     return _SHAPES[tree.function].format(*names)
 
 

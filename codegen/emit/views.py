@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..expr import geometry
-from ..expr.geometry import INT_LIST, Geometry
-from ..expr.geometry_c import declare, emit_c
+from ..expr.geometry import TARGET, Geometry, to_c
 from ..expr.kernel_text import variable
 from ..model.operator import Operator, Requirement, View
 from ..read.bodies.view import local_name
@@ -40,10 +38,12 @@ def _function(operator: Operator, body: View) -> Function:
         line=body.line,
         arguments=tuple(_arguments(operator, body)),
         checks=tuple(_check(requirement) for requirement in body.require),
-        locals=tuple(declare(variable(name), tree, _names(tree)) for name, tree in body.let),
-        shape=_c(body.shape),
-        strides=_c(body.strides),
-        offset="0" if body.offset is None else _c(body.offset),
+        locals=tuple(
+            f"const {TARGET.variable_type(tree.dtype)} {variable(name)} = {to_c(tree)};" for name, tree in body.let
+        ),
+        shape=to_c(body.shape),
+        strides=to_c(body.strides),
+        offset="0" if body.offset is None else to_c(body.offset),
     )
 
 
@@ -63,25 +63,17 @@ def _arguments(operator: Operator, body: View) -> list[str]:
             ints += 1
         statements.append(declaration)
         if argument.name in body.wrap:
-            statements.append(f"if (!{wrap}(view, {place}, {_c(body.wrap[argument.name])})) return 0;")
+            statements.append(f"if (!{wrap}(view, {place}, {to_c(body.wrap[argument.name])})) return 0;")
         statements.append(f"(void){name};")
     return statements
 
 
 def _check(requirement: Requirement[Geometry, Geometry]) -> str:
     arguments = ", ".join(["view", error_kind(requirement), *format_arguments(requirement, _placeholder)])
-    return f"if (!({_c(requirement.check)})) return ow_view_fail({arguments});"
+    return f"if (!({to_c(requirement.check)})) return ow_view_fail({arguments});"
 
 
 def _placeholder(tree: Geometry) -> tuple[str, str]:
-    if tree.type is INT_LIST:
-        return "%s", f"ow_ints_text(&(ow_list_text_buffer){{{{0}}}}, {_c(tree)})"
-    return "%lld", f"(long long)({_c(tree)})"
-
-
-def _c(tree: Geometry) -> str:
-    return emit_c(tree, _names(tree))
-
-
-def _names(tree: Geometry) -> dict[str, str]:
-    return {name: variable(name) for name in geometry.names(tree)}
+    if tree.dtype.is_list:
+        return "%s", f"ow_ints_text(&(ow_list_text_buffer){{{{0}}}}, {to_c(tree)})"
+    return "%lld", f"(long long)({to_c(tree)})"

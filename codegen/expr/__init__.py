@@ -1,4 +1,4 @@
-"""The languages of ops.yaml: elementwise expressions, and (geometry.py) shapes of views."""
+"""The expression language of ops.yaml: one tree for expressions over elements and (geometry.py) over shapes."""
 
 from .derive import derive
 from .emit_c import Emitted, emit_c

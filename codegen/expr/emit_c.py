@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from ..dtypes import DType, Kind
 from .functions import FUNCTIONS, Rule
+from .functions.lists import LENGTH, LIST
 from .lower import Env, lower
 from .targets import C, Target
 from .tree import Expr
@@ -90,7 +91,7 @@ class _Printer:
         statements = []
         taken = {self._variable(node) for node in self.nodes if isinstance(node, Arg)}
         free = (f"{self.prefix}{number}" for number in range(len(self.nodes) + len(taken)))
-        for node in self._shared():
+        for node in self._shared() if self.target.temporaries else ():
             text = self._print(node)[0]
             name = next(name for name in free if name not in taken)
             statements.append(f"const {self.target.variable_type(node.dtype)} {name} = {text};")
@@ -141,6 +142,11 @@ class _Printer:
         if isinstance(node, Cast):
             return self._cast(node)
         assert isinstance(node, Op)
+        if node.function == LIST:
+            items = ", ".join(self._text(item)[0] for item in node.operands) or "0"
+            return f"&(ow_ints){{{len(node.operands)}, {{{items}}}}}", _UNARY
+        if node.function == LENGTH:
+            return f"(int64_t){self._within(node.operands[0], _PRIMARY)}->n", _UNARY
         return self._operation(node)
 
     def _cast(self, node: Cast) -> tuple[str, int]:

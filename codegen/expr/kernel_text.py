@@ -14,7 +14,7 @@ from .functions import FUNCTIONS
 from .lower import Env, lower
 from .targets import C
 from .tree import Expr
-from .typed import Arg, Node, applied, postorder
+from .typed import Node, applied, names
 
 # What the core's headers have in a better form than the definition in the language, or than the library.
 _CALLS = {
@@ -59,5 +59,5 @@ def is_inexact(emitted: Emitted) -> bool:
 def emit_tree(root: Node, own: Mapping[str, str] = MappingProxyType({})) -> Emitted:
     """The C of a typed tree. `own` has the variables of arguments that are not names of the declarations."""
     has_sine = any(function.name == "sin" and dtype.is_floating for function, dtype in applied(root))
-    names = {node.name: own.get(node.name) or variable(node.name) for node in postorder(root) if isinstance(node, Arg)}
-    return print_c(root, _APART if has_sine else TARGET, names)
+    variables = {name: own.get(name) or variable(name) for name in names(root)}
+    return print_c(root, _APART if has_sine else TARGET, variables)

@@ -1,7 +1,8 @@
 """Types an expression for given argument dtypes and lowers it to primitives with explicit conversions.
 
 Numbers are weak, as in torch: they take the dtype of what they meet unless they are of a higher kind (a float
-among integers). What only numbers and bool decide stays weak: int32 or float64 until it meets a dtype.
+among integers). What only numbers and bool decide stays weak: int32 or float64 until it meets a dtype. In expressions
+over shapes and strides, whose only integers are int64, it is int64 (`lower_integers`).
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from ..dtypes import BOOL, DTYPES, FLOAT64, INT32, INT64, DType, Kind, promote, promote_all
+from ..dtypes import BOOL, DTYPES, FLOAT64, INT32, INT64, INT_LIST, DType, Kind, promote, promote_all
 from ..errors import suggest
-from .errors import ExpressionError
-from .functions import FUNCTIONS, Function, Rule
+from .errors import ExpressionError, raise_all
+from .functions import FUNCTIONS, ROWS, Function, Rule
 from .parse import parse
 from .text import symbol
 from .tree import Apply, Expr, Literal, Name
@@ -61,6 +62,33 @@ def lower(expr: Expr, env: Env, result: DType | None = None, native: Native | No
     return convert(value.node, result)
 
 
+def lower_integers(expr: Expr, env: Env, expected: DType | None, native: Native) -> Node:
+    """The typed tree of an expression over integers, truth values and lists of integers.
+
+    It has the type `expected`, if one is given: a truth value is no integer then, nor the other way round.
+    """
+    value = _Lowering(_arguments(env), native, INT64).visit(expr)
+    return value.node if expected is None else _expected(expr, value, expected)
+
+
+def _expected(expr: Expr, value: _Value, dtype: DType) -> Node:
+    """The value as one of this very type: only numbers are converted."""
+    if value.dtype == dtype or (value.weak and value.dtype.is_integer and dtype.is_integer):
+        return convert(value.node, dtype)
+    message = f"expected {_described(dtype)}, got {_described(value.dtype)}"
+    raise ExpressionError(message, expr.span.offset, expr.span.length)
+
+
+def _truth(expr: Expr, value: _Value) -> Node:
+    return _expected(expr, value, BOOL) if value.dtype.is_list else convert(value.node, BOOL)
+
+
+def _described(dtype: DType) -> str:
+    if dtype.is_integer:
+        return "an integer"
+    return "a truth value" if dtype.is_bool else "a list of integers" if dtype.is_list else f"a number of {dtype}"
+
+
 def _check_assignable(expr: Expr, value: _Value, result: DType) -> None:
     # Arithmetic on bool yields a weak integer, which a bool result takes as its truth.
     category = 0 if value.weak and value.dtype.is_integer else value.dtype.kind.category
@@ -88,9 +116,10 @@ def _definition(text: str) -> Expr:
 
 
 class _Lowering:
-    def __init__(self, values: Mapping[str, _Value], native: Native | None) -> None:
+    def __init__(self, values: Mapping[str, _Value], native: Native | None, integer: DType = INT32) -> None:
         self.values = values
         self.native = native
+        self.integer = integer
         self.done: dict[Expr, _Value] = {}
 
     def visit(self, expr: Expr) -> _Value:
@@ -105,20 +134,26 @@ class _Lowering:
                 raise ExpressionError(f"unknown name '{expr.name}'", expr.span.offset, expr.span.length, help)
             return self.values[expr.name]
         if isinstance(expr, Literal):
-            return _number(expr)
+            return self._number(expr)
         assert isinstance(expr, Apply)
-        function = FUNCTIONS[expr.function]
-        values = [self.visit(arg) for arg in expr.args]
+        function = ROWS[expr.function]
+        values = self._operands(expr.args)
+        if function.rule is Rule.TYPED:
+            types = function.types or (INT64,) * len(values)
+            nodes = tuple(_expected(*each) for each in zip(expr.args, values, types, strict=True))
+            assert function.result is not None
+            return _Value(Op(function.result, function.name, nodes), False)
         if function.rule is Rule.SELECT:
             condition, *choices = values
+            truth = _truth(expr.args[0], condition)
             dtype, weak = _common(expr, expr.args[1:], choices)
             if isinstance(condition.node, Const):
                 return _Value(convert(choices[0 if condition.node.value else 1].node, dtype), weak)
-            operands = (convert(condition.node, BOOL), *(convert(value.node, dtype) for value in choices))
+            operands = (truth, *(convert(value.node, dtype) for value in choices))
             return _Value(Op(dtype, "where", operands), weak)
         if function.rule is Rule.LOGICAL:
-            return _Value(Op(BOOL, expr.function, tuple(convert(v.node, BOOL) for v in values)), False)
-        dtype, weak = _operand_dtype(expr, function, values)
+            return _Value(Op(BOOL, expr.function, tuple(map(_truth, expr.args, values))), False)
+        dtype, weak = self._operand_dtype(expr, function, values)
         operands = tuple(convert(value.node, dtype) for value in values)
         try:
             if function.takes(dtype):
@@ -129,6 +164,18 @@ class _Lowering:
         # Said of the function that was written, not of one that its definition uses.
         message = f"{symbol(expr.function)} is not defined for complex numbers"
         raise ExpressionError(message, expr.span.offset, expr.span.length)
+
+    def _operands(self, args: Sequence[Expr]) -> list[_Value]:
+        """The values of the arguments; the mistakes of all of them are reported at once."""
+        values: list[_Value] = []
+        errors: list[ExpressionError] = []
+        for arg in args:
+            try:
+                values.append(self.visit(arg))
+            except ExpressionError as error:
+                errors.extend(error.all)
+        raise_all(errors)
+        return values
 
     def _apply(self, function: Function, operands: tuple[Node, ...], dtype: DType, weak: bool) -> _Value:
         result = _result_dtype(function, dtype)
@@ -145,6 +192,43 @@ class _Lowering:
         if function.rule is Rule.COMPARISON and function.python and len(numbers) == function.arity:
             return _Value(Const(BOOL, function.python(*numbers)), False)
         return _Value(Op(result, function.name, operands), weak)
+
+    def _number(self, expr: Literal) -> _Value:
+        value = expr.value
+        if isinstance(value, bool):
+            return _Value(Const(BOOL, value), weak=True)
+        if isinstance(value, float):
+            return _Value(Const(FLOAT64, value), weak=True)
+        for dtype in (self.integer, INT64):
+            if dtype.lowest <= value <= dtype.highest:
+                return _Value(Const(dtype, value), weak=True)
+        message = f"{value if abs(value) < 10**40 else 'this number'} does not fit in int64"
+        help = f"as a float: {float(value)!r}" if abs(value) < 10**300 else None
+        raise ExpressionError(message, expr.span.offset, expr.span.length, help)
+
+    def _operand_dtype(self, expr: Apply, function: Function, values: Sequence[_Value]) -> tuple[DType, bool]:
+        """Dtype to which the function's operands are converted, and whether it is weak."""
+        if not function.takes(INT_LIST):
+            for arg, value in zip(expr.args, values, strict=True):
+                if value.dtype.is_list:
+                    _expected(arg, value, INT64)
+        dtype, weak = _common(expr, expr.args, values)
+        rule = function.rule
+        if rule in (Rule.BITWISE, Rule.SHIFT) and dtype.kind.category > INT64.kind.category:
+            culprit, value = next(
+                (arg, value)
+                for arg, value in zip(expr.args, values, strict=True)
+                if value.dtype.kind.category > INT64.kind.category
+            )
+            kinds = "integers" if rule is Rule.SHIFT else "integers or bool"
+            message = f"{symbol(expr.function)} needs {kinds}, but '{culprit}' is {value.dtype}"
+            help = function.meant if value.dtype.is_floating else None
+            raise ExpressionError(message, culprit.span.offset, culprit.span.length, help)
+        if rule is Rule.FLOATING and not (dtype.is_floating or dtype.is_complex):
+            return FLOAT64, True
+        if rule in (Rule.ARITHMETIC, Rule.SHIFT) and dtype.is_bool:
+            return self.integer, True
+        return dtype, weak
 
     def _small_power(self, base: Node, exponent: int, weak: bool) -> _Value:
         """Repeated products are much cheaper than pow, and torch rounds like this too."""
@@ -163,47 +247,15 @@ def _result_dtype(function: Function, operand: DType) -> DType:
     return operand.to_complex if function.name == "complex" else operand
 
 
-def _number(expr: Literal) -> _Value:
-    value = expr.value
-    if isinstance(value, bool):
-        return _Value(Const(BOOL, value), weak=True)
-    if isinstance(value, float):
-        return _Value(Const(FLOAT64, value), weak=True)
-    for dtype in (INT32, INT64):
-        if dtype.lowest <= value <= dtype.highest:
-            return _Value(Const(dtype, value), weak=True)
-    message = f"{value if abs(value) < 10**40 else 'this number'} does not fit in int64"
-    help = f"as a float: {float(value)!r}" if abs(value) < 10**300 else None
-    raise ExpressionError(message, expr.span.offset, expr.span.length, help)
-
-
-def _operand_dtype(expr: Apply, function: Function, values: Sequence[_Value]) -> tuple[DType, bool]:
-    """Dtype to which the function's operands are converted, and whether it is weak."""
-    dtype, weak = _common(expr, expr.args, values)
-    rule = function.rule
-    if rule in (Rule.BITWISE, Rule.SHIFT) and dtype.kind.category > INT64.kind.category:
-        culprit, value = next(
-            (arg, value)
-            for arg, value in zip(expr.args, values, strict=True)
-            if value.dtype.kind.category > INT64.kind.category
-        )
-        kinds = "integers" if rule is Rule.SHIFT else "integers or bool"
-        message = f"{symbol(expr.function)} needs {kinds}, but '{culprit}' is {value.dtype}"
-        help = function.meant if value.dtype.is_floating else None
-        raise ExpressionError(message, culprit.span.offset, culprit.span.length, help)
-    if rule is Rule.FLOATING and not (dtype.is_floating or dtype.is_complex):
-        return FLOAT64, True
-    if rule in (Rule.ARITHMETIC, Rule.SHIFT) and dtype.is_bool:
-        return INT32, True
-    return dtype, weak
-
-
 def _common(expr: Apply, args: Sequence[Expr], values: Sequence[_Value]) -> tuple[DType, bool]:
     strong = [value.dtype for value in values if not value.weak]
     weak = [value.dtype for value in values if value.weak]
     if not strong:
         return promote_all(weak), True
     dtype = promote_all(strong)
+    if dtype.is_list:
+        for arg, value in zip(args, values, strict=True):
+            _expected(arg, value, dtype)
     if weak and promote_all(weak).kind.category > dtype.kind.category:
         return promote_all(weak), True
     if dtype.is_integer:

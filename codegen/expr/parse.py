@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from ..errors import suggest
 from .errors import ExpressionError, raise_all
 from .functions import CONSTANTS, FOREIGN_NAMES, FUNCTIONS, Function
+from .functions.lists import ITEM, LIST
 from .source import Source
 from .tree import NOWHERE, Apply, Expr, Literal, Name, Span
 
@@ -23,13 +25,28 @@ def _syntax(function: Function) -> type[ast.AST]:
 _OPERATORS = {_syntax(function): function.name for function in FUNCTIONS.values() if function.symbol}
 
 
-def parse(text: str, names: Iterable[str] | None = None) -> Expr:
+@dataclass(frozen=True)
+class Family:
+    """A family of expressions: all are read, typed and printed alike, and differ in the functions they may apply."""
+
+    noun: str
+    """What messages call such an expression."""
+    functions: Mapping[str, Function]
+    numbers: tuple[type, ...] = (bool, int, float)
+    """The kinds of numbers that may be written."""
+
+
+ELEMENTS = Family("an expression", FUNCTIONS)
+"""Expressions over the elements of tensors."""
+
+
+def parse(text: str, names: Iterable[str] | None = None, family: Family = ELEMENTS) -> Expr:
     """The tree of an expression. With `names`, any other name is a mistake; without, every name is taken.
 
     Raises ExpressionError; its `all` holds every mistake of the text.
     """
     source = Source(text)
-    reader = _Reader(source, None if names is None else tuple(names))
+    reader = _Reader(source, None if names is None else tuple(names), family)
     tree = reader.read(source.parse())
     raise_all(reader.errors)
     return tree
@@ -43,9 +60,11 @@ def is_reserved(name: str) -> bool:
 class _Reader:
     """Turns ast nodes into ours; a node that cannot be turned is noted as a mistake and read as zero."""
 
-    def __init__(self, source: Source, names: tuple[str, ...] | None) -> None:
+    def __init__(self, source: Source, names: tuple[str, ...] | None, family: Family) -> None:
         self.source = source
         self.names = names
+        self.family = family
+        self.functions = family.functions
         self.errors: list[ExpressionError] = []
         self.unknown: set[str] = set()
 
@@ -58,9 +77,7 @@ class _Reader:
         if isinstance(node, ast.UnaryOp):
             return self._unary(node, span)
         if isinstance(node, ast.BinOp):
-            if type(node.op) not in _OPERATORS:
-                return self._wrong("'@' is not an elementwise operator", span)
-            return Apply(_OPERATORS[type(node.op)], (self.read(node.left), self.read(node.right)), span=span)
+            return self._operator(node.op, (self.read(node.left), self.read(node.right)), span)
         if isinstance(node, ast.BoolOp):
             return self._fold(_OPERATORS[type(node.op)], [self.read(value) for value in node.values], span)
         if isinstance(node, ast.Compare):
@@ -70,22 +87,26 @@ class _Reader:
             return Apply("where", tuple(map(self.read, parts)), span=span)
         if isinstance(node, ast.Call):
             return self._call(node, span)
+        if isinstance(node, ast.List) and LIST in self.functions:
+            return Apply(LIST, tuple(map(self.read, node.elts)), span=span)
+        if isinstance(node, ast.Subscript) and ITEM in self.functions and not isinstance(node.slice, ast.Slice):
+            return Apply(ITEM, (self.read(node.value), self.read(node.slice)), span=span)
         return self._unsupported(node, span)
 
     # ---- leaves
 
     def _literal(self, node: ast.Constant, span: Span) -> Expr:
-        if isinstance(node.value, (bool, int, float)):
+        if isinstance(node.value, (bool, int, float)) and isinstance(node.value, self.family.numbers):
             return Literal(node.value, span=span)
         what = "complex numbers are" if isinstance(node.value, complex) else f"{node.value!r} is"
-        return self._wrong(f"{what} not part of an expression", span)
+        return self._wrong(f"{what} not part of {self.family.noun}", span)
 
     def _name(self, name: str, span: Span) -> Expr:
-        if name in CONSTANTS and name not in (self.names or ()):
+        if name in CONSTANTS and name not in (self.names or ()) and float in self.family.numbers:
             return Literal(CONSTANTS[name], span=span)
         if self.names is not None and name not in self.names:
-            if name in FUNCTIONS:
-                params = ", ".join(FUNCTIONS[name].params)
+            if name in self.functions:
+                params = ", ".join(self.functions[name].params)
                 return self._wrong(f"'{name}' is a function", span, f"call it: {name}({params})")
             if name in self.unknown:
                 return Literal(0, span=NOWHERE)
@@ -99,11 +120,17 @@ class _Reader:
         operand = self.read(node.operand)
         if isinstance(node.op, ast.UAdd):
             return operand
-        if isinstance(node.op, ast.USub):
-            if isinstance(operand, Literal) and not isinstance(operand.value, bool):
-                return Literal(-operand.value, span=span)
-            return Apply("neg", (operand,), span=span)
-        return Apply(_OPERATORS[type(node.op)], (operand,), span=span)
+        if isinstance(node.op, ast.USub) and isinstance(operand, Literal) and not isinstance(operand.value, bool):
+            return Literal(-operand.value, span=span)
+        return self._operator(node.op, (operand,), span)
+
+    def _operator(self, operator: ast.AST, operands: tuple[Expr, ...], span: Span) -> Expr:
+        function = FUNCTIONS.get(_OPERATORS.get(type(operator), ""))
+        if function is None:
+            return self._wrong(f"'@' is not part of {self.family.noun}", span)
+        if function.name not in self.functions:
+            return self._wrong(f"'{function.symbol}' is not part of {self.family.noun}", span, function.meant)
+        return Apply(function.name, operands, span=span)
 
     def _fold(self, function: str, operands: list[Expr], span: Span) -> Expr:
         tree = operands[0]
@@ -129,13 +156,13 @@ class _Reader:
         if not isinstance(node.func, ast.Name):
             return self._method(node, span)
         name, place = node.func.id, self.source.span(node.func)
-        if name not in FUNCTIONS:
+        if name not in self.functions:
             known = FOREIGN_NAMES.get(name)
             if self.names is not None and name in self.names:
                 return self._wrong(f"'{name}' is an argument, not a function", place)
-            help = f"it is called '{known}' here" if known else suggest(name, FUNCTIONS)
+            help = f"it is called '{known}' here" if known in self.functions else suggest(name, self.functions)
             return self._wrong(f"unknown function '{name}'", place, help)
-        function = FUNCTIONS[name]
+        function = self.functions[name]
         usage = f"{name}({', '.join(function.params)})"
         for starred in (arg for arg in node.args if isinstance(arg, ast.Starred)):
             return self._wrong("arguments cannot be unpacked here", self.source.span(starred), usage)
@@ -151,8 +178,8 @@ class _Reader:
             return self._wrong("only functions can be called", span)
         name = node.func.attr
         name = FOREIGN_NAMES.get(name, name)
-        help = f"write {name}(...)" if name in FUNCTIONS else "elementwise functions: " + ", ".join(FUNCTIONS)
-        return self._wrong("an expression has no methods", span, help)
+        help = f"write {name}(...)" if name in self.functions else "functions: " + ", ".join(self.functions)
+        return self._wrong(f"{self.family.noun} has no methods", span, help)
 
     # ---- mistakes
 
@@ -163,14 +190,14 @@ class _Reader:
             ast.Dict: "a dict",
             ast.Set: "a set",
             ast.Lambda: "a lambda",
-            ast.Subscript: "indexing",
+            ast.Subscript: "slicing" if ITEM in self.functions else "indexing",
             ast.Attribute: "an attribute",
             ast.NamedExpr: "an assignment",
             ast.JoinedStr: "a string",
             ast.Starred: "unpacking",
         }.get(type(node), "this construct")
-        help = "an expression sees one element of each argument" if isinstance(node, ast.Subscript) else None
-        return self._wrong(f"{what} is not part of an expression", span, help)
+        help = "an expression sees one element of each argument" if what == "indexing" else None
+        return self._wrong(f"{what} is not part of {self.family.noun}", span, help)
 
     def _wrong(self, message: str, span: Span, help: str | None = None) -> Expr:
         self.errors.append(ExpressionError(message, span.offset, span.length, help))

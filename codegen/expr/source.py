@@ -1,6 +1,6 @@
 """The text of an expression and the places in it: Python's parser, with offsets in characters of our text.
 
-Both expression languages are read through this.
+Reads nothing but the text; parse.py makes the expression tree of it.
 """
 
 from __future__ import annotations

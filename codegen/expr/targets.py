@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from ..dtypes import DType, Kind
-from .functions import FUNCTIONS
+from .functions import ROWS, Rule
 from .tree import Number
 
 
@@ -20,7 +20,8 @@ class Target:
     """One vocabulary.
 
     `calls` maps (function, dtype name) to a call with `{0}`, `{1}` for its operands and takes precedence over
-    the definition in the language; `err` is the text passed to helpers that can fail.
+    the definition in the language; `err` is the text passed to helpers that can fail. `temporaries`: may the printer
+    compute beforehand what occurs several times?
     """
 
     name: str
@@ -29,6 +30,7 @@ class Target:
     float_suffixes: Mapping[str, str] = field(default_factory=lambda: {"float32": "f", "float64": ""})
     helper_prefix: str = "ow_"
     err: str = "err"
+    temporaries: bool = True
 
     def native(self, function: str, dtype: DType) -> bool:
         """Does the target have a function that the language defines in terms of others?"""
@@ -38,7 +40,9 @@ class Target:
         """The call that computes a primitive; None for operators."""
         if (function, dtype.name) in self.calls:
             return self.calls[function, dtype.name]
-        row = FUNCTIONS[function]
+        row = ROWS[function]
+        if row.rule is Rule.TYPED:
+            return row.call(row.c, *[self.err] * row.may_fail) if row.c else None
         if function == "complex":
             return row.call(f"{self.helper_prefix}{dtype.to_complex.suffix}")
         if dtype.is_complex:

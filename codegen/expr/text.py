@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from .functions import FUNCTIONS
+from .functions.lists import ITEM, LIST
 from .tree import Apply, Expr, Literal, Name, Number
 
 # Python's precedences, loosest first; the numbers only matter relative to one another.
@@ -57,7 +58,12 @@ def _print(expr: Expr) -> tuple[str, int]:
             f"{_within(then, _OR)} if {_within(condition, _OR)} else {_within(other, _TERNARY)}",
             _TERNARY,
         )
-    return f"{expr.function}({', '.join(to_text(arg) for arg in expr.args)})", _ATOM
+    args = [to_text(arg) for arg in expr.args]
+    if expr.function == LIST:
+        return f"[{', '.join(args)}]", _ATOM
+    if expr.function == ITEM:
+        return f"{_within(expr.args[0], _ATOM)}[{args[1]}]", _ATOM
+    return f"{expr.function}({', '.join(args)})", _ATOM
 
 
 def _binary(expr: Apply) -> tuple[str, int]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..dtypes import DType
-from .functions import FUNCTIONS, Function
+from .functions import ROWS, Function
 from .tree import Number, Structural, literal_key
 
 
@@ -83,7 +83,7 @@ class Op(Node):
     @property
     def row(self) -> Function:
         """What is known of the function."""
-        return FUNCTIONS[self.function]
+        return ROWS[self.function]
 
 
 def constant(value: Number, dtype: DType) -> Const:
@@ -127,6 +127,11 @@ def postorder(root: Node) -> list[Node]:
 
     visit(root)
     return list(seen)
+
+
+def names(root: Node) -> frozenset[str]:
+    """The names of the arguments that a tree reads."""
+    return frozenset(node.name for node in postorder(root) if isinstance(node, Arg))
 
 
 def applied(root: Node) -> Iterator[tuple[Function, DType]]:

@@ -156,7 +156,7 @@ MISTAKES = [
     ("{}", "{}", "a dict is not part of an expression", None),
     ("self + 'a'", "'a'", "'a' is not part of an expression", None),
     ("self + 1j", "1j", "complex numbers are not part of an expression", None),
-    ("self @ other", "self @ other", "'@' is not an elementwise operator", None),
+    ("self @ other", "self @ other", "'@' is not part of an expression", None),
     ("self in other", "self in other", "do not compare elements", "'=='"),
     ("self is None", "self is None", "do not compare elements", "'=='"),
     ("(lambda: self)", "lambda: self", "a lambda is not part of an expression", None),

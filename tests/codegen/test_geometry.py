@@ -12,33 +12,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from codegen.dtypes import BOOL, INT64, INT_LIST, DType
 from codegen.emit.dtypes import emit_header
 from codegen.expr import ExpressionError
-from codegen.expr.geometry import (
-    BASE_SCOPE,
-    BOOL,
-    FUNCTIONS,
-    INT,
-    INT_LIST,
-    GeometryType,
-    names,
-    parse,
-    type_of,
-    variables,
-)
-from codegen.expr.geometry_c import declare, emit_c
+from codegen.expr.emit_c import print_c
+from codegen.expr.functions import LIST_FUNCTIONS
+from codegen.expr.geometry import BASE_SCOPE, FAMILY, TARGET, read, to_c
+from codegen.expr.parse import parse
+from codegen.expr.typed import names
 
 SCOPE = {
-    **BASE_SCOPE, "dim": INT, "dim0": INT, "dim1": INT, "index": INT, "start": INT, "end": INT, "step": INT,
-    "size": INT_LIST, "dims": INT_LIST,
-}  # fmt: skip
+    **BASE_SCOPE,
+    **dict.fromkeys(("dim", "dim0", "dim1", "index", "start", "end", "step"), INT64),
+    **dict.fromkeys(("size", "dims"), INT_LIST),
+}
 
 
 @pytest.mark.parametrize(
     ("text", "kind", "used"),
     [
         ("swap(shape, dim0, dim1)", INT_LIST, {"shape", "dim0", "dim1"}),
-        ("offset + index * strides[dim]", INT, {"offset", "index", "strides", "dim"}),
+        ("offset + index * strides[dim]", INT64, {"offset", "index", "strides", "dim"}),
         ("replace(shape, dim, (end - start + step - 1) // step)", INT_LIST, {"shape", "dim", "end", "start", "step"}),
         ("[1, ndim, -2]", INT_LIST, {"ndim"}),
         ("[]", INT_LIST, set()),
@@ -47,20 +41,24 @@ SCOPE = {
         ("shape == size", BOOL, {"shape", "size"}),
         ("not (ndim > 0)", BOOL, {"ndim"}),
         ("True", BOOL, set()),
-        ("default(start, 0)", INT, {"start"}),
+        ("default(start, 0)", INT64, {"start"}),
         (" swap(shape,\n   0, 1)", INT_LIST, {"shape"}),
     ],
 )  # fmt: skip
-def test_types_and_names(text: str, kind: GeometryType, used: set[str]) -> None:
-    tree = parse(text, SCOPE, kind)
-    assert type_of(tree) is kind
+def test_types_and_names(text: str, kind: DType, used: set[str]) -> None:
+    tree = read(text, SCOPE, kind)
+    assert tree.dtype is kind
     assert names(tree) == used
 
 
 def test_equality_ignores_places() -> None:
-    assert parse("shape[ 0 ]") == parse("(shape)[0]")
-    assert parse("1", SCOPE) != parse("True", SCOPE)
-    assert [use.span.offset for use in variables(parse("ndim + ndim"))] == [0, 7]
+    assert read("shape[ 0 ]") == read("(shape)[0]")
+    assert read("1", SCOPE) != read("True", SCOPE)
+
+
+@pytest.mark.parametrize("text", ["swap(shape, 0, -1)[ndim - 1]", "[1, ndim]", "([] if ndim > 2 else shape)[0]"])
+def test_text_is_the_language(text: str) -> None:
+    assert str(parse(text, SCOPE, FAMILY)) == text
 
 
 MISTAKES = [
@@ -73,27 +71,32 @@ MISTAKES = [
     ("ndim[0]", None, "ndim", "expected a list of integers, got an integer", None),
     ("shape + 1", None, "shape", "expected an integer, got a list of integers", None),
     ("ndim + shape", None, "shape", "expected an integer", None),
-    ("shape < strides", None, "shape < strides", "'<' cannot compare a list", None),
-    ("shape == ndim", None, "shape == ndim", "'==' cannot compare a list of integers with an integer", None),
-    ("ndim and True", None, "ndim", "expected a truth value, got an integer", None),
-    ("not ndim", None, "ndim", "expected a truth value, got an integer", None),
+    ("shape < strides", None, "shape", "expected an integer, got a list of integers", None),
+    ("shape == ndim", None, "ndim", "expected a list of integers, got an integer", None),
+    ("shape and True", None, "shape", "expected a truth value, got a list of integers", None),
+    ("not shape", None, "shape", "expected a truth value, got a list of integers", None),
     ("-shape", None, "shape", "expected an integer", None),
-    ("shape if ndim else strides", None, "ndim", "expected a truth value, got an integer", None),
+    ("shape if strides else shape", None, "strides", "expected a truth value, got a list of integers", None),
+    ("ndim", BOOL, "ndim", "expected a truth value, got an integer", None),
+    ("ndim > 1", INT64, "ndim > 1", "expected an integer, got a truth value", None),
     ("shape if ndim > 1 else 0", None, "0", "expected a list of integers, got an integer", None),
     ("[shape]", None, "shape", "expected an integer, got a list of integers", None),
     ("ndim", INT_LIST, "ndim", "expected a list of integers, got an integer", None),
-    ("shape", INT, "shape", "expected an integer, got a list of integers", None),
-    ("ndim / 2", None, "ndim / 2", "not part of a geometry expression", "ceil_div"),
+    ("shape", INT64, "shape", "expected an integer, got a list of integers", None),
+    ("ndim / 2", None, "ndim / 2", "'/' is not part of a geometry expression", "'//' divides integers"),
     ("ndim ** 2", None, "ndim ** 2", "not part of a geometry expression", None),
     ("~ndim", None, "~ndim", "'~' is not part of a geometry expression", "'not'"),
     ("shape[1:]", None, "shape[1:]", "slicing is not part of a geometry expression", None),
-    ("0.5", None, "0.5", "geometry is made of integers, got 0.5", None),
-    ("'a'", None, "'a'", "geometry is made of integers, got 'a'", None),
+    ("0.5", None, "0.5", "0.5 is not part of a geometry expression", None),
+    ("'a'", None, "'a'", "'a' is not part of a geometry expression", None),
     ("dim in dims", None, "dim in dims", "'in' and 'is'", None),
     ("9223372036854775808", None, "9223372036854775808", "does not fit in int64", None),
     ("len(list=shape)", None, "list=shape", "len takes no keyword arguments", "len(list)"),
-    ("shape.len()", None, "shape.len()", "only functions can be called", None),
-    ("max", None, "max", "'max' is a function", "max(a, b)"),
+    ("shape.len()", None, "shape.len()", "a geometry expression has no methods", "write len(...)"),
+    ("maximum", None, "maximum", "'maximum' is a function", "maximum(x, y)"),
+    ("max(ndim, 1)", None, "max", "unknown function 'max'", "it is called 'maximum' here"),
+    ("exp(ndim)", None, "exp", "unknown function 'exp'", None),
+    ("pi", None, "pi", "unknown name 'pi'", None),
     ("[d for d in shape]", None, "[d for d in shape]", "this construct", None),
     ("ndim && dim", None, "&&", "'&&' is not part", "'and'"),
     ("(ndim", None, "(", "'(' is never closed", None),
@@ -102,11 +105,9 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("text", "expected", "place", "message", "help"), MISTAKES, ids=lambda v: str(v)[:40])
-def test_mistakes_are_located(
-    text: str, expected: GeometryType | None, place: str, message: str, help: str | None
-) -> None:
+def test_mistakes_are_located(text: str, expected: DType | None, place: str, message: str, help: str | None) -> None:
     with pytest.raises(ExpressionError) as caught:
-        parse(text, SCOPE, expected)
+        read(text, SCOPE, expected)
     error = caught.value
     assert message in error.message
     assert text[error.offset : error.offset + error.length] == place
@@ -118,8 +119,11 @@ def test_mistakes_are_located(
 
 def test_all_mistakes_are_reported() -> None:
     with pytest.raises(ExpressionError) as caught:
-        parse("swap(shap, dmi, 1) if ndim else [foo]", SCOPE)
-    assert [error.offset for error in caught.value.all] == [5, 11, 22, 33]
+        read("swap(shap, dmi, 1) if ndim else [foo]", SCOPE)
+    assert [error.offset for error in caught.value.all] == [5, 11, 33]
+    with pytest.raises(ExpressionError) as caught:
+        read("swap(shape, dim, size) if dims else [ndim > 1]", SCOPE)
+    assert [error.offset for error in caught.value.all] == [17, 37]
 
 
 @pytest.mark.parametrize(
@@ -136,27 +140,24 @@ def test_all_mistakes_are_reported() -> None:
         ("stepped(step, 2)", "ow_int_stepped(step, 2)"),
         ("end // step", "ow_int_floordiv(view, end, step)"),
         ("ceil_div(end, step)", "ow_int_ceil_div(view, end, step)"),
-        ("min(end, 3000000000)", "ow_int_min(end, INT64_C(3000000000))"),
+        ("minimum(end, 3000000000)", "ow_int_min(end, INT64_C(3000000000))"),
         ("default(start, 0)", "ow_int_default(start, 0)"),
         ("0 <= dim < ndim", "(0 <= dim) & (dim < ndim)"),
         ("not shape == size", "!ow_ints_equal(shape, size)"),
         ("shape != size", "!ow_ints_equal(shape, size)"),
         ("shape if ndim > 2 else size", "ndim > 2 ? shape : size"),
+        ("shape if ndim else size", "ndim != 0 ? shape : size"),
+        ("2 * 3000 * 1000000", "ow_int_mul(view, ow_int_mul(view, 2, 3000), 1000000)"),
         ("insert([ndim], 0, 1)", "ow_ints_insert(view, &(ow_ints){1, {ndim}}, 0, 1)"),
         ("view_strides(shape, strides, size)", "ow_ints_view_strides(view, shape, strides, size)"),
     ],
 )
 def test_golden_lines(text: str, c: str) -> None:
-    assert emit_c(parse(text, SCOPE)) == c
+    assert print_c(read(text, SCOPE), TARGET).value == c
 
 
-def test_declarations_and_names() -> None:
-    spelled = {"shape": "view->shape", "dim": "ints[0]"}
-    assert declare("first", parse("shape[dim]", SCOPE), spelled) == (
-        "const int64_t first = ow_ints_at(view, view->shape, ints[0]);"
-    )
-    assert declare("fits", parse("ndim > 1", SCOPE)) == "const int fits = ndim > 1;"
-    assert declare("sizes", parse("shape"), context="error") == "const ow_list sizes = shape;"
+def test_names_are_variables_of_the_view_function() -> None:
+    assert to_c(read("shape[dim]", SCOPE)) == "ow_ints_at(view, v_shape, v_dim)"
 
 
 # ---- what the C computes ------------------------------------------------------------------------------------
@@ -167,6 +168,8 @@ _CORE = Path(__file__).resolve().parents[2] / "runtime" / "core"
 _PYTHON: dict[str, Any] = {
     "default": lambda value, other: other if value is None else value,
     "ceil_div": lambda a, b: -(-a // b),
+    "minimum": min,
+    "maximum": max,
     "stepped": lambda stride, step: stride * step if -(2**63) <= stride * step < 2**63 else stride,
     "swap": lambda x, i, j: [x[j] if k == i else x[i] if k == j else v for k, v in enumerate(x)],
     "remove": lambda x, i: x[:i] + x[i + 1 :],
@@ -186,7 +189,7 @@ TEXTS = [
     "prepend(-index, shape)",
     "concat(shape, [index % 5, -step // 4, len(strides)])",
     "offset + (index + shape[dim] if index < 0 else index) * strides[dim]",
-    "min(max(index, 0), shape[dim])",
+    "minimum(maximum(index, 0), shape[dim])",
     "0 <= index < shape[dim] and (step > 1 or not index == -1) | (shape == strides)",
     "shape if ndim == 2 and dim != 0 else [numel, -1]",
     "default(none, shape[-1]) + default(index, 7)",
@@ -210,18 +213,19 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     if shutil.which("gcc") is None:
         pytest.skip("no C compiler")
     folder: Path = tmp_path_factory.mktemp("geometry")
-    scope = {**SCOPE, "none": INT}
+    scope = {**SCOPE, "none": INT64}
     functions = []
     for number, text in enumerate(TEXTS):
-        tree = parse(text, scope)
-        stored = "ow_ints_assign(out, result)" if tree.type is INT_LIST else "*(int64_t *)out = result"
+        tree = read(text, scope)
+        stored = "ow_ints_assign(out, result)" if tree.dtype.is_list else "*(int64_t *)out = result"
         functions.append(
             f"int f{number}(void *out, ow_list shape, ow_list strides, const int64_t *a) {{\n"
             "    ow_view state, *view = &state;\n    state.error = OW_OK;\n    state.used = 0;\n"
             "    const int64_t ndim = shape->n, offset = a[0], numel = a[1], dim = a[2], index = a[3], step = a[4];\n"
             "    const int64_t none = OW_NONE; (void)none, (void)strides, (void)ndim, (void)offset, (void)numel;\n"
             "    (void)dim, (void)index, (void)step;\n"
-            f"    {declare('result', tree)}\n    {stored};\n    return view->error != OW_OK;\n}}\n"
+            f"    const {TARGET.variable_type(tree.dtype)} result = {print_c(tree, TARGET).value};\n"
+            f"    {stored};\n    return view->error != OW_OK;\n}}\n"
         )
     source, shared = folder / "geometry.c", folder / "geometry.so"
     source.write_text('#include "view_geometry.h"\n' + "\n".join(functions))
@@ -237,7 +241,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
 @pytest.mark.parametrize("number", range(len(TEXTS)), ids=TEXTS)
 def test_c_equals_python(compiled: ctypes.CDLL, number: int) -> None:
     text = TEXTS[number]
-    kind = type_of(parse(text, {**SCOPE, "none": INT}))
+    kind = read(text, {**SCOPE, "none": INT64}).dtype
     function = compiled[f"f{number}"]
     function.argtypes = [ctypes.c_void_p, ctypes.POINTER(_Ints), ctypes.POINTER(_Ints), ctypes.c_void_p]
 
@@ -280,4 +284,5 @@ def test_what_64_bits_do_not_hold_is_an_error(compiled: ctypes.CDLL, text: str, 
 
 def test_every_function_is_tested_or_the_core_s_own() -> None:
     core = {"view_strides", "infer_size", "expand_shape", "expand_strides", "squeeze_shape", "squeeze_strides"}
-    assert {*_PYTHON, "len", "min", "max"} | core == set(FUNCTIONS)
+    written = {"len", "[]", "[...]"}
+    assert _PYTHON.keys() - {"minimum", "maximum"} | written | core == LIST_FUNCTIONS.keys()

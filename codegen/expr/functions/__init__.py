@@ -18,14 +18,22 @@ from types import MappingProxyType
 from .choices import CLASSES, ORDER, PARTS, ROUNDING, SIGNS
 from .elementary import EXPONENTIALS, TRIGONOMETRIC
 from .function import Function, Rule
+from .lists import LISTS
 from .operators import OPERATORS
 from .special import SPECIAL
 
-__all__ = ["CONSTANTS", "FOREIGN_NAMES", "FUNCTIONS", "Function", "Rule"]
+__all__ = ["CONSTANTS", "FOREIGN_NAMES", "FUNCTIONS", "LIST_FUNCTIONS", "ROWS", "Function", "Rule"]
 
 _ROWS = (*OPERATORS, *EXPONENTIALS, *TRIGONOMETRIC, *SPECIAL, *SIGNS, *ROUNDING, *ORDER, *PARTS, *CLASSES)
 
 FUNCTIONS: Mapping[str, Function] = MappingProxyType({function.name: function for function in _ROWS})
+"""The functions of elements."""
+
+LIST_FUNCTIONS: Mapping[str, Function] = MappingProxyType({function.name: function for function in LISTS})
+"""The functions of integers and lists of integers."""
+
+ROWS: Mapping[str, Function] = MappingProxyType({**FUNCTIONS, **LIST_FUNCTIONS})
+"""The functions of all families."""
 
 CONSTANTS: Mapping[str, float] = MappingProxyType({"inf": math.inf, "nan": math.nan, "pi": math.pi})
 

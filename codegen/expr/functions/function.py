@@ -30,6 +30,8 @@ class Rule(enum.Enum):
     """Operands by their truth, result bool."""
     SELECT = "select"
     """First argument by its truth, the others in their common dtype."""
+    TYPED = "typed"
+    """Operands and result of the types that the row names."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -44,6 +46,10 @@ class Function:
     the evaluator know the function."""
     derivatives: tuple[str, ...] | None = None
     """By each argument, in terms of the parameters and of `result`; None where none is known."""
+    types: tuple[DType, ...] = ()
+    """The types of the operands, where the rule is TYPED."""
+    result: DType | None = None
+    """The type of the result, where the rule is TYPED."""
 
     # ---- how it is written
     symbol: str | None = None
@@ -51,7 +57,7 @@ class Function:
     foreign: tuple[str, ...] = ()
     """What people call it from habit, for messages."""
     meant: str | None = None
-    """What is probably meant where this is applied to floating point numbers, for messages."""
+    """What is probably meant where this cannot be applied, for messages."""
 
     # ---- how it is computed
     c: str | None = None
@@ -61,7 +67,7 @@ class Function:
     c_integer: str | None = None
     """The helper of kernel.h, without the suffix of the dtype, for integers: C leaves a case undefined, or has none."""
     may_fail: bool = False
-    """Does that helper report an error at run time? A division by zero does."""
+    """Does the helper report an error at run time? A division by zero does."""
     native: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     """By dtype: a function of the core's headers that is better than the library's or than the definition."""
     numpy: str | Callable[..., Any] | None = None
@@ -111,9 +117,9 @@ class Function:
     def arity(self) -> int:
         return len(self.params)
 
-    def call(self, name: str) -> str:
-        """A call of a C function of this name, with `{0}`, `{1}` for the operands."""
-        return f"{name}({', '.join(f'{{{place}}}' for place in range(self.arity))})"
+    def call(self, name: str, *before: str) -> str:
+        """A call of a C function of this name, with `{0}`, `{1}` for the operands, after those that come `before`."""
+        return f"{name}({', '.join((*before, *(f'{{{index}}}' for index in range(self.arity))))})"
 
     @property
     def is_special(self) -> bool:
@@ -128,7 +134,10 @@ class Function:
         return self._of(operand, self.definitions)
 
     def takes(self, operand: DType) -> bool:
-        """Has it a meaning for operands of this dtype? All functions have for real ones."""
+        """Has it a meaning for operands of this dtype? All functions have for real ones; lists are equal or not, but
+        have no order and no arithmetic."""
+        if operand.is_list:
+            return self.rule is Rule.COMPARISON and self.commutative
         return not operand.is_complex or self.c_complex is not None or self.definition(operand) is not None
 
     def branches_for(self, operand: DType) -> bool:

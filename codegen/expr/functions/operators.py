@@ -54,6 +54,7 @@ OPERATORS = (
         f"where({_IS_WIDE}, real(x) + imag(x) * {_RATIO}, real(x) * {_RATIO} + imag(x)) * {_SCALE}, "
         f"where({_IS_WIDE}, imag(x) - real(x) * {_RATIO}, imag(x) * {_RATIO} - real(x)) * {_SCALE}))",
         symbol="/", numpy="divide", python=operator.truediv, cost=2, foreign=("divide",),
+        meant="'//' divides integers",
     ),
     row("neg", "x", _A, "-1", symbol="-", numpy="negative", python=operator.neg, c_complex="operator", signs=True,
         rounds=False, monotone=True, foreign=("negative",)),
@@ -75,7 +76,7 @@ OPERATORS = (
     _logical("bitwise_and", _BITWISE, "&", meant="conditions are joined as '(a > 0) & (b > 0)'", modular=True, **_BOTH),
     _logical("bitwise_or", _BITWISE, "|", meant="conditions are joined as '(a > 0) | (b > 0)'", modular=True, **_BOTH),
     _logical("bitwise_xor", _BITWISE, "^", meant="a power is written '**'", modular=True, **_BOTH),
-    _logical("bitwise_not", _BITWISE, "~", "x", numpy="invert"),
+    _logical("bitwise_not", _BITWISE, "~", "x", numpy="invert", meant="a condition is negated with 'not'"),
     _logical("bitwise_left_shift", _SHIFT, "<<", c_integer="shl", numpy=arrays.left_shift),
     _logical("bitwise_right_shift", _SHIFT, ">>", c_integer="shr", numpy=arrays.right_shift),
     row(

@@ -6,8 +6,10 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from ...dtypes import BOOL, INT64, INT_LIST, DType
 from ...expr import geometry
-from ...expr.geometry import Geometry, GeometryType
+from ...expr.geometry import Geometry
+from ...expr.typed import names
 from ...model.operator import View
 from ...schema import Argument, base_name
 from ...source import Mapping as MappingNode
@@ -27,22 +29,22 @@ class _Geometry:
 
     def __init__(self, entry: Entry) -> None:
         self.entry = entry
-        self.scope: dict[str, GeometryType] = dict(geometry.BASE_SCOPE)
+        self.scope: dict[str, DType] = dict(geometry.BASE_SCOPE)
         for argument in entry.schema.arguments:
             if argument.name != "self":
-                self.scope[local_name(argument)] = geometry.INT_LIST if argument.is_list else geometry.INT
+                self.scope[local_name(argument)] = INT_LIST if argument.is_list else INT64
         self.used: set[str] = set()
         self.broken: set[str] = set()
 
-    def read(self, scalar: Scalar, expected: GeometryType | None = None) -> Geometry | None:
+    def read(self, scalar: Scalar, expected: DType | None = None) -> Geometry | None:
         if self.broken & set(_WORD.findall(scalar.value)):
             return None  # what such a name means has to be mended first
-        tree = self.entry.located(scalar, lambda text: geometry.parse(text, self.scope, expected))
+        tree = self.entry.located(scalar, lambda text: geometry.read(text, self.scope, expected))
         if tree is not None:
-            self.used |= geometry.names(tree)
+            self.used |= names(tree)
         return tree
 
-    def field(self, owner: MappingNode, key: str, expected: GeometryType | None) -> Geometry | None:
+    def field(self, owner: MappingNode, key: str, expected: DType | None) -> Geometry | None:
         scalar = self.entry.text(owner, key)
         return None if scalar is None else self.read(scalar, expected)
 
@@ -56,12 +58,12 @@ def read(entry: Entry, node: MappingNode) -> View | None:
     reader = _Geometry(entry)
     wrap = _wrap(entry, node, reader)
     require = requirements.read(
-        entry, node.get("require"), "ndim > 0", lambda text: reader.read(text, geometry.BOOL), reader.read
+        entry, node.get("require"), "ndim > 0", lambda text: reader.read(text, BOOL), reader.read
     )
     let = _let(entry, node, reader)
-    shape = reader.field(node, "shape", geometry.INT_LIST)
-    strides = reader.field(node, "strides", geometry.INT_LIST)
-    offset = reader.field(node, "offset", geometry.INT)
+    shape = reader.field(node, "shape", INT_LIST)
+    strides = reader.field(node, "strides", INT_LIST)
+    offset = reader.field(node, "offset", INT64)
     shape_text = node.get("shape")
     if len(entry.diagnostics) > before or shape is None or strides is None or shape_text is None:
         return None
@@ -96,7 +98,7 @@ def _let(entry: Entry, node: MappingNode, reader: _Geometry) -> tuple[tuple[str,
         elif not key.value.isidentifier() or reason is not None:
             entry.report(key.span, f"'{key.value}' {reason or 'is not a name'}", "rename it")
         elif tree is not None:
-            reader.scope[key.value] = geometry.type_of(tree)
+            reader.scope[key.value] = tree.dtype
             found.append((key.value, tree))
         else:
             reader.broken.add(key.value)
@@ -112,11 +114,11 @@ def _wrap(entry: Entry, owner: MappingNode, reader: _Geometry) -> Mapping[str, G
     found: dict[str, Geometry] = {}
     for name in integral:
         if node is not None and name in node:
-            tree = reader.field(node, name, geometry.INT)
+            tree = reader.field(node, name, INT64)
         elif not name.startswith("dim"):
             continue
         else:
-            tree = geometry.parse("ndim", geometry.BASE_SCOPE, geometry.INT)
+            tree = geometry.read("ndim")
         if tree is not None:
             found[name] = tree
     return MappingProxyType(found)
