@@ -1,8 +1,11 @@
 """Prints a typed expression as C: declarations of temporaries, then the value.
 
 Every case of integer arithmetic is defined: signed operations are done in the unsigned type of the same
-width, narrow results are cast back, what C leaves undefined is a helper of the core. There is no `&&` or
-`||`, which keep compilers from turning conditions into masks.
+width, narrow results are cast back, what C leaves undefined is a helper of the core. The compiler's option `-fwrapv`
+would define signed overflow without the unsigned types, but for all of a kernel: it could no longer assume that loop
+counters and offsets computed from them do not wrap, which it needs to know how often a loop runs and that its accesses
+are consecutive, and some loops become slower. There is no `&&` or `||`, which keep compilers from turning conditions
+into masks.
 """
 
 from __future__ import annotations
