@@ -1,6 +1,6 @@
 """Names that an operator or an argument cannot have, because they mean something else where they are written.
 
-Generated text has names of its own for everything: in C those of arguments begin with `v_` (emit/expressions.py), in
+Generated text has names of its own for everything: in C those of arguments begin with `v_` (expr/kernel_text.py), in
 Python all others begin with `_`. So an argument may be called as C's keywords, functions and macros are, and as
 whatever templates declare.
 """
