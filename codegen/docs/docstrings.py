@@ -33,7 +33,7 @@ from ..model.variants import (
 )
 from ..schema import ListType, Type, base_name
 from .examples import example
-from .results import errors, result
+from .results import errors, meaning, result
 
 _TYPES = {
     "Scalar": "number",
@@ -58,7 +58,7 @@ _MEANINGS = {
 
 def docstring(operator: Operator, package: str, recorded: Mapping[str, str]) -> str:
     """What `help()` shows: meaning, formula, arguments, result, errors, spellings, an example."""
-    blocks = [operator.doc]
+    blocks = [meaning(operator)]
     formula = _formula(operator)
     if formula:
         blocks.append(f"Formula: {formula}")

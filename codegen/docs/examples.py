@@ -142,19 +142,19 @@ def _matrix(operator: Operator, place: int) -> Sequence[object]:
 
 def _assignments(inputs: Mapping[str, Array]) -> Iterator[str]:
     for name, array in inputs.items():
-        yield f">>> {_python_name(name)} = opweave.tensor({array.tolist()})"
+        yield f">>> {python_name(name)} = opweave.tensor({array.tolist()})"
 
 
 def _call(operator: Operator, package: str, inputs: Mapping[str, Array], arguments: Mapping[str, object]) -> str:
     given = [f"{name}={value}" for name, value in arguments.items()]
-    names = [_python_name(name) for name in inputs]
+    names = [python_name(name) for name in inputs]
     if operator.function:
         path = ".".join(filter(None, (package, operator.module, own_name(operator))))
         return f"{path}({', '.join([*names, *given])})"
     return f"{names[0]}.{operator.name}({', '.join([*names[1:], *given])})"
 
 
-def _python_name(name: str) -> str:
+def python_name(name: str) -> str:
     return "input" if name == "self" else name
 
 

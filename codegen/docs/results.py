@@ -1,4 +1,8 @@
-"""What a docstring says of results and errors: shapes and dtypes, as they follow from the family and the body."""
+"""What a docstring says of results and errors: shapes and dtypes, as they follow from the family and the body.
+
+What does not follow is the last sentence of the entry's `doc`, either part of which may be left out:
+`Returns shape (*, n, n) for A (*, n, n); dtype that of A.`
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,8 @@ from ..expr.geometry import Geometry
 from ..expr.typed import Arg, Op
 from ..model.computation import result_dtype
 from ..model.operator import Elementwise, Extern, Factory, Family, Found, Operator, Reduce, Scan, View
+from ..model.variants import is_factory
+from .examples import python_name
 
 _PROMOTED = "the one that the inputs promote to"
 _RESULTS = {
@@ -16,7 +22,7 @@ _RESULTS = {
     Promotion.BOOL: "bool; uint8 for an input of uint8",
     Promotion.INT_TO_LONG: "that of the input; int64 for integers and bool",
     Promotion.BOOL_TO_LONG: "that of the input; int64 for bool",
-    Promotion.TO_DOUBLE: "float64",
+    Promotion.TO_DOUBLE: "float64; for complex numbers complex128",
     Promotion.KEEP: "that of the input",
 }
 _CLASSES = ("any", "all", "numeric", "integer", "signed", "unsigned", "floating", "half", "complex", "bool")
@@ -34,22 +40,38 @@ _SHAPES = {
 """The shape of a view, by the function of geometry that gives it; braces hold the arguments of that function."""
 
 
+def meaning(operator: Operator) -> str:
+    """The entry's `doc` without the sentence about the result."""
+    return _split(operator)[0]
+
+
 def result(operator: Operator) -> str:
     """Kind, shape and dtype of what is returned."""
     if operator.schema.returns_bool:
         return "True or False."
-    shape, dtype = _shape(operator), _dtype(operator)
-    kind = _kind_of_result(operator)
+    _, shape, dtype = _split(operator)
+    kind, shape = _kind_of_result(operator), shape or _shape(operator)
+    # Nothing is known of a composite that says nothing.
+    dtype = dtype or (_dtype(operator) if shape or operator.family is not Family.COMPOSITE else "")
+    chosen = "`dtype`, or " if operator.has_dtype_argument else ""
     facts = [f"{kind}{' of' if kind == 'Tensor' else ', of'} {shape}" if shape else kind]
-    facts += [f"dtype: {dtype}"] if dtype else []
+    facts += [f"dtype: {chosen}{dtype}"] if dtype else []
     return "; ".join(facts) + "."
 
 
+def _split(operator: Operator) -> tuple[str, str, str]:
+    """The parts of `doc`: what the operator means, and the shape and the dtype of its result."""
+    text, _, returns = operator.doc.partition(" Returns ")
+    shape, _, dtype = f"; {returns.removesuffix('.')}".partition("; dtype ")
+    return text, shape.removeprefix("; "), dtype
+
+
 def _kind_of_result(operator: Operator) -> str:
+    alone = ", or the first of them alone" if "unpack" in operator.tags else ""
     if operator.result_names:
-        return f"Named tuple of tensors ({', '.join(operator.result_names)})"
+        return f"Named tuple of tensors ({', '.join(operator.result_names)}){alone}"
     if len(operator.schema.returns) > 1:
-        return f"Tuple of {len(operator.schema.returns)} tensors"
+        return f"Tuple of {len(operator.schema.returns)} tensors{alone}"
     if operator.schema.name.inplace:
         return "The tensor itself"
     if isinstance(operator.body, View) and operator.body.copies:
@@ -68,17 +90,26 @@ def _shape(operator: Operator) -> str:
         return _view_shape(body)
     if isinstance(body, Extern):
         inputs, result = body.signature.split("->")
-        return f"shape {result} for inputs of shapes {inputs}"
+        pairs = zip(operator.inputs, inputs.split(",("), strict=True)
+        named = (f"{python_name(argument.name)} ({_sizes(sizes)})" for argument, sizes in pairs)
+        return f"shape ({_sizes(result)}) for {', '.join(named)}"
     if isinstance(body, Factory):
         return f"shape `{body.shape}`" if operator.schema.argument(body.shape) else "one dimension"
-    if isinstance(body, Reduce) or (operator.family is Family.ROWS and operator.schema.argument("keepdim")):
-        return "the input's shape without `dim`" + (
-            " (size 1 if `keepdim`)" if operator.schema.argument("keepdim") else ""
-        )
+    if operator.schema.argument("keepdim"):
+        return "the input's shape without `dim` (size 1 if `keepdim`)"
+    if isinstance(body, Reduce):
+        return "the input's shape without `dim`"
     if operator.family is Family.ELEMENTWISE and len(operator.inputs) > 1:
         return "the shape to which the inputs broadcast"
-    same = operator.family in (Family.ELEMENTWISE, Family.SCAN, Family.ROWS, Family.RANDOM) or operator.updates_self
-    return "the input's shape" if same else ""
+    if is_factory(operator):
+        return "shape `size`" if operator.schema.argument("size") else "the input's shape"
+    keeps = operator.family in (Family.ELEMENTWISE, Family.SCAN, Family.ROWS)
+    return "the input's shape" if keeps or operator.updates_self or operator.schema.name.inplace else ""
+
+
+def _sizes(text: str) -> str:
+    """Sizes of the signature of a routine, without parentheses."""
+    return ", ".join(text.strip("()").split(","))
 
 
 def _view_shape(body: View) -> str:
@@ -94,12 +125,11 @@ def _view_shape(body: View) -> str:
 def _dtype(operator: Operator) -> str:
     body = operator.body
     if isinstance(body, Factory):
-        numbers = ", or that of the numbers given" if operator.params else ""
-        return str(body.dtype) if body.dtype else f"`dtype`{numbers}, or the default dtype"
-    if isinstance(body, (Extern, View)) or operator.updates_self or operator.family is Family.RANDOM:
+        numbers = "that of the numbers given, or " if operator.params else ""
+        return str(body.dtype) if body.dtype else f"{numbers}the default dtype"
+    is_view = operator.family is Family.VIEW or operator.schema.returns_alias
+    if is_view or operator.family in (Family.EXTERN, Family.INDEXING) or operator.schema.name.inplace:
         return "that of the input"
-    if operator.family in (Family.COMPOSITE, Family.INDEXING):
-        return ""
     dtype = _RESULTS[operator.promotion]
     if len(operator.inputs) == 1:
         dtype = dtype.replace(_PROMOTED, "that of the input")
@@ -107,8 +137,10 @@ def _dtype(operator: Operator) -> str:
         return "the complex one whose parts have the dtype of the inputs"
     if isinstance(body, Elementwise) and COMPLEX64 in operator.dtypes and result_dtype(operator, COMPLEX64) == FLOAT32:
         dtype += "; for complex numbers that of their parts"
+    if is_factory(operator) and not operator.inputs:
+        return "the default dtype"
     if not isinstance(body, (Reduce, Scan)) or Found.POSITION not in body.results:
-        return f"`dtype`, or {dtype}" if operator.has_dtype_argument else dtype
+        return dtype
     return "int64" if body.results == (Found.POSITION,) else f"{dtype}, and int64 for positions"
 
 

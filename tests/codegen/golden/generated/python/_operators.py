@@ -699,7 +699,7 @@ def addmm(input=_dispatch.MISSING, mat1=_dispatch.MISSING, mat2=_dispatch.MISSIN
         out (Tensor, optional): where to write the result; resized if its shape differs.
 
     Returns:
-        Tensor of shape (n,m) for inputs of shapes (n,m),(n,k),(k,m); dtype: that of the input.
+        Tensor of shape (n, m) for input (n, m), mat1 (n, k), mat2 (k, m); dtype: that of the input.
 
     Raises:
         TypeError: an argument is of another type.
@@ -901,7 +901,7 @@ def rand(size=_dispatch.MISSING, *more, generator=None, dtype=None, out=None, re
         requires_grad (bool, optional): whether to record operations on the result.
 
     Returns:
-        Tensor of shape `size`; dtype: float32.
+        Tensor of shape `size`; dtype: `dtype`, or float32.
 
     Raises:
         TypeError: an argument is of another type.
