@@ -30,10 +30,10 @@ def main(arguments: list[str] | None = None) -> int:
     recorded = sessions.read(options.yaml.parent / "docs" / "examples.txt")
     files = emit.outputs(operators, options.yaml.name, recorded)
     if options.check:
-        found = generate.stale(files, options.output)
-        for path in found:
+        stale = generate.stale(files, options.output)
+        for path in stale:
             print(f"{options.output / path} is stale; run `python -m codegen`", file=sys.stderr)
-        return 1 if found else 0
+        return 1 if stale else 0
     generate.write(files, options.output)
     print("\n".join(f"{options.output.as_posix()}/{path}" for path in sorted(files)))
     return 0

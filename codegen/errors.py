@@ -51,8 +51,8 @@ class Diagnostic:
         return self.sort_key < other.sort_key
 
     def __str__(self) -> str:
-        place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
-        return f"{place}: error: {self.message}"
+        location = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+        return f"{location}: error: {self.message}"
 
 
 class CodegenError(Exception):

@@ -67,12 +67,12 @@ def _current(path: Path) -> str | None:
 
 
 def _leftovers(files: Mapping[str, str], folder: Path) -> list[str]:
-    found = []
+    leftovers = []
     for path in folder.rglob("*"):
         relative = path.relative_to(folder).as_posix()
         if path.is_file() and relative not in files and relative not in KEPT and "__pycache__" not in path.parts:
-            found.append(relative)
-    return found
+            leftovers.append(relative)
+    return leftovers
 
 
 def without_source_lines(text: str) -> str:

@@ -29,12 +29,12 @@ def read(
     """
     diagnostics = Diagnostics()
     document = load(path, diagnostics, name)
-    found = [
+    entries = [
         None if node is None else entry.read(node, document.file, document.lines, diagnostics)
         for node in like.resolve(document.root, diagnostics)
     ]
-    declarations = [declaration for declaration in found if declaration is not None]
-    check(declarations, diagnostics, taken, complete=len(declarations) == len(found))
+    declarations = [declaration for declaration in entries if declaration is not None]
+    check(declarations, diagnostics, taken, complete=len(declarations) == len(entries))
     calls.check(declarations, diagnostics, provided)
     diagnostics.raise_if_any()
-    return tuple(operator for operator in found if isinstance(operator, Operator))
+    return tuple(operator for operator in entries if isinstance(operator, Operator))

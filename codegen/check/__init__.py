@@ -45,23 +45,23 @@ def _check_names(declarations: Sequence[Declaration], diagnostics: Diagnostics, 
     methods: dict[str, Declaration] = {}
     for declaration in declarations:
         reported: set[Span] = set()
-        for seen, made, what in (
+        for seen, names, what in (
             (functions, _function_names(declaration), "function"),
             (methods, tuple(method_names(declaration)), "method"),
         ):
-            for name in made:
-                place = declaration.place(name)
+            for name in names:
+                span = declaration.place(name)
                 other = seen.setdefault(name, declaration)
                 # Function, method and in-place form of one name collide together: one message is enough.
-                if place in reported:
+                if span in reported:
                     continue
                 if other is not declaration:
                     message = f"{what} '{name}' is already made by '{other.schema.name}'"
-                    diagnostics.report(place, message, f"its entry starts at line {other.span.line}")
-                    reported.add(place)
+                    diagnostics.report(span, message, f"its entry starts at line {other.span.line}")
+                    reported.add(span)
                 elif name in taken:
-                    diagnostics.report(place, f"{what} '{name}' already exists in opweave")
-                    reported.add(place)
+                    diagnostics.report(span, f"{what} '{name}' already exists in opweave")
+                    reported.add(span)
 
 
 def _function_names(declaration: Declaration) -> Iterator[str]:

@@ -26,11 +26,11 @@ def check(operator: Operator, diagnostics: Diagnostics) -> None:
         return
     for dtype in samples.dtypes(operator):
         try:
-            found = _violation(body, dtype)
+            violation = _violation(body, dtype)
         except ExpressionError:
             return  # of a wrong type, which is reported by itself
-        if found is not None:
-            span, message = found
+        if violation is not None:
+            span, message = violation
             diagnostics.report(span, message, _HELP)
             return
 
@@ -48,8 +48,8 @@ def _violation(body: Reduce | Scan, dtype: DType) -> tuple[Span, str] | None:
     start = samples.identity(body, dtype)
     met = combine(start, mapped)
     a, b, c = (np.ravel(part) for part in np.meshgrid(met, met, met))
-    place = body.combine.source.span
-    neutral = body.identity.source.span if isinstance(body.identity, Expression) else place
+    combine_span = body.combine.source.span
+    neutral = body.identity.source.span if isinstance(body.identity, Expression) else combine_span
     wrong = _first(met, mapped)
     if wrong is not None and not _makes_accumulators(combine, met, mapped):
         gives = f"combined with {_show(mapped[wrong])} it gives {_show(met[wrong])}"
@@ -58,7 +58,7 @@ def _violation(body: Reduce | Scan, dtype: DType) -> tuple[Span, str] | None:
     wrong = _first(left, right, a, b, c)
     if wrong is not None:
         those = f"{_show(a[wrong])}, {_show(b[wrong])} and {_show(c[wrong])}"
-        return place, (
+        return combine_span, (
             f"'combine' is not associative: {those} give {_show(left[wrong])} when the first two are combined first, "
             f"{_show(right[wrong])} when the last two are"
         )
@@ -66,7 +66,10 @@ def _violation(body: Reduce | Scan, dtype: DType) -> tuple[Span, str] | None:
     wrong = _first(left, right, a, b)
     if wrong is not None and isinstance(body, Reduce):
         those = f"{_show(a[wrong])} and {_show(b[wrong])}"
-        return place, f"'combine' depends on the order: {those} give {_show(left[wrong])} or {_show(right[wrong])}"
+        return (
+            combine_span,
+            f"'combine' depends on the order: {those} give {_show(left[wrong])} or {_show(right[wrong])}",
+        )
     return None
 
 
@@ -78,8 +81,8 @@ def _makes_accumulators(combine: Callable[[Array, Array], Array], met: Array, ma
     if _first(met, (mapped != 0).astype(met.dtype)) is None:
         return True
     others = np.tile(mapped, len(mapped))
-    made, plain = (np.repeat(each, len(mapped)) for each in (met, mapped))
-    return _first(combine(made, others), combine(plain, others)) is None
+    combined, plain = (np.repeat(each, len(mapped)) for each in (met, mapped))
+    return _first(combine(combined, others), combine(plain, others)) is None
 
 
 def _first(left: Array, right: Array, *operands: Array) -> int | None:
@@ -93,8 +96,8 @@ def _first(left: Array, right: Array, *operands: Array) -> int | None:
             size = np.maximum.reduce([np.abs(each) for each in (left, right, *operands)])
             same = (left == right) | (np.isnan(left) & np.isnan(right))
             differing = ~(same | (np.abs(left - right) <= _ULPS * np.spacing(np.where(np.isfinite(size), size, 0))))
-    places = np.flatnonzero(differing)
-    return int(places[0]) if len(places) else None
+    indices = np.flatnonzero(differing)
+    return int(indices[0]) if len(indices) else None
 
 
 def _show(number: Array) -> str:

@@ -73,26 +73,26 @@ def _python(operator: Operator) -> Iterator[tuple[Scalar, Mode]]:
 
 
 def _check_known(operator: Operator, scalar: Scalar, mode: Mode, known: set[str], diagnostics: Diagnostics) -> None:
-    nodes, place = parsed(scalar, mode)
+    nodes, span_of = parsed(scalar, mode)
     bound = assigned(nodes) | {argument.name for argument in operator.schema.arguments}
     for node in nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             name = node.func.id
             if name not in known and name not in bound and not is_builtin(name):
-                diagnostics.report(place(node.func), f"unknown function '{name}'", suggest(name, sorted(known)))
+                diagnostics.report(span_of(node.func), f"unknown function '{name}'", suggest(name, sorted(known)))
 
 
 def _check_attributes(
     operator: Operator, scalar: Scalar, mode: Mode, known: set[str], diagnostics: Diagnostics
 ) -> None:
     """What is asked of arguments that are tensors, and nothing else."""
-    nodes, place = parsed(scalar, mode)
+    nodes, span_of = parsed(scalar, mode)
     tensors = {argument.name for argument in operator.tensors_only} - assigned(nodes)
     attributes = [node for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)]
     for node in attributes:
         if ast.unparse(node.value) in tensors and node.attr not in known:
             message = f"a tensor has no attribute '{node.attr}'"
-            diagnostics.report(place(node), message, suggest(node.attr, sorted(known)))
+            diagnostics.report(span_of(node), message, suggest(node.attr, sorted(known)))
 
 
 # ---- results ------------------------------------------------------------------------------------------------
@@ -177,15 +177,15 @@ def _circle(start: str, calls: Mapping[str, Sequence[str]]) -> list[str]:
 def _certain_calls(body: Sequence[ast.stmt], owners: Mapping[str, str], symbols: Mapping[str, str]) -> list[str]:
     """The operators that a body calls before anything in it depends on its arguments."""
     bound = assigned([node for statement in body for node in ast.walk(statement)])
-    found: list[str] = []
+    called: list[str] = []
     for node in _executed(body):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id not in bound:
-            found.append(owners.get(node.func.id, ""))
+            called.append(owners.get(node.func.id, ""))
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            found.append(owners.get(node.func.attr, "") if isinstance(node.func.value, ast.Name) else "")
+            called.append(owners.get(node.func.attr, "") if isinstance(node.func.value, ast.Name) else "")
         elif isinstance(node, (ast.BinOp, ast.UnaryOp)):
-            found.append(symbols.get(_SYMBOLS.get(type(node.op), ""), ""))
-    return [name for name in dict.fromkeys(found) if name]
+            called.append(symbols.get(_SYMBOLS.get(type(node.op), ""), ""))
+    return [name for name in dict.fromkeys(called) if name]
 
 
 _SYMBOLS: Mapping[type[ast.operator | ast.unaryop], str] = {

@@ -68,11 +68,11 @@ def _unknown(text: str, operator: Operator) -> str | None:
 def _lacking(node: ast.AST) -> str | None:
     """Of `np.this.that`: the part that NumPy does not have."""
     path: list[str] = []
-    found: ast.AST = node
-    while isinstance(found, ast.Attribute):
-        path.insert(0, found.attr)
-        found = found.value
-    module = _module(found.id) if path and isinstance(found, ast.Name) else None
+    value: ast.AST = node
+    while isinstance(value, ast.Attribute):
+        path.insert(0, value.attr)
+        value = value.value
+    module = _module(value.id) if path and isinstance(value, ast.Name) else None
     if module is None:
         return None
     for name in path:
@@ -112,13 +112,13 @@ def _contradiction(operator: Operator, text: str, declared: bool) -> str | None:
                     "scipy": _module("scipy"),
                 }
                 with np.errstate(all="ignore"):
-                    found = eval(_compiled(text), {"__builtins__": {}, **scope, "dtype": dtype.numpy, **env})
-                    wrong = _first(np.asarray(found), expected)
+                    value = eval(_compiled(text), {"__builtins__": {}, **scope, "dtype": dtype.numpy, **env})
+                    wrong = _first(np.asarray(value), expected)
                 if wrong is not None:
                     differs = (
                         "'reference' contradicts the body" if declared else f"np.{operator.name} is something else"
                     )
-                    return f"{differs}: {_describe(wrong, shown, np.asarray(found), expected)}"
+                    return f"{differs}: {_describe(wrong, shown, np.asarray(value), expected)}"
         except ExpressionError:
             return None  # the body is wrong, which is reported by itself, or nothing evaluates it
         except Exception as error:  # whatever NumPy, or the text, makes of the arguments
@@ -154,36 +154,36 @@ def _samples(operator: Operator, dtype: DType) -> Iterator[tuple[dict[str, Any],
         return
     types = argument_dtypes(operator, body, dtype)
     inputs = {
-        argument.name: np.roll(samples.matrix(types[argument.name]).ravel(), 5 * place)
-        for place, argument in enumerate(operator.inputs)
+        argument.name: np.roll(samples.matrix(types[argument.name]).ravel(), 5 * index)
+        for index, argument in enumerate(operator.inputs)
     }
     env: dict[str, Array] = inputs | {name: np.array(value, types[name].numpy) for name, value in numbers.items()}
     expected = samples.value(expression.tree, env, result_dtype(operator, dtype))
     yield {**inputs, **numbers}, inputs, np.broadcast_to(expected, x.size)
 
 
-def _first(found: Array, expected: Array) -> int | None:
+def _first(computed: Array, expected: Array) -> int | None:
     """The first place at which they differ by more than rounding; where either is undefined they need not agree."""
     import numpy as np
 
-    if found.dtype.kind not in "biufc":
+    if computed.dtype.kind not in "biufc":
         return 0
     try:
-        found = np.broadcast_to(found, expected.shape).ravel()
+        computed = np.broadcast_to(computed, expected.shape).ravel()
     except ValueError:
         return 0
     expected = expected.ravel()
     with np.errstate(all="ignore"):
-        tolerance = _RELATIVE * np.maximum(np.abs(found), np.abs(expected * 1.0)) + _ABSOLUTE
-        near = np.abs(found.astype(expected.dtype) * 1.0 - expected * 1.0) <= tolerance
-    defined = np.isfinite(found) & np.isfinite(expected)
-    places = np.flatnonzero(defined & ~near)
-    return int(places[0]) if len(places) else None
+        tolerance = _RELATIVE * np.maximum(np.abs(computed), np.abs(expected * 1.0)) + _ABSOLUTE
+        near = np.abs(computed.astype(expected.dtype) * 1.0 - expected * 1.0) <= tolerance
+    defined = np.isfinite(computed) & np.isfinite(expected)
+    indices = np.flatnonzero(defined & ~near)
+    return int(indices[0]) if len(indices) else None
 
 
-def _describe(place: int, shown: Mapping[str, Array], found: Array, expected: Array) -> str:
-    if found.dtype.kind not in "biufc" or (found.ndim and found.size != expected.size):
-        return f"it gives {' '.join(str(found).split())[:60]}"
-    given, body = found.ravel()[place if found.ndim else 0], expected.ravel()[place]
-    at = ", ".join(f"{name}={values.ravel()[place]:g}" for name, values in shown.items())
+def _describe(index: int, shown: Mapping[str, Array], computed: Array, expected: Array) -> str:
+    if computed.dtype.kind not in "biufc" or (computed.ndim and computed.size != expected.size):
+        return f"it gives {' '.join(str(computed).split())[:60]}"
+    given, body = computed.ravel()[index if computed.ndim else 0], expected.ravel()[index]
+    at = ", ".join(f"{name}={values.ravel()[index]:g}" for name, values in shown.items())
     return f"{f'at {at}: ' if at else ''}the reference gives {given:g}, the body {body:g}"

@@ -25,17 +25,16 @@ _TRUTHS = (True, False, False, True, True, True, False, False, True, False, True
 def dtypes(operator: Operator) -> tuple[DType, ...]:
     """The widest dtype of each kind that the operator computes in and samples are of, floating point first."""
     kinds = (Kind.FLOATING, Kind.SIGNED, Kind.UNSIGNED, Kind.BOOL)
-    found = ([dtype for dtype in operator.compute_dtypes if dtype.kind is kind] for kind in kinds)
-    return tuple(max(each, key=lambda dtype: dtype.bits) for each in found if each)
+    groups = ([dtype for dtype in operator.compute_dtypes if dtype.kind is kind] for kind in kinds)
+    return tuple(max(each, key=lambda dtype: dtype.bits) for each in groups if each)
 
 
 def matrix(dtype: DType, positive: bool = False) -> Array:
     """Three rows of four numbers."""
     import numpy as np
 
-    values = _FLOATING if dtype.is_floating else _TRUTHS if dtype.is_bool else _INTEGERS
-    found = np.array(values).reshape(3, 4)
-    return (np.abs(found) if positive or dtype.kind is Kind.UNSIGNED else found).astype(dtype.numpy)
+    values = np.array(_FLOATING if dtype.is_floating else _TRUTHS if dtype.is_bool else _INTEGERS).reshape(3, 4)
+    return (np.abs(values) if positive or dtype.kind is Kind.UNSIGNED else values).astype(dtype.numpy)
 
 
 def numbers(operator: Operator) -> dict[str, float]:
@@ -76,14 +75,14 @@ def _accumulated(body: Reduce | Scan, x: Array, dtype: DType) -> tuple[Array, Ar
         acc = value(body.combine.tree, {"acc": acc, "self": column}, dtype)
         running.append(acc)
     if isinstance(body, Scan):
-        found = np.stack(running, 1)
-        same = np.maximum.accumulate(np.where(found == x, np.arange(x.shape[1]), 0), 1)
-        return found, same
+        values = np.stack(running, 1)
+        same = np.maximum.accumulate(np.where(values == x, np.arange(x.shape[1]), 0), 1)
+        return values, same
     if body.finalize is not None:
         count = np.array(x.shape[1], dtype.numpy)
         acc = value(body.finalize.tree, {"acc": acc, "count": count}, dtype)
-    found = np.reshape(acc, (-1, 1))
-    return found, np.argmax(found == x, 1)[:, None]
+    values = np.reshape(acc, (-1, 1))
+    return values, np.argmax(values == x, 1)[:, None]
 
 
 def _of_rows(body: Rows, x: Array, dtype: DType, given: Mapping[str, float]) -> tuple[Array, ...]:
@@ -93,8 +92,10 @@ def _of_rows(body: Rows, x: Array, dtype: DType, given: Mapping[str, float]) -> 
     env |= {name: np.array(number, dtype.numpy) for name, number in given.items()}
     join: Mapping[str | None, Any] = {"sum": np.sum, "max": np.max, "min": np.min}
     for let in body.lets:
-        found = value(let.expression.tree, env, dtype)
-        env[let.name] = found if let.combine is None else join[let.combine](np.broadcast_to(found, x.shape), 1)[:, None]
+        values = value(let.expression.tree, env, dtype)
+        env[let.name] = (
+            values if let.combine is None else join[let.combine](np.broadcast_to(values, x.shape), 1)[:, None]
+        )
     if body.value is not None:
         return (np.broadcast_to(value(body.value.tree, env, dtype), x.shape),)
     return tuple(np.broadcast_to(value(each.tree, env, dtype), (len(x), 1)) for each in body.results)

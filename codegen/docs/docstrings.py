@@ -155,14 +155,14 @@ def _meaning(parameter: Parameter, family: Family) -> str:
 
 
 def _spellings(operator: Operator) -> str:
-    found = []
+    names = []
     if operator.operator:
         python = PYTHON_OPERATORS[operator.operator]
-        found.append(f"`a {python.symbol} b`" if python.operands == 2 else f"`{python.symbol}(a)`")
+        names.append(f"`a {python.symbol} b`" if python.operands == 2 else f"`{python.symbol}(a)`")
     if operator.method:
-        found.append(f"`Tensor.{operator.name}`")
+        names.append(f"`Tensor.{operator.name}`")
     if has_inplace(operator):
         where = f"{operator.module}.{own_name(operator)}" if operator.module else f"Tensor.{operator.name}"
-        found.append(f"`{where}_` in place")
-    found += [f"`{alias}`" for alias in operator.aliases]
-    return ", ".join(found)
+        names.append(f"`{where}_` in place")
+    names += [f"`{alias}`" for alias in operator.aliases]
+    return ", ".join(names)

@@ -56,19 +56,19 @@ def _elementwise(operator: Operator) -> Iterator[_Found]:
 
     body = operator.body
     assert isinstance(body, Elementwise)
-    for of in (FLOAT32, INT64):
-        computed, result = operator.promotion.resolve(of)
+    for dtype in (FLOAT32, INT64):
+        computed, result = operator.promotion.resolve(dtype)
         expression = body.expression(computed.opmath)
-        if of in operator.dtypes and expression is not None:
+        if dtype in operator.dtypes and expression is not None:
             break
     else:
         return
     numbers = _numbers(operator, computed)
-    for rows in _FLOATING if of.is_floating else _INTEGERS:
+    for rows in _FLOATING if dtype.is_floating else _INTEGERS:
         inputs = {
-            name: np.array(_TRUTHS if dtype.is_bool else rows[place], dtype.numpy)
-            for place, (name, dtype) in enumerate(
-                (argument.name, body.fixed.get(argument.name, of)) for argument in operator.inputs
+            name: np.array(_TRUTHS if own.is_bool else rows[index], own.numpy)
+            for index, (name, own) in enumerate(
+                (argument.name, body.fixed.get(argument.name, dtype)) for argument in operator.inputs
             )
         }
         types = argument_dtypes(operator, body, computed)
@@ -79,12 +79,14 @@ def _elementwise(operator: Operator) -> Iterator[_Found]:
         yield inputs, given, value, result
 
 
-def _numbers(operator: Operator, of: DType) -> dict[str, float]:
+def _numbers(operator: Operator, dtype: DType) -> dict[str, float]:
     """Values of the parameters, one half or one for those that have none."""
     import numpy as np
 
-    numbers: dict[str, float] = dict.fromkeys((param.name for param in operator.params), 0.5 if of.is_floating else 1)
-    limits: Any = np.finfo(str(of.numpy)) if of.is_floating else np.iinfo(str(of.numpy))
+    numbers: dict[str, float] = dict.fromkeys(
+        (param.name for param in operator.params), 0.5 if dtype.is_floating else 1
+    )
+    limits: Any = np.finfo(str(dtype.numpy)) if dtype.is_floating else np.iinfo(str(dtype.numpy))
     absent = operator.body.absent if isinstance(operator.body, Elementwise) else {}
     for name, end in absent.items():
         if isinstance(end, End) and name in numbers:
@@ -99,9 +101,9 @@ def _by_reference(operator: Operator) -> Iterator[_Found]:
     text = reference(operator)
     if text is None or operator.family is Family.INDEXING or not operator.inputs:
         return
-    of = FLOAT32 if FLOAT32 in operator.dtypes else INT64
+    dtype = FLOAT32 if FLOAT32 in operator.dtypes else INT64
     inputs = {
-        argument.name: np.array(_matrix(operator, place), of.numpy) for place, argument in enumerate(operator.inputs)
+        argument.name: np.array(_matrix(operator, index), dtype.numpy) for index, argument in enumerate(operator.inputs)
     }
     composite = operator.family is Family.COMPOSITE
     for lists in _LISTS:
@@ -111,13 +113,13 @@ def _by_reference(operator: Operator) -> Iterator[_Found]:
             if not argument.is_tensor and (argument.default is None or (argument.name == "dim" and not composite))
         }
         defaults = {a.name: None if a.default is None else a.default.value for a in operator.schema.arguments}
-        numbers = _numbers(operator, of)
+        numbers = _numbers(operator, dtype)
         scope = {"np": np, **defaults, **numbers, **inputs, **given}
         try:
             value = eval(text, scope)
         except (TypeError, ValueError, IndexError, AttributeError, NameError):
             continue  # these arguments do not fit the shape, or the form uses more than NumPy
-        result = operator.promotion.resolve(of)[1]
+        result = operator.promotion.resolve(dtype)[1]
         yield inputs, given, np.asarray(value), result
 
 
@@ -126,13 +128,13 @@ def _integer(operator: Operator, argument: Argument) -> int:
     return _INT if reduces or not argument.name.startswith("dim") or argument.name == "dim1" else 0
 
 
-def _matrix(operator: Operator, place: int) -> Sequence[object]:
+def _matrix(operator: Operator, index: int) -> Sequence[object]:
     """A matrix; for a routine, as many dimensions of size two as its signature says."""
     if not isinstance(operator.body, Extern):
         return _MATRIX
-    shape = operator.body.signature.split("->")[0].split("),")[place]
+    shape = operator.body.signature.split("->")[0].split("),")[index]
     ndim = len([name for name in shape.strip("()").split(",") if name])
-    row = [float(place + 1), 2.0]
+    row = [float(index + 1), 2.0]
     matrix = [row, [0.0, 3.0]]
     return row if ndim == 1 else matrix if ndim == 2 else [matrix]
 

@@ -147,7 +147,7 @@ def _dtype(operator: Operator) -> str:
 def errors(operator: Operator) -> list[str]:
     """What is raised, and when."""
     mixed = operator.family is Family.ELEMENTWISE and len(operator.inputs) > 1 and not operator.accepts
-    found = [f"TypeError: an argument is of another type{', or no operand is a tensor' if mixed else ''}."]
+    errors = [f"TypeError: an argument is of another type{', or no operand is a tensor' if mixed else ''}."]
     accepted = _accepted_dtypes(operator)
     refused = DTYPE_CLASSES["any"] - accepted
     if refused not in (frozenset(), DTYPE_CLASSES["complex"]):
@@ -155,12 +155,12 @@ def errors(operator: Operator) -> list[str]:
         real = operator.refusal or (isinstance(operator.body, Reduce) and INT64 in refused)
         refusals = {operator.complex_refusal if dtype.is_complex else real for dtype in refused}
         kinds = sorted({"RuntimeError" if refusal else "NotImplementedError" for refusal in refusals})
-        found.append(f"{' or '.join(kinds)}: a dtype is not {named(accepted)}.")
+        errors.append(f"{' or '.join(kinds)}: a dtype is not {named(accepted)}.")
     if len(operator.inputs) > 1:
-        found.append("RuntimeError: the shapes do not fit together.")
+        errors.append("RuntimeError: the shapes do not fit together.")
     if any(argument.name.startswith("dim") for argument in operator.schema.arguments):
-        found.append("IndexError: a dimension is out of range.")
-    return found
+        errors.append("IndexError: a dimension is out of range.")
+    return errors
 
 
 def _accepted_dtypes(operator: Operator) -> frozenset[DType]:

@@ -13,15 +13,15 @@ from pathlib import Path
 
 def read(path: Path) -> Mapping[str, str]:
     """Sessions by the names of operators; none where the file does not exist."""
-    found: dict[str, list[str]] = {}
+    sessions: dict[str, list[str]] = {}
     name = ""
     for line in path.read_text("utf-8").splitlines() if path.exists() else ():
         if line.startswith(" "):
-            found[name].append(line)
+            sessions[name].append(line)
         elif line and not line.startswith("#"):
             name = line
-            found[name] = []
-    return {name: textwrap.dedent("\n".join(lines)) for name, lines in found.items()}
+            sessions[name] = []
+    return {name: textwrap.dedent("\n".join(lines)) for name, lines in sessions.items()}
 
 
 def text(sessions: Mapping[str, str], head: str) -> str:

@@ -27,7 +27,7 @@ def operators(of: Sequence[Operator]) -> tuple[Operator, ...]:
 
 def indices(of: Sequence[Operator], first: int) -> dict[tuple[str, str], int]:
     """Their numbers, by operator and argument, where the first one is `first`."""
-    return {(name, argument): first + place for place, (name, argument, _) in enumerate(_all(of))}
+    return {(name, argument): first + index for index, (name, argument, _) in enumerate(_all(of))}
 
 
 def arguments(operator: Operator, tree: Expr) -> tuple[list[str], list[str]]:

@@ -25,7 +25,7 @@ _MULTIPLIED = (Family.ELEMENTWISE, Family.EXTERN, Family.REDUCE, Family.SCAN, Fa
 
 
 @dataclass(frozen=True)
-class Gradient:
+class GradFormula:
     """That by one input: its formula as Python, and the kernel that computes it (None: there is none)."""
 
     name: str
@@ -43,12 +43,12 @@ class Gradient:
 
     @property
     def returned(self) -> str:
-        found = f"by_{self.name}"
-        return found if len(self.needed_by) == 1 else f"{found} if to_{self.name} else None"
+        gradient = f"by_{self.name}"
+        return gradient if len(self.needed_by) == 1 else f"{gradient} if to_{self.name} else None"
 
 
 @dataclass(frozen=True)
-class Kept:
+class SavedInput:
     """An input that is saved when a gradient is asked for whose formula uses it."""
 
     name: str
@@ -69,7 +69,7 @@ class Kept:
 
 
 @dataclass(frozen=True)
-class Derived:
+class NodeClass:
     """One class as derivatives.py.j2 wants it."""
 
     name: str
@@ -77,16 +77,16 @@ class Derived:
     parameters: tuple[str, ...]
     listed: bool
     inputs: tuple[int, ...]
-    """The places of the arguments that have gradients."""
-    gradients: tuple[Gradient, ...]
-    tensors: tuple[Kept, ...]
+    """The indices of the arguments that have gradients."""
+    gradients: tuple[GradFormula, ...]
+    tensors: tuple[SavedInput, ...]
     values: tuple[tuple[str, str], ...]
     absent: tuple[tuple[str, str], ...]
     grads: tuple[str, ...]
     results: tuple[int, ...]
     result_names: tuple[str, ...]
     results_needed_by: tuple[int, ...]
-    """The places among the edges of those whose formulas use results."""
+    """The indices of the edges whose formulas use results."""
     result_conditions: tuple[str | None, ...]
     """Of each result: about the arguments that are kept; where it does not hold, no formula uses the result."""
     saved_names: tuple[tuple[str, ...], ...]
@@ -97,7 +97,7 @@ class Derived:
     """Python that says whether a call was one of complex numbers."""
 
     @property
-    def in_order(self) -> list[Gradient]:
+    def in_order(self) -> list[GradFormula]:
         """Before each gradient those that its formula uses."""
         return sorted(self.gradients, key=lambda gradient: -len(gradient.needed_by))
 
@@ -114,7 +114,7 @@ class Derived:
         """Python that says whether the results are kept; None where they always are."""
         if self.listed or len(self.results_needed_by) == len(self.edges):
             return None
-        return " or ".join(self.edges[place] for place in self.results_needed_by)
+        return " or ".join(self.edges[index] for index in self.results_needed_by)
 
     @property
     def has_kernels(self) -> bool:
@@ -139,7 +139,7 @@ def emit(operators: Sequence[Operator], source: str, output: str, package: Packa
     )
 
 
-def _derived(operator: Operator, kernels: Mapping[tuple[str, str], int], same: Mapping[str, str]) -> Derived:
+def _derived(operator: Operator, kernels: Mapping[tuple[str, str], int], same: Mapping[str, str]) -> NodeClass:
     names = formulas.arguments(operator)
     read = {name: formulas.read(operator, derivative, same) for name, derivative in operator.derivatives.items()}
     both = {
@@ -155,16 +155,16 @@ def _derived(operator: Operator, kernels: Mapping[tuple[str, str], int], same: M
     listed = _is_listed(operator)
     conditions = dict(reduce(Formula.joined, both.values()).conditions)
     kept = [
-        Kept(variable(name), tuple(map(variable, used[name])), listed, conditions.get(name))
+        SavedInput(variable(name), tuple(map(variable, used[name])), listed, conditions.get(name))
         for name in names
         if used[name] and name in tensors
     ]
     values = [(variable(name), variable(name)) for name in names if used[name] and name not in tensors]
     facts = sorted({fact for each in both.values() for fact in each.facts})
     values += [(f"{variable(name)}_{fact}", _fact(operator, name, fact)) for name, fact in facts]
-    results = {place: name for each in both.values() for name, place in each.results}
+    results = {index: name for each in both.values() for name, index in each.results}
     body = operator.body
-    return Derived(
+    return NodeClass(
         name="".join(word[:1].upper() + word[1:] for word in operator.name.split("_")) + "Backward0",
         operator=operator.name,
         parameters=tuple(_parameters(operator, names)),
@@ -176,18 +176,18 @@ def _derived(operator: Operator, kernels: Mapping[tuple[str, str], int], same: M
         absent=tuple(_absent(body, used)) if isinstance(body, Elementwise) else (),
         grads=_grads(operator),
         results=tuple(sorted(results)),
-        result_names=tuple(results[place] for place in sorted(results)),
-        result_conditions=tuple(conditions.get(results[place]) for place in sorted(results)),
+        result_names=tuple(results[index] for index in sorted(results)),
+        result_conditions=tuple(conditions.get(results[index]) for index in sorted(results)),
         saved_names=(
             tuple(name for name in names if used[name] and name in tensors),
             (
                 *(name for name in names if used[name] and name not in tensors),
                 *(f"{name}_{_SAVED_FACTS.get(fact, fact)}" for name, fact in facts),
             ),
-            tuple(_saved_result(results[place]) for place in sorted(results)),
+            tuple(_saved_result(results[index]) for index in sorted(results)),
         ),
         results_needed_by=tuple(
-            place for place, name in enumerate(differentiated) if name in both and both[name].results
+            index for index, name in enumerate(differentiated) if name in both and both[name].results
         ),
         holomorphic=_is_holomorphic(operator),
         takes_complex=takes_complex(operator),
@@ -217,7 +217,7 @@ def _gradient(
     formula: Formula | None,
     kernels: Mapping[tuple[str, str], int],
     users: Sequence[str],
-) -> Gradient:
+) -> GradFormula:
     kernel = kernels.get((operator.name, name))
     tree = operator.derivatives[name].tree if kernel is not None else None
     tensors, numbers = ([], []) if tree is None else backward.arguments(operator, tree)
@@ -225,7 +225,7 @@ def _gradient(
     of_complex = operator.complex_derivatives.get(name)
     text = None if of_complex is None else formulas.read(operator, of_complex, {}, python=True).text
     needed_by = tuple(map(variable, (name, *users)))
-    return Gradient(variable(name), None if formula is None else formula.text, kernel, operands, text, needed_by)
+    return GradFormula(variable(name), None if formula is None else formula.text, kernel, operands, text, needed_by)
 
 
 def _parameters(operator: Operator, names: Sequence[str]) -> Iterator[str]:
@@ -267,7 +267,7 @@ def _grads(operator: Operator) -> tuple[str, ...]:
     if len(returns) == 1:
         return ("grad",)
     # Without `dim` some give their first result alone.
-    return tuple(f"grad_{result.name or place}=None" for place, result in enumerate(returns))
+    return tuple(f"grad_{result.name or index}=None" for index, result in enumerate(returns))
 
 
 def _absent(body: Elementwise, used: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:

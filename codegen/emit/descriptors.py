@@ -96,7 +96,7 @@ def descriptor(operator: Operator) -> Descriptor:
         requirements=f"{operator.name}_requirements" if isinstance(body, Elementwise) and body.require else None,
         opmath_number=int("opmath_number" in operator.tags),
         rounds_params=int("rounded_numbers" in operator.tags),
-        real_params=hex(sum(1 << place for place, param in enumerate(operator.params) if param.is_real)),
+        real_params=hex(sum(1 << index for index, param in enumerate(operator.params) if param.is_real)),
         degrees=_degrees(body),
         results=_results(operator),
         needs_elements=int(isinstance(body, Reduce) and body.refuses_empty),

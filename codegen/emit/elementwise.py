@@ -55,9 +55,9 @@ class LoopKernel:
     """Inputs whose values and strides do not matter: whether an integer is finite is known without it."""
     block: BlockCall | None
 
-    def strides(self, place: int) -> list[str]:
+    def strides(self, index: int) -> list[str]:
         """Those of an operand that is read as a row without a copy."""
-        return list(dict.fromkeys(layout[place - 1].stride for layout in self.layouts if layout[place - 1].step))
+        return list(dict.fromkeys(layout[index - 1].stride for layout in self.layouts if layout[index - 1].step))
 
     @property
     def has_blocks(self) -> bool:
@@ -160,7 +160,7 @@ def _loop(
         streams=streams,
         unrolled=4 if streams else 2 if is_uniform else 1,
         scalar=scalar,
-        chosen=tuple(place for place, x in enumerate(operator.inputs, 1) if x.name in names(tree) - certain(tree)),
+        chosen=tuple(index for index, x in enumerate(operator.inputs, 1) if x.name in names(tree) - certain(tree)),
         unread=frozenset(variable(argument.name) for argument in operator.inputs if argument.name not in used),
         block=block,
     )

@@ -18,7 +18,7 @@ class Variable:
     name: str
     ctype: str
     step: int = 1
-    place: int = 0
+    index: int = 0
     field: str = ""
 
     @property
@@ -34,8 +34,8 @@ class Variable:
 def parameters(operator: Operator, dtype: DType) -> tuple[Variable, ...]:
     field = "z" if dtype.is_complex else "d" if dtype.is_floating else "i"
     return tuple(
-        Variable(variable(param.name), dtype.c_type, place=place, field=field)
-        for place, param in enumerate(operator.params)
+        Variable(variable(param.name), dtype.c_type, index=index, field=field)
+        for index, param in enumerate(operator.params)
     )
 
 

@@ -82,8 +82,8 @@ class _Reader(ast.NodeTransformer):
         self.numbers = {argument.name for argument in operator.params}
         inputs = [argument.name for argument in operator.inputs]
         self.inputs = inputs if len(inputs) > 1 else []
-        results = [result.name or str(place) for place, result in enumerate(operator.schema.returns)]
-        self.result_places = {f"result_{name}": place for place, name in enumerate(results)} | {"result": 0}
+        results = [result.name or str(index) for index, result in enumerate(operator.schema.returns)]
+        self.result_indices = {f"result_{name}": index for index, name in enumerate(results)} | {"result": 0}
         self.names: Counter[str] = Counter()
         self.uses: Counter[str] = Counter()
         """Of arguments and results: how often each is named."""
@@ -167,8 +167,8 @@ class _Reader(ast.NodeTransformer):
         return all(each.id in self.numbers | _CONSTANTS for each in _values(argument))
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        if node.id in self.result_places:
-            self.results.add((node.id, self.result_places[node.id]))
+        if node.id in self.result_indices:
+            self.results.add((node.id, self.result_indices[node.id]))
             self.uses[node.id] += 1
         elif node.id in self.known:
             self.names[node.id] += 1
@@ -212,7 +212,7 @@ def read(operator: Operator, derivative: Derivative, same: Mapping[str, str], py
 
 def functions(operators: Sequence[Operator]) -> dict[str, str]:
     """The operator that computes a function of the expression language, where it has another name."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     own = {operator.name for operator in operators}
     for operator in operators:
         body = operator.body
@@ -221,7 +221,7 @@ def functions(operators: Sequence[Operator]) -> dict[str, str]:
             taken = [each.name for each in tree.args if isinstance(each, Name)]
             alike = taken == [each.name for each in operator.inputs]
             if alike and (tree.function not in own or operator.name == tree.function or takes_complex(operator)):
-                found.setdefault(tree.function, operator.name)
+                names.setdefault(tree.function, operator.name)
                 if takes_complex(operator):
-                    found[tree.function] = operator.name
-    return found
+                    names[tree.function] = operator.name
+    return names

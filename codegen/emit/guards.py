@@ -79,9 +79,9 @@ def _is_finite(arm: Expr, used: Collection[str], at: float) -> bool:
     values = {name: np.float64(at if name in used else 1.0 if name == "grad" else _PARAMETER) for name in names(arm)}
     for name in ("", *used):
         try:
-            found = evaluate(derive(arm, name) if name else arm, values)
+            value = evaluate(derive(arm, name) if name else arm, values)
         except ExpressionError:
             continue  # no derivative is known, or SciPy is not there to compute a value
-        if not np.isfinite(found.astype(np.float64)):
+        if not np.isfinite(value.astype(np.float64)):
             return False
     return True

@@ -23,7 +23,7 @@ from .expressions import Variable, enum, parameters
 
 _ROWS = FUNCTIONS.values()
 _BOOLEAN = (Rule.LOGICAL, Rule.BITWISE)
-_OF_16 = frozenset(each.name for each in _ROWS if each.avx512)
+_AVX512_FUNCTIONS = frozenset(each.name for each in _ROWS if each.avx512)
 _VOCABULARY = frozenset(
     each.name
     for each in _ROWS
@@ -51,9 +51,9 @@ def _number(value: Number, dtype: DType) -> str:
 
 _NOT = {(each.name, "bool"): "ow_not_lanes({0})" for each in _ROWS if each.rule in _BOOLEAN and each.arity == 1}
 _CALLS = {(each.name, "float32"): each.call(each.lanes) for each in _ROWS if each.lanes}
-_CALLS |= {(name, "float32"): f"(ow_lanes)ow_{name}_16((__m512)({{0}}))" for name in _OF_16}
+_CALLS |= {(name, "float32"): f"(ow_lanes)ow_{name}_16((__m512)({{0}}))" for name in _AVX512_FUNCTIONS}
 _LANES = _Lanes("lanes", _number, _CALLS | _NOT)
-_OF_SIGNS = _Lanes("signs", _number, {(name, "float32"): FUNCTIONS[name].call(f"ow_{name}_signs") for name in _SIGNS})
+_SIGN_LANES = _Lanes("signs", _number, {(name, "float32"): FUNCTIONS[name].call(f"ow_{name}_signs") for name in _SIGNS})
 
 
 @dataclass(frozen=True)
@@ -76,9 +76,9 @@ class HalfKernel:
     guard: str
     """The macro that says whether a level has what is called."""
 
-    def spread(self, place: int) -> str:
+    def spread(self, index: int) -> str:
         """The number that an operand is, in all places."""
-        return self.number.format(f"*(const float *)ptr[{place}]")
+        return self.number.format(f"*(const float *)ptr[{index}]")
 
     @property
     def layouts(self) -> tuple[tuple[Variable, ...], ...]:
@@ -98,11 +98,11 @@ def kernels(operator: Operator, tree: Expr, role: str, line: int) -> Iterator[Ha
     if functions is None or not functions <= _VOCABULARY:
         return
     # A half is to be the rounded float32, which is of another function where a loop calls several that have blocks.
-    of_16 = functions & _OF_16
-    if of_16 and not block_call(emit_expression(tree, env, FLOAT32), inputs):
+    on_registers = functions & _AVX512_FUNCTIONS
+    if on_registers and not block_call(emit_expression(tree, env, FLOAT32), inputs):
         return
     signs = functions <= _SIGNS and not params and not any(isinstance(node, Const) for node in nodes)
-    emitted = emit_c(tree, env, target=_OF_SIGNS if signs else _LANES, names=names)
+    emitted = emit_c(tree, env, target=_SIGN_LANES if signs else _LANES, names=names)
     keeps = functions <= (_EXACT if len(inputs) == 1 else _ROUNDS_LATE)
     for dtype in _halves(operator):
         exact = dtype.suffix == "bf16" and not params and keeps and _held(nodes)
@@ -120,7 +120,7 @@ def kernels(operator: Operator, tree: Expr, role: str, line: int) -> Iterator[Ha
             store=f"ow_store_{'signs' if signs else f'exact_{dtype.suffix}' if exact else dtype.suffix}",
             inputs=tuple(map(variable, inputs)),
             params=params,
-            guard="OW_FUNCTIONS_OF_16" if of_16 else "OW_LANES",
+            guard="OW_FUNCTIONS_OF_16" if on_registers else "OW_LANES",
         )
 
 

@@ -83,12 +83,12 @@ def _add_kernels(context: dict[str, object], kernels: Iterable[object]) -> None:
 
 def level_dependent(operator: Operator) -> frozenset[DType]:
     """The dtypes of computation in which the last bits of results depend on the instruction-set level."""
-    found = frozenset[DType]()
+    dtypes = frozenset[DType]()
     for expression, env, result in typed(operator):
         functions = applied(emit_expression(expression.tree, env, result).root)
         if any(function.depends_on_level(dtype) for function, dtype in functions):
-            found |= {result, *env.values()}
-    return found.intersection(operator.compute_dtypes)
+            dtypes |= {result, *env.values()}
+    return dtypes.intersection(operator.compute_dtypes)
 
 
 def _applied(operator: Operator) -> Iterator[tuple[Function, DType]]:

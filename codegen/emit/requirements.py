@@ -39,7 +39,7 @@ def used_parameters(operator: Operator, body: Elementwise) -> tuple[tuple[int, s
     """Place and C variable of each parameter that a condition or a message mentions."""
     used = {name for each in body.require for name in names(each.check.tree)}
     used |= {part.name for each in body.require for part in each.message if isinstance(part, Argument)}
-    return tuple((place, variable(param.name)) for place, param in enumerate(operator.params) if param.name in used)
+    return tuple((index, variable(param.name)) for index, param in enumerate(operator.params) if param.name in used)
 
 
 def _check(operator: Operator, requirement: Requirement[Expression, Argument]) -> Check:

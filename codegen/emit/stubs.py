@@ -46,8 +46,8 @@ def emit_package(operators: Sequence[Operator], source: str) -> str:
     # `from opweave import *` leaves Python's own `int` and `float` alone.
     exported = [name for name in names if not hasattr(builtins, name)]
     exported += _exported(operators)
-    types = [f"{of.scalar_name}Tensor" for of in DTYPES.values() if of.method and not of.is_complex]
-    storages = [f"{of.scalar_name}Storage" for of in DTYPES.values()]
+    types = [f"{dtype.scalar_name}Tensor" for dtype in DTYPES.values() if dtype.method and not dtype.is_complex]
+    storages = [f"{dtype.scalar_name}Storage" for dtype in DTYPES.values()]
     return render(
         "package.pyi.j2", source, "__init__.pyi", dtypes=names, exported=exported, types=types, storages=storages
     )
@@ -67,40 +67,40 @@ def functions(operator: Operator) -> list[Stub]:
     text = signature(operator, "input", typed=True)
     names = variants.function_names(operator) or ((operator.name,) if operator.module else ())
     alone = operator.alone is not None
-    found = [Stub(name, text, _result(operator), _summary(operator), alone) for name in names]
+    stubs = [Stub(name, text, _result(operator), _summary(operator), alone) for name in names]
     if alone:
         first = text.partition(",")[0]
-        found += [Stub(name, first, "Any", f"`{operator.alone}`", overloaded=True) for name in names]
+        stubs += [Stub(name, first, "Any", f"`{operator.alone}`", overloaded=True) for name in names]
     if not (variants.inplace_function_names(operator) or variants.has_inplace_argument(operator)):
-        return found
+        return stubs
     text = signature(operator, "self", typed=True, with_out=False).replace("self", "self: Tensor", 1)
-    return found + [Stub(f"{name}_", text, "Tensor", f"In-place version of `{name}`.") for name in names]
+    return stubs + [Stub(f"{name}_", text, "Tensor", f"In-place version of `{name}`.") for name in names]
 
 
 def methods(operator: Operator) -> list[Stub]:
     """What the operator puts into class Tensor, special methods included."""
-    found: list[Stub] = []
+    stubs: list[Stub] = []
     summary = _summary(operator)
     if operator.method:
         for name in (operator.name, *operator.aliases):
-            found.append(Stub(name, signature(operator, "self", typed=True), _result(operator), summary))
+            stubs.append(Stub(name, signature(operator, "self", typed=True), _result(operator), summary))
             if variants.has_inplace(operator):
                 inplace = signature(operator, "self", typed=True, with_out=False)
-                found.append(Stub(name + "_", inplace, "Self", f"In-place version of `{name}`."))
+                stubs.append(Stub(name + "_", inplace, "Self", f"In-place version of `{name}`."))
     python = variants.python_operator(operator)
     if python is None:
-        return found
+        return stubs
     if python.operands == 1:
-        return [*found, Stub(python.method, "self", "Tensor", summary)]
+        return [*stubs, Stub(python.method, "self", "Tensor", summary)]
     # Comparisons override those of `object`, which take anything.
     ignore = "  # type: ignore[override]" if python.method in ("__eq__", "__ne__") else ""
     other = f"self, other: Tensor | {'Operand' if operator.family is Family.ELEMENTWISE else 'Array'}"
-    found.append(Stub(python.method, other, "Tensor" + ignore, summary))
+    stubs.append(Stub(python.method, other, "Tensor" + ignore, summary))
     if python.reflected:
-        found.append(Stub(python.reflected_method, other, "Tensor", summary))
+        stubs.append(Stub(python.reflected_method, other, "Tensor", summary))
     if python.augmented and variants.has_inplace(operator):
-        found.append(Stub(python.augmented_method, other, "Self", summary))
-    return found
+        stubs.append(Stub(python.augmented_method, other, "Self", summary))
+    return stubs
 
 
 def _result(operator: Operator) -> str:

@@ -12,7 +12,7 @@ from .text import render
 
 def emit(operators: Sequence[Operator], source: str) -> dict[str, str]:
     """Text by file name, one for each submodule."""
-    found = {}
+    files = {}
     for module in SUBMODULES.values():
         names = sorted(
             (name, operator.name + "_" * name.endswith("_"))
@@ -21,5 +21,5 @@ def emit(operators: Sequence[Operator], source: str) -> dict[str, str]:
             if path == module
         )
         output = f"_{module.replace('.', '_')}.py"
-        found[output] = render("submodule.py.j2", source, output, module=module, names=names)
-    return found
+        files[output] = render("submodule.py.j2", source, output, module=module, names=names)
+    return files

@@ -54,16 +54,16 @@ def _arguments(operator: Operator, body: View) -> list[str]:
     for argument in operator.schema.arguments[1:]:
         name = variable(local_name(argument))
         if argument.is_list:
-            place, wrap = f"&lists[{lists}]", "ow_view_wrap_list"
-            declaration = f"const ow_list {name} = {place};"
+            address, wrap = f"&lists[{lists}]", "ow_view_wrap_list"
+            declaration = f"const ow_list {name} = {address};"
             lists += 1
         else:
-            place, wrap = f"&{name}", "ow_view_wrap"
+            address, wrap = f"&{name}", "ow_view_wrap"
             declaration = f"int64_t {name} = ints[{ints}];"
             ints += 1
         statements.append(declaration)
         if argument.name in body.wrap:
-            statements.append(f"if (!{wrap}(view, {place}, {to_c(body.wrap[argument.name])})) return 0;")
+            statements.append(f"if (!{wrap}(view, {address}, {to_c(body.wrap[argument.name])})) return 0;")
         statements.append(f"(void){name};")
     return statements
 

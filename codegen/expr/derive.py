@@ -36,23 +36,23 @@ def derive(expr: Expr, name: str) -> Expr:
             condition, then, other = node.args
             return build("where", condition, visit(then), visit(other))
         total: Expr = _ZERO
-        for place, arg in enumerate(node.args):
+        for index, arg in enumerate(node.args):
             inner = visit(arg)
             if inner != _ZERO:
-                total = build("add", total, build("mul", inner, _partial(node, place)))
+                total = build("add", total, build("mul", inner, _partial(node, index)))
         return total
 
     return visit(expr)
 
 
-def _partial(node: Apply, place: int) -> Expr:
+def _partial(node: Apply, index: int) -> Expr:
     """The derivative of a function by one of its arguments, in terms of the actual arguments."""
     function = FUNCTIONS[node.function]
     if function.derivatives is None:
         message = f"the derivative of {symbol(node.function)} is not known"
         raise ExpressionError(message, node.span.offset, node.span.length, "declare a formula, or 'none'")
     actual = dict(zip(function.params, node.args, strict=True))
-    return simplify(substitute(_formula(function.derivatives[place]), {**actual, "result": node}))
+    return simplify(substitute(_formula(function.derivatives[index]), {**actual, "result": node}))
 
 
 @cache

@@ -24,6 +24,6 @@ class ExpressionError(Exception):
 def raise_all(errors: Sequence[ExpressionError]) -> None:
     """Raises the first of the errors by position, carrying all of them; nothing when there are none."""
     if errors:
-        found = tuple(sorted(errors, key=lambda error: (error.offset, error.length, error.message)))
-        found[0].all = found
-        raise found[0]
+        ordered = tuple(sorted(errors, key=lambda error: (error.offset, error.length, error.message)))
+        ordered[0].all = ordered
+        raise ordered[0]

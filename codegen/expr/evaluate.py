@@ -75,5 +75,5 @@ def primitive(function: Function) -> Callable[..., Array]:
         return function.numpy
     if function.scipy is not None:
         return arrays.of_scipy(function.scipy)
-    found: Callable[..., Array] = getattr(np, function.numpy or function.name)
-    return found
+    primitive_: Callable[..., Array] = getattr(np, function.numpy or function.name)
+    return primitive_

@@ -144,8 +144,8 @@ class _Reader:
         operands = [self.read(operand) for operand in (node.left, *node.comparators)]
         functions = [_OPERATORS[type(operator)] for operator in node.ops]
         pairs = [
-            Apply(function, (operands[place], operands[place + 1]), span=span)
-            for place, function in enumerate(functions)
+            Apply(function, (operands[index], operands[index + 1]), span=span)
+            for index, function in enumerate(functions)
         ]
         return self._fold("logical_and", list(pairs), span)
 
@@ -155,13 +155,13 @@ class _Reader:
         args = [self.read(arg) for arg in node.args if not isinstance(arg, ast.Starred)]
         if not isinstance(node.func, ast.Name):
             return self._method(node, span)
-        name, place = node.func.id, self.source.span(node.func)
+        name, name_span = node.func.id, self.source.span(node.func)
         if name not in self.functions:
             known = FOREIGN_NAMES.get(name)
             if self.names is not None and name in self.names:
-                return self._wrong(f"'{name}' is an argument, not a function", place)
+                return self._wrong(f"'{name}' is an argument, not a function", name_span)
             help = f"it is called '{known}' here" if known in self.functions else suggest(name, self.functions)
-            return self._wrong(f"unknown function '{name}'", place, help)
+            return self._wrong(f"unknown function '{name}'", name_span, help)
         function = self.functions[name]
         usage = f"{name}({', '.join(function.params)})"
         for starred in (arg for arg in node.args if isinstance(arg, ast.Starred)):

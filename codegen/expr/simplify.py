@@ -94,8 +94,8 @@ class _Rewrite:
 
     def apply(self, node: Apply) -> Expr | None:
         """What takes the place of the node; None where the pattern does not fit."""
-        found: dict[str, Expr] = {}
-        return _filled(self.result, found) if _fits(self.pattern, node, self.exact, found) else None
+        bound: dict[str, Expr] = {}
+        return _filled(self.result, bound) if _fits(self.pattern, node, self.exact, bound) else None
 
 
 @cache
@@ -139,11 +139,11 @@ def _once(node: Apply, exact: bool) -> Expr:
     return next((result for result in results if result is not None), node)
 
 
-def _fits(pattern: Expr, node: Expr, exact: bool, found: dict[str, Expr]) -> bool:
+def _fits(pattern: Expr, node: Expr, exact: bool, bound: dict[str, Expr]) -> bool:
     """Is the node of the pattern's form? Notes what the names stand for."""
     if isinstance(pattern, Name):
         accepts = _ACCEPTED.get(pattern.name)
-        return (accepts is None or accepts(node)) and found.setdefault(pattern.name, node) == node
+        return (accepts is None or accepts(node)) and bound.setdefault(pattern.name, node) == node
     if isinstance(pattern, Literal):
         if not isinstance(node, Literal) or isinstance(node.value, bool) is not isinstance(pattern.value, bool):
             return False
@@ -151,15 +151,15 @@ def _fits(pattern: Expr, node: Expr, exact: bool, found: dict[str, Expr]) -> boo
     assert isinstance(pattern, Apply)
     if not isinstance(node, Apply) or node.function != pattern.function:
         return False
-    return all(_fits(part, arg, exact, found) for part, arg in zip(pattern.args, node.args, strict=True))
+    return all(_fits(part, arg, exact, bound) for part, arg in zip(pattern.args, node.args, strict=True))
 
 
-def _filled(result: Expr, found: Mapping[str, Expr]) -> Expr:
+def _filled(result: Expr, bound: Mapping[str, Expr]) -> Expr:
     if isinstance(result, Name):
-        return found[result.name]
+        return bound[result.name]
     if not isinstance(result, Apply):
         return result
-    return build(result.function, *(_filled(arg, found) for arg in result.args))
+    return build(result.function, *(_filled(arg, bound) for arg in result.args))
 
 
 def _is_number(expr: Expr) -> bool:

@@ -56,15 +56,15 @@ def check_derivative(forward: Expr, name: str, formula: Expr) -> Mismatch | None
     used = [use.name for tree in (forward, formula) for use in occurrences(tree)]
     arguments = [argument for argument in dict.fromkeys([*used, name]) if argument != "grad"]
     points = _points(len(arguments))
-    env = {argument: _array([point[place] for point in points]) for place, argument in enumerate([*arguments, "grad"])}
+    env = {argument: _array([point[index] for point in points]) for index, argument in enumerate([*arguments, "grad"])}
     value = evaluate(forward, {argument: env[argument] for argument in arguments})
     declared, expected = _floats(formula, env), _floats(symbolic, env)
     usable = 0
     worst: Mismatch | None = None
-    for place, point in enumerate(points):
-        if not math.isfinite(float(value[place])):
+    for index, point in enumerate(points):
+        if not math.isfinite(float(value[index])):
             continue
-        mine, theirs = float(declared[place]), float(expected[place])
+        mine, theirs = float(declared[index]), float(expected[index])
         if not _comparable(mine, theirs, point):
             continue
         usable += 1
@@ -95,7 +95,7 @@ def check_by_differences(forward: Expr, name: str, formula: Expr) -> Mismatch | 
     used = [use.name for tree in (forward, formula) for use in occurrences(tree)]
     arguments = [argument for argument in dict.fromkeys([*used, name]) if argument != "grad"]
     points = [point for point in _points(len(arguments)) if all(abs(value) < 10 for value in point)]
-    env = {argument: _array([point[place] for point in points]) for place, argument in enumerate([*arguments, "grad"])}
+    env = {argument: _array([point[index] for point in points]) for index, argument in enumerate([*arguments, "grad"])}
     declared = _floats(formula, env)
     inputs = {argument: env[argument] for argument in arguments}
 
@@ -107,9 +107,9 @@ def check_by_differences(forward: Expr, name: str, formula: Expr) -> Mismatch | 
         expected, again = difference(1e-5), difference(3e-5)
         smooth = np.abs(expected - again) <= _SMOOTH * np.abs(expected) + _SMOOTH
         near = np.abs(declared - expected) <= _LOOSE * np.maximum(np.abs(declared), np.abs(expected)) + _LOOSE
-    for place in np.flatnonzero(np.isfinite(expected) & np.isfinite(declared) & smooth & ~near)[:1]:
-        shown = tuple(zip(arguments, points[place], strict=False))
-        return Mismatch(name, shown, float(declared[place]), float(expected[place]))
+    for index in np.flatnonzero(np.isfinite(expected) & np.isfinite(declared) & smooth & ~near)[:1]:
+        shown = tuple(zip(arguments, points[index], strict=False))
+        return Mismatch(name, shown, float(declared[index]), float(expected[index]))
     return None
 
 
@@ -126,16 +126,16 @@ def _chosen(arguments: int) -> Iterator[tuple[float, ...]]:
         grad = grads[number % len(grads)]
         pool = _MODERATE if number < _ROUNDS // 2 else _MODERATE + _AWKWARD
         if number == 0:
-            values = [pool[place % len(pool)] for place in range(arguments)]
+            values = [pool[index % len(pool)] for index in range(arguments)]
         else:
             values = generator.sample(pool, min(arguments, len(pool)))
         yield (*values, grad)
     # One argument at a time through everything, the others moderate.
-    for place in range(arguments):
+    for index in range(arguments):
         for extreme in _MODERATE + _AWKWARD:
             rest = [value for value in _MODERATE if value != extreme]
             values = generator.sample(rest, arguments)
-            values[place] = extreme
+            values[index] = extreme
             yield (*values, 1.0)
 
 

@@ -28,14 +28,14 @@ def requirement_dtypes(operator: Operator) -> Env:
 
 def default_numbers(operator: Operator) -> dict[str, bool | int | float]:
     """Values of the parameters that are not given, but for those that must be given or are an end of the range."""
-    found: dict[str, bool | int | float] = {}
+    numbers: dict[str, bool | int | float] = {}
     absent = operator.body.absent if isinstance(operator.body, Elementwise) else {}
     for param in operator.params:
         declared = None if param.default is None else param.default.value
         value: object = absent.get(param.name) if param.is_optional else declared
         if isinstance(value, (bool, int, float)):
-            found[param.name] = value
-    return found
+            numbers[param.name] = value
+    return numbers
 
 
 def defaults_keep(operator: Operator, requirement: Requirement[Expression, Argument]) -> bool:

@@ -148,5 +148,5 @@ def submodule_names(operator: Declaration) -> tuple[tuple[str, str], ...]:
     """Paths of submodules and names that the operator puts into them; with `inplace` there are two of each."""
     names = (own_name(operator), *operator.aliases)
     own = () if operator.module is None else ((operator.module, name) for name in names)
-    found = (*own, *operator.exports)
-    return (*found, *((path, f"{name}_") for path, name in found)) if has_inplace_argument(operator) else found
+    paths = (*own, *operator.exports)
+    return (*paths, *((path, f"{name}_") for path, name in paths)) if has_inplace_argument(operator) else paths

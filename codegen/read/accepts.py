@@ -42,7 +42,7 @@ def read(entry: Entry) -> Accepts:
     if node is None:
         return MappingProxyType({})
     entry.known_keys(node, [argument.name for argument in entry.schema.arguments], "argument")
-    found: dict[str, tuple[Type, ...]] = {}
+    unions: dict[str, tuple[Type, ...]] = {}
     for key in node.keys:
         value = node.get(key.value)
         words = tuple(value) if isinstance(value, Sequence) else (value,)
@@ -50,8 +50,8 @@ def read(entry: Entry) -> Accepts:
         if entry.family is Family.ELEMENTWISE and (key.value != entry.schema.arguments[0].name or types != [NUMBER]):
             help = f"{entry.schema.arguments[0].name}: Scalar"
             entry.report(key.span, "an elementwise operator accepts nothing but a number as its first operand", help)
-        found[key.value] = tuple(type for type in types if type is not None)
-    return MappingProxyType(found)
+        unions[key.value] = tuple(type for type in types if type is not None)
+    return MappingProxyType(unions)
 
 
 def _type(entry: Entry, word: Scalar) -> Type | None:

@@ -220,7 +220,7 @@ def _spelled(argument: Argument) -> str:
 
 
 def _limit(entry: Entry, arguments: Iterable[Argument], most: int, what: str, way_out: str) -> None:
-    found = tuple(arguments)
-    if len(found) > most:
-        message = f"{len(found)} {what} arguments; the core takes up to {most}"
-        entry.report(entry.argument_span(found[most]), message, way_out)
+    given = tuple(arguments)
+    if len(given) > most:
+        message = f"{len(given)} {what} arguments; the core takes up to {most}"
+        entry.report(entry.argument_span(given[most]), message, way_out)

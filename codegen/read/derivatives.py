@@ -23,7 +23,7 @@ def read(entry: Entry, body: Body | None, accepts: Accepts) -> Mapping[str, Deri
         *(argument.name for argument in entry.tensors),
         *(name for name, types in accepts.items() if TENSOR in types),
     )
-    found: dict[str, Derivative] = {}
+    derivatives: dict[str, Derivative] = {}
     if isinstance(node, MappingNode):
         entry.known_keys(node, differentiable, "argument")
         for name in differentiable:
@@ -34,9 +34,9 @@ def read(entry: Entry, body: Body | None, accepts: Accepts) -> Mapping[str, Deri
             else:
                 scalar = entry.text(node, name)
             if scalar is not None:
-                found[name] = _formula(entry, body, name, scalar)
+                derivatives[name] = _formula(entry, body, name, scalar)
             elif name in node:
-                found[name] = Derivative("none", entry.func)  # what is wrong was said
+                derivatives[name] = Derivative("none", entry.func)  # what is wrong was said
     elif isinstance(node, Scalar):
         scalar = entry.text(entry.node, "derivatives")
         if scalar is not None and scalar.value not in ("none", "auto"):
@@ -45,32 +45,32 @@ def read(entry: Entry, body: Body | None, accepts: Accepts) -> Mapping[str, Deri
         elif scalar is not None:
             # A fixed input is a mask or the like, with nothing to differentiate by.
             fixed = body.fixed if isinstance(body, Elementwise) else {}
-            found = {name: _formula(entry, body, name, scalar) for name in differentiable if name not in fixed}
+            derivatives = {name: _formula(entry, body, name, scalar) for name in differentiable if name not in fixed}
     elif node is not None:
         entry.report(node.span, "'derivatives' must be 'auto', 'none' or a mapping from argument to formula")
-    if node is not None and not isinstance(node, MappingNode) and not found:
-        found = {name: Derivative("none", entry.func) for name in differentiable}  # as well
-    return MappingProxyType(found)
+    if node is not None and not isinstance(node, MappingNode) and not derivatives:
+        derivatives = {name: Derivative("none", entry.func) for name in differentiable}  # as well
+    return MappingProxyType(derivatives)
 
 
 def read_complex(entry: Entry) -> Mapping[str, Derivative]:
     """The formulas for complex numbers, which are Python in every family."""
     node = entry.node.get("derivatives")
-    found: dict[str, Derivative] = {}
+    derivatives: dict[str, Derivative] = {}
     for argument in entry.tensors if isinstance(node, MappingNode) and entry.family is Family.ELEMENTWISE else ():
         assert isinstance(node, MappingNode)
         kinds = node.get(argument.name)
         scalar = entry.text(kinds, "complex") if isinstance(kinds, MappingNode) else None
         if scalar is not None:
             python_names(entry, scalar, "eval", _known(entry))
-            found[argument.name] = Derivative(scalar.value.strip(), scalar)
-    return MappingProxyType(found)
+            derivatives[argument.name] = Derivative(scalar.value.strip(), scalar)
+    return MappingProxyType(derivatives)
 
 
 def _known(entry: Entry) -> tuple[str, ...]:
     """Names that a formula may use: of several results with names there is one `grad` and one `result` of each."""
     returns = entry.schema.returns
-    several = [result.name or str(place) for place, result in enumerate(returns)] if len(returns) > 1 else []
+    several = [result.name or str(index) for index, result in enumerate(returns)] if len(returns) > 1 else []
     names = [f"{kind}_{name}" for kind in ("grad", "result") for name in several] or ["grad", "result"]
     if len(returns) == 1 and returns[0].is_tensor_list:
         names.append("grads")

@@ -61,10 +61,10 @@ def read(node: Node, file: str, lines: tuple[str, ...], diagnostics: Diagnostics
     if not isinstance(node, MappingNode):
         diagnostics.report(node.span, "an entry must be a mapping", "- func: name(Tensor self) -> Tensor")
         return None
-    found = Diagnostics()
-    declaration = _read(Fields(node, found), _Source(file, lines))
+    own = Diagnostics()
+    declaration = _read(Fields(node, own), _Source(file, lines))
     last = node.span.line + _text(node.span, lines).count("\n")
-    diagnostics.extend(like.located(found, node, last))
+    diagnostics.extend(like.located(own, node, last))
     return declaration
 
 
@@ -106,7 +106,7 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
         internal=internal,
         tags=(*given, "refuses_factors") if "factors" in errors else given,
         updates_self=isinstance(body, Indexing) and INDEXINGS.get(body.routine, False),
-        places=_places(entry, aliases, operator),
+        places=_name_spans(entry, aliases, operator),
     )
     if body is None or not sound:
         return declaration
@@ -173,15 +173,15 @@ def _doc(fields: Fields) -> str:
 
 
 def _family(fields: Fields) -> Family | None:
-    found = [key for key in fields.node.keys if key.value in BODY_KEYS]
+    bodies = [key for key in fields.node.keys if key.value in BODY_KEYS]
     if lacks(fields.node, BODY_KEYS, KEYS):
         fields.report(fields.node.span, "an entry needs a body", f"one of {', '.join(BODY_KEYS)}")
-    for extra in found[1:]:
-        message = f"a second body '{extra.value}'; the first is '{found[0].value}'"
+    for extra in bodies[1:]:
+        message = f"a second body '{extra.value}'; the first is '{bodies[0].value}'"
         fields.report(extra.span, message, "keep one of them")
-    if found and found[0].value == ROUTINE:
+    if bodies and bodies[0].value == ROUTINE:
         return _routine(fields)
-    return Family(found[0].value) if found else None
+    return Family(bodies[0].value) if bodies else None
 
 
 def _routine(fields: Fields) -> Family | None:
@@ -332,13 +332,13 @@ def _operator(entry: Entry) -> Scalar | None:
     return scalar
 
 
-def _places(entry: Entry, aliases: tuple[Scalar, ...], operator: Scalar | None) -> Mapping[str, Span]:
+def _name_spans(entry: Entry, aliases: tuple[Scalar, ...], operator: Scalar | None) -> Mapping[str, Span]:
     """Where each name that the entry defines stands."""
     name = entry.schema.name
     own = name.identifier if name.inplace else name.base
-    places = {own: entry.name_span} | {alias.value: alias.span for alias in aliases}
+    spans = {own: entry.name_span} | {alias.value: alias.span for alias in aliases}
     if operator is not None:
         python = PYTHON_OPERATORS[operator.value]
         for method in (python.method, python.reflected_method, python.augmented_method):
-            places[method] = operator.span
-    return places
+            spans[method] = operator.span
+    return spans

@@ -91,13 +91,13 @@ class Fields:
         if node is None:
             return ()
         items = tuple(node) if isinstance(node, Sequence) else (node,)
-        found = tuple(item for item in items if isinstance(item, Scalar) and item.value)
+        words = tuple(item for item in items if isinstance(item, Scalar) and item.value)
         if not items:
             self.report(node.span, f"'{key}' is empty", "leave the key out")
         for item in items:
             if not (isinstance(item, Scalar) and item.value):
                 self.report(item.span, f"'{key}' must be a word or a list of words")
-        return found
+        return words
 
     def mapping(self, owner: Mapping, key: str, of: str) -> Mapping | None:
         node = owner.get(key)

@@ -32,10 +32,10 @@ def _name(node: Node) -> str | None:
     return match[1] if match else None
 
 
-def located(found: Diagnostics, node: MappingNode, last: int) -> Iterable[Diagnostic]:
+def located(own: Diagnostics, node: MappingNode, last: int) -> Iterable[Diagnostic]:
     """The mistakes of an entry that ends in the line `last`: those in what it takes are said where it takes it."""
     word = node.get(KEY)
-    for each in found:
+    for each in own:
         if not isinstance(word, Scalar) or node.span.line <= each.line <= last:
             yield each
         else:

@@ -60,12 +60,12 @@ def _choices(entry: Entry, node: MappingNode | None, argument: Argument) -> Mapp
 
 
 def _shortcuts(entry: Entry, node: Node | None) -> dict[float, str]:
-    found: dict[float, str] = {}
+    shortcuts: dict[float, str] = {}
     if node is None:
-        return found
+        return shortcuts
     if not isinstance(node, MappingNode):
         entry.report(node.span, "numbers in place of an input need operators", "{2: square}")
-        return found
+        return shortcuts
     if len(node.keys) > MAX_SHORTCUTS:
         message = f"{len(node.keys)} overloads by number; the core takes up to {MAX_SHORTCUTS}"
         entry.report(node.span, message, "keep those that are used most")
@@ -77,8 +77,8 @@ def _shortcuts(entry: Entry, node: Node | None) -> dict[float, str]:
             entry.report(key.span, f"'{key.value}' is not a number")
             continue
         if word is not None:
-            found[number] = word.value
-    return found
+            shortcuts[number] = word.value
+    return shortcuts
 
 
 def _alone(entry: Entry, node: MappingNode | None, first: str) -> str | None:

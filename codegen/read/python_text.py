@@ -39,11 +39,11 @@ def python_names(entry: Entry, scalar: Scalar, mode: Mode, known: Iterable[str])
     nodes = list(ast.walk(tree))
     accepted = tuple(dict.fromkeys((*known, *sorted(assigned(nodes)))))
     called = {node.func for node in nodes if isinstance(node, ast.Call)}
-    found = [node for node in nodes if isinstance(node, ast.Name)]
-    for node in found:
+    used = [node for node in nodes if isinstance(node, ast.Name)]
+    for node in used:
         if node.id not in accepted and node.id not in _GLOBALS and node not in called:
             entry.report(text.span(node, len(node.id)), f"unknown name '{node.id}'", suggest(node.id, accepted))
-    return frozenset(node.id for node in found)
+    return frozenset(node.id for node in used)
 
 
 def parsed(scalar: Scalar, mode: Mode) -> tuple[list[ast.AST], Callable[[ast.expr], Span]]:
@@ -102,14 +102,14 @@ def _help(message: str) -> tuple[str, ...]:
 
 def assigned(nodes: Iterable[ast.AST]) -> set[str]:
     """Names that the text itself binds."""
-    found: set[str] = set()
+    assigned_names: set[str] = set()
     for node in nodes:
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            found.add(node.id)
+            assigned_names.add(node.id)
         elif isinstance(node, ast.arg):
-            found.add(node.arg)
+            assigned_names.add(node.arg)
         elif isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.ExceptHandler)) and node.name:
-            found.add(node.name)
+            assigned_names.add(node.name)
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            found |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
-    return found - {_BODY}
+            assigned_names |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
+    return assigned_names - {_BODY}

@@ -36,11 +36,11 @@ def read(fields: Fields) -> str | None:
 
 def exports(fields: Fields, aliases: tuple[Scalar, ...]) -> tuple[tuple[str, str], ...]:
     """Paths and names of the aliases that are in submodules."""
-    found: list[tuple[str, str]] = []
+    exports: list[tuple[str, str]] = []
     for alias in aliases:
         word, dot, name = alias.value.rpartition(".")
         if dot and word not in SUBMODULES:
             fields.report(alias.span, f"unknown module '{word}'", suggest(word, SUBMODULES))
         elif dot:
-            found.append((SUBMODULES[word], name))
-    return tuple(found)
+            exports.append((SUBMODULES[word], name))
+    return tuple(exports)

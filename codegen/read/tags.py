@@ -46,12 +46,12 @@ def read(fields: Fields, family: Family | None) -> tuple[str, ...]:
 def _words(
     fields: Fields, family: Family | None, key: str, known: Mapping[str, frozenset[Family]], what: str
 ) -> tuple[str, ...]:
-    found = fields.words(key)
-    for word in found:
+    words = fields.words(key)
+    for word in words:
         families = known.get(word.value)
         if families is None:
             fields.report(word.span, f"unknown {what} '{word.value}'", suggest(word.value, known))
         elif family is not None and family not in families:
             only = " and ".join(sorted(each.value for each in families))
             fields.report(word.span, f"the {what} '{word.value}' has no meaning for {family.body}", f"only for {only}")
-    return tuple(word.value for word in found)
+    return tuple(word.value for word in words)

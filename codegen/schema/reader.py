@@ -53,10 +53,10 @@ class Reader:
     def skip_argument(self, began: int) -> None:
         """Moves on to the comma or the parenthesis behind an argument in which there is a mistake."""
         depth = 0
-        for place in range(began, len(self.text)):
-            character = self.text[place]
+        for position in range(began, len(self.text)):
+            character = self.text[position]
             if not depth and character in ",)":
-                self.at = place
+                self.at = position
                 return
             depth += (character in "([") - (character in ")]")
         self.at = len(self.text)
@@ -89,8 +89,8 @@ class Reader:
     def expected(self, what: str, help: str | None = None) -> NoReturn:
         match = WORD.match(self.text, self.at)
         got = match.group() if match else self.peek()
-        found = "a line break" if got == "\n" else f"'{got}'" if got else "the end of the schema"
-        self.fail(f"expected {what}, found {found}", length=max(1, len(got)), help=help)
+        seen = "a line break" if got == "\n" else f"'{got}'" if got else "the end of the schema"
+        self.fail(f"expected {what}, found {seen}", length=max(1, len(got)), help=help)
 
     def fail(self, message: str, offset: int | None = None, length: int = 1, help: str | None = None) -> NoReturn:
         raise SchemaError(message, self.at if offset is None else offset, length, help)

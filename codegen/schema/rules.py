@@ -87,10 +87,10 @@ def _check_inplace(schema: FunctionSchema) -> None:
         raise SchemaError(message, name.offset, len(name.identifier), "declare it as 'Tensor(a!) self'")
     if target.type == _TENSOR:
         if len(schema.returns) != 1 or schema.returns[0].alias != target.alias:
-            place = schema.returns[0].offset if schema.returns else target.offset
+            offset = schema.returns[0].offset if schema.returns else target.offset
             length = len(str(schema.returns[0])) if schema.returns else len(str(target))
             message = f"in-place operator '{schema.name.identifier}' must return 'self'"
-            raise SchemaError(message, place, length, f"write '-> Tensor({target.alias})'")
+            raise SchemaError(message, offset, length, f"write '-> Tensor({target.alias})'")
     elif schema.returns:
         raise _at_result(schema.returns[0], "an in-place operator on a list returns nothing", "write '-> ()'")
 

@@ -63,34 +63,34 @@ def load(path: str | os.PathLike[str], diagnostics: Diagnostics | None = None, n
     diagnostics call the file.
     """
     file = os.fspath(path) if name is None else name
-    found = Diagnostics()
+    own = Diagnostics()
     document = Document(file, (), _empty(file))
     try:
         with open(path, "rb") as stream:
             raw = stream.read()
-        document = parse_text(raw.decode("utf-8-sig"), file, found)
+        document = parse_text(raw.decode("utf-8-sig"), file, own)
     except OSError as error:
-        found.add(Diagnostic(file, 0, 0, f"cannot read the file: {error.strerror or error}"))
+        own.add(Diagnostic(file, 0, 0, f"cannot read the file: {error.strerror or error}"))
     except UnicodeDecodeError as error:
-        found.add(not_utf8(file, error))
-    return _deliver(document, found, diagnostics)
+        own.add(not_utf8(file, error))
+    return _deliver(document, own, diagnostics)
 
 
 def parse_text(text: str, file: str, diagnostics: Diagnostics | None = None) -> Document:
     """The same for a text that is already in memory."""
     source = SourceText(file, normalise_line_breaks(text))
-    found = Diagnostics()
+    own = Diagnostics()
     root = None
-    if not report_unusable_characters(source, found):
-        root = _parse(source, found)
-    return _deliver(Document(file, source.lines, root or _empty(file)), found, diagnostics)
+    if not report_unusable_characters(source, own):
+        root = _parse(source, own)
+    return _deliver(Document(file, source.lines, root or _empty(file)), own, diagnostics)
 
 
-def _deliver(document: Document, found: Diagnostics, diagnostics: Diagnostics | None) -> Document:
+def _deliver(document: Document, own: Diagnostics, diagnostics: Diagnostics | None) -> Document:
     if diagnostics is not None:
-        diagnostics.extend(found)
-    elif found:
-        raise CodegenError(found)
+        diagnostics.extend(own)
+    elif own:
+        raise CodegenError(own)
     return document
 
 

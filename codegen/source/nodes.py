@@ -75,14 +75,14 @@ class Scalar:
 
     def locate(self, offset: int) -> tuple[int, int]:
         """The line and column in the file of the character at `offset`; `len(value)` is the end."""
-        return self.source.position(self._places[self._clamped(offset)])
+        return self.source.position(self._positions[self._clamped(offset)])
 
     def span_at(self, offset: int, length: int = 1) -> Span:
         """The stretch of the file that `value[offset:offset + length]` was written as."""
         first = self._clamped(offset)
         end = self._clamped(offset + length)
-        start = self._places[first]
-        stop = max(self._places[end], start + 1)
+        start = self._positions[first]
+        stop = max(self._positions[end], start + 1)
         return self.source.span(start, stop)
 
     def part(self, start: int, stop: int) -> Scalar:
@@ -91,27 +91,27 @@ class Scalar:
             self,
             value=self.value[start:stop],
             span=self.span_at(start, stop - start),
-            origin=tuple(self._places[start : stop + 1]),
+            origin=tuple(self._positions[start : stop + 1]),
         )
 
     def _clamped(self, offset: int) -> int:
         return max(0, min(offset, len(self.value)))
 
     @cached_property
-    def _places(self) -> abc.Sequence[int]:
+    def _positions(self) -> abc.Sequence[int]:
         """The character index in the file of every character of `value`, and of its end."""
         if self.origin is not None:
             return self.origin
         text = self.source.text
         if self.style == "literal":
-            places = _literal_places(text, self.start, self.value)
+            positions = _literal_positions(text, self.start, self.value)
         elif self.style == "folded":
-            places = _folded_places(text, self.start, self.stop, self.value)
+            positions = _folded_positions(text, self.start, self.stop, self.value)
         elif self.style == "plain":
-            places = _flow_places(text, self.start, self.stop, self.style)
+            positions = _flow_positions(text, self.start, self.stop, self.style)
         else:
-            places = _flow_places(text, self.start + 1, self.stop - 1, self.style)
-        return places
+            positions = _flow_positions(text, self.start + 1, self.stop - 1, self.style)
+        return positions
 
 
 @dataclass(frozen=True)
@@ -177,9 +177,9 @@ def content_start(text: str, header: int) -> int:
     return len(text) if end_of_header < 0 else end_of_header + 1
 
 
-def _literal_places(text: str, header: int, value: str) -> list[int]:
+def _literal_positions(text: str, header: int, value: str) -> list[int]:
     """Lines of a literal scalar are lines of the file with their indentation cut off."""
-    places: list[int] = []
+    positions: list[int] = []
     line_start = content_start(text, header)
     for content in value.split("\n"):
         line_end = text.find("\n", line_start)
@@ -187,49 +187,49 @@ def _literal_places(text: str, header: int, value: str) -> list[int]:
             line_end = len(text)
         # The last piece, behind the final newline, is empty and belongs to no line of the scalar.
         first = line_end - len(content) if content or line_start < line_end else line_start
-        places.extend(range(first, line_end + 1))
+        positions.extend(range(first, line_end + 1))
         line_start = min(line_end + 1, len(text))
-    return places[: len(value) + 1]
+    return positions[: len(value) + 1]
 
 
-def _folded_places(text: str, header: int, stop: int, value: str) -> list[int]:
+def _folded_positions(text: str, header: int, stop: int, value: str) -> list[int]:
     """Exact for everything but blanks: folding rewrites those, and no mistake is reported at a blank."""
-    places: list[int] = []
-    place = content_start(text, header)
+    positions: list[int] = []
+    position = content_start(text, header)
     for character in value:
         if character not in _BLANK:
-            while place < stop and text[place] in _BLANK:
-                place += 1
-        places.append(min(place, stop))
-        if place < stop and (character not in _BLANK or text[place] in _BLANK):
-            place += 1
-    return [*places, min(place, stop)]
+            while position < stop and text[position] in _BLANK:
+                position += 1
+        positions.append(min(position, stop))
+        if position < stop and (character not in _BLANK or text[position] in _BLANK):
+            position += 1
+    return [*positions, min(position, stop)]
 
 
-def _flow_places(text: str, start: int, stop: int, style: Style) -> list[int]:
+def _flow_positions(text: str, start: int, stop: int, style: Style) -> list[int]:
     """Plain and quoted scalars: line breaks fold, `''` and backslash escapes stand for one character."""
-    places: list[int] = []
-    place = start
-    while place < stop:
-        character = text[place]
+    positions: list[int] = []
+    position = start
+    while position < stop:
+        character = text[position]
         escape = style == "double" and character == "\\"
-        if character in _BLANK or (escape and text[place + 1] == "\n"):
-            end = place + 2 if escape else place
+        if character in _BLANK or (escape and text[position + 1] == "\n"):
+            end = position + 2 if escape else position
             while end < stop and text[end] in _BLANK:
                 end += 1
-            breaks = [index for index in range(place, end) if text[index] == "\n"]
+            breaks = [index for index in range(position, end) if text[index] == "\n"]
             if escape:
-                places.extend(breaks[1:])
+                positions.extend(breaks[1:])
             elif not breaks:
-                places.extend(range(place, end))
+                positions.extend(range(position, end))
             else:
                 # One break reads as a blank; of several, the first is dropped.
-                places.extend(breaks[1:] or [place])
-            place = end
+                positions.extend(breaks[1:] or [position])
+            position = end
         else:
-            places.append(place)
+            positions.append(position)
             if escape:
-                place += _ESCAPE_LENGTH.get(text[place + 1], 2)
+                position += _ESCAPE_LENGTH.get(text[position + 1], 2)
             else:
-                place += 2 if style == "single" and character == "'" else 1
-    return [*places, stop]
+                position += 2 if style == "single" and character == "'" else 1
+    return [*positions, stop]

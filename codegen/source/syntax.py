@@ -33,14 +33,14 @@ def not_utf8(file: str, error: UnicodeDecodeError) -> Diagnostic:
 
 def report_unusable_characters(source: SourceText, diagnostics: Diagnostics) -> bool:
     """Report control characters and line separators; True when there are any."""
-    found = list(_UNUSABLE.finditer(source.text))
-    for match in found[:_MOST_CHARACTERS]:
+    matches = list(_UNUSABLE.finditer(source.text))
+    for match in matches[:_MOST_CHARACTERS]:
         diagnostics.report(
             source.span(match.start(), match.end()),
             f"character U+{ord(match.group()):04X} cannot stand in YAML",
             "remove it, or write it as an escape in double quotes",
         )
-    return bool(found)
+    return bool(matches)
 
 
 def report_syntax(error: yaml.YAMLError, source: SourceText, diagnostics: Diagnostics) -> None:

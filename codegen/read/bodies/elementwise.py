@@ -86,8 +86,10 @@ def _choices(tree: Expr) -> Iterator[Apply]:
 
 def _fixed(entry: Entry, cases: tuple[_Case, ...]) -> Mapping[str, DType]:
     """Inputs that do not take part in promotion but must be bool: those that are nothing but conditions."""
-    found = [frozenset(_conditions(case.tree)) for _, case in cases]
-    return MappingProxyType({each.name: BOOL for each in entry.tensors if all(each.name in names for names in found)})
+    conditions = [frozenset(_conditions(case.tree)) for _, case in cases]
+    return MappingProxyType(
+        {each.name: BOOL for each in entry.tensors if all(each.name in names for names in conditions)}
+    )
 
 
 def _require(entry: Entry) -> tuple[Mapping[str, str], tuple[Requirement[Expression, Argument], ...]]:
@@ -131,7 +133,7 @@ def _number(text: str) -> float | None:
 
 def _absent(entry: Entry) -> Mapping[str, End | float]:
     """What optional arguments stand for when they are None; every one must say it."""
-    found: dict[str, End | float] = {}
+    absent: dict[str, End | float] = {}
     node = entry.mapping(entry.node, "none_means", "optional argument to 'lowest', 'highest' or a number")
     optional = {argument.name: argument for argument in (*entry.tensors, *entry.scalars) if argument.is_optional}
     ends = {end.value: end for end in End}
@@ -144,13 +146,13 @@ def _absent(entry: Entry) -> Mapping[str, End | float]:
         if word is None:
             continue
         if word.value in ends:
-            found[key.value] = ends[word.value]
+            absent[key.value] = ends[word.value]
         elif optional[key.value] in entry.scalars and _number(word.value) is not None:
-            found[key.value] = float(word.value)
+            absent[key.value] = float(word.value)
         else:
             entry.report(word.span, f"unknown end of range '{word.value}'", suggest(word.value, ends))
     for name, argument in optional.items():
         if node is None or name not in node:
             message = f"optional argument '{name}' needs a meaning for None"
             entry.report(entry.argument_span(argument), message, f"none_means: {{{name}: lowest}}")
-    return MappingProxyType(found)
+    return MappingProxyType(absent)

@@ -48,7 +48,7 @@ def _dtype(entry: Entry, node: Mapping) -> DType | None:
 
 def _let(entry: Entry, node: Mapping, known: tuple[str, ...]) -> tuple[tuple[tuple[str, str], ...], frozenset[str]]:
     """New values of arguments, all computed from the old ones; and the names that they use."""
-    found: list[tuple[str, str]] = []
+    bindings: list[tuple[str, str]] = []
     used: frozenset[str] = frozenset()
     locals_node = entry.mapping(node, "let", "argument to expression")
     if locals_node is not None:
@@ -57,5 +57,5 @@ def _let(entry: Entry, node: Mapping, known: tuple[str, ...]) -> tuple[tuple[tup
             text = entry.text(locals_node, key.value)
             if text is not None:
                 used |= python_names(entry, text, "eval", known)
-                found.append((key.value, text.value.strip()))
-    return tuple(found), used
+                bindings.append((key.value, text.value.strip()))
+    return tuple(bindings), used

@@ -44,15 +44,15 @@ def _reductions(entry: Entry) -> Mapping[str, str]:
     if not isinstance(node, MappingNode):
         entry.report(node.span, "'accumulate' must be a reduction or a mapping from word to reduction")
         return {}
-    found = {}
+    reductions = {}
     for key in node.keys:
         name = entry.text(node, key.value)
         if name is not None:
-            found[key.value] = name.value
-    if len(found) > MAX_REDUCTIONS:
-        message = f"{len(found)} reductions; the core takes up to {MAX_REDUCTIONS}"
+            reductions[key.value] = name.value
+    if len(reductions) > MAX_REDUCTIONS:
+        message = f"{len(reductions)} reductions; the core takes up to {MAX_REDUCTIONS}"
         entry.report(node.span, message, "write two operators")
-    return found
+    return reductions
 
 
 def _numbers(entry: Entry) -> Mapping[str, str]:

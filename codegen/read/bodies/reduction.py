@@ -41,12 +41,12 @@ def read_scan(entry: Entry, node: Mapping) -> Scan | None:
 
 def _results(entry: Entry, node: Mapping) -> tuple[Found, ...]:
     """What the results of the schema are: the combination unless the body says otherwise."""
-    words = {found.value: found for found in Found}
+    words = {results.value: results for results in Found}
     given = Fields(node, entry.diagnostics).words("results")
-    found = tuple(words[word.value] for word in given if entry.known("result", word, words)) or (Found.VALUE,)
-    if len(found) != len(entry.schema.returns):
-        entry.report(entry.name_span, f"the schema has {len(entry.schema.returns)} results, the body {len(found)}")
-    return found
+    results = tuple(words[word.value] for word in given if entry.known("result", word, words)) or (Found.VALUE,)
+    if len(results) != len(entry.schema.returns):
+        entry.report(entry.name_span, f"the schema has {len(entry.schema.returns)} results, the body {len(results)}")
+    return results
 
 
 def _combine(entry: Entry, node: Mapping, keys: tuple[str, ...], example: str) -> Expression | None:
@@ -57,12 +57,12 @@ def _combine(entry: Entry, node: Mapping, keys: tuple[str, ...], example: str) -
 
 def _using(entry: Entry, node: Mapping, key: str, known: tuple[str, ...], needed: tuple[str, ...]) -> Expression | None:
     """An expression over the names `known` that must use all of `needed`."""
-    found = expression_field(entry, node, key, known)
-    if found is not None:
+    expression = expression_field(entry, node, key, known)
+    if expression is not None:
         for name in needed:
-            if name not in names(found.tree):
-                entry.report(found.source.span, f"'{key}' does not use '{name}'")
-    return found
+            if name not in names(expression.tree):
+                entry.report(expression.source.span, f"'{key}' does not use '{name}'")
+    return expression
 
 
 def _identity(entry: Entry, node: Mapping, keys: tuple[str, ...]) -> Expression | End | None:

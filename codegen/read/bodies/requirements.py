@@ -34,7 +34,7 @@ def read(
     known = (*_KEYS, "dtypes") if by_dtype else _KEYS
     if node is None:
         return ()
-    found: list[Requirement[T, V]] = []
+    requirements: list[Requirement[T, V]] = []
     for item in (node,) if isinstance(node, (Scalar, Mapping)) else node:
         if not isinstance(item, Mapping):
             entry.report(item.span, "'require' must be a list of {check: ..., message: ...}")
@@ -51,8 +51,8 @@ def read(
         word = entry.text(item, "dtypes") if by_dtype else None
         dtypes = None if word is None else entry.dtypes(word)
         if check is not None:
-            found.append(Requirement(check, error.value if error else "RuntimeError", parts, dtypes))
-    return tuple(found)
+            requirements.append(Requirement(check, error.value if error else "RuntimeError", parts, dtypes))
+    return tuple(requirements)
 
 
 def _message(entry: Entry, scalar: Scalar, value: Callable[[Scalar], V | None]) -> tuple[str | V, ...]:
@@ -71,7 +71,7 @@ def _message(entry: Entry, scalar: Scalar, value: Callable[[Scalar], V | None]) 
 
 def _literal(entry: Entry, scalar: Scalar, text: str, start: int, stop: int) -> str:
     """The text between two expressions, in which a brace has lost its partner."""
-    for place in range(start, stop):
-        if text[place] in "{}":
-            entry.report(scalar.span_at(place), f"unmatched '{text[place]}'", "braces hold an expression")
+    for index in range(start, stop):
+        if text[index] in "{}":
+            entry.report(scalar.span_at(index), f"unmatched '{text[index]}'", "braces hold an expression")
     return text[start:stop]

@@ -49,9 +49,9 @@ def read(entry: Entry, node: Mapping) -> Rows | None:
     return Rows(tuple(lets), each, results, degrees)
 
 
-def _limit(entry: Entry, node: Mapping, found: int, most: int, what: str) -> None:
-    if found > most:
-        message = f"{found} {what}; the core takes up to {most}"
+def _limit(entry: Entry, node: Mapping, count: int, most: int, what: str) -> None:
+    if count > most:
+        message = f"{count} {what}; the core takes up to {most}"
         entry.report(node.span, message, "write two operators, and a composite that calls both")
 
 
@@ -61,21 +61,22 @@ def _let(entry: Entry, named: Mapping, key: Scalar, known: list[str], broken: se
         entry.report(key.span, f"'{key.value}' {reason or 'is there already'}", "rename it")
     node = named.get(key.value)
     if not isinstance(node, Mapping):
-        found = _expression(entry, node, known, broken)
-        return None if found is None else Let(key.value, found, None)
+        expression = _expression(entry, node, known, broken)
+        return None if expression is None else Let(key.value, expression, None)
     entry.known_keys(node, REDUCTIONS, "reduction")
     if len(node.keys) != 1:
         entry.report(node.span, f"{len(node.keys)} reductions in one variable", "{sum: expression}")
     for reduction in node.keys[:1]:
-        found = _expression(entry, node.get(reduction.value), [*known, "self"], broken)
-        return None if found is None or reduction.value not in REDUCTIONS else Let(key.value, found, reduction.value)
+        expression = _expression(entry, node.get(reduction.value), [*known, "self"], broken)
+        if expression is not None and reduction.value in REDUCTIONS:
+            return Let(key.value, expression, reduction.value)
     return None
 
 
 def _expression(entry: Entry, node: Node | None, known: list[str], broken: set[str]) -> Expression | None:
     if not isinstance(node, Scalar):
-        place = entry.node.span if node is None else node.span
-        entry.report(place, "'rows' has an expression that is no text", EXAMPLE)
+        span = entry.node.span if node is None else node.span
+        entry.report(span, "'rows' has an expression that is no text", EXAMPLE)
         return None
     if broken.intersection(_WORD.findall(node.value)):
         return None  # what such a name means has to be mended first

@@ -32,10 +32,10 @@ def degrees(entry: Entry, owner: Mapping, key: str, count: int) -> tuple[int, ..
     texts = [
         item.value if isinstance(item, Scalar) else "" for item in (node if isinstance(node, Sequence) else [node])
     ]
-    found = tuple(int(text) for text in texts if text in ("1", "2"))
-    if len(found) != len(texts) or len(found) != count:
+    numbers = tuple(int(text) for text in texts if text in ("1", "2"))
+    if len(numbers) != len(texts) or len(numbers) != count:
         entry.report(node.span, f"'{key}' must be 1 or 2" + (f" for each of {count} results" if count > 1 else ""))
-    return found
+    return numbers
 
 
 def report_unused(entry: Entry, what: str, arguments: Iterable[Argument], used: frozenset[str]) -> None:

@@ -87,7 +87,7 @@ def _copies(entry: Entry, node: MappingNode) -> bool:
 
 def _let(entry: Entry, node: MappingNode, reader: _Geometry) -> tuple[tuple[str, Geometry], ...]:
     """Local names, each of which the later ones may use."""
-    found: list[tuple[str, Geometry]] = []
+    bindings: list[tuple[str, Geometry]] = []
     locals_node = entry.mapping(node, "let", "name to expression")
     for key in () if locals_node is None else locals_node.keys:
         assert locals_node is not None
@@ -99,10 +99,10 @@ def _let(entry: Entry, node: MappingNode, reader: _Geometry) -> tuple[tuple[str,
             entry.report(key.span, f"'{key.value}' {reason or 'is not a name'}", "rename it")
         elif tree is not None:
             reader.scope[key.value] = tree.dtype
-            found.append((key.value, tree))
+            bindings.append((key.value, tree))
         else:
             reader.broken.add(key.value)
-    return tuple(found)
+    return tuple(bindings)
 
 
 def _wrap(entry: Entry, owner: MappingNode, reader: _Geometry) -> Mapping[str, Geometry]:
@@ -111,7 +111,7 @@ def _wrap(entry: Entry, owner: MappingNode, reader: _Geometry) -> Mapping[str, G
     integral = [a.name for a in entry.schema.arguments if base_name(a.type) == "int"]
     if node is not None:
         entry.known_keys(node, integral, "dimension argument")
-    found: dict[str, Geometry] = {}
+    ranges: dict[str, Geometry] = {}
     for name in integral:
         if node is not None and name in node:
             tree = reader.field(node, name, INT64)
@@ -120,5 +120,5 @@ def _wrap(entry: Entry, owner: MappingNode, reader: _Geometry) -> Mapping[str, G
         else:
             tree = geometry.read("ndim")
         if tree is not None:
-            found[name] = tree
-    return MappingProxyType(found)
+            ranges[name] = tree
+    return MappingProxyType(ranges)
