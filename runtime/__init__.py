@@ -86,7 +86,7 @@ _LAZY_NAMES = {
     "TypedStorage": "_tensor.storage",
     "UntypedStorage": "_tensor.storage",
     "is_storage": "_tensor.storage",
-    **{f"{of.scalar_name}Storage": "_tensor.storage" for of in _DTYPES.values()},
+    **{f"{each.scalar_name}Storage": "_tensor.storage" for each in _DTYPES.values()},
     "get_printoptions": "_tensor.printing",
     "printoptions": "_tensor.printing",
     "set_printoptions": "_tensor.printing",

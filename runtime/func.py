@@ -33,8 +33,8 @@ def grad(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: 
 
     @wraps(func)
     def gradient(*args: Any, **kwargs: Any) -> Any:
-        found, value = both(*args, **kwargs)
-        return (found, value[1]) if has_aux else found
+        result, value = both(*args, **kwargs)
+        return (result, value[1]) if has_aux else result
 
     return gradient
 
@@ -55,8 +55,8 @@ def grad_and_value(
                 "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with "
                 f"{value.dim()} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
             )
-        found = call.by_variables(call.gradients([value], None, retain_graph=False))
-        return found, (call.outside(value), call.aux) if has_aux else call.outside(value)
+        gradient = call.by_variables(call.gradients([value], None, retain_graph=False))
+        return gradient, (call.outside(value), call.aux) if has_aux else call.outside(value)
 
     return gradient_and_value
 
@@ -114,8 +114,8 @@ def jacrev(
         call = Call(func, args, {}, argnums, has_aux, "vjp(f, *primals)")
         outputs, structure = call.outputs()
         _refuse_complex(outputs, "outputs")
-        found = structure.unflatten(call.by_variables(_rows(call, output)) for output in outputs)
-        return (found, call.aux) if has_aux else found
+        rows = structure.unflatten(call.by_variables(_rows(call, output)) for output in outputs)
+        return (rows, call.aux) if has_aux else rows
 
     return jacobian
 
@@ -126,10 +126,10 @@ def hessian(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Cal
 
 
 def _refuse_complex(values: Sequence[Any], which: str) -> None:
-    for place, value in enumerate(values):
+    for index, value in enumerate(values):
         if isinstance(value, Tensor) and value.is_complex():
             raise RuntimeError(
-                f"jacrev: Expected all {which} to be real but received complex tensor at flattened input idx: {place}"
+                f"jacrev: Expected all {which} to be real but received complex tensor at flattened input idx: {index}"
             )
 
 

@@ -72,13 +72,15 @@ def entries() -> dict[str, tuple[Entry, ...]]:
     described = json.loads((ROOT / "generated" / "python" / "operators.json").read_text())
     known = {name for each in described for name in each["functions"]}
     assert known >= set(_operators.FUNCTIONS), "operators.json is not of this build"
-    found = {each["name"]: tuple(forms(each)) for each in described}
-    return {name: made for name, made in found.items() if made}  # some are only there for others to choose
+    results = {each["name"]: tuple(forms(each)) for each in described}
+    return {
+        name: made_forms for name, made_forms in results.items() if made_forms
+    }  # some are only there for others to choose
 
 
 def forms(described: dict[str, Any]) -> list[Entry]:
     schema = parse(described["schema"])
-    found = []
+    results = []
     names = [(name, attrgetter(name)(opweave)) for name in (*described["functions"], *described["submodules"])]
     names += [(name, getattr(opweave.Tensor, name)) for name in described["methods"]]
     for name, function in names:
@@ -97,8 +99,8 @@ def forms(described: dict[str, Any]) -> list[Entry]:
             # Some composites are views or factories in all that matters here.
             family = "view" if schema.returns_alias else "factory" if schema.argument("device") else family
         reference, strided = described["reference"], schema.argument("stride") is not None
-        found.append(Entry(family, promotion, function, name, types, keywords, has_out, inplace, strided, reference))
-    return found
+        results.append(Entry(family, promotion, function, name, types, keywords, has_out, inplace, strided, reference))
+    return results
 
 
 # ---- arguments ----------------------------------------------------------------------------------------------
@@ -139,13 +141,13 @@ def random_tensor(random: Random, shape: tuple[int, ...], dtype: str) -> opweave
 
 
 def random_values(generator: np.random.Generator, shape: tuple[int, ...], dtype: str) -> np.ndarray[Any, Any]:
-    of = DTYPES[dtype]
-    if of.is_bool:
+    facts = DTYPES[dtype]
+    if facts.is_bool:
         return generator.integers(0, 2, shape).astype(bool)
-    if of.is_floating:
-        return cast(generator.choice(FLOATS[: generator.choice((5, 9, len(FLOATS)))], shape), of)
-    limits = np.iinfo(of.numpy)
-    pool = np.array([1, 2, 3, 5, 0, limits.min, limits.max, *(() if limits.min == 0 else (-1, -2))], of.numpy)
+    if facts.is_floating:
+        return cast(generator.choice(FLOATS[: generator.choice((5, 9, len(FLOATS)))], shape), facts)
+    limits = np.iinfo(facts.numpy)
+    pool = np.array([1, 2, 3, 5, 0, limits.min, limits.max, *(() if limits.min == 0 else (-1, -2))], facts.numpy)
     return generator.choice(pool[: generator.choice((4, 5, len(pool)))], shape)
 
 
@@ -165,8 +167,8 @@ def random_argument(random: Random, kind: str, shape: tuple[int, ...], dtype: st
     if base in ("int", "SymInt"):
         return random.choice(HUGE) if random.random() < 0.05 else random.randint(-5, 5)
     if base.endswith("]"):
-        made = [random.choice(HUGE) if random.random() < 0.03 else random.randint(-2, 4) for _ in shape]
-        chosen = random.choice((made, shape, range(len(shape)), random.randint(-3, 4)))
+        results = [random.choice(HUGE) if random.random() < 0.03 else random.randint(-2, 4) for _ in shape]
+        chosen = random.choice((results, shape, range(len(shape)), random.randint(-3, 4)))
         return chosen if isinstance(chosen, int) else random.choice((list, tuple))(chosen)
     if base == "bool":
         return random.random() < 0.5
@@ -284,14 +286,14 @@ def check_result(call: Call, got: Any, want: Any) -> None:
 
 
 def same(got: Any, want: Any, exact: bool, result: opweave.Tensor, what: str) -> None:
-    of = dtype_of(result)
-    inexact = of.is_floating or of.is_complex
+    dtype = dtype_of(result)
+    inexact = dtype.is_floating or dtype.is_complex
     if exact or not inexact:
         assert np.array_equal(got, want, equal_nan=inexact), f"{what}: {got}, contiguous: {want}"
     elif np.isfinite(want).all():
-        widest = np.complex128 if of.is_complex else np.float64
+        widest = np.complex128 if dtype.is_complex else np.float64
         wide, expected = got.astype(widest), want.astype(widest)
-        bound = 100 * TOLERANCE[of.to_real.name] * max(1.0, float(np.abs(expected).max(initial=0)))
+        bound = 100 * TOLERANCE[dtype.to_real.name] * max(1.0, float(np.abs(expected).max(initial=0)))
         assert (np.abs(wide - expected) <= bound).all(), f"{what}: {got}, contiguous: {want}"
 
 
@@ -309,17 +311,17 @@ def check_numpy(call: Call, result: opweave.Tensor) -> None:
     dimensions = {each.dim() for each in tensors}
     if common == opweave.bfloat16 or (0 in dimensions and len({each.dtype for each in tensors}) > 1):
         return  # 0-dim tensors have less to say in the promotion, which others test
-    of = DTYPES[str(common).removeprefix("opweave.")]
+    dtype = DTYPES[str(common).removeprefix("opweave.")]
     condition = call.entry.name == "where"
-    operands = [array(each) if condition and each is tensors[0] else cast(array(each), of) for each in tensors]
+    operands = [array(each) if condition and each is tensors[0] else cast(array(each), dtype) for each in tensors]
     with np.errstate(all="ignore"):
         try:
             want = np.asarray(function(*operands))
         except (ValueError, TypeError):  # integers to negative powers, signs of bool: NumPy never
             return
         got = array(result)
-        if want.dtype.kind == "f" and of.is_floating:
-            close = np.isclose(got, want, rtol=TOLERANCE[of.name], atol=TOLERANCE[of.name] * 1e-3, equal_nan=True)
+        if want.dtype.kind == "f" and dtype.is_floating:
+            close = np.isclose(got, want, rtol=TOLERANCE[dtype.name], atol=TOLERANCE[dtype.name] * 1e-3, equal_nan=True)
         else:
             close = got == want
     assert close.all(), f"{call}: {got}, NumPy: {want}"

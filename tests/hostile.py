@@ -69,7 +69,7 @@ class RaisedError(Exception):
 @cache
 def callables() -> Mapping[str, Callable[..., Any]]:
     """By the path from the package on."""
-    found: dict[str, Callable[..., Any]] = {}
+    results: dict[str, Callable[..., Any]] = {}
     for path in MODULES:
         module = opweave
         for name in filter(None, path.split(".")):
@@ -79,12 +79,12 @@ def callables() -> Mapping[str, Callable[..., Any]]:
             value = getattr(module, name)
             whole = f"{path}.{name}".lstrip(".")
             if callable(value) and not isinstance(value, types.ModuleType) and name not in LEFT_OUT:
-                found[whole] = value
-                found.update(_methods(whole, value))
-    found |= {
+                results[whole] = value
+                results.update(_methods(whole, value))
+    results |= {
         f"_handle.{name}": value for name, value in vars(_handle).items() if name not in _SETTERS and callable(value)
     }
-    return dict(sorted(found.items()))
+    return dict(sorted(results.items()))
 
 
 _SETTERS = {name for name in vars(_handle) if name.startswith(("set_", "exclude", "__"))} - {"set_edge"}
@@ -156,9 +156,9 @@ class Actor:
     def __iter__(self) -> Iterator[Any]:
         yield from (self, self.act())
 
-    def __getitem__(self, place: Any) -> Any:
-        if isinstance(place, int) and place > 2:
-            raise IndexError(place)
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, int) and index > 2:
+            raise IndexError(index)
         return self.act()
 
     def __array__(self, *arguments: Any, **keywords: Any) -> Any:
@@ -223,9 +223,9 @@ class Long:
     def __init__(self, value: Any) -> None:
         self.value = value
 
-    def __getitem__(self, place: int) -> Any:
-        if place >= LONG:
-            raise IndexError(place)
+    def __getitem__(self, index: int) -> Any:
+        if index >= LONG:
+            raise IndexError(index)
         return self.value
 
     def __repr__(self) -> str:
@@ -270,8 +270,8 @@ def random_argument(random: Random, stage: list[Any], depth: int = 0) -> Any:
     if choice < 0.84:
         return Actor(random, stage)
     if choice < 0.95 and depth < 3:
-        found = [random_argument(random, stage, depth + 1) for _ in range(random.choice((0, 1, 2, 2, 3)))]
-        return random.choice((list, tuple))(found)
+        results = [random_argument(random, stage, depth + 1) for _ in range(random.choice((0, 1, 2, 2, 3)))]
+        return random.choice((list, tuple))(results)
     if choice < 0.97:
         return Long(random.choice((0, 1, 1.5, None, opweave.ones(1))))
     words = ("", "mean", "sum", "none", "ij,jk", "constant", "cpu", "\0", "float32", "𝔘" * 3)
@@ -350,8 +350,8 @@ def made(recipe: Any, stage: list[Any]) -> Any:
         return nearly_right(Random(seed), kind, tuple(shape), dtype, stage)
     if recipe in PLAIN:
         return PLAIN[recipe]()
-    place = int(recipe.split()[1])
-    return stage[place] if place < len(stage) else None
+    index = int(recipe.split()[1])
+    return stage[index] if index < len(stage) else None
 
 
 def call(spec: Spec) -> str | None:
@@ -482,10 +482,10 @@ def _smaller(spec: Spec) -> Iterator[Spec]:
         yield spec | {"keywords": {other: keywords[other] for other in keywords if other != name}}
     if arguments:
         yield spec | {"arguments": arguments[:-1]}
-    for place, recipe in enumerate(arguments):
+    for index, recipe in enumerate(arguments):
         if not isinstance(recipe, str):
             for plain in PLAIN:
-                yield spec | {"arguments": [*arguments[:place], plain, *arguments[place + 1 :]]}
+                yield spec | {"arguments": [*arguments[:index], plain, *arguments[index + 1 :]]}
 
 
 def described(spec: Spec) -> str:
@@ -510,13 +510,13 @@ def main(arguments: list[str]) -> int:
         run(iter([json.loads(arguments[1])]), lambda spec: None, lambda spec, wrong: print(wrong))
         return 0
     count, first = int(arguments[0]), int(arguments[1]) if len(arguments) > 1 else 0
-    found = 0
+    result = 0
     for spec, wrong in failures(first, count):
-        found += 1
+        result += 1
         smallest = reduced(spec)
         print(f"---- seed {spec['seed']}\n{wrong}\n{json.dumps(smallest)}\n{described(smallest)}", flush=True)
-    print(f"{count} calls, {found} failed")
-    return 1 if found else 0
+    print(f"{count} calls, {result} failed")
+    return 1 if result else 0
 
 
 if __name__ == "__main__":

@@ -36,12 +36,12 @@ def main() -> int:
         # sample inputs come in the order of a set of texts.
         environment = os.environ | {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
         status = subprocess.run(command, cwd=ROOT, check=False, env=environment).returncode
-        found = recording.merged(Path(folder))
+        result = recording.merged(Path(folder))
     if not options.files:
-        found[recording.NAMES] = recording.names(torch_place)
+        result[recording.NAMES] = recording.names(torch_place)
     if options.check:
-        return status or says_stale(found, not options.files)
-    write(found, complete=not options.files and not status)
+        return status or says_stale(result, not options.files)
+    write(result, complete=not options.files and not status)
     return status
 
 
@@ -56,24 +56,24 @@ def recorded() -> set[str]:
     return {path.name.removesuffix(".json.gz") for path in recording.FOLDER.glob("*.json.gz")}
 
 
-def write(found: dict[str, recording.Items], complete: bool) -> None:
+def write(result: dict[str, recording.Items], complete: bool) -> None:
     """Only modules whose tests passed."""
     recording.FOLDER.mkdir(exist_ok=True)
-    for module in recorded() - found.keys() if complete else ():
+    for module in recorded() - result.keys() if complete else ():
         recording.path_of(module).unlink()
-    for module, items in sorted(found.items()):
+    for module, items in sorted(result.items()):
         path, content = recording.path_of(module), recording.pack(items)
         path.write_bytes(content)
         print(f"{len(content):9,} bytes  {path.relative_to(ROOT)}")
 
 
-def says_stale(found: dict[str, recording.Items], complete: bool) -> int:
+def says_stale(results: dict[str, recording.Items], complete: bool) -> int:
     """The tests have compared their answers themselves; left are recordings of tests that are no longer there."""
-    stale = [f"{module}: {name}" for module in found for name in recording.load(module)[1].keys() - found[module]]
-    stale += recorded() - found.keys() if complete else ()
-    for place, (_, (names,)) in found.get(recording.NAMES, {}).items():
-        if recording.text_of(sorted(recording.names_of(place))) != names:
-            stale.append(f"{recording.NAMES}: {place}")
+    stale = [f"{module}: {name}" for module in results for name in recording.load(module)[1].keys() - results[module]]
+    stale += recorded() - results.keys() if complete else ()
+    for index, (_, (names,)) in results.get(recording.NAMES, {}).items():
+        if recording.text_of(sorted(recording.names_of(index))) != names:
+            stale.append(f"{recording.NAMES}: {index}")
     for each in sorted(stale):
         print(f"stale: {each}", file=sys.stderr)
     return 1 if stale else 0

@@ -77,16 +77,16 @@ class detect_anomaly(BitsMode):  # noqa: N801 (PyTorch's name)
 def call(node: Node, grads: list[Any]) -> Sequence[Any]:
     """The gradients of a node; a failure is told with the call that made the node."""
     try:
-        found = node.apply(*grads)
+        gradients = node.apply(*grads)
     except Exception:
         _warn(node)
         raise
     if is_anomaly_check_nan_enabled():
-        for place, grad in enumerate(found):
+        for index, grad in enumerate(gradients):
             if grad is not None and bool((grad != grad).any()):
                 _warn(node)
-                raise RuntimeError(f"Function '{node.name()}' returned nan values in its {place}th output.")
-    return found
+                raise RuntimeError(f"Function '{node.name()}' returned nan values in its {index}th output.")
+    return gradients
 
 
 def _warn(node: Node) -> None:

@@ -87,17 +87,19 @@ def grad(
     roots = _roots(_listed(outputs), grad_outputs, create_graph)
     targets = [_target(each) for each in wanted]
     keep = create_graph if retain_graph is None else retain_graph
-    found = engine.run(roots, keep_graph=keep, create_graph=create_graph, targets=targets, accumulate=False)
-    if any(each is None for each in found):
+    gradients = engine.run(roots, keep_graph=keep, create_graph=create_graph, targets=targets, accumulate=False)
+    if any(each is None for each in gradients):
         if materialize_grads:
-            found = [_zeros_like(of) if each is None else each for each, of in zip(found, wanted, strict=True)]
+            gradients = [
+                _zeros_like(tensor) if each is None else each for each, tensor in zip(gradients, wanted, strict=True)
+            ]
         elif not allow_unused:
-            unused = next(place for place, each in enumerate(found) if each is None)
+            unused = next(index for index, each in enumerate(gradients) if each is None)
             raise RuntimeError(
                 f"The differentiated Tensor at index {unused} appears to not have been used in the graph. Set "
                 "allow_unused=True if this is the desired behavior."
             )
-    return tuple(found)
+    return tuple(gradients)
 
 
 def _batched(
@@ -130,8 +132,8 @@ def _target(tensor: Any) -> Edge:
 
 def edge(tensor: Any) -> Edge | None:
     """That of a tensor with a history, also while none is recorded."""
-    found: Edge | None = with_keys(AUTOGRAD, 0, edges, tensor)[0]
-    return found
+    result: Edge | None = with_keys(AUTOGRAD, 0, edges, tensor)[0]
+    return result
 
 
 def _roots(tensors: Sequence[Any], grads: Any, create_graph: bool) -> list[tuple[Edge, Any]]:
@@ -139,15 +141,15 @@ def _roots(tensors: Sequence[Any], grads: Any, create_graph: bool) -> list[tuple
     if len(given) != len(tensors):
         raise RuntimeError(f"got {len(tensors)} tensors and {len(given)} gradients")
     roots = []
-    for place, (tensor, grad) in enumerate(zip(tensors, given, strict=True)):
+    for index, (tensor, grad) in enumerate(zip(tensors, given, strict=True)):
         root = edge(tensor)
         if root is None:
-            raise RuntimeError(f"element {place} of tensors does not require grad and does not have a grad_fn")
-        roots.append((root, _root_gradient(place, tensor, grad)))
+            raise RuntimeError(f"element {index} of tensors does not require grad and does not have a grad_fn")
+        roots.append((root, _root_gradient(index, tensor, grad)))
     return roots
 
 
-def _root_gradient(place: int, tensor: Any, grad: Any) -> Any:
+def _root_gradient(index: int, tensor: Any, grad: Any) -> Any:
     if grad is None:
         if tensor.numel() != 1:
             raise RuntimeError("grad can be implicitly created only for scalar outputs")
@@ -159,13 +161,13 @@ def _root_gradient(place: int, tensor: Any, grad: Any) -> Any:
         raise TypeError(f"gradients can be either Tensors or None, but got {type_name(grad)}")
     if grad.shape != tensor.shape:
         raise RuntimeError(
-            f"Mismatch in shape: grad_output[{place}] has a shape of {grad.shape} and output[{place}] has a shape of "
+            f"Mismatch in shape: grad_output[{index}] has a shape of {grad.shape} and output[{index}] has a shape of "
             f"{tensor.shape}."
         )
     if grad.dtype.is_complex != tensor.dtype.is_complex:
         raise RuntimeError(
             "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
-            f"grad_output[{place}] has a dtype of {grad.dtype} and output[{place}] has a dtype of {tensor.dtype}."
+            f"grad_output[{index}] has a dtype of {grad.dtype} and output[{index}] has a dtype of {tensor.dtype}."
         )
     return grad
 

@@ -105,7 +105,7 @@ class Pass:
     def reaches(self, node: Node) -> bool:
         """Will gradients arrive at the node, or have some?"""
         if self._reached is None:
-            self._reached = frozenset(_below([of for (of, _), _ in self._roots]))
+            self._reached = frozenset(_below([root for (root, _), _ in self._roots]))
         return node.number in self._reached
 
 
@@ -141,8 +141,8 @@ def _run(
         else:
             before.add(number, grad, False)
     wanted: dict[int, list[int]] = {}
-    for place, (node, _) in enumerate(targets or ()):
-        wanted.setdefault(node.number, []).append(place)
+    for index, (node, _) in enumerate(targets or ()):
+        wanted.setdefault(node.number, []).append(index)
     captured: list[Any] = [None] * len(targets or ())
     watched = anomaly_mode.is_anomaly_enabled()
     queue = [-number for number in arrived]
@@ -157,8 +157,8 @@ def _run(
             _before(node, entry)
         grads = entry.grads
         if order in wanted:
-            for place in wanted[order]:
-                captured[place] = grads[targets[place][1]]  # type: ignore[index]
+            for index in wanted[order]:
+                captured[index] = grads[targets[index][1]]  # type: ignore[index]
             entry.own = False
         if type(node) is AccumulateGrad:
             if accumulate:
@@ -167,19 +167,19 @@ def _run(
         if needed is not None and needed[order] is False:
             continue  # a target itself, from which nothing that is asked for is reached
         if grads[0] is None and _is_undefined(node, grads):
-            found: Sequence[Any] = (None,) * len(node.edges)
+            gradients: Sequence[Any] = (None,) * len(node.edges)
         else:
-            found = _call(node, grads, needed) if watched or node.hooks is not None else node.apply(*grads)
+            gradients = _call(node, grads, needed) if watched or node.hooks is not None else node.apply(*grads)
         if not keep_graph:
             node.release()
         edges = node.edges
-        if len(found) != len(edges):
+        if len(gradients) != len(edges):
             raise RuntimeError(
                 f"Function {node.name()} returned an incorrect number of gradients (expected {len(edges)}, got "
-                f"{len(found)})"
+                f"{len(gradients)})"
             )
-        for place, edge in enumerate(edges):
-            grad = found[place]
+        for index, edge in enumerate(edges):
+            grad = gradients[index]
             if edge is None:
                 continue
             following, number = edge
@@ -190,8 +190,8 @@ def _run(
             if grad is not None:
                 expected = following.metas[number]
                 if not fits(grad, expected):
-                    grad = _fit(node, place, grad, expected)
-                own = _is_own(grad, grads, found)
+                    grad = _fit(node, index, grad, expected)
+                own = _is_own(grad, grads, gradients)
             into = arrived.get(key)
             if into is None:
                 arrived[key] = _first(following, number, grad, own)
@@ -206,11 +206,11 @@ def _is_undefined(node: Node, grads: list[Any]) -> bool:
     return not node.takes_undefined and all(each is None for each in grads)
 
 
-def _is_own(grad: Any, given: list[Any], found: Sequence[Any]) -> bool:
+def _is_own(grad: Any, given: list[Any], gradients: Sequence[Any]) -> bool:
     """Has the node made the tensor, for one edge alone? (It may share memory with others nevertheless.)"""
     if grad is given[0] or len(given) > 1:
         return False
-    return len(found) == 1 or [grad is each for each in found].count(True) == 1
+    return len(gradients) == 1 or [grad is each for each in gradients].count(True) == 1
 
 
 def _before(node: Node, entry: _Arrived) -> None:
@@ -237,19 +237,19 @@ def _call(node: Node, grads: list[Any], needed: dict[int, bool] | None) -> Seque
     """The gradients by the inputs, with hooks and under the eyes of anomaly detection."""
     hooks = hooks_of(node)
     grads = _prehooked(hooks, grads)
-    found = anomaly_mode.call(node, grads) if anomaly_mode.is_anomaly_enabled() else node.apply(*grads)
-    if needed is not None and hooks.after and len(found) == len(node.edges):
-        ways = zip(node.edges, found, strict=True)
-        found = [grad if edge is not None and edge[0].number in needed else None for edge, grad in ways]
+    gradients = anomaly_mode.call(node, grads) if anomaly_mode.is_anomaly_enabled() else node.apply(*grads)
+    if needed is not None and hooks.after and len(gradients) == len(node.edges):
+        ways = zip(node.edges, gradients, strict=True)
+        gradients = [grad if edge is not None and edge[0].number in needed else None for edge, grad in ways]
     for hook in [*hooks.after.values()]:
-        changed = hook(tuple(found), tuple(grads))
+        changed = hook(tuple(gradients), tuple(grads))
         if changed is not None:
-            found = changed if isinstance(changed, (tuple, list)) else (changed,)
-            if len(found) != len(node.edges):
+            gradients = changed if isinstance(changed, (tuple, list)) else (changed,)
+            if len(gradients) != len(node.edges):
                 raise RuntimeError(
-                    f"hook returned incorrect number of values (got {len(found)}, but expected {len(node.edges)})"
+                    f"hook returned incorrect number of values (got {len(gradients)}, but expected {len(node.edges)})"
                 )
-    return found
+    return gradients
 
 
 def _prehooked(hooks: Hooks, grads: list[Any]) -> list[Any]:
@@ -269,13 +269,13 @@ def _check_hook(changed: Any, grad: Any) -> None:
         )
 
 
-def _fit(node: Node, place: int, grad: Any, expected: tuple[Any, int]) -> Any:
+def _fit(node: Node, index: int, grad: Any, expected: tuple[Any, int]) -> Any:
     """The gradient in the shape and dtype of what it is the gradient of: sums over what was broadcast."""
     shape, code = expected
     if grad.shape != shape:
         if not _expands_to(shape, grad.shape):
             raise RuntimeError(
-                f"Function {node.name()} returned an invalid gradient at index {place} - got {list(grad.shape)} but "
+                f"Function {node.name()} returned an invalid gradient at index {index} - got {list(grad.shape)} but "
                 f"expected shape compatible with {list(shape)}"
             )
         grad = grad.sum_to_size(shape)

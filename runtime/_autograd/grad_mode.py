@@ -91,10 +91,10 @@ class BitsMode(ModeBase, _Mode):
 
     def clone(self) -> Any:
         """Another one of the same changes, which it makes when it is entered."""
-        made: Any = ModeBase.__new__(type(self))
-        made.__dict__.update(self.__dict__)
-        made._cleared, made._set, made._is_anomaly = self._cleared, self._set, self._is_anomaly
-        return made
+        clone: Any = ModeBase.__new__(type(self))
+        clone.__dict__.update(self.__dict__)
+        clone._cleared, clone._set, clone._is_anomaly = self._cleared, self._set, self._is_anomaly
+        return clone
 
 
 class Switch(SwitchBase, BitsMode):
@@ -167,10 +167,10 @@ class inference_mode(BitsMode):  # noqa: N801 (PyTorch's name)
     def __new__(cls, mode: Any = True) -> Any:
         if isinstance(mode, bool):
             return super().__new__(cls)
-        made = super().__new__(cls)
-        made.mode = True
-        made._change(UNRECORDED | _INFERENCE, True)
-        return made(mode)
+        self = super().__new__(cls)
+        self.mode = True
+        self._change(UNRECORDED | _INFERENCE, True)
+        return self(mode)
 
     def __init__(self, mode: Any = True) -> None:
         self.mode = mode

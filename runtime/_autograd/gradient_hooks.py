@@ -55,7 +55,7 @@ def register_multi_grad_hook(
         return MultiHandle(tuple([each.register_hook(first) for each in tensors if each._requires_grad]))
     nodes: list[Any] = []
 
-    def gather(place: int, grad: Any) -> None:
+    def gather(index: int, grad: Any) -> None:
         current = engine.current_pass()
         assert current is not None, "hooks of gradients are called by backward passes"
         with lock:
@@ -64,19 +64,19 @@ def register_multi_grad_hook(
                 gathered = passes[current] = _Gathered(
                     len(nodes), [current.reaches(node) for node in nodes].count(True)
                 )
-            gathered.grads[place] = grad
+            gathered.grads[index] = grad
             gathered.missing -= 1
             is_last = not gathered.missing
         if is_last:
             fn(gathered.grads)
 
-    handles = tuple([each.register_hook(_at(gather, place)) for place, each in enumerate(tensors)])
+    handles = tuple([each.register_hook(_at(gather, index)) for index, each in enumerate(tensors)])
     nodes += [(backward_api.edge(each) or (record.leaf(each), 0))[0] for each in tensors]
     return MultiHandle(handles)
 
 
-def _at(gather: Callable[[int, Any], None], place: int) -> Callable[[Any], None]:
-    return lambda grad: gather(place, grad)
+def _at(gather: Callable[[int, Any], None], index: int) -> Callable[[Any], None]:
+    return lambda grad: gather(index, grad)
 
 
 def _first_of(

@@ -12,12 +12,12 @@ from .._dispatch.ops import ops
 from .._handle import set_edge
 from .node import Node, edges_of, take_history
 
-FUNCTION, SEVERAL, NO_GRAD, INFERENCE = range(1, 5)
+FUNCTION, MULTI_VIEW, NO_GRAD, INFERENCE = range(1, 5)
 """How a view was made, where it is not overwritten as part of a graph (`Tensor._origin`,
 core/python/tensor_object.h)."""
 
 
-class Place:
+class ViewGeometry:
     """Where a view lies in the memory of its base: what is needed to take the same view of a gradient."""
 
     __slots__ = ("base_sizes", "base_strides", "dtype", "offset", "sizes", "strides")
@@ -38,12 +38,12 @@ class Place:
 
     @property
     def is_expanded(self) -> bool:
-        """Has an element of the memory all places along a dimension?"""
+        """True if some dimension is expanded: all its positions are one element of the memory."""
         return any(size > 1 and not stride for size, stride in zip(self.sizes, self.strides, strict=True))
 
     @property
     def overlaps(self) -> bool:
-        """May an element of the memory have several places in the view, as in windows or in one that is expanded?"""
+        """True if positions of the view may share an element of the memory, as in overlapping windows."""
         reach = 0
         for stride, size in sorted(zip(self.strides, self.sizes, strict=True)):
             if size > 1:
@@ -53,23 +53,23 @@ class Place:
         return False
 
     def keep_where_all(self, part: Any, kept: Any) -> None:
-        """Sets the gradient of an element to zero if any of its places was written to: the memory is one."""
+        """Sets the gradient of an element to zero if any position that shares it was written to."""
         for d, (size, stride) in enumerate(zip(self.sizes, self.strides, strict=True)):
             if size > 1 and not stride:
                 part, kept = part.narrow(d, 0, 1), kept.all(d, keepdim=True)
         part.mul_(kept)
 
     def added(self, grad: Any, dtype: Any) -> Any:
-        """The gradient of the base, to each element of which that of all its places is added."""
+        """The gradient of the base: each element gets the sum over all positions of the view that share it."""
         span = 1 + sum(stride * (size - 1) for size, stride in zip(self.base_sizes, self.base_strides, strict=True))
         memory = grad.new_zeros(span, dtype=dtype)
         elements = self._as_seen(memory).reshape(-1)
-        places = ops.arange(elements.numel()).as_strided(self.sizes, self.strides, self.offset)
-        elements.index_add_(0, places.reshape(-1), grad.reshape(-1))
+        indices = ops.arange(elements.numel()).as_strided(self.sizes, self.strides, self.offset)
+        elements.index_add_(0, indices.reshape(-1), grad.reshape(-1))
         return memory.as_strided(self.base_sizes, self.base_strides, 0)
 
-    def of(self, tensor: Any) -> Any:
-        """The view of a tensor that lies as the base does."""
+    def view_of(self, tensor: Any) -> Any:
+        """The same view (sizes, strides, offset) of a tensor that is laid out like the base."""
         return self._as_seen(tensor).as_strided(self.sizes, self.strides, self.offset)
 
     def _as_seen(self, tensor: Any) -> Any:
@@ -82,18 +82,18 @@ class Place:
 class CopySlices(Node):
     """A tensor one of whose views was overwritten by what `inner` stands for."""
 
-    __slots__ = ("inner", "place")
+    __slots__ = ("geometry", "inner")
     inner: Node
-    place: Place
+    geometry: ViewGeometry
 
     def apply(self, grad: Any) -> tuple[Any, ...]:
-        whole = self.place.like_base(grad)
-        part = self.place.of(whole)
+        whole = self.geometry.like_base(grad)
+        part = self.geometry.view_of(whole)
         first, *others = self.inner.apply(part.clone())
         if first is None:
             part.zero_()
-        elif self.place.is_expanded:
-            self.place.keep_where_all(part, first.eq(part))
+        elif self.geometry.is_expanded:
+            self.geometry.keep_where_all(part, first.eq(part))
         else:
             part.copy_(first)
         return (whole, *others)
@@ -105,15 +105,15 @@ class CopySlices(Node):
 class AsStridedBackward0(Node):
     """A view of a tensor that was overwritten after the view had been taken."""
 
-    __slots__ = ("base_dtype", "place")
+    __slots__ = ("base_dtype", "geometry")
     base_dtype: Any
-    place: Place
+    geometry: ViewGeometry
 
     def apply(self, grad: Any) -> tuple[Any, ...]:
-        if self.place.overlaps:
-            return (self.place.added(grad, self.base_dtype),)
-        whole = self.place.zeros(grad, self.base_dtype)
-        self.place.of(whole).copy_(grad)
+        if self.geometry.overlaps:
+            return (self.geometry.added(grad, self.base_dtype),)
+        whole = self.geometry.zeros(grad, self.base_dtype)
+        self.geometry.view_of(whole).copy_(grad)
         return (whole,)
 
 
@@ -123,11 +123,11 @@ def rebase(target: Any, node: Node) -> None:
     if base is None:
         take_history(target, node)
         return
-    place = Place(target, base)
+    geometry = ViewGeometry(target, base)
     copied = CopySlices((edges_of((base,))[0], *node.edges[1:]))
-    copied.inner, copied.place = node, place
+    copied.inner, copied.geometry = node, geometry
     take_history(base, copied)
-    _take_edge(target, base, place)
+    _take_edge(target, base, geometry)
 
 
 _AMBIGUOUS = (
@@ -140,7 +140,7 @@ _REASONS = {
     "autograd logic to handle view+inplace would override the custom backward associated with the custom Function, "
     "leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom "
     "Function.",
-    SEVERAL: " This view is the output of a function that returns multiple views. Such functions do not allow the "
+    MULTI_VIEW: " This view is the output of a function that returns multiple views. Such functions do not allow the "
     "output views to be modified inplace. You should replace the inplace operation by an out-of-place one.",
     NO_GRAD: _AMBIGUOUS.format("no_grad"),
     INFERENCE: _AMBIGUOUS.format("inference_mode"),
@@ -151,15 +151,15 @@ def refusal(view: Any, what: str) -> RuntimeError:
     """Of a view that is not overwritten as part of a graph, because of how it was made: what is modified."""
     edge, origin = view._edge, view._origin
     has_node = edge is not None and not edge[0].collects
-    made, created = "A view was", " created in"
+    subject, created = "A view was", " created in"
     if has_node:
-        made, created = f"Output {edge[1]} of {edge[0].what} is a view", " of a view which was created in"
+        subject, created = f"Output {edge[1]} of {edge[0].what} is a view", " of a view which was created in"
     if origin == INFERENCE:
-        text = f"{made}{created} inference mode and {what} modified inplace in normal mode."
+        text = f"{subject}{created} inference mode and {what} modified inplace in normal mode."
     elif origin == NO_GRAD or not has_node:
-        text = f"{made}{created} no_grad mode and {what} modified inplace with grad mode enabled."
+        text = f"{subject}{created} no_grad mode and {what} modified inplace with grad mode enabled."
     else:
-        text = f"{made} and {what} modified inplace."
+        text = f"{subject} and {what} modified inplace."
     return RuntimeError(text + _REASONS[origin])
 
 
@@ -170,12 +170,12 @@ def refresh(view: Any) -> None:
     if view._origin and (base._requires_grad or is_result):
         raise refusal(view, "its base or another view of its base has been")
     if base._requires_grad:
-        _take_edge(view, base, Place(view, base))
+        _take_edge(view, base, ViewGeometry(view, base))
     else:
         set_edge(view, edge)
 
 
-def _take_edge(view: Any, base: Any, place: Place) -> None:
+def _take_edge(view: Any, base: Any, geometry: ViewGeometry) -> None:
     node = AsStridedBackward0(edges_of((base,)))
-    node.place, node.base_dtype = place, base.dtype
+    node.geometry, node.base_dtype = geometry, base.dtype
     take_history(view, node)

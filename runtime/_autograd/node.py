@@ -48,13 +48,13 @@ class Node(NodeBase):
     saved_names: tuple[tuple[str, ...], ...] = ((), (), ())
     """Of the inputs, the values and the outputs that are kept, as they can be read: `node._saved_self`."""
     results_needed_by: tuple[int, ...] | None = None
-    """The places among the edges of those gradients whose formulas use them; None: of all."""
+    """Indices of the edges whose gradient formulas use the results; None: all of them."""
     collects = False
     """Is it the end of the graph at a leaf, which collects gradients?"""
     of_complex = False
     """Is the result complex, so that formulas that say nothing of conjugates mean them?"""
     inputs: tuple[int, ...] | None = None
-    """The places of a call's arguments that have gradients; None: all."""
+    """Indices of the call's arguments that have gradients; None: all of them."""
     listed: int | None = None
     """The place of the one argument that is a list of tensors with a gradient each."""
 
@@ -62,9 +62,9 @@ class Node(NodeBase):
     def differentiated(cls, arguments: Sequence[Any]) -> Sequence[Any]:
         """Those of a call's arguments that have gradients."""
         if cls.listed is not None:
-            found: Sequence[Any] = arguments[cls.listed]
-            return found
-        return arguments if cls.inputs is None else [arguments[place] for place in cls.inputs]
+            tensors: Sequence[Any] = arguments[cls.listed]
+            return tensors
+        return arguments if cls.inputs is None else [arguments[index] for index in cls.inputs]
 
     # ---- what the formulas use ----
 
@@ -82,16 +82,16 @@ class Node(NodeBase):
 
     def keep_results(self, results: Sequence[Any]) -> None:
         """Saves outputs: without their edges, which would refer back to the node."""
-        places = self.kept_results
+        indices = self.kept_results
         if not self._needs_results:
             return
-        used = zip(places, self.used_results(), strict=True)
+        used = zip(indices, self.used_results(), strict=True)
         self.results = tuple([kept(results[n]) if n < len(results) and is_used else (None, 0) for n, is_used in used])
 
     @property
     def _needs_results(self) -> bool:
         """Is there a gradient asked for whose formula uses outputs?"""
-        return self.results_needed_by is None or any(self.edges[place] for place in self.results_needed_by)
+        return self.results_needed_by is None or any(self.edges[index] for index in self.results_needed_by)
 
     def used_results(self) -> Sequence[bool]:
         """Of each of `kept_results`: does a formula use it, given what is kept of the arguments?"""
@@ -112,7 +112,7 @@ class Node(NodeBase):
         """`saved_results()` where that is not as usual."""
         if self.results is None:
             raise RuntimeError(RELEASED)
-        found = []
+        results = []
         for number, (tensor, version) in zip(self.kept_results, self.results, strict=True):
             now = versions((tensor,))[0]
             if now != version:
@@ -122,8 +122,8 @@ class Node(NodeBase):
             if tensor is not None and not excluded() & AUTOGRAD and is_differentiable(tensor.dtype):
                 tensor = alias(tensor)
                 set_edge(tensor, (self, number))
-            found.append(tensor)
-        return tuple(found)
+            results.append(tensor)
+        return tuple(results)
 
     # ---- what users see ----
 
@@ -167,8 +167,8 @@ class Node(NodeBase):
         return [*super().__dir__(), *[f"_saved_{name}" for names in self.saved_names for name in names]]
 
     def __call__(self, *grads: Any) -> Any:
-        found = tuple(self.apply(*grads))
-        return found[0] if len(found) == 1 else found
+        gradients = tuple(self.apply(*grads))
+        return gradients[0] if len(gradients) == 1 else gradients
 
     def __repr__(self) -> str:
         return f"<{self.name()} object at {id(self):#x}>"
@@ -196,11 +196,11 @@ class HolomorphicNode(Node):
 
     @classmethod
     def conjugating(cls) -> type[Node]:
-        found: type[Node] | None = cls.__dict__.get("_conjugating")
-        if found is None:
-            found = type(cls.__name__, (_Conjugating, cls), {"__slots__": (), "of_complex": True})
-            cls._conjugating = found  # type: ignore[attr-defined]
-        return found
+        kind: type[Node] | None = cls.__dict__.get("_conjugating")
+        if kind is None:
+            kind = type(cls.__name__, (_Conjugating, cls), {"__slots__": (), "of_complex": True})
+            cls._conjugating = kind  # type: ignore[attr-defined]
+        return kind
 
 
 class _Conjugating(Node):
@@ -214,8 +214,8 @@ class _Conjugating(Node):
         )
 
     def apply(self, *grads: Any) -> Sequence[Any]:
-        found = super().apply(*[grad.conj() for grad in grads])
-        return [None if each is None else each.conj() for each in found]
+        gradients = super().apply(*[grad.conj() for grad in grads])
+        return [None if each is None else each.conj() for each in gradients]
 
 
 def hooks_of(node: Node) -> Hooks:
@@ -291,23 +291,23 @@ def take_edge(tensor: Any, edge: Edge) -> None:
     set_edge(tensor, edge)
     if before is None:
         return
-    (of, number), (node, place) = before, edge
-    if isinstance(of, AccumulateGrad):
-        if of.grad is not None:
-            hooks_of(node).gradients[place] = of.grad
-    elif of.hooks is not None:
-        hooks: Hooks = of.hooks
+    (old_node, number), (node, index) = before, edge
+    if isinstance(old_node, AccumulateGrad):
+        if old_node.grad is not None:
+            hooks_of(node).gradients[index] = old_node.grad
+    elif old_node.hooks is not None:
+        hooks: Hooks = old_node.hooks
         if number in hooks.gradients:
-            hooks_of(node).gradients[place] = hooks.gradients.pop(number)
+            hooks_of(node).gradients[index] = hooks.gradients.pop(number)
         if number in hooks.retains:
             hooks.retains.discard(number)
-            hooks_of(node).retains.add(place)
+            hooks_of(node).retains.add(index)
 
 
 def edges_of(arguments: Sequence[Any]) -> tuple[Edge | None, ...]:
     """Those of tensors whose history is recorded."""
-    found: tuple[Edge | None, ...] = edges(*arguments)
-    return found
+    result: tuple[Edge | None, ...] = edges(*arguments)
+    return result
 
 
 def _modified(tensor: Any, edge: Edge | None, now: int, then: int) -> RuntimeError:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._base import histories
 from .._C import lib
-from .._handle import meta, own, packing, records, set_edge, set_recorder, set_refresh, with_keys
+from .._handle import meta, needs_grad, own, packing, set_edge, set_recorder, set_refresh, with_keys
 from . import inplace_views, saved_tensors
 from .grad_mode import AUTOGRAD
 from .node import AccumulateGrad, Node, edges_of, is_differentiable, part_of_graph
@@ -32,8 +32,8 @@ def derivative(op: Op) -> type[Node] | None:
     if op.derivative is ...:
         generated = import_module(f"{op.package}._derivatives")
         op.derivative = generated.DERIVATIVES.get(op.name)
-    found: type[Node] | None = op.derivative
-    return found
+    kind: type[Node] | None = op.derivative
+    return kind
 
 
 def unrecorded(run: Callable[[], Any]) -> Any:
@@ -58,7 +58,7 @@ def attach(kind: type[Node], arguments: tuple[Any, ...], result: Any) -> Any:
     if any(result is value for value in arguments):
         return result
     inputs = kind.differentiated(arguments)
-    if not records(*inputs):
+    if not needs_grad(*inputs):
         return result
     node = _class_for(kind, result)(edges_of(inputs))
     node.save(*arguments)
@@ -88,7 +88,7 @@ def _plan(number: int) -> tuple[type[Node] | None, Any, int, tuple[int, ...] | N
     if kind is None:
         return None, None, 0, ()
     inputs = kind.inputs if kind.kept_results in ((), (0,)) else None  # the others are not the core's to keep
-    keeps = -1 if kind.results_needed_by is None else sum([1 << place for place in kind.results_needed_by])
+    keeps = -1 if kind.results_needed_by is None else sum([1 << index for index in kind.results_needed_by])
     if not kind.kept_results:
         keeps = 0
     return kind, None if kind.save is Node.save else kind.save, keeps, inputs
@@ -176,10 +176,10 @@ def leaf(tensor: Any) -> AccumulateGrad:
     if edge is not None and isinstance(edge[0], AccumulateGrad):
         return edge[0]
     keys = lib.keys(tensor._h)
-    made = AccumulateGrad(tensor)
-    set_edge(tensor, (made, 0))
+    node = AccumulateGrad(tensor)
+    set_edge(tensor, (node, 0))
     lib.set_keys(tensor._h, keys)
-    return made
+    return node
 
 
 class Constant(Node):

@@ -77,15 +77,15 @@ class Packed:
 
     def tensor(self) -> Any:
         """What the other hook makes of it, in the place of the tensor in the graph."""
-        found = self._unpack(self._value)
-        if not isinstance(found, handles.Tensor):
+        tensor = self._unpack(self._value)
+        if not isinstance(tensor, handles.Tensor):
             raise TypeError(
-                f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type_name(found)}"
+                f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type_name(tensor)}"
             )
         if self._edge is not None:
-            found = alias(found)
-            set_edge(found, self._edge)
-        return found
+            tensor = alias(tensor)
+            set_edge(tensor, self._edge)
+        return tensor
 
 
 class PackedInputs(tuple[Any, ...]):

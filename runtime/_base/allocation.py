@@ -26,9 +26,9 @@ def allocate(shape: Sequence[int], code: int, like: Any = None) -> Any:
     return wrap(lib.empty_strided(shape, ffi.NULL, len(shape), code), like)
 
 
-def allocate_like(like: Any, of: Any = None, memory_format: Any = None) -> Tensor:
+def allocate_like(like: Any, dtype: Any = None, memory_format: Any = None) -> Tensor:
     """A tensor of the shape of `like`, in its memory order unless `memory_format` says otherwise."""
-    code = -1 if of is None else dtype_class.resolve(of, "empty_like").code
+    code = -1 if dtype is None else dtype_class.resolve(dtype, "empty_like").code
     return wrap(lib.empty_like(like._h, code, memory_order("empty_like", memory_format)), like)
 
 
@@ -49,8 +49,8 @@ def empty_strided(
         raise RuntimeError(
             f"dimensionality of sizes ({len(sizes)}) must match dimensionality of strides ({len(strides)})"
         )
-    made = wrap(lib.empty_strided(sizes, strides, len(sizes), dtype_or_default(dtype, "empty_strided").code))
-    return made.requires_grad_(requires_grad)
+    result = wrap(lib.empty_strided(sizes, strides, len(sizes), dtype_or_default(dtype, "empty_strided").code))
+    return result.requires_grad_(requires_grad)
 
 
 def empty_permuted(
@@ -81,8 +81,8 @@ def empty_permuted(
                 f"{order.index(dim)}).  NB: negative dims not currently supported; file an issue if you want it."
             )
     strides = packed_strides(sizes, order)
-    made = wrap(lib.empty_strided(sizes, strides, len(sizes), dtype_or_default(dtype, "empty_permuted").code))
-    return made.requires_grad_(requires_grad)
+    result = wrap(lib.empty_strided(sizes, strides, len(sizes), dtype_or_default(dtype, "empty_permuted").code))
+    return result.requires_grad_(requires_grad)
 
 
 def check_counts(message: str, **counts: int) -> None:
@@ -92,12 +92,12 @@ def check_counts(message: str, **counts: int) -> None:
             raise RuntimeError(message.format(name=name, count=count))
 
 
-def dtype_or_default(of: Any, function: str = "empty") -> dtype_class:
+def dtype_or_default(dtype: Any, function: str = "empty") -> dtype_class:
     """The dtype that was given, else the default one."""
-    return get_default_dtype() if of is None else dtype_class.resolve(of, function)
+    return get_default_dtype() if dtype is None else dtype_class.resolve(dtype, function)
 
 
-def ends_of_sequence(name: str, start: Any, end: Any, of: Any) -> tuple[Any, Any]:
+def ends_of_sequence(name: str, start: Any, end: Any, dtype: Any) -> tuple[Any, Any]:
     """First and last value of linspace and its like, in the dtype of the result: a complex one if either is complex."""
     ndims = [getattr(each, "ndim", 0) for each in (start, end)]
     if any(ndims):
@@ -105,9 +105,9 @@ def ends_of_sequence(name: str, start: Any, end: Any, of: Any) -> tuple[Any, Any
             f"{name} only supports 0-dimensional start and end tensors, "
             f"but got start with {ndims[0]} dimension(s) and end with {ndims[1]} dimension(s)."
         )
-    wanted = dtype_or_default(of, name)
+    wanted = dtype_or_default(dtype, name)
     if not wanted.is_complex and any(isinstance(_number(each), complex) for each in (start, end)):
-        if of is not None:
+        if dtype is not None:
             inferred = get_default_dtype().to_complex()
             raise RuntimeError(
                 f"opweave.{name}(): inferred dtype {inferred.scalar_name} can't be safely cast to passed dtype "

@@ -126,7 +126,7 @@ def _make(
     scalar_name: str,
     method: str | None,
 ) -> dtype:
-    made = object.__new__(dtype)
+    result = object.__new__(dtype)
     bits = 8 * itemsize
     integer = kind in ("signed", "unsigned")
     minimum = -(1 << (bits - 1)) if kind == "signed" else 0
@@ -146,8 +146,8 @@ def _make(
         "method": method,
         "typecode": _typecode(kind, itemsize),
     }.items():
-        object.__setattr__(made, attribute, value)
-    return made
+        object.__setattr__(result, attribute, value)
+    return result
 
 
 BY_CODE: tuple[dtype, ...] = tuple(_make(*row) for row in sorted(TABLE, key=lambda row: row[1]))
@@ -158,7 +158,7 @@ EXPORTS: dict[str, dtype] = {
 }
 """Every name of every dtype."""
 
-BY_NUMPY_NAME: dict[str, dtype] = {made.numpy_name: made for made in BY_CODE if made.numpy_name}
+BY_NUMPY_NAME: dict[str, dtype] = {each.numpy_name: each for each in BY_CODE if each.numpy_name}
 
 _OF_PYTHON_TYPES: dict[type, dtype] = {
     bool: EXPORTS["bool"],

@@ -49,12 +49,12 @@ class finfo(_Limits):  # noqa: N801 (PyTorch's name)
     _fields = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
 
     def __init__(self, type: Any = None) -> None:
-        of = get_default_dtype() if type is None else type
-        if not isinstance(of, dtype) or not (of.is_floating_point or of.is_complex):
+        resolved = get_default_dtype() if type is None else type
+        if not isinstance(resolved, dtype) or not (resolved.is_floating_point or resolved.is_complex):
             raise TypeError(
                 "opweave.finfo() requires a floating point input type. Use opweave.iinfo to handle 'opweave.finfo'"
             )
-        self._of = of.to_real()
+        self._of = resolved.to_real()
 
     @property
     def _format(self) -> tuple[int, int]:

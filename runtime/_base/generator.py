@@ -9,7 +9,7 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 from .._C import ffi, lib
-from .._handle import Owner
+from .._handle import TensorBase
 from .allocation import allocate
 from .dtypes import EXPORTS
 from .errors import raise_pending
@@ -38,9 +38,9 @@ class Generator:
     __module__ = "opweave"
 
     def __init__(self, device: device | str = "cpu") -> None:
-        place = device if isinstance(device, _device) else _device(device)
-        if place.type != "cpu":
-            raise RuntimeError(f"device {str(place)!r} is not available: tensors of this build live on the CPU")
+        resolved = device if isinstance(device, _device) else _device(device)
+        if resolved.type != "cpu":
+            raise RuntimeError(f"device {str(resolved)!r} is not available: tensors of this build live on the CPU")
         self._address: int = lib.generator_new(_FIRST_SEED)
         if not self._address:
             raise_pending()
@@ -93,7 +93,7 @@ class Generator:
         """Go on from a state that `get_state` returned, or torch's. Raises TypeError for anything but a uint8
         tensor, RuntimeError for one that holds no state.
         """
-        if not isinstance(new_state, Owner):
+        if not isinstance(new_state, TensorBase):
             raise TypeError(f"expected a opweave.ByteTensor, but got {type_name(new_state)}")
         if lib.dtype(new_state._h) != EXPORTS["uint8"].code:
             raise TypeError("RNG state must be a opweave.ByteTensor")

@@ -17,7 +17,7 @@ from .._handle import shape_of as shape_of
 from .._handle import strides_of as strides_of
 from . import histories
 from .errors import raise_pending
-from .histories import records
+from .histories import needs_grad
 from .tensor_class import Tensor as Tensor
 from .type_names import type_name as type_name
 
@@ -47,7 +47,7 @@ def wrap(handle: float, like: Any = None) -> TensorType:
 
 def copied(tensor: Any, code: int, order: int, name: str = "CloneBackward0") -> Any:
     """A copy with memory of its own, of another dtype (-1: its own) and order of memory (ow_order)."""
-    if records(tensor):
+    if needs_grad(tensor):
         run = partial(copied, tensor, code, order)
         return histories.recording.by_formula(name, (tensor,), run, lambda grad: (grad,))
     return wrap(lib.clone_(tensor._h, code, order), tensor)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._handle import records as records
+from .._handle import needs_grad as needs_grad
 
 operators: dict[int, Any] = {}
 """Every operator that the core knows, by its number."""
 
 recording: Any = None
-"""The module record.py, from when on tensors have histories; `records()` is false before."""
+"""The module record.py, from when on tensors have histories; `needs_grad()` is false before."""

@@ -36,11 +36,11 @@ def _over_memory(
     nbytes: int,
     sizes: tuple[int, ...],
     strides: Sequence[int],
-    of: dtype,
+    dtype: dtype,
     readonly: bool,
 ) -> TensorType:
     """A tensor over memory that lives as long as `owner`; `data` is its first element, strides count elements."""
-    return wrap(over_memory(owner, data, nbytes, tuple(sizes), tuple(strides), of.code, readonly))
+    return wrap(over_memory(owner, data, nbytes, tuple(sizes), tuple(strides), dtype.code, readonly))
 
 
 # ---- NumPy --------------------------------------------------------------------------------------------------
@@ -64,16 +64,16 @@ _of_numpy: dict[Any, dtype] = {}
 
 def dtype_of_array(array: Any) -> dtype:
     """The dtype of a NumPy array or number."""
-    found = _of_numpy.get(array.dtype)
-    if found is None:
-        found = _of_numpy[array.dtype] = _look_up(array.dtype)
-    return found
+    dtype = _of_numpy.get(array.dtype)
+    if dtype is None:
+        dtype = _of_numpy[array.dtype] = _look_up(array.dtype)
+    return dtype
 
 
 def _look_up(numpy_dtype: Any) -> dtype:
-    found = BY_NUMPY_NAME.get(numpy_dtype.name)
-    if found is None:
-        names = [of.numpy_name for of in reversed(BY_CODE) if of.numpy_name]
+    result = BY_NUMPY_NAME.get(numpy_dtype.name)
+    if result is None:
+        names = [each.numpy_name for each in reversed(BY_CODE) if each.numpy_name]
         raise TypeError(
             f"can't convert np.ndarray of type numpy.{numpy_dtype.type.__name__}. The only supported types are: "
             f"{', '.join(names[:-1])}, and {names[-1]}."
@@ -83,7 +83,7 @@ def _look_up(numpy_dtype: Any) -> dtype:
             "given numpy array has byte order different from the native byte order. Conversion between byte orders is "
             "currently not supported."
         )
-    return found
+    return result
 
 
 def from_numpy(ndarray: NDArray[Any]) -> TensorType:
@@ -102,8 +102,8 @@ def from_array(array: Any, warn: bool = True) -> TensorType:
     handle = read_array(array)
     if handle is not None:
         return wrap(handle)
-    of = dtype_of_array(array)
-    itemsize = of.itemsize
+    dtype = dtype_of_array(array)
+    itemsize = dtype.itemsize
     shape = array.shape
     strides: list[int] = []
     # Bytes from the lowest element to the end of the highest.
@@ -130,7 +130,7 @@ def from_array(array: Any, warn: bool = True) -> TensorType:
         )
     # Much quicker to ask for than `ctypes.data`.
     address = array.__array_interface__["data"][0]
-    return _over_memory(array, address, nbytes if array.size else 0, shape, strides, of, readonly)
+    return _over_memory(array, address, nbytes if array.size else 0, shape, strides, dtype, readonly)
 
 
 # ---- other libraries ----------------------------------------------------------------------------------------
@@ -166,10 +166,10 @@ def operand(value: Any, beside: TensorType) -> TensorType | None:
     priority = getattr(value, "__array_priority__", None)
     if not isinstance(priority, (int, float)) or priority > beside.__array_priority__:
         return None
-    found = value if is_array(value) else offered(value)
-    tensor: TensorType | None = elements_of(found) if is_array(found) else found
+    array = value if is_array(value) else offered(value)
+    tensor: TensorType | None = elements_of(array) if is_array(array) else array
     # Nobody counts what is written to an array, so backward must not depend on it.
-    return tensor.clone() if tensor is not None and histories.records(beside) else tensor
+    return tensor.clone() if tensor is not None and histories.needs_grad(beside) else tensor
 
 
 def elements_of(array: Any) -> TensorType:
@@ -206,10 +206,10 @@ def to_array(tensor: Any, lasting: bool = False) -> NDArray[Any]:
     """
     memory = exported(tensor, lasting)
     if memory is None:
-        of = tensor.dtype
-        if of.numpy_name is None:
-            raise TypeError(f"Got unsupported ScalarType {of.scalar_name}")
-        none: NDArray[Any] = load("numpy").empty(tuple(tensor.shape), of.numpy_name)
+        dtype = tensor.dtype
+        if dtype.numpy_name is None:
+            raise TypeError(f"Got unsupported ScalarType {dtype.scalar_name}")
+        none: NDArray[Any] = load("numpy").empty(tuple(tensor.shape), dtype.numpy_name)
         return none
     return as_array(memory)
 
@@ -233,13 +233,13 @@ def from_dlpack(ext_tensor: Any, *, device: device | str | None = None, copy: bo
     # Libraries that know an older protocol refuse what they do not know by a TypeError.
     for unknown in ("max_version", "copy", "dl_device"):
         try:
-            made = wrap(take_capsule(ext_tensor.__dlpack__(**asked)))
+            result = wrap(take_capsule(ext_tensor.__dlpack__(**asked)))
             break
         except TypeError:
             asked.pop(unknown, None)
     else:
-        made = wrap(take_capsule(ext_tensor.__dlpack__()))
-    return made.clone() if copy and "copy" not in asked else made
+        result = wrap(take_capsule(ext_tensor.__dlpack__()))
+    return result.clone() if copy and "copy" not in asked else result
 
 
 # ---- other buffers ------------------------------------------------------------------------------------------
@@ -260,7 +260,7 @@ def frombuffer(
     buffer: Buffer, *, dtype: dtype, count: int = -1, offset: int = 0, requires_grad: bool = False
 ) -> TensorType:
     """A one-dimensional tensor over the memory of an object: `count` elements (-1: all) from byte `offset` on."""
-    of = _resolve(dtype, "frombuffer")
+    resolved = _resolve(dtype, "frombuffer")
     count, offset = exact_integer(count), exact_integer(offset)
     if not has_buffer(buffer):
         raise ValueError("object does not implement Python buffer protocol.")
@@ -275,33 +275,35 @@ def frombuffer(
             f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({length} bytes) minus 1"
         )
     if count < 0:
-        if (length - offset) % of.itemsize:
+        if (length - offset) % resolved.itemsize:
             raise ValueError(
                 f"buffer length ({length - offset} bytes) after offset ({offset} bytes) must be a multiple of element "
-                f"size ({of.itemsize})"
+                f"size ({resolved.itemsize})"
             )
-        count = (length - offset) // of.itemsize
-    elif offset + count * of.itemsize > length:
+        count = (length - offset) // resolved.itemsize
+    elif offset + count * resolved.itemsize > length:
         raise ValueError(
-            f"requested buffer length ({count} * {of.itemsize} bytes) after offset ({offset} bytes) must not be "
+            f"requested buffer length ({count} * {resolved.itemsize} bytes) after offset ({offset} bytes) must not be "
             f"greater than actual buffer length ({length} bytes)"
         )
     # It holds the object's memory in place, where `memoryview` and `buffer` alone would let a bytearray be resized.
     memory = ffi.from_buffer("char[]", view)
     address = int(ffi.cast("uintptr_t", memory)) + offset
-    made = _over_memory(memory, address, count * of.itemsize, (count,), (1,), of, readonly)
-    return made.requires_grad_(requires_grad)
+    result = _over_memory(memory, address, count * resolved.itemsize, (count,), (1,), resolved, readonly)
+    return result.requires_grad_(requires_grad)
 
 
 _resolve = dtype.resolve
 
 
-def tensor_of_bytes(data: Any, sizes: tuple[int, ...], of: dtype) -> TensorType:
+def tensor_of_bytes(data: Any, sizes: tuple[int, ...], dtype: dtype) -> TensorType:
     """A new tensor with these bytes as its elements. Raises ValueError where there are more or fewer of them."""
-    tensor: TensorType = allocate(sizes, of.code)
+    tensor: TensorType = allocate(sizes, dtype.code)
     given, needed = memoryview(data).nbytes, tensor.nbytes
     if given != needed:  # as after another thread has changed a list that was being read
-        raise ValueError(f"expected {needed // of.itemsize} numbers for the shape {sizes}, got {given // of.itemsize}")
+        raise ValueError(
+            f"expected {needed // dtype.itemsize} numbers for the shape {sizes}, got {given // dtype.itemsize}"
+        )
     if needed:
         ffi.memmove(address_of(tensor._h), data, needed)
     return tensor

@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 def path(*names: str) -> Path:
     """The place of one installed file, `path("codegen", "build_config.json")`. Raises FileNotFoundError."""
-    found = files("opweave").joinpath(*names)
-    if not isinstance(found, Path) or not found.is_file():
+    result = files("opweave").joinpath(*names)
+    if not isinstance(result, Path) or not result.is_file():
         raise FileNotFoundError(f"the installed opweave has no file {'/'.join(names)}; install it again")
-    return found
+    return result
 
 
 def folder(*names: str) -> dict[str, Path]:
     """The files of an installed folder and the folders in it, by path, sorted; empty when there is no such folder."""
-    found = files("opweave").joinpath(*names)
-    return dict(sorted(_walk(found, ""))) if found.is_dir() else {}
+    result = files("opweave").joinpath(*names)
+    return dict(sorted(_walk(result, ""))) if result.is_dir() else {}
 
 
 def _walk(folder: Traversable, prefix: str) -> Iterator[tuple[str, Path]]:

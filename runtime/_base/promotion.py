@@ -20,10 +20,10 @@ __all__ = ["can_cast", "promote_types", "result_type"]
 _samples: dict[int, Any] = {}
 
 
-def _sample(of: dtype) -> Any:
-    if of.code not in _samples:
-        _samples[of.code] = allocate((0,), of.code)
-    return _samples[of.code]
+def _sample(dtype: dtype) -> Any:
+    if dtype.code not in _samples:
+        _samples[dtype.code] = allocate((0,), dtype.code)
+    return _samples[dtype.code]
 
 
 def promote_types(type1: dtype, type2: dtype) -> dtype:

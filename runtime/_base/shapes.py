@@ -38,15 +38,15 @@ def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
 def common_shape(left: Sequence[int], right: Sequence[int], refusal: str) -> list[int]:
     """The shape that two broadcast to.
 
-    `refusal` is the message where sizes `a` and `b` do not fit, the last such: at `dim`, or at `place` from the end.
+    `refusal` is the message where sizes `a` and `b` do not fit, the last such: at `dim`, or at `index` from the end.
     """
     ndim = max(len(left), len(right))
     result = [1] * (ndim - len(left)) + list(left)
-    for place in range(-1, -1 - len(right), -1):
-        a, b = result[place], right[place]
+    for index in range(-1, -1 - len(right), -1):
+        a, b = result[index], right[index]
         if a != b and 1 not in (a, b):
-            raise RuntimeError(refusal.format(a=a, b=b, dim=ndim + place, place=place))
-        result[place] = b if a == 1 else a
+            raise RuntimeError(refusal.format(a=a, b=b, dim=ndim + index, place=index))
+        result[index] = b if a == 1 else a
     return result
 
 
@@ -55,21 +55,21 @@ def wrap_dim(dim: Any, ndim: int) -> int:
     if not is_integer(dim):
         raise TypeError(f"argument 'dim' must be int, not {type_name(dim)}")
     extent = max(ndim, 1)
-    place = operator.index(dim)
-    if not -extent <= place < extent:
+    index = operator.index(dim)
+    if not -extent <= index < extent:
         raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-extent}, {extent - 1}], but got {place})"
+            f"Dimension out of range (expected to be in range of [{-extent}, {extent - 1}], but got {index})"
         )
-    return place % extent
+    return index % extent
 
 
 def distinct_dims(dims: Sequence[Any], ndim: int) -> list[int]:
     """Dimensions counted from the front, of which none may be named twice."""
-    places = [wrap_dim(dim, ndim) for dim in dims]
-    for place in places:
-        if places.count(place) > 1:
-            raise RuntimeError(f"dim {place} appears multiple times in the list of dims")
-    return places
+    indices = [wrap_dim(dim, ndim) for dim in dims]
+    for index in indices:
+        if indices.count(index) > 1:
+            raise RuntimeError(f"dim {index} appears multiple times in the list of dims")
+    return indices
 
 
 def packed_strides(sizes: Sequence[int], order: Sequence[int]) -> list[int]:
@@ -93,22 +93,22 @@ def strides_in_order(sizes: Sequence[int], order: int) -> tuple[int, ...]:
 
 
 def moved_dims(ndim: int, source: int | Sequence[int], destination: int | Sequence[int]) -> tuple[int, ...]:
-    """The order of dimensions in which those of `source` stand at the places `destination`."""
+    """The order of dimensions in which those of `source` are at the positions `destination`."""
     given = [list(dims) if isinstance(dims, (list, tuple)) else [dims] for dims in (source, destination)]
     if len(given[0]) != len(given[1]):
         raise RuntimeError(
             f"movedim: Invalid source or destination dims: source ({given[0]} dims) should contain the same number of "
             f"dims as destination ({given[1]} dims)"
         )
-    sources, places = ([wrap_dim(dim, ndim) for dim in dims] for dims in given)
-    for name, wrapped, dims in (("source", sources, given[0]), ("destination", places, given[1])):
+    sources, indices = ([wrap_dim(dim, ndim) for dim in dims] for dims in given)
+    for name, wrapped, dims in (("source", sources, given[0]), ("destination", indices, given[1])):
         if len(set(wrapped)) != len(wrapped):
             raise RuntimeError(f"movedim: repeated dim in `{name}` ({dims})")
     if not ndim:
         return ()
-    moved = dict(zip(places, sources, strict=True))
+    moved = dict(zip(indices, sources, strict=True))
     others = iter([dim for dim in range(ndim) if dim not in sources])
-    return tuple(moved[place] if place in moved else next(others) for place in range(ndim))
+    return tuple(moved[index] if index in moved else next(others) for index in range(ndim))
 
 
 def unflattened_sizes(sizes: Sequence[int], extent: int, dim: int) -> list[int]:
@@ -116,11 +116,11 @@ def unflattened_sizes(sizes: Sequence[int], extent: int, dim: int) -> list[int]:
     if not sizes:
         raise RuntimeError("unflatten: sizes must be non-empty")
     known = math.prod(size for size in sizes if size != -1)
-    for place, size in enumerate(sizes):
+    for index, size in enumerate(sizes):
         if size < -1:
             raise RuntimeError(
                 "unflatten got an unexpected error:\n"
-                f"invalid shape dimension {size} at index {place} of shape {list(sizes)}"
+                f"invalid shape dimension {size} at index {index} of shape {list(sizes)}"
             )
     inferred = [*sizes].count(-1)
     if inferred > 1:
@@ -163,13 +163,13 @@ def check_range(start: float, end: float, step: float) -> None:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
 
 
-def arange_length(start: float, end: float, step: float, of: Any = None) -> int:
+def arange_length(start: float, end: float, step: float, dtype: Any = None) -> int:
     """How many values `start`, `start + step`, ... lie before `end`; exact for integers, in double precision else.
 
     Of the dtype int64 the three are, as in torch, cut to integers first; of narrower ones the values are.
     """
     check_range(start, end, step)
-    if of is EXPORTS["int64"]:
+    if dtype is EXPORTS["int64"]:
         start, end, step = int(start), int(end), int(step)
         if not step:
             raise ValueError("step must be nonzero")

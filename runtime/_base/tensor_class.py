@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .._handle import Owner
+from .._handle import TensorBase
 
 _Class = TypeVar("_Class", bound=type)
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Tensor: Any  # the modules below know none of its methods
 else:
 
-    class Tensor(Owner):
+    class Tensor(TensorBase):
         __slots__ = ()
         __module__ = "opweave"
 
@@ -24,7 +24,7 @@ else:
 def adds_methods(cls: _Class) -> _Class:
     """As a decorator: gives Tensor what the decorated class and its bases define, and takes the place of that class."""
     for each in reversed(cls.__mro__):
-        if each is not object and not issubclass(Owner, each):
+        if each is not object and not issubclass(TensorBase, each):
             for name, value in vars(each).items():
                 if name not in ("__dict__", "__module__", "__slots__", "__weakref__"):
                     setattr(Tensor, name, value)

@@ -33,9 +33,9 @@ class Size(SizeBase):
 
     def __new__(cls, sizes: Iterable[SupportsIndex] = ()) -> Size:
         values = tuple(sizes)
-        for place, value in enumerate(values):
+        for index, value in enumerate(values):
             if not hasattr(value, "__index__"):
-                raise TypeError(f"opweave.Size() takes an iterable of 'int' (item {place} is '{type_name(value)}')")
+                raise TypeError(f"opweave.Size() takes an iterable of 'int' (item {index} is '{type_name(value)}')")
         return tuple.__new__(cls, map(operator.index, values))
 
     def numel(self) -> int:
@@ -204,9 +204,9 @@ def memory_order(function: str, value: Any) -> int:
 
 def check_device(value: Any) -> None:
     """Refuses a device (or the text of one) that is not the CPU."""
-    place = value if isinstance(value, device) else device(value)
-    if place.type != "cpu":
-        raise RuntimeError(f"device {str(place)!r} is not available: tensors of this build live on the CPU")
+    given = value if isinstance(value, device) else device(value)
+    if given.type != "cpu":
+        raise RuntimeError(f"device {str(given)!r} is not available: tensors of this build live on the CPU")
 
 
 def check_placement(

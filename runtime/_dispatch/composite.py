@@ -14,7 +14,7 @@ from typing import Any
 from .._base import handles, histories
 from .._base.dtypes import BY_CODE
 from .._base.errors import raise_pending
-from .._base.histories import records
+from .._base.histories import needs_grad
 from .._C import ffi, lib
 from .argument_check import check
 from .arguments import dtype_code, type_name
@@ -23,7 +23,7 @@ from .dispatcher import Op
 
 def composite(op: Op, body: Callable[..., Any], arguments: tuple[Any, ...], dtype: Any, out: Any) -> Any:
     """An operator written in Python: checks what the body takes for granted, stores the result in `out`."""
-    if records(*arguments, out) and (out is not None or histories.recording.derivative(op) is not None):
+    if needs_grad(*arguments, out) and (out is not None or histories.recording.derivative(op) is not None):
         run = partial(composite, op, body, arguments, dtype, None)
         return histories.recording.call(op, arguments, run, out)
     checked = check(op, arguments)
@@ -91,7 +91,7 @@ def _type_name(tensor: Any) -> str:
 
 def inplace(function: Callable[..., Any], target: Any, *arguments: Any, **keywords: Any) -> Any:
     """The method in place of an operator: overwrites `target`, one of the arguments, with what the function makes."""
-    if records(*arguments):
+    if needs_grad(*arguments):
         # What the function keeps of the target has to outlive it.
         histories.recording.check_inplace(target)
         before = histories.recording.before_write(target)

@@ -18,7 +18,7 @@ from .._base.dtypes import dtype as dtype_class
 from .._base.errors import raise_pending, take_pending
 from .._base.handles import NONE as NONE
 from .._base.handles import OVERFLOW
-from .._base.histories import records
+from .._base.histories import needs_grad
 from .._base.tensor_class import Tensor as Tensor
 from .._base.types import Size, check_placement, memory_order
 from .._C import lib
@@ -155,7 +155,7 @@ overloads: dict[str, Callable[..., Any]] = {}
 
 def elementwise(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...] = (), out: Any = None) -> Any:
     """A new result, or `out`. Also serves extern operators, which have the same calling convention."""
-    if records(inputs, out):
+    if needs_grad(inputs, out):
         run = partial(_elementwise, op, inputs, params, None, NEW)
         return histories.recording.call(op, (*inputs, *params), run, out)
     return _elementwise(op, inputs, params, out, NEW if out is None else OUT)
@@ -164,7 +164,7 @@ def elementwise(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...] = (), o
 def elementwise_(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...] = ()) -> Any:
     """In place: the first input is overwritten and returned."""
     target = inputs[0]
-    if records(inputs):
+    if needs_grad(inputs):
         run = partial(_elementwise, op, inputs, params, target, INPLACE)
         return histories.recording.call_inplace(op, target, (*inputs, *params), run)
     return _elementwise(op, inputs, params, target, INPLACE)
@@ -180,7 +180,7 @@ def _elementwise(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], out: 
             )
         numbers = [arguments.param(op, place, value) for place, value in enumerate(params)]
         target = arguments.out(op, out)
-        handle = lib.call(op.index, *three(tensors), *three(numbers), target, mode)
+        handle = lib.call(op.index, *pad3(tensors), *pad3(numbers), target, mode)
         if not handle:
             return decline(op, [*tensors, target], inputs, params, out, mode)
         return out if mode else arguments.result(handle)
@@ -188,7 +188,7 @@ def _elementwise(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], out: 
         arguments.release()
 
 
-def three(handles: list[float]) -> tuple[float, float, float]:
+def pad3(handles: list[float]) -> tuple[float, float, float]:
     """Absent arguments of the core's calls are 0.0."""
     first, second, third = [*handles, 0.0, 0.0, 0.0][:3]
     return first, second, third
@@ -226,7 +226,7 @@ def binary_tensors(op: Op, left: Any, right: Any) -> Any:
     return op.function(*(operand.to(common) for operand in operands))
 
 
-def receiver(op: Op, value: Any, arguments: Arguments) -> float:
+def self_handle(op: Op, value: Any, arguments: Arguments) -> float:
     if not isinstance(value, Tensor):
         raise TypeError(f"{op.name}(): argument '{op.inputs[0]}' (position 1) must be Tensor, not {type_name(value)}")
     return arguments.tensor(op, 0, value)
@@ -234,10 +234,10 @@ def receiver(op: Op, value: Any, arguments: Arguments) -> float:
 
 def reduce(op: Op, input: Any, dim: Any = None, keepdim: Any = False, dtype: Any = None, out: Any = None) -> Any:
     """`dim`: None or empty for every dimension, an int, or several."""
-    if records(input, out):
+    if needs_grad(input, out):
         return histories.recording.call(op, (input, dim, keepdim), partial(reduce, op, input, dim, keepdim, dtype), out)
     arguments = Arguments()
-    handle = receiver(op, input, arguments)
+    handle = self_handle(op, input, arguments)
     dims = dimensions(op, dim, keepdim)
     target = arguments.out(op, out)
     code = dtype_code(op, dtype)
@@ -315,13 +315,13 @@ def second_tensor(op: Op, dim: Any, other: Any) -> Any:
 
 def scan(op: Op, input: Any, dim: Any, dtype: Any = None, out: Any = None, mode: int = NEW) -> Any:
     """A running combination along `dim`."""
-    if records(input, out):
+    if needs_grad(input, out):
         if mode == INPLACE:
             run = partial(scan, op, input, dim, dtype, input, INPLACE)
             return histories.recording.call_inplace(op, input, (input, dim), run)
         return histories.recording.call(op, (input, dim), partial(scan, op, input, dim, dtype), out)
     arguments = Arguments()
-    handle = receiver(op, input, arguments)
+    handle = self_handle(op, input, arguments)
     target = arguments.out(op, out)
     if mode == NEW and out is not None:
         mode = OUT
@@ -346,11 +346,11 @@ def view(
         other = overloads[op.name](input, **dict(ints), **{name: values for name, values, _ in lists})
         if other is not NotImplemented:
             return other
-    if records(input):
+    if needs_grad(input):
         values = (*(value for _, value, _ in lists), *(value for _, value in ints))
         return histories.recording.call(op, (input, *values), partial(view, op, input, ints, lists))
     arguments = Arguments()
-    handle = receiver(op, input, arguments)
+    handle = self_handle(op, input, arguments)
     numbers = [NONE if value is None else int(value) if value is True or value is False else integer(op, name, value)
                for name, value in ints]  # fmt: skip
     first, second, third, fourth = [*numbers, NONE, NONE, NONE, NONE][:4]
@@ -391,7 +391,7 @@ def factory(
         if op.sequence and out is not None and prod(sizes) == out.numel():
             sizes = list(out.shape)
         try:
-            handle = lib.factory(op.index, sizes, len(sizes), code, *three(numbers), target)
+            handle = lib.factory(op.index, sizes, len(sizes), code, *pad3(numbers), target)
         except OverflowError:
             raise ValueError(OVERFLOW) from None
         if not handle:

@@ -11,7 +11,7 @@ from typing import Any
 
 from .._base import histories
 from .._base.handles import OVERFLOW, plain_number
-from .._base.histories import records
+from .._base.histories import needs_grad
 from .._C import lib
 from .._handle import adopt
 from . import dispatcher
@@ -49,7 +49,7 @@ def describe(
 
 def call(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], ints: tuple[Any, ...], out: Any, mode: int) -> Any:
     """A new result, `out`, or the first input, by `mode`."""
-    if records(inputs, out):
+    if needs_grad(inputs, out):
         run = partial(call, op, inputs, params, ints, out, mode)
         every = (*inputs, *params, *ints)
         if mode == dispatcher.INPLACE:
@@ -65,7 +65,7 @@ def call(op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], ints: tuple[A
         i, j, k = [*values, 0, 0, 0][:3]
         try:
             param = numbers[0] if numbers else 0.0
-            handle = lib.indexing(op.index, *dispatcher.three(tensors), param, i, j, k, target, mode)
+            handle = lib.indexing(op.index, *dispatcher.pad3(tensors), param, i, j, k, target, mode)
         except OverflowError:
             raise ValueError(OVERFLOW) from None
         if not handle:

@@ -7,9 +7,9 @@ from typing import Any
 from .._base import histories
 from .._base.errors import raise_pending
 from .._base.handles import wrap
-from .._base.histories import records
+from .._base.histories import needs_grad
 from .._C import ffi, lib
-from .dispatcher import Op, decline, three
+from .dispatcher import Op, decline, pad3
 
 _MOST_RESULTS = 4
 
@@ -17,13 +17,13 @@ _MOST_RESULTS = 4
 def call(op: Op, tensors: tuple[Any, ...], flags: tuple[int, ...], number: float | None = None) -> Any:
     """The result, or a tuple of several."""
     arguments = (*tensors, *flags) if number is None else (*tensors, *flags, number)
-    if records(tensors):
+    if needs_grad(tensors):
         return histories.recording.call(op, arguments, lambda: call(op, tensors, flags, number))
     if lib.error_pending():  # the quick call of the core has failed
         raise_pending()
     handles = [tensor._h for tensor in tensors]
     results = ffi.new("double[]", _MOST_RESULTS)
-    count = lib.lapack(op.index, *three(handles), flags, number or 0.0, results)
+    count = lib.lapack(op.index, *pad3(handles), flags, number or 0.0, results)
     if not count:
         return decline(op, handles, *arguments)
     found = tuple([wrap(results[place]) for place in range(count)])

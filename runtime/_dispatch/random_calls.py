@@ -8,10 +8,10 @@ from typing import Any
 from .._base import histories
 from .._base.generator import generator_address
 from .._base.handles import OVERFLOW
-from .._base.histories import records
+from .._base.histories import needs_grad
 from .._C import lib
 from .arguments import MISSING, Arguments, integer, real
-from .dispatcher import NONE, Op, decline, receiver
+from .dispatcher import NONE, Op, decline, self_handle
 
 
 def fill(
@@ -23,12 +23,12 @@ def fill(
     generator: Any,
 ) -> Any:
     """Fills `self` with random numbers. Optional integers at the end may be missing, which is not to be None."""
-    if records(self, others):
+    if needs_grad(self, others):
         run = partial(fill, op, self, others, numbers, integers, generator)
         return histories.recording.call_inplace(op, self, (self, *others), run)
     arguments = Arguments()
     try:
-        handle = receiver(op, self, arguments)
+        handle = self_handle(op, self, arguments)
         tensors = [arguments.tensor(op, place, value) for place, value in enumerate(others, 1)]
         floats = [real(op, name, place, value) for place, (name, value) in enumerate(numbers, 1)]
         whole = [

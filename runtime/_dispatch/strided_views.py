@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._base import histories
 from .._base.handles import exchange, wrap
-from .._base.histories import records
+from .._base.histories import needs_grad
 from .._C import lib
 from .._handle import alias, as_view
 
@@ -34,7 +34,7 @@ def detached(tensor: Any) -> Tensor:
     return made
 
 
-def become(view: Callable[..., Any], tensor: Any, *arguments: Any) -> Any:
+def view_inplace(view: Callable[..., Any], tensor: Any, *arguments: Any) -> Any:
     """Makes `tensor` what `view` gives of it."""
     name = view.__name__
     try:
@@ -45,7 +45,7 @@ def become(view: Callable[..., Any], tensor: Any, *arguments: Any) -> Any:
         if rest == str(error):
             raise
         raise type(error)(f"{name}_(){rest}") from None
-    if not records(tensor):
+    if not needs_grad(tensor):
         lib.count_write(tensor._h)
         return exchange(tensor, result)
     edge = result._edge

@@ -13,7 +13,7 @@ from .._base import histories
 from .._base.allocation import allocate
 from .._base.dtypes import EXPORTS, get_default_dtype
 from .._base.handles import wrap
-from .._base.histories import records
+from .._base.histories import needs_grad
 from .._base.interchange import tensor_of_bytes
 from .._base.promotion import promote_types as promoted
 from .._base.shapes import common_shape
@@ -31,7 +31,7 @@ __all__ = [
     "places_of_combinations",
     "promoted",
     "raised",
-    "triangle_places",
+    "triangle_indices",
 ]
 
 MOST_PLACES = 2**33
@@ -44,7 +44,7 @@ def joined(tensors: Sequence[Any], dim: int, stacked: bool) -> Any:
         if stacked:
             raise RuntimeError("stack expects a non-empty TensorList")
         raise ValueError("opweave.cat(): expected a non-empty list of Tensors")
-    if records(tensors):
+    if needs_grad(tensors):
         parts = _unstacked if stacked else _separated
         shapes = [tensor.shape for tensor in tensors]
         run = partial(joined, tensors, dim, stacked)
@@ -159,7 +159,7 @@ def check_vector(tensor: Any) -> None:
         raise RuntimeError(f"Expect a 1D vector, but got shape {list(tensor.shape)}")
 
 
-def triangle_places(rows: int, columns: int, offset: int, lower: bool) -> tuple[Any, Any]:
+def triangle_indices(rows: int, columns: int, offset: int, lower: bool) -> tuple[Any, Any]:
     """Row and column of each element of a matrix on the diagonal `offset` or below it, or on it or above."""
     arange = ops.arange
     row = arange(rows)
@@ -182,7 +182,7 @@ def places_of_combinations(count: int, r: int, with_replacement: bool) -> Any:
     if not number:
         return tensor_of_bytes(array("q"), (0,), EXPORTS["int64"])
     if r == 2:
-        return ops.stack(triangle_places(count, count, not with_replacement, False), 1).view(-1)
+        return ops.stack(triangle_indices(count, count, not with_replacement, False), 1).view(-1)
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     places = array("q", itertools.chain.from_iterable(choose(range(count), r)))
     return tensor_of_bytes(places, (len(places),), EXPORTS["int64"])

@@ -8,10 +8,16 @@ from itertools import accumulate
 from typing import Any
 
 from .._base.shapes import wrap_dim
-from .._handle import several_views as several_views
+from .._handle import multi_view as multi_view
 
 __all__ = [
-    "check_count", "even_parts", "even_sections", "section_ends", "section_starts", "several_views", "write_part",
+    "check_count",
+    "even_parts",
+    "even_sections",
+    "multi_view",
+    "section_ends",
+    "section_starts",
+    "write_part",
 ]  # fmt: skip
 
 MOST_PARTS = 2**27

@@ -59,8 +59,8 @@ def tensor(
             stacklevel=2,
         )
         data = data.detach()
-    made = _new(data, wanted)
-    return made.requires_grad_() if requires_grad else made
+    result = _new(data, wanted)
+    return result.requires_grad_() if requires_grad else result
 
 
 def as_tensor(data: Any, *, dtype: dtype | None = None, device: device | str | None = None) -> TensorType:
@@ -90,8 +90,8 @@ def asarray(
     and the memory cannot be shared, and the errors of `tensor`.
     """
     check_placement("asarray", device=device)
-    made = _as_array(obj, dtype, copy)
-    return made.detach().requires_grad_() if requires_grad else made
+    result = _as_array(obj, dtype, copy)
+    return result.detach().requires_grad_() if requires_grad else result
 
 
 def _as_array(obj: Any, dtype: dtype | None, copy: bool | None) -> TensorType:
@@ -119,14 +119,14 @@ def _over_memory(data: Any, may_copy: bool = True) -> TensorType | None:
         return same
     if interchange.is_array(data):
         return interchange.from_array(data)
-    found = interchange.offered(data)
-    if found is None or isinstance(found, handles.Tensor):
-        return found
-    if found.dtype.hasobject:
+    exported = interchange.offered(data)
+    if exported is None or isinstance(exported, handles.Tensor):
+        return exported
+    if exported.dtype.hasobject:
         return None  # its elements say what they are
-    made = interchange.from_array(found, warn=not may_copy)
+    result = interchange.from_array(exported, warn=not may_copy)
     # What another library lets nobody write is copied, rather than handed out as a tensor that cannot be.
-    return made if found.flags.writeable or not may_copy else made.clone()
+    return result if exported.flags.writeable or not may_copy else result.clone()
 
 
 def _over_buffer(buffer: Any, wanted: dtype | None) -> TensorType:
@@ -151,9 +151,9 @@ def scalar_tensor(
         s = s.item()
     if not isinstance(s, (int, float, complex)):
         raise TypeError(f"scalar_tensor(): argument 's' (position 1) must be Number, not {type_name(s)}")
-    of = get_default_dtype() if dtype is None else _resolve(dtype, "scalar_tensor")
-    made: TensorType = allocate((), of.code).fill_(s)
-    return made.requires_grad_() if requires_grad else made
+    resolved = get_default_dtype() if dtype is None else _resolve(dtype, "scalar_tensor")
+    result: TensorType = allocate((), resolved.code).fill_(s)
+    return result.requires_grad_() if requires_grad else result
 
 
 def is_tensor(obj: object) -> TypeIs[TensorType]:
@@ -180,10 +180,10 @@ def _new(data: Any, wanted: dtype | None) -> TensorType:
     if isinstance(data, handles.Tensor):
         return wrap(lib.clone_(data._h, -1 if wanted is None else wanted.code, False))
     shape = _shape(data)
-    of = wanted or _infer(data)
+    dtype = wanted or _infer(data)
     values = []
     _collect(data, shape, 0, values)
-    return _store(values, shape, of)
+    return _store(values, shape, dtype)
 
 
 # ---- nested lists of Python's own numbers -------------------------------------------------------------------
@@ -230,9 +230,9 @@ def _known(value: Any, depth: int = 0) -> Any:
         if depth == _MAX_DIMS:
             raise _too_deep(value)
         return [_known(each, depth + 1) for each in value]
-    found = interchange.offered(value)
-    if found is not None:
-        array = found.numpy() if isinstance(found, handles.Tensor) else found
+    exported = interchange.offered(value)
+    if exported is not None:
+        array = exported.numpy() if isinstance(exported, handles.Tensor) else exported
         return _known(array.tolist(), depth) if array.dtype.hasobject else array
     if interchange.has_buffer(value):
         # Its elements are numbers of Python, of which the dtype follows as of any others.
@@ -289,8 +289,8 @@ def _infer(value: Any) -> dtype:
 
     common = None
     for element in islice(iter(value), len(value)):  # it may have no end, which is refused later
-        found = _infer(element)
-        common = found if common is None or common is found else promote_types(common, found)
+        result = _infer(element)
+        common = result if common is None or common is result else promote_types(common, result)
     return common or get_default_dtype()
 
 
@@ -321,8 +321,8 @@ def _collect(value: Any, shape: tuple[int, ...], dim: int, values: list[Any]) ->
         _collect(element, shape, dim + 1, values)
     if count != shape[dim]:
         # What it says of its length is not so; it may even have no end.
-        found = f"more than {shape[dim]}" if count > shape[dim] else str(count)
-        raise ValueError(f"expected sequence of length {shape[dim]} at dim {dim} (got {found})")
+        got = f"more than {shape[dim]}" if count > shape[dim] else str(count)
+        raise ValueError(f"expected sequence of length {shape[dim]} at dim {dim} (got {got})")
 
 
 def _too_deep(value: Any) -> ValueError:
@@ -342,42 +342,42 @@ def _not_a_number(tensor: TensorType) -> Exception:
 # ---- numbers to memory --------------------------------------------------------------------------------------
 
 
-def _store(values: Sequence[Any], shape: tuple[int, ...], of: dtype) -> TensorType:
+def _store(values: Sequence[Any], shape: tuple[int, ...], dtype: dtype) -> TensorType:
     """A new tensor of these numbers."""
-    if of is _BOOL:
-        return tensor_of_bytes(bytes(map(bool, values)), shape, of)
-    if of.is_integer:
-        return tensor_of_bytes(_integer_array(values, of), shape, of)
-    if of.is_complex:
-        parts = array(of.typecode or "f", chain.from_iterable((z.real, z.imag) for z in map(complex, values)))
-        pairs = tensor_of_bytes(parts, shape, of if of.typecode else EXPORTS["complex64"])
-        return pairs.to(of)
-    if of.typecode is not None:
-        return tensor_of_bytes(array(of.typecode, values), shape, of)
+    if dtype is _BOOL:
+        return tensor_of_bytes(bytes(map(bool, values)), shape, dtype)
+    if dtype.is_integer:
+        return tensor_of_bytes(_integer_array(values, dtype), shape, dtype)
+    if dtype.is_complex:
+        parts = array(dtype.typecode or "f", chain.from_iterable((z.real, z.imag) for z in map(complex, values)))
+        pairs = tensor_of_bytes(parts, shape, dtype if dtype.typecode else EXPORTS["complex64"])
+        return pairs.to(dtype)
+    if dtype.typecode is not None:
+        return tensor_of_bytes(array(dtype.typecode, values), shape, dtype)
     # Python cannot write this format: the core rounds to it.
     wide = EXPORTS["float64"]
-    return tensor_of_bytes(array("d", values), shape, wide).to(of)
+    return tensor_of_bytes(array("d", values), shape, wide).to(dtype)
 
 
-def _integer_array(values: Sequence[Any], of: dtype) -> array[int]:
-    assert of.typecode is not None
-    if of is _UINT64:
+def _integer_array(values: Sequence[Any], dtype: dtype) -> array[int]:
+    assert dtype.typecode is not None
+    if dtype is _UINT64:
         return _uint64_array(values)
     if float in set(map(type, values)):
         # NaN is in no range.
-        if not all(of.minimum <= value <= of.maximum for value in values if type(value) is float):
-            raise _range_error(of)
+        if not all(dtype.minimum <= value <= dtype.maximum for value in values if type(value) is float):
+            raise _range_error(dtype)
         values = list(map(int, values))
     try:
-        return array(of.typecode, values)
+        return array(dtype.typecode, values)
     except OverflowError:
         lowest, highest = min(values), max(values)
     if lowest < _INT64.minimum or highest > _INT64.maximum:
         raise ValueError(OVERFLOW)
-    if of.is_signed or lowest < -of.maximum or highest > of.maximum:
-        raise _range_error(of)
+    if dtype.is_signed or lowest < -dtype.maximum or highest > dtype.maximum:
+        raise _range_error(dtype)
     # Unsigned integers take negative numbers as bit patterns.
-    return array(of.typecode, [value & of.maximum for value in values])
+    return array(dtype.typecode, [value & dtype.maximum for value in values])
 
 
 def _uint64_array(values: Sequence[Any]) -> array[int]:
@@ -391,5 +391,5 @@ def _uint64_array(values: Sequence[Any]) -> array[int]:
     return array("Q", values)
 
 
-def _range_error(of: dtype) -> RuntimeError:
-    return RuntimeError(f"value cannot be converted to type {str(of).rpartition('.')[2]} without overflow")
+def _range_error(dtype: dtype) -> RuntimeError:
+    return RuntimeError(f"value cannot be converted to type {str(dtype).rpartition('.')[2]} without overflow")

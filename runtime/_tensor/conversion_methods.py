@@ -11,7 +11,7 @@ from .._base import handles
 from .._base.dtypes import BY_CODE, EXPORTS, dtype
 from .._base.errors import raise_pending
 from .._base.handles import address_of, shape_of, strides_of
-from .._base.histories import records
+from .._base.histories import needs_grad
 from .._base.interchange import from_array, to_array
 from .._base.types import device
 from .._C import ffi, lib
@@ -106,7 +106,7 @@ class ConversionMethods:
         Raises RuntimeError if operations on the tensor are recorded and `force` is false, TypeError for dtypes that
         NumPy does not have.
         """
-        if records(self):
+        if needs_grad(self):
             if not force:
                 raise RuntimeError(
                     "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."

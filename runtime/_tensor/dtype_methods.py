@@ -48,7 +48,7 @@ else:
     CastMethods = type(
         "CastMethods",
         (),
-        {"__slots__": ()} | {of.method: _cast_method(of.method, of) for of in BY_CODE if of.method},
+        {"__slots__": ()} | {dtype.method: _cast_method(dtype.method, dtype) for dtype in BY_CODE if dtype.method},
     )
 
 
@@ -175,11 +175,11 @@ def _to_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[dtype 
         if not isinstance(given["other"], handles.Tensor):
             raise TypeError(_TO_FORMS.format(_call_text(args, kwargs)))
         wanted = given["other"].dtype
-    place = given.get("device")
-    if place is not None:
-        if not isinstance(place, (str, int, device)):
+    where = given.get("device")
+    if where is not None:
+        if not isinstance(where, (str, int, device)):
             raise TypeError(_TO_FORMS.format(_call_text(args, kwargs)))
-        check_device(place)
+        check_device(where)
     if given.get("dtype") is not None:
         wanted = dtype.resolve(given["dtype"], "to")
     return wanted, given.get("copy", False), memory_order("to", memory_format)
@@ -206,10 +206,10 @@ def _dtype_of_name(value: Any) -> dtype:
         return value.dtype  # type: ignore[attr-defined]
     if isinstance(value, str):
         package, _, name = value.rpartition(".")
-        for found in BY_CODE:
-            if name == f"{found.scalar_name}Tensor":
+        for each in BY_CODE:
+            if name == f"{each.scalar_name}Tensor":
                 if package in ("opweave", "torch"):
-                    return found
+                    return each
                 if package in ("opweave.cuda", "torch.cuda"):
                     check_device("cuda")
     raise ValueError(f"invalid type: {value.__name__ if isinstance(value, type) else value!r}")

@@ -97,8 +97,8 @@ class AutogradMethods:
         if node.collects:
             return node.grad
         hooks = node.hooks
-        found: TensorType | None = None if hooks is None else hooks.gradients.get(number)
-        if found is None and self._requires_grad and not (hooks is not None and number in hooks.retains):
+        gradient: TensorType | None = None if hooks is None else hooks.gradients.get(number)
+        if gradient is None and self._requires_grad and not (hooks is not None and number in hooks.retains):
             warnings.warn(
                 "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute "
                 "won't be populated during autograd.backward(). If you indeed want the .grad field to be populated "
@@ -107,7 +107,7 @@ class AutogradMethods:
                 UserWarning,
                 stacklevel=2,
             )
-        return found
+        return gradient
 
     @grad.setter
     def grad(self: Any, value: TensorType | None) -> None:

@@ -144,12 +144,12 @@ def _tensor_of(values: Any) -> Any:
     from . import construct
 
     if interchange.is_array(values):
-        found = interchange.elements_of(values)
-        return found if _is_mask(found.dtype) else found.to(_INT64)
+        result = interchange.elements_of(values)
+        return result if _is_mask(result.dtype) else result.to(_INT64)
     if len(values) == 0:
         return construct.tensor(values, dtype=_INT64)
-    found = construct.tensor(values)
-    return found if _is_mask(found.dtype) else construct.tensor(values, dtype=_INT64)
+    result = construct.tensor(values)
+    return result if _is_mask(result.dtype) else construct.tensor(values, dtype=_INT64)
 
 
 _PLAIN_TYPES = frozenset((int, bool, type(Ellipsis)))
@@ -172,9 +172,9 @@ def _dimensions_of(part: Any) -> int:
     return 1
 
 
-def _is_mask(of: dtype) -> bool:
+def _is_mask(dtype: dtype) -> bool:
     """bool, and uint8, which stood for it before there was bool."""
-    return of.itemsize == 1 and not of.is_signed
+    return dtype.itemsize == 1 and not dtype.is_signed
 
 
 def _refuse_without_dimensions(index: Any) -> None:
@@ -183,11 +183,11 @@ def _refuse_without_dimensions(index: Any) -> None:
         _slice_range(index, 0)
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     if isinstance(index, int) or (type(index).__module__ == "numpy" and not getattr(index, "shape", ())):
-        place = _number(index)
-        if not -_LARGEST - 1 <= place <= _LARGEST:
+        position = _number(index)
+        if not -_LARGEST - 1 <= position <= _LARGEST:
             raise ValueError(OVERFLOW)
-        if place:
-            raise IndexError(f"index {place} is out of bounds for dimension 0 with size 0")
+        if position:
+            raise IndexError(f"index {position} is out of bounds for dimension 0 with size 0")
         raise IndexError(
             "invalid index of a 0-dim tensor. Use `tensor.item()` in Python to convert a 0-dim tensor to a number"
         )
@@ -276,8 +276,8 @@ def _stepped(stride: int, step: int) -> int:
     Where 64 bits do not hold it there is one position, or no element at all, and no stride is ever used: it stays what
     it was.
     """
-    found = stride * step
-    return found if abs(found) <= _LARGEST else stride
+    result = stride * step
+    return result if abs(result) <= _LARGEST else stride
 
 
 def _bool_index(value: bool) -> Any:
@@ -289,12 +289,12 @@ def _bool_index(value: bool) -> Any:
 
 def _by_dimension(tensors: list[tuple[int, Any]]) -> list[Any]:
     """One entry for each dimension up to the last indexed one, a mask standing for all of its own; None: no index."""
-    found: list[Any] = []
+    result: list[Any] = []
     dim = 0
-    for place, tensor in tensors:
-        found += [None] * (place - dim) + [tensor]
-        dim = place + _dimensions_of(tensor)
-    return found
+    for first, tensor in tensors:
+        result += [None] * (first - dim) + [tensor]
+        dim = first + _dimensions_of(tensor)
+    return result
 
 
 def _slice_range(part: slice, size: int) -> tuple[int, int, int]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from .._base import histories
 from .._base.errors import raise_pending
 from .._base.handles import type_name, wrap
-from .._base.histories import records
+from .._base.histories import needs_grad
 from .._base.tensor_class import Tensor
 from .._C import lib
 from .._dispatch.arguments import is_operand
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 def subscript(self: Any, index: Any) -> TensorType:
     """`self[index]` for what the core does not know of, or of tensors that it does not take."""
-    if records(self):
+    if needs_grad(self):
         return _recorded_subscript(self, index)
     if handle := view_of(self._h, index):
         return as_view(wrap(handle, self), self)
@@ -66,7 +66,7 @@ def _tensors_of(index: Any) -> list[Any]:
 
 def add_at(target: Any, index: Any, values: Any) -> None:
     """`target[index] += values`, but elements that the index names several times get all of their values."""
-    if records(target, values):
+    if needs_grad(target, values):
         _write_recorded(target, index, values, True, partial(add_at, target, index, values))
         return
     if assign(target, index, values, True):
@@ -89,12 +89,12 @@ class IndexingMethods:
 
     if TYPE_CHECKING:
 
-        def __getitem__(self, index: Index) -> TensorType: ...  # that of class Owner, which goes on to subscript()
+        def __getitem__(self, index: Index) -> TensorType: ...  # that of class TensorBase, which goes on to subscript()
 
     def __setitem__(self: Any, index: Index, value: Any) -> None:
         if assign(self, index, value, False):
             return
-        if records(self, value):
+        if needs_grad(self, value):
             index = index_parser.lasting(index)
             _write_recorded(self, index, value, False, partial(self.__setitem__, index, value))
             return
@@ -160,9 +160,9 @@ def _checked_put(name: str, indices: Any, values: Any, accumulate: Any) -> tuple
         kind = type_name(indices)
         raise TypeError(f"{name}(): argument 'indices' (position 1) must be tuple of Tensors, not {kind}")
     selectors: tuple[Any, ...] = tuple(indices)
-    for place, index in enumerate(selectors):
+    for position, index in enumerate(selectors):
         if not isinstance(index, Tensor):
-            raise TypeError(f"expected Tensor as element {place} in argument 0, but got {type_name(index)}")
+            raise TypeError(f"expected Tensor as element {position} in argument 0, but got {type_name(index)}")
     if not isinstance(values, Tensor):
         raise TypeError(f"{name}(): argument 'values' (position 2) must be Tensor, not {type_name(values)}")
     if not isinstance(accumulate, bool):
@@ -171,7 +171,7 @@ def _checked_put(name: str, indices: Any, values: Any, accumulate: Any) -> tuple
 
 
 def _put(target: TensorType, indices: tuple[TensorType, ...], values: TensorType, accumulate: bool) -> TensorType:
-    if records(target, values):
+    if needs_grad(target, values):
         run = partial(_put, target, indices, values, accumulate)
         recorded: TensorType = _write_recorded(target, indices, values, accumulate, run)
         return recorded

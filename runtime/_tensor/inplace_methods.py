@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .._base import handles, histories
 from .._base.errors import raise_pending
 from .._base.handles import integers, type_name
-from .._base.histories import records
+from .._base.histories import needs_grad
 from .._base.shapes import packed_strides, strides_in_order
 from .._base.types import FORMATS, memory_order, preserve_format
 from .._C import lib
@@ -35,7 +35,7 @@ class MutationMethods:
         `src` is broadcast to this tensor's shape and converted to its dtype. Raises TypeError if it is neither,
         RuntimeError if its shape does not broadcast, or if several elements of this tensor lie at one address.
         """
-        if records(self, src):
+        if needs_grad(self, src):
             return histories.recording.by_formula_inplace(
                 "CopyBackwards", self, (self, src), lambda: self.copy_(src), lambda grad: (None, grad)
             )
@@ -55,7 +55,7 @@ class MutationMethods:
         Raises RuntimeError if `value` is a tensor with dimensions, TypeError if it is no number.
         """
         number: Any = value
-        if records(self, value):
+        if needs_grad(self, value):
             return histories.recording.by_formula_inplace(
                 "FillBackward0", self, (self, value), lambda: self.fill_(value), lambda grad: (None, grad.sum())
             )
@@ -88,7 +88,7 @@ class MutationMethods:
 
     def zero_(self: Any) -> TensorType:
         """Write zero to all elements and return the tensor."""
-        if records(self):
+        if needs_grad(self):
             return histories.recording.by_formula_inplace(
                 "ZeroBackward0", self, (self,), lambda: self.zero_(), lambda grad: (None,)
             )

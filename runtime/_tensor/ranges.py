@@ -12,7 +12,7 @@ from .._base.shapes import check_range
 from .._base.types import check_placement, device, layout
 from .._dispatch.composite import store_sequence
 from .._dispatch.ops import ops
-from .._ops.joining import triangle_places
+from .._ops.joining import triangle_indices
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -46,10 +46,10 @@ def inclusive_range(
         start, end = 0, start
     check_range(start, end, step)
     count = math.floor((end - start) / step) + 1
-    places: Any = ops.arange(count, dtype=float)
-    values = (places * step + start).to(dtype or EXPORTS["float"])
-    made: Tensor = values if out is None else store_sequence(values, out)
-    return made.requires_grad_() if requires_grad else made
+    steps: Any = ops.arange(count, dtype=float)
+    values = (steps * step + start).to(dtype or EXPORTS["float"])
+    result: Tensor = values if out is None else store_sequence(values, out)
+    return result.requires_grad_() if requires_grad else result
 
 
 def tril_indices(
@@ -87,11 +87,11 @@ def triu_indices(
 
 
 def _triangle(
-    function: str, rows: int, columns: int, offset: int, lower: bool, of: dtype, layout: Any, device: Any
+    function: str, rows: int, columns: int, offset: int, lower: bool, dtype: dtype, layout: Any, device: Any
 ) -> Tensor:
     check_placement(function, layout=layout, device=device)
     for position, (name, count) in enumerate((("row", rows), ("col", columns)), 1):
         if integer(function, name, count, position) < 0:
             raise RuntimeError(f"{name} must be non-negative, got{count}")
-    places: Tensor = ops.stack(triangle_places(rows, columns, offset, lower))
-    return places.to(of)
+    indices: Tensor = ops.stack(triangle_indices(rows, columns, offset, lower))
+    return indices.to(dtype)

@@ -178,18 +178,18 @@ def _view_as_dtype(input: Any, size: Any) -> Any:
 
 
 def _resized_elements(
-    input: Any, of: dtype, sizes: list[int], strides: list[int], offset: int
+    input: Any, dtype: dtype, sizes: list[int], strides: list[int], offset: int
 ) -> tuple[list[int], list[int], int]:
     """Sizes, strides and offset counted in larger or smaller elements."""
-    what = f"to view {input.dtype.scalar_name} as {of.scalar_name} (different element sizes)"
+    what = f"to view {input.dtype.scalar_name} as {dtype.scalar_name} (different element sizes)"
     if not sizes:
         raise RuntimeError(f"self.dim() cannot be 0 {what}")
     if strides[-1] != 1:
         raise RuntimeError(f"self.stride(-1) must be 1 {what}, but got {strides[-1]}")
-    if of.itemsize < input.itemsize:
-        ratio = input.itemsize // of.itemsize
+    if dtype.itemsize < input.itemsize:
+        ratio = input.itemsize // dtype.itemsize
         return [*sizes[:-1], sizes[-1] * ratio], [*(stride * ratio for stride in strides[:-1]), 1], offset * ratio
-    ratio = of.itemsize // input.itemsize
+    ratio = dtype.itemsize // input.itemsize
     facts = [("self.size(-1)", sizes[-1]), ("self.storage_offset()", offset)]
     facts += [(f"self.stride({dim})", stride) for dim, stride in enumerate(strides[:-1])]
     for name, value in facts:

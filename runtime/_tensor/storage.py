@@ -93,10 +93,10 @@ class AnyStorage:
     def _place(self, index: Any) -> int:
         if not hasattr(index, "__index__"):
             raise RuntimeError(f"can't index a {type(self)} with {type(index)}")
-        place = operator.index(index)
-        if not -len(self) <= place < len(self):
-            raise IndexError(f"index {place} out of range for storage of size {len(self)}")
-        return place
+        position = operator.index(index)
+        if not -len(self) <= position < len(self):
+            raise IndexError(f"index {position} out of range for storage of size {len(self)}")
+        return position
 
     def fill_(self, value: Any) -> Self:
         """Write one number to all elements and return the storage."""
@@ -133,9 +133,9 @@ class AnyStorage:
 
     def __getattr__(self, name: str) -> Any:
         # `float()`, `int()` and so on, one for each dtype.
-        for of in BY_CODE:
-            if name == of.method:
-                return partial(self.to, dtype=of)
+        for dtype in BY_CODE:
+            if name == dtype.method:
+                return partial(self.to, dtype=dtype)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     is_cuda = False
@@ -209,8 +209,8 @@ class TypedStorage(AnyStorage):
         check_placement(cls.__name__, device=device)
         kind: type[TypedStorage] = cls
         if kind is TypedStorage:
-            of = get_default_dtype() if dtype is None else dtype_class.resolve(dtype, cls.__name__)
-            kind = _type_of_code[of.code]
+            resolved = get_default_dtype() if dtype is None else dtype_class.resolve(dtype, cls.__name__)
+            kind = _type_of_code[resolved.code]
         elif dtype is not None:
             raise RuntimeError(_invalid(cls, "Keyword argument 'dtype' cannot be specified"))
         if wrap_storage is None:
@@ -230,31 +230,31 @@ def _invalid(kind: type, why: str) -> str:
     )
 
 
-def _elements_of(kind: type, args: tuple[Any, ...], of: dtype_class) -> Any:
+def _elements_of(kind: type, args: tuple[Any, ...], dtype: dtype_class) -> Any:
     """The tensor that `kind(*args)` is the storage of."""
     if len(args) > 1:
         raise RuntimeError(_invalid(kind, "Too many positional arguments"))
     first: Any = args[0] if args else 0
     if isinstance(first, (Sequence, range)) and not isinstance(first, str):
-        return tensor(list(first), dtype=of).reshape(-1)
+        return tensor(list(first), dtype=dtype).reshape(-1)
     if isinstance(first, handles.Tensor) or not is_integer(first):
         raise TypeError(_invalid(kind, f"Argument type not recognized: {type(first)}"))
     if first < 0:
         raise RuntimeError(f"{kind.__name__}: the size must not be negative, but got {first}")
-    return allocate((first,), of.code)
+    return allocate((first,), dtype.code)
 
 
 def _make(kind: type[AnyStorage], elements: Any) -> Any:
-    made = object.__new__(kind)
-    made._elements = elements
-    return made
+    storage = object.__new__(kind)
+    storage._elements = elements
+    return storage
 
 
 STORAGE_TYPES: dict[str, type[TypedStorage]] = {
-    f"{of.scalar_name}Storage": type(
-        f"{of.scalar_name}Storage", (TypedStorage,), {"__slots__": (), "__module__": "opweave", "dtype": of}
+    f"{dtype.scalar_name}Storage": type(
+        f"{dtype.scalar_name}Storage", (TypedStorage,), {"__slots__": (), "__module__": "opweave", "dtype": dtype}
     )
-    for of in BY_CODE
+    for dtype in BY_CODE
 }
 """By their names."""
 
@@ -263,7 +263,7 @@ globals().update(STORAGE_TYPES)
 Storage = STORAGE_TYPES["FloatStorage"]
 """As in torch, the one of the dtype that tensors have by default."""
 
-_type_of_code = dict(zip((of.code for of in BY_CODE), STORAGE_TYPES.values(), strict=True))
+_type_of_code = dict(zip((dtype.code for dtype in BY_CODE), STORAGE_TYPES.values(), strict=True))
 
 # By address and class, while they are in use. The address cannot be taken by another storage meanwhile, as the
 # elements keep it.
@@ -279,17 +279,17 @@ def storage_of(tensor: Any, untyped: bool = False) -> Any:
 def _seen_as(kind: type[AnyStorage], tensor: Any) -> Any:
     """The memory of the tensor as a storage of this class."""
     address = lib.storage_of(tensor._h)
-    found = _storages.get((address, kind))
-    if found is None:
+    storage = _storages.get((address, kind))
+    if storage is None:
         elements = handles.wrap(lib.storage_tensor(address, kind.dtype.code))
-        found = _storages[address, kind] = _make(kind, elements)
-    return found
+        storage = _storages[address, kind] = _make(kind, elements)
+    return storage
 
 
 def _resize(storage: AnyStorage, nbytes: int) -> None:
     address = lib.storage_of(storage._elements._h)
     kinds: list[type[AnyStorage]] = [UntypedStorage, *STORAGE_TYPES.values()]
-    seen = [found for kind in kinds if (found := _storages.get((address, kind))) is not None]
+    seen = [each for kind in kinds if (each := _storages.get((address, kind))) is not None]
     if storage not in seen:
         raise RuntimeError("resize_(): a part of a storage cannot be resized")
     done = lib.storage_resize(address, nbytes)
@@ -319,13 +319,13 @@ def tensor_over(storage: AnyStorage, offset: int, sizes: tuple[int, ...], stride
     return lib.as_strided(storage._elements._h, sizes, strides, len(sizes), offset, -1)
 
 
-def _rebuild_storage(kind: type[AnyStorage], data: bytes, of: dtype_class) -> AnyStorage:
+def _rebuild_storage(kind: type[AnyStorage], data: bytes, dtype: dtype_class) -> AnyStorage:
     from .._base.interchange import tensor_of_bytes
 
     if not (isinstance(kind, type) and issubclass(kind, AnyStorage)):
         raise TypeError(f"expected a class of storages, but got {kind!r}")
-    made: AnyStorage = _make(kind, tensor_of_bytes(data, (len(data) // of.itemsize,), of))
-    return made
+    storage: AnyStorage = _make(kind, tensor_of_bytes(data, (len(data) // dtype.itemsize,), dtype))
+    return storage
 
 
 def is_storage(value: object) -> TypeIs[AnyStorage]:

@@ -15,7 +15,7 @@ from .._base.tensor_class import adds_methods
 from .._base.type_names import type_name
 from .._base.types import CPU, device, layout, memory_format, preserve_format, strided
 from .._C import lib
-from .._handle import Owner, adopt, apart, set_edge, set_tensor_class
+from .._handle import TensorBase, adopt, apart, set_edge, set_tensor_class
 from .conversion_methods import ConversionMethods
 from .dtype_methods import DtypeMethods
 from .grad_methods import AutogradMethods
@@ -35,7 +35,7 @@ _Kind = TypeVar("_Kind", bound="Tensor")
 
 @adds_methods
 class Tensor(
-    Owner,
+    TensorBase,
     AutogradMethods,
     IndexingMethods,
     ConversionMethods,
@@ -133,15 +133,15 @@ class Tensor(
         """Return the memory of this tensor and all its views as a one-dimensional sequence of elements."""
         from .storage import storage_of
 
-        found: TypedStorage = storage_of(self)
-        return found
+        storage: TypedStorage = storage_of(self)
+        return storage
 
     def untyped_storage(self) -> UntypedStorage:
         """Return the memory of this tensor and all its views as a sequence of bytes."""
         from .storage import storage_of
 
-        found: UntypedStorage = storage_of(self, untyped=True)
-        return found
+        storage: UntypedStorage = storage_of(self, untyped=True)
+        return storage
 
     def is_floating_point(self) -> bool:
         """Return whether the dtype is a real floating-point one."""

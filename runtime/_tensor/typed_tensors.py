@@ -30,8 +30,8 @@ class tensortype(type):  # noqa: N801 (PyTorch's name)
         return isinstance(instance, handles.Tensor) and instance.dtype is cls.dtype
 
 
-def made(of: dtype, args: tuple[Any, ...], kwargs: dict[str, Any], any_dtype: bool = False) -> Any:
-    """A tensor of dtype `of` from such arguments; another tensor need not have it where there is `any_dtype`."""
+def made(dtype: dtype, args: tuple[Any, ...], kwargs: dict[str, Any], any_dtype: bool = False) -> Any:
+    """A tensor of dtype `dtype` from such arguments; another tensor need not have it where there is `any_dtype`."""
     given = dict(kwargs)
     check_placement("new", device=given.pop("device", None))
     if not args and len(given) == 1 and next(iter(given)) in ("size", "data"):
@@ -43,30 +43,30 @@ def made(of: dtype, args: tuple[Any, ...], kwargs: dict[str, Any], any_dtype: bo
     first = args[0] if args else Size([0])
     is_size = is_integer(first) and not isinstance(first, handles.Tensor) and interchange.offered(first) is None
     if len(args) > 1 or is_size:
-        return _of_size(args, of)
+        return _of_size(args, dtype)
     if isinstance(first, Size):
-        return _of_size(first, of)
+        return _of_size(first, dtype)
     if isinstance(first, handles.Tensor):
-        if not any_dtype and first.dtype is not of:
-            raise TypeError(f"expected a tensor of dtype {of}, but got one of {first.dtype}")
+        if not any_dtype and first.dtype is not dtype:
+            raise TypeError(f"expected a tensor of dtype {dtype}, but got one of {first.dtype}")
         return first.detach()
     if isinstance(first, str) or not (hasattr(first, "__len__") and hasattr(first, "__getitem__")):
         if isinstance(first, str):
             raise TypeError("new(): invalid data type 'str'")
         raise TypeError(f"new(): data must be a sequence (got {type_name(first)})")
-    return tensor(first.tolist() if interchange.is_array(first) else first, dtype=of)
+    return tensor(first.tolist() if interchange.is_array(first) else first, dtype=dtype)
 
 
-def _of_size(sizes: Any, of: dtype) -> Any:
-    for place, size in enumerate(sizes):
+def _of_size(sizes: Any, dtype: dtype) -> Any:
+    for index, size in enumerate(sizes):
         if not is_integer(size):
             raise TypeError(
-                f"new(): argument 'size' failed to unpack the object at pos {place + 1} with error "
+                f"new(): argument 'size' failed to unpack the object at pos {index + 1} with error "
                 f'"type must be tuple of ints,but got {type_name(size)}"'
             )
         if size < 0:
             raise RuntimeError(f"Trying to create tensor with negative dimension {size}: {[*sizes]}")
-    return allocate(sizes, of.code)
+    return allocate(sizes, dtype.code)
 
 
 def _construct(kind: type, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
@@ -78,9 +78,9 @@ def _construct(kind: type, args: tuple[Any, ...], kwargs: dict[str, Any] | None)
 set_constructor(_construct)
 
 TENSOR_TYPES = {
-    name: tensortype(name, (), {"__module__": "opweave", "dtype": of, "layout": strided, "is_cuda": False})
-    for of in BY_CODE
-    if of.method is not None and not of.is_complex
-    for name in (f"{of.scalar_name}Tensor",)
+    name: tensortype(name, (), {"__module__": "opweave", "dtype": dtype, "layout": strided, "is_cuda": False})
+    for dtype in BY_CODE
+    if dtype.method is not None and not dtype.is_complex
+    for name in (f"{dtype.scalar_name}Tensor",)
 }
 """By their names."""

@@ -160,10 +160,10 @@ def _show(options: argparse.Namespace) -> None:
         _import(package)
     for name in options.operator:
         try:
-            found = find(name)
+            operators = find(name)
         except KeyError as error:
             raise _CommandError(error.args[0]) from None
-        for each in found:
+        for each in operators:
             for section in sections(each):
                 if options.only in (None, section.language):
                     _print_section(section.title, section.language, section.text, bare=options.only is not None)

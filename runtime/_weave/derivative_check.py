@@ -65,26 +65,26 @@ def _contradiction(operator: Operator, body: Reduce | Scan | Rows, derivative: D
         for dim, keepdim in _forms(operator, body):
             matrix = x if dim == 1 else np.ascontiguousarray(x.T)
             try:
-                found, expected = _both(operator, body, derivative, matrix, dim, keepdim)
+                declared, expected = _both(operator, body, derivative, matrix, dim, keepdim)
             except Exception as error:  # whatever the formula makes of its arguments
                 return f"the derivative of 'self' fails: {type(error).__name__}: {error}"
-            if found.shape != expected.shape:
-                return f"the derivative of 'self' has the shape {found.shape} for an input of shape {expected.shape}"
-            near = np.abs(found - expected) <= _RELATIVE * np.maximum(np.abs(found), np.abs(expected)) + _ABSOLUTE
+            if declared.shape != expected.shape:
+                return f"the derivative of 'self' has the shape {declared.shape} for an input of shape {expected.shape}"
+            near = np.abs(declared - expected) <= _RELATIVE * np.maximum(np.abs(declared), np.abs(expected)) + _ABSOLUTE
             if not near.all():
-                place = np.flatnonzero(~near.ravel())[0]
+                index = np.flatnonzero(~near.ravel())[0]
                 return (
-                    f"derivative of 'self' contradicts the body: of {_row(matrix, place, dim)} by element "
-                    f"{np.unravel_index(place, matrix.shape)[dim]}: the formula gives {found.ravel()[place]:.6g}, "
-                    f"differences of the body give {expected.ravel()[place]:.6g}"
+                    f"derivative of 'self' contradicts the body: of {_row(matrix, index, dim)} by element "
+                    f"{np.unravel_index(index, matrix.shape)[dim]}: the formula gives {declared.ravel()[index]:.6g}, "
+                    f"differences of the body give {expected.ravel()[index]:.6g}"
                 )
     return None
 
 
-def _row(matrix: Array, place: int, dim: int) -> str:
+def _row(matrix: Array, index: int, dim: int) -> str:
     import numpy as np
 
-    row, column = np.unravel_index(place, matrix.shape)
+    row, column = np.unravel_index(index, matrix.shape)
     return str([float(f"{each:g}") for each in (matrix[row] if dim == 1 else matrix[:, column])])
 
 
@@ -133,19 +133,19 @@ def _both(
     # Positions have no gradient.
     grads = [generator.standard_normal(each.shape) * (each.dtype.kind == "f") for each in values]
     expected = np.empty_like(x)
-    for place in np.ndindex(*x.shape):
+    for index in np.ndindex(*x.shape):
         step = np.zeros_like(x)
-        step[place] = _STEP
+        step[index] = _STEP
         pairs = zip(grads, results(x + step), results(x - step), strict=True)
-        expected[place] = sum(np.sum(grad * (above - below)) for grad, above, below in pairs) / (2 * _STEP)
+        expected[index] = sum(np.sum(grad * (above - below)) for grad, above, below in pairs) / (2 * _STEP)
     shrinks = not keepdim and values[0].shape != x.shape
     env: dict[str, Any] = {"self": from_numpy(x), "dim": dim, "keepdim": keepdim, **samples.numbers(operator)}
     for kind, arrays in (("grad", grads), ("result", values)):
         tensors = [from_numpy(np.array(each.squeeze(dim) if shrinks else each)) for each in arrays]
         env |= _named(operator, kind, tensors)
     formula = compile(" ".join(derivative.text.split()), "<derivative>", "eval")
-    found = eval(formula, {**functions(), "__builtins__": _BUILTINS, **env})
-    return np.asarray(found.detach().numpy()), expected
+    result = eval(formula, {**functions(), "__builtins__": _BUILTINS, **env})
+    return np.asarray(result.detach().numpy()), expected
 
 
 def _named(operator: Operator, kind: str, tensors: list[Any]) -> Mapping[str, Any]:
@@ -153,7 +153,7 @@ def _named(operator: Operator, kind: str, tensors: list[Any]) -> Mapping[str, An
     if len(tensors) == 1:
         return {kind: tensors[0]}
     returns = operator.schema.returns
-    return {f"{kind}_{each.name or place}": tensors[place] for place, each in enumerate(returns)}
+    return {f"{kind}_{each.name or index}": tensors[index] for index, each in enumerate(returns)}
 
 
 _BUILTINS = {

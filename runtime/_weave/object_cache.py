@@ -72,9 +72,9 @@ def users_own() -> ObjectCache:
         for each in (folder.parent, folder):
             with suppress(FileExistsError):
                 each.mkdir(mode=0o700)
-            found = each.lstat()
-            others_write = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-            if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or others_write:
+            status = each.lstat()
+            others_write = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+            if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid() or others_write:
                 return ObjectCache(None)
     except OSError:
         return ObjectCache(None)

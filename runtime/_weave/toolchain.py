@@ -203,8 +203,8 @@ def _identity(toolchain: Toolchain, headers: Path) -> tuple[str | bytes, ...]:
     """What all objects of a package follow from: the programs that the command names, and the headers."""
     parts: list[str | bytes] = [_output([*toolchain.command, "--version"]).stdout]
     for program in filter(None, map(shutil.which, toolchain.command)):
-        found = os.stat(program)
-        parts += [os.path.realpath(program), f"{found.st_size} {found.st_mtime_ns}"]
+        status = os.stat(program)
+        parts += [os.path.realpath(program), f"{status.st_size} {status.st_mtime_ns}"]
     parts += [f"{name}={os.environ.get(name)}" for name in _VARIABLES]
     for path in sorted(each for each in headers.rglob("*") if each.is_file()):
         parts += [path.relative_to(headers).as_posix(), path.read_bytes()]
@@ -225,9 +225,9 @@ def _object(
     arguments = _arguments(toolchain, job)
     text = generate.without_source_lines(job.source.read_text("utf-8"))
     key = object_cache.key([*common, *toolchain.command, *arguments, job.source.name, text])
-    found = None if anew else cache.find(key)
-    if found is not None:
-        job.output.write_bytes(found)
+    cached = None if anew else cache.find(key)
+    if cached is not None:
+        job.output.write_bytes(cached)
         return None
     command = [*toolchain.command, *arguments, "-I", str(headers), "-c", str(job.source), "-o", str(job.output)]
     refusal = _run(command)
@@ -269,12 +269,12 @@ def _explain(failures: Iterable[_Failure], yaml: Path) -> str:
     from ..codegen.errors import render
 
     failures = list(failures)
-    found: dict[tuple[int, str], Diagnostic] = {}
+    diagnostics: dict[tuple[int, str], Diagnostic] = {}
     for failure in failures:
         for diagnostic in _located(failure, yaml):
-            found.setdefault((diagnostic.line, diagnostic.message), diagnostic)
-    if found:
-        return render(found.values())
+            diagnostics.setdefault((diagnostic.line, diagnostic.message), diagnostic)
+    if diagnostics:
+        return render(diagnostics.values())
     first = failures[0]
     return _raw(f"the C compiler failed on '{first.job.source.stem}'", first.command, first.text)
 
@@ -304,9 +304,9 @@ def _place(line: str, message: str) -> tuple[int, int]:
     """Column and length of what a message speaks of: the name it quotes, or else the whole line. The compiler's own
     column is one of the generated line."""
     quoted = _QUOTED.search(message)
-    found = re.search(rf"\b{quoted[1]}\b", line) if quoted else None
-    found = found or re.search(r"\S.*\S|\S", line)
-    return (found.start() + 1, len(found[0])) if found else (1, 1)
+    match = re.search(rf"\b{quoted[1]}\b", line) if quoted else None
+    match = match or re.search(r"\S.*\S|\S", line)
+    return (match.start() + 1, len(match[0])) if match else (1, 1)
 
 
 def _raw(what: str, command: Sequence[str], text: str) -> str:

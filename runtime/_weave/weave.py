@@ -86,8 +86,8 @@ def weave(
             if operators is None:
                 operators = _weave(path, text, name, folder, progress or (lambda done, total, what: None), force)
     except OSError as error:
-        place = f" ({error.filename})" if error.filename else ""
-        raise WeaveError(f"cannot write {Path(out) / name}: {error.strerror or error}{place}") from None
+        where = f" ({error.filename})" if error.filename else ""
+        raise WeaveError(f"cannot write {Path(out) / name}: {error.strerror or error}{where}") from None
     except toolchain.CompilerError as error:
         raise WeaveError(str(error)) from None
     # A running process has perhaps looked into the folder before.
@@ -150,8 +150,8 @@ def _is_foreign_module(name: str, out: Path) -> bool:
         return False
     if spec is None or spec.origin is None or spec.origin == "namespace":
         return False
-    place = Path(spec.origin).parent
-    return not (place / STAMP).is_file() and place.resolve() != (out / name).resolve()
+    folder = Path(spec.origin).parent
+    return not (folder / STAMP).is_file() and folder.resolve() != (out / name).resolve()
 
 
 # ---- is there anything to do? ------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from .._base import handles
 from .._base.dtypes import BY_CODE
 from .._base.type_names import type_name
 from .._dispatch.ops import ops
-from .._handle import alias, as_view, function_view, meta, packing, records, set_edge, versions
+from .._handle import alias, as_view, function_view, meta, needs_grad, packing, set_edge, versions
 
 
 class Context:
@@ -62,10 +62,10 @@ class Context:
 
     def mark_dirty(self, *args: Any) -> None:
         """Says which inputs forward has overwritten. It has to return them."""
-        for place, value in enumerate(args):
+        for index, value in enumerate(args):
             if not isinstance(value, handles.Tensor):
                 kind = type_name(value)
-                raise RuntimeError(f"mark_dirty can only accept variables, but argument {place} is of type {kind}")
+                raise RuntimeError(f"mark_dirty can only accept variables, but argument {index} is of type {kind}")
         self._node.dirty = args
 
     def mark_non_differentiable(self, *args: Any) -> None:
@@ -113,20 +113,20 @@ class FunctionNode(Node):
         """What forward has saved; outputs with their history where one is recorded."""
         if self.tensors is None:
             raise RuntimeError(RELEASED)
-        found = list(self.saved())
-        for place, number in self.outputs.items():
+        tensors = list(self.saved())
+        for index, number in self.outputs.items():
             if is_grad_enabled():
-                found[place] = found[place].detach()
-                set_edge(found[place], (self, number))
-        return tuple(found)
+                tensors[index] = tensors[index].detach()
+                set_edge(tensors[index], (self, number))
+        return tuple(tensors)
 
     def keep_saved(self, results: Sequence[Any]) -> None:
         """After forward: outputs are kept without their edges, which would refer back to the node."""
         kept = []
-        for place, tensor in enumerate(self.to_save):
+        for index, tensor in enumerate(self.to_save):
             number = next((n for n, result in enumerate(results) if result is tensor), None)
             if number is not None and tensor is not None and tensor._edge is not None and tensor._edge[0] is self:
-                self.outputs[place] = number
+                self.outputs[index] = number
                 tensor = tensor.detach()
             kept.append(tensor)
         self.to_save = ()
@@ -140,21 +140,21 @@ class FunctionNode(Node):
             grads = tuple([
                 self._zeros(number) if grad is None else grad for number, grad in enumerate(grads)
             ])  # fmt: skip
-        found = self.function.backward(self.context, *grads)
-        found = tuple(found) if isinstance(found, (tuple, list)) else (found,)
-        if len(found) > len(self.edges) and all(each is None for each in found[len(self.edges) :]):
-            found = found[: len(self.edges)]
-        if len(found) != len(self.edges):
+        gradients = self.function.backward(self.context, *grads)
+        gradients = tuple(gradients) if isinstance(gradients, (tuple, list)) else (gradients,)
+        if len(gradients) > len(self.edges) and all(each is None for each in gradients[len(self.edges) :]):
+            gradients = gradients[: len(self.edges)]
+        if len(gradients) != len(self.edges):
             raise RuntimeError(
                 f"function {self.name()} returned an incorrect number of gradients (expected {len(self.edges)}, got "
-                f"{len(found)})"
+                f"{len(gradients)})"
             )
-        for place, grad in enumerate(found):
+        for index, grad in enumerate(gradients):
             if grad is not None and not isinstance(grad, handles.Tensor):
                 raise RuntimeError(
-                    f"expected Variable or None (got {type_name(grad)}) as gradient {place} of {self.name()}"
+                    f"expected Variable or None (got {type_name(grad)}) as gradient {index} of {self.name()}"
                 )
-        return found
+        return gradients
 
     def _zeros(self, number: int) -> Any:
         shape, code = self.metas[number]
@@ -206,9 +206,9 @@ class Function:
                 cls.setup_context(node.context, args, output)
             else:
                 output = cls.forward(node.context, *args, **kwargs)
-        made = output if isinstance(output, (tuple, list)) else (output,)
-        is_recorded = records(*filter(_is_tensor, args))  # tensors in lists are no inputs of the node
-        results = _results(node, args, made, is_recorded)
+        outputs = output if isinstance(output, (tuple, list)) else (output,)
+        is_recorded = needs_grad(*filter(_is_tensor, args))  # tensors in lists are no inputs of the node
+        results = _results(node, args, outputs, is_recorded)
         if is_recorded:
             node.metas = tuple([_meta(result) for result in results])
             node.keep_saved(results)
@@ -225,20 +225,20 @@ def _is_among(tensor: Any, others: Sequence[Any]) -> bool:
     return any(tensor is each for each in others)
 
 
-def _results(node: FunctionNode, inputs: tuple[Any, ...], made: Sequence[Any], is_recorded: bool) -> list[Any]:
+def _results(node: FunctionNode, inputs: tuple[Any, ...], given: Sequence[Any], is_recorded: bool) -> list[Any]:
     """What forward has made as outputs of the node; where nothing is recorded, without a history."""
-    outputs = [each for each in made if is_recorded and _is_differentiable(node, each)]
-    results = [_result(node, inputs, n, each, len(made), _is_among(each, outputs)) for n, each in enumerate(made)]
-    if not all(_is_among(each, made) for each in node.dirty):
+    outputs = [each for each in given if is_recorded and _is_differentiable(node, each)]
+    results = [_result(node, inputs, n, each, len(given), _is_among(each, outputs)) for n, each in enumerate(given)]
+    if not all(_is_among(each, given) for each in node.dirty):
         raise RuntimeError(
             "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
             "modified inplace must all be outputs of the Function."
         )
-    several = len(outputs) > 1
-    for before, result in zip(made, results, strict=True):
+    is_multi = len(outputs) > 1
+    for before, result in zip(given, results, strict=True):
         # To overwrite a view would take the place of the user's backward.
-        if _is_tensor(result) and (several or not (_is_among(before, node.dirty) and _is_among(before, inputs))):
-            function_view(result, several)
+        if _is_tensor(result) and (is_multi or not (_is_among(before, node.dirty) and _is_among(before, inputs))):
+            function_view(result, is_multi)
     return results
 
 
@@ -311,12 +311,12 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
     def wrapper(ctx: Any, *args: Any) -> Any:
         recorded = is_grad_enabled() and any(isinstance(each, handles.Tensor) and each.requires_grad for each in args)
         with no_grad():
-            found = fn(ctx, *args)
+            result = fn(ctx, *args)
         if not recorded:
-            return found
-        results = found if isinstance(found, tuple) else (found,)
+            return result
+        results = result if isinstance(result, tuple) else (result,)
         refused = tuple([_refuse(each, args) for each in results])
-        return refused if isinstance(found, tuple) else refused[0]
+        return refused if isinstance(result, tuple) else refused[0]
 
     return wrapper
 

@@ -80,8 +80,8 @@ def advance(state: dict[str, Any]) -> float:
     """Counts a step of a parameter."""
     count = state["step"]
     count.add_(1)
-    found: float = count.item()
-    return found
+    result: float = count.item()
+    return result
 
 
 def descent(gradient: Tensor, parameter: Tensor, maximize: bool, weight_decay: Rate) -> Tensor:

@@ -104,8 +104,8 @@ class LBFGS(Optimizer):
                 start = Trial(0.0, loss, gradient, slope)
                 evaluate = self._trials(closure, direction)
                 most = max_eval - evaluations
-                found, spent = strong_wolfe(evaluate, start, step, _largest(direction), tolerance_change, most)
-                loss, gradient, step = found.loss, found.gradient, found.step
+                result, spent = strong_wolfe(evaluate, start, step, _largest(direction), tolerance_change, most)
+                loss, gradient, step = result.loss, result.gradient, result.step
                 self._move(direction, step)
                 state["t"] = step
             else:
@@ -132,15 +132,15 @@ class LBFGS(Optimizer):
                     del remembered[0]
                 remembered.append(new)
             state["H_diag"] = curvature / float(change.dot(change))
-        found = -gradient
+        result = -gradient
         factors = state.setdefault("al", [None] * history_size)
         for k in reversed(range(len(steps))):
-            factors[k] = float(steps[k].dot(found)) * float(curvatures[k])
-            found.add_(changes[k], alpha=-factors[k])
-        found.mul_(float(state["H_diag"]))
+            factors[k] = float(steps[k].dot(result)) * float(curvatures[k])
+            result.add_(changes[k], alpha=-factors[k])
+        result.mul_(float(state["H_diag"]))
         for k in range(len(steps)):
-            found.add_(steps[k], alpha=factors[k] - float(changes[k].dot(found)) * float(curvatures[k]))
-        return found
+            result.add_(steps[k], alpha=factors[k] - float(changes[k].dot(result)) * float(curvatures[k]))
+        return result
 
     def _trials(self, closure: Callable[[], Any], direction: Tensor) -> Callable[[float], Trial]:
         """A function that tries steps from where the parameters are now, and leaves them there."""

@@ -69,8 +69,8 @@ class Optimizer:
 
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__} ("]
-        for place, group in enumerate(self.param_groups):
-            lines.append(f"Parameter Group {place}")
+        for index, group in enumerate(self.param_groups):
+            lines.append(f"Parameter Group {index}")
             lines += [f"    {name}: {group[name]}" for name in sorted(group) if name != "params"]
         return "\n".join([*lines, ")"])
 
@@ -114,11 +114,11 @@ class Optimizer:
         """The state and the options, with numbers in place of the parameters; tensors in it are those in use."""
         for hook in self._hooks["state_dict_pre"].values():
             hook(self)
-        found = packed(self.state, self.param_groups)
+        state = packed(self.state, self.param_groups)
         for hook in self._hooks["state_dict_post"].values():
-            changed = hook(self, found)
-            found = found if changed is None else changed
-        return found
+            changed = hook(self, state)
+            state = state if changed is None else changed
+        return state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Goes on from where `state_dict()` was called. Tensors are copied, in the dtypes of the parameters.

@@ -34,8 +34,8 @@ class ReentrantCheckpoint(Function):
         ctx.run_function = function
         ctx.random_state = get_rng_state() if preserve_rng_state else None
         ctx.other_arguments = [None if isinstance(value, Tensor) else value for value in args]
-        ctx.tensor_places = [place for place, value in enumerate(args) if isinstance(value, Tensor)]
-        ctx.save_for_backward(*(args[place] for place in ctx.tensor_places))
+        ctx.tensor_indices = [index for index, value in enumerate(args) if isinstance(value, Tensor)]
+        ctx.save_for_backward(*(args[index] for index in ctx.tensor_indices))
         with no_grad():
             return function(*args)
 
@@ -48,8 +48,8 @@ class ReentrantCheckpoint(Function):
                 ".backward() without passing the `inputs` argument."
             )
         inputs = list(ctx.other_arguments)
-        for place, tensor in zip(ctx.tensor_places, ctx.saved_tensors, strict=True):
-            inputs[place] = tensor.detach().requires_grad_(tensor.requires_grad)
+        for index, tensor in zip(ctx.tensor_indices, ctx.saved_tensors, strict=True):
+            inputs[index] = tensor.detach().requires_grad_(tensor.requires_grad)
         with fork_rng(enabled=ctx.random_state is not None):
             if ctx.random_state is not None:
                 set_rng_state(ctx.random_state)
@@ -140,17 +140,17 @@ class Recomputation:
 
     def _keep(self, args: tuple[Any, ...]) -> None:
         self._others = [None if isinstance(value, Tensor) else value for value in args]
-        self._places = [place for place, value in enumerate(args) if isinstance(value, Tensor)]
-        if self._places:
-            tensors = [args[place] for place in self._places]
+        self._indices = [index for index, value in enumerate(args) if isinstance(value, Tensor)]
+        if self._indices:
+            tensors = [args[index] for index in self._indices]
             carrier = tensors[0].new_empty((0,), dtype=get_default_dtype()).requires_grad_()
             self._kept: Any = _Kept.apply(carrier, *tensors).grad_fn
 
     def _arguments(self) -> list[Any]:
         args = list(self._others)
-        if self._places:
-            for place, tensor in zip(self._places, self._kept.saved_tensors, strict=True):
-                args[place] = tensor
+        if self._indices:
+            for index, tensor in zip(self._indices, self._kept.saved_tensors, strict=True):
+                args[index] = tensor
         return args
 
     def _pack(self, tensor: Tensor) -> _Placeholder:
@@ -167,23 +167,23 @@ class Recomputation:
 
     def _fill(self) -> None:
         """Calls the function again and puts what it saves into the placeholders."""
-        found: list[dict[str, Any]] = []
+        descriptions: list[dict[str, Any]] = []
         expected = len(self._placeholders)
 
         def pack(tensor: Tensor) -> Tensor:
             tensor = tensor.detach()
-            if len(found) == expected:
+            if len(descriptions) == expected:
                 if self._finished:
                     raise CheckpointError(
                         "opweave.utils.checkpoint: trying to save more tensors during recomputation than during the "
                         "original forward pass."
                     )
                 return tensor  # backward within the first call, which has not saved these yet
-            placeholder = self._placeholders[len(found)]()
+            placeholder = self._placeholders[len(descriptions)]()
             if placeholder is not None:
                 placeholder.tensor = tensor
-            found.append(_description(tensor))
-            if self._early_stop and len(found) == expected:
+            descriptions.append(_description(tensor))
+            if self._early_stop and len(descriptions) == expected:
                 raise _Enough
             return tensor
 
@@ -196,18 +196,18 @@ class Recomputation:
                     self._function(*args, **self._kwargs)
         except _Enough:
             pass
-        self._check(found)
+        self._check(descriptions)
 
-    def _check(self, found: list[dict[str, Any]]) -> None:
-        if len(found) != len(self._placeholders):
+    def _check(self, descriptions: list[dict[str, Any]]) -> None:
+        if len(descriptions) != len(self._placeholders):
             raise CheckpointError(
                 "opweave.utils.checkpoint: A different number of tensors was saved during the original forward and "
                 f"recomputation.\nNumber of tensors saved during forward: {len(self._placeholders)}\n"
-                f"Number of tensors saved during recomputation: {len(found)}."
+                f"Number of tensors saved during recomputation: {len(descriptions)}."
             )
         different = [
-            f"tensor at position {place}:\nsaved metadata: {before}\nrecomputed metadata: {after}\n"
-            for place, (before, after) in enumerate(zip(self._descriptions, found, strict=True))
+            f"tensor at position {index}:\nsaved metadata: {before}\nrecomputed metadata: {after}\n"
+            for index, (before, after) in enumerate(zip(self._descriptions, descriptions, strict=True))
             if self._checks and before != after
         ]
         if different:

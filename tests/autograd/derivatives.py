@@ -56,10 +56,10 @@ def check_outcome(call: Function, what: str = "") -> None:
 
 def _loss_of(library: Any, function: Function, seed: int = 0) -> Function:
     def loss(*tensors: Any) -> Any:
-        found = function(library, *tensors)
+        results = function(library, *tensors)
         total = 0
-        for place, each in enumerate(found if isinstance(found, (tuple, list)) else (found,)):
-            weights = values(*each.shape, dtype="complex128", seed=seed + place)
+        for index, each in enumerate(results if isinstance(results, (tuple, list)) else (results,)):
+            weights = values(*each.shape, dtype="complex128", seed=seed + index)
             part = weights if each.is_complex() else weights.real
             total = total + (each * library.tensor(part)).sum().real
         return total
@@ -68,22 +68,22 @@ def _loss_of(library: Any, function: Function, seed: int = 0) -> Function:
 
 
 def _gradients(library: Any, loss: Any, tensors: Sequence[Any], recorded: bool) -> Sequence[Any]:
-    found: Sequence[Any] = library.autograd.grad(loss, tensors, create_graph=recorded)
-    return found
+    result: Sequence[Any] = library.autograd.grad(loss, tensors, create_graph=recorded)
+    return result
 
 
 def _check_direction(loss: Function, inputs: Sequence[Array], what: str) -> None:
     """Along a random direction of each input."""
     tensors = [opweave.tensor(each, requires_grad=True) for each in inputs]
     gradients = _gradients(opweave, loss(*tensors), tensors, False)
-    for place, gradient in enumerate(gradients):
-        direction = values(*inputs[place].shape, dtype=str(inputs[place].dtype), seed=7)
-        found = (np.asarray(gradient.tolist()).reshape(direction.shape).conj() * direction).sum().real
+    for index, gradient in enumerate(gradients):
+        direction = values(*inputs[index].shape, dtype=str(inputs[index].dtype), seed=7)
+        slope = (np.asarray(gradient.tolist()).reshape(direction.shape).conj() * direction).sum().real
         ends = []
         for step in (STEP, -STEP):
             moved = [*inputs]
-            moved[place] = inputs[place] + step * direction
+            moved[index] = inputs[index] + step * direction
             ends.append(loss(*[opweave.tensor(each, requires_grad=True) for each in moved]).item())
         expected = (ends[0] - ends[1]) / (2 * STEP)
-        message = f"{what} derivative by argument {place}"
-        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6, err_msg=message)
+        message = f"{what} derivative by argument {index}"
+        np.testing.assert_allclose(slope, expected, rtol=1e-5, atol=1e-6, err_msg=message)

@@ -15,7 +15,7 @@ BOTH = pytest.mark.parametrize("use_reentrant", [True, False], ids=["reentrant",
 
 
 def matrix(library: Any, start: float = 0.5) -> Any:
-    numbers = [start + (5 * place % 7) / 7 for place in range(6)]
+    numbers = [start + (5 * index % 7) / 7 for index in range(6)]
     return library.tensor(numbers, dtype=library.float64).reshape(2, 3).requires_grad_()
 
 
@@ -248,8 +248,8 @@ def suppressed(library: Any, use_reentrant: bool) -> Any:
 def gradients_within(library: Any, use_reentrant: bool, again: bool) -> Any:
     def function(x: Any) -> Any:
         z = x.sin().cos()
-        (found,) = library.autograd.grad(z.sum(), x, retain_graph=again, create_graph=again)
-        return found * (z if again else x.cos())
+        (result,) = library.autograd.grad(z.sum(), x, retain_graph=again, create_graph=again)
+        return result * (z if again else x.cos())
 
     return gradient(library, function, use_reentrant)
 

@@ -38,25 +38,25 @@ def test_beside_differences(name: str, inputs: list[str]) -> None:
     weights = random.standard_normal(POINTS.shape) + 1j * random.standard_normal(POINTS.shape)
 
     def value(arrays: list[Any]) -> Any:
-        found = function(*map(ow.tensor, arrays)).numpy()
-        return (weights.conj() * found).real
+        values = function(*map(ow.tensor, arrays)).numpy()
+        return (weights.conj() * values).real
 
     tensors = [ow.tensor(each, requires_grad=True) for each in given]
     result = function(*tensors)
     gradients = ow.autograd.grad(result, tensors, ow.tensor(weights if result.is_complex() else weights.real))
-    for place, gradient in enumerate(gradients):
+    for index, gradient in enumerate(gradients):
         expected = 0
         for direction in (1, 1j):
-            ends = [value([*given[:place], given[place] + s * STEP * direction, *given[place + 1 :]]) for s in (1, -1)]
+            ends = [value([*given[:index], given[index] + s * STEP * direction, *given[index + 1 :]]) for s in (1, -1)]
             expected = expected + direction * (ends[0] - ends[1]) / (2 * STEP)
-        np.testing.assert_allclose(gradient.numpy(), expected, rtol=1e-5, atol=1e-5, err_msg=f"by {inputs[place]}")
+        np.testing.assert_allclose(gradient.numpy(), expected, rtol=1e-5, atol=1e-5, err_msg=f"by {inputs[index]}")
 
 
 @pytest.mark.parametrize("name", FAR)
 @pytest.mark.parametrize("size", [1e200, 1e-200])
 def test_far_out(name: str, size: float) -> None:
-    places = np.array([1 + 1j, -1 + 1j, 1 - 2j, -2 - 1j]) * size
-    tensors = [ow.tensor(places, requires_grad=True) for _ in range(2 if name == "div" else 1)]
+    points = np.array([1 + 1j, -1 + 1j, 1 - 2j, -2 - 1j]) * size
+    tensors = [ow.tensor(points, requires_grad=True) for _ in range(2 if name == "div" else 1)]
     value = getattr(_operators, name)(*tensors)
     for gradient in ow.autograd.grad(value, tensors, ow.ones_like(value)):
         assert bool(gradient.isfinite().all())

@@ -37,8 +37,8 @@ def differentiable(family: str) -> Iterator[Any]:
 
 def drawn(count: int, low: float, high: float) -> list[Any]:
     """Inputs of one shape, none equal to another."""
-    places = ow.linspace(low, high, 4 * count, dtype=ow.float64)
-    return [places[start::count].clone().requires_grad_() for start in range(count)]
+    points = ow.linspace(low, high, 4 * count, dtype=ow.float64)
+    return [points[start::count].clone().requires_grad_() for start in range(count)]
 
 
 def with_numbers(function: Callable[..., Any], tensors: Collection[str]) -> Callable[..., Any]:
@@ -53,7 +53,7 @@ def with_numbers(function: Callable[..., Any], tensors: Collection[str]) -> Call
 def test_elementwise(operator: dict[str, Any]) -> None:
     function = with_numbers(getattr(_operators, operator["name"]), operator["derivatives"])
     inputs = [name for name, formula in operator["derivatives"].items()]
-    by = [place for place, name in enumerate(inputs) if operator["derivatives"][name] is not None]
+    by = [index for index, name in enumerate(inputs) if operator["derivatives"][name] is not None]
     tried = 0
     if operator["name"] in STEPS or "where" in operator["name"]:
         pytest.skip("has calls of its own")
@@ -62,7 +62,7 @@ def test_elementwise(operator: dict[str, Any]) -> None:
         if not bool(function(*[each.detach() for each in values]).isfinite().all()):
             continue
         tried += 1
-        given = [each if place in by else each.detach() for place, each in enumerate(values)]
+        given = [each if index in by else each.detach() for index, each in enumerate(values)]
         assert gradcheck(function, given)
         if operator["name"] not in ROUGH:
             differentiated = [each for each in given if each.requires_grad]
@@ -88,8 +88,8 @@ def matrix(*shape: int) -> Any:
     for size in shape:
         count *= size
     # No two elements are equal, none is zero.
-    places = (ow.arange(count, dtype=ow.float64) * 7 % count + 0.5) / count - 0.4
-    return places.reshape(shape).requires_grad_()
+    points = (ow.arange(count, dtype=ow.float64) * 7 % count + 0.5) / count - 0.4
+    return points.reshape(shape).requires_grad_()
 
 
 def index(*values: int) -> Any:

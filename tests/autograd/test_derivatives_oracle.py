@@ -63,10 +63,10 @@ ONCE = {"scatter_reduce", "index_reduce", "logcumsumexp", "nn.functional.hardsig
 
 
 def function_of(name: str) -> Any:
-    found: Any = ow
+    result: Any = ow
     for part in name.split("."):
-        found = getattr(found, part, None)
-    return found or getattr(ow.Tensor, name, None)
+        result = getattr(result, part, None)
+    return result or getattr(ow.Tensor, name, None)
 
 
 # ---- torch's table ------------------------------------------------------------------------------------------
@@ -76,10 +76,10 @@ def function_of(name: str) -> Any:
 def table() -> dict[str, Any]:
     """torch's operators with sample inputs, by name and variant; the module needs the package expecttest."""
     module: Any = importlib.import_module("torch.testing._internal.common_methods_invocations")
-    found = {f"{op.name}-{op.variant_test_name}".rstrip("-"): op for op in module.op_db}
+    table = {f"{op.name}-{op.variant_test_name}".rstrip("-"): op for op in module.op_db}
     return {
         name: op
-        for name, op in found.items()
+        for name, op in table.items()
         if callable(function_of(op.name)) and op.supports_autograd and not {op.name, name} & LEFT_OUT.keys()
     }
 
@@ -93,15 +93,15 @@ def cases() -> list[str]:
 
 def samples(name: str, dtype: str) -> list[tuple[list[Any], dict[str, Any]]]:
     torch, op = importlib.import_module("torch"), table()[name]
-    of = getattr(torch, dtype)
-    if of not in op.supported_dtypes("cpu") or of not in op.supported_backward_dtypes("cpu"):
+    torch_dtype = getattr(torch, dtype)
+    if torch_dtype not in op.supported_dtypes("cpu") or torch_dtype not in op.supported_backward_dtypes("cpu"):
         return []
     torch.manual_seed(0)
-    drawn = islice(op.sample_inputs("cpu", of, requires_grad=True), SAMPLES)
-    found = [([each.input, *each.args], dict(each.kwargs)) for each in drawn]
+    drawn = islice(op.sample_inputs("cpu", torch_dtype, requires_grad=True), SAMPLES)
+    results = [([each.input, *each.args], dict(each.kwargs)) for each in drawn]
     if recording.SESSION.mode == "live":
-        return found
-    sized = [(sum(each.numel() for each in tensors(sample, torch.Tensor)), sample) for sample in found]
+        return results
+    sized = [(sum(each.numel() for each in tensors(sample, torch.Tensor)), sample) for sample in results]
     return [sample for size, sample in sized if 0 < size <= SMALL][:RECORDED]
 
 
@@ -154,13 +154,13 @@ def derivatives(library: Any, function: Any, given: Described, twice: bool) -> A
     first = weighted(library, roots, leaves, twice)
     further = [each for each in first if each is not None and each.requires_grad] if twice else []
     second = weighted(library, further, leaves, False) if further else [None] * len(leaves)
-    return recorded, *([zero_or(*pair) for pair in zip(found, leaves)] for found in (first, second))  # noqa: B905
+    return recorded, *([zero_or(*pair) for pair in zip(gradients, leaves)] for gradients in (first, second))  # noqa: B905
 
 
 def weighted(library: Any, roots: list[Any], leaves: list[Any], recorded: bool) -> Any:
     weights = []
-    for place, each in enumerate(roots):
-        drawn = Drawn(place)
+    for index, each in enumerate(roots):
+        drawn = Drawn(index)
         parts = drawn.normal(tuple(each.shape)), drawn.normal(tuple(each.shape))
         weights.append(library.from_numpy(np.asarray(parts[0] + 1j * parts[1] if each.is_complex() else parts[0])))
     return library.autograd.grad(roots, leaves, weights, allow_unused=True, create_graph=recorded)
@@ -178,9 +178,9 @@ def test_gradients(case: str) -> None:
     function, twice = name.partition("-")[0], name.partition("-")[0] not in ONCE
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for place in range(count):
-            given = oracle.ask(lambda _, place=place: rounded([*live[place]]), f"inputs {place}", INPUTS)
-            what = f"gradients {place}"
+        for index in range(count):
+            given = oracle.ask(lambda _, index=index: rounded([*live[index]]), f"inputs {index}", INPUTS)
+            what = f"gradients {index}"
             want = oracle.ask(lambda L, given=given: derivatives(L, table()[name].op, given, twice), what, LIKE)
             mine = function_of(function)
             oracle.agree(lambda L, given=given, mine=mine: derivatives(L, mine, given, twice), want, what, LIKE)

@@ -150,8 +150,8 @@ def test_a_thousand_steps_leak_nothing() -> None:
 
 def test_grad_touches_no_leaf() -> None:
     x, y = leaf(2.0), leaf(3.0)
-    found = ow.autograd.grad((x * y).sum(), [x, y])
-    assert [each.item() for each in found] == [3.0, 2.0]
+    results = ow.autograd.grad((x * y).sum(), [x, y])
+    assert [each.item() for each in results] == [3.0, 2.0]
     assert x.grad is None
     assert y.grad is None
 
@@ -225,10 +225,10 @@ def test_modes_of_generators_hold_only_inside() -> None:
         yield ow.is_grad_enabled()
         yield ow.is_grad_enabled()
 
-    found = []
+    results = []
     for inside in steps():
-        found += [inside, ow.is_grad_enabled()]
-    assert found == [False, True, False, True]
+        results += [inside, ow.is_grad_enabled()]
+    assert results == [False, True, False, True]
 
 
 def test_an_error_leaves_the_mode() -> None:

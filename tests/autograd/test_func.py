@@ -15,7 +15,7 @@ def numbers(library: Any, *shape: int, start: float = 0.5) -> Any:
     count = 1
     for size in shape:
         count *= size
-    return library.tensor([start + (5 * place % 7) / 7 for place in range(count)], dtype=library.float64).reshape(shape)
+    return library.tensor([start + (5 * index % 7) / 7 for index in range(count)], dtype=library.float64).reshape(shape)
 
 
 def matrix(library: Any, recorded: bool = False) -> Any:
@@ -136,11 +136,11 @@ OTHERS: dict[str, Call] = {
 def test_gradients() -> None:
     x = opweave.tensor([1.0, 2.0])
     assert func.grad(cubes)(x).tolist() == [3.0, 12.0]
-    found, (value, twice) = func.grad_and_value(lambda t: (cubes(t), t * 2), has_aux=True)(x)
-    assert (found.tolist(), value.item(), twice.tolist()) == ([3.0, 12.0], 9.0, [2.0, 4.0])
-    assert not any(each.requires_grad for each in (found, value, twice))
-    found = func.grad(lambda p, y: (p["w"] * y + p["b"]).sum())({"w": x, "b": opweave.tensor(1.0)}, x)
-    assert {name: each.tolist() for name, each in found.items()} == {"w": [1.0, 2.0], "b": 2.0}
+    results, (value, twice) = func.grad_and_value(lambda t: (cubes(t), t * 2), has_aux=True)(x)
+    assert (results.tolist(), value.item(), twice.tolist()) == ([3.0, 12.0], 9.0, [2.0, 4.0])
+    assert not any(each.requires_grad for each in (results, value, twice))
+    results = func.grad(lambda p, y: (p["w"] * y + p["b"]).sum())({"w": x, "b": opweave.tensor(1.0)}, x)
+    assert {name: each.tolist() for name, each in results.items()} == {"w": [1.0, 2.0], "b": 2.0}
     assert not x.requires_grad
 
 
@@ -159,17 +159,17 @@ def test_vjp() -> None:
     output, product = func.vjp(lambda x, y: (x * y, x.sum()), x, y)
     assert [each.tolist() for each in output] == [[3.0, 8.0], 3.0]
     for _ in range(2):
-        found = product((opweave.tensor([1.0, 10.0]), opweave.tensor(100.0)))
-        assert [each.tolist() for each in found] == [[103.0, 140.0], [1.0, 20.0]]
+        results = product((opweave.tensor([1.0, 10.0]), opweave.tensor(100.0)))
+        assert [each.tolist() for each in results] == [[103.0, 140.0], [1.0, 20.0]]
 
 
 def test_matrices() -> None:
     x = opweave.tensor([1.0, 2.0])
     assert func.jacrev(lambda t: t * t)(x).tolist() == [[2.0, 0.0], [0.0, 4.0]]
     assert func.hessian(cubes)(x).tolist() == [[6.0, 0.0], [0.0, 12.0]]
-    found = func.hessian(lambda x, y: (x * x * y).sum(), argnums=(0, 1))(x, opweave.tensor([3.0, 4.0]))
-    assert found[0][1].tolist() == [[2.0, 0.0], [0.0, 4.0]]
-    assert found[1][1].tolist() == [[0.0, 0.0], [0.0, 0.0]]
+    result = func.hessian(lambda x, y: (x * x * y).sum(), argnums=(0, 1))(x, opweave.tensor([3.0, 4.0]))
+    assert result[0][1].tolist() == [[2.0, 0.0], [0.0, 4.0]]
+    assert result[1][1].tolist() == [[0.0, 0.0], [0.0, 0.0]]
 
 
 def test_history_of_results_is_that_of_what_went_in() -> None:

@@ -17,7 +17,7 @@ def numbers(library: Any, *shape: int, start: float = 0.5) -> Any:
     count = 1
     for size in shape:
         count *= size
-    return library.tensor([start + (5 * place % 7) / 7 for place in range(count)], dtype=library.float64).reshape(shape)
+    return library.tensor([start + (5 * index % 7) / 7 for index in range(count)], dtype=library.float64).reshape(shape)
 
 
 def inputs(library: Any) -> dict[str, Any]:
@@ -67,9 +67,9 @@ VECTORS = ("none", "x", "pair", "single", "scalar", "short", "wrong pair", "reco
 
 def call(name: str, function: str, library: Any, *v: str, **options: Any) -> Any:
     known = inputs(library)
-    of, compute = FUNCTIONS[function]
+    inputs_of, compute = FUNCTIONS[function]
     operation = getattr(library.autograd.functional, name)
-    return operation(lambda *x: compute(library, *x), known[of], *(known[each] for each in v), **options)
+    return operation(lambda *x: compute(library, *x), known[inputs_of], *(known[each] for each in v), **options)
 
 
 def test_products() -> None:
@@ -102,21 +102,21 @@ def test_products_on_both_sides() -> None:
 @pytest.mark.parametrize("vectorize", [False, True])
 def test_matrices(vectorize: bool) -> None:
     x, y = opweave.tensor([1.0, 2.0]), opweave.tensor([3.0])
-    found = jacobian(lambda x, y: (x * y, y * y), (x, y), vectorize=vectorize)
-    assert [[part.tolist() for part in row] for row in found] == [
+    results = jacobian(lambda x, y: (x * y, y * y), (x, y), vectorize=vectorize)
+    assert [[part.tolist() for part in row] for row in results] == [
         [[[3.0, 0.0], [0.0, 3.0]], [[1.0], [2.0]]],
         [[[0.0, 0.0]], [[6.0]]],
     ]
-    found = hessian(lambda x, y: (x * x * y).sum(), (x, y), vectorize=vectorize)
-    assert [[part.tolist() for part in row] for row in found] == [
+    results = hessian(lambda x, y: (x * x * y).sum(), (x, y), vectorize=vectorize)
+    assert [[part.tolist() for part in row] for row in results] == [
         [[[6.0, 0.0], [0.0, 6.0]], [[2.0], [4.0]]],
         [[[2.0, 4.0]], [[0.0]]],
     ]
 
 
 def test_matrices_of_nothing() -> None:
-    found = jacobian(lambda x: x.sum(1), opweave.ones(0, 3), vectorize=True)
-    assert found.shape == (0, 0, 3)
+    result = jacobian(lambda x: x.sum(1), opweave.ones(0, 3), vectorize=True)
+    assert result.shape == (0, 0, 3)
 
 
 def test_results_have_no_history_unless_asked_for() -> None:
@@ -180,9 +180,7 @@ def test_matrices_as_torch(function: str, name: str, create_graph: bool, strict:
         pytest.skip("torch names the number of the output where it speaks of inputs")
     if (function, name, strict, vectorize) == ("no elements", "jacobian", False, True):
         pytest.skip("torch has no batch of nothing")
-    check_outcome(
-        lambda lib: call(name, function, lib, create_graph=create_graph, strict=strict, vectorize=vectorize)
-    )
+    check_outcome(lambda lib: call(name, function, lib, create_graph=create_graph, strict=strict, vectorize=vectorize))
 
 
 @pytest.mark.oracle

@@ -19,9 +19,9 @@ def values(library: Any, *shape: int, complex: bool = False) -> Any:
     count = 1
     for size in shape:
         count *= size
-    numbers: list[Any] = [0.5 + (7 * place % 11) / 7.5 for place in range(count)]
+    numbers: list[Any] = [0.5 + (7 * index % 11) / 7.5 for index in range(count)]
     if complex:
-        numbers = [number - 0.3j * place for place, number in enumerate(numbers, 1)]
+        numbers = [number - 0.3j * index for index, number in enumerate(numbers, 1)]
     dtype = library.complex128 if complex else library.float64
     return library.tensor(numbers, dtype=dtype).reshape(shape).requires_grad_()
 

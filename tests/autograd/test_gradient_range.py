@@ -68,12 +68,12 @@ def points(count: int, special: bool, step: int) -> list[tuple[float, ...]]:
     exponents = (-4, -1, 0, 1, 3) if special else (-38, -30, -20, -4, 0, 4, 19, 30, 38)
     if step > 1:
         exponents = exponents[1::2] if count == 2 else exponents[1::3]
-    found = []
+    results = []
     for each in itertools.product(exponents, repeat=count):
         for signs in itertools.product((1, -1), repeat=count):
             sizes = [s * m * 10.0**e for s, m, e in zip(signs, (1.3, 1.7, 1.1), each, strict=False)]
-            found.append(tuple(map(float, np.float32(sizes))))
-    return found
+            results.append(tuple(map(float, np.float32(sizes))))
+    return results
 
 
 def parameters(operator: Operator) -> dict[str, Any]:
@@ -102,8 +102,8 @@ def gradients(operator: Operator, columns: Sequence[Any], given: Mapping[str, An
     ]
     value = getattr(_operators, operator.name)(*tensors, **given)
     by = [tensor for tensor in tensors if tensor.requires_grad]
-    found = ow.autograd.grad(value, by, ow.ones_like(value), create_graph=recorded)
-    return [value.detach().numpy(), *(each.detach().numpy() for each in found)]
+    results = ow.autograd.grad(value, by, ow.ones_like(value), create_graph=recorded)
+    return [value.detach().numpy(), *(each.detach().numpy() for each in results)]
 
 
 def is_differentiated(operator: Operator, name: str) -> bool:
@@ -131,12 +131,12 @@ def compare(operator: Operator, step: int) -> None:
     by_kernels, by_operators = (gradients(operator, columns, given, recorded) for recorded in (False, True))
     differentiated = [name for name in inputs if is_differentiated(operator, name)]
     wrong = []
-    for place, point in enumerate(chosen):
-        if not np.isfinite(by_kernels[0][place]):
+    for index, point in enumerate(chosen):
+        if not np.isfinite(by_kernels[0][index]):
             continue
         values = dict(zip(inputs, point, strict=True))
-        for name, *found in zip(differentiated, by_kernels[1:], by_operators[1:], strict=True):
-            gradient = [float(each[place]) for each in found]
+        for name, *results in zip(differentiated, by_kernels[1:], by_operators[1:], strict=True):
+            gradient = [float(each[index]) for each in results]
             derivative = operator.derivatives[name].tree
             assert derivative is not None
             if not is_right(tree, derivative, {**values, **fixed}, name, gradient, operator.name in CANCELLING):
@@ -146,12 +146,12 @@ def compare(operator: Operator, step: int) -> None:
 
 
 def is_right(
-    tree: Expr, formula: Expr, values: Mapping[str, float], name: str, found: Sequence[float], cancelling: bool
+    tree: Expr, formula: Expr, values: Mapping[str, float], name: str, results: Sequence[float], cancelling: bool
 ) -> bool:
     right = exact.derivative(tree, values, name)
     if mp.isnan(right) or abs(right) > 3.4e38:
         return True
-    error = max(abs(mp.mpf(each) - right) if math.isfinite(each) else math.inf for each in found)
+    error = max(abs(mp.mpf(each) - right) if math.isfinite(each) else math.inf for each in results)
     allowed = RELATIVE * abs(right) + 4 * TINY + (8 * EPS if cancelling else 0)
     return bool(error <= allowed or error <= allowed + rounding(tree, formula, values, name, right))
 

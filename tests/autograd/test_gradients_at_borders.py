@@ -21,12 +21,12 @@ def first(function: Callable[..., Any], *inputs: Any) -> list[list[float]]:
 def second(function: Callable[[Any], Any], input: list[float]) -> list[float]:
     x = ow.tensor(input, requires_grad=True)
     (gradient,) = ow.autograd.grad(function(x).sum(), x, create_graph=True)
-    found: list[float] = ow.autograd.grad(gradient.sum(), x)[0].tolist()
-    return found
+    result: list[float] = ow.autograd.grad(gradient.sum(), x)[0].tolist()
+    return result
 
 
-def same(found: list[float], expected: list[float], relative: float = 1e-5) -> None:
-    assert found == pytest.approx(expected, rel=relative, abs=1e-37, nan_ok=True)
+def same(result: list[float], expected: list[float], relative: float = 1e-5) -> None:
+    assert result == pytest.approx(expected, rel=relative, abs=1e-37, nan_ok=True)
 
 
 @pytest.mark.parametrize("size", [1e30, 1e-30, 1e38])
@@ -158,10 +158,10 @@ def test_distances() -> None:
         (INF, [NAN, NAN, 0.0, 2.0], [0.0, NAN, -0.5, -0.5]),
     ):
         x = ow.tensor(rows, requires_grad=True)
-        found = ow.cdist(x, ow.tensor(others), p=p)
-        same(found.flatten().tolist(), distances)
-        same(ow.autograd.grad(found.sum(), x)[0].flatten().tolist(), gradient)
+        result = ow.cdist(x, ow.tensor(others), p=p)
+        same(result.flatten().tolist(), distances)
+        same(ow.autograd.grad(result.sum(), x)[0].flatten().tolist(), gradient)
     x = ow.tensor([[0.0, 1.0], [0.0, 3.0], [NAN, 1.0]], requires_grad=True)
-    found = F.pdist(x, p=0)
-    same(found.tolist(), [1.0, NAN, NAN])
-    assert ow.autograd.grad(found.sum(), x)[0].tolist() == [[0.0, 0.0]] * 3
+    result = F.pdist(x, p=0)
+    same(result.tolist(), [1.0, NAN, NAN])
+    assert ow.autograd.grad(result.sum(), x)[0].tolist() == [[0.0, 0.0]] * 3

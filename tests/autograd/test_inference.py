@@ -21,19 +21,19 @@ WRITES = {
 
 
 @pytest.fixture
-def made() -> ow.Tensor:
+def marked() -> ow.Tensor:
     with ow.inference_mode():
         return ow.ones(3) + 1
 
 
-def test_what_is_made_within_is_marked(made: ow.Tensor) -> None:
-    assert made.is_inference()
-    assert ow.is_inference(made)
-    assert made[1:].is_inference()
-    assert made.detach().is_inference()
-    assert not made.requires_grad
-    assert not made.clone().is_inference()
-    assert not (made + 1).is_inference()
+def test_what_is_made_within_is_marked(marked: ow.Tensor) -> None:
+    assert marked.is_inference()
+    assert ow.is_inference(marked)
+    assert marked[1:].is_inference()
+    assert marked.detach().is_inference()
+    assert not marked.requires_grad
+    assert not marked.clone().is_inference()
+    assert not (marked + 1).is_inference()
 
 
 def test_views_of_other_tensors_are_not_marked() -> None:
@@ -49,34 +49,34 @@ def test_views_of_other_tensors_are_not_marked() -> None:
 
 
 @pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
-def test_writing_is_for_the_mode(made: ow.Tensor, write: object) -> None:
+def test_writing_is_for_the_mode(marked: ow.Tensor, write: object) -> None:
     with pytest.raises(RuntimeError, match="Inplace update to inference tensor outside InferenceMode is not allowed"):
-        write(made)
-    assert made.tolist() == [2, 2, 2]
+        write(marked)
+    assert marked.tolist() == [2, 2, 2]
     with ow.inference_mode():
-        write(made)
+        write(marked)
 
 
-def test_saving_for_backward(made: ow.Tensor) -> None:
+def test_saving_for_backward(marked: ow.Tensor) -> None:
     x = ow.ones(3, requires_grad=True)
-    (x + made).sum().backward()  # needs no value of it
+    (x + marked).sum().backward()  # needs no value of it
     with pytest.raises(RuntimeError, match="Inference tensors cannot be saved for backward"):
-        x * made
-    (x * made.clone()).sum().backward()
+        x * marked
+    (x * marked.clone()).sum().backward()
     assert x.grad.tolist() == [3, 3, 3]
 
 
-def test_gradients_are_asked_for_within_only(made: ow.Tensor) -> None:
+def test_gradients_are_asked_for_within_only(marked: ow.Tensor) -> None:
     message = "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed"
     with pytest.raises(RuntimeError, match=message):
-        made.requires_grad_()
+        marked.requires_grad_()
     with ow.inference_mode():
-        assert made.requires_grad_().requires_grad
+        assert marked.requires_grad_().requires_grad
 
 
-def test_no_version_is_counted(made: ow.Tensor) -> None:
+def test_no_version_is_counted(marked: ow.Tensor) -> None:
     with pytest.raises(RuntimeError, match="Inference tensors do not track version counter"):
-        _ = made._version
+        _ = marked._version
 
 
 def test_the_mode_is_the_thread_s_and_nests() -> None:

@@ -309,16 +309,16 @@ SEVERAL: dict[str, Any] = {
 @pytest.mark.parametrize("case", SEVERAL)
 def test_one_of_several_views_is_not_overwritten(case: str, name: str) -> None:
     package = pytest.importorskip(name)
-    of = SEVERAL[case]
+    views = SEVERAL[case]
     with pytest.raises(RuntimeError, match=r"is a view and is being modified inplace.*returns multiple views"):
-        of(package.ones(2, 3, requires_grad=True) * 1).mul_(2)
+        views(package.ones(2, 3, requires_grad=True) * 1).mul_(2)
     base = package.ones(2, 3, requires_grad=True) * 1
-    part = of(base)
+    part = views(base)
     base.mul_(2)
     with pytest.raises(RuntimeError, match="its base or another view of its base has been modified inplace"):
         part * 2
     plain = package.ones(2, 3)
-    of(plain).mul_(2)
+    views(plain).mul_(2)
     assert plain.sum().item() > 6
     for unsafe in (lambda x: x.unsafe_split(1)[0], lambda x: x.unsafe_chunk(2)[0]):
         unsafe(package.ones(2, 3, requires_grad=True) * 1).mul_(2)

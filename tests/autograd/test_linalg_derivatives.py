@@ -153,7 +153,7 @@ NOT_OF_TORCH = ("cond 1",)
 
 
 def arrays(name: str, dtype: str) -> list[Array]:
-    return [values(*shape, dtype=dtype, seed=place) for place, shape in enumerate(CASES[name][1])]
+    return [values(*shape, dtype=dtype, seed=index) for index, shape in enumerate(CASES[name][1])]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -228,7 +228,7 @@ def test_empty_batches_and_matrices(name: str, shape: tuple[int, ...]) -> None:
     if name.startswith("cond"):
         pytest.skip("a constant")
     A = opweave.zeros(shape, dtype=opweave.float64, requires_grad=True)
-    found = SQUARE[name](opweave, A)
-    parts = found if isinstance(found, tuple) else (found,)
+    result = SQUARE[name](opweave, A)
+    parts = result if isinstance(result, tuple) else (result,)
     gradient = opweave.autograd.grad([each.sum().abs() for each in parts], [A])[0]
     assert gradient.shape == shape

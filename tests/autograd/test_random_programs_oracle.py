@@ -128,12 +128,12 @@ def run(package: Any, seed: int) -> list[Any]:
     tensors, seen = [first, second, first * 1, base.clone()], []
     for kind, x, y, which in steps_of(seed):
         try:
-            made = step(package, kind, which, tensors[int(x * len(tensors))], tensors[int(y * len(tensors))])
-            now = (tuple(made.shape), made.requires_grad, made.is_leaf, *made.detach().reshape(-1).tolist())
+            results = step(package, kind, which, tensors[int(x * len(tensors))], tensors[int(y * len(tensors))])
+            now = (tuple(results.shape), results.requires_grad, results.is_leaf, *results.detach().reshape(-1).tolist())
         except RuntimeError as error:
             seen.append(type(error).__name__)
             continue
-        tensors.append(made)
+        tensors.append(results)
         seen.append(now)
     try:
         sum((each * each).sum() for each in tensors).backward()

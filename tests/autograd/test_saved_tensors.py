@@ -30,10 +30,10 @@ def numbers(library: Any) -> Any:
     ],
 )
 def test_what_is_saved(call: Any, shapes: list[tuple[int, ...]]) -> None:
-    found = []
-    with saved_tensors_hooks(lambda tensor: found.append(tuple(tensor.shape)), lambda nothing: nothing):
+    results = []
+    with saved_tensors_hooks(lambda tensor: results.append(tuple(tensor.shape)), lambda nothing: nothing):
         call(opweave.rand(3, 5).requires_grad_())
-    assert sorted(found) == sorted(shapes)
+    assert sorted(results) == sorted(shapes)
 
 
 class Double:
@@ -78,7 +78,7 @@ def test_hooks_see_each_saved_tensor() -> None:
         packed.append(tensor)
         return len(packed) - 1
 
-    with saved_tensors_hooks(pack, lambda place: packed[place]):
+    with saved_tensors_hooks(pack, lambda key: packed[key]):
         y = x.sin().exp()
     assert [opweave.equal(tensor, kept) for tensor, kept in zip(packed, (x, y), strict=True)] == [True, True]
     y.sum().backward()

@@ -24,8 +24,8 @@ def test_what_is_kept_can_be_read(case: str) -> None:
     call, expected = CASES[case]
     node = call(ow.tensor([1.0, 2.0], requires_grad=True)).grad_fn
     for name, value in expected.items():
-        found = getattr(node, name)
-        assert (found.tolist() if isinstance(found, ow.Tensor) else found) == value
+        result = getattr(node, name)
+        assert (result.tolist() if isinstance(result, ow.Tensor) else result) == value
         assert name in dir(node)
 
 
@@ -78,6 +78,6 @@ def test_distinct_values_have_a_history_without_a_derivative() -> None:
     assert values.requires_grad
     assert not inverse.requires_grad
     assert counts.tolist() == [1, 2]
-    for found in (values, ow.unique(x, dim=1), ow.unique_consecutive(x)):
+    for result in (values, ow.unique(x, dim=1), ow.unique_consecutive(x)):
         with pytest.raises(RuntimeError, match="is not implemented"):
-            found.sum().backward()
+            result.sum().backward()

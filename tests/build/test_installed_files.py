@@ -20,8 +20,8 @@ int OW_SYMBOL(probe)(void) { return OW_NDTYPES + OW_NLEVELS; }
 
 @pytest.fixture(scope="module")
 def config() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(resources.path("codegen", "build_config.json").read_text())
-    return found
+    result: dict[str, Any] = json.loads(resources.path("codegen", "build_config.json").read_text())
+    return result
 
 
 def test_config_is_complete(config: dict[str, Any]) -> None:

@@ -248,8 +248,8 @@ def test_signals_are_handled_while_one_long_row_is_computed(operation: str) -> N
 
 def test_a_line_is_scanned_in_parts_as_a_whole() -> None:
     n = (1 << 24) + 777
-    found = opweave.zeros(1, dtype=opweave.float64).expand(n).logcumsumexp(0)
-    assert (found - opweave.arange(1, n + 1, dtype=opweave.float64).log()).abs().max() < 1e-11
+    result = opweave.zeros(1, dtype=opweave.float64).expand(n).logcumsumexp(0)
+    assert (result - opweave.arange(1, n + 1, dtype=opweave.float64).log()).abs().max() < 1e-11
 
 
 @pytest.mark.slow
@@ -257,10 +257,10 @@ def test_positions_of_a_scan_in_parts() -> None:
     n = (1 << 28) + 777
     x = opweave.zeros(n, dtype=opweave.int8)
     x[5], x[(1 << 27) + 9], x[n - 3] = 1, 1, 2
-    values, places = x.cummax(0)
-    assert places[5 : (1 << 27) + 9].eq(5).all()
-    assert places[(1 << 27) + 9 : n - 3].eq((1 << 27) + 9).all()
-    assert places[n - 3 :].tolist() == [n - 3] * 3
+    values, indices = x.cummax(0)
+    assert indices[5 : (1 << 27) + 9].eq(5).all()
+    assert indices[(1 << 27) + 9 : n - 3].eq((1 << 27) + 9).all()
+    assert indices[n - 3 :].tolist() == [n - 3] * 3
     assert values[[4, 5, n - 4, n - 1]].tolist() == [0, 1, 1, 2]
 
 

@@ -40,10 +40,10 @@ def test_no_tensor_is_without_elements(make: Any) -> None:
 
 
 def test_classes_that_make_no_tensors() -> None:
-    class Stranger(_handle.Owner):
+    class Stranger(_handle.TensorBase):
         pass
 
-    for kind in (_handle.Owner, Stranger):
+    for kind in (_handle.TensorBase, Stranger):
         with pytest.raises(TypeError, match="is no class of tensors"):
             kind()
     with pytest.raises(TypeError):
@@ -87,7 +87,7 @@ def test_rebuilt_tensors() -> None:
         (Tensor, storage, 0, (-1,), (1,)),
         (Tensor, None, 0, (1,), (1,)),
         (int, storage, 0, (1,), (1,)),
-        (_handle.Owner, storage, 0, (1,), (1,)),
+        (_handle.TensorBase, storage, 0, (1,), (1,)),
         (Tensor, storage, 0, ("a",), (1,)),
     ]
     for arguments in calls:
@@ -224,7 +224,7 @@ def test_operators_of_every_number_called_in_every_way() -> None:
     calls = [
         getattr(_handle, name)
         for name in dir(_handle)
-        if name in {"factory", "lapack", "reduce", "scan", "several"} or name.startswith(("call", "view"))
+        if name in {"factory", "lapack", "reduce", "scan", "multi"} or name.startswith(("call", "view"))
     ]
     numbers = [*range(0, ow._C.lib.operator_count(), 7), -1, ow._C.lib.operator_count(), 2**31 - 1, 2**40]
     for number in numbers:

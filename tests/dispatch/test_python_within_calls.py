@@ -150,15 +150,15 @@ class Short:
     def __len__(self) -> int:
         return 1000
 
-    def __getitem__(self, place: int) -> float:
-        return [1.0][place]
+    def __getitem__(self, index: int) -> float:
+        return [1.0][index]
 
 
 class Endless:
     def __len__(self) -> int:
         return 2
 
-    def __getitem__(self, place: int) -> float:
+    def __getitem__(self, index: int) -> float:
         return 1.0
 
 

@@ -196,24 +196,24 @@ def bits(result: Tensor) -> bytes:
 @pytest.mark.parametrize("name", WHOLE)
 def test_results_do_not_depend_on_the_number_of_threads(name: str, dtype: str, threads: None) -> None:
     x = opweave.from_numpy(np.random.default_rng(1).standard_normal(LARGE).astype(dtype))
-    found = set()
+    results = set()
     for n in (1, 2, 3):
         opweave.set_num_threads(n)
-        found.add(bits(WHOLE[name](x)))
-    assert len(found) == 1
+        results.add(bits(WHOLE[name](x)))
+    assert len(results) == 1
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("name", [*UNARY, "pow"])
 def test_results_do_not_depend_on_the_position(name: str, dtype: str) -> None:
     values = (0.0, 1e-3, 0.3, 1.0, 2.7, 10.5, 77.0, 1e4)
-    of = getattr(opweave, dtype)
+    ow_dtype = getattr(opweave, dtype)
     for value in values:
-        single = bits(WHOLE[name](opweave.tensor([value], dtype=of)))
+        single = bits(WHOLE[name](opweave.tensor([value], dtype=ow_dtype)))
         for size in (*range(2, 40), LARGE):
-            whole = opweave.full((size + 1,), value, dtype=of)
+            whole = opweave.full((size + 1,), value, dtype=ow_dtype)
             assert set(array_items(WHOLE[name](whole[1:]))) == {single}, (value, size)
-        strided = opweave.full((99, 3), value, dtype=of)[:, 1]
+        strided = opweave.full((99, 3), value, dtype=ow_dtype)[:, 1]
         assert set(array_items(WHOLE[name](strided))) == {single}, value
 
 

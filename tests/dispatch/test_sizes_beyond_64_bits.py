@@ -24,8 +24,8 @@ def test_diagonals_that_far_off_are_empty(offset: int) -> None:
 
 def test_diagonals_near_by() -> None:
     x = opweave.arange(12.0).reshape(3, 4)
-    found = [x.diagonal(offset).tolist() for offset in range(-3, 5)]
-    assert found == [[], [8.0], [4.0, 9.0], [0.0, 5.0, 10.0], [1.0, 6.0, 11.0], [2.0, 7.0], [3.0], []]
+    results = [x.diagonal(offset).tolist() for offset in range(-3, 5)]
+    assert results == [[], [8.0], [4.0, 9.0], [0.0, 5.0, 10.0], [1.0, 6.0, 11.0], [2.0, 7.0], [3.0], []]
 
 
 @pytest.mark.parametrize("call", [opweave.diag_embed, opweave.diagflat, opweave.diag], ids=lambda f: f.__name__)

@@ -48,11 +48,11 @@ class AccumulateTests(OperatorTests):
     def arguments(self, shape: tuple[int, ...]) -> Iterator[dict[str, Any]]:
         raise NotImplementedError
 
-    def compare(self, x: opweave.Tensor, values: Array, of: DType, what: str, **arguments: Any) -> None:
+    def compare(self, x: opweave.Tensor, values: Array, facts: DType, what: str, **arguments: Any) -> None:
         """One call against NumPy in a wider format."""
         spec = self.spec
         wanted = arguments.get("dtype")
-        computation, result = resolve(spec, DTYPES[wanted] if wanted else of)
+        computation, result = resolve(spec, DTYPES[wanted] if wanted else facts)
         if wanted:
             result = DTYPES[wanted]
         exact = result.name not in spec.inexact
@@ -81,48 +81,48 @@ class AccumulateTests(OperatorTests):
     """Does the result have the shape of the input?"""
 
     def test_layouts(self, dtype: str) -> None:
-        of = DTYPES[dtype]
+        facts = DTYPES[dtype]
         for shape in SHAPES:
-            for layout in layouts(shape, of):
-                x, values = layout.place(values_of(of, shape), of)
+            for layout in layouts(shape, facts):
+                x, values = layout.place(values_of(facts, shape), facts)
                 for arguments in self.arguments(shape):
                     if not self.refuses(shape, arguments):
-                        self.compare(x, values, of, f"{dtype} {layout}", **arguments)
+                        self.compare(x, values, facts, f"{dtype} {layout}", **arguments)
 
     def test_large(self, dtype: str) -> None:
         """Blocks, trees and threads."""
-        of = DTYPES[dtype]
+        facts = DTYPES[dtype]
         for shape in LARGE:
-            values = values_of(of, shape)
-            x = tensor(values, of)
+            values = values_of(facts, shape)
+            x = tensor(values, facts)
             for arguments in self.arguments(shape):
-                self.compare(x, values, of, f"{dtype} {shape}", **arguments)
+                self.compare(x, values, facts, f"{dtype} {shape}", **arguments)
 
     @pytest.mark.slow
     def test_large_in_every_layout(self, dtype: str) -> None:
-        of = DTYPES[dtype]
+        facts = DTYPES[dtype]
         for shape in LARGE:
-            for layout in layouts(shape, of):
-                x, values = layout.place(values_of(of, shape), of)
+            for layout in layouts(shape, facts):
+                x, values = layout.place(values_of(facts, shape), facts)
                 for arguments in self.arguments(shape):
-                    self.compare(x, values, of, f"{dtype} {layout}", **arguments)
+                    self.compare(x, values, facts, f"{dtype} {layout}", **arguments)
 
     @only_floating
     def test_special_values(self, dtype: str) -> None:
         """Infinities and NaN among ordinary values, at places that different parts of a kernel handle."""
-        of = DTYPES[dtype]
-        for count, place, special in itertools.product((3, 70, 600), (0, -1, 17), (np.inf, -np.inf, np.nan, -0.0)):
-            values = values_of(of, (count, 2))
-            values[place % count, 0] = special
-            self.compare(tensor(values, of), values, of, f"{count} with {special}", dim=0)
+        facts = DTYPES[dtype]
+        for count, index, special in itertools.product((3, 70, 600), (0, -1, 17), (np.inf, -np.inf, np.nan, -0.0)):
+            values = values_of(facts, (count, 2))
+            values[index % count, 0] = special
+            self.compare(tensor(values, facts), values, facts, f"{count} with {special}", dim=0)
             values = np.ascontiguousarray(values.T)
-            self.compare(tensor(values, of), values, of, f"{count} with {special}", dim=1)
+            self.compare(tensor(values, facts), values, facts, f"{count} with {special}", dim=1)
 
     @only_floating
     def test_negative_zeros(self, dtype: str) -> None:
-        of = DTYPES[dtype]
-        values = cast(np.full((2, 9), -0.0), of)
-        self.compare(tensor(values, of), values, of, "negative zeros", dim=1)
+        facts = DTYPES[dtype]
+        values = cast(np.full((2, 9), -0.0), facts)
+        self.compare(tensor(values, facts), values, facts, "negative zeros", dim=1)
 
     @only_if(lambda spec: spec.dtype_argument)
     def test_dtype_argument(self) -> None:
@@ -178,15 +178,15 @@ class ReduceTests(AccumulateTests):
         for dim, keepdim in itertools.product(dims, (False, True)):
             yield {"dim": dim, "keepdim": keepdim}
         yield {"dim": -1}
-        for several in itertools.combinations(range(len(shape)), 2):
-            yield {"dim": several}
-            yield {"dim": several[::-1], "keepdim": True}
+        for pair in itertools.combinations(range(len(shape)), 2):
+            yield {"dim": pair}
+            yield {"dim": pair[::-1], "keepdim": True}
         yield {"dim": tuple(range(len(shape))), "keepdim": True}
 
     def test_empty(self, dtype: str) -> None:
-        of = DTYPES[dtype]
+        facts = DTYPES[dtype]
         for shape in (shape for shape in SHAPES if 0 in shape):
-            x = tensor(np.empty(shape, holder(of)), of)
+            x = tensor(np.empty(shape, holder(facts)), facts)
             for arguments in self.arguments(shape):
                 if self.refuses(shape, arguments):
                     with pytest.raises((IndexError, RuntimeError)):

@@ -89,9 +89,9 @@ def dtype_of(tensor: opweave.Tensor) -> DType:
 
 
 def opweave_dtype(name: str) -> opweave.dtype:
-    found = getattr(opweave, name)
-    assert isinstance(found, opweave.dtype)
-    return found
+    result = getattr(opweave, name)
+    assert isinstance(result, opweave.dtype)
+    return result
 
 
 def flat_tensor(values: Array, dtype: DType) -> opweave.Tensor:

@@ -35,34 +35,34 @@ def divisible(spec: Spec, name: str, values: Array) -> Array:
 
 def shaped_values(spec: Spec, dtype: DType, shape: tuple[int, ...]) -> dict[str, Array]:
     """Ordinary and extreme values for every input."""
-    found = {}
-    for place, (name, of) in enumerate(input_dtypes(spec, dtype).items()):
+    results = {}
+    for index, (name, facts) in enumerate(input_dtypes(spec, dtype).items()):
         count = max(int(np.prod(shape)), 1)
-        mixed = np.concatenate([ordinary(of, count, place), extremes(of)])
-        order = Drawn(place, count).permutation(mixed.size)
-        found[name] = divisible(spec, name, np.resize(mixed[order], shape))
-    return found
+        mixed = np.concatenate([ordinary(facts, count, index), extremes(facts)])
+        order = Drawn(index, count).permutation(mixed.size)
+        results[name] = divisible(spec, name, np.resize(mixed[order], shape))
+    return results
 
 
-def moderate(spec: Spec, name: str, dtypes: tuple[DType, ...], shape: tuple[int, ...], of: DType) -> Array:
+def moderate(spec: Spec, name: str, dtypes: tuple[DType, ...], shape: tuple[int, ...], facts: DType) -> Array:
     """Values that no conversion takes out of range, which have tests of their own; halves round the largest ones."""
     bounds = tuple(dtype for dtype in (*dtypes, promote_all([*dtypes])) if dtype.is_integer)
     low = max((dtype.lowest for dtype in bounds), default=-9)
     nonzero = spec.fallible and name == spec.inputs[-1]
-    return _moderate(len(name), shape, of, max(low, -9), all(dtype.itemsize > 1 for dtype in bounds), nonzero)
+    return _moderate(len(name), shape, facts, max(low, -9), all(dtype.itemsize > 1 for dtype in bounds), nonzero)
 
 
 @cache  # every operator asks for the same ones
-def _moderate(seed: int, shape: tuple[int, ...], of: DType, low: int, large: bool, nonzero: bool) -> Array:
-    random = Drawn(seed, of.code, len(shape))
+def _moderate(seed: int, shape: tuple[int, ...], dtype: DType, low: int, large: bool, nonzero: bool) -> Array:
+    random = Drawn(seed, dtype.code, len(shape))
     numbers = random.integers(low, 10, shape)
     if large:
         numbers = np.where(random.random(shape) < 0.2, random.choice([2049, 4099, 5001], shape), numbers)
     if nonzero:
         numbers = np.where(numbers == 0, 1, numbers)
-    if of.is_floating:
+    if dtype.is_floating:
         numbers = numbers + random.integers(0, 8, shape) / 8
-    values = cast(numbers, of)
+    values = cast(numbers, dtype)
     values.flags.writeable = False
     return values
 

@@ -34,11 +34,11 @@ def operators() -> tuple[Operator, ...]:
 @cache
 def _generated() -> ModuleType:
     path = ROOT / "generated" / "tests" / "test_operators.py"
-    found = importlib.util.spec_from_file_location("generated_tests_of_operators", path)
-    assert found is not None
-    assert found.loader is not None
-    module = importlib.util.module_from_spec(found)
-    found.loader.exec_module(module)
+    spec = importlib.util.spec_from_file_location("generated_tests_of_operators", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
     return module
 
 

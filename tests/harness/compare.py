@@ -60,9 +60,9 @@ def check_values(
     else:
         wrong = got != want
     if np.any(wrong):
-        place = tuple(int(index) for index in np.argwhere(wrong)[0])
+        position = tuple(int(index) for index in np.argwhere(wrong)[0])
         count = f"{int(wrong.sum())} of {got.size} are wrong"
-        raise AssertionError(f"{what}: at {place} got {got[place]!r}, expected {want[place]!r}; {count}")
+        raise AssertionError(f"{what}: at {position} got {got[position]!r}, expected {want[position]!r}; {count}")
 
 
 def check(

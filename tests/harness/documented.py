@@ -32,14 +32,14 @@ class Documented:
     def arguments(self) -> dict[str, tuple[str, ...]]:
         """The kinds that the docstring names for each argument."""
         section = self.doc.partition("Args:\n")[2].partition("\n\n")[0]
-        found = re.findall(r"^ +(\w+) \((.*?)\)[:.]", section, re.MULTILINE | re.DOTALL)
-        return {name: tuple(re.split(r"\s+or\s+", re.sub(r",\s+optional$", "", kinds))) for name, kinds in found}
+        results = re.findall(r"^ +(\w+) \((.*?)\)[:.]", section, re.MULTILINE | re.DOTALL)
+        return {name: tuple(re.split(r"\s+or\s+", re.sub(r",\s+optional$", "", kinds))) for name, kinds in results}
 
     @property
     def dtype_errors(self) -> list[str]:
         """What the docstring says is raised for dtypes that it does not name."""
-        found = re.search(r"^ +(.*): a dtype is not ", self.doc, re.MULTILINE)
-        return found[1].split(" or ") if found else []
+        result = re.search(r"^ +(.*): a dtype is not ", self.doc, re.MULTILINE)
+        return result[1].split(" or ") if result else []
 
     @property
     def optional(self) -> frozenset[str]:
@@ -116,9 +116,9 @@ def call_from(node: ast.Call, operator: Documented, scope: dict[str, Any]) -> Ca
         values.insert(0, value_of(node.func.value, scope))
         names.sort(key=lambda name: name != "input")
     separate = None
-    for place, (name, value) in enumerate(zip(names, values, strict=False)):
+    for index, (name, value) in enumerate(zip(names, values, strict=False)):
         if takes_separate(operator.arguments[name]) and not isinstance(value, (tuple, list)):
-            values[place:] = [tuple(values[place:])]
+            values[index:] = [tuple(values[index:])]
             separate = name
             break
     keywords = {keyword.arg: value_of(keyword.value, scope) for keyword in node.keywords if keyword.arg}

@@ -33,9 +33,9 @@ class Drawn:
     def words(self, shape: Shape) -> Array:
         """Of 64 bits."""
         count = int(np.prod(shape, dtype=np.int64))
-        places = self._state + _STEP * np.arange(1, count + 1, dtype=np.uint64)
+        states = self._state + _STEP * np.arange(1, count + 1, dtype=np.uint64)
         self._state = self._state + _STEP * np.array([count], np.uint64)
-        return _mixed(places).reshape(shape)
+        return _mixed(states).reshape(shape)
 
     def random(self, shape: Shape) -> Array:
         """Between zero and one."""

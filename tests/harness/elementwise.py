@@ -49,9 +49,9 @@ class ElementwiseTests(OperatorTests):
         spec = self.spec
         cases = []
         for name in dtypes_of_variants(spec):
-            of = DTYPES[name]
-            dtypes = input_dtypes(spec, of)
-            values = shaped_values(spec, of, (3, 5))
+            dtype = DTYPES[name]
+            dtypes = input_dtypes(spec, dtype)
+            values = shaped_values(spec, dtype, (3, 5))
             operands = [tensor(values[each], dtypes[each]) for each in spec.inputs]
             keywords = spec.keywords_for(name)
             cases.append(Case(*operands, **keywords))
@@ -60,89 +60,89 @@ class ElementwiseTests(OperatorTests):
                 # The result has another dtype or shape than the first input.
                 cases.append(Case(operands[0], tensor(np.full((3, 1), 2.5), DTYPES["float32"]), **spec.keywords))
                 cases.append(Case(operands[0][0], operands[1], **spec.keywords))
-            if spec.params and of.is_floating:
+            if spec.params and dtype.is_floating:
                 cases.append(Case(*operands, **spec.chosen, **dict.fromkeys(spec.params, 2)))
         return cases
 
     def test_extreme_values(self, dtype: str) -> None:
         """Every combination of the extreme values."""
-        spec, of = self.spec, DTYPES[dtype]
-        tables = [extremes(each) for each in input_dtypes(spec, of).values()]
+        spec, facts = self.spec, DTYPES[dtype]
+        tables = [extremes(each) for each in input_dtypes(spec, facts).values()]
         if len(tables) == 3:
             tables = [table[:: 1 + table.size // 16] for table in tables]
         grids = np.meshgrid(*tables, indexing="ij")
         values = {name: divisible(spec, name, grid) for name, grid in zip(spec.inputs, grids, strict=True)}
-        dtypes = input_dtypes(spec, of)
+        dtypes = input_dtypes(spec, facts)
         operands = {name: tensor(array, dtypes[name]) for name, array in values.items()}
         compare(spec, operands, values, f"{dtype} extremes")
 
     def test_layouts(self, dtype: str) -> None:
         """Every shape; each layout beside contiguous operands and beside itself."""
-        spec, of = self.spec, DTYPES[dtype]
+        spec, facts = self.spec, DTYPES[dtype]
         for shape in SHAPES:
-            values = shaped_values(spec, of, shape)
-            for layout in layouts(shape, of):
+            values = shaped_values(spec, facts, shape)
+            for layout in layouts(shape, facts):
                 for together in {False, len(spec.inputs) > 1}:
-                    self.compare_layouts(of, values, [layout] * len(spec.inputs) if together else [layout])
+                    self.compare_layouts(facts, values, [layout] * len(spec.inputs) if together else [layout])
 
     @pytest.mark.slow
     def test_all_pairs_of_layouts(self, dtype: str) -> None:
-        spec, of = self.spec, DTYPES[dtype]
+        spec, facts = self.spec, DTYPES[dtype]
         for shape in SHAPES:
-            values = shaped_values(spec, of, shape)
-            for chosen in itertools.product(layouts(shape, of), repeat=len(spec.inputs)):
-                self.compare_layouts(of, values, list(chosen))
+            values = shaped_values(spec, facts, shape)
+            for chosen in itertools.product(layouts(shape, facts), repeat=len(spec.inputs)):
+                self.compare_layouts(facts, values, list(chosen))
 
-    def compare_layouts(self, of: DType, values: dict[str, Array], chosen: list[Layout]) -> None:
+    def compare_layouts(self, facts: DType, values: dict[str, Array], chosen: list[Layout]) -> None:
         """Inputs for which no layout is chosen are contiguous."""
         spec = self.spec
         operands, effective = {}, {}
-        for place, (name, dtype) in enumerate(input_dtypes(spec, of).items()):
-            layout = chosen[place] if place < len(chosen) else next(layouts(values[name].shape))
+        for index, (name, dtype) in enumerate(input_dtypes(spec, facts).items()):
+            layout = chosen[index] if index < len(chosen) else next(layouts(values[name].shape))
             operands[name], effective[name] = layout.place(values[name], dtype)
-        compare(spec, operands, effective, f"{of} {', '.join(map(str, chosen))}")
+        compare(spec, operands, effective, f"{facts} {', '.join(map(str, chosen))}")
 
     def test_broadcasting(self, dtype: str) -> None:
-        spec, of = self.spec, DTYPES[dtype]
+        spec, facts = self.spec, DTYPES[dtype]
         full, empty = [(3, 1, 40), (5, 1), (1,), (), (2, 1, 1, 1)], [(0, 3, 1), (1, 1, 4), ()]
         count = len(spec.inputs)
         for chosen in (*itertools.permutations(full, count), *itertools.permutations(empty, count)):
             values = {
-                name: shaped_values(spec, of, shape)[name] for name, shape in zip(spec.inputs, chosen, strict=True)
+                name: shaped_values(spec, facts, shape)[name] for name, shape in zip(spec.inputs, chosen, strict=True)
             }
             if spec.fixed and all(values[name].shape == () for name in spec.free):
                 continue
-            dtypes = input_dtypes(spec, of)
+            dtypes = input_dtypes(spec, facts)
             operands = {name: tensor(array, dtypes[name]) for name, array in values.items()}
             compare(spec, operands, values, f"{dtype} shapes {chosen}")
 
     def test_long_rows(self, dtype: str) -> None:
         """Lengths around those of vectors and chunks, and one that is shared among threads."""
-        spec, of = self.spec, DTYPES[dtype]
+        spec, facts = self.spec, DTYPES[dtype]
         for count in (15, 16, 17, 63, 64, 65, 511, 512, 513, 1025, 40_000):
-            values = shaped_values(spec, of, (count,))
-            dtypes = input_dtypes(spec, of)
+            values = shaped_values(spec, facts, (count,))
+            dtypes = input_dtypes(spec, facts)
             operands = {name: tensor(array, dtypes[name]) for name, array in values.items()}
             compare(spec, operands, values, f"{dtype} {count} elements")
 
     @only_if(lambda spec: spec.optional)
     def test_absent_inputs(self, dtype: str) -> None:
-        spec, of = self.spec, DTYPES[dtype]
-        values = shaped_values(spec, of, (3, 7))
+        spec, facts = self.spec, DTYPES[dtype]
+        values = shaped_values(spec, facts, (3, 7))
         for count in range(1, len(spec.optional)):
             for absent in itertools.combinations(spec.optional, count):
                 given = {name: array for name, array in values.items() if name not in absent}
-                compare(spec, {name: tensor(array, of) for name, array in given.items()}, given, f"without {absent}")
+                compare(spec, {name: tensor(array, facts) for name, array in given.items()}, given, f"without {absent}")
 
     @only_if(lambda spec: spec.params)
     def test_params(self, dtype: str) -> None:
         """Numbers besides the tensors, of every kind that the dtype admits."""
-        spec, of = self.spec, DTYPES[dtype]
-        numbers: list[Any] = [True, False] if of.is_bool else [0, 1, -2, 3]
-        if of.is_floating:
+        spec, facts = self.spec, DTYPES[dtype]
+        numbers: list[Any] = [True, False] if facts.is_bool else [0, 1, -2, 3]
+        if facts.is_floating:
             numbers += [0.5, -1.25]
-        values = shaped_values(spec, of, (4, 19))
-        operands = {name: tensor(array, of) for name, array in values.items()}
+        values = shaped_values(spec, facts, (4, 19))
+        operands = {name: tensor(array, facts) for name, array in values.items()}
         for name, number in itertools.product(spec.params, numbers):
             if spec.admits(dtype, **{name: number}):
                 compare(spec, operands, values, f"{dtype}", **{name: number})
@@ -177,31 +177,31 @@ class ElementwiseTests(OperatorTests):
         operands: dict[str, Any] = {}
         values: dict[str, Array] = {}
         for name in spec.inputs:
-            place = free.index(name) if name in free else 0
-            of = DTYPES[spec.fixed[name]] if name in spec.fixed else dtypes[place]
-            array = moderate(spec, name, dtypes, shapes[place], of)
-            layout = chosen[place] if chosen else next(layouts(shapes[place]))
-            operands[name], values[name] = layout.place(array, of)
+            index = free.index(name) if name in free else 0
+            dtype = DTYPES[spec.fixed[name]] if name in spec.fixed else dtypes[index]
+            array = moderate(spec, name, dtypes, shapes[index], dtype)
+            layout = chosen[index] if chosen else next(layouts(shapes[index]))
+            operands[name], values[name] = layout.place(array, dtype)
         compare_or_refuse(self.spec, operands, values, f"{dtypes[0]} {shapes[0]} and {dtypes[1]} {shapes[1]}")
 
     @only_if(lambda spec: len(spec.free) > 1)
     def test_numbers(self, dtype: str) -> None:
         """Python's numbers in the place of each input, beside tensors with and without dimensions."""
-        spec, of = self.spec, DTYPES[dtype]
-        for shape, number, place in itertools.product(((2, 9), ()), NUMBERS, spec.free):
-            if spec.fallible and number == 0 and not (of.is_floating or isinstance(number, float)):
+        spec, facts = self.spec, DTYPES[dtype]
+        for shape, number, index in itertools.product(((2, 9), ()), NUMBERS, spec.free):
+            if spec.fallible and number == 0 and not (facts.is_floating or isinstance(number, float)):
                 continue
-            if isinstance(number, int) and not of.is_floating and not of.is_bool and not fits(number, of):
+            if isinstance(number, int) and not facts.is_floating and not facts.is_bool and not fits(number, facts):
                 continue
-            common = promotion.common_dtype([(of, 0 if shape else 1), operand(number)])
-            dtypes = input_dtypes(spec, of)
+            common = promotion.common_dtype([(facts, 0 if shape else 1), operand(number)])
+            dtypes = input_dtypes(spec, facts)
             values: dict[str, Array] = {
-                name: moderate(spec, name, (of, common), shape, dtypes[name]) for name in spec.inputs
+                name: moderate(spec, name, (facts, common), shape, dtypes[name]) for name in spec.inputs
             }
             operands: dict[str, Any] = {name: tensor(array, dtypes[name]) for name, array in values.items()}
-            values[place] = np.asarray(number)
-            operands[place] = number
-            compare_or_refuse(self.spec, operands, values, f"{dtype} {shape} with {place}={number!r}")
+            values[index] = np.asarray(number)
+            operands[index] = number
+            compare_or_refuse(self.spec, operands, values, f"{dtype} {shape} with {index}={number!r}")
 
     @only_if(lambda spec: spec.python_operator is not None and spec.python_operator.operands > 1)
     def test_python_operator_of_numbers(self, dtype: str) -> None:
@@ -220,10 +220,10 @@ class ElementwiseTests(OperatorTests):
     def test_refused_dtypes(self) -> None:
         spec = self.spec
         for name in refused_dtypes(spec):
-            of = DTYPES[name]
-            dtypes = input_dtypes(spec, of)
+            dtype = DTYPES[name]
+            dtypes = input_dtypes(spec, dtype)
             operands = {each: tensor(np.ones(3), dtypes[each]) for each in spec.inputs}
-            with pytest.raises(refusal_of(spec, of)):
+            with pytest.raises(refusal_of(spec, dtype)):
                 run(spec, operands)
 
     def test_wrong_arguments(self) -> None:
@@ -245,8 +245,8 @@ class ElementwiseTests(OperatorTests):
                 run(spec, good, **{name: wrong})
         with pytest.raises(TypeError):
             run(spec, good, unknown=1)
-        for name, place in itertools.product(spec.inputs if len(good) > 1 else (), (0, 1)):
-            shape = (2 + (place == 0), 3 + (place == 1))
+        for name, index in itertools.product(spec.inputs if len(good) > 1 else (), (0, 1)):
+            shape = (2 + (index == 0), 3 + (index == 1))
             with pytest.raises(RuntimeError):
                 run(spec, {**good, name: tensor(np.ones(shape), dtypes[name])})
         for name, required in spec.fixed.items():
@@ -258,9 +258,9 @@ class ElementwiseTests(OperatorTests):
         """Integer divisions by zero are errors; a result in place is then not promised anything."""
         spec = self.spec
         for name in spec.dtypes:
-            of = DTYPES[name]
-            operands = {each: tensor(np.array([7, 0, 3]), of) for each in spec.inputs}
-            if of.is_floating:
+            dtype = DTYPES[name]
+            operands = {each: tensor(np.array([7, 0, 3]), dtype) for each in spec.inputs}
+            if dtype.is_floating:
                 run(spec, operands)
                 continue
             with pytest.raises(RuntimeError, match="ZeroDivisionError"):

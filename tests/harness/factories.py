@@ -57,7 +57,7 @@ class FactoryTests(OperatorTests):
         return cast(values, dtype) if values.size or self.spec.lists else None
 
     def test_values(self, dtype: str) -> None:
-        spec, of = self.spec, DTYPES[dtype]
+        spec, facts = self.spec, DTYPES[dtype]
         for arguments in self.arguments():
             case = self.case(arguments, dtype=opweave_dtype(dtype))
             if spec.reference is None:
@@ -65,11 +65,11 @@ class FactoryTests(OperatorTests):
                 assert str(got.dtype) == f"opweave.{dtype}"
                 assert all(tuple(got.shape) == tuple(arguments[name]) for name in spec.lists)
                 continue
-            if not of.is_floating and not spec.lists and any(isinstance(each, float) for each in arguments.values()):
+            if not facts.is_floating and not spec.lists and any(isinstance(each, float) for each in arguments.values()):
                 continue  # a sequence of fractions, truncated: what an element is depends on the way it is computed
-            if of.is_bool and not spec.lists:
+            if facts.is_bool and not spec.lists:
                 continue
-            want = self.want(arguments, of)
+            want = self.want(arguments, facts)
             if want is None:
                 with contextlib.suppress(RuntimeError):
                     assert self.functional(case).numel() == 0

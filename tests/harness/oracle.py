@@ -101,9 +101,9 @@ def ask(call: Call, what: str, like: Like = EXACT) -> Described:
         return restored(test.next_answer(what))
     live = outcome(call, torch_module(), like.printed)
     if test.mode == "check":
-        found = differences(live, restored(test.next_answer(what)), like)
-        if found:
-            test.failures.append(f"{what}: the recording is not what torch says: {found}")
+        result = differences(live, restored(test.next_answer(what)), like)
+        if result:
+            test.failures.append(f"{what}: the recording is not what torch says: {result}")
     else:
         test.count(what)
         test.keep(stored(live, like.kept))
@@ -124,9 +124,9 @@ def agree(call: Call, want: Described, what: str, like: Like = EXACT) -> None:
 
 def judge(got: Described, want: Described, what: str, like: Like) -> None:
     """As agree(), where opweave has been asked, too."""
-    found = differences(got, want, like)
-    if found:
-        current().failures.append(f"{what}: {found}")
+    result = differences(got, want, like)
+    if result:
+        current().failures.append(f"{what}: {result}")
 
 
 def sweep(cases: Iterable[T], most: int) -> list[T]:
@@ -134,8 +134,8 @@ def sweep(cases: Iterable[T], most: int) -> list[T]:
     listed = list(cases)
     if current().mode == "live" or len(listed) <= most:
         return listed
-    order = sorted(range(len(listed)), key=lambda place: zlib.crc32(str(place).encode()))
-    return [listed[place] for place in sorted(order[:most])]
+    order = sorted(range(len(listed)), key=lambda index: zlib.crc32(str(index).encode()))
+    return [listed[index] for index in sorted(order[:most])]
 
 
 # ---- comparing ----------------------------------------------------------------------------------------------
@@ -152,8 +152,8 @@ def differences(got: Described, want: Described, like: Like) -> str:
     if isinstance(want, Items):
         if (got.kind, len(got.items)) != (want.kind, len(want.items)):
             return f"got {got}, torch gives {want}"
-        found = (differences(*pair, like) for pair in zip(got.items, want.items, strict=True))
-        return next((f"item {place}: {each}" for place, each in enumerate(found) if each), "")
+        results = (differences(*pair, like) for pair in zip(got.items, want.items, strict=True))
+        return next((f"item {index}: {each}" for index, each in enumerate(results) if each), "")
     if isinstance(want, Table):
         return differences(got.keys, want.keys, like) or differences(got.values, want.values, like)
     if isinstance(want, float) and _near(got, want, like):
@@ -184,8 +184,8 @@ def _near(got: float, want: float, like: Like) -> bool:
     return math.isclose(got, want, rel_tol=rtol, abs_tol=atol) or (got != got and want != want)
 
 
-def _error(of: float | Mapping[str, float], dtype: str) -> float:
-    return of.get(dtype, 0.0) if isinstance(of, Mapping) else of
+def _error(allowed: float | Mapping[str, float], dtype: str) -> float:
+    return allowed.get(dtype, 0.0) if isinstance(allowed, Mapping) else allowed
 
 
 def _of_tensors(got: Values, want: Values, like: Like) -> str:
@@ -224,8 +224,8 @@ def _far(mine: Array, theirs: Array, everything: Array, dtype: str, like: Like) 
         wrong = ~np.isclose(mine, theirs, rtol=rtol, atol=atol, equal_nan=theirs.dtype.kind in "fc")
     if not wrong.any():
         return ""
-    place = int(np.argmax(wrong))
-    return f"got {mine[place]!r} for {theirs[place]!r}; {int(wrong.sum())} of {wrong.size} are wrong"
+    index = int(np.argmax(wrong))
+    return f"got {mine[index]!r} for {theirs[index]!r}; {int(wrong.sum())} of {wrong.size} are wrong"
 
 
 # ---- inputs -------------------------------------------------------------------------------------------------

@@ -70,93 +70,95 @@ class ExternTests(OperatorTests):
         check(got, want, dtype.name, 0, what, signed_zeros=False)
 
     def test_layouts(self, dtype: str) -> None:
-        of = DTYPES[dtype]
+        facts = DTYPES[dtype]
         for sizes in SIZES:
-            arrays = self.operands(of, sizes)
+            arrays = self.operands(facts, sizes)
             contiguous = [next(layouts(values.shape)) for values in arrays]
-            for place, values in enumerate(arrays):
-                for layout in layouts(values.shape, of):
-                    self.compare([*contiguous[:place], layout, *contiguous[place + 1 :]], arrays, of)
+            for index, values in enumerate(arrays):
+                for layout in layouts(values.shape, facts):
+                    self.compare([*contiguous[:index], layout, *contiguous[index + 1 :]], arrays, facts)
 
     @pytest.mark.slow
     def test_all_pairs_of_layouts(self, dtype: str) -> None:
-        of = DTYPES[dtype]
+        facts = DTYPES[dtype]
         for sizes in SIZES:
-            arrays = self.operands(of, sizes)
-            for chosen in itertools.product(*(layouts(values.shape, of) for values in arrays)):
-                self.compare(list(chosen), arrays, of)
+            arrays = self.operands(facts, sizes)
+            for chosen in itertools.product(*(layouts(values.shape, facts) for values in arrays)):
+                self.compare(list(chosen), arrays, facts)
 
     @only_if(lambda spec: spec.params)
     def test_params(self, dtype: str) -> None:
-        of = DTYPES[dtype]
-        numbers = [0, 1, 2] + ([-1] if of.is_floating or of.lowest else []) + ([0.5] if of.is_floating else [])
+        facts = DTYPES[dtype]
+        numbers = [0, 1, 2] + ([-1] if facts.is_floating or facts.lowest else []) + ([0.5] if facts.is_floating else [])
         for sizes in SIZES:
-            arrays = self.operands(of, sizes)
+            arrays = self.operands(facts, sizes)
             contiguous = [next(layouts(values.shape)) for values in arrays]
             for chosen in itertools.product(numbers, repeat=len(self.spec.params)):
-                self.compare(contiguous, arrays, of, **dict(zip(self.spec.params, chosen, strict=True)))
+                self.compare(contiguous, arrays, facts, **dict(zip(self.spec.params, chosen, strict=True)))
 
     @only_floating
     def test_fractions(self, dtype: str) -> None:
         """Rounding errors stay within those of the sum of all products."""
-        of = DTYPES[dtype]
+        facts = DTYPES[dtype]
         random = Drawn(3)
-        arrays = [cast(random.normal(shape), of) for shape in self.shapes(SIZES[-1])]
-        want = self.want(arrays, of, {})
-        bound = rounding_bound(of.opmath, self.want([np.abs(values) for values in arrays], of, {}).astype(float), 42)
-        got = self.functional(Case(*(tensor(values, of) for values in arrays)))
-        check(got, want, dtype, 0 if of.compute else 1, self.spec.name, bound)
+        arrays = [cast(random.normal(shape), facts) for shape in self.shapes(SIZES[-1])]
+        want = self.want(arrays, facts, {})
+        bound = rounding_bound(
+            facts.opmath, self.want([np.abs(values) for values in arrays], facts, {}).astype(float), 42
+        )
+        got = self.functional(Case(*(tensor(values, facts) for values in arrays)))
+        check(got, want, dtype, 0 if facts.compute else 1, self.spec.name, bound)
 
     @only_floating
     def test_special_values(self, dtype: str) -> None:
-        of = DTYPES[dtype]
-        for place, special in itertools.product(range(len(self.spec.inputs)), (np.nan, np.inf)):
-            arrays = self.operands(of, SIZES[0])
-            arrays[place].reshape(-1)[0] = special
-            self.compare([next(layouts(values.shape)) for values in arrays], arrays, of)
+        facts = DTYPES[dtype]
+        for index, special in itertools.product(range(len(self.spec.inputs)), (np.nan, np.inf)):
+            arrays = self.operands(facts, SIZES[0])
+            arrays[index].reshape(-1)[0] = special
+            self.compare([next(layouts(values.shape)) for values in arrays], arrays, facts)
 
     @only_floating
     def test_an_input_scaled_by_zero_is_not_read(self, dtype: str) -> None:
         """As in BLAS, NaN and infinities in what a parameter of zero multiplies do not reach the result."""
-        of = DTYPES[dtype]
+        facts = DTYPES[dtype]
         for name, param in itertools.product(self.spec.inputs, self.spec.params):
             if f"{param} * {self.spec.schema_names[name]} " not in f"{self.spec.reference} ":
                 continue
-            place = self.spec.inputs.index(name)
+            index = self.spec.inputs.index(name)
             for sizes, special in itertools.product(SIZES, (np.nan, np.inf)):
-                arrays = self.operands(of, sizes)
-                want = self.want(arrays, of, {param: 0})
-                arrays[place] = np.full_like(arrays[place], special)
-                case = Case(*(tensor(values, of) for values in arrays), **{param: 0})
+                arrays = self.operands(facts, sizes)
+                want = self.want(arrays, facts, {param: 0})
+                arrays[index] = np.full_like(arrays[index], special)
+                case = Case(*(tensor(values, facts) for values in arrays), **{param: 0})
                 what = f"{self.spec.name}{case} of {special}"
                 check(self.functional(case), want, dtype, 0, what, signed_zeros=False)
-                if self.spec.inplace and place == 0:
+                if self.spec.inplace and index == 0:
                     getattr(opweave.Tensor, self.spec.name + "_")(*case.arguments, **case.keywords)
                     check(case.arguments[0], want, dtype, 0, f"{what} in place", signed_zeros=False)
 
     def test_wrong_arguments(self) -> None:
         spec = self.spec
-        of = DTYPES["float32"]
-        good = [tensor(values, of) for values in self.operands(of, SIZES[0])]
-        for place in range(len(good)):
+        dtype = DTYPES["float32"]
+        good = [tensor(values, dtype) for values in self.operands(dtype, SIZES[0])]
+        for index in range(len(good)):
             for wrong in ("text", None, [1.0], object()):
                 with pytest.raises(TypeError):
-                    self.functional(Case(*good[:place], wrong, *good[place + 1 :]))
-            other = good[place].to(opweave.float64)
+                    self.functional(Case(*good[:index], wrong, *good[index + 1 :]))
+            other = good[index].to(opweave.float64)
             with pytest.raises(RuntimeError):
-                self.functional(Case(*good[:place], other, *good[place + 1 :]))
-            for shape in ((9, 9, 9, 9), (7,) * good[place].ndim):
+                self.functional(Case(*good[:index], other, *good[index + 1 :]))
+            for shape in ((9, 9, 9, 9), (7,) * good[index].ndim):
                 with pytest.raises(RuntimeError):
-                    self.functional(Case(*good[:place], opweave.ones(shape), *good[place + 1 :]))
+                    self.functional(Case(*good[:index], opweave.ones(shape), *good[index + 1 :]))
         for name, wrong in itertools.product(spec.params, ("text", [1])):
             with pytest.raises(TypeError):
                 self.functional(Case(*good, **{name: wrong}))
 
     def test_refused_dtypes(self) -> None:
         for name in refused_dtypes(self.spec):
-            of = DTYPES[name]
+            dtype = DTYPES[name]
             with pytest.raises((NotImplementedError, RuntimeError)):
-                self.functional(Case(*(tensor(values, of) for values in self.operands(of, SIZES[0]))))
+                self.functional(Case(*(tensor(values, dtype) for values in self.operands(dtype, SIZES[0]))))
 
 
 class CompositeTests(OperatorTests):
@@ -172,30 +174,30 @@ class CompositeTests(OperatorTests):
     def variant_cases(self) -> list[Case]:
         cases = []
         for name in dtypes_of_variants(self.spec):
-            of = DTYPES[name]
-            operands = [tensor(small_integers(of, (4, 4), seed), of) for seed in range(len(self.spec.inputs))]
+            dtype = DTYPES[name]
+            operands = [tensor(small_integers(dtype, (4, 4), seed), dtype) for seed in range(len(self.spec.inputs))]
             cases += [Case(*operands, **arguments) for arguments in self.arguments(2)]
         return cases
 
     def test_values(self, dtype: str) -> None:
-        spec, of = self.spec, DTYPES[dtype]
+        spec, facts = self.spec, DTYPES[dtype]
         for shapes in itertools.product(self.SHAPES, repeat=len(spec.inputs)):
-            arrays = [small_integers(of, shape, seed) for seed, shape in enumerate(shapes)]
+            arrays = [small_integers(facts, shape, seed) for seed, shape in enumerate(shapes)]
             for arguments in self.arguments(len(shapes[0])):
-                self.compare([next(layouts(shape)) for shape in shapes], arrays, of, arguments)
+                self.compare([next(layouts(shape)) for shape in shapes], arrays, facts, arguments)
 
     def test_layouts(self, dtype: str) -> None:
-        spec, of = self.spec, DTYPES[dtype]
+        spec, facts = self.spec, DTYPES[dtype]
         for shape in ((4, 4), (2, 5, 5)):
-            arrays = [small_integers(of, shape, seed) for seed in range(len(spec.inputs))]
-            for chosen in itertools.product(layouts(shape, of), repeat=len(spec.inputs)):
+            arrays = [small_integers(facts, shape, seed) for seed in range(len(spec.inputs))]
+            for chosen in itertools.product(layouts(shape, facts), repeat=len(spec.inputs)):
                 for arguments in self.arguments(len(shape)):
-                    self.compare(list(chosen), arrays, of, arguments)
+                    self.compare(list(chosen), arrays, facts, arguments)
 
-    def compare(self, chosen: list[Layout], arrays: list[Array], of: DType, arguments: dict[str, Any]) -> None:
+    def compare(self, chosen: list[Layout], arrays: list[Array], dtype: DType, arguments: dict[str, Any]) -> None:
         spec = self.spec
-        placed = [layout.place(values, of) for layout, values in zip(chosen, arrays, strict=True)]
-        wide = [values.astype(wide_dtype(of)) for _, values in placed]
+        placed = [layout.place(values, dtype) for layout, values in zip(chosen, arrays, strict=True)]
+        wide = [values.astype(wide_dtype(dtype)) for _, values in placed]
         case = Case(*(x for x, _ in placed), **arguments)
         try:
             names = dict(zip(spec.schema_names.values(), wide, strict=False))
@@ -204,18 +206,18 @@ class CompositeTests(OperatorTests):
             with pytest.raises((RuntimeError, IndexError)):
                 self.functional(case)
             return
-        tolerance = 0 if not of.is_floating else 16 if of.compute else 2
-        what = f"{spec.name} {of} {', '.join(map(str, chosen))} {arguments}"
-        check(self.functional(case), cast(want, of), of.name, tolerance, what, signed_zeros=False)
+        tolerance = 0 if not dtype.is_floating else 16 if dtype.compute else 2
+        what = f"{spec.name} {dtype} {', '.join(map(str, chosen))} {arguments}"
+        check(self.functional(case), cast(want, dtype), dtype.name, tolerance, what, signed_zeros=False)
 
     def test_wrong_arguments(self) -> None:
         spec = self.spec
         good = [tensor(np.ones((3, 3)), DTYPES["float32"]) for _ in spec.inputs]
         numbers = dict.fromkeys(spec.ints, 0)
-        for place in range(len(good)):
+        for index in range(len(good)):
             for wrong in ("text", 1.5, None, [1.0]):
                 with pytest.raises(TypeError):
-                    spec.find(opweave)(*good[:place], wrong, *good[place + 1 :], **numbers)
+                    spec.find(opweave)(*good[:index], wrong, *good[index + 1 :], **numbers)
         for name in spec.ints:
             with pytest.raises(IndexError):
                 self.functional(Case(*good, **{**numbers, name: 7}))

@@ -14,13 +14,13 @@ NUMBERS: dict[type, DType] = {bool: BOOL, int: INT64, float: FLOAT32, complex: C
 
 def common_dtype(operands: Sequence[tuple[DType, int]]) -> DType:
     """Of operands given by their dtype and rank: 0 for tensors with dimensions, 1 without, 2 for Python's numbers."""
-    found: DType | None = None
+    result: DType | None = None
     for rank in (2, 1, 0):
         dtypes = [dtype for dtype, its_rank in operands if its_rank == rank]
         if dtypes:
-            found = promote_all(dtypes) if found is None else _prevail(promote_all(dtypes), found)
-    assert found is not None
-    return found
+            result = promote_all(dtypes) if result is None else _prevail(promote_all(dtypes), result)
+    assert result is not None
+    return result
 
 
 def _prevail(higher: DType, lower: DType) -> DType:

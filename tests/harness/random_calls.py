@@ -35,16 +35,16 @@ def shapes(draw: st.DrawFn, max_dims: int = 5) -> tuple[int, ...]:
     return tuple(sizes)
 
 
-def filled(shape: tuple[int, ...], of: DType, seed: int) -> Array:
+def filled(shape: tuple[int, ...], dtype: DType, seed: int) -> Array:
     """Ordinary and extreme values in a random order."""
     count = max(math.prod(shape), 1)
-    values = np.concatenate([ordinary(of, count, seed % 5), extremes(of)])
+    values = np.concatenate([ordinary(dtype, count, seed % 5), extremes(dtype)])
     order = np.random.default_rng(seed).permutation(values.size)
-    return np.resize(values[order], shape) if math.prod(shape) else np.empty(shape, holder(of))
+    return np.resize(values[order], shape) if math.prod(shape) else np.empty(shape, holder(dtype))
 
 
 @st.composite
-def laid_out(draw: st.DrawFn, values: Array, of: DType) -> opweave.Tensor:
+def laid_out(draw: st.DrawFn, values: Array, dtype: DType) -> opweave.Tensor:
     """A tensor of exactly these values: transposed, in steps, as a part, or repeated where its size is one."""
     order = draw(st.permutations(range(values.ndim)))
     steps = tuple(draw(st.integers(1, 3)) for _ in order)
@@ -53,7 +53,7 @@ def laid_out(draw: st.DrawFn, values: Array, of: DType) -> opweave.Tensor:
     wide = np.zeros([n * step + start for n, step, start in zip(moved.shape, steps, starts, strict=True)], values.dtype)
     where = tuple(slice(start, None, step) for step, start in zip(steps, starts, strict=True))
     wide[where] = moved
-    x = tensor(wide, of)
+    x = tensor(wide, dtype)
     for dim, (step, start) in enumerate(zip(steps, starts, strict=True)):
         x = x.slice(dim, start, None, step)
     return x.permute(*np.argsort(order).tolist()) if order else x
@@ -78,17 +78,17 @@ def compare_elementwise(spec: Spec, data: st.DataObject) -> None:
     mixed = data.draw(st.integers(0, 3)) == 0
     operands: dict[str, Any] = {}
     values: dict[str, Array] = {}
-    for place, name in enumerate(spec.inputs):
-        of = input_dtypes(spec, common)[name]
-        if place and name in spec.free and mixed:
-            of = data.draw(DTYPE)
-        if place and name in spec.free and data.draw(st.integers(0, 5)) == 0:
+    for index, name in enumerate(spec.inputs):
+        dtype = input_dtypes(spec, common)[name]
+        if index and name in spec.free and mixed:
+            dtype = data.draw(DTYPE)
+        if index and name in spec.free and data.draw(st.integers(0, 5)) == 0:
             number = data.draw(NUMBERS)
             operands[name], values[name] = number, np.asarray(number)
             continue
-        own = shape if not place else broadcastable(data.draw, shape)
-        values[name] = divisible(spec, name, filled(own, of, data.draw(st.integers(0, 10**6))))
-        operands[name] = data.draw(laid_out(values[name], of))
+        own = shape if not index else broadcastable(data.draw, shape)
+        values[name] = divisible(spec, name, filled(own, dtype, data.draw(st.integers(0, 10**6))))
+        operands[name] = data.draw(laid_out(values[name], dtype))
     assume(convertible(spec, operands, values))
     compare_or_refuse(spec, operands, values, "random call")
 
@@ -110,11 +110,11 @@ def convertible(spec: Spec, operands: dict[str, Any], values: dict[str, Array]) 
 
 def compare_accumulated(spec: Spec, data: st.DataObject) -> None:
     shape = data.draw(shapes(4))
-    of = DTYPES[data.draw(st.sampled_from(spec.dtypes))]
+    dtype = DTYPES[data.draw(st.sampled_from(spec.dtypes))]
     trial: Any = (accumulate.ScanTests if "keepdim" not in (spec.reference or "") else accumulate.ReduceTests)()
     trial.spec = spec
     choices = [each for each in trial.arguments(shape) if not trial.refuses(shape, each)]
     assume(choices)
     arguments = data.draw(st.sampled_from(choices))
-    values = accumulate.values_of(of, shape)
-    trial.compare(data.draw(laid_out(values, of)), values, of, f"random {shape}", **arguments)
+    values = accumulate.values_of(dtype, shape)
+    trial.compare(data.draw(laid_out(values, dtype)), values, dtype, f"random {shape}", **arguments)

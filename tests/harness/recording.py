@@ -167,14 +167,14 @@ def current() -> Test:
 
 def merged(folder: Path) -> dict[str, Items]:
     """What all processes have recorded, of modules without failures."""
-    found: dict[str, Items] = {}
+    results: dict[str, Items] = {}
     failures: set[str] = set()
     for part in sorted(folder.glob("*.json")):
         recorded, failed = json.loads(part.read_text())
         failures.update(failed)
         for module, items in recorded.items():
-            found.setdefault(module, {}).update({name: (row[0], row[1]) for name, row in items.items()})
-    return {module: items for module, items in found.items() if module not in failures}
+            results.setdefault(module, {}).update({name: (row[0], row[1]) for name, row in items.items()})
+    return {module: items for module, items in results.items() if module not in failures}
 
 
 # ---- names --------------------------------------------------------------------------------------------------
@@ -186,16 +186,16 @@ PLACES = ("", "Tensor", "fft", "linalg", "nn.functional", "optim", "signal.windo
 
 def names(find: Callable[[str], Any]) -> Items:
     """What the file holds, from torch."""
-    return {place: (0, [text_of(sorted(dir(find(place))))]) for place in PLACES}
+    return {module: (0, [text_of(sorted(dir(find(module))))]) for module in PLACES}
 
 
 def has(path: str) -> bool:
     """Has torch this name, as `Tensor.add_` or `linalg.qr`?"""
-    place, _, name = path.rpartition(".")
-    return name in names_of(place)
+    module, _, name = path.rpartition(".")
+    return name in names_of(module)
 
 
 @cache
-def names_of(place: str) -> frozenset[str]:
+def names_of(module: str) -> frozenset[str]:
     answers, tests = load(NAMES)
-    return frozenset(answers[tests[place][1]]) if place in tests else frozenset()
+    return frozenset(answers[tests[module][1]]) if module in tests else frozenset()

@@ -119,9 +119,9 @@ class OperatorTests:
 
     def method(self, name: str, case: Case, **more: Any) -> opweave.Tensor:
         """`self` need not be the first argument of the function."""
-        place = self.spec.inputs.index("input")
-        rest = [value for other, value in enumerate(case.arguments) if other != place]
-        return getattr(case.arguments[place], name)(*rest, **case.keywords, **more)
+        index = self.spec.inputs.index("input")
+        rest = [value for other, value in enumerate(case.arguments) if other != index]
+        return getattr(case.arguments[index], name)(*rest, **case.keywords, **more)
 
     def test_names(self) -> None:
         """Function, method and aliases are one operator."""

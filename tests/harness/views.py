@@ -104,11 +104,11 @@ class ViewTests(OperatorTests):
         super().test_names()
 
     def test_layouts(self, dtype: str) -> None:
-        of = DTYPES[dtype]
+        facts = DTYPES[dtype]
         for shape in SHAPES:
-            for layout in layouts(shape, of):
+            for layout in layouts(shape, facts):
                 count = int(np.prod(shape))
-                x, values = layout.place((np.arange(count) % 100).reshape(shape), of)
+                x, values = layout.place((np.arange(count) % 100).reshape(shape), facts)
                 flat = layout.memory(values)
                 based = layout.view(flat)
                 for arguments in self.arguments(shape):

@@ -39,9 +39,9 @@ def test_ends_for_what_is_not_finite(name: str, dtype: str) -> None:
     """With a result or an error; LAPACK alone would go on for ever."""
     for n in (1, 2, 3, 8, 40):
         for value in (NAN, INF, -INF):
-            for place in (slice(None), n // 2):
+            for where in (slice(None), n // 2):
                 x = opweave.eye(n, dtype=getattr(opweave, dtype))
-                x[place, n // 3] = value
+                x[where, n // 3] = value
                 try:
                     FUNCTIONS[name](x)
                 except RuntimeError as error:
@@ -105,21 +105,21 @@ def test_failures_keep_no_memory() -> None:
 def test_threads_of_python() -> None:
     """The interpreter's lock is dropped: matrices of different threads do not disturb each other."""
     matrices = [opweave.randn(60, 60, dtype=opweave.float64) for _ in range(4)]
-    found: list[bool] = []
+    results: list[bool] = []
 
     def work(x: Any) -> None:
         for _ in range(10):
             u, s, vh = linalg.svd(x)
             product = linalg.inv(x) @ x
-            found.append((u * s @ vh).allclose(x) and product.allclose(opweave.eye(60).double(), atol=1e-6))
+            results.append((u * s @ vh).allclose(x) and product.allclose(opweave.eye(60).double(), atol=1e-6))
 
     threads = [threading.Thread(target=work, args=(x,)) for x in matrices]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(found) == 40
-    assert all(found)
+    assert len(results) == 40
+    assert all(results)
 
 
 @pytest.mark.parametrize("count", [0, 1, 3])

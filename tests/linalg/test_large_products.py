@@ -9,10 +9,10 @@ import pytest
 FLOATING = [np.float32, np.float64]
 
 
-def error(found: np.ndarray, a: np.ndarray, b: np.ndarray, wanted: np.ndarray) -> float:
+def error(result: np.ndarray, a: np.ndarray, b: np.ndarray, wanted: np.ndarray) -> float:
     """In units of the rounding that `a @ b` may have."""
     bound = np.abs(a).max(initial=0) * np.abs(b).max(initial=0) * a.shape[-1] * np.finfo(a.dtype).eps
-    return float(np.abs(found - wanted).max(initial=0) / bound)
+    return float(np.abs(result - wanted).max(initial=0) / bound)
 
 
 def laid_out(values: np.ndarray, by_columns: bool) -> opweave.Tensor:
@@ -46,11 +46,11 @@ def test_batches(dtype: type, batch: int, threads: int) -> None:
     before = opweave.get_num_threads()
     opweave.set_num_threads(threads)
     try:
-        found = opweave.from_numpy(a).bmm(laid_out(b, True))
+        result = opweave.from_numpy(a).bmm(laid_out(b, True))
         repeated = opweave.from_numpy(a[:1]).expand(batch, 40, 30).bmm(opweave.from_numpy(b))
     finally:
         opweave.set_num_threads(before)
-    assert np.array_equal(found.numpy(), a @ b)
+    assert np.array_equal(result.numpy(), a @ b)
     assert np.array_equal(repeated.numpy(), a[:1] @ b)
 
 

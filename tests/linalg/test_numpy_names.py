@@ -25,9 +25,9 @@ def test_trace() -> None:
 
 def test_transposition_is_a_view() -> None:
     x = opweave.tensor(NUMBERS)
-    found = linalg.matrix_transpose(x)
-    assert found.data_ptr() == x.data_ptr()
-    np.testing.assert_array_equal(found.numpy(), np.linalg.matrix_transpose(NUMBERS))
+    result = linalg.matrix_transpose(x)
+    assert result.data_ptr() == x.data_ptr()
+    np.testing.assert_array_equal(result.numpy(), np.linalg.matrix_transpose(NUMBERS))
 
 
 def test_products() -> None:

@@ -41,10 +41,10 @@ def orders(array: Array) -> Iterator[Any]:
 
 
 def check(got: Any, want: Array, what: str = "") -> None:
-    found = np.asarray(got.tolist()).reshape(got.shape)
-    assert found.shape == want.shape, what
+    result = np.asarray(got.tolist()).reshape(got.shape)
+    assert result.shape == want.shape, what
     eps = 1e-3 if str(got.dtype).endswith(("float32", "complex64")) else 1e-10
-    np.testing.assert_allclose(found, want, rtol=eps, atol=eps * (1 + np.abs(want).max(initial=0)), err_msg=what)
+    np.testing.assert_allclose(result, want, rtol=eps, atol=eps * (1 + np.abs(want).max(initial=0)), err_msg=what)
 
 
 def adjoint(tensor: Any) -> Any:
@@ -91,12 +91,12 @@ def test_solutions(shape: tuple[int, ...], dtype: str) -> None:
         for adjointed in (False, True):
             matrix = adjoint(a) if adjointed else a
             check(matrix @ linalg.lu_solve(*factors, b, adjoint=adjointed), right, "lu_solve")
-            found = linalg.lu_solve(*factors, b.mT, left=False, adjoint=adjointed)
-            check(found @ matrix, right.swapaxes(-1, -2), "lu_solve on the right")
+            result = linalg.lu_solve(*factors, b.mT, left=False, adjoint=adjointed)
+            check(result @ matrix, right.swapaxes(-1, -2), "lu_solve on the right")
         for triangle, upper in ((a.triu(), True), (a.tril(), False)):
             check(triangle @ linalg.solve_triangular(a, b, upper=upper), right, "solve_triangular")
-            found = linalg.solve_triangular(a, b.mT, upper=upper, left=False)
-            check(found @ triangle, right.swapaxes(-1, -2), "solve_triangular on the right")
+            result = linalg.solve_triangular(a, b.mT, upper=upper, left=False)
+            check(result @ triangle, right.swapaxes(-1, -2), "solve_triangular on the right")
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -153,8 +153,8 @@ def test_least_squares_of_deficient_rank(shape: tuple[int, ...], dtype: str) -> 
     for rank in (80, 79) if shape != (90, 90) else (90, 89):
         if rank % 2:
             array[:, -1], array[-1] = array[:, 0], array[0]
-        solution, _, found, _ = linalg.lstsq(opweave.tensor(array), opweave.tensor(right))
-        assert found.item() == rank
+        solution, _, got, _ = linalg.lstsq(opweave.tensor(array), opweave.tensor(right))
+        assert got.item() == rank
         check(solution, np.linalg.pinv(array, rcond=1e-10) @ right)
 
 

@@ -30,11 +30,11 @@ def asked_of_torch() -> set[str]:
 def answered() -> set[str]:
     """Operators of which the sweep has recorded results, and not only refusals."""
     answers, tests = recording.load(SWEEP)
-    found = set()
-    for name, (_, *places) in tests.items():
-        if any(not (isinstance(answers[place], dict) and "error" in answers[place]) for place in places):
-            found.add(name.partition("[")[2].rpartition("-")[0])
-    return found
+    result = set()
+    for name, (_, *positions) in tests.items():
+        if any(not (isinstance(answers[index], dict) and "error" in answers[index]) for index in positions):
+            result.add(name.partition("[")[2].rpartition("-")[0])
+    return result
 
 
 def test_every_composite_is_compared_with_something() -> None:

@@ -39,9 +39,9 @@ WORDS = {"equation": ("i,i->i",), "reduce": ("sum", "prod", "amax", "mean", "mul
 NUMBERS = {"int": 1, "SymInt": 1, "float": 0.5, "bool": True}
 
 
-def values(shape: tuple[int, ...], dtype: str, place: int) -> Any:
+def values(shape: tuple[int, ...], dtype: str, position: int) -> Any:
     """Small numbers that no function makes very large."""
-    random = Drawn(place, *shape)
+    random = Drawn(position, *shape)
     if dtype == "int64":
         return np.zeros(shape, np.int64)
     if dtype == "bool":
@@ -50,12 +50,12 @@ def values(shape: tuple[int, ...], dtype: str, place: int) -> Any:
     return np.asarray(parts[0] + 1j * parts[1] if dtype.startswith("complex") else parts[0]).astype(dtype)
 
 
-def choices(argument: Argument, place: int, shape: tuple[int, ...], dtype: str) -> tuple[Any, ...]:
+def choices(argument: Argument, index: int, shape: tuple[int, ...], dtype: str) -> tuple[Any, ...]:
     """What an argument may be, as functions of the library would take it."""
     base = str(argument.type).rstrip("?")
     if base.startswith("Tensor"):
         own = "int64" if argument.name in INTEGERS else "bool" if argument.name in BOOLS else dtype
-        array = values(shape, own, place)
+        array = values(shape, own, index)
         if argument.name in ASCENDING and shape:
             array = np.sort(array)
         return ([array, array],) if argument.is_list else (array,)
@@ -75,11 +75,11 @@ def arguments(schema: str, dtypes: Sequence[tuple[str, str]]) -> Iterator[list[A
         if len(tensors) < 2 and first != rest:
             continue
         options = []
-        for place, each in enumerate(positional):
-            found = choices(each, place, shape, first if each is tensors[0] else rest) if tensors else ()
-            if not found:
+        for index, each in enumerate(positional):
+            result = choices(each, index, shape, first if each is tensors[0] else rest) if tensors else ()
+            if not result:
                 break
-            options.append(found)
+            options.append(result)
         yield from map(list, itertools.product(*options))
 
 

@@ -67,8 +67,8 @@ def tensors(values: Any, dtype: str | DType) -> Twin:
     return Twin(array, next(layouts(array.shape)), DTYPES[str(dtype)])
 
 
-def identifiers(found: list[Any]) -> Any:
-    return pytest.mark.parametrize("spec", found, ids=lambda spec: spec.name)
+def identifiers(result: list[Any]) -> Any:
+    return pytest.mark.parametrize("spec", result, ids=lambda spec: spec.name)
 
 
 def arguments_of(spec: Spec) -> dict[str, Any]:
@@ -77,13 +77,13 @@ def arguments_of(spec: Spec) -> dict[str, Any]:
     return spec.keywords | ({"dim": 0} if accumulates else dict.fromkeys(spec.ints, 0))
 
 
-def like(spec: Spec, of: DType) -> Like:
+def like(spec: Spec, dtype: DType) -> Like:
     """Results near zero may be off by more whose intermediate values are not. torch's sqrt(2.0) is the double below
     the right one on some processors, and its vectorised loops over complex numbers give zeros of other signs than
     those for the rest of a row."""
     ulp = 1 if spec.name == "sqrt" else FUNCTION_ULP if spec.inexact else 0
     bound = 2.0**-50 if spec.magnitude else None
-    return Like(ulp=ulp, bound=bound, signed_zeros=not of.is_complex, texts=False, lacks=True, few=8)
+    return Like(ulp=ulp, bound=bound, signed_zeros=not dtype.is_complex, texts=False, lacks=True, few=8)
 
 
 # ---- in place and out= --------------------------------------------------------------------------------------
@@ -112,18 +112,18 @@ def test_in_place(spec: Spec) -> None:
     """With every dtype of the target and of the other operand, and shapes that fit or do not."""
     values: tuple[Any, ...] = (2, [[1, 2, 3], [0, 1, 2]], [2, 1, 3])
     others: Any = (*values, [[1], [2]], [1, 2, 3, 1], np.ones((0, 3)))
-    for of in DTYPES:
-        first, *rest = inputs_of(spec, DTYPES[of])
-        in_place(spec, f"{spec.name}_ {of}", first, rest)
+    for dtype in DTYPES:
+        first, *rest = inputs_of(spec, DTYPES[dtype])
+        in_place(spec, f"{spec.name}_ {dtype}", first, rest)
     cases: list[Any] = [None]
     if len(spec.inputs) > 1:
         cases = [*itertools.product(others, DTYPES), *NUMBERS]
-    for value, of, case in oracle.sweep(itertools.product(values, DTYPES, cases), 80):
+    for value, dtype, case in oracle.sweep(itertools.product(values, DTYPES, cases), 80):
         # torch has no powers of bool either, but copies where the exponent is the number one.
-        if spec.name in POWERS and (DTYPES[of].is_complex or (of, case) == ("bool", True)):
+        if spec.name in POWERS and (DTYPES[dtype].is_complex or (dtype, case) == ("bool", True)):
             continue
         rest = [tensors(*case) if isinstance(case, tuple) else case] * (len(spec.inputs) - 1)
-        in_place(spec, f"{spec.name}_ {of} {value}, {case}", tensors(value, of), rest)
+        in_place(spec, f"{spec.name}_ {dtype} {value}, {case}", tensors(value, dtype), rest)
 
 
 def in_place(spec: Spec, what: str, own: Twin, rest: list[Any]) -> None:
@@ -137,12 +137,12 @@ def in_place(spec: Spec, what: str, own: Twin, rest: list[Any]) -> None:
     agree(outcome(call, opweave), want, what, alike)
 
 
-def inputs_of(spec: Spec, of: DType) -> list[Twin]:
+def inputs_of(spec: Spec, facts: DType) -> list[Twin]:
     """Small operands of the dimensions that the operator takes; every size is 3."""
     ndims = [2] * len(spec.inputs)
     if spec.signature:
         ndims = [len(each.split(",")) for each in spec.signature.split("->")[0].strip("()").split("),(")]
-    fixed = [spec.fixed.get(name, of) for name in spec.inputs]
+    fixed = [spec.fixed.get(name, facts) for name in spec.inputs]
     return [
         tensors((np.arange(3**ndim) % 3 + 1).reshape((3,) * ndim), dtype)
         for ndim, dtype in zip(ndims, fixed, strict=True)
@@ -165,8 +165,8 @@ OUTS: dict[str, Out] = {
 @identifiers([spec for spec in SHARED if spec.out and spec.name not in WITHOUT_OUT])
 def test_out(spec: Spec) -> None:
     arguments = arguments_of(spec)
-    for kind, of, of_out in oracle.sweep(itertools.product(OUTS, DTYPES, DTYPES), 60):
-        inputs = inputs_of(spec, DTYPES[of])
+    for kind, dtype, of_out in oracle.sweep(itertools.product(OUTS, DTYPES, DTYPES), 60):
+        inputs = inputs_of(spec, DTYPES[dtype])
 
         def apply(library: ModuleType, kind: str = kind, inputs: Any = inputs, of_out: str = of_out) -> Any:
             mine = oracle.of(library, inputs)
@@ -179,11 +179,11 @@ def test_out(spec: Spec) -> None:
         # An `out` that is wider than the dtype of the computation shows its rounding errors.
         alike = like(spec, DTYPES[of_out])
         rounded = spec.inexact or spec.promotion == "int_to_float"
-        if rounded and of != of_out:
-            alike = replace(alike, bound=21 * (2**-8 if DTYPES[of].itemsize == 2 else 2**-22))
+        if rounded and dtype != of_out:
+            alike = replace(alike, bound=21 * (2**-8 if DTYPES[dtype].itemsize == 2 else 2**-22))
         if rounded and of_out == "complex32":
             alike = replace(alike, bound=max(alike.bound or 0, 2.0**-11))  # its parts are compared as float32
-        what = f"{spec.name} {of}, out {of_out} {kind}"
+        what = f"{spec.name} {dtype}, out {of_out} {kind}"
         want = oracle.ask(apply, what, alike)
         if isinstance(want, Error) and any(reason in want.text for reason in OUT_OTHERWISE):
             continue
@@ -198,12 +198,12 @@ def test_out(spec: Spec) -> None:
 
 @identifiers(BINARY)
 def test_out_that_overlaps(spec: Spec) -> None:
-    of = "bool" if spec.promotion == "always_bool" else spec.dtypes[-1]
-    whole = tensors([1, 2, 3, 1, 2, 3], of)
+    dtype = "bool" if spec.promotion == "always_bool" else spec.dtypes[-1]
+    whole = tensors([1, 2, 3, 1, 2, 3], dtype)
     for begin, end in ((0, 3), (1, 4), (3, 6)):
 
         def apply(library: ModuleType, begin: int = begin, end: int = end) -> Any:
             memory = whole.of(library).clone()
             return spec.find(library)(memory[:3], memory[:3], **spec.keywords, out=memory[begin:end])
 
-        oracle.check(apply, f"{spec.name} out [{begin}:{end}]", like(spec, DTYPES[of]))
+        oracle.check(apply, f"{spec.name} out [{begin}:{end}]", like(spec, DTYPES[dtype]))

@@ -47,9 +47,9 @@ def dtypes_of(spec: Spec) -> list[DType]:
 
 def suite(kind: type[OperatorTests], spec: Spec) -> Any:
     """The suite of the generated tests, for the arguments that it tries."""
-    found = kind()
-    found.spec = spec
-    return found
+    result = kind()
+    result.spec = spec
+    return result
 
 
 def call(spec: Spec, library: ModuleType, *arguments: Any, **keywords: Any) -> Any:
@@ -109,17 +109,17 @@ FORGIVING = Like(texts=False, lacks=True, few=4)
 """Errors are of the same type, and what torch has no kernel for is opweave's own affair."""
 
 
-def tolerance(spec: Spec, of: DType) -> Like:
+def tolerance(spec: Spec, dtype: DType) -> Like:
     """torch's square root is off by one ULP in places, and some operators round every step on halves to a half.
     Of equal zeros of different signs, minimum and maximum may choose either."""
     if spec.name in (*BESSEL, *GAMMA):
-        bound = 1e-6 if spec.name in BESSEL else 5e-9 if of.itemsize == 8 else 1e-7
+        bound = 1e-6 if spec.name in BESSEL else 5e-9 if dtype.itemsize == 8 else 1e-7
         return replace(FORGIVING, ulp=FUNCTION_ULP, bound=bound)
     if spec.name == "hardswish":  # which divides before it multiplies, so as not to overflow
         return replace(FORGIVING, ulp=2, bound=DENORMAL)
     if spec.inexact or spec.name == "sqrt":
         return replace(FORGIVING, ulp=FUNCTION_ULP, bound=DENORMAL, signed_zeros=False)
-    if (spec.name in ("floor_divide", "rsqrt") or spec.chosen) and not of.compute:
+    if (spec.name in ("floor_divide", "rsqrt") or spec.chosen) and not dtype.compute:
         return replace(FORGIVING, ulp=2, bound=1 if spec.chosen else 0)
     return replace(FORGIVING, signed_zeros=spec.magnitude is None and spec.name not in ZEROS and not chooses(spec))
 
@@ -137,16 +137,16 @@ def rounding(spec: Spec, twins: dict[str, Twin], dtypes: dict[str, DType]) -> An
     return np.maximum(bound, size * rounding_bound(call.result, 1, 4)) + 2.0**-118
 
 
-def comparable_values(spec: Spec, of: DType, shape: tuple[int, ...]) -> dict[str, Array]:
+def comparable_values(spec: Spec, dtype: DType, shape: tuple[int, ...]) -> dict[str, Array]:
     """torch's remainder is NaN where the quotient is huge."""
-    values = shaped_values(spec, of, shape)
+    values = shaped_values(spec, dtype, shape)
     if spec.name in REMAINDERS:
         return {n: np.clip(np.nan_to_num(np.abs(array)), 1, 99).astype(array.dtype) for n, array in values.items()}
-    one = np.ones((), holder(of))
-    return {name: np.where(defined(spec, of, array), array, one) for name, array in values.items()}
+    one = np.ones((), holder(dtype))
+    return {name: np.where(defined(spec, dtype, array), array, one) for name, array in values.items()}
 
 
-def defined(spec: Spec, of: DType, values: Array) -> Array:
+def defined(spec: Spec, dtype: DType, values: Array) -> Array:
     """Where torch has a result that can be compared."""
     size = np.abs(values.astype(np.float64))
     if spec.name in LARGEST or spec.name in DENORMAL_LOST or spec.name in BESSEL:
@@ -156,9 +156,9 @@ def defined(spec: Spec, of: DType, values: Array) -> Array:
         chosen &= (size == 1) | (np.abs(size - 1) > 1e-3) | (spec.name not in POLYNOMIALS)
         return chosen & ~(np.isinf(size) & (spec.name in BESSEL))
     if spec.name in SMALL_INTEGERS:
-        return size < math.isqrt(of.highest)
-    if spec.chosen and of.is_integer:
-        return values > of.lowest  # whose quotient by -1 ends the process in torch
+        return size < math.isqrt(dtype.highest)
+    if spec.chosen and dtype.is_integer:
+        return values > dtype.lowest  # whose quotient by -1 ends the process in torch
     return np.ones(values.shape, bool)
 
 
@@ -166,97 +166,99 @@ def defined(spec: Spec, of: DType, values: Array) -> Array:
 
 
 def compare_elementwise(
-    spec: Spec, of: DType, values: dict[str, Array], chosen: Sequence[Layout], few: int = 4
+    spec: Spec, dtype: DType, values: dict[str, Array], chosen: Sequence[Layout], few: int = 4
 ) -> None:
-    dtypes = input_dtypes(spec, of)
+    dtypes = input_dtypes(spec, dtype)
     twins = {n: Twin(values[n], layout, dtypes[n]) for n, layout in zip(spec.inputs, chosen, strict=True)}
-    like = replace(tolerance(spec, of), few=few)
+    like = replace(tolerance(spec, dtype), few=few)
     if spec.magnitude is not None:
         like = replace(like, bound=np.maximum(like.bound or 0, rounding(spec, twins, dtypes)))
-    what = f"{spec.name} {of} {', '.join(map(str, chosen))}"
+    what = f"{spec.name} {dtype} {', '.join(map(str, chosen))}"
     oracle.check(lambda L: call(spec, L, *oracle.of(L, [*twins.values()])), what, like)
 
 
 @operators("elementwise")
 def test_extreme_values(spec: Spec) -> None:
-    for of in dtypes_of(spec):
-        tables = [extremes(each) for each in input_dtypes(spec, of).values()]
+    for dtype in dtypes_of(spec):
+        tables = [extremes(each) for each in input_dtypes(spec, dtype).values()]
         if len(tables) == 3:
             tables = [table[:: 1 + table.size // 12] for table in tables]
-        if spec.name in REMAINDERS and of.is_floating:  # torch gives NaN for huge quotients
+        if spec.name in REMAINDERS and dtype.is_floating:  # torch gives NaN for huge quotients
             tables = [table[(np.abs(table) < 1000) & (np.abs(table) > 0.1)] for table in tables]
-        tables = [table[defined(spec, of, table)] for table in tables]
+        tables = [table[defined(spec, dtype, table)] for table in tables]
         grids = np.meshgrid(*tables, indexing="ij")
         values = {n: divisible(spec, n, grid) for n, grid in zip(spec.inputs, grids, strict=True)}
-        compare_elementwise(spec, of, values, (next(layouts(grids[0].shape)),) * len(grids), 32)
+        compare_elementwise(spec, dtype, values, (next(layouts(grids[0].shape)),) * len(grids), 32)
 
 
 @operators("elementwise")
 def test_layouts(spec: Spec) -> None:
     """Two operands in every pair of layouts; the strides of the result follow from both."""
-    for of in dtypes_of(spec):
+    for dtype in dtypes_of(spec):
         cases = []
         for shape in SHAPES:
-            found = orders(spec, shape)
-            pairs = itertools.product(found, found if len(spec.inputs) > 1 else found[:1])
+            result = orders(spec, shape)
+            pairs = itertools.product(result, result if len(spec.inputs) > 1 else result[:1])
             cases += [(shape, (first, *(last for _ in spec.inputs[1:]))) for first, last in pairs]
         for shape, chosen in oracle.sweep(cases, 6):
-            compare_elementwise(spec, of, comparable_values(spec, of, shape), chosen)
+            compare_elementwise(spec, dtype, comparable_values(spec, dtype, shape), chosen)
 
 
 @operators("elementwise")
 def test_strides_of_broadcast_results(spec: Spec) -> None:
-    of = DTYPES[spec.dtypes[-1]]
+    dtype = DTYPES[spec.dtypes[-1]]
     shapes = [(2, 3, 4), (3, 1), (1, 4), (4,), (2, 1, 1), ()]
     cases = []
     for chosen in itertools.product(shapes, repeat=len(spec.inputs)):
         if len(chosen) < 3 or chosen[1] == chosen[2]:
             rest = tuple(next(layouts(shape)) for shape in chosen[2:])
-            cases += [(*made, *rest) for made in itertools.product(*(orders(spec, shape) for shape in chosen[:2]))]
-    for made in oracle.sweep(cases, 30):
-        each = zip(spec.inputs, made, strict=True)
-        values = {name: comparable_values(spec, of, layout.shape)[name] for name, layout in each}
-        compare_elementwise(spec, of, values, made)
+            cases += [
+                (*results, *rest) for results in itertools.product(*(orders(spec, shape) for shape in chosen[:2]))
+            ]
+    for results in oracle.sweep(cases, 30):
+        each = zip(spec.inputs, results, strict=True)
+        values = {name: comparable_values(spec, dtype, layout.shape)[name] for name, layout in each}
+        compare_elementwise(spec, dtype, values, results)
 
 
 # ---- reductions, scans, views -------------------------------------------------------------------------------
 
 
-def compare_accumulated(kind: type[accumulate.AccumulateTests], spec: Spec, of: DType) -> None:
+def compare_accumulated(kind: type[accumulate.AccumulateTests], spec: Spec, dtype: DType) -> None:
     """Sums may differ by their rounding errors: torch adds in another order."""
     cases = []
     for shape in (*SHAPES, (3, 600), (600, 3)):
         cases += [*itertools.product(positive_layouts(shape), suite(kind, spec).arguments(shape))]
-    exact = not of.is_floating or of.name not in spec.inexact
+    exact = not dtype.is_floating or dtype.name not in spec.inexact
     for layout, arguments in oracle.sweep(cases, 24):
         dim = arguments.get("dim")
         if (dim == () and spec.name in ("any", "all")) or (isinstance(dim, tuple) and spec.name == "prod"):
             continue  # torch reduces no dimension, or takes no tuple
-        values = accumulate.values_of(of, layout.shape)
-        twin = Twin(values, layout, of)
+        values = accumulate.values_of(dtype, layout.shape)
+        twin = Twin(values, layout, dtype)
         like = FORGIVING
         if not exact and spec.multiplies:
             like = replace(FORGIVING, ulp=4 * values.size)
         elif not exact:
             terms = values.size if kind.scans else 64
-            like = replace(FORGIVING, bound=rounding_bound(of, np.abs(values).astype(float).sum(), terms))
+            like = replace(FORGIVING, bound=rounding_bound(dtype, np.abs(values).astype(float).sum(), terms))
         oracle.check(
             lambda L, twin=twin, arguments=arguments: call(spec, L, twin.of(L), **arguments),
-            f"{spec.name} {of} {layout} {arguments}",
+            f"{spec.name} {dtype} {layout} {arguments}",
             like,
         )
 
 
 @operators("reduce")
 def test_reductions(spec: Spec) -> None:
-    for of in dtypes_of(spec):
-        compare_accumulated(accumulate.ReduceTests, spec, of)
+    for dtype in dtypes_of(spec):
+        compare_accumulated(accumulate.ReduceTests, spec, dtype)
 
 
 @operators("scan")
 def test_scans(spec: Spec) -> None:
-    for of in dtypes_of(spec):
-        compare_accumulated(accumulate.ScanTests, spec, of)
+    for dtype in dtypes_of(spec):
+        compare_accumulated(accumulate.ScanTests, spec, dtype)
 
 
 @pytest.mark.parametrize("spec", [each for each in specs("reduce") + specs("scan") if each.dtype_argument], ids=str)
@@ -299,33 +301,33 @@ def test_views(spec: Spec) -> None:
 @operators("extern")
 def test_extern(spec: Spec) -> None:
     trial = suite(products.ExternTests, spec)
-    for of in dtypes_of(spec):
+    for dtype in dtypes_of(spec):
         cases = []
         for sizes in products.SIZES:
             shapes = trial.shapes(sizes)
             each = itertools.product(*(positive_layouts(shape)[:5] for shape in shapes))
             cases += [(sizes, chosen) for chosen in each]
         for sizes, chosen in oracle.sweep(cases, 24):
-            arrays = trial.operands(of, sizes)
-            twins = [Twin(values, layout, of) for values, layout in zip(arrays, chosen, strict=True)]
-            what = f"{spec.name} {of} {', '.join(map(str, chosen))}"
+            arrays = trial.operands(dtype, sizes)
+            twins = [Twin(values, layout, dtype) for values, layout in zip(arrays, chosen, strict=True)]
+            what = f"{spec.name} {dtype} {', '.join(map(str, chosen))}"
             oracle.check(lambda L, twins=twins: call(spec, L, *oracle.of(L, twins)), what, FORGIVING)
 
 
 @operators("composite")
 def test_composites(spec: Spec) -> None:
     trial = suite(products.CompositeTests, spec)
-    for of in dtypes_of(spec):
-        like = replace(FORGIVING, ulp=FUNCTION_ULP * of.is_floating)
+    for dtype in dtypes_of(spec):
+        like = replace(FORGIVING, ulp=FUNCTION_ULP * dtype.is_floating)
         cases = []
         for shapes in itertools.product(trial.SHAPES, repeat=len(spec.inputs)):
             cases += [(shapes, arguments) for arguments in trial.arguments(len(shapes[0]))]
         for shapes, arguments in oracle.sweep(cases, 40):
-            arrays = [small_integers(of, shape, seed) for seed, shape in enumerate(shapes)]
-            twins = [Twin(values, next(layouts(values.shape)), of) for values in arrays]
+            arrays = [small_integers(dtype, shape, seed) for seed, shape in enumerate(shapes)]
+            twins = [Twin(values, next(layouts(values.shape)), dtype) for values in arrays]
             oracle.check(
                 lambda L, twins=twins, arguments=arguments: call(spec, L, *oracle.of(L, twins), **arguments),
-                f"{spec.name} {of} {shapes} {arguments}",
+                f"{spec.name} {dtype} {shapes} {arguments}",
                 like,
             )
 

@@ -123,20 +123,20 @@ def check(entry: fuzzing.Entry, call: fuzzing.Call) -> None:
     except fuzzing.EXPECTED:
         return
     results = [result] if isinstance(result, Tensor) else list(result)
-    for place, argument in enumerate(call.arguments):
+    for index, argument in enumerate(call.arguments):
         if not isinstance(argument, Tensor):
             continue
         for which, part in enumerate(results):
             for kind in range(len(list(outputs(apart(argument), part)))):
                 given = apart(call.arguments)
                 out = [ow.empty(0, dtype=each.dtype) for each in results]
-                out[which] = list(outputs(given[place], part))[kind]
+                out[which] = list(outputs(given[index], part))[kind]
                 target = out[0] if isinstance(result, Tensor) else tuple(out)
                 try:
                     entry.function(*given, **named, out=target)
                 except fuzzing.EXPECTED:
                     continue
-                assert all(map(agree, out, results)), f"{call}: argument {place} as output {which}, view {kind}: {out}"
+                assert all(map(agree, out, results)), f"{call}: argument {index} as output {which}, view {kind}: {out}"
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int64"])

@@ -23,8 +23,8 @@ def tensor(library: ModuleType, values: Any, dtype: str) -> Any:
 def assign_gradients(library: ModuleType, given: Sequence[Any], dtype: str, step: int) -> None:
     """Of any sign and size; the last parameter has none in every third step."""
     for k, parameter in enumerate(given):
-        places = np.arange(np.prod(tuple(parameter.shape), dtype=int)).reshape(tuple(parameter.shape))
-        values = np.sin(step * (k + 1) + 2.0 * places) * 10.0 ** np.cos(0.3 * step + places)
+        positions = np.arange(np.prod(tuple(parameter.shape), dtype=int)).reshape(tuple(parameter.shape))
+        values = np.sin(step * (k + 1) + 2.0 * positions) * 10.0 ** np.cos(0.3 * step + positions)
         missing = k == len(given) - 1 and step % 3 == 2
         parameter.grad = None if missing else tensor(library, values, dtype)
 
@@ -58,22 +58,22 @@ def converted(value: Any, library: ModuleType) -> Any:
     return value
 
 
-def assert_close(found: Any, expected: Any, tolerance: float, path: str = "") -> None:
+def assert_close(results: Any, expected: Any, tolerance: float, path: str = "") -> None:
     """The same structure, dtypes and shapes; numbers within the tolerance of the largest in their array."""
     if isinstance(expected, dict):
-        assert set(found) == set(expected), path
+        assert set(results) == set(expected), path
         for key in expected:
-            assert_close(found[key], expected[key], tolerance, f"{path}.{key}")
+            assert_close(results[key], expected[key], tolerance, f"{path}.{key}")
     elif isinstance(expected, (list, tuple)):
-        assert type(found) is type(expected), path
-        assert len(found) == len(expected), path
-        for place, (one, other) in enumerate(zip(found, expected, strict=True)):
-            assert_close(one, other, tolerance, f"{path}[{place}]")
+        assert type(results) is type(expected), path
+        assert len(results) == len(expected), path
+        for index, (one, other) in enumerate(zip(results, expected, strict=True)):
+            assert_close(one, other, tolerance, f"{path}[{index}]")
     elif isinstance(expected, np.ndarray):
-        assert (found.dtype, found.shape) == (expected.dtype, expected.shape), path
+        assert (results.dtype, results.shape) == (expected.dtype, expected.shape), path
         scale = np.abs(expected).max(initial=1e-300)
-        np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance * scale, err_msg=path)
+        np.testing.assert_allclose(results, expected, rtol=tolerance, atol=tolerance * scale, err_msg=path)
     elif isinstance(expected, float):
-        assert found == expected or abs(found - expected) <= tolerance * abs(expected), path
+        assert results == expected or abs(results - expected) <= tolerance * abs(expected), path
     else:
-        assert found == expected, path
+        assert results == expected, path

@@ -28,11 +28,11 @@ def test_complex_parameters_move_as_their_parts(case: str) -> None:
     name, options = OPTIMIZERS[case]
     w = ow.tensor([1 + 2j, -0.5 + 0.3j], requires_grad=True)
     parts = ow.view_as_real(w.detach()).clone().requires_grad_()
-    optimizers = [getattr(ow.optim, name)([of], lr=0.1, **options) for of in (w, parts)]
+    optimizers = [getattr(ow.optim, name)([parameter], lr=0.1, **options) for parameter in (w, parts)]
     for _ in range(3):
-        for optimizer, of in zip(optimizers, (w, parts), strict=True):
+        for optimizer, parameter in zip(optimizers, (w, parts), strict=True):
             optimizer.zero_grad()
-            loss_of(ow.view_as_real(of) if of is w else of).backward()
+            loss_of(ow.view_as_real(parameter) if parameter is w else parameter).backward()
             optimizer.step()
     assert ow.view_as_real(w.detach()).tolist() == parts.tolist()
     state = optimizers[0].state[w]
@@ -52,7 +52,7 @@ def test_lbfgs_of_complex_parameters() -> None:
     for _ in range(10):
         optimizer.step(closure)
     expected = [-0.5 + 1j, -0.25 - 0.125j]
-    assert [abs(found - right) < 1e-3 for found, right in zip(w.tolist(), expected, strict=True)] == [True, True]
+    assert [abs(result - right) < 1e-3 for result, right in zip(w.tolist(), expected, strict=True)] == [True, True]
 
 
 @pytest.mark.parametrize("case", OPTIMIZERS)
@@ -70,12 +70,12 @@ def test_gradients_through_steps_are_those_of_differences(case: str) -> None:
     start = ow.tensor([1.0, -2.0], dtype=ow.float64, requires_grad=True)
     trained(start).backward()
     width = 1e-6
-    for place in range(2):
+    for index in range(2):
         step = ow.zeros(2, dtype=ow.float64)
-        step[place] = width
+        step[index] = width
         with ow.no_grad():
             difference = (trained(start + step) - trained(start - step)).item() / (2 * width)
-        assert start.grad[place].item() == pytest.approx(difference, rel=1e-4, abs=1e-6)
+        assert start.grad[index].item() == pytest.approx(difference, rel=1e-4, abs=1e-6)
 
 
 def test_only_recorded_steps_take_computed_tensors() -> None:

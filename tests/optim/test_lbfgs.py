@@ -163,18 +163,18 @@ def test_wolfe_conditions(line: str, first: float) -> None:
 
     start = evaluate(0.0)
     tried.clear()
-    found, trials = strong_wolfe(evaluate, start, first, 1.0, 1e-9, 40)
+    result, trials = strong_wolfe(evaluate, start, first, 1.0, 1e-9, 40)
     assert trials == len(tried)
-    assert found.step in tried
-    assert found.loss <= start.loss + 1e-4 * found.step * start.slope
+    assert result.step in tried
+    assert result.loss <= start.loss + 1e-4 * result.step * start.slope
     if line != "wall":  # no derivative there is small
-        assert abs(found.slope) <= 0.9 * abs(start.slope)
+        assert abs(result.slope) <= 0.9 * abs(start.slope)
 
 
 def test_search_ends() -> None:
     """No step is better: after the last one allowed the start is."""
     start = Trial(0.0, 0.0, opweave.zeros(1), -1.0)
     for most in (0, 1, 7):
-        found, trials = strong_wolfe(lambda t: Trial(t, 1 + t, opweave.zeros(1), 1.0), start, 1.0, 1.0, 1e-9, most)
-        assert found.step == 0.0
+        result, trials = strong_wolfe(lambda t: Trial(t, 1 + t, opweave.zeros(1), 1.0), start, 1.0, 1.0, 1e-9, most)
+        assert result.step == 0.0
         assert 1 <= trials <= most + 1

@@ -51,9 +51,9 @@ def test_memory_is_kept() -> None:
     base = opweave.arange(6.0).view(2, 3)
     parameter = base.t().requires_grad_()
     parameter.grad = opweave.ones(3, 2)
-    place = parameter.data_ptr()
+    index = parameter.data_ptr()
     opweave.optim.Adam([parameter], lr=0.5).step()
-    assert parameter.data_ptr() == place
+    assert parameter.data_ptr() == index
     np.testing.assert_allclose(base.detach().numpy(), np.arange(6.0).reshape(2, 3) - 0.5, rtol=1e-6)
 
 
@@ -62,13 +62,13 @@ def test_memory_is_kept() -> None:
 def test_halves_follow_float32(name: str, dtype: str) -> None:
     """Steps of half formats are computed in float32: they stay next to those of float32 parameters."""
     options = {} if name == "SGD" else {"eps": 0.01}
-    found = []
+    results = []
     for kind in (dtype, "float32"):
         given = parameters(opweave, kind)
         optimizer = getattr(opweave.optim, name)(given, lr=0.01, weight_decay=0.01, **options)
         take_steps(opweave, optimizer, kind, range(5))
-        found.append(plain([each.detach().float() for each in given]))
-    assert_close(found[0], found[1], 0.03)
+        results.append(plain([each.detach().float() for each in given]))
+    assert_close(results[0], results[1], 0.03)
 
 
 # ---- closures and hooks -------------------------------------------------------------------------------------
@@ -146,7 +146,7 @@ def test_state_dict_hooks() -> None:
 
     optimizer.register_state_dict_pre_hook(note("second"))
     optimizer.register_state_dict_pre_hook(note("first"), prepend=True)
-    optimizer.register_state_dict_post_hook(lambda given, found: {**found, "more": 1})
+    optimizer.register_state_dict_post_hook(lambda given, results: {**results, "more": 1})
     optimizer.register_load_state_dict_pre_hook(lambda given, saved: {**saved, "param_groups": saved["other"]})
     optimizer.register_load_state_dict_post_hook(note("loaded"))
     saved = optimizer.state_dict()

@@ -31,8 +31,8 @@ GOOD_PARAMS = ("[z, a]", "(each for each in [z])", "[{'params': z, 'lr': 3}]", "
 EXPRESSIONS = [
     *(f"L.optim.{name}({params})" for name in NAMES for params in WRONG_PARAMS),
     *(f"L.optim.{name}([z], {rate})" for name in NAMES for rate in WRONG_RATES[:-1]),
-    *(f"L.optim.{name}([z], {options})" for name, several in WRONG_OPTIONS.items() for options in several),
-    *(f"L.optim.{name}([z], {options})" for name, several in PRINTED.items() for options in several),
+    *(f"L.optim.{name}([z], {options})" for name, choices in WRONG_OPTIONS.items() for options in choices),
+    *(f"L.optim.{name}([z], {options})" for name, choices in PRINTED.items() for options in choices),
     *(f"L.optim.{name}({params})" for name in NAMES for params in GOOD_PARAMS),
     "L.optim.LBFGS([{'params': z}, {'params': a}])",
     "o = L.optim.SGD([z]); o.add_param_group([a])",

@@ -73,12 +73,12 @@ def options_of(optimizer: Any) -> list[dict[str, Any]]:
 
 
 def follow(schedule: Any, optimizer: Any, steps: int) -> list[Any]:
-    found = [options_of(optimizer)]
+    results = [options_of(optimizer)]
     for _ in range(steps):
         optimizer.step()
         schedule.step()
-        found.append([options_of(optimizer), [float(rate) for rate in schedule.get_last_lr()]])
-    return found
+        results.append([options_of(optimizer), [float(rate) for rate in schedule.get_last_lr()]])
+    return results
 
 
 SINGLE_SCHEDULES = [each for each in SCHEDULES if "Chained" not in each and "Sequential" not in each]
@@ -93,11 +93,11 @@ def test_rates(optimizer: str) -> None:
 
 def test_rates_that_are_tensors() -> None:
     def rates_of(library: Any, schedule: str) -> Any:
-        made = prepared(library, "SGD", schedule, partial(library.tensor, dtype=library.float64))
-        rates = [group["lr"] for group in made[1].param_groups]
-        found = follow(*made, 12)
-        assert all(group["lr"] is rate for group, rate in zip(made[1].param_groups, rates, strict=True))
-        return found
+        run = prepared(library, "SGD", schedule, partial(library.tensor, dtype=library.float64))
+        rates = [group["lr"] for group in run[1].param_groups]
+        result = follow(*run, 12)
+        assert all(group["lr"] is rate for group, rate in zip(run[1].param_groups, rates, strict=True))
+        return result
 
     for schedule in SCHEDULES:
         oracle.check(lambda L, s=schedule: rates_of(L, s), schedule, Like(rtol=1e-12))
@@ -130,13 +130,13 @@ def test_epochs() -> None:
     """`step(epoch)`: any epoch, in any order."""
 
     def epochs(library: Any, schedule: str) -> Any:
-        made, optimizer = prepared(library, "SGD", schedule)
+        scheduler, optimizer = prepared(library, "SGD", schedule)
         optimizer.step()
-        found = []
+        results = []
         for epoch in (1, 4, 2, 11, 0, 7):
-            made.step(epoch)
-            found.append([options_of(optimizer), made.last_epoch, epoch])
-        return found
+            scheduler.step(epoch)
+            results.append([options_of(optimizer), scheduler.last_epoch, epoch])
+        return results
 
     for schedule in SINGLE_SCHEDULES:
         oracle.check(lambda L, s=schedule: epochs(L, s), schedule, LIKE)
@@ -144,13 +144,13 @@ def test_epochs() -> None:
 
 def test_fractions_of_epochs() -> None:
     def epochs(library: Any) -> Any:
-        made, optimizer = prepared(library, "SGD", "S.CosineAnnealingWarmRestarts(o, 3, T_mult=2)")
+        scheduler, optimizer = prepared(library, "SGD", "S.CosineAnnealingWarmRestarts(o, 3, T_mult=2)")
         optimizer.step()
-        found = []
+        results = []
         for epoch in (0.25, 1.5, 2.75, 4.0, 8.9, 9.1, 30.5):
-            made.step(epoch)
-            found.append([options_of(optimizer), made.last_epoch])
-        return found
+            scheduler.step(epoch)
+            results.append([options_of(optimizer), scheduler.last_epoch])
+        return results
 
     oracle.check(epochs, "", LIKE)
 
@@ -159,8 +159,8 @@ def test_resumed() -> None:
     """`last_epoch`: groups that know the rates which they began with."""
 
     def resumed(library: Any, schedule: str) -> Any:
-        made, optimizer = prepared(library, "SGD", schedule)
-        follow(made, optimizer, 5)
+        scheduler, optimizer = prepared(library, "SGD", schedule)
+        follow(scheduler, optimizer, 5)
         again = eval(
             schedule.removesuffix(")") + ", last_epoch=5)",
             {"S": library.optim.lr_scheduler, "o": optimizer, "MOMENTUM": True},
@@ -206,16 +206,18 @@ def test_plateaus(taken_over: bool) -> None:
     """Of metrics that are numbers and tensors; a schedule that takes over the state goes on alike."""
 
     def reduced(library: Any, schedule: str) -> Any:
-        made, optimizer = prepared(library, "SGD", schedule)
-        found = [options_of(optimizer)]
-        for place, metric in enumerate(METRICS):
-            if taken_over and place == 4:  # before the rates are reduced
-                state = made.state_dict()
-                made, optimizer = prepared(library, "SGD", schedule)
-                made.load_state_dict(state)
-            made.step(library.tensor(metric, dtype=library.float64) if place % 2 else metric)
-            found.append([options_of(optimizer), made.get_last_lr(), made.in_cooldown, saved(made.state_dict())])
-        return found
+        scheduler, optimizer = prepared(library, "SGD", schedule)
+        results = [options_of(optimizer)]
+        for index, metric in enumerate(METRICS):
+            if taken_over and index == 4:  # before the rates are reduced
+                state = scheduler.state_dict()
+                scheduler, optimizer = prepared(library, "SGD", schedule)
+                scheduler.load_state_dict(state)
+            scheduler.step(library.tensor(metric, dtype=library.float64) if index % 2 else metric)
+            results.append(
+                [options_of(optimizer), scheduler.get_last_lr(), scheduler.in_cooldown, saved(scheduler.state_dict())]
+            )
+        return results
 
     for schedule in PLATEAUS[: 1 if taken_over else None]:
         oracle.check(lambda L, s=schedule: reduced(L, s), schedule, LIKE)

@@ -50,11 +50,11 @@ def test_statistics_and_text(seed: int) -> None:
     times = [each * number for each in replicates(rng)]
 
     def facts(library: Any) -> Any:
-        found = measured(library, times, number, **task)
-        numbers = [getattr(found, name) for name in ("median", "mean", "iqr")]
+        result = measured(library, times, number, **task)
+        numbers = [getattr(result, name) for name in ("median", "mean", "iqr")]
         names = ("significant_figures", "has_warnings", "title", "as_row_name", "env", "times")
-        others = [getattr(found, name) for name in names]
-        return numbers, others, found.task_spec.summarize(), repr(found).partition("\n")[2]
+        others = [getattr(result, name) for name in names]
+        return numbers, others, result.task_spec.summarize(), repr(result).partition("\n")[2]
 
     check(facts)
 
@@ -62,8 +62,8 @@ def test_statistics_and_text(seed: int) -> None:
 def test_merge() -> None:
     def merged(library: Any) -> Any:
         runs = [([1.0], 2, {}), ([2.0], 1, {"label": "l"}), ([3.0, 4.0], 4, {}), ([5.0], 1, {"env": "e"})]
-        found = library.Measurement.merge(measured(library, times, n, **task) for times, n, task in runs)
-        return [(each.number_per_run, each.raw_times, each.title, each.env) for each in found]
+        measurement = library.Measurement.merge(measured(library, times, n, **task) for times, n, task in runs)
+        return [(each.number_per_run, each.raw_times, each.title, each.env) for each in measurement]
 
     check(merged)
 
@@ -96,7 +96,7 @@ def test_tables(seed: int) -> None:
     rowwise = rng.random() < 0.5
 
     def table_of(library: Any) -> Any:
-        table = library.Compare([measured(library, found, **dict(task)) for task, found in times.items()])
+        table = library.Compare([measured(library, seconds, **dict(task)) for task, seconds in times.items()])
         for name, wanted in flags.items():
             if wanted:
                 getattr(table, name)(*([rowwise] if name == "colorize" else []))

@@ -55,15 +55,15 @@ def test_what_needs_a_device_says_that_there_is_none() -> None:
 
 def test_devices_are_values() -> None:
     for text in ("cuda", "cuda:1", "meta", "mps", "xpu:0"):
-        place = opweave.device(text)
-        assert place == opweave.device(place)
-        assert str(place) == text
-        assert hash(place) == hash(opweave.device(text))
-        assert place != opweave.ones(1).device
+        device = opweave.device(text)
+        assert device == opweave.device(device)
+        assert str(device) == text
+        assert hash(device) == hash(opweave.device(text))
+        assert device != opweave.ones(1).device
         with pytest.raises(RuntimeError, match=f"device '{text}' is not available"):
-            opweave.ones(1, device=place)
+            opweave.ones(1, device=device)
         with pytest.raises(RuntimeError, match="is not available"):
-            opweave.ones(1).to(place)
+            opweave.ones(1).to(device)
     device = opweave.device("cuda" if opweave.cuda.is_available() else "cpu")
     assert opweave.ones(1, device=device).to(device).device == device
 

@@ -176,6 +176,6 @@ def test_what_numpy_exports() -> None:
     assert ow.from_dlpack(np.zeros((0, 3))).shape == (0, 3)
     assert ow.from_dlpack(np.array(2.5)).item() == 2.5
     assert np.from_dlpack(ow.arange(3)).tolist() == [0, 1, 2]
-    made = ow.from_dlpack(np.full(N, 3.0))
+    result = ow.from_dlpack(np.full(N, 3.0))
     gc.collect()
-    assert made.sum().item() == 3 * N
+    assert result.sum().item() == 3 * N

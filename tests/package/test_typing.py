@@ -105,12 +105,12 @@ def report(names: Path, star: Path, package: Path) -> Report:
         check=False,
     )
     assert done.returncode in (0, 1), done.stdout + done.stderr
-    found: Report = defaultdict(lambda: defaultdict(list))
+    result: Report = defaultdict(lambda: defaultdict(list))
     for line in done.stdout.splitlines():
         parts = re.fullmatch(r"(?P<path>.*?):(?P<line>\d+): (?P<message>.*)", line)
         assert parts is not None, line
-        found[Path(parts["path"]).name][int(parts["line"])].append(parts["message"])
-    return found
+        result[Path(parts["path"]).name][int(parts["line"])].append(parts["message"])
+    return result
 
 
 def test_user_code_is_accepted(report: Report) -> None:
@@ -124,12 +124,12 @@ def test_user_code_runs() -> None:
 
 def test_mistakes_are_refused(report: Report) -> None:
     expected = mistakes()
-    found = {
+    results = {
         number: ", ".join(re.findall(r"^error: .*\[([a-z-]+)\]$", "\n".join(messages), re.MULTILINE))
         for number, messages in report[MISUSE.name].items()
     }
     assert expected
-    assert found == expected
+    assert results == expected
 
 
 def mistakes() -> dict[int, str]:
@@ -148,11 +148,11 @@ def test_pyright_agrees(package: Path, tmp_path: Path) -> None:
     (tmp_path / "pyrightconfig.json").write_text(json.dumps(options))
     arguments = ["--outputjson", "--pythonpath", sys.executable, "--project", str(tmp_path)]
     done = subprocess.run([command, *arguments], capture_output=True, text=True, check=False)
-    found: Report = defaultdict(lambda: defaultdict(list))
+    result: Report = defaultdict(lambda: defaultdict(list))
     for message in json.loads(done.stdout)["generalDiagnostics"]:
-        found[Path(message["file"]).name][message["range"]["start"]["line"] + 1].append(message["message"])
-    assert found[USER_CODE.name] == {}
-    assert set(found[MISUSE.name]) == set(mistakes())
+        result[Path(message["file"]).name][message["range"]["start"]["line"] + 1].append(message["message"])
+    assert result[USER_CODE.name] == {}
+    assert set(result[MISUSE.name]) == set(mistakes())
 
 
 def test_the_package_itself_is_accepted(report: Report) -> None:

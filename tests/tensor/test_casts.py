@@ -13,28 +13,28 @@ from codegen.dtypes import DTYPES, DType
 pytestmark = pytest.mark.filterwarnings("ignore:Casting complex values to real")
 
 
-def many_values(of: DType) -> Array:
-    if of.is_bool:
+def many_values(dtype: DType) -> Array:
+    if dtype.is_bool:
         return np.array([False, True] * 20)
-    if of.name == "bfloat16":
+    if dtype.name == "bfloat16":
         return from_bfloat16_bits(np.arange(2**16, dtype=np.uint16))
-    if of.itemsize < 4:
-        return np.arange(2**of.bits, dtype=f"uint{of.bits}").view(holder(of))
-    if of.is_complex:
-        return extremes(of)
-    random = np.frombuffer(np.random.default_rng(7).bytes(20_000 * of.itemsize), holder(of))
+    if dtype.itemsize < 4:
+        return np.arange(2**dtype.bits, dtype=f"uint{dtype.bits}").view(holder(dtype))
+    if dtype.is_complex:
+        return extremes(dtype)
+    random = np.frombuffer(np.random.default_rng(7).bytes(20_000 * dtype.itemsize), holder(dtype))
     powers = np.ldexp(1.0, np.arange(-200, 66))
     near = np.concatenate([powers, -powers, powers * (1 + 2.0**-20), powers * (1 - 2.0**-25), powers + 1])
-    if of.is_integer:
-        near = near[np.abs(near) < of.highest]
-    return np.concatenate([extremes(of), random, cast(near, of)])
+    if dtype.is_integer:
+        near = near[np.abs(near) < dtype.highest]
+    return np.concatenate([extremes(dtype), random, cast(near, dtype)])
 
 
-def representable(values: Array, of: DType, to: DType) -> Array:
+def representable(values: Array, dtype: DType, to: DType) -> Array:
     """Where an integer dtype has the value, cut to an integer. Beyond that the result is defined, but no one's."""
-    if of.is_complex:
-        return representable(values.real, of.to_real, to)
-    if not of.is_floating or not to.is_integer:
+    if dtype.is_complex:
+        return representable(values.real, dtype.to_real, to)
+    if not dtype.is_floating or not to.is_integer:
         return np.ones(values.shape, bool)
     with np.errstate(all="ignore"):
         wide = values.astype(np.float64)
@@ -44,10 +44,10 @@ def representable(values: Array, of: DType, to: DType) -> Array:
 @pytest.mark.parametrize("target", DTYPES)
 @pytest.mark.parametrize("source", DTYPES)
 def test_values(source: str, target: str) -> None:
-    of, to = DTYPES[source], DTYPES[target]
-    values = many_values(of)
-    inside = representable(values, of, to)
-    got, want = array(tensor(values, of).to(opweave_dtype(target))), cast(np.where(inside, values, 0), to)
+    source_facts, to = DTYPES[source], DTYPES[target]
+    values = many_values(source_facts)
+    inside = representable(values, source_facts, to)
+    got, want = array(tensor(values, source_facts).to(opweave_dtype(target))), cast(np.where(inside, values, 0), to)
     wrong = inside & (got != want) & ~((got != got) & (want != want))
     assert not wrong.any(), f"{values[wrong][:3]} became {got[wrong][:3]}, expected {want[wrong][:3]}"
     if to.is_floating:
@@ -59,12 +59,12 @@ def test_values(source: str, target: str) -> None:
 @pytest.mark.parametrize("source", DTYPES)
 def test_layouts(source: str, target: str) -> None:
     """Strided and short conversions give what long contiguous ones give, out of range too."""
-    of, to = DTYPES[source], opweave_dtype(target)
-    values = many_values(of)
-    x = tensor(values, of)
+    source_facts, to = DTYPES[source], opweave_dtype(target)
+    values = many_values(source_facts)
+    x = tensor(values, source_facts)
     result = x.to(to)
-    check_same(tensor(np.repeat(values, 2), of)[::2].to(to), result, "in steps of two")
-    check_same(tensor(values[:, None].repeat(3, 1), of)[:, 1].contiguous().to(to), result, "a column")
+    check_same(tensor(np.repeat(values, 2), source_facts)[::2].to(to), result, "in steps of two")
+    check_same(tensor(values[:, None].repeat(3, 1), source_facts)[:, 1].contiguous().to(to), result, "a column")
     for count in (1, 3, 17):
         check_same(x[:count].to(to), result[:count], f"{count} elements")
 
@@ -73,7 +73,7 @@ def test_layouts(source: str, target: str) -> None:
 @pytest.mark.parametrize("source", [name for name, dtype in DTYPES.items() if dtype.is_floating])
 def test_out_of_range(source: str, target: str) -> None:
     """As x86 converts, and torch on it: the smallest int32 or int64, of which narrower integers keep the low bits."""
-    of, to = DTYPES[source], DTYPES[target]
-    values = cast(np.array([np.nan, np.inf, -np.inf] * 7), of)
+    facts, to = DTYPES[source], DTYPES[target]
+    values = cast(np.array([np.nan, np.inf, -np.inf] * 7), facts)
     want = to.lowest if to.bits >= 32 else 0
-    assert array(tensor(values, of).to(opweave_dtype(target))).tolist() == [want] * len(values)
+    assert array(tensor(values, facts).to(opweave_dtype(target))).tolist() == [want] * len(values)

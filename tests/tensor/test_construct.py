@@ -170,11 +170,11 @@ def test_nested_lists(data: Any) -> None:
         assert mine == given_ or (mine != mine and given_ != given_)
 
 
-@pytest.mark.parametrize("of", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
 @given(st.lists(st.floats(width=64), max_size=20))
-def test_floats_are_rounded_to_nearest(of: str, values: list[float]) -> None:
-    t = opweave.tensor(values, dtype=getattr(opweave, of))
-    if of == "bfloat16":
+def test_floats_are_rounded_to_nearest(dtype: str, values: list[float]) -> None:
+    t = opweave.tensor(values, dtype=getattr(opweave, dtype))
+    if dtype == "bfloat16":
         # Round the bits of a float32; values that need two roundings are left out.
         with np.errstate(over="ignore"):
             values = [float(np.float32(value)) for value in values]
@@ -186,7 +186,7 @@ def test_floats_are_rounded_to_nearest(of: str, values: list[float]) -> None:
         expected = np.where(np.isnan(values), np.nan, rounded.view(np.float32))
     else:
         with np.errstate(over="ignore"):
-            expected = np.array(values, np.float64).astype(of)
+            expected = np.array(values, np.float64).astype(dtype)
     np.testing.assert_array_equal(np.array(t.tolist(), np.float64), expected.astype(np.float64))
 
 

@@ -65,22 +65,22 @@ KINDS = [WithArray, WithInterface, WithDLPack, WithoutPack]
 def test_objects_of_other_libraries(kind: Any, name: str) -> None:
     make = CONSTRUCTORS[name]
     values = np.array([[1, 2], [3, 4]], dtype=np.int16)
-    made = make(kind(values))
-    assert made.dtype is opweave.int16
-    assert made.tolist() == [[1, 2], [3, 4]]
+    result = make(kind(values))
+    assert result.dtype is opweave.int16
+    assert result.tolist() == [[1, 2], [3, 4]]
     wide = make(kind(values), dtype=opweave.float64)
     assert wide.dtype is opweave.float64
     assert wide.tolist() == [[1.0, 2.0], [3.0, 4.0]]
     values[0, 0] = 9
-    assert made[0, 0].item() == (1 if name == "tensor" else 9)
+    assert result[0, 0].item() == (1 if name == "tensor" else 9)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_nested_lists_of_them(kind: Any) -> None:
     values = np.array([1.0, 2.0])
-    for made in (opweave.tensor([kind(values), kind(values)]), opweave.tensor((kind(values), [1.0, 2.0]))):
-        assert made.dtype is opweave.float64
-        assert made.tolist() == [[1.0, 2.0], [1.0, 2.0]]
+    for result in (opweave.tensor([kind(values), kind(values)]), opweave.tensor((kind(values), [1.0, 2.0]))):
+        assert result.dtype is opweave.float64
+        assert result.tolist() == [[1.0, 2.0], [1.0, 2.0]]
     assert opweave.tensor([kind(np.array(1.5)), 2], dtype=opweave.int64).tolist() == [1, 2]
     assert opweave.tensor([[kind(np.array(1))], [2]]).tolist() == [[1], [2]]
     with pytest.raises(ValueError, match="expected sequence of length 2"):
@@ -98,9 +98,9 @@ def test_memory_that_must_not_be_written_is_copied() -> None:
     values.flags.writeable = False
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        made = opweave.as_tensor(WithArray(values))
+        result = opweave.as_tensor(WithArray(values))
         other = opweave.asarray(WithArray(values))
-    made += 1
+    result += 1
     other += 1
     assert values.tolist() == [0.0, 1.0, 2.0]
     with pytest.warns(UserWarning, match="not writable"):

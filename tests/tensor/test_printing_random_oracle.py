@@ -20,7 +20,7 @@ SHAPES = (
     (), (0,), (1,), (3,), (7,), (2, 3), (0, 3), (3, 0), (1, 1, 1), (2, 1, 3), (4, 30), (40,), (1000,), (1001,),
     (2, 600), (40, 40), (3, 4, 5), (12, 12, 12), (2, 2, 2, 2), (1, 7, 1, 2), (50, 2), (101, 11),
 )  # fmt: skip
-VIEWS = ("", ".t()" , "[::2]", ".expand(2, *{})")
+VIEWS = ("", ".t()", "[::2]", ".expand(2, *{})")
 OPTIONS: dict[str, tuple[Any, ...]] = {
     "precision": (0, 1, 2, 6, 10),
     "threshold": (0, 5, 100, float("inf")),
@@ -75,7 +75,7 @@ def test_random_tensors(block: int) -> None:
             view = ""
         if view.startswith(".expand"):
             view = f".expand(2, {', '.join(map(str, shape))})" if shape else ".expand(2)"
-        options = {name: choose.choice(of) for name, of in OPTIONS.items() if choose.random() < 0.15}
+        options = {name: choose.choice(choices) for name, choices in OPTIONS.items() if choose.random() < 0.15}
         oracle.check(
             lambda L, data=data, dtype=dtype, view=view, options=options: text(L, data, dtype, view, options),
             f"seed {seed}: {dtype} {shape} {view} {options}",

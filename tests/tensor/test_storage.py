@@ -140,11 +140,11 @@ def test_misused_constructors() -> None:
 
 def test_bad_use() -> None:
     storage = opweave.tensor([1, 2]).storage()
-    for place in (2, -3):
-        with pytest.raises(IndexError, match=f"index {place} out of range for storage of size 2"):
-            storage[place]
-        with pytest.raises(IndexError, match=f"index {place} out of range for storage of size 2"):
-            storage[place] = 1
+    for index in (2, -3):
+        with pytest.raises(IndexError, match=f"index {index} out of range for storage of size 2"):
+            storage[index]
+        with pytest.raises(IndexError, match=f"index {index} out of range for storage of size 2"):
+            storage[index] = 1
     with pytest.raises(RuntimeError, match=r"can't index a .*Storage.* with .*str"):
         storage["x"]
     with pytest.raises(RuntimeError, match="step of 2"):

@@ -90,30 +90,30 @@ def test_subclasses() -> None:
         opweave.ones(2).as_subclass(int)
 
 
-@pytest.mark.parametrize("of", DTYPES, ids=str)
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("to", DTYPES, ids=str)
-def test_every_cast_of_ones_and_zeros(of: opweave.dtype, to: opweave.dtype) -> None:
-    a = opweave.tensor([[0, 1, 1], [1, 0, 1]], dtype=of)
+def test_every_cast_of_ones_and_zeros(dtype: opweave.dtype, to: opweave.dtype) -> None:
+    a = opweave.tensor([[0, 1, 1], [1, 0, 1]], dtype=dtype)
     for source in (a, a.t(), a[:, ::2], a[0, 1], a[:0]):
         result = source.to(to)
         assert result.dtype is to
         assert result.shape == source.shape
         assert result.tolist() == source.tolist()
-        assert (result is source) == (of is to)
+        assert (result is source) == (dtype is to)
         assert source.to(to, copy=True) is not source
     if to.method:
         assert getattr(a, to.method)().dtype is to
 
 
-@pytest.mark.parametrize("of", DTYPES, ids=str)
-def test_dtypes(of: opweave.dtype) -> None:
-    name = str(of).removeprefix("opweave.")
-    assert getattr(opweave, name) is of
-    assert pickle.loads(pickle.dumps(of)) is copy.deepcopy(of) is copy.copy(of) is of
-    assert opweave.zeros(2, dtype=of).element_size() == of.itemsize
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_dtypes(dtype: opweave.dtype) -> None:
+    name = str(dtype).removeprefix("opweave.")
+    assert getattr(opweave, name) is dtype
+    assert pickle.loads(pickle.dumps(dtype)) is copy.deepcopy(dtype) is copy.copy(dtype) is dtype
+    assert opweave.zeros(2, dtype=dtype).element_size() == dtype.itemsize
     with pytest.raises(AttributeError):
-        of.itemsize = 3
-    assert opweave.zeros(1).type(f"opweave.{of.scalar_name}Tensor").dtype is of
+        dtype.itemsize = 3
+    assert opweave.zeros(1).type(f"opweave.{dtype.scalar_name}Tensor").dtype is dtype
 
 
 def test_shapes_are_one_object_while_they_are_common() -> None:

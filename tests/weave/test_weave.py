@@ -413,17 +413,17 @@ def test_mistakes_that_only_the_package_can_see(tmp_path: Path) -> None:
     )
     with pytest.raises(WeaveError) as caught:
         weave(path, out=tmp_path)
-    found = [line.partition(": error: ")[::2] for line in str(caught.value).splitlines() if ": error: " in line]
-    assert found == [
+    results = [line.partition(": error: ")[::2] for line in str(caught.value).splitlines() if ": error: " in line]
+    assert results == [
         (f"{path}:23:21", "unknown function 'sqart'"),
         (f"{path}:23:35", "a tensor has no attribute 'meen'"),
     ]
     path.write_text(path.read_text().replace("sqart", "sqrt").replace("meen", "exp"))
     with pytest.raises(WeaveError) as caught:
         weave(path, out=tmp_path)
-    found = [line.partition(": error: ")[::2] for line in str(caught.value).splitlines() if ": error: " in line]
-    assert [place for place, _ in found] == [f"{path}:{line}:23" for line in (5, 10, 15)]
-    assert found[0][1].endswith("the formula gives 10.2046, differences of the body give 2.04092")
+    results = [line.partition(": error: ")[::2] for line in str(caught.value).splitlines() if ": error: " in line]
+    assert [where for where, _ in results] == [f"{path}:{line}:23" for line in (5, 10, 15)]
+    assert results[0][1].endswith("the formula gives 10.2046, differences of the body give 2.04092")
 
 
 def test_no_room_for_temporary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

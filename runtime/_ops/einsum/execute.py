@@ -10,7 +10,7 @@ from typing import Any
 
 from ..._base.errors import raise_pending
 from ..._base.handles import operator_index
-from ..._base.histories import records
+from ..._base.histories import needs_grad
 from ..._base.shapes import distinct_dims
 from ..._C import lib
 from ..._dispatch.dispatcher import OUT
@@ -68,7 +68,7 @@ def _by_vector(product: VectorProduct, left: Any, right: Any) -> Any:
         return a.reshape(product.outer, width).mv(vector).view(product.shape)
     if product.outer > _MOST_VECTOR_PRODUCTS or a.dtype is not b.dtype or not a.dtype.is_floating_point:
         return None
-    if a.itemsize < 4 or records(a, b):
+    if a.itemsize < 4 or needs_grad(a, b):
         return None
     result = a.new_empty((product.outer, product.columns))
     matrices = a.view(product.outer, width, product.columns).transpose(1, 2)

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..._base.errors import LinAlgError
 from ..._base.finfo import finfo
-from ..._base.histories import records
+from ..._base.histories import needs_grad
 from ..._base.shapes import common_shape
 
 __all__ = [
@@ -66,7 +66,7 @@ def default_tolerance(tensor: Any) -> float:
 
 def has_history(tensor: Any) -> bool:
     """May a gradient be asked for, which takes the vectors that belong to values?"""
-    return bool(records(tensor))
+    return bool(needs_grad(tensor))
 
 
 def check_same_dtype(function: str, left: Any, right: Any, names: Sequence[str] = ("A", "B")) -> None:

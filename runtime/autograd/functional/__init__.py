@@ -53,8 +53,8 @@ def vjp(
                 "element."
             )
     with set_grad_enabled(create_graph or is_grad_enabled()):
-        found = gradients(outputs, arguments, v, create_graph=create_graph)
-        product = filled(found, arguments, "first", strict, create_graph)
+        result = gradients(outputs, arguments, v, create_graph=create_graph)
+        product = filled(result, arguments, "first", strict, create_graph)
     return (
         unpacked(finished(outputs, create_graph), outputs_are_tuple),
         unpacked(finished(product, create_graph), inputs_are_tuple),
@@ -79,8 +79,8 @@ def jvp(
         if strict:
             check_requires_grad(transposed, "grad_inputs")
     with set_grad_enabled(create_graph or is_grad_enabled()):
-        found = gradients(transposed, cotangents, v, create_graph=create_graph)
-        product = filled(found, outputs, "first trick", strict, create_graph)
+        result = gradients(transposed, cotangents, v, create_graph=create_graph)
+        product = filled(result, outputs, "first trick", strict, create_graph)
     return (
         unpacked(finished(outputs, create_graph), outputs_are_tuple),
         unpacked(finished(product, create_graph), outputs_are_tuple),
@@ -96,8 +96,8 @@ def vhp(
     """
     inputs_are_tuple, arguments, v, output, jacobian = _scalar_function("vhp", func, inputs, v, create_graph, strict)
     with set_grad_enabled(create_graph or is_grad_enabled()):
-        found = gradients(jacobian, arguments, v, create_graph=create_graph)
-        product = filled(found, arguments, "second", strict, create_graph)
+        result = gradients(jacobian, arguments, v, create_graph=create_graph)
+        product = filled(result, arguments, "second", strict, create_graph)
     return finished(output, create_graph)[0], unpacked(finished(product, create_graph), inputs_are_tuple)
 
 
@@ -113,8 +113,8 @@ def hvp(
         cotangents = _variables(arguments)
         transposed = gradients(jacobian, arguments, cotangents, create_graph=True)
     with set_grad_enabled(create_graph or is_grad_enabled()):
-        found = gradients(transposed, cotangents, v, create_graph=create_graph)
-        product = filled(found, arguments, "second trick", strict, create_graph)
+        result = gradients(transposed, cotangents, v, create_graph=create_graph)
+        product = filled(result, arguments, "second trick", strict, create_graph)
     return finished(output, create_graph)[0], unpacked(finished(product, create_graph), inputs_are_tuple)
 
 

@@ -17,9 +17,9 @@ def tensors_of(value: Any, argument: str, function: str) -> tuple[bool, Tensors]
     """Was a tuple given, and its tensors; a tensor alone counts as a tuple of one."""
     is_tuple = isinstance(value, tuple)
     tensors = value if is_tuple else (value,)
-    for place, tensor in enumerate(tensors):
+    for index, tensor in enumerate(tensors):
         if not isinstance(tensor, Tensor):
-            which = f"value at index {place}" if is_tuple else f"given {argument}"
+            which = f"value at index {index}" if is_tuple else f"given {argument}"
             raise TypeError(
                 f"The {argument} given to {function} must be either a Tensor or a tuple of Tensors but the {which} has "
                 f"type {type(tensor)}."
@@ -61,9 +61,9 @@ def vector(value: Any, function: str, like: Tensors, like_is_tuple: bool, create
         if like_is_tuple:
             raise RuntimeError(f"v is a tuple of invalid length: should be {len(like)} but got {len(vectors)}.")
         raise RuntimeError("The given v should contain a single Tensor.")
-    for place, (tensor, other) in enumerate(zip(vectors, like, strict=True)):
+    for index, (tensor, other) in enumerate(zip(vectors, like, strict=True)):
         if tensor.shape != other.shape:
-            entry = f"Entry {place} in " if like_is_tuple else ""
+            entry = f"Entry {index} in " if like_is_tuple else ""
             raise RuntimeError(f"{entry}v has invalid size: should be {other.shape} but got {tensor.shape}.")
     return vectors
 
@@ -94,9 +94,9 @@ _UNUSED = "The output of the user-provided function is independent of input {}. 
 
 def check_requires_grad(tensors: Sequence[Any], what: str) -> None:
     """Strict mode: refuses what does not depend on the inputs."""
-    for place, tensor in enumerate(tensors):
+    for index, tensor in enumerate(tensors):
         if tensor is None or not tensor.requires_grad:
-            raise RuntimeError((_UNUSED if tensor is None else _CONSTANT[what]).format(place))
+            raise RuntimeError((_UNUSED if tensor is None else _CONSTANT[what]).format(index))
 
 
 def gradients(
@@ -106,11 +106,11 @@ def gradients(
     **options: bool,
 ) -> Sequence[Any]:
     """`autograd.grad` that lets outputs be None or constant: they count as zeros, and all of them give None."""
-    places = [place for place, output in enumerate(outputs) if output is not None and output.requires_grad]
-    if not places:
+    indices = [index for index, output in enumerate(outputs) if output is not None and output.requires_grad]
+    if not indices:
         return (None,) * len(inputs)
-    given = None if cotangents is None else [cotangents[place] for place in places]
-    return grad([outputs[place] for place in places], inputs, given, allow_unused=True, **options)
+    given = None if cotangents is None else [cotangents[index] for index in indices]
+    return grad([outputs[index] for index in indices], inputs, given, allow_unused=True, **options)
 
 
 _MISSING = {
@@ -129,20 +129,20 @@ _MISSING = {
 }
 
 
-def filled(found: Sequence[Any], like: Tensors, derivative: str, strict: bool, create_graph: bool) -> Tensors:
+def filled(given: Sequence[Any], like: Tensors, derivative: str, strict: bool, create_graph: bool) -> Tensors:
     """Gradients with zeros for those that are missing.
 
     `derivative` says which one was computed, and whether as a backward of backward. In strict mode it must depend on
     everything, with `create_graph` its own derivative as well.
     """
     results = []
-    for place, (gradient, tensor) in enumerate(zip(found, like, strict=True)):
+    for index, (gradient, tensor) in enumerate(zip(given, like, strict=True)):
         if strict and gradient is None:
-            raise RuntimeError(_MISSING[derivative].format(place))
+            raise RuntimeError(_MISSING[derivative].format(index))
         if strict and create_graph and not gradient.requires_grad:
             matrix = "jacobian" if derivative.startswith("first") else "hessian"
             raise RuntimeError(
-                f"The {matrix} of the user-provided function is independent of input {place}. This is not allowed in "
+                f"The {matrix} of the user-provided function is independent of input {index}. This is not allowed in "
                 "strict mode when create_graph=True."
             )
         results.append(tensor.new_zeros(tuple(tensor.shape)) if gradient is None else gradient)

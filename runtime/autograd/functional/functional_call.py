@@ -35,16 +35,18 @@ class Call:
         """`argnums` None means all arguments, as a tuple."""
         self._name = name
         self._recorded_outside = is_grad_enabled()
-        places = tuple(range(len(args))) if argnums is None else _places(argnums, len(args))
-        chosen = args[places] if isinstance(places, int) else tuple(args[place] for place in places)
+        indices = tuple(range(len(args))) if argnums is None else _indices(argnums, len(args))
+        chosen = args[indices] if isinstance(indices, int) else tuple(args[index] for index in indices)
         leaves, self._structure = flatten(chosen)
         with enable_grad():
             self.variables = [_variable(leaf) for leaf in leaves]
             variables = self._structure.unflatten(self.variables)
-            replaced = dict([(places, variables)] if isinstance(places, int) else zip(places, variables, strict=True))
+            replaced = dict(
+                [(indices, variables)] if isinstance(indices, int) else zip(indices, variables, strict=True)
+            )
             _running.calls.append(self)
             try:
-                self.result = func(*(replaced.get(place, value) for place, value in enumerate(args)), **kwargs)
+                self.result = func(*(replaced.get(index, value) for index, value in enumerate(args)), **kwargs)
             finally:
                 _running.calls.pop()
         if has_aux:
@@ -82,16 +84,16 @@ class Call:
         create_graph: bool | None = None,
     ) -> list[Tensor]:
         """The gradients by the variables, zeros where nothing depends on them."""
-        places = [place for place, output in enumerate(outputs) if output.requires_grad]
-        if not places:
+        indices = [index for index, output in enumerate(outputs) if output.requires_grad]
+        if not indices:
             return [_zeros(variable) for variable in self.variables]
-        given = None if cotangents is None else [cotangents[place] for place in places]
+        given = None if cotangents is None else [cotangents[index] for index in indices]
         if create_graph is None:
             create_graph = (self._recorded_outside if given is None else is_grad_enabled()) and (
                 self._connected or any(cotangent.requires_grad for cotangent in given or ())
             )
-        found = grad(
-            [outputs[place] for place in places],
+        gradients = grad(
+            [outputs[index] for index in indices],
             self.variables,
             given,
             retain_graph=retain_graph or create_graph,
@@ -100,12 +102,12 @@ class Call:
         )
         return [
             _zeros(variable) if gradient is None else self._without_variables(gradient)
-            for gradient, variable in zip(found, self.variables, strict=True)
+            for gradient, variable in zip(gradients, self.variables, strict=True)
         ]
 
-    def by_variables(self, found: Sequence[Any]) -> Any:
+    def by_variables(self, gradients: Sequence[Any]) -> Any:
         """What was computed for each variable, in the form of the arguments."""
-        return self._structure.unflatten(found)
+        return self._structure.unflatten(gradients)
 
     def outside(self, value: Any) -> Tensor:
         """A result for the caller, to whom the variables are unknown."""
@@ -172,18 +174,18 @@ def _variable(value: Any) -> Tensor:
     return variable
 
 
-def _places(argnums: Any, count: int) -> int | tuple[int, ...]:
-    """The places of arguments, from the front."""
+def _indices(argnums: Any, count: int) -> int | tuple[int, ...]:
+    """The indices of arguments, counted from the front."""
     if isinstance(argnums, int):
         return _place(argnums, count)
     if not isinstance(argnums, tuple):
         raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
-    places = tuple(_place(argnum, count) for argnum in argnums)
-    if not places:
+    indices = tuple(_place(argnum, count) for argnum in argnums)
+    if not indices:
         raise RuntimeError("argnums must be non-empty")
-    if len(set(places)) != len(places):
-        raise RuntimeError(f"argnums elements must be unique, got {places}")
-    return places
+    if len(set(indices)) != len(indices):
+        raise RuntimeError(f"argnums elements must be unique, got {indices}")
+    return indices
 
 
 def _place(argnum: Any, count: int) -> int:

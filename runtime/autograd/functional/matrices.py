@@ -68,7 +68,7 @@ def jacobian(
             derivatives = _batches(outputs, arguments, create_graph)
         else:
             derivatives = [
-                _rows(place, output, arguments, create_graph, strict) for place, output in enumerate(outputs)
+                _rows(index, output, arguments, create_graph, strict) for index, output in enumerate(outputs)
             ]
         derivatives = [finished(of_output, create_graph) for of_output in derivatives]
     return unpacked_twice(derivatives, outputs_are_tuple, inputs_are_tuple)
@@ -104,10 +104,10 @@ def hessian(
         return result.squeeze()
 
     def gradient(*tensors: Any) -> Any:
-        found = jacobian(number, tensors, create_graph=True)
+        result = jacobian(number, tensors, create_graph=True)
         if strict:
-            check_requires_grad(found, "jacobian")
-        return found
+            check_requires_grad(result, "jacobian")
+        return result
 
     rows = jacobian(gradient, arguments, create_graph, strict, vectorize, outer_jacobian_strategy)
     return unpacked_twice(rows, is_tuple, is_tuple)
@@ -119,16 +119,16 @@ def _rows(number: int, output: Any, arguments: Tensors, create_graph: bool, stri
         raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {output.dtype}")
     rows: list[list[Any]] = [[] for _ in arguments]
     for cotangent in unit_gradients((output,), [output.numel()])[0]:
-        found = gradients((output,), arguments, (cotangent,), retain_graph=True, create_graph=create_graph)
-        for place, (of_input, row, argument) in enumerate(zip(rows, found, arguments, strict=True)):
+        by_input = gradients((output,), arguments, (cotangent,), retain_graph=True, create_graph=create_graph)
+        for index, (of_input, row, argument) in enumerate(zip(rows, by_input, arguments, strict=True)):
             if strict and row is None:
                 raise RuntimeError(
-                    f"Output {number} of the user-provided function is independent of input {place}. This is not "
+                    f"Output {number} of the user-provided function is independent of input {index}. This is not "
                     "allowed in strict mode."
                 )
             if strict and create_graph and not row.requires_grad:
                 raise RuntimeError(
-                    f"The jacobian of the user-provided function is independent of input {place}. This is not allowed "
+                    f"The jacobian of the user-provided function is independent of input {index}. This is not allowed "
                     "in strict mode when create_graph=True."
                 )
             of_input.append(argument.new_zeros(argument.shape) if row is None else row)
@@ -141,20 +141,20 @@ def _rows(number: int, output: Any, arguments: Tensors, create_graph: bool, stri
 def _batches(outputs: Tensors, arguments: Tensors, create_graph: bool) -> list[Tensors]:
     """The same for all outputs from one pass of a batch of gradients, one for each element."""
     counts = [output.numel() for output in outputs]
-    found: Sequence[Any] = (None,) * len(arguments)
+    by_input: Sequence[Any] = (None,) * len(arguments)
     if sum(counts):
         cotangents = unit_gradients(outputs, counts)
-        found = gradients(outputs, arguments, cotangents, create_graph=create_graph, is_grads_batched=True)
+        by_input = gradients(outputs, arguments, cotangents, create_graph=create_graph, is_grads_batched=True)
     blocks = [
         (argument.new_zeros((sum(counts), *argument.shape)) if rows is None else rows).split(counts)
-        for rows, argument in zip(found, arguments, strict=True)
+        for rows, argument in zip(by_input, arguments, strict=True)
     ]
     return [
         tuple(
-            of_input[place].reshape(output.shape + argument.shape)
+            of_input[index].reshape(output.shape + argument.shape)
             for of_input, argument in zip(blocks, arguments, strict=True)
         )
-        for place, output in enumerate(outputs)
+        for index, output in enumerate(outputs)
     ]
 
 

@@ -73,8 +73,8 @@ def gradcheck(
     try:
         outputs = Comparison(func, arguments, eps, atol, rtol, nondet_tol, directions).run()
         if outputs and check_batched_grad:
-            for place, output in enumerate(outputs):
-                backward_checks.check_batches(output, place, targets)
+            for index, output in enumerate(outputs):
+                backward_checks.check_batches(output, index, targets)
         if outputs:
             backward_checks.check_zero_gradients(outputs, targets)
         if outputs and check_undefined_grad:
@@ -170,27 +170,27 @@ def _check_modes(forward: bool, backward: bool, batched: bool, batched_forward: 
 
 def _checked_inputs(inputs: tuple[Any, ...]) -> list[Any]:
     """The inputs to differentiate by, whose memory may be written to element by element."""
-    for place, value in enumerate(inputs):
+    for index, value in enumerate(inputs):
         if not (isinstance(value, Tensor) and value.requires_grad):
             continue
         if value.dtype not in _PRECISE:
             warnings.warn(
-                f"Input #{place} requires gradient and is not a double precision floating point or complex. "
+                f"Input #{index} requires gradient and is not a double precision floating point or complex. "
                 "This check will likely fail if all the inputs are not of double precision floating point or complex. ",
                 stacklevel=3,
             )
         if any(size > 1 and not stride for size, stride in zip(value.shape, value.stride(), strict=True)):
             raise RuntimeError(
-                f"The {place}th input has a dimension with stride 0. gradcheck only supports inputs that are "
+                f"The {index}th input has a dimension with stride 0. gradcheck only supports inputs that are "
                 "non-overlapping to be able to compute the numerical gradients correctly. You should call .contiguous "
                 "on the input before passing it to gradcheck."
             )
-    found = differentiable(inputs)
-    if not found:
+    tensors = differentiable(inputs)
+    if not tensors:
         raise ValueError(
             "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
         )
-    return found
+    return tensors
 
 
 class _Module(ModuleType):

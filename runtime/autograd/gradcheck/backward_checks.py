@@ -68,7 +68,7 @@ def _check_zero_or_undefined(outputs: Sequence[Any], targets: Sequence[Tensor]) 
             )
 
 
-def check_batches(output: Tensor, place: int, targets: Sequence[Tensor]) -> None:
+def check_batches(output: Tensor, index: int, targets: Sequence[Tensor]) -> None:
     """Gradients computed of a batch must be those of its members."""
     cotangents = [_zeros(output) for _ in range(2)]
     for cotangent in cotangents:
@@ -86,7 +86,7 @@ def check_batches(output: Tensor, place: int, targets: Sequence[Tensor]) -> None
         expected = _operators.stack([one, other])
         if not batch.allclose(expected):
             raise GradcheckError(
-                f"For output {place} and input {target}:\n\nThe gradients of a batch are not those of its members; "
+                f"For output {index} and input {target}:\n\nThe gradients of a batch are not those of its members; "
                 "`check_batched_grad=False` leaves this check out.\n\n"
                 f"Got:\n{batch}\n\nExpected:\n{expected}"
             )

@@ -27,27 +27,27 @@ __all__ = ["Comparison"]
 class Directions(Protocol):
     """Along which vectors Jacobians are computed, and which numbers of them are compared."""
 
-    def steps(self, of: Tensor, size: complex) -> Iterator[Step]: ...
+    def steps(self, target: Tensor, size: complex) -> Iterator[Step]: ...
 
     def cotangents(self, output: Tensor, unit: complex) -> Iterator[Tensor]: ...
 
-    def numbers(self, analytical: Tensor, numerical: Tensor, of: Tensor, output: Tensor) -> tuple[Any, Any, float]:
+    def numbers(self, analytical: Tensor, numerical: Tensor, target: Tensor, output: Tensor) -> tuple[Any, Any, float]:
         """The numbers to compare, and by which factor the absolute tolerance of an element is theirs."""
 
 
 class Elements:
     """Each element on its own."""
 
-    def steps(self, of: Tensor, size: complex) -> Iterator[Step]:
-        for place, index in enumerate(product(*map(range, of.shape))):
-            step = of.new_zeros(tuple(of.shape))
-            step.view(-1)[place] = size
+    def steps(self, target: Tensor, size: complex) -> Iterator[Step]:
+        for position, index in enumerate(product(*map(range, target.shape))):
+            step = target.new_zeros(tuple(target.shape))
+            step.view(-1)[position] = size
             yield f"on index {index} ", step
 
     def cotangents(self, output: Tensor, unit: complex) -> Iterator[Tensor]:
         return (step for _, step in self.steps(output, unit))
 
-    def numbers(self, analytical: Tensor, numerical: Tensor, of: Tensor, output: Tensor) -> tuple[Any, Any, float]:
+    def numbers(self, analytical: Tensor, numerical: Tensor, target: Tensor, output: Tensor) -> tuple[Any, Any, float]:
         return analytical, numerical, 1.0
 
 
@@ -59,29 +59,29 @@ class RandomVectors:
         self._generator = Generator()
         self._drawn: dict[tuple[int, bool], Tensor] = {}
 
-    def steps(self, of: Tensor, size: complex) -> Iterator[Step]:
-        yield "", (self._vector(of, imaginary=isinstance(size, complex)) * size).view(of.shape)
+    def steps(self, target: Tensor, size: complex) -> Iterator[Step]:
+        yield "", (self._vector(target, imaginary=isinstance(size, complex)) * size).view(target.shape)
 
     def cotangents(self, output: Tensor, unit: complex) -> Iterator[Tensor]:
         yield (self._vector(output) * unit).to(output.dtype).view(output.shape)
 
-    def numbers(self, analytical: Tensor, numerical: Tensor, of: Tensor, output: Tensor) -> tuple[Any, Any, float]:
-        along, across = self._vector(of), self._vector(output)
+    def numbers(self, analytical: Tensor, numerical: Tensor, target: Tensor, output: Tensor) -> tuple[Any, Any, float]:
+        along, across = self._vector(target), self._vector(output)
         products, changes = analytical.squeeze(1), (numerical.squeeze(0) * across).sum()
-        if not of.is_complex():
+        if not target.is_complex():
             return (products * along).sum(), changes, float(along.sum() * across.sum())
-        aside = self._vector(of, imaginary=True)
+        aside = self._vector(target, imaginary=True)
         combined = _operators.complex((products.real * along).sum(), (products.imag * aside).sum())
         return combined, changes, float((along.sum() + aside.sum()) * across.sum())
 
-    def _vector(self, of: Tensor, imaginary: bool = False) -> Tensor:
-        found = self._drawn.get((id(of), imaginary))
-        if found is None:
+    def _vector(self, target: Tensor, imaginary: bool = False) -> Tensor:
+        vector = self._drawn.get((id(target), imaginary))
+        if vector is None:
             # Single numbers whatever the dtype: those that torch draws.
-            numbers = of.new_empty((of.numel(),), dtype=dtypes.float32).uniform_(generator=self._generator)
-            numbers = numbers.to((of.real if of.is_complex() else of).dtype)
-            found = self._drawn[id(of), imaginary] = numbers / numbers.norm()
-        return found
+            numbers = target.new_empty((target.numel(),), dtype=dtypes.float32).uniform_(generator=self._generator)
+            numbers = numbers.to((target.real if target.is_complex() else target).dtype)
+            vector = self._drawn[id(target), imaginary] = numbers / numbers.norm()
+        return vector
 
 
 @dataclass
@@ -103,32 +103,32 @@ class Comparison:
     def run(self) -> list[Any]:
         """The outputs that require gradients, when these are right; raises GradcheckError otherwise."""
         results = as_tuple(self.func(*self.inputs))
-        places = [place for place, result in enumerate(results) if result.requires_grad]
-        changes = [self._differences(results, of, self.directions) for of in self._targets]
-        if not places:
+        indices = [index for index, result in enumerate(results) if result.requires_grad]
+        changes = [self._differences(results, target, self.directions) for target in self._targets]
+        if not indices:
             self._check_constant(results, changes)
             return []
         # The inputs have been written to, so what was computed from them before cannot be differentiated any more.
         results = as_tuple(self.func(*self.inputs))
-        self._outputs = [results[place] for place in places]
+        self._outputs = [results[index] for index in indices]
         has_complex = any(output.is_complex() for output in self._outputs)
         for imaginary in (True, False) if has_complex else (False,):
-            for number, place in enumerate(places):
-                if imaginary or not has_complex or results[place].is_complex():  # real ones are compared once
-                    numerical = [change.jacobian(place, imaginary) for change in changes]
+            for number, index in enumerate(indices):
+                if imaginary or not has_complex or results[index].is_complex():  # real ones are compared once
+                    numerical = [change.jacobian(index, imaginary) for change in changes]
                     self._check_output(number, numerical, imaginary)
         return self._outputs
 
-    def _differences(self, results: Sequence[Tensor], of: Tensor, directions: Directions) -> Differences:
-        return Differences(self.func, self.inputs, results, of, directions.steps, self.eps)
+    def _differences(self, results: Sequence[Tensor], target: Tensor, directions: Directions) -> Differences:
+        return Differences(self.func, self.inputs, results, target, directions.steps, self.eps)
 
     def _check_constant(self, results: Sequence[Tensor], changes: Sequence[Differences]) -> None:
         """Outputs that require no gradients must not depend on the inputs."""
         allowed = self.nondet_tol if isinstance(self.directions, RandomVectors) else 0.0
         for change in changes:
-            for place, result in enumerate(results):
+            for index, result in enumerate(results):
                 for imaginary in (True, False) if result.is_complex() else (False,):
-                    if (change.jacobian(place, imaginary).abs() > allowed).any():
+                    if (change.jacobian(index, imaginary).abs() > allowed).any():
                         raise GradcheckError("Numerical gradient for function expected to be zero")
 
     def _check_output(self, number: int, numerical: list[Any], imaginary: bool) -> None:
@@ -138,16 +138,16 @@ class Comparison:
             analytical_jacobian(output, self._targets, self.directions.cotangents(output, unit)) for _ in range(2)
         )
         self._check_repeatable(first, second)
-        for place, (of, exact, measured) in enumerate(zip(self._targets, first, numerical, strict=True)):
-            left, right, factor = self.directions.numbers(exact, measured, of, output)
+        for index, (target, exact, measured) in enumerate(zip(self._targets, first, numerical, strict=True)):
+            left, right, factor = self.directions.numbers(exact, measured, target, output)
             if not close(left, right, self.rtol, self.atol * factor):
                 prefix = ""
                 if output.is_complex():
                     part = "imaginary" if imaginary else "real"
                     prefix = f"While considering the {part} part of complex outputs only, "
                 raise GradcheckError(
-                    f"{prefix}Jacobian mismatch for output {number} with respect to input {place},\n"
-                    f"numerical:{right}\nanalytical:{left}\n" + self._whole_jacobians(number, place, unit)
+                    f"{prefix}Jacobian mismatch for output {number} with respect to input {index},\n"
+                    f"numerical:{right}\nanalytical:{left}\n" + self._whole_jacobians(number, index, unit)
                 )
 
     def _check_repeatable(self, first: Sequence[Tensor], second: Sequence[Tensor]) -> None:
@@ -160,11 +160,11 @@ class Comparison:
                     "Where the operator is not meant to be deterministic, pass a larger `nondet_tol`."
                 )
 
-    def _whole_jacobians(self, number: int, place: int, unit: complex) -> str:
+    def _whole_jacobians(self, number: int, index: int, unit: complex) -> str:
         """After a comparison along random vectors: the elements, which say more."""
         if not isinstance(self.directions, RandomVectors):
             return ""
-        elements, target, output = Elements(), self._targets[place], self._outputs[number]
+        elements, target, output = Elements(), self._targets[index], self._outputs[number]
         [exact] = analytical_jacobian(output, [target], elements.cotangents(output, unit))
         outputs = as_tuple(self.func(*self.inputs))
         position = [at for at, result in enumerate(outputs) if result.requires_grad][number]

@@ -54,13 +54,13 @@ class Differences:
         function: Function,
         inputs: Sequence[Any],
         outputs: Sequence[Tensor],
-        of: Tensor,
+        target: Tensor,
         steps: Callable[[Tensor, complex], Iterable[Step]],
         eps: float,
     ) -> None:
-        self._function, self._inputs, self._outputs, self._of, self._eps = function, inputs, outputs, of, eps
-        self._along_real = self._along(steps(of, eps))
-        self._along_imaginary = self._along(steps(of, eps * 1j)) if of.is_complex() else None
+        self._function, self._inputs, self._outputs, self._of, self._eps = function, inputs, outputs, target, eps
+        self._along_real = self._along(steps(target, eps))
+        self._along_imaginary = self._along(steps(target, eps * 1j)) if target.is_complex() else None
 
     def jacobian(self, output: int, imaginary: bool = False) -> Any:
         """A row for each step, of derivatives of the real or the imaginary part of one output."""
@@ -109,23 +109,25 @@ def analytical_jacobian(output: Tensor, inputs: Sequence[Tensor], cotangents: It
     """For each input a matrix with a column for each gradient of the output that backward is given."""
     columns = [_products(output, inputs, cotangent) for cotangent in cotangents]
     if not columns:
-        return [of.new_zeros((of.numel(), 0)) for of in inputs]
+        return [target.new_zeros((target.numel(), 0)) for target in inputs]
     return [_operators.stack(of_input, 1) for of_input in zip(*columns, strict=True)]
 
 
 def _products(output: Tensor, inputs: Sequence[Tensor], cotangent: Tensor) -> list[Tensor]:
     gradients = grad(output, inputs, cotangent, retain_graph=True, allow_unused=True)
     vectors = []
-    for gradient, of in zip(gradients, inputs, strict=True):
+    for gradient, target in zip(gradients, inputs, strict=True):
         if gradient is None:
-            vectors.append(of.new_zeros((of.numel(),)))
+            vectors.append(target.new_zeros((target.numel(),)))
             continue
-        if gradient.shape != of.shape:
+        if gradient.shape != target.shape:
             raise GradcheckError(
                 f"Analytical gradient has incorrect size: got {tuple(gradient.shape)} for an input of size "
-                f"{tuple(of.shape)}"
+                f"{tuple(target.shape)}"
             )
-        if gradient.dtype != of.dtype:
-            raise GradcheckError(f"Gradient has dtype mismatch: got {gradient.dtype} for an input of dtype {of.dtype}")
+        if gradient.dtype != target.dtype:
+            raise GradcheckError(
+                f"Gradient has dtype mismatch: got {gradient.dtype} for an input of dtype {target.dtype}"
+            )
         vectors.append(gradient.detach().reshape(-1))
     return vectors

@@ -14,7 +14,7 @@ double reduce(int32_t op, double a, const int64_t *dims, int32_t ndims, int32_t 
               double out);
 double scan(int32_t op, double a, int64_t dim, int32_t dtype, double out, int32_t mode);
 /* Operators with positions or several results: their number, 0 for none; the handles go to `results`. */
-int32_t several(int32_t op, double a, const int64_t *dims, int32_t ndims, int32_t all, int32_t keepdim, int32_t dtype,
+int32_t multi(int32_t op, double a, const int64_t *dims, int32_t ndims, int32_t all, int32_t keepdim, int32_t dtype,
                 double p, double q, double r, double *results);
 double view(int32_t op, double a, int64_t i, int64_t j, int64_t k, int64_t l, const int64_t *list, int32_t n,
             const int64_t *list2, int32_t n2);

@@ -43,8 +43,8 @@ static void find_in_unit(void *context, int64_t begin, int64_t end) {
         int64_t n = lines->length - k * UNIT < UNIT ? lines->length - k * UNIT : UNIT;
         if (atomic_load(&l->first) < k * UNIT) return;
         int64_t at = l->s->kernels->find(lines->self->data + k * UNIT * lines->stride, lines->stride, n, l->value);
-        int64_t found = k * UNIT + at, best = atomic_load(&l->first);
-        while (at < n && found < best && !atomic_compare_exchange_weak(&l->first, &best, found));
+        int64_t index = k * UNIT + at, best = atomic_load(&l->first);
+        while (at < n && index < best && !atomic_compare_exchange_weak(&l->first, &best, index));
     }
 }
 
@@ -170,7 +170,7 @@ static int scan_positions(const ow_op *op, ow_tensor *self, int64_t dim, ow_tens
     return done;
 }
 
-int ow_several(const ow_op *op, ow_tensor *self, const int64_t *dims, int ndims, int all, int keepdim, int dtype,
+int ow_multi(const ow_op *op, ow_tensor *self, const int64_t *dims, int ndims, int all, int keepdim, int dtype,
                ow_tensor *const *params, ow_tensor **results) {
     uint64_t along;
     int has_positions = op->family == OW_ROWS || op->results & OW_POSITION;

@@ -5,8 +5,8 @@
 #include "tensor/tensor.h"
 
 /* Sets results[0] and, where the operator has two, results[1]; dims as ow_reduce takes them. 1, or 0 with the error set. */
-#define OW_SEVERAL_FAMILIES (OW_FAMILY(REDUCE) | OW_FAMILY(SCAN) | OW_FAMILY(ROWS))
-int ow_several(const ow_op *op, ow_tensor *self, const int64_t *dims, int ndims, int all, int keepdim, int dtype,
+#define OW_MULTI_FAMILIES (OW_FAMILY(REDUCE) | OW_FAMILY(SCAN) | OW_FAMILY(ROWS))
+int ow_multi(const ow_op *op, ow_tensor *self, const int64_t *dims, int ndims, int all, int keepdim, int dtype,
                ow_tensor *const *params, ow_tensor **results);
 /* The same for row operators; along: bit d for dimension d. (rows.c) */
 int ow_rows(const ow_op *op, ow_tensor *self, uint64_t along, int keepdim, int dtype, ow_tensor *const *params,

@@ -65,7 +65,7 @@ static void run_columns(void *context, int64_t begin, int64_t end) {
     for (int64_t block = begin; block < end; block++) {
         int64_t k = block * OW_COLUMNS, count = l->number - k < OW_COLUMNS ? l->number - k : OW_COLUMNS;
         const char *x = buffer;
-        char *made = buffer + OW_COLUMNS * l->length * r->size, *out = made;
+        char *columns = buffer + OW_COLUMNS * l->length * r->size, *out = columns;
         int64_t step = OW_COLUMNS * r->size, out_step = OW_COLUMNS * r->out_size;
         if (count == OW_COLUMNS && l->self->dtype == l->compute &&
             ow_lines_are_apart(l->axes, l->naxes, k, count, r->size)) {
@@ -80,7 +80,7 @@ static void run_columns(void *context, int64_t begin, int64_t end) {
             out_step = l->out_stride[0];
         }
         r->task(r->context, k, count, x, step, out, out_step);
-        if (l->out[0] && out == made) put_back(r, made, k, count);
+        if (l->out[0] && out == columns) put_back(r, columns, k, count);
     }
     ow_dealloc(buffer, bytes);
 }

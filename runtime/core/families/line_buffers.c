@@ -72,14 +72,14 @@ int ow_lines_begin(ow_lines *l, ow_tensor *self, uint64_t along, int compute) {
     return 1;
 }
 
-void ow_lines_add(ow_lines *l, int place, ow_tensor *out, int compute, int64_t dim) {
+void ow_lines_add(ow_lines *l, int index, ow_tensor *out, int compute, int64_t dim) {
     int64_t item = ow_itemsize(out->dtype);
     int n = 0;
-    l->out[place] = out;
-    l->out_compute[place] = compute;
-    l->out_stride[place] = out->ndim ? out->strides[dim] * item : item;
+    l->out[index] = out;
+    l->out_compute[index] = compute;
+    l->out_stride[index] = out->ndim ? out->strides[dim] * item : item;
     for (int d = out->ndim - 1; d >= 0; d--)
-        if (d != dim) l->out_axes[place][n++] = (ow_axis){out->sizes[d], out->strides[d] * item, 0};
+        if (d != dim) l->out_axes[index][n++] = (ow_axis){out->sizes[d], out->strides[d] * item, 0};
 }
 
 void ow_lines_end(ow_lines *l) { ow_tensor_free(l->owned); }
@@ -98,18 +98,18 @@ static void gather_lines(const line_run *r, char *rows, int64_t k, int64_t count
         r->load(rows + i * row, r->size, l->self->data + ow_axes_offset(l->axes, l->naxes, k + i, NULL), l->stride, l->length);
 }
 
-static void scatter_lines(const line_run *r, int place, const char *rows, int64_t k, int64_t count) {
+static void scatter_lines(const line_run *r, int index, const char *rows, int64_t k, int64_t count) {
     const ow_lines *l = r->l;
-    const ow_axis *axes = l->out_axes[place];
-    ow_tensor *out = l->out[place];
-    int64_t size = r->out_size[place], row = l->length * size;
-    if (out->dtype == l->out_compute[place] && count > 1 && ow_lines_are_apart(axes, l->naxes, k, count, size)) {
+    const ow_axis *axes = l->out_axes[index];
+    ow_tensor *out = l->out[index];
+    int64_t size = r->out_size[index], row = l->length * size;
+    if (out->dtype == l->out_compute[index] && count > 1 && ow_lines_are_apart(axes, l->naxes, k, count, size)) {
         char *to = out->data + ow_axes_offset(axes, l->naxes, k, NULL);
-        ow_transpose(to, l->out_stride[place], rows, row, l->length, count, size);
+        ow_transpose(to, l->out_stride[index], rows, row, l->length, count, size);
         return;
     }
     for (int64_t i = 0; i < count; i++)
-        r->store[place](out->data + ow_axes_offset(axes, l->naxes, k + i, NULL), l->out_stride[place], rows + i * row, size,
+        r->store[index](out->data + ow_axes_offset(axes, l->naxes, k + i, NULL), l->out_stride[index], rows + i * row, size,
                         l->length);
 }
 
@@ -123,9 +123,9 @@ static void run_lines(void *context, int64_t begin, int64_t end) {
     int gathers = !r->direct_in;
     int64_t most = gathers && l->stride != ow_itemsize(l->self->dtype) && l->number > 1 ? SIDE_BY_SIDE : 1;
     int64_t result_at[OW_LINE_RESULTS], bytes = gathers ? aligned(most * in_bytes) : 0;
-    for (int place = 0; place < OW_LINE_RESULTS; place++) {
-        result_at[place] = bytes;
-        if (l->out[place] && !r->direct_out[place]) bytes += aligned(most * l->length * r->out_size[place]);
+    for (int index = 0; index < OW_LINE_RESULTS; index++) {
+        result_at[index] = bytes;
+        if (l->out[index] && !r->direct_out[index]) bytes += aligned(most * l->length * r->out_size[index]);
     }
     char *buffer = bytes ? ow_alloc(bytes) : NULL;
     if (bytes && !buffer) {
@@ -135,21 +135,21 @@ static void run_lines(void *context, int64_t begin, int64_t end) {
     for (int64_t k = begin; k < end; k += most) {
         int64_t count = end - k < most ? end - k : most;
         char *rows = buffer, *results[OW_LINE_RESULTS];
-        for (int place = 0; place < OW_LINE_RESULTS; place++)
-            results[place] = l->out[place] && !r->direct_out[place] ? buffer + result_at[place] : NULL;
+        for (int index = 0; index < OW_LINE_RESULTS; index++)
+            results[index] = l->out[index] && !r->direct_out[index] ? buffer + result_at[index] : NULL;
         if (gathers) gather_lines(r, rows, k, count);
         for (int64_t i = 0; i < count; i++) {
             const char *x = gathers ? rows + i * in_bytes : l->self->data + ow_axes_offset(l->axes, l->naxes, k + i, NULL);
             char *out[OW_LINE_RESULTS];
-            for (int place = 0; place < OW_LINE_RESULTS; place++)
-                out[place] = !l->out[place] ? NULL
-                             : results[place]
-                                 ? results[place] + i * l->length * r->out_size[place]
-                                 : l->out[place]->data + ow_axes_offset(l->out_axes[place], l->naxes, k + i, NULL);
+            for (int index = 0; index < OW_LINE_RESULTS; index++)
+                out[index] = !l->out[index] ? NULL
+                             : results[index]
+                                 ? results[index] + i * l->length * r->out_size[index]
+                                 : l->out[index]->data + ow_axes_offset(l->out_axes[index], l->naxes, k + i, NULL);
             r->task(r->context, k + i, x, out);
         }
-        for (int place = 0; place < OW_LINE_RESULTS; place++)
-            if (results[place]) scatter_lines(r, place, results[place], k, count);
+        for (int index = 0; index < OW_LINE_RESULTS; index++)
+            if (results[index]) scatter_lines(r, index, results[index], k, count);
     }
     if (buffer) ow_dealloc(buffer, bytes);
 }
@@ -158,12 +158,12 @@ int ow_lines_run(const ow_lines *l, double cost, ow_line_task *task, void *conte
     line_run r = {.l = l, .task = task, .context = context, .size = ow_itemsize(l->compute),
                   .load = ow_cast_loop(l->compute, l->self->dtype)};
     r.direct_in = l->self->dtype == l->compute && (l->stride == r.size || l->length == 1);
-    for (int place = 0; place < OW_LINE_RESULTS; place++) {
-        if (!l->out[place]) continue;
-        int dtype = l->out[place]->dtype;
-        r.out_size[place] = ow_itemsize(l->out_compute[place]);
-        r.direct_out[place] = dtype == l->out_compute[place] && (l->out_stride[place] == r.out_size[place] || l->length == 1);
-        r.store[place] = ow_cast_loop(dtype, l->out_compute[place]);
+    for (int index = 0; index < OW_LINE_RESULTS; index++) {
+        if (!l->out[index]) continue;
+        int dtype = l->out[index]->dtype;
+        r.out_size[index] = ow_itemsize(l->out_compute[index]);
+        r.direct_out[index] = dtype == l->out_compute[index] && (l->out_stride[index] == r.out_size[index] || l->length == 1);
+        r.store[index] = ow_cast_loop(dtype, l->out_compute[index]);
     }
     double work = (double)l->number * (double)(l->length + 8) * cost * (r.direct_in ? 1 : 4);
     int64_t grain = 1 + (int64_t)(16384 / ((double)(l->length + 8) * cost));

@@ -23,7 +23,7 @@ typedef struct ow_lines {
 /* The lines along a set of dimensions (bit d: dimension d). 1, or 0 with the error set. */
 int ow_lines_begin(ow_lines *l, ow_tensor *self, uint64_t along, int compute);
 /* Adds a result of the shape of self, which takes part only where the lines run along one dimension. */
-void ow_lines_add(ow_lines *l, int place, ow_tensor *out, int compute, int64_t dim);
+void ow_lines_add(ow_lines *l, int index, ow_tensor *out, int compute, int64_t dim);
 /* task(context, line, x, out): x are contiguous elements of the line, out where its results go. 1, or 0 when there is
  * no memory for lines that are not contiguous. `cost` is that of an element. */
 typedef void ow_line_task(void *context, int64_t line, const char *x, char *const *out);

@@ -92,38 +92,38 @@ static int check_out_dtype(const ow_op *op, const ow_tensor *self, int dtype, co
 }
 
 /* Inputs are converted to the dtype of the result before they meet, as in torch; halves accumulate in float32. */
-static int resolve(const ow_op *op, const ow_tensor *self, int dtype, const ow_tensor *out, dtypes *found) {
+static int resolve(const ow_op *op, const ow_tensor *self, int dtype, const ow_tensor *out, dtypes *resolved) {
     const ow_reduce_table *table = op->tables[ow_level];
     int asked = dtype >= 0 ? dtype : out ? out->dtype : -1;
     int integral = ow_dtype_kinds[self->dtype] < OW_KIND_FLOATING;
     if (ow_dtype_kinds[self->dtype] == OW_KIND_COMPLEX && op->complex_refusal && !(op->dtypes >> self->dtype & 1))
         return ow_refuse_dtype(op, "", self->dtype); /* not even on the way to another dtype */
     if (op->promotion == OW_PROMOTE_BOOL) {
-        found->result = asked >= 0 ? asked : self->dtype == OW_UINT8 ? OW_UINT8 : OW_BOOL;
-        found->compute = OW_BOOL;
+        resolved->result = asked >= 0 ? asked : self->dtype == OW_UINT8 ? OW_UINT8 : OW_BOOL;
+        resolved->compute = OW_BOOL;
     } else {
         int promoted = op->promotion == OW_PROMOTE_INT_TO_LONG && integral      ? OW_INT64
                        : op->promotion == OW_PROMOTE_BOOL_TO_LONG && self->dtype == OW_BOOL ? OW_INT64
                        : op->promotion == OW_PROMOTE_INT_TO_FLOAT && integral ? ow_default_dtype
                                                                               : self->dtype;
-        found->result = asked >= 0 ? asked : promoted;
-        found->compute = ow_compute_dtype[found->result];
+        resolved->result = asked >= 0 ? asked : promoted;
+        resolved->compute = ow_compute_dtype[resolved->result];
         /* An input that has to be floating is not made so by a floating `out`, only by `dtype`. */
         int floating_only = !(op->dtypes >> OW_INT64 & 1);
-        int deciding = dtype < 0 && floating_only && op->promotion == OW_PROMOTE_DEFAULT ? self->dtype : found->result;
-        if (!(op->dtypes >> found->result & op->dtypes >> deciding & 1)) {
+        int deciding = dtype < 0 && floating_only && op->promotion == OW_PROMOTE_DEFAULT ? self->dtype : resolved->result;
+        if (!(op->dtypes >> resolved->result & op->dtypes >> deciding & 1)) {
             if (!ow_refusal(op, deciding) && floating_only && ow_dtype_kinds[deciding] < OW_KIND_FLOATING)
                 ow_fail(OW_RUNTIME_ERROR,
                         "%s(): could not infer output dtype. %s dtype must be either a floating point or complex dtype. "
                         "Got: %s",
                         op->name, dtype >= 0 ? "Optional" : "Input", ow_dtype_scalar_names[deciding]);
-            else ow_refuse_dtype(op, "", ow_refusal(op, deciding) ? deciding : found->result);
+            else ow_refuse_dtype(op, "", ow_refusal(op, deciding) ? deciding : resolved->result);
             return 0;
         }
     }
-    found->kernels = &table->by[found->compute];
-    if (found->kernels->leaf) return 1;
-    ow_fail(OW_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", op->name, ow_dtype_scalar_names[found->result]);
+    resolved->kernels = &table->by[resolved->compute];
+    if (resolved->kernels->leaf) return 1;
+    ow_fail(OW_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", op->name, ow_dtype_scalar_names[resolved->result]);
     return 0;
 }
 

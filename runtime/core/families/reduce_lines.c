@@ -20,9 +20,9 @@ typedef struct {
 static void gather(const ow_reduction *r, const char *x, int64_t at, int64_t n, char *buffer) {
     const ow_axis *inner = &r->reduced[0];
     while (n > 0) {
-        int64_t place = at % inner->size, count = inner->size - place;
+        int64_t index = at % inner->size, count = inner->size - index;
         if (count > n) count = n;
-        const char *from = x + place * inner->in + ow_axes_offset(r->reduced + 1, r->nreduced - 1, at / inner->size, NULL);
+        const char *from = x + index * inner->in + ow_axes_offset(r->reduced + 1, r->nreduced - 1, at / inner->size, NULL);
         r->load(buffer, r->size, from, inner->in, count);
         buffer += count * r->size;
         at += count;

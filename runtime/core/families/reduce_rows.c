@@ -43,7 +43,7 @@ static void fold_rows(const rows *w, const char *x, int64_t begin, int64_t end, 
     int64_t pitch = BLOCK_BYTES, held[LEVELS] = {0};
     int top = 0;
     while (begin < end) {
-        int64_t place = begin % inner->size, count = inner->size - place;
+        int64_t index = begin % inner->size, count = inner->size - index;
         if (count > end - begin) count = end - begin;
         const char *row = x + ow_axes_offset(w->reduced, r->nreduced, begin, NULL);
         begin += count;

@@ -39,8 +39,8 @@ static int any_left_range(const rescaling *c, const ow_tensor *result) {
 /* Elements [at, at + n) of a row, times `scale`. */
 static void gather(const ow_reduction *r, const char *x, int64_t at, int64_t n, double scale, double *to) {
     for (int64_t i = 0, some; i < n; i += some) {
-        int64_t place = r->nreduced ? (at + i) % r->reduced[0].size : 0;
-        some = r->nreduced && r->reduced[0].size - place < n - i ? r->reduced[0].size - place : n - i;
+        int64_t index = r->nreduced ? (at + i) % r->reduced[0].size : 0;
+        some = r->nreduced && r->reduced[0].size - index < n - i ? r->reduced[0].size - index : n - i;
         const char *from = x + ow_axes_offset(r->reduced, r->nreduced, at + i, NULL);
         r->load((char *)(to + i), sizeof *to, from, r->nreduced ? r->reduced[0].in : 0, some);
     }

@@ -38,12 +38,12 @@ double scan(int32_t op, double a, int64_t dim, int32_t dtype, double out, int32_
     return target ? (result ? 1.0 : 0.0) : ow_pack(result);
 }
 
-int32_t several(int32_t op, double a, const int64_t *dims, int32_t ndims, int32_t all, int32_t keepdim, int32_t dtype,
+int32_t multi(int32_t op, double a, const int64_t *dims, int32_t ndims, int32_t all, int32_t keepdim, int32_t dtype,
                 double p, double q, double r, double *results) {
     ow_tensor *self = ow_unpack(a), *found[OW_MAX_RESULTS] = {NULL};
     ow_tensor *params[OW_MAX_PARAMS] = {ow_unpack(p), ow_unpack(q), ow_unpack(r)};
-    const ow_op *called = ow_op_called(op, OW_SEVERAL_FAMILIES);
-    if (!called || ow_keys(self) || !ow_several(called, self, dims, ndims, all, keepdim, dtype, params, found)) return 0;
+    const ow_op *called = ow_op_called(op, OW_MULTI_FAMILIES);
+    if (!called || ow_keys(self) || !ow_multi(called, self, dims, ndims, all, keepdim, dtype, params, found)) return 0;
     int32_t n = 0;
     for (; n < OW_MAX_RESULTS && found[n]; n++) results[n] = ow_pack(found[n]);
     return n;

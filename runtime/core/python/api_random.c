@@ -4,8 +4,8 @@
 
 /* NULL with the error set for an address that no generator has. */
 static ow_generator *generator_at(uintptr_t g) {
-    ow_generator *found = ow_generator_at((ow_generator *)g);
-    return found ? found : ow_fail(OW_RUNTIME_ERROR, "there is no generator at address 0x%llx", (unsigned long long)g);
+    ow_generator *generator = ow_generator_at((ow_generator *)g);
+    return generator ? generator : ow_fail(OW_RUNTIME_ERROR, "there is no generator at address 0x%llx", (unsigned long long)g);
 }
 
 double random_fill(int32_t op, double t, double a, double b, double x, double y, int64_t i, int64_t j, int32_t given,
@@ -31,24 +31,24 @@ void generator_free(uintptr_t g) {
 }
 
 int32_t generator_seed(uintptr_t g, uint64_t seed) {
-    ow_generator *found = generator_at(g);
-    if (found) ow_generator_seed(found, seed);
-    return found != NULL;
+    ow_generator *generator = generator_at(g);
+    if (generator) ow_generator_seed(generator, seed);
+    return generator != NULL;
 }
 
 int32_t generator_initial_seed(uintptr_t g, uint64_t *seed) {
-    const ow_generator *found = generator_at(g);
-    if (found) *seed = found->seed;
-    return found != NULL;
+    const ow_generator *generator = generator_at(g);
+    if (generator) *seed = generator->seed;
+    return generator != NULL;
 }
 
 int32_t generator_save(uintptr_t g, uintptr_t bytes) {
-    ow_generator *found = generator_at(g);
-    if (found) ow_generator_save(found, (char *)bytes);
-    return found != NULL;
+    ow_generator *generator = generator_at(g);
+    if (generator) ow_generator_save(generator, (char *)bytes);
+    return generator != NULL;
 }
 
 int32_t generator_restore(uintptr_t g, uintptr_t bytes) {
-    ow_generator *found = generator_at(g);
-    return found && ow_generator_restore(found, (const char *)bytes);
+    ow_generator *generator = generator_at(g);
+    return generator && ow_generator_restore(generator, (const char *)bytes);
 }

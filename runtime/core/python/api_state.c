@@ -47,8 +47,8 @@ void memory_set_cap(int64_t bytes) { ow_memory_set_cap(bytes); }
 int32_t operator_count(void) { return ow_op_count(); }
 
 const char *operator_name(int32_t op) {
-    const ow_op *found = ow_op_get(op, ~0u);
-    return found ? found->name : NULL;
+    const ow_op *result = ow_op_get(op, ~0u);
+    return result ? result->name : NULL;
 }
 
 int32_t load_library(const char *path) { return ow_op_load(path); }

@@ -177,12 +177,12 @@ PyObject *ow_exported(PyObject *module, PyObject *const *arguments, Py_ssize_t n
     if (!t) return PyErr_Format(PyExc_TypeError, "exported() takes a tensor and a bool");
     if (!typekind(t->dtype) || !t->numel) Py_RETURN_NONE;
     allocfunc allocate = (allocfunc)PyType_GetSlot(exported_type, Py_tp_alloc);
-    exported *made = (exported *)allocate(exported_type, 0);
-    if (!made) return NULL;
-    if (!(made->tensor = ow_tensor_alias(t))) {
-        Py_DECREF(made);
+    exported *result = (exported *)allocate(exported_type, 0);
+    if (!result) return NULL;
+    if (!(result->tensor = ow_tensor_alias(t))) {
+        Py_DECREF(result);
         return PyErr_NoMemory();
     }
     if (arguments[1] == Py_True) ow_storage_memory(t->storage)->flags |= OW_STORAGE_EXPORTED;
-    return (PyObject *)made;
+    return (PyObject *)result;
 }

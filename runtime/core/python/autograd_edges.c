@@ -12,33 +12,35 @@ int ow_follows_base(const owner *of, const ow_tensor *t) {
 }
 
 /* Is a gradient asked for the object, and is it recorded? */
-static int records(PyObject *object) {
+static int needs_grad(PyObject *object) {
     const ow_tensor *t = ow_any_tensor(object);
     if (!t || ow_excluded_keys & OW_KEY_AUTOGRAD) return 0;
     return t->keys & OW_KEY_AUTOGRAD || ow_follows_base((const owner *)object, t);
 }
 
-static int any_records(PyObject *sequence, int is_tuple) {
+static int any_needs_grad(PyObject *sequence, int is_tuple) {
     Py_ssize_t n = is_tuple ? PyTuple_Size(sequence) : PyList_Size(sequence);
     for (Py_ssize_t k = 0; k < n; k++)
-        if (records(is_tuple ? PyTuple_GetItem(sequence, k) : PyList_GetItem(sequence, k))) return 1;
+        if (needs_grad(is_tuple ? PyTuple_GetItem(sequence, k) : PyList_GetItem(sequence, k))) return 1;
     return 0;
 }
 
-/* records(value, ...): is one of them, or of the elements of a list, a tensor whose history is recorded? */
-PyObject *ow_records(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+/* needs_grad(value, ...): is one of them, or of the elements of a list, a tensor whose history is recorded? */
+PyObject *ow_needs_grad(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
-    int found = ow_excluded_keys & OW_KEY_AUTOGRAD ? (int)n : 0;
-    for (Py_ssize_t k = found; k < n; k++) {
+    int start = ow_excluded_keys & OW_KEY_AUTOGRAD ? (int)n : 0;
+    for (Py_ssize_t k = start; k < n; k++) {
         PyObject *value = arguments[k];
-        if (PyTuple_Check(value) ? any_records(value, 1) : PyList_Check(value) ? any_records(value, 0) : records(value))
+        if (PyTuple_Check(value)  ? any_needs_grad(value, 1)
+            : PyList_Check(value) ? any_needs_grad(value, 0)
+                                  : needs_grad(value))
             Py_RETURN_TRUE;
     }
     Py_RETURN_FALSE;
 }
 
 PyObject *ow_edge_of(PyObject *object) {
-    if (!records(object)) Py_RETURN_NONE;
+    if (!needs_grad(object)) Py_RETURN_NONE;
     const owner *of = (const owner *)object;
     if (of->base && of->version != ow_any_tensor(object)->storage->version) {
         PyObject *done = PyObject_CallFunctionObjArgs(refresh, object, NULL);
@@ -132,7 +134,7 @@ PyObject *ow_excluded(PyObject *module, PyObject *nothing) {
 int ow_any_records(PyObject *const *values, Py_ssize_t n) {
     if (ow_excluded_keys & OW_KEY_AUTOGRAD) return 0;
     for (Py_ssize_t k = 0; k < n; k++)
-        if (records(values[k])) return 1;
+        if (needs_grad(values[k])) return 1;
     return 0;
 }
 

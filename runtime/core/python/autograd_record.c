@@ -25,10 +25,10 @@ static PyObject *plan_of, *attach;
 PyObject *ow_set_recorder(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
     if (n != 2) return PyErr_Format(PyExc_TypeError, "set_recorder() takes two functions");
-    PyObject **places[] = {&plan_of, &attach};
+    PyObject **targets[] = {&plan_of, &attach};
     for (int k = 0; k < 2; k++) {
-        Py_XDECREF(*places[k]);
-        *places[k] = Py_NewRef(arguments[k]);
+        Py_XDECREF(*targets[k]);
+        *targets[k] = Py_NewRef(arguments[k]);
     }
     Py_RETURN_NONE;
 }
@@ -77,10 +77,10 @@ static int planned(PyObject *operator, plan *to) {
     return done;
 }
 
-static int save(PyObject *made, const plan *of, PyObject *const *arguments, Py_ssize_t n) {
+static int save(PyObject *self, const plan *of, PyObject *const *arguments, Py_ssize_t n) {
     PyObject *all = PyTuple_New(n + 1);
     if (!all) return 0;
-    PyTuple_SetItem(all, 0, Py_NewRef(made));
+    PyTuple_SetItem(all, 0, Py_NewRef(self));
     for (Py_ssize_t k = 0; k < n; k++) PyTuple_SetItem(all, k + 1, Py_NewRef(arguments[k]));
     PyObject *done = PyObject_Call(of->save, all, NULL);
     Py_DECREF(all);
@@ -112,7 +112,7 @@ static int needs_result(const plan *of, PyObject *edges) {
 }
 
 /* The node of a call, which has kept what its formulas need. */
-static PyObject *made(const plan *of, PyObject *result, PyObject *const *arguments, Py_ssize_t n) {
+static PyObject *new_node(const plan *of, PyObject *result, PyObject *const *arguments, Py_ssize_t n) {
     PyObject *edges = edges_of(of, arguments, n);
     PyObject *self = edges ? ow_new_node(of->kind, edges) : NULL;
     if (!self) return NULL;
@@ -143,7 +143,7 @@ PyObject *ow_recorded(PyObject *result, PyObject *const *arguments, Py_ssize_t n
     if (t && ow_dtype_kinds[t->dtype] < OW_KIND_FLOATING) return result;
     if (!of.simple || !t || ow_dtype_kinds[t->dtype] == OW_KIND_COMPLEX || ow_packing())
         return attached_by_python(result, arguments, n);
-    PyObject *self = made(&of, result, arguments + 1, n - 1);
+    PyObject *self = new_node(&of, result, arguments + 1, n - 1);
     PyObject *edge = self ? Py_BuildValue("(Ni)", self, 0) : NULL;
     if (!edge) {
         Py_DECREF(result);

@@ -75,7 +75,7 @@ static PyObject *parts_of(PyObject *of, const ow_tensor *self, int64_t dim, int6
         else Py_CLEAR(parts);
     }
     ow_tensor_free(t);
-    if (parts) ow_mark_several(parts, 1);
+    if (parts) ow_mark_multi_view(parts, 1);
     return parts ? parts : ow_error_pending() ? ow_declined() : NULL;
 }
 
@@ -178,7 +178,7 @@ PyObject *ow_call_moment(PyObject *module, PyObject *const *arguments, Py_ssize_
     }
     if ((dims.n ? count : t->numel) <= correction.value.i) return ow_declined();
     ow_tensor *params[OW_MAX_PARAMS] = {ow_number_tensor(&correction, OW_INT64)};
-    if (!ow_several(&ow_op_moments, t, dims.v, dims.n, 1, arguments[3] == Py_True, -1, params, found)) return ow_declined();
+    if (!ow_multi(&ow_op_moments, t, dims.v, dims.n, 1, arguments[3] == Py_True, -1, params, found)) return ow_declined();
     for (int k = 0; k < OW_MAX_RESULTS; k++)
         if (k != place) ow_tensor_free(found[k]);
     return ow_new_owner(found[place]);

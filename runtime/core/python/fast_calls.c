@@ -125,23 +125,23 @@ PyObject *ow_call_reduce(PyObject *module, PyObject *const *arguments, Py_ssize_
 }
 
 /* One tensor, or a tuple of several. */
-static PyObject *finished_several(ow_tensor **found, int count) {
+static PyObject *finished_multi(ow_tensor **found, int count) {
     return count == 1 ? ow_new_owner(found[0]) : ow_new_owners(found, count);
 }
 
-static PyObject *quick_several(PyObject *const *arguments, Py_ssize_t n) {
+static PyObject *quick_multi(PyObject *const *arguments, Py_ssize_t n) {
     along a;
     ow_tensor *found[OW_MAX_RESULTS] = {NULL}, *params[OW_MAX_PARAMS] = {NULL};
-    if (!read_along(&a, OW_SEVERAL_FAMILIES, arguments, n) || (a.all && arguments[2] != Py_None)) return nothing();
-    if (!ow_several(a.op, a.self, a.dims, a.ndims, a.all, a.keepdim, -1, params, found)) return nothing();
+    if (!read_along(&a, OW_MULTI_FAMILIES, arguments, n) || (a.all && arguments[2] != Py_None)) return nothing();
+    if (!ow_multi(a.op, a.self, a.dims, a.ndims, a.all, a.keepdim, -1, params, found)) return nothing();
     int count = 0;
     while (count < OW_MAX_RESULTS && found[count]) count++;
-    return finished_several(found, count);
+    return finished_multi(found, count);
 }
 
-PyObject *ow_call_several(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+PyObject *ow_call_multi(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
-    return perhaps_recorded(quick_several, arguments, n);
+    return perhaps_recorded(quick_multi, arguments, n);
 }
 
 /* lapack(op, tensor, ..., option, ...): options are bools and ints, and perhaps one float. */
@@ -162,7 +162,7 @@ PyObject *ow_call_lapack(PyObject *module, PyObject *const *arguments, Py_ssize_
         else if (!ow_read_int(arguments[k], &flags[count++])) return nothing();
     }
     int results = ow_lapack_call(op, inputs, flags, number, found);
-    return results ? finished_several(found, results) : nothing();
+    return results ? finished_multi(found, results) : nothing();
 }
 
 /* scan(op, tensor, dim) */

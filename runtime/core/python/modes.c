@@ -79,9 +79,9 @@ static uint32_t *word_of(const mode *m) { return m->is_anomaly ? &ow_anomaly : &
 static PyObject *mode_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     (void)arguments, (void)keywords;
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    mode *made = (mode *)allocate(type, 0);
-    if (made) made->outer = -1;
-    return (PyObject *)made;
+    mode *self = (mode *)allocate(type, 0);
+    if (self) self->outer = -1;
+    return (PyObject *)self;
 }
 
 static void apply(const mode *m) { *word_of(m) = (*word_of(m) & ~m->cleared) | m->set; }
@@ -224,14 +224,14 @@ static void hooks_dealloc(PyObject *self) {
 }
 
 PyObject *ow_packing(void) {
-    PyObject *found = ow_self ? ow_self->hooks : NULL;
-    return found && !((hooks *)found)->refusal ? found : NULL;
+    PyObject *hooks_of_thread = ow_self ? ow_self->hooks : NULL;
+    return hooks_of_thread && !((hooks *)hooks_of_thread)->refusal ? hooks_of_thread : NULL;
 }
 
 PyObject *ow_packing_hooks(PyObject *module, PyObject *nothing) {
     (void)module, (void)nothing;
-    PyObject *found = ow_packing();
-    return Py_NewRef(found ? found : Py_None);
+    PyObject *hooks_of_thread = ow_packing();
+    return Py_NewRef(hooks_of_thread ? hooks_of_thread : Py_None);
 }
 
 static PyMethodDef hooks_methods[] = {

@@ -23,11 +23,11 @@ static int watched(PyObject *self) {
 }
 
 static PyObject *allocated(PyTypeObject *type) {
-    static uint64_t made;
+    static uint64_t count;
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
     node *self = (node *)allocate(type, 0);
     if (!self) return NULL;
-    self->number = made++;
+    self->number = count++;
     self->tensors = PyTuple_New(0);
     return (PyObject *)self;
 }
@@ -153,15 +153,15 @@ static PyObject *node_saved_results(PyObject *self, PyObject *nothing) {
     (void)nothing;
     PyObject *results = ((node *)self)->results;
     Py_ssize_t n = results && PyTuple_Check(results) && ow_excluded_keys & OW_KEY_AUTOGRAD ? PyTuple_Size(results) : 0;
-    PyObject *found = n ? PyTuple_New(n) : NULL;
-    for (Py_ssize_t k = 0; found && k < n; k++) {
+    PyObject *tensors = n ? PyTuple_New(n) : NULL;
+    for (Py_ssize_t k = 0; tensors && k < n; k++) {
         PyObject *pair = PyTuple_GetItem(results, k);
         PyObject *tensor = PyTuple_Check(pair) && PyTuple_Size(pair) == 2 ? PyTuple_GetItem(pair, 0) : NULL;
         const ow_tensor *t = tensor ? ow_any_tensor(tensor) : NULL;
-        if (t ? is_version(t, PyTuple_GetItem(pair, 1)) : tensor == Py_None) PyTuple_SetItem(found, k, Py_NewRef(tensor));
-        else Py_CLEAR(found);
+        if (t ? is_version(t, PyTuple_GetItem(pair, 1)) : tensor == Py_None) PyTuple_SetItem(tensors, k, Py_NewRef(tensor));
+        else Py_CLEAR(tensors);
     }
-    return found || PyErr_Occurred() ? found : PyObject_CallMethod(self, "_unpacked_results", NULL);
+    return tensors || PyErr_Occurred() ? tensors : PyObject_CallMethod(self, "_unpacked_results", NULL);
 }
 
 /* release(): lets go of what was saved. */

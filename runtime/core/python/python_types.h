@@ -32,12 +32,12 @@ PyObject *ow_new_owner(struct ow_tensor *t);
 /* The same of a view of the tensor `of`. */
 PyObject *ow_new_view(struct ow_tensor *t, PyObject *of);
 /* Says of a tuple of views whether they count as taken by one call (tensor_object.h). */
-void ow_mark_several(PyObject *views, int several);
+void ow_mark_multi_view(PyObject *views, int is_multi);
 /* A tuple of such objects, which takes all tensors whatever happens. */
 PyObject *ow_new_owners(struct ow_tensor *const *tensors, int n);
 
 /* Histories (autograd_edges.c). */
-PyObject *ow_records(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_needs_grad(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_edges(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_versions(PyObject *module, PyObject *values);
 PyObject *ow_set_edge(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
@@ -105,7 +105,7 @@ PyObject *ow_call_new(PyObject *module, PyObject *const *arguments, Py_ssize_t n
 PyObject *ow_call_inplace(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_call_out(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_call_reduce(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
-PyObject *ow_call_several(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_multi(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_call_lapack(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_call_scan(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_call_factory(PyObject *module, PyObject *const *arguments, Py_ssize_t n);

@@ -15,9 +15,9 @@ static PyObject *size_class;
 static PyObject *convert(PyTypeObject *type, PyObject *values) {
     PyObject *arguments = PyTuple_Pack(1, values);
     if (!arguments) return NULL;
-    PyObject *made = tuple_new(type, arguments, NULL);
+    PyObject *size = tuple_new(type, arguments, NULL);
     Py_DECREF(arguments);
-    return made;
+    return size;
 }
 
 static PyObject *size_subscript(PyObject *self, PyObject *key) {

@@ -9,7 +9,7 @@
 enum {
     OW_USUAL_VIEW,
     OW_FUNCTION_VIEW,  /* a user's Function has returned it */
-    OW_SEVERAL_VIEWS,  /* a call has taken it together with others */
+    OW_MULTI_VIEW,  /* a call has taken it together with others */
     OW_NO_GRAD_VIEW,   /* nothing was recorded */
     OW_INFERENCE_VIEW, /* in inference mode */
 };

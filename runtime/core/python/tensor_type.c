@@ -23,9 +23,9 @@ PyTypeObject *ow_owner_type;
 /* A new object. One that refers to nothing but a float needs no garbage collector. */
 static PyObject *allocated(PyTypeObject *type) {
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    PyObject *made = allocate(type, 0);
-    if (made && type == tensor_class) PyObject_GC_UnTrack(made);
-    return made;
+    PyObject *result = allocate(type, 0);
+    if (result && type == tensor_class) PyObject_GC_UnTrack(result);
+    return result;
 }
 
 void ow_track(PyObject *object) {
@@ -103,21 +103,21 @@ ow_tensor *ow_handle_of(PyObject *object) {
 }
 
 /* Has an object own the tensor, whose packed handle it takes. */
-static PyObject *given(PyObject *made, ow_tensor *t, PyObject *handle) {
+static PyObject *given(PyObject *result, ow_tensor *t, PyObject *handle) {
     t->state |= OW_OWNED;
-    ((owner *)made)->handle = handle;
-    return made;
+    ((owner *)result)->handle = handle;
+    return result;
 }
 
 PyObject *ow_new_owner(ow_tensor *t) {
-    PyObject *made = allocated(tensor_class);
-    PyObject *handle = made ? PyFloat_FromDouble(ow_pack(t)) : NULL;
+    PyObject *result = allocated(tensor_class);
+    PyObject *handle = result ? PyFloat_FromDouble(ow_pack(t)) : NULL;
     if (!handle) {
         ow_tensor_free(t);
-        Py_XDECREF(made);
+        Py_XDECREF(result);
         return NULL;
     }
-    return given(made, t, handle);
+    return given(result, t, handle);
 }
 
 /* adopt(handle, class): the new object of the class Tensor, or of one derived from it, that owns the handle. */
@@ -129,8 +129,8 @@ static PyObject *adopt(PyObject *module, PyObject *const *arguments, Py_ssize_t 
     ow_tensor *t = ow_handle_of(arguments[0]);
     if (!t) return NULL;
     if (t->state & OW_OWNED) return PyErr_Format(PyExc_ValueError, "adopt(): another tensor owns the handle");
-    PyObject *made = allocated((PyTypeObject *)arguments[1]);
-    return made ? given(made, t, Py_NewRef(arguments[0])) : NULL;
+    PyObject *result = allocated((PyTypeObject *)arguments[1]);
+    return result ? given(result, t, Py_NewRef(arguments[0])) : NULL;
 }
 
 static char origin_of_mode(void) {
@@ -149,9 +149,9 @@ static void set_base(owner *view, const ow_tensor *t, PyObject *of) {
 
 PyObject *ow_new_view(ow_tensor *t, PyObject *of) {
     int shares = t->storage == ow_any_tensor(of)->storage; /* or it is of a copy in another memory order */
-    PyObject *made = ow_new_owner(t);
-    if (made && shares) set_base((owner *)made, t, of);
-    return made;
+    PyObject *result = ow_new_owner(t);
+    if (result && shares) set_base((owner *)result, t, of);
+    return result;
 }
 
 /* as_view(tensor, of): says that the tensor, which was just made, is a view of another. */
@@ -178,34 +178,34 @@ static PyObject *function_view(PyObject *module, PyObject *const *arguments, Py_
     if (n != 2 || !ow_any_tensor(arguments[0]) || !PyBool_Check(arguments[1]))
         return PyErr_Format(PyExc_TypeError, "function_view() takes a tensor and a bool");
     owner *of = (owner *)arguments[0];
-    if (of->base) of->origin = arguments[1] == Py_True ? OW_SEVERAL_VIEWS : OW_FUNCTION_VIEW;
+    if (of->base) of->origin = arguments[1] == Py_True ? OW_MULTI_VIEW : OW_FUNCTION_VIEW;
     Py_RETURN_NONE;
 }
 
-void ow_mark_several(PyObject *views, int several) {
+void ow_mark_multi_view(PyObject *views, int is_multi) {
     char origin = origin_of_mode();
-    if (!origin && several) origin = OW_SEVERAL_VIEWS;
+    if (!origin && is_multi) origin = OW_MULTI_VIEW;
     for (Py_ssize_t k = 0; k < PyTuple_Size(views); k++) ((owner *)PyTuple_GetItem(views, k))->origin = origin;
 }
 
-/* several_views(views, several): the same tuple, whose tensors count as views that one call has taken, or do not. */
-static PyObject *several_views(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+/* multi_view(views, several): the same tuple, whose tensors count as views that one call has taken, or do not. */
+static PyObject *multi_view(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
     int tensors = n == 2 && PyTuple_Check(arguments[0]) && PyBool_Check(arguments[1]);
     for (Py_ssize_t k = 0; tensors && k < PyTuple_Size(arguments[0]); k++)
         tensors = ow_any_tensor(PyTuple_GetItem(arguments[0], k)) != NULL;
-    if (!tensors) return PyErr_Format(PyExc_TypeError, "several_views() takes a tuple of tensors and a bool");
-    ow_mark_several(arguments[0], arguments[1] == Py_True);
+    if (!tensors) return PyErr_Format(PyExc_TypeError, "multi_view() takes a tuple of tensors and a bool");
+    ow_mark_multi_view(arguments[0], arguments[1] == Py_True);
     return Py_NewRef(arguments[0]);
 }
 
 PyObject *ow_new_owners(ow_tensor *const *tensors, int n) {
     PyObject *owners = PyTuple_New(n);
     for (int k = 0; k < n; k++) {
-        PyObject *made = owners ? ow_new_owner(tensors[k]) : NULL;
+        PyObject *result = owners ? ow_new_owner(tensors[k]) : NULL;
         if (!owners) ow_tensor_free(tensors[k]);
-        else if (!made) Py_CLEAR(owners);
-        else PyTuple_SetItem(owners, k, made);
+        else if (!result) Py_CLEAR(owners);
+        else PyTuple_SetItem(owners, k, result);
     }
     return owners;
 }
@@ -242,7 +242,7 @@ static PyObject *owner_subscript(PyObject *self, PyObject *index) {
 static PyObject *set_tensor_class(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
     if (n != 2 || !PyType_Check(arguments[0]) || !PyType_IsSubtype((PyTypeObject *)arguments[0], ow_owner_type))
-        return PyErr_Format(PyExc_TypeError, "set_tensor_class() takes a class derived from Owner, and a function");
+        return PyErr_Format(PyExc_TypeError, "set_tensor_class() takes a class derived from TensorBase, and a function");
     Py_XDECREF(tensor_class);
     Py_XDECREF(subscript);
     tensor_class = (PyTypeObject *)Py_NewRef(arguments[0]);
@@ -307,7 +307,7 @@ static PyType_Slot owner_slots[] = {
 };
 
 static PyType_Spec owner_spec = {
-    .name = "opweave._handle.Owner",
+    .name = "opweave._handle.TensorBase",
     .basicsize = sizeof(owner),
     .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
     .slots = owner_slots,
@@ -359,7 +359,7 @@ static PyMethodDef functions[] = {
     {"call_out", FAST(ow_call_out), METH_FASTCALL, "The tensor before the operands, overwritten by the result, or None."},
     {"reduce", FAST(ow_call_reduce), METH_FASTCALL, "A reduction over one dimension or all, or None."},
     {"lapack", FAST(ow_call_lapack), METH_FASTCALL, "Calls an operator with a lapack body: tensors, options."},
-    {"several", FAST(ow_call_several), METH_FASTCALL, "The same of an operator with positions or several results."},
+    {"multi", FAST(ow_call_multi), METH_FASTCALL, "The same of an operator with positions or several results."},
     {"scan", FAST(ow_call_scan), METH_FASTCALL, "A scan along a dimension, or None."},
     {"factory", FAST(ow_call_factory), METH_FASTCALL, "A new tensor of sizes, a dtype's number or -1, and up to three numbers, or None."},
     {"view", FAST(ow_call_view), METH_FASTCALL, "A view by up to four integers, or None."},
@@ -376,11 +376,11 @@ static PyMethodDef functions[] = {
     {"moment", FAST(ow_call_moment), METH_FASTCALL, "A variance, a standard deviation or a mean, or None."},
     {"argsort", FAST(ow_call_argsort), METH_FASTCALL, "Positions in order of values, or None."},
     {"order", FAST(ow_call_order), METH_FASTCALL, "Values in order and their positions, or None."},
-    {"records", FAST(ow_records), METH_FASTCALL, "Is the history of one of these values recorded?"},
+    {"needs_grad", FAST(ow_needs_grad), METH_FASTCALL, "Is the history of one of these values recorded?"},
     {"edges", FAST(ow_edges), METH_FASTCALL, "The edges of those whose history is recorded, None for the others."},
     {"versions", ow_versions, METH_O, "How often the memory of each tensor of a tuple was written to."},
     {"set_edge", FAST(ow_set_edge), METH_FASTCALL, "Makes a tensor an output of a node, or with None of none."},
-    {"several_views", FAST(several_views), METH_FASTCALL, "Says whether the views of a tuple count as taken by one call."},
+    {"multi_view", FAST(multi_view), METH_FASTCALL, "Says whether the views of a tuple count as taken by one call."},
     {"as_view", FAST(as_view), METH_FASTCALL, "Makes a new tensor a view of another."},
     {"own", own, METH_O, "Makes a tensor a view of nothing any longer."},
     {"function_view", FAST(function_view), METH_FASTCALL, "Says that a user's Function has returned a view, with others or alone."},
@@ -419,7 +419,7 @@ PyMODINIT_FUNC PyInit__handle(void) {
     PyObject *type = PyType_FromSpec(&owner_spec), *size = ow_size_base(), *node = ow_node_type();
     int exports = ow_export_init();
     ow_owner_type = (PyTypeObject *)type;
-    int done = exports && type && size && node && ow_add_modes(module) && PyModule_AddObjectRef(module, "Owner", type) == 0 &&
+    int done = exports && type && size && node && ow_add_modes(module) && PyModule_AddObjectRef(module, "TensorBase", type) == 0 &&
                PyModule_AddObjectRef(module, "SizeBase", size) == 0 && PyModule_AddObjectRef(module, "NodeBase", node) == 0;
     Py_XDECREF(size); /* the owners' type is needed for ever */
     Py_XDECREF(node);

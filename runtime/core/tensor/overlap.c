@@ -91,8 +91,8 @@ static int solve(search *s, int k, wide target) {
         return low <= high && (k + 1 == s->n || first_congruent(t, low, target, s->terms[k + 1].coefficient) <= high);
     for (wide x = low; x <= high; x++) {
         if (s->budget-- <= 0) return 2;
-        int found = solve(s, k + 1, target - x * t->coefficient);
-        if (found) return found;
+        int solution = solve(s, k + 1, target - x * t->coefficient);
+        if (solution) return solution;
     }
     return 0;
 }

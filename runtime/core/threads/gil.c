@@ -57,19 +57,19 @@ static PyObject *raised;
 
 PyObject *ow_interruption(PyObject *module, PyObject *nothing) {
     (void)module, (void)nothing;
-    PyObject *found = raised ? raised : Py_NewRef(Py_None);
+    PyObject *exception = raised ? raised : Py_NewRef(Py_None);
     raised = NULL;
-    return found;
+    return exception;
 }
 
 PyObject *ow_declined(void) {
     if (ow_error_take(NULL, 0) != OW_INTERRUPTED) Py_RETURN_NONE;
     char text[1];
     ow_error_take(text, sizeof text);
-    PyObject *found = ow_interruption(NULL, NULL);
-    if (PyExceptionInstance_Check(found)) PyErr_SetObject((PyObject *)Py_TYPE(found), found);
+    PyObject *exception = ow_interruption(NULL, NULL);
+    if (PyExceptionInstance_Check(exception)) PyErr_SetObject((PyObject *)Py_TYPE(exception), exception);
     else PyErr_SetNone(PyExc_KeyboardInterrupt);
-    Py_DECREF(found);
+    Py_DECREF(exception);
     return NULL;
 }
 

@@ -33,12 +33,12 @@ class LRScheduler:
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         self.optimizer = check_optimizer(optimizer)
-        for place, group in enumerate(optimizer.param_groups):
+        for index, group in enumerate(optimizer.param_groups):
             if last_epoch == -1:
                 group.setdefault("initial_lr", copied(group["lr"]))
             elif "initial_lr" not in group:
                 raise KeyError(
-                    f"param 'initial_lr' is not specified in param_groups[{place}] when resuming scheduler with "
+                    f"param 'initial_lr' is not specified in param_groups[{index}] when resuming scheduler with "
                     "last_epoch >= 0: load the state of the optimizer first"
                 )
         self.base_lrs: list[Rate] = values(optimizer, "initial_lr")

@@ -92,8 +92,8 @@ class CyclicLR(LRScheduler):
     def get_lr(self) -> list[Rate]:
         self._check_within_step()
         cycle = math.floor(1 + self.last_epoch / self.total_size)
-        place = 1.0 + self.last_epoch / self.total_size - cycle
-        height = place / self.step_ratio if place <= self.step_ratio else (place - 1) / (self.step_ratio - 1)
+        position = 1.0 + self.last_epoch / self.total_size - cycle
+        height = position / self.step_ratio if position <= self.step_ratio else (position - 1) / (self.step_ratio - 1)
         scale = self.scale_fn(cycle if self.scale_mode == "cycle" else self.last_epoch)
         if self.cycle_momentum:
             bounds = zip(self.optimizer.param_groups, self.base_momentums, self.max_momentums, strict=True)

@@ -80,8 +80,8 @@ class OneCycleLR(LRScheduler):
         if step > self.total_steps:
             raise ValueError(f"Tried to step {step} times. The specified number of total steps is {self.total_steps}")
         phases = self._schedule_phases
-        place = next((k for k, phase in enumerate(phases) if step <= phase["end_step"]), len(phases) - 1)
-        phase, begin = phases[place], phases[place - 1]["end_step"] if place else 0.0
+        index = next((k for k, phase in enumerate(phases) if step <= phase["end_step"]), len(phases) - 1)
+        phase, begin = phases[index], phases[index - 1]["end_step"] if index else 0.0
         part = (step - begin) / (phase["end_step"] - begin)
         rates = []
         for group in self.optimizer.param_groups:

@@ -26,18 +26,18 @@ class _CombinedLR(LRScheduler):
 
     def _check(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer) -> None:
         name = type(self).__name__
-        for place, scheduler in enumerate(schedulers):
+        for index, scheduler in enumerate(schedulers):
             if not hasattr(scheduler, "optimizer"):
-                raise TypeError(f"{name} at index {place} should have `optimizer` as its attribute.")
+                raise TypeError(f"{name} at index {index} should have `optimizer` as its attribute.")
             if isinstance(scheduler, ReduceLROnPlateau):
                 raise ValueError(
                     f"{name} does not support `ReduceLROnPlateau` scheduler as it requires additional kwargs to be "
-                    f"specified when calling `step`, but got one at index {place} in the given schedulers sequence."
+                    f"specified when calling `step`, but got one at index {index} in the given schedulers sequence."
                 )
             if scheduler.optimizer is not optimizer:
                 raise ValueError(
                     f"{name} expects all schedulers to belong to the same optimizer, but got scheduler "
-                    f"{type(scheduler).__name__} at index {place} has {scheduler.optimizer}, which is different from "
+                    f"{type(scheduler).__name__} at index {index} has {scheduler.optimizer}, which is different from "
                     f"{type(optimizer).__name__}."
                 )
 

@@ -86,11 +86,11 @@ class _Table:
         lines = [_SEPARATOR.join([" " * width, *(head for head, _ in columns)])]
         total = len(lines[0])
         threads = None
-        for place, (row, name) in enumerate(zip(self.rows, names, strict=True)):
+        for index, (row, name) in enumerate(zip(self.rows, names, strict=True)):
             if row[0] != threads:
                 threads = row[0]
                 lines.append(f"{threads} threads: ".ljust(total, "-"))
-            cells = zip((texts[place] for _, texts in columns), self._measured(row), strict=True)
+            cells = zip((texts[index] for _, texts in columns), self._measured(row), strict=True)
             lines.append(_SEPARATOR.join([name.ljust(width), *(self._coloured(*cell) for cell in cells)]))
         lines.insert(0, f"[{f' {self.label} '.center(total - 2, '-')}]")
         lines += ["", f"Times are in {unit_to_english(self.unit)}s ({self.unit})."]
@@ -104,13 +104,13 @@ class _Table:
         if len(environments) == 1:
             return [f"      {name}" for _, _, name in self.rows]
         width = max(map(len, environments)) + len("()")
-        found = []
+        names = []
         before: tuple[int, str] | None = None
         for threads, env, name in self.rows:
             shown = f"({env})" if env and (threads, env) != before else ""
-            found.append(f"  {shown.ljust(width)}  {name}")
+            names.append(f"  {shown.ljust(width)}  {name}")
             before = threads, env
-        return found
+        return names
 
     def _column(self, description: str | None) -> tuple[str, list[str]]:
         """The head and the times of a column, in the middle of its width."""
@@ -138,13 +138,13 @@ class _Table:
     def _measured(self, row: Row) -> list[tuple[Measurement | None, float]]:
         """The cells of a row, and the time that each is compared with."""
         cells = [self.cells.get((row, each)) for each in self.columns]
-        found = []
+        results = []
         for each, description in zip(cells, self.columns, strict=True):
             others = cells
             if self.colorize is Colorize.COLUMNWISE:
                 others = [self.cells.get((other, description)) for other in self.rows if other[0] == row[0]]
-            found.append((each, min((other.median for other in others if other is not None), default=0.0)))
-        return found
+            results.append((each, min((other.median for other in others if other is not None), default=0.0)))
+        return results
 
     def _coloured(self, text: str, cell: tuple[Measurement | None, float]) -> str:
         each, best = cell

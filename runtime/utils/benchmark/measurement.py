@@ -132,10 +132,10 @@ class Measurement:
 
     def _quantile(self, part: float) -> float:
         times = self._in_order()
-        place = part * (len(times) - 1)
-        below = math.floor(place)
+        position = part * (len(times) - 1)
+        below = math.floor(position)
         above = min(below + 1, len(times) - 1)
-        return times[below] + (place - below) * (times[above] - times[below])
+        return times[below] + (position - below) * (times[above] - times[below])
 
     def __repr__(self) -> str:
         """What was timed, and how the times are distributed."""

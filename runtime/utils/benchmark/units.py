@@ -9,8 +9,8 @@ _UNITS = {"ns": ("nanosecond", 1e-9), "us": ("microsecond", 1e-6), "ms": ("milli
 
 def select_unit(t: float) -> tuple[str, float]:
     """The unit in which a time is a number of up to three digits before the point, and its length in seconds."""
-    place = math.floor(math.log10(t) / 3) + 3 if t > 0 else 0
-    name = list(_UNITS)[min(max(place, 0), len(_UNITS) - 1)]
+    index = math.floor(math.log10(t) / 3) + 3 if t > 0 else 0
+    name = list(_UNITS)[min(max(index, 0), len(_UNITS) - 1)]
     return name, _UNITS[name][1]
 
 

@@ -37,82 +37,84 @@ REFERENCES = {
 SHAPES = {"n": 5, "k": 7, "m": 3, "b": 2}
 
 
-def numbers(of: DType, shape: tuple[int, ...], seed: int) -> Array:
-    random = np.random.default_rng([seed, of.code, *shape])
-    return cast(random.normal(size=shape) + 1j * random.normal(size=shape), of)
+def numbers(dtype: DType, shape: tuple[int, ...], seed: int) -> Array:
+    random = np.random.default_rng([seed, dtype.code, *shape])
+    return cast(random.normal(size=shape) + 1j * random.normal(size=shape), dtype)
 
 
-def layouts(values: Array, of: DType) -> Iterator[opweave.Tensor]:
+def layouts(values: Array, dtype: DType) -> Iterator[opweave.Tensor]:
     """The same values contiguous, transposed, and with a step."""
-    yield tensor(values, of)
-    yield tensor(np.ascontiguousarray(values.T), of).permute(tuple(reversed(range(values.ndim))))
-    yield tensor(np.repeat(values, 2, axis=-1), of)[..., ::2]
+    yield tensor(values, dtype)
+    yield tensor(np.ascontiguousarray(values.T), dtype).permute(tuple(reversed(range(values.ndim))))
+    yield tensor(np.repeat(values, 2, axis=-1), dtype)[..., ::2]
 
 
-def check_near(got: Any, want: Array, of: DType, steps: float, what: str, least: float = 0) -> None:
-    """Errors of a complex number are those of its length, but for `least`, in units of the last place of `of`."""
+def check_near(got: Any, want: Array, dtype: DType, steps: float, what: str, least: float = 0) -> None:
+    """Errors of a complex number are those of its length, but for `least`, in units of the last place of `dtype`."""
     values = array(got)
     assert values.shape == np.shape(want), f"{what}: shape {values.shape}, expected {np.shape(want)}"
     error = np.abs(values.astype(np.complex128) - want)
-    bound = steps * 2.0 ** (1 - precision(of.to_real)) * np.maximum(np.abs(want), least) + 1e-300
+    bound = steps * 2.0 ** (1 - precision(dtype.to_real)) * np.maximum(np.abs(want), least) + 1e-300
     assert np.all(error <= bound), f"{what}: got {values}, expected {want}"
 
 
-def result_dtype(spec: Spec, of: DType) -> str:
+def result_dtype(spec: Spec, dtype: DType) -> str:
     if spec.promotion == "always_bool":
         return "bool"
     if spec.promotion == "to_double":
         return "complex128"
-    return of.to_real.name if spec.name in ("abs", "angle") else of.name
+    return dtype.to_real.name if spec.name in ("abs", "angle") else dtype.name
 
 
 @pytest.mark.parametrize("name", ELEMENTWISE)
 @pytest.mark.parametrize("dtype", ["complex32", "complex64", "complex128"])
 def test_elementwise(name: str, dtype: str) -> None:
-    spec, of = ELEMENTWISE[name], DTYPES[dtype]
+    spec, facts = ELEMENTWISE[name], DTYPES[dtype]
     for shape in ((3, 4), (2, 700)):
         values = {
-            each: np.resize([True, False, True], shape) if each in spec.fixed else numbers(of, shape, place)
-            for place, each in enumerate(spec.inputs)
+            each: np.resize([True, False, True], shape) if each in spec.fixed else numbers(facts, shape, index)
+            for index, each in enumerate(spec.inputs)
         }
         wide = {spec.schema_names[n]: v.astype(bool if n in spec.fixed else np.complex128) for n, v in values.items()}
         want = numpy_value(REFERENCES.get(name, spec.reference or ""), {**wide, **spec.params})
         kinds = {each: DTYPES[spec.fixed.get(each, dtype)] for each in spec.inputs}
         for operands in zip(*(layouts(values[each], kinds[each]) for each in spec.inputs), strict=True):
             got = spec.find(opweave)(*operands)
-            assert dtype_of(got).name == result_dtype(spec, of)
-            check_near(got, want, of, 60, f"{name} {dtype}", 1 if spec.magnitude else 0)
+            assert dtype_of(got).name == result_dtype(spec, facts)
+            check_near(got, want, facts, 60, f"{name} {dtype}", 1 if spec.magnitude else 0)
 
 
 @pytest.mark.parametrize("name", FOLDS)
 @pytest.mark.parametrize("dtype", ["complex32", "complex64", "complex128"])
 def test_folds(name: str, dtype: str) -> None:
-    spec, of = FOLDS[name], DTYPES[dtype]
+    spec, facts = FOLDS[name], DTYPES[dtype]
     for shape, dim in itertools.product(((3, 5), (300, 20), (4, 1200)), (0, 1)):
-        values = 1 + numbers(of, shape, 1) / 50  # sums that do not cancel, products of a moderate size
-        values = cast(values, of)
+        values = 1 + numbers(facts, shape, 1) / 50  # sums that do not cancel, products of a moderate size
+        values = cast(values, facts)
         names = {"self": values.astype(np.complex128), "dim": numpy_axis(dim), "keepdim": False}
         want = np.asarray(numpy_value(REFERENCES.get(name, spec.reference or ""), names))
-        for x in layouts(values, of):
+        for x in layouts(values, facts):
             got = getattr(opweave, name)(x, dim)
             assert dtype_of(got).name == ("bool" if spec.promotion == "bool" else dtype)
-            check_near(got, want, of, 8 * shape[dim] if spec.multiplies or name == "cumsum" else 40, f"{name} {dtype}")
+            check_near(
+                got, want, facts, 8 * shape[dim] if spec.multiplies or name == "cumsum" else 40, f"{name} {dtype}"
+            )
 
 
 @pytest.mark.parametrize("name", PRODUCTS)
 @pytest.mark.parametrize("dtype", ["complex32", "complex64", "complex128"])
 def test_products(name: str, dtype: str) -> None:
-    spec, of = PRODUCTS[name], DTYPES[dtype]
+    spec, facts = PRODUCTS[name], DTYPES[dtype]
     inputs, _ = spec.signature.split("->")
     shapes = [tuple(SHAPES[d] for d in each.strip("()").split(",") if d) for each in inputs.split("),")]
-    values = [numbers(of, shape, place) for place, shape in enumerate(shapes)]
+    values = [numbers(facts, shape, index) for index, shape in enumerate(shapes)]
     params = dict.fromkeys(spec.params, 0.5 - 2j)
     names = dict(zip(spec.schema_names.values(), (v.astype(np.complex128) for v in values), strict=False))
     want = np.asarray(numpy_value(spec.reference or "", {**names, **params}))
-    for operands in zip(*(layouts(each, of) for each in values), strict=True):
+    for operands in zip(*(layouts(each, facts) for each in values), strict=True):
         got = getattr(opweave, name)(*operands, **params)
-        assert dtype_of(got) is of
-        bound = 200 * np.max(np.abs(want)) * 2.0 ** (1 - precision(of.to_real))
+        assert dtype_of(got) is facts
+        bound = 200 * np.max(np.abs(want)) * 2.0 ** (1 - precision(facts.to_real))
         assert np.all(np.abs(array(got).astype(np.complex128) - want) <= bound), f"{name}: {array(got)}, not {want}"
 
 
@@ -197,8 +199,11 @@ def test_special_values(name: str) -> None:
     """Infinities, NaN and signed zeros in either part."""
     values = np.array([complex(re, im) for re, im in itertools.product(SPECIAL, repeat=2)])
     # NaN in both or in neither part of a number, and zeros of any sign.
-    oracle.check(lambda L: L.view_as_real(x) if (x := getattr(L, name)(L.from_numpy(values))).is_complex() else x,
-                 name, Like(rtol=1e-12))
+    oracle.check(
+        lambda L: L.view_as_real(x) if (x := getattr(L, name)(L.from_numpy(values))).is_complex() else x,
+        name,
+        Like(rtol=1e-12),
+    )
 
 
 @pytest.mark.oracle

@@ -31,7 +31,7 @@ def test_flushes(count: int) -> None:
 
 @pytest.mark.usefixtures("flushing")
 def test_other_threads_do_not() -> None:
-    found = []
+    results = []
     # A thread begins with the mode of the one that starts it.
     opweave.set_flush_denormal(False)
     ready, go = threading.Event(), threading.Event()
@@ -39,7 +39,7 @@ def test_other_threads_do_not() -> None:
     def run() -> None:
         ready.set()
         go.wait()
-        found.append(bool(halves(1 << 22).all()))
+        results.append(bool(halves(1 << 22).all()))
 
     other = threading.Thread(target=run)
     other.start()
@@ -48,7 +48,7 @@ def test_other_threads_do_not() -> None:
     assert not halves(1 << 22).any()
     go.set()
     other.join()
-    assert found == [True]
+    assert results == [True]
 
 
 def test_refused() -> None:

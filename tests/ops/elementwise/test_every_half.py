@@ -14,7 +14,9 @@ from harness.spec import Spec
 UNARY = [
     spec
     for spec in specs("elementwise")
-    if len(spec.inputs) == 1 and spec.function and "float16" in spec.dtypes
+    if len(spec.inputs) == 1
+    and spec.function
+    and "float16" in spec.dtypes
     and not any(isinstance(default, str) for default in spec.params.values())  # ends of the dtype's own range
 ]
 
@@ -24,9 +26,9 @@ UNARY = [
 def test_is_that_of_float32_rounded(spec: Spec, dtype: opweave.dtype) -> None:
     function = spec.find(opweave)
     x = opweave.arange(-(1 << 15), 1 << 15).to(opweave.int16).view(dtype)
-    found, wide = function(x, **spec.keywords), function(x.float(), **spec.keywords)
-    expected = wide.to(found.dtype)
-    assert found.dtype == (dtype if wide.dtype == opweave.float32 else wide.dtype)
-    bits = {opweave.bool: opweave.uint8, dtype: opweave.int16}.get(found.dtype, found.dtype)
-    differ = (found.view(bits) != expected.view(bits)) & ~(found.isnan() & expected.isnan())
-    assert not differ.any(), (x[differ][:5], found[differ][:5], expected[differ][:5])
+    result, wide = function(x, **spec.keywords), function(x.float(), **spec.keywords)
+    expected = wide.to(result.dtype)
+    assert result.dtype == (dtype if wide.dtype == opweave.float32 else wide.dtype)
+    bits = {opweave.bool: opweave.uint8, dtype: opweave.int16}.get(result.dtype, result.dtype)
+    differ = (result.view(bits) != expected.view(bits)) & ~(result.isnan() & expected.isnan())
+    assert not differ.any(), (x[differ][:5], result[differ][:5], expected[differ][:5])

@@ -65,8 +65,8 @@ def test_denormal_results_are_right_to_the_last_unit(
     dtype: opweave.dtype, arguments: list[float], units: list[int]
 ) -> None:
     bits = {float32: opweave.int32, float64: opweave.int64}[dtype]
-    found = opweave.tensor(arguments, dtype=dtype).exp().view(bits)
-    assert (found - opweave.tensor(units)).abs().max() <= 1, found
+    result = opweave.tensor(arguments, dtype=dtype).exp().view(bits)
+    assert (result - opweave.tensor(units)).abs().max() <= 1, result
 
 
 @pytest.mark.usefixtures("level")

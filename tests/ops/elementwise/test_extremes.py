@@ -71,9 +71,9 @@ def test_casts_out_of_range_are_defined(source: str, target: str) -> None:
         whole = opweave.tensor([value] * 70, dtype=opweave_dtype(source))
         for each in (whole, whole[3:], whole[::3]):
             assert set(each.to(opweave_dtype(target)).tolist()) == {single}, value
-        place = opweave.zeros(70, dtype=opweave_dtype(target))
-        place.copy_(whole)
-        assert set(place.tolist()) == {single}, value
+        target_memory = opweave.zeros(70, dtype=opweave_dtype(target))
+        target_memory.copy_(whole)
+        assert set(target_memory.tolist()) == {single}, value
     inside = opweave.tensor([0.0, 1.9, 100.5], dtype=opweave_dtype(source)).to(opweave_dtype(target))
     assert inside.tolist()[:2] == [0, 1]
 

@@ -33,36 +33,38 @@ LAYOUTS: dict[str, Callable[[Tensor], Tensor]] = {
 def operands(spec: Spec, dtype: opweave.dtype) -> list[Tensor]:
     """Positive and negative numbers, zeros, infinities and NaN; rows that begin and end within a register."""
     opweave.manual_seed(len(spec.inputs))
-    made = [opweave.randn(SHAPE).mul(3).to(dtype) for _ in spec.inputs]
-    for x in made:
+    results = [opweave.randn(SHAPE).mul(3).to(dtype) for _ in spec.inputs]
+    for x in results:
         x[3, 5], x[7, 9], x[8, 10], x[9, 70] = float("nan"), float("inf"), -float("inf"), -0.0
-    return [x.to(getattr(opweave, spec.fixed.get(name, ""), dtype)) for name, x in zip(spec.inputs, made, strict=True)]
+    return [
+        x.to(getattr(opweave, spec.fixed.get(name, ""), dtype)) for name, x in zip(spec.inputs, results, strict=True)
+    ]
 
 
-def assert_same_bits(found: Tensor, expected: Tensor) -> None:
-    assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
-    if found.dtype in (opweave.float16, opweave.bfloat16):
-        nan = found.isnan() & expected.isnan()
-        same = (found.contiguous().view(opweave.int16) == expected.contiguous().view(opweave.int16)) | nan
-        assert same.all(), (found[~same][:5], expected[~same][:5])
+def assert_same_bits(result: Tensor, expected: Tensor) -> None:
+    assert (result.dtype, result.shape) == (expected.dtype, expected.shape)
+    if result.dtype in (opweave.float16, opweave.bfloat16):
+        nan = result.isnan() & expected.isnan()
+        same = (result.contiguous().view(opweave.int16) == expected.contiguous().view(opweave.int16)) | nan
+        assert same.all(), (result[~same][:5], expected[~same][:5])
     else:
-        assert opweave.allclose(found, expected, rtol=0, atol=0, equal_nan=True)
+        assert opweave.allclose(result, expected, rtol=0, atol=0, equal_nan=True)
 
 
 @pytest.mark.parametrize("dtype", [opweave.float16, opweave.bfloat16], ids=str)
 @pytest.mark.parametrize("spec", SPECS, ids=str)
 def test_layouts_of_halves(spec: Spec, dtype: opweave.dtype) -> None:
     function = spec.find(opweave)
-    made = operands(spec, dtype)
-    for place in range(len(made)):
+    results = operands(spec, dtype)
+    for index in range(len(results)):
         for name, layout in LAYOUTS.items():
-            inputs = [LAYOUTS["transposed" if name == "transposed" else "contiguous"](x) for x in made]
-            inputs[place] = layout(made[place])
-            copies = [x.expand(made[0].shape).contiguous() for x in inputs]
-            found, expected = function(*inputs, **spec.keywords), function(*copies, **spec.keywords)
-            if len(made) == 1 and name == "element":
+            inputs = [LAYOUTS["transposed" if name == "transposed" else "contiguous"](x) for x in results]
+            inputs[index] = layout(results[index])
+            copies = [x.expand(results[0].shape).contiguous() for x in inputs]
+            result, expected = function(*inputs, **spec.keywords), function(*copies, **spec.keywords)
+            if len(results) == 1 and name == "element":
                 expected = expected[:1, :1]
-            assert_same_bits(found, expected)
+            assert_same_bits(result, expected)
 
 
 @pytest.mark.parametrize("layout", ["transposed", "steps"])

@@ -38,11 +38,11 @@ def levels() -> Iterator[list[int]]:
 
 def values(dtype: str, shape: tuple[int, ...], seed: int) -> opweave.Tensor:
     """Numbers of ordinary size, drawn where every level draws the same."""
-    of, generator = DTYPES[dtype], opweave.Generator().manual_seed(seed)
+    facts, generator = DTYPES[dtype], opweave.Generator().manual_seed(seed)
     drawn = opweave.rand(*shape, 2, generator=generator, dtype=opweave.float64) * 6 - 3
-    if of.is_complex:
+    if facts.is_complex:
         return opweave.view_as_complex(drawn).to(getattr(opweave, dtype))
-    return (drawn[..., 0] if of.is_floating else drawn[..., 0].abs() + 1).to(getattr(opweave, dtype))
+    return (drawn[..., 0] if facts.is_floating else drawn[..., 0].abs() + 1).to(getattr(opweave, dtype))
 
 
 def results(called: Callable, spec: Spec, dtype: str) -> list[opweave.Tensor]:
@@ -50,15 +50,15 @@ def results(called: Callable, spec: Spec, dtype: str) -> list[opweave.Tensor]:
     function, keywords = spec.find(opweave), spec.keywords_for(dtype)
     if called.operator.schema.argument("dim") is not None and called.operator.family is not Family.ELEMENTWISE:
         keywords = {**keywords, "dim": 1}
-    found: list[opweave.Tensor] = []
+    tensors: list[opweave.Tensor] = []
     for seed, shape in enumerate(((3, 301), (7, 5))):
         inputs = [
-            values(spec.fixed.get(name, dtype), shape, 10 * seed + place) for place, name in enumerate(spec.inputs)
+            values(spec.fixed.get(name, dtype), shape, 10 * seed + index) for index, name in enumerate(spec.inputs)
         ]
         for operands in (inputs, [each.t() for each in inputs]):
             result = function(*operands, **keywords)
-            found += result if isinstance(result, tuple) else [result]
-    return found
+            tensors += result if isinstance(result, tuple) else [result]
+    return tensors
 
 
 def bits(x: opweave.Tensor) -> opweave.Tensor:
@@ -78,11 +78,11 @@ def test_only_vector_mathematics_depends_on_the_level(called: Callable, levels: 
     for dtype in (*spec.dtypes, *spec.complex_dtypes):
         if operator.promotion.resolve(DTYPES[dtype])[0].opmath in dependent:
             continue
-        found = {}
+        by_level = {}
         for level in levels:
             lib.set_level(level)
-            found[level] = [bits(result) for result in results(called, spec, dtype)]
+            by_level[level] = [bits(result) for result in results(called, spec, dtype)]
         best = levels[-1]
         for level in levels[:-1]:
-            same = all((one == other).all() for one, other in zip(found[level], found[best], strict=True))
+            same = all((one == other).all() for one, other in zip(by_level[level], by_level[best], strict=True))
             assert same, f"{operator.name} of {dtype} at {LEVELS[level]} and {LEVELS[best]}"

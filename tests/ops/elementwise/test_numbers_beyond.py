@@ -116,7 +116,7 @@ def test_searching_for_numbers_beyond():
 def test_modes_of_missing_values():
     nan = math.nan
     for dtype in (HALF, F32):
-        for values, want, place in (
+        for values, want, index in (
             ([nan, 1, nan], nan, 2),
             ([nan, 1, 1], 1, 2),
             ([nan, 1, 2], 1, 1),
@@ -124,7 +124,7 @@ def test_modes_of_missing_values():
             ([nan, nan], nan, 1),
         ):
             got, at = opweave.mode(opweave.tensor(values, dtype=dtype))
-            assert (got.item(), at.item()) == (pytest.approx(want, nan_ok=True), place)
+            assert (got.item(), at.item()) == (pytest.approx(want, nan_ok=True), index)
 
 
 def test_an_empty_list_of_dimensions():

@@ -15,14 +15,14 @@ EXPONENTS = [2, 3, 2.0, 0.5, -0.5, -1, -2, -1.0, 0, 1, 4, True, False, 0.0]
 
 
 def power(library: Any, dtype: str, exponent: float, variant: str) -> Any:
-    of = getattr(library, dtype)
+    dtype_object = getattr(library, dtype)
     whole = [0, 1, 3, 100] if dtype in ("int8", "int64", "uint8", "bool") else SPECIAL
     # Infinite and undefined parts of complex numbers are compared elsewhere.
-    x = library.tensor([1 + 2j, -3j, 2.0] if dtype == "complex64" else whole).to(of)
+    x = library.tensor([1 + 2j, -3j, 2.0] if dtype == "complex64" else whole).to(dtype_object)
     if variant == "operator":
         return x**exponent
     if variant == "out":
-        out = library.empty(0, dtype=library.float64 if dtype != "complex64" else of)
+        out = library.empty(0, dtype=library.float64 if dtype != "complex64" else dtype_object)
         return library.pow(x, exponent, out=out)
     return getattr(x, variant)(exponent)
 
@@ -43,11 +43,11 @@ def test_powers_by_numbers(dtype: str, variant: str) -> None:
 def test_gradients_at_zero(exponent: float) -> None:
     """That of a constant is zero though its formula has an infinite factor; so is that of an exponent of zero."""
     base, exponents = [0.0, 1.5, float("nan"), float("inf")], [0.0, 3.0, -1.0, exponent]
-    for of in (lambda m, x: x**exponent, lambda m, x: m.zeros(4) ** x, lambda m, x: x ** m.tensor(exponents)):
+    for power in (lambda m, x: x**exponent, lambda m, x: m.zeros(4) ** x, lambda m, x: x ** m.tensor(exponents)):
 
-        def gradient(library: Any, of: Any = of) -> Any:
+        def gradient(library: Any, power: Any = power) -> Any:
             x = library.tensor(base, requires_grad=True)
-            of(library, x).sum().backward()
+            power(library, x).sum().backward()
             return x.grad
 
         oracle.check(gradient, "", Like(rtol=1e-6))

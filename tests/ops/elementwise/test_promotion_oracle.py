@@ -36,11 +36,11 @@ LIKE = Like(texts=False, lacks=True, few=4)
 
 def operands(spec: Spec, dtypes: dict[str, DType], shapes: dict[str, tuple[int, ...]]) -> dict[str, Any]:
     kinds = tuple(dtypes.values())
-    found = {}
-    for name, of in dtypes.items():
+    results = {}
+    for name, dtype in dtypes.items():
         shape = shapes.get(name, (2, 5))
-        found[name] = Twin(moderate(spec, name, kinds, shape, of), next(layouts(shape)), of)
-    return found
+        results[name] = Twin(moderate(spec, name, kinds, shape, dtype), next(layouts(shape)), dtype)
+    return results
 
 
 def compare_call(spec: Spec, values: dict[str, Any], what: str) -> None:
@@ -86,43 +86,45 @@ def test_tensors(spec: Spec) -> None:
 def test_numbers(spec: Spec) -> None:
     if spec.name.startswith("logical"):
         return  # torch takes no numbers here
-    for of, shape, number in oracle.sweep(itertools.product(REAL.values(), SHAPES, NUMBERS), 60):
-        if spec.name == "pow" and of.is_bool:
+    for dtype, shape, number in oracle.sweep(itertools.product(REAL.values(), SHAPES, NUMBERS), 60):
+        if spec.name == "pow" and dtype.is_bool:
             continue  # torch has powers of bool
         if spec.name in POLYNOMIALS and not abs(number) < 1000:
             continue  # torch takes a step for each degree, and has values of those that are infinite or NaN
-        if spec.fallible and number == 0 and not (of.is_floating or isinstance(number, float)):
+        if spec.fallible and number == 0 and not (dtype.is_floating or isinstance(number, float)):
             continue
-        dtypes = {n: DTYPES[spec.fixed[n]] if n in spec.fixed else of for n in spec.inputs}
+        dtypes = {n: DTYPES[spec.fixed[n]] if n in spec.fixed else dtype for n in spec.inputs}
         values = operands(spec, dtypes, dict.fromkeys(spec.inputs, shape))
         last = spec.inputs[-1]
-        if of.is_floating and of.itemsize == 2 and number == number and half(number, of) != number:
+        if dtype.is_floating and dtype.itemsize == 2 and number == number and half(number, dtype) != number:
             continue  # torch rounds it in many operators, and refuses what is beyond halves in others
         values[last] = number
         if spec.optional:
             values = {spec.inputs[0]: values[spec.inputs[0]], spec.optional[0]: number}
-        compare_call(spec, values, f"{of} {shape} with {number!r}")
+        compare_call(spec, values, f"{dtype} {shape} with {number!r}")
 
 
-def half(number: float, of: DType) -> float:
-    return float(opweave.tensor(number, dtype=opweave.float64).to(getattr(opweave, of.name)).item())
+def half(number: float, dtype: DType) -> float:
+    return float(opweave.tensor(number, dtype=opweave.float64).to(getattr(opweave, dtype.name)).item())
 
 
 @pytest.mark.parametrize("symbol", ["+", "-", "*", "/", "//", "%", "**", "<", "==", "!=", ">=", "&", "|", "^"])
 def test_python_operators(symbol: str) -> None:
     """Numbers on both sides, and augmented assignment."""
     texts = [f"x {symbol} n", f"n {symbol} x", *([f"x {symbol}= n"] if symbol not in ("<", "==", "!=", ">=") else [])]
-    for of, shape, number, text in oracle.sweep(itertools.product(REAL.values(), SHAPES, (True, 3, 2.5), texts), 120):
-        if symbol == "**" and of.is_bool:
+    for dtype, shape, number, text in oracle.sweep(
+        itertools.product(REAL.values(), SHAPES, (True, 3, 2.5), texts), 120
+    ):
+        if symbol == "**" and dtype.is_bool:
             continue  # torch has powers of bool
-        x = Twin(np.array([1, 2, 4, 3, 1] * 2)[: int(np.prod(shape))].reshape(shape), next(layouts(shape)), of)
+        x = Twin(np.array([1, 2, 4, 3, 1] * 2)[: int(np.prod(shape))].reshape(shape), next(layouts(shape)), dtype)
 
         def call(library: Any, text: str = text, x: Twin = x, number: Any = number) -> Any:
             names = {"x": x.of(library).clone(), "n": number}
             exec(text if "= n" in text else f"x = {text}", names)
             return names["x"]
 
-        oracle.check(call, f"{of} {shape} {text} {number}", replace(LIKE, ulp=4, few=10))
+        oracle.check(call, f"{dtype} {shape} {text} {number}", replace(LIKE, ulp=4, few=10))
 
 
 def test_promote_types() -> None:
@@ -152,7 +154,7 @@ def test_composites_that_promote(name: str) -> None:
     for dtypes, shape in itertools.product(itertools.product(known, repeat=2), SHAPES):
 
         def call(library: Any, dtypes: tuple[str, ...] = dtypes, shape: tuple[int, ...] = shape) -> Any:
-            first, second = (getattr(library, of) for of in dtypes)
+            first, second = (getattr(library, each) for each in dtypes)
             return attrgetter(name)(library)(library.zeros(shape, dtype=first), library.ones(shape, dtype=second))
 
         oracle.check(call, f"{name} of {dtypes} {shape}", replace(LIKE, ulp=FUNCTION_ULP))

@@ -107,8 +107,8 @@ def test_wronskian_of_modified_bessel_functions() -> None:
 
 def test_wronskian_of_bessel_functions() -> None:
     x = opweave.linspace(0.01, 20, 5001, dtype=opweave.float64)  # polynomials below 8, the library beyond
-    found = special.bessel_j1(x) * special.bessel_y0(x) - special.bessel_j0(x) * special.bessel_y1(x)
-    assert opweave.allclose(found * x, opweave.full_like(x, 2 / math.pi), rtol=2e-14, atol=0)
+    result = special.bessel_j1(x) * special.bessel_y0(x) - special.bessel_j0(x) * special.bessel_y1(x)
+    assert opweave.allclose(result * x, opweave.full_like(x, 2 / math.pi), rtol=2e-14, atol=0)
 
 
 def test_bessel_functions_of_the_least_number() -> None:

@@ -102,9 +102,9 @@ def test_empty() -> None:
 
 
 def test_refused_dtypes() -> None:
-    for of in (opweave.float16, opweave.bfloat16, opweave.complex32):
-        with pytest.raises(RuntimeError, match=f"Unsupported dtype {of.scalar_name}"):
-            fft.fft(opweave.zeros(4, dtype=of))
+    for dtype in (opweave.float16, opweave.bfloat16, opweave.complex32):
+        with pytest.raises(RuntimeError, match=f"Unsupported dtype {dtype.scalar_name}"):
+            fft.fft(opweave.zeros(4, dtype=dtype))
     with pytest.raises(RuntimeError, match="rfft expects a real input tensor, but got ComplexFloat"):
         fft.rfft(opweave.zeros(4, dtype=opweave.complex64))
 
@@ -123,14 +123,14 @@ def test_integers_become_the_default_dtype() -> None:
 
 def test_number_of_threads_changes_no_bit_of_one_line() -> None:
     x = opweave.from_numpy(values((1 << 15,), "complex64"))
-    before, found = opweave.get_num_threads(), []
+    before, results = opweave.get_num_threads(), []
     try:
         for count in (1, 2, 3):
             opweave.set_num_threads(count)
-            found.append(fft.fft(x).numpy().tobytes())
+            results.append(fft.fft(x).numpy().tobytes())
     finally:
         opweave.set_num_threads(before)
-    assert len({*found}) == 1
+    assert len({*results}) == 1
 
 
 def test_frequencies_and_shifts() -> None:

@@ -43,8 +43,8 @@ LIKE = Like(rtol=0.0, atol=ERRORS, scale=True, few=8)
 
 
 def compare(name: str, dtype: str, calls: list[dict[str, Any]]) -> None:
-    for arguments, (place, x) in oracle.sweep(itertools.product(calls, enumerate(inputs(dtype))), 40):
-        oracle.check(lambda L, x=x, a=arguments: getattr(L.fft, name)(x(L), **a), f"{place} {arguments}", LIKE)
+    for arguments, (index, x) in oracle.sweep(itertools.product(calls, enumerate(inputs(dtype))), 40):
+        oracle.check(lambda L, x=x, a=arguments: getattr(L.fft, name)(x(L), **a), f"{index} {arguments}", LIKE)
 
 
 DTYPES = ("float32", "float64", "complex64", "complex128", "int32", "uint8", "bool")

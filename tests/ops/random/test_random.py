@@ -140,10 +140,10 @@ def test_states_continue_streams() -> None:
 def test_corrupt_states_are_refused() -> None:
     generator = seeded()
     state = generator.get_state()
-    for place, value in ((8, 0), (8, 255), (12, 0), (17, 3)):
+    for index, value in ((8, 0), (8, 255), (12, 0), (17, 3)):
         wrong = state.clone()
-        wrong[place] = value
-        if place == 8 and value == 255:
+        wrong[index] = value
+        if index == 8 and value == 255:
             wrong[9] = 255
         with pytest.raises(RuntimeError, match="Invalid mt19937 state"):
             generator.set_state(wrong)
@@ -282,10 +282,10 @@ def test_counts_of_strange_arguments_end(dtype: ow.dtype) -> None:
     nan, inf = float("nan"), float("inf")
     chances = ow.tensor([nan, 0.0, 1e-45, 1e-300, 0.5, 0.99, 1.0, inf, -inf], dtype=dtype)
     counts = ow.tensor([nan, -inf, 0.0, 0.5, 3.0, 1e6, 1e30, inf], dtype=dtype)
-    found = ow.binomial(counts[:, None].expand(8, 9).contiguous(), chances.expand(8, 9).contiguous())
-    assert bool(found[0, 4:8].isnan().all())
-    assert found[4, 6] == 3
-    assert bool((found[1:3] == 0).all())
+    result = ow.binomial(counts[:, None].expand(8, 9).contiguous(), chances.expand(8, 9).contiguous())
+    assert bool(result[0, 4:8].isnan().all())
+    assert result[4, 6] == 3
+    assert bool((result[1:3] == 0).all())
     ow.poisson(ow.tensor([0.0, 1e-45, 9.99, 10.0, 1e30, inf], dtype=dtype))
 
 

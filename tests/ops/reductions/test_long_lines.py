@@ -13,15 +13,15 @@ DTYPES = ("bool", *INTEGERS, "float16", "float32", "float64")
 
 def numbers(dtype: str, spread: str) -> np.ndarray:
     random = np.random.default_rng(0)
-    of = np.dtype(dtype)
-    if of.kind == "b":
-        return random.integers(0, 2, COUNT).astype(of)
-    if of.kind == "f":
-        values = random.standard_normal(COUNT).astype(of)
-        return values if spread == "wide" else np.round(values * 4) * np.copysign(of.type(1), values)
-    bounds = np.iinfo(of)
+    np_dtype = np.dtype(dtype)
+    if np_dtype.kind == "b":
+        return random.integers(0, 2, COUNT).astype(np_dtype)
+    if np_dtype.kind == "f":
+        values = random.standard_normal(COUNT).astype(np_dtype)
+        return values if spread == "wide" else np.round(values * 4) * np.copysign(np_dtype.type(1), values)
+    bounds = np.iinfo(np_dtype)
     low, high = (bounds.min, bounds.max) if spread == "wide" else (bounds.min, bounds.min + 90)
-    return random.integers(low, high, COUNT, dtype=of, endpoint=True)
+    return random.integers(low, high, COUNT, dtype=np_dtype, endpoint=True)
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -36,14 +36,14 @@ def test_sorted(dtype: str, spread: str, threads: int) -> None:
     try:
         x = opweave.from_numpy(values)
         for line in (x, opweave.stack((x, x), 1)[:, 1]):
-            got, places = line.sort(stable=True)
+            got, indices = line.sort(stable=True)
             order = np.argsort(values, kind="stable")
-            assert np.array_equal(places.numpy(), order)
+            assert np.array_equal(indices.numpy(), order)
             assert got.numpy().tobytes() == values[order].tobytes()
             assert line.unique().numpy().tobytes() == values[order][first_of_equals(values[order])].tobytes()
-        _, places = x.sort(stable=True, descending=True)
+        _, indices = x.sort(stable=True, descending=True)
         backwards = COUNT - 1 - np.argsort(values[::-1], kind="stable")[::-1]
-        assert np.array_equal(places.numpy(), backwards)
+        assert np.array_equal(indices.numpy(), backwards)
     finally:
         opweave.set_num_threads(before)
 
@@ -79,18 +79,18 @@ def test_keys_of_64_bits(kind: str, threads: int) -> None:
     before = opweave.get_num_threads()
     opweave.set_num_threads(threads)
     try:
-        got, places = opweave.from_numpy(values).sort(stable=True)
+        got, indices = opweave.from_numpy(values).sort(stable=True)
     finally:
         opweave.set_num_threads(before)
     order = np.argsort(values, kind="stable")
-    assert np.array_equal(places.numpy(), order)
+    assert np.array_equal(indices.numpy(), order)
     assert got.numpy().tobytes() == values[order].tobytes()
 
 
 def test_all_equal() -> None:
-    values, places = opweave.full((COUNT,), -7).sort()
+    values, indices = opweave.full((COUNT,), -7).sort()
     assert (values == -7).all()
-    assert (places == opweave.arange(COUNT)).all()
+    assert (indices == opweave.arange(COUNT)).all()
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -102,9 +102,9 @@ def test_first_of_rows(dtype: str) -> None:
         for descending in (False, True):
             wanted, order = rows.sort(stable=True, descending=descending)
             for count in {1, 4, min(32, length), min(40, length), length // 4, length}:
-                found, places = rows.topk(count, largest=descending)
-                assert (places == order[:, :count]).all()
-                assert found.numpy().tobytes() == wanted[:, :count].numpy().tobytes()
+                result, indices = rows.topk(count, largest=descending)
+                assert (indices == order[:, :count]).all()
+                assert result.numpy().tobytes() == wanted[:, :count].numpy().tobytes()
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -121,8 +121,8 @@ def test_first_of_a_line(dtype: str, threads: int) -> None:
         for descending in (False, True):
             wanted, order = x.sort(stable=True, descending=descending)
             for count in (1, 20, 32, 33, 300, 5000):
-                found, places = x.topk(count, largest=descending)
-                assert (places == order[:count]).all()
-                assert found.numpy().tobytes() == wanted[:count].numpy().tobytes()
+                result, indices = x.topk(count, largest=descending)
+                assert (indices == order[:count]).all()
+                assert result.numpy().tobytes() == wanted[:count].numpy().tobytes()
     finally:
         opweave.set_num_threads(before)

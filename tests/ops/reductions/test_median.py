@@ -33,16 +33,16 @@ def test_it_is_the_lower_one_in_the_middle(dtype: str, size: int) -> None:
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
 def test_missing_values(dtype: str, size: int) -> None:
-    of = getattr(opweave, dtype)
-    x = opweave.arange(size, dtype=opweave.float64).remainder(100).to(of)
+    ow_dtype = getattr(opweave, dtype)
+    x = opweave.arange(size, dtype=opweave.float64).remainder(100).to(ow_dtype)
     x[size // 2] = float("nan")
     assert x.median().isnan()
     rest = [value for value in sorted(x.tolist()) if value == value]
     assert opweave.equal(x.nanmedian().isnan(), opweave.tensor(not rest))
     if rest:
         assert x.nanmedian().item() == sorted(rest)[(len(rest) - 1) // 2]
-    assert opweave.full((size,), float("nan"), dtype=of).nanmedian().isnan()
-    infinite = opweave.full((size,), float("inf"), dtype=of)
+    assert opweave.full((size,), float("nan"), dtype=ow_dtype).nanmedian().isnan()
+    infinite = opweave.full((size,), float("inf"), dtype=ow_dtype)
     assert infinite.median().item() == float("inf")
 
 

@@ -29,12 +29,12 @@ def bits(x: Any) -> bytes:
 @pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16", "float16"])
 @pytest.mark.parametrize("name", OPERATORS)
 def test_as_each_row_alone(name: str, dtype: str) -> None:
-    of, run = getattr(opweave, dtype), OPERATORS[name]
+    ow_dtype, run = getattr(opweave, dtype), OPERATORS[name]
     random = np.random.default_rng(0)
     for length in LENGTHS:
         values = random.standard_normal((max(NUMBERS), length)) * 3
         values[1, length // 2], values[2, 0] = np.inf, np.nan
-        whole = opweave.from_numpy(values).to(of)
+        whole = opweave.from_numpy(values).to(ow_dtype)
         alone = [run(row.reshape(1, -1), 1) for row in whole]
         for number in NUMBERS:
             rows, want = whole[:number], bits(opweave.cat(alone[:number]))

@@ -19,7 +19,7 @@ EXPRESSIONS = [
     *(f"{x}.unique_consecutive({flags})" for x in TENSORS for flags in FLAGS),
     *(f"{x}.unique(True, True, True, dim={dim})" for x in TENSORS if x != NAN for dim in DIMS),
     *(f"L.unique_consecutive({x}, True, True, dim={dim})" for x in TENSORS for dim in DIMS),
-    *(f"L.tensor([7, 1, 7, 3]).to(L.{of}).unique(return_counts=True)" for of in (
+    *(f"L.tensor([7, 1, 7, 3]).to(L.{dtype}).unique(return_counts=True)" for dtype in (
         "uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "float16", "bfloat16", "float64")),
     "(L.tensor([[7, 1], [7, 1], [3, 9]]) > 5).unique(dim=0, return_inverse=True)",
     "L.tensor([[7, 1], [7, 1], [3, 9]]).bfloat16().unique(dim=0, return_inverse=True)",

@@ -250,7 +250,7 @@ def test_multinomial(dtype: str, arguments: tuple[Any, ...]) -> None:
 def test_halves() -> None:
     """Half formats are within one rounding of what torch gives."""
     for name, count in (("mse_loss", 2), ("huber_loss", 2), ("pairwise_distance", 2), ("glu", 1)):
-        inputs = [Twin(Drawn(place).normal((3, 4)), first_layout((3, 4)), FLOAT16) for place in range(count)]
+        inputs = [Twin(Drawn(index).normal((3, 4)), first_layout((3, 4)), FLOAT16) for index in range(count)]
         oracle.check(
             lambda L, name=name, inputs=inputs: getattr(L.nn.functional, name)(*oracle.of(L, inputs)),
             name,

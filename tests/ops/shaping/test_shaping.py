@@ -57,22 +57,22 @@ def test_cat_is_numpys(data: st.DataObject) -> None:
 )
 def test_sort_is_stable_and_complete(values: np.ndarray, data: st.DataObject) -> None:
     dim = data.draw(st.integers(-values.ndim, values.ndim - 1))
-    found = opweave.from_numpy(values).sort(dim, stable=True)
+    result = opweave.from_numpy(values).sort(dim, stable=True)
     want = np.argsort(values, dim, kind="stable")
-    assert np.array_equal(found.indices.numpy(), want)
+    assert np.array_equal(result.indices.numpy(), want)
     assert np.array_equal(
-        found.values.numpy(), np.take_along_axis(values, want, dim), equal_nan=values.dtype.kind == "f"
+        result.values.numpy(), np.take_along_axis(values, want, dim), equal_nan=values.dtype.kind == "f"
     )
 
 
 @pytest.mark.parametrize("count", [47, 48, 49, 255, 257, 3000])
-@pytest.mark.parametrize("of", ["uint8", "int16", "float32", "float64"])
-def test_top_of_many_equal_values(count: int, of: str) -> None:
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "float64"])
+def test_top_of_many_equal_values(count: int, dtype: str) -> None:
     """Of equal values the first ones, whatever the way they are found."""
-    values = np.random.default_rng(count).integers(0, 40, count).astype(of)
+    values = np.random.default_rng(count).integers(0, 40, count).astype(dtype)
     for k in {0, 1, count // 5, count}:
-        found = opweave.from_numpy(values).topk(k, largest=False)
-        assert np.array_equal(found.indices.numpy(), np.argsort(values, kind="stable")[:k])
+        result = opweave.from_numpy(values).topk(k, largest=False)
+        assert np.array_equal(result.indices.numpy(), np.argsort(values, kind="stable")[:k])
 
 
 @given(SHAPES, st.data())

@@ -37,9 +37,9 @@ def indices(draw: Any, shape: tuple[int, ...]) -> tuple[Any, ...]:
         if kind == "index":
             own = tuple(draw(st.sampled_from([1, n])) for n in common)[draw(st.integers(0, len(common))) :]
             beyond = draw(st.integers(0, 30)) == 0
-            places = st.integers(-size - beyond, max(size - 1, -size) + beyond)
+            positions = st.integers(-size - beyond, max(size - 1, -size) + beyond)
             count = int(np.prod(own))
-            values = draw(st.lists(places, min_size=count, max_size=count))
+            values = draw(st.lists(positions, min_size=count, max_size=count))
             parts.append(np.array(values, dtype=draw(st.sampled_from(["int64", "int32"]))).reshape(own or (1,)))
             dim += 1
         elif kind == "mask":
@@ -160,13 +160,13 @@ def test_large(shape: tuple[int, ...], dtype: str) -> None:
 def test_threads_do_not_matter(threads: int) -> None:
     rng = np.random.default_rng(1)
     before = opweave.get_num_threads()
-    places, values = rng.integers(0, 300, 100_000), rng.standard_normal(100_000).astype("float32")
+    indices, values = rng.integers(0, 300, 100_000), rng.standard_normal(100_000).astype("float32")
     expected = np.zeros(300, "float32")
-    expected[places] = values
+    expected[indices] = values
     opweave.set_num_threads(threads)
     try:
         tensor = opweave.zeros(300)
-        tensor[opweave.from_numpy(places)] = opweave.from_numpy(values)
+        tensor[opweave.from_numpy(indices)] = opweave.from_numpy(values)
     finally:
         opweave.set_num_threads(before)
     np.testing.assert_array_equal(tensor.numpy(), expected)
@@ -179,7 +179,7 @@ def test_threads_that_share_the_places_of_a_dimension(dtype: str, step: int, thr
     """Of several values for one place the last one stays; sums add up in the order of the positions."""
     rng = np.random.default_rng(0)
     size, count = 70001, 100003
-    places = rng.integers(-size, size, count)
+    indices = rng.integers(-size, size, count)
     values = rng.standard_normal(count).astype(dtype)
     memory = rng.standard_normal(size * step).astype(dtype)
     before = opweave.get_num_threads()
@@ -187,15 +187,15 @@ def test_threads_that_share_the_places_of_a_dimension(dtype: str, step: int, thr
     try:
         for accumulates in (False, True) if dtype != "bool" else (False,):
             want, target = memory.copy(), opweave.tensor(memory)
-            positions, given = opweave.tensor(places), opweave.tensor(values)
+            positions, given = opweave.tensor(indices), opweave.tensor(values)
             target[::step].index_put_((positions,), given, accumulate=accumulates)
             if accumulates:
-                np.add.at(want[::step], places, values)
+                np.add.at(want[::step], indices, values)
             else:
-                want[::step][places] = values
+                want[::step][indices] = values
             assert target.numpy().tobytes() == want.tobytes()
         target[::step][positions] = 1
-        want[::step][places] = 1
+        want[::step][indices] = 1
         assert target.numpy().tobytes() == want.tobytes()
         with pytest.raises(IndexError):
             target[opweave.cat([positions, opweave.tensor([size * step])])] = 1

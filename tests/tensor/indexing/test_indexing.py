@@ -189,15 +189,15 @@ def test_counts_of_numbers_in_every_layout(dtype: opweave.dtype) -> None:
 
 def test_places_of_a_long_dimension_get_everything_that_meets_there() -> None:
     """More positions and places than one thread is given where there are several."""
-    places = opweave.arange(40_000) * 7919 % 600_000
-    places = opweave.cat([places, places.flip(0)])
+    indices = opweave.arange(40_000) * 7919 % 600_000
+    indices = opweave.cat([indices, indices.flip(0)])
     expected = opweave.zeros(600_000)
     expected[opweave.arange(40_000) * 7919 % 600_000] = 2
     before = opweave.get_num_threads()
     for threads in (1, 2, 8):
         opweave.set_num_threads(threads)
         try:
-            found = opweave.zeros(600_000).scatter_add_(0, places, opweave.ones(80_000))
+            result = opweave.zeros(600_000).scatter_add_(0, indices, opweave.ones(80_000))
         finally:
             opweave.set_num_threads(before)
-        assert (found == expected).all()
+        assert (result == expected).all()

@@ -94,8 +94,8 @@ def test_out(name: str, arguments: str) -> None:
     strided = "L.zeros((2, *want.shape), dtype=want.dtype).permute(*range(1, want.ndim + 1), 0)[..., 1]"
     for out in ("L.empty(want.shape, dtype=want.dtype)", "L.empty(0, dtype=want.dtype)", strided):
         result = "(r is o, o.shape == want.shape, (o == want).all())"
-        found = expressions.expression(f"{setup}o = {out}; r = {call}, out=o); {result}")(opweave)
-        assert all(found), (call, out)
+        got = expressions.expression(f"{setup}o = {out}; r = {call}, out=o); {result}")(opweave)
+        assert all(got), (call, out)
 
 
 DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float64"]
@@ -227,14 +227,14 @@ def test_large_accumulations(threads: int, dtype: str) -> None:
     rng = np.random.default_rng(0)
     before = opweave.get_num_threads()
     values = (rng.standard_normal((30_000, 8)) * 10).astype(dtype)
-    places = rng.integers(0, 50, 30_000)
+    indices = rng.integers(0, 50, 30_000)
     expected = np.zeros((50, 8), dtype)
-    np.add.at(expected, places, values)
-    wide: Any = np.broadcast_to(places[:, None], values.shape)
+    np.add.at(expected, indices, values)
+    wide: Any = np.broadcast_to(indices[:, None], values.shape)
     opweave.set_num_threads(threads)
     try:
         zeros = opweave.zeros(50, 8, dtype=getattr(opweave, dtype))
-        index, source = opweave.tensor(places), opweave.tensor(values)
+        index, source = opweave.tensor(indices), opweave.tensor(values)
         for result in (
             zeros.index_add(0, index, source),
             zeros.scatter_add(0, opweave.tensor(np.ascontiguousarray(wide)), source),

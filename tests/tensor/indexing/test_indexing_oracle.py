@@ -87,8 +87,8 @@ L.zeros(2, 2, 3) | L.zeros(5, 2, 3) | L.zeros(0) | a.t() | L.zeros(3, 2)
 
 @pytest.mark.parametrize("name", ["a", "i", "u"])
 def test_assignment(name: str) -> None:
-    for place, value in itertools.product(PLACES, filter(None, VALUES)):
-        expressions.check(f"{name}[{place}] = {value}; {name}")
+    for index, value in itertools.product(PLACES, filter(None, VALUES)):
+        expressions.check(f"{name}[{index}] = {value}; {name}")
 
 
 DTYPES = ["bool", "int8", "uint8", "int16", "int32", "int64", "float16", "bfloat16", "float64"]

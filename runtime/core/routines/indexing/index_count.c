@@ -9,9 +9,9 @@ int ow_count_values(const ow_tensor *values, ow_tensor *counts) {
     void *token = ow_gil_release(n);
 #pragma GCC unroll 4
     for (; j < n; j++) {
-        uint64_t place = (uint64_t)from[j]; /* read once: another thread may write it */
-        if (place >= size) break;
-        to[place]++;
+        uint64_t index = (uint64_t)from[j]; /* read once: another thread may write it */
+        if (index >= size) break;
+        to[index]++;
     }
     ow_gil_acquire(token);
     return j == n;

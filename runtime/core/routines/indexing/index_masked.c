@@ -31,13 +31,13 @@ ow_tensor *ow_indexing_masked_select(const ow_indexing_call *call) {
 /* The first elements of `source`, as many as the mask has true ones. */
 static ow_tensor *leading(ow_tensor *source, ow_tensor *mask) {
     int64_t one = 1;
-    ow_tensor *places = ow_nonzero(mask), *flat = ow_clone(source, source->dtype, 1), *result = NULL;
-    if (places && flat) {
-        if (places->sizes[0] > source->numel)
+    ow_tensor *positions = ow_nonzero(mask), *flat = ow_clone(source, source->dtype, 1), *result = NULL;
+    if (positions && flat) {
+        if (positions->sizes[0] > source->numel)
             ow_fail(OW_RUNTIME_ERROR, "Number of elements of source < number of ones in mask");
-        else result = ow_tensor_view(flat->storage, flat->data, flat->dtype, 1, places->sizes, &one);
+        else result = ow_tensor_view(flat->storage, flat->data, flat->dtype, 1, positions->sizes, &one);
     }
-    ow_tensor_free(places);
+    ow_tensor_free(positions);
     ow_tensor_free(flat);
     return result;
 }
@@ -79,11 +79,11 @@ ow_tensor *ow_indexing_masked_scatter(const ow_indexing_call *call) {
 }
 
 ow_tensor *ow_indexing_argwhere(const ow_indexing_call *call) {
-    ow_tensor *places = ow_nonzero(call->inputs[0]);
-    if (call->out && places && call->out->dtype != OW_INT64) {
-        ow_tensor_free(places);
+    ow_tensor *positions = ow_nonzero(call->inputs[0]);
+    if (call->out && positions && call->out->dtype != OW_INT64) {
+        ow_tensor_free(positions);
         return ow_fail(OW_RUNTIME_ERROR, "nonzero: Expected out tensor to have scalar type Long but got scalar type %s",
                        ow_dtype_scalar_names[call->out->dtype]);
     }
-    return ow_result_end(call, places, places != NULL);
+    return ow_result_end(call, positions, positions != NULL);
 }

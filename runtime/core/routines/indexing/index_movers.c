@@ -7,46 +7,46 @@ enum { MOST_FETCHED = 4096 }; /* bytes of the next block that are on their way w
 #define EACH(n) _Pragma("GCC unroll 4") for (int64_t j = 0; j < (n); j++)
 
 /* Blocks of a few elements need not be aligned to their own size: memcpy of a constant size is one plain load or store. */
-#define DIRECT(name, size, to, from) \
+#define DIRECT(name, size, to, from)                                                                               \
     static void name##_direct_##size(char *base, const int64_t *indices, int64_t scale, int64_t step, char *other, \
-                                     int64_t stride, int64_t n) { \
-        if (scale == size && step == 0 && stride == size) \
-            EACH(n) { \
-                char *place = base + indices[j] * size, *value = other + j * size; \
-                memcpy(to, from, size); \
-            } \
-        else \
-            EACH(n) { \
-                char *place = base + indices[j] * scale + j * step, *value = other + j * stride; \
-                memcpy(to, from, size); \
-            } \
+                                     int64_t stride, int64_t n) {                                                  \
+        if (scale == size && step == 0 && stride == size)                                                          \
+            EACH(n) {                                                                                              \
+                char *address = base + indices[j] * size, *value = other + j * size;                               \
+                memcpy(to, from, size);                                                                            \
+            }                                                                                                      \
+        else                                                                                                       \
+            EACH(n) {                                                                                              \
+                char *address = base + indices[j] * scale + j * step, *value = other + j * stride;                 \
+                memcpy(to, from, size);                                                                            \
+            }                                                                                                      \
     }
-#define MOVERS(size) \
+#define MOVERS(size)                                                                                                     \
     static void get_##size(char *base, const int64_t *offsets, char *other, int64_t stride, int64_t n, int64_t nbytes) { \
-        (void)nbytes; \
-        EACH(n) memcpy(other + j * stride, base + offsets[j], size); \
-    } \
+        (void)nbytes;                                                                                                    \
+        EACH(n) memcpy(other + j * stride, base + offsets[j], size);                                                     \
+    }                                                                                                                    \
     static void put_##size(char *base, const int64_t *offsets, char *other, int64_t stride, int64_t n, int64_t nbytes) { \
-        (void)nbytes; \
-        EACH(n) memcpy(base + offsets[j], other + j * stride, size); \
-    } \
-    DIRECT(get, size, value, place) \
-    DIRECT(put, size, place, value)
+        (void)nbytes;                                                                                                    \
+        EACH(n) memcpy(base + offsets[j], other + j * stride, size);                                                     \
+    }                                                                                                                    \
+    DIRECT(get, size, value, address)                                                                                    \
+    DIRECT(put, size, address, value)
 MOVERS(1)
 MOVERS(2)
 MOVERS(4)
 MOVERS(8)
 MOVERS(16)
 
-#define FILLER(type, size) \
+#define FILLER(type, size)                                                                                                \
     static void fill_##size(char *base, const int64_t *offsets, char *other, int64_t stride, int64_t n, int64_t nbytes) { \
-        type value; \
-        (void)stride; \
-        memcpy(&value, other, size); \
-        for (int64_t j = 0; j < n; j++) { \
-            type *block = (type *)(base + offsets[j]); \
-            for (int64_t i = 0; i < nbytes / size; i++) block[i] = value; \
-        } \
+        type value;                                                                                                       \
+        (void)stride;                                                                                                     \
+        memcpy(&value, other, size);                                                                                      \
+        for (int64_t j = 0; j < n; j++) {                                                                                 \
+            type *block = (type *)(base + offsets[j]);                                                                    \
+            for (int64_t i = 0; i < nbytes / size; i++) block[i] = value;                                                 \
+        }                                                                                                                 \
     }
 FILLER(uint8_t, 1)
 FILLER(uint16_t, 2)
@@ -65,14 +65,14 @@ static void put_block(char *base, const int64_t *offsets, char *other, int64_t s
     }
 }
 
-#define BY_SIZE(name) \
-    switch (nbytes) { \
-    case 1: return (ow_movers){name##_1, name##_direct_1}; \
-    case 2: return (ow_movers){name##_2, name##_direct_2}; \
-    case 4: return (ow_movers){name##_4, name##_direct_4}; \
-    case 8: return (ow_movers){name##_8, name##_direct_8}; \
+#define BY_SIZE(name)                                         \
+    switch (nbytes) {                                         \
+    case 1: return (ow_movers){name##_1, name##_direct_1};    \
+    case 2: return (ow_movers){name##_2, name##_direct_2};    \
+    case 4: return (ow_movers){name##_4, name##_direct_4};    \
+    case 8: return (ow_movers){name##_8, name##_direct_8};    \
     case 16: return (ow_movers){name##_16, name##_direct_16}; \
-    default: return (ow_movers){name##_block, NULL}; \
+    default: return (ow_movers){name##_block, NULL};          \
     }
 
 ow_movers ow_movers_get(int64_t nbytes) { BY_SIZE(get) }

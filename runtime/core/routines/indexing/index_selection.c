@@ -41,22 +41,22 @@ static int add_mask(ow_selection *s, ow_tensor *mask, int dim) {
         return 0;
     }
     int64_t one = 1;
-    ow_tensor *flat = NULL, *places;
+    ow_tensor *flat = NULL, *positions;
     if (mask->ndim > 1 && mask->flags & OW_CONTIGUOUS && lie_like_one(self, dim, mask->ndim)) {
         flat = ow_tensor_view(mask->storage, mask->data, mask->dtype, 1, &mask->numel, &one);
         if (!flat) return 0;
     }
-    places = ow_nonzero(flat ? flat : mask);
+    positions = ow_nonzero(flat ? flat : mask);
     ow_tensor_free(flat);
-    if (!places) return 0;
-    for (int64_t d = 0; d < places->sizes[1]; d++) {
-        char *column = places->data + d * places->strides[1] * 8;
-        ow_tensor *index = ow_tensor_view(places->storage, column, OW_INT64, 1, places->sizes, &one);
+    if (!positions) return 0;
+    for (int64_t d = 0; d < positions->sizes[1]; d++) {
+        char *column = positions->data + d * positions->strides[1] * 8;
+        ow_tensor *index = ow_tensor_view(positions->storage, column, OW_INT64, 1, positions->sizes, &one);
         if (!index) break;
         s->owned[s->nowned++] = index;
         add_index(s, index, dim + (int)d, flat ? mask->ndim : 1);
     }
-    ow_tensor_free(places);
+    ow_tensor_free(positions);
     return !ow_error_pending();
 }
 

@@ -11,7 +11,7 @@ typedef struct {
     const uint8_t *mask; /* contiguous; any byte but zero is true */
     int64_t numel;
     int64_t *before; /* of every block and of the end: first its count, then the number of true elements before it */
-    int64_t *places;
+    int64_t *positions;
     int64_t count; /* of them all: the length of a column */
     int ndim;
     const int64_t *sizes;
@@ -47,55 +47,55 @@ static void count_blocks(void *context, int64_t begin, int64_t end) {
 }
 
 /* The numbers of the true elements among n <= OW_INDEX_CHUNK, counted from `first`. */
-static int64_t list_places(const uint8_t *mask, int64_t first, int64_t n, int64_t *places) {
+static int64_t list_places(const uint8_t *mask, int64_t first, int64_t n, int64_t *positions) {
     int64_t count = 0, j = 0;
     for (; j + 8 <= n; j += 8) {
         if (!true_bytes(mask + j)) continue;
         for (int64_t i = j; i < j + 8; i++) {
-            places[count] = first + i;
+            positions[count] = first + i;
             count += mask[i] != 0;
         }
     }
     for (; j < n; j++)
-        if (mask[j]) places[count++] = first + j;
+        if (mask[j]) positions[count++] = first + j;
     return count;
 }
 
 /* Rows of coordinates from numbers of elements, which ascend. */
-static void write_coordinates(const mask_state *s, const int64_t *places, int64_t n, int64_t row) {
-    int64_t position[OW_MAX_DIMS], last = s->ndim - 1, size = s->sizes[last], rest = places[0] / size;
+static void write_coordinates(const mask_state *s, const int64_t *positions, int64_t n, int64_t row) {
+    int64_t position[OW_MAX_DIMS], last = s->ndim - 1, size = s->sizes[last], rest = positions[0] / size;
     int64_t start = rest * size;
     for (int d = (int)last - 1; d >= 0; d--) {
         position[d] = rest % s->sizes[d];
         rest /= s->sizes[d];
     }
     for (int64_t j = 0; j < n; j++) {
-        while (places[j] - start >= size) {
+        while (positions[j] - start >= size) {
             start += size;
             for (int d = (int)last - 1; d >= 0 && ++position[d] == s->sizes[d]; d--) position[d] = 0;
         }
-        for (int d = 0; d < last; d++) s->places[d * s->count + row + j] = position[d];
-        s->places[last * s->count + row + j] = places[j] - start;
+        for (int d = 0; d < last; d++) s->positions[d * s->count + row + j] = position[d];
+        s->positions[last * s->count + row + j] = positions[j] - start;
     }
 }
 
 static void write_blocks(void *context, int64_t begin, int64_t end) {
     const mask_state *s = context;
-    int64_t places[OW_INDEX_CHUNK + 1]; /* the last one is written, but not kept */
+    int64_t positions[OW_INDEX_CHUNK + 1]; /* the last one is written, but not kept */
     for (int64_t block = begin; block < end; block++) {
         int64_t first = block * BLOCK, stop = first + BLOCK < s->numel ? first + BLOCK : s->numel;
         int64_t row = s->before[block], last = s->before[block + 1];
         for (; first < stop; first += OW_INDEX_CHUNK) {
             int64_t n = stop - first < OW_INDEX_CHUNK ? stop - first : OW_INDEX_CHUNK;
-            int64_t found = list_places(s->mask + first, first, n, places);
-            if (found > last - row) found = last - row;
-            if (!found || !s->ndim) continue;
-            if (s->ndim == 1) memcpy(s->places + row, places, sizeof(int64_t) * (size_t)found);
-            else write_coordinates(s, places, found, row);
-            row += found;
+            int64_t count = list_places(s->mask + first, first, n, positions);
+            if (count > last - row) count = last - row;
+            if (!count || !s->ndim) continue;
+            if (s->ndim == 1) memcpy(s->positions + row, positions, sizeof(int64_t) * (size_t)count);
+            else write_coordinates(s, positions, count, row);
+            row += count;
         }
         for (; row < last; row++)
-            for (int d = 0; d < s->ndim; d++) s->places[d * s->count + row] = 0;
+            for (int d = 0; d < s->ndim; d++) s->positions[d * s->count + row] = 0;
     }
 }
 
@@ -116,7 +116,7 @@ static ow_tensor *list_true(const ow_tensor *mask, int ndim, const int64_t *size
     int64_t shape[] = {s.count, ndim}, strides[] = {1, s.count};
     ow_tensor *result = done ? ow_tensor_new(OW_INT64, 2, shape, strides) : NULL;
     if (result) {
-        s.places = (int64_t *)result->data;
+        s.positions = (int64_t *)result->data;
         done = ow_long_for(blocks, 1, WRITE_WORK * work, write_blocks, &s);
     }
     ow_dealloc(s.before, nbytes);

@@ -39,13 +39,13 @@ typedef struct {
 } layout;
 
 /* A matrix with one row or column has a stride that does not count. */
-static int find_layout(const ow_matrix *m, layout *found) {
+static int find_layout(const ow_matrix *m, layout *result) {
     if ((m->column_stride == 1 || m->columns <= 1) && (m->rows <= 1 || m->row_stride >= at_least_one(m->columns))) {
-        *found = (layout){AS_IT_IS, m->rows <= 1 ? at_least_one(m->columns) : m->row_stride};
+        *result = (layout){AS_IT_IS, m->rows <= 1 ? at_least_one(m->columns) : m->row_stride};
         return 1;
     }
     if ((m->row_stride == 1 || m->rows <= 1) && (m->columns <= 1 || m->column_stride >= at_least_one(m->rows))) {
-        *found = (layout){TRANSPOSED, m->columns <= 1 ? at_least_one(m->rows) : m->column_stride};
+        *result = (layout){TRANSPOSED, m->columns <= 1 ? at_least_one(m->rows) : m->column_stride};
         return 1;
     }
     return 0;

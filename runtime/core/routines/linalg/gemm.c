@@ -39,8 +39,8 @@ typedef struct {
 } span;
 
 /* The positions of one part; the last has all that are left. */
-static span span_of(int64_t place, int64_t step, int64_t places, int64_t n) {
-    return (span){place * step, place + 1 < places ? step : n - place * step};
+static span span_of(int64_t index, int64_t step, int64_t count, int64_t n) {
+    return (span){index * step, index + 1 < count ? step : n - index * step};
 }
 
 static ow_matrix part(const ow_matrix *m, int64_t batch, span rows, span columns, int64_t size) {
@@ -98,9 +98,9 @@ static void multiply(void *context, int64_t begin, int64_t end) {
     }
     span all = {0, p->a->columns};
     for (int64_t k = begin; k < end; k++) {
-        int64_t batch = k / count, place = k % count;
-        span rows = span_of(place / across, p->height, count / across, p->c->rows);
-        span columns = span_of(place % across, p->width, across, p->c->columns);
+        int64_t batch = k / count, index = k % count;
+        span rows = span_of(index / across, p->height, count / across, p->c->rows);
+        span columns = span_of(index % across, p->width, across, p->c->columns);
         ow_matrix a = part(p->a, batch, rows, all, size), b = part(p->b, batch, all, columns, size);
         ow_matrix c = part(p->c, batch, rows, columns, size);
         if (is_worth_tiles(p->dtype, &a, &b, &c)) multiply_tiles(p, &a, &b, &c);

@@ -85,18 +85,18 @@ static ow_tensor *column_copy(const ow_lapack *l, ow_tensor *t) {
     return NULL;
 }
 
-ow_tensor *ow_lapack_matrices(ow_lapack *l, int place, int dtype, int64_t rows, int64_t columns) {
-    return l->results[place] = make(l, dtype, 2, rows, columns);
+ow_tensor *ow_lapack_matrices(ow_lapack *l, int index, int dtype, int64_t rows, int64_t columns) {
+    return l->results[index] = make(l, dtype, 2, rows, columns);
 }
 
-ow_tensor *ow_lapack_vectors(ow_lapack *l, int place, int dtype, int64_t n) {
-    return l->results[place] = make(l, dtype, 1, n, 0);
+ow_tensor *ow_lapack_vectors(ow_lapack *l, int index, int dtype, int64_t n) {
+    return l->results[index] = make(l, dtype, 1, n, 0);
 }
 
-ow_tensor *ow_lapack_numbers(ow_lapack *l, int place, int dtype) { return l->results[place] = make(l, dtype, 0, 0, 0); }
+ow_tensor *ow_lapack_numbers(ow_lapack *l, int index, int dtype) { return l->results[index] = make(l, dtype, 0, 0, 0); }
 
-ow_tensor *ow_lapack_copied(ow_lapack *l, int place, int input) {
-    return l->results[place] = column_copy(l, l->inputs[input]);
+ow_tensor *ow_lapack_copied(ow_lapack *l, int index, int input) {
+    return l->results[index] = column_copy(l, l->inputs[input]);
 }
 
 int ow_lapack_is_packed(const ow_tensor *t, int rows) {

@@ -39,11 +39,11 @@ int ow_lapack_call(const ow_op *op, ow_tensor *const *inputs, const int64_t *fla
 /* ---- results and operands; NULL with the error set ------------------------------------------------------ */
 
 /* results[place], for each matrix of the batch: a column-major matrix, a vector, a number. */
-ow_tensor *ow_lapack_matrices(ow_lapack *l, int place, int dtype, int64_t rows, int64_t columns);
-ow_tensor *ow_lapack_vectors(ow_lapack *l, int place, int dtype, int64_t n);
-ow_tensor *ow_lapack_numbers(ow_lapack *l, int place, int dtype);
+ow_tensor *ow_lapack_matrices(ow_lapack *l, int index, int dtype, int64_t rows, int64_t columns);
+ow_tensor *ow_lapack_vectors(ow_lapack *l, int index, int dtype, int64_t n);
+ow_tensor *ow_lapack_numbers(ow_lapack *l, int index, int dtype);
 /* results[place], a column-major copy of an input, to be overwritten. */
-ow_tensor *ow_lapack_copied(ow_lapack *l, int place, int input);
+ow_tensor *ow_lapack_copied(ow_lapack *l, int index, int input);
 /* An input for reading, column-major: itself or a copy that the call keeps until its end. */
 ow_tensor *ow_lapack_columns(ow_lapack *l, int input);
 /* A column-major copy that the call may overwrite and does not return. */
@@ -130,12 +130,12 @@ static inline void ow_lapack_widen(int64_t *to, const void *from, int64_t n) {
 /* Every argument of a Fortran routine is an address, so that its variants are functions of one type where they have the
  * same arguments. The lengths of texts follow the arguments. */
 #define OW_LAPACK_SYMBOL(name) scipy_##name##_64_
-#define OW_LAPACK_TABLE(table, type, s, d, c, z) \
+#define OW_LAPACK_TABLE(table, type, s, d, c, z)                                                    \
     extern type OW_LAPACK_SYMBOL(s), OW_LAPACK_SYMBOL(d), OW_LAPACK_SYMBOL(c), OW_LAPACK_SYMBOL(z); \
     static type *const table[4] = {OW_LAPACK_SYMBOL(s), OW_LAPACK_SYMBOL(d), OW_LAPACK_SYMBOL(c), OW_LAPACK_SYMBOL(z)};
 #define OW_LAPACK_VARIANTS(name, type) OW_LAPACK_TABLE(name, type, s##name, d##name, c##name, z##name)
 /* Where real and complex routines differ in their arguments; indices 0 and 1. */
-#define OW_LAPACK_PAIR(table, type, single, double) \
+#define OW_LAPACK_PAIR(table, type, single, double)                 \
     extern type OW_LAPACK_SYMBOL(single), OW_LAPACK_SYMBOL(double); \
     static type *const table[2] = {OW_LAPACK_SYMBOL(single), OW_LAPACK_SYMBOL(double)};
 

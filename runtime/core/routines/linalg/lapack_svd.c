@@ -67,7 +67,7 @@ int ow_lapack_gesdd(ow_lapack *l) {
         int64_t status = 0;
         ow_lapack_content content = ow_lapack_look(l, ow_lapack_at(l, a, k), m, n, OW_WHOLE);
         if (content != OW_FINITE) {
-            for (int place = 0; place < 3; place++) ow_lapack_forget(l, l->results[place], k);
+            for (int index = 0; index < 3; index++) ow_lapack_forget(l, l->results[index], k);
             status = refuse(l, content, least);
         } else if (least)
             status = decompose(l, ow_lapack_at(l, a, k), ow_lapack_at(l, s, k), ow_lapack_at(l, u, k),

@@ -113,9 +113,9 @@ static double binomial(const binomial_source *s, double count, double prob) {
     if (prob >= 1) return count;
     if (isnan(prob) || isnan(count)) return NAN; /* no sum would ever exceed that count */
     double rarer = prob <= 0.5 ? prob : rounded(s, 1 - prob);
-    double found = rounded(s, count * rarer) >= 10 ? binomial_rejection(s, count, rarer)
+    double result = rounded(s, count * rarer) >= 10 ? binomial_rejection(s, count, rarer)
                                                   : binomial_inversion(s, count, rarer);
-    return prob <= 0.5 ? found : rounded(s, count - found);
+    return prob <= 0.5 ? result : rounded(s, count - result);
 }
 
 static void generate_binomial(ow_random_call *f, char *out, int64_t n) {

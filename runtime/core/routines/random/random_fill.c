@@ -45,7 +45,7 @@ static void begin(cursor *c, const ow_tensor *t) {
     }
 }
 
-static char *place(const cursor *c) {
+static char *element(const cursor *c) {
     char *data = c->data;
     for (int d = 0; d < c->ndim; d++) data += c->at[d] * c->strides[d];
     return data;
@@ -63,7 +63,7 @@ static void advance(cursor *c, int64_t count) {
 static void store(cursor *c, ow_cast cast, const char *buffer, int64_t itemsize, int64_t n) {
     while (n > 0) {
         int64_t left = c->sizes[0] - c->at[0], count = left < n ? left : n;
-        cast(place(c), c->strides[0], buffer, itemsize, count);
+        cast(element(c), c->strides[0], buffer, itemsize, count);
         advance(c, count);
         buffer += count * itemsize;
         n -= count;

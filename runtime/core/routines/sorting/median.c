@@ -29,10 +29,10 @@ static int64_t load_block(const elements *e, int64_t i, uint64_t *keys) {
 
 /* The digit in which the element of this rank lies; *rank becomes its rank among those, *n their number. */
 static uint64_t find_digit(const int64_t *counts, int64_t *rank, int64_t *n) {
-    uint64_t found = 0;
-    while (*rank >= counts[found]) *rank -= counts[found++];
-    *n = counts[found];
-    return found;
+    uint64_t chosen = 0;
+    while (*rank >= counts[chosen]) *rank -= counts[chosen++];
+    *n = counts[chosen];
+    return chosen;
 }
 
 static uint64_t of_few(uint64_t *keys, int64_t n, int64_t rank) {
@@ -52,11 +52,11 @@ static uint64_t of_candidates(uint64_t *keys, int64_t n, int64_t rank, int shift
         int64_t counts[1 << DIGIT] = {0}, kept = 0, all = n;
         shift -= width;
         for (int64_t i = 0; i < all; i++) counts[digit(keys[i], shift, width)]++;
-        uint64_t found = find_digit(counts, &rank, &n);
+        uint64_t chosen = find_digit(counts, &rank, &n);
         for (int64_t i = 0; i < all; i++) {
             uint64_t key = keys[i];
             keys[kept] = key;
-            kept += digit(key, shift, width) == found;
+            kept += digit(key, shift, width) == chosen;
         }
     }
     return n > FEW ? keys[0] : of_few(keys, n, rank);
@@ -78,7 +78,7 @@ typedef struct {
     const elements *e;
     int width, shift; /* of the leading digit */
     int64_t counts[1 << DIGIT], missing;
-    uint64_t found, *candidates;
+    uint64_t chosen, *candidates;
     int64_t count, kept; /* of the candidates */
 } search;
 
@@ -101,7 +101,7 @@ static void keep_candidates(void *context, int64_t begin, int64_t end) {
         int64_t m = load_block(s->e, i, block);
         for (int64_t j = 0; j < m; j++) {
             s->candidates[s->kept] = block[j];
-            s->kept += digit(block[j], s->shift, s->width) == s->found && s->kept < s->count;
+            s->kept += digit(block[j], s->shift, s->width) == s->chosen && s->kept < s->count;
         }
     }
 }
@@ -121,7 +121,7 @@ static int find_median(const elements *e, int ignore_missing, uint64_t *key) {
     if (!ow_serial_for(n, BLOCK, PASS * (double)n, count_digits, &s)) return 0;
     *key = e->missing;
     if ((rank = median_rank(n, s.missing, ignore_missing)) < 0) return 1;
-    s.found = find_digit(s.counts, &rank, &s.count);
+    s.chosen = find_digit(s.counts, &rank, &s.count);
     int64_t nbytes = (s.count + 1) * (int64_t)sizeof *s.candidates;
     if (!(s.candidates = ow_alloc(nbytes))) return 0;
     int done = ow_serial_for(n, BLOCK, PASS * (double)n, keep_candidates, &s);

@@ -23,14 +23,14 @@ static RECORD *NAME(radix_sort)(RECORD *records, int64_t n, int bytes) {
         for (int b = 0; b < bytes; b++) counts[b][KEY(records[i]) >> 8 * b & 255]++;
     RECORD *from = records, *to = records + n;
     for (int b = 0; b < bytes; b++) {
-        int64_t *places = counts[b], total = 0;
-        if (places[KEY(from[0]) >> 8 * b & 255] == n) continue; /* all keys have this byte in common */
+        int64_t *starts = counts[b], total = 0;
+        if (starts[KEY(from[0]) >> 8 * b & 255] == n) continue; /* all keys have this byte in common */
         for (int digit = 0; digit < 256; digit++) {
-            int64_t count = places[digit];
-            places[digit] = total;
+            int64_t count = starts[digit];
+            starts[digit] = total;
             total += count;
         }
-        for (int64_t i = 0; i < n; i++) to[places[KEY(from[i]) >> 8 * b & 255]++] = from[i];
+        for (int64_t i = 0; i < n; i++) to[starts[KEY(from[i]) >> 8 * b & 255]++] = from[i];
         RECORD *swap = from;
         from = to;
         to = swap;

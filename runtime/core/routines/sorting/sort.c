@@ -11,7 +11,7 @@
 /* Keys of up to four bytes share a word with their position; larger ones stand beside it. */
 typedef struct {
     uint64_t key;
-    int64_t place;
+    int64_t position;
 } wide;
 
 #define RECORD uint64_t
@@ -119,11 +119,11 @@ static void *order_line(const ordering *o, const char *x, int64_t begin, int64_t
     return sort_records(o, memory, n);
 }
 
-#define FETCH(type)                                                                                                    \
-    for (int64_t j = 0; j < o->keep; j++) {                                                                            \
-        int64_t place = o->narrow ? (int64_t)(uint32_t)((const uint64_t *)sorted)[j] : ((const wide *)sorted)[j].place; \
-        *(type *)(values + j * to) = *(const type *)(x + place * from);                                                \
-        if (indices) *(int64_t *)(indices + j * to_index) = place;                                                     \
+#define FETCH(type)                                                                                                           \
+    for (int64_t j = 0; j < o->keep; j++) {                                                                                   \
+        int64_t position = o->narrow ? (int64_t)(uint32_t)((const uint64_t *)sorted)[j] : ((const wide *)sorted)[j].position; \
+        *(type *)(values + j * to) = *(const type *)(x + position * from);                                                    \
+        if (indices) *(int64_t *)(indices + j * to_index) = position;                                                         \
     }
 
 static void store_line(const ordering *o, const void *sorted, const char *x, char *values, char *indices) {

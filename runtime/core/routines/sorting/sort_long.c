@@ -21,7 +21,7 @@ typedef struct {
     int64_t n, length; /* of the line and of a piece */
     int64_t count;     /* of pieces */
     uint64_t flip, least;
-    int place_bits; /* 0: no positions */
+    int position_bits; /* 0: no positions */
     int left_out;   /* lowest bits of the keys for which records have no room */
     int failed;     /* are there too many records that agree in all others? */
     int shift, mask; /* of the digit of this pass */
@@ -52,14 +52,14 @@ static void pack(void *context, int64_t begin, int64_t end) {
     line *l = context;
     int64_t stop = piece_end(l, end - 1);
     for (int64_t i = begin * l->length; i < stop; i++)
-        l->from[i] = l->place_bits ? (l->from[i] - l->least) >> l->left_out << l->place_bits | (uint64_t)i
+        l->from[i] = l->position_bits ? (l->from[i] - l->least) >> l->left_out << l->position_bits | (uint64_t)i
                                    : l->from[i] - l->least;
 }
 
 static uint64_t whole_key(const line *l, uint64_t record) {
     int64_t stride = l->x->strides[l->dim] * ow_itemsize(l->x->dtype);
     uint64_t key;
-    ow_load_keys(l->x->dtype, l->x->data + (int64_t)(record & (((uint64_t)1 << l->place_bits) - 1)) * stride, stride, 1,
+    ow_load_keys(l->x->dtype, l->x->data + (int64_t)(record & (((uint64_t)1 << l->position_bits) - 1)) * stride, stride, 1,
                  l->flip, &key);
     return key;
 }
@@ -80,7 +80,7 @@ static int64_t sort_by_whole_keys(const line *l, int64_t begin, int64_t end, int
     return moves < most ? moves : -1;
 }
 
-static int same_prefix(const line *l, int64_t i) { return l->from[i] >> l->place_bits == l->from[i - 1] >> l->place_bits; }
+static int same_prefix(const line *l, int64_t i) { return l->from[i] >> l->position_bits == l->from[i - 1] >> l->position_bits; }
 
 /* Of each piece the records that agree with one before, and begin in this piece. */
 static void complete(void *context, int64_t begin, int64_t end) {
@@ -109,17 +109,17 @@ static void count(void *context, int64_t begin, int64_t end) {
 static void move(void *context, int64_t begin, int64_t end) {
     line *l = context;
     for (int64_t p = begin; p < end; p++) {
-        int64_t *places = l->pieces[p].counts, stop = piece_end(l, p);
+        int64_t *starts = l->pieces[p].counts, stop = piece_end(l, p);
         for (int64_t i = p * l->length; i < stop; i++)
-            l->to[places[l->from[i] >> l->shift & (uint64_t)l->mask]++] = l->from[i];
+            l->to[starts[l->from[i] >> l->shift & (uint64_t)l->mask]++] = l->from[i];
     }
 }
 
-#define FETCH(type)                                                                                  \
-    for (int64_t i = first; i < stop; i++) {                                                         \
-        int64_t place = (int64_t)(l->from[i] & places);                                              \
-        *(type *)(values + i * to) = *(const type *)(l->x->data + place * from);                     \
-        if (indices) *(int64_t *)(indices + i * to_index) = place;                                   \
+#define FETCH(type)                                                                 \
+    for (int64_t i = first; i < stop; i++) {                                        \
+        int64_t position = (int64_t)(l->from[i] & position_mask);                   \
+        *(type *)(values + i * to) = *(const type *)(l->x->data + position * from); \
+        if (indices) *(int64_t *)(indices + i * to_index) = position;               \
     }
 
 /* What ow_load_keys did to integers, undone. */
@@ -132,9 +132,9 @@ static void store(void *context, int64_t begin, int64_t end) {
     int64_t from = l->x->strides[l->dim] * size, to = l->values->strides[l->dim] * size;
     int64_t to_index = l->indices ? l->indices->strides[l->dim] * 8 : 0;
     char *values = l->values->data, *indices = l->indices ? l->indices->data : NULL;
-    uint64_t places = ((uint64_t)1 << l->place_bits) - 1;
+    uint64_t position_mask = ((uint64_t)1 << l->position_bits) - 1;
     uint64_t flip = l->flip ^ (ow_dtype_bounds[l->x->dtype][0] < 0 ? (uint64_t)1 << (8 * size - 1) : 0);
-    if (l->place_bits) {
+    if (l->position_bits) {
         if (size == 1) FETCH(uint8_t)
         else if (size == 2) FETCH(uint16_t)
         else if (size == 4) FETCH(uint32_t)
@@ -155,9 +155,9 @@ static int place_digits(line *l) {
     for (int digit = 0; digit <= l->mask; digit++) {
         int64_t before = total;
         for (int64_t p = 0; p < l->count; p++) {
-            int64_t *counts = l->pieces[p].counts, found = counts[digit];
+            int64_t *counts = l->pieces[p].counts, count = counts[digit];
             counts[digit] = total;
-            total += found;
+            total += count;
         }
         if (total - before == l->n) return 0;
     }
@@ -167,7 +167,7 @@ static int place_digits(line *l) {
 static int bits_of(uint64_t value) { return value ? 64 - __builtin_clzll(value) : 0; }
 
 /* Of the keys in `from`. 0 when too many agree in all bits for which there is room beside positions. */
-static int sort(line *l, int with_places) {
+static int sort(line *l, int with_positions) {
     uint64_t largest = 0;
     l->least = UINT64_MAX;
     for (int64_t p = 0; p < l->count; p++) {
@@ -175,14 +175,14 @@ static int sort(line *l, int with_places) {
         if (l->pieces[p].largest > largest) largest = l->pieces[p].largest;
     }
     int key_bits = bits_of(largest - l->least);
-    l->place_bits = with_places ? bits_of((uint64_t)l->n - 1) : 0;
-    if (key_bits + l->place_bits > 64) l->left_out = key_bits + l->place_bits - 64;
+    l->position_bits = with_positions ? bits_of((uint64_t)l->n - 1) : 0;
+    if (key_bits + l->position_bits > 64) l->left_out = key_bits + l->position_bits - 64;
     key_bits -= l->left_out;
     for_pieces(l, pack);
     int passes = (key_bits + DIGIT - 1) / DIGIT;
     for (int pass = 0, done = 0; pass < passes; pass++) {
         int bits = (key_bits - done + passes - pass - 1) / (passes - pass);
-        l->shift = l->place_bits + done;
+        l->shift = l->position_bits + done;
         l->mask = (1 << bits) - 1;
         done += bits;
         for_pieces(l, count);
@@ -212,8 +212,8 @@ int ow_order_long(const ow_tensor *x, int dim, int descending, const ow_tensor *
         uint64_t *memory = l.from;
         void *token = ow_gil_release(n);
         /* Keys of floating values do not tell one zero or NaN from another. */
-        int with_places = indices || ow_dtype_kinds[x->dtype] == OW_KIND_FLOATING;
-        done = for_pieces(&l, load) && sort(&l, with_places) && for_pieces(&l, store);
+        int with_positions = indices || ow_dtype_kinds[x->dtype] == OW_KIND_FLOATING;
+        done = for_pieces(&l, load) && sort(&l, with_positions) && for_pieces(&l, store);
         ow_gil_acquire(token);
         l.from = memory;
     }

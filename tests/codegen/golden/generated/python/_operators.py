@@ -19,15 +19,15 @@ from ._base.tensor_class import Tensor
 from ._dispatch.ops import ops as _namespace
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "4044bde1"
+INTERFACE = "25343d58"
 
 _call = _handle.call
-_records = _handle.records
+_needs_grad = _handle.needs_grad
 _call_inplace = _handle.call_inplace
 _call_out = _handle.call_out
 _reduce = _handle.reduce
 _scan = _handle.scan
-_several_of = _handle.several
+_multi_of = _handle.multi
 _lapack_of = _handle.lapack
 _view = _handle.view
 _view_list = _handle.view_list
@@ -763,7 +763,7 @@ def scatter(input=_dispatch.MISSING, dim=_dispatch.MISSING, index=_dispatch.MISS
         src = _indexing_calls.number(_scatter_op, "src", src, "value", value)
     if _type(src) is not Tensor:
         src = _indexing_calls.number_tensor(src)
-    if _type(input) is _type(index) is _type(src) is Tensor and out is None and not _records(input, index, src):
+    if _type(input) is _type(index) is _type(src) is Tensor and out is None and not _needs_grad(input, index, src):
         try:
             _h = _indexing(_scatter_index, input._h, index._h, src._h, 0.0, dim, _scatter_words[reduce], 0, 0.0, 0)
         except _UNFIT:
@@ -779,7 +779,7 @@ def scatter_(self, dim, index, src=None, *, reduce=None, value=None):
         src = _indexing_calls.number(_scatter_op, "src", src, "value", value)
     if _type(src) is not Tensor:
         src = _indexing_calls.number_tensor(src)
-    if _type(self) is _type(index) is _type(src) is Tensor and not _records(self, index, src):
+    if _type(self) is _type(index) is _type(src) is Tensor and not _needs_grad(self, index, src):
         try:
             _h = _indexing(_scatter_index, self._h, index._h, src._h, 0.0, dim, _scatter_words[reduce], 0, self._h, 1)
         except _UNFIT:
@@ -852,7 +852,7 @@ def uniform_(self, from_=0.0, to=1.0, *, generator=None):
 
     Also: `Tensor.uniform_`.
     """
-    if _type(self) is Tensor and generator is None and not _records(self):
+    if _type(self) is Tensor and generator is None and not _needs_grad(self):
         try:
             if _random_fill(_uniform__index, self._h, 0.0, 0.0, from_, to, 0, 0, 0, 0):
                 return self
@@ -880,7 +880,7 @@ def random_(self, from_=_dispatch.MISSING, to=_dispatch.MISSING, *, generator=No
 
     Also: `Tensor.random_`.
     """
-    if _type(self) is Tensor and generator is None and _type(from_) is _int and _type(to) is _int and not _records(self):
+    if _type(self) is Tensor and generator is None and _type(from_) is _int and _type(to) is _int and not _needs_grad(self):
         try:
             if _random_fill(_random__index, self._h, 0.0, 0.0, 0.0, 0.0, from_, to, 2, 0):
                 return self
@@ -944,7 +944,7 @@ def softmax(input=_dispatch.MISSING, dim=_dispatch.MISSING, dtype=None, *, out=N
     if _names:
         return _dispatch.by_other_names(_softmax_op.function, _locals())
     if out is None and dim is not None and dtype is None:
-        result = _several_of(_softmax_index, input, dim, False)
+        result = _multi_of(_softmax_index, input, dim, False)
         if result is not None:
             return result
     if input is _MISSING or dim is _MISSING:
