@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 
 class Kind(enum.Enum):
-    """What sort of number a dtype holds."""
+    """The kind of number that a dtype holds."""
 
     BOOL = "bool"
     UNSIGNED = "unsigned"
@@ -22,7 +22,7 @@ class Kind(enum.Enum):
     FLOATING = "floating"
     COMPLEX = "complex"
     LIST = "list"
-    """Not a number: see INT_LIST."""
+    """INT_LIST alone, which holds no number."""
 
     @property
     def category(self) -> int:
@@ -35,7 +35,7 @@ _CATEGORIES = {Kind.BOOL: 0, Kind.UNSIGNED: 1, Kind.SIGNED: 1, Kind.FLOATING: 2,
 
 @dataclass(frozen=True)
 class DType:
-    """One dtype. `code` is its place in the C enum; `suffix` ends the names of C helpers and kernels."""
+    """One dtype. `code` is its value in the C enum; `suffix` ends the names of C helpers and kernels."""
 
     name: str
     code: int
@@ -45,11 +45,11 @@ class DType:
     suffix: str
     numpy: str | None
     scalar_name: str
-    """The name of torch's C++ type, which messages use, and `FloatTensor` and the like."""
+    """The name of torch's C++ type, which messages and names such as `FloatTensor` use."""
     aliases: tuple[str, ...] = ()
     opmath_name: str | None = None
     method: str | None = None
-    """The method of Tensor that converts to it; None: there is none."""
+    """The method of Tensor that converts to it, or None."""
 
     @property
     def opmath(self) -> DType:
@@ -58,7 +58,7 @@ class DType:
 
     @property
     def compute(self) -> bool:
-        """Is there a kernel for it? Where not, chunks are cast to `opmath` and back."""
+        """True if it has kernels. Other dtypes are cast to `opmath` and back in chunks."""
         return self.opmath_name is None
 
     @property
@@ -71,12 +71,12 @@ class DType:
 
     @property
     def to_real(self) -> DType:
-        """The dtype of the real and imaginary parts of a complex dtype; any other itself."""
+        """The dtype of the parts of a complex dtype; any other dtype itself."""
         return DTYPES[_PARTS[self.name]] if self.is_complex else self
 
     @property
     def to_complex(self) -> DType:
-        """The complex dtype whose parts hold the values of this floating one."""
+        """The complex dtype whose parts hold the values of this floating dtype."""
         if not self.is_floating:
             return self
         return next((DTYPES[name] for name, part in _PARTS.items() if part == self.name), COMPLEX64)
@@ -87,7 +87,7 @@ class DType:
 
     @property
     def is_integer(self) -> bool:
-        """True of signed and unsigned integers; bool is not one."""
+        """True for signed and unsigned integers, not for bool."""
         return self.kind in (Kind.SIGNED, Kind.UNSIGNED)
 
     @property
@@ -118,7 +118,7 @@ _B, _U, _S, _F, _C = Kind.BOOL, Kind.UNSIGNED, Kind.SIGNED, Kind.FLOATING, Kind.
 
 BOOL = DType("bool", 0, "uint8_t", 1, _B, "bool", "bool", "Bool", (), None, "bool")
 UINT8 = DType("uint8", 1, "uint8_t", 1, _U, "u8", "uint8", "Byte", (), None, "byte")
-# Signed integers of twice the size hold every value of these, and results are cut to size, so they need no kernels.
+# Signed integers of twice the size hold every value of uint16 and uint32, and results are truncated: no kernels needed.
 UINT16 = DType("uint16", 2, "uint16_t", 2, _U, "u16", "uint16", "UInt16", (), "int32")
 UINT32 = DType("uint32", 3, "uint32_t", 4, _U, "u32", "uint32", "UInt32", (), "int64")
 UINT64 = DType("uint64", 4, "uint64_t", 8, _U, "u64", "uint64", "UInt64")
@@ -131,7 +131,7 @@ FLOAT16 = DType("float16", 9, "uint16_t", 2, _F, "f16", "float16", "Half", ("hal
 BFLOAT16 = DType("bfloat16", 10, "uint16_t", 2, _F, "bf16", None, "BFloat16", (), "float32", "bfloat16")
 FLOAT32 = DType("float32", 11, "float", 4, _F, "f32", "float32", "Float", ("float",), None, "float")
 FLOAT64 = DType("float64", 12, "double", 8, _F, "f64", "float64", "Double", ("double",), None, "double")
-# Neither has NumPy a complex number of halves, nor C: it is stored as a pair of them.
+# NumPy and C have no complex halves either: one is stored as a pair of halves.
 COMPLEX32 = DType("complex32", 13, "ow_complex32", 4, _C, "c32", None, "ComplexHalf", ("chalf",), "complex64", "chalf")
 COMPLEX64 = DType(
     "complex64", 14, "float _Complex", 8, _C, "c64", "complex64", "ComplexFloat", ("cfloat",), None, "cfloat"
@@ -142,7 +142,7 @@ COMPLEX128 = DType(
 _PARTS = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}
 
 INT_LIST = DType("int64[]", -1, "ow_list", 8, Kind.LIST, "list", None, "")
-"""Lists of integers, as shapes and strides are: a type of expressions, but not one of tensors, so not in DTYPES."""
+"""A list of integers, such as a shape or strides: a type of expressions, but no dtype of tensors, so not in DTYPES."""
 
 _ROWS = (
     *(BOOL, UINT8, UINT16, UINT32, UINT64, INT8, INT16, INT32, INT64),
@@ -186,7 +186,7 @@ DTYPE_CLASSES: Mapping[str, frozenset[DType]] = MappingProxyType(
 
 
 def lookup_class(name: str) -> frozenset[DType] | None:
-    """The dtypes meant by a word of ops.yaml: a class, or a dtype by itself."""
+    """The dtypes that a word of ops.yaml means: those of a class, or a single one."""
     if name in DTYPE_CLASSES:
         return DTYPE_CLASSES[name]
     dtype = lookup(name)
@@ -194,7 +194,7 @@ def lookup_class(name: str) -> frozenset[DType] | None:
 
 
 def ordered(dtypes: frozenset[DType]) -> tuple[DType, ...]:
-    """A set of dtypes in the order of the codes, for output that must not vary."""
+    """The dtypes sorted by code, so that output does not vary."""
     return tuple(sorted(dtypes, key=lambda dtype: dtype.code))
 
 
@@ -208,13 +208,13 @@ def promote(first: DType, second: DType) -> DType:
         return first
     low, high = sorted((first, second), key=lambda dtype: (dtype.kind.category, dtype.itemsize))
     if high.is_complex:
-        # The parts decide, to which integers and bool have nothing to say.
+        # The dtypes of the parts are promoted; integers and bool do not affect them.
         parts = promote(low.to_real, high.to_real) if low.is_floating or low.is_complex else high.to_real
         return parts.to_complex
     if low.kind.category < high.kind.category:
         return high
     if high.is_floating:
-        # Two different formats of one size: neither holds the other, the next larger one holds both.
+        # Of two formats of one size neither holds the other; the next larger one holds both.
         return high if low.itemsize < high.itemsize else _wider(Kind.FLOATING, high.itemsize)
     if low.kind is high.kind:
         return high
@@ -237,7 +237,7 @@ def _wider(kind: Kind, itemsize: int) -> DType:
 
 
 class Promotion(enum.Enum):
-    """How the dtypes of computation and result follow from the common dtype of the inputs (torch's names)."""
+    """Rules by which the dtypes of computation and result follow from the inputs' common dtype (torch's names)."""
 
     DEFAULT = "default"
     INT_TO_FLOAT = "int_to_float"
@@ -246,14 +246,15 @@ class Promotion(enum.Enum):
     INT_TO_LONG = "int_to_long"
     """Integers and bool are accumulated in int64 (sum, prod, cumsum)."""
     BOOL = "bool"
-    """Inputs are taken by their truth (any, all); the result is bool, but of uint8 uint8."""
+    """Inputs are converted to bool (any, all); the result is bool, or uint8 for uint8."""
     TO_DOUBLE = "to_double"
     """Everything becomes float64 (float_power)."""
     KEEP = "keep"
     """The first input decides, whatever the others are."""
 
     def resolve(self, common: DType, default_floating: DType = FLOAT32) -> tuple[DType, DType]:
-        """Dtypes of computation and of the result, for inputs of the dtype `common` (of the first: KEEP)."""
+        """Dtypes of computation and of the result, for inputs whose common dtype is `common` (with KEEP: the first
+        input's)."""
         if self is Promotion.BOOL:
             return BOOL, common if common == UINT8 else BOOL
         wide = COMPLEX128 if common.is_complex else FLOAT64

@@ -14,16 +14,16 @@ from functools import total_ordering
 
 SourceLines = Mapping[str, Sequence[str]]
 
-# Longer lines are shown in part, so that what is marked can be seen; so are longer messages.
+# Longer lines and messages are shortened, so that the marked part can be seen.
 _WIDEST = 160
 _LONGEST_MESSAGE = 400
-# Candidate lists longer than this hide the answer in their own length, so they are cut.
+# Longer lists of candidates are cut: they would hide the answer.
 _MOST_CANDIDATES = 12
 
 
 @dataclass(frozen=True)
 class Span:
-    """A stretch of `length` characters on one line of a file."""
+    """A range of `length` characters on one line of a file."""
 
     file: str
     line: int
@@ -34,7 +34,7 @@ class Span:
 @total_ordering
 @dataclass(frozen=True)
 class Diagnostic:
-    """One mistake at one place. Ordered by file, then position, then text."""
+    """One mistake and its position. Diagnostics are ordered by file, position and text."""
 
     file: str
     line: int
@@ -56,7 +56,7 @@ class Diagnostic:
 
 
 class CodegenError(Exception):
-    """Raised when mistakes make it pointless to go on; carries all of them, sorted."""
+    """Raised when mistakes prevent the next step; `diagnostics` has all of them, sorted."""
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         self.diagnostics: list[Diagnostic] = sorted(set(diagnostics))
@@ -64,7 +64,7 @@ class CodegenError(Exception):
 
 
 class Diagnostics:
-    """Collects mistakes so that all of them are reported at once. True when there are any.
+    """Collects mistakes so that all of them are reported at once. It is true if there are any.
 
     Iteration yields them sorted and without duplicates: two rules may see the same mistake.
     """
@@ -99,7 +99,7 @@ class Diagnostics:
 
 
 def suggest(name: str, candidates: Iterable[str]) -> str:
-    """The help line for an unknown name: the likely spelling, then what there is, in the order given."""
+    """The help line for an unknown name: the likely spelling, then the candidates in the order given."""
     known = list(dict.fromkeys(candidates))
     if not known:
         return "no names are known here"
@@ -115,14 +115,14 @@ def suggest(name: str, candidates: Iterable[str]) -> str:
 
 def closest(name: str, known: Sequence[str]) -> str | None:
     """The name among `known` that was probably meant."""
-    # Case is what people get wrong most, so it counts for nothing here.
+    # Case is the most frequent mistake, so it is ignored.
     spellings = {candidate.lower(): candidate for candidate in reversed(known)}
     matches = difflib.get_close_matches(name.lower(), spellings, n=1)
     return spellings[matches[0]] if matches else None
 
 
 def render(diagnostics: Iterable[Diagnostic], source_lines: SourceLines | None = None) -> str:
-    """All diagnostics as a compiler prints them, sorted, each with its source line and carets.
+    """The diagnostics as a compiler prints them, sorted, each with its source line and carets.
 
     `source_lines` maps a file name to its lines; a file it does not hold is read from the disk, and a
     diagnostic whose line cannot be found is printed without it.
@@ -172,13 +172,13 @@ def _render_one(diagnostic: Diagnostic, lines: Sequence[str]) -> str:
 
 
 def _shortened(text: str) -> str:
-    """A message that quotes something endless, without its middle."""
+    """A message without its middle if it quotes something very long."""
     half = _LONGEST_MESSAGE // 2
     return text if len(text) <= _LONGEST_MESSAGE else f"{text[:half]} … {text[-half:]}"
 
 
 def _excerpt(line: str, start: int) -> tuple[str, int]:
-    """What is shown of a line, and where `start` is in it: all of it, or as much around that place as can be read."""
+    """The part of a line that is shown, and the index of `start` in it: all of the line, or a window around `start`."""
     if len(line) <= _WIDEST:
         return line, start
     first = max(0, min(start - _WIDEST // 4, len(line) - _WIDEST))
@@ -187,12 +187,12 @@ def _excerpt(line: str, start: int) -> tuple[str, int]:
 
 
 def _padding(before: str) -> str:
-    # A tab stays a tab, so that the carets line up whatever the terminal's tab width is.
+    # Tabs are kept, so that the carets are aligned for any tab width of the terminal.
     return "".join("\t" if character == "\t" else " " * _width(character) for character in before)
 
 
 def _width(character: str) -> int:
-    """Terminal cells one character takes."""
+    """The number of terminal cells of a character."""
     if unicodedata.combining(character):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1

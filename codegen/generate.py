@@ -1,9 +1,9 @@
-"""Brings a folder of generated files in line with what the emitters say: new, changed and stale files.
+"""Updates a folder of generated files: writes new and changed files and deletes stale ones.
 
-Files are written only when their text changes (so that builds stay incremental), through a temporary file and a
-rename (so that a build never sees half of one). An entry that merely moved in its file changes nothing: a line more in
-ops.yaml would otherwise compile every operator below it again. Its `#line` directives then name the lines of the time
-when the kernel was compiled, which is when compilers complain.
+Files are written only if their text changes (so that builds stay incremental), through a temporary file and a rename
+(so that a build never sees half of one). An entry that merely moved in its file changes nothing: otherwise a new line
+in ops.yaml would compile every operator below it again. Its `#line` directives keep the lines of the time when the
+kernel was compiled, which is when compilers report errors.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def stale(files: Mapping[str, str], folder: Path) -> list[str]:
 
 
 def write(files: Mapping[str, str], folder: Path) -> list[str]:
-    """Makes the folder hold exactly `files`; gives the paths that were touched. One process does so at a time, as to
-    another what the first is writing would be left over."""
+    """Make the folder hold exactly `files` and return the paths that were written or deleted. Processes take turns, as
+    one would delete the temporary files of the other."""
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder):
         touched = stale(files, folder)
@@ -43,7 +43,7 @@ def write(files: Mapping[str, str], folder: Path) -> list[str]:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Other processes that ask for the same wait."""
+    """Hold a lock on the folder, for which other processes wait."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         with suppress(OSError):  # some network file systems have no locks for folders
@@ -76,15 +76,15 @@ def _leftovers(files: Mapping[str, str], folder: Path) -> list[str]:
 
 
 def without_source_lines(text: str) -> str:
-    """Generated C without the places that it comes from: equal for an entry that merely moved."""
+    """Generated C without line numbers of its source, so that it is equal for an entry that merely moved."""
     return _SOURCE_LINE.sub("#line ", text)
 
 
 def replace(path: Path, content: bytes, younger: bool = False) -> None:
-    """Writes a file that appears whole. The one beside it is made anew: no link that somebody put there is followed.
+    """Write a file atomically. The temporary file is created exclusively, so that no link is followed.
 
-    `younger`: by at least a second than what it replaces, as Python takes its compiled form of a module for current
-    whose source has the same second and size.
+    With `younger` its time is at least a second later than that of the file it replaces: Python uses the compiled form
+    of a module as long as the source has the same second and size.
     """
     before = path.lstat().st_mtime if younger and os.path.lexists(path) else 0.0
     path.parent.mkdir(parents=True, exist_ok=True)

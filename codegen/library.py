@@ -1,4 +1,4 @@
-"""Reads a whole file of operators: YAML → entries → operators, checked. The front half of codegen in one call."""
+"""Reads a file of operators: YAML → entries → operators, checked. This is the front end of codegen in one call."""
 
 from __future__ import annotations
 

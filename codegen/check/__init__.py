@@ -22,8 +22,8 @@ from . import accumulation, derivatives, named_operators, reference
 def check(
     declarations: Sequence[Declaration], diagnostics: Diagnostics, taken: Iterable[str] = (), complete: bool = True
 ) -> None:
-    """All rules. `taken` are names that other libraries already gave to Tensor. Unless the declarations are `complete`,
-    an operator that another one names may be in an entry that could not be read."""
+    """Apply all rules. `taken` are the names that other libraries already gave to Tensor. Unless the declarations are
+    `complete`, an operator that another one names may be in an entry that could not be read."""
     _check_names(declarations, diagnostics, frozenset(taken))
     if complete:
         named_operators.check(declarations, diagnostics)
@@ -52,7 +52,7 @@ def _check_names(declarations: Sequence[Declaration], diagnostics: Diagnostics, 
             for name in names:
                 span = declaration.place(name)
                 other = seen.setdefault(name, declaration)
-                # Function, method and in-place form of one name collide together: one message is enough.
+                # The function, the method and the in-place form of a name collide together: one message is enough.
                 if span in reported:
                     continue
                 if other is not declaration:
@@ -65,7 +65,7 @@ def _check_names(declarations: Sequence[Declaration], diagnostics: Diagnostics, 
 
 
 def _function_names(declaration: Declaration) -> Iterator[str]:
-    """Functions of the package and of submodules, and those that the generated module has but the package has not."""
+    """Names of the functions of the package and of submodules, and of those that only the generated module has."""
     yield from function_names(declaration)
     yield from inplace_function_names(declaration)
     if declaration.module is not None or declaration.internal:
@@ -85,7 +85,7 @@ def _check_types(operator: Operator, diagnostics: Diagnostics) -> None:
         except ExpressionError as error:
             for each in error.all:
                 span = expression.source.span_at(each.offset, each.length)
-                # One dtype stands for all in which the same place is wrong.
+                # A mistake is reported once, for the first dtype in which the expression is wrong there.
                 if span not in reported:
                     help = each.help or f"narrow 'dtypes' if {_names(env, result)} is not meant"
                     diagnostics.report(span, each.message, help)
@@ -93,7 +93,7 @@ def _check_types(operator: Operator, diagnostics: Diagnostics) -> None:
 
 
 def _check_defaults(operator: Operator, diagnostics: Diagnostics) -> None:
-    """Integer computations take the integer part of a default, which must be in the range of the dtype."""
+    """Check that the integer part of every default, which integer computations use, is in the range of the dtype."""
     body = operator.body
     if not isinstance(body, Elementwise):
         return
@@ -115,7 +115,7 @@ def _check_defaults(operator: Operator, diagnostics: Diagnostics) -> None:
 
 
 def _check_requirements(operator: Operator, diagnostics: Diagnostics) -> None:
-    """Defaults may be refused for some dtypes, not for all."""
+    """Check that no requirement refuses the defaults for every dtype; it may for some."""
     for requirement in operator.body.require if isinstance(operator.body, Elementwise) else ():
         everywhere = requirement.dtypes is None or requirement.dtypes >= operator.dtypes
         if everywhere and not defaults_keep(operator, requirement):

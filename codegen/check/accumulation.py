@@ -1,7 +1,8 @@
-"""What a reduction or a scan combines with, tried at sample values: the grouping of the elements must not matter.
+"""Checks at sample values that `combine` of a reduction or a scan does not depend on how the elements are grouped.
 
-Kernels combine parts of a line on their own, each from the identity, and join the parts: several threads, and the lanes
-of a vector, which take every so many elements. A `combine` that depends on that gives other results for each length.
+Kernels combine parts of a line separately, each part from the identity, and then join the parts: threads do so, and the
+lanes of a vector, each of which takes every n-th element. A `combine` that depends on the grouping would give results
+that depend on the length of the line.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def check(operator: Operator, diagnostics: Diagnostics) -> None:
         try:
             violation = _violation(body, dtype)
         except ExpressionError:
-            return  # of a wrong type, which is reported by itself
+            return  # the expression has a wrong type, which is reported separately
         if violation is not None:
             span, message = violation
             diagnostics.report(span, message, _HELP)
@@ -36,7 +37,7 @@ def check(operator: Operator, diagnostics: Diagnostics) -> None:
 
 
 def _violation(body: Reduce | Scan, dtype: DType) -> tuple[Span, str] | None:
-    """The first law that does not hold, and where it stands."""
+    """Return the first law that does not hold as (span, message), or None."""
     import numpy as np
 
     def combine(acc: Array, self: Array) -> Array:
@@ -74,8 +75,8 @@ def _violation(body: Reduce | Scan, dtype: DType) -> tuple[Span, str] | None:
 
 
 def _makes_accumulators(combine: Callable[[Array, Array], Array], met: Array, mapped: Array) -> bool:
-    """Are elements not yet what accumulators are, and made so by the identity, as by `acc | (self != 0)` or
-    `acc * self % 7`?"""
+    """True if combining with the identity turns elements into accumulators, as `acc | (self != 0)` and `acc * self % 7`
+    do, so that the identity need not leave elements unchanged."""
     import numpy as np
 
     if _first(met, (mapped != 0).astype(met.dtype)) is None:
@@ -86,7 +87,7 @@ def _makes_accumulators(combine: Callable[[Array, Array], Array], met: Array, ma
 
 
 def _first(left: Array, right: Array, *operands: Array) -> int | None:
-    """The first place at which two results differ by more than rounding."""
+    """Return the index of the first element in which two results differ by more than rounding, or None."""
     import numpy as np
 
     if left.dtype.kind not in "fc":

@@ -1,7 +1,7 @@
-"""What the Python of entries calls, and whether bodies of composites come to an end with a result.
+"""Checks which functions the Python of entries calls, and that bodies of composites return a result.
 
-A body may call every function of its file and those that are provided; a name that neither knows would be found out by
-whoever calls the operator. So would a body without a result, and one that calls itself whatever its arguments are.
+A body may call every function of its file and those that are provided. Without these checks an unknown name, a body
+without a result and a body that always calls itself would only be noticed by whoever calls the operator.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _PERHAPS = (ast.For, ast.While, ast.Try, ast.Match, ast.ListComp, ast.SetComp, a
 
 @dataclass(frozen=True)
 class Provided:
-    """The functions that the generated modules have beside those of a file."""
+    """The functions that the generated modules have besides those of a file."""
 
     to_bodies: Collection[str]
     to_formulas: Collection[str]
     of_tensors: Collection[str]
-    """What a tensor has."""
+    """The attributes of a tensor."""
 
 
 def check(declarations: Sequence[Declaration], diagnostics: Diagnostics, provided: Provided | None) -> None:
@@ -53,7 +53,7 @@ def check(declarations: Sequence[Declaration], diagnostics: Diagnostics, provide
 
 
 def _names(declaration: Declaration) -> Iterator[str]:
-    """What the generated module calls functions of an entry."""
+    """Names of the functions that the generated module has for an entry."""
     yield declaration.name
     yield from function_names(declaration)
     yield from inplace_function_names(declaration)
@@ -85,7 +85,7 @@ def _check_known(operator: Operator, scalar: Scalar, mode: Mode, known: set[str]
 def _check_attributes(
     operator: Operator, scalar: Scalar, mode: Mode, known: set[str], diagnostics: Diagnostics
 ) -> None:
-    """What is asked of arguments that are tensors, and nothing else."""
+    """Check the attributes that are read from arguments which can only be tensors."""
     nodes, span_of = parsed(scalar, mode)
     tensors = {argument.name for argument in operator.tensors_only} - assigned(nodes)
     attributes = [node for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)]
@@ -105,7 +105,7 @@ def _body(scalar: Scalar) -> list[ast.stmt]:
 
 
 def _own(statements: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """The nodes of a body, without those of functions within it."""
+    """Nodes of a body, without those of functions that are defined in it."""
     for node in statements:
         yield node
         if not isinstance(node, _NESTED):
@@ -113,7 +113,7 @@ def _own(statements: Iterable[ast.AST]) -> Iterator[ast.AST]:
 
 
 def _may_end(statements: Sequence[ast.stmt]) -> bool:
-    """Can the last of these statements be left other than by `return` with a value or an exception?"""
+    """True if control can leave the last of these statements without returning a value or raising."""
     last = statements[-1] if statements else None
     if isinstance(last, ast.Return):
         return last.value is None or (isinstance(last.value, ast.Constant) and last.value.value is None)
@@ -138,13 +138,13 @@ def _may_end(statements: Sequence[ast.stmt]) -> bool:
     return True
 
 
-# ---- circles ------------------------------------------------------------------------------------------------
+# ---- cycles -------------------------------------------------------------------------------------------------
 
 
 def _check_circles(
     operators: Sequence[Operator], bodies: Mapping[str, Sequence[ast.stmt]], diagnostics: Diagnostics
 ) -> None:
-    """Reports composites that call themselves, or one another in a circle, whatever their arguments are."""
+    """Report composites that call themselves, directly or through others, whatever their arguments are."""
     owners = {name: each.name for each in operators for name in _names(each)}
     symbols = {
         PYTHON_OPERATORS[each.operator].method.strip("_"): each.name for each in operators if each.operator is not None
@@ -162,7 +162,7 @@ def _check_circles(
 
 
 def _circle(start: str, calls: Mapping[str, Sequence[str]]) -> list[str]:
-    """A way from an operator to itself; empty when there is none."""
+    """Return a chain of calls from an operator to itself, or an empty list."""
     ways, seen = [[start]], {start}
     for way in ways:
         for name in calls.get(way[-1], ()):
@@ -175,7 +175,7 @@ def _circle(start: str, calls: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def _certain_calls(body: Sequence[ast.stmt], owners: Mapping[str, str], symbols: Mapping[str, str]) -> list[str]:
-    """The operators that a body calls before anything in it depends on its arguments."""
+    """Names of the operators that a body calls whatever its arguments are."""
     bound = assigned([node for statement in body for node in ast.walk(statement)])
     called: list[str] = []
     for node in _executed(body):
@@ -195,7 +195,7 @@ _SYMBOLS: Mapping[type[ast.operator | ast.unaryop], str] = {
 
 
 def _executed(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """The nodes that are evaluated whatever the arguments are; what may come after an early return is not."""
+    """Nodes that are evaluated whatever the arguments are. The walk ends where an early return may happen."""
     for node in nodes:
         if isinstance(node, (*_NESTED, *_PERHAPS)):
             return

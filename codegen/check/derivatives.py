@@ -10,7 +10,7 @@ from ..source import Scalar
 
 
 def check(operator: Operator, diagnostics: Diagnostics) -> None:
-    """Every formula that is needed is there, none is there in vain, and all agree with the expression."""
+    """Check that every needed formula is declared, that none is unused, and that all agree with the expression."""
     for name, derivative in operator.derivatives.items():
         if derivative.text != "none" and operator.result_is_bool:
             diagnostics.report(derivative.source.span, f"the result is bool: it has no derivative by '{name}'")
@@ -58,7 +58,7 @@ def _check_formula(operator: Operator, name: str, formula: Expr, source: Scalar,
     try:
         mismatch = compare(forward.tree, name, formula)
     except ExpressionError as error:
-        # Functions without a known derivative are evaluated by SciPy, which need not be there.
+        # Functions without a known derivative are evaluated by SciPy, which may not be installed.
         if compare is check_derivative:
             diagnostics.report(source.span, error.message, error.help)
         return

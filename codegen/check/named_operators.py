@@ -1,4 +1,4 @@
-"""Operators that other entries name, under `overloads` and `accumulate`, exist and fit."""
+"""Checks that operators which other entries name, under `overloads` and `accumulate`, exist and fit."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def check(declarations: Sequence[Declaration], diagnostics: Diagnostics) -> None
 
 
 def _check_choices(declarations: Sequence[Declaration], diagnostics: Diagnostics) -> None:
-    """Every operator that is chosen exists and takes the same tensors; every internal one is chosen, or called by a
-    composite or a derivative."""
+    """Check that every operator that is chosen exists and takes the same tensors, and that every internal operator is
+    chosen, or called by a composite or a derivative."""
     by_name = {declaration.name: declaration for declaration in declarations}
     chosen: set[str] = set()
     for operator in declarations:
@@ -36,14 +36,14 @@ def _check_choices(declarations: Sequence[Declaration], diagnostics: Diagnostics
             texts += [each.value for each in (operator.body.source, *operator.body.quoted)]
         chosen.update(word for text in texts for word in re.findall(r"\w+", text))
     for declaration in declarations:
-        # Random fills that are internal are what composites are made of.
+        # Internal random fills are called by composites.
         in_vain = declaration.internal and declaration.family is not Family.RANDOM
         if in_vain and declaration.name not in chosen:
             diagnostics.report(declaration.span, f"no operator chooses or calls '{declaration.name}'")
 
 
 def _check_shortcuts(declarations: Sequence[Declaration], diagnostics: Diagnostics) -> None:
-    """Every operator that is named exists and takes the first input alone."""
+    """Check that every operator that is named exists and takes the first input alone."""
     by_name = {declaration.name: declaration for declaration in declarations}
     for operator in declarations:
         for name in operator.shortcuts.values() if isinstance(operator, Operator) else ():
@@ -59,7 +59,7 @@ def _takes_more(operator: Operator) -> bool:
 
 
 def _check_reductions(operator: Declaration, declarations: Sequence[Declaration], diagnostics: Diagnostics) -> None:
-    """What an indexing body accumulates with is a reduction of the same file."""
+    """Check that an indexing body accumulates by reductions of the same file."""
     if not isinstance(operator, Operator) or not isinstance(operator.body, Indexing):
         return
     known = [declaration.name for declaration in declarations if declaration.family is Family.REDUCE]

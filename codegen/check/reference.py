@@ -27,10 +27,10 @@ _HELP = "the NumPy function or expression that computes the same, or 'none'"
 
 
 def check(operator: Operator, diagnostics: Diagnostics) -> None:
-    """Without a declared form it is NumPy's function of the operator's name, where there is one."""
+    """Compare the declared form with the body; without one, the NumPy function of the operator's name, if it exists."""
     declared = operator.reference is not None
     text = reference(operator)
-    # What docstrings show of elementwise operators is computed by their bodies.
+    # Examples in docstrings of elementwise operators are computed from their bodies.
     if text is None or (not declared and isinstance(operator.body, Elementwise)):
         return
     problem = _unknown(text, operator) if declared else None
@@ -45,7 +45,7 @@ def check(operator: Operator, diagnostics: Diagnostics) -> None:
 
 
 def _unknown(text: str, operator: Operator) -> str | None:
-    """What is wrong with the names of an expression."""
+    """Return what is wrong with the names of an expression, or None."""
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -66,7 +66,7 @@ def _unknown(text: str, operator: Operator) -> str | None:
 
 
 def _lacking(node: ast.AST) -> str | None:
-    """Of `np.this.that`: the part that NumPy does not have."""
+    """Return a message if the node is `np.this.that` and NumPy has no such part, else None."""
     path: list[str] = []
     value: ast.AST = node
     while isinstance(value, ast.Attribute):
@@ -83,7 +83,7 @@ def _lacking(node: ast.AST) -> str | None:
 
 
 def _module(name: str) -> Any:
-    """What a name of a module stands for; None where it is not installed, or the name means nothing of the kind."""
+    """Return the module that a name stands for; None if it is not installed or the name is not one of a module."""
     if name not in ("np", "math", "scipy"):
         return None
     try:
@@ -102,7 +102,7 @@ def _contradiction(operator: Operator, text: str, declared: bool) -> str | None:
 
     if "scipy" in text and _module("scipy") is None:
         return None
-    # NumPy has no arithmetic of truth values.
+    # NumPy has no arithmetic on bool.
     for dtype in [dtype for dtype in samples.dtypes(operator) if not dtype.is_bool][:1]:
         try:
             for env, shown, expected in _samples(operator, dtype):
@@ -120,8 +120,8 @@ def _contradiction(operator: Operator, text: str, declared: bool) -> str | None:
                     )
                     return f"{differs}: {_describe(wrong, shown, np.asarray(value), expected)}"
         except ExpressionError:
-            return None  # the body is wrong, which is reported by itself, or nothing evaluates it
-        except Exception as error:  # whatever NumPy, or the text, makes of the arguments
+            return None  # the body is wrong, which is reported separately, or cannot be evaluated
+        except Exception as error:  # NumPy and the text may raise anything
             return f"'reference' fails: {type(error).__name__}: {error}" if declared else None
     return None
 
@@ -131,7 +131,7 @@ def _compiled(text: str) -> Any:
 
 
 def _samples(operator: Operator, dtype: DType) -> Iterator[tuple[dict[str, Any], dict[str, Array], Array]]:
-    """Arguments, those of them to show, and the result that the body gives."""
+    """Return the arguments, those among them that messages show, and the result of the body."""
     import numpy as np
 
     body = operator.body
@@ -163,7 +163,8 @@ def _samples(operator: Operator, dtype: DType) -> Iterator[tuple[dict[str, Any],
 
 
 def _first(computed: Array, expected: Array) -> int | None:
-    """The first place at which they differ by more than rounding; where either is undefined they need not agree."""
+    """Return the index of the first element in which they differ by more than rounding, or None. Elements in which
+    either is undefined are not compared."""
     import numpy as np
 
     if computed.dtype.kind not in "biufc":

@@ -1,7 +1,6 @@
-"""What operators over lines and rows give for a few sample values, computed with NumPy as their kernels compute it.
+"""Computes operators over lines and rows for a few sample values, with NumPy and in the way of their kernels.
 
-Declarations are checked by these: that what they combine may be combined in any order, and that their formulas and
-references say the same as their bodies.
+Checks use the results: that elements may be combined in any order, and that formulas and references agree with bodies.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _TRUTHS = (True, False, False, True, True, True, False, False, True, False, True
 
 
 def dtypes(operator: Operator) -> tuple[DType, ...]:
-    """The widest dtype of each kind that the operator computes in and samples are of, floating point first."""
+    """The widest dtype of each kind that the operator computes in and that has samples, floating point first."""
     kinds = (Kind.FLOATING, Kind.SIGNED, Kind.UNSIGNED, Kind.BOOL)
     groups = ([dtype for dtype in operator.compute_dtypes if dtype.kind is kind] for kind in kinds)
     return tuple(max(each, key=lambda dtype: dtype.bits) for each in groups if each)
@@ -38,12 +37,12 @@ def matrix(dtype: DType, positive: bool = False) -> Array:
 
 
 def numbers(operator: Operator) -> dict[str, float]:
-    """Those of the parameters: defaults, or one half."""
+    """Values of the parameters: their defaults, or one half."""
     return {**{param.name: 0.5 for param in operator.params}, **default_numbers(operator)}
 
 
 def results(operator: Operator, body: Reduce | Scan | Rows, x: Array, dtype: DType) -> tuple[Array, ...]:
-    """The results along the rows of a matrix, whose dimension stays."""
+    """Results over the rows of a matrix; the reduced dimension is kept."""
     if isinstance(body, Rows):
         return _of_rows(body, x, dtype, numbers(operator))
     values, position = _accumulated(body, x, dtype)
@@ -61,7 +60,7 @@ def identity(body: Reduce | Scan, dtype: DType) -> Array:
 
 
 def value(tree: Expr, env: Mapping[str, Array], dtype: DType) -> Array:
-    """Of an expression, which need not use every name."""
+    """Value of an expression, which need not use every name."""
     return evaluate(tree, {name: env[name] for name in names(tree)}, dtype)
 
 

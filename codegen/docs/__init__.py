@@ -1,1 +1,1 @@
-"""What generated docstrings say, and their examples."""
+"""Generated docstrings and their examples."""

@@ -43,7 +43,7 @@ _TYPES = {
     "Device": "device or str or int",
     "MemoryFormat": "memory format",
 }
-"""What documentation calls the types of schemas, where not by the same name."""
+"""Names of schema types in documentation, where they differ."""
 _MEANINGS = {
     "keepdim": "whether reduced dimensions stay, with size 1",
     "dtype": "dtype of the result",
@@ -57,7 +57,7 @@ _MEANINGS = {
 
 
 def docstring(operator: Operator, package: str, recorded: Mapping[str, str]) -> str:
-    """What `help()` shows: meaning, formula, arguments, result, errors, spellings, an example."""
+    """The docstring: meaning, formula, arguments, result, errors, spellings and an example."""
     blocks = [meaning(operator)]
     formula = _formula(operator)
     if formula:
@@ -115,7 +115,7 @@ def _arguments(operator: Operator) -> Iterator[str]:
 
 def _kinds(operator: Operator, parameter: Parameter) -> str:
     argument = parameter.argument
-    # Of several operands each may be a number, as long as one is a tensor.
+    # Each of several operands may be a number, as long as one is a tensor.
     leads = len(operator.inputs) == 1 or operator.family is not Family.ELEMENTWISE
     types = accepted_types(operator, argument, leads=leads and argument == operator.schema.arguments[0])
     kinds = ["others, as described" if str(type) == "any" else _kind(type) for type in types]
@@ -132,7 +132,7 @@ def _kinds(operator: Operator, parameter: Parameter) -> str:
 
 
 def _is_shape(operator: Operator, parameter: Parameter) -> bool:
-    """Is it the shape of a new tensor? That must be given, though arguments before it may be left out."""
+    """True if the argument is the shape of a new tensor, which is required though arguments before it are optional."""
     return isinstance(operator.body, Factory) and parameter.name == operator.body.shape
 
 

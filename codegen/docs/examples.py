@@ -20,7 +20,7 @@ from ..schema import Argument
 Array = Any
 """A NumPy array."""
 
-# Values of the first input, of the second, of the third; the next row where a result would not be finite.
+# Values of the first, second and third input. The next row is used where a result would not be finite.
 _FLOATING = (
     ((-1.0, 0.5, 2.0), (0.5, 2.0, 4.0), (1.0, 3.0, 0.25)),
     ((0.25, 0.5, 0.75), (0.5, 0.25, 2.0), (1.0, 3.0, 0.25)),
@@ -29,12 +29,12 @@ _FLOATING = (
 _INTEGERS = (((12, -5, 3), (2, 3, 1), (1, 0, 2)), ((12, 10, 6), (18, 4, 9), (1, 0, 2)))
 _TRUTHS = (True, False, True)
 _MATRIX = ((3.0, 1.0, 2.0), (4.0, 6.0, 5.0))
-# By the kind of an argument that must be given.
+# Values of required arguments: of an integer, and of a list of integers.
 _INT, _LISTS = 1, ((1, 0), (3, 2), (2, 3))
 
 
 def example(operator: Operator, package: str, recorded: Mapping[str, str]) -> str | None:
-    """The lines of a Python session: the one of `recorded` if it has the operator; None where none can be derived."""
+    """The lines of a Python session, taken from `recorded` if it has the operator; None if none can be derived."""
     if operator.name in recorded:
         return recorded[operator.name]
     if operator.internal or any(argument.is_optional for argument in operator.inputs):
@@ -48,7 +48,7 @@ def example(operator: Operator, package: str, recorded: Mapping[str, str]) -> st
 
 
 _Found = tuple[Mapping[str, Array], Mapping[str, object], Array, DType]
-"""Inputs and other arguments by their names in Python, the result and its dtype."""
+"""Inputs and other arguments by their Python names, the result and its dtype."""
 
 
 def _elementwise(operator: Operator) -> Iterator[_Found]:
@@ -80,7 +80,7 @@ def _elementwise(operator: Operator) -> Iterator[_Found]:
 
 
 def _numbers(operator: Operator, dtype: DType) -> dict[str, float]:
-    """Values of the parameters, one half or one for those that have none."""
+    """Values of the parameters; those without a default are one half or one."""
     import numpy as np
 
     numbers: dict[str, float] = dict.fromkeys(
@@ -95,7 +95,7 @@ def _numbers(operator: Operator, dtype: DType) -> dict[str, float]:
 
 
 def _by_reference(operator: Operator) -> Iterator[_Found]:
-    """The result that the operator's NumPy form has for a small matrix, or matrices."""
+    """Results of the operator's NumPy form for small matrices."""
     import numpy as np
 
     text = reference(operator)
@@ -161,7 +161,7 @@ def python_name(name: str) -> str:
 
 
 def _tensor_text(values: Array, dtype: DType) -> str | None:
-    """As `repr` prints a tensor; None for what would not be a good example."""
+    """The tensor as `repr` prints it; None if it would not be a good example."""
     texts = _element_texts(values, dtype) if values.ndim <= 2 else None
     if texts is None:
         return None
@@ -171,7 +171,7 @@ def _tensor_text(values: Array, dtype: DType) -> str | None:
 
 
 def _element_texts(values: Array, dtype: DType) -> list[str] | None:
-    """One after the other; those of complex numbers are made of two."""
+    """Texts of the elements in order; None if they would not be a good example. A complex number joins two texts."""
     import numpy as np
 
     if values.dtype.kind == "c":

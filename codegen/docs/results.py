@@ -1,4 +1,4 @@
-"""What a docstring says of results and errors: shapes and dtypes, as they follow from the family and the body.
+"""Results and errors in docstrings: shapes and dtypes, which follow from the family and the body.
 
 What does not follow is the last sentence of the entry's `doc`, either part of which may be left out:
 `Returns shape (*, n, n) for A (*, n, n); dtype that of A.`
@@ -84,7 +84,7 @@ def _kind_of_result(operator: Operator) -> str:
 
 
 def _shape(operator: Operator) -> str:
-    """That of the result, as far as the family knows it."""
+    """The shape of the result, as far as it follows from the family."""
     body = operator.body
     if isinstance(body, View):
         return _view_shape(body)
@@ -145,7 +145,7 @@ def _dtype(operator: Operator) -> str:
 
 
 def errors(operator: Operator) -> list[str]:
-    """What is raised, and when."""
+    """The exceptions that a call may raise, with their causes."""
     mixed = operator.family is Family.ELEMENTWISE and len(operator.inputs) > 1 and not operator.accepts
     errors = [f"TypeError: an argument is of another type{', or no operand is a tensor' if mixed else ''}."]
     accepted = _accepted_dtypes(operator)
@@ -164,7 +164,7 @@ def errors(operator: Operator) -> list[str]:
 
 
 def _accepted_dtypes(operator: Operator) -> frozenset[DType]:
-    """Those that the entry accepts, and for which it has an expression."""
+    """The dtypes that the entry accepts and for which it has an expression."""
     body, promotion = operator.body, operator.promotion
     if not isinstance(body, Elementwise):
         return operator.dtypes

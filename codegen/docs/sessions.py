@@ -1,4 +1,4 @@
-"""Examples that were recorded: docs/examples.txt has the name of an operator, and indented below it a Python session.
+"""Recorded examples: docs/examples.txt has the name of an operator, and indented below it a Python session.
 
 The inputs are written by hand, for operators whose result NumPy cannot tell when code is generated or whose derived
 example says little; `python tools/record_examples.py` runs them and writes what they print.
@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 def read(path: Path) -> Mapping[str, str]:
-    """Sessions by the names of operators; none where the file does not exist."""
+    """Sessions by the names of operators; empty if the file does not exist."""
     sessions: dict[str, list[str]] = {}
     name = ""
     for line in path.read_text("utf-8").splitlines() if path.exists() else ():
@@ -25,5 +25,5 @@ def read(path: Path) -> Mapping[str, str]:
 
 
 def text(sessions: Mapping[str, str], head: str) -> str:
-    """The file of such sessions; `head` is what stands above them."""
+    """Text of the file of sessions; `head` is the text above them."""
     return head + "".join(f"{name}\n{textwrap.indent(session, '    ')}\n" for name, session in sessions.items())

@@ -1,4 +1,4 @@
-"""One module for each kind of output. `outputs` gives every generated file of a set of operators."""
+"""One module for each kind of output. `outputs` returns every generated file of a set of operators."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from . import (
 def outputs(
     operators: Sequence[Operator], source: str, examples: Mapping[str, str] = MappingProxyType({})
 ) -> dict[str, str]:
-    """Path (relative to the output folder) → text, for the library itself. `examples` are those of python.emit."""
+    """Texts of the library's files by path relative to the output folder. `examples` are those of python.emit."""
     files = {
         "include/ow_dtypes.h": dtypes.emit_header(),
         "include/ow_routines.h": routines.emit(),

@@ -1,7 +1,7 @@
-"""Operators made of derivatives: each formula of an elementwise operator as one kernel.
+"""Backward kernels: each derivative formula of an elementwise operator becomes an operator with one kernel.
 
-Backward passes that are not differentiated again compute a gradient by one of these. They have no names for users, no
-Python and no derivatives of their own; formulas that are one operation already need none.
+Backward passes that are not differentiated again call these. They are internal, have no Python and no derivatives;
+formulas that are a single operation need none.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from ..model.operator import MAX_INPUTS, MAX_PARAMS, Derivative, Elementwise, Ex
 from ..schema import parse
 
 _SMALLEST = 2
-"""Operations in a formula that is worth a kernel."""
+"""The least number of operations for which a formula gets a kernel."""
 
 
 def operators(of: Sequence[Operator]) -> tuple[Operator, ...]:
-    """The kernels of all formulas, in the order of operators and arguments."""
+    """The operators of all formulas, in the order of operators and arguments."""
     return tuple(operator for _, _, operator in _all(of))
 
 
 def indices(of: Sequence[Operator], first: int) -> dict[tuple[str, str], int]:
-    """Their numbers, by operator and argument, where the first one is `first`."""
+    """Indices of these operators by (operator, argument), counted from `first`."""
     return {(name, argument): first + index for index, (name, argument, _) in enumerate(_all(of))}
 
 
@@ -85,7 +85,7 @@ def _kernel(operator: Operator, body: Elementwise, argument: str, derivative: De
 
 
 def _operations(tree: Expr) -> int:
-    """How many calls of operators compute the formula."""
+    """The number of operator calls that compute the formula."""
     if not isinstance(tree, Apply):
         return 0
     constant = all(isinstance(each, Literal) for each in tree.args)

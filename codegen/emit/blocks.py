@@ -1,9 +1,9 @@
-"""Kernels that call a function of whole rows: which calls, and what they leave for the loop around them.
+"""Decides which kernels call a function of whole rows, and what is left for the loop around the call.
 
-vector_math.h, special.h and complex_math.h have functions of rows that use vector instructions no compiler makes of a
-loop, or compute less where the row allows it. A kernel that is nothing but such a call hands its rows over. One that
-contains the call computes the arguments of a few hundred elements, calls the function of rows for them, and computes
-the rest from its results, which the level-1 cache still holds.
+vector_math.h, special.h and complex_math.h have functions of rows that use vector instructions which no compiler
+generates from a loop, or that compute less where the row allows it. A kernel that is only such a call passes its rows
+on. A kernel that contains one computes the arguments for a few hundred elements, calls the function for them, and
+computes the rest from the results, which are still in the level-1 cache.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from ..expr.kernel_text import emit_tree, variable
 from ..expr.typed import Arg, Cast, Const, Node, Op, postorder, replaced
 
 RESULT = "staged"
-"""The variable that has the call's result in the rest of the expression."""
+"""The C variable that holds the result of the call in the rest of the expression."""
 _UNNAMED = "<result>"
-"""What the typed tree calls it, so that an argument may have that name."""
+"""Its name in the typed tree, which no argument can have."""
 _OWN = {_UNNAMED: RESULT}
 
 
 @dataclass(frozen=True)
 class BlockCall:
-    """The call of a function of rows: of inputs as they are, or of one expression."""
+    """A call of a function of rows, with inputs as they are or with one expression as arguments."""
 
     function: str
     dtype: DType
     inputs: tuple[str, ...]
     expression: str | None
     rest: Emitted | None
-    """The kernel's expression with RESULT in place of the call; None when there is nothing else."""
+    """The kernel's expression with RESULT in place of the call; None if it is only the call."""
     fills: bool
-    """Need its rows not be filled up to vectors?"""
+    """True if the function accepts any length, so that the loop need not pad."""
 
     @property
     def ctype(self) -> str:
@@ -42,8 +42,8 @@ class BlockCall:
 
 
 def block_call(emitted: Emitted, inputs: Collection[str]) -> BlockCall | None:
-    """The only call in the expression that has a function of rows; None when there are several, or it needs what the
-    loop computes before. `inputs` are the arguments that are rows."""
+    """The only call in the expression that has a function of rows; None if there are several, or if its arguments have
+    to be computed by the loop. `inputs` are the arguments that are rows."""
     calls = [node for node in postorder(emitted.root) if isinstance(node, Op) and _function(node)]
     if len(calls) != 1 or emitted.uses_err:
         return None
@@ -65,7 +65,7 @@ def block_call(emitted: Emitted, inputs: Collection[str]) -> BlockCall | None:
 
 
 def emit_result(dtype: DType) -> Emitted:
-    """An expression that is the call's result as it is."""
+    """True if the expression is the result of the call itself."""
     return emit_tree(Arg(dtype, _UNNAMED), _OWN)
 
 
@@ -78,5 +78,5 @@ def _function(node: Op) -> str | None:
 
 
 def _is_at_hand(node: Node) -> bool:
-    """Is it an argument or a number, so that nothing is computed twice where it occurs twice?"""
+    """True for an argument or a number, which may occur twice without being computed twice."""
     return isinstance(node, (Arg, Const)) or (isinstance(node, Cast) and isinstance(node.operand, Arg))

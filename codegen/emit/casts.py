@@ -1,4 +1,4 @@
-"""core/casts.c: a loop for every pair of dtypes. What each pair needs is decided here."""
+"""core/casts.c: a loop for every pair of dtypes, with the expression that converts between them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .text import render
 
 @dataclass(frozen=True)
 class Cast:
-    """One conversion, as casts.c.j2 wants it: `rows` are calls for contiguous half formats."""
+    """Context of casts.c.j2 for one conversion; `rows` are calls for contiguous half formats."""
 
     name: str
     dst: str
@@ -49,7 +49,7 @@ def _cast(dst: DType, src: DType) -> Cast:
 
 
 def _rows(dst: DType, src: DType) -> tuple[str, ...]:
-    """Half formats convert a row at a time, by way of float32."""
+    """Calls that convert a row of a half format, through float32."""
     load, store = f"ow_row_{src.suffix}_to_f32", f"ow_row_f32_to_{dst.suffix}"
     if dst == FLOAT32:
         return (load,)
@@ -69,7 +69,7 @@ def _rows(dst: DType, src: DType) -> tuple[str, ...]:
 
 
 def _expression(dst: DType, src: DType) -> str:
-    """C for one element, `{0}` being the value."""
+    """C for one element; `{0}` is the value."""
     if src.is_complex or dst.is_complex:
         return _complex_expression(dst, src)
     value = f"ow_{src.suffix}_to_f32({{0}})" if _is_half(src) else "{0}"
@@ -79,7 +79,7 @@ def _expression(dst: DType, src: DType) -> str:
     if _is_half(dst):
         return f"ow_f32_to_{dst.suffix}((float){value})"
     if dst.is_integer and origin.is_floating:
-        # Narrow integers are cut from a 32-bit one that holds all their values, as x86 (and so torch) converts.
+        # Narrow integers are truncated from 32 bits, which hold all their values, as x86 (and so torch) converts.
         width = 32 if dst.lowest >= -(1 << 31) and dst.highest < 1 << 31 else 64
         spelled = "float" if origin == FLOAT32 else "double"
         return f"({dst.c_type}){spelled}_to_{'u64' if dst is UINT64 else f'i{width}'}({value})"
@@ -87,7 +87,7 @@ def _expression(dst: DType, src: DType) -> str:
 
 
 def _complex_expression(dst: DType, src: DType) -> str:
-    """To and from complex numbers: real numbers have no imaginary part, and take the real one."""
+    """C for one element to or from a complex dtype: the imaginary part is zero, or dropped."""
     value = "ow_c32_to_c64({0})" if src is COMPLEX32 else "{0}"
     if dst.is_bool:
         return f"{value} != 0"

@@ -15,7 +15,7 @@ def emit(operators: Sequence[Operator]) -> str:
 
 
 def _record(operator: Operator) -> dict[str, object]:
-    """`derivatives` maps arguments to formulas; null stands for one that is declined."""
+    """The facts of one operator. `derivatives` maps arguments to formulas, or to null where a formula is declined."""
     return {
         "name": operator.name,
         "schema": str(operator.schema),

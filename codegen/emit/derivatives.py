@@ -1,7 +1,7 @@
 """opweave/_derivatives.py: a class of graph nodes for each operator, made of the formulas in its entry.
 
-A class says which inputs have gradients, what it keeps of a call and how the gradients follow from that: `x.shape` in
-a formula keeps the shape alone. An elementwise formula is written twice: as one kernel (codegen/emit/backward.py) for
+A class says which inputs have gradients, what it saves of a call and how the gradients follow from that: `x.shape` in
+a formula saves the shape alone. An elementwise formula is written twice: as one kernel (codegen/emit/backward.py) for
 the usual backward pass, and as operators, for those that are differentiated again and for complex numbers.
 """
 
@@ -21,21 +21,21 @@ from .registry import indexed
 from .text import render, render_macro
 
 _MULTIPLIED = (Family.ELEMENTWISE, Family.EXTERN, Family.REDUCE, Family.SCAN, Family.ROWS)
-"""Families whose formulas are products of `grad` and a derivative, and say nothing of conjugates."""
+"""Families whose formulas are products of `grad` and a derivative, written without conjugates."""
 
 
 @dataclass(frozen=True)
 class GradFormula:
-    """That by one input: its formula as Python, and the kernel that computes it (None: there is none)."""
+    """The gradient by one input: its formula as Python, and the index of its kernel, if there is one."""
 
     name: str
     formula: str | None
     kernel: int | None
     operands: tuple[str, ...]
     of_complex: str | None
-    """The formula for complex numbers, where it is another one."""
+    """The formula for complex numbers, if it differs."""
     needed_by: tuple[str, ...]
-    """The input itself, and those whose formulas are written in terms of this gradient."""
+    """The input itself, and the inputs whose formulas use this gradient."""
 
     @property
     def condition(self) -> str:
@@ -49,16 +49,16 @@ class GradFormula:
 
 @dataclass(frozen=True)
 class SavedInput:
-    """An input that is saved when a gradient is asked for whose formula uses it."""
+    """An input that is saved if a gradient is needed whose formula uses it."""
 
     name: str
     needed_by: tuple[str, ...]
     listed: bool
     condition: str | None
-    """About the other arguments: where it does not hold, no formula uses the input."""
+    """A condition on the other arguments under which formulas use the input."""
 
     def text(self, edges: Sequence[str]) -> str:
-        """What is handed over to be kept."""
+        """The Python of the argument that is saved."""
         if self.listed:
             return f"*{self.name}"
         conditions = [] if self.condition is None else [self.condition]
@@ -70,7 +70,7 @@ class SavedInput:
 
 @dataclass(frozen=True)
 class NodeClass:
-    """One class as derivatives.py.j2 wants it."""
+    """Context of derivatives.py.j2 for one class."""
 
     name: str
     operator: str
@@ -88,17 +88,17 @@ class NodeClass:
     results_needed_by: tuple[int, ...]
     """The indices of the edges whose formulas use results."""
     result_conditions: tuple[str | None, ...]
-    """Of each result: about the arguments that are kept; where it does not hold, no formula uses the result."""
+    """For each saved result, the condition on saved arguments under which formulas use it."""
     saved_names: tuple[tuple[str, ...], ...]
-    """What torch calls the inputs, the other values and the results that are kept: `_saved_self`."""
+    """Torch's attribute names of saved inputs, other values and results, such as `_saved_self`."""
     holomorphic: bool
     takes_complex: bool
     is_complex: str
-    """Python that says whether a call was one of complex numbers."""
+    """Python condition that is true for calls with complex numbers."""
 
     @property
     def in_order(self) -> list[GradFormula]:
-        """Before each gradient those that its formula uses."""
+        """The gradients in an order in which each follows those that its formula uses."""
         return sorted(self.gradients, key=lambda gradient: -len(gradient.needed_by))
 
     @property
@@ -111,7 +111,7 @@ class NodeClass:
 
     @property
     def results_condition(self) -> str | None:
-        """Python that says whether the results are kept; None where they always are."""
+        """Python condition under which results are saved; None if they always are."""
         if self.listed or len(self.results_needed_by) == len(self.edges):
             return None
         return " or ".join(self.edges[index] for index in self.results_needed_by)
@@ -122,7 +122,7 @@ class NodeClass:
 
 
 def emit_class(operator: Operator, operators: Sequence[Operator]) -> str:
-    """The class of one operator; `operators` are all that its formulas may call."""
+    """The class of one operator; `operators` are all operators that its formulas may call."""
     kernels = backward.indices(operators, len(indexed(operators)))
     return render_macro("derivative.j2", "derivative", _derived(operator, kernels, formulas.functions(operators)), None)
 
@@ -199,13 +199,13 @@ _SAVED_FACTS = {"shape": "sym_sizes"}
 
 
 def _saved_result(name: str) -> str:
-    """`result` of one result; of several `indices` as they are called, or `result0`."""
+    """Torch's name of a saved result: `result`, or of several `indices` by name or `result0` by index."""
     rest = name.removeprefix("result_")
     return f"result{rest}" if rest.isdigit() else rest
 
 
 def _with_gradients(formula: Formula, others: Mapping[str, Formula]) -> Formula:
-    """With what the gradients use that it is written in terms of."""
+    """Merge in the saved values of every gradient that this formula refers to (`by_NAME`)."""
     for name in formula.gradients:
         formula = formula.joined(others[name])
     return formula
@@ -229,7 +229,7 @@ def _gradient(
 
 
 def _parameters(operator: Operator, names: Sequence[str]) -> Iterator[str]:
-    """The arguments of `save`; quick calls leave out the last ones."""
+    """Parameters of `save`; the fast path leaves out the last ones."""
     defaults = {parameter.argument.name: parameter.default for parameter in variants.parameters(operator)}
     quick = operator.family in (Family.ELEMENTWISE, Family.EXTERN, Family.ROWS, Family.VIEW)
     for name in names:
@@ -238,12 +238,12 @@ def _parameters(operator: Operator, names: Sequence[str]) -> Iterator[str]:
 
 
 def _is_listed(operator: Operator) -> bool:
-    """Is the gradient that of each tensor of a list?"""
+    """True if the gradient is a list, one for each tensor of a list."""
     return any(operator.schema.argument(name).is_tensor_list for name in operator.derivatives)  # type: ignore[union-attr]
 
 
 def _differentiated(operator: Operator) -> list[str]:
-    """The inputs in whose order gradients are given; of a composite those with formulas."""
+    """The inputs in the order of the gradients; for a composite those with formulas."""
     if operator.family is Family.COMPOSITE:
         return [argument.name for argument in operator.schema.arguments if argument.name in operator.derivatives]
     return [argument.name for argument in operator.inputs]
@@ -260,18 +260,18 @@ def _fact(operator: Operator, name: str, fact: str) -> str:
 
 
 def _grads(operator: Operator) -> tuple[str, ...]:
-    """`grad`, or one of each result of several: `grad_values` by its name, or `grads` of a list."""
+    """Parameters for the gradients of the results: `grad`, a `grad_NAME` for each of several, or `*grads`."""
     returns = operator.schema.returns
     if operator.returns_list:
         return ("*grads",)
     if len(returns) == 1:
         return ("grad",)
-    # Without `dim` some give their first result alone.
+    # Without `dim` some operators return their first result alone.
     return tuple(f"grad_{result.name or index}=None" for index, result in enumerate(returns))
 
 
 def _absent(body: Elementwise, used: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
-    """What an optional argument that is None is taken for, where a formula uses it."""
+    """The values that formulas use for optional arguments that are None."""
     for name, value in body.absent.items():
         if not used[name]:
             continue
@@ -280,7 +280,7 @@ def _absent(body: Elementwise, used: Mapping[str, Sequence[str]]) -> Iterator[tu
 
 
 def _is_holomorphic(operator: Operator) -> bool:
-    """Are the formulas products of `grad` and complex derivatives?"""
+    """True if the formulas are products of `grad` and complex derivatives, whose conjugate must be taken."""
     expression = operator.body.expression(COMPLEX128) if isinstance(operator.body, Elementwise) else None
     by_parts = expression is not None and inference.uses_parts(expression.tree)
     products = operator.family in _MULTIPLIED and not by_parts and not operator.complex_derivatives

@@ -1,4 +1,4 @@
-"""The constant `ow_op` that the core knows an operator by: decisions about its fields, from the model alone."""
+"""The constant `ow_op` that describes an operator to the core; its fields follow from the model alone."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ def _bound(dtype: DType, highest: bool) -> str:
         return "0"
     if dtype.kind is Kind.SIGNED:
         return f"INT{dtype.bits}_{'MAX' if highest else 'MIN'}"
-    # The bits are what counts: the largest uint64 reads -1.
+    # Only the bits matter: the largest uint64 is written as -1.
     return f"(int64_t)UINT64_C({dtype.highest})" if highest else "0"
 
 

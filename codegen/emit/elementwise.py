@@ -19,14 +19,14 @@ from .expressions import Variable, enum, parameters
 from .halves import HalfKernel
 
 _INSTRUCTION = 3.0
-"""What costs more is more than an instruction or two."""
+"""Loops up to this cost are one or two instructions."""
 _STREAMED_COST = 1.0
-"""That of an addition: up to it a loop waits for memory rather than for arithmetic."""
+"""The cost of an addition, up to which a loop is bound by memory rather than by arithmetic."""
 
 
 @dataclass(frozen=True)
 class LoopKernel:
-    """One elementwise loop, as elementwise.c.j2 wants it."""
+    """Context of elementwise.c.j2 for one loop."""
 
     name: str
     title: str
@@ -42,21 +42,21 @@ class LoopKernel:
     fails: bool
     padded: bool
     streams: bool
-    """Takes narrow vectors: see OW_STREAMS. One rule decides about these and about `unrolled`: of a loop over one real
-    dtype whose functions are single instructions an iteration takes 128 bytes, in four narrow vectors where it waits
-    for memory, in two wide ones where it computes more than an addition. `python benchmarks/loops.py` compares both
-    with what compilers choose. Of a byte beside four doubles they make no narrow vectors at all."""
+    """True if the loop uses narrow vectors (OW_STREAMS). One rule decides about this and about `unrolled`: in a loop
+    over one real dtype whose functions are single instructions, an iteration takes 128 bytes: as four narrow vectors if
+    it is bound by memory, as two wide ones if it computes more than an addition. `python benchmarks/loops.py` compares
+    both with the compiler's choice. With bytes beside doubles compilers generate no narrow vectors at all."""
     unrolled: int
     scalar: bool
-    """Takes one element after the other whatever their strides, as no compiler makes vector instructions of it."""
+    """True if the loop is scalar for all strides, since no compiler vectorizes it."""
     chosen: tuple[int, ...]
-    """Operands that are inputs which no element may use: see ow_touch()."""
+    """Indices of inputs that only some elements use: see ow_touch()."""
     unread: frozenset[str]
-    """Inputs whose values and strides do not matter: whether an integer is finite is known without it."""
+    """Inputs that the expression never reads (such as isfinite of an integer); their strides are not tested."""
     block: BlockCall | None
 
     def strides(self, index: int) -> list[str]:
-        """Those of an operand that is read as a row without a copy."""
+        """Strides with which an operand can be read as a row without a copy."""
         return list(dict.fromkeys(layout[index - 1].stride for layout in self.layouts if layout[index - 1].step))
 
     @property
@@ -90,7 +90,7 @@ class LoopKernel:
 
 
 def kernels(operator: Operator, body: Elementwise) -> Iterator[LoopKernel]:
-    """For each dtype of computation the loop with parameters, and that in which all have their defaults."""
+    """The loop with parameters for each dtype of computation, and the loop in which all have their defaults."""
     for dtype in operator.compute_dtypes:
         expression = body.expression(dtype)
         if expression is None:
@@ -102,11 +102,11 @@ def kernels(operator: Operator, body: Elementwise) -> Iterator[LoopKernel]:
 
 
 def _with_defaults(operator: Operator, tree: Expr, dtype: DType) -> Expr | None:
-    """The expression where every parameter has its default; None when one has none, or not for this dtype."""
+    """The expression with every parameter replaced by its default; None if one has no default for this dtype."""
     numbers = default_numbers(operator)
     if len(numbers) != len(operator.params) or not takes_defaults(operator, dtype):
         return None
-    # Integer computations take the integer part, as the core does of numbers that are given.
+    # Integer computations take the integer part, as the core does for numbers that are passed.
     defaults = {n: Literal(v if dtype.is_floating else int(v)) for n, v in numbers.items()}
     return simplify(substitute(tree, defaults), exact=True) if defaults else tree
 
@@ -126,7 +126,7 @@ def _loop(
 ) -> LoopKernel:
     env, result = argument_dtypes(operator, body, dtype), result_dtype(operator, dtype)
     if dtype is COMPLEX64 and _is_choice_of_inputs(tree):
-        # Moved as one number, a pair vectorises.
+        # A pair that is moved as one number vectorizes.
         env, result = ({name: FLOAT64 if each is dtype else each for name, each in env.items()}, FLOAT64)
     emitted = emit_expression(tree, env, result)
     inputs = tuple(Variable(variable(argument.name), env[argument.name].c_type) for argument in operator.inputs)
@@ -167,7 +167,7 @@ def _loop(
 
 
 def _cost(tree: Expr) -> float:
-    """That of all functions which an expression applies; what occurs twice is computed once."""
+    """Total cost of the distinct functions that an expression applies."""
     return sum(FUNCTIONS[each.function].cost for each in applications(tree) if isinstance(each, Apply))
 
 
@@ -176,8 +176,8 @@ def _is_choice_of_inputs(tree: Expr) -> bool:
 
 
 def _layouts(inputs: tuple[Variable, ...], alternates: bool) -> Iterator[tuple[Variable, ...]]:
-    """Which inputs are rows and which one element for the whole row: every mixture with at least one row. Three
-    inputs keep their first as a row (a mask, or what is clamped). At last every other element of all of them."""
+    """Layouts of the inputs: every combination of rows and single elements with at least one row (of three inputs the
+    first is always a row: a mask, or the clamped tensor), and last a layout with every second element of all."""
     mixtures = [steps for steps in product((1, 0), repeat=len(inputs)) if any(steps)]
     for steps in (*mixtures, *([(2,) * len(inputs)] if alternates else [])):
         if len(inputs) < 3 or steps[0]:

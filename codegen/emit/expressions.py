@@ -1,4 +1,4 @@
-"""What kernels of all families are made of: expressions as C, variables, constants."""
+"""The parts of kernels of all families: C variables and constants."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ..model.operator import End, Expression, Operator
 
 @dataclass(frozen=True)
 class Variable:
-    """A C variable of a kernel: a parameter, or an input and how far apart the elements of its row lie (`step` 0: it is
-    one element for the whole row)."""
+    """A C variable of a kernel: a parameter, or an input with the step between elements of its row (`step` 0: one
+    element for the whole row)."""
 
     name: str
     ctype: str
@@ -27,7 +27,7 @@ class Variable:
 
     @property
     def subscript(self) -> str:
-        """Of element `i` of the row."""
+        """The subscript of element `i` of the row."""
         return {0: "", 1: "[i]"}.get(self.step, f"[{self.step} * i]")
 
 

@@ -1,4 +1,4 @@
-"""Formulas of derivatives as Python of generated methods: what they use of a recorded call, and how they read there."""
+"""Turns derivative formulas into the Python of generated methods, and finds what they use of a recorded call."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from . import guards
 
 
 def arguments(operator: Operator) -> tuple[str, ...]:
-    """Names of what the runtime hands over when it records a call, in its order."""
+    """Names of the values that the runtime passes when it records a call, in order."""
     inputs = [argument.name for argument in operator.inputs]
     params = [argument.name for argument in operator.params]
     rest = [each for each in operator.schema.arguments if not each.is_tensor and each not in operator.params]
@@ -38,7 +38,7 @@ def arguments(operator: Operator) -> tuple[str, ...]:
 
 
 def variable(name: str) -> str:
-    """What an argument is called in generated code, where `self` would read as the node."""
+    """The name of an argument in generated methods, where `self` is the node."""
     return "input" if name == "self" else name
 
 
@@ -48,19 +48,19 @@ def takes_complex(operator: Operator) -> bool:
 
 @dataclass(frozen=True)
 class Formula:
-    """A formula as Python (None: it is declined), and what it uses: arguments, facts about them, results."""
+    """A formula as Python (None: it is declined), and the arguments, facts about them and results that it uses."""
 
     text: str | None
     names: frozenset[str] = frozenset()
     facts: frozenset[tuple[str, str]] = frozenset()
     results: frozenset[tuple[str, int]] = frozenset()
     gradients: frozenset[str] = frozenset()
-    """By which other inputs gradients are used, `by_B` for an input B."""
+    """The inputs whose gradients the formula uses, as `by_B` for an input B."""
     conditions: frozenset[tuple[str, str]] = frozenset()
-    """Of names that are used only where a condition about other arguments holds: these, in Python."""
+    """(name, Python condition) of each name that is used only if a condition on other arguments holds."""
 
     def joined(self, other: Formula) -> Formula:
-        """What both use."""
+        """This formula with what either of both uses."""
         both = (self.names & other.names) | {name for name, _ in self.results & other.results}
         conditions = {each for each in self.conditions ^ other.conditions if each[0] not in both}
         return replace(
@@ -73,7 +73,7 @@ class Formula:
 
 
 class _Reader(ast.NodeTransformer):
-    """Turns a formula into the Python of a generated method, and notes what it uses."""
+    """Turns a formula into the Python of a generated method and notes what it uses."""
 
     def __init__(self, operator: Operator, same: Mapping[str, str], elementwise: bool) -> None:
         self.elementwise = elementwise
@@ -86,9 +86,9 @@ class _Reader(ast.NodeTransformer):
         self.result_indices = {f"result_{name}": index for index, name in enumerate(results)} | {"result": 0}
         self.names: Counter[str] = Counter()
         self.uses: Counter[str] = Counter()
-        """Of arguments and results: how often each is named."""
+        """The number of uses of each argument and result."""
         self.guarded: dict[str, Counter[str]] = {}
-        """By conditions: how often names are used where they hold."""
+        """By condition: the number of uses of each name where it holds."""
         self.facts: set[tuple[str, str]] = set()
         self.results: set[tuple[str, int]] = set()
         self.gradients: set[str] = set()
@@ -103,7 +103,7 @@ class _Reader(ast.NodeTransformer):
         return ast.Call(self._function("chosen"), [*visited, ast.Name("grad", ast.Load())], [])
 
     def _guarded(self, node: ast.IfExp) -> ast.AST:
-        """`x if dim is None else y`: what x alone uses need be kept only then."""
+        """`x if dim is None else y`: values that only x uses need be saved only if the condition holds."""
         test, before = self.visit(node.test), self.uses.copy()
         body = self.visit(node.body)
         self.guarded.setdefault(ast.unparse(test), Counter()).update(self.uses - before)
@@ -128,7 +128,7 @@ class _Reader(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def _fact(self, name: str, fact: str) -> ast.AST:
-        """What is kept of an argument in place of its elements."""
+        """A fact about an argument that is saved instead of the argument."""
         self.facts.add((name, fact))
         return ast.Name(f"{variable(name)}_{fact}", ast.Load())
 
@@ -150,20 +150,20 @@ class _Reader(ast.NodeTransformer):
         return ast.Call(function, given, keywords)
 
     def _function(self, name: str) -> ast.expr:
-        """A function of the generated module, which an argument of its name hides."""
+        """A reference to a function of the generated module, also if an argument has its name."""
         if name not in self.known:
             return ast.Name(name, ast.Load())
         return ast.Subscript(ast.Name("_globals", ast.Load()), ast.Constant(name), ast.Load())
 
     def _operand(self, argument: ast.expr, numeric: bool) -> ast.expr:
-        """Functions want a tensor, also where a number may stand in its place or all arguments are `numeric`."""
+        """An operand as a tensor: functions need one, also where it may be a number or all arguments are `numeric`."""
         visited: ast.expr = self.visit(argument)
         if not numeric and not (isinstance(argument, ast.Name) and argument.id in self.inputs):
             return visited
         return ast.Call(self._function("as_tensor_like"), [visited, ast.Name("grad", ast.Load())], [])
 
     def _is_number(self, argument: ast.expr) -> bool:
-        """Is it made of nothing but numbers?"""
+        """True if the expression uses numbers alone."""
         return all(each.id in self.numbers | _CONSTANTS for each in _values(argument))
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
@@ -184,19 +184,20 @@ _CONSTANTS = frozenset(("pi", "inf", "nan", "e"))
 
 
 def _values(expression: ast.expr) -> Iterator[ast.Name]:
-    """The names in it that are not called."""
+    """Names in an expression that are not called."""
     called = {id(each.func) for each in ast.walk(expression) if isinstance(each, ast.Call)}
     return (each for each in ast.walk(expression) if isinstance(each, ast.Name) and id(each) not in called)
 
 
 def _is_of_math(function: str, arguments: Sequence[ast.expr]) -> bool:
-    """Is it a call of a function of Python's `math` with constants alone?"""
+    """True for a call of a function of Python's `math` with constant arguments."""
     constant = all(isinstance(each, ast.Constant) or getattr(each, "id", None) in _CONSTANTS for each in arguments)
     return constant and hasattr(math, function)
 
 
 def read(operator: Operator, derivative: Derivative, same: Mapping[str, str], python: bool = False) -> Formula:
-    """The formula of a derivative; `same` are operators by functions of the language, `python` says that it is none."""
+    """The formula of a derivative. `same` maps functions of the language to operators; with `python` the formula is
+    Python in any family."""
     in_language = isinstance(operator.body, Elementwise) and not python
     text = guards.guarded(operator, derivative) if in_language else derivative.formula
     if text is None:
@@ -211,7 +212,7 @@ def read(operator: Operator, derivative: Derivative, same: Mapping[str, str], py
 
 
 def functions(operators: Sequence[Operator]) -> dict[str, str]:
-    """The operator that computes a function of the expression language, where it has another name."""
+    """Operators by the functions of the expression language that they compute."""
     names: dict[str, str] = {}
     own = {operator.name for operator in operators}
     for operator in operators:

@@ -1,8 +1,8 @@
-"""Choices in the formulas of derivatives, written so that they can be differentiated again.
+"""Rewrites `where` in derivative formulas so that the formulas can be differentiated again.
 
-The derivative of `where(c, a, b)` gives the arm that was not taken a gradient of zero, and zero times the infinite
-derivative of that arm is NaN. So where an arm is more than a multiple of `grad`, each input that it uses is replaced,
-in the places that do not take it, by a number at which the arm and its derivatives are finite.
+The derivative of `where(c, a, b)` gives the arm that was not taken a gradient of zero, and zero times an infinite
+derivative of that arm is NaN. So if an arm is more than a multiple of `grad`, each input that it uses is replaced, for
+elements that do not take the arm, by a number at which the arm and its derivatives are finite.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from ..expr import Apply, Expr, ExpressionError, Literal, Name, apply, derive, e
 from ..model.operator import Derivative, Elementwise, Operator
 
 _CANDIDATES = (0.5, 2.0, -0.5, -2.0)
-"""Neither borders of domains nor places where powers, logarithms and quotients are infinite."""
+"""Numbers at which powers, logarithms and quotients are finite, inside of domains."""
 _PARAMETER = 0.75
 
 
 def guarded(operator: Operator, derivative: Derivative) -> str | None:
-    """The formula of a derivative of an elementwise operator as text, its choices guarded."""
+    """The derivative formula of an elementwise operator as text, with guarded choices."""
     fixed = operator.body.fixed if isinstance(operator.body, Elementwise) else {}
     inputs = {argument.name for argument in operator.inputs if argument.name not in fixed} | {"result"}
     tree = None if derivative.tree is None else _guard(derivative.tree, inputs)
@@ -37,7 +37,7 @@ def _guard(tree: Expr, inputs: Collection[str]) -> Expr:
 
 
 def _protected(arm: Expr, condition: Expr, taken: bool, inputs: Collection[str]) -> Expr:
-    """The arm with inputs that it sees only where the condition has this truth."""
+    """The arm with its inputs replaced where the condition does not have the value `taken`."""
     used = sorted(_valued(arm).intersection(inputs))
     if not used or _is_linear(arm, used):
         return arm
@@ -58,14 +58,14 @@ def _protected(arm: Expr, condition: Expr, taken: bool, inputs: Collection[str])
 
 
 def _valued(tree: Expr) -> frozenset[str]:
-    """The names that a value is made of; conditions only choose."""
+    """Names that a value depends on, other than through conditions."""
     if not isinstance(tree, Apply):
         return names(tree)
     return frozenset[str]().union(*map(_valued, tree.args[1:] if tree.function == "where" else tree.args))
 
 
 def _is_linear(arm: Expr, used: Collection[str]) -> bool:
-    """Do its derivatives depend on no input?"""
+    """True if the derivatives of the arm depend on no input."""
     try:
         return not any(_valued(derive(arm, name)).intersection(used) for name in (*used, "grad"))
     except ExpressionError:
@@ -73,7 +73,7 @@ def _is_linear(arm: Expr, used: Collection[str]) -> bool:
 
 
 def _is_finite(arm: Expr, used: Collection[str], at: float) -> bool:
-    """Are the arm and its derivatives where all its inputs have this value, as far as that is known?"""
+    """True if the arm and its known derivatives are finite where all its inputs have the value `at`."""
     import numpy as np
 
     values = {name: np.float64(at if name in used else 1.0 if name == "grad" else _PARAMETER) for name in names(arm)}
@@ -81,7 +81,7 @@ def _is_finite(arm: Expr, used: Collection[str], at: float) -> bool:
         try:
             value = evaluate(derive(arm, name) if name else arm, values)
         except ExpressionError:
-            continue  # no derivative is known, or SciPy is not there to compute a value
+            continue  # no derivative is known, or SciPy, which would compute the value, is not installed
         if not np.isfinite(value.astype(np.float64)):
             return False
     return True

@@ -1,7 +1,7 @@
-"""Kernels over rows of halves, for expressions of arithmetic, choices and functions of a register of numbers.
+"""Kernels over rows of halves, for expressions of arithmetic, choices and functions of vector registers.
 
-Half formats compute in float32. Most kernels get them converted chunk by chunk, which costs more than the arithmetic;
-these load, compute and store in vector registers, for which they are printed in a vocabulary of its own.
+Half formats compute in float32. For most kernels they are converted in chunks, which costs more than the arithmetic.
+These kernels load, compute and store in vector registers, so their expressions are printed for a target of their own.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _VOCABULARY = frozenset(
 )
 _SIGNS = frozenset(each.name for each in _ROWS if each.signs)
 _EXACT = frozenset(each.name for each in _ROWS if not each.rounds)
-"""Of numbers that a half format holds, these make another one."""
+"""Functions that give a number of the half format for numbers of the half format."""
 _ROUNDS_LATE = frozenset(each.name for each in _ROWS if each.monotone)
-"""Of these a half is the same whether a number beside halves is rounded before or after."""
+"""Functions with the same result whether a number beside halves is rounded before or after."""
 
 
 class _Lanes(Target):
@@ -58,7 +58,7 @@ _SIGN_LANES = _Lanes("signs", _number, {(name, "float32"): FUNCTIONS[name].call(
 
 @dataclass(frozen=True)
 class HalfKernel:
-    """One loop, as elementwise.c.j2 wants it."""
+    """Context of elementwise.c.j2 for one loop."""
 
     name: str
     role: str
@@ -69,26 +69,26 @@ class HalfKernel:
     value: str
     load: str
     number: str
-    """C for a number in all places, as a format."""
+    """C that broadcasts a number to all lanes, as a format."""
     store: str
     inputs: tuple[str, ...]
     params: tuple[Variable, ...]
     guard: str
-    """The macro that says whether a level has what is called."""
+    """The macro that is defined where a level has the functions that are called."""
 
     def spread(self, index: int) -> str:
-        """The number that an operand is, in all places."""
+        """C that broadcasts an operand which is a single number."""
         return self.number.format(f"*(const float *)ptr[{index}]")
 
     @property
     def layouts(self) -> tuple[tuple[Variable, ...], ...]:
-        """All inputs are rows, or the last of several is a number."""
+        """Layouts of the inputs: all are rows, or the last of several is a number."""
         rows = tuple(Variable(name, "") for name in self.inputs)
         return (rows, (*rows[:-1], Variable(self.inputs[-1], "", step=0)))[: len(rows)]
 
 
 def kernels(operator: Operator, tree: Expr, role: str, line: int) -> Iterator[HalfKernel]:
-    """`tree` is the expression of the loops of this role."""
+    """The kernels of an operator; `tree` is the expression of the loops of this role."""
     params = parameters(operator, FLOAT32) if role == "general" else ()
     inputs = tuple(argument.name for argument in operator.inputs)
     env = dict.fromkeys((*inputs, *(param.name for param in (operator.params if params else ()))), FLOAT32)
@@ -97,7 +97,7 @@ def kernels(operator: Operator, tree: Expr, role: str, line: int) -> Iterator[Ha
     functions = _functions(nodes)
     if functions is None or not functions <= _VOCABULARY:
         return
-    # A half is to be the rounded float32, which is of another function where a loop calls several that have blocks.
+    # The result must be the rounded float32 one; loops that call several block functions compute that differently.
     on_registers = functions & _AVX512_FUNCTIONS
     if on_registers and not block_call(emit_expression(tree, env, FLOAT32), inputs):
         return
@@ -132,8 +132,8 @@ def _halves(operator: Operator) -> Iterator[DType]:
 
 
 def _functions(nodes: list[Node]) -> frozenset[str] | None:
-    """What computes the value; None where there is nothing to compute, or a part of it is neither float32 nor a truth
-    value that lanes were compared for."""
+    """The functions that compute the value; None if there are none, or if a part of it is neither float32 nor the
+    bool of a comparison."""
     for node in nodes:
         if isinstance(node, Cast) or not (node.dtype is FLOAT32 or (node.dtype.is_bool and isinstance(node, Op))):
             return None
@@ -143,6 +143,6 @@ def _functions(nodes: list[Node]) -> frozenset[str] | None:
 
 
 def _held(nodes: list[Node]) -> bool:
-    """Does bfloat16 hold all the constants?"""
+    """True if bfloat16 holds all constants exactly."""
     constants = [float(node.value) for node in nodes if isinstance(node, Const)]
     return all(struct.pack("<f", to_single(value))[:2] == b"\0\0" for value in constants)

@@ -1,6 +1,6 @@
 """C kernels of elementwise, reduce, scan and factory operators, and the descriptor of every operator: one file each.
 
-A kernel is one expression in one compute dtype. Here are the decisions, but for elementwise loops in elementwise.py;
+A kernel is one expression in one compute dtype. Decisions are made here (elementwise.py: those of elementwise loops);
 templates/ holds the loops.
 """
 
@@ -23,7 +23,7 @@ from .text import render
 
 @dataclass(frozen=True)
 class AccumulatorKernel:
-    """One reduction or scan in one dtype, as reduce.c.j2 and scan.c.j2 want it."""
+    """Context of reduce.c.j2 and scan.c.j2 for one dtype."""
 
     suffix: str
     enum: str
@@ -35,11 +35,11 @@ class AccumulatorKernel:
     finalize: Emitted | None
     positions: bool
     any_order: bool
-    """Does a scan come to the same whatever order elements are combined in, so that a level may choose its own?"""
+    """True if a scan gives the same bits in any order, so that each level may choose its own."""
     fours: bool
-    """Is a scan arithmetic, which C writes for four elements as for one?"""
+    """True if a scan is plain arithmetic, which C also writes for vectors of four elements."""
     single: str | None
-    """The C type of half the precision that scans read and write as well."""
+    """The C type of half the precision that scans also read and write."""
 
 
 def emit(operator: Operator) -> str | None:
@@ -75,7 +75,7 @@ def emit(operator: Operator) -> str | None:
 
 
 def _add_kernels(context: dict[str, object], kernels: Iterable[object]) -> None:
-    """`blocks`: does one of them call a function of vector_math.h? `complex_blocks`: or of complex_math.h?"""
+    """`blocks` and `complex_blocks`: whether a loop calls a function of vector_math.h, or of complex_math.h."""
     every = context["kernels"] = tuple(kernels)
     context["blocks"] = any(getattr(kernel, "has_blocks", False) for kernel in every)
     context["complex_blocks"] = any(getattr(kernel, "has_complex_blocks", False) for kernel in every)
@@ -102,7 +102,7 @@ def _applied(operator: Operator) -> Iterator[tuple[Function, DType]]:
 
 @dataclass(frozen=True)
 class FactoryKernel:
-    """One loop that computes elements from their position, as factory.c.j2 wants it."""
+    """Context of factory.c.j2: a loop that computes elements from their position."""
 
     name: str
     enum: str

@@ -1,4 +1,4 @@
-"""The array of descriptors: an operator's place in it is the index by which Python calls it."""
+"""The array of descriptors: Python calls an operator by its index in this array."""
 
 from __future__ import annotations
 

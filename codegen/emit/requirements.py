@@ -20,12 +20,12 @@ V = TypeVar("V")
 
 @dataclass(frozen=True)
 class Check:
-    """A condition on parameters, as elementwise.c.j2 wants it."""
+    """Context of elementwise.c.j2 for one condition on parameters."""
 
     line: int
     statements: tuple[str, ...]
     broken: str
-    """Is the condition not kept?"""
+    """C that is true if the condition does not hold."""
     error: str
     message: str
     """Arguments of printf."""
@@ -36,7 +36,7 @@ def checks(operator: Operator, body: Elementwise) -> tuple[Check, ...]:
 
 
 def used_parameters(operator: Operator, body: Elementwise) -> tuple[tuple[int, str], ...]:
-    """Place and C variable of each parameter that a condition or a message mentions."""
+    """Index and C variable of each parameter that a condition or a message mentions."""
     used = {name for each in body.require for name in names(each.check.tree)}
     used |= {part.name for each in body.require for part in each.message if isinstance(part, Argument)}
     return tuple((index, variable(param.name)) for index, param in enumerate(operator.params) if param.name in used)
@@ -56,7 +56,7 @@ def error_kind(requirement: Requirement[Any, Any]) -> str:
 
 
 def format_arguments(requirement: Requirement[Any, V], placeholder: Callable[[V], tuple[str, str]]) -> list[str]:
-    """The format of printf and its values; `placeholder` gives the conversion and the C of one of them."""
+    """The format of printf and its arguments; `placeholder` returns the conversion and the C of one argument."""
     text, values = "", []
     for part in requirement.message:
         if isinstance(part, str):

@@ -1,4 +1,4 @@
-"""C kernels of row operators: the values of a row one after the other, in each dtype of computation."""
+"""C kernels of row operators, in each dtype of computation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..model.operator import End, Expression, Operator, Rows
 from .blocks import BlockCall, block_call, emit_result
 from .expressions import Variable, enum, identity, parameters
 
-# How reductions of a row join two values, and what changes nothing.
+# The combination and the identity of each reduction over a row.
 _JOINS = {
     "sum": ("acc + self", 0),
     "max": ("maximum(acc, self)", End.LOWEST),
@@ -23,7 +23,7 @@ _JOINS = {
 
 @dataclass(frozen=True)
 class Value:
-    """One expression and the values of the row that it reads, `direct`ly or through others; all by their names in C."""
+    """One expression and the C names of the row's values that it reads, directly (`direct`) or through others."""
 
     name: str
     line: int
@@ -31,21 +31,21 @@ class Value:
     reads: frozenset[str]
     direct: frozenset[str]
     slot: int | None = None
-    """Its place among the reductions; None: computed from other values."""
+    """Its index among the reductions; None if it is computed from other values."""
     combine: Emitted | None = None
     identity: str = ""
     block: BlockCall | None = None
-    """The function of rows that `each` takes a result of, so that a row gets it for many elements at once."""
+    """The function of rows whose result `each` uses, which is called for many elements at once."""
 
     @property
     def calls(self) -> bool:
-        """Does `each` call functions, whose forms for vectors and for one number differ in the last bit?"""
+        """True if `each` calls functions whose vector and scalar forms differ in the last bit."""
         return self.block is not None or is_inexact(self.each)
 
 
 @dataclass(frozen=True)
 class RowsKernel:
-    """One dtype, as rows.c.j2 wants it."""
+    """Context of rows.c.j2 for one dtype."""
 
     suffix: str
     enum: str
@@ -55,8 +55,8 @@ class RowsKernel:
     results: tuple[Value, ...]
     params: tuple[Variable, ...]
     keeps: int
-    """The reduction whose elements are all that `value` needs of the row, so that it takes them instead of `self`; -1:
-    none."""
+    """The index of the reduction whose elements are all that `value` needs of the row, so that it reads these instead
+    of `self`; -1 if there is none."""
 
     @property
     def has_blocks(self) -> bool:
@@ -97,8 +97,8 @@ def kernels(operator: Operator, body: Rows) -> Iterator[RowsKernel]:
 
 
 def _kept(body: Rows) -> tuple[str | None, Expression | None]:
-    """The last reduction, when its elements are all of the row that `value` needs, and `value` in terms of them, which
-    are then called `self`."""
+    """The last reduction if its elements are all that `value` needs of the row, with `value` in terms of these
+    elements, which are then called `self`."""
     if body.value is None:
         return None, None
     last = next((let for let in reversed(body.lets) if let.combine is not None), None)
@@ -122,7 +122,7 @@ def _value(
 ) -> Value:
     direct = frozenset(map(variable, names(expression.tree)))
     reads = set(direct)
-    # Values that are computed anew wherever they are read need what they read themselves.
+    # A value that is recomputed wherever it is read needs the values that it reads itself.
     for read in tuple(reads):
         if read in lets and lets[read].slot is None:
             reads |= lets[read].reads

@@ -23,11 +23,11 @@ class Stub:
     result: str
     summary: str
     overloaded: bool = False
-    """Is it one of several `def` lines of one function?"""
+    """True if the function has several `def` lines (`@overload`)."""
 
 
 def emit(operators: Sequence[Operator], source: str, output: str, package: str | None = None) -> str:
-    """The stub file. `package` names the woven package it belongs to; None: opweave itself."""
+    """The stub file of the woven package `package`, or of opweave itself (None)."""
     return render(
         "operators.pyi.j2",
         source,
@@ -63,7 +63,7 @@ def _exported(operators: Sequence[Operator]) -> list[str]:
 
 
 def functions(operator: Operator) -> list[Stub]:
-    """What the operator defines as functions; those of submodules have their own name here."""
+    """Stubs of the functions of an operator; a function of a submodule has the operator's name here."""
     text = signature(operator, "input", typed=True)
     names = variants.function_names(operator) or ((operator.name,) if operator.module else ())
     alone = operator.alone is not None
@@ -78,7 +78,7 @@ def functions(operator: Operator) -> list[Stub]:
 
 
 def methods(operator: Operator) -> list[Stub]:
-    """What the operator puts into class Tensor, special methods included."""
+    """Stubs of the methods of an operator, special methods included."""
     stubs: list[Stub] = []
     summary = _summary(operator)
     if operator.method:
@@ -105,7 +105,7 @@ def methods(operator: Operator) -> list[Stub]:
 
 def _result(operator: Operator) -> str:
     if (isinstance(operator.body, Reduce) and operator.body.pairwise) or "unpack" in operator.tags:
-        return "Any"  # one tensor, or several: that depends on the arguments
+        return "Any"  # one tensor or several, depending on the arguments
     if operator.result_names:
         return f"_{operator.name}_results"
     if operator.schema.returns_bool:

@@ -11,7 +11,7 @@ from .text import render
 
 
 def emit(operators: Sequence[Operator], source: str) -> dict[str, str]:
-    """Text by file name, one for each submodule."""
+    """Texts by file name, one for each submodule."""
     files = {}
     for module in SUBMODULES.values():
         names = sorted(

@@ -1,7 +1,7 @@
 """tests/test_operators.py: a class of tests for every operator.
 
-What the tests do is written by hand, one suite per family, in tests/harness. Here are the facts about each operator
-that they need; all follow from its entry.
+The tests themselves are written by hand in tests/harness, one suite per family. This module writes the facts about each
+operator that they need; all follow from its entry.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _DEFAULTS = {"promotion": "default", "function": True, "method": True, "out": Tr
 
 @dataclass(frozen=True)
 class TestClass:
-    """One operator as tests.py.j2 wants it: `facts` are the fields of its Spec as Python text."""
+    """Context of tests.py.j2 for one operator; `facts` are the fields of its Spec as Python text."""
 
     name: str
     suite: str
@@ -63,9 +63,9 @@ def emit(operators: Sequence[Operator], source: str, output: str) -> str:
 
 
 def has_suite(operator: Operator) -> bool:
-    """Operators that have no equal in NumPy, and those with several results, are compared with torch alone. What an
-    index must be differs from operator to operator: tests/tensor/indexing/ has their calls, tests/ops/random/ those of
-    random numbers, tests/ops/elementwise/test_complex_arithmetic.py what makes complex ones."""
+    """True if a suite tests the operator. Operators without an equivalent in NumPy, and those with several results, are
+    compared with torch alone. The valid indices differ from operator to operator, so tests/tensor/indexing/ calls
+    these; tests/ops/random/ has random numbers, tests/ops/elementwise/test_complex_arithmetic.py complex results."""
     if "complex_result" in operator.tags or turns_complex(operator):
         return False
     filled = isinstance(operator.body, Factory) and operator.body.fill is not None
@@ -78,7 +78,7 @@ def has_suite(operator: Operator) -> bool:
 
 @dataclass(frozen=True)
 class Callable:
-    """What users can call: an operator, or an internal one that is `chosen` by the texts of another's arguments."""
+    """True if users can call it: directly, or as an internal operator that an argument of another one chooses."""
 
     operator: Operator
     public: Operator
@@ -107,14 +107,14 @@ def _is_default(field: str, value: object) -> bool:
 
 
 def facts(callable: Callable) -> Iterator[tuple[str, object]]:
-    """What is known of an operator, by the fields of tests/harness/spec.py."""
+    """Facts of an operator by the fields of tests/harness/spec.py."""
     operator, public = callable.operator, callable.public
     body = operator.body
     dtypes = tuple(_accepted(operator))
     parameters = variants.parameters(operator)
     rest = [p for p in parameters if base_name(p.argument.type) in ("int", "SymInt") and not p.keyword_only]
     if operator.family in (Family.REDUCE, Family.SCAN):
-        rest = []  # the suite knows their arguments
+        rest = []  # the suite supplies their arguments
     yield "name", variants.own_name(public)
     yield "chosen", dict(callable.chosen)
     yield "module", public.module
@@ -176,7 +176,7 @@ def facts(callable: Callable) -> Iterator[tuple[str, object]]:
 
 
 def _accepted(operator: Operator) -> Iterator[DType]:
-    """The dtypes that the operator has kernels for; a class of dtypes without an expression has none."""
+    """The dtypes for which the operator has an expression."""
     body = operator.body
     for dtype in ordered(operator.dtypes):
         computation = operator.promotion.resolve(dtype)[0].opmath
@@ -221,5 +221,5 @@ def _kernels(operator: Operator, body: Elementwise) -> Iterator[tuple[Expr, Env,
 
 
 def _functions(tree: Expr, env: Env, result: DType) -> frozenset[str]:
-    """The primitives that an expression comes to."""
+    """Names of the primitives that an expression is lowered to."""
     return frozenset(node.function for node in postorder(lower(tree, env, result)) if isinstance(node, Op))

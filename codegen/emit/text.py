@@ -17,7 +17,7 @@ _LINE = re.compile(r"^@line (\d+) (.+)@$")
 
 
 def template_folder() -> Path:
-    """Beside the installed package, or in the source tree."""
+    """The folder of templates: beside the installed package, or in the source tree."""
     package = Path(__file__).resolve().parent.parent
     installed = package / "templates"
     return installed if installed.is_dir() else package.parent / "templates"
@@ -38,7 +38,7 @@ def _environment() -> jinja2.Environment:
 def render(template: str, source: str, output: str, **context: object) -> str:
     """The text of one generated file. `output` is its path, which `#line` directives name."""
     comment = ("/* ", " */") if output.endswith((".c", ".h")) else ("# ", "")
-    # The source may be any file name, which must not end the comment.
+    # The source may be any file name, but must not end the comment.
     banner = comment[0] + BANNER.format(source=source.replace("*/", "* /"), template=template) + comment[1]
     text = _environment().get_template(template).render(banner=banner, source=source, **context)
     return _number_lines(text, output) if output.endswith(".c") else text
@@ -51,7 +51,7 @@ def render_macro(template: str, name: str, *arguments: object) -> str:
 
 
 def in_docstring(text: str) -> str:
-    """As a text must stand between Python's triple quotes."""
+    """Escape a text for Python's triple quotes."""
     return text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
 
 

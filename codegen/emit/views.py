@@ -14,7 +14,7 @@ from .text import render
 
 @dataclass(frozen=True)
 class Function:
-    """The geometry function, as view.c.j2 wants it."""
+    """Context of view.c.j2: the geometry function."""
 
     function: str
     line: int
@@ -48,7 +48,7 @@ def _function(operator: Operator, body: View) -> Function:
 
 
 def _arguments(operator: Operator, body: View) -> list[str]:
-    """Variables for the arguments, dimensions already counted from the front."""
+    """Declarations of variables for the arguments; negative dimensions are converted."""
     statements: list[str] = []
     ints = lists = 0
     for argument in operator.schema.arguments[1:]:

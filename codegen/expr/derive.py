@@ -17,8 +17,8 @@ _ZERO, _ONE = Literal(0), Literal(1)
 def derive(expr: Expr, name: str) -> Expr:
     """The derivative of `expr` with respect to `name`, simplified.
 
-    Comparisons, rounding and integer operations have derivative zero; where a function has a kink, the value
-    is torch's subgradient. Raises ExpressionError for a function whose derivative is not known.
+    Comparisons, rounding and integer operations have derivative zero; at a kink the value is torch's
+    subgradient. Raises ExpressionError for a function whose derivative is not known.
     """
     done: dict[Expr, Expr] = {}
 

@@ -1,11 +1,11 @@
 """Prints a typed expression as C: declarations of temporaries, then the value.
 
-Every case of integer arithmetic is defined: signed operations are done in the unsigned type of the same
-width, narrow results are cast back, what C leaves undefined is a helper of the core. The compiler's option `-fwrapv`
+Every case of integer arithmetic is defined: signed operations are done in the unsigned type of the same width, narrow
+results are cast back, and operations that C leaves undefined are helpers of the core. The compiler's option `-fwrapv`
 would define signed overflow without the unsigned types, but for all of a kernel: it could no longer assume that loop
 counters and offsets computed from them do not wrap, which it needs to know how often a loop runs and that its accesses
-are consecutive, and some loops become slower. There is no `&&` or `||`, which keep compilers from turning conditions
-into masks.
+are consecutive, and some loops become slower. `&&` and `||` are not used, as they keep compilers from turning
+conditions into masks.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ _INFIX = {
     "+": _SUM, "-": _SUM, "*": _PRODUCT, "/": _PRODUCT,
 }  # fmt: skip
 _SYMBOLS = {"and": "&", "or": "|", "not": "!"}
-"""C's, where the language has another. Truth values are 0 or 1, so that bits are as good as `&&` and `||`."""
+"""The symbols of C where the language has other ones. Truth values are 0 or 1, so bit operations combine them."""
 _CHEAP = frozenset(
     function.name
     for function in FUNCTIONS.values()
     if function.cost == 1 and not (function.c or function.c_integer)
     if function.symbol or function.rule is Rule.SELECT or function.c_complex == "operator"
 )
-"""Single instructions that C writes as operators."""
+"""Functions that are single instructions and operators in C."""
 
 
 @dataclass(frozen=True)
 class Emitted:
-    """C text of one expression. Statements declare temporaries; `value` may be used once or more.
-    `uses_err`: a helper may set the error flag that the target passes it. `root`: what was printed."""
+    """C text of one expression. `statements` declare temporaries; `value` may be used more than once. `uses_err` is
+    true if a helper may set the error flag that the target passes. `root` is the tree that was printed."""
 
     statements: tuple[str, ...]
     value: str
@@ -86,7 +86,7 @@ class _Printer:
         self.prefix = prefix
         self.nodes = postorder(root)
         self.has_parts = any(isinstance(node, Op) and node.function == "complex" for node in self.nodes)
-        """Is a complex number made of a sum and a difference, which compilers fuse with products?"""
+        """True if complex numbers are built from sums and differences, which compilers would fuse with products."""
         self.bound: dict[Node, str] = {}
         self.bounds: dict[Node, int] = {}
 
@@ -103,11 +103,11 @@ class _Printer:
         return Emitted(tuple(statements), value, any(map(may_fail, self.nodes)), self.root)
 
     def _shared(self) -> list[Node]:
-        """Subexpressions to compute once or beforehand, operands first.
+        """Subexpressions that get a temporary, operands first: those that occur more than once, and cheap nested
+        choices.
 
-        A choice among the arms of another is computed beforehand where that costs little: compilers vectorise choices
-        that follow one another in half the instructions of choices within choices. A division that only one arm of a
-        choice reaches must not be computed outside it: it would report a zero divisor that the choice avoids.
+        Compilers vectorize choices that follow one another in half the instructions of nested ones. A division in one
+        arm of a choice must not be computed outside it: it would report a zero divisor that the choice avoids.
         """
         uses = Counter(child for node in self.nodes for child in node.children)
         failing: set[Node] = set()
@@ -157,7 +157,7 @@ class _Printer:
             zero = self.target.number(0, node.operand.dtype)
             return f"{self._within(node.operand, _EQUAL + 1)} != {zero}", _EQUAL
         if node.operand.dtype.is_bool and node.dtype.is_integer and node.dtype.bits <= 32:
-            return self._text(node.operand)  # an int of 0 or 1 already
+            return self._text(node.operand)  # already an int of 0 or 1
         return self._to(node.dtype.c_type, node.operand)
 
     def _to(self, c_type: str, node: Node) -> tuple[str, int]:
@@ -202,7 +202,7 @@ class _Printer:
             return self._plain(node, text, precedence), precedence
         if dtype.bits == 32 and self._bound(node) <= dtype.highest:
             return self._plain(node, text, precedence), precedence
-        # Narrow operands become int, which holds every result but the product of two unsigned 16-bit numbers.
+        # Narrow operands become int, which holds every result except products of unsigned 16-bit numbers.
         if dtype.bits < 32 and not (dtype.bits == 16 and dtype.kind is Kind.UNSIGNED):
             plain = self._plain(node, text, precedence)
             return f"({dtype.c_type}){plain if precedence == _UNARY else f'({plain})'}", _UNARY
@@ -218,7 +218,7 @@ class _Printer:
         return f"{first} {text} {self._within(right, precedence + 1)}"
 
     def _unsigned(self, node: Node) -> tuple[str, int]:
-        """The node's value modulo 2^n, in the unsigned type of its width (at least 32 bits)."""
+        """C of the node's value modulo 2^n, in the unsigned type of its width (at least 32 bits)."""
         dtype = node.dtype
         if node in self.bound or not isinstance(node, Op) or not _wraps(node):
             return self._to(f"uint{max(32, dtype.bits)}_t", node)
@@ -235,7 +235,7 @@ class _Printer:
         )
 
     def _bound(self, node: Node) -> int:
-        """No value of the node is larger in magnitude. Spares bool and narrow integers the unsigned types."""
+        """An upper bound of the node's magnitude, by which bool and narrow integers need no unsigned types."""
         if node not in self.bounds:
             self.bounds[node] = self._find_bound(node)
         return self.bounds[node]
@@ -272,7 +272,7 @@ def _parenthesise(text: str, own: int, precedence: int) -> str:
 
 
 def _wraps(node: Op) -> bool:
-    """Is it an operator of C on integers, whose results wrap?"""
+    """True for arithmetic operators of C, whose integer results wrap."""
     row = node.row
     return row.rule is Rule.ARITHMETIC and row.symbol in ("+", "-", "*")
 
@@ -286,14 +286,14 @@ def _is_choice(node: Node) -> bool:
 
 
 def _is_cheap_choice(node: Node) -> bool:
-    """Does it take a few instructions at most, with whatever it computes?"""
+    """True for a choice that takes a few instructions at most, including its operands."""
     return _is_choice(node) and all(
         not isinstance(each, Op) or (each.function in _CHEAP and not each.dtype.is_complex) for each in postorder(node)
     )
 
 
 def _unconditional(root: Node) -> set[Node]:
-    """The nodes that are computed whatever the conditions turn out to be."""
+    """The nodes that are computed whatever the values of the conditions are."""
     seen: set[Node] = set()
     waiting = [root]
     while waiting:

@@ -1,4 +1,4 @@
-"""The one exception of the expression languages: a mistake at a place of the expression's own text."""
+"""The exception of the expression language: a mistake with its position in the text of the expression."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Sequence
 class ExpressionError(Exception):
     """A mistake at `offset` (characters from the start of the text), `length` characters long.
 
-    Whoever knows where the text stands in a file turns it into a located diagnostic. Where several mistakes
-    were found at once, the first is raised and `all` lists every one, itself included.
+    Callers that know the position of the text in a file turn it into a diagnostic. If there are several mistakes, the
+    first is raised and its `all` lists every one, itself included.
     """
 
     def __init__(self, message: str, offset: int, length: int, help: str | None = None) -> None:
@@ -22,7 +22,7 @@ class ExpressionError(Exception):
 
 
 def raise_all(errors: Sequence[ExpressionError]) -> None:
-    """Raises the first of the errors by position, carrying all of them; nothing when there are none."""
+    """Raise the first of the errors by position, with all of them in `all`; do nothing if there are none."""
     if errors:
         ordered = tuple(sorted(errors, key=lambda error: (error.offset, error.length, error.message)))
         ordered[0].all = ordered

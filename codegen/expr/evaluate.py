@@ -1,6 +1,6 @@
-"""Computes a typed expression with NumPy, exactly as the printed C would: the reference of tests and checks.
+"""Computes a typed expression with NumPy, exactly as the printed C does: the reference of tests and checks.
 
-With functions/arrays.py the only module of the language that needs NumPy, which both import when it is first used.
+Only this module and functions/arrays.py need NumPy; they import it when it is first used.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _compute(node: Node, env: Mapping[str, Array], done: dict[Node, Array]) -> A
 
 @cache
 def primitive(function: Function) -> Callable[..., Array]:
-    """The function of NumPy arrays that a primitive is."""
+    """The function of NumPy arrays that computes a primitive."""
     import numpy as np
 
     if callable(function.numpy):

@@ -1,8 +1,8 @@
 """The family of expressions over shape and strides: integers, truth values and lists of integers.
 
-It is the language of elements with other functions: fewer of numbers, and those of lists. Integers are int64, and what
-they cannot hold is an error at run time. What can fail (also an index out of range, or too many dimensions) is a helper
-of the core that takes the context `view` as its first argument and notes the error there.
+It is the language of elements with other functions: fewer functions of numbers, and functions of lists. Integers are
+int64, and an overflow is an error at run time. Operations that can fail (also with an index out of range or too many
+dimensions) are helpers of the core that take the context `view` as first argument and note the error there.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Geometry: TypeAlias = Node
 BASE_SCOPE: Env = MappingProxyType(
     {"shape": INT_LIST, "strides": INT_LIST, "offset": INT64, "ndim": INT64, "numel": INT64}
 )
-"""What every view sees of its input."""
+"""The names of the input's properties in every view."""
 
 _CHECKED = {
     "add": "ow_int_add",
@@ -36,7 +36,7 @@ _CHECKED = {
     "floor_divide": "ow_int_floordiv",
     "remainder": "ow_int_rem",
 }
-"""Arithmetic whose result 64 bits may not hold."""
+"""Arithmetic whose result may overflow 64 bits."""
 _ORDER = {"minimum": "ow_int_min", "maximum": "ow_int_max"}
 _PLAIN = ("lt", "le", "gt", "ge", "eq", "ne", "logical_and", "logical_or", "logical_not", "bitwise_and", "bitwise_or",
           "where")  # fmt: skip
@@ -49,7 +49,7 @@ FAMILY = Family(
 
 
 def _number(value: Number, dtype: DType) -> str:
-    """Small integers convert to what they meet."""
+    """C of a number; small integers need no suffix."""
     return str(int(value)) if abs(value) < 1 << 31 else c_number(value, dtype)
 
 
@@ -64,18 +64,18 @@ TARGET = Target(
         ("ne", INT_LIST.name): "!ow_ints_equal({0}, {1})",
     },
     err=_CONTEXT,
-    temporaries=False,  # a part that can fail must not be computed where no choice asks for it
+    temporaries=False,  # an operation in one arm of a choice that can fail must not be computed outside it
 )
 
 
 def read(text: str, scope: Env = BASE_SCOPE, expected: DType | None = None) -> Geometry:
     """The typed tree of an expression over the names in `scope`; of the type `expected`, if one is given.
 
-    Raises ExpressionError; its `all` holds the other mistakes.
+    Raises ExpressionError; its `all` has every mistake.
     """
     return lower_integers(parse(text, scope, FAMILY), scope, expected, TARGET.native)
 
 
 def to_c(tree: Geometry) -> str:
-    """The C of a value, whose names are variables of a view function."""
+    """C of the value; names are variables of a view function."""
     return print_c(tree, TARGET, {name: variable(name) for name in names(tree)}).value

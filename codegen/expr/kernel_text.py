@@ -1,4 +1,4 @@
-"""Expressions as the C of kernels: which functions of the core's headers they call, and what variables are named."""
+"""Prints expressions as the C of kernels, with the functions of the core's headers and the names of variables."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ from .targets import C
 from .tree import Expr
 from .typed import Node, applied, names
 
-# What the core's headers have in a better form than the definition in the language, or than the library.
+# Functions of the core's headers that are used instead of definitions in the language or of the library.
 _CALLS = {
     (function.name, dtype): function.call(name)
     for function in FUNCTIONS.values()
     for dtype, name in function.native.items()
 }
 TARGET = replace(C, calls=_CALLS)
-# Compilers make one call of a sine and a cosine of the same number, sincos, which has no vector form. They cannot know
-# that the cosine is the same of -0 and of +0.
+# Compilers replace the sine and the cosine of one number by a call of sincos, which has no vector form. They cannot
+# know that the cosines of -0 and +0 are equal.
 _APART = replace(TARGET, calls=_CALLS | {("cos", "float32"): "cosf({0} + 0.0f)", ("cos", "float64"): "cos({0} + 0.0)"})
 _VARIABLE = "v_"
-"""What names of the declarations begin with in C, and nothing else does: so a name may be that of a macro, a keyword or
-a function of C, or of what templates declare."""
+"""The prefix of declared names in C, which nothing else has: so a declared name may be a macro, a keyword or a function
+of C, or a variable of a template."""
 
 
 def variable(name: str) -> str:
-    """What a name of the declarations is called in C."""
+    """The C variable of a declared name."""
     return _VARIABLE + name
 
 
 def declared(text: str) -> str:
-    """A message of the compiler about such variables, with the names of the declarations."""
+    """A message of the compiler with such variables replaced by the declared names."""
     return re.sub(rf"'{_VARIABLE}(\w+)'", r"'\1'", text)
 
 
 def emit_expression(tree: Expr, env: Env, result: DType) -> Emitted:
-    """The C of an expression, as kernels have it. Checks, kernels and tests ask for it in turn: it is remembered."""
+    """The C of an expression in kernels. It is cached, as checks, kernels and tests need it in turn."""
     return _emitted(tree, tuple(env.items()), result)
 
 
@@ -52,12 +52,12 @@ def _emitted(tree: Expr, env: tuple[tuple[str, DType], ...], result: DType) -> E
 
 
 def is_inexact(emitted: Emitted) -> bool:
-    """Does the last bit depend on how a function is computed?"""
+    """True if the last bit may depend on which form of a function is used."""
     return any(not function.is_exact_for(dtype) for function, dtype in applied(emitted.root))
 
 
 def emit_tree(root: Node, own: Mapping[str, str] = MappingProxyType({})) -> Emitted:
-    """The C of a typed tree. `own` has the variables of arguments that are not names of the declarations."""
+    """The C of a typed tree. `own` has the variables of arguments that are not declared names."""
     has_sine = any(function.name == "sin" and dtype.is_floating for function, dtype in applied(root))
     variables = {name: own.get(name) or variable(name) for name in names(root)}
     return print_c(root, _APART if has_sine else TARGET, variables)

@@ -28,7 +28,7 @@ _SMALL_POWERS = (2, 3)
 
 @dataclass(frozen=True)
 class Type:
-    """The dtype of an expression; weak when it gives way to any other of its kind or above."""
+    """The dtype of an expression; a weak dtype gives way to any other of its kind or a higher one."""
 
     dtype: DType
     weak: bool = False
@@ -53,7 +53,7 @@ def type_of(expr: Expr, env: Env) -> Type:
 def lower(expr: Expr, env: Env, result: DType | None = None, native: Native | None = None) -> Node:
     """The typed tree of an expression, converted to the dtype `result` if one is given.
 
-    `native(function, dtype)` says that a target has the function itself, so its definition is not used.
+    `native(function, dtype)` is true if the target has the function, so that its definition is not used.
     """
     value = _Lowering(_arguments(env), native).visit(expr)
     if result is None:
@@ -65,14 +65,14 @@ def lower(expr: Expr, env: Env, result: DType | None = None, native: Native | No
 def lower_integers(expr: Expr, env: Env, expected: DType | None, native: Native) -> Node:
     """The typed tree of an expression over integers, truth values and lists of integers.
 
-    It has the type `expected`, if one is given: a truth value is no integer then, nor the other way round.
+    If a type is `expected`, the expression must have it: bool and integers are not converted to one another.
     """
     value = _Lowering(_arguments(env), native, INT64).visit(expr)
     return value.node if expected is None else _expected(expr, value, expected)
 
 
 def _expected(expr: Expr, value: _Value, dtype: DType) -> Node:
-    """The value as one of this very type: only numbers are converted."""
+    """The value, which must have this type; only weak integers are converted."""
     if value.dtype == dtype or (value.weak and value.dtype.is_integer and dtype.is_integer):
         return convert(value.node, dtype)
     message = f"expected {_described(dtype)}, got {_described(value.dtype)}"
@@ -90,7 +90,7 @@ def _described(dtype: DType) -> str:
 
 
 def _check_assignable(expr: Expr, value: _Value, result: DType) -> None:
-    # Arithmetic on bool yields a weak integer, which a bool result takes as its truth.
+    # Arithmetic on bool gives a weak integer, which is converted to a bool result.
     category = 0 if value.weak and value.dtype.is_integer else value.dtype.kind.category
     if category <= result.kind.category:
         return
@@ -161,12 +161,12 @@ class _Lowering:
         except ExpressionError:
             if not dtype.is_complex:
                 raise
-        # Said of the function that was written, not of one that its definition uses.
+        # The message names the function that was written, not one that its definition uses.
         message = f"{symbol(expr.function)} is not defined for complex numbers"
         raise ExpressionError(message, expr.span.offset, expr.span.length)
 
     def _operands(self, args: Sequence[Expr]) -> list[_Value]:
-        """The values of the arguments; the mistakes of all of them are reported at once."""
+        """The values of the arguments. Mistakes in several of them are raised together."""
         values: list[_Value] = []
         errors: list[ExpressionError] = []
         for arg in args:
@@ -184,7 +184,7 @@ class _Lowering:
         if text is not None and not (self.native and self.native(function.name, dtype)):
             params = {param: _Value(node, weak) for param, node in zip(function.params, operands, strict=True)}
             value = _Lowering(params, self.native).visit(_definition(text)).node
-            # Of complex operands a definition may make real numbers; else it has the dtype of the rule.
+            # A definition may give real numbers for complex operands; otherwise the rule decides the dtype.
             return _Value(value if dtype.is_complex else convert(value, result), weak)
         if function.name == "pow" and isinstance(operands[1], Const) and operands[1].value in _SMALL_POWERS:
             return self._small_power(operands[0], int(operands[1].value), weak)
@@ -207,7 +207,7 @@ class _Lowering:
         raise ExpressionError(message, expr.span.offset, expr.span.length, help)
 
     def _operand_dtype(self, expr: Apply, function: Function, values: Sequence[_Value]) -> tuple[DType, bool]:
-        """Dtype to which the function's operands are converted, and whether it is weak."""
+        """The dtype to which the operands are converted, and whether it is weak."""
         if not function.takes(INT_LIST):
             for arg, value in zip(expr.args, values, strict=True):
                 if value.dtype.is_list:
@@ -231,7 +231,7 @@ class _Lowering:
         return dtype, weak
 
     def _small_power(self, base: Node, exponent: int, weak: bool) -> _Value:
-        """Repeated products are much cheaper than pow, and torch rounds like this too."""
+        """A power as repeated products, which are much cheaper than pow; torch rounds like this, too."""
         product = _Value(base, weak)
         for _ in range(exponent - 1):
             product = self._apply(FUNCTIONS["mul"], (product.node, base), base.dtype, weak)
@@ -239,7 +239,7 @@ class _Lowering:
 
 
 def _result_dtype(function: Function, operand: DType) -> DType:
-    """Dtype of a primitive's result, and of a definition's for real operands."""
+    """The dtype of a primitive's result, and of a definition's result for real operands."""
     if function.rule is Rule.COMPARISON:
         return BOOL
     if function.name in ("real", "imag"):

@@ -16,7 +16,7 @@ from .tree import NOWHERE, Apply, Expr, Literal, Name, Span
 
 
 def _syntax(function: Function) -> type[ast.AST]:
-    """How Python's tree says the symbol of a function."""
+    """The class of ast that stands for the symbol of a function."""
     text = f"x {function.symbol} y" if function.arity == 2 else f"{function.symbol} x"
     node: Any = ast.parse(text, mode="eval").body
     return type(node.ops[0] if isinstance(node, ast.Compare) else node.op)
@@ -27,10 +27,11 @@ _OPERATORS = {_syntax(function): function.name for function in FUNCTIONS.values(
 
 @dataclass(frozen=True)
 class Family:
-    """A family of expressions: all are read, typed and printed alike, and differ in the functions they may apply."""
+    """A family of expressions. Families are read, typed and printed alike, and differ in the functions that they
+    apply."""
 
     noun: str
-    """What messages call such an expression."""
+    """The name of such an expression in messages."""
     functions: Mapping[str, Function]
     numbers: tuple[type, ...] = (bool, int, float)
     """The kinds of numbers that may be written."""
@@ -41,7 +42,7 @@ ELEMENTS = Family("an expression", FUNCTIONS)
 
 
 def parse(text: str, names: Iterable[str] | None = None, family: Family = ELEMENTS) -> Expr:
-    """The tree of an expression. With `names`, any other name is a mistake; without, every name is taken.
+    """The tree of an expression. If `names` are given, any other name is a mistake.
 
     Raises ExpressionError; its `all` holds every mistake of the text.
     """
@@ -53,12 +54,13 @@ def parse(text: str, names: Iterable[str] | None = None, family: Family = ELEMEN
 
 
 def is_reserved(name: str) -> bool:
-    """A name that no argument can have, because it means a constant. `nan` may be hidden: torch's nan_to_num does."""
+    """True for a constant, whose name no argument can have. `nan` is an exception: torch's nan_to_num has it."""
     return name in CONSTANTS and name != "nan"
 
 
 class _Reader:
-    """Turns ast nodes into ours; a node that cannot be turned is noted as a mistake and read as zero."""
+    """Turns nodes of ast into nodes of the tree; a node that has no equivalent is noted as a mistake and read as
+    zero."""
 
     def __init__(self, source: Source, names: tuple[str, ...] | None, family: Family) -> None:
         self.source = source

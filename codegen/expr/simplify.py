@@ -16,13 +16,13 @@ from .functions import FUNCTIONS
 from .parse import parse
 from .tree import Apply, Expr, Literal, Name, apply
 
-# Larger integers would wrap in the narrowest dtype they might meet, so that folding would show.
+# Larger integers might wrap in a narrow dtype, where folding would change the result.
 _SMALL = 127
 
-# A pattern, and what takes its place. `a` and `b` stand for numbers, `n` for a negative one, `f` and `g` for anything
-# else, other names for anything at all, the same wherever they occur. A number stands for itself, of any type; in exact
-# rewrites for the integer alone, as a float among integers makes the result floating. The first row that fits is used;
-# the parts of what it is used on are simple already.
+# Pairs of a pattern and its replacement. `a` and `b` match numbers, `n` a negative number, `f` and `g` anything but a
+# number, other names anything; a name matches the same expression wherever it occurs. A number matches itself in any
+# type, in exact rewrites only the integer, as a float among integers makes the result floating. The first pattern that
+# matches is used; operands are simplified before.
 EXACT = (
     ("1 * x", "x"),
     ("x * 1", "x"),
@@ -93,14 +93,14 @@ class _Rewrite:
     exact: bool
 
     def apply(self, node: Apply) -> Expr | None:
-        """What takes the place of the node; None where the pattern does not fit."""
+        """The replacement of the node; None if the pattern does not match."""
         bound: dict[str, Expr] = {}
         return _filled(self.result, bound) if _fits(self.pattern, node, self.exact, bound) else None
 
 
 @cache
 def _rewrites(exact: bool) -> Mapping[str, tuple[_Rewrite, ...]]:
-    """The rewrites by the function that they are of."""
+    """The rewrites by the outermost function of their patterns."""
     by_function: dict[str, tuple[_Rewrite, ...]] = {}
     for rows, is_exact in ((EXACT, True), (() if exact else LOOSE, False)):
         for pattern, result in rows:
@@ -127,7 +127,7 @@ def simplify(expr: Expr, exact: bool = False) -> Expr:
 
 
 def build(function: str, *args: Expr) -> Expr:
-    """An application with all rewrites used on it; its arguments are simple already."""
+    """An application, simplified by all rewrites; its arguments are simplified already."""
     return _once(apply(function, *args), exact=False)
 
 
@@ -140,7 +140,7 @@ def _once(node: Apply, exact: bool) -> Expr:
 
 
 def _fits(pattern: Expr, node: Expr, exact: bool, bound: dict[str, Expr]) -> bool:
-    """Is the node of the pattern's form? Notes what the names stand for."""
+    """True if the node matches the pattern; `bound` gets the expressions that the names match."""
     if isinstance(pattern, Name):
         accepts = _ACCEPTED.get(pattern.name)
         return (accepts is None or accepts(node)) and bound.setdefault(pattern.name, node) == node
@@ -172,11 +172,11 @@ _ACCEPTED: Mapping[str, Callable[[Expr], bool]] = {
     "n": lambda expr: isinstance(expr, Literal) and _is_number(expr) and expr.value < 0,
     **dict.fromkeys("fg", lambda expr: not _is_number(expr)),
 }
-"""What the names of patterns stand for."""
+"""Conditions on the expressions that names of patterns match."""
 
 
 def _fold(node: Apply, exact: bool) -> Expr | None:
-    """An operator applied to numbers; None where its value must be computed in the dtype of the operands."""
+    """The value of an operator applied to numbers; None if it must be computed in the dtype of the operands."""
     values = [arg.value for arg in node.args if isinstance(arg, Literal) and not isinstance(arg.value, bool)]
     python = FUNCTIONS[node.function].python
     if python is None or len(values) != len(node.args):

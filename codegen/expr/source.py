@@ -1,6 +1,6 @@
-"""The text of an expression and the places in it: Python's parser, with offsets in characters of our text.
+"""The text of an expression, parsed by Python, with positions as offsets in characters of the text.
 
-Reads nothing but the text; parse.py makes the expression tree of it.
+parse.py makes the expression tree from it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _HABITS = {
     ";": "one expression only",
 }
 _CLOSING = {")": "(", "]": "[", "}": "{"}
-# Brackets in comments and strings do not count.
+# Brackets in comments and strings are skipped.
 _BRACKET = re.compile(r"""#[^\n]*|'[^'\n]*'|"[^"\n]*"|[()\[\]{}]""")
 _STATEMENT = re.compile(
     r"\s*((?P<word>while|for|return|def|if|import|from|let|with|try|raise|assert|pass)\b|[A-Za-z_]\w*\s*(?:[-+*/]|\*\*|//)?=(?!=))"
@@ -50,7 +50,7 @@ class Source:
             self._starts.append(self._starts[-1] + len(line))
 
     def parse(self) -> ast.expr:
-        """Python's tree; raises ExpressionError when the text is not one expression."""
+        """Python's tree; raises ExpressionError if the text is not one expression."""
         if not self.text.strip():
             raise ExpressionError("an expression is missing", 0, max(1, len(self.text)))
         self._check_brackets()
@@ -65,7 +65,7 @@ class Source:
         return body
 
     def span(self, node: ast.expr | ast.keyword) -> Span:
-        """Where a node stands. A tuple without parentheses claims the added ones, so the ends are clipped."""
+        """The position of a node. A tuple without parentheses includes the added ones, so its ends are clipped."""
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
         start = max(0, self._offset(node.lineno, node.col_offset))
@@ -73,7 +73,8 @@ class Source:
         return Span(start, stop - start)
 
     def _offset(self, line: int, column: int) -> int:
-        """Python counts bytes of UTF-8, and the parenthesis that was added in front."""
+        """The offset in the text. Python counts bytes of UTF-8, and includes the parenthesis that was added in
+        front."""
         if line > len(self._lines):
             return len(self.text) + 1
         column -= line == 1
@@ -83,7 +84,7 @@ class Source:
         return self._starts[line - 1] + len(prefix.decode(errors="replace"))
 
     def _check_brackets(self) -> None:
-        """Finds unbalanced brackets before the added pair can balance them."""
+        """Report unbalanced brackets before the added pair can balance them."""
         opened: list[int] = []
         for match in _BRACKET.finditer(self.text):
             bracket = match[0]
@@ -120,7 +121,7 @@ class Source:
             message = f"'{habit[0]}' is not part of an expression"
             return ExpressionError(message, habit.start(), len(habit[0]), f"use {_HABITS[habit[0]]}")
         line, column = error.lineno or 1, (error.offset or 1) - 1
-        # Unlike the columns of nodes these are characters already.
+        # These columns count characters, unlike the columns of nodes.
         if line <= len(self._lines):
             offset = self._starts[line - 1] + column - (line == 1)
         else:
@@ -131,7 +132,7 @@ class Source:
 
 
 def _depth_of_chain(node: ast.expr) -> int:
-    """How deep the operands lie below the node: `a and b and c` is `(a and b) and c`."""
+    """The depth of the operands below the node: `a and b and c` is `(a and b) and c`."""
     if isinstance(node, ast.BoolOp):
         return len(node.values) - 1
     return len(node.ops) if isinstance(node, ast.Compare) else 1

@@ -1,6 +1,6 @@
-"""What differs between the languages that expressions are printed in: names of types, functions and numbers.
+"""Targets: the names of types, functions and numbers of a language that expressions are printed in.
 
-`emit_c.py` prints the syntax, which C and CUDA share; a target tells it the vocabulary.
+`emit_c.py` prints the syntax, which C and CUDA share.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from .tree import Number
 
 @dataclass(frozen=True)
 class Target:
-    """One vocabulary.
+    """One target.
 
     `calls` maps (function, dtype name) to a call with `{0}`, `{1}` for its operands and takes precedence over
-    the definition in the language; `err` is the text passed to helpers that can fail. `temporaries`: may the printer
-    compute beforehand what occurs several times?
+    the definition in the language; `err` is the argument passed to helpers that can fail. With `temporaries` the
+    printer computes repeated subexpressions once, beforehand.
     """
 
     name: str
@@ -33,11 +33,11 @@ class Target:
     temporaries: bool = True
 
     def native(self, function: str, dtype: DType) -> bool:
-        """Does the target have a function that the language defines in terms of others?"""
+        """True if the target has a function that the language defines in terms of others."""
         return (function, dtype.name) in self.calls
 
     def call(self, function: str, dtype: DType) -> str | None:
-        """The call that computes a primitive; None for operators."""
+        """The call that computes a primitive; None if it is an operator."""
         if (function, dtype.name) in self.calls:
             return self.calls[function, dtype.name]
         row = ROWS[function]
@@ -62,9 +62,9 @@ class Target:
 
 
 def c_number(value: Number, dtype: DType) -> str:
-    """A number of the dtype as C writes it; floats round-trip."""
+    """C of a number of the dtype; floats round-trip."""
     if dtype.is_complex:
-        return _c_float(float(value), dtype.to_real)  # C takes real constants for complex ones
+        return _c_float(float(value), dtype.to_real)  # C converts real constants
     if dtype.is_floating:
         return _c_float(float(value), dtype)
     number = int(value)
@@ -96,7 +96,7 @@ def _c_float(value: float, dtype: DType) -> str:
 
 
 def to_single(value: float) -> float:
-    """The float32 number next to the value, infinite beyond their range."""
+    """The nearest float32 number, infinite beyond the range."""
     try:
         return float(struct.unpack("<f", struct.pack("<f", value))[0])
     except OverflowError:

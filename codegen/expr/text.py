@@ -1,4 +1,4 @@
-"""Prints an expression tree as the language it was parsed from, with no more parentheses than it needs."""
+"""Prints an expression tree in the language, with as few parentheses as possible."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .functions import FUNCTIONS
 from .functions.lists import ITEM, LIST
 from .tree import Apply, Expr, Literal, Name, Number
 
-# Python's precedences, loosest first; the numbers only matter relative to one another.
+# Python's precedences, loosest first; only their order matters.
 _TERNARY, _OR, _AND, _NOT, _COMPARE, _BITOR, _XOR, _BITAND = range(8)
 _SHIFT, _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(8, 14)
 
@@ -23,14 +23,14 @@ UNARY = {f.name: _PREFIXES[f.symbol] for f in FUNCTIONS.values() if f.symbol and
 
 
 def symbol(function: str) -> str:
-    """How messages name a function: `'+'`, or `exp`."""
+    """The name of a function in messages: `'+'` or `exp`."""
     if function in BINARY:
         return f"'{BINARY[function][0]}'"
     return f"'{UNARY[function][0].strip()}'" if function in UNARY else function
 
 
 def literal_text(value: Number) -> str:
-    """A number as the language writes it; infinities and NaN by name."""
+    """A number in the language; infinities and NaN by name."""
     if isinstance(value, float) and not math.isfinite(value):
         return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
     return repr(value)

@@ -1,8 +1,8 @@
-"""The expression tree: three kinds of frozen nodes, and what every pass does with them.
+"""The expression tree: three kinds of frozen nodes, and functions that every pass uses.
 
-Operators are applications of named functions (`a + b` is `add(a, b)`), so that one table (functions.py) says
-everything about each. Nodes compare by structure, not by place, and remember their hash: a derivative shares
-many subtrees, and passes memoise on them.
+Operators are applications of named functions (`a + b` is `add(a, b)`), so that one table (functions/)
+has every fact about each. Nodes compare by structure, not by position, and cache their hash: a derivative shares many
+subtrees, and passes memoize on them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Number: TypeAlias = bool | int | float
 
 @dataclass(frozen=True)
 class Span:
-    """Where in the text of the expression a node stands, in characters."""
+    """The position of a node in the text of the expression, in characters."""
 
     offset: int
     length: int
@@ -29,7 +29,7 @@ NOWHERE = Span(0, 0)
 
 @dataclass(frozen=True, eq=False)
 class Structural:
-    """Equality and a remembered hash by `key`; shared by this tree and the typed one."""
+    """Equality and a cached hash by `key`, for this tree and the typed one."""
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -51,13 +51,13 @@ class Structural:
 
 
 def literal_key(value: Number) -> tuple[object, ...]:
-    """Tells 1 from 1.0 and True, 0.0 from -0.0, and makes nan equal to itself."""
+    """A key that distinguishes 1, 1.0 and True, and 0.0 and -0.0, and is equal for all NaN."""
     return (type(value), repr(value))
 
 
 @dataclass(frozen=True, eq=False)
 class Expr(Structural):
-    """Base of the nodes. `str` prints it back as the language."""
+    """Base of the nodes. `str` prints it in the language."""
 
     span: Span = field(default=NOWHERE, kw_only=True, repr=False)
 
@@ -127,12 +127,12 @@ def names(expr: Expr) -> frozenset[str]:
 
 
 def applications(expr: Expr) -> frozenset[Expr]:
-    """The distinct applications of functions in an expression: what is computed for an element."""
+    """The distinct applications of functions in an expression, each of which is computed once for an element."""
     return frozenset({expr} if isinstance(expr, Apply) else ()).union(*map(applications, expr.children))
 
 
 def certain(expr: Expr) -> frozenset[str]:
-    """The names that an expression uses whatever its choices."""
+    """The names that an expression uses whichever arms its choices take."""
     if isinstance(expr, Apply) and expr.function == "where":
         condition, *arms = map(certain, expr.args)
         return condition.union(frozenset.intersection(*arms))
@@ -140,7 +140,7 @@ def certain(expr: Expr) -> frozenset[str]:
 
 
 def substitute(expr: Expr, replacements: Mapping[str, Expr]) -> Expr:
-    """The expression with names replaced, all at once."""
+    """The expression with names replaced simultaneously."""
     done: dict[Expr, Expr] = {}
 
     def visit(node: Expr) -> Expr:

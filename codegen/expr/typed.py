@@ -1,7 +1,7 @@
-"""The typed tree: what an expression means for given dtypes, with every conversion written out.
+"""The typed tree: an expression for given dtypes, made of primitives, with every conversion explicit.
 
-Targets print it and the evaluator computes it. It holds primitives only; `lower.py` makes it. Nodes compare
-by structure, so that equal subexpressions are one.
+`lower.py` makes it, targets print it and the evaluator computes it. Nodes compare by structure, so that equal
+subexpressions are one.
 """
 
 from __future__ import annotations
@@ -82,12 +82,12 @@ class Op(Node):
 
     @property
     def row(self) -> Function:
-        """What is known of the function."""
+        """The row of the function in the table."""
         return ROWS[self.function]
 
 
 def constant(value: Number, dtype: DType) -> Const:
-    """A number converted at weaving time as a cast converts it at run time; integers wrap."""
+    """A number converted to the dtype as a cast does at run time; integers wrap."""
     if dtype.is_bool:
         return Const(dtype, value != 0)
     if dtype.is_floating or dtype.is_complex:
@@ -100,7 +100,7 @@ def constant(value: Number, dtype: DType) -> Const:
 
 
 def convert(node: Node, dtype: DType) -> Node:
-    """The node in another dtype. A choice between numbers converts the numbers."""
+    """The node converted to another dtype. In a choice between numbers the numbers are converted."""
     if node.dtype == dtype:
         return node
     if isinstance(node, Const):
@@ -157,5 +157,5 @@ def replaced(root: Node, old: Node, new: Node) -> Node:
 
 
 def may_fail(node: Node) -> bool:
-    """Does the node itself (not its operands) report an error at run time? Integer division by zero does."""
+    """True if the node itself (not its operands) may report an error at run time, as integer division by zero does."""
     return isinstance(node, Op) and node.row.may_fail and node.dtype.is_integer

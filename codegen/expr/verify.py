@@ -17,9 +17,9 @@ from .evaluate import Array, evaluate
 from .simplify import build
 from .tree import Expr, Name, occurrences, substitute
 
-# Neither zero nor numbers at which expressions tend to have kinks; every sign, and magnitudes around one.
+# Numbers of both signs and magnitudes around one, without zero and numbers at which expressions tend to have kinks.
 _MODERATE = (0.7, -1.3, 0.37, -0.21, 1.9, 2.6, -2.8, 3.3, -3.7, 0.93, -0.93, 0.06, -0.06, 5.2, -5.9)
-# Whole numbers reach powers of negative numbers; the others find formulas that overflow or cancel.
+# Whole numbers have powers of negative numbers; the others expose formulas that overflow or cancel.
 _AWKWARD = (2.0, -3.0, 4.0, 1e-3, -1e-3, 17.5, -17.5, 41.0, -41.0, 310.0, -310.0, 1e-6, 2.5e4, -2.5e4)
 _ROUNDS = 40
 _ENOUGH = 5
@@ -84,10 +84,9 @@ def check_derivative(forward: Expr, name: str, formula: Expr) -> Mismatch | None
 
 
 def check_by_differences(forward: Expr, name: str, formula: Expr) -> Mismatch | None:
-    """The same where the derivative of the expression is not known: compares with differences of its values.
+    """Compares `formula` with finite differences of an expression whose derivative is not known.
 
-    Only moderate points count, at which two steps give the same difference. Raises ExpressionError where one of both
-    cannot be evaluated.
+    Only moderate points are used at which two step sizes agree. Raises ExpressionError if either cannot be evaluated.
     """
     import numpy as np
 
@@ -115,7 +114,7 @@ def check_by_differences(forward: Expr, name: str, formula: Expr) -> Mismatch | 
 
 @cache
 def _points(arguments: int) -> tuple[tuple[float, ...], ...]:
-    """Values of so many arguments and, last, of `grad`. No two arguments are equal: order has kinks there."""
+    """Values of the arguments and, last, of `grad`. No two arguments are equal: functions of order have kinks there."""
     return tuple(_chosen(arguments))
 
 
@@ -130,7 +129,7 @@ def _chosen(arguments: int) -> Iterator[tuple[float, ...]]:
         else:
             values = generator.sample(pool, min(arguments, len(pool)))
         yield (*values, grad)
-    # One argument at a time through everything, the others moderate.
+    # One argument at a time takes all values, the others moderate ones.
     for index in range(arguments):
         for extreme in _MODERATE + _AWKWARD:
             rest = [value for value in _MODERATE if value != extreme]
@@ -148,14 +147,14 @@ def _array(values: Sequence[float]) -> Array:
 def _floats(expr: Expr, env: dict[str, Array]) -> Array:
     import numpy as np
 
-    # A formula such as `0` is an integer, a comparison bool.
+    # A formula such as `0` is an integer, a comparison is bool.
     return evaluate(expr, env).astype(np.float64)
 
 
 def _comparable(mine: float, theirs: float, point: Sequence[float]) -> bool:
     if math.isfinite(mine) and math.isfinite(theirs):
         return True
-    # Equivalent formulas overflow at different places: far out, one undefined value is no mistake.
+    # Equivalent formulas overflow at different points, so a single undefined value far from zero is no mistake.
     moderate = all(abs(value) < 10 for value in point)
     return moderate and not (math.isnan(mine) and math.isnan(theirs))
 

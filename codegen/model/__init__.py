@@ -1,1 +1,1 @@
-"""What an operator is: frozen, typed values, and what follows from them alone."""
+"""Operators as frozen, typed values, and the facts that follow from them alone."""

@@ -1,4 +1,4 @@
-"""In which dtypes an operator's expressions are computed: what the checks try is what the emitters print."""
+"""The dtypes in which an operator's expressions are computed, for the checks and for the emitters."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def requirement_dtypes(operator: Operator) -> Env:
 
 
 def default_numbers(operator: Operator) -> dict[str, bool | int | float]:
-    """Values of the parameters that are not given, but for those that must be given or are an end of the range."""
+    """Default values of the parameters, without those that are required or default to an end of the dtype's range."""
     numbers: dict[str, bool | int | float] = {}
     absent = operator.body.absent if isinstance(operator.body, Elementwise) else {}
     for param in operator.params:
@@ -39,18 +39,19 @@ def default_numbers(operator: Operator) -> dict[str, bool | int | float]:
 
 
 def defaults_keep(operator: Operator, requirement: Requirement[Expression, Argument]) -> bool:
-    """Does the condition hold where no parameter is given? True of one that needs a parameter without a default."""
+    """True if the condition holds for the defaults, or uses a parameter without a default."""
     numbers = default_numbers(operator)
     used = names(requirement.check.tree)
     if used <= numbers.keys():
         env = {name: np.asarray(numbers[name], np.float64) for name in used}
-        with suppress(ExpressionError):  # of a wrong type: reported by itself
+        with suppress(ExpressionError):  # a wrong type is reported separately
             return bool(evaluate(requirement.check.tree, env, BOOL))
     return True
 
 
 def takes_defaults(operator: Operator, dtype: DType) -> bool:
-    """False where a requirement for some dtypes, this one among them, refuses the defaults: numbers must be given."""
+    """False if a requirement for some dtypes, including this one, refuses the defaults, so that numbers must be
+    given."""
     body = operator.body
     return not isinstance(body, Elementwise) or all(
         defaults_keep(operator, each) for each in body.require if each.dtypes is not None and dtype in each.dtypes
@@ -67,13 +68,13 @@ def result_dtype(operator: Operator, dtype: DType) -> DType:
 
 
 def turns_real(operator: Operator) -> bool:
-    """Is the result of complex numbers real?"""
+    """True if complex inputs give a real result."""
     value = _value(operator, COMPLEX128)
     return value is not None and value.is_floating
 
 
 def turns_complex(operator: Operator) -> bool:
-    """Is the result of floating numbers complex?"""
+    """True if floating inputs give a complex result."""
     value = _value(operator, FLOAT64)
     return value is not None and value.is_complex
 
@@ -85,7 +86,7 @@ def _value(operator: Operator, dtype: DType) -> DType | None:
 
 @cache
 def value_of(tree: Expr, dtype: DType) -> DType | None:
-    """Of an expression of arguments of one dtype; None when they do not have what it calls."""
+    """The dtype of an expression whose arguments have one dtype; None if a function is not defined for it."""
     try:
         return type_of(tree, dict.fromkeys(names(tree), dtype)).dtype
     except ExpressionError:
@@ -93,8 +94,8 @@ def value_of(tree: Expr, dtype: DType) -> DType | None:
 
 
 def position_dtype(dtype: DType) -> DType:
-    """Dtype in which a factory computes its elements: positions are counted exactly, and floating sequences computed
-    in double precision, as torch does."""
+    """The dtype in which a factory computes its elements: positions exactly, floating sequences in double precision, as
+    torch does."""
     return COMPLEX128 if dtype.is_complex else FLOAT64 if dtype.is_floating else INT64
 
 

@@ -1,5 +1,5 @@
-"""What follows from a body, of elementwise operators from the expression, so that entries need not say it: accepted
-dtypes, promotion and cost."""
+"""Derives accepted dtypes, promotion and cost from the body, for elementwise operators from the expression, so that
+entries need not declare them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .computation import argument_dtypes
 from .operator import Body, Declaration, Derivative, Elementwise, Family
 
 _MOVES = frozenset((Family.VIEW, Family.INDEXING, Family.COMPOSITE))
-"""Bodies that compute nothing themselves, so that nothing of theirs stands against complex numbers."""
+"""Families that compute nothing themselves and therefore accept complex numbers."""
 
 
 def dtypes(
@@ -37,8 +37,8 @@ def dtypes(
 
 
 def uses_parts(tree: Expr) -> bool:
-    """Is the value made of a function without a complex derivative? Conditions only choose. Formulas that it is part of
-    say what torch's convention makes of it."""
+    """True if the value depends, other than through conditions, on a function without a complex derivative. Formulas
+    with such functions follow torch's convention explicitly."""
     if not isinstance(tree, Apply):
         return False
     parts = tree.children[1:] if tree.function == "where" else tree.children
@@ -46,9 +46,9 @@ def uses_parts(tree: Expr) -> bool:
 
 
 def promotion(declaration: Declaration, body: Body, dtypes: frozenset[DType]) -> Promotion:
-    """The promotion that the types of the expression ask for, in the dtypes that the operator accepts.
+    """The promotion that follows from the types of the expression in the dtypes that the operator accepts.
 
-    Where every value is bool the result is bool. Where integers and bool give floating values they are converted to the
+    If every value is bool, the result is bool. If integers and bool give floating values, they are converted to the
     default floating dtype first.
     """
     if not isinstance(body, Elementwise):
@@ -64,8 +64,8 @@ def promotion(declaration: Declaration, body: Body, dtypes: frozenset[DType]) ->
 
 
 def cost(body: Body) -> float:
-    """The time for an element: that of the functions in the expression which take longer than an addition, or of one
-    addition. Simple arithmetic beside them is hidden behind memory and behind their own."""
+    """The cost of an element: the sum for functions that take longer than an addition, at least that of an addition.
+    Simple arithmetic besides is hidden by memory accesses and by these functions."""
     cases = [case.tree for _, case in body.cases] if isinstance(body, Elementwise) else []
     return max((1.0, *map(_cost_of, cases)))
 
@@ -76,7 +76,7 @@ def _cost_of(tree: Expr) -> float:
 
 
 def _type(declaration: Declaration, body: Elementwise, dtype: DType) -> DType | None:
-    """Dtype of the expression's value; None where it has none, which the checks report."""
+    """The dtype of the expression's value; None if it has none, which the checks report."""
     expression = body.expression(dtype)
     if expression is None:
         return None

@@ -1,4 +1,4 @@
-"""Python's operators and the special methods they stand for. The name of an operator is that in module `operator`."""
+"""Python's operators and the special methods they stand for. Operators have their names in module `operator`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 @dataclass(frozen=True)
 class PythonOperator:
-    """`symbol` is how it is written; `reflected` and `augmented` tell whether `__rX__` and `__iX__` exist."""
+    """`symbol` is its spelling; `reflected` and `augmented` are true if `__rX__` and `__iX__` exist."""
 
     name: str
     symbol: str

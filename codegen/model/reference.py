@@ -1,4 +1,4 @@
-"""The NumPy form of an operator: what tests compare with and examples are computed from."""
+"""The NumPy form of an operator, with which tests compare and from which examples are computed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .operator import Family, Operator
 
 
 def reference(operator: Operator) -> str | None:
-    """NumPy's form as an expression over the names of the schema."""
+    """The NumPy form as an expression over the names of the schema, or None."""
     text = operator.reference or f"np.{operator.name}"
     if text == "none":
         return None
@@ -18,7 +18,7 @@ def reference(operator: Operator) -> str | None:
 
 
 def _numpy_arguments(operator: Operator) -> Iterator[str]:
-    """As NumPy's functions of the family call them."""
+    """The arguments in the form in which NumPy's functions of the family take them."""
     if operator.family is Family.REDUCE:
         yield from ("self", "axis=dim", "keepdims=keepdim")
     elif operator.family is Family.SCAN:

@@ -1,4 +1,4 @@
-"""The parts of the core that entries may name. Adding one here makes the core expect its C."""
+"""The routines of the core that entries may name. The core must have the C of each name added here."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LAPACK = (
     "getrf", "getrs", "getri", "gesv", "potrf", "potrs", "potri", "geqrf", "orgqr", "ormqr", "sytrf", "sytrs", "syevd",
     "geev", "gesdd", "gels", "trsm", "laswp",
 )  # fmt: skip
-"""Of routines of LAPACK, without the letter of the dtype: functions ow_lapack_NAME."""
+"""Routines of LAPACK, without the letter of the dtype: functions ow_lapack_NAME."""
 
 INDEXINGS = MappingProxyType(
     {
@@ -33,15 +33,16 @@ INDEXINGS = MappingProxyType(
         "triu": True,
     }
 )
-"""Those that work by index, functions ow_indexing_NAME, and whether they update (a copy of) `self`."""
+"""Routines that work by index, functions ow_indexing_NAME; true if they update (a copy of) `self`."""
 
 CORE_CALLS = (
     "join", "split", "chunk", "unbind", "median", "order", "argsort", "flip", "roll", "repeat", "matmul", "moment",
 )  # fmt: skip
-"""Of `core` in composites: functions of the module `_handle`, which give None where they are not for the quick way."""
+"""Calls that `fast_path` of composites may name: functions of the module `_handle`, which return None for calls that
+need the slow path."""
 
 DISTRIBUTIONS = (
     "uniform", "normal", "log_normal", "exponential", "cauchy", "geometric", "integers", "bernoulli", "permutation",
     "poisson", "binomial", "choices",
 )  # fmt: skip
-"""Of a `random` body: the core has a constant ow_distribution_NAME for each."""
+"""Distributions that a `random` body may name: the core has a constant ow_distribution_NAME for each."""

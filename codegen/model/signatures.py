@@ -29,7 +29,7 @@ _TYPES = {
     "MemoryFormat": "memory_format",
     "Generator": "Generator",
 }
-# Collects the integers after the first one of a list that may be given as separate integers.
+# The parameter that collects the integers after the first one, of a list that may be given as separate integers.
 OTHERS = "more"
 # NumPy's names of `dim` and `keepdim` as type checkers see them, keyword-only parameters of reductions; Python itself
 # takes any keyword and looks it up (`has_numpy_names`).
@@ -51,7 +51,8 @@ def signature(operator: Operator, first: str, *, typed: bool = False, with_out: 
         is_self = parameter.argument.name == "self"
         name = first if is_self else parameter.name
         if separate is not None and parameter.name == separate.name:
-            # The first integer or the whole list, so that it can be given by name; then the other integers.
+            # This parameter is the first integer or the whole list, so that it can be given by name; then the other
+            # integers.
             parts.append(f"{name}: int | Sequence[int]" if typed else f"{name}=_dispatch.MISSING")
             parts.append(_part(f"*{OTHERS}", "int" if typed else None))
             star = True
@@ -100,10 +101,10 @@ def _part(name: str, kind: str | None, default: str | None = None) -> str:
 
 
 def accepted_types(operator: Operator, argument: Argument, leads: bool) -> tuple[Type, ...]:
-    """The types that an argument may have, besides None. `leads`: is it the first one of the function?"""
+    """The types that an argument may have, besides None. `leads` is true for the first argument of the function."""
     types = [without_optional(argument.type)]
     instead = operator.body.numbers if isinstance(operator.body, Indexing) else {}
-    # Any operand but the first may be a number, where the operation is on elements; so may probabilities.
+    # In elementwise operators any operand but the first may be a number; so may probabilities.
     numbers = not leads and operator.family in (Family.ELEMENTWISE, Family.RANDOM)
     if argument.is_tensor and (numbers or argument.name in instead):
         types.append(BaseType("Scalar"))

@@ -1,7 +1,4 @@
-"""Which Python callables an operator becomes, and their signatures.
-
-All of it follows from the declaration: the schema, the family of the body, and the few words about variants.
-"""
+"""Derives the Python callables of an operator and their parameters from its schema, its family and its tags."""
 
 from __future__ import annotations
 
@@ -12,13 +9,13 @@ from ..schema import Argument, Constant, base_name
 from .operator import Declaration, Family, Operator
 from .python_operators import PYTHON_OPERATORS, PythonOperator
 
-# What a factory says about the place of its result; the runtime checks these and passes none of them to the core.
+# Arguments of factories for the placement of the result; the runtime checks them and passes none of them to the core.
 PLACEMENT = ("layout", "device", "pin_memory", "memory_format")
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a Python function: its name there, its default as Python text (None: required)."""
+    """One parameter of a Python function: its name, and its default as Python text (None: required)."""
 
     name: str
     argument: Argument
@@ -27,7 +24,7 @@ class Parameter:
 
 
 def parameters(operator: Declaration) -> tuple[Parameter, ...]:
-    """Of the function; torch calls `self` `input` there, so that both spellings of keywords work as in torch."""
+    """Parameters of the function. As in torch, `self` is called `input` there."""
     return tuple(
         Parameter(
             "input" if argument.name == "self" else argument.name,
@@ -47,8 +44,8 @@ def _default(argument: Argument) -> str | None:
 
 
 def varargs(operator: Declaration) -> Parameter | None:
-    """The list that may also be given as separate integers (`x.view(2, 3)`): the only positional argument besides
-    self, if it is a list without a fixed size. torch's parser has the same rule."""
+    """The list that may also be given as separate integers (`x.view(2, 3)`), or None. As in torch it is the only
+    positional argument besides self, and a list without a fixed size."""
     rest = [p for p in parameters(operator) if not p.keyword_only and p.argument.name != "self"]
     is_ints = len(rest) == 1 and rest[0].argument.is_list and base_name(rest[0].argument.type) in ("int", "SymInt")
     if not is_ints or str(rest[0].argument.type).endswith("[1]") or rest[0].default is not None:
@@ -57,14 +54,14 @@ def varargs(operator: Declaration) -> Parameter | None:
 
 
 def separate_tensors(operator: Declaration) -> Parameter | None:
-    """The list of tensors that may also be given one by one (`meshgrid(x, y)`)."""
+    """The list of tensors that may also be given as separate arguments (`meshgrid(x, y)`), or None."""
     if "varargs" not in operator.tags:
         return None
     return next(p for p in parameters(operator) if p.argument.is_tensor_list)
 
 
 def has_inplace(operator: Declaration) -> bool:
-    """`x.op_()`: where the first input is `self` and takes part in promotion like the result."""
+    """True if there is an in-place method `x.op_()`: the first input is `self` and has the dtype of the result."""
     first = operator.inputs[0].name if operator.inputs else ""
     if operator.result_names:
         return False
@@ -78,12 +75,12 @@ def has_inplace(operator: Declaration) -> bool:
 
 
 def has_inplace_argument(operator: Declaration) -> bool:
-    """`op(x, inplace=True)`, as some of torch.nn.functional have it in place of `x.op_()`."""
+    """True for `op(x, inplace=True)`, which some functions of torch.nn.functional have instead of `x.op_()`."""
     return "inplace_argument" in operator.tags
 
 
 def has_out(operator: Declaration) -> bool:
-    """`out=`: wherever memory is written anew, unless the result is to be like the input."""
+    """True if there is a parameter `out`: the result is new memory, and not laid out like the input."""
     if is_factory(operator) and operator.schema.self_argument is not None:
         return False
     if "out_none" in operator.tags or operator.schema.returns_bool or operator.schema.name.inplace:
@@ -92,15 +89,15 @@ def has_out(operator: Declaration) -> bool:
 
 
 def is_factory(operator: Declaration) -> bool:
-    """Does it make a tensor whose place is up to the caller?"""
+    """True if it makes a tensor whose placement (dtype, layout, device) the caller chooses."""
     return any(argument.name in PLACEMENT for argument in operator.schema.arguments)
 
 
 def has_numpy_names(operator: Operator) -> bool:
-    """Are NumPy's names for its arguments taken as well, such as `axis=` for `dim` (runtime/_dispatch/dispatcher.py)?
+    """True if NumPy's names of arguments are accepted, such as `axis=` for `dim` (runtime/_dispatch/dispatcher.py).
 
-    In torch all functions take them. Here those do not that have nothing but `input` and give a view of it or fill it:
-    a dictionary of unknown keywords, though empty, costs them a tenth of their time.
+    In torch all functions accept them. Here functions that only have `input` and return a view of it or fill it do
+    not: an empty dictionary of keywords would cost them a tenth of their time.
     """
     names = {argument.name for argument in operator.schema.arguments}
     if operator.alone is not None or operator.family is Family.RANDOM or is_factory(operator):
@@ -134,18 +131,18 @@ def function_names(operator: Declaration) -> tuple[str, ...]:
 
 
 def own_name(operator: Declaration) -> str:
-    """Its name where users find it: `fft_rfft` of the submodule `fft` is `opweave.fft.rfft`."""
+    """Its public name: `fft_rfft` of the submodule `fft` is `opweave.fft.rfft`."""
     prefix = "" if operator.module is None else f"{operator.module.partition('.')[0]}_"
     return operator.name.removeprefix(prefix)
 
 
 def inplace_function_names(operator: Declaration) -> tuple[str, ...]:
-    """Those of them that are functions in place as well: `abs_(x)` for `x.abs_()`."""
+    """Names of in-place functions: `abs_(x)` for `x.abs_()`."""
     return tuple(f"{name}_" for name in function_names(operator)) if has_inplace(operator) else ()
 
 
 def submodule_names(operator: Declaration) -> tuple[tuple[str, str], ...]:
-    """Paths of submodules and names that the operator puts into them; with `inplace` there are two of each."""
+    """(path of the submodule, name) of everything that the operator adds to submodules, in-place forms included."""
     names = (own_name(operator), *operator.aliases)
     own = () if operator.module is None else ((operator.module, name) for name in names)
     paths = (*own, *operator.exports)

@@ -1,1 +1,1 @@
-"""From the nodes of a YAML file to operators: every key of an entry has its reader."""
+"""Turns the nodes of a YAML file into operators, with a reader for every key of an entry."""

@@ -1,5 +1,5 @@
-"""`accepts`: types that an argument of a composite may have besides the one in the schema, or the first operand of an
-elementwise operator, which is a number of Python then.
+"""`accepts`: further types of an argument of a composite, or of the first operand of an elementwise operator, which may
+then be a number of Python.
 
 torch spells such arguments as overloads (`norm.ScalarOpt_dim`, `norm.names_ScalarOpt_dim`); an entry here is one
 operator, whose body tells them apart.
@@ -22,9 +22,9 @@ Accepts = Mapping[str, tuple[Type, ...]]
 TENSOR = BaseType("Tensor")
 NUMBER = BaseType("Scalar")
 ANY = BaseType("any")
-"""Whatever it is: the body judges."""
+"""Any type: the body checks it."""
 
-# What the runtime can tell from the value alone.
+# Types that the runtime can recognize from the value alone.
 _BASES = ("Tensor", "Scalar", "int", "float", "bool", "str", "Generator")
 _TYPES: Mapping[str, Type] = MappingProxyType(
     {"any": ANY}
@@ -37,7 +37,7 @@ _TYPES: Mapping[str, Type] = MappingProxyType(
 
 
 def read(entry: Entry) -> Accepts:
-    """By argument: the further types."""
+    """The further types by argument."""
     node = entry.mapping(entry.node, "accepts", "argument to types")
     if node is None:
         return MappingProxyType({})
@@ -61,8 +61,8 @@ def _type(entry: Entry, word: Scalar) -> Type | None:
 
 
 def described(argument: Argument, accepts: Accepts) -> str | None:
-    """The types of a composite's argument as the runtime checks them: `Tensor|Scalar?`; None for what it leaves alone:
-    dtypes and placements, which have checks of their own, and what the body judges."""
+    """The types of a composite's argument as the runtime checks them, such as `Tensor|Scalar?`. None for arguments that
+    it does not check: dtypes and placements, which are checked elsewhere, and those that the body checks."""
     types = (without_optional(argument.type), *accepts.get(argument.name, ()))
     if ANY in types or base_name(argument.type).replace("SymInt", "int") not in _BASES:
         return None

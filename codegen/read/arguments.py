@@ -1,4 +1,4 @@
-"""Rules on an entry's schema: what each family takes and returns, and names that generated code cannot print."""
+"""Rules on an entry's schema: arguments and results of each family, and names that generated code cannot use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .reserved import argument_reason, operator_reason
 
 @dataclass(frozen=True)
 class _Fixed:
-    """Arguments of a family whose meaning is in their names. `needed` must be there, `possible` may."""
+    """Arguments of a family that are known by their names: `needed` ones are required, `possible` ones are not."""
 
     needed: tuple[str, ...]
     possible: tuple[str, ...]
@@ -44,17 +44,17 @@ _TYPES: Mapping[str, str] = {"self": "Tensor", "dim": "int", "keepdim": "bool", 
 _CALLED = {
     "int": "int", "SymInt": "int", "bool": "int", "str": "int", "int[]": "int[]", "SymInt[]": "int[]", "float": "float",
 }  # fmt: skip
-"""How arguments reach the core: truth values and words as integers."""
+"""The types in which arguments reach the core; bool and text are passed as integers."""
 _ROOM: Mapping[Family, Mapping[str, int]] = {
     Family.VIEW: {"int": 4, "int[]": 2},
     Family.INDEXING: {"int": 3},
     Family.RANDOM: {"int": 2, "float": 2},
 }
-"""How many of them the calls of the core take, of families whose arguments are their own affair."""
+"""The number of arguments of each type that calls of the core take, for families with arguments of their own."""
 
 
 def check(entry: Entry) -> None:
-    """Reports everything about the schema that this kind of body cannot have."""
+    """Report everything in the schema that this family does not allow."""
     _check_names(entry)
     _check_result(entry)
     _check_result_names(entry)
@@ -91,7 +91,7 @@ def _check_groups(entry: Entry) -> None:
 
 
 def _is_python(entry: Entry, argument: Argument) -> bool:
-    """Does the argument stand in no expression?"""
+    """True if the argument occurs in no expression."""
     integral = base_name(argument.type) in ("int", "SymInt")
     return entry.family is Family.RANDOM or (entry.family is Family.FACTORY and integral)
 
@@ -124,7 +124,7 @@ def _check_result(entry: Entry) -> None:
 
 
 def _check_result_names(entry: Entry) -> None:
-    """Names of several results become fields of a named tuple."""
+    """Check the names of several results, which become fields of a named tuple."""
     for result in entry.schema.returns if len(entry.schema.returns) > 1 else ():
         if result.name is not None and (keyword.iskeyword(result.name) or result.name.startswith("_")):
             span = entry.func.span_at(result.offset, len(str(result)))
@@ -133,7 +133,7 @@ def _check_result_names(entry: Entry) -> None:
 
 
 def _check_named(entry: Entry) -> None:
-    """Several results are tensors with names; those of a composite may be lists of tensors."""
+    """Check that several results are tensors with names; results of a composite may be lists of tensors."""
     for result in entry.schema.returns:
         listed = result.is_tensor_list and entry.family is Family.COMPOSITE
         if not (result.is_tensor or listed) or result.name is None:

@@ -17,7 +17,7 @@ _NOT_AUTOMATIC = "only an elementwise expression can be differentiated automatic
 
 
 def read(entry: Entry, body: Body | None, accepts: Accepts) -> Mapping[str, Derivative]:
-    """The formulas by argument. One that is wrong is there without its tree."""
+    """The formulas by argument. A wrong formula is included without a tree."""
     node = entry.node.get("derivatives")
     differentiable = (
         *(argument.name for argument in entry.tensors),
@@ -36,14 +36,14 @@ def read(entry: Entry, body: Body | None, accepts: Accepts) -> Mapping[str, Deri
             if scalar is not None:
                 derivatives[name] = _formula(entry, body, name, scalar)
             elif name in node:
-                derivatives[name] = Derivative("none", entry.func)  # what is wrong was said
+                derivatives[name] = Derivative("none", entry.func)  # the mistake is reported already
     elif isinstance(node, Scalar):
         scalar = entry.text(entry.node, "derivatives")
         if scalar is not None and scalar.value not in ("none", "auto"):
             help = "'auto', 'none' or a formula per argument"
             entry.report(scalar.span, f"unknown derivative '{scalar.value}'", help)
         elif scalar is not None:
-            # A fixed input is a mask or the like, with nothing to differentiate by.
+            # Fixed inputs are masks and the like, which have no derivatives.
             fixed = body.fixed if isinstance(body, Elementwise) else {}
             derivatives = {name: _formula(entry, body, name, scalar) for name in differentiable if name not in fixed}
     elif node is not None:
@@ -68,7 +68,7 @@ def read_complex(entry: Entry) -> Mapping[str, Derivative]:
 
 
 def _known(entry: Entry) -> tuple[str, ...]:
-    """Names that a formula may use: of several results with names there is one `grad` and one `result` of each."""
+    """Names that a formula may use. Several results have a `grad_NAME` and a `result_NAME` each."""
     returns = entry.schema.returns
     several = [result.name or str(index) for index, result in enumerate(returns)] if len(returns) > 1 else []
     names = [f"{kind}_{name}" for kind in ("grad", "result") for name in several] or ["grad", "result"]
@@ -79,7 +79,7 @@ def _known(entry: Entry) -> tuple[str, ...]:
 
 
 def _formula(entry: Entry, body: Body | None, name: str, scalar: Scalar) -> Derivative:
-    """That of an elementwise body is in its language; others are Python."""
+    """The formula: in the expression language for an elementwise body, otherwise in Python."""
     text = scalar.value.strip()
     if text == "none":
         return Derivative(text, scalar)

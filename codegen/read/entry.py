@@ -1,7 +1,7 @@
-"""Reads one entry of ops.yaml into an Operator, reporting every mistake at its place.
+"""Reads one entry of ops.yaml into an Operator, reporting every mistake at its position.
 
-Input: a mapping node of source/. Output: a frozen Operator; or, when part of the entry is beyond use, its Declaration
-alone or nothing (the diagnostics say why). Rules that need more than one entry are in check/.
+Input: a mapping node of source/. Output: a frozen Operator; if part of the entry is unusable, its Declaration or None
+(the diagnostics say why). Rules that need more than one entry are in check/.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ KEYS = (
     "none_means", "operator", "out", "overloads", "promotion", "python_module", "reference", "require", "tags",
     "unused", "variants",
 )  # fmt: skip
-# Keys that only mean something for some bodies.
+# Keys that have a meaning for some families only.
 ONLY_FOR: Mapping[str, tuple[Family, ...]] = {
     "accepts": (Family.ELEMENTWISE, Family.COMPOSITE),
     "none_means": (Family.ELEMENTWISE,),
@@ -50,14 +50,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class _Source:
-    """The file around an entry."""
+    """The file of an entry."""
 
     file: str
     lines: tuple[str, ...]
 
 
 def read(node: Node, file: str, lines: tuple[str, ...], diagnostics: Diagnostics) -> Declaration | None:
-    """One entry. Mistakes go to `diagnostics`."""
+    """The declaration of one entry. Mistakes go to `diagnostics`."""
     if not isinstance(node, MappingNode):
         diagnostics.report(node.span, "an entry must be a mapping", "- func: name(Tensor self) -> Tensor")
         return None
@@ -86,7 +86,7 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
     entry = Entry(fields, func, schema, family)
     arguments.check(entry)
     body = bodies.read(entry)
-    # Types and derivatives can only be judged where all they follow from is sound.
+    # Types and derivatives can only be checked if everything that they follow from is correct.
     sound = len(fields.diagnostics) == before
     accepted = accepts.read(entry)
     formulas = derivatives.read(entry, body, accepted)
@@ -209,7 +209,7 @@ def _check_meaning(fields: Fields, family: Family) -> None:
 
 
 def _text(span: Span, lines: tuple[str, ...]) -> str:
-    """The lines of the entry: from its `- func` to the last one that is indented as deeply as its keys."""
+    """The lines of the entry, from its `- func` to the last line that is indented as deeply as its keys."""
     first, indentation = span.line - 1, " " * (span.column - 1)
     last = first + 1
     while last < len(lines) and (not lines[last].strip() or lines[last].startswith(indentation)):
@@ -226,7 +226,7 @@ def _dtypes(fields: Fields) -> frozenset[DType] | None:
 
 
 def _promotion(fields: Fields) -> Promotion | None:
-    """The kind of promotion; words about numbers beside it are read with the tags."""
+    """The kind of promotion; further words about numbers are read with the tags."""
     kinds = {kind.value: kind for kind in Promotion}
     words = [word for word in fields.words("promotion") if word.value not in tags.NUMBERS]
     for extra in words[1:]:
@@ -235,8 +235,8 @@ def _promotion(fields: Fields) -> Promotion | None:
 
 
 def _declared(entry: Entry, key: str, declared: T | None, inferred: T) -> T:
-    """What the entry declares under `key`, or what follows without it. A declaration that says no more is refused, so
-    that those which are there mean something."""
+    """The declared value of `key`, or the derived one. A declaration of the derived value is refused, so that every
+    declaration adds information."""
     node = entry.node.get(key)
     if declared is None or node is None:
         return inferred
@@ -260,7 +260,7 @@ def _cost(fields: Fields) -> float | None:
 
 
 def _dtype_error(fields: Fields) -> Mapping[str, str]:
-    """What is said of dtypes that are not accepted, by the kind: a text alone is about the real ones."""
+    """Messages for dtypes that are not accepted, for real and for complex ones; a single text is for the real ones."""
     node = fields.node.get("dtype_error")
     if isinstance(node, MappingNode):
         fields.known_keys(node, _REFUSED, where="dtype_error")
@@ -275,7 +275,7 @@ def _named(entry: Entry, message: str | None) -> str | None:
 
 
 def _reference(fields: Fields) -> tuple[Scalar | None, Scalar | None]:
-    """The NumPy form and, where its rounding errors are larger, the size of what they come from."""
+    """The NumPy form and, if its rounding errors are larger than usual, the magnitude that they scale with."""
     node = fields.node.get("reference")
     if not isinstance(node, MappingNode):
         return fields.text(fields.node, "reference"), None
@@ -296,7 +296,8 @@ def _aliases(fields: Fields) -> tuple[Scalar, ...]:
 
 
 def _variants(entry: Entry, module: str | None) -> tuple[bool, bool, bool]:
-    """Is it a method, is it a function, or neither: only there to be chosen? Functions of submodules are no methods."""
+    """(method, function): whether it is one. Neither is true for an operator that is only chosen by others. Functions
+    of submodules are no methods."""
     receiver = entry.schema.self_argument
     can_be_method = receiver is not None and receiver.is_tensor
     words = entry.words("variants")
@@ -311,7 +312,7 @@ def _variants(entry: Entry, module: str | None) -> tuple[bool, bool, bool]:
 
 
 def _check_parameters(entry: Entry, operator: Operator) -> None:
-    """Reports arguments of the schema that have the name of one that the function gets besides, as `axis` is."""
+    """Report arguments of the schema with the name of a parameter that the function has besides, such as `axis`."""
     function = ast.parse(f"def f({signature(operator, 'input', typed=True)}): ...").body[0]
     names = [each.arg for each in ast.walk(function) if isinstance(each, ast.arg)]
     for argument in entry.schema.arguments:
@@ -333,7 +334,7 @@ def _operator(entry: Entry) -> Scalar | None:
 
 
 def _name_spans(entry: Entry, aliases: tuple[Scalar, ...], operator: Scalar | None) -> Mapping[str, Span]:
-    """Where each name that the entry defines stands."""
+    """The position of each name that the entry defines."""
     name = entry.schema.name
     own = name.identifier if name.inplace else name.base
     spans = {own: entry.name_span} | {alias.value: alias.span for alias in aliases}

@@ -1,7 +1,7 @@
-"""Reads the keys of one entry of ops.yaml: texts, words, mappings and expressions, reporting what is wrong in place.
+"""Reads the keys of one entry of ops.yaml: texts, words, mappings and expressions, with mistakes at their positions.
 
-Input: a mapping node of source/. `Fields` knows the node alone; `Entry` has a schema and a kind of body as well, and
-is what the readers of bodies and derivatives work with.
+Input: a mapping node of source/. `Fields` has the node alone; `Entry` also has the schema and the family, and is
+used by the readers of bodies and derivatives.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ ROUTINES: dict[Family, tuple[str, ...]] = {
     Family.RANDOM: (),
     Family.LAPACK: (),
 }
-"""The families whose bodies are routines of the core: what may be said of one besides its name."""
+"""The families whose bodies are routines of the core, with the keys of a routine besides its name."""
 
 
 class Fields:
-    """One entry and the place where its mistakes go."""
+    """One entry and the diagnostics that collect its mistakes."""
 
     def __init__(self, node: Mapping, diagnostics: Diagnostics) -> None:
         self.node = node
@@ -40,7 +40,7 @@ class Fields:
         self.diagnostics.report(span, message, help)
 
     def text(self, owner: Mapping, key: str) -> Scalar | None:
-        """The scalar under `key`; anything else, or nothing at all after the colon, is reported."""
+        """The scalar under `key`, or None. Another kind of node and an empty value are reported."""
         node = owner.get(key)
         if node is None:
             return None
@@ -48,28 +48,28 @@ class Fields:
             self.report(node.span, f"'{key}' must be text", "quote it when it starts with a bracket or a brace")
             return None
         if node.is_null or not node.value.strip():
-            # An absent value has no place of its own.
+            # An absent value has no position of its own.
             mark = owner.key(key)
             self.report(mark.span if mark and not node.value else node.span, f"'{key}' is empty")
             return None
         return node
 
     def known(self, what: str, word: Scalar, names: Collection[str]) -> bool:
-        """Is the word one of `names`? If not, it is reported as an unknown `what`."""
+        """True if the word is one of `names`; otherwise it is reported as an unknown `what`."""
         if word.value in names:
             return True
         self.report(word.span, f"unknown {what} '{word.value}'", suggest(word.value, names))
         return False
 
     def dtypes(self, word: Scalar) -> frozenset[DType]:
-        """The dtypes that the word means; none when it means nothing, which is reported."""
+        """The dtypes that the word means. An unknown word is reported and means none."""
         dtypes = lookup_class(word.value)
         if dtypes is None:
             self.report(word.span, f"unknown dtype '{word.value}'", suggest(word.value, (*DTYPE_CLASSES, *DTYPES)))
         return dtypes or frozenset()
 
     def located(self, scalar: Scalar, parser: Callable[[str], T]) -> T | None:
-        """Runs a parser of expressions over a scalar; its mistakes are reported where they stand in the file."""
+        """Run a parser of expressions over a scalar and report its mistakes at their positions in the file."""
         try:
             return parser(scalar.value.rstrip("\n"))
         except ExpressionError as error:
@@ -78,7 +78,7 @@ class Fields:
             return None
 
     def known_keys(self, owner: Mapping, known: Iterable[str], what: str = "key", where: str | None = None) -> None:
-        """Reports keys that are not `known`; `what` they are, and `where`: the key whose mapping this is."""
+        """Report keys that are not `known`. Messages call them `what`; `where` is the key whose mapping this is."""
         names = tuple(known)
         for key in owner.keys:
             if key.value not in names:
@@ -108,7 +108,7 @@ class Fields:
 
 
 def lacks(owner: Mapping, wanted: Iterable[str], known: Iterable[str] = ()) -> bool:
-    """Is none of the `wanted` keys there? A misspelt one, which is reported as unknown, counts as there."""
+    """True if none of the `wanted` keys is there. A misspelt key, which is reported as unknown, counts as present."""
     names, accepted = tuple(wanted), tuple(known)
     return not any(
         key.value in names or (key.value not in accepted and closest(key.value, names)) for key in owner.keys
@@ -134,12 +134,12 @@ class Entry(Fields):
 
     @property
     def own_name(self) -> str:
-        """What messages call the operator by `{name}`."""
+        """The name of the operator that replaces `{name}` in messages."""
         return self.schema.name.base
 
     @property
     def routine(self) -> Mapping:
-        """What is said of the routine that is the body."""
+        """The mapping of a body that is a routine."""
         node = self.node.get(ROUTINE)
         assert isinstance(node, Mapping)
         return node

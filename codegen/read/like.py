@@ -1,4 +1,4 @@
-"""`like: div`: an entry that has every key of another one which it does not give itself.
+"""`like: div`: the entry takes every key of another entry that it does not have itself.
 
 Mappings are joined key by key, so that `reduce: {identity: highest}` changes the identity alone, and a key without a
 value (`overloads: ~`) takes nothing. Names are an operator's own: `func`, `aliases` and `operator` are not taken.
@@ -20,7 +20,7 @@ _NAME = re.compile(r"\s*(\w+)")
 
 
 def resolve(nodes: Iterable[Node], diagnostics: Diagnostics) -> tuple[Node | None, ...]:
-    """The entries with what they take of others; None in place of those for which that cannot be said."""
+    """The entries merged with those that they are like; None for entries that could not be merged."""
     entries = tuple(nodes)
     resolver = _Resolver({name: node for node in entries if (name := _name(node)) is not None}, diagnostics)
     return tuple(resolver.resolved(node) for node in entries)
@@ -33,7 +33,8 @@ def _name(node: Node) -> str | None:
 
 
 def located(own: Diagnostics, node: MappingNode, last: int) -> Iterable[Diagnostic]:
-    """The mistakes of an entry that ends in the line `last`: those in what it takes are said where it takes it."""
+    """The mistakes of an entry that ends at the line `last`; mistakes in the keys that it takes are reported at
+    `like`."""
     word = node.get(KEY)
     for each in own:
         if not isinstance(word, Scalar) or node.span.line <= each.line <= last:
@@ -49,7 +50,7 @@ class _Resolver:
         self.diagnostics = diagnostics
 
     def resolved(self, node: Node, before: tuple[Node, ...] = ()) -> Node | None:
-        """`before` are the entries that are like this one, the first of all in front."""
+        """The merged entry. `before` are the entries that are like this one, starting with the outermost."""
         word = node.get(KEY) if isinstance(node, MappingNode) else None
         if word is None or not isinstance(node, MappingNode):
             return node
@@ -74,7 +75,7 @@ class _Resolver:
         return replace(node, items=(*(pair for pair in node.items if pair[0].value in _OWN), *joined.items))
 
     def _joined(self, own: MappingNode, taken: MappingNode, base: str) -> MappingNode:
-        """The keys of both in the order of `taken`, those that it lacks behind them."""
+        """The keys of `taken` in its order, followed by the other keys of `own`."""
         for key, value in own.items:
             other = taken.get(key.value)
             if other is None and _is_null(value):
@@ -97,7 +98,7 @@ def _is_null(node: Node) -> bool:
 
 
 def _plain(node: Node) -> object:
-    """What a node says, wherever it stands."""
+    """The content of a node without its position."""
     if isinstance(node, Scalar):
         return node.value
     if isinstance(node, Sequence):

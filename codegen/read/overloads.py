@@ -1,9 +1,8 @@
-"""`overloads`: calls that other operators answer, by the argument that tells them.
+"""`overloads`: calls that are calls of other operators, by the argument that decides.
 
-A text argument names an operator for each of its texts: `div(x, y, rounding_mode='floor')` is `floor_divide(x, y)`, and
-the default stands for the operator itself. The last input names one for numbers in its place: `x ** 2` is `square(x)`,
-a multiplication, which takes a fiftieth of the time of a power. The first argument says, as Python, what a call is that
-has no other.
+A text argument has an operator for each text: `div(x, y, rounding_mode='floor')` is `floor_divide(x, y)`; the default
+means the operator itself. The last input has operators for numbers: `x ** 2` is `square(x)`, a multiplication, which
+takes a fiftieth of the time of a power. The first argument has the Python of a call with no other argument.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ from .python_text import python_names
 @dataclass(frozen=True)
 class Overloads:
     choices: Mapping[str, Mapping[str, str]]
-    """By text argument: the operator that each text stands for."""
+    """By text argument: the operator of each text."""
     shortcuts: Mapping[float, str]
-    """By number in place of the last input."""
+    """Operators by the number that is passed for the last input."""
     alone: str | None
-    """What a call with the first argument only is."""
+    """The Python of a call with the first argument only."""
 
 
 def read(entry: Entry) -> Overloads:

@@ -1,6 +1,6 @@
 """Checks the Python that entries contain: bodies of composites, shapes of factories, formulas of derivatives.
 
-It is copied into generated functions as it stands, so it must be Python, and use no name that those do not know.
+It is copied into generated functions verbatim, so it must be valid Python and use only names that are known there.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..errors import Span, suggest
 from ..source import Scalar
 from .fields import Entry
 
-# What the generated module knows besides its functions; called names are the module's own affair.
+# Names of the generated module besides its functions; names that are called are checked in check/calls.py.
 _GLOBALS = frozenset((*dir(builtins), "Tensor", "dtypes"))
 _BODY = "__body__"
 _LINE_OF_MESSAGE = re.compile(r" on line \d+")
@@ -25,7 +25,7 @@ Mode = Literal["eval", "exec"]
 
 
 def python_names(entry: Entry, scalar: Scalar, mode: Mode, known: Iterable[str]) -> frozenset[str]:
-    """The names in a text that must be Python: an expression, or the body of a function with arguments `known`."""
+    """The names in a text that must be Python: an expression, or the body of a function with the arguments `known`."""
     text = _Text(scalar, mode)
     try:
         tree = text.parse()
@@ -47,8 +47,8 @@ def python_names(entry: Entry, scalar: Scalar, mode: Mode, known: Iterable[str])
 
 
 def parsed(scalar: Scalar, mode: Mode) -> tuple[list[ast.AST], Callable[[ast.expr], Span]]:
-    """The nodes of a text in order of breadth, and where one stands. There are none where it is no Python, which
-    `python_names` reports."""
+    """The nodes of a text, breadth first, and a function that returns the position of a node. There are no nodes if the
+    text is not Python, which `python_names` reports."""
     text = _Text(scalar, mode)
     try:
         nodes = list(ast.walk(text.parse()))
@@ -62,7 +62,7 @@ def is_builtin(name: str) -> bool:
 
 
 class _Text:
-    """A text as Python reads it: with a `def` line and indentation before it where it is the body of a function."""
+    """A text that Python parses; the body of a function gets a `def` line and indentation."""
 
     def __init__(self, scalar: Scalar, mode: Mode) -> None:
         self.mode = mode
@@ -85,12 +85,12 @@ class _Text:
         return self.scalar.span_at(self._offset(node.lineno, column), length)
 
     def end_of(self, error: SyntaxError) -> int:
-        """The offset of a mistake. Without a column it is the end that is missing something."""
+        """The offset of a mistake. Without a column something is missing at the end."""
         column = (error.offset or len(self.lines[-1]) + len(self.indentation) + 1) - 1
         return min(self._offset(error.lineno or 1, column), self.first + max(len(self.text) - 1, 0))
 
     def _offset(self, line: int, column: int) -> int:
-        """`line` counts from 1, `column` from 0 and in characters."""
+        """The offset in the text; `line` counts from 1, `column` from 0 in characters."""
         above = max(line - 1 - bool(self.indentation), 0)
         before = sum(len(each) + 1 for each in self.lines[:above])
         return self.first + before + max(column - len(self.indentation), 0)
@@ -101,7 +101,7 @@ def _help(message: str) -> tuple[str, ...]:
 
 
 def assigned(nodes: Iterable[ast.AST]) -> set[str]:
-    """Names that the text itself binds."""
+    """Names that the text binds."""
     assigned_names: set[str] = set()
     for node in nodes:
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):

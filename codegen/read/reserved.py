@@ -1,8 +1,8 @@
-"""Names that an operator or an argument cannot have, because they mean something else where they are written.
+"""Names that an operator or an argument cannot have, because they have another meaning in expressions or in Python.
 
-Generated text has names of its own for everything: in C those of arguments begin with `v_` (expr/kernel_text.py), in
-Python all others begin with `_`. So an argument may be called as C's keywords, functions and macros are, and as
-whatever templates declare.
+Generated text keeps declared names apart from its own: in C declared names begin with `v_` (expr/kernel_text.py), in
+Python all other names begin with `_`. So an argument may have the name of a keyword, function or macro of C, and of a
+variable of a template.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _BY_FAMILY: Mapping[Family, Mapping[str, str]] = {
     Family.FACTORY: {"i": "is the position of an element in expressions"},
     Family.ROWS: {"count": "is the length of a row in expressions"},
 }
-# Functions of the generated module would hide these from one another.
+# A function of one of these names would hide the name from other functions of the generated module.
 _MODULE_NAMES = _EXCEPTIONS | {
     "FUNCTIONS", "METHODS", "Tensor", "TensorMethods", "bind", "bool", "dtypes", "float", "int", "len", "list", "map",
     "str", "tuple", "type",

@@ -1,6 +1,6 @@
-"""`python_module` and aliases such as `special.expit`: the submodules of opweave that operators are in.
+"""`python_module` and aliases such as `special.expit`: the submodules of opweave that contain an operator.
 
-Input: the fields of an entry. A submodule is known here by the word that entries use and by its path in the package.
+Input: the fields of an entry. A submodule has a word, which entries use, and a path in the package.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SUBMODULES: Mapping[str, str] = MappingProxyType(
         "special": "special",
     }
 )
-"""Paths by the words of PyTorch's native_functions.yaml."""
+"""Paths by the words in PyTorch's native_functions.yaml."""
 
 
 def read(fields: Fields) -> str | None:

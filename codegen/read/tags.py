@@ -1,6 +1,6 @@
-"""`tags`, `out` and what `promotion` says of numbers: single properties of an entry that are there or not.
+"""`tags`, `out` and the words of `promotion` about numbers: properties that an entry has or has not.
 
-docs/adding-an-operator.md says what each of them means.
+docs/adding-an-operator.md explains each of them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TAGS: Mapping[str, frozenset[Family]] = {
     "unpack": _COMPOSITE,
     "varargs": _COMPOSITE,
 }
-"""For which bodies each of them has a meaning."""
+"""The families for which each tag has a meaning."""
 OUTS: Mapping[str, frozenset[Family]] = {
     "any": _COMPOSITE,
     "exact": _COMPOSITE,
@@ -36,7 +36,7 @@ NUMBERS: Mapping[str, frozenset[Family]] = dict.fromkeys(
 
 
 def read(fields: Fields, family: Family | None) -> tuple[str, ...]:
-    """All of them; what `out` says begins with `out_`."""
+    """All tags of the entry; words of `out` get the prefix `out_`."""
     tags = _words(fields, family, "tags", TAGS, "tag")
     outs = _words(fields, family, "out", OUTS, "out")
     numbers = [word.value for word in fields.words("promotion") if word.value in NUMBERS]

@@ -2,9 +2,9 @@
 
     [namespace::]name[.overload](type name[=default], ..., *, type name[=default], ...) -> results
 
-One word is ours: `*placement` stands for the keyword-only arguments by which a caller says what a new tensor is made of
-and where it lies, and is printed as these. Blanks are significant, as in torch's file, so that printing needs no memory
-of the layout. A mistake raises SchemaError with its exact place in the text; the first one ends the parse.
+One word is ours: `*placement` stands for the keyword-only arguments dtype, layout, device and pin_memory, and is
+printed as these. Blanks are significant, as in torch's file, so that printing restores the text. A mistake raises
+SchemaError with its position in the text; the first one ends the parse.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _GROUP = re.compile(r"\*[A-Za-z_]\w*")
 _DUNDER = re.compile(r"__([^_]+)__\Z")
 _SIZE = re.compile(r"[1-9][0-9]*")
 _ALIAS_LETTER = re.compile(r"[a-z](?![A-Za-z0-9_])")
-# What people coming from C, Python or NumPy write, and the grammar's word for it.
+# Words of C, Python and NumPy, and the word of the grammar.
 _FOREIGN_TYPES = {
     "boolean": "bool",
     "double": "float",
@@ -83,7 +83,7 @@ _FOREIGN_TYPES = {
 
 
 def parse(text: str) -> FunctionSchema:
-    """Parse one schema; raises SchemaError, the first mistake and with it all that were found."""
+    """Parse one schema; raises SchemaError for the first mistake, whose `all` has every mistake."""
     parser = _Parser(text)
     try:
         schema = parser.schema()
@@ -182,7 +182,7 @@ class _Parser(Reader):
         return tuple(positional), tuple(keyword_only), tuple(out)
 
     def _place(self, argument: Argument, others: list[Argument], out: list[Argument], behind_star: bool) -> None:
-        """Adds an argument to those of its kind."""
+        """Add an argument to those of its kind."""
         if behind_star and argument.is_write:
             out.append(argument)
         elif out:
@@ -192,7 +192,7 @@ class _Parser(Reader):
             others.append(argument)
 
     def _group(self, word: str) -> tuple[Argument, ...]:
-        """The arguments that a word stands for, all in its place."""
+        """The arguments that a word stands for, all at its position."""
         offset = self.at
         if word not in GROUPS:
             self.fail(f"unknown group of arguments '{word}'", length=len(word), help=suggest(word, GROUPS))

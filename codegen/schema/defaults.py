@@ -1,4 +1,4 @@
-"""Which literal may be the default of which type, and what Python value it stands for."""
+"""The literals that a default of each type may have, and their Python values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Kind = OneOf["none", "boolean", "integer", "float", "string", "list", "name"]
 
 @dataclass(frozen=True)
 class Literal:
-    """A default as read, before it is known to suit its argument. `value` is a tuple of these for a list."""
+    """A default as read, before its type is checked. For a list `value` is a tuple of these."""
 
     kind: Kind
     value: bool | int | float | str | tuple[Literal, ...] | None
@@ -23,7 +23,7 @@ class Literal:
 
 
 class DefaultError(Exception):
-    """A literal (or a part of it) that does not suit the type it is the default of."""
+    """A literal, or a part of it, that does not fit the type of its argument."""
 
     def __init__(self, message: str, literal: Literal, help: str | None = None) -> None:
         super().__init__(message)
@@ -77,7 +77,7 @@ _EXPECTED = {
 
 
 def value_of(literal: Literal, type: Type) -> Value:
-    """The Python value of a default of this type; raises DefaultError where the literal does not suit it."""
+    """The Python value of a default of this type; raises DefaultError if the literal does not fit it."""
     if isinstance(type, OptionalType):
         return None if literal.kind == "none" else value_of(literal, type.element)
     if literal.kind == "none":
@@ -93,7 +93,7 @@ def _list_value(literal: Literal, type: ListType) -> Value:
             return value_of(literal, type.element)
         raise DefaultError(f"default of type {type} must be a list, got {_describe(literal)}", literal)
     values = tuple(value_of(element, type.element) for element in literal.value)
-    # Size 1 only says that one element may stand without brackets; torch has `int[1] dim=[-2,-1]`.
+    # Size 1 only allows one element without brackets; torch has `int[1] dim=[-2,-1]`.
     if type.size is not None and type.size > 1 and len(values) not in (0, type.size):
         raise DefaultError(f"default of type {type} has {len(values)} elements", literal)
     return values
@@ -120,7 +120,7 @@ def _base_value(literal: Literal, name: str) -> Value:
 
 
 def _wrong_kind(literal: Literal, name: str) -> tuple[str, Literal, str | None]:
-    """Message, place and help for a literal of a kind that type `name` cannot have."""
+    """Message, literal and help for a literal of a kind that the type `name` cannot have."""
     if name in CONSTANTS and name not in _EXPECTED:
         expected = "a name, without quotes"
         names = CONSTANTS[name]

@@ -1,4 +1,4 @@
-"""Reads a schema's text character by character: words, literals, and the place of what is wrong."""
+"""Reads a schema's text character by character: words, literals, and the positions of mistakes."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import NoReturn
 from .defaults import Literal
 
 LONGEST_NAME = 100
-"""Characters of a name: files are called by names, and take 255."""
+"""The greatest length of a name: files have these names, which are limited to 255 characters."""
 _LONGEST_NUMBER = 100
 DEEPEST_LIST = 4
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 WORD = re.compile(r"[^\s,()=\[\]?]+")
 _BLANKS = re.compile(r"\s+")
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
-_NAME = re.compile(r"-?[A-Za-z_][A-Za-z0-9_]*")  # the sign is that of -inf
+_NAME = re.compile(r"-?[A-Za-z_][A-Za-z0-9_]*")  # the sign of -inf
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "0": "\0", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 _ESCAPES.update({character: character for character in "\\'\""})
 
 
 class SchemaError(Exception):
-    """A mistake in a schema, `length` characters from `offset` in its text; `all` are this one and those after it."""
+    """A mistake in a schema, `length` characters from `offset` in its text; `all` has this one and later ones."""
 
     def __init__(self, message: str, offset: int, length: int = 1, help: str | None = None) -> None:
         super().__init__(message)
@@ -33,7 +33,7 @@ class SchemaError(Exception):
 
 
 class Reader:
-    """A place in a text and the ways to move on; `at` is the offset of the next character."""
+    """A cursor in a text; `at` is the offset of the next character."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -41,17 +41,17 @@ class Reader:
         self.mistakes: list[SchemaError] = []
 
     def note(self, mistake: SchemaError) -> None:
-        """Keeps a mistake, so that reading goes on."""
+        """Note a mistake, so that reading can go on."""
         self.mistakes.append(mistake)
 
     def raise_mistakes(self) -> None:
-        """Raises the first one with all the others."""
+        """Raise the first mistake, with all of them in `all`."""
         if self.mistakes:
             self.mistakes[0].all = tuple(self.mistakes)
             raise self.mistakes[0]
 
     def skip_argument(self, began: int) -> None:
-        """Moves on to the comma or the parenthesis behind an argument in which there is a mistake."""
+        """Move on to the comma or the parenthesis after an argument with a mistake."""
         depth = 0
         for position in range(began, len(self.text)):
             character = self.text[position]

@@ -1,4 +1,4 @@
-"""What a schema must fulfil as a whole: torch's conventions for mutation, out arguments and results."""
+"""Rules for a whole schema: torch's conventions for mutation, out arguments and results."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from .reader import SchemaError
 from .types import Argument, BaseType, FunctionSchema, Return
 
 _TENSOR = BaseType("Tensor")
-# Such out arguments are working memory of a preplanned call: written to, not returned.
+# These out arguments are working memory of a planned call: they are written to but not returned.
 _SCRATCH_PREFIX = "_scratch_"
 
 
 def check(schema: FunctionSchema, note: Callable[[SchemaError], None]) -> None:
-    """Notes the first mistake that breaks each rule."""
+    """Note the first mistake against each rule."""
     rules = [_check_names, _check_order, _check_aliases]
     rules += [_check_inplace] if schema.name.inplace else []
     rules += [_check_out] if schema.out else []

@@ -1,4 +1,4 @@
-"""The parts of an operator's schema as frozen values. Printing them gives back the text they came from.
+"""The parts of an operator's schema as frozen values. Printing them gives the original text.
 
 The grammar is that of the `func:` strings in PyTorch's native_functions.yaml. Values know their offset in
 that text, so that later rules can point at an argument; offsets do not take part in comparisons.
@@ -35,7 +35,7 @@ BASE_TYPES: tuple[str, ...] = (
 )
 CLASS_PREFIX = "__torch__.torch.classes."
 
-# What Python calls for `a op= b`: `__iadd__` is the in-place form of `__add__`, `__index__` that of nothing.
+# Methods that Python calls for `a op= b`: `__iadd__` is the in-place form of `__add__`; `__index__` is none.
 # fmt: off
 AUGMENTED_OPERATORS = frozenset((
     "add", "sub", "mul", "matmul", "div", "truediv", "floordiv", "mod", "pow",
@@ -45,7 +45,7 @@ AUGMENTED_OPERATORS = frozenset((
 
 
 def _offset() -> int:
-    """A place in the schema's text: kept for messages, ignored by comparisons."""
+    """An offset in the schema's text for messages, which comparisons ignore."""
     offset: int = field(default=0, compare=False, repr=False)
     return offset
 
@@ -55,7 +55,7 @@ class BaseType:
     name: str
 
     def spell(self, alias: str = "") -> str:
-        """The type as written, with `alias` in the one place where an alias annotation stands."""
+        """The type as written, with `alias` at the position of the alias annotation."""
         return self.name + alias
 
     def __str__(self) -> str:
@@ -64,7 +64,7 @@ class BaseType:
 
 @dataclass(frozen=True)
 class ClassType:
-    """A class registered from C++, known by its dotted name only."""
+    """A class registered from C++, of which only the dotted name is known."""
 
     name: str
 
@@ -88,7 +88,7 @@ class OptionalType:
 
 @dataclass(frozen=True)
 class ListType:
-    """A list; with a `size`, also a single element, which then stands for `size` of them."""
+    """A list. With a `size` a single element may also be given, which means `size` of them."""
 
     element: Type
     size: int | None = None
@@ -129,7 +129,7 @@ class Alias:
 
 @dataclass(frozen=True)
 class Constant:
-    """A default given by name: `Mean`, `long`, `contiguous_format`."""
+    """A default that is a name: `Mean`, `long`, `contiguous_format`."""
 
     name: str
 
@@ -142,7 +142,7 @@ Value = bool | int | float | str | Constant | tuple["Value", ...] | None
 
 @dataclass(frozen=True)
 class Default:
-    """A default as written (`text`) and as Python would have it (`value`; lists are tuples)."""
+    """A default as written (`text`) and as a Python value (`value`; lists are tuples)."""
 
     text: str
     value: Value
@@ -165,7 +165,7 @@ class Argument:
 
     @property
     def length(self) -> int:
-        """How many characters of the text it takes."""
+        """The number of its characters in the text."""
         return len(self.group or str(self))
 
     @property
@@ -192,7 +192,7 @@ class Argument:
 
     @property
     def is_real(self) -> bool:
-        """A float, possibly optional: a number that no dtype is too narrow for."""
+        """A float, possibly optional: a number that does not depend on a dtype."""
         return without_optional(self.type) == BaseType("float")
 
     @property
@@ -246,7 +246,7 @@ class OperatorName:
 
     @property
     def identifier(self) -> str:
-        """What Python calls it: the name without namespace and overload."""
+        """The name in Python, without namespace and overload."""
         if self.dunder:
             return f"__{'i' if self.inplace else ''}{self.base}__"
         return self.base + ("_" if self.inplace else "")
@@ -309,12 +309,12 @@ class FunctionSchema:
 
     @property
     def returns_bool(self) -> bool:
-        """Is the result True or False, not a tensor?"""
+        """True if the result is True or False instead of a tensor."""
         return len(self.returns) == 1 and str(self.returns[0]) == "bool"
 
     @property
     def returns_alias(self) -> bool:
-        """True for views: a result shares memory with an argument and is not that argument written to."""
+        """True for views: a result shares memory with an argument that is not written to."""
         return any(result.alias is not None and not result.is_write for result in self.returns)
 
 

@@ -1,7 +1,7 @@
-"""Reads a YAML file into the nodes of `source_nodes`, with the place of everything, and interprets nothing.
+"""Reads a YAML file into nodes (nodes.py) with positions, without interpreting values.
 
-PyYAML's parser supplies the marks; its constructors are never used, because they keep the last of two equal
-keys and read a plain `no` as False. Both are refused here, and so is what an operator list has no use for:
+PyYAML's parser supplies the positions; its constructors are not used, because they keep the last of two equal
+keys and read a plain `no` as False. Both are refused here, and so are features that an operator list does not need:
 anchors, aliases, merge keys, tags, several documents.
 """
 
@@ -52,15 +52,15 @@ _DEEPEST = 64
 _TOO_DEEP = f"nested more than {_DEEPEST} levels deep"
 _EXPECTED_LIST = "write a list of entries, each starting with '- func: …'"
 
-# libyaml's parser is some ten times faster; not every PyYAML has it.
+# libyaml's parser is about ten times faster, but not every PyYAML has it.
 _FAST_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def load(path: str | os.PathLike[str], diagnostics: Diagnostics | None = None, name: str | None = None) -> Document:
     """Read one file. Mistakes go to `diagnostics`; without it they are raised together as CodegenError.
 
-    What is wrong is left out of the result, so that the rest can still be checked. `name` is what
-    diagnostics call the file.
+    Wrong parts are left out of the result, so that the rest can be checked. `name` is the name of the file in
+    diagnostics.
     """
     file = os.fspath(path) if name is None else name
     own = Diagnostics()
@@ -77,7 +77,7 @@ def load(path: str | os.PathLike[str], diagnostics: Diagnostics | None = None, n
 
 
 def parse_text(text: str, file: str, diagnostics: Diagnostics | None = None) -> Document:
-    """The same for a text that is already in memory."""
+    """Read a text that is already in memory, like `load`."""
     source = SourceText(file, normalise_line_breaks(text))
     own = Diagnostics()
     root = None
@@ -102,9 +102,9 @@ def _parse(source: SourceText, diagnostics: Diagnostics) -> Sequence | None:
     try:
         return _Builder(source, diagnostics, _FAST_LOADER).document()
     except _TooDeepError:
-        pass  # and reported
+        pass  # it is reported already
     except yaml.YAMLError as fast_error:
-        # The two parsers word their errors differently: report what the one that is always there says.
+        # The two parsers have different messages: report those of the one that is always installed.
         error = _error_of_pure_parser(source) or fast_error
         report_syntax(error, source, diagnostics)
     return None
@@ -123,7 +123,7 @@ def _error_of_pure_parser(source: SourceText) -> yaml.YAMLError | None:
 
 
 class _TooDeepError(Exception):
-    """Ends the reading: parsers take time in the square of the depth, so what follows is not looked at."""
+    """Raised at too deep nesting; parsing ends, as its time grows with the square of the depth."""
 
 
 class _Builder:
@@ -149,7 +149,7 @@ class _Builder:
         event = next(self._events)
         if isinstance(event, yaml.DocumentStartEvent):
             self._report(event, "a second document starts here", "one file holds one list: remove the '---'")
-            for _ in self._events:  # syntax errors further down count as well
+            for _ in self._events:  # also report syntax errors further down
                 pass
         if isinstance(root, Sequence):
             return root

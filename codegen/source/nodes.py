@@ -1,7 +1,7 @@
-"""The typed nodes a YAML file becomes: every one knows where in the file it stands.
+"""The typed nodes of a YAML file, with their positions in the file.
 
-`Scalar.locate` maps an offset in a value back to the file whatever way the value was written (plain, quoted,
-block), so that a mistake in the middle of an expression is reported at its own column.
+`Scalar.locate` maps an offset in a value to the position in the file for every style (plain, quoted, block), so that a
+mistake in the middle of an expression is reported at its column.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ESCAPE_LENGTH = {"x": 4, "u": 6, "U": 10}
 
 @dataclass(frozen=True)
 class SourceText:
-    """The text of a file, its line breaks already normalised to newlines."""
+    """The text of a file, with line breaks normalised to newlines."""
 
     file: str
     text: str
@@ -42,7 +42,7 @@ class SourceText:
         return line, index - self._line_starts[line - 1] + 1
 
     def span(self, start: int, stop: int) -> Span:
-        """The stretch from `start` to `stop`, cut at the end of its first line."""
+        """The range from `start` to `stop`, cut at the end of its first line."""
         end_of_line = self.text.find("\n", start)
         if end_of_line < 0:
             end_of_line = len(self.text)
@@ -52,7 +52,7 @@ class SourceText:
 
 @dataclass(frozen=True)
 class Scalar:
-    """A text. `value` is never interpreted: `1`, `true` and `2020-01-01` stay what was written."""
+    """A text. `value` is not interpreted: `1`, `true` and `2020-01-01` are kept as written."""
 
     value: str
     style: Style
@@ -61,7 +61,7 @@ class Scalar:
     start: int = field(repr=False, compare=False)
     stop: int = field(repr=False, compare=False)
     origin: tuple[int, ...] | None = field(default=None, repr=False, compare=False)
-    """Of a part of another scalar: the place of each of its characters in the file, and of its end."""
+    """For a part of another scalar: the positions of its characters and of its end in the file."""
 
     @property
     def is_null(self) -> bool:
@@ -74,11 +74,11 @@ class Scalar:
         return {"true": True, "false": False}.get(self.value) if self.style == "plain" else None
 
     def locate(self, offset: int) -> tuple[int, int]:
-        """The line and column in the file of the character at `offset`; `len(value)` is the end."""
+        """Line and column in the file of the character at `offset`; `len(value)` is the end."""
         return self.source.position(self._positions[self._clamped(offset)])
 
     def span_at(self, offset: int, length: int = 1) -> Span:
-        """The stretch of the file that `value[offset:offset + length]` was written as."""
+        """The range in the file of `value[offset:offset + length]`."""
         first = self._clamped(offset)
         end = self._clamped(offset + length)
         start = self._positions[first]
@@ -86,7 +86,7 @@ class Scalar:
         return self.source.span(start, stop)
 
     def part(self, start: int, stop: int) -> Scalar:
-        """`value[start:stop]` as a scalar of its own, which stands where that stretch stands."""
+        """`value[start:stop]` as a scalar with its own positions in the file."""
         return replace(
             self,
             value=self.value[start:stop],
@@ -99,7 +99,7 @@ class Scalar:
 
     @cached_property
     def _positions(self) -> abc.Sequence[int]:
-        """The character index in the file of every character of `value`, and of its end."""
+        """The index in the file of every character of `value`, and of its end."""
         if self.origin is not None:
             return self.origin
         text = self.source.text
@@ -131,7 +131,7 @@ class Sequence:
 
 @dataclass(frozen=True)
 class Mapping:
-    """Key-value pairs in the order written; iteration yields the keys' names, which are unique."""
+    """Key-value pairs in the order of the file; iteration yields the names of the keys, which are unique."""
 
     span: Span
     items: tuple[tuple[Scalar, Node], ...]
@@ -164,7 +164,7 @@ class Mapping:
 
 @dataclass(frozen=True)
 class Document:
-    """What was read from one file. `lines` is what `errors.render` quotes from."""
+    """The content of one file, with its `lines`, from which `errors.render` quotes."""
 
     file: str
     lines: tuple[str, ...]
@@ -178,14 +178,14 @@ def content_start(text: str, header: int) -> int:
 
 
 def _literal_positions(text: str, header: int, value: str) -> list[int]:
-    """Lines of a literal scalar are lines of the file with their indentation cut off."""
+    """Positions of a literal scalar, whose lines are those of the file without indentation."""
     positions: list[int] = []
     line_start = content_start(text, header)
     for content in value.split("\n"):
         line_end = text.find("\n", line_start)
         if line_end < 0:
             line_end = len(text)
-        # The last piece, behind the final newline, is empty and belongs to no line of the scalar.
+        # The last piece, after the final newline, is empty and belongs to no line of the scalar.
         first = line_end - len(content) if content or line_start < line_end else line_start
         positions.extend(range(first, line_end + 1))
         line_start = min(line_end + 1, len(text))
@@ -193,7 +193,8 @@ def _literal_positions(text: str, header: int, value: str) -> list[int]:
 
 
 def _folded_positions(text: str, header: int, stop: int, value: str) -> list[int]:
-    """Exact for everything but blanks: folding rewrites those, and no mistake is reported at a blank."""
+    """Positions of a folded scalar, exact except for blanks, which folding rewrites; no mistake is reported at a
+    blank."""
     positions: list[int] = []
     position = content_start(text, header)
     for character in value:
@@ -207,7 +208,7 @@ def _folded_positions(text: str, header: int, stop: int, value: str) -> list[int
 
 
 def _flow_positions(text: str, start: int, stop: int, style: Style) -> list[int]:
-    """Plain and quoted scalars: line breaks fold, `''` and backslash escapes stand for one character."""
+    """Positions of plain and quoted scalars: line breaks fold, `''` and backslash escapes are one character."""
     positions: list[int] = []
     position = start
     while position < stop:

@@ -1,4 +1,4 @@
-"""What can be wrong with a YAML file before it has any structure: its bytes, its characters, its syntax."""
+"""Mistakes in the bytes, the characters and the syntax of a YAML file."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import yaml
 from ..errors import Diagnostic, Diagnostics, normalise_line_breaks
 from .nodes import SourceText
 
-# What the YAML parsers refuse or, in the case of line separators, count as a line where editors do not.
+# Characters that YAML parsers refuse, and line separators, which they count as line ends though editors do not.
 _UNUSABLE = re.compile("[^\t\n -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
-_MOST_CHARACTERS = 10  # that are reported one by one
+_MOST_CHARACTERS = 10  # the number of characters that are reported one by one
 _SYNTAX_HELP = (
     ("mapping values are not allowed", "a text with ': ' in it needs quotes, or a block scalar ('key: |')"),
     ("found character '\\t'", "indent with blanks"),
@@ -44,7 +44,7 @@ def report_unusable_characters(source: SourceText, diagnostics: Diagnostics) -> 
 
 
 def report_syntax(error: yaml.YAMLError, source: SourceText, diagnostics: Diagnostics) -> None:
-    """Turn a parser's error into a diagnostic at the place it complains about."""
+    """Turn a parser's error into a diagnostic at its position."""
     problem, index, help = str(error), 0, None
     if isinstance(error, yaml.MarkedYAMLError):
         problem = error.problem or problem
@@ -57,6 +57,6 @@ def report_syntax(error: yaml.YAMLError, source: SourceText, diagnostics: Diagno
 
 
 def _is_key(source: SourceText, colon: int) -> bool:
-    """Does the colon stand behind the first word of its line? Then it was not meant as part of a text."""
+    """True if the colon follows the first word of its line, so that it was not meant as part of a text."""
     start = source.text.rfind("\n", 0, colon) + 1
     return re.fullmatch(r" +\w+", source.text[start:colon]) is not None

@@ -1,4 +1,4 @@
-"""The table of functions and operators of the expression language: one row for each, with all that is known of it.
+"""The table of functions and operators of the expression language: one row for each, with every fact about it.
 
 A function without a definition is a primitive: each target and the evaluator know it by its columns. All others are
 defined in the language itself, so that every target, the evaluator and differentiation agree about them. Definitions
@@ -40,4 +40,4 @@ CONSTANTS: Mapping[str, float] = MappingProxyType({"inf": math.inf, "nan": math.
 FOREIGN_NAMES: Mapping[str, str] = MappingProxyType(
     {foreign: function.name for function in _ROWS for foreign in function.foreign}
 )
-"""What people write from habit, and what it is called here."""
+"""Names from other languages and libraries, and the name here."""

@@ -27,7 +27,7 @@ def one_by_one(function: Callable[[float], float]) -> Callable[[Array], Array]:
 
 
 def lcm(x: Array, y: Array) -> Array:
-    """What does not fit wraps."""
+    """The least common multiple; it wraps if it does not fit."""
     import numpy as np
 
     unsigned = x.dtype.name if x.dtype.kind == "u" else f"u{x.dtype.name}"
@@ -60,7 +60,7 @@ def _integer_power(base: Array, exponent: Array) -> Array:
 
 
 def complex_of(real: Array, imag: Array) -> Array:
-    """By parts: `real + 1j * imag` would make NaN of infinities."""
+    """Complex numbers from their parts; `real + 1j * imag` would give NaN for infinities."""
     import numpy as np
 
     real, imag = np.broadcast_arrays(real, imag)
@@ -70,7 +70,7 @@ def complex_of(real: Array, imag: Array) -> Array:
 
 
 def left_shift(value: Array, count: Array) -> Array:
-    """A count outside [0, width) gives what an infinitely wide shift would."""
+    """Shift to the left; a count outside [0, width) gives the result of an infinitely wide shift."""
     import numpy as np
 
     valid = (count >= 0) & (count < 8 * value.dtype.itemsize)
@@ -82,7 +82,7 @@ def right_shift(value: Array, count: Array) -> Array:
 
     bits = 8 * value.dtype.itemsize
     valid = (count >= 0) & (count < bits)
-    # Two shifts, because one by the whole width is undefined for NumPy too.
+    # Two shifts, because a shift by the whole width is undefined in NumPy, too.
     shifted = np.right_shift(value, np.where(valid, count, bits - 1).astype(value.dtype))
     return np.where(valid, shifted, np.right_shift(shifted, 1))
 
@@ -116,7 +116,7 @@ def _scipy(name: str) -> Callable[..., Array]:
 
 
 def lgamma(x: Array) -> Array:
-    """Unlike SciPy's it is plus infinity at minus infinity, and finite for denormal numbers."""
+    """Unlike SciPy's function it is plus infinity at minus infinity, and finite for denormal numbers."""
     import numpy as np
 
     wide = x.astype("float64")
@@ -129,8 +129,8 @@ def airy_ai(x: Array) -> Array:
 
 
 def polynomial(scipy: str, neighbour: int) -> Callable[[Array, Array], Array]:
-    """A polynomial of the degree trunc(n), up to 1000, beyond which nothing is compared; plus `neighbour` times that of
-    the degree before."""
+    """A polynomial of degree trunc(n), plus `neighbour` times the one of the degree before. Degrees end at 1000, beyond
+    which nothing is compared."""
 
     def apply(x: Array, n: Array) -> Array:
         import numpy as np

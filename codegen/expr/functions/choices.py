@@ -1,4 +1,4 @@
-"""Signs, rounding, order, parts of complex numbers, classification: functions that round nothing, but for a few."""
+"""Signs, rounding to integers, order, parts of complex numbers, classification; few of these round their result."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _A, _F, _S, _C = Rule.ARITHMETIC, Rule.FLOATING, Rule.SAME, Rule.COMPARISON
 
 
 def _keeping(name: str, params: str, rule: Rule, *derivatives: str, **columns: Any) -> Function:
-    """A function whose result is one of the numbers that a format of the operands holds."""
+    """A function whose result the format of the operands can represent."""
     return row(name, params, rule, *derivatives, **({"rounds": False} | columns))
 
 
@@ -53,7 +53,7 @@ ROUNDING = (
     _rounding("floor", "floor"),
     _rounding("ceil", "ceil"),
     _rounding("trunc", "trunc"),
-    _rounding("round", "rint", numpy="rint", foreign=("rint", "nearbyint")),  # halves to even, as Python rounds
+    _rounding("round", "rint", numpy="rint", foreign=("rint", "nearbyint")),  # ties to even, as Python rounds
 )
 
 # The first two keep NaN of either operand, and x of equal ones; the next two prefer the number. Comparisons vectorise.
@@ -89,7 +89,7 @@ ORDER = (
 PARTS = (
     _keeping("real", "x", _S, "1", integral="x", floating="x", c_complex="operator", holomorphic=False),
     _keeping(
-        "imag", "x", _S, integral="0 * x", floating="where(x == x, 0, 0)",  # 0 * x would be NaN of infinities
+        "imag", "x", _S, integral="0 * x", floating="where(x == x, 0, 0)",  # 0 * x would be NaN for infinities
         c_complex="operator", holomorphic=False,
     ),
     _keeping("conj", "x", _A, "1", any="x", complex="complex(real(x), -imag(x))", holomorphic=False),

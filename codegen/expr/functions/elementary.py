@@ -11,7 +11,7 @@ _COMPLEX = ("complex64", "complex128")
 
 
 def _row(name: str, params: str, *derivatives: str, complex_c: bool = False, **columns: Any) -> Function:
-    """A function of <math.h>, with a vector form of libmvec, and of <complex.h> where that has it under this name."""
+    """A function of <math.h> with a vector form in libmvec, and of <complex.h> if it has one of this name."""
     with_c: dict[str, Any] = {
         "c": name,
         "libmvec": True,
@@ -96,7 +96,7 @@ TRIGONOMETRIC = (
     _row("sinh", "x", "cosh(x)", complex_c=True, blocks=_COMPLEX, cost=6),
     _row("cosh", "x", "sinh(x)", complex_c=True, blocks=_COMPLEX, cost=6),
     _row("tanh", "x", "1 - result * result", complex_c=True, avx512=True, blocks=("float32", *_COMPLEX), cost=6),
-    # Far out the square would overflow, and its root is the number itself or its negative.
+    # The square of a large number would overflow; the root is then the number itself or its negative.
     _row(
         "asinh", "x", "1 / where(abs(x) < 1e9, sqrt(x * x + 1), where(real(x) < 0, -x, x))", complex_c=True,
         numpy="arcsinh", cost=6, foreign=("arcsinh",),

@@ -1,6 +1,7 @@
 """Functions of integers and of lists of integers, as shapes and strides are. Rows name the types of their operands.
 
-What works on lists, and what can fail, is a helper of the core's view_geometry.h that notes its error in the view.
+Functions of lists, and functions that can fail, are helpers of the core's view_geometry.h, which notes errors in the
+view.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from ...dtypes import INT64, INT_LIST, DType
 from .function import Function, Rule
 
 LIST = "[...]"
-"""The function that makes a list of its operands, of which there may be any number: `[a, b]`."""
+"""The function that makes a list of any number of operands: `[a, b]`."""
 ITEM = "[]"
 """The function that takes an item of a list: `list[index]`."""
 LENGTH = "len"
@@ -33,8 +34,8 @@ LISTS = (
     _row("ceil_div", INT64, "ow_int_ceil_div", may_fail=True, a=INT64, b=INT64),
     # The value stands in for an optional integer that was not given.
     _row("default", INT64, "ow_int_default", argument=INT64, value=INT64),
-    # The stride leads `step` times as far, or as far as before where that is beyond 64 bits: then there is no position
-    # that it leads to.
+    # The stride times `step`, or the stride itself if the product is beyond 64 bits: no element has such an offset
+    # then.
     _row("stepped", INT64, "ow_int_stepped", stride=INT64, step=INT64),
     _list("swap", list=INT_LIST, first=INT64, second=INT64),
     _list("remove", list=INT_LIST, at=INT64),

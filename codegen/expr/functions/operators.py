@@ -10,8 +10,9 @@ from .function import Function, Rule, row
 
 _A, _COMPARISON, _LOGICAL, _BITWISE, _SHIFT = Rule.ARITHMETIC, Rule.COMPARISON, Rule.LOGICAL, Rule.BITWISE, Rule.SHIFT
 
-# Products and quotients of complex numbers as torch computes them: a product of infinities may be NaN, and a quotient
-# neither overflows nor underflows on the way. The larger part of the divisor divides the smaller one.
+# Products and quotients of complex numbers are computed as in torch: a product of infinities may be NaN, and
+# intermediate results of a quotient neither overflow nor underflow, since the larger part of the divisor divides the
+# smaller one.
 _IS_WIDE = "(abs(real(y)) >= abs(imag(y)))"
 _RATIO = f"(where({_IS_WIDE}, imag(y), real(y)) / where({_IS_WIDE}, real(y), imag(y)))"
 _SCALE = f"(1 / (where({_IS_WIDE}, real(y), imag(y)) + where({_IS_WIDE}, imag(y), real(y)) * {_RATIO}))"

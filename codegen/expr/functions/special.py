@@ -1,4 +1,4 @@
-"""Special functions: most are those of the core's special.h, which are evaluated by SciPy."""
+"""Special functions. Most are functions of the core's special.h, which SciPy evaluates."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def _error(name: str, sign: int) -> Function:
 
 
 def _special(name: str, params: str, scipy: str, cost: float, **columns: Any) -> Function:
-    """A function of special.h. The check of derivatives, which runs while weaving, has no values of these."""
+    """A function of special.h, which the check of derivatives while weaving cannot evaluate."""
     named = {"c": f"ow_{name}", "scipy": scipy, "exact": False, "cost": cost}
     return row(name, params, Rule.FLOATING, differentiable=False, **named, **columns)
 
 
 def _polynomial(name: str, scipy: str, **columns: Any) -> Function:
-    """Of an argument and a degree."""
+    """A polynomial of an argument and a degree."""
     numpy = arrays.polynomial(scipy, columns.pop("neighbour", 0))
     return _special(name, "x n", scipy, 60, numpy=numpy, blocks=_REAL, **columns)
 

@@ -1,7 +1,7 @@
 """Reads the body of an entry: one module for each family of bodies.
 
-Every reader takes the Entry, which reports, and gives the frozen body of model/operator.py; after a mistake that leaves
-nothing to work with it gives None.
+Every reader takes the Entry, which reports mistakes, and returns the frozen body (model/operator.py), or None after a
+mistake that leaves no usable body.
 """
 
 from __future__ import annotations

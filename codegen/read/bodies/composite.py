@@ -30,7 +30,7 @@ def read(entry: Entry) -> Composite | None:
 
 
 def _require(entry: Entry) -> tuple[tuple[Requirement[Scalar, Scalar], ...], frozenset[str]]:
-    """Conditions in Python, and the names that they and their messages use."""
+    """The conditions in Python, and the names that they and their messages use."""
     known = tuple(argument.name for argument in entry.schema.arguments)
     used: frozenset[str] = frozenset()
 

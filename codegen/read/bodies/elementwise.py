@@ -43,12 +43,12 @@ def read(entry: Entry, node: Node) -> Elementwise | None:
 
 
 def _cases(entry: Entry, node: MappingNode, known: tuple[str, ...]) -> tuple[_Case, ...] | None:
-    """None when a case could not be read: what the others lack says nothing then."""
+    """The cases; None if one could not be read, as missing dtypes cannot be judged then."""
     if not node.items:
         entry.report(node.span, "'elementwise' is empty")
         return None
     if all(isinstance(value, Scalar) and value.is_null for _, value in node.items):
-        # YAML reads `{self + 1}` as a mapping from `self + 1` to nothing.
+        # YAML reads `{self + 1}` as a mapping from `self + 1` to null.
         entry.report(node.span, "an expression in braces", "braces make a mapping: write the expression without them")
         return None
     if "let" in node:
@@ -70,14 +70,14 @@ def _cases(entry: Entry, node: MappingNode, known: tuple[str, ...]) -> tuple[_Ca
 
 
 def _conditions(tree: Expr) -> Iterator[str]:
-    """The names that an expression uses only to choose by."""
+    """The names that an expression uses only as conditions."""
     used = Counter(name.name for name in occurrences(tree))
     chosen = Counter(each.args[0].name for each in _choices(tree) if isinstance(each.args[0], Name))
     return (name for name, count in chosen.items() if used[name] == count)
 
 
 def _choices(tree: Expr) -> Iterator[Apply]:
-    """Every `where`, as often as it stands there."""
+    """Every `where` of an expression, with repetitions."""
     if isinstance(tree, Apply) and FUNCTIONS[tree.function].rule is Rule.SELECT:
         yield tree
     for child in tree.children:
@@ -85,7 +85,7 @@ def _choices(tree: Expr) -> Iterator[Apply]:
 
 
 def _fixed(entry: Entry, cases: tuple[_Case, ...]) -> Mapping[str, DType]:
-    """Inputs that do not take part in promotion but must be bool: those that are nothing but conditions."""
+    """Inputs that are only conditions: they must be bool and do not take part in promotion."""
     conditions = [frozenset(_conditions(case.tree)) for _, case in cases]
     return MappingProxyType(
         {each.name: BOOL for each in entry.tensors if all(each.name in names for names in conditions)}
@@ -93,7 +93,7 @@ def _fixed(entry: Entry, cases: tuple[_Case, ...]) -> Mapping[str, DType]:
 
 
 def _require(entry: Entry) -> tuple[Mapping[str, str], tuple[Requirement[Expression, Argument], ...]]:
-    """Conditions on the parameters, and on inputs that are given as numbers: the message for a negative one."""
+    """Requirements on the parameters, and by input the message for a number that is negative."""
     params = {argument.name: argument for argument in entry.scalars}
     node = entry.node.get("require")
     items = tuple(node) if isinstance(node, Sequence) else () if node is None else (node,)
@@ -112,7 +112,7 @@ def _require(entry: Entry) -> tuple[Mapping[str, str], tuple[Requirement[Express
 
 
 def _nonnegative(entry: Entry, item: Node) -> tuple[str, str] | None:
-    """The input and the message of a requirement `input >= 0` for integers."""
+    """The input and the message of a requirement `input >= 0` for integers, or None."""
     check = item.get("check") if isinstance(item, MappingNode) else None
     match = _NONNEGATIVE.fullmatch(check.value) if isinstance(check, Scalar) else None
     if match is None or not isinstance(item, MappingNode) or match[1] not in [each.name for each in entry.tensors]:
@@ -132,7 +132,7 @@ def _number(text: str) -> float | None:
 
 
 def _absent(entry: Entry) -> Mapping[str, End | float]:
-    """What optional arguments stand for when they are None; every one must say it."""
+    """The values of optional arguments that are None, which every entry must declare."""
     absent: dict[str, End | float] = {}
     node = entry.mapping(entry.node, "none_means", "optional argument to 'lowest', 'highest' or a number")
     optional = {argument.name: argument for argument in (*entry.tensors, *entry.scalars) if argument.is_optional}

@@ -1,5 +1,4 @@
-"""`routine: {extern: …}`: a product of the core, and the shapes it takes and gives in NumPy's notation of generalised
-ufuncs."""
+"""`routine: {extern: …}`: a product of the core, with shapes in NumPy's notation of generalised ufuncs."""
 
 from __future__ import annotations
 
@@ -29,7 +28,7 @@ def read(entry: Entry) -> Extern | None:
 
 
 def _check_signature(entry: Entry, signature: Scalar) -> None:
-    """Dimensions of each input, `->`, those of the result; every dimension of the result stands in an input."""
+    """The dimensions of each input, `->`, and those of the result, each of which must occur in an input."""
     text, at, inputs = signature.value, 0, 0
     while True:
         group = _DIMENSIONS.match(text, at)

@@ -47,7 +47,7 @@ def _dtype(entry: Entry, node: Mapping) -> DType | None:
 
 
 def _let(entry: Entry, node: Mapping, known: tuple[str, ...]) -> tuple[tuple[tuple[str, str], ...], frozenset[str]]:
-    """New values of arguments, all computed from the old ones; and the names that they use."""
+    """New values of arguments, all computed from the old ones, and the names that they use."""
     bindings: list[tuple[str, str]] = []
     used: frozenset[str] = frozenset()
     locals_node = entry.mapping(node, "let", "argument to expression")

@@ -1,4 +1,4 @@
-"""`routine: {indexing: …}`: a routine of the core that works at computed places; `accumulate` names its reductions."""
+"""`routine: {indexing: …}`: a routine of the core that works at computed indices; `accumulate` names its reductions."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def read(entry: Entry) -> Indexing | None:
 
 
 def word_argument(arguments: tuple[Argument, ...]) -> Argument | None:
-    """The text that chooses a reduction."""
+    """The argument that chooses a reduction."""
     return next((argument for argument in arguments if base_name(argument.type) == "str"), None)
 
 
 def _reductions(entry: Entry) -> Mapping[str, str]:
-    """Names of reductions by word; a single one has the word ''."""
+    """Reductions by word; a single one has the word ''."""
     node = entry.routine.get("accumulate")
     if node is None:
         return {}
@@ -56,7 +56,7 @@ def _reductions(entry: Entry) -> Mapping[str, str]:
 
 
 def _numbers(entry: Entry) -> Mapping[str, str]:
-    """By tensor argument, what a number in its place is called."""
+    """By tensor argument, the name of the parameter that is a number instead."""
     node = entry.routine.get("numbers")
     tensors = [argument.name for argument in entry.tensors[1:]]
     names = {}

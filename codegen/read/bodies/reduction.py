@@ -1,4 +1,4 @@
-"""`reduce` and `scan`: how an accumulator meets one element after the other."""
+"""`reduce` and `scan`: the combination of an accumulator with each element."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def read_scan(entry: Entry, node: Mapping) -> Scan | None:
 
 
 def _results(entry: Entry, node: Mapping) -> tuple[Found, ...]:
-    """What the results of the schema are: the combination unless the body says otherwise."""
+    """The results in the order of the schema: the accumulated value unless the body declares others."""
     words = {results.value: results for results in Found}
     given = Fields(node, entry.diagnostics).words("results")
     results = tuple(words[word.value] for word in given if entry.known("result", word, words)) or (Found.VALUE,)
@@ -56,7 +56,7 @@ def _combine(entry: Entry, node: Mapping, keys: tuple[str, ...], example: str) -
 
 
 def _using(entry: Entry, node: Mapping, key: str, known: tuple[str, ...], needed: tuple[str, ...]) -> Expression | None:
-    """An expression over the names `known` that must use all of `needed`."""
+    """An expression over the names `known`, which must use all of `needed`."""
     expression = expression_field(entry, node, key, known)
     if expression is not None:
         for name in needed:
@@ -66,7 +66,7 @@ def _using(entry: Entry, node: Mapping, key: str, known: tuple[str, ...], needed
 
 
 def _identity(entry: Entry, node: Mapping, keys: tuple[str, ...]) -> Expression | End | None:
-    """The value that changes nothing: a number, or an end of the dtype's range."""
+    """The identity of the combination: a number, or an end of the dtype's range."""
     if lacks(node, ("identity",), keys):
         entry.report(node.span, f"'{entry.family.value}' needs 'identity'", "a number, 'lowest' or 'highest'")
     scalar = entry.text(node, "identity")

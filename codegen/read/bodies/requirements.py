@@ -1,8 +1,7 @@
 """`require`: conditions on arguments, each with the error and the message when it does not hold.
 
-Input: a list of {check, error, message}, for elementwise operators with `dtypes` for which alone the condition must
-hold; braces in a message hold an expression, or `name` for the name of the operator. The language of conditions and of
-what is in braces is the caller's.
+Input: a list of {check, error, message}; for elementwise operators `dtypes` limits the condition to some dtypes. Braces
+in a message contain an expression, or `name` for the name of the operator. The caller reads the expressions.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ def read(
 
 
 def _message(entry: Entry, scalar: Scalar, value: Callable[[Scalar], V | None]) -> tuple[str | V, ...]:
-    """Text and the expressions in braces, in turn."""
+    """Texts and expressions in braces, alternating."""
     parts: list[str | V] = []
     text, end = scalar.value.rstrip(), 0
     for match in _PLACEHOLDER.finditer(text):
@@ -70,7 +69,7 @@ def _message(entry: Entry, scalar: Scalar, value: Callable[[Scalar], V | None]) 
 
 
 def _literal(entry: Entry, scalar: Scalar, text: str, start: int, stop: int) -> str:
-    """The text between two expressions, in which a brace has lost its partner."""
+    """The text between two expressions; a brace in it is unmatched."""
     for index in range(start, stop):
         if text[index] in "{}":
             entry.report(scalar.span_at(index), f"unmatched '{text[index]}'", "braces hold an expression")

@@ -1,4 +1,4 @@
-"""`rows`: values of each row one after the other, and what they come to."""
+"""`rows`: values that are computed over each row, one after the other, and the results."""
 
 from __future__ import annotations
 
@@ -79,5 +79,5 @@ def _expression(entry: Entry, node: Node | None, known: list[str], broken: set[s
         entry.report(span, "'rows' has an expression that is no text", EXAMPLE)
         return None
     if broken.intersection(_WORD.findall(node.value)):
-        return None  # what such a name means has to be mended first
+        return None  # the definition of such a name has to be corrected first
     return expression(entry, node, known)

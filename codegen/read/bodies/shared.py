@@ -1,4 +1,4 @@
-"""What the readers of bodies share: expressions, degrees of results, and arguments that nothing uses."""
+"""Shared by the readers of bodies: expressions, degrees of results, and unused arguments."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def expression_field(entry: Entry, owner: Mapping, key: str, known: Iterable[str
 
 
 def degrees(entry: Entry, owner: Mapping, key: str, count: int) -> tuple[int, ...]:
-    """For each of `count` results a power of what elements are multiplied by, or nothing at all."""
+    """`degrees`: for each of `count` results its degree of homogeneity in the elements, or nothing at all."""
     node = owner.get(key)
     if node is None:
         return ()
@@ -39,15 +39,17 @@ def degrees(entry: Entry, owner: Mapping, key: str, count: int) -> tuple[int, ..
 
 
 def report_unused(entry: Entry, what: str, arguments: Iterable[Argument], used: frozenset[str]) -> None:
-    """Reports arguments that a body never mentions, at the argument, and words of `unused` that say nothing. Where a
-    tensor lies is checked before the body runs, which need not mention it."""
+    """Report arguments that a body never uses, and needless words of `unused`. Arguments of placement are checked
+    before the body runs, which need not use them."""
     spared = {word.value for word in entry.words("unused")}
     for word in entry.words("unused"):
         if word.value in used or word.value in _CHECKED:
             why = "is used" if word.value in used else "need not be used"
             entry.report(word.span, f"argument '{word.value}' {why}", "leave it out")
     for argument in arguments:
-        refused = argument_reason(argument.name, entry.family) is not None  # and reported: one mistake is enough
+        refused = (
+            argument_reason(argument.name, entry.family) is not None
+        )  # it is reported already, and one mistake is enough
         if argument.name not in (*used, *spared, *_CHECKED) and not refused:
             message = f"the {what} does not use argument '{argument.name}'"
             entry.report(entry.argument_name_span(argument), message, "or list it under 'unused'")

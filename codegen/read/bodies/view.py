@@ -25,7 +25,7 @@ _WORD = re.compile(r"\w+")
 
 
 class _Geometry:
-    """Reads expressions over the names in `scope`, and remembers which they use."""
+    """Reads expressions over the names in `scope`, and collects the names that they use."""
 
     def __init__(self, entry: Entry) -> None:
         self.entry = entry
@@ -38,7 +38,7 @@ class _Geometry:
 
     def read(self, scalar: Scalar, expected: DType | None = None) -> Geometry | None:
         if self.broken & set(_WORD.findall(scalar.value)):
-            return None  # what such a name means has to be mended first
+            return None  # the definition of such a name has to be corrected first
         tree = self.entry.located(scalar, lambda text: geometry.read(text, self.scope, expected))
         if tree is not None:
             self.used |= names(tree)
@@ -74,7 +74,7 @@ def read(entry: Entry, node: MappingNode) -> View | None:
 
 
 def local_name(argument: Argument) -> str:
-    """What the body calls an argument: `shape_` is the argument, `shape` is that of the input."""
+    """The name of an argument in the body: `shape_` is the argument, `shape` that of the input."""
     return argument.name + "_" if argument.name in geometry.BASE_SCOPE else argument.name
 
 
@@ -86,7 +86,7 @@ def _copies(entry: Entry, node: MappingNode) -> bool:
 
 
 def _let(entry: Entry, node: MappingNode, reader: _Geometry) -> tuple[tuple[str, Geometry], ...]:
-    """Local names, each of which the later ones may use."""
+    """Local names and their values, which may use earlier ones."""
     bindings: list[tuple[str, Geometry]] = []
     locals_node = entry.mapping(node, "let", "name to expression")
     for key in () if locals_node is None else locals_node.keys:
@@ -106,7 +106,7 @@ def _let(entry: Entry, node: MappingNode, reader: _Geometry) -> tuple[tuple[str,
 
 
 def _wrap(entry: Entry, owner: MappingNode, reader: _Geometry) -> Mapping[str, Geometry]:
-    """Range of each dimension argument: `ndim`, unless `wrap` says otherwise."""
+    """The range of each dimension argument: `ndim` unless `wrap` has another one."""
     node = entry.mapping(owner, "wrap", "dimension argument to its range")
     integral = [a.name for a in entry.schema.arguments if base_name(a.type) == "int"]
     if node is not None:
