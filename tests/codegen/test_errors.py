@@ -31,9 +31,7 @@ def test_rendering_is_that_of_a_compiler() -> None:
 def test_rendering_sorts_and_drops_duplicates() -> None:
     first = Diagnostic("a.yaml", 2, 1, "first")
     later = Diagnostic("a.yaml", 11, 1, "later")
-    text = render(
-        [later, first, later, Diagnostic("b.yaml", 1, 1, "other file")], {"a.yaml": [], "b.yaml": []}
-    )
+    text = render([later, first, later, Diagnostic("b.yaml", 1, 1, "other file")], {"a.yaml": [], "b.yaml": []})
     assert text.splitlines() == [
         "a.yaml:2:1: error: first",
         "a.yaml:11:1: error: later",
@@ -76,13 +74,8 @@ def test_lines_not_given_are_read_from_the_file(tmp_path: Path) -> None:
 
 
 def test_places_that_do_not_exist_are_printed_without_a_line() -> None:
-    assert (
-        render([Diagnostic("no/such/file", 3, 1, "m", "h")]) == "no/such/file:3:1: error: m\n      = help: h"
-    )
-    assert (
-        render([Diagnostic("f", 0, 0, "cannot read the file")], {"f": ["x"]})
-        == "f: error: cannot read the file"
-    )
+    assert render([Diagnostic("no/such/file", 3, 1, "m", "h")]) == "no/such/file:3:1: error: m\n      = help: h"
+    assert render([Diagnostic("f", 0, 0, "cannot read the file")], {"f": ["x"]}) == "f: error: cannot read the file"
 
 
 def test_help_of_several_lines_is_aligned() -> None:

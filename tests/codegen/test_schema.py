@@ -184,9 +184,7 @@ def test_a_word_for_several_arguments(text: str, written: str) -> None:
 
 
 def test_kinds_of_arguments() -> None:
-    schema = parse(
-        "f(Tensor a, Tensor? b, Tensor[] c, Tensor?[] d, int[]? e, Scalar s) -> (Tensor, Tensor[])"
-    )
+    schema = parse("f(Tensor a, Tensor? b, Tensor[] c, Tensor?[] d, int[]? e, Scalar s) -> (Tensor, Tensor[])")
     assert [argument.is_tensor for argument in schema.arguments] == [True, True] + [False] * 4
     assert [argument.is_tensor_list for argument in schema.arguments] == [
         False,
@@ -337,9 +335,7 @@ def test_damaged_schemas_raise_schema_errors_inside_the_text(text: str, data: st
 
 
 IDENTIFIERS = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,8}", fullmatch=True)
-SAFE_TEXT = st.text(
-    alphabet=st.characters(codec="ascii", exclude_characters="\\'\n\r", min_codepoint=32), max_size=6
-)
+SAFE_TEXT = st.text(alphabet=st.characters(codec="ascii", exclude_characters="\\'\n\r", min_codepoint=32), max_size=6)
 
 
 def types() -> st.SearchStrategy[Type]:
@@ -401,9 +397,7 @@ def schemas(draw: st.DrawFn) -> FunctionSchema:
         for index, type in enumerate(draw(st.lists(types(), max_size=3)))
     )
     base = draw(IDENTIFIERS.filter(lambda name: not name.endswith("_")))
-    full_name = OperatorName(
-        base, draw(st.just("") | IDENTIFIERS), namespace=draw(st.sampled_from(["", "aten"]))
-    )
+    full_name = OperatorName(base, draw(st.just("") | IDENTIFIERS), namespace=draw(st.sampled_from(["", "aten"])))
     return FunctionSchema(full_name, tuple(positional), tuple(arguments[split:]), out, returns)
 
 
@@ -419,9 +413,7 @@ def test_agrees_with_torch_on_all_of_its_operators() -> None:
     if not file.exists():
         pytest.skip("this torchgen has no native_functions.yaml")
     with file.open(encoding="utf-8") as stream:
-        texts = [
-            entry["func"] for entry in yaml.load(stream, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-        ]
+        texts = [entry["func"] for entry in yaml.load(stream, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))]
     assert len(set(texts)) >= 2584
     for text in texts:
         ours, theirs = parse(text), model.FunctionSchema.parse(text)

@@ -44,9 +44,7 @@ def mistakes(text: str) -> list[tuple[int, int, int, str]]:
 
 
 def test_nodes_and_spans() -> None:
-    document = parse_text(
-        "# heading\n- func: f() -> ()\n  tags: [a, 'b']\n  more: {floating: x}\n", "ops.yaml"
-    )
+    document = parse_text("# heading\n- func: f() -> ()\n  tags: [a, 'b']\n  more: {floating: x}\n", "ops.yaml")
     assert document.lines[1] == "- func: f() -> ()"
     (entry,) = document.root
     assert isinstance(entry, Mapping)
@@ -75,9 +73,7 @@ def test_nodes_and_spans() -> None:
 
 
 def test_values_stay_text() -> None:
-    (entry,) = parse_text(
-        "- {a: 1e3, b: true, c: ~, d: 2020-01-01, e: 'true', f: 0x10, g: 12:30:00}", "x"
-    ).root
+    (entry,) = parse_text("- {a: 1e3, b: true, c: ~, d: 2020-01-01, e: 'true', f: 0x10, g: 12:30:00}", "x").root
     assert isinstance(entry, Mapping)
     values = [value for _, value in entry.items]
     assert all(isinstance(value, Scalar) for value in values)
@@ -166,9 +162,7 @@ def test_the_span_of_a_block_is_its_first_line() -> None:
 WORDS = st.lists(st.text(alphabet="ab+'\"\\é加😀", min_size=1, max_size=4), min_size=1, max_size=5)
 
 
-@given(
-    st.lists(WORDS, min_size=1, max_size=4), st.integers(0, 2), st.sampled_from(["|", "|-", "|+", ">", ">-"])
-)
+@given(st.lists(WORDS, min_size=1, max_size=4), st.integers(0, 2), st.sampled_from(["|", "|-", "|+", ">", ">-"]))
 def test_block_scalars_of_any_text_are_located(paragraphs: list[list[str]], blank: int, header: str) -> None:
     lines = [" ".join(words) for words in paragraphs]
     text = f"- e: {header}\n" + "\n" * blank + "".join(f"    {line}\n" for line in lines)
