@@ -23,6 +23,7 @@ from ..model.signatures import signature
 from ..schema import FunctionSchema, SchemaError, SchemaKind, parse
 from ..source import Mapping as MappingNode
 from ..source import Node, Scalar
+from ..source.text import to_yaml
 from . import accepts, arguments, bodies, derivatives, like, overloads, submodules, tags
 from .fields import ROUTINE, ROUTINES, Entry, Fields, lacks
 
@@ -129,7 +130,7 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
         unused=frozenset(word.value for word in fields.words("unused")),
         **vars(overloads.read(entry)),
         accepts=accepted,
-        text=_text(fields.node.span, source.lines),
+        text="- " + to_yaml(fields.node, "  ") if like.KEY in fields.node else _text(fields.node.span, source.lines),
     )
     _check_parameters(entry, read_operator)
     return read_operator

@@ -212,6 +212,11 @@ def test_an_entry_takes_what_it_does_not_say_of_another(tmp_path: Path) -> None:
     assert [str(each.expression.tree) for each in h.body.lets] == ["self", "top * eps"]
     assert (str(h.body.value.tree), k.body) == ("self - scale", h.body)
     assert (f.derivatives["self"].text, k.derivatives["self"].text) == ("grad", "none")
+    assert k.text == (
+        "- func: k(Tensor self, int dim, *, Scalar eps=2) -> Tensor\n  like: h\n  doc: Second.\n  cost: 7\n"
+        "  rows:\n    let:\n      top:\n        max: self\n      scale: top * eps\n    value: self - scale\n"
+        "  derivatives: none"
+    )
 
 
 def test_keys_are_read(tmp_path: Path) -> None:

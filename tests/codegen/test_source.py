@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from codegen import source
 from codegen.errors import CodegenError, Diagnostics, Span
-from codegen.source import Mapping, Scalar, Sequence, load, parse_text
+from codegen.source import Mapping, Node, Scalar, Sequence, load, parse_text
+from codegen.source.text import to_yaml
 
 
 def only_value(text: str) -> Scalar:
@@ -328,3 +329,25 @@ def test_both_parsers_see_the_same_nodes(monkeypatch: pytest.MonkeyPatch) -> Non
     fast = [parse_text(text, "f").root for text in texts]
     monkeypatch.setattr(source, "_FAST_LOADER", yaml.SafeLoader)
     assert [parse_text(text, "f").root for text in texts] == fast
+
+
+def content(node: Node) -> object:
+    if isinstance(node, Scalar):
+        return node.value, node.is_null
+    return (
+        [content(item) for item in node]
+        if isinstance(node, Sequence)
+        else [(key.value, content(value)) for key, value in node.items]
+    )
+
+
+def test_printed_nodes_are_read_as_the_same() -> None:
+    """The entries of ops.yaml have every style: plain, quoted, folded, literal, within brackets and braces."""
+    for entry in load(Path(__file__).resolve().parents[2] / "ops.yaml").root:
+        (printed,) = parse_text(f"- {to_yaml(entry, '  ')}\n", "f").root
+        assert content(printed) == content(entry)
+
+
+def test_printed_sequences_and_empty_collections() -> None:
+    (entry,) = parse_text("- {a: [b, 'c: d'], e: [{f: g, h: }, [i, {}]], j: []}\n", "f").root
+    assert to_yaml(entry, "  ") == "a: [b, 'c: d']\n  e:\n    - f: g\n      h:\n    - - i\n      - {}\n  j: []"
