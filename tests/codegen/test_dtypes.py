@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
+from harness.recording import answer
 
 from codegen.dtypes import (
     BFLOAT16,
@@ -88,12 +91,22 @@ def test_lookup() -> None:
     assert lookup("float3") is None
 
 
+def torch_s(dtype: DType) -> Any:
+    return getattr(importlib.import_module("torch"), dtype.name)
+
+
+def name_of(torch_dtype: Any) -> str:
+    return str(torch_dtype).removeprefix("torch.")
+
+
 @pytest.mark.oracle
 def test_aliases_are_torch_s() -> None:
-    torch = pytest.importorskip("torch")
-    for dtype in ALL:
-        for alias in (dtype.name, *dtype.aliases):
-            assert getattr(torch, alias) == getattr(torch, dtype.name)
+    def ask() -> dict[str, str]:
+        torch = importlib.import_module("torch")
+        return {alias: name_of(getattr(torch, alias)) for dtype in ALL for alias in (dtype.name, *dtype.aliases)}
+
+    ours = {alias: dtype.name for dtype in ALL for alias in (dtype.name, *dtype.aliases)}
+    assert answer("names of dtypes", ask) == ours
 
 
 def _torch_cannot_promote(first: DType, second: DType) -> bool:
@@ -104,17 +117,20 @@ def _torch_cannot_promote(first: DType, second: DType) -> bool:
 
 @pytest.mark.oracle
 def test_promote_is_torch_promote_types() -> None:
-    torch = pytest.importorskip("torch")
-    for first, second in itertools.product(ALL, ALL):
-        theirs = getattr(torch, first.name), getattr(torch, second.name)
+    def promoted(first: DType, second: DType) -> str:
+        try:
+            return name_of(importlib.import_module("torch").promote_types(torch_s(first), torch_s(second)))
+        except RuntimeError as error:
+            return str(error)
+
+    pairs = list(itertools.product(ALL, ALL))
+    answers = answer("promote_types of all pairs", lambda: [promoted(*pair) for pair in pairs])
+    for (first, second), expected in zip(pairs, answers, strict=True):
         if _torch_cannot_promote(first, second):
-            with pytest.raises(RuntimeError, match="Promotion for uint16, uint32, uint64 types is not supported"):
-                torch.promote_types(*theirs)
+            assert expected.startswith("Promotion for uint16, uint32, uint64 types is not supported")
             higher = next((each for each in (first, second) if each.is_complex), None)
-            expected = f"torch.{higher or np.promote_types(first.name, second.name)}"
-        else:
-            expected = str(torch.promote_types(*theirs))
-        assert expected == f"torch.{promote(first, second)}", (first, second)
+            expected = str(higher or np.promote_types(first.name, second.name))
+        assert str(promote(first, second)) == expected, (first, second)
 
 
 def test_parts_of_complex_dtypes() -> None:
@@ -136,26 +152,31 @@ def test_promote_is_commutative_and_idempotent() -> None:
 @pytest.mark.oracle
 @pytest.mark.parametrize("kind", ["DEFAULT", "INT_TO_FLOAT", "ALWAYS_BOOL", "BOOL_TO_LONG"])
 def test_promotion_kinds_are_torch_s(kind: str) -> None:
-    torch = pytest.importorskip("torch")
-    common = pytest.importorskip("torch._prims_common")
-    theirs = common.ELEMENTWISE_TYPE_PROMOTION_KIND[kind]
-    for dtype in ALL:
-        if dtype.is_integer and not dtype.compute:
-            continue  # torch stores these without computing in them
-        tensor = torch.empty(1, dtype=getattr(torch, dtype.name))
-        expected = common.elementwise_dtypes(tensor, type_promotion_kind=theirs)
-        assert [f"torch.{each}" for each in Promotion[kind].resolve(dtype)] == list(map(str, expected)), dtype
+    dtypes = [dtype for dtype in ALL if dtype.compute or not dtype.is_integer]  # torch only stores the others
+
+    def ask() -> list[list[str]]:
+        torch, common = (importlib.import_module(name) for name in ("torch", "torch._prims_common"))
+        theirs = common.ELEMENTWISE_TYPE_PROMOTION_KIND[kind]
+        tensors = [torch.empty(1, dtype=torch_s(dtype)) for dtype in dtypes]
+        return [list(map(name_of, common.elementwise_dtypes(tensor, type_promotion_kind=theirs))) for tensor in tensors]
+
+    answers = answer(f"computation and result of {kind}", ask)
+    for dtype, expected in zip(dtypes, answers, strict=True):
+        assert list(map(str, Promotion[kind].resolve(dtype))) == expected, dtype
 
 
 @pytest.mark.oracle
 def test_promotion_kinds_of_reductions_are_torch_s() -> None:
-    torch = pytest.importorskip("torch")
-    for dtype in ALL:
-        if dtype is COMPLEX32:
-            continue  # torch has no sum of these
-        tensor = torch.zeros(2, dtype=getattr(torch, dtype.name))
-        assert str(tensor.sum().dtype) == f"torch.{Promotion.INT_TO_LONG.resolve(dtype)[1]}"
-        assert str(tensor.any().dtype) == f"torch.{Promotion.BOOL.resolve(dtype)[1]}"
+    dtypes = [dtype for dtype in ALL if dtype is not COMPLEX32]  # of which torch has no sum
+
+    def ask() -> list[list[str]]:
+        torch = importlib.import_module("torch")
+        tensors = [torch.zeros(2, dtype=torch_s(dtype)) for dtype in dtypes]
+        return [[name_of(tensor.sum().dtype), name_of(tensor.any().dtype)] for tensor in tensors]
+
+    for dtype, expected in zip(dtypes, answer("dtypes of sum and any", ask), strict=True):
+        kinds = (Promotion.INT_TO_LONG, Promotion.BOOL)
+        assert [str(kind.resolve(dtype)[1]) for kind in kinds] == expected, dtype
 
 
 def test_default_floating_dtype_is_a_choice() -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
+from harness.recording import answer
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -406,40 +409,43 @@ def test_parsing_undoes_printing(schema: FunctionSchema) -> None:
     assert parse(str(schema)) == schema
 
 
-def test_agrees_with_torch_on_all_of_its_operators() -> None:
-    torchgen = pytest.importorskip("torchgen")
-    model = pytest.importorskip("torchgen.model")
+def ask_torchgen() -> list[list[Any]]:
+    """The schema of every operator of torch, and its parts as torchgen reads them."""
+    torchgen, model = (importlib.import_module(name) for name in ("torchgen", "torchgen.model"))
     file = Path(torchgen.__file__).parent / "packaged/ATen/native/native_functions.yaml"
-    if not file.exists():
-        pytest.skip("this torchgen has no native_functions.yaml")
-    with file.open(encoding="utf-8") as stream:
-        texts = [entry["func"] for entry in yaml.load(stream, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))]
-    assert len(set(texts)) >= 2584
-    for text in texts:
-        ours, theirs = parse(text), model.FunctionSchema.parse(text)
+    entries = yaml.load(file.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    answers = []
+    for text in (entry["func"] for entry in entries):
+        schema = model.FunctionSchema.parse(text)
+        name, arguments = schema.name.name, schema.arguments
+        kinds = (arguments.flat_positional, arguments.flat_kwarg_only, arguments.out)
+        answers.append([
+            text,
+            [name.base + ("_functional" if name.functional_overload else ""), schema.name.overload_name],
+            [name.inplace, name.dunder_method],
+            *([[a.name, str(a.type), a.default, str(a.annotation or ""), a.is_write] for a in kind] for kind in kinds),
+            [[each.name, str(each.type), str(each.annotation or "")] for each in schema.returns],
+            schema.kind().name,
+        ])  # fmt: skip
+    return answers
+
+
+@pytest.mark.oracle
+def test_agrees_with_torch_on_all_of_its_operators() -> None:
+    answers = answer("native_functions.yaml", ask_torchgen)
+    assert len({text for text, *_ in answers}) >= 2584
+    for text, name, forms, *arguments, returns, kind in answers:
+        ours = parse(text)
         assert str(ours) == text
-        name = theirs.name.name
-        functional = "_functional" if name.functional_overload else ""
-        assert ours.name.base == name.base + functional
-        assert ours.name.overload == theirs.name.overload_name
-        assert (ours.name.inplace, ours.name.dunder) == (name.inplace, name.dunder_method)
-        for mine, other in (
-            (ours.positional, theirs.arguments.flat_positional),
-            (ours.keyword_only, theirs.arguments.flat_kwarg_only),
-            (ours.out, theirs.arguments.out),
-        ):
-            assert [describe(argument) for argument in mine] == [
-                (a.name, str(a.type), a.default, str(a.annotation or ""), a.is_write) for a in other
-            ]
-        assert [(r.name, str(r.type), str(r.alias or "")) for r in ours.returns] == [
-            (r.name, str(r.type), str(r.annotation or "")) for r in theirs.returns
-        ]
-        kind = theirs.kind().name
+        assert [ours.name.base, ours.name.overload] == name
+        assert [ours.name.inplace, ours.name.dunder] == forms
+        assert [list(map(describe, kind)) for kind in (ours.positional, ours.keyword_only, ours.out)] == arguments
+        assert [[each.name, str(each.type), str(each.alias or "")] for each in ours.returns] == returns
         if kind == "functional" and ours.self_argument is not None and ours.self_argument.is_write:
-            kind = "mutable"  # `set_data` and the like write to self: functional in torch's books only
+            kind = "mutable"  # `set_data` and the like write to self: torchgen alone calls them functional
         assert ours.kind.value == ("out" if kind == "scratch" else kind)
 
 
-def describe(argument: Argument) -> tuple[str, str, str | None, str, bool]:
+def describe(argument: Argument) -> list[Any]:
     default = None if argument.default is None else argument.default.text
-    return argument.name, str(argument.type), default, str(argument.alias or ""), argument.is_write
+    return [argument.name, str(argument.type), default, str(argument.alias or ""), argument.is_write]

@@ -165,6 +165,21 @@ def current() -> Test:
     return SESSION.test
 
 
+def answer(question: str, ask: Callable[[], Json]) -> Json:
+    """The recorded answer to a question; where torch answers, that of `ask`, which may import it."""
+    test = current()
+    if test.mode == "replay":
+        return test.next_answer(question)
+    live = json.loads(text_of(ask()))
+    if test.mode == "check":
+        if test.next_answer(question) != live:
+            test.failures.append(f"{question}: the recording is not what torch says")
+    else:
+        test.count(question)
+        test.keep(live)
+    return live
+
+
 def merged(folder: Path) -> dict[str, Items]:
     """What all processes have recorded, of modules without failures."""
     results: dict[str, Items] = {}
