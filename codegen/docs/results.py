@@ -26,7 +26,7 @@ _RESULTS = {
     Promotion.KEEP: "that of the input",
 }
 _CLASSES = ("any", "all", "numeric", "integer", "signed", "unsigned", "floating", "half", "complex", "bool")
-"""The classes of dtypes that say what they mean."""
+"""The classes of dtypes whose names are clear to readers."""
 _SHAPES = {
     "swap": "the input's shape with dimensions {1} and {2} exchanged",
     "remove": "the input's shape without dimension {1}",
@@ -51,7 +51,7 @@ def result(operator: Operator) -> str:
         return "True or False."
     _, shape, dtype = _split(operator)
     kind, shape = _kind_of_result(operator), shape or _shape(operator)
-    # Nothing is known of a composite that says nothing.
+    # Results of a composite are unknown unless the entry declares them.
     dtype = dtype or (_dtype(operator) if shape or operator.family is not Family.COMPOSITE else "")
     chosen = "`dtype`, or " if operator.has_dtype_argument else ""
     facts = [f"{kind}{' of' if kind == 'Tensor' else ', of'} {shape}" if shape else kind]
@@ -151,7 +151,7 @@ def errors(operator: Operator) -> list[str]:
     accepted = _accepted_dtypes(operator)
     refused = DTYPE_CLASSES["any"] - accepted
     if refused not in (frozenset(), DTYPE_CLASSES["complex"]):
-        # Reductions of floating numbers say of integers that no dtype of the result follows.
+        # Reductions of floating numbers raise RuntimeError for integers, as no dtype of the result follows.
         real = operator.refusal or (isinstance(operator.body, Reduce) and INT64 in refused)
         refusals = {operator.complex_refusal if dtype.is_complex else real for dtype in refused}
         kinds = sorted({"RuntimeError" if refusal else "NotImplementedError" for refusal in refusals})
