@@ -8,7 +8,6 @@ call's seed before it makes the call, so that the last line names the call that 
 from __future__ import annotations
 
 import inspect
-import json
 import math
 import sys
 from collections.abc import Callable, Mapping
@@ -22,6 +21,7 @@ from typing import Any
 import numpy as np
 import opweave
 from harness.arrays import array, cast, dtype_of, opweave_dtype, tensor
+from harness.catalog import described
 from opweave import _operators
 
 from codegen.dtypes import DTYPES
@@ -69,20 +69,17 @@ class Entry:
 @cache
 def entries() -> dict[str, tuple[Entry, ...]]:
     """The forms of every operator: functions, methods and their in-place twins, and Python's operators."""
-    described = json.loads((ROOT / "generated" / "python" / "operators.json").read_text())
-    known = {name for each in described for name in each["functions"]}
+    known = {name for each in described() for name in each["functions"]}
     assert known >= set(_operators.FUNCTIONS), "operators.json is not of this build"
-    results = {each["name"]: tuple(forms(each)) for each in described}
-    return {
-        name: made_forms for name, made_forms in results.items() if made_forms
-    }  # some are only there for others to choose
+    results = {each["name"]: tuple(forms(each)) for each in described()}
+    return {name: found for name, found in results.items() if found}  # some are only there for others to choose
 
 
-def forms(described: dict[str, Any]) -> list[Entry]:
-    schema = parse(described["schema"])
+def forms(entry: dict[str, Any]) -> list[Entry]:
+    schema = parse(entry["schema"])
     results = []
-    names = [(name, attrgetter(name)(opweave)) for name in (*described["functions"], *described["submodules"])]
-    names += [(name, getattr(opweave.Tensor, name)) for name in described["methods"]]
+    names = [(name, attrgetter(name)(opweave)) for name in (*entry["functions"], *entry["submodules"])]
+    names += [(name, getattr(opweave.Tensor, name)) for name in entry["methods"]]
     for name, function in names:
         types = tuple(str(each.type) for each in schema.positional)
         keywords: dict[str, str] = {}
@@ -94,11 +91,11 @@ def forms(described: dict[str, Any]) -> list[Entry]:
             keywords = {each.name: str(each.type) for each in schema.keyword_only if each.name in accepted}
             has_out = "out" in accepted
         inplace = (name.endswith("_") and not name.endswith("__")) or (name.startswith("__i") and name != "__invert__")
-        family, promotion = described["family"], described["promotion"]
+        family, promotion = entry["family"], entry["promotion"]
         if family == "composite":
             # Some composites are views or factories in all that matters here.
             family = "view" if schema.returns_alias else "factory" if schema.argument("device") else family
-        reference, strided = described["reference"], schema.argument("stride") is not None
+        reference, strided = entry["reference"], schema.argument("stride") is not None
         results.append(Entry(family, promotion, function, name, types, keywords, has_out, inplace, strided, reference))
     return results
 

@@ -7,32 +7,23 @@ other families by the calls below.
 from __future__ import annotations
 
 import inspect
-import json
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from functools import partial
-from pathlib import Path
+from operator import itemgetter
 from typing import Any
 
 import opweave as ow
 import pytest
+from harness.catalog import differentiable
 from opweave import _operators
 from opweave._dispatch.arguments import MISSING
 from opweave.autograd import gradcheck, gradgradcheck
-
-CATALOGUE = json.loads((Path(_operators.__file__).parent / "operators.json").read_text("utf-8"))
 
 INTERVALS = ((0.2, 0.8), (1.2, 1.8), (-0.8, -0.2), (2.1, 2.9))
 """No end of a piece of a piecewise function lies within."""
 STEPS = {"floor_divide", "trunc_divide", "next_real", "heaviside"}
 ROUGH = {"float_power", "zeta", "igamma", "igammac", "erfinv", "ndtri"}
 """Operators whose second differences are too rough to compare."""
-
-
-def differentiable(family: str) -> Iterator[Any]:
-    for operator in CATALOGUE:
-        real = "float64" in operator["dtypes"]
-        if operator["family"] == family and real and any(operator["derivatives"].values()):
-            yield pytest.param(operator, id=operator["name"])
 
 
 def drawn(count: int, low: float, high: float) -> list[Any]:
@@ -49,7 +40,7 @@ def with_numbers(function: Callable[..., Any], tensors: Collection[str]) -> Call
     return partial(function, **{name: 0.5 for name in required if name not in tensors and name != "input"})
 
 
-@pytest.mark.parametrize("operator", list(differentiable("elementwise")))
+@pytest.mark.parametrize("operator", differentiable("elementwise"), ids=itemgetter("name"))
 def test_elementwise(operator: dict[str, Any]) -> None:
     function = with_numbers(getattr(_operators, operator["name"]), operator["derivatives"])
     inputs = [name for name, formula in operator["derivatives"].items()]

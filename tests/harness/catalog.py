@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 from functools import cache
-from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from codegen import library
 from codegen.model.operator import Operator
 
 from . import accumulate, elementwise, factories, products, views
+from .paths import ROOT
 from .spec import Spec
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 _SUITES = {
     "elementwise": elementwise.ElementwiseTests,
     "reduce": accumulate.ReduceTests,
@@ -23,6 +24,18 @@ _SUITES = {
     "extern": products.ExternTests,
     "composite": products.CompositeTests,
 }
+
+
+@cache
+def described() -> tuple[dict[str, Any], ...]:
+    """The operators as codegen describes them in operators.json."""
+    return tuple(json.loads((ROOT / "generated" / "python" / "operators.json").read_text(encoding="utf-8")))
+
+
+def differentiable(family: str) -> list[dict[str, Any]]:
+    """Operators of a family that have gradients in float64."""
+    real = (each for each in described() if each["family"] == family and "float64" in each["dtypes"])
+    return [each for each in real if any(each["derivatives"].values())]
 
 
 @cache

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import ast
 import doctest
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from importlib import import_module, resources
+from importlib import import_module
 from operator import attrgetter
 from typing import Any
 
 import opweave
+
+from .catalog import described
 
 for name in ("fft", "linalg", "nn.functional", "optim.functional", "signal.windows", "special"):
     import_module(f"opweave.{name}")
@@ -52,8 +53,7 @@ class Documented:
 
 
 def documented() -> Iterator[Documented]:
-    records = json.loads((resources.files("opweave") / "operators.json").read_text())
-    for record in records:
+    for record in described():
         paths = (*record["functions"], *record["submodules"], *(f"Tensor.{name}" for name in record["methods"]))
         if paths:
             doc = attrgetter(paths[0])(opweave).__doc__

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
 from harness import recording
+from harness.catalog import described
 from harness.paths import TESTS
 
-OPERATORS = json.loads((TESTS.parent / "generated" / "python" / "operators.json").read_text())
 SWEEP = "test_every_operator_oracle"
 
 
@@ -40,7 +39,7 @@ def answered() -> set[str]:
 def test_every_composite_is_compared_with_something() -> None:
     """Those without a public name are compared by the operators that call them."""
     words, swept = asked_of_torch(), answered()
-    composites = [each for each in OPERATORS if each["family"] == "composite" and each["reference"] in (None, "none")]
+    composites = [each for each in described() if each["family"] == "composite" and each["reference"] in (None, "none")]
     without = [
         each["name"]
         for each in composites

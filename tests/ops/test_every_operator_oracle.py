@@ -7,7 +7,6 @@ Operators and schemas are those of operators.json; arguments are chosen by their
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from types import ModuleType
@@ -17,15 +16,14 @@ import numpy as np
 import opweave
 import pytest
 from harness import oracle
+from harness.catalog import described
 from harness.drawn import Drawn
 from harness.oracle import Like, differences
 from harness.outcome import Described, Error, Items, Values, outcome
-from harness.paths import ROOT
 from harness.recording import current
 
 from codegen.schema import Argument, parse
 
-OPERATORS = json.loads((ROOT / "generated" / "python" / "operators.json").read_text())
 LIKE = Like(rtol=1e-4, atol=1e-6, strides=False, grad=False, few=8)
 
 
@@ -113,7 +111,7 @@ def calls_of(operator: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("dtypes", [REAL, COMPLEX], ids=["real", "complex"])
-@pytest.mark.parametrize("operator", OPERATORS, ids=lambda operator: operator["name"])
+@pytest.mark.parametrize("operator", described(), ids=lambda operator: operator["name"])
 def test_like_torch(operator: dict[str, Any], dtypes: Sequence[tuple[str, str]]) -> None:
     schema, separate = operator["schema"], "varargs" in operator["tags"]
     if parse(schema).argument("generator") is not None:

@@ -1,10 +1,8 @@
-"""The print options: what they accept, refuse and restore; compared with PyTorch's where it is installed."""
+"""The print options: what they accept, refuse and restore."""
 
 from __future__ import annotations
 
-import importlib
 import math
-import random
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,39 +14,6 @@ from opweave._tensor import printing
 def _default_options() -> Iterator[None]:
     yield
     printing.set_printoptions(profile="default")
-
-
-@pytest.fixture
-def torch_options() -> Iterator[Any]:
-    """PyTorch's module of print options, left as it was."""
-    pytest.importorskip("torch")
-    module = importlib.import_module("torch._tensor_str")
-    yield module
-    module.set_printoptions(profile="default")
-
-
-def test_options_follow_the_oracle(torch_options: Any) -> None:
-    rng = random.Random(7)
-    choices: dict[str, list[Any]] = {
-        "precision": [None, 0, 3, 8],
-        "threshold": [None, 0, 10.5, math.inf, -1],
-        "edgeitems": [None, 0, 2],
-        "linewidth": [None, 10, 200],
-        "profile": [None, "default", "short", "full"],
-        "sci_mode": [None, True, False],
-    }
-    for _ in range(300):
-        names = rng.sample(list(choices), rng.randrange(len(choices) + 1))
-        options = {name: rng.choice(choices[name]) for name in names}
-        torch_options.set_printoptions(**options)
-        printing.set_printoptions(**options)
-        assert list(printing.get_printoptions().items()) == list(torch_options.get_printoptions().items())
-
-
-def test_options_by_position(torch_options: Any) -> None:
-    for module in (torch_options, printing):
-        module.set_printoptions(2, 50, 1, 70, None, True)
-    assert printing.get_printoptions() == torch_options.get_printoptions()
 
 
 def test_context_manager_restores_everything() -> None:

@@ -9,8 +9,6 @@ import opweave
 import pytest
 from opweave.signal import windows
 
-signal = pytest.importorskip("scipy.signal")
-
 COSINES = [0.4, 0.3, 0.2, 0.1]
 
 # By the name in torch.signal.windows: arguments there, and what SciPy calls the window.
@@ -36,6 +34,11 @@ OLDER: dict[str, tuple[Callable[..., opweave.Tensor], object]] = {
 }
 
 
+def of_scipy(window: object, size: int, fftbins: bool = True) -> np.ndarray:
+    """Imported here, as it takes long to import."""
+    return pytest.importorskip("scipy.signal").get_window(window, size, fftbins)  # type: ignore[no-any-return]
+
+
 def test_every_window_is_compared() -> None:
     assert WINDOWS.keys() == {*windows.__all__}
 
@@ -43,11 +46,11 @@ def test_every_window_is_compared() -> None:
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", WINDOWS)
 def test_values(name: str, dtype: str) -> None:
-    arguments, of_scipy = WINDOWS[name]
+    arguments, name_there = WINDOWS[name]
     for size in (1, 2, 3, 7, 64):
         for sym in (True, False):
             got = getattr(windows, name)(size, sym=sym, dtype=getattr(opweave, dtype), **arguments)
-            want = signal.get_window(of_scipy, size, fftbins=not sym)
+            want = of_scipy(name_there, size, fftbins=not sym)
             assert str(got.dtype) == f"opweave.{dtype}"
             np.testing.assert_allclose(got.numpy(), want, rtol=0, atol=1e-12 if dtype == "float64" else 1e-6)
     assert getattr(windows, name)(0, **arguments).shape == (0,)
@@ -55,10 +58,10 @@ def test_values(name: str, dtype: str) -> None:
 
 @pytest.mark.parametrize("name", OLDER)
 def test_older_forms(name: str) -> None:
-    function, of_scipy = OLDER[name]
+    function, name_there = OLDER[name]
     for size in (1, 2, 3, 8, 33):
         for periodic in (True, False):
-            want = signal.get_window(of_scipy, size, fftbins=periodic)
+            want = of_scipy(name_there, size, fftbins=periodic)
             wide = function(size, periodic, dtype=opweave.float64)
             np.testing.assert_allclose(wide.numpy(), want, rtol=0, atol=1e-14)
             np.testing.assert_allclose(function(size, periodic).numpy(), want, rtol=0, atol=1e-6)
@@ -77,4 +80,4 @@ def test_default_dtype() -> None:
 
 def test_centre_of_an_exponential_window() -> None:
     got = windows.exponential(5, center=1, sym=False, tau=2, dtype=opweave.float64)
-    np.testing.assert_allclose(got.numpy(), signal.get_window(("exponential", 1, 2), 5), atol=1e-14)
+    np.testing.assert_allclose(got.numpy(), of_scipy(("exponential", 1, 2), 5), atol=1e-14)
