@@ -16,6 +16,9 @@ def composite_body(body: Composite) -> str:
 
 def _requirements(body: Composite) -> Iterator[str]:
     for requirement in body.require:
+        if not requirement.message:
+            yield ast.unparse(_parsed(requirement.check))
+            continue
         yield f"if {_negated(requirement.check)}:"
         yield f"    raise {requirement.error}({_message(requirement.message)})"
 
@@ -31,8 +34,12 @@ def _message(parts: Sequence[str | Scalar]) -> str:
     """A literal, formatted where it quotes values."""
     if all(isinstance(part, str) for part in parts):
         return json.dumps("".join(map(str, parts)), ensure_ascii=False)
-    texts = (part if isinstance(part, str) else f"{{{ast.unparse(_parsed(part))}}}" for part in parts)
+    texts = (_literal(part) if isinstance(part, str) else f"{{{ast.unparse(_parsed(part))}}}" for part in parts)
     return f"f{json.dumps(''.join(texts), ensure_ascii=False)}"
+
+
+def _literal(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
 
 
 def _parsed(text: Scalar) -> ast.expr:

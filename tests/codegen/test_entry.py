@@ -180,7 +180,9 @@ def test_requirements_of_composites_come_before_the_body(tmp_path: Path) -> None
         tmp_path,
         '- func: halve(Tensor self, int dim, str mode="a") -> Tensor\n  doc: Doc.\n  require:\n'
         "    - {check: not dim, error: ValueError, message: '{name}() takes no \"dim\"'}\n"
-        "    - check: dim >= 0 and mode in ('a', 'b')\n      message: 'got {mode} for {self.size(dim)}'\n"
+        "    - check: dim >= 0 and mode in ('a', 'b')\n      message: 'got {{{mode}}} for {self.size(dim)}'\n"
+        "    - check: check_matrix('halve', self)\n"
+        "    - {check: self.ndim, message: 'not {{}}'}\n"
         "  composite: return self.select(0, 0)\n",
     )
     assert isinstance(operator.body, Composite)
@@ -188,7 +190,10 @@ def test_requirements_of_composites_come_before_the_body(tmp_path: Path) -> None
         "if dim:",
         '    raise ValueError("halve() takes no \\"dim\\"")',
         "if not (dim >= 0 and mode in ('a', 'b')):",
-        '    raise RuntimeError(f"got {mode} for {self.size(dim)}")',
+        '    raise RuntimeError(f"got {{{mode}}} for {self.size(dim)}")',
+        "check_matrix('halve', self)",
+        "if not self.ndim:",
+        '    raise RuntimeError("not {}")',
         "return self.select(0, 0)",
     ]
 

@@ -41,7 +41,7 @@ def _require(entry: Entry) -> tuple[tuple[Requirement[Scalar, Scalar], ...], fro
         return None if len(entry.diagnostics) > before else text
 
     example = f"{next(iter(known), 'dim')} > 0"
-    return requirements.read(entry, entry.node.get("require"), example, python, python), used
+    return requirements.read(entry, entry.node.get("require"), example, python, python, may_raise=True), used
 
 
 def _core(entry: Entry, node: Mapping) -> str | None:

@@ -1,7 +1,9 @@
 """`require`: conditions on arguments, each with the error and the message when it does not hold.
 
 Input: a list of {check, error, message}; for elementwise operators `dtypes` limits the condition to some dtypes. Braces
-in a message contain an expression, or `name` for the name of the operator. The caller reads the expressions.
+in a message contain an expression, or `name` for the name of the operator, and doubled braces stand for themselves. The
+caller reads the expressions; it also says whether a condition may be a call that raises the error itself and has no
+message.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ T = TypeVar("T")
 V = TypeVar("V")
 
 _KEYS = ("check", "error", "message")
-_PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+_CALL = re.compile(r"\w+\([^()]*(\([^()]*\)[^()]*)*\)")
+_PLACEHOLDER = re.compile(r"(?P<brace>\{\{|\}\})|\{(?P<value>[^{}]*)\}")
 
 
 def read(
@@ -28,6 +31,7 @@ def read(
     condition: Callable[[Scalar], T | None],
     value: Callable[[Scalar], V | None],
     by_dtype: bool = False,
+    may_raise: bool = False,
 ) -> tuple[Requirement[T, V], ...]:
     """The requirements that could be read; `example` is one check, for the help."""
     known = (*_KEYS, "dtypes") if by_dtype else _KEYS
@@ -39,10 +43,11 @@ def read(
             entry.report(item.span, "'require' must be a list of {check: ..., message: ...}")
             continue
         entry.known_keys(item, known, where="require")
-        for key in ("check", "message"):
+        error, message, text = entry.text(item, "error"), entry.text(item, "message"), entry.text(item, "check")
+        raises = may_raise and text is not None and _CALL.fullmatch(text.value.strip()) is not None
+        for key in ("check",) if raises else ("check", "message"):
             if lacks(item, (key,), known):
                 entry.report(item.span, f"a requirement needs '{key}'", f"- {{check: {example}, message: ...}}")
-        error, message, text = entry.text(item, "error"), entry.text(item, "message"), entry.text(item, "check")
         if error is not None:
             entry.known("error", error, ERROR_KINDS)
         check = None if text is None else condition(text)
@@ -60,9 +65,11 @@ def _message(entry: Entry, scalar: Scalar, value: Callable[[Scalar], V | None]) 
     text, end = scalar.value.rstrip(), 0
     for match in _PLACEHOLDER.finditer(text):
         parts.append(_literal(entry, scalar, text, end, match.start()))
-        if match[1] == "name" and entry.schema.argument("name") is None:
+        if match["brace"]:
+            parts.append(match["brace"][0])
+        elif match["value"] == "name" and entry.schema.argument("name") is None:
             parts.append(entry.own_name)
-        elif (tree := value(scalar.part(*match.span(1)))) is not None:
+        elif (tree := value(scalar.part(*match.span("value")))) is not None:
             parts.append(tree)
         end = match.end()
     return (*parts, _literal(entry, scalar, text, end, len(text)))
