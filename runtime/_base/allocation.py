@@ -18,7 +18,7 @@ from .types import check_placement, device, layout, memory_order
 if TYPE_CHECKING:
     from .._tensor.tensor import Tensor
 
-__all__ = ["allocate_like", "check_counts", "dtype_or_default", "empty_strided", "ends_of_sequence"]
+__all__ = ["allocate_like", "dtype_or_default", "empty_strided", "ends_of_sequence"]
 
 
 def allocate(shape: Sequence[int], code: int, like: Any = None) -> Any:
@@ -83,13 +83,6 @@ def empty_permuted(
     strides = packed_strides(sizes, order)
     result = wrap(lib.empty_strided(sizes, strides, len(sizes), dtype_or_default(dtype, "empty_permuted").code))
     return result.requires_grad_(requires_grad)
-
-
-def check_counts(message: str, **counts: int) -> None:
-    """Refuses negative counts with `message`."""
-    for name, count in counts.items():
-        if count < 0:
-            raise RuntimeError(message.format(name=name, count=count))
 
 
 def dtype_or_default(dtype: Any, function: str = "empty") -> dtype_class:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..._base.dtypes import EXPORTS, dtype, get_default_dtype
 
-__all__ = ["cosine_coefficients", "signal_window", "window_angles", "window_size"]
+__all__ = ["check_signal_window", "cosine_coefficients", "signal_window", "window_angles", "window_size"]
 
 
 def window_size(function: str, length: int, periodic: bool, of: Any) -> tuple[dtype, int]:
@@ -26,14 +26,18 @@ def window_angles(numbers: Any, turns: float = 1) -> Any:
     return numbers.mul_(2 * math.pi * turns / (numbers.size(0) - 1))
 
 
-def signal_window(function: str, length: int, sym: bool, of: Any) -> tuple[dtype, int]:
-    """The dtype of a window of `signal.windows`, and the period of its formula."""
+def check_signal_window(function: str, length: int, dtype: Any) -> None:
+    """Refuse lengths and dtypes that windows of `signal.windows` do not have."""
     if length < 0:
         raise ValueError(f"{function} requires non-negative window length, got M={length}")
-    found = get_default_dtype() if of is None else of
-    if found not in (EXPORTS["float32"], EXPORTS["float64"]):
-        raise ValueError(f"{function} expects float32 or float64 dtypes, got: {found}")
-    return found, max(length - sym, 1)
+    chosen = get_default_dtype() if dtype is None else dtype
+    if chosen not in (EXPORTS["float32"], EXPORTS["float64"]):
+        raise ValueError(f"{function} expects float32 or float64 dtypes, got: {chosen}")
+
+
+def signal_window(length: int, sym: bool, dtype: Any) -> tuple[Any, int]:
+    """Return the dtype of a window of `signal.windows`, and the period of its formula."""
+    return get_default_dtype() if dtype is None else dtype, max(length - sym, 1)
 
 
 def cosine_coefficients(a: Any) -> list[float]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from ..._base.errors import LinAlgError
 from ..._base.finfo import finfo
@@ -20,12 +20,18 @@ __all__ = [
     "check_square",
     "default_tolerance",
     "has_history",
+    "is_inexact",
     "is_vector_side",
     "raise_failure",
 ]
 
 _LAPACK = ("Float", "Double", "ComplexFloat", "ComplexDouble")
 _MISMATCH = "The size of tensor a ({a}) must match the size of tensor b ({b}) at non-singleton dimension {dim}"
+
+
+def is_inexact(*tensors: Any) -> bool:
+    """True if any of the tensors has a floating point or complex dtype."""
+    return any(each.is_floating_point() or each.is_complex() for each in tensors)
 
 
 def check_matrix(function: str, tensor: Any, argument: str = "A") -> None:
@@ -44,11 +50,11 @@ def check_square(function: str, tensor: Any, argument: str = "A") -> None:
 
 
 def check_floating(function: str, tensor: Any, halves: bool = True) -> None:
-    of = tensor.dtype
-    if not (of.is_floating_point or of.is_complex):
-        raise RuntimeError(f"{function}: Expected a floating point or complex tensor as input. Got {of.scalar_name}")
-    if not halves and of.scalar_name not in _LAPACK:
-        raise RuntimeError(f"{function}: Low precision dtypes not supported. Got {of.scalar_name}")
+    name = tensor.dtype.scalar_name
+    if not is_inexact(tensor):
+        raise RuntimeError(f"{function}: Expected a floating point or complex tensor as input. Got {name}")
+    if not halves and name not in _LAPACK:
+        raise RuntimeError(f"{function}: Low precision dtypes not supported. Got {name}")
 
 
 def check_kernel(kernel: str, tensor: Any) -> None:
@@ -109,37 +115,54 @@ def batches_of_one_shape(B: Any, *others: Any) -> tuple[Any, ...]:
 
 # ---- failures -----------------------------------------------------------------------------------------------
 
-# By what the name of the function contains, the first that fits.
-_FAILURES = {
-    "inv": "The diagonal element {info} is zero, the inversion could not be completed because the input matrix is "
-    "singular.",
-    "solve": "The solver failed because the input matrix is singular.",
-    "cholesky": "The factorization could not be completed because the input is not positive-definite (the leading "
-    "minor of order {info} is not positive-definite).",
-    "eig": "The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated "
-    "eigenvalues (error code: {info}).",
-    "svd": "The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated "
-    "singular values (error code: {info}).",
-    "lstsq": "The least squares solution could not be computed because the input matrix does not have full rank (error "
-    "code: {info}).",
-    "lu_factor": "U[{info},{info}] is zero and using it on lu_solve would result in a division by zero. If you still "
-    "want to perform the factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)",
-    "": "Unknown error code: {info}.",
+
+class _Failure(NamedTuple):
+    """What a positive code of LAPACK means: a message about it, and the error that torch raises."""
+
+    message: str
+    error: type[Exception] = LinAlgError
+
+
+_NO_CONVERGENCE = (
+    "The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated {} (error "
+    "code: {{info}})."
+)
+_FAILURES: Mapping[str, _Failure] = {
+    "inversion": _Failure(
+        "The diagonal element {info} is zero, the inversion could not be completed because the input matrix is "
+        "singular."
+    ),
+    "solution": _Failure("The solver failed because the input matrix is singular."),
+    "cholesky": _Failure(
+        "The factorization could not be completed because the input is not positive-definite (the leading minor of "
+        "order {info} is not positive-definite)."
+    ),
+    "eigenvalues": _Failure(_NO_CONVERGENCE.format("eigenvalues")),
+    "singular values": _Failure(_NO_CONVERGENCE.format("singular values")),
+    "least squares": _Failure(
+        "The least squares solution could not be computed because the input matrix does not have full rank (error "
+        "code: {info})."
+    ),
+    "lu": _Failure(
+        "U[{info},{info}] is zero and using it on lu_solve would result in a division by zero. If you still want to "
+        "perform the factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)",
+        RuntimeError,
+    ),
+    "ldl": _Failure("Unknown error code: {info}.", RuntimeError),
 }
+"""By what the entry says that the function computes."""
 _NOT_FINITE = "The algorithm failed to converge because the input matrix contained non-finite values."
-# torch raises a plain RuntimeError there.
-_NO_LINALG_ERROR = ("lu_factor", "ldl_factor")
 
 
-def raise_failure(function: str, info: Any, single: bool) -> None:
-    """Raises what LAPACK's codes mean, for the first matrix that has one other than zero; `single`: is it no batch?"""
+def raise_failure(function: str, kind: str, info: Any, single: bool) -> None:
+    """Raise what LAPACK's codes `info` mean, for the first matrix whose code is not zero. `kind` is what failed, and
+    `single` says that `info` is about one matrix rather than a batch."""
     if not (info.any() if info.ndim else info.item()):
         return
     codes = info.flatten().tolist()
-    place = next(place for place, code in enumerate(codes) if code)
-    where = "" if single else f": (Batch element {place})"
-    if codes[place] < 0:
+    index = next(index for index, code in enumerate(codes) if code)
+    where = "" if single else f": (Batch element {index})"
+    if codes[index] < 0:
         raise LinAlgError(f"{function}{where}: {_NOT_FINITE}")
-    message = next(text for word, text in _FAILURES.items() if word in function).format(info=codes[place])
-    kind = RuntimeError if any(word in function for word in _NO_LINALG_ERROR) else LinAlgError
-    raise kind(f"{function}{where}: {message}")
+    failure = _FAILURES[kind]
+    raise failure.error(f"{function}{where}: {failure.message.format(info=codes[index])}")
