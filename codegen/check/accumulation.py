@@ -47,42 +47,42 @@ def _violation(body: Reduce | Scan, dtype: DType) -> tuple[Span, str] | None:
     x = samples.matrix(dtype).ravel()[:_FEW]
     mapped = x if each is None else samples.value(each.tree, {"self": x}, dtype)
     start = samples.identity(body, dtype)
-    met = combine(start, mapped)
-    a, b, c = (np.ravel(part) for part in np.meshgrid(met, met, met))
+    accumulated = combine(start, mapped)
+    a, b, c = (np.ravel(part) for part in np.meshgrid(accumulated, accumulated, accumulated))
     combine_span = body.combine.source.span
     neutral = body.identity.source.span if isinstance(body.identity, Expression) else combine_span
-    wrong = _first(met, mapped)
-    if wrong is not None and not _makes_accumulators(combine, met, mapped):
-        gives = f"combined with {_show(mapped[wrong])} it gives {_show(met[wrong])}"
+    wrong = _first(accumulated, mapped)
+    if wrong is not None and not _makes_accumulators(combine, accumulated, mapped):
+        gives = f"combined with {_show(mapped[wrong])} it gives {_show(accumulated[wrong])}"
         return neutral, f"the identity {_show(start)} is not neutral: {gives}"
     left, right = combine(combine(a, b), c), combine(a, combine(b, c))
     wrong = _first(left, right, a, b, c)
     if wrong is not None:
-        those = f"{_show(a[wrong])}, {_show(b[wrong])} and {_show(c[wrong])}"
+        operands = f"{_show(a[wrong])}, {_show(b[wrong])} and {_show(c[wrong])}"
         return combine_span, (
-            f"'combine' is not associative: {those} give {_show(left[wrong])} when the first two are combined first, "
-            f"{_show(right[wrong])} when the last two are"
+            f"'combine' is not associative: {operands} give {_show(left[wrong])} when the first two are combined "
+            f"first, {_show(right[wrong])} when the last two are"
         )
     left, right = combine(a, b), combine(b, a)
     wrong = _first(left, right, a, b)
     if wrong is not None and isinstance(body, Reduce):
-        those = f"{_show(a[wrong])} and {_show(b[wrong])}"
+        operands = f"{_show(a[wrong])} and {_show(b[wrong])}"
         return (
             combine_span,
-            f"'combine' depends on the order: {those} give {_show(left[wrong])} or {_show(right[wrong])}",
+            f"'combine' depends on the order: {operands} give {_show(left[wrong])} or {_show(right[wrong])}",
         )
     return None
 
 
-def _makes_accumulators(combine: Callable[[Array, Array], Array], met: Array, mapped: Array) -> bool:
+def _makes_accumulators(combine: Callable[[Array, Array], Array], accumulated: Array, mapped: Array) -> bool:
     """True if combining with the identity turns elements into accumulators, as `acc | (self != 0)` and `acc * self % 7`
     do, so that the identity need not leave elements unchanged."""
     import numpy as np
 
-    if _first(met, (mapped != 0).astype(met.dtype)) is None:
+    if _first(accumulated, (mapped != 0).astype(accumulated.dtype)) is None:
         return True
     others = np.tile(mapped, len(mapped))
-    combined, plain = (np.repeat(each, len(mapped)) for each in (met, mapped))
+    combined, plain = (np.repeat(each, len(mapped)) for each in (accumulated, mapped))
     return _first(combine(combined, others), combine(plain, others)) is None
 
 

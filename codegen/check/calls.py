@@ -49,7 +49,7 @@ def check(declarations: Sequence[Declaration], diagnostics: Diagnostics, provide
             returns = any(isinstance(each, ast.Return) for each in _own(bodies[operator.name]))
             message = "the body may end without a result" if returns else "the body returns nothing"
             diagnostics.report(operator.body.source.span, message, "end it with 'return' and the result")
-    _check_circles(operators, bodies, diagnostics)
+    _check_cycles(operators, bodies, diagnostics)
 
 
 def _names(declaration: Declaration) -> Iterator[str]:
@@ -127,8 +127,8 @@ def _may_end(statements: Sequence[ast.stmt]) -> bool:
         endless = isinstance(last.test, ast.Constant) and bool(last.test.value)
         return not endless or any(isinstance(each, ast.Break) for each in _own(last.body))
     if isinstance(last, ast.Try):
-        ways = [last.orelse or last.body, *(handler.body for handler in last.handlers)]
-        return (not last.finalbody or _may_end(last.finalbody)) and any(map(_may_end, ways))
+        branches = [last.orelse or last.body, *(handler.body for handler in last.handlers)]
+        return (not last.finalbody or _may_end(last.finalbody)) and any(map(_may_end, branches))
     if isinstance(last, ast.Match):
         catches_all = any(
             isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None and case.guard is None
@@ -141,7 +141,7 @@ def _may_end(statements: Sequence[ast.stmt]) -> bool:
 # ---- cycles -------------------------------------------------------------------------------------------------
 
 
-def _check_circles(
+def _check_cycles(
     operators: Sequence[Operator], bodies: Mapping[str, Sequence[ast.stmt]], diagnostics: Diagnostics
 ) -> None:
     """Report composites that call themselves, directly or through others, whatever their arguments are."""
@@ -152,25 +152,25 @@ def _check_circles(
     calls = {name: _certain_calls(body, owners, symbols) for name, body in bodies.items()}
     reported: set[str] = set()
     for operator in operators:
-        circle = _circle(operator.name, calls)
-        if circle and not reported.intersection(circle):
-            reported.update(circle)
-            path = " -> ".join([*circle, circle[0]])
+        cycle = _cycle(operator.name, calls)
+        if cycle and not reported.intersection(cycle):
+            reported.update(cycle)
+            path = " -> ".join([*cycle, cycle[0]])
             message = f"'{operator.name}' calls itself without end: {path}"
             assert isinstance(operator.body, Composite)
             diagnostics.report(operator.body.source.span, message, "a body is written in terms of other operators")
 
 
-def _circle(start: str, calls: Mapping[str, Sequence[str]]) -> list[str]:
+def _cycle(start: str, calls: Mapping[str, Sequence[str]]) -> list[str]:
     """Return a chain of calls from an operator to itself, or an empty list."""
-    ways, seen = [[start]], {start}
-    for way in ways:
-        for name in calls.get(way[-1], ()):
+    paths, seen = [[start]], {start}
+    for path in paths:
+        for name in calls.get(path[-1], ()):
             if name == start:
-                return way
+                return path
             if name in calls and name not in seen:
                 seen.add(name)
-                ways.append([*way, name])
+                paths.append([*path, name])
     return []
 
 

@@ -44,7 +44,7 @@ def numbers(operator: Operator) -> dict[str, float]:
 def results(operator: Operator, body: Reduce | Scan | Rows, x: Array, dtype: DType) -> tuple[Array, ...]:
     """Results over the rows of a matrix; the reduced dimension is kept."""
     if isinstance(body, Rows):
-        return _of_rows(body, x, dtype, numbers(operator))
+        return _row_results(body, x, dtype, numbers(operator))
     values, position = _accumulated(body, x, dtype)
     return tuple(values if found is Found.VALUE else position for found in body.results)
 
@@ -84,7 +84,7 @@ def _accumulated(body: Reduce | Scan, x: Array, dtype: DType) -> tuple[Array, Ar
     return values, np.argmax(values == x, 1)[:, None]
 
 
-def _of_rows(body: Rows, x: Array, dtype: DType, given: Mapping[str, float]) -> tuple[Array, ...]:
+def _row_results(body: Rows, x: Array, dtype: DType, given: Mapping[str, float]) -> tuple[Array, ...]:
     import numpy as np
 
     env: dict[str, Array] = {"self": x, "count": np.array(x.shape[1], dtype.numpy)}

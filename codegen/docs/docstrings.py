@@ -140,15 +140,15 @@ def _kind(type: Type) -> str:
     if not isinstance(type, ListType):
         return _TYPES.get(base_name(type), base_name(type))
     element = _kind(type.element)
-    several = f"{'list' if element == 'Tensor' else 'tuple'} of {element}s"
-    return f"{element} or {several}" if type.size else several
+    plural = f"{'list' if element == 'Tensor' else 'tuple'} of {element}s"
+    return f"{element} or {plural}" if type.size else plural
 
 
 def _meaning(parameter: Parameter, family: Family) -> str:
     if parameter.name == "dim":
-        several = "dimension or dimensions" if parameter.argument.is_list else "dimension"
+        noun = "dimension or dimensions" if parameter.argument.is_list else "dimension"
         every = "; all of them if None" if parameter.argument.is_optional else ""
-        return f"{several} to work along, negative ones counted from the end{every}"
+        return f"{noun} to work along, negative ones counted from the end{every}"
     if parameter.name == "dtype" and family in (Family.REDUCE, Family.SCAN, Family.ROWS):
         return "dtype of the result, to which the input is converted first"
     return _MEANINGS.get(parameter.name, "")

@@ -58,7 +58,7 @@ def block_call(emitted: Emitted, inputs: Collection[str]) -> BlockCall | None:
     if len(call.operands) > 1:
         return None
     argument = emit_tree(call.operands[0])
-    computed = {node for node in postorder(call.operands[0]) if not _is_at_hand(node)}
+    computed = {node for node in postorder(call.operands[0]) if not _is_leaf(node)}
     if argument.statements or (rest is not None and computed.intersection(postorder(rest.root))):
         return None
     return BlockCall(function, call.dtype, (), argument.value, rest or emit_result(call.dtype), fills=False)
@@ -77,6 +77,6 @@ def _function(node: Op) -> str | None:
     return node.row.block(node.operand_dtype)
 
 
-def _is_at_hand(node: Node) -> bool:
+def _is_leaf(node: Node) -> bool:
     """True for an argument or a number, which may occur twice without being computed twice."""
     return isinstance(node, (Arg, Const)) or (isinstance(node, Cast) and isinstance(node.operand, Arg))

@@ -107,7 +107,7 @@ class NodeClass:
 
     @property
     def conditional(self) -> bool:
-        return any(" if " in kept.text(self.edges) for kept in self.tensors)
+        return any(" if " in saved.text(self.edges) for saved in self.tensors)
 
     @property
     def results_condition(self) -> str | None:
@@ -142,27 +142,31 @@ def emit(operators: Sequence[Operator], source: str, output: str, package: Packa
 def _derived(operator: Operator, kernels: Mapping[tuple[str, str], int], same: Mapping[str, str]) -> NodeClass:
     names = formulas.arguments(operator)
     read = {name: formulas.read(operator, derivative, same) for name, derivative in operator.derivatives.items()}
-    both = {
+    by_name = {
         name: formula.joined(formulas.read(operator, operator.complex_derivatives[name], {}, python=True))
         if name in operator.complex_derivatives else formula
         for name, formula in read.items()
     }  # fmt: skip
-    both = {name: _with_gradients(formula, both) for name, formula in both.items()}
+    by_name = {name: _with_gradients(formula, by_name) for name, formula in by_name.items()}
     differentiated = _differentiated(operator)
-    users = {name: [each for each in differentiated if each in both and name in both[each].gradients] for name in names}
+    users = {
+        name: [each for each in differentiated if each in by_name and name in by_name[each].gradients] for name in names
+    }
     tensors = {argument.name for argument in operator.schema.arguments if argument.is_tensor or argument.is_tensor_list}
-    used = {name: [each for each in differentiated if each in both and name in both[each].names] for name in names}
+    used = {
+        name: [each for each in differentiated if each in by_name and name in by_name[each].names] for name in names
+    }
     listed = _is_listed(operator)
-    conditions = dict(reduce(Formula.joined, both.values()).conditions)
-    kept = [
+    conditions = dict(reduce(Formula.joined, by_name.values()).conditions)
+    saved = [
         SavedInput(variable(name), tuple(map(variable, used[name])), listed, conditions.get(name))
         for name in names
         if used[name] and name in tensors
     ]
     values = [(variable(name), variable(name)) for name in names if used[name] and name not in tensors]
-    facts = sorted({fact for each in both.values() for fact in each.facts})
+    facts = sorted({fact for each in by_name.values() for fact in each.facts})
     values += [(f"{variable(name)}_{fact}", _fact(operator, name, fact)) for name, fact in facts]
-    results = {index: name for each in both.values() for name, index in each.results}
+    results = {index: name for each in by_name.values() for name, index in each.results}
     body = operator.body
     return NodeClass(
         name="".join(word[:1].upper() + word[1:] for word in operator.name.split("_")) + "Backward0",
@@ -171,7 +175,7 @@ def _derived(operator: Operator, kernels: Mapping[tuple[str, str], int], same: M
         listed=listed,
         inputs=tuple(names.index(name) for name in differentiated),
         gradients=tuple(_gradient(operator, name, read.get(name), kernels, users[name]) for name in differentiated),
-        tensors=tuple(kept),
+        tensors=tuple(saved),
         values=tuple(values),
         absent=tuple(_absent(body, used)) if isinstance(body, Elementwise) else (),
         grads=_grads(operator),
@@ -187,7 +191,7 @@ def _derived(operator: Operator, kernels: Mapping[tuple[str, str], int], same: M
             tuple(_saved_result(results[index]) for index in sorted(results)),
         ),
         results_needed_by=tuple(
-            index for index, name in enumerate(differentiated) if name in both and both[name].results
+            index for index, name in enumerate(differentiated) if name in by_name and by_name[name].results
         ),
         holomorphic=_is_holomorphic(operator),
         takes_complex=takes_complex(operator),
@@ -250,13 +254,13 @@ def _differentiated(operator: Operator) -> list[str]:
 
 
 def _fact(operator: Operator, name: str, fact: str) -> str:
-    kept = variable(name)
+    saved = variable(name)
     if fact == "geometry":
-        return f"geometry({kept})"
+        return f"geometry({saved})"
     argument = operator.schema.argument(name)
     if argument is not None and argument.is_tensor_list:
-        return f"[each.shape for each in {kept}]"
-    return f"{kept}.shape"
+        return f"[each.shape for each in {saved}]"
+    return f"{saved}.shape"
 
 
 def _grads(operator: Operator) -> tuple[str, ...]:

@@ -136,7 +136,7 @@ class _Reader(ast.NodeTransformer):
         called = node.func
         if isinstance(called, ast.Name) and called.id == "geometry" and isinstance(node.args[0], ast.Name):
             return self._fact(node.args[0].id, "geometry")
-        if isinstance(called, ast.Name) and self.elementwise and _is_of_math(called.id, node.args):
+        if isinstance(called, ast.Name) and self.elementwise and _is_math_call(called.id, node.args):
             return ast.Call(ast.Attribute(self._function("math"), called.id, ast.Load()), node.args, [])
         if isinstance(called, ast.Name) and called.id == "where" and self.elementwise:
             return self._choice(*node.args)
@@ -189,7 +189,7 @@ def _values(expression: ast.expr) -> Iterator[ast.Name]:
     return (each for each in ast.walk(expression) if isinstance(each, ast.Name) and id(each) not in called)
 
 
-def _is_of_math(function: str, arguments: Sequence[ast.expr]) -> bool:
+def _is_math_call(function: str, arguments: Sequence[ast.expr]) -> bool:
     """True for a call of a function of Python's `math` with constant arguments."""
     constant = all(isinstance(each, ast.Constant) or getattr(each, "id", None) in _CONSTANTS for each in arguments)
     return constant and hasattr(math, function)

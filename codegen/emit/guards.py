@@ -38,36 +38,36 @@ def _guard(tree: Expr, inputs: Collection[str]) -> Expr:
 
 def _protected(arm: Expr, condition: Expr, taken: bool, inputs: Collection[str]) -> Expr:
     """The arm with its inputs replaced where the condition does not have the value `taken`."""
-    used = sorted(_valued(arm).intersection(inputs))
+    used = sorted(_value_names(arm).intersection(inputs))
     if not used or _is_linear(arm, used):
         return arm
     safe = next((candidate for candidate in _CANDIDATES if _is_finite(arm, used, candidate)), None)
     if safe is None:
         return arm
 
-    def seen(node: Expr) -> Expr:
+    def protect(node: Expr) -> Expr:
         if isinstance(node, Name) and node.name in used:
             return apply("where", condition, *((node, Literal(safe)) if taken else (Literal(safe), node)))
         if not isinstance(node, Apply):
             return node
         kept = 1 if node.function == "where" else 0  # a condition has no derivative
-        args = (*node.args[:kept], *map(seen, node.args[kept:]))
+        args = (*node.args[:kept], *map(protect, node.args[kept:]))
         return Apply(node.function, args, span=node.span)
 
-    return seen(arm)
+    return protect(arm)
 
 
-def _valued(tree: Expr) -> frozenset[str]:
+def _value_names(tree: Expr) -> frozenset[str]:
     """Names that a value depends on, other than through conditions."""
     if not isinstance(tree, Apply):
         return names(tree)
-    return frozenset[str]().union(*map(_valued, tree.args[1:] if tree.function == "where" else tree.args))
+    return frozenset[str]().union(*map(_value_names, tree.args[1:] if tree.function == "where" else tree.args))
 
 
 def _is_linear(arm: Expr, used: Collection[str]) -> bool:
     """True if the derivatives of the arm depend on no input."""
     try:
-        return not any(_valued(derive(arm, name)).intersection(used) for name in (*used, "grad"))
+        return not any(_value_names(derive(arm, name)).intersection(used) for name in (*used, "grad"))
     except ExpressionError:
         return False
 

@@ -105,7 +105,7 @@ def kernels(operator: Operator, tree: Expr, role: str, line: int) -> Iterator[Ha
     emitted = emit_c(tree, env, target=_SIGN_LANES if signs else _LANES, names=names)
     keeps = functions <= (_EXACT if len(inputs) == 1 else _ROUNDS_LATE)
     for dtype in _halves(operator):
-        exact = dtype.suffix == "bf16" and not params and keeps and _held(nodes)
+        exact = dtype.suffix == "bf16" and not params and keeps and _are_exact(nodes)
         number = "ow_all_lanes(ow_bf16_to_f32(ow_f32_to_bf16({0})))" if exact else "ow_all_lanes({0})"
         yield HalfKernel(
             name=f"{operator.name}_{dtype.suffix}" + ("_plain" if role == "plain" else ""),
@@ -142,7 +142,7 @@ def _functions(nodes: list[Node]) -> frozenset[str] | None:
     return frozenset(node.function for node in nodes if isinstance(node, Op)) or None
 
 
-def _held(nodes: list[Node]) -> bool:
+def _are_exact(nodes: list[Node]) -> bool:
     """True if bfloat16 holds all constants exactly."""
     constants = [float(node.value) for node in nodes if isinstance(node, Const)]
     return all(struct.pack("<f", to_single(value))[:2] == b"\0\0" for value in constants)

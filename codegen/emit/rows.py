@@ -82,7 +82,7 @@ def kernels(operator: Operator, body: Rows) -> Iterator[RowsKernel]:
         for let in body.lets:
             name = variable(let.name)
             lets[name] = _value(operator, body, name, let.expression, dtype, lets, let.combine)
-        kept, expression = _kept(body)
+        reduction, expression = _kept_reduction(body)
         value = None if expression is None else _value(operator, body, "value", expression, dtype, lets)
         yield RowsKernel(
             suffix=dtype.suffix,
@@ -92,11 +92,11 @@ def kernels(operator: Operator, body: Rows) -> Iterator[RowsKernel]:
             value=value,
             results=tuple(_value(operator, body, "result", result, dtype, lets) for result in body.results),
             params=parameters(operator, dtype),
-            keeps=-1 if kept is None else lets[variable(kept)].slot or 0,
+            keeps=-1 if reduction is None else lets[variable(reduction)].slot or 0,
         )
 
 
-def _kept(body: Rows) -> tuple[str | None, Expression | None]:
+def _kept_reduction(body: Rows) -> tuple[str | None, Expression | None]:
     """The last reduction if its elements are all that `value` needs of the row, with `value` in terms of these
     elements, which are then called `self`."""
     if body.value is None:

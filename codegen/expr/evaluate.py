@@ -74,6 +74,6 @@ def primitive(function: Function) -> Callable[..., Array]:
     if callable(function.numpy):
         return function.numpy
     if function.scipy is not None:
-        return arrays.of_scipy(function.scipy)
+        return arrays.scipy_function(function.scipy)
     primitive_: Callable[..., Array] = getattr(np, function.numpy or function.name)
     return primitive_

@@ -95,7 +95,7 @@ class _Rewrite:
     def apply(self, node: Apply) -> Expr | None:
         """The replacement of the node; None if the pattern does not match."""
         bound: dict[str, Expr] = {}
-        return _filled(self.result, bound) if _fits(self.pattern, node, self.exact, bound) else None
+        return _instantiated(self.result, bound) if _matches(self.pattern, node, self.exact, bound) else None
 
 
 @cache
@@ -120,7 +120,7 @@ def simplify(expr: Expr, exact: bool = False) -> Expr:
             return node
         if node not in done:
             args = tuple(map(visit, node.args))
-            done[node] = _once(Apply(node.function, args, span=node.span), exact)
+            done[node] = _rewritten(Apply(node.function, args, span=node.span), exact)
         return done[node]
 
     return visit(expr)
@@ -128,10 +128,10 @@ def simplify(expr: Expr, exact: bool = False) -> Expr:
 
 def build(function: str, *args: Expr) -> Expr:
     """An application, simplified by all rewrites; its arguments are simplified already."""
-    return _once(apply(function, *args), exact=False)
+    return _rewritten(apply(function, *args), exact=False)
 
 
-def _once(node: Apply, exact: bool) -> Expr:
+def _rewritten(node: Apply, exact: bool) -> Expr:
     folded = _fold(node, exact)
     if folded is not None:
         return folded
@@ -139,7 +139,7 @@ def _once(node: Apply, exact: bool) -> Expr:
     return next((result for result in results if result is not None), node)
 
 
-def _fits(pattern: Expr, node: Expr, exact: bool, bound: dict[str, Expr]) -> bool:
+def _matches(pattern: Expr, node: Expr, exact: bool, bound: dict[str, Expr]) -> bool:
     """True if the node matches the pattern; `bound` gets the expressions that the names match."""
     if isinstance(pattern, Name):
         accepts = _ACCEPTED.get(pattern.name)
@@ -151,15 +151,15 @@ def _fits(pattern: Expr, node: Expr, exact: bool, bound: dict[str, Expr]) -> boo
     assert isinstance(pattern, Apply)
     if not isinstance(node, Apply) or node.function != pattern.function:
         return False
-    return all(_fits(part, arg, exact, bound) for part, arg in zip(pattern.args, node.args, strict=True))
+    return all(_matches(part, arg, exact, bound) for part, arg in zip(pattern.args, node.args, strict=True))
 
 
-def _filled(result: Expr, bound: Mapping[str, Expr]) -> Expr:
+def _instantiated(result: Expr, bound: Mapping[str, Expr]) -> Expr:
     if isinstance(result, Name):
         return bound[result.name]
     if not isinstance(result, Apply):
         return result
-    return build(result.function, *(_filled(arg, bound) for arg in result.args))
+    return build(result.function, *(_instantiated(arg, bound) for arg in result.args))
 
 
 def _is_number(expr: Expr) -> bool:

@@ -64,15 +64,15 @@ def check_derivative(forward: Expr, name: str, formula: Expr) -> Mismatch | None
     for index, point in enumerate(points):
         if not math.isfinite(float(value[index])):
             continue
-        mine, theirs = float(declared[index]), float(expected[index])
-        if not _comparable(mine, theirs, point):
+        formula_value, expected_value = float(declared[index]), float(expected[index])
+        if not _comparable(formula_value, expected_value, point):
             continue
         usable += 1
-        if worst is None and not _agree(mine, theirs):
+        if worst is None and not _agree(formula_value, expected_value):
             shown = list(zip(arguments, point, strict=False))
             if point[-1] != 1:
                 shown.append(("grad", point[-1]))
-            worst = Mismatch(name, tuple(shown), mine, theirs)
+            worst = Mismatch(name, tuple(shown), formula_value, expected_value)
     if worst is None and usable < _ENOUGH:
         raise ExpressionError(
             f"cannot check the derivative of '{name}': {usable} of {len(points)} sample points are usable",
@@ -151,18 +151,21 @@ def _floats(expr: Expr, env: dict[str, Array]) -> Array:
     return evaluate(expr, env).astype(np.float64)
 
 
-def _comparable(mine: float, theirs: float, point: Sequence[float]) -> bool:
-    if math.isfinite(mine) and math.isfinite(theirs):
+def _comparable(formula_value: float, expected_value: float, point: Sequence[float]) -> bool:
+    if math.isfinite(formula_value) and math.isfinite(expected_value):
         return True
     # Equivalent formulas overflow at different points, so a single undefined value far from zero is no mistake.
     moderate = all(abs(value) < 10 for value in point)
-    return moderate and not (math.isnan(mine) and math.isnan(theirs))
+    return moderate and not (math.isnan(formula_value) and math.isnan(expected_value))
 
 
-def _agree(mine: float, theirs: float) -> bool:
-    if math.isnan(mine) or math.isnan(theirs):
+def _agree(formula_value: float, expected_value: float) -> bool:
+    if math.isnan(formula_value) or math.isnan(expected_value):
         return False
-    return mine == theirs or abs(mine - theirs) <= _RELATIVE * max(abs(mine), abs(theirs)) + _ABSOLUTE
+    return (
+        formula_value == expected_value
+        or abs(formula_value - expected_value) <= _RELATIVE * max(abs(formula_value), abs(expected_value)) + _ABSOLUTE
+    )
 
 
 def _show(value: float) -> str:

@@ -219,8 +219,8 @@ def _spelled(argument: Argument) -> str:
     return f"{base_name(argument.type)}[]" if argument.is_list else base_name(argument.type)
 
 
-def _limit(entry: Entry, arguments: Iterable[Argument], most: int, what: str, way_out: str) -> None:
+def _limit(entry: Entry, arguments: Iterable[Argument], most: int, what: str, help: str) -> None:
     given = tuple(arguments)
     if len(given) > most:
         message = f"{len(given)} {what} arguments; the core takes up to {most}"
-        entry.report(entry.argument_span(given[most]), message, way_out)
+        entry.report(entry.argument_span(given[most]), message, help)

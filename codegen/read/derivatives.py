@@ -70,8 +70,8 @@ def read_complex(entry: Entry) -> Mapping[str, Derivative]:
 def _known(entry: Entry) -> tuple[str, ...]:
     """Names that a formula may use. Several results have a `grad_NAME` and a `result_NAME` each."""
     returns = entry.schema.returns
-    several = [result.name or str(index) for index, result in enumerate(returns)] if len(returns) > 1 else []
-    names = [f"{kind}_{name}" for kind in ("grad", "result") for name in several] or ["grad", "result"]
+    results = [result.name or str(index) for index, result in enumerate(returns)] if len(returns) > 1 else []
+    names = [f"{kind}_{name}" for kind in ("grad", "result") for name in results] or ["grad", "result"]
     if len(returns) == 1 and returns[0].is_tensor_list:
         names.append("grads")
     names += [f"by_{argument.name}" for argument in entry.tensors] if entry.family is not Family.ELEMENTWISE else []

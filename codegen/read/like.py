@@ -63,13 +63,13 @@ class _Resolver:
             return None
         if any(base is each for each in (*before, node)):
             if base is (*before, node)[0]:
-                way = " → ".join(filter(None, map(_name, (*before, node, base))))
-                self.diagnostics.report(word.span, f"an entry cannot be like itself: {way}")
+                path = " → ".join(filter(None, map(_name, (*before, node, base))))
+                self.diagnostics.report(word.span, f"an entry cannot be like itself: {path}")
             return None
-        whole = self.resolved(base, (*before, node))
-        if not isinstance(whole, MappingNode):
+        merged = self.resolved(base, (*before, node))
+        if not isinstance(merged, MappingNode):
             return None
-        taken = replace(whole, items=tuple(pair for pair in whole.items if pair[0].value not in _OWN))
+        taken = replace(merged, items=tuple(pair for pair in merged.items if pair[0].value not in _OWN))
         own = replace(node, items=tuple(pair for pair in node.items if pair[0].value not in _OWN))
         joined = self._joined(own, taken, word.value if isinstance(word, Scalar) else "")
         return replace(node, items=(*(pair for pair in node.items if pair[0].value in _OWN), *joined.items))

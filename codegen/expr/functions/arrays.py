@@ -15,7 +15,7 @@ Array = Any
 """A NumPy array; precise types would add nothing but noise here."""
 
 
-def one_by_one(function: Callable[[float], float]) -> Callable[[Array], Array]:
+def on_elements(function: Callable[[float], float]) -> Callable[[Array], Array]:
     """A function of Python's numbers applied to each element in float64."""
 
     def apply(x: Array) -> Array:
@@ -97,7 +97,7 @@ def trunc_divide(x: Array, y: Array) -> Array:
 # ---- by SciPy ---------------------------------------------------------------------------------------------
 
 
-def of_scipy(name: str) -> Callable[..., Array]:
+def scipy_function(name: str) -> Callable[..., Array]:
     """A function of scipy.special, in float64."""
 
     def apply(*operands: Array) -> Array:
@@ -120,12 +120,12 @@ def lgamma(x: Array) -> Array:
     import numpy as np
 
     wide = x.astype("float64")
-    near = np.where(abs(wide) < 1e-300, -np.log(abs(wide)), of_scipy("gammaln")(wide))
+    near = np.where(abs(wide) < 1e-300, -np.log(abs(wide)), scipy_function("gammaln")(wide))
     return np.where(np.isinf(wide), np.inf, near)
 
 
 def airy_ai(x: Array) -> Array:
-    return of_scipy("airy")(x)[0]
+    return scipy_function("airy")(x)[0]
 
 
 def polynomial(scipy: str, neighbour: int) -> Callable[[Array, Array], Array]:

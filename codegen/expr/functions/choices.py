@@ -10,40 +10,42 @@ from .function import Function, Rule, row
 _A, _F, _S, _C = Rule.ARITHMETIC, Rule.FLOATING, Rule.SAME, Rule.COMPARISON
 
 
-def _keeping(name: str, params: str, rule: Rule, *derivatives: str, **columns: Any) -> Function:
+def _representable(name: str, params: str, rule: Rule, *derivatives: str, **columns: Any) -> Function:
     """A function whose result the format of the operands can represent."""
     return row(name, params, rule, *derivatives, **({"rounds": False} | columns))
 
 
 def _rounding(name: str, c: str, **columns: Any) -> Function:
-    return _keeping(name, "x", _S, c=c, integral="x", lanes=f"ow_{c}_lanes", **columns)
+    return _representable(name, "x", _S, c=c, integral="x", lanes=f"ow_{c}_lanes", **columns)
 
 
 def _classes(name: str, **columns: Any) -> Function:
-    return _keeping(name, "x", _C, **columns)
+    return _representable(name, "x", _C, **columns)
 
 
 _BOTH: dict[str, Any] = {"commutative": True, "associative": True}
 
 SIGNS = (
-    _keeping(
+    _representable(
         "abs", "x", _A, "sign(x)", signed="where(x < 0, -x, x)", unsigned="x", complex="hypot(real(x), imag(x))",
         c="fabs", numpy="fabs", lanes="ow_abs_lanes", signs=True, monotone=True, holomorphic=False,
         foreign=("absolute", "fabs"),
     ),
-    _keeping(
+    _representable(
         "sign", "x", _A, any="where(x > 0, 1, where(x < 0, -1, 0))",  # NaN gives 0, as in torch
         unsigned="where(x > 0, 1, 0)", complex="where(x == 0, 0, complex(real(x) / abs(x), imag(x) / abs(x)))",
         holomorphic=False, foreign=("sgn",),
     ),
-    _keeping("relu", "x", _A, "where(x <= 0, 0, 1)", any="where(x < 0, 0, x)", unsigned="x"),
-    _keeping(
+    _representable("relu", "x", _A, "where(x <= 0, 0, 1)", any="where(x < 0, 0, x)", unsigned="x"),
+    _representable(
         "copysign", "x y", _F, "where(x == 0, 0, where(signbit(x) == signbit(y), 1, -1))", "0", c="copysign",
         lanes="ow_copysign_lanes", signs=True, monotone=True,
     ),
     row("nextafter", "x y", _F, c="nextafter", differentiable=False, cost=6),
-    _keeping("gcd", "x y", Rule.SHIFT, c_integer="gcd", differentiable=False, branches="integral", cost=30, **_BOTH),
-    _keeping(
+    _representable(
+        "gcd", "x y", Rule.SHIFT, c_integer="gcd", differentiable=False, branches="integral", cost=30, **_BOTH
+    ),
+    _representable(
         "lcm", "x y", Rule.SHIFT, c_integer="lcm", numpy=arrays.lcm, differentiable=False, branches="integral",
         cost=30, **_BOTH,
     ),
@@ -59,27 +61,27 @@ ROUNDING = (
 # The first two keep NaN of either operand, and x of equal ones; the next two prefer the number. Comparisons vectorise.
 _TIE = "where(x == y, 0.5, where(x {} y, 0, 1))"
 ORDER = (
-    _keeping(
+    _representable(
         "minimum", "x y", _S, _TIE.format(">"), _TIE.format("<"),
         floating="where((y < x) | (y != y), y, x)", integral="where(x < y, x, y)",
         native={"float32": "ow_minimumf", "float64": "ow_minimum"}, lanes="ow_minimum_lanes", monotone=True,
         foreign=("min",), **_BOTH,
     ),
-    _keeping(
+    _representable(
         "maximum", "x y", _S, _TIE.format("<"), _TIE.format(">"),
         floating="where((y > x) | (y != y), y, x)", integral="where(x > y, x, y)",
         native={"float32": "ow_maximumf", "float64": "ow_maximum"}, lanes="ow_maximum_lanes", monotone=True,
         foreign=("max",), **_BOTH,
     ),
-    _keeping(
+    _representable(
         "fmin", "x y", _S, "where((x <= y) | (y != y), 1, 0)", "where((x <= y) | (y != y), 0, 1)",
         floating="where((x < y) | (y != y), x, y)", integral="where(x < y, x, y)", **_BOTH,
     ),
-    _keeping(
+    _representable(
         "fmax", "x y", _S, "where((x >= y) | (y != y), 1, 0)", "where((x >= y) | (y != y), 0, 1)",
         floating="where((x > y) | (y != y), x, y)", integral="where(x > y, x, y)", **_BOTH,
     ),
-    _keeping(
+    _representable(
         "clamp", "x low high", _S, "where((x >= low) & (x <= high), 1, 0)",
         "where((x < low) & (low < high), 1, 0)", "where((x > high) | (high < low), 1, 0)",
         any="minimum(maximum(x, low), high)", foreign=("clip",),
@@ -87,17 +89,17 @@ ORDER = (
 )  # fmt: skip
 
 PARTS = (
-    _keeping("real", "x", _S, "1", integral="x", floating="x", c_complex="operator", holomorphic=False),
-    _keeping(
+    _representable("real", "x", _S, "1", integral="x", floating="x", c_complex="operator", holomorphic=False),
+    _representable(
         "imag", "x", _S, integral="0 * x", floating="where(x == x, 0, 0)",  # 0 * x would be NaN for infinities
         c_complex="operator", holomorphic=False,
     ),
-    _keeping("conj", "x", _A, "1", any="x", complex="complex(real(x), -imag(x))", holomorphic=False),
+    _representable("conj", "x", _A, "1", any="x", complex="complex(real(x), -imag(x))", holomorphic=False),
     row(
         "angle", "x", _F, floating="where(x < 0, pi, where(x != x, x, 0))", complex="atan2(imag(x), real(x))",
         holomorphic=False, cost=4,
     ),
-    _keeping("complex", "re im", _F, numpy=arrays.complex_of, differentiable=False, holomorphic=False),
+    _representable("complex", "re im", _F, numpy=arrays.complex_of, differentiable=False, holomorphic=False),
 )  # fmt: skip
 
 CLASSES = (

@@ -14,7 +14,7 @@ _REAL = ("float32", "float64")
 def _error(name: str, sign: int) -> Function:
     return row(
         name, "x", Rule.FLOATING, f"{sign * 2 / math.sqrt(math.pi)!r} * exp(-(x * x))", c=name,
-        numpy=arrays.one_by_one(getattr(math, name)), libmvec=True, exact=False, avx512=True, blocks=("float32",),
+        numpy=arrays.on_elements(getattr(math, name)), libmvec=True, exact=False, avx512=True, blocks=("float32",),
         cost=6,
     )  # fmt: skip
 
