@@ -6,8 +6,8 @@ One word is ours: `*placement` stands for the keyword-only arguments dtype, layo
 printed as these. Blanks are significant, as in torch's file, so that printing restores the text. Mistakes raise
 SchemaError with their positions in the text.
 
-All of torch's grammar is read, also class types and alias sets, which no entry of ops.yaml has: an entry of torch's file
-can be copied as it is, and a test compares the parser with torch's on every operator that torch has.
+All of torch's grammar is read, also class types and alias sets, which no entry of ops.yaml has: an entry of torch's
+file can be copied as it is, and a test compares the parser with torch's on every operator that torch has.
 """
 
 from __future__ import annotations
