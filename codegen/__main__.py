@@ -13,6 +13,7 @@ from pathlib import Path
 from . import emit, generate, library
 from .docs import sessions
 from .errors import CodegenError, render
+from .read import exports
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -28,7 +29,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(render(error.diagnostics, {options.yaml.name: lines}), file=sys.stderr)
         return 1
     recorded = sessions.read(options.yaml.parent / "docs" / "examples.txt")
-    files = emit.outputs(operators, options.yaml.name, recorded)
+    exported = exports.read(options.yaml.parent / "runtime")
+    files = emit.outputs(operators, options.yaml.name, recorded, exported)
     if options.check:
         stale = generate.stale(files, options.output)
         for path in stale:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from ..model.operator import Operator
+from ..read.exports import NONE as NO_EXPORTS
+from ..read.exports import Exports
 from . import (
     backward,
     casts,
@@ -23,9 +25,13 @@ from . import (
 
 
 def outputs(
-    operators: Sequence[Operator], source: str, examples: Mapping[str, str] = MappingProxyType({})
+    operators: Sequence[Operator],
+    source: str,
+    examples: Mapping[str, str] = MappingProxyType({}),
+    exports: Exports = NO_EXPORTS,
 ) -> dict[str, str]:
-    """Texts of the library's files by path relative to the output folder. `examples` are those of python.emit."""
+    """Texts of the library's files by path relative to the output folder. `examples` are those of python.emit;
+    `exports` is what the package exports beside the operators."""
     files = {
         "include/ow_dtypes.h": dtypes.emit_header(),
         "include/ow_routines.h": routines.emit(),
@@ -36,7 +42,7 @@ def outputs(
         "python/operators.json": catalog.emit(operators),
         "python/_operators.py": python.emit(operators, source, "_operators.py", examples=examples),
         "python/_derivatives.py": derivatives.emit(operators, source, "_derivatives.py"),
-        "python/__init__.pyi": stubs.emit_package(operators, source),
+        "python/__init__.pyi": stubs.emit_package(operators, source, exports),
         "python/_operators.pyi": stubs.emit(operators, source, "_operators.pyi"),
         "tests/test_operators.py": tests.emit(operators, source, "test_operators.py"),
     }

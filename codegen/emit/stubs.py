@@ -10,6 +10,7 @@ from ..dtypes import DTYPES
 from ..model import variants
 from ..model.operator import Family, Operator, Reduce
 from ..model.signatures import signature
+from ..read.exports import Exports
 from . import dtypes
 from .text import in_docstring, render
 
@@ -40,7 +41,7 @@ def emit(operators: Sequence[Operator], source: str, output: str, package: str |
     )
 
 
-def emit_package(operators: Sequence[Operator], source: str) -> str:
+def emit_package(operators: Sequence[Operator], source: str, exports: Exports) -> str:
     """The stub of opweave itself: type checkers want to see the names in `__all__` one by one."""
     names = dtypes.names()
     # `from opweave import *` leaves Python's own `int` and `float` alone.
@@ -48,8 +49,17 @@ def emit_package(operators: Sequence[Operator], source: str) -> str:
     exported += _exported(operators)
     types = [f"{dtype.scalar_name}Tensor" for dtype in DTYPES.values() if dtype.method and not dtype.is_complex]
     storages = [f"{dtype.scalar_name}Storage" for dtype in DTYPES.values()]
+    by_hand = [name for group in exports.names.values() for name in group]
     return render(
-        "package.pyi.j2", source, "__init__.pyi", dtypes=names, exported=exported, types=types, storages=storages
+        "package.pyi.j2",
+        source,
+        "__init__.pyi",
+        dtypes=names,
+        exports=exports,
+        written=sorted([*by_hand, *exports.constants, *exports.submodules, *types, *storages]),
+        exported=exported,
+        types=types,
+        storages=storages,
     )
 
 
