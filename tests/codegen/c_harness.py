@@ -88,8 +88,8 @@ class Case:
 def _function(number: int, case: Case) -> str:
     emitted = emit_c(parse(case.text), case.types, DTYPES[case.result])
     loads = [
-        f"const {dtype.c_type} {name} = (({dtype.c_type} const *)args[{place}])[i];"
-        for place, (name, dtype) in enumerate(case.types.items())
+        f"const {dtype.c_type} {name} = (({dtype.c_type} const *)args[{index}])[i];"
+        for index, (name, dtype) in enumerate(case.types.items())
     ]
     body = [
         *loads,

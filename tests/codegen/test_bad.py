@@ -36,11 +36,11 @@ def reported(path: Path) -> list[Diagnostic]:
     return []
 
 
-def unmet(found: list[Diagnostic], expected: list[Expectation]) -> list[str]:
+def unmet(diagnostics: list[Diagnostic], expected: list[Expectation]) -> list[str]:
     """What was expected and not reported, and what was reported and not expected."""
     missing = list(expected)
     extra = []
-    for diagnostic in found:
+    for diagnostic in diagnostics:
         match = next(
             (each for each in missing if _agrees(diagnostic, each)),
             None,
@@ -71,13 +71,13 @@ def test_there_is_a_file_for_every_class_of_mistake() -> None:
 
 
 def test_the_comparison_can_fail() -> None:
-    found = [Diagnostic("f", 3, 9, "unknown key 'x'")]
-    assert unmet(found, [(3, 9, "unknown key")]) == []
-    assert unmet(found, [(3, 10, "unknown key")]) == [
+    diagnostics = [Diagnostic("f", 3, 9, "unknown key 'x'")]
+    assert unmet(diagnostics, [(3, 9, "unknown key")]) == []
+    assert unmet(diagnostics, [(3, 10, "unknown key")]) == [
         "not expected: f:3:9: error: unknown key 'x'",
         "not reported: 3:10 unknown key",
     ]
-    assert unmet(found, []) == ["not expected: f:3:9: error: unknown key 'x'"]
+    assert unmet(diagnostics, []) == ["not expected: f:3:9: error: unknown key 'x'"]
     assert unmet([], [(1, 1, "a")]) == ["not reported: 1:1 a"]
 
 

@@ -319,7 +319,7 @@ def test_the_catalogue_lists_every_operator() -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "name", "found"),
+    ("module", "name", "exported"),
     [
         ("fft", "fft_g", ("fft", "g")),
         ("fft", "g", ("fft", "g")),
@@ -327,9 +327,9 @@ def test_the_catalogue_lists_every_operator() -> None:
         ("special", "fft_g", ("special", "fft_g")),
     ],
 )
-def test_names_in_submodules(tmp_path: Path, module: str, name: str, found: tuple[str, str]) -> None:
+def test_names_in_submodules(tmp_path: Path, module: str, name: str, exported: tuple[str, str]) -> None:
     """A name that begins with the word for its submodule goes without it there."""
     rest = f"  dtypes: floating\n  derivatives: none\n  python_module: {module}\n"
     (operator,) = read(tmp_path, elementwise("-self", rest, f"{name}(Tensor self) -> Tensor"))
-    assert submodule_names(operator) == (found,)
+    assert submodule_names(operator) == (exported,)
     assert function_names(operator) == ()

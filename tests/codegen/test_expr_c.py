@@ -19,7 +19,7 @@ needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="no C compile
 
 
 def _cases() -> list[Case]:
-    found = []
+    cases = []
     for function in FUNCTIONS.values():
         text = f"{function.name}({', '.join(function.params)})"
         for dtype in REAL_DTYPES:
@@ -32,8 +32,8 @@ def _cases() -> list[Case]:
             if kind.dtype.is_complex:
                 continue  # the harness passes real numbers; tests of operators cover these
             result = BOOL if dtype.is_bool and kind.weak and not kind.dtype.is_floating else kind.dtype
-            found.append(Case(text, tuple((name, each.name) for name, each in env.items()), result.name))
-    return found
+            cases.append(Case(text, tuple((name, each.name) for name, each in env.items()), result.name))
+    return cases
 
 
 CASES = _cases()

@@ -155,21 +155,21 @@ def test_choices_and_bits(dtype: DType) -> None:
 
 
 def test_numbers_adapt_as_in_torch() -> None:
-    def of(text: str, dtype: str) -> np.ndarray:
+    def value_of(text: str, dtype: str) -> np.ndarray:
         return evaluate(parse(text), {"x": np.array([1, 2], dtype=dtype)})
 
-    assert of("x + 1", "int8").dtype == "int8"
-    assert of("x + 1", "float32").dtype == "float32"
-    assert of("x + 0.5", "float32").dtype == "float32"
-    assert of("x + 0.5", "int8").dtype == "float64"
-    assert of("x / 2", "int8").dtype == "float64"
-    assert of("(x * 0.5) * x", "float32").dtype == "float32"
-    assert of("x > 0.5", "int8").tolist() == [True, True]
-    assert of("x > -1", "uint8").tolist() == [True, True]
-    assert of("x < 256", "uint8").tolist() == [True, True]
-    assert of("where(x > 1, 1, 0) * x", "float32").dtype == "float32"
-    assert of("x * True", "float32").dtype == "float32"
-    assert of("x + x", "bool").dtype == "int32"
+    assert value_of("x + 1", "int8").dtype == "int8"
+    assert value_of("x + 1", "float32").dtype == "float32"
+    assert value_of("x + 0.5", "float32").dtype == "float32"
+    assert value_of("x + 0.5", "int8").dtype == "float64"
+    assert value_of("x / 2", "int8").dtype == "float64"
+    assert value_of("(x * 0.5) * x", "float32").dtype == "float32"
+    assert value_of("x > 0.5", "int8").tolist() == [True, True]
+    assert value_of("x > -1", "uint8").tolist() == [True, True]
+    assert value_of("x < 256", "uint8").tolist() == [True, True]
+    assert value_of("where(x > 1, 1, 0) * x", "float32").dtype == "float32"
+    assert value_of("x * True", "float32").dtype == "float32"
+    assert value_of("x + x", "bool").dtype == "int32"
 
 
 def test_result_dtype_and_broadcasting() -> None:

@@ -177,16 +177,16 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "place", "message", "help"), MISTAKES, ids=lambda value: str(value)[:40])
-def test_mistakes_are_located(text: str, place: str | None, message: str, help: str | None) -> None:
+@pytest.mark.parametrize(("text", "marked", "message", "help"), MISTAKES, ids=lambda value: str(value)[:40])
+def test_mistakes_are_located(text: str, marked: str | None, message: str, help: str | None) -> None:
     with pytest.raises(ExpressionError) as caught:
         parse(text, ARGUMENTS)
     error = caught.value
     assert message in error.message
     assert len(error.all) == 1
     assert 0 <= error.offset <= error.offset + error.length <= max(1, len(text))
-    if place:
-        assert text[error.offset : error.offset + error.length] == place
+    if marked:
+        assert text[error.offset : error.offset + error.length] == marked
     if help is not None:
         assert error.help is not None
         assert help in error.help
@@ -195,8 +195,8 @@ def test_mistakes_are_located(text: str, place: str | None, message: str, help: 
 def test_all_mistakes_are_reported_in_order() -> None:
     with pytest.raises(ExpressionError) as caught:
         parse("foo(slef) + exp(self, othre) * self.x", ARGUMENTS)
-    found = [(error.offset, error.message) for error in caught.value.all]
-    assert found == [
+    mistakes = [(error.offset, error.message) for error in caught.value.all]
+    assert mistakes == [
         (0, "unknown function 'foo'"),
         (4, "unknown name 'slef'"),
         (12, "exp takes 1 argument, got 2"),
@@ -221,13 +221,13 @@ TYPE_MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "dtype", "result", "place", "message"), TYPE_MISTAKES, ids=lambda v: str(v))
-def test_type_mistakes_are_located(text: str, dtype: DType, result: DType | None, place: str, message: str) -> None:
+@pytest.mark.parametrize(("text", "dtype", "result", "marked", "message"), TYPE_MISTAKES, ids=lambda v: str(v))
+def test_type_mistakes_are_located(text: str, dtype: DType, result: DType | None, marked: str, message: str) -> None:
     with pytest.raises(ExpressionError) as caught:
         emit_c(parse(text), {"self": dtype}, result)
     error = caught.value
     assert message in error.message
-    assert text[error.offset : error.offset + error.length] == place
+    assert text[error.offset : error.offset + error.length] == marked
 
 
 def test_half_precision_has_no_kernels() -> None:
@@ -294,9 +294,9 @@ def test_random_trees_in_c_equal_the_evaluator(name: str, tmp_path_factory: pyte
         nonlocal count
         cases = [_case(tree, dtype) for tree in trees if "x" in names(tree) and "y" in names(tree)]
         count += 1
-        place = folder / str(count)
-        place.mkdir()
-        _compare(cases, place)
+        subfolder = folder / str(count)
+        subfolder.mkdir()
+        _compare(cases, subfolder)
 
     check()
 

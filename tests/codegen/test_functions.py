@@ -37,15 +37,15 @@ def test_libmvec_has_what_the_kernels_declare() -> None:
 
 
 def test_avx512_has_functions_of_a_register() -> None:
-    found = set(re.findall(r"__m512 ow_(\w+)_16\(__m512 \w+\) \{", header("avx512")))
-    assert {each.name for each in ROWS if each.avx512} <= found
+    declared = set(re.findall(r"__m512 ow_(\w+)_16\(__m512 \w+\) \{", header("avx512")))
+    assert {each.name for each in ROWS if each.avx512} <= declared
 
 
 def test_half_has_functions_of_lanes_and_signs() -> None:
     text = header("half")
-    made = {f"ow_{name}_lanes" for name in re.findall(r"^OW_\w+\((\w+), ", text, re.M)}  # by macros
+    by_macros = {f"ow_{name}_lanes" for name in re.findall(r"^OW_\w+\((\w+), ", text, re.M)}  # by macros
     written = {each.lanes for each in ROWS if each.lanes and has(text, rf"\b{each.lanes}\(")}
-    missing = {each.lanes for each in ROWS if each.lanes} - made - written
+    missing = {each.lanes for each in ROWS if each.lanes} - by_macros - written
     assert not missing
     assert all(has(text, rf"\bow_{each.name}_signs\(") for each in ROWS if each.signs)
 
@@ -53,9 +53,9 @@ def test_half_has_functions_of_lanes_and_signs() -> None:
 @pytest.mark.parametrize("function", [each for each in ROWS if each.c_integer], ids=lambda each: each.name)
 def test_helpers_of_integers(function: Function) -> None:
     """One that may fail takes the address of the error, and no other does."""
-    found = re.findall(rf"\bow_{function.c_integer}_(?:##suffix|[iu]\d+)\(([^)]*)\) {{", header("kernel"))
-    assert found
-    assert {"int *err" in parameters for parameters in found} == {function.may_fail}
+    helpers = re.findall(rf"\bow_{function.c_integer}_(?:##suffix|[iu]\d+)\(([^)]*)\) {{", header("kernel"))
+    assert helpers
+    assert {"int *err" in parameters for parameters in helpers} == {function.may_fail}
 
 
 def test_names_lead_to_one_function() -> None:

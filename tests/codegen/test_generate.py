@@ -146,14 +146,14 @@ def test_the_text_does_not_depend_on_the_process() -> None:
 def test_line_directives_return_to_the_generated_file() -> None:
     files = emit.outputs(library.read(OPS, "ops.yaml"), "ops.yaml")
     directive = re.compile(r'#line (\d+) "(.+)"')
-    found = 0
+    count = 0
     for path, text in files.items():
         for number, line in enumerate(text.splitlines(), start=1):
             match = directive.fullmatch(line)
             if match and match[2] != "ops.yaml":
                 assert (match[2], int(match[1])) == (path.rsplit("/", 1)[-1], number + 1)
-                found += 1
-    assert found > 10
+                count += 1
+    assert count > 10
     assert not any("@line" in text or "@here@" in text for text in files.values())
 
 

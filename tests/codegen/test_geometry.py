@@ -104,13 +104,13 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected", "place", "message", "help"), MISTAKES, ids=lambda v: str(v)[:40])
-def test_mistakes_are_located(text: str, expected: DType | None, place: str, message: str, help: str | None) -> None:
+@pytest.mark.parametrize(("text", "expected", "marked", "message", "help"), MISTAKES, ids=lambda v: str(v)[:40])
+def test_mistakes_are_located(text: str, expected: DType | None, marked: str, message: str, help: str | None) -> None:
     with pytest.raises(ExpressionError) as caught:
         read(text, SCOPE, expected)
     error = caught.value
     assert message in error.message
-    assert text[error.offset : error.offset + error.length] == place
+    assert text[error.offset : error.offset + error.length] == marked
     assert len(error.all) == 1
     if help is not None:
         assert error.help is not None

@@ -98,9 +98,9 @@ def test_long_lines_are_shown_around_the_mistake() -> None:
     line = "x" * 5000 + "wrong" + "y" * 5000
     shown = render([Diagnostic("f", 1, 5001, "message", None, 5)], {"f": [line]}).splitlines()
     assert len(shown[1]) < 180
-    place = shown[2].index("^")
-    assert shown[2][place:] == "^^^^^"
-    assert shown[1][place : place + 5] == "wrong"
+    column = shown[2].index("^")
+    assert shown[2][column:] == "^^^^^"
+    assert shown[1][column : column + 5] == "wrong"
 
 
 def test_templates_have_no_cache_in_a_folder_that_others_can_write_to() -> None:

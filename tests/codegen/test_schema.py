@@ -181,9 +181,9 @@ def test_a_word_for_several_arguments(text: str, written: str) -> None:
     schema = parse(text)
     assert str(schema) == written.format(four)
     assert schema == parse(str(schema))
-    place = text.index("*placement")
+    offset = text.index("*placement")
     spans = {(each.offset, each.length, each.name_length) for each in schema.keyword_only if each.group}
-    assert spans == {(place, len("*placement"), len("*placement"))}
+    assert spans == {(offset, len("*placement"), len("*placement"))}
 
 
 def test_kinds_of_arguments() -> None:

@@ -39,9 +39,9 @@ def loader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def mistakes(text: str) -> list[tuple[int, int, int, str]]:
-    found = Diagnostics()
-    parse_text(text, "ops.yaml", found)
-    return [(d.line, d.column, d.length, d.message) for d in found]
+    diagnostics = Diagnostics()
+    parse_text(text, "ops.yaml", diagnostics)
+    return [(d.line, d.column, d.length, d.message) for d in diagnostics]
 
 
 def test_nodes_and_spans() -> None:
@@ -123,13 +123,13 @@ LOCATIONS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "offset", "character", "place"), LOCATIONS)
-def test_offsets_are_located(text: str, offset: int, character: str, place: tuple[int, int]) -> None:
+@pytest.mark.parametrize(("text", "offset", "character", "position"), LOCATIONS)
+def test_offsets_are_located(text: str, offset: int, character: str, position: tuple[int, int]) -> None:
     scalar = only_value(text)
     assert scalar.value[offset] == character
-    assert scalar.locate(offset) == place
-    assert text.split("\n")[place[0] - 1][place[1] - 1] == character
-    assert scalar.span_at(offset) == Span("ops.yaml", *place, 1)
+    assert scalar.locate(offset) == position
+    assert text.split("\n")[position[0] - 1][position[1] - 1] == character
+    assert scalar.span_at(offset) == Span("ops.yaml", *position, 1)
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
@@ -168,11 +168,11 @@ def test_block_scalars_of_any_text_are_located(paragraphs: list[list[str]], blan
     lines = [" ".join(words) for words in paragraphs]
     text = f"- e: {header}\n" + "\n" * blank + "".join(f"    {line}\n" for line in lines)
     scalar = only_value(text)
-    found = characters_at(text, scalar)
+    characters = characters_at(text, scalar)
     if header.startswith("|"):
-        assert found == scalar.value
+        assert characters == scalar.value
     else:
-        assert found.split() == scalar.value.split()
+        assert characters.split() == scalar.value.split()
 
 
 @given(st.lists(WORDS, min_size=1, max_size=4), st.integers(1, 3), st.sampled_from(["'", '"']))
@@ -186,8 +186,8 @@ def test_quoted_scalars_of_any_text_are_located(paragraphs: list[list[str]], bre
     if quote == "'":
         assert characters_at(text, scalar).split() == scalar.value.split()
     else:
-        for character, place in zip(scalar.value, characters_at(text, scalar), strict=True):
-            assert place == ("\\" if character in '\\"' else character) or character in " \n"
+        for character, written in zip(scalar.value, characters_at(text, scalar), strict=True):
+            assert written == ("\\" if character in '\\"' else character) or character in " \n"
 
 
 MISTAKES = [
@@ -239,16 +239,16 @@ def test_mistakes_are_located(text: str, expected: list[tuple[int, int, int, str
 
 
 def test_what_is_wrong_is_left_out_of_the_result() -> None:
-    found = Diagnostics()
-    document = parse_text("- a: &x 1\n  b: 2\n  b: 3\n- c: 4\n", "f", found)
-    assert len(found) == 2
+    diagnostics = Diagnostics()
+    document = parse_text("- a: &x 1\n  b: 2\n  b: 3\n- c: 4\n", "f", diagnostics)
+    assert len(diagnostics) == 2
     assert [list(entry) for entry in document.root if isinstance(entry, Mapping)] == [["b"], ["c"]]
 
 
 def test_helps_name_the_way_out() -> None:
-    found = Diagnostics()
-    parse_text("- a: 1\n  a: no\n  b: no\n", "f", found)
-    assert [diagnostic.help for diagnostic in found] == [
+    diagnostics = Diagnostics()
+    parse_text("- a: 1\n  a: no\n  b: no\n", "f", diagnostics)
+    assert [diagnostic.help for diagnostic in diagnostics] == [
         "it is already given on line 1",
         "quote it ('no'), or write true or false",
         "quote it ('no'), or write true or false",
@@ -269,9 +269,9 @@ def test_helps_name_the_way_out() -> None:
     ],
 )
 def test_helps_for_malformed_yaml(text: str, help: str) -> None:
-    found = Diagnostics()
-    parse_text(text, "f", found)
-    assert [diagnostic.help for diagnostic in found] == [help]
+    diagnostics = Diagnostics()
+    parse_text(text, "f", diagnostics)
+    assert [diagnostic.help for diagnostic in diagnostics] == [help]
 
 
 def test_without_a_collector_mistakes_are_raised() -> None:
@@ -295,13 +295,13 @@ def test_files(tmp_path: Path) -> None:
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     broken = tmp_path / "broken.yaml"
     broken.write_bytes(b"- a: b\r\n- \xc3\xa9 c\xff\n")
     missing = tmp_path / "missing.yaml"
     for path in (broken, missing, tmp_path):
-        assert len(load(path, found).root) == 0
-    shown = {str(diagnostic).replace(str(tmp_path), "TMP") for diagnostic in found}
+        assert len(load(path, diagnostics).root) == 0
+    shown = {str(diagnostic).replace(str(tmp_path), "TMP") for diagnostic in diagnostics}
     assert shown == {
         "TMP: error: cannot read the file: Is a directory",
         "TMP/broken.yaml:2:6: error: not UTF-8: byte 0xff",
@@ -311,9 +311,9 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 
 @given(st.text(alphabet="ab:-'\"|>#&*!?[]{},\\ \t\n\r\x00é", max_size=24))
 def test_any_text_is_read_or_refused(text: str) -> None:
-    found = Diagnostics()
-    document = parse_text(text, "f", found)
-    for diagnostic in found:
+    diagnostics = Diagnostics()
+    document = parse_text(text, "f", diagnostics)
+    for diagnostic in diagnostics:
         assert 1 <= diagnostic.line <= max(1, len(document.lines) + 1)
         assert diagnostic.column >= 1
         assert diagnostic.length >= 1

@@ -29,9 +29,9 @@ def streaming(folder: Path, expression: str, **fields: str) -> set[str]:
 
 
 def test_arithmetic_of_real_numbers(tmp_path: Path) -> None:
-    found = streaming(tmp_path, "self + 1", dtypes="numeric")
-    assert {"f32", "f64", "i32", "u8"} <= found
-    assert not {"c64", "c128"} & found
+    dtypes = streaming(tmp_path, "self + 1", dtypes="numeric")
+    assert {"f32", "f64", "i32", "u8"} <= dtypes
+    assert not {"c64", "c128"} & dtypes
 
 
 @pytest.mark.parametrize("expression", ["exp(self)", "lgamma(self)", "sqrt(self)"])
@@ -51,8 +51,8 @@ def test_not_divisions(tmp_path: Path) -> None:
 
 def test_not_elements_of_several_widths(tmp_path: Path) -> None:
     func = "f(Tensor condition, Tensor self, Tensor other) -> Tensor"
-    found = streaming(tmp_path, "self if condition else other", func=func)
-    assert found == {"bool"}
+    dtypes = streaming(tmp_path, "self if condition else other", func=func)
+    assert dtypes == {"bool"}
 
 
 def test_not_booleans_made_of_numbers(tmp_path: Path) -> None:
