@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._base.dtypes import EXPORTS
+from .._base.errors import take_pending
 from .._base.lazy_imports import load
 from .._C import lib
 from .._dispatch.ops import ops
@@ -164,27 +165,26 @@ def counted_values(tensor: Any, weights: Any, minlength: int) -> Any:
         raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{tensor.dtype.scalar_name}'")
     if minlength < 0:
         raise RuntimeError("minlength should be >= 0")
-    array = array_of(tensor)
-    if array.ndim != 1 or (array.size and array.min() < 0):
+    least, largest = (int(each.item()) for each in tensor.aminmax()) if tensor.numel() else (0, -1)
+    if tensor.ndim != 1 or least < 0:
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if weights is None:
-        result = _zeros(array, minlength, "int64")
-        values = tensor.to(EXPORTS["int64"]).contiguous()
-        if not lib.count_values(values._h, result._h):
-            raise RuntimeError("bincount: the input was written to while its values were counted")
+        result = _zeros(largest, minlength, "int64")
+        if not lib.count_values(tensor.to(EXPORTS["int64"])._h, result._h):
+            error = take_pending()
+            raise error or RuntimeError("bincount: the input was written to while its values were counted")
         return result
+    array = array_of(tensor)
     if weights.ndim != 1 or len(weights) != len(array):
         raise RuntimeError("weights should be 1-d and have the same length as input")
-    result = _zeros(array, minlength, "float32" if weights.dtype.scalar_name == "Float" else "float64")
+    result = _zeros(largest, minlength, "float32" if weights.dtype.scalar_name == "Float" else "float64")
     sums = load("numpy").bincount(array.copy(), array_of(weights, wide=True))  # NumPy reads twice what others may write
     result.numpy()[: len(sums)] = sums
     return result
 
 
-def _zeros(array: Any, minlength: int, dtype: str) -> Any:
-    """A place for each number up to the largest, in memory that is refused as for any other tensor when there is not
-    enough."""
-    largest = int(array.max()) if array.size else -1
+def _zeros(largest: int, minlength: int, dtype: str) -> Any:
+    """A zero for each number up to the largest, of which -1 says that there is none."""
     if largest >= 2**63 - 1:
         raise RuntimeError(f"maximum value of input overflowed, it should be < {2**63 - 1} but got {largest}")
-    return ops.zeros(max(largest + 1, minlength), dtype=EXPORTS[dtype if array.size else "int64"])
+    return ops.zeros(max(largest + 1, minlength), dtype=EXPORTS[dtype if largest >= 0 else "int64"])

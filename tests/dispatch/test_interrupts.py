@@ -11,6 +11,8 @@ from typing import Any
 
 import opweave
 import pytest
+from opweave._base.errors import raise_pending
+from opweave._C import lib
 from opweave._handle import anomaly, excluded, packing
 from opweave.autograd.graph import disable_saved_tensors_hooks, save_on_cpu
 
@@ -232,6 +234,14 @@ def test_a_long_operation_ends_where_a_handler_raises(operation: Callable[[], An
         result = operation()
     assert result is None
     assert (opweave.ones(2) + 1).tolist() == [2.0, 2.0]
+
+
+def test_bincount_ends_where_a_handler_raises() -> None:
+    values, counts = index(1 << 31), opweave.zeros(4, dtype=opweave.int64)
+    with pytest.raises(Alarm), alarm(0.005, raise_alarm):
+        if not lib.count_values(values._h, counts._h):
+            raise_pending()
+    assert counts[0].item() < 1 << 31  # the rest was left out
 
 
 @pytest.mark.slow

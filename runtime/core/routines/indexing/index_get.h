@@ -14,8 +14,9 @@ int ow_index_put(ow_tensor *self, ow_tensor *const *indices, int n, ow_tensor *v
 /* In place; `value` has the dtype of self and no dimensions, the mask broadcasts to self. (masked_fill.c) */
 int ow_masked_fill(ow_tensor *self, ow_tensor *mask, ow_tensor *value);
 
-/* Adds 1 to counts[v] for every v of values, both contiguous and of int64. 0 when one is no place of counts: then the counts
- * have no meaning. (index_count.c) */
+/* Adds 1 to counts[v] for every v of values; both have one dimension and int64, and counts is contiguous. 0 when a value is
+ * no index of counts, or with the error set where a handler of a signal has raised: the counts have no meaning then.
+ * (index_count.c) */
 int ow_count_values(const ow_tensor *values, ow_tensor *counts);
 
 /* The places of the elements that are not zero: a matrix with a row for each, stored by columns. (nonzero.c) */
