@@ -1,4 +1,4 @@
-"""The Python of composites, one module for each topic: the names that their bodies in ops.yaml call."""
+"""Python functions that the bodies of composites in ops.yaml call, one module for each topic."""
 
 from __future__ import annotations
 

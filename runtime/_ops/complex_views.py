@@ -1,4 +1,4 @@
-"""Complex numbers as pairs of real ones over the same memory, and back: what composites of ops.yaml make views with."""
+"""Views of complex numbers as pairs of real ones over the same memory, and back, for composites."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["complex_view", "real_view"]
 
 
 def real_view(input: Any) -> Tensor:
-    """A last dimension of size two holds the real and the imaginary parts."""
+    """Return the real view of shape (*, 2) that holds the real and imaginary parts of `input` of shape (*)."""
     if not input.is_complex():
         raise RuntimeError("view_as_real is only supported for complex tensors")
     handle = input._h
@@ -25,12 +25,12 @@ def real_view(input: Any) -> Tensor:
 
 
 def complex_view(input: Any) -> Tensor:
-    """The last dimension, of size two, becomes the real and the imaginary part of one number."""
-    of = input.dtype
-    if not of.is_floating_point or of.to_complex().to_real() is not of:
+    """Return the complex view of shape (*) of `input` of shape (*, 2), whose last dimension holds both parts."""
+    dtype = input.dtype
+    if not dtype.is_floating_point or dtype.to_complex().to_real() is not dtype:
         raise RuntimeError(
             "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "
-            f"{of.scalar_name}"
+            f"{dtype.scalar_name}"
         )
     if not input.ndim:
         raise RuntimeError("Input tensor must have one or more dimensions")
@@ -44,11 +44,11 @@ def complex_view(input: Any) -> Tensor:
     if offset % 2:
         raise RuntimeError("Tensor must have a storage_offset divisible by 2")
     halved = tuple(stride // 2 for stride in strides[:-1])
-    return _view(input, sizes[:-1], halved, offset // 2, of.to_complex())
+    return _view(input, sizes[:-1], halved, offset // 2, dtype.to_complex())
 
 
-def _view(input: Any, sizes: tuple[int, ...], strides: tuple[int, ...], offset: int, of: Any) -> Tensor:
-    handle = lib.as_strided(input._h, sizes, strides, len(sizes), offset, of.code)
+def _view(input: Any, sizes: tuple[int, ...], strides: tuple[int, ...], offset: int, dtype: Any) -> Tensor:
+    handle = lib.as_strided(input._h, sizes, strides, len(sizes), offset, dtype.code)
     if not handle:
         raise_pending()
     return as_view(wrap(handle, input), input)

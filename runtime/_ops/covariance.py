@@ -9,7 +9,10 @@ __all__ = ["covariances"]
 
 
 def covariances(x: Any, correction: int, fweights: Any, aweights: Any) -> Any:
-    """Of the rows of `x`; its columns are observations, that occur `fweights` times and have the weights `aweights`."""
+    """Return the covariance matrix (n, n) of the rows of `x` (n, k).
+
+    Each column is an observation that occurs `fweights` times and has the weight `aweights`.
+    """
     if x.ndim > 2:
         raise RuntimeError(
             f"cov(): expected input to have two or fewer dimensions but got an input with {x.ndim} dimensions"

@@ -17,7 +17,9 @@ __all__ = ["counted_bins", "counted_values", "histogram_of", "histogram_of_point
 
 
 def _bounds(function: str, array: Any, given: Sequence[float] | None, margin: float) -> tuple[float, float]:
-    """The given range of the bins or that of the elements, from 0 to 1 for none; an empty one gets a margin."""
+    """Return the given range of the bins, or that of the elements (0 to 1 for none); an empty range is widened by a
+    margin.
+    """
     if given is None:
         given = (float(array.min()), float(array.max())) if array.size else (0.0, 1.0)
     low, high = given
@@ -29,27 +31,27 @@ def _bounds(function: str, array: Any, given: Sequence[float] | None, margin: fl
 
 
 def _bins_of(array: Any, bins: int, low: float, high: float) -> Any:
-    """The bin of each element within the range; the last bin has its upper bound."""
+    """Return the bin of each element within the range; the last bin includes its upper bound."""
     numpy = load("numpy")
     values = array[(array >= low) & (array <= high)]
     if not _computable(numpy.finfo(array.dtype), bins, low, high):
-        # In double precision, with the larger bound near 1.
+        # Compute in double precision, scaled so that the larger bound is near 1.
         exponent = max(-1000, min(math.frexp(max(abs(low), abs(high)))[1], 1000))
         values = numpy.ldexp(values.astype(numpy.float64), -exponent)
         low, high = math.ldexp(low, -exponent), math.ldexp(high, -exponent)
-    of = values.dtype.type
-    places = ((values - of(low)) * of(bins / (high - low))).astype(numpy.int64)
-    return numpy.minimum(places, bins - 1)
+    number = values.dtype.type
+    indices = ((values - number(low)) * number(bins / (high - low))).astype(numpy.int64)
+    return numpy.minimum(indices, bins - 1)
 
 
 def _computable(limits: Any, bins: int, low: float, high: float) -> bool:
-    """Do the width of a range and the number of bins in each unit lie within a format?"""
+    """True if the width of the range and the number of bins per unit are finite and not zero in the given format."""
     largest, least = float(limits.max), float(limits.tiny)
     return high - low <= largest and least <= bins / (high - low) <= largest
 
 
 def counted_bins(tensor: Any, bins: int, low: float, high: float) -> Any:
-    """How many elements lie in each of equally wide bins."""
+    """Count the elements in each of equally wide bins."""
     numpy = load("numpy")
     if not tensor.dtype.is_floating_point:
         raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{tensor.dtype.scalar_name}'")
@@ -57,12 +59,12 @@ def counted_bins(tensor: Any, bins: int, low: float, high: float) -> Any:
         raise RuntimeError(f"opweave.histogram(): bins must be > 0, but got {bins} for dimension 0")
     array = array_of(tensor.reshape(-1), wide=True)
     low, high = _bounds("opweave.histc", array, None if low == high else (float(low), float(high)), 1)
-    places = _bins_of(array, bins, low, high)
-    return tensor_of(numpy.bincount(places, minlength=bins).astype(array.dtype)).to(tensor.dtype)
+    indices = _bins_of(array, bins, low, high)
+    return tensor_of(numpy.bincount(indices, minlength=bins).astype(array.dtype)).to(tensor.dtype)
 
 
 def histogram_of(tensor: Any, bins: Any, range: Sequence[float] | None, weight: Any, density: bool) -> tuple[Any, Any]:
-    """Sums of the weights (1 without them) in each bin, and the edges of the bins."""
+    """Return the sum of weights (1 without them) in each bin, and the edges of the bins."""
     numpy = load("numpy")
     if not tensor.dtype.is_floating_point:
         raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{tensor.dtype.scalar_name}'")
@@ -86,16 +88,16 @@ def histogram_of(tensor: Any, bins: Any, range: Sequence[float] | None, weight: 
     return tensor_of(counts.astype(array.dtype)).to(tensor.dtype), bins.clone()
 
 
-def _edges(function: str, of: Any, array: Any, bins: int, given: Sequence[float] | None) -> Any:
-    """Those of equally wide bins, as a tensor."""
+def _edges(function: str, dtype: Any, array: Any, bins: int, given: Sequence[float] | None) -> Any:
+    """Return the edges of equally wide bins as a tensor."""
     low, high = _bounds(function, array, None if given is None else (float(given[0]), float(given[1])), 0.5)
-    return ops.linspace(low, high, bins + 1, dtype=of)
+    return ops.linspace(low, high, bins + 1, dtype=dtype)
 
 
 def histogram_of_points(
     tensor: Any, bins: Any, range: Sequence[float] | None, weight: Any, density: bool
 ) -> tuple[Any, tuple[Any, ...]]:
-    """Sums of the weights (1 without them) in each cell of a grid, and the edges along each coordinate."""
+    """Return the sum of weights (1 without them) in each cell of a grid, and the edges along each coordinate."""
     numpy = load("numpy")
     name = "opweave.histogramdd: "
     if not tensor.dtype.is_floating_point:
@@ -116,12 +118,12 @@ def histogram_of_points(
     return results[0].to(tensor.dtype), tuple(each.to(tensor.dtype) for each in results[1:])
 
 
-def _grid(name: str, of: Any, array: Any, bins: Any, range: Sequence[float] | None) -> list[Any]:
-    """The edges of the bins along each coordinate."""
+def _grid(name: str, dtype: Any, array: Any, bins: Any, range: Sequence[float] | None) -> list[Any]:
+    """Return the edges of the bins along each coordinate."""
     width = array.shape[1]
     sizes = [bins] * width if isinstance(bins, int) else list(bins)
     if sizes and hasattr(sizes[0], "_h"):
-        return _given_edges(name, of, sizes, width)
+        return _given_edges(name, dtype, sizes, width)
     if len(sizes) != width:
         raise RuntimeError("histogramdd: The size of bins must be equal to the innermost dimension of the input.")
     if range is not None and len(range) != 2 * width:
@@ -136,20 +138,21 @@ def _grid(name: str, of: Any, array: Any, bins: Any, range: Sequence[float] | No
         if given is not None and given[0] > given[1]:
             low, high = given
             raise RuntimeError(f"{name}min should not exceed max, but got min {low:g} max {high:g} for dimension {dim}")
-        edges.append(array_of(_edges("opweave.histogram", of, array[:, dim], size, given), wide=True))
+        edges.append(array_of(_edges("opweave.histogram", dtype, array[:, dim], size, given), wide=True))
     return edges
 
 
-def _given_edges(name: str, of: Any, tensors: Sequence[Any], width: int) -> list[Any]:
+def _given_edges(name: str, dtype: Any, tensors: Sequence[Any], width: int) -> list[Any]:
     if len(tensors) != width:
         raise RuntimeError(
             f"{name}expected {width} sequences of bin edges for a {width}-dimensional histogram but got {len(tensors)}"
         )
     for dim, tensor in enumerate(tensors):
-        if tensor.dtype is not of:
+        if tensor.dtype is not dtype:
             raise RuntimeError(
                 f"{name}input tensor and bins tensors should have the same dtype, but got input with dtype "
-                f"{of.scalar_name.lower()} and bins for dimension {dim} with dtype {tensor.dtype.scalar_name.lower()}"
+                f"{dtype.scalar_name.lower()} and bins for dimension {dim} with dtype "
+                f"{tensor.dtype.scalar_name.lower()}"
             )
         if tensor.ndim != 1:
             raise RuntimeError(
@@ -160,7 +163,7 @@ def _given_edges(name: str, of: Any, tensors: Sequence[Any], width: int) -> list
 
 
 def counted_values(tensor: Any, weights: Any, minlength: int) -> Any:
-    """How often each natural number occurs, or the sum of its weights."""
+    """Count how often each natural number occurs, or add up its weights."""
     if tensor.dtype.is_floating_point or tensor.dtype.scalar_name == "Bool":
         raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{tensor.dtype.scalar_name}'")
     if minlength < 0:
@@ -178,13 +181,14 @@ def counted_values(tensor: Any, weights: Any, minlength: int) -> Any:
     if weights.ndim != 1 or len(weights) != len(array):
         raise RuntimeError("weights should be 1-d and have the same length as input")
     result = _zeros(largest, minlength, "float32" if weights.dtype.scalar_name == "Float" else "float64")
-    sums = load("numpy").bincount(array.copy(), array_of(weights, wide=True))  # NumPy reads twice what others may write
+    # NumPy reads the array twice, and other threads may write to it between.
+    sums = load("numpy").bincount(array.copy(), array_of(weights, wide=True))
     result.numpy()[: len(sums)] = sums
     return result
 
 
 def _zeros(largest: int, minlength: int, dtype: str) -> Any:
-    """A zero for each number up to the largest, of which -1 says that there is none."""
+    """Allocate a zero for each number up to the largest, which is -1 if there are no numbers."""
     if largest >= 2**63 - 1:
         raise RuntimeError(f"maximum value of input overflowed, it should be < {2**63 - 1} but got {largest}")
     return ops.zeros(max(largest + 1, minlength), dtype=EXPORTS[dtype if largest >= 0 else "int64"])

@@ -1,4 +1,4 @@
-"""Joins of tensors, for the composites `cat`, `stack` and their like; messages are those of torch."""
+"""Joins tensors, for the composites `cat`, `stack` and their like; messages are torch's."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ __all__ = [
     "broadcast_all",
     "check_vector",
     "column",
+    "combination_indices",
     "grids",
     "joined",
     "joined_at",
-    "places_of_combinations",
     "promoted",
     "raised",
     "triangle_indices",
 ]
 
-MOST_PLACES = 2**33
-"""More indices than that fit no memory; without a limit they would fill it before anything is said."""
+MOST_INDICES = 2**33
+"""The largest number of indices: more do not fit in memory, and would fill it before an error is raised."""
 
 
 def joined(tensors: Sequence[Any], dim: int, stacked: bool) -> Any:
-    """The tensors one after the other along `dim`, which is a new dimension when they are stacked."""
+    """Join tensors along `dim`, which is a new dimension if they are stacked."""
     if not tensors:
         if stacked:
             raise RuntimeError("stack expects a non-empty TensorList")
@@ -60,7 +60,7 @@ def _unstacked(grad: Any, shapes: Sequence[Any], dim: int) -> Sequence[Any]:
 
 
 def _separated(grad: Any, shapes: Sequence[Any], dim: int) -> Sequence[Any]:
-    """The part of each tensor; those of shape (0,) fit everywhere and have none."""
+    """Split the gradient into the parts of the tensors; those of shape (0,), which fit everywhere, have none."""
     parts, start = [], 0
     for shape in shapes:
         if tuple(shape) == (0,) and grad.ndim > 1:
@@ -72,7 +72,7 @@ def _separated(grad: Any, shapes: Sequence[Any], dim: int) -> Sequence[Any]:
 
 
 def joined_at(function: str, tensors: Any, ndim: int, dim: int) -> Any:
-    """As `joined`, of tensors with at least `ndim` dimensions; those with just one are joined along it."""
+    """hstack, vstack, dstack: raise each tensor to `ndim` dims, then cat along `dim` (dim 0 if all are 1-D)."""
     tensors = [raised(tensor, ndim) for tensor in tensors]
     if not tensors:
         raise RuntimeError(f"{function} expects a non-empty TensorList")
@@ -80,7 +80,7 @@ def joined_at(function: str, tensors: Any, ndim: int, dim: int) -> Any:
 
 
 def raised(tensor: Any, ndim: int) -> Any:
-    """With at least `ndim` dimensions, as atleast_1d and its like add them."""
+    """Return the tensor with at least `ndim` dimensions, as atleast_1d and its like do."""
     have = tensor.ndim
     if have >= ndim:
         return tensor
@@ -92,36 +92,36 @@ def raised(tensor: Any, ndim: int) -> Any:
 
 
 def column(tensor: Any) -> Any:
-    """A vector or number as a matrix of one column."""
+    """Return a vector or a number as a matrix with one column."""
     return tensor.reshape(tensor.numel(), 1) if tensor.ndim < 2 else tensor
 
 
 def block_diagonal(tensors: Sequence[Any]) -> Any:
-    """Matrices along the diagonal of one whose other elements are zero."""
-    for place, tensor in enumerate(tensors):
+    """Return a matrix with the given matrices along its diagonal and zeros elsewhere."""
+    for index, tensor in enumerate(tensors):
         if tensor.ndim > 2:
             raise RuntimeError(
                 "opweave.block_diag: Input tensors must have 2 or fewer dimensions. "
-                f"Input {place} has {tensor.ndim} dimensions"
+                f"Input {index} has {tensor.ndim} dimensions"
             )
     if not tensors:
         return allocate((1, 0), get_default_dtype().code)
     blocks = [raised(tensor, 2) for tensor in tensors]
-    of = tensors[0].dtype
+    dtype = tensors[0].dtype
     for tensor in tensors[1:]:
-        of = promoted(of, tensor.dtype)
+        dtype = promoted(dtype, tensor.dtype)
     shape = (sum(block.shape[0] for block in blocks), sum(block.shape[1] for block in blocks))
-    result = allocate(shape, of.code).zero_()
-    row = place = 0
+    result = allocate(shape, dtype.code).zero_()
+    top = left = 0
     for block in blocks:
         rows, columns = block.shape
-        result.narrow(0, row, rows).narrow(1, place, columns).copy_(block)
-        row, place = row + rows, place + columns
+        result.narrow(0, top, rows).narrow(1, left, columns).copy_(block)
+        top, left = top + rows, left + columns
     return result
 
 
 def broadcast_all(tensors: Sequence[Any]) -> tuple[Any, ...]:
-    """Views of all tensors in their common shape."""
+    """Return views of all tensors in the shape to which they broadcast."""
     refusal = "The size of tensor a ({a}) must match the size of tensor b ({b}) at non-singleton dimension {dim}"
     shape: list[int] = []
     for tensor in tensors:
@@ -130,7 +130,7 @@ def broadcast_all(tensors: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def grids(tensors: Sequence[Any], indexing: str | None) -> tuple[Any, ...]:
-    """For each vector the grid of its coordinate: views in which the other dimensions repeat it."""
+    """Return for each vector its grid, a view that repeats it along the dimensions of the other vectors."""
     if not tensors:
         raise RuntimeError("meshgrid expects a non-empty TensorList")
     for tensor in tensors:
@@ -144,14 +144,14 @@ def grids(tensors: Sequence[Any], indexing: str | None) -> tuple[Any, ...]:
     if swap:
         tensors = [tensors[1], tensors[0], *tensors[2:]]
     shape = [tensor.numel() for tensor in tensors]
-    found = []
-    for place, tensor in enumerate(tensors):
+    views = []
+    for index, tensor in enumerate(tensors):
         sizes = [1] * len(shape)
-        sizes[place] = shape[place]
-        found.append(tensor.view(sizes).expand(shape))
+        sizes[index] = shape[index]
+        views.append(tensor.view(sizes).expand(shape))
     if swap:
-        found[0], found[1] = found[1], found[0]
-    return tuple(found)
+        views[0], views[1] = views[1], views[0]
+    return tuple(views)
 
 
 def check_vector(tensor: Any) -> None:
@@ -160,29 +160,29 @@ def check_vector(tensor: Any) -> None:
 
 
 def triangle_indices(rows: int, columns: int, offset: int, lower: bool) -> tuple[Any, Any]:
-    """Row and column of each element of a matrix on the diagonal `offset` or below it, or on it or above."""
+    """Return rows and columns of the elements of a matrix on or below the diagonal `offset`, or on or above it."""
     arange = ops.arange
     row = arange(rows)
     offset = min(max(offset, -rows), columns)
     diagonal = (row + offset + lower).clamp(0, columns)
     counts = diagonal if lower else columns - diagonal
-    # The number of an element less that of the first one of its row is its place in the row.
+    # The number of an element less that of the first one of its row is its column.
     before = counts.cumsum(0) - counts - (0 if lower else diagonal)
     column = arange(counts.sum().item()) - before.repeat_interleave(counts)
     return row.repeat_interleave(counts), column
 
 
-def places_of_combinations(count: int, r: int, with_replacement: bool) -> Any:
-    """The positions of all choices of r among `count`, one choice after the other."""
+def combination_indices(count: int, r: int, with_replacement: bool) -> Any:
+    """Return the indices of all choices of r among `count` elements, one choice after the other."""
     if r < 0:
         raise RuntimeError(f"Expect a non-negative number, but got {r}")
     number = math.comb(max(count + r - 1, 0) if with_replacement else count, r) * r
-    if number > MOST_PLACES:
+    if number > MOST_INDICES:
         raise RuntimeError(f"combinations of {number} elements in all are more than fit in memory")
     if not number:
         return tensor_of_bytes(array("q"), (0,), EXPORTS["int64"])
     if r == 2:
         return ops.stack(triangle_indices(count, count, not with_replacement, False), 1).view(-1)
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    places = array("q", itertools.chain.from_iterable(choose(range(count), r)))
-    return tensor_of_bytes(places, (len(places),), EXPORTS["int64"])
+    indices = array("q", itertools.chain.from_iterable(choose(range(count), r)))
+    return tensor_of_bytes(indices, (len(indices),), EXPORTS["int64"])

@@ -1,4 +1,4 @@
-"""What losses of torch.nn.functional have in common: checks of targets, weights, and the mean or the sum."""
+"""What losses of torch.nn.functional share: checks of targets, weights, and the reduction."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["check_targets", "reduced_loss", "reduction_word", "weighted"]
 
 
 def check_targets(input: Any, target: Any) -> None:
-    """Warns where the shapes differ: most often a dimension of size one is missing."""
+    """Warn if the shapes differ: most often a dimension of size one is missing."""
     if input.shape != target.shape:
         warnings.warn(
             f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will "
@@ -19,7 +19,7 @@ def check_targets(input: Any, target: Any) -> None:
 
 
 def reduction_word(reduction: str, size_average: bool | None = None, reduce: bool | None = None) -> str:
-    """What becomes of the losses: `none`, `mean` or `sum`, of which the older arguments speak as well."""
+    """Return the reduction, `none`, `mean` or `sum`, which the older arguments may give as well."""
     if size_average is not None or reduce is not None:
         reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
         warnings.warn(
@@ -32,7 +32,7 @@ def reduction_word(reduction: str, size_average: bool | None = None, reduce: boo
 
 
 def weighted(losses: Any, input: Any, weight: Any) -> Any:
-    """The losses times their weights, which have the shape of `input`."""
+    """Return the losses times their weights, which have the shape of `input`."""
     if weight is None:
         return losses
     if weight.shape != input.shape:
@@ -41,7 +41,7 @@ def weighted(losses: Any, input: Any, weight: Any) -> Any:
 
 
 def reduced_loss(losses: Any, reduction: str, weight: Any = None) -> Any:
-    """The losses, or their sum, or their mean; that of losses with weights is in proportion to these."""
+    """Return the losses, their sum or their mean; the mean of weighted losses is divided by the sum of weights."""
     if reduction == "none":
         return losses
     if reduction == "mean":

@@ -1,4 +1,6 @@
-"""Layer norms, tables of rows and more for the composites of `nn.functional`; messages are those of torch."""
+"""Layer normalization, and checks of softmax and of embedding, for the composites of `nn.functional`; messages are
+torch's.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ __all__ = ["check_rows", "chosen_dim", "layer_normalized"]
 
 
 def chosen_dim(name: str, ndim: int, dim: int | None, stacklevel: int) -> int:
-    """`dim`, or where none is given the one that torch takes, with a warning."""
+    """Return `dim`, or with a warning the one that torch takes if none is given."""
     if dim is not None:
         return dim
     warnings.warn(
@@ -23,19 +25,19 @@ def chosen_dim(name: str, ndim: int, dim: int | None, stacklevel: int) -> int:
     return 0 if ndim in (0, 1, 3) else 1
 
 
-def check_rows(places: Any, table: Any) -> None:
-    of = places.dtype
-    if of not in (EXPORTS["int64"], EXPORTS["int32"]):
+def check_rows(indices: Any, table: Any) -> None:
+    dtype = indices.dtype
+    if dtype not in (EXPORTS["int64"], EXPORTS["int32"]):
         raise RuntimeError(
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
-            f"opweave.{of.scalar_name}Tensor instead (while checking arguments for embedding)"
+            f"opweave.{dtype.scalar_name}Tensor instead (while checking arguments for embedding)"
         )
-    if places.numel() and not 0 <= places.amin().item() <= places.amax().item() < table.size(0):
+    if indices.numel() and not 0 <= indices.amin().item() <= indices.amax().item() < table.size(0):
         raise IndexError("index out of range in self")
 
 
 def layer_normalized(tensor: Any, shape: Any, weight: Any, bias: Any, eps: float) -> Any:
-    """Mean zero and variance one over the last dimensions, which `shape` repeats."""
+    """Normalize the last dimensions, whose sizes are `shape`, to mean zero and variance one."""
     shape = list(shape)
     if not shape:
         raise RuntimeError(
@@ -53,10 +55,10 @@ def layer_normalized(tensor: Any, shape: Any, weight: Any, bias: Any, eps: float
             f"Given normalized_shape={shape}, expected input with shape [*, {', '.join(map(str, shape))}], but got "
             f"input of size{list(tensor.shape)}"
         )
-    of = tensor.dtype
-    if not of.is_floating_point:
-        raise NotImplementedError(f"\"LayerNormKernelImpl\" not implemented for '{of.scalar_name}'")
-    wide = tensor if of.itemsize >= 4 else tensor.to(EXPORTS["float32"])
+    dtype = tensor.dtype
+    if not dtype.is_floating_point:
+        raise NotImplementedError(f"\"LayerNormKernelImpl\" not implemented for '{dtype.scalar_name}'")
+    wide = tensor if dtype.itemsize >= 4 else tensor.to(EXPORTS["float32"])
     dims = list(range(-len(shape), 0))
     centred = wide - wide.mean(dims, keepdim=True)
     spread = centred.norm(2, dims, keepdim=True) / sqrt(prod(shape))
@@ -69,4 +71,4 @@ def layer_normalized(tensor: Any, shape: Any, weight: Any, bias: Any, eps: float
         result = result * weight
     if bias is not None:
         result = result + bias
-    return result if result.dtype is of else result.to(of)
+    return result if result.dtype is dtype else result.to(dtype)

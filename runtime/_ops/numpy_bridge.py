@@ -1,4 +1,4 @@
-"""The memory of tensors as NumPy arrays and back, for operators that NumPy computes."""
+"""NumPy arrays over the memory of tensors and back, for operators that NumPy computes."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ dtypes = SimpleNamespace(**EXPORTS)
 
 
 def array_of(tensor: Any, wide: bool = False) -> Any:
-    """An array over the memory of a tensor. NumPy does not know bfloat16: bits, or float32 where values matter."""
+    """Return an array over the memory of a tensor. NumPy lacks bfloat16: it gets the bits, or float32 if `wide`."""
     if tensor.dtype.numpy_name is None:
         tensor = tensor.to(EXPORTS["float32"]) if wide else tensor.view(EXPORTS["int16"])
     return to_array(tensor)
 
 
-def tensor_of(array: Any, of: dtype | None = None) -> Any:
-    """A tensor over a new array; of dtype `of` where these are its bits."""
+def tensor_of(array: Any, dtype: dtype | None = None) -> Any:
+    """Return a tensor over a new array, viewed as `dtype` if it is given."""
     tensor: Any = from_array(array)
-    return tensor if of is None or tensor.dtype is of else tensor.view(of)
+    return tensor if dtype is None or tensor.dtype is dtype else tensor.view(dtype)

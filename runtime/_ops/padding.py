@@ -1,4 +1,4 @@
-"""Margins around tensors, for the composite `pad`; messages are those of torch."""
+"""Margins around tensors, for the composite `pad`; messages are torch's."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from .joining import joined
 __all__ = ["padded"]
 
 _DIMENSIONS = {2: (2, 3), 4: (3, 4), 6: (4, 5)}
-"""Lengths of the list of margins, and the dimensions of the tensors that modes other than constant take."""
+"""For modes other than constant: the length of the list of margins, and the numbers of dimensions of the tensors."""
 
 
 def padded(tensor: Any, pad: Sequence[int], mode: str, value: float | None) -> Any:
-    """With margins around the last dimensions: before and after the last one, then the one before it, ..."""
+    """Add margins: (before, after) of the last dimension, then of the one before it, and so on."""
     ndim = tensor.ndim
     if len(pad) % 2:
         raise RuntimeError("Padding length must be divisible by 2")
@@ -23,7 +23,7 @@ def padded(tensor: Any, pad: Sequence[int], mode: str, value: float | None) -> A
             "Padding length should be less than or equal to two times the input dimension but got padding length "
             f"{len(pad)} and input of dimension {ndim}"
         )
-    margins = [(ndim - 1 - place, *pad[2 * place : 2 * place + 2]) for place in range(len(pad) // 2)]
+    margins = [(ndim - 1 - index, *pad[2 * index : 2 * index + 2]) for index in range(len(pad) // 2)]
     if mode == "constant":
         return _constant(tensor, margins, 0 if value is None else value)
     if value is not None and value != 0:
@@ -45,7 +45,7 @@ def padded(tensor: Any, pad: Sequence[int], mode: str, value: float | None) -> A
 
 
 def _trimmed(tensor: Any, dim: int, before: int, after: int) -> Any:
-    """Without what negative margins take away."""
+    """Remove what negative margins cut off."""
     start, end = max(-before, 0), max(-after, 0)
     return tensor.narrow(dim, start, tensor.size(dim) - start - end) if start or end else tensor
 
@@ -98,7 +98,7 @@ def _replicated(tensor: Any, dim: int, count: int, before: bool) -> Any:
 
 def _wrapped(tensor: Any, dim: int, count: int, before: bool) -> Any:
     size = tensor.size(dim)
-    if count > size:  # of what a negative margin on the other side has left
+    if count > size:  # of the elements that a negative margin on the other side leaves
         whole = [tensor] * (count // size)
         rest = _wrapped(tensor, dim, count % size, before)
         return joined([rest, *whole] if before else [*whole, rest], dim, False)

@@ -1,4 +1,4 @@
-"""What the operators of random numbers read from arguments that may stand in several places; messages are torch's."""
+"""Arguments of random operators that may stand in several positions; messages are torch's."""
 
 from __future__ import annotations
 
@@ -34,8 +34,10 @@ def randint_high(low: Any, high: Any, size: Any) -> int:
 def randint_size(low: Any, high: Any, size: Any) -> Any:
     size = high if size is None and _has_no_low(low, high, size) else size
     if size is None or isinstance(size, int):
-        place = 2 if _has_no_low(low, high, None) else 3
-        raise TypeError(f"randint(): argument 'size' (position {place}) must be tuple of ints, not {type_name(size)}")
+        position = 2 if _has_no_low(low, high, None) else 3
+        raise TypeError(
+            f"randint(): argument 'size' (position {position}) must be tuple of ints, not {type_name(size)}"
+        )
     return size
 
 
@@ -54,7 +56,7 @@ def permutation_size(n: Any) -> tuple[int]:
 
 
 def normal_size(mean: Any, std: Any, size: Any) -> Any:
-    """The size of a result whose mean and deviation are numbers; None when one of them is a tensor."""
+    """Return the size of a result whose mean and deviation are numbers; None if either is a tensor."""
     tensors = [hasattr(value, "dim") for value in (mean, std)]
     if any(tensors) == (size is not None):
         given = ", ".join(type_name(value) for value in (mean, std, size) if value is not None)

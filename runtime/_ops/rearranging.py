@@ -1,4 +1,4 @@
-"""Copies of tensors in another order or several times, for the composites `flip`, `roll`, `repeat` and their like."""
+"""Copies of tensors in another order or repeated, for the composites `flip`, `roll`, `repeat` and their like."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .._base.shapes import wrap_dim
 from .._C import lib
 from .numpy_bridge import array_of, tensor_of
 
-__all__ = ["at_least", "flipped", "listed", "repeated", "repeated_elements", "repeated_places", "rolled", "turned"]
+__all__ = ["at_least", "flipped", "listed", "repeated", "repeated_elements", "repeated_positions", "rolled", "turned"]
 
 
 def listed(function: str, name: str, values: Any) -> tuple[int, ...]:
-    """A list of integers, which may be given as one integer."""
+    """Return a list of integers, which may be given as one integer."""
     return integers(function, name, (values,))
 
 
@@ -26,18 +26,18 @@ def at_least(tensor: Any, ndim: int) -> Any:
 
 
 def flipped(tensor: Any, dims: Sequence[int]) -> Any:
-    """A copy that runs backwards along `dims`."""
+    """Return a copy in reverse order along `dims`."""
     return wrap(lib.flip(tensor._h, dims, len(dims)), tensor)
 
 
 def rolled(tensor: Any, shifts: Any, dims: Any) -> Any:
-    """Elements moved along dimensions; those that leave at the end come in at the start."""
+    """Shift elements along dimensions; those shifted out at the end come in at the start."""
     shifts, dims = listed("roll", "shifts", shifts), listed("roll", "dims", dims)
     return wrap(lib.roll(tensor._h, shifts, len(shifts), dims, len(dims)), tensor)
 
 
 def turned(tensor: Any, k: int, dims: Sequence[int]) -> Any:
-    """A copy, turned by k quarters in the plane of two dimensions."""
+    """Return a copy, rotated by k quarter turns in the plane of two dimensions."""
     ndim = tensor.ndim
     if len(dims) != 2:
         raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
@@ -55,12 +55,12 @@ def turned(tensor: Any, k: int, dims: Sequence[int]) -> Any:
 
 
 def repeated(tensor: Any, repeats: Sequence[int]) -> Any:
-    """The tensor that many times along each dimension; further dimensions stand in front."""
+    """Repeat the tensor along each dimension; further dimensions are added in front."""
     return wrap(lib.repeat(tensor._h, repeats, len(repeats)), tensor)
 
 
 def repeated_elements(tensor: Any, repeats: Any, dim: int | None, output_size: int | None) -> Any:
-    """Each position along `dim` that many times; without `dim` the flattened tensor's."""
+    """Repeat each position along `dim`; without `dim` each element of the flattened tensor."""
     if dim is None:
         tensor, dim = tensor.reshape(-1), 0
     dim = wrap_dim(dim, tensor.ndim)
@@ -82,17 +82,17 @@ def repeated_elements(tensor: Any, repeats: Any, dim: int | None, output_size: i
     total = _total(counts) * (size if len(counts) == 1 else 1)
     if output_size is not None and total != output_size:
         raise RuntimeError("allocated size does not match required size")
-    # Memory that there is not is refused before a position is looked at; rows without elements are not moved at all.
+    # A result that does not fit in memory is refused before indices are read; rows without elements are not moved.
     sizes = [*tensor.shape[:dim], total, *tensor.shape[dim + 1 :]] if tensor.ndim else [total]
     room = tensor.new_empty(sizes)
     if not room.numel():
         return room
-    array, of = array_of(tensor.contiguous()), tensor.dtype
-    return tensor_of(array.repeat(counts, axis=dim if tensor.ndim else None), of)
+    array, dtype = array_of(tensor.contiguous()), tensor.dtype
+    return tensor_of(array.repeat(counts, axis=dim if tensor.ndim else None), dtype)
 
 
 def _total(counts: Any) -> int:
-    """The sum of counts, which is refused where 64 bits do not hold it."""
+    """Return the sum of counts; raises if it exceeds 64 bits."""
     if not counts.size:
         return 0
     largest = int(counts.max())
@@ -103,7 +103,9 @@ def _total(counts: Any) -> int:
 
 
 def _counts(repeats: Any) -> Any:
-    """As a NumPy array of at least one dimension, checked; a copy, which no other thread overwrites after the check."""
+    """Return the checked counts as a NumPy array with at least one dimension: a copy, so that no other thread changes
+    it after the check.
+    """
     if repeats.ndim > 1:
         raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
     if repeats.dtype.scalar_name not in ("Long", "Int"):
@@ -114,12 +116,12 @@ def _counts(repeats: Any) -> Any:
     return counts
 
 
-def repeated_places(repeats: Any, output_size: int | None) -> Any:
-    """Each position as many times as its element says."""
+def repeated_positions(repeats: Any, output_size: int | None) -> Any:
+    """Return each position as often as its element says."""
     counts = _counts(repeats)
     total = _total(counts)
     if output_size is not None and total != output_size:
         raise RuntimeError("allocated size does not match required size")
-    repeats.new_empty(total)  # refuses memory that there is not
+    repeats.new_empty(total)  # raises if the result does not fit in memory
     numpy = load("numpy")
     return tensor_of(numpy.arange(len(counts)).repeat(counts).astype(counts.dtype), repeats.dtype)

@@ -12,7 +12,10 @@ __all__ = ["gradients", "moment_arguments", "refuse_empty_norm", "trapezoid_area
 
 
 def moment_arguments(name: str, tensor: Any, dim: Any, unbiased: Any, keepdim: Any, correction: Any) -> tuple[Any, ...]:
-    """`dim`, `keepdim` and `correction` of a variance: `unbiased` may stand in the place of `dim`, and means 1 or 0."""
+    """Return `dim`, `keepdim` and `correction` of a variance.
+
+    `unbiased` may stand in the position of `dim`, and means a correction of 1 or 0.
+    """
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     if unbiased is not None:
@@ -33,7 +36,7 @@ def moment_arguments(name: str, tensor: Any, dim: Any, unbiased: Any, keepdim: A
 
 
 def refuse_empty_norm(tensor: Any, order: float, dim: Any) -> None:
-    """Norms that choose an element, or divide by zero, have no value for nothing."""
+    """Raise if a norm without identity (ord < 0 or inf) is taken over an empty dimension."""
     shape = tensor.shape
     text = f"{order:g}" if math.isfinite(order) else "inf" if order > 0 else "-inf"
     dims = [dim] if isinstance(dim, int) else dim
@@ -54,19 +57,19 @@ def refuse_empty_norm(tensor: Any, order: float, dim: Any) -> None:
 
 
 def _parts(tensor: Any, dim: int) -> tuple[Any, Any]:
-    """All positions along `dim` but the first, and all but the last."""
+    """Return all positions along `dim` but the first, and all but the last."""
     size = tensor.size(dim)
     return tensor.narrow(dim, min(1, size), max(size - 1, 0)), tensor.narrow(dim, 0, max(size - 1, 0))
 
 
 def trapezoid_areas(y: Any, x: Any, dx: float, dim: int) -> Any:
-    """Areas between neighbours along `dim`."""
+    """Return the areas between neighbours along `dim`."""
     right, left = _parts(y, dim)
     if x is None:
         return (left + right) * (dx / 2)
     along = dim - y.ndim if dim >= 0 else dim
     if x.ndim == 1:
-        x = x.reshape([-1 if place == y.ndim + along else 1 for place in range(y.ndim)])
+        x = x.reshape([-1 if position == y.ndim + along else 1 for position in range(y.ndim)])
     if x.size(along) != y.size(dim):
         raise RuntimeError("trapezoid: There must be one `x` value for each sample point")
     ahead, behind = _parts(x, along)
@@ -77,7 +80,7 @@ def trapezoid_areas(y: Any, x: Any, dx: float, dim: int) -> Any:
 
 
 def gradients(tensor: Any, spacing: Any, dim: Any, edge_order: int) -> tuple[Any, ...]:
-    """Central differences inside, one-sided ones of order `edge_order` at the ends."""
+    """Return derivatives by central differences, with one-sided ones of order `edge_order` at the ends."""
     if edge_order not in (1, 2):
         raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
     dims = [*range(tensor.ndim)] if dim is None else [dim] if isinstance(dim, int) else [*dim]
@@ -87,8 +90,8 @@ def gradients(tensor: Any, spacing: Any, dim: Any, edge_order: int) -> tuple[Any
             "torch.gradient expected spacing to be unspecified, a scalar or a list of length equal to 'len(dim)' = "
             f"{len(dims)}, but got a list of length {len(spacings)}"
         )
-    places = distinct_dims(dims, tensor.ndim)
-    for each in places:
+    distinct = distinct_dims(dims, tensor.ndim)
+    for each in distinct:
         if tensor.size(each) < edge_order + 1:
             raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
     source = tensor if tensor.is_floating_point() else tensor / 1
@@ -97,18 +100,18 @@ def gradients(tensor: Any, spacing: Any, dim: Any, edge_order: int) -> tuple[Any
 
 def _gradient(x: Any, spacing: Any, dim: int, edge_order: int) -> Any:
     n = x.size(dim)
-    shape = [-1 if place == wrap_dim(dim, x.ndim) else 1 for place in range(x.ndim)]
+    shape = [-1 if each == wrap_dim(dim, x.ndim) else 1 for each in range(x.ndim)]
     even = not hasattr(spacing, "reshape") or not spacing.ndim
     result = x.clone()
 
-    def at(place: int, count: int = 1) -> Any:
-        return x.narrow(dim, place, count)
+    def at(start: int, count: int = 1) -> Any:
+        return x.narrow(dim, start, count)
 
-    def step(place: int, count: int = 1) -> Any:
-        """The distances from positions to the next ones."""
+    def step(start: int, count: int = 1) -> Any:
+        """Return the distances from positions to the next ones."""
         if even:
             return spacing
-        return (spacing.narrow(0, place + 1, count) - spacing.narrow(0, place, count)).reshape(shape)
+        return (spacing.narrow(0, start + 1, count) - spacing.narrow(0, start, count)).reshape(shape)
 
     if n > 2 and even:
         result.narrow(dim, 1, n - 2).copy_((at(2, n - 2) - at(0, n - 2)) / (2 * spacing))

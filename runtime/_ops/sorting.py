@@ -1,4 +1,4 @@
-"""Sorting and searching, for the composites `sort`, `topk` and their like; messages are those of torch."""
+"""Sorting, order statistics and search, for the composites `sort`, `topk` and their like; messages are torch's."""
 
 from __future__ import annotations
 
@@ -16,7 +16,14 @@ from .._handle import median
 from .numpy_bridge import array_of, tensor_of
 
 __all__ = [
-    "as_operand", "contained", "kth_lines", "medians", "modes", "places_in_order", "quantiles", "sorted_lines",
+    "as_operand",
+    "contained",
+    "insertion_indices",
+    "kth_lines",
+    "medians",
+    "modes",
+    "quantiles",
+    "sorted_lines",
     "top_lines",
 ]  # fmt: skip
 
@@ -24,120 +31,122 @@ _INT64 = EXPORTS["int64"].code
 
 
 def sorted_lines(tensor: Any, dim: int, descending: bool) -> tuple[Any, Any]:
-    """Values along `dim` in order, equal ones in the order of their positions, and these positions."""
-    place = wrap_dim(dim, tensor.ndim)
+    """Return the values along `dim` in order, and their indices; equal values keep their order."""
+    dim = wrap_dim(dim, tensor.ndim)
     values = wrap(lib.empty_like(tensor._h, -1, 0), tensor)
     indices = wrap(lib.empty_like(tensor._h, _INT64, 0))
-    return _order(tensor, place, None, descending, values, indices)
+    return _order(tensor, dim, None, descending, values, indices)
 
 
 def sorted_values(vector: Any) -> Any:
-    """The elements of a vector in order."""
+    """Return the elements of a vector in order."""
     values = allocate(shape_of(vector._h), lib.dtype(vector._h))
     if not lib.order(vector._h, 0, vector.size(0), False, values._h, 0.0):
         raise_pending()
     return values
 
 
-def _order(tensor: Any, place: int, keep: int | None, descending: bool, values: Any, indices: Any) -> tuple[Any, Any]:
+def _order(tensor: Any, dim: int, keep: int | None, descending: bool, values: Any, indices: Any) -> tuple[Any, Any]:
     if not tensor.ndim:
         values.copy_(tensor)
         indices.zero_()
     elif not lib.order(
-        tensor._h, place, tensor.size(place) if keep is None else keep, bool(descending), values._h, indices._h
+        tensor._h, dim, tensor.size(dim) if keep is None else keep, bool(descending), values._h, indices._h
     ):
         raise_pending()
     return values, indices
 
 
-def _first(tensor: Any, place: int, k: int, descending: bool) -> tuple[Any, Any]:
+def _first(tensor: Any, dim: int, k: int, descending: bool) -> tuple[Any, Any]:
     shape = list(shape_of(tensor._h))
     if shape:
-        shape[place] = k
+        shape[dim] = k
     values = allocate(shape, lib.dtype(tensor._h), tensor)
     indices = allocate(shape, _INT64)
-    return _order(tensor, place, k, descending, values, indices)
+    return _order(tensor, dim, k, descending, values, indices)
 
 
 def top_lines(tensor: Any, k: int, dim: int, largest: bool) -> tuple[Any, Any]:
-    """The first k along `dim` in descending or ascending order, and their positions."""
-    place = wrap_dim(dim, tensor.ndim)
-    if not 0 <= k <= (tensor.size(place) if tensor.ndim else 1):
+    """Return the first k values along `dim` in descending or ascending order, and their indices."""
+    dim = wrap_dim(dim, tensor.ndim)
+    if not 0 <= k <= (tensor.size(dim) if tensor.ndim else 1):
         raise RuntimeError("selected index k out of range")
-    return _first(tensor, place, k, largest)
+    return _first(tensor, dim, k, largest)
 
 
 def kth_lines(tensor: Any, k: int, dim: int, keepdim: bool) -> tuple[Any, ...]:
-    """The k-th smallest values along `dim`, and their positions."""
-    place = wrap_dim(dim, tensor.ndim)
-    size = tensor.size(place) if tensor.ndim else 1
+    """Return the k-th smallest values along `dim`, and their indices."""
+    dim = wrap_dim(dim, tensor.ndim)
+    size = tensor.size(dim) if tensor.ndim else 1
     if not size:
-        raise IndexError(f"kthvalue(): Expected reduction dim {place} to have non-zero size.")
+        raise IndexError(f"kthvalue(): Expected reduction dim {dim} to have non-zero size.")
     if not 1 <= k <= size:
-        raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {place}")
-    results = _first(tensor, place, k, False)
+        raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {dim}")
+    results = _first(tensor, dim, k, False)
     if not tensor.ndim:
         return results
-    return tuple((each.narrow(place, k - 1, 1) if keepdim else each.select(place, k - 1)).clone() for each in results)
+    return tuple((each.narrow(dim, k - 1, 1) if keepdim else each.select(dim, k - 1)).clone() for each in results)
 
 
 # ---- medians and modes --------------------------------------------------------------------------------------
 
 
 def medians(tensor: Any, dim: int | None, keepdim: bool, ignore_nan: bool) -> Any:
-    """The lower medians along `dim` and where they are first; that of all elements when `dim` is None."""
+    """Return the lower medians along `dim` and their first indices; the median of all elements if `dim` is None."""
     if dim is None:
         return _median_of_all(tensor.reshape(-1), ignore_nan)
-    place, values, indices = _ranked("median", tensor, dim)
-    size = values.size(place)
-    # NaN is at the end of a line, the first one first.
-    missing = values.isnan().sum(place, keepdim=True)
+    dim, values, indices = _ranked("median", tensor, dim)
+    size = values.size(dim)
+    # NaN is at the end of a line, in the original order.
+    missing = values.isnan().sum(dim, keepdim=True)
     if ignore_nan:
         ranks = ((size - 1 - missing) // 2).clamp(0)
     else:
         ranks = (size - missing).masked_fill(missing == 0, (size - 1) // 2)
-    return _picked(values, indices, ranks, place, keepdim and tensor.ndim)
+    return _picked(values, indices, ranks, dim, keepdim and tensor.ndim)
 
 
 def _median_of_all(elements: Any, ignore_nan: bool) -> Any:
-    found = median(elements.contiguous(), None, ignore_nan)
-    if found is not None:
-        return found
+    result = median(elements.contiguous(), None, ignore_nan)
+    if result is not None:
+        return result
     if elements.numel():
         return medians(elements, 0, False, ignore_nan)[0]
-    # No elements at all: NaN, and what that becomes as an integer.
+    # The median of no elements is NaN, converted to the dtype.
     return elements.new_full((), float("nan"), dtype=EXPORTS["float64"]).to(elements.dtype)
 
 
 def modes(tensor: Any, dim: int, keepdim: bool) -> tuple[Any, ...]:
-    """The smallest of the most frequent values along `dim`, and where they are last; NaN equals NaN and comes last."""
-    place, values, indices = _ranked("mode", tensor, dim)
-    size = values.size(place)
+    """Return the smallest of the most frequent values along `dim`, and their last indices; NaN equals NaN and is the
+    largest.
+    """
+    dim, values, indices = _ranked("mode", tensor, dim)
+    size = values.size(dim)
     # The distance of each value from the first that equals it.
-    left, right = values.narrow(place, 0, size - 1), values.narrow(place, 1, size - 1)
+    left, right = values.narrow(dim, 0, size - 1), values.narrow(dim, 1, size - 1)
     differs = (left != right) & ((left == left) | (right == right))
-    steps = indices.new_ones(indices.shape).cumsum(place) - 1
+    steps = indices.new_ones(indices.shape).cumsum(dim) - 1
     starts = steps.clone()
-    starts.narrow(place, 1, size - 1).mul_(differs)
-    distances = steps - starts.cummax(place)[0]
-    ranks = distances.argmax(place, keepdim=True)
-    return _picked(values, indices, ranks, place, keepdim and tensor.ndim)
+    starts.narrow(dim, 1, size - 1).mul_(differs)
+    distances = steps - starts.cummax(dim)[0]
+    ranks = distances.argmax(dim, keepdim=True)
+    return _picked(values, indices, ranks, dim, keepdim and tensor.ndim)
 
 
 def _ranked(name: str, tensor: Any, dim: int) -> tuple[int, Any, Any]:
-    """The dimension, and the sorted values along it with their positions."""
-    place = wrap_dim(dim, tensor.ndim)
+    """Return the dimension, and the sorted values along it with their indices."""
+    dim = wrap_dim(dim, tensor.ndim)
     lines = tensor if tensor.ndim else tensor.reshape(1)
-    if not lines.size(place):
-        raise IndexError(f"{name}(): Expected reduction dim {place} to have non-zero size.")
-    values, indices = sorted_lines(lines, place, False)
-    return place, values, indices
+    if not lines.size(dim):
+        raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
+    values, indices = sorted_lines(lines, dim, False)
+    return dim, values, indices
 
 
-def _picked(values: Any, indices: Any, ranks: Any, place: int, keepdim: Any) -> tuple[Any, ...]:
-    """One value of each line, and its position."""
-    found = (values.gather(place, ranks), indices.gather(place, ranks))
-    return found if keepdim else tuple(each.squeeze(place) for each in found)
+def _picked(values: Any, indices: Any, ranks: Any, dim: int, keepdim: Any) -> tuple[Any, ...]:
+    """Return the values at `ranks` of each line, and their indices."""
+    picked = (values.gather(dim, ranks), indices.gather(dim, ranks))
+    return picked if keepdim else tuple(each.squeeze(dim) for each in picked)
 
 
 # ---- quantiles ----------------------------------------------------------------------------------------------
@@ -146,22 +155,22 @@ _INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
 def quantiles(tensor: Any, q: Any, dim: int | None, keepdim: bool, interpolation: str, ignore_nan: bool) -> Any:
-    """Quantiles along `dim`, or of all elements; those of several `q` stand along a first dimension of their own."""
+    """Return quantiles along `dim`, or of all elements. Several `q` form a new first dimension."""
     q = _fractions(tensor, q, interpolation)
     kept, dropped = [1] * tensor.ndim, []
     lines = tensor.reshape(-1)
-    place = 0 if dim is None else wrap_dim(dim, tensor.ndim)
+    axis = 0 if dim is None else wrap_dim(dim, tensor.ndim)
     if dim is not None and tensor.ndim:
-        lines = tensor.movedim(place, -1)
+        lines = tensor.movedim(axis, -1)
         dropped = list(lines.shape)[:-1]
         kept = list(tensor.shape)
-        kept[place] = 1
-    found = _at_fractions(lines.sort(-1)[0], q.reshape(-1), interpolation, ignore_nan)
-    return found.movedim(-1, 0).reshape([*q.shape, *(kept if keepdim else dropped)])
+        kept[axis] = 1
+    result = _at_fractions(lines.sort(-1)[0], q.reshape(-1), interpolation, ignore_nan)
+    return result.movedim(-1, 0).reshape([*q.shape, *(kept if keepdim else dropped)])
 
 
 def _at_fractions(ordered: Any, q: Any, interpolation: str, ignore_nan: bool) -> Any:
-    """Of lines in order, NaN at their ends: the values that far from the first to the last."""
+    """Return the values at fractions `q` of sorted lines, which have NaN at their ends."""
     last = ordered.size(-1) - 1
     if ignore_nan:
         ranks = q * (ordered.isnan().logical_not().sum(-1, keepdim=True) - 1).clamp(0)
@@ -173,16 +182,16 @@ def _at_fractions(ordered: Any, q: Any, interpolation: str, ignore_nan: bool) ->
     below = ranks.long()
     weights = (ranks - below) if interpolation == "linear" else q.new_full((), 0.5)
     low, high = ordered.gather(-1, below), ordered.gather(-1, ranks.ceil().long())
-    found = low.lerp(high, weights)
-    if found.isfinite().all():
-        return found
-    # A difference that is infinite, or that of equal infinities: the parts of both, as long as there is one of both.
+    result = low.lerp(high, weights)
+    if result.isfinite().all():
+        return result
+    # Where the difference is infinite or that of equal infinities, add weighted parts unless one weight is zero.
     parts = (1 - weights) * low + weights * high
-    return found.where(found.isfinite(), low.where((weights == 0) | (low == high), parts))
+    return result.where(result.isfinite(), low.where((weights == 0) | (low == high), parts))
 
 
 def _fractions(tensor: Any, q: Any, interpolation: str) -> Any:
-    """Checks the arguments; a number becomes a tensor."""
+    """Check the arguments and return `q` as a tensor."""
     is_number = not hasattr(q, "_h")
     if is_number and not 0 <= q <= 1:
         raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
@@ -210,15 +219,16 @@ def _fractions(tensor: Any, q: Any, interpolation: str) -> Any:
 
 
 def as_operand(value: Any, like: Any) -> Any:
-    """A tensor, or a number as one."""
+    """Return a tensor as it is and a number as a tensor."""
     if hasattr(value, "_h"):
         return value
     if not hasattr(like, "_h"):
         raise TypeError(f"expected a Tensor among the arguments, but got {type_name(value)} and {type_name(like)}")
-    of = like.dtype
-    if not of.is_floating_point and not (type(value) is int and of.is_integer and of.minimum <= value <= of.maximum):
-        of = EXPORTS["uint64"] if type(value) is int and value >= 2**63 else None
-    return ops.full((), value, dtype=of)
+    dtype = like.dtype
+    holds = type(value) is int and dtype.is_integer and dtype.minimum <= value <= dtype.maximum
+    if not dtype.is_floating_point and not holds:
+        dtype = EXPORTS["uint64"] if type(value) is int and value >= 2**63 else None
+    return ops.full((), value, dtype=dtype)
 
 
 def _search_side(right: bool, side: str | None) -> str:
@@ -231,10 +241,10 @@ def _search_side(right: bool, side: str | None) -> str:
     return "right" if right or side == "right" else "left"
 
 
-def places_in_order(
+def insertion_indices(
     sequence: Any, values: Any, out_int32: bool, right: bool, side: str | None = None, sorter: Any = None
 ) -> Any:
-    """Where the values would have to be inserted along the last dimension of `sequence`, that it stays sorted."""
+    """Return the index at which each value must be inserted into the last dimension of `sequence` to keep it sorted."""
     numpy = load("numpy")
     search: Any = numpy.searchsorted
     side = _search_side(right, side)
@@ -247,13 +257,13 @@ def places_in_order(
     if order is not None and order.size and not 0 <= order.min() <= order.max() < boundaries.shape[-1]:
         raise RuntimeError("opweave.searchsorted(): sorter index out of range")
     if boundaries.ndim == 1:
-        places = search(boundaries, wanted, side, order)
+        indices = search(boundaries, wanted, side, order)
     else:
-        places = numpy.empty(wanted.shape, numpy.int64)
+        indices = numpy.empty(wanted.shape, numpy.int64)
         for line in numpy.ndindex(boundaries.shape[:-1]):
             sorting = None if order is None else order[line]
-            places[line] = search(boundaries[line], wanted[line], side, sorting)
-    return tensor_of(numpy.asarray(places, numpy.int32 if out_int32 else numpy.int64))
+            indices[line] = search(boundaries[line], wanted[line], side, sorting)
+    return tensor_of(numpy.asarray(indices, numpy.int32 if out_int32 else numpy.int64))
 
 
 def _check_search(sequence: Any, values: Any, sorter: Any) -> None:
@@ -277,10 +287,10 @@ def _check_search(sequence: Any, values: Any, sorter: Any) -> None:
 
 
 def contained(elements: Any, test_elements: Any, invert: bool) -> Any:
-    """Is each element one of the others?"""
+    """Return for each element whether it is one of `test_elements`."""
     for tensor in (elements, test_elements):
         if tensor.is_complex():
             raise RuntimeError(f"Unsupported input type encountered for isin(): {tensor.dtype.scalar_name}")
     numpy = load("numpy")
-    found = numpy.isin(array_of(elements, wide=True), array_of(test_elements, wide=True), invert=invert)
-    return tensor_of(numpy.asarray(found))
+    result = numpy.isin(array_of(elements, wide=True), array_of(test_elements, wide=True), invert=invert)
+    return tensor_of(numpy.asarray(result))

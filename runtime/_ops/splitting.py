@@ -1,4 +1,4 @@
-"""Where the parts of a dimension begin and end, for the composites that split tensors; messages are those of torch."""
+"""Where the parts of a dimension begin and end, for the composites that split tensors; messages are torch's."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = [
 ]  # fmt: skip
 
 MOST_PARTS = 2**27
-"""More views than that fit no memory; without a limit their list would fill it before anything is said."""
+"""The largest number of views: more do not fit in memory, and would fill it before an error is raised."""
 
 
 def check_count(parts: int) -> None:
@@ -30,7 +30,7 @@ def check_count(parts: int) -> None:
 
 
 def write_part(whole: Any, part: Any, src: Any) -> Any:
-    """`whole`, once `src` has been written to `part`, a view of it."""
+    """Write `src` to `part`, a view of `whole`, and return `whole`."""
     if part.shape != src.shape:
         raise RuntimeError(
             "expected src to have a size equal to the slice of self. "
@@ -41,7 +41,7 @@ def write_part(whole: Any, part: Any, src: Any) -> Any:
 
 
 def even_parts(size: Any, tensor: Any, dim: int) -> list[tuple[int, int]]:
-    """Where the parts of a dimension begin, and their sizes: all of them `size` but for the last."""
+    """Return where the parts of a dimension begin, and their sizes: `size`, but for the last one."""
     size, shape = operator.index(size), tensor.shape
     if not shape:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
@@ -59,29 +59,29 @@ def even_parts(size: Any, tensor: Any, dim: int) -> list[tuple[int, int]]:
 
 
 def section_starts(sizes: Sequence[int], shape: Sequence[int], dim: int) -> list[int]:
-    """Where parts of the given sizes, which must fill the dimension, begin."""
+    """Return where parts of the given sizes begin; they must fill the dimension."""
     if not shape:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
-    place = wrap_dim(dim, len(shape))
+    dim = wrap_dim(dim, len(shape))
     if any(size < 0 for size in sizes):
         raise RuntimeError(
             f"split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={list(sizes)}"
         )
-    if sum(sizes) != shape[place]:
+    if sum(sizes) != shape[dim]:
         raise RuntimeError(
-            f"split_with_sizes expects split_sizes to sum exactly to {shape[place]} (input tensor's size at dimension "
-            f"{place}), but got split_sizes={list(sizes)}"
+            f"split_with_sizes expects split_sizes to sum exactly to {shape[dim]} (input tensor's size at dimension "
+            f"{dim}), but got split_sizes={list(sizes)}"
         )
     return list(accumulate(sizes, initial=0))[:-1]
 
 
 def section_ends(indices_or_sections: Any, size: int) -> list[int]:
-    """Where all parts but the last end: at the given places, or after as many nearly equal parts as are wanted."""
+    """Return where all parts but the last end: at the given indices, or after nearly equal parts of that number."""
     if hasattr(indices_or_sections, "tolist"):
-        of = indices_or_sections.dtype
-        if of.scalar_name != "Long":
+        dtype = indices_or_sections.dtype
+        if dtype.scalar_name != "Long":
             raise RuntimeError(
-                f"tensor_split expected tensor_indices_or_sections to have dtype of long, but got {of.scalar_name}"
+                f"tensor_split expected tensor_indices_or_sections to have dtype of long, but got {dtype.scalar_name}"
             )
         indices_or_sections = indices_or_sections.tolist()
     if isinstance(indices_or_sections, (list, tuple)):
@@ -95,7 +95,7 @@ def section_ends(indices_or_sections: Any, size: int) -> list[int]:
 
 
 def even_sections(function: str, indices_or_sections: Any, shape: Sequence[int], dim: int) -> Any:
-    """The places or the number of parts, which must divide the dimension."""
+    """Return the indices or the number of parts, which must divide the dimension."""
     sections = indices_or_sections
     if isinstance(sections, int) and (not sections or shape[dim] % sections):
         raise RuntimeError(

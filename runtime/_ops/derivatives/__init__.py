@@ -1,4 +1,4 @@
-"""What the formulas of derivatives in ops.yaml call besides operators."""
+"""Python functions that the formulas of derivatives in ops.yaml call besides operators."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""What the formulas of derivatives in ops.yaml call besides operators. All of it is made of operators, and so
-differentiable again."""
+"""Python functions that the formulas of derivatives in ops.yaml call.
+
+They consist of operators, so that their results are differentiable again.
+"""
 
 from __future__ import annotations
 
@@ -34,21 +36,21 @@ __all__ = [
 
 
 def not_implemented(operator: str, argument: str) -> NoReturn:
-    """Of an argument whose derivative the entry declines."""
+    """Raise the error for an argument whose derivative the entry declines."""
     raise RuntimeError(f"derivative for {operator} by '{argument}' is not implemented")
 
 
 def undefined(grad: Any) -> None:
-    """Of a function that is constant but for steps: torch has no gradient there rather than zeros."""
+    """Return the gradient of a function that is piecewise constant: torch returns None rather than zeros."""
 
 
 def scaled(grad: Any, factor: Any) -> Any:
-    """`grad * factor`, without a copy for the factor that most calls have."""
+    """Return `grad * factor`, and `grad` itself where the factor is 1."""
     return grad if type(factor) is int and factor == 1 else grad * factor
 
 
 def chosen(condition: Any, then: Any, other: Any, grad: Any) -> Any:
-    """Elements of one or the other; numbers may stand in the place of tensors, and a truth in that of a condition."""
+    """Return `where(condition, then, other)`; the branches may be numbers and the condition a bool."""
     if not hasattr(then, "_h") and not hasattr(other, "_h"):
         if isinstance(condition, bool):
             return then if condition else other
@@ -57,7 +59,7 @@ def chosen(condition: Any, then: Any, other: Any, grad: Any) -> Any:
 
 
 def as_tensor_like(value: Any, grad: Any) -> Any:
-    """A number as a tensor, a truth as one of bool; a tensor as it is."""
+    """Return a tensor as it is, a number as a tensor like `grad`, a bool as a bool tensor."""
     if hasattr(value, "_h"):
         return value
     number = grad.new_full((), value)
@@ -68,7 +70,7 @@ def as_tensor_like(value: Any, grad: Any) -> Any:
 
 
 def dimensions(dim: Any, ndim: int) -> list[int]:
-    """Those that a reduction went over, in order."""
+    """Return the dimensions that a reduction over `dim` reduced, in order and counted from the front."""
     if dim is None or dim == () or dim == []:
         return list(range(ndim))
     listed = [dim] if isinstance(dim, int) else dim
@@ -76,7 +78,7 @@ def dimensions(dim: Any, ndim: int) -> list[int]:
 
 
 def unreduce(grad: Any, shape: Sequence[int], dim: Any, keepdim: bool) -> Any:
-    """A value for each row of a reduction, as a view that has it for each element."""
+    """Broadcast the gradient of a reduction's result, as a view, to the shape of its input."""
     if not keepdim and shape and dim is not None and dim != () and dim != []:
         for d in dimensions(dim, len(shape)):
             grad = grad.unsqueeze(d)
@@ -84,19 +86,21 @@ def unreduce(grad: Any, shape: Sequence[int], dim: Any, keepdim: bool) -> Any:
 
 
 def mean_backward(grad: Any, shape: Any, dim: Any, keepdim: bool) -> Any:
-    """To each element its share."""
+    """Return `grad / count`, broadcast to the shape of the input."""
     return unreduce(grad * (grad.numel() / max(shape.numel(), 1)), shape, dim, keepdim)
 
 
 def share_extremum(grad: Any, result: Any, input: Any, dim: Any, keepdim: bool) -> Any:
-    """In equal parts to the elements that are the extremum."""
+    """Divide the gradient equally among the elements that equal the extremum."""
     mask = input == unreduce(result, input.shape, dim, keepdim)
     count = mask.sum(dimensions(dim, input.ndim), True) if input.ndim else mask.sum()
     return unreduce(grad, input.shape, dim, keepdim) * mask / count
 
 
 def prod_backward(grad: Any, input: Any, result: Any, dim: Any, keepdim: bool) -> Any:
-    """To each factor the product of the others, a quotient where the product itself is neither zero nor infinite."""
+    """Multiply the gradient by the product of the other factors: the quotient `result / input` where the result is
+    neither zero nor infinite.
+    """
     size = result.abs()
     if bool(((size >= finfo(result.dtype).tiny) & (size < float("inf"))).all()):
         return unreduce(grad * result, input.shape, dim, keepdim) / input
@@ -107,8 +111,12 @@ def prod_backward(grad: Any, input: Any, result: Any, dim: Any, keepdim: bool) -
 
 
 def product_of_others(input: Any, dim: int) -> Any:
-    """By running products from both ends: there is nothing to divide by where a factor is zero. Their factors are near
-    one, and the powers of two that these lack are added up beside them, so that neither end overflows or is lost."""
+    """Return for each element the product of the others along `dim`.
+
+    It is the product of a running product from the left and one from the right, so that no factor of zero is divided
+    by. Factors are scaled to be near one and their powers of two are added up separately, so that neither product
+    overflows or underflows.
+    """
     if not input.numel():
         return input
     exponents = input.detach().abs().log2().round()
@@ -122,7 +130,7 @@ def product_of_others(input: Any, dim: int) -> Any:
 
 
 def times_power(input: Any, exponents: Any) -> Any:
-    """Times powers of two, by two factors that are both in the range of the dtype."""
+    """Return `input * 2 ** exponents`, by two factors that are both in the range of the dtype."""
     limit = 2 * math.floor(math.log2(finfo(input.dtype).max))
     exponents = exponents.clamp(-limit, limit)
     half = (exponents / 2).floor()
@@ -130,16 +138,16 @@ def times_power(input: Any, exponents: Any) -> Any:
 
 
 def cumprod_backward(grad: Any, input: Any, result: Any, dim: int) -> Any:
-    """For each factor, the sum over the products that it is part of."""
+    """Return for each factor the sum of gradients over the products that contain it."""
     if not input.ndim or not input.numel():
         return grad
     if not bool((input == 0).any()):
         return (grad * result).flip(dim).cumsum(dim).flip(dim) / input
-    # Where a factor is zero: s[k] = grad[k] + input[k + 1] * s[k + 1], times the product of the factors before.
+    # If a factor is zero: s[k] = grad[k] + input[k + 1] * s[k + 1], times the product of the factors before.
     grads, factors = grad.unbind(dim), input.unbind(dim)
     sums = [grads[-1]]
-    for place in range(len(factors) - 2, -1, -1):
-        sums.append(grads[place] + factors[place + 1] * sums[-1])
+    for position in range(len(factors) - 2, -1, -1):
+        sums.append(grads[position] + factors[position + 1] * sums[-1])
     total = ops.stack(sums[::-1], dim)
     one = ops.ones_like(input.narrow(dim, 0, 1))
     before = ops.cat([one, input.narrow(dim, 0, input.shape[dim] - 1).cumprod(dim)], dim)
@@ -150,16 +158,16 @@ def cumprod_backward(grad: Any, input: Any, result: Any, dim: int) -> Any:
 
 
 def inverse_permutation(dims: Sequence[int]) -> list[int]:
-    """The permutation that undoes another."""
+    """Return the inverse of a permutation of dimensions."""
     count = len(dims)
     inverse = [0] * count
-    for place, dim in enumerate(dims):
-        inverse[dim % count] = place
+    for position, dim in enumerate(dims):
+        inverse[dim % count] = position
     return inverse
 
 
 def _placed(grad: Any, shape: Sequence[int], view: Any) -> Any:
-    """Zeros, but the gradient in the place of a view of them."""
+    """Return zeros of the given shape with `grad` written to the view that `view` takes."""
     whole = grad.new_zeros(shape)
     view(whole).copy_(grad)
     return whole
@@ -183,24 +191,24 @@ def diagonal_backward(grad: Any, shape: Sequence[int], offset: int, dim1: int, d
 
 
 def unfold_backward(grad: Any, shape: Sequence[int], dimension: int, size: int, step: int) -> Any:
-    """Windows overlap: each adds its part."""
+    """Add up the gradients of overlapping windows."""
     if not shape:
         return grad.reshape(shape)
     along = dimension % len(shape)
-    places = ops.arange(shape[along]).unfold(0, size, step).reshape(-1)
+    positions = ops.arange(shape[along]).unfold(0, size, step).reshape(-1)
     windows = grad.movedim(-1, along + 1).flatten(along, along + 1)
-    return grad.new_zeros(shape).index_add(along, places, windows)
+    return grad.new_zeros(shape).index_add(along, positions, windows)
 
 
 def geometry(tensor: Any) -> tuple[Any, Any, int, Any]:
-    """What `as_strided_backward` needs of the tensor that a view was taken of."""
+    """Return the shape, strides, offset and element count that `as_strided_backward` needs of the base tensor."""
     return tensor.shape, tensor.stride(), tensor.storage_offset(), tensor.untyped_storage().nbytes() // tensor.itemsize
 
 
-def as_strided_backward(grad: Any, of: Any, size: Any, stride: Any, storage_offset: Any) -> Any:
-    """Adds up over all elements that the view shows more than once."""
-    shape, strides, offset, count = of
-    places = ops.arange(count)
-    view = places.as_strided(size, stride, offset if storage_offset is None else storage_offset)
+def as_strided_backward(grad: Any, input_geometry: Any, size: Any, stride: Any, storage_offset: Any) -> Any:
+    """Return the gradient of the base of a strided view: elements that the view shows several times get the sum."""
+    shape, strides, offset, count = input_geometry
+    positions = ops.arange(count)
+    view = positions.as_strided(size, stride, offset if storage_offset is None else storage_offset)
     memory = grad.new_zeros(count).index_add(0, view.reshape(-1), grad.reshape(-1))
     return memory.as_strided(shape, strides, offset)

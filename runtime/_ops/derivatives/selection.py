@@ -1,4 +1,4 @@
-"""Derivatives of operators that choose elements: extrema, orders, and reductions over computed places."""
+"""Derivatives of operators that select elements: extrema, sorting, norms, and reductions over index tensors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = [
 
 
 def gathered_backward(grad: Any, shape: Sequence[int], dim: int, index: Any, keepdim: bool) -> Any:
-    """To the elements along `dim` that were chosen by their positions."""
+    """Add the gradient to the elements along `dim` that were selected by `index`."""
     if grad is None:
         return None
     if not shape:
@@ -38,7 +38,7 @@ def gathered_backward(grad: Any, shape: Sequence[int], dim: int, index: Any, kee
 
 
 def equal_backward(grad: Any, input: Any, value: Any) -> Any:
-    """In equal parts to all elements that equal the one that was chosen; NaN equals NaN."""
+    """Divide the gradient equally among all elements that equal the selected value; NaN equals NaN."""
     if grad is None:
         return None
     if bool(value != value):
@@ -50,7 +50,10 @@ def equal_backward(grad: Any, input: Any, value: Any) -> Any:
 
 
 def norm_backward(grad: Any, input: Any, norm: Any, p: float, dim: Any, keepdim: bool) -> Any:
-    """Of the norm of order `p`; zero where a norm is zero and has no derivative, as torch chooses."""
+    """Gradient of the norm of order `p`.
+
+    Where a norm is zero and has no derivative the gradient is zero, as in torch.
+    """
     grad, norm = unreduce(grad, input.shape, dim, keepdim), unreduce(norm, input.shape, dim, keepdim)
     if p == 0:
         return 0 * grad
@@ -61,11 +64,11 @@ def norm_backward(grad: Any, input: Any, norm: Any, p: float, dim: Any, keepdim:
         mask = (size == norm) | (size != size)
         count = mask.sum(dimensions(dim, input.ndim), True) if input.ndim else 1
         return input.sgn() * grad * mask / count
-    # What is not taken has no infinities either: they would be NaN in derivatives of this.
+    # Branches that are not taken are finite as well, as infinities there would become NaN in second derivatives.
     length = norm.masked_fill(norm == 0, 1)
     if p == 2:
         return grad * (input / length).masked_fill(norm == 0, 0)
-    # Powers of shares of the norm neither overflow nor underflow, as powers of elements do.
+    # Powers of elements overflow or underflow, where those of their quotients by the norm do not.
     if p < 2:
         powers = input.sgn() * (size.masked_fill(input == 0, 1) / length) ** (p - 1)
     else:
@@ -84,7 +87,10 @@ def moments_backward(
     keepdim: bool,
     correction: Any,
 ) -> Any:
-    """Given the gradients of variances, standard deviations (`result`) and means (`centre`), those that there are."""
+    """Gradient of the input, given those of the variance, the standard deviation and the mean, or None for each.
+
+    `result` is the standard deviation and `centre` the mean.
+    """
     shape = input.shape
     count = max(shape.numel(), 1) // max(centre.numel(), 1)
     freedom = max(count - correction, 0)
@@ -109,7 +115,10 @@ def moments_backward(
 
 
 def logcumsumexp_backward(grad: Any, input: Any, result: Any, dim: int) -> Any:
-    """Sums of `grad * exp(input - result)` from each position on, positive and negative ones by their logarithms."""
+    """Return the sum of `grad * exp(input - result)` from each position on.
+
+    Positive and negative gradients are added separately, by their logarithms.
+    """
     if not input.ndim or not input.numel():
         return grad
     if input.is_complex() or is_grad_enabled():
@@ -128,7 +137,7 @@ def logcumsumexp_backward(grad: Any, input: Any, result: Any, dim: int) -> Any:
     return part(grad > 0) - part(grad < 0)
 
 
-# ---- reductions over computed places ------------------------------------------------------------------------
+# ---- reductions over index tensors --------------------------------------------------------------------------
 
 
 def _spread(tensor: Any, dim: int, index: Any) -> Any:
@@ -138,7 +147,7 @@ def _spread(tensor: Any, dim: int, index: Any) -> Any:
 def scatter_reduce_backward(
     grad: Any, input: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool, result: Any
 ) -> tuple[Any, Any]:
-    """By the input, and by the source."""
+    """Gradients of the input and of the source."""
     if reduce == "sum":
         to_self, to_source = grad, _spread(grad, dim, index)
     elif reduce == "mean":
@@ -171,16 +180,18 @@ def scatter_reduce_backward(
 def index_reduce_backward(
     grad: Any, input: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool, result: Any
 ) -> tuple[Any, Any]:
-    """By the input, and by the source: the same with an index for each element."""
+    """Gradients of the input and of the source: those of scatter_reduce with an index for each element."""
     if not source.ndim:
-        places = index.reshape(())
+        indices = index.reshape(())
     else:
-        places = index.reshape([-1 if d == dim % source.ndim else 1 for d in range(source.ndim)]).expand(source.shape)
-    return scatter_reduce_backward(grad, input, dim, places, source, reduce, include_self, result)
+        indices = index.reshape([-1 if d == dim % source.ndim else 1 for d in range(source.ndim)]).expand(source.shape)
+    return scatter_reduce_backward(grad, input, dim, indices, source, reduce, include_self, result)
 
 
 def masked_scatter_backward(grad: Any, mask: Any, shape: Sequence[int]) -> Any:
-    """The gradients where the mask is true, one after the other, and zeros for what was not used."""
+    """Gradient of the source: the gradients where the mask is true, in order, and zeros for elements that were not
+    used.
+    """
     taken = grad.masked_select(mask)
     missing = shape.numel() - taken.numel()  # type: ignore[attr-defined]
     return ops.cat([taken, taken.new_zeros(missing)]).reshape(shape) if missing else taken.reshape(shape)
@@ -190,12 +201,12 @@ def masked_scatter_backward(grad: Any, mask: Any, shape: Sequence[int]) -> Any:
 
 
 def roll_backward(grad: Any, shifts: Any, dims: Any) -> Any:
-    """Back to where the elements came from."""
+    """Roll the gradient back."""
     return grad.roll([-shift for shift in listed("roll", "shifts", shifts)], dims)
 
 
 def repeat_backward(grad: Any, shape: Sequence[int], repeats: Sequence[int]) -> Any:
-    """The sum over all copies."""
+    """Sum the gradient over all copies."""
     if 0 in repeats:
         return grad.new_zeros(shape)
     extra = len(repeats) - len(shape)
@@ -206,11 +217,11 @@ def repeat_backward(grad: Any, shape: Sequence[int], repeats: Sequence[int]) -> 
 
 
 def repeat_interleave_backward(grad: Any, shape: Sequence[int], repeats: Any, dim: int | None) -> Any:
-    """The sum over the repetitions of each position."""
+    """Sum the gradient over the repetitions of each position."""
     flat = dim is None or not shape
     sizes = (grad.new_empty(shape).numel(),) if flat else tuple(shape)
     along = 0 if dim is None or flat else dim % len(shape)
     counts = repeats if hasattr(repeats, "_h") else ops.full((sizes[along],), repeats)
     counts = counts.expand(sizes[along]) if counts.numel() == 1 else counts
-    places = ops.arange(sizes[along]).repeat_interleave(counts)
-    return grad.new_zeros(sizes).index_add(along, places, grad.reshape(-1) if flat else grad).reshape(shape)
+    positions = ops.arange(sizes[along]).repeat_interleave(counts)
+    return grad.new_zeros(sizes).index_add(along, positions, grad.reshape(-1) if flat else grad).reshape(shape)

@@ -1,1 +1,1 @@
-"""Sums of products over shared dimensions, for `einsum` and `tensordot`: parse, plan, execute."""
+"""Sums of products over shared dimensions, for `einsum` and `tensordot`: parsing, planning, execution."""

@@ -1,4 +1,4 @@
-"""Sums of products over shared dimensions, for the composites `einsum` and `tensordot`: what the plans say is done.
+"""Executes the plans of the composites `einsum` and `tensordot`.
 
 Two operands at a time are arranged as batches of matrices, without a copy where their memory order allows it.
 """
@@ -22,11 +22,11 @@ __all__ = ["contracted", "contracted_dims"]
 _MV, _MUL = operator_index("mv"), operator_index("mul")
 _MOST_COLUMNS = 8
 _MOST_VECTOR_PRODUCTS = 256
-"""So many products of matrices with a vector are made one by one rather than copying an operand into another order."""
+"""Up to so many matrices are multiplied by a vector one at a time, rather than reordering an operand in a copy."""
 
 
 def contracted(equation: Any, operands: Sequence[Any]) -> Any:
-    """What the subscripts say."""
+    """Return the result of `einsum(equation, *operands)`."""
     tensors, equation = separated(equation, operands)
     return _executed(plan_of(equation, tuple([tensor.shape for tensor in tensors])), tensors)
 
@@ -35,15 +35,15 @@ def _executed(what: Plan, tensors: Sequence[Any]) -> Any:
     terms = [_after(steps, tensor) for steps, tensor in zip(what.operands, tensors, strict=True)]
     for pair in what.pairs:
         left, right = terms[pair.first], terms[pair.second]
-        for place in sorted((pair.first, pair.second), reverse=True):
-            del terms[place]
-        found = None
+        for index in sorted((pair.first, pair.second), reverse=True):
+            del terms[index]
+        result = None
         if pair.vector is not None:
-            found = _by_vector(pair.vector, _after(pair.summed_left, left), _after(pair.summed_right, right))
-        if found is None:
+            result = _by_vector(pair.vector, _after(pair.summed_left, left), _after(pair.summed_right, right))
+        if result is None:
             product = getattr(_after(pair.left, left), pair.method)(_after(pair.right, right))
-            found = _after(pair.result, product)
-        terms.append(found)
+            result = _after(pair.result, product)
+        terms.append(result)
     return _after(what.result, terms[0])
 
 
@@ -55,9 +55,9 @@ def _after(steps: Sequence[Step], tensor: Any) -> Any:
 
 
 def _by_vector(product: VectorProduct, left: Any, right: Any) -> Any:
-    """Products of matrices with one vector, where the memory of the one operand holds such matrices.
+    """Multiply matrices by one vector where the memory of an operand holds such matrices.
 
-    None where it does not: then the general way is no slower.
+    Return None where it does not: the general way is no slower then.
     """
     a, b = (right, left) if product.swapped else (left, right)
     if not a.is_contiguous():
@@ -72,13 +72,16 @@ def _by_vector(product: VectorProduct, left: Any, right: Any) -> Any:
         return None
     result = a.new_empty((product.outer, product.columns))
     matrices = a.view(product.outer, width, product.columns).transpose(1, 2)
-    for place in range(product.outer):
-        _product_with_vector(matrices.select(0, place), vector, result.select(0, place))
+    for index in range(product.outer):
+        _product_with_vector(matrices.select(0, index), vector, result.select(0, index))
     return result.view(product.shape)
 
 
 def _product_with_vector(matrix: Any, vector: Any, out: Any) -> None:
-    """Few long columns are added up one after the other, while the sums are in the cache; BLAS packs them first."""
+    """Write `matrix @ vector` to `out`.
+
+    Few long columns are added one after the other while the sums are in the cache, as BLAS would pack them first.
+    """
     width = len(vector)
     if not 0 < width <= _MOST_COLUMNS:
         _call_out(_MV, matrix, vector, out)
@@ -95,7 +98,7 @@ def _call_out(op: int, a: Any, b: Any, out: Any) -> None:
 
 
 def contracted_dims(a: Any, b: Any, dims: Any) -> Any:
-    """The sum of products over pairs of dimensions: the last ones of `a` and the first ones of `b`, or two lists."""
+    """Sum products over pairs of dimensions: the last `dims` of `a` and the first of `b`, or two lists of them."""
     if hasattr(dims, "_h"):
         dims = dims.tolist()
     if isinstance(dims, int):

@@ -1,4 +1,4 @@
-"""Subscripts of `einsum`: what they say about each dimension, checked; messages are those of torch."""
+"""Parses and checks the subscripts of `einsum`; messages are torch's."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..._base.handles import type_name
 __all__ = ["Labels", "labels_of", "separated"]
 
 Labels = list[Any]
-"""Of each dimension: a letter, or a negative number for a dimension that the ellipsis stands for (-1 is the last)."""
+"""The label of each dimension: a letter, or a negative number for one that the ellipsis covers (-1 is the last)."""
 
 
 def _fail(message: str) -> Any:
@@ -18,44 +18,44 @@ def _fail(message: str) -> Any:
 
 
 def _letters(text: str, whole: str, start: int, where: str) -> list[Any]:
-    """The letters of one operand, `...` as Ellipsis."""
-    found: list[Any] = []
+    """Return the letters of one operand, with Ellipsis for `...`."""
+    letters: list[Any] = []
     at = 0
     while at < len(text):
         sign = text[at]
         if sign == ".":
-            if Ellipsis in found:
+            if Ellipsis in letters:
                 _fail(f"found '.' for {where} for which an ellipsis was already found")
             if text[at : at + 3] != "...":
                 hint = " (...)" if where == "output" else ""
                 _fail(f"found '.' for {where} that is not part of any ellipsis{hint}")
-            found.append(Ellipsis)
+            letters.append(Ellipsis)
             at += 2
         elif sign.isascii() and sign.isalpha():
-            found.append(sign)
+            letters.append(sign)
         elif sign != " ":
             _fail(
                 f"invalid subscript given at index {start + at} in the equation string, subscripts must be in [a-zA-Z]"
             )
         at += 1
-    return found
+    return letters
 
 
 def _sublist(numbers: Sequence[Any]) -> str:
-    """The letters that numbers stand for."""
-    found = ""
+    """Return the subscripts of one operand that numbers stand for."""
+    letters = ""
     for number in numbers:
         if number is Ellipsis:
-            found += "..."
+            letters += "..."
         elif 0 <= number < 52:
-            found += chr(ord("A") + number) if number < 26 else chr(ord("a") + number - 26)
+            letters += chr(ord("A") + number) if number < 26 else chr(ord("a") + number - 26)
         else:
             raise ValueError("einsum(): subscript in subscript list is not within the valid range [0, 52)")
-    return found
+    return letters
 
 
 def separated(equation: Any, operands: Sequence[Any]) -> tuple[Sequence[Any], str]:
-    """The tensors among the arguments of `einsum`, and the equation; lists of numbers between them are one as well."""
+    """Split einsum's arguments into (equation, operands); also of the interleaved form `einsum(op, [0, 1], ...)`."""
     if hasattr(equation, "_h"):
         rest = [equation, *operands] if operands else [equation, []]
         operands, lists = rest[0 : len(rest) // 2 * 2 : 2], rest[1::2]
@@ -67,18 +67,18 @@ def separated(equation: Any, operands: Sequence[Any]) -> tuple[Sequence[Any], st
         )
     if not isinstance(equation, str):
         raise TypeError(f"einsum(): argument 'equation' (position 1) must be str, not {type_name(equation)}")
-    for place, tensor in enumerate(operands):
+    for index, tensor in enumerate(operands):
         if not hasattr(tensor, "_h"):
-            raise TypeError(f"expected Tensor as element {place} in argument 1, but got {type_name(tensor)}")
+            raise TypeError(f"expected Tensor as element {index} in argument 1, but got {type_name(tensor)}")
     return operands, equation
 
 
 def _parse(equation: str, count: int) -> tuple[list[list[Any]], list[Any] | None]:
-    """The letters of each of `count` operands, and those of the result (None: they follow from the others)."""
+    """Return the letters of each of `count` operands and of the result, which is None if it follows from the others."""
     left, arrow, right = equation.partition("->")
     inputs, start = [], 0
-    for place, part in enumerate(left.split(",")):
-        inputs.append(_letters(part, equation, start, f"operand {place}"))
+    for index, part in enumerate(left.split(",")):
+        inputs.append(_letters(part, equation, start, f"operand {index}"))
         start += len(part) + 1
     if len(inputs) < count:
         _fail("more operands were provided than specified in the equation")
@@ -88,21 +88,21 @@ def _parse(equation: str, count: int) -> tuple[list[list[Any]], list[Any] | None
 
 
 def labels_of(equation: str, ndims: Sequence[int]) -> tuple[list[Labels], Labels]:
-    """Labels of the dimensions of each operand, and those of the result."""
+    """Return the labels of the dimensions of each operand and of the result."""
     inputs, output = _parse(equation, len(ndims))
     labels: list[Labels] = []
     most = 0
-    for place, (ndim, letters) in enumerate(zip(ndims, inputs, strict=True)):
+    for index, (ndim, letters) in enumerate(zip(ndims, inputs, strict=True)):
         named = len(letters) - (Ellipsis in letters)
         if Ellipsis not in letters and named != ndim:
             _fail(
                 f"the number of subscripts in the equation ({named}) does not match the number of dimensions ({ndim}) "
-                f"for operand {place} and no ellipsis was given"
+                f"for operand {index} and no ellipsis was given"
             )
         if named > ndim:
             _fail(
                 f"the number of subscripts in the equation ({named}) is more than the number of dimensions ({ndim}) "
-                f"for operand {place}"
+                f"for operand {index}"
             )
         most = max(most, ndim - named if Ellipsis in letters else 0)
         labels.append(_expanded(letters, ndim - named))
@@ -119,7 +119,7 @@ def labels_of(equation: str, ndims: Sequence[int]) -> tuple[list[Labels], Labels
 
 
 def _expanded(letters: Sequence[Any], count: int) -> Labels:
-    found: Labels = []
+    labels: Labels = []
     for letter in letters:
-        found += range(-count, 0) if letter is Ellipsis else [letter]
-    return found
+        labels += range(-count, 0) if letter is Ellipsis else [letter]
+    return labels

@@ -1,6 +1,6 @@
-"""How sums of products are computed for operands of given shapes: two at a time, as batches of matrices.
+"""Plans sums of products for operands of given shapes: two operands at a time, as batches of matrices.
 
-Nothing here looks at a tensor, so that a plan is made once for an equation and its shapes.
+Plans depend on the equation and the shapes alone, so that each is made once.
 """
 
 from __future__ import annotations
@@ -23,11 +23,13 @@ Step = tuple[str, tuple[Any, ...]]
 
 @dataclass(frozen=True, slots=True)
 class VectorProduct:
-    """Of an operand that is `outer` matrices with a row for each element of the other one, and so many columns."""
+    """Products with a vector: one operand is `outer` matrices of `columns` columns with a row for each element of the
+    other operand.
+    """
 
     swapped: bool
     order: tuple[int, ...]
-    """Of the other's dimensions."""
+    """The order of the other operand's dimensions."""
     outer: int
     columns: int
     shape: tuple[int, ...]
@@ -35,7 +37,7 @@ class VectorProduct:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two terms become one, the product of what `left` and `right` make of them."""
+    """Two terms become one: the product of the results of the steps `left` and `right`."""
 
     first: int
     second: int
@@ -44,14 +46,14 @@ class Pair:
     method: str
     result: tuple[Step, ...]
     vector: VectorProduct | None = None
-    """Instead, where the memory allows it: of the terms after those steps of theirs that sum."""
+    """A product with a vector to use instead where the memory allows it, on the terms after their sums."""
     summed_left: tuple[Step, ...] = ()
     summed_right: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The steps of each operand, the pairs one after the other, the steps of what is left."""
+    """The steps of each operand, then the pairs, then the steps of the last term."""
 
     operands: tuple[tuple[Step, ...], ...]
     pairs: tuple[Pair, ...]
@@ -70,24 +72,24 @@ class _Term:
     def diagonal(self, first: int, second: int) -> None:
         label, size = self.labels[first], self.shape[first]
         self.steps.append(("diagonal", (0, first, second)))
-        self.labels = [each for place, each in enumerate(self.labels) if place not in (first, second)] + [label]
-        self.shape = [each for place, each in enumerate(self.shape) if place not in (first, second)] + [size]
+        self.labels = [each for position, each in enumerate(self.labels) if position not in (first, second)] + [label]
+        self.shape = [each for position, each in enumerate(self.shape) if position not in (first, second)] + [size]
 
-    def squeeze(self, place: int) -> None:
-        self.steps.append(("squeeze", (place,)))
-        del self.labels[place], self.shape[place]
+    def squeeze(self, position: int) -> None:
+        self.steps.append(("squeeze", (position,)))
+        del self.labels[position], self.shape[position]
 
-    def unsqueeze(self, place: int, label: Any) -> None:
-        self.steps.append(("unsqueeze", (place,)))
-        self.labels.insert(place, label)
-        self.shape.insert(place, 1)
+    def unsqueeze(self, position: int, label: Any) -> None:
+        self.steps.append(("unsqueeze", (position,)))
+        self.labels.insert(position, label)
+        self.shape.insert(position, 1)
 
     def sum(self, kept: set[Any]) -> None:
-        """Without the dimensions that nothing else refers to."""
-        dims = [place for place, label in enumerate(self.labels) if label not in kept]
+        """Sum over the dimensions whose labels nothing else refers to."""
+        dims = [position for position, label in enumerate(self.labels) if label not in kept]
         if dims:
             self.steps.append(("sum", (dims,)))
-            self.shape = [size for place, size in enumerate(self.shape) if place not in dims]
+            self.shape = [size for position, size in enumerate(self.shape) if position not in dims]
             self.labels = [label for label in self.labels if label in kept]
 
     def permute(self, labels: Sequence[Any]) -> None:
@@ -100,7 +102,7 @@ class _Term:
             self.steps.append(("reshape", (shape,)))
 
     def taken(self) -> tuple[Step, ...]:
-        """The steps so far, which are then done."""
+        """Return the steps collected so far and clear them."""
         steps, self.steps = tuple(self.steps), []
         return steps
 
@@ -111,7 +113,7 @@ def plan_of(equation: str, shapes: tuple[tuple[int, ...], ...]) -> Plan:
 
 
 def plan(labels: Sequence[Labels], output: Labels, shapes: Sequence[tuple[int, ...]]) -> Plan:
-    """The pairs are contracted in the order that `opt_einsum` finds, if it is installed."""
+    """Plan a contraction. The order of the pairs is that of `opt_einsum` if it is installed."""
     sizes = _sizes(shapes, labels)
     terms = [_prepared(each, shape, sizes) for each, shape in zip(labels, shapes, strict=True)]
     operands = tuple(term.taken() for term in terms)
@@ -125,9 +127,9 @@ def plan(labels: Sequence[Labels], output: Labels, shapes: Sequence[tuple[int, .
     term = terms[0]
     term.sum(set(output))
     term.permute([label for label in output if label in term.labels])
-    for place, label in enumerate(output):
+    for position, label in enumerate(output):
         if label not in term.labels:
-            term.unsqueeze(place, label)
+            term.unsqueeze(position, label)
     shape = tuple(sizes[label] for label in output)
     if tuple(term.shape) != shape:
         term.steps.append(("expand", (shape,)))
@@ -135,21 +137,21 @@ def plan(labels: Sequence[Labels], output: Labels, shapes: Sequence[tuple[int, .
 
 
 def _sizes(shapes: Sequence[tuple[int, ...]], labels: Sequence[Labels]) -> dict[Any, int]:
-    """The extent of each label; dimensions of size one broadcast."""
+    """Return the size of each label; dimensions of size one broadcast."""
     sizes: dict[Any, int] = {}
-    for place, (shape, each) in enumerate(zip(shapes, labels, strict=True)):
+    for position, (shape, each) in enumerate(zip(shapes, labels, strict=True)):
         own: dict[Any, int] = {}
         for label, size in zip(each, shape, strict=True):
             if own.setdefault(label, size) != size:
                 raise RuntimeError(
-                    f"einsum(): subscript {label} is repeated for operand {place} but the sizes don't match, "
+                    f"einsum(): subscript {label} is repeated for operand {position} but the sizes don't match, "
                     f"{size} != {own[label]}"
                 )
             known = sizes.get(label, 1)
             if size != known and 1 not in (size, known):
                 what = f"subscript {label}" if isinstance(label, str) else "the ellipsis"
                 raise RuntimeError(
-                    f"einsum(): {what} has size {size} for operand {place} which does not broadcast with previously "
+                    f"einsum(): {what} has size {size} for operand {position} which does not broadcast with previously "
                     f"seen size {known}"
                 )
             sizes[label] = known if size == 1 else size
@@ -157,23 +159,23 @@ def _sizes(shapes: Sequence[tuple[int, ...]], labels: Sequence[Labels]) -> dict[
 
 
 def _prepared(labels: Labels, shape: Sequence[int], sizes: dict[Any, int]) -> _Term:
-    """With every label once, and none for a dimension that broadcasts."""
+    """Return the operand with each label once and without the dimensions of size one that broadcast."""
     term = _Term(list(labels), list(shape))
-    place = 0
-    while place < len(term.labels):
-        label = term.labels[place]
-        if label in term.labels[:place]:
-            term.diagonal(term.labels.index(label), place)
-            place = 0
-        elif term.shape[place] == 1 and sizes[label] != 1:
-            term.squeeze(place)
+    position = 0
+    while position < len(term.labels):
+        label = term.labels[position]
+        if label in term.labels[:position]:
+            term.diagonal(term.labels.index(label), position)
+            position = 0
+        elif term.shape[position] == 1 and sizes[label] != 1:
+            term.squeeze(position)
         else:
-            place += 1
+            position += 1
     return term
 
 
 def _path(terms: Sequence[_Term], output: Labels) -> list[tuple[int, int]]:
-    """Pairs of places, lower first; a result goes to the end."""
+    """Return pairs of positions, the lower one first; the result of a pair is appended at the end."""
     count = len(terms)
     if count > 2:
         try:
@@ -182,15 +184,15 @@ def _path(terms: Sequence[_Term], output: Labels) -> list[tuple[int, int]]:
             pass
         else:
             every = list(dict.fromkeys(label for term in terms for label in term.labels))
-            symbol = {label: opt_einsum.get_symbol(place) for place, label in enumerate(every)}
+            symbol = {label: opt_einsum.get_symbol(position) for position, label in enumerate(every)}
             texts = ["".join(symbol[label] for label in term.labels) for term in terms]
             result = "".join(symbol[label] for label in output if label in symbol)
             shapes = [tuple(term.shape) for term in terms]
-            found = opt_einsum.contract_path(f"{','.join(texts)}->{result}", *shapes, shapes=True)[0]
-            if all(len(pair) == 2 for pair in found):
-                return [(min(pair), max(pair)) for pair in found]
-    # From left to right: the result so far is last, the next operand first.
-    return [(0, 1 if place == 0 else count - 1 - place) for place in range(count - 1)]
+            path = opt_einsum.contract_path(f"{','.join(texts)}->{result}", *shapes, shapes=True)[0]
+            if all(len(pair) == 2 for pair in path):
+                return [(min(pair), max(pair)) for pair in path]
+    # Contract from left to right: the result so far is last, the next operand first.
+    return [(0, 1 if position == 0 else count - 1 - position) for position in range(count - 1)]
 
 
 def _pair(first: int, second: int, left: _Term, right: _Term, kept: set[Any], output: Labels) -> tuple[Pair, _Term]:
@@ -230,23 +232,23 @@ def _pair(first: int, second: int, left: _Term, right: _Term, kept: set[Any], ou
 
 
 def _product(left: _Term, right: _Term) -> _Term:
-    """Nothing is summed: a product with broadcasting."""
+    """Plan a product without a sum, which broadcasts."""
     labels = [*left.labels, *(label for label in right.labels if label not in left.labels)]
     for label in labels[len(left.labels) :]:
         left.unsqueeze(len(left.labels), label)
     right.permute([label for label in labels if label in right.labels])
-    for place, label in enumerate(labels):
+    for position, label in enumerate(labels):
         if label not in right.labels:
-            right.unsqueeze(place, label)
+            right.unsqueeze(position, label)
     return _Term(labels, [max(pair) if 0 not in pair else 0 for pair in zip(left.shape, right.shape, strict=True)])
 
 
 def _by_vector(matrices: _Term, other: _Term, inner: Labels, swapped: bool) -> VectorProduct | None:
-    """All of `other` is summed over: dimensions of the matrices that are neighbours."""
+    """Plan a product with a vector if all dimensions of `other` are summed and adjacent in the matrices."""
     if len(other.labels) != len(inner):
         return None
-    places = [matrices.labels.index(label) for label in inner]
-    first, behind = min(places), max(places) + 1
+    positions = [matrices.labels.index(label) for label in inner]
+    first, behind = min(positions), max(positions) + 1
     if behind - first != len(inner):
         return None
     order = tuple(other.labels.index(label) for label in matrices.labels[first:behind])

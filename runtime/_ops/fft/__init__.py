@@ -1,1 +1,1 @@
-"""What composites of Fourier transforms and windows check, compute and differentiate."""
+"""Python functions of composites for Fourier transforms and windows: checks, computation, derivatives."""

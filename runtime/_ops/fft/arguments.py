@@ -1,4 +1,4 @@
-"""What is transformed: dtypes, dimensions and lengths of signals, for the composites of `fft`; messages are torch's."""
+"""Reads dtypes, dimensions and lengths of signals, for the composites of `fft`; messages are torch's."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from ..._base.allocation import dtype_or_default
-from ..._base.dtypes import EXPORTS, dtype, get_default_dtype
+from ..._base.dtypes import EXPORTS, get_default_dtype
 from ..._base.shapes import wrap_dim
 
 __all__ = [
@@ -22,7 +22,7 @@ _SCALINGS = {"backward": (0, 2), "ortho": (1, 1), "forward": (2, 0)}
 
 
 def signal_scaling(norm: str | None, forward: bool) -> int:
-    """The number by which the transforms of kernels.py know a normalization."""
+    """Return the number by which kernels.py knows a normalization."""
     if norm is None:
         norm = "backward"
     if norm not in _SCALINGS:
@@ -31,33 +31,33 @@ def signal_scaling(norm: str | None, forward: bool) -> int:
 
 
 def spectral_input(tensor: Any, to_complex: bool = False) -> Any:
-    """In a dtype that can be transformed; integers in the default one."""
-    of = tensor.dtype
-    if not of.is_floating_point and not of.is_complex:
-        of = get_default_dtype()
-    if of.to_real() not in (EXPORTS["float32"], EXPORTS["float64"]):
-        raise RuntimeError(f"Unsupported dtype {of.scalar_name}")
-    return tensor.to(of.to_complex() if to_complex else of)
+    """Convert to a dtype that can be transformed; integers become the default dtype."""
+    dtype = tensor.dtype
+    if not dtype.is_floating_point and not dtype.is_complex:
+        dtype = get_default_dtype()
+    if dtype.to_real() not in (EXPORTS["float32"], EXPORTS["float64"]):
+        raise RuntimeError(f"Unsupported dtype {dtype.scalar_name}")
+    return tensor.to(dtype.to_complex() if to_complex else dtype)
 
 
 # ---- one dimension ------------------------------------------------------------------------------------------
 
 
 def signal(tensor: Any, n: int | None, dim: int, to_complex: bool = False) -> tuple[Any, list[int]]:
-    """The tensor with `n` elements along `dim`, and this as a list."""
+    """Return the tensor with `n` elements along `dim`, and `[dim]`."""
     tensor = spectral_input(tensor, to_complex)
-    place = _wrapped(dim, tensor.ndim)
-    _check_length(tensor.size(place) if n is None else n)
-    return tensor if n is None else _resized(tensor, [place], [n]), [place]
+    dim = _wrapped(dim, tensor.ndim)
+    _check_length(tensor.size(dim) if n is None else n)
+    return tensor if n is None else _resized(tensor, [dim], [n]), [dim]
 
 
 def half_signal(tensor: Any, n: int | None, dim: int) -> tuple[Any, list[int], int]:
-    """The tensor with the frequencies of `n` real numbers along `dim`, the latter as a list, and `n`."""
+    """Return the tensor with the `n // 2 + 1` frequencies of `n` real numbers along `dim`, then `[dim]` and `n`."""
     tensor = spectral_input(tensor, to_complex=True)
-    place = _wrapped(dim, tensor.ndim)
-    size = 2 * (tensor.size(place) - 1) if n is None else n
+    dim = _wrapped(dim, tensor.ndim)
+    size = 2 * (tensor.size(dim) - 1) if n is None else n
     _check_length(size)
-    return tensor if n is None else _resized(tensor, [place], [size // 2 + 1]), [place], size
+    return tensor if n is None else _resized(tensor, [dim], [size // 2 + 1]), [dim], size
 
 
 def _wrapped(dim: int, ndim: int) -> int:
@@ -75,14 +75,14 @@ def _check_length(size: int) -> None:
 
 
 def signal_dims(tensor: Any, dim: Dims) -> list[int]:
-    """Counted from the front; all of them when none is given."""
+    """Return dimensions counted from the front; all of them when none is given."""
     if dim is None:
         return list(range(tensor.ndim))
     return [_wrapped(each, tensor.ndim) for each in ([dim] if isinstance(dim, int) else dim)]
 
 
 def signals(function: str, tensor: Any, s: Dims, dim: Dims, to_complex: bool = True) -> tuple[Any, list[int]]:
-    """The tensor with the sizes `s` along several dimensions, and these."""
+    """Return the tensor with the sizes `s` along several dimensions, and these dimensions."""
     tensor = spectral_input(tensor, to_complex)
     dims, sizes = _dims_and_sizes(tensor, s, dim)
     if not dims and function != "fftn":
@@ -91,7 +91,7 @@ def signals(function: str, tensor: Any, s: Dims, dim: Dims, to_complex: bool = T
 
 
 def half_signals(function: str, tensor: Any, s: Dims, dim: Dims) -> tuple[Any, list[int], int]:
-    """The tensor with the frequencies of real numbers of the sizes `s`, the dimensions, and the size of the last."""
+    """Return the tensor with the frequencies of real numbers of sizes `s`, the dimensions, and the last size."""
     tensor = spectral_input(tensor, to_complex=True)
     dims, sizes = _dims_and_sizes(tensor, s, dim)
     if not dims:
@@ -118,25 +118,25 @@ def _dims_and_sizes(tensor: Any, s: Dims, dim: Dims) -> tuple[list[int], list[in
             raise RuntimeError(f"Got shape with {count} values but input tensor only has {ndim} dimensions.")
         dims = list(range(ndim - count, ndim))
     given = [-1] * len(dims) if s is None else s
-    sizes = [tensor.size(place) if size == -1 else size for place, size in zip(dims, given, strict=True)]
+    sizes = [tensor.size(dim) if size == -1 else size for dim, size in zip(dims, given, strict=True)]
     for size in sizes:
         _check_length(size)
     return dims, sizes
 
 
 def _resized(tensor: Any, dims: Sequence[int], sizes: Sequence[int]) -> Any:
-    """Cut off, or continued with zeros."""
+    """Truncate or zero-pad the tensor to the given sizes."""
     shape = list(tensor.shape)
-    for place, size in zip(dims, sizes, strict=True):
-        if size < shape[place]:
-            tensor = tensor.narrow(place, 0, size)
-        shape[place] = size
+    for dim, size in zip(dims, sizes, strict=True):
+        if size < shape[dim]:
+            tensor = tensor.narrow(dim, 0, size)
+        shape[dim] = size
     if list(tensor.shape) == shape:
         return tensor
     result = tensor.new_zeros(shape)
     target = result
-    for place in dims:
-        target = target.narrow(place, 0, tensor.size(place))
+    for dim in dims:
+        target = target.narrow(dim, 0, tensor.size(dim))
     target.copy_(tensor)
     return result
 
@@ -144,13 +144,14 @@ def _resized(tensor: Any, dims: Sequence[int], sizes: Sequence[int]) -> Any:
 # ---- frequencies --------------------------------------------------------------------------------------------
 
 
-def frequency_dtype(function: str, of: Any) -> dtype:
-    found = dtype_or_default(of)
-    if not found.is_floating_point and not found.is_complex:
+def frequency_dtype(function: str, dtype: Any) -> Any:
+    """Return the dtype of a factory of frequencies: the given or the default one, which must be inexact."""
+    chosen = dtype_or_default(dtype)
+    if not chosen.is_floating_point and not chosen.is_complex:
         raise RuntimeError(f"{function} requires a floating point or complex dtype")
-    return found
+    return chosen
 
 
 def frequency_step(n: int, d: float) -> float:
-    """Between neighbouring frequencies; infinite for a distance of zero, as in C."""
+    """Return the distance of adjacent frequencies, `1 / (n * d)`; infinite for a `d` of zero, as in C."""
     return 1 / (n * d) if n * d else math.copysign(math.inf, d)

@@ -1,7 +1,6 @@
-"""Derivatives of Fourier transforms: each is linear, and the gradient goes through its adjoint.
-
-The adjoint of a transform that is divided by some number is that in the other direction, divided by the same number.
-A transform of real numbers gives a half of their spectrum: what lies inside of it stands for two frequencies.
+"""Derivatives of Fourier transforms: each is linear, and the gradient goes through its adjoint, which is the transform
+in the other direction, divided by the same number. A transform of real numbers gives half of their spectrum:
+frequencies inside of it stand for two.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ def complex_transform_backward(grad: Any, dims: Sequence[int], normalization: in
 def real_transform_backward(
     grad: Any, shape: Sequence[int], dims: Sequence[int], normalization: int, onesided: bool
 ) -> Any:
-    """Of real numbers."""
+    """Gradient of the real input of `real_transform`."""
     if not onesided:
         return ops.fft_c2c(grad, dims, normalization, False).real
     size = shape[dims[-1]]
@@ -29,12 +28,14 @@ def real_transform_backward(
 
 
 def hermitian_transform_backward(grad: Any, dims: Sequence[int], normalization: int, size: int) -> Any:
-    """To real numbers, `size` along the last dimension."""
+    """Gradient of the complex input of `hermitian_transform`, whose result has `size` elements along the last
+    dimension.
+    """
     return _inside_times(ops.fft_r2c(grad, dims, normalization, True), dims[-1], size, 2)
 
 
 def _inside_times(spectrum: Any, dim: int, size: int, factor: float) -> Any:
-    """The half of a spectrum of `size` real numbers, the frequencies multiplied that have a mirror image in it."""
+    """Multiply by `factor` the frequencies of a half spectrum of `size` real numbers that have a mirror image."""
     weights = spectrum.new_ones(spectrum.size(dim), dtype=spectrum.dtype.to_real())
     weights.narrow(0, 1, (size - 1) // 2).fill_(factor)
-    return spectrum * weights.reshape([-1 if place == dim else 1 for place in range(spectrum.ndim)])
+    return spectrum * weights.reshape([-1 if position == dim else 1 for position in range(spectrum.ndim)])

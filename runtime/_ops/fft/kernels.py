@@ -1,6 +1,6 @@
-"""The three discrete Fourier transforms that all others are composed of, computed by ducc0 on tensors' memory.
+"""The three discrete Fourier transforms that all others are composed of, computed by ducc0 in the memory of tensors.
 
-ducc0 shares one transform among threads (docs/fft.md).
+Several threads share one transform (docs/fft.md).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ELEMENTS_TO_SHARE = 1 << 14
 
 @cache
 def _library() -> Any:
-    """`ducc0.fft`, imported when the first transform asks for it."""
+    """Return `ducc0.fft`, which is imported for the first transform."""
     return load("ducc0").fft
 
 
@@ -37,7 +37,7 @@ def _threads(tensor: Any) -> int:
 
 
 def complex_transform(tensor: Any, dims: Sequence[int], normalization: int, forward: bool) -> Any:
-    """Along `dims`; what the sum is divided by, as ducc0 and torch number it: 1, the square root of its length, it."""
+    """Complex FFT over `dims`. normalization: 0 none, 1 divide by sqrt(n), 2 divide by n."""
     if not dims:
         return tensor.clone()
     dims = _slowest_first(tensor, dims)
@@ -55,7 +55,9 @@ def complex_transform(tensor: Any, dims: Sequence[int], normalization: int, forw
 
 
 def real_transform(tensor: Any, dims: Sequence[int], normalization: int, onesided: bool) -> Any:
-    """Of real numbers; `onesided`: only the frequencies of the last of `dims` that say what the others are."""
+    """FFT of real numbers over `dims`; if `onesided`, only the frequencies of the last dimension that determine the
+    others.
+    """
     *others, last = dims
     others = _slowest_first(tensor, others)
     shape = list(tensor.shape)
@@ -78,7 +80,7 @@ def real_transform(tensor: Any, dims: Sequence[int], normalization: int, oneside
 
 
 def hermitian_transform(tensor: Any, dims: Sequence[int], normalization: int, size: int) -> Any:
-    """Inverse of the onesided `real_transform`: real numbers, `size` of them along the last of `dims`."""
+    """Inverse of the onesided `real_transform`, with a real result of `size` elements along the last of `dims`."""
     *others, last = dims
     if others:
         tensor = complex_transform(tensor, others, normalization, False)
@@ -99,7 +101,7 @@ def hermitian_transform(tensor: Any, dims: Sequence[int], normalization: int, si
 
 
 def _mirror(lines: Any, count: int) -> None:
-    """Fills lines of a spectrum of real numbers whose first `count` elements are there."""
+    """Fill in the rest of each spectrum of real numbers, whose first `count` elements are given."""
     np = load("numpy")
     missing = lines.shape[-1] - count
     np.conjugate(lines[..., missing:0:-1], out=lines[..., count:])
@@ -112,7 +114,7 @@ def _slowest_first(tensor: Any, dims: Sequence[int]) -> list[int]:
     return sorted(dims, key=lambda dim: -strides[dim])
 
 
-def _allocated(tensor: Any, shape: Sequence[int], dims: Sequence[int], of: dtype) -> Any:
-    """Memory for a result in torch's order: each signal contiguous, the others' dimensions ordered as in the input."""
+def _allocated(tensor: Any, shape: Sequence[int], dims: Sequence[int], dtype: dtype) -> Any:
+    """Allocate a result in torch's memory order: signals contiguous, the other dimensions ordered as in the input."""
     others = _slowest_first(tensor, [dim for dim in range(len(shape)) if dim not in dims])
-    return wrap(lib.empty_strided(shape, packed_strides(shape, [*others, *dims]), len(shape), of.code))
+    return wrap(lib.empty_strided(shape, packed_strides(shape, [*others, *dims]), len(shape), dtype.code))

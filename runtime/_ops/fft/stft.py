@@ -1,4 +1,6 @@
-"""Signals as overlapping frames and back, for the composites `stft` and `istft`; messages are torch's."""
+"""Splits signals into overlapping frames and adds them up again, for the composites `stft` and `istft`; messages are
+torch's.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ __all__ = ["inverse_frames", "inverse_signal", "overlapped", "short_time_frames"
 
 
 def _refuse(function: str, tensor: Any, message: str, **arguments: Any) -> None:
-    """An error that begins with the call: types and shapes of tensors, and truth values as numbers."""
+    """Raise an error that begins with the call: types and shapes of tensors, and bools as numbers."""
     shown: dict[str, Any] = {name: int(v) if isinstance(v, bool) else v for name, v in arguments.items()}
     window = shown.get("window")
     if window is not None:
@@ -33,7 +35,7 @@ def _warn_of_missing_window(rest: str) -> None:
 
 
 def _widened(window: Any, n_fft: int) -> Any:
-    """With zeros on both sides up to the size of a frame."""
+    """Pad the window with zeros on both sides to the size of a frame."""
     missing = n_fft - window.size(0)
     return padded(window, [missing // 2, missing - missing // 2], "constant", 0) if missing else window
 
@@ -54,7 +56,7 @@ def short_time_frames(
     return_complex: bool | None,
     align_to_window: bool | None,
 ) -> tuple[Any, Any, bool]:
-    """Frames of a batch of signals, the window of their size (None: all ones), and is a part to be left out?"""
+    """Return (frames [B, T, n_fft], window or None for ones, onesided)."""
     if center:
         if align_to_window is not None:
             raise RuntimeError("stft align_to_window should only be set when center = false")
@@ -91,14 +93,14 @@ def short_time_frames(
 
 
 def _centred(tensor: Any, n_fft: int, pad_mode: str) -> Any:
-    """With margins of half a frame, so that the middle of the first frame is the first element."""
+    """Pad the signal by half a frame at both ends, so that its first element is in the middle of the first frame."""
     shape = (*(1,) * (3 - tensor.ndim), *tensor.shape)
-    found = padded(tensor.reshape(shape), [n_fft // 2] * 2, pad_mode, None)
-    return found.reshape(found.shape[found.ndim - tensor.ndim :])
+    result = padded(tensor.reshape(shape), [n_fft // 2] * 2, pad_mode, None)
+    return result.reshape(result.shape[result.ndim - tensor.ndim :])
 
 
 def _mistake_of_signal(tensor: Any, n_fft: int, hop: int, width: int, window: Any, aligned: bool) -> str | None:
-    """What was expected and not found."""
+    """Return what was expected of the arguments and is not so, or None."""
     if not (tensor.is_floating_point() or tensor.is_complex()):
         return "a tensor of floating point or complex values"
     if tensor.ndim not in (1, 2):
@@ -131,7 +133,9 @@ def inverse_frames(
     length: int | None,
     return_complex: bool,
 ) -> tuple[Any, Any, int, Any]:
-    """Spectra of a batch of frames, the window of their size, the hop, and what refuses windows that sum to zero."""
+    """Return the spectra of a batch of frames, the window of their size, the hop, and a function that raises for
+    windows that sum to zero.
+    """
     if window is None:
         _warn_of_missing_window("Please provide the same window used by stft to make the inversion lossless.")
     if not tensor.is_complex():
@@ -187,7 +191,7 @@ def _mistake_of_frames(tensor: Any, n_fft: int, hop: int, width: int, window: An
 
 
 def overlapped(frames: Any, hop: int) -> Any:
-    """The sum of frames, of which each begins `hop` elements after the one before."""
+    """Add up frames, each of which begins `hop` elements after the one before."""
     batch, count, size = frames.shape
     steps = -(-size // hop)
     total = frames.new_zeros((batch, count + steps - 1, hop))
@@ -198,7 +202,7 @@ def overlapped(frames: Any, hop: int) -> Any:
 
 
 def inverse_signal(signal: Any, envelope: Any, n_fft: int, center: bool, length: int | None, refuse: Any) -> Any:
-    """What lies between the margins of overlapped frames, divided by the sum of squares of their windows."""
+    """Divide the added frames by the sum of squares of their windows, and drop the padding."""
     start = n_fft // 2 if center else 0
     known = signal.size(1)
     end = start + length if length is not None else known - start

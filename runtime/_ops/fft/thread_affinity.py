@@ -1,8 +1,8 @@
-"""Keeps the threads that the library of Fourier transforms computes with off the core of the caller.
+"""Keeps the threads of the library of Fourier transforms off the core of the caller.
 
-A sleeping thread is often woken on the core of the thread that wakes it, and stays there for tens of milliseconds
-though another core is idle: the two take turns, and a transform takes twice its time (docs/fft.md). The threads of
-opweave's core leave such a place themselves (runtime/core/threads/thread_pool.c); those of ducc0 are moved from here.
+A sleeping thread is often woken on the core of the thread that wakes it and stays there for tens of milliseconds
+although another core is idle: the two take turns, and a transform takes twice as long (docs/fft.md). The threads of
+opweave's core leave such a core themselves (runtime/core/threads/thread_pool.c); those of ducc0 are moved from here.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ _TASKS = "/proc/self/task"
 
 _lock = threading.Lock()
 _workers: list[int] | None = None
-"""The system's numbers of the threads; None before the first transform that several threads share."""
+"""The system's ids of ducc0's threads; None before the first transform that several threads share."""
 _avoided = -1
-"""The core that they were told last to keep off."""
+"""The core that they last had to avoid."""
 
 
 def keep_off_this_core() -> None:
-    """Moves ducc0's threads to other cores than the caller's.
+    """Move ducc0's threads to other cores than the caller's.
 
-    Does nothing where ducc0 is not imported, for threads that somebody else had it create before, and after a fork:
-    ducc0 ends its threads for it and creates others.
+    Does nothing if ducc0 is not imported, for threads that somebody else had it create before, and after a fork: ducc0
+    ends its threads before one and creates others.
     """
     global _avoided
     if sys.modules.get("ducc0") is None:
@@ -42,39 +42,42 @@ def keep_off_this_core() -> None:
         try:
             for worker in _started() if others else ():
                 os.sched_setaffinity(worker, others)
-        except OSError:  # it has ended, or the system does not allow it
+        except OSError:  # the thread has ended, or the system does not allow it
             _forget()
         _avoided = core
 
 
 def _started() -> list[int]:
-    """Threads inherit the name of the thread that creates them: by it they are found among the others."""
+    """Return ducc0's threads, which it creates now.
+
+    Threads inherit the name of the thread that creates them, by which they are recognized.
+    """
     global _workers
     if _workers is None:
-        found: list[int] = []
-        starter = threading.Thread(target=_start_named, args=(found,), name=_NAME)
+        threads: list[int] = []
+        starter = threading.Thread(target=_start_named, args=(threads,), name=_NAME)
         starter.start()
         starter.join()
-        _workers = found
+        _workers = threads
     return _workers
 
 
-def _start_named(found: list[int]) -> None:
+def _start_named(threads: list[int]) -> None:
     own = threading.get_native_id()
     try:
         with open(f"{_TASKS}/{own}/comm", "w") as name:
             name.write(_NAME)
         sys.modules["ducc0"].misc.thread_pool_size()  # the first such call creates them
-        found += (task for task in map(int, os.listdir(_TASKS)) if task != own and _name(task) == _NAME)
-    except OSError:  # a system without these files
-        found.clear()
+        threads += (task for task in map(int, os.listdir(_TASKS)) if task != own and _name(task) == _NAME)
+    except OSError:  # the system has no such files
+        threads.clear()
 
 
 def _name(task: int) -> str:
     try:
         with open(f"{_TASKS}/{task}/comm") as name:
             return name.read().rstrip("\n")
-    except FileNotFoundError:  # it has ended
+    except FileNotFoundError:  # the thread has ended
         return ""
 
 
@@ -85,7 +88,7 @@ def _forget() -> None:
 
 def _unlock() -> None:
     global _lock
-    _lock = threading.Lock()  # the one that held it does not exist in the child
+    _lock = threading.Lock()  # the thread that held the lock does not exist in the child
 
 
 os.register_at_fork(before=_forget, after_in_child=_unlock)

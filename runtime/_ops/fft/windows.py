@@ -6,23 +6,24 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from ..._base.dtypes import EXPORTS, dtype, get_default_dtype
+from ..._base.allocation import dtype_or_default
+from ..._base.dtypes import EXPORTS, get_default_dtype
 
 __all__ = ["check_signal_window", "cosine_coefficients", "signal_window", "window_angles", "window_size"]
 
 
-def window_size(function: str, length: int, periodic: bool, of: Any) -> tuple[dtype, int]:
-    """The dtype, and the number of elements to compute, one more where the last is to be left out."""
+def window_size(function: str, length: int, periodic: bool, dtype: Any) -> tuple[Any, int]:
+    """Return the dtype and the number of elements to compute: of a periodic window one more, which is then dropped."""
     if length < 0:
         raise RuntimeError(f"{function} requires non-negative window_length, got window_length={length}")
-    found = get_default_dtype() if of is None else dtype.resolve(of, function)
-    if not found.is_floating_point and not found.is_complex:
-        raise RuntimeError(f"{function} expects floating point dtypes, got: {found.scalar_name}")
-    return found, length + 1 if periodic and length > 1 else length
+    chosen = dtype_or_default(dtype, function)
+    if not chosen.is_floating_point and not chosen.is_complex:
+        raise RuntimeError(f"{function} expects floating point dtypes, got: {chosen.scalar_name}")
+    return chosen, length + 1 if periodic and length > 1 else length
 
 
 def window_angles(numbers: Any, turns: float = 1) -> Any:
-    """The numbers 0, 1, ... (written to) as angles, of which the last is that of so many turns."""
+    """Scale the numbers 0, 1, ... in place to angles, the last of which is `turns` full turns."""
     return numbers.mul_(2 * math.pi * turns / (numbers.size(0) - 1))
 
 
@@ -41,9 +42,9 @@ def signal_window(length: int, sym: bool, dtype: Any) -> tuple[Any, int]:
 
 
 def cosine_coefficients(a: Any) -> list[float]:
-    """With the signs that they have in a sum of cosines whose largest value is in the middle."""
+    """Return the coefficients with alternating signs, so that the sum of cosines is largest in the middle."""
     if not isinstance(a, Iterable):
         raise TypeError("Coefficients must be a list/tuple")
     if not a:
         raise ValueError("Coefficients cannot be empty")
-    return [-each if place % 2 else each for place, each in enumerate(a)]
+    return [-each if index % 2 else each for index, each in enumerate(a)]

@@ -1,1 +1,1 @@
-"""What composites of linear algebra check, compute and differentiate."""
+"""Python functions of composites for linear algebra: checks, computation, derivatives."""

@@ -1,4 +1,4 @@
-"""What functions of matrices check first and say of failures, for the composites of `linalg`; messages are torch's."""
+"""Checks and failures that functions of matrices share, for the composites of `linalg`; messages are torch's."""
 
 from __future__ import annotations
 
@@ -58,20 +58,20 @@ def check_floating(function: str, tensor: Any, halves: bool = True) -> None:
 
 
 def check_kernel(kernel: str, tensor: Any) -> None:
-    """LAPACK has four dtypes."""
+    """Raise NotImplementedError for dtypes other than LAPACK's four."""
     if tensor.dtype.scalar_name not in _LAPACK:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{tensor.dtype.scalar_name}'")
 
 
 def default_tolerance(tensor: Any) -> float:
-    """Below what part of the largest singular value others count as zero."""
+    """Return the fraction of the largest singular value below which others count as zero."""
     if tensor.dtype.scalar_name not in _LAPACK:
         raise RuntimeError("This function doesn't handle types other than float and double")
     return float(finfo(tensor.dtype).eps * max(tensor.shape[-2:]))
 
 
 def has_history(tensor: Any) -> bool:
-    """May a gradient be asked for, which takes the vectors that belong to values?"""
+    """True if autograd records this tensor, so that eigenvectors must be computed too."""
     return bool(needs_grad(tensor))
 
 
@@ -85,7 +85,7 @@ def check_same_dtype(function: str, left: Any, right: Any, names: Sequence[str] 
 
 
 def check_solvable(function: str, A: Any, B: Any, left: bool, square: str | None = None) -> None:
-    """Can A X = B be solved, or X A = B? `square` is what the check of A calls the function."""
+    """Raise if A X = B (or X A = B) has mismatched shapes. `square` is the name of the function in the check of A."""
     check_square(square or function, A)
     check_matrix(function, B, "B")
     if A.size(-2) != B.size(-2) if left else A.size(-1) != B.size(-1):
@@ -97,12 +97,12 @@ def check_solvable(function: str, A: Any, B: Any, left: bool, square: str | None
 
 
 def is_vector_side(A: Any, B: Any) -> bool:
-    """Is B a vector for each matrix, and not a matrix?"""
+    """True if B is a vector for each matrix of A rather than a matrix."""
     return bool(B.ndim == 1 or (A.ndim - 1 == B.ndim and B.shape == A.shape[:-1]))
 
 
 def batches_of_one_shape(B: Any, *others: Any) -> tuple[Any, ...]:
-    """Matrices whose batches are expanded to the shape that they have in common."""
+    """Expand the batch dimensions of matrices to the shape to which they broadcast."""
     tensors = (B, *others)
     first = B.shape[:-2]
     if all(each.shape[:-2] == first for each in others):
@@ -150,7 +150,7 @@ _FAILURES: Mapping[str, _Failure] = {
     ),
     "ldl": _Failure("Unknown error code: {info}.", RuntimeError),
 }
-"""By what the entry says that the function computes."""
+"""The failures by the word that entries name them with."""
 _NOT_FINITE = "The algorithm failed to converge because the input matrix contained non-finite values."
 
 

@@ -1,8 +1,9 @@
-"""Derivatives of equations and triangular factorizations of matrices, and of orthogonal ones.
+"""Derivatives of linear equations and of triangular and orthogonal factorizations.
 
 The rules are those of M. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
-differentiation" (2008), and of the sources that the functions name, written for complex numbers: where a rule has a
-transposed matrix, it is the conjugate transposed here. The functions give what belongs to the conjugate derivative.
+differentiation" (2008), and of the sources that the functions name, written for complex numbers: a transposed matrix of
+a rule is the conjugate transposed here. The functions return the gradient by torch's convention, that of the conjugate
+derivative.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def _solve_triangle(A: Any, B: Any, upper: bool, unitriangular: bool = False) ->
 
 
 def _divide_triangle(B: Any, A: Any) -> Any:
-    """`B` times the inverse of the conjugate transposed of an upper triangle."""
+    """Return `B` times the inverse of the conjugate transposed of an upper triangle."""
     return _solve_triangle(A, B.mH, True).mH
 
 
@@ -46,27 +47,27 @@ def inverse_backward(grad: Any, inverse: Any) -> Any:
 
 
 def solve_backward(grad: Any, LU: Any, pivots: Any, trans: int) -> Any:
-    """By the right side: the solution for the conjugate transposed matrix."""
+    """Gradient of the right side: the solution with the conjugate transposed matrix."""
     if trans == 1:
         return ops.lapack_getrs(LU, pivots, grad.conj(), 0).conj()
     return ops.lapack_getrs(LU, pivots, grad, 0 if trans else 2)
 
 
 def matrix_of_equation_backward(side: Any, X: Any, trans: int) -> Any:
-    """By the matrix, or its (conjugate) transposed, given the gradient by the right side and the solution."""
+    """Gradient of the matrix or of its (conjugate) transposed, from that of the right side and the solution."""
     if trans == 0:
         return -(side @ X.mH)
     return -(X @ side.mH) if trans == 2 else -(X.conj() @ side.mT)
 
 
 def triangle_backward(side: Any, X: Any, upper: bool, unitriangular: bool) -> Any:
-    """By a triangular matrix, of which the rest is not read."""
-    found = -(side @ X.mH)
-    return found.triu(int(unitriangular)) if upper else found.tril(-int(unitriangular))
+    """Gradient of a triangular matrix, zero in the other triangle."""
+    gradient = -(side @ X.mH)
+    return gradient.triu(int(unitriangular)) if upper else gradient.tril(-int(unitriangular))
 
 
 def triangular_solve_backward(grad: Any, A: Any, upper: bool, unitriangular: bool) -> Any:
-    """By the right side."""
+    """Gradient of the right side."""
     return _solve_triangle(A.mH, grad, not upper, unitriangular)
 
 
@@ -74,13 +75,15 @@ def triangular_solve_backward(grad: Any, A: Any, upper: bool, unitriangular: boo
 
 
 def _order(LU: Any, pivots: Any, like: Any) -> Any:
-    """For each row of the factors, where it is in the matrix, once for each column of `like`."""
+    """Return for each row of the factors its index in the matrix, repeated for each column of `like`."""
     return ops.lapack_laswp(LU.detach(), pivots).unsqueeze(-1).expand(like.shape)
 
 
 def lu_factor_backward(grad: Any, LU: Any, pivots: Any) -> Any:
-    """By the matrix that was factorized: with the square parts `P A = L U`, `inv(L) P dA inv(U)` consists of
-    `inv(L) dL` below the diagonal and of `dU inv(U)` from there on. What lies below or beside them follows from it.
+    """Gradient of the factorized matrix.
+
+    For the square parts of `P A = L U`, `inv(L) P dA inv(U)` consists of `inv(L) dL` below the diagonal and of `dU
+    inv(U)` on and above it. The rows below or the columns beside them follow.
     """
     m, n = LU.shape[-2:]
     k = min(m, n)
@@ -100,18 +103,20 @@ def lu_factor_backward(grad: Any, LU: Any, pivots: Any) -> Any:
 
 
 def lu_solve_backward(side: Any, LU: Any, pivots: Any, X: Any, trans: int) -> Any:
-    """By the factors, given the gradient by the right side."""
+    """Gradient of the factors, from the gradient of the right side."""
     by_matrix = matrix_of_equation_backward(side, X, trans)
     rows = by_matrix.gather(-2, _order(LU, pivots, by_matrix))
     return (rows @ LU.triu().mH).tril(-1) + (LU.tril(-1).mH @ rows + rows).triu()
 
 
 def lu_backward(side: Any, grad_LU: Any, LU: Any, pivots: Any, X: Any, trans: int) -> Any:
-    """By the matrix of an equation whose solution and whose factors are results, given that by the right side."""
+    """Gradient of the matrix of an equation that returns its solution and its factors, from the gradient of the right
+    side.
+    """
     total = None if grad_LU is None else lu_factor_backward(grad_LU, LU, pivots)
     if side is not None:
-        found = matrix_of_equation_backward(side, X, trans)
-        total = found if total is None else total + found
+        gradient = matrix_of_equation_backward(side, X, trans)
+        total = gradient if total is None else total + gradient
     return total
 
 
@@ -119,7 +124,7 @@ def lu_backward(side: Any, grad_LU: Any, LU: Any, pivots: Any, X: Any, trans: in
 
 
 def cholesky_backward(grad: Any, L: Any, upper: bool) -> Any:
-    """By the whole matrix, of which one triangle is read: for changes that leave it Hermitian.
+    """Gradient of the matrix, as a Hermitian one although only one triangle is read.
 
     I. Murray, "Differentiation of the Cholesky decomposition" (2016).
     """
@@ -130,17 +135,17 @@ def cholesky_backward(grad: Any, L: Any, upper: bool) -> Any:
 
 
 def cholesky_solve_backward(side: Any, X: Any, factor: Any, upper: bool) -> Any:
-    """By the Cholesky factor, given the gradient by the right side."""
+    """Gradient of the Cholesky factor, from the gradient of the right side."""
     return _product_backward(-(side @ X.mH), factor, upper)
 
 
 def cholesky_inverse_backward(grad: Any, inverse: Any, factor: Any, upper: bool) -> Any:
-    """By the Cholesky factor."""
+    """Gradient of the Cholesky factor."""
     return _product_backward(-(inverse @ grad @ inverse), factor, upper)
 
 
 def _product_backward(grad: Any, factor: Any, upper: bool) -> Any:
-    """By the factor of `L L^H`, or of `U^H U`."""
+    """Gradient of the factor L of `L L^H`, or U of `U^H U`."""
     both = grad + grad.mH
     return (factor.triu() @ both).triu() if upper else (both @ factor.tril()).tril()
 
@@ -182,7 +187,7 @@ def _tall_qr_backward(grad_Q: Any, grad_R: Any, Q: Any, R: Any) -> Any:
 
 
 def product_of_reflections_backward(grad: Any, a: Any, tau: Any, left: bool, adjoint: bool) -> Any:
-    """By the matrix that was multiplied."""
+    """Gradient of the matrix that was multiplied."""
     return ops.lapack_ormqr(a, tau, grad, left, not adjoint)
 
 

@@ -38,7 +38,7 @@ DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 
 
 def column_major(tensor: Any) -> Any:
-    """A copy whose matrices lie in memory column after column."""
+    """Return a copy whose matrices are stored column by column."""
     ndim = tensor.ndim
     strides = packed_strides(tensor.shape, (*range(ndim - 2), ndim - 1, ndim - 2))
     return empty_strided(tensor.shape, strides, dtype=tensor.dtype).copy_(tensor)
@@ -48,7 +48,7 @@ def column_major(tensor: Any) -> Any:
 
 
 def check_pivots(function: str, LU: Any, pivots: Any) -> None:
-    """Are there as many as a factorization of the matrices has?"""
+    """Raise unless there are as many pivots as a factorization of the matrices has."""
     check_matrix(function, LU, "LU")
     expected = (*LU.shape[:-2], min(LU.shape[-2:]))
     if tuple(pivots.shape) != expected:
@@ -59,13 +59,13 @@ def check_pivots(function: str, LU: Any, pivots: Any) -> None:
 
 
 def permutation_matrix(LU: Any, rows: Any) -> Any:
-    """The matrix that takes the exchanged rows back to their places."""
+    """Return the matrix P that undoes the row exchanges, so that A = P L U."""
     m = LU.size(-2)
     return LU.new_zeros((*LU.shape[:-2], m, m)).scatter_(-2, rows.unsqueeze(-2), 1)
 
 
 def lower_factor(LU: Any) -> Any:
-    """The lower triangle, with ones on the diagonal."""
+    """Return the lower triangle with ones on the diagonal."""
     m, n = LU.shape[-2:]
     lower = LU.narrow(-1, 0, min(m, n)).tril(-1).contiguous()
     lower.diagonal(0, -2, -1).fill_(1)
@@ -81,7 +81,7 @@ def upper_factor(LU: Any) -> Any:
 
 
 def check_pair(function: str, A: Any, B: Any) -> None:
-    """What torch's older solvers ask of their arguments."""
+    """Raise what torch's older solvers raise for their arguments."""
     if A.dtype is not B.dtype:
         raise RuntimeError(
             f"Expected b and A to have the same dtype, but found b of type {B.dtype.scalar_name} and A of type "
@@ -98,7 +98,7 @@ def check_pair(function: str, A: Any, B: Any) -> None:
 
 
 def check_equation(A: Any, B: Any, left: bool) -> None:
-    """What `linalg.solve` asks of its arguments; B is a matrix here."""
+    """Raise what `linalg.solve` raises for its arguments; B is a matrix here."""
     check_floating("linalg.solve", A)
     check_same_dtype("linalg.solve", A, B)
     check_solvable("linalg.solve", A, B, left)
@@ -106,17 +106,17 @@ def check_equation(A: Any, B: Any, left: bool) -> None:
 
 
 def one_code(info: Any) -> Any:
-    """Of one matrix that was expanded to a batch, LAPACK's code."""
+    """Return the `info` code as a scalar when A was a single matrix broadcast over B's batch."""
     return info.flatten().narrow(0, 0, 1).squeeze(0) if info.numel() else info.new_zeros(())
 
 
 def driver_number(name: str) -> int:
-    """By which the core knows a routine for least squares."""
+    """Return the number by which the core knows a routine for least squares."""
     return DRIVERS.index(name)
 
 
 def least_squares(A: Any, B: Any, rcond: float | None, driver: str | None) -> tuple[Any, Any, str, float]:
-    """Matrices and right sides in batches of one shape, the driver, and the limit of its rank."""
+    """Return matrices and right sides in batches of one shape, the name of the driver, and the rank's tolerance."""
     function = "torch.linalg.lstsq"
     if A.ndim < 2:
         raise RuntimeError(f"{function}: input must have at least 2 dimensions.")
@@ -144,7 +144,7 @@ def least_squares(A: Any, B: Any, rcond: float | None, driver: str | None) -> tu
 
 
 def with_rows(tensor: Any, count: int) -> Any:
-    """Continued with rows of zeros, where there are fewer."""
+    """Append rows of zeros up to `count` rows."""
     rows = tensor.size(-2)
     if rows >= count:
         return tensor

@@ -1,8 +1,7 @@
-"""The exponential of matrices, for the composite `linalg.matrix_exp`.
-
-Polynomials of Taylor's series, arranged so that few products are needed; a large matrix is halved before and the result
-squared after. The thresholds and the polynomial of degree 18 are those of P. Bader, S. Blanes and F. Casas, "Computing
-the matrix exponential with an optimized Taylor polynomial approximation", Mathematics 7 (2019).
+"""The matrix exponential, for the composite `linalg.matrix_exp`: Taylor polynomials, arranged so that few products are
+needed. A large matrix is halved first and the result squared. The thresholds and the polynomial of degree 18 are those
+of P. Bader, S. Blanes and F. Casas, "Computing the matrix exponential with an optimized Taylor polynomial
+approximation", Mathematics 7 (2019).
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _LARGEST = {
     4: (1.192092800768788e-07, 5.978858893805233e-04, 5.116619363445086e-02, 3.010066362817634),
     8: (2.220446049250313e-16, 2.580956802971767e-08, 3.397168839976962e-04, 1.090863719290036),
 }
-"""By the bytes of a real number: up to which norm the polynomial of each degree is exact to rounding."""
+"""For each size of a real number in bytes, the norm up to which the polynomial of each degree is exact to rounding."""
 
 # Coefficients of A, A², A³ and A⁶ in five factors; the first numbers are those of the identity.
 _FACTORS = (
@@ -49,18 +48,18 @@ def matrix_exponential(A: Any) -> Any:
         matrices = matrices * factors.unsqueeze(-1).unsqueeze(-1)
     result = _polynomial(matrices, degree)
     for done in range(max(halvings)):
-        rest = [place for place, count in enumerate(halvings) if count > done]
+        rest = [index for index, count in enumerate(halvings) if count > done]
         if len(rest) == len(halvings):
             result = result.bmm(result)
         else:
-            places = matrices.new_tensor(rest, dtype=dtypes.int64)
-            part = result.index_select(0, places)
-            result.index_copy_(0, places, part.bmm(part))
+            indices = matrices.new_tensor(rest, dtype=dtypes.int64)
+            part = result.index_select(0, indices)
+            result.index_copy_(0, indices, part.bmm(part))
     return result.reshape(A.shape)
 
 
 def _halvings(norm: float, bound: float) -> int:
-    """How often a matrix must be halved; NaN and infinity spread in any case."""
+    """Return how often a matrix of this norm must be halved; none for NaN and infinity, which spread in any case."""
     return max(math.ceil(math.log2(norm / bound)), 0) if 0 < norm < math.inf else 0
 
 
@@ -81,15 +80,15 @@ def _polynomial(A: Any, degree: int) -> Any:
 
 def _combination(powers: tuple[Any, ...], factors: tuple[float, ...]) -> Any:
     identity, first, *others = factors
-    found = powers[0] * first
+    total = powers[0] * first
     for power, factor in zip(powers[1:], others, strict=True):
         if factor:
-            found.add_(power, alpha=factor)
-    return _plus_identity(found, identity)
+            total.add_(power, alpha=factor)
+    return _plus_identity(total, identity)
 
 
 def _plus_identity(tensor: Any, factor: float) -> Any:
-    """Adds to the diagonal, in place."""
+    """Add `factor` to the diagonal in place."""
     if factor:
         tensor.diagonal(0, -2, -1).add_(factor)
     return tensor

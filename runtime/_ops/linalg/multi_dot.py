@@ -1,5 +1,4 @@
-"""Products of many matrices, for the composites `chain_matmul` and `linalg.multi_dot`, and what products of vectors
-check."""
+"""Products of many matrices, for the composites `chain_matmul` and `linalg.multi_dot`, and checks of vectors."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ def check_vectors(function: str, **tensors: Any) -> None:
 
 
 def chained(matrices: Sequence[Any]) -> Any:
-    """The product of matrices, multiplied in the order that takes the fewest multiplications of numbers."""
+    """Multiply matrices in the order that takes the fewest multiplications of numbers."""
     if not matrices:
         raise RuntimeError("chain_matmul(): Expected one or more matrices")
     for matrix in matrices:
@@ -28,16 +27,16 @@ def chained(matrices: Sequence[Any]) -> Any:
 
 
 def multiplied(tensors: Sequence[Any]) -> Any:
-    """The same, where the first may be a row and the last a column, given as vectors."""
+    """Multiply as `chained` does; the first tensor may be a row vector and the last one a column vector."""
     count = len(tensors)
     if count < 2:
         raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {count}")
     for what, tensor in (("first", tensors[0]), ("last", tensors[-1])):
         if tensor.ndim not in (1, 2):
             raise RuntimeError(f"multi_dot(): the {what} tensor must be 1D or 2D but got {tensor.ndim}D")
-    for place, tensor in enumerate(tensors[1:-1], 1):
+    for index, tensor in enumerate(tensors[1:-1], 1):
         if tensor.ndim != 2:
-            raise RuntimeError(f"multi_dot(): tensor {place} must be 2D but got {tensor.ndim}D")
+            raise RuntimeError(f"multi_dot(): tensor {index} must be 2D but got {tensor.ndim}D")
     matrices = list(tensors)
     if tensors[0].ndim == 1:
         matrices[0] = tensors[0].unsqueeze(0)
@@ -50,24 +49,24 @@ def multiplied(tensors: Sequence[Any]) -> Any:
 
 
 def _product(tensors: Sequence[Any], matrices: Sequence[Any]) -> Any:
-    """Of the matrices that the tensors stand for; messages are about the tensors."""
-    for place, (left, right) in enumerate(itertools.pairwise(matrices)):
+    """Multiply the matrices that the tensors stand for; messages are about the tensors."""
+    for index, (left, right) in enumerate(itertools.pairwise(matrices)):
         if left.dtype is not right.dtype:
             first, second = matrices[0].dtype.scalar_name.lower(), right.dtype.scalar_name.lower()
             raise RuntimeError(
-                f"multi_dot(): all tensors must have be the same dtype but tensor 0 is {first} and tensor {place + 1} "
+                f"multi_dot(): all tensors must have be the same dtype but tensor 0 is {first} and tensor {index + 1} "
                 f"{second}"
             )
         if left.size(1) != right.size(0):
-            shapes = f"{list(tensors[place].shape)} and {list(tensors[place + 1].shape)}"
+            shapes = f"{list(tensors[index].shape)} and {list(tensors[index + 1].shape)}"
             raise RuntimeError(
-                f"multi_dot(): tensors {place} and {place + 1} with shapes {shapes} cannot be multiplied"
+                f"multi_dot(): tensors {index} and {index + 1} with shapes {shapes} cannot be multiplied"
             )
     sizes = [matrices[0].size(0), *(matrix.size(1) for matrix in matrices)]
 
     @functools.cache
     def best(first: int, last: int) -> tuple[int, int]:
-        """The least work for the matrices from `first` to `last`, and where they are divided."""
+        """Return the cost of multiplying the matrices from `first` to `last`, and where to divide them."""
         if first == last:
             return 0, first
         outer = sizes[first] * sizes[last + 1]

@@ -1,4 +1,4 @@
-"""Norms of vectors and matrices and limits of singular values, for composites; messages are torch's."""
+"""Norms of vectors and matrices, and tolerances for singular values, for composites; messages are torch's."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = [
 
 
 def number_text(value: Any) -> str:
-    """A number as C++ prints it."""
+    """Format a number as C++ prints it."""
     return f"{value:g}" if isinstance(value, (int, float)) else str(value)
 
 
@@ -41,7 +41,7 @@ def check_vector_norm(tensor: Any, order: Any, dtype: Any) -> None:
 
 
 def _check_dtype(function: str, tensor: Any, dtype: Any) -> None:
-    """May the norm be computed in this dtype?"""
+    """Raise unless the norm can be computed in this dtype."""
     if dtype is None:
         return
     own = tensor.dtype
@@ -58,11 +58,11 @@ def _check_dtype(function: str, tensor: Any, dtype: Any) -> None:
 
 
 def distances(differences: Any, p: float) -> Any:
-    """The p-norms of rows; a NaN is in the distance and in the gradient by the place where it stands."""
+    """Return the p-norms of rows. NaN gives NaN in the distance, and in the gradient of that element alone."""
     if not differences.size(-1):
         return differences.sum(-1)
     if p == 0:
-        return differences.abs().ceil().clamp(max=1).sum(-1)  # how many are others than zero
+        return differences.abs().ceil().clamp(max=1).sum(-1)  # the number of elements that are not zero
     if p in (1, float("inf")) and differences.requires_grad:
         # Unlike the sign of NaN, which is zero, the derivative of its square is NaN.
         differences = differences.where(differences == differences, differences * differences)
@@ -70,7 +70,7 @@ def distances(differences: Any, p: float) -> Any:
 
 
 def matrix_norm_dims(tensor: Any, order: Any, dims: Sequence[int], dtype: Any) -> tuple[int, int]:
-    """The dimensions of rows and columns, after everything was checked."""
+    """Check the arguments and return the dimensions of rows and columns."""
     function = "linalg.matrix_norm"
     check_matrix(function, tensor)
     if order not in ("fro", "nuc") and (isinstance(order, str) or abs(order) not in (1, 2, float("inf"))):
@@ -86,7 +86,7 @@ def matrix_norm_dims(tensor: Any, order: Any, dims: Sequence[int], dtype: Any) -
 
 
 def extreme(values: Any, largest: bool, dim: int) -> Any:
-    """The largest or the smallest value along a dimension, which stays; the largest of none is zero."""
+    """Return the largest or the smallest value along a dimension, with keepdim; the largest of no values is zero."""
     if not largest:
         return values.amin(dim, True)
     return values.amax(dim, True) if values.size(dim) else values.sum(dim, True)
@@ -97,7 +97,9 @@ def kept_shape(shape: Sequence[int], rows: int, columns: int) -> list[int]:
 
 
 def factor_for_squares(*tensors: Any) -> float:
-    """A power of two by which sums of squares of these tensors' elements stay within the range: nearly always 1."""
+    """Return a power of two by which these tensors must be scaled so that sums of squares stay in range; nearly always
+    1.
+    """
     most, least = (max(float(value.item()) for value in each) for each in zip(*map(_bounds, tensors), strict=True))
     largest, limits = max(most, least), finfo(tensors[0].dtype)
     count = max(tensors[0].size(-1), 1)
@@ -106,7 +108,7 @@ def factor_for_squares(*tensors: Any) -> float:
 
 
 def _bounds(tensor: Any) -> tuple[Any, Any]:
-    """The largest element and the largest of the negated ones."""
+    """Return the largest element and the largest negated element."""
     if not tensor.numel():
         return tensor.new_zeros(()), tensor.new_zeros(())
     return tensor.detach().amax(), -tensor.detach().amin()
@@ -116,7 +118,7 @@ def _bounds(tensor: Any) -> tuple[Any, Any]:
 
 
 def tolerances(function: str, A: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
-    """The absolute and the relative limit, numbers or a tensor with one for each matrix."""
+    """Return the absolute and the relative tolerance, each a number or a tensor with one element per matrix."""
     for name, given in (("atol", atol), ("rtol", rtol)):
         if hasattr(given, "dtype") and given.is_complex():
             raise RuntimeError(
@@ -132,6 +134,6 @@ def tolerances(function: str, A: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
 
 
 def limit_of(largest: Any, atol: Any, rtol: Any) -> Any:
-    """What singular values must exceed; `largest` has one element for each matrix, in a dimension of its own."""
+    """Return the limit that singular values must exceed; `largest` has one element per matrix, with keepdim."""
     relative = largest * (rtol.unsqueeze(-1) if hasattr(rtol, "dtype") else rtol)
     return relative.maximum(atol.unsqueeze(-1)) if hasattr(atol, "dtype") else relative.clamp(min=atol)

@@ -29,7 +29,7 @@ __all__ = [
 
 
 def _check_phases(function: str, vectors: str, turns: Any, consequence: str = "quantity, so it is") -> None:
-    """A complex vector times any number of size 1 is as good: a loss must not depend on which one was found."""
+    """Raise unless the loss is invariant to the phase of each complex vector, which is arbitrary."""
     if turns.numel() and bool(turns.imag.abs().max() > 1e-2):
         raise RuntimeError(
             f"{function}_backward: The {vectors} in the complex case are specified up to multiplication by "
@@ -38,7 +38,7 @@ def _check_phases(function: str, vectors: str, turns: Any, consequence: str = "q
 
 
 def _differences(values: Any) -> Any:
-    """In row i and column j, value j minus value i; on the diagonal ones, to divide by."""
+    """Return the matrix of `values[j] - values[i]`, with ones on the diagonal, to divide by."""
     identity = ops.eye(values.size(-1), dtype=values.dtype)
     return values.unsqueeze(-2) - values.unsqueeze(-1) + identity
 
@@ -51,7 +51,7 @@ def _without_diagonal(tensor: Any) -> Any:
 
 
 def eigh_backward(grad_L: Any, grad_V: Any, L: Any, V: Any) -> Any:
-    """Of a Hermitian matrix, for changes that leave it so."""
+    """Gradient of a Hermitian matrix, for changes that leave it Hermitian."""
     if grad_V is None:
         return V * grad_L.unsqueeze(-2) @ V.mH
     turned = V.mH @ grad_V
@@ -64,13 +64,13 @@ def eigh_backward(grad_L: Any, grad_V: Any, L: Any, V: Any) -> Any:
 
 
 def eig_backward(grad_L: Any, grad_V: Any, L: Any, V: Any) -> Any:
-    """Of any square matrix."""
+    """Gradient of any square matrix."""
     if grad_V is None:
         return ops.linalg_solve(V.mH, grad_L.unsqueeze(-1) * V.mH)
     turned = V.mH @ grad_V
     along = turned.diagonal(0, -2, -1)
     _check_phases("linalg_eig", "eigenvectors", along)
-    # Each vector has the length 1: what its derivative has along it is left out.
+    # Each vector has length 1, so its derivative has no component along it.
     inner = turned - V.mH @ (V * along.real.unsqueeze(-2))
     inner = _without_diagonal(inner) / _differences(L).conj()
     if grad_L is not None:
@@ -82,7 +82,7 @@ def eig_backward(grad_L: Any, grad_V: Any, L: Any, V: Any) -> Any:
 
 
 def svd_backward(grad_U: Any, grad_S: Any, grad_Vh: Any, U: Any, S: Any, Vh: Any) -> Any:
-    """By the matrix; of full bases, the vectors that belong to no singular value have no derivative."""
+    """Gradient of the matrix; vectors of full bases that belong to no singular value have no derivative."""
     k = S.size(-1)
     U, Vh = U.narrow(-1, 0, k), Vh.narrow(-2, 0, k)
     if grad_U is None and grad_Vh is None:
@@ -119,7 +119,7 @@ def svd_backward(grad_U: Any, grad_S: Any, grad_Vh: Any, U: Any, S: Any, Vh: Any
 
 
 def pinv_backward(grad: Any, inverse: Any, A: Any) -> Any:
-    """Holds where the rank does not change.
+    """Gradient of A where its rank does not change.
 
     G. Golub and V. Pereyra, "The differentiation of pseudo-inverses and nonlinear least squares problems whose
     variables separate" (1973).
@@ -132,24 +132,24 @@ def pinv_backward(grad: Any, inverse: Any, A: Any) -> Any:
 
 
 def least_squares_backward(grad: Any, grad_residuals: Any, A: Any, B: Any, X: Any) -> Any:
-    """By the matrix: the solution is the pseudoinverse times the right side, whichever way it was found."""
+    """Gradient of the matrix: the solution is the pseudoinverse times the right side, whichever driver found it."""
     total = None
     if grad is not None:
         total = pinv_backward(grad @ B.mH, ops.linalg_pinv(A), A)
     if grad_residuals is not None and grad_residuals.numel():
-        found = 2 * grad_residuals.unsqueeze(-2) * (A @ X - B) @ X.mH
-        total = found if total is None else total + found
+        gradient = 2 * grad_residuals.unsqueeze(-2) * (A @ X - B) @ X.mH
+        total = gradient if total is None else total + gradient
     return total
 
 
 def least_squares_side_backward(grad: Any, grad_residuals: Any, A: Any, B: Any, X: Any) -> Any:
-    """By the right side."""
+    """Gradient of the right side."""
     total = None
     if grad is not None:
         total = ops.linalg_pinv(A).mH @ grad
     if grad_residuals is not None and grad_residuals.numel():
-        found = 2 * grad_residuals.unsqueeze(-2) * (B - A @ X)
-        total = found if total is None else total + found
+        gradient = 2 * grad_residuals.unsqueeze(-2) * (B - A @ X)
+        total = gradient if total is None else total + gradient
     return total
 
 
@@ -157,21 +157,21 @@ def least_squares_side_backward(grad: Any, grad_residuals: Any, A: Any, B: Any, 
 
 
 def det_backward(grad: Any, grad_LU: Any, A: Any, det: Any, LU: Any, pivots: Any) -> Any:
-    """The cofactors, which singular matrices have as well: by singular values, of each the product of the others."""
+    """Return the cofactors. Those of singular matrices are computed from the products of the other singular values."""
     total = None if grad_LU is None else lu_factor_backward(grad_LU, LU, pivots)
     if grad is None:
         return total
     if bool((det == 0).any()):
         U, S, Vh = ops.linalg_svd(A)
         turns = grad * (ops.linalg_det(U) * ops.linalg_det(Vh)).conj()
-        found = U * (turns.unsqueeze(-1) * product_of_others(S, -1)).unsqueeze(-2) @ Vh
+        gradient = U * (turns.unsqueeze(-1) * product_of_others(S, -1)).unsqueeze(-2) @ Vh
     else:
-        found = _scaled_inverse(grad * det.conj(), LU, pivots)
-    return found if total is None else total + found
+        gradient = _scaled_inverse(grad * det.conj(), LU, pivots)
+    return gradient if total is None else total + gradient
 
 
 def slogdet_backward(grad_sign: Any, grad: Any, grad_LU: Any, sign: Any, LU: Any, pivots: Any) -> Any:
-    """The sign of a real determinant is constant; that of a complex one turns with the imaginary part."""
+    """Gradient of A. The sign of a real determinant is constant; a complex one turns with the imaginary part."""
     total = None if grad_LU is None else lu_factor_backward(grad_LU, LU, pivots)
     factor = None if grad is None else grad.to(LU.dtype)
     if grad_sign is not None and LU.is_complex():
@@ -179,10 +179,10 @@ def slogdet_backward(grad_sign: Any, grad: Any, grad_LU: Any, sign: Any, LU: Any
         factor = turn if factor is None else factor + turn
     if factor is None:
         return total
-    found = _scaled_inverse(factor, LU, pivots)
-    return found if total is None else total + found
+    gradient = _scaled_inverse(factor, LU, pivots)
+    return gradient if total is None else total + gradient
 
 
 def _scaled_inverse(factor: Any, LU: Any, pivots: Any) -> Any:
-    """The conjugate transposed inverses, each times a number."""
+    """Return the conjugate transposed inverses, each times its factor."""
     return solve_backward(factor.unsqueeze(-1).expand(LU.shape[:-1]).diag_embed(), LU, pivots, 0)
