@@ -32,12 +32,12 @@ __all__ = [
 
 
 def is_available() -> bool:
-    """Is there an accelerator? No."""
+    """Return whether there is an accelerator: False."""
     return False
 
 
 def device_count() -> int:
-    """How many accelerators are there? 0."""
+    """Return the number of accelerators: 0."""
     return 0
 
 

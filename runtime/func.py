@@ -42,7 +42,7 @@ def grad(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: 
 def grad_and_value(
     func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
-    """As `grad`; the function gives a pair of the gradient and of what `func` returns."""
+    """Like `grad`, but the function returns a pair: the gradient and what `func` returns."""
 
     @wraps(func)
     def gradient_and_value(*args: Any, **kwargs: Any) -> Any:

@@ -21,12 +21,12 @@ __all__ = [
 
 
 def is_available() -> bool:
-    """Is there such a device? No."""
+    """Return whether there is such a device: False."""
     return False
 
 
 def device_count() -> int:
-    """How many such devices are there? 0."""
+    """Return the number of such devices: 0."""
     return 0
 
 

@@ -17,12 +17,12 @@ _FORWARD = "traceback_"
 
 
 def is_anomaly_enabled() -> bool:
-    """Is anomaly detection on?"""
+    """Return whether anomaly detection is on."""
     return bool(anomaly() & ANOMALY)
 
 
 def is_anomaly_check_nan_enabled() -> bool:
-    """Does it look for NaN?"""
+    """Return whether anomaly detection raises for gradients that are NaN."""
     return not anomaly() & _UNCHECKED
 
 

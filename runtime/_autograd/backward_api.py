@@ -131,7 +131,7 @@ def _target(tensor: Any) -> Edge:
 
 
 def edge(tensor: Any) -> Edge | None:
-    """That of a tensor with a history, also while none is recorded."""
+    """The edge of a tensor that has a history, also while none is recorded."""
     result: Edge | None = with_keys(AUTOGRAD, 0, edges, tensor)[0]
     return result
 

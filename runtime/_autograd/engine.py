@@ -103,7 +103,7 @@ class Pass:
         self._reached: frozenset[int] | None = None if needed is None else frozenset(needed)
 
     def reaches(self, node: Node) -> bool:
-        """Will gradients arrive at the node, or have some?"""
+        """True if gradients arrive at the node in this pass, or have arrived."""
         if self._reached is None:
             self._reached = frozenset(_below([root for (root, _), _ in self._roots]))
         return node.number in self._reached
@@ -122,7 +122,7 @@ def current_pass() -> Pass | None:
 
 
 def is_confined() -> bool:
-    """Is this thread in a backward pass, or one within another, that leads to some inputs alone?"""
+    """True if a backward pass that runs in this thread computes the gradients of some inputs only."""
     return bool(excluded() & CONFINED)
 
 
@@ -202,12 +202,12 @@ def _run(
 
 
 def _is_undefined(node: Node, grads: list[Any]) -> bool:
-    """Is there no gradient of any output, hence none of an input? (A user's function may make zeros of them.)"""
+    """True if no output has a gradient, so no input gets one. (A user's function may make zeros of them.)"""
     return not node.takes_undefined and all(each is None for each in grads)
 
 
 def _is_own(grad: Any, given: list[Any], gradients: Sequence[Any]) -> bool:
-    """Has the node made the tensor, for one edge alone? (It may share memory with others nevertheless.)"""
+    """True if the node made the tensor for one edge only. (It may share memory with others nevertheless.)"""
     if grad is given[0] or len(given) > 1:
         return False
     return len(gradients) == 1 or [grad is each for each in gradients].count(True) == 1
@@ -324,7 +324,7 @@ def _strides_of_gradient(variable: Any) -> Any:
 
 
 def _lies_as(grad: Any, variable: Any) -> bool:
-    """Do the elements of the gradient lie as those of the leaf do?"""
+    """True if the gradient has the strides of the leaf."""
     strides = _strides_of_gradient(variable)
     if strides is None:
         return bool(grad.is_contiguous())

@@ -26,7 +26,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def is_grad_enabled() -> bool:
-    """Are histories recorded in this thread?"""
+    """Return whether operations of this thread are recorded."""
     return not excluded() & AUTOGRAD
 
 
@@ -129,13 +129,13 @@ class _Recording(BitsMode):
 
 
 class no_grad(_Recording):  # noqa: N801 (PyTorch's name)
-    """Nothing that is computed within has a history. Also a decorator."""
+    """Context, or decorator, in which no operation is recorded: results do not require gradients."""
 
     records = False
 
 
 class enable_grad(_Recording):  # noqa: N801 (PyTorch's name)
-    """Histories are recorded within, also inside of `no_grad`. Also a decorator."""
+    """Context, or decorator, in which operations are recorded, also inside of `no_grad`."""
 
     records = True
 
@@ -156,7 +156,7 @@ class set_grad_enabled(Switch):  # noqa: N801 (PyTorch's name)
 
 
 class inference_mode(BitsMode):  # noqa: N801 (PyTorch's name)
-    """As `no_grad`, for code whose results never become part of a graph. Also a decorator.
+    """Context, or decorator, like `no_grad` for code whose results never become part of a graph.
 
     Tensors made within (`is_inference()`) cannot be overwritten or told to require gradients outside, nor be saved for
     backward: RuntimeError. Views of other tensors, and those tensors themselves, are as they were.
@@ -178,5 +178,5 @@ class inference_mode(BitsMode):  # noqa: N801 (PyTorch's name)
 
 
 def is_inference_mode_enabled() -> bool:
-    """Is this thread within `inference_mode`?"""
+    """Return whether this thread is within `inference_mode`."""
     return bool(excluded() & _INFERENCE)

@@ -33,7 +33,7 @@ class ViewGeometry:
         return grad.new_empty_strided(self.base_sizes, self.base_strides).copy_(grad)
 
     def zeros(self, grad: Any, dtype: Any) -> Any:
-        """Zeros in the place of the base."""
+        """Zeros with the sizes and strides of the base."""
         return grad.new_empty_strided(self.base_sizes, self.base_strides, dtype=dtype).zero_()
 
     @property
@@ -148,7 +148,7 @@ _REASONS = {
 
 
 def refusal(view: Any, what: str) -> RuntimeError:
-    """Of a view that is not overwritten as part of a graph, because of how it was made: what is modified."""
+    """The error for overwriting a view whose origin forbids it; `what` names what is modified."""
     edge, origin = view._edge, view._origin
     has_node = edge is not None and not edge[0].collects
     subject, created = "A view was", " created in"

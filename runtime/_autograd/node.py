@@ -42,25 +42,25 @@ class Node(NodeBase):
     """What anomaly detection, where it is on, knows of the call."""
 
     takes_undefined = False
-    """Is `apply` to be called although there is no gradient of any output?"""
+    """True if `apply` is called even when no output has a gradient."""
     kept_results: tuple[int, ...] = ()
     """The outputs that a formula uses."""
     saved_names: tuple[tuple[str, ...], ...] = ((), (), ())
-    """Of the inputs, the values and the outputs that are kept, as they can be read: `node._saved_self`."""
+    """Names of the saved inputs, values and outputs, under which they can be read: `node._saved_self`."""
     results_needed_by: tuple[int, ...] | None = None
     """Indices of the edges whose gradient formulas use the results; None: all of them."""
     collects = False
-    """Is it the end of the graph at a leaf, which collects gradients?"""
+    """True for the node of a leaf, which accumulates gradients."""
     of_complex = False
-    """Is the result complex, so that formulas that say nothing of conjugates mean them?"""
+    """True if the result is complex, so that the derivatives in the formulas are to be conjugated."""
     inputs: tuple[int, ...] | None = None
     """Indices of the call's arguments that have gradients; None: all of them."""
     listed: int | None = None
-    """The place of the one argument that is a list of tensors with a gradient each."""
+    """Index of the argument that is a list of tensors, each of which has a gradient."""
 
     @classmethod
     def differentiated(cls, arguments: Sequence[Any]) -> Sequence[Any]:
-        """Those of a call's arguments that have gradients."""
+        """The arguments of a call that have gradients."""
         if cls.listed is not None:
             tensors: Sequence[Any] = arguments[cls.listed]
             return tensors
@@ -90,11 +90,11 @@ class Node(NodeBase):
 
     @property
     def _needs_results(self) -> bool:
-        """Is there a gradient asked for whose formula uses outputs?"""
+        """True if a gradient is asked for whose formula uses outputs."""
         return self.results_needed_by is None or any(self.edges[index] for index in self.results_needed_by)
 
     def used_results(self) -> Sequence[bool]:
-        """Of each of `kept_results`: does a formula use it, given what is kept of the arguments?"""
+        """For each of `kept_results`, whether a formula uses it, given which arguments are kept."""
         return [True] * len(self.kept_results)
 
     def _unpacked(self) -> tuple[Any, ...]:
@@ -128,7 +128,7 @@ class Node(NodeBase):
     # ---- what users see ----
 
     def name(self) -> str:
-        """As torch names it, such as `AddBackward0`."""
+        """Return the node's name in torch, such as `AddBackward0`."""
         return type(self).__name__
 
     @property
@@ -137,11 +137,11 @@ class Node(NodeBase):
         return tuple([(None, 0) if edge is None else edge for edge in self.edges])
 
     def register_hook(self, fn: Hook) -> RemovableHandle:
-        """Calls `fn(grad_inputs, grad_outputs)` after the node; what it returns takes the place of `grad_inputs`."""
+        """Calls `fn(grad_inputs, grad_outputs)` after the node; a result of it replaces `grad_inputs`."""
         return RemovableHandle(hooks_of(self).after, fn)
 
     def register_prehook(self, fn: Hook) -> RemovableHandle:
-        """Calls `fn(grad_outputs)` before the node; what it returns takes the place of `grad_outputs`."""
+        """Calls `fn(grad_outputs)` before the node; a result of it replaces `grad_outputs`."""
         return RemovableHandle(hooks_of(self).before, fn)
 
     @property
@@ -269,7 +269,7 @@ class RemovableHandle:
 
 
 def is_differentiable(dtype: Any) -> bool:
-    """Have tensors of this dtype gradients?"""
+    """True if tensors of this dtype can have gradients."""
     return bool(dtype.is_floating_point or dtype.is_complex)
 
 
@@ -305,7 +305,7 @@ def take_edge(tensor: Any, edge: Edge) -> None:
 
 
 def edges_of(arguments: Sequence[Any]) -> tuple[Edge | None, ...]:
-    """Those of tensors whose history is recorded."""
+    """The edge of each argument that is a tensor with a recorded history, None for the others."""
     result: tuple[Edge | None, ...] = edges(*arguments)
     return result
 

@@ -183,7 +183,7 @@ def leaf(tensor: Any) -> AccumulateGrad:
 
 
 class Constant(Node):
-    """Of a result that does not depend on its inputs, as far as gradients go: these are zeros."""
+    """Node of a result whose derivatives are zero everywhere."""
 
     __slots__ = ()
 

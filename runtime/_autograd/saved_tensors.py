@@ -1,4 +1,4 @@
-"""Hooks that say what the graph keeps in the place of the tensors that its nodes save."""
+"""Hooks that decide what the graph keeps instead of the tensors that its nodes save."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Packed:
         self._unpack, self._edge = hooks.unpack_hook, edge
 
     def tensor(self) -> Any:
-        """What the other hook makes of it, in the place of the tensor in the graph."""
+        """Return what the unpacking hook gives, with the edge that the tensor had."""
         tensor = self._unpack(self._value)
         if not isinstance(tensor, handles.Tensor):
             raise TypeError(
@@ -89,7 +89,7 @@ class Packed:
 
 
 class PackedInputs(tuple[Any, ...]):
-    """Stands for what a node has saved of its inputs: tensors, and numbers in the place of tensors."""
+    """The saved inputs of a node, packed by hooks: tensors, and numbers given instead of tensors."""
 
     __slots__ = ()
 

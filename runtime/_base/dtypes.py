@@ -45,7 +45,7 @@ class dtype:  # noqa: N801 (PyTorch's name)
     is_integer: bool
     """False for bool."""
     minimum: int
-    """Of integers and bool: the range of values."""
+    """The range of values of integers and bool."""
     maximum: int
     method: str | None
     """The method of Tensor that converts to it."""

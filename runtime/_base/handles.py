@@ -86,7 +86,7 @@ def address_of(handle: float) -> Any:
 
 
 def is_integer(value: Any) -> bool:
-    """Does it count as an int? What has `__index__` does, bool does not."""
+    """True if the value counts as an int: it has `__index__` and is no bool."""
     return type(value) is int or (not isinstance(value, bool) and hasattr(value, "__index__"))
 
 

@@ -47,13 +47,13 @@ def _over_memory(
 
 
 def is_array(value: Any) -> bool:
-    """Is it a NumPy array? No, as long as nobody has imported NumPy."""
+    """True if the value is a NumPy array. Before NumPy is imported nothing is one."""
     array = getattr(sys.modules.get("numpy"), "ndarray", None)
     return array is not None and isinstance(value, array)
 
 
 def is_array_scalar(value: Any) -> bool:
-    """Is it a number of a NumPy type?"""
+    """True if the value is a NumPy scalar."""
     generic = getattr(sys.modules.get("numpy"), "generic", None)
     return generic is not None and isinstance(value, generic)
 
@@ -246,7 +246,7 @@ def from_dlpack(ext_tensor: Any, *, device: device | str | None = None, copy: bo
 
 
 def has_buffer(value: Any) -> bool:
-    """Does it give access to its memory?"""
+    """True if the value implements the buffer protocol."""
     if isinstance(value, (bytes, bytearray, memoryview)):
         return True
     try:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def path(*names: str) -> Path:
-    """The place of one installed file, `path("codegen", "build_config.json")`. Raises FileNotFoundError."""
+    """The path of one installed file, `path("codegen", "build_config.json")`. Raises FileNotFoundError."""
     result = files("opweave").joinpath(*names)
     if not isinstance(result, Path) or not result.is_file():
         raise FileNotFoundError(f"the installed opweave has no file {'/'.join(names)}; install it again")

@@ -22,7 +22,7 @@ else:
 
 
 def adds_methods(cls: _Class) -> _Class:
-    """As a decorator: gives Tensor what the decorated class and its bases define, and takes the place of that class."""
+    """Decorator that gives Tensor what the decorated class and its bases define, and returns Tensor."""
     for each in reversed(cls.__mro__):
         if each is not object and not issubclass(TensorBase, each):
             for name, value in vars(each).items():

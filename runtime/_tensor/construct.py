@@ -241,7 +241,7 @@ def _known(value: Any, depth: int = 0) -> Any:
 
 
 def _is_sequence(value: Any) -> bool:
-    """Does it have elements? A tensor counts as one number, and so does an array without dimensions."""
+    """True if the value has elements. A tensor counts as one number, and so does an array without dimensions."""
     if isinstance(value, (list, tuple)):
         return True
     if isinstance(value, handles.Tensor) or getattr(value, "shape", None) == ():

@@ -31,7 +31,7 @@ class AutogradMethods:
 
     @property
     def requires_grad(self: Any) -> bool:
-        """Is a gradient asked for, of this tensor or of one that it was computed from?"""
+        """True if the tensor is a leaf that asks for a gradient, or was computed from such leaves."""
         return self._requires_grad
 
     @requires_grad.setter
@@ -66,7 +66,7 @@ class AutogradMethods:
 
     @property
     def is_leaf(self: Any) -> bool:
-        """Was it made by the user, and not computed from tensors that have gradients?"""
+        """True if the tensor was not computed from tensors that require gradients."""
         edge = self._edge
         if not self._requires_grad:
             return True
@@ -76,7 +76,7 @@ class AutogradMethods:
 
     @property
     def grad_fn(self: Any) -> Node | None:
-        """The node of the graph that computed it; None for leaves."""
+        """The node of the graph that computed this tensor; None for leaves."""
         if self.is_leaf:
             return None
         node, _ = _backward_api().edge(self)
@@ -84,7 +84,7 @@ class AutogradMethods:
 
     @property
     def output_nr(self: Any) -> int:
-        """Which output of its node it is."""
+        """The index of this tensor among the outputs of its node; 0 for leaves."""
         return 0 if self._edge is None else self._edge[1]
 
     @property
@@ -128,14 +128,14 @@ class AutogradMethods:
 
     @property
     def retains_grad(self: Any) -> bool:
-        """Was `retain_grad()` called?"""
+        """True if `retain_grad()` was called on a tensor that is no leaf."""
         if self.is_leaf:
             return False
         node, number = _backward_api().edge(self)
         return node.hooks is not None and number in node.hooks.retains
 
     def retain_grad(self: Any) -> None:
-        """Has `backward` keep the gradient of what is no leaf."""
+        """Have `backward` keep the gradient of this tensor, which is no leaf, in `grad`."""
         if not self._requires_grad:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
         if not self.is_leaf and not self.retains_grad:
@@ -149,14 +149,14 @@ class AutogradMethods:
         create_graph: bool = False,
         inputs: Any = None,
     ) -> None:
-        """Adds the gradients of this tensor, times `gradient`, to the `grad` of all leaves that it depends on.
+        """Add the gradients of this tensor, times `gradient`, to the `grad` of all leaves that it depends on.
 
         See `opweave.autograd.backward`, which takes several tensors.
         """
         _backward_api().backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
     def detach_(self: Any) -> TensorType:
-        """Takes the tensor out of the graph that computed it."""
+        """Take the tensor out of the graph that computed it, in place, and return it."""
         if not isinstance(self, handles.Tensor):
             raise TypeError(f"detach_(): argument 'self' must be Tensor, not {type(self).__name__}")
         if self._base is not None:
@@ -172,7 +172,7 @@ class AutogradMethods:
         return self
 
     def register_hook(self: Any, hook: Callable[[TensorType], Any]) -> RemovableHandle:
-        """Calls `hook(grad)` whenever a gradient of the tensor is computed; it may return one to take its place."""
+        """Calls `hook(grad)` whenever a gradient of the tensor is computed; it may return another one instead."""
         if not self._requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         from .._autograd.node import RemovableHandle

@@ -31,7 +31,7 @@ class Parts:
         self.view = view
         self.tensors = tensors
         self.is_masked = is_masked
-        """Is the index a bool, which makes reading a copy?"""
+        """True if the index is a bool, so that reading makes a copy."""
 
     def handles(self) -> list[float]:
         return [0.0 if tensor is None else tensor._h for tensor in self.tensors]
@@ -97,7 +97,7 @@ def _items(index: Any, ndim: int) -> list[Any]:
 
 
 def lasting(index: Any) -> Any:
-    """The index with tensors in the place of sequences and arrays, which others may change before it is used again."""
+    """The index with sequences and arrays replaced by tensors, as others may change them before it is used again."""
     parts = index if isinstance(index, tuple) else tuple(index) if _is_like_tuple(index) else (index,)
     if not any(map(_is_sequence, parts)):
         return index
@@ -122,7 +122,7 @@ def _is_sequence(part: Any) -> bool:
 
 
 def _is_like_tuple(index: Any) -> bool:
-    """Is a list read as a tuple of its parts? So it was in NumPy once, and torch keeps to it."""
+    """True if a list is read as a tuple of its parts, as NumPy once did and torch still does."""
     if not isinstance(index, (list, range)) or len(index) >= 32:
         return False
     is_tuple = any(

@@ -202,7 +202,7 @@ overloads["view"] = _view_as_dtype
 
 
 def _is_channels_last(sizes: tuple[int, ...], strides: tuple[int, ...], ndim: int) -> bool:
-    """Do the channels, dimension 1, lie next to each other and all elements without gaps?"""
+    """True if the elements are dense with the channels, dimension 1, innermost in memory."""
     if len(sizes) != ndim:
         return False
     expected = 1

@@ -261,7 +261,7 @@ STORAGE_TYPES: dict[str, type[TypedStorage]] = {
 globals().update(STORAGE_TYPES)
 
 Storage = STORAGE_TYPES["FloatStorage"]
-"""As in torch, the one of the dtype that tensors have by default."""
+"""The storage type of the default dtype, as in torch."""
 
 _type_of_code = dict(zip((dtype.code for dtype in BY_CODE), STORAGE_TYPES.values(), strict=True))
 

@@ -156,11 +156,11 @@ class Tensor(
         return self.dtype.is_complex
 
     def is_conj(self) -> bool:
-        """Are the elements to be read as conjugates of those in memory? Never: conjugates are computed at once."""
+        """True if the elements are to be read as conjugates of those in memory; always False: `conj` computes."""
         return False
 
     def is_neg(self) -> bool:
-        """Are the elements to be read as negatives of those in memory? Never: they are computed at once."""
+        """True if the elements are to be read as negatives of those in memory; always False, as they are computed."""
         return False
 
     def get_device(self) -> int:
@@ -172,7 +172,7 @@ class Tensor(
         return self.to("cpu", memory_format=memory_format)
 
     def _is_view(self) -> bool:
-        """Is it a view of another tensor that a graph knows of?"""
+        """True if autograd knows the tensor as a view of another one."""
         return self._base is not None
 
     def is_nonzero(self) -> bool:
@@ -180,7 +180,7 @@ class Tensor(
         return bool(self)
 
     def is_inference(self) -> bool:
-        """Was its memory made in `inference_mode`? Then it is overwritten only there, and never saved for backward."""
+        """True if the memory was made in `inference_mode`: it is written to only there, and never saved for backward."""
         return bool(lib.storage_is_inference(lib.storage_of(self._h)))
 
     def is_pinned(self) -> bool:

@@ -19,7 +19,7 @@ __all__ = ["TENSOR_TYPES"]
 
 
 class tensortype(type):  # noqa: N801 (PyTorch's name)
-    """Of the classes `FloatTensor` and so on: their instances are the tensors of one dtype."""
+    """Metaclass of `FloatTensor` and its like, whose instances are the tensors of one dtype."""
 
     dtype: dtype
 

@@ -51,7 +51,7 @@ def check(operators: tuple[Operator, ...], diagnostics: Diagnostics) -> None:
 
 
 def _can_be_tried(text: str, own: set[str]) -> bool:
-    """Does the formula call nothing that is only there when it is woven, nor look into what is private?"""
+    """True if the formula calls only functions that exist before weaving and reads no private attribute."""
     nodes = list(ast.walk(ast.parse(text.strip(), mode="eval")))
     names = {node.id for node in nodes if isinstance(node, ast.Name)}
     attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
@@ -159,4 +159,4 @@ def _named(operator: Operator, kind: str, tensors: list[Any]) -> Mapping[str, An
 _BUILTINS = {
     each.__name__: each for each in (abs, bool, float, int, isinstance, len, list, max, min, range, sum, tuple)
 }
-"""Those that a formula may need."""
+"""The functions that a formula may call."""

@@ -61,7 +61,7 @@ class ObjectCache:
 
 
 def users_own() -> ObjectCache:
-    """That of this user. Nobody else may have a say in what it holds, as its content is executed."""
+    """The cache folder of this user, which nobody else may write to, as its content is executed."""
     base, home = (os.environ.get(name, "") for name in ("XDG_CACHE_HOME", "HOME"))
     root = Path(base) if os.path.isabs(base) else Path(home, ".cache")
     folder = root / "opweave" / "objects"

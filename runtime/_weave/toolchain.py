@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 CONFIG = ("codegen", "build_config.json")
 _VARIABLES = ("CPATH", "C_INCLUDE_PATH", "GCC_EXEC_PREFIX", "COMPILER_PATH", "SOURCE_DATE_EPOCH")
-"""Of the environment, which change what a compiler makes."""
+"""Environment variables that change what a compiler produces."""
 _FALLBACKS = ("cc", "gcc", "clang")
 _COMPILER_CACHES = ("ccache", "sccache")
 _COMPLAINT = re.compile(r"^(?P<file>.+?):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<message>.*?)(?: \[-W.*\])?$")

@@ -143,7 +143,7 @@ def _check_folder(folder: Path, yaml: Path) -> None:
 
 
 def _is_foreign_module(name: str, out: Path) -> bool:
-    """Is there an importable module of this name other than a woven package?"""
+    """True if a module of this name can be imported that is no woven package."""
     try:
         spec = importlib.util.find_spec(name)
     except (ImportError, ValueError):
@@ -158,7 +158,7 @@ def _is_foreign_module(name: str, out: Path) -> bool:
 
 
 def _fingerprint(text: bytes, name: str) -> str:
-    """Of everything that the package follows from. The compiler is not part of it: a package that was woven remains
+    """A digest of what the package depends on. The compiler is not part of it: a package that was woven remains
     usable where there is none."""
     digest = hashlib.sha256(f"{__version__} {name} {sys.byteorder} {os.uname().machine}\n".encode())
     digest.update(text)
@@ -180,7 +180,7 @@ class _Stamp:
 
 
 def _read_stamp(folder: Path) -> _Stamp:
-    """Of a damaged one nothing is believed, so that the package is woven again."""
+    """A damaged file counts as absent, so that the package is woven again."""
     try:
         stamp = json.loads((folder / STAMP).read_text("utf-8"))
     except (OSError, ValueError, RecursionError):

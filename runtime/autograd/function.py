@@ -38,7 +38,7 @@ class Context:
 
     @property
     def needs_input_grad(self) -> tuple[bool, ...]:
-        """Of which arguments of forward are gradients wanted?"""
+        """For each argument of forward, whether its gradient is wanted: a tuple of bools."""
         return tuple([edge is not None for edge in self._node.edges])
 
     @property
@@ -73,7 +73,7 @@ class Context:
         self._node.not_differentiable = args
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Are gradients that are not there handed to backward as zeros (the default), or as None?"""
+        """Say whether backward is given zeros (the default) or None for outputs without a gradient."""
         self._node.materializes = value
 
     # ---- what backward calls ----

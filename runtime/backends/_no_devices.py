@@ -18,27 +18,27 @@ default_generators: tuple[Any, ...] = ()
 
 
 def is_available() -> bool:
-    """Is there such a device? No."""
+    """Return whether there is such a device: False."""
     return False
 
 
 def is_initialized() -> bool:
-    """Is there one that was used already? No."""
+    """Return whether such a device was used already: False."""
     return False
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
-    """Does it compute in bfloat16? No."""
+    """Return whether such a device computes in bfloat16: False."""
     return False
 
 
 def is_tf32_supported() -> bool:
-    """Does it compute in formats between float16 and float32? No."""
+    """Return whether such a device computes in formats between float16 and float32: False."""
     return False
 
 
 def device_count() -> int:
-    """How many such devices are there? 0."""
+    """Return the number of such devices: 0."""
     return 0
 
 

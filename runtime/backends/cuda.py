@@ -6,7 +6,7 @@ __all__ = ["is_built", "matmul"]
 
 
 def is_built() -> bool:
-    """Is this build for CUDA? No."""
+    """Return whether this build is for CUDA: False."""
     return False
 
 

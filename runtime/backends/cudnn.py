@@ -17,17 +17,17 @@ _SWITCHES = ("enabled", "benchmark", "benchmark_limit", "deterministic", "allow_
 
 
 def is_available() -> bool:
-    """Is the library there? No."""
+    """Return whether the library is there: False."""
     return False
 
 
 def version() -> int | None:
-    """Of the library: None."""
+    """Return the version of the library: None."""
     return None
 
 
 def is_acceptable(tensor: object) -> bool:
-    """Would the library compute with this tensor? No."""
+    """Return whether the library would compute with this tensor: False."""
     return False
 
 

@@ -6,5 +6,5 @@ __all__ = ["is_available"]
 
 
 def is_available() -> bool:
-    """Is the library in use? No."""
+    """Return whether the library is in use: False."""
     return False

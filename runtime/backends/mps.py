@@ -6,10 +6,10 @@ __all__ = ["is_available", "is_built"]
 
 
 def is_built() -> bool:
-    """Is this build for them? No."""
+    """Return whether this build is for such devices: False."""
     return False
 
 
 def is_available() -> bool:
-    """Is there such a device? No."""
+    """Return whether there is such a device: False."""
     return False

@@ -8,5 +8,5 @@ enabled = False
 
 
 def is_available() -> bool:
-    """Is the library in use? No."""
+    """Return whether the library is in use: False."""
     return False

@@ -88,7 +88,7 @@ class _Enough(BaseException):
 
 
 class _Placeholder:
-    """Saved in the place of a tensor, which it has from a second call until it is asked for."""
+    """Saved instead of a tensor; it holds the tensor from the second call until it is asked for."""
 
     __slots__ = ("__weakref__", "tensor")
 

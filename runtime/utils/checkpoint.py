@@ -104,7 +104,7 @@ def checkpoint_sequential(
 
 @contextmanager
 def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
-    """Within it `enable` takes the place of the option `early_stop` of checkpoints without reentrance."""
+    """Context in which `enable` overrides the option `early_stop` of checkpoints without reentrance."""
     _stops_early.append(enable)
     try:
         yield

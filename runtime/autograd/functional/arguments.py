@@ -69,7 +69,7 @@ def vector(value: Any, function: str, like: Tensors, like_is_tuple: bool, create
 
 
 def is_one_number(tensors: Tensors) -> bool:
-    """Is there only one tensor, with one element? Then the vector of a product may be left out."""
+    """True if there is only one tensor, with one element: the vector of a product may be left out then."""
     return len(tensors) == 1 and tensors[0].numel() == 1
 
 

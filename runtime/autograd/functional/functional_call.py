@@ -117,14 +117,14 @@ class Call:
 
     @cached_property
     def _connected(self) -> bool:
-        """Has anything that was computed a history beside that from the variables?"""
+        """True if a result depends on tensors with gradients other than the variables."""
         return any(self._depends_on_others(tensor) for tensor in flatten(self.result)[0])
 
     def _without_variables(self, tensor: Tensor) -> Tensor:
         return tensor if self._depends_on_others(tensor) else tensor.detach()
 
     def _depends_on_others(self, tensor: Any) -> bool:
-        """Is there a leaf in the history of a tensor that the caller knows?"""
+        """True if the history of a tensor contains a leaf of the caller's."""
         if not tensor.requires_grad:
             return False
         if tensor.grad_fn is None:
@@ -143,7 +143,7 @@ class Call:
         return False
 
     def _is_known_outside(self, leaf: Tensor) -> bool:
-        """Is it a tensor of the user's, or a variable of a call that this one is part of?"""
+        """True if the leaf is a tensor of the user's, or a variable of an enclosing call."""
         if id(leaf) not in _variables:
             return True
         calls = [call for call in _running.calls if call is not self]

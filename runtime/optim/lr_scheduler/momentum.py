@@ -9,7 +9,7 @@ from .base import for_each_group
 
 
 def uses_beta1(optimizer: Optimizer) -> bool:
-    """Is the momentum the first of `betas`? Raises ValueError for optimizers without any."""
+    """True if the momentum is the first of `betas`. Raises ValueError for optimizers without momentum."""
     if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
         raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
     return "betas" in optimizer.defaults

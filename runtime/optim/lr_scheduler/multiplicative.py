@@ -15,11 +15,11 @@ class _FactorLR(LRScheduler):
     """Base of these schedules, which know what changes from one epoch to the next, and in all epochs together."""
 
     def _factor(self) -> float | None:
-        """Of the rates of `last_epoch` to those before; None where they stay."""
+        """The factor from the rates of the epoch before to those of `last_epoch`; None where they stay."""
         raise NotImplementedError
 
     def _total_factor(self) -> float:
-        """Of the rates of `last_epoch` to those at the beginning."""
+        """The factor from the initial rates to those of `last_epoch`."""
         raise NotImplementedError
 
     def get_lr(self) -> list[Rate]:

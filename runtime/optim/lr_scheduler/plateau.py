@@ -99,7 +99,7 @@ class ReduceLROnPlateau(LRScheduler):
 
     @property
     def in_cooldown(self) -> bool:
-        """Were the rates reduced a short while ago?"""
+        """True while epochs after a reduction are not counted (`cooldown`)."""
         return self.cooldown_counter > 0
 
     def _is_better(self, value: float, best: float) -> bool:

@@ -98,11 +98,11 @@ class Measurement:
 
     @property
     def has_warnings(self) -> bool:
-        """Do the times differ much?"""
+        """True if the times of the replicates differ much."""
         return not self.meets_confidence()
 
     def meets_confidence(self, threshold: float = _WIDE) -> bool:
-        """Is the distance between the quartiles less than this part of the median?"""
+        """True if the distance between the quartiles is less than this fraction of the median."""
         return self.spread < threshold
 
     @property

@@ -15,7 +15,7 @@ from ..._base.threads import get_num_threads, set_num_threads
 from .measurement import Measurement, TaskSpec
 
 _MOST_OVERHEAD = 1e-3
-"""Of a block of runs: the timer's share in its time."""
+"""The share of the timer itself in the time of a block of runs."""
 _FEWEST_REPLICATES = 4
 
 Callback = Callable[[int, float], Any]
