@@ -141,7 +141,10 @@ class enable_grad(_Recording):  # noqa: N801 (PyTorch's name)
 
 
 class set_grad_enabled(Switch):  # noqa: N801 (PyTorch's name)
-    """Says at once whether histories are recorded; as a context manager, until it is left. Also a decorator."""
+    """Say whether operations are recorded, at once; as a context manager or decorator, until its end.
+
+    Raises TypeError if `mode` is no bool.
+    """
 
     __module__ = "opweave"
 

@@ -56,7 +56,7 @@ class AutogradMethods:
         set_edge(self, (_record().leaf(self), 0))
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Asks for a gradient of this tensor, or for none any longer. Returns the tensor.
+        """Ask for a gradient of this tensor, or for none any longer, and return it.
 
         Raises RuntimeError for dtypes that have no gradients, and for False of what was computed from other tensors.
         """
@@ -135,7 +135,10 @@ class AutogradMethods:
         return node.hooks is not None and number in node.hooks.retains
 
     def retain_grad(self: Any) -> None:
-        """Have `backward` keep the gradient of this tensor, which is no leaf, in `grad`."""
+        """Have `backward` keep the gradient of this tensor, which is no leaf, in `grad`.
+
+        Raises RuntimeError if the tensor does not require a gradient.
+        """
         if not self._requires_grad:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
         if not self.is_leaf and not self.retains_grad:
@@ -156,7 +159,10 @@ class AutogradMethods:
         _backward_api().backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
     def detach_(self: Any) -> TensorType:
-        """Take the tensor out of the graph that computed it, in place, and return it."""
+        """Take the tensor out of the graph that computed it, in place, and return it.
+
+        Raises RuntimeError for views.
+        """
         if not isinstance(self, handles.Tensor):
             raise TypeError(f"detach_(): argument 'self' must be Tensor, not {type(self).__name__}")
         if self._base is not None:
@@ -172,7 +178,10 @@ class AutogradMethods:
         return self
 
     def register_hook(self: Any, hook: Callable[[TensorType], Any]) -> RemovableHandle:
-        """Calls `hook(grad)` whenever a gradient of the tensor is computed; it may return another one instead."""
+        """Call `hook(grad)` whenever a gradient of the tensor is computed; it may return another one instead.
+
+        Returns a handle whose `remove()` takes the hook away. Raises RuntimeError if the tensor requires no gradient.
+        """
         if not self._requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         from .._autograd.node import RemovableHandle
@@ -181,7 +190,11 @@ class AutogradMethods:
         return RemovableHandle(_hooks(node).of_outputs.setdefault(number, OrderedDict()), hook)
 
     def register_post_accumulate_grad_hook(self: Any, hook: Callable[[TensorType], None]) -> RemovableHandle:
-        """Calls `hook(tensor)` after `backward` has added to the gradient of a leaf."""
+        """Call `hook(tensor)` after `backward` has added to the gradient of a leaf.
+
+        Returns a handle whose `remove()` takes the hook away. Raises RuntimeError for tensors that are no leaves or
+        require no gradient.
+        """
         if not self._requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         if not self.is_leaf:

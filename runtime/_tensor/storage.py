@@ -104,7 +104,7 @@ class AnyStorage:
         return self
 
     def resize_(self, size: int) -> Self:
-        """Has the storage hold so many elements; those that are there stay, and new ones are not initialised.
+        """Make the storage hold so many elements; those that are there stay, and new ones are not initialised.
 
         Memory that is no longer used stays the storage's: tensors that reach beyond the new end keep their elements,
         and the storage can grow back. It cannot grow further while tensors share it, which would not see it move.

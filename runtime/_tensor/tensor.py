@@ -180,7 +180,7 @@ class Tensor(
         return bool(self)
 
     def is_inference(self) -> bool:
-        """True if the memory was made in `inference_mode`: it is written to only there, and never saved for backward."""
+        """True if the memory was made in `inference_mode`: it is written only there, and never saved for backward."""
         return bool(lib.storage_is_inference(lib.storage_of(self._h)))
 
     def is_pinned(self) -> bool:

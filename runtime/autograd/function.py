@@ -52,7 +52,7 @@ class Context:
     # ---- what forward calls ----
 
     def save_for_backward(self, *tensors: Any) -> None:
-        """Keeps inputs and outputs (None too) for `saved_tensors`."""
+        """Keep inputs and outputs (None too) for `saved_tensors`. Raises TypeError for anything else."""
         for tensor in tensors:
             if tensor is not None and not isinstance(tensor, handles.Tensor):
                 raise TypeError(
@@ -61,7 +61,7 @@ class Context:
         self._node.to_save = tensors
 
     def mark_dirty(self, *args: Any) -> None:
-        """Says which inputs forward has overwritten. It has to return them."""
+        """Say which inputs forward has overwritten; it must return them. Raises RuntimeError for what is no tensor."""
         for index, value in enumerate(args):
             if not isinstance(value, handles.Tensor):
                 kind = type_name(value)
@@ -110,7 +110,10 @@ class FunctionNode(Node):
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
-        """What forward has saved; outputs with their history where one is recorded."""
+        """The tensors that forward saved, outputs with their history.
+
+        Raises RuntimeError after a backward pass that did not retain the graph.
+        """
         if self.tensors is None:
             raise RuntimeError(RELEASED)
         tensors = list(self.saved())
@@ -193,7 +196,11 @@ class Function:
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
-        """Calls forward; the result has backward as its derivative."""
+        """Call forward with these arguments and return its result, whose derivative is backward.
+
+        Raises NotImplementedError without a forward, and RuntimeError for a dirty tensor that is not returned or must
+        not be overwritten.
+        """
         separate = cls.setup_context is not Function.setup_context
         if separate:
             given = inspect.signature(cls.forward).bind(*args, **kwargs)

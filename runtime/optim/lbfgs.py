@@ -71,7 +71,10 @@ class LBFGS(Optimizer):
 
     @no_grad()
     def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]
-        """Goes along up to `max_iter` directions. `closure` computes loss and gradients; returns the loss at first."""
+        """Take up to `max_iter` steps. `closure` computes loss and gradients; returns the loss before the first step.
+
+        Raises RuntimeError for a `line_search_fn` other than "strong_wolfe".
+        """
         closure = enable_grad()(closure)
         group = self.param_groups[0]
         lr, tolerance_change, max_eval = float(group["lr"]), group["tolerance_change"], group["max_eval"]

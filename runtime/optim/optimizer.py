@@ -75,11 +75,15 @@ class Optimizer:
         return "\n".join([*lines, ")"])
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Changes the parameters once. `closure` computes the loss and the gradients anew, and returns the loss."""
+        """Change the parameters once, by their gradients, in place.
+
+        `closure` computes the loss and the gradients anew and returns the loss, which `step` returns; None without it.
+        Raises NotImplementedError in this base class.
+        """
         raise NotImplementedError
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forgets the gradients of all parameters, or with `set_to_none=False` makes them zero."""
+        """Set the gradients of all parameters to None, or with `set_to_none=False` to zero."""
         for group in self.param_groups:
             for parameter in group["params"]:
                 if set_to_none:

@@ -37,7 +37,7 @@ class Compare:
         self.extend_results(results)
 
     def extend_results(self, results: Iterable[Measurement]) -> None:
-        """Adds measurements."""
+        """Add measurements. Raises ValueError for anything else."""
         added = list(results)
         for each in added:
             if not isinstance(each, Measurement):

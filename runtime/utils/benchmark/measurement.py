@@ -55,7 +55,10 @@ class TaskSpec:
 
 @dataclass(repr=False)
 class Measurement:
-    """The times that so many runs of a statement took, once or several times over."""
+    """The times, in seconds, that `number_per_run` runs of a statement took in each replicate.
+
+    Statistics raise ValueError when there are no times.
+    """
 
     number_per_run: int
     raw_times: list[float]

@@ -25,7 +25,8 @@ class Timer:
     """Times a statement as `timeit.Timer` does, but warms up first, sets the number of threads, and keeps replicates.
 
     `label`, `sub_label`, `description` and `env` say what the statement stands for: `Compare` makes tables, rows,
-    columns and groups of rows of them. `opweave` and `torch` (the same) are known to the statement.
+    columns and groups of rows of them. `opweave` and `torch` (the same) are known to the statement. Raises ValueError
+    if the statement is no text, or is not written in Python.
     """
 
     def __init__(
