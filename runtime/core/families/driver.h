@@ -52,12 +52,12 @@ int ow_refuse_dtype(const ow_op *op, const char *ending, int dtype);
 extern const char *const ow_type_names[OW_NDTYPES];
 
 /* Checks of a tensor that is to be written. Each returns 1, or 0 with the error set. */
-int ow_check_result_cast(const ow_tensor *out, int dtype); /* can a result of `dtype` be stored in it? */
+int ow_check_result_cast(const ow_tensor *out, int dtype); /* 1 if a result of `dtype` can be stored in it */
 /* Writable, and each element in a place of its own; what passes counts as written to from here on. */
 int ow_check_memory(const ow_tensor *out);
 /* The same, and the inputs (NULL entries skipped) share no memory with it, save the very same elements. */
 int ow_check_writable(const ow_tensor *out, ow_tensor *const *inputs, int n);
-/* Is writing `out` while reading the inputs unsafe? */
+/* 1 if it is unsafe to write `out` while the inputs are read. */
 int ow_shares_memory(const ow_tensor *out, ow_tensor *const *inputs, int n);
 
 /* `out=`: checks the cast from `dtype` and gives `out` the shape of the result. `out`, or NULL with the error set. */

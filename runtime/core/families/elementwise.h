@@ -47,9 +47,9 @@ static inline double ow_cost_of(const ow_op *op, int compute) {
     return ow_dtype_kinds[compute] == OW_KIND_COMPLEX ? op->cost * (double)ow_itemsize(compute) / 4 : op->cost;
 }
 
-/* Is one element in place k, beside tensors of a dtype that is computed in a wider one, not converted to that dtype first?
- * A number beside halves would become another one; but what is compared with halves must be able to equal them, integers
- * wrap in every dtype, and tensors are rounded wherever torch rounds them. */
+/* 1 if operand k, one element beside tensors of a dtype that is computed in a wider one, is not converted to that dtype
+ * first. A number beside halves would become another one; but what is compared with halves must be able to equal them,
+ * integers wrap in every dtype, and tensors are rounded wherever torch rounds them. */
 static inline int ow_keeps_element(const ow_op *op, int k, const ow_tensor *t, int taken) {
     if (op->opmath_number && k == op->ninputs - 1) return 1;
     return t->flags & OW_NUMBER && op->promotion != OW_PROMOTE_ALWAYS_BOOL && ow_dtype_kinds[taken] >= OW_KIND_FLOATING;

@@ -42,8 +42,8 @@ static int run_widened(const ow_op *op, int narrow, ow_loop loop, const ow_scala
     return status;
 }
 
-/* Those of a new contiguous tensor, also where they do not matter. Beside a number, as beside any input of another shape,
- * torch lets even these decide about the strides of the result. */
+/* 1 if the strides are those of a new contiguous tensor, also in dimensions where they do not matter. Beside a number, as
+ * beside any input of another shape, torch lets even these decide about the strides of the result. */
 static int has_usual_strides(const ow_tensor *t) {
     int64_t expected = 1;
     for (int d = t->ndim - 1; d >= 0; d--) {
@@ -111,7 +111,7 @@ ow_tensor *ow_elementwise_contiguous(const ow_op *op, ow_tensor *const *inputs, 
     int is_new = !out;
     if (out) {
         if (out->dtype != result || !(out->flags & OW_CONTIGUOUS) || !ow_has_shape(out, first->ndim, first->sizes)) return NULL;
-        /* The general road checks for partial overlap; arrays of NumPy have it with tensors of other storages. */
+        /* The general driver checks for partial overlap; arrays of NumPy have it with tensors of other storages. */
         const char *begin = out->data, *end = begin + out->numel * ow_itemsize(result);
         for (int k = 0; k < op->ninputs; k++)
             if (inputs[k] != out && !(inputs[k]->flags & OW_NUMBER) && inputs[k]->data < end &&

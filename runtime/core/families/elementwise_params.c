@@ -12,7 +12,7 @@ static double finite_end(int which, int dtype) {
     return which == OW_ABSENT_HIGHEST ? largest : -largest;
 }
 
-/* Do the parameters keep what the operator requires of them for a result of this dtype? */
+/* 1 if the parameters meet the operator's requirements for a result of this dtype. */
 static int check_params(const ow_op *op, ow_tensor *const *params, int dtype) {
     double values[OW_MAX_PARAMS];
     char message[200];

@@ -63,7 +63,7 @@ static int begin_result(ow_product *p, const ow_op *op, int dtype, int ndim, con
     return (p->mode == OW_INPLACE || ow_prepare_out(op->name, out, dtype, ndim, sizes)) && ow_check_memory(out);
 }
 
-/* Does beta leave what it scales out of account? */
+/* 1 if beta is zero, so that the input it scales is ignored. */
 static int ignores_addend(const ow_product *p) {
     int kind = ow_dtype_kinds[p->compute];
     return kind == OW_KIND_COMPLEX ? p->beta.z == 0 : kind == OW_KIND_FLOATING ? p->beta.d == 0 : p->beta.i == 0;

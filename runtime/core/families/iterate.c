@@ -29,7 +29,7 @@ int ow_broadcast_shape(ow_tensor *const *inputs, int n, int64_t *shape) {
     return ndim;
 }
 
-/* Should dimension a come after dimension b (be slower)? 1 yes, -1 no, 0 the operands cannot tell. */
+/* 1 if dimension a should be outside dimension b, -1 if inside, 0 if the operands do not decide. */
 static int slower(const int64_t *shape, int noperands, int64_t strides[][OW_MAX_DIMS], int a, int b) {
     for (int k = 0; k < noperands; k++) {
         int64_t sa = strides[k][a], sb = strides[k][b];
@@ -154,7 +154,7 @@ static void store_result(const ow_iter *iter, char *to, const char *values, int6
     iter->cast[0](to, iter->strides[0][0], values, size, n);
 }
 
-/* Does one element of operand k serve a whole row? */
+/* 1 if operand k has one element for a whole row (stride 0). */
 static int serves_row(const ow_iter *iter, int k) { return k && !iter->strides[k][0] && k >= iter->rows; }
 
 /* So many elements of a row are converted at a time: all, where nothing but what serves the row needs it. */
@@ -206,8 +206,8 @@ typedef struct {
 
 enum { LINE = 64, TILE_LENGTH = 64, TILE_ROWS = 16 }; /* bytes of a cache line; elements of a tile's rows, and these */
 
-/* Does an operand have its elements of one row in different cache lines, and those of the next row beside them, as a transposed
- * one does? Of rows one by one, each line comes from memory many times; of tiles of rows, once. */
+/* 1 if an operand has the elements of one row in different cache lines and those of the next row beside them, as a
+ * transposed one does. Of rows one by one, each line comes from memory many times; of tiles of rows, once. */
 static int shares_lines(const ow_iter *iter) {
     if (iter->ndim < 2 || iter->shape[0] < TILE_LENGTH) return 0;
     for (int k = 0; k < iter->noperands; k++)

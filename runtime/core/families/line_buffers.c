@@ -19,7 +19,7 @@ typedef struct {
 
 /* ---- the plan ----------------------------------------------------------------------------------------- */
 
-/* Do the chosen dimensions lie in memory like one? Sets its length and stride (in elements). */
+/* 1 if the chosen dimensions are one in memory. Sets its length and stride (in elements). */
 static int merge(const ow_tensor *self, uint64_t along, int64_t *length, int64_t *stride) {
     *length = 1;
     *stride = 1;

@@ -30,7 +30,8 @@ typedef void ow_line_task(void *context, int64_t line, const char *x, char *cons
 int ow_lines_run(const ow_lines *l, double cost, ow_line_task *task, void *context);
 void ow_lines_end(ow_lines *l);
 
-/* Do `count` lines from line k on lie `step` bytes apart? That of an element: side by side, as the columns of a matrix. */
+/* 1 if the `count` lines from line k on are `step` bytes apart. If that is the size of an element, they are side by
+ * side like the columns of a matrix. */
 static inline int ow_lines_are_apart(const ow_axis *axis, int naxes, int64_t k, int64_t count, int64_t step) {
     return naxes && axis->in == step && k % axis->size + count <= axis->size;
 }
@@ -40,7 +41,7 @@ static inline int ow_lines_are_apart(const ow_axis *axis, int naxes, int64_t k, 
 typedef void ow_column_task(void *context, int64_t line, int64_t count, const char *x, int64_t step, char *out,
                             int64_t out_step);
 int ow_columns_run(const ow_lines *l, double cost, ow_column_task *task, void *context);
-/* Are they quicker that way? Never where a line is longer than OW_ROW_LEAF. */
+/* 1 if they are faster that way. Never where a line is longer than OW_ROW_LEAF. */
 int ow_columns_suit(const ow_lines *l);
 
 #endif

@@ -149,7 +149,7 @@ void ow_reduction_axes(ow_reduction *r, const ow_tensor *self, const ow_tensor *
     if (!r->nkept) r->kept[r->nkept++] = (ow_axis){1, 0, 0};
 }
 
-/* Are lines of reduced elements the better way through memory, or rows of results? */
+/* 1 if memory is better traversed by lines of reduced elements than by rows of results. */
 static int prefer_lines(const ow_reduction *r) {
     if (!r->nreduced) return 0;
     int64_t across = llabs(r->kept[0].in), along = llabs(r->reduced[0].in), columns = r->kept[0].size;

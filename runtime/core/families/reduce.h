@@ -8,7 +8,7 @@ typedef struct ow_reduction {
     const ow_reduce_kernels *kernels;
     ow_cast load;  /* input to accumulator */
     ow_cast store; /* accumulator to result */
-    int converts;  /* do input and accumulator differ in dtype? */
+    int converts;  /* 1 if input and accumulator differ in dtype */
     int64_t input_size, size; /* bytes of an element of the input and of the accumulator */
     const char *x;
     char *out;

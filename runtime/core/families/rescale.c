@@ -12,11 +12,11 @@ typedef struct {
     const ow_reduction *r;
     ow_tensor *const *results;
     const ow_scalar *params;
-    int single; /* do rows reduce in float32? */
+    int single; /* 1 if rows reduce in float32 */
 } rescaling;
 
-/* Is a sum of squares so small or so large that some of the squares may have been lost? Of NaN too, which infinities with
- * different signs give. */
+/* 1 if a sum of squares is so small or so large that some of the squares may have been lost; also for NaN, which
+ * infinities of different signs give. */
 static int left_range(double value, int degree, int single) {
     double squares = degree == 1 ? value * value : value;
     return !(squares >= (single ? 0x1p-90 : 0x1p-900) && squares <= (single ? 0x1p126 : 0x1p1020));

@@ -14,9 +14,9 @@
 typedef struct {
     const ow_scan_kernels *kernels;
     ow_cast load, store; /* input to accumulator, accumulator to result */
-    int converts;        /* has the input or the result another dtype than the accumulator? */
-    int narrow;          /* are both of half its precision? */
-    int whole;           /* does one call of a kernel do for a line? */
+    int converts;        /* 1 if the input or the result has another dtype than the accumulator */
+    int narrow;          /* 1 if both have half its precision */
+    int whole;           /* 1 if one call of a kernel computes a line */
     double cost;         /* of an element */
     int64_t size;        /* bytes of an accumulator */
     const char *x;

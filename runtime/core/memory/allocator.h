@@ -83,7 +83,7 @@ void *ow_large_alloc(int64_t nbytes);                         /* NULL: none */
 void ow_large_free(void *p);
 void ow_large_release(int all);                               /* locked; as ow_small_release */
 
-int ow_over_cap(void);      /* locked; more idle memory than the cap allows? */
+int ow_over_cap(void);      /* 1 if there is more idle memory than the cap allows; called with the lock */
 void ow_release_idle(void); /* locked; everything that no one uses, but for the other threads' magazines */
 void ow_memory_empty_cache(void);
 void ow_memory_set_cap(int64_t nbytes);

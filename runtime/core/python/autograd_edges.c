@@ -11,7 +11,7 @@ int ow_follows_base(const owner *of, const ow_tensor *t) {
     return base && base->keys & OW_KEY_AUTOGRAD;
 }
 
-/* Is a gradient asked for the object, and is it recorded? */
+/* 1 if the object is a tensor whose operations are recorded. */
 static int needs_grad(PyObject *object) {
     const ow_tensor *t = ow_any_tensor(object);
     if (!t || ow_excluded_keys & OW_KEY_AUTOGRAD) return 0;
@@ -25,7 +25,8 @@ static int any_needs_grad(PyObject *sequence, int is_tuple) {
     return 0;
 }
 
-/* needs_grad(value, ...): is one of them, or of the elements of a list, a tensor whose history is recorded? */
+/* needs_grad(value, ...): True if one of them, or an element of a list among them, is a tensor whose operations are
+ * recorded. */
 PyObject *ow_needs_grad(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
     int start = ow_excluded_keys & OW_KEY_AUTOGRAD ? (int)n : 0;
@@ -156,7 +157,7 @@ PyObject *ow_meta(PyObject *module, PyObject *object) {
     return meta;
 }
 
-/* fits(tensor, meta): are these its shape and the dtype's number? */
+/* fits(tensor, meta): True if these are the tensor's shape and the number of its dtype. */
 PyObject *ow_fits(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
     const ow_tensor *t = n == 2 && PyTuple_Check(arguments[1]) ? ow_any_tensor(arguments[0]) : NULL;

@@ -8,7 +8,7 @@
 /* What a call of one operator needs to have its node made here. */
 typedef struct {
     char known;
-    char simple;             /* is it for this file? Not where a list of tensors has gradients. */
+    char simple;             /* 1 if this file records it: no list of tensors has gradients */
     PyTypeObject *kind;      /* the class of its nodes; NULL: its results have no gradients */
     PyObject *save;          /* called as save(node, argument, ...); NULL: only outputs are kept, or nothing */
     int keeps_result;        /* bits of the inputs whose gradients need it; negative: it is always kept */

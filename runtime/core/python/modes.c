@@ -12,7 +12,8 @@
 
 uint32_t ow_anomaly;
 
-/* Of no tensor: the thread is in a backward pass that leads to some inputs alone. Beside the keys of tensor.h. */
+/* A key that no tensor has, beside those of tensor.h: the thread is in a backward pass that computes gradients of some
+ * inputs only. */
 enum { CONFINED = 1 << 9 };
 
 /* with_keys(cleared, set, function, argument, ...): what the function returns while these keys are looked at, or not. */
@@ -138,7 +139,7 @@ static PyType_Spec mode_spec = {
 
 /* ---- the same at once ------------------------------------------------------------------------------------- */
 
-/* Has Python say what changes, and changes it: no code of Python's runs between the change and the caller's `with`. */
+/* Asks Python what changes, and changes it: no code of Python's runs between the change and the caller's `with`. */
 static int switch_init(PyObject *self, PyObject *arguments, PyObject *keywords) {
     PyObject *configure = PyObject_GetAttrString(self, "_configure");
     PyObject *done = configure ? PyObject_Call(configure, arguments, keywords) : NULL;
@@ -151,7 +152,7 @@ static int switch_init(PyObject *self, PyObject *arguments, PyObject *keywords) 
     return 0;
 }
 
-/* As a decorator it means the calls of the function alone. */
+/* As a decorator it changes the mode during calls of the function only. */
 static PyObject *switch_call(PyObject *self, PyObject *arguments, PyObject *keywords) {
     unapply((mode *)self);
     PyObject *decorate = PyObject_GetAttrString(self, "_decorated");

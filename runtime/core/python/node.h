@@ -22,7 +22,7 @@ PyObject *ow_new_node(PyTypeObject *type, PyObject *edges);
 int ow_keep_result(node *of, PyObject *result);
 /* The type, for the module to have. */
 PyObject *ow_node_type(void);
-/* Is it a class of nodes? */
+/* 1 if it is a class of nodes. */
 int ow_is_node_class(PyObject *object);
 
 #endif

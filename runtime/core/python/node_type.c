@@ -123,12 +123,12 @@ int ow_keep_result(node *of, PyObject *result) {
     return results != NULL;
 }
 
-/* Is the tensor's memory still of this version? Not of what is no number, as users may have put into the node. */
+/* 1 if the tensor's memory still has this version. Not of what is no number, as users may have put into the node. */
 static int is_version(const ow_tensor *t, PyObject *version) {
     return PyLong_CheckExact(version) && PyLong_AsUnsignedLongMask(version) == t->storage->version;
 }
 
-/* Has the memory of any of these tensors been written to since? */
+/* 1 if the memory of any of these tensors was written to since it was saved. */
 static int overwritten(PyObject *tensors, PyObject *versions) {
     Py_ssize_t n = PyTuple_Size(tensors);
     if (!versions || !PyTuple_Check(versions) || PyTuple_Size(versions) != n) return 1;

@@ -48,7 +48,7 @@ PyObject *ow_excluded(PyObject *module, PyObject *nothing);
 PyObject *ow_with_keys(PyObject *module, PyObject *arguments);
 /* Adds the types of context managers, and what they need. 1, or 0 with Python's error set. */
 int ow_add_modes(PyObject *module);
-/* Process-wide: are anomalies looked for? Other bits are Python's. */
+/* Process-wide: 1 while anomalies are detected. Other bits are Python's. */
 extern uint32_t ow_anomaly;
 #define OW_ANOMALY 1u
 PyObject *ow_anomaly_bits(PyObject *module, PyObject *nothing);
@@ -63,8 +63,8 @@ PyObject *ow_declined(void);
 PyObject *ow_edge_of(PyObject *object);
 /* Makes a tensor part of the graph, or with NULL of none. */
 void ow_give_edge(PyObject *tensor, PyObject *edge);
-/* Has one of these objects a history that is recorded? And the result of a call of them, made part of the graph; takes
- * the result. (autograd_record.c) */
+/* 1 if one of these objects is a tensor whose operations are recorded. And the result of a call of them, made part of
+ * the graph; takes the result. (autograd_record.c) */
 int ow_any_records(PyObject *const *values, Py_ssize_t n);
 PyObject *ow_recorded(PyObject *result, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_kept(PyObject *module, PyObject *object);

@@ -4,7 +4,7 @@
 #include "tensor/shape_cache.h"
 #include "tensor/tensor.h"
 
-/* Of tuple itself. */
+/* Functions of tuple itself. */
 static binaryfunc tuple_subscript;
 static newfunc tuple_new;
 

@@ -30,10 +30,10 @@ extern PyTypeObject *ow_owner_type;
 
 /* The same for objects of subclasses; keys do not matter. NULL for any other object. */
 ow_tensor *ow_any_tensor(PyObject *object);
-/* Is it a view of a tensor for which a gradient is asked? Then one is for the view too. Where the memory was overwritten
+/* 1 if it is a view of a tensor that requires a gradient; the view does then too. Where the memory was overwritten
  * since it was taken, its history comes from there; where not, the view is older than the wish, and has none. */
 int ow_follows_base(const owner *of, const ow_tensor *t);
-/* Has the collector look at an object that refers to others. */
+/* Makes the garbage collector track an object that refers to others. */
 void ow_track(PyObject *object);
 
 #endif

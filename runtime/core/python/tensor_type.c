@@ -102,7 +102,7 @@ ow_tensor *ow_handle_of(PyObject *object) {
     return PyErr_Format(PyExc_TypeError, "expected the handle of a tensor, but got %R", object), NULL;
 }
 
-/* Has an object own the tensor, whose packed handle it takes. */
+/* Makes an object the owner of the tensor, whose packed handle it takes. */
 static PyObject *given(PyObject *result, ow_tensor *t, PyObject *handle) {
     t->state |= OW_OWNED;
     ((owner *)result)->handle = handle;

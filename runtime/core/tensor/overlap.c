@@ -1,4 +1,4 @@
-/* Do tensors share memory? Decides what out= and in-place operations must refuse.
+/* Decides whether tensors share memory, which out= and in-place operations must refuse.
  *
  * Two tensors overlap when  D + sum(i_k * s_k) - sum(j_k * t_k) + (p - q) = 0  has a solution, where D is the distance
  * of their first elements, s and t their strides in bytes, i and j indices and p and q bytes inside an element. That is
@@ -155,7 +155,7 @@ int ow_memory_overlap(const ow_tensor *a, const ow_tensor *b) {
     return 0;
 }
 
-/* As torch: only dimensions of stride 0 are certain to; windows made by as_strided pass. */
+/* Like torch, reports only dimensions of stride 0; overlapping windows made by as_strided pass. */
 int ow_internal_overlap(const ow_tensor *t) {
     if (t->flags & OW_DENSE || t->numel == 0) return 0;
     for (int d = 0; d < t->ndim; d++)

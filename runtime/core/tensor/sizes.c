@@ -89,7 +89,7 @@ static int is_contiguous(const ow_tensor *t) {
     return 1;
 }
 
-/* Is some permutation contiguous? Dimensions of size 1 do not matter. */
+/* 1 if some permutation of the dimensions is contiguous. Dimensions of size 1 do not matter. */
 static int is_dense(const ow_tensor *t) {
     int64_t sizes[OW_MAX_DIMS], strides[OW_MAX_DIMS], expected = 1;
     int n = 0;

@@ -39,7 +39,7 @@ static void free_own_data(ow_storage *s) {
     if (!(s->flags & OW_STORAGE_INLINE)) ow_dealloc(s->data, s->capacity);
 }
 
-/* Of a storage that only counts writes to the memory of another one. */
+/* Releases a storage that only counts writes to the memory of another one. */
 static void release_memory(ow_storage *s) { ow_storage_release(s->context); }
 
 ow_storage *ow_storage_apart(ow_storage *s, uint32_t version) {

@@ -27,9 +27,9 @@ ow_storage *ow_storage_create(int64_t nbytes, int64_t header);
 /* Moves the contents to `nbytes` of new memory. Only for the storage's single owner: views hold addresses. 1, or 0 with
  * the error set. */
 int ow_storage_grow(ow_storage *s, int64_t nbytes);
-/* Is the memory the allocator's own, and known to nobody else? Sets the error where it is not. */
+/* 1 if the memory is the allocator's own and exported to nobody; 0 with the error set otherwise. */
 int ow_storage_resizable(const ow_storage *s);
-/* Has the storage use `nbytes` of the memory that it has. 1, or 0 where these are too many. */
+/* Makes the storage use `nbytes` of the memory that it has. 1, or 0 where these are too many. */
 int ow_storage_reuse(ow_storage *s, int64_t nbytes);
 
 /* ---- sizes and strides (sizes.c) ------------------------------------------------------------------- */

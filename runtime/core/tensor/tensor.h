@@ -43,8 +43,8 @@ enum {
     OW_KEY_CUDA = 1 << 5,
     OW_KEY_SUBCLASS = 1 << 6,
     OW_KEY_INFERENCE = 1 << 7, /* of no tensor: a thread in inference mode excludes it */
-    /* Of no tensor: a thread excludes it with OW_KEY_AUTOGRAD where its user records nothing, and not where a call that is
-     * recorded runs. */
+    /* A key that no tensor has: a thread excludes it with OW_KEY_AUTOGRAD where its user records nothing, and not where
+     * a call that is recorded runs. */
     OW_KEY_RECORDING = 1 << 8
 };
 
@@ -84,11 +84,11 @@ static inline uint32_t ow_keys(const ow_tensor *t) { return t ? t->keys & ~ow_ex
 static inline uint32_t ow_inference_flag(void) {
     return ow_excluded_keys & OW_KEY_INFERENCE ? OW_STORAGE_INFERENCE : 0;
 }
-/* Was it made in inference mode, which the thread has left? */
+/* 1 if it was made in inference mode, which the thread has left. */
 static inline int ow_is_foreign_to_mode(const ow_storage *s) {
     return s->flags & OW_STORAGE_INFERENCE && !(ow_excluded_keys & OW_KEY_INFERENCE);
 }
-/* May it not be written to? */
+/* 1 if it must not be written to. */
 static inline int ow_is_guarded(const ow_storage *s) {
     return s->flags & OW_STORAGE_READONLY || ow_is_foreign_to_mode(s);
 }
@@ -127,8 +127,8 @@ void ow_tensor_refresh(ow_tensor *t);
 static inline int ow_has_shape(const ow_tensor *t, int ndim, const int64_t *sizes) {
     return t->ndim == ndim && (!ndim || memcmp(t->sizes, sizes, sizeof(int64_t) * (size_t)ndim) == 0);
 }
-/* Do two tensors share a byte? exact for dense ones: 0 no, 1 the very same elements in the same order, 2 partly (or
- * perhaps). And: does a tensor overlap itself (expanded dimensions)? */
+/* Whether two tensors share memory, exact for dense ones: 0 no, 1 the very same elements in the same order, 2 partly
+ * (or perhaps). The second function returns 1 if a tensor overlaps itself (expanded dimensions). */
 int ow_memory_overlap(const ow_tensor *a, const ow_tensor *b);
 int ow_internal_overlap(const ow_tensor *t);
 
@@ -149,7 +149,7 @@ void ow_storage_free(ow_storage *s);
 /* 64-byte aligned memory from the caching allocator; NULL when there is none (the error is set). */
 void *ow_alloc(int64_t nbytes);
 void ow_dealloc(void *p, int64_t nbytes); /* nbytes as asked for */
-/* Does it lie where the allocator's memory does? Tells what is certainly no address from it. (segments.c) */
+/* 1 if the address is inside the allocator's memory. Tells what is certainly no address from it. (segments.c) */
 int ow_may_be_allocated(uintptr_t address);
 
 /* ---- errors (errors.c) -------------------------------------------------------------------------------- */
@@ -195,8 +195,8 @@ int ow_signals_handled(void);
 void ow_signals_wait(void);
 /* ow_parallel_for without the interpreter's lock. (gil.c) */
 int ow_long_for(int64_t n, int64_t grain, double work, ow_task task, void *context);
-/* Is there a loop that runs without the lock? A storage that such a loop may go through is freed when none does: 1 where
- * it waits for that now. (left_storages.c) */
+/* 1 if a loop runs without the lock. A storage that such a loop may read is freed when none runs: 1 if it waits for
+ * that now. (left_storages.c) */
 int ow_loops_run(void);
 void ow_loop_begins(void);
 void ow_loop_ends(void);
@@ -220,7 +220,7 @@ extern int ow_default_dtype;           /* float32 until set_default_dtype */
 const ow_op *ow_op_get(int64_t index, unsigned families);
 /* The same with the error set. */
 const ow_op *ow_op_called(int32_t index, unsigned families);
-/* Does a reduction or a scan give the combination alone? */
+/* 1 if the result of a reduction or a scan is the combination itself. */
 static inline int ow_gives_value(const ow_op *op) { return op->results == OW_VALUE; }
 /* Operators that the core makes use of itself. */
 extern const ow_op ow_op_add, ow_op_bmm, ow_op_div, ow_op_dot, ow_op_floor_divide, ow_op_logical_not, ow_op_mm, ow_op_moments,
@@ -265,7 +265,7 @@ typedef enum ow_order { OW_PRESERVE_ORDER, OW_C_ORDER, OW_CHANNELS_LAST, OW_CHAN
 /* A tensor of the same shape, of the given dtype and order. (copy.c) */
 ow_tensor *ow_empty_like(ow_tensor *t, int dtype, int order);
 
-/* Do the channels of an image or a volume lie next to each other, by the rule of torch for sizes of 1? Any other tensor
+/* 1 if the channels of an image or a volume are innermost in memory, by torch's rule for sizes of 1; any other tensor
  * suggests C order. (channels_last.c) */
 ow_order ow_suggested_order(const ow_tensor *t);
 /* The strides of new images (4 dimensions) or volumes (5). (channels_last.c) */
@@ -276,7 +276,7 @@ ow_tensor *ow_clone(ow_tensor *t, int dtype, int order);
 /* Common dtype of tensors (NULL entries skipped) by torch's rules: dimensioned tensors before 0-dim ones before
  * numbers, a category each. (promotion.c) */
 int ow_result_type(ow_tensor *const *inputs, int n);
-/* May a result of dtype `from` be stored in `to`? (torch.can_cast) */
+/* 1 if a result of dtype `from` may be stored in `to`. (torch.can_cast) */
 int ow_can_cast(int from, int to);
 
 #endif

@@ -19,7 +19,7 @@
 
 enum { WORK_TO_RELEASE = 16 << 10 };
 
-/* Does the calling thread hold the lock? Workers of the pool and callers that dropped it do not. Every interpreter
+/* 1 if the calling thread holds the lock. Workers of the pool and callers that dropped it do not. Every interpreter
  * exports this function, but the limited API does not declare it. */
 static int (*holds_lock)(void);
 

@@ -217,7 +217,7 @@ static void start_workers(int count) {
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* Is it worth waking sleeping workers for this loop, with those that came just before? */
+/* 1 if this loop, with those that came just before, is worth waking sleeping workers. */
 static int should_wake(double work) {
     static _Atomic int64_t window_start;
     static _Atomic double recent;

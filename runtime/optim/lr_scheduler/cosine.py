@@ -72,7 +72,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         return [annealed(base, self.eta_min, self.T_cur / self.T_i) for base in self.base_lrs]
 
     def step(self, epoch: Any = None) -> None:
-        """Set the rates of the next epoch, or of `epoch`, which may be a fraction. Raises ValueError for negative ones."""
+        """Set the rates of the next epoch, or of `epoch`, which may be a fraction; ValueError if it is negative."""
         if epoch is None and self.last_epoch < 0:
             epoch = 0
         if epoch is None:

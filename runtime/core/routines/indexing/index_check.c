@@ -1,4 +1,4 @@
-/* Are all indices inside their dimensions? Asked before anything is written. */
+/* Checks that all indices are inside their dimensions, before anything is written. */
 #include "isa/target_clones.h"
 #include "index_space.h"
 

@@ -16,7 +16,7 @@ static int is_index(const ow_tensor *index, int accepts_int32) {
     return index->dtype == OW_INT64 || (accepts_int32 && index->dtype == OW_INT32);
 }
 
-/* Every index in range? Without elements between, nothing is read, and nothing checked. */
+/* 1 if an index is out of range, which `bad` is set to. Without elements nothing is read, and nothing checked. */
 static int find_bad(const ow_writing *w, const ow_tensor *target, const ow_tensor *values, int wraps, int64_t *bad) {
     ow_index_space space;
     vector_space(w, target, values, &space);

@@ -26,7 +26,7 @@ static int check_index(const char *name, const ow_tensor *index) {
     return 0;
 }
 
-/* Is a no larger than b along every dimension but `except`? */
+/* 1 if a is no larger than b along every dimension but `except`. */
 static int is_within(const ow_tensor *a, const ow_tensor *b, int64_t except) {
     for (int d = 0; d < ow_ndim_of(a); d++)
         if (d != except && ow_size_of(a, d) > ow_size_of(b, d)) return 0;

@@ -21,7 +21,7 @@ static void add_index(ow_selection *s, ow_tensor *index, int dim, int covered) {
     s->covered[s->count++] = covered;
 }
 
-/* Do n dimensions from `dim` on lie in memory like a single one? */
+/* 1 if the n dimensions from `dim` on are one in memory. */
 static int lie_like_one(const ow_tensor *t, int dim, int n) {
     for (int d = dim; d + 1 < dim + n; d++)
         if (t->strides[d] != t->strides[d + 1] * t->sizes[d + 1]) return 0;

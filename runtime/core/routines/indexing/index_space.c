@@ -17,7 +17,7 @@ static void move_dimension(ow_index_space *space, int to, int from) {
     for (int k = 0; k < space->nlookups; k++) space->lookups[k].stride[to] = space->lookups[k].stride[from];
 }
 
-/* Can dimension d continue dimension e, which is outside of it, in every operand? */
+/* 1 if dimension d can be merged with dimension e, which is outside of it, in every operand. */
 static int continues(const ow_index_space *space, int e, int d) {
     int64_t size = space->shape[d];
     int merges = space->base_stride[e] == space->base_stride[d] * size &&
@@ -159,7 +159,7 @@ static int fill_offsets(const ow_index_space *space, const walk *w, int64_t n, i
 
 /* ---- running ------------------------------------------------------------------------------------------ */
 
-/* Are the indices of a row the only ones, and used as they stand in memory unless one of them is negative? */
+/* 1 if the indices of a row are the only ones and are used as they are in memory unless one of them is negative. */
 static int has_plain_indices(const ow_index_space *space) {
     const ow_lookup *lookup = &space->lookups[0];
     return space->nlookups == 1 && space->ndim && lookup->index->dtype == OW_INT64 &&

@@ -18,7 +18,7 @@ typedef struct ow_lookup {
     int64_t size;   /* of the dimension: indices lie in [0, size) */
     int64_t scale;  /* bytes between its neighbours in the indexed tensor */
     int dim;        /* its number, for messages */
-    int wraps;      /* do negative indices count from the end? */
+    int wraps;      /* 1 if negative indices count from the end */
     int64_t stride[OW_MAX_DIMS]; /* of the index tensor over the space, in bytes */
 } ow_lookup;
 
@@ -30,7 +30,7 @@ typedef struct ow_index_space {
     int64_t other_stride[OW_MAX_DIMS]; /* of the other operand */
     char *base, *other;
     int64_t itemsize, run; /* bytes of an element; elements of a block, consecutive in both operands */
-    int repeats; /* put: is the other operand one element, which fills blocks? */
+    int repeats; /* put: 1 if the other operand is one element, which fills blocks */
     ow_lookup lookups[OW_MAX_DIMS];
 } ow_index_space;
 
@@ -49,14 +49,14 @@ typedef struct ow_movers {
 /* Movers of whole blocks, by the bytes in one: to the other operand (get) or from it (put). */
 ow_movers ow_movers_get(int64_t nbytes);
 ow_movers ow_movers_put(int64_t nbytes);
-/* Of one element to every element of a block. */
+/* Moves one element to every element of a block. */
 ow_movers ow_movers_fill(int64_t itemsize);
 
 /* Turns the trailing dimensions that are contiguous in both operands, without lookups, into the block; drops and merges
  * the others. */
 void ow_space_arrange(ow_index_space *space);
 
-/* Is lowest <= index < size for each? Otherwise one of the two differences is negative: without comparisons, this is
+/* 1 if lowest <= index < size for each. Otherwise one of the two differences is negative: without comparisons, this is
  * fast on every machine. */
 static inline int ow_all_inside(const int64_t *indices, int64_t n, int64_t lowest, int64_t size) {
     uint64_t bad = 0;

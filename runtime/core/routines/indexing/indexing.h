@@ -27,9 +27,9 @@ ow_tensor *ow_result_begin(const ow_indexing_call *call, int dtype, int ndim, co
 /* What the operator returns; on failure NULL, and the result is freed. */
 ow_tensor *ow_result_end(const ow_indexing_call *call, ow_tensor *result, int done);
 
-/* Of operators that change some elements of self: a copy of self (contiguous, or in its memory order), `out` with its
- * values, or self itself. Inputs from the second on must not share memory with what is written. NULL with the error
- * set. */
+/* For operators that change some elements of self: returns a copy of self (contiguous, or in its memory order), `out`
+ * with its values, or self itself. Inputs from the second on must not share memory with what is written. NULL with the
+ * error set. */
 ow_tensor *ow_update_begin(const ow_indexing_call *call, int contiguous);
 ow_tensor *ow_update_end(const ow_indexing_call *call, ow_tensor *target, int done);
 
@@ -39,7 +39,7 @@ ow_tensor *ow_update_end(const ow_indexing_call *call, ow_tensor *target, int do
 typedef struct ow_writing {
     const ow_op *op;
     int64_t word;     /* which reduction of the operator combines them with what is there; OW_NONE: they replace it */
-    int include_self; /* do the elements that are there take part? */
+    int include_self; /* 1 if the elements of self take part */
     /* Fills in the space for writing `values` to `target`, which are other tensors than the call's where the reduction
      * computes in another dtype. */
     void (*space)(const struct ow_writing *w, const ow_tensor *target, const ow_tensor *values, ow_index_space *space);

@@ -11,7 +11,7 @@ typedef struct ow_matrix {
     int64_t batch_stride;              /* to the next matrix of a batch */
 } ow_matrix;
 
-/* Can BLAS read it where it lies, as it is or transposed? */
+/* 1 if BLAS can read it in place, as it is or transposed. */
 int ow_blas_layout(const ow_matrix *m);
 
 /* c = beta * c + alpha * (a @ b) in one compute dtype, for each of a batch; c is not read when beta is zero. c shares no

@@ -48,9 +48,9 @@ ow_tensor *ow_lapack_copied(ow_lapack *l, int index, int input);
 ow_tensor *ow_lapack_columns(ow_lapack *l, int input);
 /* A column-major copy that the call may overwrite and does not return. */
 ow_tensor *ow_lapack_scratch(ow_lapack *l, int input);
-/* As ow_lapack_columns, for vectors in the dtype that they have. */
+/* Like ow_lapack_columns, for vectors, whose dtype is kept. */
 ow_tensor *ow_lapack_lines(ow_lapack *l, int input);
-/* Do the matrices lie in memory one column after the other, or with `rows` one row, without gaps? */
+/* 1 if the matrices are column-major, or with `rows` row-major, without gaps. */
 int ow_lapack_is_packed(const ow_tensor *t, int rows);
 
 static inline int64_t ow_lapack_rows(const ow_tensor *t) { return t->sizes[t->ndim - 2]; }
@@ -93,7 +93,7 @@ void ow_lapack_subtract(const ow_lapack *l, const struct ow_matrix *a, const str
 
 /* The triangle of a column-major matrix, or of its (conjugate) transposed. */
 typedef struct ow_triangle {
-    int is_upper, is_unit; /* as the matrix lies in memory; with ones on the diagonal? */
+    int is_upper, is_unit; /* of the matrix as it is in memory; a unit diagonal is not read */
     char trans;            /* 'N', 'T' or 'C' */
     int64_t n;
     char *a;

@@ -33,7 +33,7 @@ int ow_lapack_sytrf(ow_lapack *l) {
     return ow_lapack_end(token);
 }
 
-/* Does every pivot name a row, negative ones two by two? Others would have LAPACK write beside the matrix. */
+/* 1 if every pivot names a row, negative ones in pairs. With others LAPACK would write outside the matrix. */
 static int check_pivots(const int64_t *pivots, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
         int pair = pivots[i] < 0;

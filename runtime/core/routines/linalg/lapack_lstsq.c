@@ -105,7 +105,7 @@ static void other_sizes(const ow_lapack *l, int64_t m, int64_t n, int64_t *reals
     *wholes = n;
 }
 
-/* Does the solution follow without LAPACK, as A is not finite? It is NaN then, or *status says that there is none. */
+/* 1 if A is not finite, so that the solution is known without LAPACK: it is NaN, or *status says that there is none. */
 static int is_refused(const ow_lapack *l, const void *a, int64_t m, int64_t n, int64_t *status) {
     ow_lapack_content content = ow_lapack_look(l, a, m, n, OW_WHOLE);
     int64_t least = m < n ? m : n, iterates = l->flags[0] == GELSD || l->flags[0] == GELSS;

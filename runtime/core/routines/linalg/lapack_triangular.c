@@ -22,7 +22,7 @@ static int64_t padded(int64_t columns) { return (columns + PADDED - 1) / PADDED 
 
 /* ---- small triangles ----------------------------------------------------------------------------------- */
 
-/* Are the last rows of the solution found first? */
+/* 1 if the last rows of the solution are computed first. */
 static int from_below(const ow_triangle *t) { return t->is_upper == (t->trans == 'N'); }
 
 /* Solves for `columns` columns, a multiple of PADDED; row i of the solution begins at i * pitch. Sums stay in registers, of

@@ -30,7 +30,7 @@ ow_tensor *ow_routine_gemm(const ow_op *op, ow_tensor *const *inputs, ow_tensor 
     return ow_product_begin(&p, op, inputs, NULL, 2, sizes, out, mode) ? ow_product_multiply(&p) : NULL;
 }
 
-/* Can `self` be expanded to the sizes of the product? torch's errors of expand. */
+/* 1 if `self` can be expanded to the sizes of the product; 0 with torch's error of expand set. */
 static int check_expands(const ow_tensor *self, const int64_t *sizes) {
     if (self->ndim > 2) {
         char wanted[60], own[200];

@@ -116,7 +116,7 @@ void ow_generator_seed(ow_generator *g, uint64_t seed) {
 
 /* ---- saved states --------------------------------------------------------------------------------------------- */
 
-/* As torch lays it out, little-endian as the machine is. */
+/* The saved state in torch's layout, which is little-endian like the machine. */
 typedef struct saved_state {
     uint64_t seed;
     int32_t left, seeded;

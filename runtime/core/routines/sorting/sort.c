@@ -84,7 +84,8 @@ OW_CLONES static int64_t gather_all(const ordering *o, const char *x, int64_t be
     return end - begin;
 }
 
-/* Those that may be among the first `keep`: a key no less than that of `keep` records before it is passed over. */
+/* Gathers the records that may be among the first `keep`: a key no less than that of `keep` records before it is passed
+ * over. */
 OW_CLONES static int64_t gather_first(const ordering *o, const char *x, int64_t begin, int64_t end, char *memory) {
     int64_t stride = line_stride(o), used = 0;
     uint64_t keys[KEY_BLOCK], *narrow = (uint64_t *)memory, limit = 0;

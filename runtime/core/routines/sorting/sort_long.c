@@ -23,7 +23,7 @@ typedef struct {
     uint64_t flip, least;
     int position_bits; /* 0: no positions */
     int left_out;   /* lowest bits of the keys for which records have no room */
-    int failed;     /* are there too many records that agree in all others? */
+    int failed;     /* 1 if too many records agree in all other bits */
     int shift, mask; /* of the digit of this pass */
     uint64_t *from, *to;
     piece *pieces;
@@ -82,7 +82,7 @@ static int64_t sort_by_whole_keys(const line *l, int64_t begin, int64_t end, int
 
 static int same_prefix(const line *l, int64_t i) { return l->from[i] >> l->position_bits == l->from[i - 1] >> l->position_bits; }
 
-/* Of each piece the records that agree with one before, and begin in this piece. */
+/* Sorts by their whole keys the groups of records that agree in the bits so far and begin in this piece. */
 static void complete(void *context, int64_t begin, int64_t end) {
     line *l = context;
     int64_t i = begin * l->length, stop = piece_end(l, end - 1), moves = 4 * (stop - i);
@@ -166,7 +166,7 @@ static int place_digits(line *l) {
 
 static int bits_of(uint64_t value) { return value ? 64 - __builtin_clzll(value) : 0; }
 
-/* Of the keys in `from`. 0 when too many agree in all bits for which there is room beside positions. */
+/* Sorts the keys in `from`. 0 when too many agree in all bits for which there is room beside positions. */
 static int sort(line *l, int with_positions) {
     uint64_t largest = 0;
     l->least = UINT64_MAX;
