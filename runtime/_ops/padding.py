@@ -25,7 +25,7 @@ def padded(tensor: Any, pad: Sequence[int], mode: str, value: float | None) -> A
         )
     margins = [(ndim - 1 - index, *pad[2 * index : 2 * index + 2]) for index in range(len(pad) // 2)]
     if mode == "constant":
-        return _constant(tensor, margins, 0 if value is None else value)
+        return _constant(tensor, margins, 0 if value is None else _number(value))
     if value is not None and value != 0:
         raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
     if mode not in _MARGINS:
@@ -42,6 +42,11 @@ def padded(tensor: Any, pad: Sequence[int], mode: str, value: float | None) -> A
         _check(mode, tensor, dim, before, after)
         tensor = _with_margins(tensor, dim, before, after, _MARGINS[mode])
     return tensor
+
+
+def _number(value: float) -> float:
+    """Return integers beyond 64 bits as floating point numbers, as torch converts all values."""
+    return value if not isinstance(value, int) or -(2**63) <= value < 2**64 else float(value)
 
 
 def _trimmed(tensor: Any, dim: int, before: int, after: int) -> Any:

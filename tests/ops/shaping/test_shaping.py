@@ -150,3 +150,19 @@ def test_a_contraction_names_each_dimension_once(dims: tuple[list[int], list[int
     for contract in (opweave.tensordot, opweave.linalg.tensordot):
         with pytest.raises(RuntimeError, match="appears multiple times in the list of dims"):
             contract(x, x, dims)
+
+
+def test_kronecker_products_of_many_dimensions() -> None:
+    x, y = opweave.tensor([1, 2]), opweave.tensor([3, 4, 5])
+    many = opweave.kron(x.reshape([1] * 63 + [2]), y.reshape([3] + [1] * 39))
+    assert many.shape == (1,) * 24 + (3,) + (1,) * 38 + (2,)
+    assert many.flatten().tolist() == [3, 6, 4, 8, 5, 10]
+    assert opweave.kron(x.reshape([1] * 63 + [2]), y).flatten().tolist() == [3, 4, 5, 6, 8, 10]
+
+
+def test_margins_of_numbers_beyond_64_bits() -> None:
+    pad = opweave.nn.functional.pad
+    assert pad(opweave.ones(1), (1, 0), value=2**64).tolist() == [2.0**64, 1.0]
+    assert pad(opweave.ones(1, dtype=opweave.int64), (1, 0), value=2**63 - 1).tolist() == [2**63 - 1, 1]
+    with pytest.raises(RuntimeError, match="value cannot be converted to type int64_t without overflow"):
+        pad(opweave.ones(1, dtype=opweave.int64), (1, 0), value=2**64)
