@@ -119,7 +119,12 @@ def _batched(
 
 
 def _listed(tensors: Any) -> Sequence[Any]:
-    return (tensors,) if isinstance(tensors, handles.Tensor) else tuple(tensors)
+    if isinstance(tensors, handles.Tensor):
+        return (tensors,)
+    try:
+        return tuple(tensors)
+    except TypeError:
+        raise TypeError(f"expected a Tensor or a sequence of Tensors, but got {type_name(tensors)}") from None
 
 
 def _target(tensor: Any) -> Edge:
@@ -142,6 +147,8 @@ def _roots(tensors: Sequence[Any], grads: Any, create_graph: bool) -> list[tuple
         raise RuntimeError(f"got {len(tensors)} tensors and {len(given)} gradients")
     roots = []
     for index, (tensor, grad) in enumerate(zip(tensors, given, strict=True)):
+        if not isinstance(tensor, handles.Tensor):
+            raise TypeError(f"element {index} of tensors must be a Tensor, but got {type_name(tensor)}")
         root = edge(tensor)
         if root is None:
             raise RuntimeError(f"element {index} of tensors does not require grad and does not have a grad_fn")

@@ -319,6 +319,13 @@ def test_backward_without_a_history() -> None:
         ow.ones(1).backward()
 
 
+def test_backward_of_what_is_no_tensor() -> None:
+    with pytest.raises(TypeError, match="element 1 of tensors must be a Tensor, but got str"):
+        ow.autograd.backward([leaf(1.0), "x"])
+    with pytest.raises(TypeError, match="expected a Tensor or a sequence of Tensors, but got int"):
+        ow.autograd.grad(3, leaf(1.0))
+
+
 def test_a_gradient_of_another_shape() -> None:
     with pytest.raises(RuntimeError, match="Mismatch in shape: grad_output\\[0\\] has a shape of"):
         (leaf(1.0, 2.0) * 2).backward(ow.ones(3, dtype=ow.float64))

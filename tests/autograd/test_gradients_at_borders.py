@@ -150,6 +150,14 @@ def test_second_derivatives(function: Callable[[Any], Any], points: list[float],
     assert second(function, points) == pytest.approx(expected, rel=1e-4, abs=1e-9)
 
 
+def test_the_second_derivative_of_log_ndtr_far_below_zero() -> None:
+    x = ow.tensor([-1e6, -1e3, -30.0], dtype=ow.float64, requires_grad=True)
+    (slope,) = ow.autograd.grad(ow.special.log_ndtr(x).sum(), x, create_graph=True)
+    # -1 + 1 / x**2 - 6 / x**4 + 50 / x**6 - 518 / x**8
+    expected = [-0.999999999999, -0.999999000006, -0.99889622848801]
+    assert ow.autograd.grad(slope.sum(), x)[0].tolist() == pytest.approx(expected, rel=1e-13)
+
+
 def test_distances() -> None:
     rows, others = [[1.0, NAN], [1.0, 2.0]], [[1.0, 2.0], [3.0, 4.0]]
     for p, distances, gradient in (

@@ -9,6 +9,7 @@ from typing import Any
 from ..._base.finfo import finfo
 from ..._base.promotion import promote_types
 from ..._base.shapes import wrap_dim
+from ..._dispatch.ops import ops
 from .checks import check_floating, check_matrix, default_tolerance
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "kept_shape",
     "limit_of",
     "matrix_norm_dims",
+    "normalized",
     "number_text",
     "tolerances",
 ]
@@ -67,6 +69,17 @@ def distances(differences: Any, p: float) -> Any:
         # Unlike the sign of NaN, which is zero, the derivative of its square is NaN.
         differences = differences.where(differences == differences, differences * differences)
     return differences.norm(p, -1)
+
+
+def normalized(tensor: Any, p: float, dim: int, eps: float) -> Any:
+    """Return the tensor divided by its p-norm along `dim`, which counts as `eps` if it is smaller."""
+    norm = tensor.norm(p, dim, keepdim=True)
+    if not norm.isinf().any():
+        return tensor / norm.clamp(min=eps)
+    # Where the norm exceeds the range, scale the tensor by a power of two, which leaves the quotient as it is.
+    wide = tensor if tensor.dtype.itemsize >= 4 else tensor.float()
+    scaled = wide * ops.where(norm.isinf(), 2.0**-32, 1.0)
+    return (scaled / scaled.norm(p, dim, keepdim=True).clamp(min=eps)).to(tensor.dtype)
 
 
 def matrix_norm_dims(tensor: Any, order: Any, dims: Sequence[int], dtype: Any) -> tuple[int, int]:

@@ -95,6 +95,19 @@ def test_cosines_and_unit_vectors():
     assert functional.normalize(x, dim=0).tolist() == pytest.approx([0.6, 0.8])
 
 
+@pytest.mark.parametrize(("dtype", "scale"), [(opweave.float16, 1.5e4), (F32, 8e37), (F64, 4e307)])
+def test_unit_vectors_of_norms_beyond_the_range(dtype, scale):
+    x = opweave.tensor([[3.0 * scale, 4.0 * scale], [3.0, 4.0]], dtype=dtype, requires_grad=True)
+    y = functional.normalize(x)
+    assert y.flatten().tolist() == pytest.approx([0.6, 0.8] * 2, rel=1e-3)
+    assert opweave.cosine_similarity(x, opweave.tensor([4.0, 3.0], dtype=dtype)).tolist() == pytest.approx(
+        [0.96] * 2, rel=1e-3
+    )
+    (slope,) = opweave.autograd.grad(y[:, 0].sum(), x)  # (0.64, -0.48) divided by the norm
+    assert slope[1].tolist() == pytest.approx([0.128, -0.096], rel=1e-3)
+    assert slope[0].mul(scale).tolist() == pytest.approx([0.128, -0.096], rel=1e-2)
+
+
 @pytest.mark.parametrize(("dtype", "scale"), [(F32, 1e20), (F32, 1e-25), (F64, 1e200), (F64, 1e-200)])
 def test_layer_norms(dtype, scale):
     x = scaled([1.0, 2.0, 3.0], dtype, scale).requires_grad_()
