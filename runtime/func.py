@@ -62,7 +62,7 @@ def grad_and_value(
 
 
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
-    """What `func` gives for the arguments, and the function that multiplies a vector with its Jacobian there.
+    """Return `func` of the arguments, and the function that multiplies a vector with its Jacobian there.
 
     That function takes gradients in the form of what `func` returned, and gives a tuple of gradients by the arguments.
     Of arguments and result it is true as of those of `grad`, but the result may hold any number of tensors of any

@@ -43,7 +43,7 @@ set_watcher(_remember)
 
 
 def _change(mode: BitsMode, enabled: bool, check_nan: bool) -> None:
-    """Says what holds within."""
+    """Set the bits that the mode changes."""
     mode._is_anomaly, mode._cleared = True, ANOMALY | _UNCHECKED
     mode._set = (ANOMALY if enabled else 0) | (0 if check_nan else _UNCHECKED)
 

@@ -1,4 +1,4 @@
-"""Whether histories are recorded, thread by thread: context managers that are decorators as well, as in torch.
+"""Modes of a thread that decide whether operations are recorded: context managers and decorators, as in torch.
 
 The core looks at the dispatch keys of its inputs but for those that the thread excludes (core/tensor/tensor.h). Where
 nothing is recorded the key of autograd is excluded, so that a tensor with a history costs what any other does. What was
@@ -86,7 +86,7 @@ class BitsMode(ModeBase, _Mode):
     """A mode that is a matter of some bits, which the core changes and restores."""
 
     def _change(self, keys: int, is_excluded: bool) -> None:
-        """Says which keys are excluded within, or are not."""
+        """Set the dispatch keys that are excluded within, and those that are not."""
         self._cleared, self._set = (0, keys) if is_excluded else (keys, 0)
 
     def clone(self) -> Any:
@@ -106,7 +106,7 @@ class Switch(SwitchBase, BitsMode):
         cls.__signature__ = inspect.Signature(parameters[1:])  # type: ignore[attr-defined]
 
     def _configure(self, *arguments: Any) -> None:
-        """What __init__ of other classes does; SwitchBase calls it before the change."""
+        """Take the arguments, like an `__init__`; SwitchBase calls it before the change."""
         raise NotImplementedError
 
 

@@ -13,12 +13,12 @@ from .._handle import set_edge
 from .node import Node, edges_of, take_history
 
 FUNCTION, MULTI_VIEW, NO_GRAD, INFERENCE = range(1, 5)
-"""How a view was made, where it is not overwritten as part of a graph (`Tensor._origin`,
+"""The origins of views that must not be overwritten as part of a graph (`Tensor._origin`,
 core/python/tensor_object.h)."""
 
 
 class ViewGeometry:
-    """Where a view lies in the memory of its base: what is needed to take the same view of a gradient."""
+    """Sizes, strides and offset of a view and of its base, by which the same view is taken of a gradient."""
 
     __slots__ = ("base_sizes", "base_strides", "dtype", "offset", "sizes", "strides")
 

@@ -39,7 +39,7 @@ class Node(NodeBase):
     __slots__ = ("__weakref__", "metadata")
 
     metadata: dict[str, Any]
-    """What anomaly detection, where it is on, knows of the call."""
+    """What anomaly detection stores: the traceback of the call."""
 
     takes_undefined = False
     """True if `apply` is called even when no output has a gradient."""
@@ -150,7 +150,7 @@ class Node(NodeBase):
         return self.name().rpartition("Backward")[0] or self.name()
 
     def __getattr__(self, name: str) -> Any:
-        """What is kept for the formulas: `_saved_self`, `_saved_dim`, `_saved_result`."""
+        """Return a value saved for the formulas: `_saved_self`, `_saved_dim`, `_saved_result`."""
         wanted = name.removeprefix("_saved_")
         inputs, values, results = self.saved_names
         if name == wanted or wanted not in (*inputs, *values, *results):
@@ -175,7 +175,7 @@ class Node(NodeBase):
 
 
 class Hooks:
-    """What users have a node do besides: of few nodes."""
+    """The hooks that users registered on a node; most nodes have none."""
 
     __slots__ = ("after", "before", "gradients", "of_outputs", "retains")
 

@@ -1,4 +1,4 @@
-"""What happens to a call whose inputs have histories: it runs as any other, and a node of the graph is made for it.
+"""Records calls whose inputs require gradients: the call runs like any other, and a node of the graph is made for it.
 
 The slow path of operators (dispatcher.py and its neighbours) comes here when it is told that a history is recorded. The
 call runs again with the key of autograd excluded, so it is the plain one, and its node keeps what the formulas need.
@@ -37,7 +37,7 @@ def derivative(op: Op) -> type[Node] | None:
 
 
 def unrecorded(run: Callable[[], Any]) -> Any:
-    """What `run` gives while nothing is recorded."""
+    """Return the result of `run` while nothing is recorded."""
     return with_keys(0, AUTOGRAD, run)
 
 
@@ -162,7 +162,7 @@ def _is_leaf_with_gradient(tensor: Any) -> bool:
 
 
 def before_write(tensor: Any) -> Any:
-    """What the formulas of an operator in place need of its first input, with the history that it had."""
+    """Return a tensor with the first input's values and history, for the formulas of an operator in place."""
     edge = edges_of((tensor,))[0]
     copied = unrecorded(tensor.clone)
     if edge is not None:
@@ -171,7 +171,7 @@ def before_write(tensor: Any) -> Any:
 
 
 def leaf(tensor: Any) -> AccumulateGrad:
-    """What collects the gradient of a leaf."""
+    """Return the node that accumulates the gradient of a leaf."""
     edge = tensor._edge
     if edge is not None and isinstance(edge[0], AccumulateGrad):
         return edge[0]

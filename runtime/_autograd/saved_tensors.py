@@ -59,7 +59,7 @@ class disable_saved_tensors_hooks(HooksBase, ContextDecorator):  # noqa: N801 (P
 
 
 class Packed:
-    """What a hook made of a saved tensor, and the edge that the tensor had."""
+    """The result of a pack hook for a saved tensor, and the edge that the tensor had."""
 
     __slots__ = ("_edge", "_unpack", "_value")
 

@@ -15,7 +15,7 @@ __all__ = ["BY_CODE", "EXPORTS", "dtype", "get_default_dtype", "set_default_dtyp
 
 
 class dtype:  # noqa: N801 (PyTorch's name)
-    """What the elements of a tensor are. There is one object for each dtype, so `is` compares them."""
+    """The type of the elements of a tensor. There is one object for each dtype, so `is` compares them."""
 
     __slots__ = (
         "_name",

@@ -14,7 +14,7 @@ _FORMATS = {"float16": (11, 15), "bfloat16": (8, 127), "float32": (24, 127), "fl
 
 
 class _Limits:
-    """What both have in common: they are compared by dtype, and their numbers print with six digits."""
+    """Base of both: they are compared by dtype, and their numbers print with six digits."""
 
     __slots__ = ("_of",)
     __module__ = "opweave"

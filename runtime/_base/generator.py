@@ -53,7 +53,7 @@ class Generator:
 
     @property
     def device(self) -> device:
-        """Where the numbers are made: the CPU."""
+        """The device of the generator: the CPU."""
         return CPU
 
     def manual_seed(self, seed: int) -> Generator:

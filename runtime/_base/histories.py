@@ -1,4 +1,4 @@
-"""Where calls go whose inputs have histories. The engine is imported only when a gradient is first asked for."""
+"""Passes recorded calls on to autograd, whose engine is imported only when a gradient is first asked for."""
 
 from __future__ import annotations
 

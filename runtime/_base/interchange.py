@@ -140,7 +140,7 @@ _PYTHON_TYPES = frozenset((bool, int, float, complex, str, bytes, list, tuple, t
 
 
 def offered(value: Any) -> Any:
-    """What an object of another library offers of its elements, without a copy where that is possible.
+    """Return the elements that an object of another library exports, without a copy where that is possible.
 
     A tensor by `__dlpack__`, an array by NumPy's protocols; None where the object has neither.
     """

@@ -139,7 +139,7 @@ def unflattened_sizes(sizes: Sequence[int], extent: int, dim: int) -> list[int]:
 
 
 def checked_shape(indices: Any, shape: Any) -> Size:
-    """What the arguments of `unravel_index` must be; one int is a shape of one dimension."""
+    """Return the shape given to `unravel_index`, checked; one int is a shape of one dimension."""
     if indices.is_complex() or indices.is_floating_point() or indices.dtype.scalar_name == "Bool":
         raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
     if not isinstance(shape, (int, Sequence)):
@@ -164,7 +164,7 @@ def check_range(start: float, end: float, step: float) -> None:
 
 
 def arange_length(start: float, end: float, step: float, dtype: Any = None) -> int:
-    """How many values `start`, `start + step`, ... lie before `end`; exact for integers, in double precision else.
+    """Return the number of values `start`, `start + step`, ... before `end`: exact for integers, else in float64.
 
     Of the dtype int64 the three are, as in torch, cut to integers first; of narrower ones the values are.
     """

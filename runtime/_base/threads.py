@@ -1,4 +1,4 @@
-"""How many threads an operator may use, and what they do with denormal numbers."""
+"""The number of threads that an operator may use, and their treatment of denormal numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = [
 ]
 
 _interop_threads: int | None = None
-"""As the user set it, once."""
+"""The number that the user set, which is possible once."""
 
 
 def get_num_threads() -> int:
@@ -61,7 +61,7 @@ def _count(function: str, n: int) -> int:
 
 
 def set_flush_denormal(mode: bool, /) -> bool:
-    """Has operators that this thread calls take denormal numbers for zero, or not; False where that is not possible.
+    """Set whether operators that this thread calls treat denormal numbers as zero; False where that is not possible.
 
     Its Python numbers are affected as well. Products of matrices that several threads of OpenBLAS compute are not.
     """

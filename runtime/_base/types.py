@@ -83,7 +83,7 @@ _DEVICE_TYPES = (
 
 
 class device:  # noqa: N801 (PyTorch's name)
-    """Where a tensor's memory lies: a type, such as `cpu`, and perhaps an index."""
+    """The device that holds a tensor's memory: a type, such as `cpu`, and perhaps an index."""
 
     __slots__ = ("index", "type")
     __module__ = "opweave"
@@ -146,7 +146,7 @@ CPU = device("cpu")
 
 
 def get_default_device() -> device:
-    """Where tensors are made that are not told where."""
+    """Return the device of new tensors for which none is given."""
     return CPU
 
 
@@ -169,7 +169,7 @@ class _Constant:
 
 
 class layout(_Constant):  # noqa: N801 (PyTorch's name)
-    """How a tensor's elements are stored."""
+    """The storage scheme of a tensor; there is only `strided`."""
 
     __slots__ = ()
     __module__ = "opweave"
@@ -191,7 +191,7 @@ channels_last_3d = memory_format("channels_last_3d")
 
 
 FORMATS = (contiguous_format, channels_last, channels_last_3d)
-"""Those that tell where elements lie, the usual one first."""
+"""The memory formats that determine strides, the usual one first."""
 _ORDERS = {None: 0, preserve_format: 0, contiguous_format: 1, channels_last: 2, channels_last_3d: 3}
 
 

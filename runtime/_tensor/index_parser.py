@@ -164,7 +164,7 @@ def _plain_slice(part: slice) -> slice:
 
 
 def _dimensions_of(part: Any) -> int:
-    """How many dimensions a part of an index stands for; bools and tensors that count as bools select none."""
+    """Return the number of dimensions that a part of an index consumes: a mask its own, a bool none, others one."""
     if part is None or part is Ellipsis or type(part) is bool:
         return 0
     if isinstance(part, Tensor) and _is_mask(part.dtype):

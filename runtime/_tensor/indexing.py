@@ -181,7 +181,7 @@ def _put(target: TensorType, indices: tuple[TensorType, ...], values: TensorType
 
 
 def _write_recorded(target: Any, index: Any, values: Any, accumulate: bool, run: Callable[[], Any]) -> Any:
-    """What `run` writes to the elements that the index names: their gradient is that of the values."""
+    """Record that `run` writes to the elements that the index names: their gradient is that of the values."""
 
     def backward(grad: Any) -> tuple[Any, Any]:
         kept = grad

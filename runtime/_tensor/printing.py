@@ -32,7 +32,7 @@ class PrintableDtype(Protocol):
 
 
 class Printable(Protocol):
-    """What printing needs of a tensor; `requires_grad` and `grad_fn` are used where they exist."""
+    """The interface of a tensor that printing uses, with `requires_grad` and `grad_fn` where they exist."""
 
     @property
     def shape(self) -> Sequence[int]: ...

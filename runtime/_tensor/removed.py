@@ -51,7 +51,7 @@ _METHODS = {
         "L, V = opweave.linalg.eigh(A, UPLO='U' if upper else 'L')"
     ),
 }
-"""What is said of those that were methods as well."""
+"""The advice for functions that were methods as well."""
 _FUNCTIONS = {
     "matrix_rank": (
         "\nPlease use the `opweave.linalg.matrix_rank` function instead. The parameter 'symmetric' was renamed in "

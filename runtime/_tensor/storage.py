@@ -42,7 +42,7 @@ class AnyStorage:
 
     @property
     def device(self) -> device_class:
-        """Where the memory is: always the CPU."""
+        """The device of the memory: always the CPU."""
         return CPU
 
     def __len__(self) -> int:

@@ -72,12 +72,12 @@ class Tensor(
 
     @property
     def device(self) -> device:
-        """Where the memory is: always the CPU."""
+        """The device of the memory: always the CPU."""
         return CPU
 
     @property
     def layout(self) -> layout:
-        """How the elements are stored: always strided."""
+        """The storage scheme of the elements: always `strided`."""
         return strided
 
     @property
@@ -121,7 +121,7 @@ class Tensor(
 
     @property
     def _version(self) -> int:
-        """How often the memory has been written to, through this tensor or any other.
+        """The number of writes to the memory, through this tensor or any other.
 
         Raises RuntimeError for tensors made in inference mode, as torch does.
         """

@@ -25,7 +25,7 @@ _RELATIVE, _ABSOLUTE = 1e-4, 1e-6
 
 
 def functions() -> dict[str, Any]:
-    """What formulas may call, beside the numbers that they may use."""
+    """The helpers of derivatives that formulas may call."""
     return {
         name: each
         for name, each in vars(_derivatives).items()

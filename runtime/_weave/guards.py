@@ -1,4 +1,4 @@
-"""What holds while a package is woven: nobody else weaves it, and who is told to end tidies up first."""
+"""Guards while a package is woven: a lock against other processes, and cleaning up when the process is told to end."""
 
 from __future__ import annotations
 

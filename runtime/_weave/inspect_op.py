@@ -1,4 +1,4 @@
-"""What `opweave show` and `opweave list` tell about operators: entry, derived signatures, generated C.
+"""The output of `opweave show` and `opweave list` for operators: entry, derived signatures, generated C.
 
 Reads the declarations that are installed with opweave and those inside woven packages.
 """

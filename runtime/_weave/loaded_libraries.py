@@ -29,7 +29,7 @@ class Library:
     first: int
     """Index of its first operator in the core; -1 when all of them are Python."""
     methods: dict[str, Callable[..., Any]] = field(default_factory=dict)
-    """What it added to class Tensor."""
+    """The methods that it added to class Tensor."""
 
 
 _loaded: dict[str, Library] = {}
@@ -87,7 +87,7 @@ def names_taken(package: str) -> frozenset[str]:
 
 
 def functions() -> frozenset[str]:
-    """What the module of a woven package has before its own operators, for its composites to call."""
+    """The names that the module of a woven package has before its own operators, for its composites to call."""
     from .. import _operators
 
     # Functions that this module makes itself are only had by others where they are public.
@@ -100,7 +100,7 @@ def functions() -> frozenset[str]:
 
 
 def attributes() -> frozenset[str]:
-    """What a tensor has, packages that are loaded included."""
+    """The names of Tensor's attributes, those of loaded packages included."""
     from .._tensor.tensor import Tensor
 
     return frozenset(dir(Tensor))

@@ -43,7 +43,7 @@ _HINTS = {
     ),
     r"No space left on device|Disk quota exceeded": f"there is no room for temporary files; {ANOTHER_FOLDER}",
 }
-"""What complaints of a compiler come from, where it is not the declarations."""
+"""Advice for errors of a compiler that do not come from the declarations, by patterns of its output."""
 
 
 class CompilerError(RuntimeError):
@@ -81,7 +81,7 @@ class _Failure:
 
 
 def configured() -> Toolchain:
-    """What opweave itself was built with.
+    """The settings that opweave itself was built with.
 
     Meson puts a compiler cache before the compiler where there is one. Weaving keeps objects by their content itself,
     and whether the compiler is still there could not be told from the cache's name.
@@ -200,7 +200,7 @@ def _cores() -> int:
 
 
 def _identity(toolchain: Toolchain, headers: Path) -> tuple[str | bytes, ...]:
-    """What all objects of a package follow from: the programs that the command names, and the headers."""
+    """What all objects of a package depend on: the programs that the command names, and the headers."""
     parts: list[str | bytes] = [_output([*toolchain.command, "--version"]).stdout]
     for program in filter(None, map(shutil.which, toolchain.command)):
         status = os.stat(program)
@@ -246,7 +246,7 @@ def _arguments(toolchain: Toolchain, job: Job) -> list[str]:
 
 
 def _run(command: Sequence[str]) -> str:
-    """What a command that failed has to say; empty when it did not fail."""
+    """Return the output of a command that failed; empty when it did not fail."""
     try:
         done = _output(command)
     except OSError as error:

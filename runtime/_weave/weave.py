@@ -43,7 +43,7 @@ class WeaveError(RuntimeError):
 
 @dataclass(frozen=True)
 class Woven:
-    """What became of a file of declarations."""
+    """The result of weaving a file of declarations."""
 
     name: str
     folder: Path
@@ -172,7 +172,7 @@ def _fingerprint(text: bytes, name: str) -> str:
 
 @dataclass(frozen=True)
 class _Stamp:
-    """What the last weaving left behind: of what (None: it was interrupted), which operators, in which files."""
+    """The record of the last weaving: its fingerprint (None: it was interrupted), its operators and its files."""
 
     fingerprint: str | None = None
     operators: tuple[str, ...] = ()
@@ -235,7 +235,7 @@ def _weave(yaml: Path, text: bytes, name: str, folder: Path, progress: Progress,
 
 @contextmanager
 def _blaming_temporary_files() -> Iterator[None]:
-    """What goes wrong with these has nothing to do with the folder that the package is woven into."""
+    """Report an OSError as one of temporary files, not of the folder that the package is woven into."""
     try:
         yield
     except OSError as error:

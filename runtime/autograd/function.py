@@ -69,7 +69,7 @@ class Context:
         self._node.dirty = args
 
     def mark_non_differentiable(self, *args: Any) -> None:
-        """Says which outputs have no gradient."""
+        """Say which outputs have no gradient."""
         self._node.not_differentiable = args
 
     def set_materialize_grads(self, value: bool) -> None:
@@ -80,7 +80,7 @@ class Context:
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
-        """What forward gave to `save_for_backward`. Raises RuntimeError when it is released, or was overwritten."""
+        """The tensors that forward saved. Raises RuntimeError when they are released, or were overwritten."""
         return self._node.saved_tensors
 
 
@@ -102,7 +102,7 @@ class FunctionNode(Node):
         self.outputs: dict[int, Any] = {}
 
     def __getattr__(self, name: str) -> Any:
-        """What forward has set on `ctx`, which in torch is the node."""
+        """Return an attribute that forward set on `ctx`, which in torch is the node."""
         try:
             return self.context.__dict__[name]
         except KeyError:

@@ -1,4 +1,4 @@
-"""What the namespaces `opweave.cuda` and `opweave.xpu` answer: there are no such devices.
+"""The functions of the namespaces `opweave.cuda` and `opweave.xpu`, which say that there are no such devices.
 
 Questions are answered, and what concerns every device there is does nothing, for there is none. What needs one raises
 the exception that torch raises then.
@@ -73,7 +73,7 @@ def empty_cache() -> None:
 
 
 def reset_peak_memory_stats(device: Any = None) -> None:
-    """Has peaks begin anew."""
+    """Reset the statistics of peak memory; does nothing."""
 
 
 def manual_seed(seed: int) -> None:
@@ -81,7 +81,7 @@ def manual_seed(seed: int) -> None:
 
 
 def seed() -> None:
-    """Has the system seed their generators."""
+    """Seed their generators; does nothing."""
 
 
 def set_rng_state_all(new_states: Any) -> None:

@@ -11,5 +11,5 @@ _CAPABILITIES = ("DEFAULT", "AVX2", "AVX512")
 
 
 def get_cpu_capability() -> str:
-    """What torch calls the instruction-set level whose kernels are in use: DEFAULT, AVX2 or AVX512."""
+    """Return torch's name of the instruction-set level whose kernels are in use: DEFAULT, AVX2 or AVX512."""
     return _CAPABILITIES[lib.level()]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .pictures import Picture
 
 WEIGHTS = (0.299, 0.587, 0.114)
-"""What red, green and blue contribute to brightness: ITU-R BT.601."""
+"""The weights of red, green and blue in brightness: ITU-R BT.601."""
 
 _TOLERANCE = 2e-6
 """Pixels are float32 numbers from 0 to 1; NumPy's references are computed in float64."""

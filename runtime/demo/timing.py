@@ -36,7 +36,7 @@ def measure(work: str, calls: Mapping[str, Callable[[], object]], rounds: int = 
 
 
 def _count(call: Callable[[], object]) -> int:
-    """How many calls fill one round."""
+    """Return the number of calls that fill one round."""
     call()
     began = time.perf_counter()
     call()

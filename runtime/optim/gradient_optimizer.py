@@ -1,4 +1,4 @@
-"""What optimizers have in common that follow each parameter's gradient: the loop over groups, checks of options."""
+"""Base of optimizers that update each parameter by its own gradient: the loop over groups, checks of options."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def state_of(state: dict[str, Any], name: str, group: Group) -> Tensor:
 
 
 def step_count(value: float = 0.0) -> Tensor:
-    """How many steps were taken, in the form in which torch saves it: a float64 tensor where that is the default."""
+    """The number of steps taken, in the form in which torch saves it: a float64 tensor where that is the default."""
     float64 = EXPORTS["float64"]
     return scalar_tensor(value, dtype=float64 if get_default_dtype() is float64 else EXPORTS["float32"])
 

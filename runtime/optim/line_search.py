@@ -118,7 +118,7 @@ def _is_flat(trial: Trial, start: Trial) -> bool:
 
 
 def _cubic_minimum(a: Trial, b: Trial, least: float, most: float) -> float:
-    """Where the cubic with the losses and slopes of two trials has its minimum, within bounds; without one, the middle.
+    """The minimum, within bounds, of the cubic with the losses and slopes of two trials; the middle if it has none.
 
     Nocedal and Wright, equation 3.59.
     """

@@ -20,7 +20,7 @@ Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
 
 _DETERMINISM_CHECKS = ("default", "none")
 _stops_early: list[bool] = []
-"""What `set_checkpoint_early_stop` says, the innermost last."""
+"""The values of `set_checkpoint_early_stop`, the innermost last."""
 
 
 def noop_context_fn() -> Contexts:

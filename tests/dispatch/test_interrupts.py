@@ -20,7 +20,7 @@ MOST_MOMENTS = 2000
 
 
 def interrupted_at(moment: int, function: Callable[[], Any]) -> bool:
-    """Raises KeyboardInterrupt at the so-manieth moment at which Python looks at signals; whether there was one.
+    """Raise KeyboardInterrupt at moment number `moment` at which Python looks at signals; True if it was reached.
 
     It does so where a function begins and where a call has returned.
     """

@@ -121,7 +121,7 @@ def hvp(
 def _scalar_function(
     function: str, func: Callable[..., Any], inputs: Any, v: Any, create_graph: bool, strict: bool
 ) -> tuple[bool, Tensors, Any, Tensors, Any]:
-    """What products with a Hessian begin with: the inputs, the vector, the output and its gradient."""
+    """Return what products with a Hessian need: the inputs, the vector, the output and its gradient."""
     with enable_grad():
         inputs_are_tuple, arguments = tensors_of(inputs, "inputs", function)
         arguments = fresh(arguments, create_graph, True)

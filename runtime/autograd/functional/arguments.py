@@ -1,4 +1,4 @@
-"""What the functions of autograd.functional share: tensors or tuples of them, and gradients that may be missing."""
+"""Arguments and results of autograd.functional: tensors or tuples of them, and gradients that may be missing."""
 
 from __future__ import annotations
 

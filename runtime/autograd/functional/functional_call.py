@@ -106,7 +106,7 @@ class Call:
         ]
 
     def by_variables(self, gradients: Sequence[Any]) -> Any:
-        """What was computed for each variable, in the form of the arguments."""
+        """Return the values computed for the variables in the structure of the arguments."""
         return self._structure.unflatten(gradients)
 
     def outside(self, value: Any) -> Tensor:

@@ -1,4 +1,4 @@
-"""What gradcheck asks of backward beside right numbers: gradients that are zero, undefined, or a batch of them."""
+"""Checks of backward beside its numbers: gradients that are zero, undefined, or a batch of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["check_batches", "check_undefined_gradients", "check_zero_gradients"]
 
 
 def check_zero_gradients(outputs: Sequence[Tensor], targets: Sequence[Tensor]) -> None:
-    """Where gradients of the outputs are zero, those of the inputs must be."""
+    """Raise GradcheckError unless zero gradients of the outputs give zero gradients of the inputs."""
     gradients = grad(outputs, targets, [_zeros(output) for output in outputs], allow_unused=True)
     for gradient, target in zip(gradients, targets, strict=True):
         if gradient is None:

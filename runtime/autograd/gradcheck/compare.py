@@ -1,4 +1,4 @@
-"""What gradcheck compares: numerical and analytical Jacobians, element by element or along random vectors.
+"""Compares numerical and analytical Jacobians for gradcheck, element by element or along random vectors.
 
 The test along random vectors u of an input and v of an output compares v·J·u, two numbers, where J has as many as both
 have elements.

@@ -43,7 +43,7 @@ def part_of(values: Tensor, imaginary: bool) -> Any:
 
 
 class Differences:
-    """How the outputs of a function change along steps of one input.
+    """Numerical differences of a function's outputs along steps of one input.
 
     `steps` makes the steps, of size `eps` and, for complex inputs, of size `eps` times 1j. The memory of the input is
     written to, for functions that know it by another way than their arguments, and has its values back afterwards.

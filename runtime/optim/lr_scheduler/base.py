@@ -86,7 +86,7 @@ class LRScheduler:
         self._set(self._asked() if closed_form is None else closed_form())
 
     def _asked(self) -> list[Rate]:
-        """What `get_lr` says."""
+        """The rates that `get_lr` returns."""
         self._get_lr_called_within_step = True
         try:
             return self.get_lr()

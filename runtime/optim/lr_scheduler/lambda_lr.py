@@ -45,7 +45,7 @@ class _FunctionLR(LRScheduler):
 
 
 def saved_function(function: Any) -> dict[str, Any] | None:
-    """What of a function can be saved: the attributes of an object that is called."""
+    """Return the part of a function that can be saved: the attributes of a callable object."""
     return None if isinstance(function, types.FunctionType) else function.__dict__.copy()
 
 

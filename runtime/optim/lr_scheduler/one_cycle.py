@@ -99,7 +99,7 @@ class OneCycleLR(LRScheduler):
 
 
 def _total(total_steps: int | None, epochs: int | None, steps_per_epoch: int | None) -> int:
-    """How many steps there are."""
+    """Return the total number of steps."""
     if total_steps is not None:
         return _positive("total_steps", total_steps)
     if epochs is None or steps_per_epoch is None:

@@ -19,7 +19,7 @@ Row = tuple[int, str, str]
 
 
 class Colorize(Enum):
-    """Where times are compared that get colours."""
+    """The times among which each is coloured: those of its column, those of its row, or none."""
 
     NONE = "none"
     COLUMNWISE = "columnwise"

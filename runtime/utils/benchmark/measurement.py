@@ -1,4 +1,4 @@
-"""What was timed, and the times that it took."""
+"""Tasks, and the times that they took."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Measurement:
 
     @property
     def significant_figures(self) -> int:
-        """How many figures of the median are to be believed, from the spread between the quartiles alone."""
+        """The number of significant figures of the median, estimated from the distance between the quartiles."""
         times = self._in_order()
         inner = times[len(times) // 4 : math.ceil(3 * len(times) / 4)]
         interval = max(_Z * statistics.pstdev(inner) / math.sqrt(len(inner)), _LEAST_INTERVAL)
@@ -123,7 +123,7 @@ class Measurement:
 
     @property
     def as_row_name(self) -> str:
-        """What stands for it at the beginning of a row."""
+        """The name of the row that shows it."""
         return self.task_spec.sub_label or self.task_spec.stmt or "[Unknown]"
 
     def _in_order(self) -> tuple[float, ...]:
@@ -141,7 +141,7 @@ class Measurement:
         return times[below] + (position - below) * (times[above] - times[below])
 
     def __repr__(self) -> str:
-        """What was timed, and how the times are distributed."""
+        """Return a text: the task, and the distribution of the times."""
         unit, scale = select_unit(self.median)
         lines = [object.__repr__(self), self.task_spec.summarize()]
         count = len(self.raw_times)

@@ -20,7 +20,7 @@ def unit_to_english(u: str) -> str:
 
 
 def leading_digits(value: float) -> int:
-    """How many stand before the point; zero and less for values up to one."""
+    """Return the number of digits before the point; zero and less for values up to one."""
     return math.ceil(math.log10(value)) if value > 0 else 0
 
 

@@ -1,6 +1,6 @@
 """Elementwise operators of one input, for every number that a half format holds.
 
-Halves are computed in float32 and rounded once, whatever road a kernel takes: rows that stay in vector registers,
+Halves are computed in float32 and rounded once, whatever loop a kernel takes: rows that stay in vector registers,
 chunks that are converted, single elements. That is what they are compared with, bit for bit.
 """
 

@@ -79,7 +79,7 @@ void *ow_lapack_begin(ow_lapack *l, double work, int64_t shared);
 #define OW_LAPACK_ALONE INT64_MAX
 /* 1, or 0 with the error set, also where a signal's handler has raised in between. */
 int ow_lapack_end(void *token);
-/* In between, either: is there a matrix number k of the batch, before which no handler has raised? */
+/* Between both: 1 if the batch has a matrix number k, and no handler of a signal has raised. The caller loops itself. */
 int ow_lapack_has(const ow_lapack *l, int64_t k);
 /* Or: the task for ranges of the batch, which threads of the pool share if it has a matrix for each of them and these are
  * not tiny. */
@@ -106,8 +106,8 @@ void ow_lapack_solve_triangles(const ow_lapack *l, const ow_triangle *t, int cou
 
 /* ---- what is not finite -------------------------------------------------------------------------------- */
 
-/* Iterations of LAPACK need not end where a matrix holds infinities or NaN: what does it hold? A column-major matrix of the
- * call's dtype, or one triangle of it. */
+/* Returns what a column-major matrix of the call's dtype, or one triangle of it, holds: iterations of LAPACK need not end
+ * where there are infinities or NaN. */
 typedef enum ow_lapack_content { OW_FINITE, OW_INFINITE, OW_NOT_A_NUMBER } ow_lapack_content;
 typedef enum ow_lapack_part { OW_WHOLE, OW_LOWER, OW_UPPER } ow_lapack_part;
 ow_lapack_content ow_lapack_look(const ow_lapack *l, const void *matrix, int64_t rows, int64_t columns,
