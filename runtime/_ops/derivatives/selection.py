@@ -122,8 +122,8 @@ def logcumsumexp_backward(grad: Any, input: Any, result: Any, dim: int) -> Any:
     if not input.ndim or not input.numel():
         return grad
     if input.is_complex() or is_grad_enabled():
-        # Logarithms of complex gradients have no signs to go by, and have infinite derivatives where a gradient is
-        # zero: every pair of positions by itself.
+        # Complex gradients have no sign, and derivatives of their logarithms are infinite where a gradient is zero:
+        # compute every pair of positions separately.
         lines, sums = input.movedim(dim, -1), result.movedim(dim, -1)
         before = ops.ones(lines.shape[-1:] * 2, dtype=dtypes.bool).tril(-1)
         ratios = (lines.unsqueeze(-1) - sums.unsqueeze(-2)).masked_fill(before, -float("inf")).exp()

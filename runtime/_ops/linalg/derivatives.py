@@ -192,7 +192,7 @@ def product_of_reflections_backward(grad: Any, a: Any, tau: Any, left: bool, adj
 
 
 def reflections_backward(grad: Any, a: Any, tau: Any, C: Any, left: bool, adjoint: bool) -> tuple[Any, Any]:
-    """By the vectors and by the factors of reflections, whose product Q (or `Q^H`) was multiplied with C.
+    """Gradients of the vectors and the factors of reflections, whose product Q (or `Q^H`) was multiplied with C.
 
     The product is `I - V T V^H`, with the vectors in V and `inv(T) = diag(1 / tau) + triu(V^H V, 1)`: C. Puglisi,
     "Modification of the Householder method based on the compact WY representation" (1992). For factors of zero T is
