@@ -34,7 +34,8 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
                 f"promote_types(): argument 'type{position}' (position {position}) must be opweave.dtype, not "
                 f"{type_name(value)}"
             )
-    return BY_CODE[lib.result_type(_sample(type1)._h, _sample(type2)._h)]
+    first, second = _sample(type1), _sample(type2)
+    return BY_CODE[lib.result_type(first._h, second._h)]
 
 
 def can_cast(from_: dtype, to: dtype) -> bool:

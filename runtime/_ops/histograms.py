@@ -172,8 +172,8 @@ def counted_values(tensor: Any, weights: Any, minlength: int) -> Any:
     if tensor.ndim != 1 or least < 0:
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if weights is None:
-        result = _zeros(largest, minlength, "int64")
-        if not lib.count_values(tensor.to(EXPORTS["int64"])._h, result._h):
+        numbers, result = tensor.to(EXPORTS["int64"]), _zeros(largest, minlength, "int64")
+        if not lib.count_values(numbers._h, result._h):
             error = take_pending()
             raise error or RuntimeError("bincount: the input was written to while its values were counted")
         return result
