@@ -62,6 +62,7 @@ _LAZY_MODULES = (
     "cuda",
     "fft",
     "func",
+    "library",
     "linalg",
     "mps",
     "nn",

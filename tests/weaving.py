@@ -71,6 +71,11 @@ DECLARATIONS = """\
   doc: Values that rise by `slope` from element to element.
   factory: {shape: size, value: slope * i}
 
+- func: numbered(int[] size, *, ScalarType? dtype=None) -> Tensor
+  doc: The position of each element.
+  dtypes: numeric
+  factory: {shape: size, dtype: int16, value: i}
+
 - func: tangled(Tensor linux, Tensor exp, Tensor t, Scalar M_PI=3, *, Scalar complex=1, Scalar index=0) -> Tensor
   doc: Arguments whose names are macros, keywords and functions of C, and what templates declare.
   elementwise: linux * exp(exp) * M_PI + t * complex + index

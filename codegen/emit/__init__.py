@@ -30,8 +30,7 @@ def outputs(
     examples: Mapping[str, str] = MappingProxyType({}),
     exports: Exports = NO_EXPORTS,
 ) -> dict[str, str]:
-    """Texts of the library's files by path relative to the output folder. `examples` are those of python.emit;
-    `exports` is what the package exports beside the operators."""
+    """Path (relative to the output folder) → text, for the library itself. `examples` are those of docstrings."""
     files = {
         "include/ow_dtypes.h": dtypes.emit_header(),
         "include/ow_routines.h": routines.emit(),
@@ -40,7 +39,8 @@ def outputs(
         "core/casts.c": casts.emit(),
         "core/registry_ops.c": registry.emit(operators, source),
         "python/operators.json": catalog.emit(operators),
-        "python/_operators.py": python.emit(operators, source, "_operators.py", examples=examples),
+        "python/_operators.py": python.emit(operators, source, "_operators.py"),
+        "python/_docstrings.py": python.emit_docstrings(operators, source, "_docstrings.py", examples=examples),
         "python/_derivatives.py": derivatives.emit(operators, source, "_derivatives.py"),
         "python/__init__.pyi": stubs.emit_package(operators, source, exports),
         "python/_operators.pyi": stubs.emit(operators, source, "_operators.pyi"),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import reduce
 
 from ..dtypes import COMPLEX128
-from ..model import computation, inference, variants
+from ..model import computation, inference
 from ..model.operator import Elementwise, End, Family, Operator
 from . import backward, formulas
 from .formulas import Formula, takes_complex, variable
@@ -171,7 +171,7 @@ def _derived(operator: Operator, kernels: Mapping[tuple[str, str], int], same: M
     return NodeClass(
         name="".join(word[:1].upper() + word[1:] for word in operator.name.split("_")) + "Backward0",
         operator=operator.name,
-        parameters=tuple(_parameters(operator, names)),
+        parameters=tuple(map(variable, names)),
         listed=listed,
         inputs=tuple(names.index(name) for name in differentiated),
         gradients=tuple(_gradient(operator, name, read.get(name), kernels, users[name]) for name in differentiated),
@@ -230,15 +230,6 @@ def _gradient(
     text = None if of_complex is None else formulas.read(operator, of_complex, {}, python=True).text
     needed_by = tuple(map(variable, (name, *users)))
     return GradFormula(variable(name), None if formula is None else formula.text, kernel, operands, text, needed_by)
-
-
-def _parameters(operator: Operator, names: Sequence[str]) -> Iterator[str]:
-    """Parameters of `save`; the fast path leaves out the last ones."""
-    defaults = {parameter.argument.name: parameter.default for parameter in variants.parameters(operator)}
-    quick = operator.family in (Family.ELEMENTWISE, Family.EXTERN, Family.ROWS, Family.VIEW)
-    for name in names:
-        default = defaults.get(name)
-        yield variable(name) if default is None or not quick else f"{variable(name)}={default}"
 
 
 def _is_listed(operator: Operator) -> bool:

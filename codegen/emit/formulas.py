@@ -10,30 +10,12 @@ from dataclasses import dataclass, replace
 
 from ..expr.functions import FUNCTIONS
 from ..expr.tree import Apply, Name
-from ..model.operator import Derivative, Elementwise, Family, Operator
-from ..schema import base_name
+from ..model.operator import Derivative, Elementwise, Operator
 from . import guards
 
 
 def arguments(operator: Operator) -> tuple[str, ...]:
-    """Names of the values that the runtime passes when it records a call, in order."""
-    inputs = [argument.name for argument in operator.inputs]
-    params = [argument.name for argument in operator.params]
-    rest = [each for each in operator.schema.arguments if not each.is_tensor and each not in operator.params]
-    if operator.family in (Family.ELEMENTWISE, Family.EXTERN):
-        return (*inputs, *params)
-    if operator.family in (Family.REDUCE, Family.ROWS):
-        return (*inputs, "dim", "keepdim", *params)
-    if operator.family is Family.SCAN:
-        return (*inputs, "dim", *(("keepdim",) if len(operator.schema.returns) > 1 else ()))
-    if operator.family is Family.VIEW:
-        lists = [argument.name for argument in rest if argument.is_list]
-        return (*inputs, *lists, *(argument.name for argument in rest if not argument.is_list))
-    if operator.family is Family.INDEXING:
-        return (*inputs, *params, *(argument.name for argument in rest))
-    if operator.family is Family.LAPACK:
-        floats = [argument.name for argument in rest if base_name(argument.type) == "float"]
-        return (*inputs, *(argument.name for argument in rest if argument.name not in floats), *floats)
+    """Names of what a node is given of a call: all arguments, in schema order."""
     return tuple(argument.name for argument in operator.schema.arguments)
 
 

@@ -1,9 +1,5 @@
-"""opweave/_operators.py: the Python functions and methods of every operator.
-
-A function settles the common case with one call of the core and leaves everything else to the slow path in
-runtime/_dispatch/. Which call that is follows from the family and the number of inputs; the text stands in
-templates/operators.py.j2.
-"""
+"""The Python functions and methods of every operator (opweave/_operators.py): a row of facts for each, and the bodies
+of those that are written in Python."""
 
 from __future__ import annotations
 
@@ -12,15 +8,16 @@ import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 
 from ..docs.docstrings import docstring
-from ..model import variants
-from ..model.operator import Composite, Factory, Family, Found, Indexing, Operator, Reduce, Rows, Scan
+from ..dtypes import DTYPES
+from ..model import layout, variants
+from ..model.operator import Composite, Factory, Family, Indexing, Operator, Random, Reduce
 from ..model.python_operators import PythonOperator
-from ..model.signatures import signature
-from ..read.accepts import described
-from ..read.bodies.indexing import word_argument
+from ..model.signatures import accepted_types
+from ..read.accepts import ANY
 from ..schema import Argument, base_name
 from .composites import composite_body
 from .registry import indexed
@@ -28,89 +25,21 @@ from .text import in_docstring, render, template_folder
 
 
 @dataclass(frozen=True)
-class Callable:
-    """One operator as operators.py.j2 wants it."""
+class Body:
+    """A function of Python behind an operator."""
 
     name: str
-    index: int
-    family: str
-    signature: str
-    method_signature: str
-    inplace_signature: str
-    doc: str
-    inputs: tuple[str, ...]
-    params: tuple[str, ...]
-    names: tuple[str, ...]
-    passed: tuple[str, ...]
-    ints: tuple[str, ...]
-    used_ints: tuple[str, ...]
-    lists: tuple[str, ...]
-    optional: tuple[str, ...]
-    vararg: str | None
-    separate_tensors: str | None
-    single: bool
-    results: tuple[str, ...]
-    placement: tuple[str, ...]
-    default_params: str
-    self_place: int
-    has_dtype: bool
-    has_keepdim: bool
-    has_numpy_names: bool
-    required: tuple[str, ...]
-    """Arguments without a default that NumPy's names may stand for, or that follow one of these."""
-    plain: bool
-    pairwise: str | None
-    number_first: bool
-    alone: str | None
-    one_dim: bool
-    has_out: bool
-    any_out: bool
-    exact_out: bool
-    sequence: bool
-    promotes: bool
-    inplace: bool
-    returns_view: bool
-    method: bool
-    function: bool
-    aliases: tuple[str, ...]
-    choices: tuple[tuple[str, str | None, Mapping[str, str]], ...]
-    inplace_argument: bool
-    optional_names: tuple[str, ...]
-    real_names: tuple[str, ...]
-    dunder: PythonOperator | None
-    shape: str
-    let: tuple[tuple[str, str], ...]
-    fill: str | None
-    default_dtype: int | None
-    others: tuple[str, ...]
-    floats: tuple[str, ...]
-    integers: tuple[str, ...]
-    flags: tuple[str, ...]
-    body: str
-    body_names: tuple[str, ...]
-    refused: tuple[int, ...]
-    arguments: tuple[tuple[str, int, str | None], ...]
-    plain_call: str
-    core: str | None
-    core_test: str
-    word: str | None
-    words: tuple[tuple[str, str], ...]
-    numbers: tuple[tuple[str, str], ...]
-    refusal: str | None
-    complex_refusal: str | None
-    summary: str
-    has_derivatives: bool
+    parameters: tuple[str, ...]
+    text: str
 
-    @property
-    def slow_arguments(self) -> str:
-        return self._slow_arguments(self.inputs)
 
-    @property
-    def inplace_arguments(self) -> str:
-        return self._slow_arguments(tuple("self" if name == "input" else name for name in self.inputs))
+@dataclass(frozen=True)
+class Row:
+    """An operator as operators.py.j2 wants it: the facts of `_dispatch.define`, as Python."""
 
-    def _slow_arguments(self, inputs: tuple[str, ...]) -> str:
-        return _tuple(inputs) + (f", {_tuple(self.params)}" if self.params else "")
+    name: str
+    facts: tuple[str, ...]
+    body: Body | None
 
 
 @dataclass(frozen=True)
@@ -126,191 +55,204 @@ class Package:
         return f"{self.name!r}, __file__, {self.shared_object!r}, INTERFACE"
 
 
-def _tuple(names: Sequence[str]) -> str:
-    return "(" + ", ".join(names) + ("," if len(names) == 1 else "") + ")"
+def emit(operators: Sequence[Operator], source: str, output: str, package: Package | None = None) -> str:
+    """The module. `package` is the woven package it belongs to; None: opweave itself."""
+    places = {operator.name: place for place, operator in enumerate(indexed(operators))}
+    return render(
+        "operators.py.j2",
+        source,
+        output,
+        rows=[_row(operator, places.get(operator.name), package) for operator in operators],
+        package=package,
+        interface=interface(),
+    )
 
 
-def emit(
+def emit_docstrings(
     operators: Sequence[Operator],
     source: str,
     output: str,
     package: Package | None = None,
     examples: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
-    """The module. `package` is the woven package it belongs to; None: opweave itself. `examples` are the sessions of
-    docstrings that are not derived, by operators."""
-    places = {operator.name: place for place, operator in enumerate(indexed(operators))}
-    return render(
-        "operators.py.j2",
-        source,
-        output,
-        operators=[_callable(operator, places.get(operator.name, -1), package, examples) for operator in operators],
-        package=package,
-        interface=interface(),
-    )
+    """The module of docstrings, imported when one is read. `examples` are the sessions that are not derived."""
+    name = "opweave" if package is None else package.name
+    texts = [(each.name, in_docstring(docstring(each, name, examples).strip())) for each in operators]
+    return render("docstrings.py.j2", source, output, docstrings=texts, package=package)
 
 
 def interface() -> str:
-    """Stands for what the module expects of the runtime: it changes with the template."""
-    return hashlib.sha256((template_folder() / "operators.py.j2").read_bytes()).hexdigest()[:8]
+    """Stands for what the module expects of the runtime: it changes with the template, and with what makes the rows."""
+    sources = (template_folder() / "operators.py.j2", Path(__file__), Path(layout.__file__))
+    return hashlib.sha256(b"".join(each.read_bytes() for each in sources)).hexdigest()[:8]
 
 
-def _callable(operator: Operator, index: int, package: Package | None, examples: Mapping[str, str]) -> Callable:
-    parameters = variants.parameters(operator)
-    body = operator.body
-    vararg = variants.varargs(operator)
-    # A view's integers and lists, in schema order; every other family's have their own place in the template.
-    rest = [p for p in parameters if not p.argument.is_tensor and p.argument not in operator.params]
-    scalars = [p for p in parameters if p.argument in operator.params]
-    dims = [p for p in rest if p.name == "dim" and isinstance(body, (Reduce, Rows))]
-    # The core's calls without parameters stand for all of them having their defaults.
-    defaults = " and ".join(f"{p.name} {'is' if p.default == 'None' else '=='} {p.default}" for p in scalars)
-    inputs = tuple(p.name for p in parameters if p.argument in operator.tensors_only)
-    tensors = variants.separate_tensors(operator)
-    word = word_argument(operator.schema.arguments)
-    text = docstring(operator, "opweave" if package is None else package.name, examples)
-    return Callable(
-        name=operator.name,
-        index=index,
-        family=operator.family.value,
-        signature=signature(operator, "input"),
-        method_signature=signature(operator, "self"),
-        inplace_signature=signature(operator, "self", with_out=False),
-        doc=in_docstring(textwrap.indent(text, "    ").strip()),
-        inputs=inputs,
-        params=tuple(p.name for p in scalars),
-        names=tuple(p.name for p in parameters),
-        passed=tuple(f"{p.name}={p.name}" if p.keyword_only else p.name for p in parameters),
-        ints=tuple(p.name for p in rest if not p.argument.is_list),
-        used_ints=tuple(p.name for p in rest if not p.argument.is_list and p.argument.name not in operator.unused),
-        lists=tuple(p.name for p in rest if p.argument.is_list),
-        optional=tuple(p.name for p in rest if p.argument.is_optional),
-        vararg=vararg.name if vararg else None,
-        separate_tensors=tensors.name if tensors else None,
-        single="scalar_ok" in operator.tags,
-        results=() if operator.internal else operator.result_names,
-        placement=tuple(p.name for p in parameters if p.name in variants.PLACEMENT),
-        default_params="" if any(p.default is None for p in scalars) else defaults,
-        self_place=[p.name for p in parameters].index("input") if operator.schema.self_argument else -1,
-        has_dtype=operator.has_dtype_argument,
-        has_keepdim=operator.schema.argument("keepdim") is not None,
-        has_numpy_names=variants.has_numpy_names(operator),
-        required=tuple(p.name for p in parameters if p.default is None and p not in (vararg, tensors)),
-        plain=not isinstance(body, (Reduce, Scan)) or body.results == (Found.VALUE,),
-        pairwise=body.pairwise if isinstance(body, Reduce) else None,
-        number_first=operator.family is Family.ELEMENTWISE and bool(operator.accepts),
-        alone=operator.alone,
-        one_dim=not _takes_several_dims(operator),
-        has_out=variants.has_out(operator),
-        any_out="out_any" in operator.tags,
-        exact_out="out_exact" in operator.tags or (isinstance(body, Reduce) and body.results == (Found.POSITION,)),
-        sequence="out_same_count" in operator.tags,
-        promotes="promotes" in operator.tags,
-        inplace=variants.has_inplace(operator),
-        returns_view=operator.schema.returns_alias,
-        method=operator.method,
-        function=bool(variants.function_names(operator)),
-        aliases=operator.aliases,
-        choices=tuple((p.name, p.default, operator.choices[p.name]) for p in parameters if p.name in operator.choices),
-        inplace_argument=variants.has_inplace_argument(operator),
-        real_names=tuple(p.name for p in scalars if p.argument.is_real),
-        optional_names=tuple(p.name for p in (*scalars, *dims) if p.argument.is_optional),
-        dunder=variants.python_operator(operator),
-        shape=body.shape if isinstance(body, Factory) else "",
-        let=body.let if isinstance(body, Factory) else (),
-        fill=body.fill if isinstance(body, Factory) else None,
-        default_dtype=body.dtype.code if isinstance(body, Factory) and body.dtype else None,
-        others=tuple(name for name in inputs if name != "input"),
-        floats=tuple(p.name for p in rest if base_name(p.argument.type) == "float"),
-        integers=tuple(p.name for p in rest if str(p.argument.type).rstrip("?") == "int"),
-        flags=tuple(p.name for p in rest if str(p.argument.type) in ("int", "bool")),
-        body=textwrap.indent(composite_body(body), "    ") if isinstance(body, Composite) else "",
-        body_names=tuple(argument.name for argument in operator.schema.arguments),
-        refused=tuple(_refused(operator)) if operator.family is Family.COMPOSITE else (),
-        arguments=tuple(_arguments(operator)) if operator.family is Family.COMPOSITE else (),
-        plain_call=_plain_call(operator, inputs),
-        core=re.sub(r"\bself\b", "input", body.core) if isinstance(body, Composite) and body.core else None,
-        core_test=_core_test(operator),
-        word=None if word is None else word.name,
-        words=tuple(_words(operator, word)),
-        numbers=tuple(body.numbers.items()) if isinstance(body, Indexing) else (),
-        refusal=operator.refusal,
-        complex_refusal=operator.complex_refusal,
-        summary=operator.doc.split(". ")[0].rstrip(".") + ".",
-        has_derivatives=bool(operator.derivatives),
+def _row(operator: Operator, index: int | None, package: Package | None) -> Row:
+    number = "-1" if index is None else str(index) if package is None else f"_library.first + {index}"
+    facts = (
+        number,
+        repr(operator.name),
+        repr(operator.family.value),
+        repr(layout.layout(operator)),
+        f"({''.join(f'{each}, ' for each in _parameters(operator))})",
+        str(sum(not parameter.keyword_only for parameter in variants.parameters(operator))),
+        *(f"{name}={value}" for name, value in _keywords(operator) if value is not None),
     )
+    return Row(operator.name, facts, _body(operator))
 
 
-def _arguments(operator: Operator) -> Iterator[tuple[str, int, str | None]]:
-    """Name, position (0: by keyword only) and types of a composite's arguments, as the slow path checks them."""
-    # Of a function the first one is number 1, of a method the one after `self`.
-    for place, parameter in enumerate(variants.parameters(operator), 1 if operator.function else 0):
-        position = 0 if parameter.keyword_only else place
-        yield parameter.name, position, described(parameter.argument, operator.accepts)
+def _parameters(operator: Operator) -> Iterator[str]:
+    """Name, types and default of each argument."""
+    for parameter in variants.parameters(operator):
+        default = () if parameter.default is None else (parameter.default,)
+        yield f"({', '.join((repr(parameter.name), repr(_types(operator, parameter.argument)), *default))})"
 
 
-def _plain_call(operator: Operator, inputs: tuple[str, ...]) -> str:
-    """When a composite's body can be called as it is: dense tensors of a dtype that it takes, a new result, and other
-    arguments of exactly their types."""
-    if operator.family is not Family.COMPOSITE or "unpack" in operator.tags:
-        return ""
-    tests = [_exact(name, types) for name, _, types in _arguments(operator) if types is not None]
-    if variants.has_out(operator):
-        tests.append("out is None")
-    refused = _refused(operator)
-    if operator.has_dtype_argument:
-        tests.append("dtype is None" if refused else "(dtype is None or _type(dtype) is _dtype_class)")
-    if refused:
-        code = f"_dtype_of({inputs[0]}._h)" if inputs else "_lib.get_default_dtype()"
-        tests.append(f"{code} not in {{{', '.join(map(str, refused))}}}")
-    return " and ".join(tests)
+def _types(operator: Operator, argument: Argument) -> str:
+    """What an argument may be, as _dispatch/check.py reads it: `Tensor|Scalar?`, `int[]`, `dtype?`; `placement` for
+    what is checked by itself, `any` for what the body judges."""
+    base = base_name(argument.type).replace("SymInt", "int")
+    leads = operator.family is not Family.ELEMENTWISE and argument == operator.schema.arguments[0]
+    types = accepted_types(operator, argument, leads)
+    if ANY in types or _is_interpreted(operator, argument):
+        return "any"
+    if base in ("Layout", "Device", "MemoryFormat") or argument.name in variants.PLACEMENT:
+        return "placement"
+    if base == "ScalarType":
+        return "dtype?"
+    optional = argument.is_optional or (argument.is_tensor and _may_be_absent(operator, argument))
+    if operator.family is Family.REDUCE and argument.is_list and argument.default is not None:
+        optional = True  # no list stands for all dimensions, as the empty one does
+    return "|".join(map(str, types)).replace("SymInt", "int") + "?" * optional
 
 
-def _core_test(operator: Operator) -> str:
-    """When the call of the core may be made: it checks the arguments that it takes, but nobody else the others."""
-    if not isinstance(operator.body, Composite) or operator.body.core is None:
-        return ""
-    taken = {"input" if name == "self" else name for name in re.findall(r"\w+", operator.body.core)}
-    tests = [_exact(name, types) for name, _, types in _arguments(operator) if types is not None and name not in taken]
-    return " and ".join([*tests, "out is None"] if variants.has_out(operator) else tests)
+def _is_interpreted(operator: Operator, argument: Argument) -> bool:
+    """Does a factory find out itself which of its arguments this is? Numbers are what they are."""
+    body = operator.body
+    return isinstance(body, Factory) and argument.name in dict(body.let) and not argument.is_scalar
 
 
-# The Python type, as the module calls it, that a value of a schema's type has in most calls.
-_EXACT: Mapping[str, str] = {
-    "Tensor": "Tensor", "Scalar": "_float", "int": "_int", "float": "_float", "bool": "_bool", "str": "_str",
-}  # fmt: skip
+def _may_be_absent(operator: Operator, argument: Argument) -> bool:
+    """Has a tensor a number under another name in its place?"""
+    instead = operator.body.numbers if isinstance(operator.body, Indexing) else {}
+    return instead.get(argument.name, argument.name) != argument.name
 
 
-def _exact(name: str, types: str) -> str:
-    """A test that is quick, and true of most values that the argument may have."""
-    first, *others = types.rstrip("?").split("|")
-    element, bracket, _ = first.partition("[")
-    kind = _EXACT.get(element)
-    tests = [f"{name} is None"] if types.endswith("?") else []
-    if kind and bracket:
-        tests.append(f"_type({name}) in _LISTS and {{*_map(_type, {name})}} <= {{{kind}}}")
-    elif kind:
-        tests.append(f"_type({name}) is {kind}")
-    if first in ("Scalar", "float", "int[1]") or "int" in others:
-        tests.append(f"_type({name}) is _int")
-    return f"({' or '.join(tests)})" if len(tests) > 1 else "".join(tests)
+def _keywords(operator: Operator) -> Iterator[tuple[str, str | None]]:
+    """Facts that few operators have, by their names in `_dispatch.define`; None where this one has not."""
+    body = operator.body
+    vararg, tensors = variants.varargs(operator), variants.separate_tensors(operator)
+    refused = sum(1 << dtype.code for dtype in DTYPES.values() if dtype not in operator.dtypes)
+    choices = {name: dict(options) for name, options in operator.choices.items()}
+    dunder = variants.python_operator(operator)
+    yield "out", repr(_out(operator)) if variants.has_out(operator) else None
+    yield "inplace", _flag(variants.has_inplace(operator) and not operator.schema.name.inplace)
+    yield "method", _flag(operator.method)
+    yield "function", _flag(bool(variants.function_names(operator)))
+    yield "first", None if operator.function and not (operator.family is Family.VIEW and operator.method) else "0"
+    yield "aliases", _tuple(operator.aliases)
+    yield "dunders", _tuple(_dunders(dunder, operator)) if dunder else None
+    yield "separate", repr(vararg.name) if vararg else repr(tensors.name) if tensors else None
+    yield "results", _tuple(() if operator.internal else operator.result_names)
+    yield "view", _flag(operator.schema.returns_alias and not operator.schema.name.inplace)
+    yield "refused", str(refused) if operator.family is Family.COMPOSITE and refused else None
+    yield "refusal", repr(operator.refusal) if operator.refusal else None
+    yield "complex_refusal", repr(operator.complex_refusal) if operator.complex_refusal else None
+    yield "promotes", _flag("promotes" in operator.tags)
+    yield "number_first", _flag(operator.family is Family.ELEMENTWISE and bool(operator.accepts))
+    yield "single", _flag("scalar_ok" in operator.tags)
+    yield "inplace_argument", _flag(variants.has_inplace_argument(operator))
+    yield "differentiable", _flag(bool(operator.derivatives))
+    yield "choices", repr(choices) if choices else None
+    yield "alone", f"lambda {_first(operator)}: {operator.alone}" if operator.alone else None
+    yield "pairwise", repr(body.pairwise) if isinstance(body, Reduce) and body.pairwise else None
+    if isinstance(body, Random):
+        integers = [each.name for each in operator.schema.arguments if str(each.type) == "int?"]
+        yield "bounds", _tuple(integers)
+    if isinstance(body, Factory):
+        yield "default_dtype", str(body.dtype.code) if body.dtype else None
+    if isinstance(body, Indexing):
+        yield "numbers", repr(dict(body.numbers)) if body.numbers else None
+        yield "words", _words(operator, body)
+    if _body(operator) is not None:
+        yield "body", f"_{operator.name}_body"
+    if isinstance(body, Composite) and body.core:
+        yield "fast", _fast(operator, body.core)
 
 
-def _words(operator: Operator, argument: Argument | None) -> Iterator[tuple[str, str]]:
+def _fast(operator: Operator, call: str) -> str:
+    """A call of the core as its function and arguments: places in the schema, and constants in tuples."""
+    names = [argument.name for argument in operator.schema.arguments]
+    function, _, arguments = call.rstrip(")").partition("(")
+    texts = [each.strip() for each in arguments.split(",")]
+    parts = [str(names.index(each)) if each in names else f"({each},)" for each in texts]
+    return f"(_handle.{function}, {', '.join(parts)})"
+
+
+def _flag(value: bool) -> str | None:
+    return "True" if value else None
+
+
+def _tuple(values: Sequence[object]) -> str | None:
+    return repr(tuple(values)) if values else None
+
+
+def _first(operator: Operator) -> str:
+    return variants.parameters(operator)[0].name
+
+
+def _out(operator: Operator) -> str:
+    """The rule of `out=`: its dtype must be the result's, may be any or one that the result can be cast to; a sequence
+    keeps the shape of an `out` with as many elements."""
+    if "out_exact" in operator.tags or (isinstance(operator.body, Reduce) and _gives_positions(operator.body)):
+        return "exact"
+    if "out_any" in operator.tags:
+        return "any"
+    return "same_count" if "out_same_count" in operator.tags else "cast"
+
+
+def _gives_positions(body: Reduce) -> bool:
+    return [result.value for result in body.results] == ["position"]
+
+
+def _dunders(dunder: PythonOperator, operator: Operator) -> list[tuple[str, str]]:
+    """Special methods of Python, and how each calls the operator."""
+    if dunder.operands == 1:
+        return [(dunder.method, "function")]
+    found = [(dunder.method, "binary")]
+    if dunder.reflected:
+        found.append((dunder.reflected_method, "reflected"))
+    if dunder.augmented and variants.has_inplace(operator):
+        found.append((dunder.augmented_method, "augmented"))
+    return found
+
+
+def _words(operator: Operator, body: Indexing) -> str | None:
     """What the core is told for each value of the argument that chooses a reduction."""
-    if argument is None or not isinstance(operator.body, Indexing):
-        return
-    yield from ((repr(word), str(place)) for place, word in enumerate(operator.body.words))
-    if argument.is_optional:
-        yield "None", "_dispatch.NONE"
+    argument = next((each for each in operator.schema.arguments if base_name(each.type) == "str"), None)
+    if argument is None:
+        return None
+    words = [f"{word!r}: {place}" for place, word in enumerate(body.words)]
+    return f"{{{', '.join([*words, 'None: _NONE'] if argument.is_optional else words)}}}"
 
 
-def _takes_several_dims(operator: Operator) -> bool:
-    dim = operator.schema.argument("dim")
-    return dim is not None and dim.is_list
+def _body(operator: Operator) -> Body | None:
+    body, names = operator.body, tuple(argument.name for argument in operator.schema.arguments)
+    if isinstance(body, Composite):
+        text = composite_body(body)
+    elif isinstance(body, Factory) and (body.let or body.fill or body.dtype or not re.fullmatch(r"\w+", body.shape)):
+        names, text = (*names, "_produce"), "\n".join(_factory(operator, body))
+    else:
+        return None
+    return Body(f"_{operator.name}_body", names, textwrap.indent(text, "    "))
 
 
-def _refused(operator: Operator) -> list[int]:
-    from ..dtypes import DTYPES
-
-    return [dtype.code for dtype in DTYPES.values() if dtype not in operator.dtypes]
+def _factory(operator: Operator, body: Factory) -> Iterator[str]:
+    if body.let:
+        yield f"{', '.join(name for name, _ in body.let)} = {', '.join(f'({text})' for _, text in body.let)}"
+    result = f"_produce({', '.join([body.shape, 'dtype', *(param.name for param in operator.params)])})"
+    if body.fill is None:
+        yield f"return {result}"
+    else:
+        yield f"result = {result}"
+        yield f"return {body.fill}"

@@ -74,7 +74,7 @@ def _exported(operators: Sequence[Operator]) -> list[str]:
 
 def functions(operator: Operator) -> list[Stub]:
     """Stubs of the functions of an operator; a function of a submodule has the operator's name here."""
-    text = signature(operator, "input", typed=True)
+    text = signature(operator, "input")
     names = variants.function_names(operator) or ((operator.name,) if operator.module else ())
     alone = operator.alone is not None
     stubs = [Stub(name, text, _result(operator), _summary(operator), alone) for name in names]
@@ -83,7 +83,7 @@ def functions(operator: Operator) -> list[Stub]:
         stubs += [Stub(name, first, "Any", f"`{operator.alone}`", overloaded=True) for name in names]
     if not (variants.inplace_function_names(operator) or variants.has_inplace_argument(operator)):
         return stubs
-    text = signature(operator, "self", typed=True, with_out=False).replace("self", "self: Tensor", 1)
+    text = signature(operator, "self", with_out=False).replace("self", "self: Tensor", 1)
     return stubs + [Stub(f"{name}_", text, "Tensor", f"In-place version of `{name}`.") for name in names]
 
 
@@ -93,9 +93,9 @@ def methods(operator: Operator) -> list[Stub]:
     summary = _summary(operator)
     if operator.method:
         for name in (operator.name, *operator.aliases):
-            stubs.append(Stub(name, signature(operator, "self", typed=True), _result(operator), summary))
+            stubs.append(Stub(name, signature(operator, "self"), _result(operator), summary))
             if variants.has_inplace(operator):
-                inplace = signature(operator, "self", typed=True, with_out=False)
+                inplace = signature(operator, "self", with_out=False)
                 stubs.append(Stub(name + "_", inplace, "Self", f"In-place version of `{name}`."))
     python = variants.python_operator(operator)
     if python is None:

@@ -1,4 +1,4 @@
-"""Parameter lists of the Python functions and methods, plain or with types."""
+"""Parameter lists of the Python functions and methods, as type checkers see them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from ..schema.types import BaseType, without_optional
 from .operator import Family, Indexing, Operator, Reduce
 from .variants import (
     has_inplace_argument,
-    has_numpy_names,
     has_out,
     is_factory,
     parameters,
@@ -30,13 +29,12 @@ _TYPES = {
     "Generator": "Generator",
 }
 # The parameter that collects the integers after the first one, of a list that may be given as separate integers.
-OTHERS = "more"
-# NumPy's names of `dim` and `keepdim` as type checkers see them, keyword-only parameters of reductions; Python itself
-# takes any keyword and looks it up (`has_numpy_names`).
+_OTHERS = "more"
+# NumPy's names of `dim` and `keepdim`, keyword-only parameters of reductions.
 _NUMPY = (("axis", "int | Sequence[int] | None", "None"), ("keepdims", "bool | None", "None"))
 
 
-def signature(operator: Operator, first: str, *, typed: bool = False, with_out: bool = True) -> str:
+def signature(operator: Operator, first: str, *, with_out: bool = True) -> str:
     """The parameter list of the function (`first` = input) or of the method (`first` = self, which then leads)."""
     declared = list(parameters(operator))
     if first == "self":
@@ -46,57 +44,49 @@ def signature(operator: Operator, first: str, *, typed: bool = False, with_out: 
     renamed = {argument: name for argument, name in instead.items() if argument != name}
     parts: list[str] = []
     star = False
-    numpy_names = not typed and first == "input" and has_numpy_names(operator)
     for parameter in declared:
         is_self = parameter.argument.name == "self"
         name = first if is_self else parameter.name
-        if separate is not None and parameter.name == separate.name:
+        if parameter == separate:
             # This parameter is the first integer or the whole list, so that it can be given by name; then the other
             # integers.
-            parts.append(f"{name}: int | Sequence[int]" if typed else f"{name}=_dispatch.MISSING")
-            parts.append(_part(f"*{OTHERS}", "int" if typed else None))
+            parts += [f"{name}: int | Sequence[int]", f"*{_OTHERS}: int"]
             star = True
             continue
         if parameter == tensors:
-            parts.append(_part(f"*{name}", "Tensor | Sequence[Tensor]" if typed else None))
+            parts.append(f"*{name}: Tensor | Sequence[Tensor]")
             star = True
             continue
         if parameter.keyword_only and not star:
             parts.append("*")
             star = True
-        untyped = not typed or (is_self and first == "self")
-        kind = None if untyped else _annotations(operator, parameter.argument, leads=not parts)
-        default = parameter.default
+        if is_self and first == "self":
+            parts.append(name)
+            continue
+        kind, default = _annotations(operator, parameter.argument, leads=not parts), parameter.default
         if operator.family is Family.RANDOM and str(parameter.argument.type) == "int?":
-            default = "..." if typed else "_dispatch.MISSING"  # random_(2, None) is not random_(2)
-        if operator.alone and not typed and first == "input" and parts:
-            default = "_dispatch.MISSING"
-        if default is None and numpy_names:
-            default = "_dispatch.MISSING"  # it may be given by another name
+            default = "..."  # random_(2, None) is not random_(2)
         if parameter.argument.name in renamed:
-            kind, default = None if kind is None else "Tensor | Number | None", "None"
+            kind, default = "Tensor | Number | None", "None"
         parts.append(_part(name, kind, default))
     if has_inplace_argument(operator) and first == "input":
-        parts.append(_part("inplace", "bool" if typed else None, "False"))
+        parts.append(_part("inplace", "bool", "False"))
     kind = "Sequence[Tensor] | None" if operator.result_names else "Tensor | None"
     added = [(name, "Number | None", "None") for name in renamed.values()]
     added += [("out", kind, "None")] if with_out and has_out(operator) else []
     if operator.family is Family.FACTORY or is_factory(operator):
         added.append(("requires_grad", "bool", "False"))
-    if typed and {"dim", "keepdim"} <= {parameter.name for parameter in declared}:
+    if {"dim", "keepdim"} <= {parameter.name for parameter in declared}:
         added += _NUMPY
     if isinstance(operator.body, Reduce) and operator.body.pairwise:
         added.append(("other", "Tensor | None", "None"))
     if added and not star:
         parts.append("*")
-    parts += [_part(name, kind if typed else None, default) for name, kind, default in added]
-    parts += ["**_names"] if numpy_names else []
+    parts += [_part(name, kind, default) for name, kind, default in added]
     return ", ".join(parts)
 
 
-def _part(name: str, kind: str | None, default: str | None = None) -> str:
-    if kind is None:
-        return name if default is None else f"{name}={default}"
+def _part(name: str, kind: str, default: str | None) -> str:
     return f"{name}: {kind}" + ("" if default is None else f" = {default}")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..schema import Argument, Constant, base_name
-from .operator import Declaration, Family, Operator
+from .operator import Declaration, Family
 from .python_operators import PYTHON_OPERATORS, PythonOperator
 
 # Arguments of factories for the placement of the result; the runtime checks them and passes none of them to the core.
@@ -91,18 +91,6 @@ def has_out(operator: Declaration) -> bool:
 def is_factory(operator: Declaration) -> bool:
     """True if it makes a tensor whose placement (dtype, layout, device) the caller chooses."""
     return any(argument.name in PLACEMENT for argument in operator.schema.arguments)
-
-
-def has_numpy_names(operator: Operator) -> bool:
-    """True if NumPy's names of arguments are accepted, such as `axis=` for `dim` (runtime/_dispatch/dispatcher.py).
-
-    In torch all functions accept them. Here functions that only have `input` and return a view of it or fill it do
-    not: an empty dictionary of keywords would cost them a tenth of their time.
-    """
-    names = {argument.name for argument in operator.schema.arguments}
-    if operator.alone is not None or operator.family is Family.RANDOM or is_factory(operator):
-        return False
-    return bool(names & {"dim", "keepdim"}) or (operator.family is not Family.VIEW and bool(names & {"self", "other"}))
 
 
 def python_operator(operator: Declaration) -> PythonOperator | None:

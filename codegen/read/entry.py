@@ -314,7 +314,7 @@ def _variants(entry: Entry, module: str | None) -> tuple[bool, bool, bool]:
 
 def _check_parameters(entry: Entry, operator: Operator) -> None:
     """Report arguments of the schema with the name of a parameter that the function has besides, such as `axis`."""
-    function = ast.parse(f"def f({signature(operator, 'input', typed=True)}): ...").body[0]
+    function = ast.parse(f"def f({signature(operator, 'input')}): ...").body[0]
     names = [each.arg for each in ast.walk(function) if isinstance(each, ast.arg)]
     for argument in entry.schema.arguments:
         if names.count(argument.name) > 1:

@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._base import histories
+from .._base.tensor_class import Tensor
 from .._C import lib
+from .._dispatch.check import check
+from .._dispatch.composite import run_inplace
+from .._dispatch.dispatcher import redispatch, register
+from .._dispatch.op import INPLACE, OPERATORS, Op
+from .._dispatch.strided_views import become, view_for
 from .._handle import meta, needs_grad, own, packing, set_edge, set_recorder, set_refresh, with_keys
 from . import inplace_views, saved_tensors
 from .grad_mode import AUTOGRAD
-from .node import AccumulateGrad, Node, edges_of, is_differentiable, part_of_graph
-from .node import take_edge as take_edge
-
-if TYPE_CHECKING:
-    from .._dispatch.dispatcher import Op
+from .node import AccumulateGrad, Node, edges_of, is_differentiable, part_of_graph, take_edge
 
 set_refresh(inplace_views.refresh)
 histories.recording = sys.modules[__name__]
@@ -41,19 +43,24 @@ def unrecorded(run: Callable[[], Any]) -> Any:
     return with_keys(0, AUTOGRAD, run)
 
 
-def call(op: Op, arguments: tuple[Any, ...], run: Callable[[], Any], out: Any = None) -> Any:
-    """A new result. `arguments` are in the order that the operator's derivative names them."""
+def handle(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
+    """The handler of the key `autograd`: the call runs unrecorded, and its result becomes an output of a node."""
     if out is not None:
+        check(op, args)  # what is no argument at all comes first
         raise RuntimeError(
             f"{op.name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
             "arguments requires grad."
         )
+    if mode == INPLACE and isinstance(args[op.target], Tensor) and not (op.is_composite and op.is_inplace):
+        return call_inplace(op, args)
     kind = derivative(op)
-    result = unrecorded(run)
-    return result if kind is None else attach(kind, arguments, result)
+    if mode == INPLACE or (op.is_composite and kind is None):
+        return redispatch(op, args, None, mode, below="autograd")  # the calls that it is made of are recorded
+    result = unrecorded(partial(redispatch, op, args, None, mode, below="autograd"))
+    return result if kind is None else attach(kind, args, result)
 
 
-def attach(kind: type[Node], arguments: tuple[Any, ...], result: Any) -> Any:
+def attach(kind: type[Node], arguments: Sequence[Any], result: Any) -> Any:
     """Makes the result, or several, outputs of a new node."""
     if any(result is value for value in arguments):
         return result
@@ -77,7 +84,7 @@ def attach(kind: type[Node], arguments: tuple[Any, ...], result: Any) -> Any:
 
 def _kind(number: int) -> type[Node] | None:
     """The class of an operator's nodes; None for kernels of derivatives, which have none."""
-    operator = histories.operators.get(number)
+    operator = OPERATORS.get(number)
     return None if operator is None else derivative(operator)
 
 
@@ -101,6 +108,7 @@ def _attach_called(number: int, arguments: tuple[Any, ...], result: Any) -> Any:
 
 
 set_recorder(_plan, _attach_called)
+register("autograd", handle)
 
 
 def _class_for(kind: type[Node], result: Any) -> type[Node]:
@@ -125,18 +133,24 @@ def _attach_all(node: Node, results: Sequence[Any], inputs: Sequence[Any]) -> No
             set_edge(result, (node, number))
 
 
-def call_inplace(op: Op, target: Any, arguments: tuple[Any, ...], run: Callable[[], Any]) -> Any:
-    """Overwrites `target`, the first of the arguments."""
+def call_inplace(op: Op, args: Sequence[Any]) -> Any:
+    """Overwrites the tensor that the method is called of."""
+    target = args[op.target]
+    if op.view:
+        return _become_view(op, args, target)
     check_inplace(target)
+    if op.is_composite:  # the calls that it is made of are recorded, and what they keep of the target has to outlive it
+        before = before_write(target)
+        return run_inplace(op, [before if each is target else each for each in args], target)
     kind = derivative(op) or Constant
-    node = _class_for(kind, target)(edges_of(kind.differentiated(arguments)))
-    node.save(*arguments)
+    node = _class_for(kind, target)(edges_of(kind.differentiated(args)))
+    node.save(*args)
     if any(kept is target for kept in node.tensors or ()):
         before = before_write(target)
         node.keep(*[before if kept is target else kept for kept in node.tensors or ()])
     if packing():
         saved_tensors.pack_inputs(node)
-    result = unrecorded(run)
+    result = unrecorded(partial(redispatch, op, args, None, INPLACE, below="autograd"))
     node.metas = (meta(target),)
     inplace_views.rebase(target, node)
     if kind.kept_results:
@@ -144,6 +158,17 @@ def call_inplace(op: Op, target: Any, arguments: tuple[Any, ...], run: Callable[
     if packing():
         saved_tensors.pack_results(node)
     return result
+
+
+def _become_view(op: Op, args: Sequence[Any], target: Any) -> Any:
+    view = view_for(op, args)
+    edge = view._edge
+    if edge is None:
+        return target.detach_()
+    check_inplace(target)
+    become(target, view)
+    take_edge(target, edge)
+    return target
 
 
 def check_inplace(target: Any) -> None:

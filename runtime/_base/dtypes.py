@@ -88,11 +88,6 @@ class dtype:  # noqa: N801 (PyTorch's name)
         return next((EXPORTS[name] for name, part in _PARTS.items() if part == self._name), EXPORTS["complex64"])
 
     @staticmethod
-    def of_python_type(kind: type) -> dtype:
-        """The dtype that stands for one of Python's types of numbers."""
-        return _OF_PYTHON_TYPES[kind]
-
-    @staticmethod
     def resolve(value: Any, function: str) -> dtype:
         """The dtype that a user meant: a dtype, or one of Python's types. `function` is named in the error."""
         if type(value) is dtype:

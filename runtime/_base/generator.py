@@ -19,7 +19,7 @@ from .types import CPU, device
 if TYPE_CHECKING:
     from .._tensor.tensor import Tensor
 
-__all__ = ["Generator", "default_generator", "generator_address"]
+__all__ = ["Generator", "default_generator"]
 
 _FIRST_SEED = 67280421310721
 _STATE_BYTES = 5056
@@ -138,12 +138,3 @@ _restored.__module__ = "opweave._rebuild"  # which pickles name, wherever the co
 # The core's own, of address 0, which is not to be freed.
 default_generator: Generator = Generator.__new__(Generator)
 default_generator._address = 0
-
-
-def generator_address(function: str, generator: Any) -> int:
-    """The address that the core knows a generator by; None stands for the default one."""
-    if generator is None:
-        return 0
-    if not isinstance(generator, Generator):
-        raise TypeError(f"{function}(): argument 'generator' must be opweave.Generator, not {type_name(generator)}")
-    return generator._address

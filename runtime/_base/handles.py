@@ -12,12 +12,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .._C import ffi, lib
-from .._handle import adopt, meta
+from .._handle import adopt, meta, needs_grad
 from .._handle import shape_of as shape_of
 from .._handle import strides_of as strides_of
 from . import histories
 from .errors import raise_pending
-from .histories import needs_grad
 from .tensor_class import Tensor as Tensor
 from .type_names import type_name as type_name
 
@@ -28,13 +27,6 @@ NONE = -(2**63)
 """OW_NONE: an integer argument that was not given."""
 
 OVERFLOW = "Overflow when unpacking long long"
-
-_operators = {ffi.string(lib.operator_name(index)): index for index in range(lib.operator_count())}
-
-
-def operator_index(name: str) -> int:
-    """The core's number of a built-in operator."""
-    return _operators[name.encode()]
 
 
 def wrap(handle: float, like: Any = None) -> TensorType:
@@ -66,15 +58,6 @@ def same_view(handle: float) -> float:
     """A new handle for the same elements."""
     sizes = shape_of(handle)
     return lib.as_strided(handle, sizes, strides_of(handle), len(sizes), lib.storage_offset(handle), -1)
-
-
-def plain_number(value: Any) -> float:
-    """A handle for a float or for an int of 64 bits, the numbers that need no care; 0.0 for everything else."""
-    if type(value) is float:
-        return lib.number_d(value)
-    if type(value) is int and -(2**63) <= value < 2**63:
-        return lib.number_i(value)
-    return 0.0
 
 
 def address_of(handle: float) -> Any:

@@ -1,13 +1,8 @@
-"""Passes recorded calls on to autograd, whose engine is imported only when a gradient is first asked for."""
+"""Lets lower layers record calls by formulas of their own, before the module that does it has been imported."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .._handle import needs_grad as needs_grad
-
-operators: dict[int, Any] = {}
-"""Every operator that the core knows, by its number."""
-
 recording: Any = None
-"""The module record.py, from when on tensors have histories; `needs_grad()` is false before."""
+"""The module record.py, from when on tensors have histories; no tensor has one before."""

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._C import ffi
-from .._handle import exported, over_memory, read_array
+from .._handle import exported, needs_grad, over_memory, read_array
 from .._handle import from_dlpack as take_capsule
-from . import histories
 from .allocation import allocate
 from .dtypes import BY_CODE, BY_NUMPY_NAME, dtype
 from .handles import address_of, exact_integer, type_name, wrap
@@ -169,7 +168,7 @@ def operand(value: Any, beside: TensorType) -> TensorType | None:
     array = value if is_array(value) else offered(value)
     tensor: TensorType | None = elements_of(array) if is_array(array) else array
     # Nobody counts what is written to an array, so backward must not depend on it.
-    return tensor.clone() if tensor is not None and histories.needs_grad(beside) else tensor
+    return tensor.clone() if tensor is not None and needs_grad(beside) else tensor
 
 
 def elements_of(array: Any) -> TensorType:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .._base import histories
 from .._base.handles import exchange, wrap
-from .._base.histories import needs_grad
 from .._C import lib
 from .._handle import alias, as_view
+from .op import Op
 
 if TYPE_CHECKING:
     from .._tensor.tensor import Tensor
@@ -34,25 +33,24 @@ def detached(tensor: Any) -> Tensor:
     return made
 
 
-def view_inplace(view: Callable[..., Any], tensor: Any, *arguments: Any) -> Any:
-    """Makes `tensor` what `view` gives of it."""
-    name = view.__name__
+def view_inplace(op: Op, args: Sequence[Any]) -> Any:
+    """Makes the first argument the view that the operator gives of it."""
+    return become(args[0], view_for(op, args))
+
+
+def view_for(op: Op, args: Sequence[Any]) -> Any:
+    """The view that a method in place is to make of its tensor."""
     try:
-        result = view(tensor, *arguments)
+        return op.function(*args)
     except (RuntimeError, TypeError) as error:
         # Messages begin with the name of the function that was called, which is the one in place.
-        rest = str(error).removeprefix(f"{name}()")
+        rest = str(error).removeprefix(f"{op.name}()")
         if rest == str(error):
             raise
-        raise type(error)(f"{name}_(){rest}") from None
-    if not needs_grad(tensor):
-        lib.count_write(tensor._h)
-        return exchange(tensor, result)
-    edge = result._edge
-    if edge is None:
-        return tensor.detach_()
-    histories.recording.check_inplace(tensor)
+        raise type(error)(f"{op.name}_(){rest}") from None
+
+
+def become(tensor: Any, view: Any) -> Any:
+    """Gives a tensor the memory and shape of a view, which counts as writing to it."""
     lib.count_write(tensor._h)
-    exchange(tensor, result)
-    histories.recording.take_edge(tensor, edge)
-    return tensor
+    return exchange(tensor, view)

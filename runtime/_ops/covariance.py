@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
+
+from .._base.warn import warn
 
 __all__ = ["covariances"]
 
@@ -34,9 +35,8 @@ def covariances(x: Any, correction: int, fweights: Any, aweights: Any) -> Any:
     if aweights is not None and correction:
         freedom = total - correction * (weights * aweights).sum() / total
     if freedom <= 0:
-        warnings.warn(
+        warn(
             "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.",
-            stacklevel=4,
         )
         freedom = freedom * 0
     means = weighted.sum(1, True) / total

@@ -13,12 +13,12 @@ from .._base import histories
 from .._base.allocation import allocate
 from .._base.dtypes import EXPORTS, get_default_dtype
 from .._base.handles import wrap
-from .._base.histories import needs_grad
 from .._base.interchange import tensor_of_bytes
 from .._base.promotion import promote_types as promoted
 from .._base.shapes import common_shape
 from .._C import lib
 from .._dispatch.ops import ops
+from .._handle import needs_grad
 
 __all__ = [
     "block_diagonal",

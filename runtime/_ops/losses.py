@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
+
+from .._base.warn import warn
 
 __all__ = ["check_targets", "reduced_loss", "reduction_word", "weighted"]
 
@@ -11,10 +12,9 @@ __all__ = ["check_targets", "reduced_loss", "reduction_word", "weighted"]
 def check_targets(input: Any, target: Any) -> None:
     """Warn if the shapes differ: most often a dimension of size one is missing."""
     if input.shape != target.shape:
-        warnings.warn(
+        warn(
             f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will "
             "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
-            stacklevel=4,
         )
 
 
@@ -22,9 +22,8 @@ def reduction_word(reduction: str, size_average: bool | None = None, reduce: boo
     """Return the reduction, `none`, `mean` or `sum`, which the older arguments may give as well."""
     if size_average is not None or reduce is not None:
         reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
-        warnings.warn(
+        warn(
             f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
-            stacklevel=4,
         )
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not a valid value for reduction")

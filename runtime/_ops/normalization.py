@@ -4,11 +4,11 @@ torch's.
 
 from __future__ import annotations
 
-import warnings
 from math import prod, sqrt
 from typing import Any
 
 from .._base.dtypes import EXPORTS
+from .._base.warn import warn
 from .._dispatch.ops import ops
 
 __all__ = ["check_rows", "chosen_dim", "layer_normalized"]
@@ -18,9 +18,9 @@ def chosen_dim(name: str, ndim: int, dim: int | None, stacklevel: int) -> int:
     """Return `dim`, or with a warning the one that torch takes if none is given."""
     if dim is not None:
         return dim
-    warnings.warn(
+    warn(
         f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
-        stacklevel=stacklevel + 1,  # the operator's body
+        further=stacklevel - 3,
     )
     return 0 if ndim in (0, 1, 3) else 1
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 from .._base.shapes import distinct_dims, wrap_dim
+from .._base.warn import warn
 
 __all__ = ["gradients", "moment_arguments", "refuse_empty_norm", "trapezoid_areas"]
 
@@ -27,10 +27,9 @@ def moment_arguments(name: str, tensor: Any, dim: Any, unbiased: Any, keepdim: A
     dims = [dim] if isinstance(dim, int) else dim
     count = math.prod([shape[wrap_dim(each, len(shape))] for each in dims if shape]) if dims else tensor.numel()
     if count <= correction and count:
-        warnings.warn(
+        warn(
             f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
             "(input numel divided by output numel).",
-            stacklevel=4,
         )
     return dim, keepdim, correction
 

@@ -11,11 +11,10 @@ from .._base import handles
 from .._base.dtypes import BY_CODE, EXPORTS, dtype
 from .._base.errors import raise_pending
 from .._base.handles import address_of, shape_of, strides_of
-from .._base.histories import needs_grad
 from .._base.interchange import from_array, to_array
 from .._base.types import device
 from .._C import ffi, lib
-from .._handle import adopt, to_dlpack
+from .._handle import adopt, needs_grad, to_dlpack
 
 _UINT64_MAXIMUM = EXPORTS["uint64"].maximum
 

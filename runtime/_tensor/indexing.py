@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any
 from .._base import histories
 from .._base.errors import raise_pending
 from .._base.handles import type_name, wrap
-from .._base.histories import needs_grad
 from .._base.tensor_class import Tensor
 from .._C import lib
-from .._dispatch.arguments import is_operand
-from .._handle import as_view, assign, view_of
+from .._dispatch.check import is_operand
+from .._handle import as_view, assign, needs_grad, view_of
 from . import index_parser
 from .assignment import Source, write
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from .._base import handles, histories
 from .._base.errors import raise_pending
 from .._base.handles import integers, type_name
-from .._base.histories import needs_grad
 from .._base.shapes import packed_strides, strides_in_order
 from .._base.types import FORMATS, memory_order, preserve_format
 from .._C import lib
+from .._handle import needs_grad
 from .assignment import Source
 from .dtype_methods import warn_of_cut
 

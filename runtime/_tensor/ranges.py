@@ -10,8 +10,8 @@ from .._base.dtypes import EXPORTS, dtype
 from .._base.handles import integer
 from .._base.shapes import check_range
 from .._base.types import check_placement, device, layout
-from .._dispatch.composite import store_sequence
 from .._dispatch.ops import ops
+from .._dispatch.store import store_sequence
 from .._ops.joining import triangle_indices
 
 if TYPE_CHECKING:

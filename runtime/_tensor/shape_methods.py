@@ -13,7 +13,7 @@ from .._base.errors import raise_pending
 from .._base.handles import copied, integer, shape_of, strides_of, wrap
 from .._base.types import Size, contiguous_format, memory_format, memory_order, preserve_format
 from .._C import lib
-from .._dispatch.dispatcher import overloads
+from .._dispatch.binding import overloads
 from .._dispatch.ops import ops
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from typing import Any
 
 from .._base.errors import raise_pending
 from .._C import lib
+from .._handle import Function
 from .._operators import INTERFACE
 
 DECLARATIONS = "operators.yaml"
@@ -90,11 +91,9 @@ def functions() -> frozenset[str]:
     """The names that the module of a woven package has before its own operators, for its composites to call."""
     from .. import _operators
 
-    # Functions that this module makes itself are only had by others where they are public.
+    # The module's own functions are only had by others where they are public.
     written = (
-        name
-        for name, each in vars(_operators).items()
-        if not name.startswith("_") and getattr(each, "__globals__", None) is not vars(_operators)
+        name for name, each in vars(_operators).items() if not name.startswith("_") and not isinstance(each, Function)
     )
     return frozenset(written) | _operators.FUNCTIONS.keys()
 

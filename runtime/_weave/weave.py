@@ -271,6 +271,7 @@ def _write_python(yaml: Path, name: str, operators: Sequence[Operator], built: P
     source = yaml.name
     package = python.Package(name, shared_object)
     _write(built / "_operators.py", python.emit(operators, source, "_operators.py", package))
+    _write(built / "_docstrings.py", python.emit_docstrings(operators, source, "_docstrings.py", package))
     _write(built / "_derivatives.py", derivatives.emit(operators, source, "_derivatives.py", package))
     _write(built / "__init__.pyi", stubs.emit(operators, source, "__init__.pyi", name))
     _write(built / "py.typed", "")

@@ -19,7 +19,6 @@ import opweave as ow
 import pytest
 from harness.catalog import differentiable, operators
 from opweave import _operators
-from opweave._dispatch.arguments import MISSING
 
 from codegen.dtypes import FLOAT64
 from codegen.expr import Expr, names
@@ -77,7 +76,7 @@ def parameters(operator: Operator) -> dict[str, Any]:
     """Their defaults, or 0.5."""
     defaults = inspect.signature(getattr(_operators, operator.name)).parameters
     given = {each.name: defaults[each.name].default for each in operator.params}
-    return {name: 0.5 if value in (inspect.Parameter.empty, MISSING) else value for name, value in given.items()}
+    return {name: 0.5 if value is inspect.Parameter.empty else value for name, value in given.items()}
 
 
 def as_numbers(operator: Operator, given: Mapping[str, Any]) -> dict[str, float]:

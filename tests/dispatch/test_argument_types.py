@@ -11,6 +11,7 @@ import opweave
 import pytest
 
 X = opweave.arange(6.0).reshape(2, 3)
+W = opweave.ones(2, requires_grad=True)
 
 
 def same(left: opweave.Tensor, right: opweave.Tensor) -> bool:
@@ -24,7 +25,7 @@ REFUSED: tuple[tuple[Callable[[], Any], str], ...] = (
     (lambda: opweave.meshgrid(X[0], indexing=3), "argument 'indexing' must be str, not int"),
     (lambda: opweave.flip(X, "a"), "argument 'dims' (position 2) must be tuple of ints, not str"),
     (lambda: opweave.flip(X, [1.0]), "tuple of ints, but found element of type float at pos 0"),
-    (lambda: opweave.roll(X, (1, "a")), "at pos 2 with error \"type must be tuple of ints,but got str\""),
+    (lambda: opweave.roll(X, (1, "a")), 'at pos 2 with error "type must be tuple of ints,but got str"'),
     (lambda: opweave.cat(X), "argument 'tensors' (position 1) must be tuple of Tensors, not Tensor"),
     (lambda: opweave.cat([X, 1]), "expected Tensor as element 1 in argument 0, but got int"),
     (lambda: opweave.einsum("ij,ij->i", [X, 3]), "expected Tensor as element 1 in argument 1, but got int"),
@@ -32,10 +33,20 @@ REFUSED: tuple[tuple[Callable[[], Any], str], ...] = (
     (lambda: opweave.cdist(X, X, "a"), "argument 'p' (position 3) must be float, not str"),
     (lambda: opweave.renorm(X, [2], 0, 1), "argument 'p' (position 2) must be Number, not list"),
     (lambda: opweave.diff(X, prepend=3), "argument 'prepend' (position 4) must be Tensor, not int"),
-    (lambda: opweave.rand_like(X, generator=3), "argument 'generator' must be Generator, not int"),
+    (lambda: opweave.rand_like(X, generator=3), "argument 'generator' must be opweave.Generator, not int"),
     (lambda: opweave.full_like(X, opweave.ones(2)), "argument 'fill_value' (position 2) must be Number, not Tensor"),
     (lambda: opweave.histogram(X, 3, range=(0, "a")), "tuple of floats, but found element of type str at pos 1"),
     (lambda: opweave.isin(1, 2), "expected a Tensor among the arguments"),
+    (lambda: opweave.broadcast_to(X, X), "argument 'size' (position 2) must be tuple of ints, not Tensor"),
+    (lambda: opweave.pdist(X, np.ones(3)), "argument 'p' (position 2) must be float, not numpy.ndarray"),
+    (lambda: opweave.atan2(2.5, None), "argument 'input' (position 1) must be Tensor, not float"),
+    (lambda: opweave.block_diag((0, 1)), "expected Tensor as element 0 in argument 0, but got tuple"),
+    (lambda: opweave.ones("x", out=W), "argument 'size' (position 1) must be tuple of ints, not str"),
+    (lambda: opweave.max(X, keepdim=True), "invalid combination of arguments: 'keepdim' without 'dim'"),
+    (lambda: X.where(), "missing 2 required positional arguments"),
+    (lambda: X.relu_(inplace=True), "unexpected keyword argument 'inplace'"),
+    (lambda: opweave.abs(self=X), "unexpected keyword argument 'self'"),
+    (lambda: X.__add__(X, other=X), "takes two operands, but got 3 arguments"),
 )
 
 
@@ -46,12 +57,22 @@ def test_refused(call: Callable[[], Any], message: str) -> None:
     assert message in str(raised.value)
 
 
+class Own(opweave.Tensor):
+    pass
+
+
 def test_what_stands_for_an_int() -> None:
     for one in (np.int64(1), opweave.tensor(1)):
         assert same(opweave.sort(X, one)[0], opweave.sort(X, 1)[0])
         assert same(opweave.flip(X, [one]), opweave.flip(X, [1]))
-    with pytest.raises(ValueError, match="Overflow when unpacking long long"):
-        opweave.diag(X, np.uint64(2**63))
+    for call in (
+        lambda: opweave.diag(X, np.uint64(2**63)),
+        lambda: opweave.argsort(X, 2**70),
+        lambda: opweave.topk(X, 2**70),
+        lambda: opweave.cat([X], 2**70),
+    ):
+        with pytest.raises(ValueError, match="Overflow when unpacking long long"):
+            call()
 
 
 def test_what_stands_for_a_number() -> None:
@@ -61,11 +82,26 @@ def test_what_stands_for_a_number() -> None:
 
 
 def test_further_types() -> None:
+    assert opweave.amax(X, None).item() == 5
+    assert opweave.var(X, keepdim=True).shape == (1, 1)
+    assert same(X.__sub__(other=X), X - X)
+    assert same(opweave.atleast_1d(X.as_subclass(Own)), X)
     assert opweave.norm(X, "fro").item() == pytest.approx(55**0.5)
     assert same(opweave.movedim(X, 0, 1), X.t())
     assert same(opweave.var(X, False), opweave.var(X, correction=0))
     assert same(opweave.repeat_interleave(X, 2, 0), X.repeat_interleave(opweave.tensor([2, 2]), 0))
     assert opweave.tensordot(X, X, ([0, 1], [0, 1])).item() == 55
+
+
+def test_inplace_comes_after_the_arguments_of_the_schema() -> None:
+    functional = opweave.nn.functional
+    for inplace in (False, True):
+        for given, named in (((inplace,), {}), ((), {"inplace": inplace})):
+            x = X - 3
+            assert (functional.relu(x, *given, **named) is x) is inplace
+            assert (functional.hardtanh(x, -1, 1, *given, **named) is x) is inplace
+    with pytest.raises(TypeError, match="takes 2 positional arguments but more were given"):
+        functional.relu(X, True, inplace=True)
 
 
 def test_classes_of_others_are_named_with_their_module() -> None:

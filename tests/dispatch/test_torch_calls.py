@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -136,3 +138,16 @@ def test_functions_that_torch_removed_name_their_successor(name: str) -> None:
         getattr(opweave, name)(opweave.eye(2), opweave.eye(2))
     assert name not in opweave.__all__
     assert hasattr(opweave.Tensor, name) == (name != "matrix_rank")
+
+
+@pytest.mark.parametrize("protocol", [0, pickle.HIGHEST_PROTOCOL])
+@pytest.mark.parametrize(
+    "function",
+    [
+        *(opweave.add, opweave.linalg.qr, opweave.fft.rfft, opweave.where, opweave.nn.functional.relu),
+        *(opweave.Tensor.add_, opweave.Tensor.where, opweave.Tensor.__radd__, opweave.Tensor.polygamma_),
+    ],
+)
+def test_functions_are_pickled_by_name(function: Any, protocol: int) -> None:
+    assert pickle.loads(pickle.dumps(function, protocol)) is function
+    assert copy.deepcopy(function) is function

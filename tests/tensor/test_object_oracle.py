@@ -1,4 +1,3 @@
-
 """Tensors as Python objects: their memory, conversions, copies, predicates, storages and subclasses, against torch."""
 
 from __future__ import annotations

@@ -157,6 +157,8 @@ view = ops.every_other(x, 1)
 view.mul_(10)
 assert x.tolist() == [[10.0, -2.0], [-30.0, 4.0]]
 assert ops.ramp(2, 2, slope=3).tolist() == [[0, 3], [6, 9]]
+assert ops.numbered(3).tolist() == [0, 1, 2] and ops.numbered([2]).dtype is ow.int16
+assert ops.numbered(2, dtype=ow.float64).dtype is ops.numbered(2, out=ow.empty(2, dtype=ow.float64)).dtype is ow.float64
 assert ops.centered(x, 1).tolist() == [[6.0, -6.0], [-17.0, 17.0]]
 assert not hasattr(ow.Tensor, "ramp")
 """,
@@ -181,7 +183,7 @@ with pytest.raises(RuntimeError, match="index is -1"):
 x = tensor([[1.0, 3.0, 5.0], [2.0, 2.0, 2.0]])
 assert ops.tangled_rows(x, 1, lanes=3).tolist() == [-1.0, 1.0]
 assert x.tangled_view(1, 0, 2).tolist() == x.tolist()
-assert ops.tangled_fill(3, n=2.0).tolist() == [2.0, 3.0, 4.0]
+assert ops.tangled_fill([3], n=2.0).tolist() == [2.0, 3.0, 4.0]
 assert ops.tangled_fill([2], 2.0, 5, requires_grad=True).requires_grad
 assert x[0].tangled_call(2, 0.5).tolist() == [2.5, 6.5, 10.5]
 """,

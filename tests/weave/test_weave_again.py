@@ -196,7 +196,11 @@ def test_packages_side_by_side_do_not_wait_for_each_other(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_who_is_told_to_end_leaves_nothing_behind(tmp_path: Path, number: signal.Signals) -> None:
-    process, go = started(tmp_path, "slow_ops")
+    before = signal.signal(number, signal.SIG_DFL)  # a process inherits that a signal is ignored
+    try:
+        process, go = started(tmp_path, "slow_ops")
+    finally:
+        signal.signal(number, before)
     process.send_signal(number)
     process.send_signal(number)
     time.sleep(0.2)

@@ -8,18 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..._base.errors import raise_pending
-from ..._base.handles import operator_index
-from ..._base.histories import needs_grad
 from ..._base.shapes import distinct_dims
-from ..._C import lib
-from ..._dispatch.dispatcher import OUT
+from ..._dispatch.ops import ops
+from ..._handle import needs_grad
 from .parse import separated
 from .plan import Plan, Step, VectorProduct, plan, plan_of
 
 __all__ = ["contracted", "contracted_dims"]
 
-_MV, _MUL = operator_index("mv"), operator_index("mul")
 _MOST_COLUMNS = 8
 _MOST_VECTOR_PRODUCTS = 256
 """Up to so many matrices are multiplied by a vector one at a time, rather than reordering an operand in a copy."""
@@ -32,7 +28,9 @@ def contracted(equation: Any, operands: Sequence[Any]) -> Any:
 
 
 def _executed(what: Plan, tensors: Sequence[Any]) -> Any:
-    terms = [_after(steps, tensor) for steps, tensor in zip(what.operands, tensors, strict=True)]
+    # The sum of one operand is that of `sum`, of the dtype int64 for integers; products keep their dtype, as in torch.
+    alone = not what.pairs
+    terms = [_after(steps, tensor, alone) for steps, tensor in zip(what.operands, tensors, strict=True)]
     for pair in what.pairs:
         left, right = terms[pair.first], terms[pair.second]
         for index in sorted((pair.first, pair.second), reverse=True):
@@ -44,12 +42,12 @@ def _executed(what: Plan, tensors: Sequence[Any]) -> Any:
             product = getattr(_after(pair.left, left), pair.method)(_after(pair.right, right))
             result = _after(pair.result, product)
         terms.append(result)
-    return _after(what.result, terms[0])
+    return _after(what.result, terms[0], alone)
 
 
-def _after(steps: Sequence[Step], tensor: Any) -> Any:
+def _after(steps: Sequence[Step], tensor: Any, promotes: bool = False) -> Any:
     for method, arguments in steps:
-        keywords = {"dtype": tensor.dtype} if method == "sum" else {}
+        keywords = {"dtype": tensor.dtype} if method == "sum" and not promotes else {}
         tensor = getattr(tensor, method)(*arguments, **keywords)
     return tensor
 
@@ -84,17 +82,12 @@ def _product_with_vector(matrix: Any, vector: Any, out: Any) -> None:
     """
     width = len(vector)
     if not 0 < width <= _MOST_COLUMNS:
-        _call_out(_MV, matrix, vector, out)
+        ops.mv(matrix, vector, out=out)
         return
     columns, factors = matrix.unbind(1), vector.unbind(0)
-    _call_out(_MUL, columns[0], factors[0], out)
+    ops.mul(columns[0], factors[0], out=out)
     for column, factor in zip(columns[1:], factors[1:], strict=True):
         out.addcmul_(column, factor)
-
-
-def _call_out(op: int, a: Any, b: Any, out: Any) -> None:
-    if not lib.call(op, a._h, b._h, 0.0, 0.0, 0.0, 0.0, out._h, OUT):
-        raise_pending()
 
 
 def contracted_dims(a: Any, b: Any, dims: Any) -> Any:

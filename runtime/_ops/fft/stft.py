@@ -4,9 +4,9 @@ torch's.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
+from ..._base.warn import warn
 from ..padding import padded
 
 __all__ = ["inverse_frames", "inverse_signal", "overlapped", "short_time_frames"]
@@ -27,10 +27,9 @@ def _kind(tensor: Any) -> str:
 
 
 def _warn_of_missing_window(rest: str) -> None:
-    warnings.warn(
+    warn(
         f"A window was not provided. A rectangular window will be applied, {rest} To suppress this warning and use a "
         "rectangular window, explicitly set `window=opweave.ones(n_fft)`.",
-        stacklevel=5,
     )
 
 
@@ -212,10 +211,9 @@ def inverse_signal(signal: Any, envelope: Any, n_fft: int, center: bool, length:
         refuse(" window overlap add min: 1\n[ CPUBoolType{} ]")
     result = signal.narrow(1, start, count) / weights
     if end > known:
-        warnings.warn(
+        warn(
             "The length of signal is shorter than the length parameter. Result is being padded with zeros in the tail. "
             "Please check your center and hop_length settings.",
-            stacklevel=4,
         )
         result = padded(result, [0, end - known], "constant", 0)
     return result

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from ..._base.errors import LinAlgError
 from ..._base.finfo import finfo
-from ..._base.histories import needs_grad
 from ..._base.shapes import common_shape
+from ..._handle import needs_grad
 
 __all__ = [
     "batches_of_one_shape",

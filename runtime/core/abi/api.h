@@ -6,23 +6,6 @@
 
 #include <stdint.h>
 
-/* elementwise, extern: a handle, or 1.0 for a result in place or in `out`; absent inputs and default parameters are 0;
- * parameters are number handles; mode is ow_mode */
-double call(int32_t op, double a, double b, double c, double p, double q, double r, double out, int32_t mode);
-
-double reduce(int32_t op, double a, const int64_t *dims, int32_t ndims, int32_t all, int32_t keepdim, int32_t dtype,
-              double out);
-double scan(int32_t op, double a, int64_t dim, int32_t dtype, double out, int32_t mode);
-/* Operators with positions or several results: their number, 0 for none; the handles go to `results`. */
-int32_t multi(int32_t op, double a, const int64_t *dims, int32_t ndims, int32_t all, int32_t keepdim, int32_t dtype,
-                double p, double q, double r, double *results);
-double view(int32_t op, double a, int64_t i, int64_t j, int64_t k, int64_t l, const int64_t *list, int32_t n,
-            const int64_t *list2, int32_t n2);
-double factory(int32_t op, const int64_t *sizes, int32_t ndim, int32_t dtype, double p, double q, double r, double out);
-
-/* indexing: tensors, a number handle (0.0: the default), ints and bools; with `out` 1.0 when done */
-double indexing(int32_t op, double a, double b, double c, double p, int64_t i, int64_t j, int64_t k, double out,
-                int32_t mode);
 /* t[indices], 0.0 standing for a dimension that stays whole */
 double index_get(double t, const double *indices, int32_t n);
 double index_put(double t, const double *indices, int32_t n, double values, int32_t accumulate); /* 1.0 when done */
@@ -35,13 +18,7 @@ double flip(double t, const int64_t *dims, int32_t n);
 double roll(double t, const int64_t *shifts, int32_t nshifts, const int64_t *dims, int32_t ndims);
 double repeat(double t, const int64_t *repeats, int32_t n);
 
-/* a routine of LAPACK on each matrix of a batch: tensors, integers, a number; how many `results` there are, 0 for none */
-int32_t lapack(int32_t op, double a, double b, double c, const int64_t *flags, double number, double *results);
-
-/* random numbers, in place: up to two tensors, two numbers and two integers, of which `given` ones were given; 1.0 when
- * done. A generator is an address, 0 the default one. */
-double random_fill(int32_t op, double t, double a, double b, double x, double y, int64_t i, int64_t j, int32_t given,
-                   uintptr_t generator);
+/* random numbers: a generator is an address, 0 the default one */
 uintptr_t generator_new(uint64_t seed); /* 0 with the error set */
 void generator_free(uintptr_t g);
 /* 1, or 0 with the error set, as for an address that no generator has */

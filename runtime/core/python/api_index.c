@@ -28,20 +28,6 @@ double index_put(double t, const double *indices, int32_t n, double values, int3
     return ow_index_put(ow_unpack(t), tensors, n, ow_unpack(values), accumulate) ? 1.0 : 0.0;
 }
 
-double indexing(int32_t index, double a, double b, double c, double p, int64_t i, int64_t j, int64_t k, double out,
-                int32_t mode) {
-    const ow_op *op = ow_op_called(index, OW_FAMILY(INDEXING));
-    if (!op) return 0.0;
-    ow_tensor *inputs[OW_MAX_INPUTS] = {ow_unpack(a), ow_unpack(b), ow_unpack(c)}, *target = ow_unpack(out);
-    const int64_t ints[] = {i, j, k};
-    uint32_t keys = ow_keys(target);
-    for (int n = 0; n < op->ninputs; n++) keys |= ow_keys(inputs[n]);
-    if (keys) return 0.0;
-    ow_tensor *result = ow_indexing(op, inputs, ow_unpack(p), ints, target, (ow_mode)mode);
-    if (mode == OW_NEW) return ow_pack(result);
-    return result ? 1.0 : 0.0;
-}
-
 int32_t count_values(double values, double counts) {
     ow_tensor *from = ow_unpack(values), *to = ow_unpack(counts);
     return !(ow_keys(from) | ow_keys(to)) && ow_count_values(from, to);

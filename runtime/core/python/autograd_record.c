@@ -51,13 +51,12 @@ static int read_plan(plan *to, PyObject *tuple) {
 }
 
 /* A copy: Python, which may be called meanwhile, can have the table move. */
-static int planned(PyObject *operator, plan *to) {
-    long number = PyLong_AsLong(operator);
+static int planned(long number, plan *to) {
     if (number < capacity && plans[number].known) {
         *to = plans[number];
         return 1;
     }
-    PyObject *tuple = PyObject_CallFunctionObjArgs(plan_of, operator, NULL);
+    PyObject *tuple = PyObject_CallFunction(plan_of, "l", number);
     if (!tuple) return 0;
     if (number >= capacity) {
         long wanted = number + number / 2 + 64;
@@ -123,18 +122,18 @@ static PyObject *new_node(const plan *of, PyObject *result, PyObject *const *arg
     return self;
 }
 
-static PyObject *attached_by_python(PyObject *result, PyObject *const *arguments, Py_ssize_t n) {
-    PyObject *all = PyTuple_New(n - 1);
-    for (Py_ssize_t k = 1; all && k < n; k++) PyTuple_SetItem(all, k - 1, Py_NewRef(arguments[k]));
-    PyObject *part = all ? PyObject_CallFunctionObjArgs(attach, arguments[0], all, result, NULL) : NULL;
+static PyObject *attached_by_python(PyObject *result, long number, PyObject *const *arguments, Py_ssize_t n) {
+    PyObject *all = PyTuple_New(n);
+    for (Py_ssize_t k = 0; all && k < n; k++) PyTuple_SetItem(all, k, Py_NewRef(arguments[k]));
+    PyObject *part = all ? PyObject_CallFunction(attach, "lOO", number, all, result) : NULL;
     Py_XDECREF(all);
     Py_DECREF(result);
     return part;
 }
 
-PyObject *ow_recorded(PyObject *result, PyObject *const *arguments, Py_ssize_t n) {
+PyObject *ow_recorded(PyObject *result, long number, PyObject *const *arguments, Py_ssize_t n) {
     plan of;
-    if (!result || !planned(arguments[0], &of)) {
+    if (!result || !planned(number, &of)) {
         Py_XDECREF(result);
         return NULL;
     }
@@ -142,8 +141,8 @@ PyObject *ow_recorded(PyObject *result, PyObject *const *arguments, Py_ssize_t n
     const ow_tensor *t = ow_any_tensor(result);
     if (t && ow_dtype_kinds[t->dtype] < OW_KIND_FLOATING) return result;
     if (!of.simple || !t || ow_dtype_kinds[t->dtype] == OW_KIND_COMPLEX || ow_packing())
-        return attached_by_python(result, arguments, n);
-    PyObject *self = new_node(&of, result, arguments + 1, n - 1);
+        return attached_by_python(result, number, arguments, n);
+    PyObject *self = new_node(&of, result, arguments, n);
     PyObject *edge = self ? Py_BuildValue("(Ni)", self, 0) : NULL;
     if (!edge) {
         Py_DECREF(result);

@@ -1,11 +1,11 @@
 /* Quick calls for composites whose work the core does, most of them about lists of tensors or of integers: what an entry of
- * ops.yaml names as `core`. As those of fast_calls.c they give None where they are not for the quick way, and the composite then
- * does the same with all its checks. */
+ * ops.yaml names as `core`. They give None where they are not for the quick way, and the composite then does the same with all
+ * its checks. */
 #include "families/driver.h"
 #include "tensor_object.h"
 #include "families/arg_results.h"
+#include "operator_function.h"
 #include "python_numbers.h"
-#include "tensor/registry.h"
 
 enum {
     FEW_JOINED = 64,
@@ -143,19 +143,18 @@ PyObject *ow_call_roll(PyObject *module, PyObject *const *arguments, Py_ssize_t 
 }
 
 /* The same for operands with histories: a call of the operator whose derivative it is. */
-static PyObject *recorded_product(PyObject *module, PyObject *const *arguments) {
-    static PyObject *numbers[OW_PRODUCTS];
+static PyObject *recorded_product(PyObject *const *arguments) {
     const ow_tensor *a = ow_any_tensor(arguments[0]), *b = ow_any_tensor(arguments[1]);
     ow_matmul_kind product = a && b ? ow_matmul_kind_of(a, b) : OW_PRODUCTS;
     if (product == OW_PRODUCTS) return ow_declined();
-    if (!numbers[product]) numbers[product] = PyLong_FromLong(ow_op_number(ow_matmul_ops[product]));
-    return ow_call_new(module, (PyObject *[]){numbers[product], arguments[0], arguments[1]}, 3);
+    return ow_recorded_operands(ow_matmul_ops[product], arguments);
 }
 
 /* matmul(tensor, tensor) */
 PyObject *ow_call_matmul(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
     if (n != 2) return ow_declined();
-    if (ow_any_records(arguments, n)) return recorded_product(module, arguments);
+    if (ow_any_records(arguments, n)) return recorded_product(arguments);
     ow_tensor *a = ow_plain_tensor(arguments[0]), *b = a ? ow_plain_tensor(arguments[1]) : NULL;
     return b ? finished(ow_matmul(a, b)) : ow_declined();
 }

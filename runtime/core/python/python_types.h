@@ -21,8 +21,12 @@ static inline int ow_read_int(PyObject *object, int64_t *value) {
     return !overflow;
 }
 
-/* An int, or a tuple or list of them, at most as many as a tensor has dimensions; 0 for anything else. (fast_calls.c) */
+/* An int, or a tuple or list of them, at most as many as a tensor has dimensions; 0 for anything else. (operator_call.c) */
 int ow_read_ints(PyObject *object, struct ow_ints *list);
+
+/* Is it class Tensor itself, and the class of shapes? */
+int ow_is_tensor_class(PyTypeObject *type);
+int ow_is_size_class(PyTypeObject *type);
 
 /* The tensor of an object of class Tensor itself, without dispatch keys; NULL for any other object. */
 struct ow_tensor *ow_plain_tensor(PyObject *object);
@@ -66,7 +70,7 @@ void ow_give_edge(PyObject *tensor, PyObject *edge);
 /* 1 if one of these objects is a tensor whose operations are recorded. And the result of a call of them, made part of
  * the graph; takes the result. (autograd_record.c) */
 int ow_any_records(PyObject *const *values, Py_ssize_t n);
-PyObject *ow_recorded(PyObject *result, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_recorded(PyObject *result, long number, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_kept(PyObject *module, PyObject *object);
 PyObject *ow_meta(PyObject *module, PyObject *object);
 PyObject *ow_fits(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
@@ -99,18 +103,6 @@ PyObject *ow_view_of(PyObject *module, PyObject *const *arguments, Py_ssize_t n)
  * quick way (calls_indexing.c). */
 struct ow_tensor *ow_selected(struct ow_tensor *self, PyObject *index);
 PyObject *ow_call_assign(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
-
-/* Calls of operators (fast_calls.c). */
-PyObject *ow_call_new(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
-PyObject *ow_call_inplace(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
-PyObject *ow_call_out(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
-PyObject *ow_call_reduce(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
-PyObject *ow_call_multi(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
-PyObject *ow_call_lapack(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
-PyObject *ow_call_scan(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
-PyObject *ow_call_factory(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
-PyObject *ow_call_view(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
-PyObject *ow_call_view_list(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 
 /* The quick calls that composites name (calls_lists.c). */
 PyObject *ow_call_join(PyObject *module, PyObject *const *arguments, Py_ssize_t n);

@@ -55,6 +55,8 @@ PyObject *ow_set_size_class(PyObject *module, PyObject *type) {
     Py_RETURN_NONE;
 }
 
+int ow_is_size_class(PyTypeObject *type) { return (PyObject *)type == size_class; }
+
 /* ---- interned ------------------------------------------------------------------------------------------- */
 
 /* By the core's number of an interned list: the Size, and the tuple of strides. */

@@ -7,6 +7,7 @@
  * It is a module of its own within the shared object of `_C`, because cffi's modules cannot hold types.
  */
 #include "node.h"
+#include "operator_function.h"
 #include "tensor_object.h"
 
 #include <structmember.h>
@@ -210,6 +211,8 @@ PyObject *ow_new_owners(ow_tensor *const *tensors, int n) {
     return owners;
 }
 
+int ow_is_tensor_class(PyTypeObject *type) { return type == tensor_class; }
+
 ow_tensor *ow_plain_tensor(PyObject *object) {
     if (Py_TYPE(object) != tensor_class) return NULL;
     PyObject *handle = ((owner *)object)->handle;
@@ -354,16 +357,11 @@ static PyMethodDef functions[] = {
     {"assign", FAST(ow_call_assign), METH_FASTCALL,
      "Writes a tensor or a number to the elements that tensors select, or adds it to them; None where that is not for "
      "the quick way."},
-    {"call", FAST(ow_call_new), METH_FASTCALL, "A new result of an operator with one to three operands, or None."},
-    {"call_inplace", FAST(ow_call_inplace), METH_FASTCALL, "The first operand, overwritten by the result, or None."},
-    {"call_out", FAST(ow_call_out), METH_FASTCALL, "The tensor before the operands, overwritten by the result, or None."},
-    {"reduce", FAST(ow_call_reduce), METH_FASTCALL, "A reduction over one dimension or all, or None."},
-    {"lapack", FAST(ow_call_lapack), METH_FASTCALL, "Calls an operator with a lapack body: tensors, options."},
-    {"multi", FAST(ow_call_multi), METH_FASTCALL, "The same of an operator with positions or several results."},
-    {"scan", FAST(ow_call_scan), METH_FASTCALL, "A scan along a dimension, or None."},
-    {"factory", FAST(ow_call_factory), METH_FASTCALL, "A new tensor of sizes, a dtype's number or -1, and up to three numbers, or None."},
-    {"view", FAST(ow_call_view), METH_FASTCALL, "A view by up to four integers, or None."},
-    {"view_list", FAST(ow_call_view_list), METH_FASTCALL, "A view by a list of integers, one integer or None, or None."},
+    {"invoke", FAST(ow_invoke_python), METH_FASTCALL, "The core's answer to a call: (function, arguments, out, mode)."},
+    {"keys", FAST(ow_keys_of), METH_FASTCALL, "The dispatch keys of all tensors among the arguments."},
+    {"call_kernel", FAST(ow_call_kernel), METH_FASTCALL, "A new result of an elementwise kernel, by its number, or None."},
+    {"produce", FAST(ow_produce), METH_FASTCALL, "A factory's result: (number, sizes, dtype, out, numbers...)."},
+    {"set_slow_path", FAST(ow_set_slow_path), METH_FASTCALL, "Says where calls go that are not for the quick way."},
     {"join", FAST(ow_call_join), METH_FASTCALL, "Tensors one after the other, or along a new dimension, or None."},
     {"split", FAST(ow_call_split), METH_FASTCALL, "Views of parts of one size along a dimension, or None."},
     {"chunk", FAST(ow_call_chunk), METH_FASTCALL, "So many views of parts along a dimension, or None."},
@@ -417,9 +415,11 @@ PyMODINIT_FUNC PyInit__handle(void) {
     PyObject *module = PyModule_Create(&definition);
     if (!module) return NULL;
     PyObject *type = PyType_FromSpec(&owner_spec), *size = ow_size_base(), *node = ow_node_type();
+    PyObject *function = ow_function_type();
     int exports = ow_export_init();
     ow_owner_type = (PyTypeObject *)type;
-    int done = exports && type && size && node && ow_add_modes(module) && PyModule_AddObjectRef(module, "TensorBase", type) == 0 &&
+    int done = exports && type && size && node && function && PyModule_AddObjectRef(module, "Function", function) == 0 &&
+               ow_add_modes(module) && PyModule_AddObjectRef(module, "TensorBase", type) == 0 &&
                PyModule_AddObjectRef(module, "SizeBase", size) == 0 && PyModule_AddObjectRef(module, "NodeBase", node) == 0;
     Py_XDECREF(size); /* the owners' type is needed for ever */
     Py_XDECREF(node);

@@ -245,8 +245,6 @@ ow_tensor *ow_view_call(const ow_op *op, ow_tensor *self, const int64_t *ints, o
 /* dtype must be given (Python infers it). (factory.c) */
 ow_tensor *ow_factory(const ow_op *op, const int64_t *sizes, int ndim, int dtype, ow_tensor *const *params,
                       ow_tensor *out);
-/* Either of the two, by the operator's family; NULL without an error when an operand has dispatch keys. (api_call.c) */
-ow_tensor *ow_call(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out, ow_mode mode);
 ow_tensor *ow_extern(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out,
                      ow_mode mode); /* extern.c: looks op->library up in a table */
 

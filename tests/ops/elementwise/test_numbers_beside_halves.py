@@ -50,9 +50,7 @@ def test_keeps_precision(name, dtype, number):
     assert got.dtype is dtype
     # Powers and logarithms may be a unit of float32 off, which shows where a result lies between two halves.
     want = nearest(*(meant(each, number) for each in x.tolist()), dtype=dtype)
-    assert got.tolist() == pytest.approx(
-        want, rel=opweave.finfo(dtype).eps * (name in ("pow", "xlogy", "lerp"))
-    )
+    assert got.tolist() == pytest.approx(want, rel=opweave.finfo(dtype).eps * (name in ("pow", "xlogy", "lerp")))
 
 
 def test_larger_than_halves():

@@ -88,6 +88,7 @@ L.istft(y[:, :0], 8, window=w)
 L.istft(y, 8, window=L.zeros(8))
 """.strip().splitlines()
 
+
 def environment(library: ModuleType) -> dict[str, Any]:
     L = library
     values = Drawn(5).normal((4, 40)).astype("float32")

@@ -18,6 +18,29 @@ def test_without_dim(name: str, shape: tuple[int, ...], dim: int) -> None:
     assert (got == function(x, dim)).all()
 
 
+class Own(opweave.Tensor):
+    pass
+
+
+X = opweave.ones(3)
+
+
+@pytest.mark.parametrize("x", [X, opweave.ones(3, requires_grad=True), X.as_subclass(Own)])
+def test_the_warning_points_to_the_caller_by_every_way_of_a_call(x: opweave.Tensor) -> None:
+    def called(**given: int) -> None:
+        functional.softmax(x, **given)
+
+    def warned_at(**given: int) -> int:
+        with pytest.warns(UserWarning, match="Implicit dimension choice") as told:
+            called(**given)
+        assert told[0].filename == __file__
+        return told[0].lineno
+
+    line = called.__code__.co_firstlineno + 1
+    assert warned_at() == line
+    assert warned_at(_stacklevel=4) == line + 4  # the caller's caller
+
+
 def test_of_integers() -> None:
     x = opweave.tensor([1, 2])
     assert functional.softmax(x, 0, dtype=opweave.float64).dtype is opweave.float64

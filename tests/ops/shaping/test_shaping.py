@@ -166,3 +166,27 @@ def test_margins_of_numbers_beyond_64_bits() -> None:
     assert pad(opweave.ones(1, dtype=opweave.int64), (1, 0), value=2**63 - 1).tolist() == [2**63 - 1, 1]
     with pytest.raises(RuntimeError, match="value cannot be converted to type int64_t without overflow"):
         pad(opweave.ones(1, dtype=opweave.int64), (1, 0), value=2**64)
+
+
+def test_einsum_of_one_operand_sums_integers_in_int64() -> None:
+    numbers = opweave.tensor([[200, 100], [3, 4]], dtype=opweave.uint8)
+    assert opweave.einsum("ij->i", numbers).tolist() == [300, 7]
+    assert opweave.einsum("ii", numbers).dtype is opweave.einsum("ij->", numbers > 3).dtype is opweave.int64
+    assert opweave.einsum("ij->ji", numbers).dtype is opweave.uint8
+    assert opweave.einsum("ij,jk->ik", numbers, numbers).dtype is opweave.uint8
+
+
+def test_results_of_another_dtype_than_out() -> None:
+    out = (opweave.empty(0, dtype=opweave.float64), opweave.empty(0, dtype=opweave.float64))
+    with pytest.raises(RuntimeError, match="Expected out tensor to have dtype float, but got double instead"):
+        opweave.aminmax(opweave.ones(3), out=out)
+
+
+def test_ways_to_compute_distances() -> None:
+    x, y = opweave.arange(6.0).view(3, 2), opweave.ones(2, 2)
+    ways = ("use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist", "use_mm_for_euclid_dist_if_necessary")
+    for way in ways:
+        assert opweave.allclose(opweave.cdist(x, y, compute_mode=way), opweave.cdist(x, y))
+    for wrong in ("mm", 1, None):
+        with pytest.raises(ValueError, match=f"{wrong} is not a valid value for compute_mode"):
+            opweave.cdist(x, y, compute_mode=wrong)

@@ -249,7 +249,7 @@ def test_large_accumulations(threads: int, dtype: str) -> None:
 @pytest.mark.parametrize(("arguments", "expected"), [
     ((0, [0], [5], 2), "index_reduce(): argument 'reduce' (position 5) must be str, not int"),
     ((0, [0], [5], None), "index_reduce(): argument 'reduce' (position 5) must be str, not NoneType"),
-    (("amax", [0], [5], "amax"), "index_reduce(): argument 'dim' must be int, not str"),
+    (("amax", [0], [5], "amax"), "index_reduce(): argument 'dim' (position 2) must be int, not str"),
 ])  # fmt: skip
 def test_a_word_is_no_number(arguments: tuple[Any, ...], expected: str) -> None:
     """The core finds the reduction by a number, for which no other number may stand."""

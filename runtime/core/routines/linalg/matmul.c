@@ -11,7 +11,7 @@ static ow_matmul_kind product_of(int left, int right) {
 
 static ow_tensor *multiply(const ow_tensor *self, const ow_tensor *other) {
     ow_tensor left = *self, right = *other, *inputs[OW_MAX_INPUTS] = {&left, &right};
-    return ow_call(ow_matmul_ops[product_of(left.ndim, right.ndim)], inputs, NULL, NULL, OW_NEW);
+    return ow_extern(ow_matmul_ops[product_of(left.ndim, right.ndim)], inputs, NULL, NULL, OW_NEW);
 }
 
 /* The first dimensions of `t`, all but `kept` ones, become one. It is contiguous, which says nothing of the strides of

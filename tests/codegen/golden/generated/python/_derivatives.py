@@ -5,7 +5,7 @@
 import math
 from math import inf, nan, pi
 
-from ._handle import call as _call
+from ._handle import call_kernel as _call
 from ._handle import excluded as _excluded
 from ._base.errors import take_pending as _take_pending
 from ._ops.derivatives import *  # noqa: F403  (what formulas call)
@@ -50,7 +50,7 @@ class AddBackward0(_Node):
     inputs = (0, 1)
     saved_names = ((), ('alpha',), ())
 
-    def save(_node, input, other, alpha=1):
+    def save(_node, input, other, alpha):
         _node.values = (alpha, )
 
     def apply(_node, grad):
@@ -92,7 +92,7 @@ class MeanBackward0(_Node):
     saved_names = (('self',), ('dim', 'keepdim'), ('result',))
     kept_results = (0,)
 
-    def save(_node, input, dim, keepdim):
+    def save(_node, input, dim, keepdim, dtype):
         _node.keep(input)
         _node.values = (dim, keepdim, )
 
@@ -158,7 +158,7 @@ class AddmmBackward0(_Node):
     inputs = (0, 1, 2)
     saved_names = (('mat1', 'mat2'), ('beta', 'alpha', 'self_sym_sizes'), ())
 
-    def save(_node, input, mat1, mat2, beta=1, alpha=1):
+    def save(_node, input, mat1, mat2, beta, alpha):
         to_input, to_mat1, to_mat2 = _node.edges
         _node.keep(mat1 if to_mat2 else None, mat2 if to_mat1 else None)
         _node.values = (beta, alpha, input.shape, )
@@ -179,7 +179,7 @@ class AddmmBackward0(_Node):
 
 class ScatterBackward0(_Node):
     __slots__ = ()
-    inputs = (0, 1, 2)
+    inputs = (0, 2, 3)
 
     def apply(_node, grad):
         to_input, to_index, to_src = _node.edges

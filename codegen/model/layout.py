@@ -1,0 +1,45 @@
+"""What each argument of an operator is for the core: one letter for each, in schema order.
+
+    t  a tensor, or a number in its place      n  a number that kernels take
+    i  an integer or a truth value             f  a float
+    l  a list of integers                      w  a text that stands for a number
+    d  dimensions to reduce or to scan         k  keepdim
+    y  a dtype                                 g  a generator
+    -  nothing: the core has no such argument, and the quick way takes it by default only
+
+The core reads them by this (core/python/operator_call.c); a composite's letters say where its dtype is, if it has one.
+"""
+
+from __future__ import annotations
+
+from ..schema import Argument, base_name
+from .operator import Family, Indexing, Operator
+
+_INTEGERS = (Family.VIEW, Family.INDEXING, Family.LAPACK, Family.RANDOM)
+
+
+def layout(operator: Operator) -> str:
+    return "".join(_letter(operator, argument) for argument in operator.schema.arguments)
+
+
+def _letter(operator: Operator, argument: Argument) -> str:
+    base = base_name(argument.type).replace("SymInt", "int")
+    if base == "ScalarType":
+        return "y"
+    if operator.family is Family.COMPOSITE:
+        return "-"
+    if argument.is_tensor:
+        return "t"
+    if argument in operator.params:
+        return "n"
+    if operator.family in (Family.REDUCE, Family.ROWS, Family.SCAN):
+        return {"dim": "d", "keepdim": "k"}.get(argument.name, "-")
+    if base == "str" and isinstance(operator.body, Indexing):
+        return "w"
+    if base == "Generator" and operator.family is Family.RANDOM:
+        return "g"
+    if base == "float":
+        return "f"
+    if argument.is_list and base == "int":
+        return "l"
+    return "i" if base in ("int", "bool") and operator.family in _INTEGERS else "-"

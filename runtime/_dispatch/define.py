@@ -1,0 +1,90 @@
+"""How the generated modules say what operators there are, and what becomes of a row: functions and methods."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._handle import Function
+from . import binding as binding
+from . import kernels
+from . import subclass as subclass
+from .op import FORMS, OPERATORS, Op, kinds
+from .ops import ops
+
+
+class Operators:
+    """The operators of one package: its functions and methods by name."""
+
+    def __init__(self, namespace: dict[str, Any], package: str) -> None:
+        self.functions: dict[str, Any] = {}
+        self.methods: dict[str, Any] = {}
+        self._namespace = namespace
+        self._package = package
+        self._internal: dict[str, Any] = {}
+
+    def define(
+        self,
+        index: int,
+        name: str,
+        family: str,
+        layout: str,
+        params: tuple[tuple[Any, ...], ...],
+        positional: int,
+        *,
+        inplace: bool = False,
+        method: bool = False,
+        function: bool = False,
+        aliases: tuple[str, ...] = (),
+        dunders: tuple[tuple[str, str], ...] = (),
+        differentiable: bool = False,
+        fast: object = None,
+        **facts: Any,
+    ) -> None:
+        """One operator. `params`: name, types and, unless it is required, default of each argument."""
+        op = Op(index, name, family, params, positional, package=self._package, **facts)
+        bits = tuple(kinds(each[1]) for each in params)
+        separate = -1 if op.separate is None else op.names.index(op.separate)
+        # What has another meaning alone is not for the core to fill in.
+        defaults = tuple(... if each in op.bounds else value for each, value in zip(op.names, op.defaults, strict=True))
+
+        if op.family == "factory" and op.body is not None:
+            fast = kernels.producer(op)
+
+        def made(form: str, called: str, leads: int = 0) -> Any:
+            has_out = form == "function" and op.out is not None
+            names = (*op.names, "out") if has_out else op.names
+            return Function(
+                op, called, FORMS[form], index, names, defaults, positional, leads, layout, bits, separate, has_out,
+                op.refused, differentiable, op.body, fast, op.results, op.words,
+            )  # fmt: skip
+
+        by_name = {name: made("in_place" if op.is_inplace else "function", name)}
+        if inplace:
+            by_name[f"{name}_"] = made("in_place", f"{name}_", op.target)
+        as_method = {name: made("function", name, op.target)} if op.target else {}
+        op.function = by_name[name]
+        if index >= 0:
+            OPERATORS[index] = op
+        for public in (name, *aliases):
+            for called, each in by_name.items():
+                spelling = public + called[len(name) :]
+                if method:
+                    self.methods[spelling] = as_method.get(called, each)
+                if function:
+                    self.functions[spelling] = each
+        for special, form in dunders:
+            self.methods[special] = op.function if form == "function" else made(form, special)
+        self._internal.update(by_name)
+
+    def finish(self) -> None:
+        """Puts all functions into the module, and those of opweave itself into the namespace that all layers call."""
+        self._namespace.update(self._internal)
+        self._namespace.update(self.functions)
+        for name, each in self._internal.items():
+            for argument, options in each.op.choices.items():
+                suffix = name[len(each.op.name) :]
+                chosen = {text: self._namespace[f"{other}{suffix}"] for text, other in options.items()}
+                each.choose(each.op.names.index(argument), chosen)
+        if self._package == "opweave":
+            vars(ops).update(self._internal)
+            vars(ops).update(self.functions)

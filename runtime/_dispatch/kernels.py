@@ -1,0 +1,86 @@
+"""Calls of dense tensors: by the core, or by the body of a composite."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from math import prod
+from typing import Any
+
+from .._base.handles import wrap
+from .._base.tensor_class import Tensor
+from .._base.type_names import type_name
+from .._base.types import memory_order
+from .._C import lib
+from .._handle import invoke, produce
+from . import composite, strided_views
+from .check import check, integers
+from .op import INPLACE, NEW, OUT, Op
+from .placement import placed, placement_of
+from .store import store
+
+
+def run(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
+    if mode == INPLACE and op.view:
+        return strided_views.view_inplace(op, args)
+    if op.is_composite:
+        if mode == INPLACE and not op.is_inplace:
+            return composite.run_inplace(op, args, args[op.target])
+        return composite.run(op, args, out)
+    if op.family == "elementwise":
+        _check_operands(op, args, mode)
+    values = check(op, args)
+    if op.words is not None:
+        _check_word(op, values)
+    if op.family == "factory":
+        return _factory(op, values, out)
+    if out is not None and not op.writes_out:
+        return store(op, invoke(op.function, tuple(values), None, NEW), out)
+    if out is not None and not isinstance(out, Tensor):
+        raise TypeError(f"{op.name}(): argument 'out' must be Tensor, not {type_name(out)}")
+    return invoke(op.function, tuple(values), out, OUT if out is not None else mode)
+
+
+def _check_operands(op: Op, args: Sequence[Any], mode: int) -> None:
+    """One operand at least is a tensor, in place the first one; numbers alone are for operators that have Python's."""
+    if op.number_first and mode != INPLACE:
+        return
+    tensors = [value for (_, _, types), value in zip(op.params, args, strict=True) if types.startswith("Tensor")]
+    if not any(isinstance(each, Tensor) for each in (tensors[:1] if mode == INPLACE else tensors)):
+        name = op.names[0]
+        raise TypeError(f"{op.name}(): argument '{name}' (position 1) must be Tensor, not {type_name(args[0])}")
+
+
+def _check_word(op: Op, values: Sequence[Any]) -> None:
+    words = op.words or {}
+    word = next(value for (_, _, types), value in zip(op.params, values, strict=True) if types.startswith("str"))
+    if word not in words:
+        expected = op.refusal or f"{op.name}(): expected one of {', '.join(map(repr, words))}, but got {{word!r}}"
+        raise RuntimeError(expected.format(word=word))
+
+
+def _factory(op: Op, values: Sequence[Any], out: Any) -> Any:
+    values = placed(op, values, out)
+    if op.body is not None:
+        return op.body(*values, partial(_produced, op, out))
+    result = invoke(op.function, tuple(values), out, OUT if out is not None else NEW)
+    order = memory_order(op.name, placement_of(op, values).get("memory_format"))
+    return wrap(lib.empty_like(result._h, -1, order)) if order > 1 and out is None else result
+
+
+def producer(op: Op) -> Any:
+    """What a factory's body calls with sizes, a dtype or None, and numbers: the tensor that it starts from."""
+    return partial(produce, op.index, None, _standard_dtype(op))
+
+
+def _produced(op: Op, out: Any, sizes: Any, dtype: Any, *numbers: Any) -> Any:
+    """The same for sizes of any kind of integers, and for `out`."""
+    sizes = integers(op.name, "size", sizes)
+    if op.out == "same_count" and out is not None and prod(sizes) == out.numel():
+        sizes = list(out.shape)
+    return produce(op.index, out, _standard_dtype(op), sizes, dtype, *numbers)
+
+
+def _standard_dtype(op: Op) -> int:
+    """That of a factory's result when none is asked for; -1: it follows from the numbers."""
+    return -1 if op.default_dtype is None else op.default_dtype

@@ -1,0 +1,184 @@
+"""What the runtime knows of an operator: its schema, and the facts of its entry that calls depend on.
+
+A call is `(op, args, out, mode)`: the arguments in schema order with their defaults filled in, the tensor (or several)
+given as `out`, and whether the result is new, overwrites the first argument or goes to `out`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+from ..return_types import named_results
+
+NEW, INPLACE, OUT = 0, 1, 2
+"""How a result is given: ow_mode of the core."""
+
+FORMS: Mapping[str, int] = {"function": 0, "in_place": 1, "binary": 2, "reflected": 3, "augmented": 4}
+"""How a function is called (ow_form of core/python/operator_function.h)."""
+MODES = (NEW, INPLACE, NEW, NEW, INPLACE)
+"""By form: where the result goes, unless there is an `out`."""
+
+COMPOSITE = "composite"
+
+_NONE, _TENSOR, _INT, _FLOAT, _BOOL, _COMPLEX, _STR, _INTS, _TENSORS, _DTYPE, _GENERATOR, _OTHER = (
+    1 << bit for bit in range(12)
+)
+_KINDS: Mapping[str, int] = {
+    "Tensor": _TENSOR,
+    "Scalar": _INT | _FLOAT | _BOOL | _COMPLEX,
+    "int": _INT,
+    "float": _FLOAT | _INT,
+    "bool": _BOOL,
+    "str": _STR,
+    "Generator": _GENERATOR,
+    "dtype": _DTYPE,
+    "int[]": _INTS,
+    "Tensor[]": _TENSORS,
+    "placement": _NONE,
+    "any": 2 * _OTHER - 1,
+}
+"""Which values of each type the quick way takes as they are (core/python/operator_function.h)."""
+
+
+@cache
+def kinds(types: str) -> int:
+    """The bits of a type such as `Tensor|Scalar?`, of which `int[2]` takes one int as well."""
+    found = _NONE if types.endswith("?") else 0
+    for each in types.rstrip("?").split("|"):
+        element, bracket, size = each.partition("[")
+        found |= _KINDS.get(f"{element}[]" if bracket else element, 0)
+        if size not in ("", "]"):
+            found |= _KINDS.get(element, 0)
+    return found
+
+
+_UNPLACED = frozenset({"int", "int?", "bool", "bool?", "str", "str?"})
+_OFTEN_NAMED = frozenset({"reduce", "scan", "rows"})
+"""Messages leave out the position of arguments of these types in these families, which are mostly given by name."""
+
+
+class Op:
+    """An operator: its arguments in schema order, and what its entry says besides."""
+
+    __slots__ = (
+        "alone", "body", "bounds", "choices", "complex_refusal", "default_dtype", "defaults", "derivative", "family",
+        "function", "index", "inplace_argument", "name", "names", "number_first", "numbers", "out", "package",
+        "pairwise", "params", "positional", "promotes", "refusal", "refused", "results", "separate", "single", "target",
+        "view", "words",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        index: int,
+        name: str,
+        family: str,
+        params: tuple[tuple[Any, ...], ...],
+        positional: int,
+        *,
+        package: str,
+        first: int = 1,
+        out: str | None = None,
+        results: tuple[str, ...] = (),
+        view: bool = False,
+        refused: int = 0,
+        refusal: str | None = None,
+        complex_refusal: str | None = None,
+        promotes: bool = False,
+        number_first: bool = False,
+        separate: str | None = None,
+        single: bool = False,
+        inplace_argument: bool = False,
+        choices: Mapping[str, Mapping[str, str]] | None = None,
+        alone: Callable[..., Any] | None = None,
+        pairwise: str | None = None,
+        numbers: Mapping[str, str] | None = None,
+        bounds: tuple[str, ...] = (),
+        default_dtype: int | None = None,
+        words: Mapping[Any, int] | None = None,
+        body: Callable[..., Any] | None = None,
+    ) -> None:
+        self.index = index
+        """Its number in the core; -1: it is a composite."""
+        self.name = name
+        self.family = family
+        unplaced = _UNPLACED if family in _OFTEN_NAMED else ()
+        self.params: tuple[tuple[str, int, str], ...] = tuple(
+            (each[0], 0 if place >= positional or each[1] in unplaced else max(place + first, 1), each[1])
+            for place, each in enumerate(params)
+        )
+        """Name, position in messages (0: by keyword only) and types of each argument."""
+        self.names = tuple(each[0] for each in params)
+        self.defaults = tuple(each[2] if len(each) > 2 else ... for each in params)
+        """`...`: it is required."""
+        self.positional = positional
+        self.target = self.names.index("input") if "input" in self.names else 0
+        """The place of the argument that methods are called of, and that methods in place overwrite."""
+        self.out = out
+        """The rule of `out=`: `cast`, `exact`, `any` or `same_count`; None: there is no `out`."""
+        self.results = named_results(name, results) if results else None
+        """The class of several results that have names."""
+        self.view = view
+        """Is the result a view of the first argument?"""
+        self.refused = refused
+        """Bits of the dtypes that a composite does not take; the core knows those of all other families."""
+        self.refusal = refusal
+        self.complex_refusal = complex_refusal
+        """What is said of real and of complex dtypes that are refused."""
+        self.promotes = promotes
+        """Is the dtype refused, or not, to which the first two inputs promote, and not that of the first?"""
+        self.number_first = number_first
+        """May all operands be numbers, so that the result is a tensor without dimensions?"""
+        self.separate = separate
+        """The list of integers or tensors that may also be given one by one."""
+        self.single = single
+        """Does one tensor in place of that list have one result?"""
+        self.inplace_argument = inplace_argument
+        """Has the function an argument `inplace`?"""
+        self.choices = choices or {}
+        """By text argument: the operators that texts other than the default stand for."""
+        self.alone = alone
+        """What a call with the first argument alone is."""
+        self.pairwise = pairwise
+        """The operator that a tensor in place of `dim` asks for."""
+        self.numbers = numbers or {}
+        """Tensors in whose place a number may be given, and the name that the number then has."""
+        self.bounds = bounds
+        """A lower and an upper bound, of which one alone is the upper one."""
+        self.default_dtype = default_dtype
+        """That of a factory's result, where it does not follow from numbers."""
+        self.words = words
+        """By text: the number by which the core knows the reduction; None: the operator has no such argument."""
+        self.body = body
+        """Python that takes the arguments in schema order, and that of a factory what makes its tensor of sizes, a
+        dtype and numbers; None: the core does all."""
+        self.package = package
+        """The one whose generated modules it is in."""
+        self.function: Any = None
+        """What calls it for a new result: `_handle.Function`."""
+        self.derivative: Any = ...
+        """The class of its nodes in a graph, or None; found when it is first asked for."""
+
+    @property
+    def is_composite(self) -> bool:
+        return self.family == COMPOSITE
+
+    @property
+    def is_inplace(self) -> bool:
+        """Does the schema itself say that the first argument is written to?"""
+        return self.name.endswith("_")
+
+    @property
+    def writes_out(self) -> bool:
+        """Does the core write to `out` itself?"""
+        if self.family in ("reduce", "scan"):
+            return self.results is None and self.out != "exact"
+        return self.family in ("elementwise", "extern", "indexing", "factory")
+
+    def __repr__(self) -> str:
+        return f"<operator {self.name}>"
+
+
+OPERATORS: dict[int, Op] = {}
+"""Every operator that the core knows, by its number."""

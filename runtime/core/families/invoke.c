@@ -1,0 +1,73 @@
+/* From a call to the driver of its operator's family. */
+#include "invoke.h"
+
+#include "families/arg_results.h"
+#include "routines/linalg/lapack.h"
+#include "routines/random/random.h"
+
+_Static_assert((int)OW_CALL_RESULTS >= OW_LAPACK_RESULTS && OW_CALL_RESULTS >= OW_MAX_RESULTS, "a call holds all results");
+_Static_assert((int)OW_CALL_INTS >= OW_LAPACK_FLAGS, "a call holds all options");
+
+int ow_first_alone(const ow_call *c) {
+    return c->op->family == OW_REDUCE && c->op->results == (OW_VALUE | OW_POSITION) && c->all == OW_NO_LIST;
+}
+
+static int gives_value(const ow_call *c) { return ow_gives_value(c->op) || ow_first_alone(c); }
+
+int ow_takes_out(const ow_op *op) {
+    switch (op->family) {
+    case OW_ELEMENTWISE:
+    case OW_EXTERN:
+    case OW_FACTORY:
+    case OW_INDEXING: return 1;
+    case OW_REDUCE:
+    case OW_SCAN: return ow_gives_value(op);
+    default: return 0;
+    }
+}
+
+static ow_tensor *fill(const ow_call *c) {
+    ow_random_call f = {.op = c->op,
+                        .target = c->inputs[0],
+                        .inputs = {c->inputs[1], c->inputs[2]},
+                        .numbers = {c->reals[0], c->reals[1]},
+                        .integers = {c->ints[0], c->ints[1]},
+                        .given = c->given ? 2 : 0,
+                        .generator = c->generator};
+    return ow_random_fill(&f);
+}
+
+static int multi(ow_call *c) {
+    const ow_ints *dims = &c->lists[0];
+    if (!ow_multi(c->op, c->inputs[0], dims->v, c->all ? 0 : dims->n, c->all ? OW_NO_LIST : 0, c->keepdim, c->dtype,
+                    c->params, c->results))
+        return 0;
+    int n = 0;
+    while (n < OW_MAX_RESULTS && c->results[n]) n++;
+    return n;
+}
+
+int ow_invoke(ow_call *c) {
+    ow_tensor *const *params = c->has_params ? c->params : NULL, *result = NULL;
+    ow_ints *list = &c->lists[0];
+    switch ((ow_family)c->op->family) {
+    case OW_ELEMENTWISE: result = ow_elementwise(c->op, c->inputs, params, c->out, c->mode); break;
+    case OW_EXTERN: result = ow_extern(c->op, c->inputs, params, c->out, c->mode); break;
+    case OW_REDUCE:
+        if (!gives_value(c)) return multi(c);
+        result = ow_reduce(c->op, c->inputs[0], list->v, c->all ? 0 : list->n, c->all, c->keepdim, c->dtype, c->out);
+        break;
+    case OW_SCAN:
+        if (!gives_value(c)) return multi(c);
+        result = ow_scan(c->op, c->inputs[0], list->v[0], c->dtype, c->out, c->mode);
+        break;
+    case OW_ROWS: return multi(c);
+    case OW_VIEW: result = ow_view_call(c->op, c->inputs[0], c->ints, c->lists); break;
+    case OW_INDEXING: result = ow_indexing(c->op, c->inputs, c->params[0], c->ints, c->out, c->mode); break;
+    case OW_FACTORY: result = ow_factory(c->op, list->v, list->n, c->dtype, params, c->out); break;
+    case OW_RANDOM: result = fill(c); break;
+    case OW_LAPACK: return ow_lapack_call(c->op, c->inputs, c->ints, c->reals[0], c->results);
+    }
+    c->results[0] = result;
+    return result != NULL;
+}

@@ -1,0 +1,86 @@
+/* The object behind `opweave.add` and `Tensor.add_`: it binds arguments to an operator's schema and makes the call.
+ *
+ * operator_function.c is the type and the binding; operator_call.c makes the calls that need no Python: of dense tensors of
+ * class Tensor itself, and of arguments of exactly their types. Everything else goes to _dispatch/, with the arguments in
+ * schema order where they could be bound, and as they were given where not. */
+#ifndef OPWEAVE_OPERATOR_FUNCTION_H
+#define OPWEAVE_OPERATOR_FUNCTION_H
+
+#include "python_types.h"
+#include "families/invoke.h"
+
+enum { OW_MAX_ARGUMENTS = 24 };
+
+/* Of which kinds an argument may be, as bits. _dispatch/op.py has the same table and makes the bits of the schema's types. */
+enum {
+    OW_IS_NONE = 1 << 0,
+    OW_IS_TENSOR = 1 << 1,
+    OW_IS_INT = 1 << 2,
+    OW_IS_FLOAT = 1 << 3,
+    OW_IS_BOOL = 1 << 4,
+    OW_IS_COMPLEX = 1 << 5,
+    OW_IS_STR = 1 << 6,
+    OW_IS_INTS = 1 << 7,    /* a list or tuple of them */
+    OW_IS_TENSORS = 1 << 8, /* the same */
+    OW_IS_DTYPE = 1 << 9,
+    OW_IS_GENERATOR = 1 << 10,
+    OW_IS_OTHER = 1 << 11
+};
+
+/* How a function is called: as a function or method that makes a new result, in place, or by an operator of Python. */
+typedef enum ow_form { OW_FUNCTION, OW_IN_PLACE, OW_BINARY, OW_REFLECTED, OW_AUGMENTED } ow_form;
+
+typedef PyObject *ow_vectorcall(PyObject *callable, PyObject *const *arguments, size_t n, PyObject *names);
+
+typedef struct ow_function {
+    PyObject_HEAD
+    ow_vectorcall *vectorcall;
+    PyObject *op;       /* the Op of _dispatch/op.py */
+    PyObject *name;     /* str */
+    PyObject *names;    /* tuple of str: the arguments in schema order, then perhaps `out` */
+    PyObject *defaults; /* tuple; Ellipsis: required */
+    PyObject *body;     /* of a composite: Python that takes the arguments in schema order; else None */
+    PyObject *fast;     /* of some composites: a function that gives None where it is not for the quick way, and its arguments:
+                         * places, and constants in tuples; of a factory that has a body: what makes its tensor; else None */
+    PyObject *results;  /* the class of several results with names, or None */
+    PyObject *choices;  /* (place, dict): the functions that texts other than the default of an argument stand for; or None */
+    PyObject *words;    /* dict: the number of each text that the core knows; or None */
+    PyObject *weak_references;
+    const ow_op *core;  /* NULL: a composite */
+    long number;        /* of the operator in the core's table; -1: a composite */
+    ow_form form;
+    int narguments, npositional;
+    int leads;          /* the place of the argument that is given first: that of a method's own tensor */
+    int separate;       /* the place of a list whose elements may also be given one by one; -1: there is none */
+    int has_out;
+    int differentiable; /* has a composite a derivative of its own? */
+    unsigned int refused; /* bits of the dtypes that a composite does not take */
+    char layout[OW_MAX_ARGUMENTS + 1];
+    uint32_t kinds[OW_MAX_ARGUMENTS];
+    PyObject *standards[OW_MAX_ARGUMENTS]; /* the items of `defaults`, borrowed */
+} ow_function;
+
+/* The type. NULL with Python's error set. */
+PyObject *ow_function_type(void);
+
+/* The call of `f` with bound arguments (and `out`, or None) where it is for the quick way. NULL without an error where not. */
+PyObject *ow_quick_call(const ow_function *f, PyObject *const *arguments, PyObject *out);
+/* The same of two operands alone, all else being at its default. */
+PyObject *ow_quick_operands(const ow_function *f, PyObject *left, PyObject *right);
+
+/* invoke(function, arguments, out, mode): the core's answer, whatever classes and keys the tensors have. */
+PyObject *ow_invoke_python(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+/* keys(arguments, out): the dispatch keys of all tensors, those of elements of lists among them. */
+PyObject *ow_keys_of(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_kernel(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_produce(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+/* A product of two tensors with histories, which becomes part of the graph; None where it is not for the quick way. */
+PyObject *ow_recorded_operands(const ow_op *op, PyObject *const *operands);
+/* set_slow_path(bound, unbound, operands, describe, take_pending, dtype, Generator, MethodType) */
+PyObject *ow_set_slow_path(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+/* What calls read and raise besides: take_pending(), and the classes dtype and Generator. */
+PyObject *ow_set_call_types(PyObject *pending, PyObject *dtype, PyObject *generator);
+/* Raises the pending error of the core. Returns NULL. */
+PyObject *ow_raise_pending(void);
+
+#endif
