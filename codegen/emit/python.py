@@ -3,8 +3,8 @@ of those that are written in Python."""
 
 from __future__ import annotations
 
+import ast
 import hashlib
-import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -183,10 +183,11 @@ def _keywords(operator: Operator) -> Iterator[tuple[str, str | None]]:
 def _fast(operator: Operator, call: str) -> str:
     """A call of the core as its function and arguments: places in the schema, and constants in tuples."""
     names = [argument.name for argument in operator.schema.arguments]
-    function, _, arguments = call.rstrip(")").partition("(")
-    texts = [each.strip() for each in arguments.split(",")]
-    parts = [str(names.index(each)) if each in names else f"({each},)" for each in texts]
-    return f"(_handle.{function}, {', '.join(parts)})"
+    tree = ast.parse(call, mode="eval").body
+    assert isinstance(tree, ast.Call)
+    texts = [ast.unparse(each) for each in (tree.func, *tree.args)]
+    parts = [str(names.index(each)) if each in names else f"({each},)" for each in texts[1:]]
+    return f"(_handle.{texts[0]}, {', '.join(parts)})"
 
 
 def _flag(value: bool) -> str | None:
@@ -240,7 +241,7 @@ def _body(operator: Operator) -> Body | None:
     body, names = operator.body, tuple(argument.name for argument in operator.schema.arguments)
     if isinstance(body, Composite):
         text = composite_body(body)
-    elif isinstance(body, Factory) and (body.let or body.fill or body.dtype or not re.fullmatch(r"\w+", body.shape)):
+    elif isinstance(body, Factory) and (body.let or body.fill or body.dtype or not body.shape.isidentifier()):
         names, text = (*names, "_produce"), "\n".join(_factory(operator, body))
     else:
         return None

@@ -1,7 +1,6 @@
 """The key `subclass`: calls with tensors of classes that users have derived from Tensor.
 
-A class may answer calls itself, by `__torch_function__` as in torch; else the result has the class of the argument that
-is derived the most, as torch's default does.
+The result has the class of the argument that is derived the most, as it has in torch unless a class says otherwise.
 """
 
 from __future__ import annotations

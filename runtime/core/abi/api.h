@@ -1,8 +1,8 @@
-/* What Python sees: the calling conventions. codegen feeds this file to cffi, so it holds declarations only.
+/* What Python sees beside the module `_handle`: tensors, generators, memory and the state of the core. codegen feeds this
+ * file to cffi, so it holds declarations only.
  *
- * Operators are passed as an index into the registry, handles as doubles. A result of 0 means "not here": either an
- * error is pending (error_take) or the inputs carry dispatch keys; the caller goes to the slow path, which knows. The
- * surface does not grow with the number of operators. */
+ * Handles cross as doubles. A result of 0 means that an error is pending (error_take), or that a tensor has dispatch keys,
+ * which the caller asks about before. Operators are called by `_handle` (python/operator_function.h). */
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* Quick calls for composites whose work the core does, most of them about lists of tensors or of integers: what an entry of
- * ops.yaml names as `core`. They give None where they are not for the quick way, and the composite then does the same with all
+ * ops.yaml names as `fast_path`. They give None where they are not for the quick way, and the composite then does the same with all
  * its checks. */
 #include "families/driver.h"
 #include "tensor_object.h"
