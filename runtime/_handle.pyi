@@ -29,6 +29,7 @@ class Function:
 
     op: Any
     form: int
+    takes_out: bool
     names: tuple[str, ...]
     leads: int
     __name__: str

@@ -42,7 +42,7 @@ def register(operator: str, key: str) -> Callable[[_Function], _Function]:
         raise ValueError(f"there is no operator {operator!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
 
     def decorate(function: _Function) -> _Function:
-        dispatcher.register(key, function, getattr(ops, operator).op.name)
+        dispatcher.register(key, function, getattr(ops, operator).op)
         return function
 
     return decorate

@@ -94,7 +94,7 @@ def unbound(function: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
         return _with_inplace(function, args, named)
     if op.separate is not None and op.separate not in named:
         args = _separate(op, args)
-    extra = _extra_arguments(op, named, in_place)
+    extra = {name: named.pop(name) for name in _extra_arguments(op, in_place) if name in named}
     if op.single and op.separate is not None and args and isinstance(args[0], Tensor):
         return function((args[0],), **named)[0]
     values = _bind(function, args, named)
@@ -124,12 +124,12 @@ def _separate(op: Op, args: tuple[Any, ...]) -> tuple[Any, ...]:
     return (*args[:place], rest) if len(args) >= place else args
 
 
-def _extra_arguments(op: Op, named: dict[str, Any], in_place: bool) -> dict[str, Any]:
-    """Takes the arguments out of `named` that are no part of the schema."""
-    allowed = ["other"] * (op.pairwise is not None)
+def _extra_arguments(op: Op, in_place: bool) -> dict[str, Any]:
+    """The defaults of arguments that are no part of the schema, by their names."""
+    extra: dict[str, Any] = {} if op.pairwise is None else {"other": None}
     if not in_place and (op.family == "factory" or any(types == "placement" for _, _, types in op.params)):
-        allowed.append("requires_grad")
-    return {name: named.pop(name) for name in allowed if name in named}
+        extra["requires_grad"] = False
+    return extra
 
 
 def _with_inplace(function: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
@@ -248,11 +248,17 @@ def _signature(function: Any) -> inspect.Signature:
     kinds = inspect.Parameter
     parameters = []
     for place, name in enumerate(_positional(function)):
-        default = op.defaults[op.names.index(name)]
+        default = None if op.numbers.get(name, name) != name else op.defaults[op.names.index(name)]
         kind = kinds.POSITIONAL_OR_KEYWORD if place < op.positional else kinds.KEYWORD_ONLY
         parameters.append(kinds(name, kind, default=kinds.empty if default is ... else default))
-    if len(function.names) > len(op.names):
-        parameters.append(kinds("out", kinds.KEYWORD_ONLY, default=None))
+    in_place = function.form == _IN_PLACE
+    if op.inplace_argument and not in_place:
+        parameters.append(kinds("inplace", kinds.POSITIONAL_OR_KEYWORD, default=False))
+    added = {number: None for tensor, number in op.numbers.items() if number != tensor}
+    added |= {"out": None} if len(function.names) > len(op.names) else {}
+    added |= _extra_arguments(op, in_place)
+    parameters += [kinds(name, kinds.KEYWORD_ONLY, default=default) for name, default in added.items()]
+    parameters.sort(key=lambda parameter: parameter.kind)
     return inspect.Signature(parameters)
 
 

@@ -29,14 +29,14 @@ KEYS = {
 }
 """The bits of tensors' `keys` (core/tensor/tensor.h), in the order in which they are asked."""
 
-_handlers: dict[str, dict[str, Handler]] = {key: {} for key in KEYS}
+_handlers: dict[str, dict[Op, Handler]] = {key: {} for key in KEYS}
 _fallbacks: dict[str, tuple[Handler, bool]] = {}
 
 
-def register(key: str, handler: Handler, operator: str | None = None, *, composites: bool = True) -> None:
+def register(key: str, handler: Handler, operator: Op | None = None, *, composites: bool = True) -> None:
     """Has `handler(op, args, out, mode)` answer calls with tensors that carry the dispatch key.
 
-    `operator`: the name of the only operator that it is for; None: it answers all that have no handler of their own,
+    `operator`: the only operator that it is for; None: it answers all that have no handler of their own,
     and with `composites=False` those alone that are not composites, which are decomposed instead.
 
     Raises ValueError for an unknown key, and where there is a handler already.
@@ -44,7 +44,7 @@ def register(key: str, handler: Handler, operator: str | None = None, *, composi
     if key not in KEYS:
         raise ValueError(f"unknown dispatch key {key!r}; there are {', '.join(KEYS)}")
     if (key in _fallbacks) if operator is None else (operator in _handlers[key]):
-        what = "a fallback" if operator is None else f"a handler of {operator}()"
+        what = "a fallback" if operator is None else f"a handler of {operator.name}()"
         raise ValueError(f"the dispatch key {key!r} has {what} already")
     if operator is None:
         _fallbacks[key] = handler, composites
@@ -52,7 +52,7 @@ def register(key: str, handler: Handler, operator: str | None = None, *, composi
         _handlers[key][operator] = handler
 
 
-def unregister(key: str, operator: str | None = None) -> None:
+def unregister(key: str, operator: Op | None = None) -> None:
     """Takes a registration back."""
     if operator is None:
         _fallbacks.pop(key, None)
@@ -74,7 +74,7 @@ def _answer(op: Op, args: Sequence[Any], out: Any, mode: int, keys: int) -> Any:
     if keys:
         for key, bit in KEYS.items():
             if keys & bit:
-                handler = _handlers[key].get(op.name) or _fallback(op, key)
+                handler = _handlers[key].get(op) or _fallback(op, key)
                 if handler is not None:
                     return handler(op, args, out, mode)
     return kernels.run(op, args, out, mode)

@@ -34,7 +34,7 @@ def run(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
         _check_word(op, values)
     if op.family == "factory":
         return _factory(op, values, out)
-    if out is not None and not op.writes_out:
+    if out is not None and not op.function.takes_out:
         return store(op, invoke(op.function, tuple(values), None, NEW), out)
     if out is not None and not isinstance(out, Tensor):
         raise TypeError(f"{op.name}(): argument 'out' must be Tensor, not {type_name(out)}")

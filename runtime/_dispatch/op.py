@@ -169,13 +169,6 @@ class Op:
         """Does the schema itself say that the first argument is written to?"""
         return self.name.endswith("_")
 
-    @property
-    def writes_out(self) -> bool:
-        """Does the core write to `out` itself?"""
-        if self.family in ("reduce", "scan"):
-            return self.results is None and self.out != "exact"
-        return self.family in ("elementwise", "extern", "indexing", "factory")
-
     def __repr__(self) -> str:
         return f"<operator {self.name}>"
 

@@ -136,9 +136,9 @@ def test_a_handler_goes_on_below_its_key() -> None:
 
     tensor = opweave.ones(2)
     lib.set_keys(tensor._h, dispatcher.KEYS[KEY])
-    dispatcher.register(KEY, handler, "mul")
+    dispatcher.register(KEY, handler, ops.mul.op)
     assert (tensor * 5).tolist() == [7.0, 7.0]
-    dispatcher.unregister(KEY, "mul")
+    dispatcher.unregister(KEY, ops.mul.op)
 
 
 def test_a_composite_without_a_handler_is_decomposed() -> None:

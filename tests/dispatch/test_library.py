@@ -9,6 +9,7 @@ import opweave
 import pytest
 from opweave import library
 from opweave._dispatch import dispatcher
+from opweave._dispatch.ops import ops
 
 
 class Counted(opweave.Tensor):
@@ -18,7 +19,7 @@ class Counted(opweave.Tensor):
 @pytest.fixture(autouse=True)
 def restored() -> Iterator[None]:
     yield
-    dispatcher.unregister("subclass", "mul")
+    dispatcher.unregister("subclass", ops.mul.op)
 
 
 def test_an_operator_of_a_subclass() -> None:

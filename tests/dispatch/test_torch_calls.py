@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import pickle
 from collections.abc import Callable
 from typing import Any
@@ -151,3 +152,22 @@ def test_functions_that_torch_removed_name_their_successor(name: str) -> None:
 def test_functions_are_pickled_by_name(function: Any, protocol: int) -> None:
     assert pickle.loads(pickle.dumps(function, protocol)) is function
     assert copy.deepcopy(function) is function
+
+
+@pytest.mark.parametrize(
+    ("function", "signature"),
+    [
+        (opweave.add, "(input, other, *, alpha=1, out=None)"),
+        (opweave.Tensor.add_, "(input, other, *, alpha=1)"),
+        (opweave.max, "(input, dim=None, keepdim=False, *, out=None, other=None)"),
+        (opweave.scatter, "(input, dim, index, src=None, *, reduce=None, value=None, out=None)"),
+        (opweave.nn.functional.elu, "(input, alpha=1.0, inplace=False, *, out=None)"),
+        (opweave.Tensor.where, "(input, condition, other, *, out=None)"),
+    ],
+)
+def test_signatures_have_all_arguments(function: Any, signature: str) -> None:
+    assert str(inspect.signature(function)) == signature
+
+
+def test_factories_say_that_they_may_require_gradients() -> None:
+    assert inspect.signature(opweave.zeros).parameters["requires_grad"].default is False

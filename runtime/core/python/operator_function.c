@@ -223,6 +223,7 @@ static PyObject *function_new(PyTypeObject *type, PyObject *arguments, PyObject 
     f->leads = leads;
     f->separate = separate;
     f->has_out = has_out;
+    f->takes_out = core && ow_takes_out(core);
     f->refused = refused;
     f->differentiable = differentiable;
     memcpy(f->layout, layout, (size_t)n + 1);
@@ -316,6 +317,7 @@ static PyMethodDef function_methods[] = {
 static PyMemberDef function_members[] = {
     {"op", T_OBJECT, offsetof(ow_function, op), READONLY, "the operator"},
     {"form", T_INT, offsetof(ow_function, form), READONLY, "how it is called"},
+    {"takes_out", T_BOOL, offsetof(ow_function, takes_out), READONLY, "whether the core writes to `out` itself"},
     {"names", T_OBJECT, offsetof(ow_function, names), READONLY, "the names of its arguments"},
     {"leads", T_INT, offsetof(ow_function, leads), READONLY, "the place of the argument that is given first"},
     {"__name__", T_OBJECT, offsetof(ow_function, name), READONLY, NULL},

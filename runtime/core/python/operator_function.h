@@ -53,6 +53,7 @@ typedef struct ow_function {
     int leads;          /* the place of the argument that is given first: that of a method's own tensor */
     int separate;       /* the place of a list whose elements may also be given one by one; -1: there is none */
     int has_out;
+    char takes_out; /* does the core write to `out` itself? */
     int differentiable; /* has a composite a derivative of its own? */
     unsigned int refused; /* bits of the dtypes that a composite does not take */
     char layout[OW_MAX_ARGUMENTS + 1];
