@@ -64,8 +64,12 @@ class HooksBase:
     def __enter__(self) -> None: ...
     def __exit__(self, *exception: object) -> None: ...
 
-CONFINED: int
-"""A key that is excluded within a backward pass that leads to some inputs alone."""
+KEYS: tuple[str, ...]
+"""The names of dispatch keys, by their bits."""
+VALUES: tuple[str, ...]
+"""The names of kinds of values that arguments are, by their bits."""
+FORMS: tuple[str, ...]
+"""The names of ways to call a function, by their numbers."""
 ANOMALY: int
 """The lowest bit of anomaly()."""
 

@@ -7,7 +7,8 @@
     y  a dtype                                 g  a generator
     -  nothing: the core has no such argument, and the quick way takes it by default only
 
-The core reads them by this (core/python/operator_call.c); a composite's letters say where its dtype is, if it has one.
+The core reads them by this (core/python/operator_arguments.c). A composite's letters say where its dtype is, if it has
+one.
 """
 
 from __future__ import annotations

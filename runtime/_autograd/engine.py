@@ -16,9 +16,9 @@ from .._base.dtypes import BY_CODE
 from .._base.type_names import type_name
 from .._base.types import contiguous_format
 from .._C import lib
-from .._handle import CONFINED, alias, excluded, fits, with_keys
+from .._handle import alias, excluded, fits, with_keys
 from . import anomaly_mode
-from .grad_mode import AUTOGRAD, UNRECORDED
+from .grad_mode import AUTOGRAD, CONFINED, UNRECORDED
 from .node import AccumulateGrad, Edge, Hook, Hooks, Node, hooks_of
 
 storage_uses, flags = lib.storage_uses, lib.flags

@@ -12,15 +12,16 @@ import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from .._base.keys import KEY_BITS
 from .._base.type_names import type_name
 from .._handle import ModeBase, SwitchBase, excluded
 
-AUTOGRAD = 1
-"""OW_KEY_AUTOGRAD"""
-UNRECORDED = AUTOGRAD | 1 << 8
-"""The same and OW_KEY_RECORDING: excluded where the user wants nothing recorded, which views that are taken note."""
-_INFERENCE = 1 << 7
-"""OW_KEY_INFERENCE"""
+AUTOGRAD = KEY_BITS["autograd"]
+UNRECORDED = AUTOGRAD | KEY_BITS["recording"]
+"""Excluded where the user wants nothing recorded, which views that are taken note."""
+CONFINED = KEY_BITS["confined"]
+"""Excluded within a backward pass that leads to some inputs alone."""
+_INFERENCE = KEY_BITS["inference"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 

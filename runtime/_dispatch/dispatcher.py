@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
+from .._base.keys import KEY_BITS
 from .._handle import keys as keys_of
 from . import kernels
 from .op import NEW, Op
@@ -18,16 +19,8 @@ from .op import NEW, Op
 Handler: TypeAlias = Callable[[Op, Sequence[Any], Any, int], Any]
 """Called as `handler(op, args, out, mode)`; its result is that of the call."""
 
-KEYS = {
-    "subclass": 1 << 6,
-    "autograd": 1 << 0,
-    "named": 1 << 1,
-    "sparse": 1 << 3,
-    "quantized": 1 << 4,
-    "cuda": 1 << 5,
-    "meta": 1 << 2,
-}
-"""The bits of tensors' `keys` (core/tensor/tensor.h), in the order in which they are asked."""
+KEYS = {key: KEY_BITS[key] for key in ("subclass", "autograd", "named", "sparse", "quantized", "cuda", "meta")}
+"""The bits of tensors' keys, in the order in which they are asked."""
 
 _handlers: dict[str, dict[Op, Handler]] = {key: {} for key in KEYS}
 _fallbacks: dict[str, tuple[Handler, bool]] = {}

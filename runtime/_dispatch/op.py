@@ -10,42 +10,41 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
+from .. import _handle
 from ..return_types import named_results
 
 NEW, INPLACE, OUT = 0, 1, 2
 """How a result is given: ow_mode of the core."""
 
-FORMS: Mapping[str, int] = {"function": 0, "in_place": 1, "binary": 2, "reflected": 3, "augmented": 4}
-"""How a function is called (ow_form of core/python/operator_function.h)."""
-MODES = (NEW, INPLACE, NEW, NEW, INPLACE)
+FORMS = {name.lower(): number for number, name in enumerate(_handle.FORMS)}
+"""How a function is called, from the table of the core (core/python/operator_function.h)."""
+MODES = tuple(INPLACE if form in ("in_place", "augmented") else NEW for form in FORMS)
 """By form: where the result goes, unless there is an `out`."""
 
 COMPOSITE = "composite"
 
-_NONE, _TENSOR, _INT, _FLOAT, _BOOL, _COMPLEX, _STR, _INTS, _TENSORS, _DTYPE, _GENERATOR, _OTHER = (
-    1 << bit for bit in range(12)
-)
+_BITS = {name: 1 << index for index, name in enumerate(_handle.VALUES)}
 _KINDS: Mapping[str, int] = {
-    "Tensor": _TENSOR,
-    "Scalar": _INT | _FLOAT | _BOOL | _COMPLEX,
-    "int": _INT,
-    "float": _FLOAT | _INT,
-    "bool": _BOOL,
-    "str": _STR,
-    "Generator": _GENERATOR,
-    "dtype": _DTYPE,
-    "int[]": _INTS,
-    "Tensor[]": _TENSORS,
-    "placement": _NONE,
-    "any": 2 * _OTHER - 1,
+    "Tensor": _BITS["TENSOR"],
+    "Scalar": _BITS["INT"] | _BITS["FLOAT"] | _BITS["BOOL"] | _BITS["COMPLEX"],
+    "int": _BITS["INT"],
+    "float": _BITS["FLOAT"] | _BITS["INT"],
+    "bool": _BITS["BOOL"],
+    "str": _BITS["STR"],
+    "Generator": _BITS["GENERATOR"],
+    "dtype": _BITS["DTYPE"],
+    "int[]": _BITS["INTS"],
+    "Tensor[]": _BITS["TENSORS"],
+    "placement": _BITS["NONE"],
+    "any": sum(_BITS.values()),
 }
-"""Which values of each type the quick way takes as they are (core/python/operator_function.h)."""
+"""Which values of each type the quick way takes as they are, in the bits of the core's table."""
 
 
 @cache
 def kinds(types: str) -> int:
     """The bits of a type such as `Tensor|Scalar?`, of which `int[2]` takes one int as well."""
-    found = _NONE if types.endswith("?") else 0
+    found = _BITS["NONE"] if types.endswith("?") else 0
     for each in types.rstrip("?").split("|"):
         element, bracket, size = each.partition("[")
         found |= _KINDS.get(f"{element}[]" if bracket else element, 0)

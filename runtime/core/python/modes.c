@@ -12,10 +12,6 @@
 
 uint32_t ow_anomaly;
 
-/* A key that no tensor has, beside those of tensor.h: the thread is in a backward pass that computes gradients of some
- * inputs only. */
-enum { CONFINED = 1 << 9 };
-
 /* with_keys(cleared, set, function, argument, ...): what the function returns while these keys are looked at, or not. */
 PyObject *ow_with_keys(PyObject *module, PyObject *arguments) {
     (void)module;
@@ -269,7 +265,6 @@ int ow_add_modes(PyObject *module) {
     int done = mode_type && switch_type && hooks_type && PyModule_AddObjectRef(module, "ModeBase", mode_type) == 0 &&
                PyModule_AddObjectRef(module, "SwitchBase", switch_type) == 0 &&
                PyModule_AddObjectRef(module, "HooksBase", hooks_type) == 0 &&
-               PyModule_AddIntConstant(module, "CONFINED", CONFINED) == 0 &&
                PyModule_AddIntConstant(module, "ANOMALY", OW_ANOMALY) == 0;
     Py_XDECREF(mode_type);
     Py_XDECREF(bases);

@@ -197,7 +197,7 @@ static PyObject *function_new(PyTypeObject *type, PyObject *arguments, PyObject 
         return NULL;
     Py_ssize_t n = PyTuple_Size(defaults);
     if (n > OW_MAX_ARGUMENTS || PyTuple_Size(names) != n + has_out || PyTuple_Size(kinds) != n || (Py_ssize_t)strlen(layout) != n ||
-        npositional < 0 || npositional > n || leads < 0 || leads > npositional || separate >= n || form < OW_FUNCTION || form > OW_AUGMENTED)
+        npositional < 0 || npositional > n || leads < 0 || leads > npositional || separate >= n || form < 0 || form >= OW_NFORMS)
         return PyErr_Format(PyExc_ValueError, "%U: an operator takes at most %d arguments, each with a name, a default and a "
                                               "letter of the layout", name, OW_MAX_ARGUMENTS);
     const ow_op *core = number < 0 ? NULL : ow_op_called((int32_t)number, ~0u);
@@ -348,4 +348,25 @@ PyObject *ow_function_type(void) {
     static PyObject *type;
     if (!type) type = PyType_FromSpec(&function_spec);
     return type;
+}
+
+#define NAME(name) #name,
+
+static int add_names(PyObject *module, const char *table, const char *const *names, int n) {
+    PyObject *all = PyTuple_New(n);
+    for (int k = 0; all && k < n; k++) {
+        PyObject *name = PyUnicode_FromString(names[k]);
+        if (name) PyTuple_SetItem(all, k, name);
+        else Py_CLEAR(all);
+    }
+    int done = all && PyModule_AddObjectRef(module, table, all) == 0;
+    Py_XDECREF(all);
+    return done;
+}
+
+int ow_add_function(PyObject *module) {
+    static const char *const keys[] = {OW_KEYS(NAME)}, *const values[] = {OW_VALUES(NAME)}, *const forms[] = {OW_FORMS(NAME)};
+    PyObject *type = ow_function_type();
+    return type && PyModule_AddObjectRef(module, "Function", type) == 0 && add_names(module, "KEYS", keys, OW_NKEYS) &&
+           add_names(module, "VALUES", values, OW_NVALUES) && add_names(module, "FORMS", forms, OW_NFORMS);
 }

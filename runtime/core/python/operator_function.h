@@ -1,8 +1,8 @@
 /* The object behind `opweave.add` and `Tensor.add_`: it binds arguments to an operator's schema and makes the call.
  *
- * operator_function.c is the type and the binding; operator_call.c makes the calls that need no Python: of dense tensors of
- * class Tensor itself, and of arguments of exactly their types. Everything else goes to _dispatch/, with the arguments in
- * schema order where they could be bound, and as they were given where not. */
+ * operator_function.c is the type and the binding; operator_arguments.c reads arguments for the core; operator_call.c makes
+ * the calls that need no Python: of dense tensors of class Tensor itself, and of arguments of exactly their types. All else
+ * goes to _dispatch/, with the arguments in schema order where they could be bound, and as they were given where not. */
 #ifndef OPWEAVE_OPERATOR_FUNCTION_H
 #define OPWEAVE_OPERATOR_FUNCTION_H
 
@@ -11,24 +11,18 @@
 
 enum { OW_MAX_ARGUMENTS = 24 };
 
-/* Of which kinds an argument may be, as bits. _dispatch/op.py has the same table and makes the bits of the schema's types. */
-enum {
-    OW_IS_NONE = 1 << 0,
-    OW_IS_TENSOR = 1 << 1,
-    OW_IS_INT = 1 << 2,
-    OW_IS_FLOAT = 1 << 3,
-    OW_IS_BOOL = 1 << 4,
-    OW_IS_COMPLEX = 1 << 5,
-    OW_IS_STR = 1 << 6,
-    OW_IS_INTS = 1 << 7,    /* a list or tuple of them */
-    OW_IS_TENSORS = 1 << 8, /* the same */
-    OW_IS_DTYPE = 1 << 9,
-    OW_IS_GENERATOR = 1 << 10,
-    OW_IS_OTHER = 1 << 11
-};
+/* Of which kinds an argument may be, as bits; INTS and TENSORS are lists or tuples of them. */
+#define OW_VALUES(X) \
+    X(NONE) X(TENSOR) X(INT) X(FLOAT) X(BOOL) X(COMPLEX) X(STR) X(INTS) X(TENSORS) X(DTYPE) X(GENERATOR) X(OTHER)
+#define OW_VALUE_INDEX(name) OW_VALUE_INDEX_##name,
+#define OW_VALUE_BIT(name) OW_IS_##name = 1 << OW_VALUE_INDEX_##name,
+enum { OW_VALUES(OW_VALUE_INDEX) OW_NVALUES };
+enum { OW_VALUES(OW_VALUE_BIT) };
 
 /* How a function is called: as a function or method that makes a new result, in place, or by an operator of Python. */
-typedef enum ow_form { OW_FUNCTION, OW_IN_PLACE, OW_BINARY, OW_REFLECTED, OW_AUGMENTED } ow_form;
+#define OW_FORMS(X) X(FUNCTION) X(IN_PLACE) X(BINARY) X(REFLECTED) X(AUGMENTED)
+#define OW_FORM(name) OW_##name,
+typedef enum ow_form { OW_FORMS(OW_FORM) OW_NFORMS } ow_form;
 
 typedef PyObject *ow_vectorcall(PyObject *callable, PyObject *const *arguments, size_t n, PyObject *names);
 
@@ -63,6 +57,9 @@ typedef struct ow_function {
 
 /* The type. NULL with Python's error set. */
 PyObject *ow_function_type(void);
+/* Adds the type, and the names of keys, kinds of values and forms in the order of their numbers. 1, or 0 with Python's error
+ * set. */
+int ow_add_function(PyObject *module);
 
 /* The call of `f` with bound arguments (and `out`, or None) where it is for the quick way. NULL without an error where not. */
 PyObject *ow_quick_call(const ow_function *f, PyObject *const *arguments, PyObject *out);

@@ -21,7 +21,7 @@ static inline int ow_read_int(PyObject *object, int64_t *value) {
     return !overflow;
 }
 
-/* An int, or a tuple or list of them, at most as many as a tensor has dimensions; 0 for anything else. (operator_call.c) */
+/* An int, or a tuple or list of them, at most as many as a tensor has dimensions; 0 for anything else. (operator_arguments.c) */
 int ow_read_ints(PyObject *object, struct ow_ints *list);
 
 /* Is it class Tensor itself, and the class of shapes? */

@@ -34,19 +34,15 @@ typedef struct ow_storage {
 
 /* Dispatch keys: one bit for every behaviour that the dense CPU path does not implement. A call ORs the keys of its
  * inputs; zero is the fast path, anything else returns to Python, which dispatches by table (_dispatch/dispatcher.py). */
-enum {
-    OW_KEY_AUTOGRAD = 1 << 0,
-    OW_KEY_NAMED = 1 << 1,
-    OW_KEY_META = 1 << 2,
-    OW_KEY_SPARSE = 1 << 3,
-    OW_KEY_QUANTIZED = 1 << 4,
-    OW_KEY_CUDA = 1 << 5,
-    OW_KEY_SUBCLASS = 1 << 6,
-    OW_KEY_INFERENCE = 1 << 7, /* of no tensor: a thread in inference mode excludes it */
-    /* A key that no tensor has: a thread excludes it with OW_KEY_AUTOGRAD where its user records nothing, and not where
-     * a call that is recorded runs. */
-    OW_KEY_RECORDING = 1 << 8
-};
+#define OW_KEYS(X) \
+    X(AUTOGRAD) X(NAMED) X(META) X(SPARSE) X(QUANTIZED) X(CUDA) X(SUBCLASS) \
+    X(INFERENCE) /* of no tensor: a thread in inference mode excludes it */ \
+    X(RECORDING) /* of no tensor: excluded with AUTOGRAD where the user records nothing, and not where a recorded call runs */ \
+    X(CONFINED)  /* of no tensor: excluded in a backward pass that leads to some inputs alone */
+#define OW_KEY_INDEX(name) OW_KEY_INDEX_##name,
+#define OW_KEY_BIT(name) OW_KEY_##name = 1 << OW_KEY_INDEX_##name,
+enum { OW_KEYS(OW_KEY_INDEX) OW_NKEYS };
+enum { OW_KEYS(OW_KEY_BIT) };
 
 enum {
     OW_CONTIGUOUS = 1, /* C order, no gaps */

@@ -13,7 +13,7 @@ from ._dispatch.define import Operators as _Operators
 from . import _handle
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "c109d264"
+INTERFACE = "15bd5c7c"
 
 
 def _arange_body(start, end, dtype, _produce):
