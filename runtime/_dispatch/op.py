@@ -10,20 +10,21 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
-from .. import _handle
+from .._handle import FORMS as _FORMS
+from .._handle import VALUES
 from ..return_types import named_results
 
 NEW, INPLACE, OUT = 0, 1, 2
 """How a result is given: ow_mode of the core."""
 
-FORMS = {name.lower(): number for number, name in enumerate(_handle.FORMS)}
+FORMS = {name.lower(): number for number, name in enumerate(_FORMS)}
 """How a function is called, from the table of the core (core/python/operator_function.h)."""
 MODES = tuple(INPLACE if form in ("in_place", "augmented") else NEW for form in FORMS)
 """By form: where the result goes, unless there is an `out`."""
 
 COMPOSITE = "composite"
 
-_BITS = {name: 1 << index for index, name in enumerate(_handle.VALUES)}
+_BITS = {name: 1 << index for index, name in enumerate(VALUES)}
 _KINDS: Mapping[str, int] = {
     "Tensor": _BITS["TENSOR"],
     "Scalar": _BITS["INT"] | _BITS["FLOAT"] | _BITS["BOOL"] | _BITS["COMPLEX"],
