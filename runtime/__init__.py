@@ -66,6 +66,7 @@ _LAZY_MODULES = (
     "linalg",
     "mps",
     "nn",
+    "ops",
     "optim",
     "random",
     "return_types",

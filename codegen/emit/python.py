@@ -75,10 +75,11 @@ def emit_docstrings(
     package: Package | None = None,
     examples: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
-    """The module of docstrings, imported when one is read. `examples` are the sessions that are not derived."""
+    """The module of docstrings and schemas, imported when one is read. `examples`: sessions that are not derived."""
     name = "opweave" if package is None else package.name
     texts = [(each.name, in_docstring(docstring(each, name, examples).strip())) for each in operators]
-    return render("docstrings.py.j2", source, output, docstrings=texts, package=package)
+    schemas = [(each.name, repr(str(each.schema))) for each in operators]
+    return render("docstrings.py.j2", source, output, docstrings=texts, schemas=schemas, package=package)
 
 
 def interface() -> str:
@@ -145,6 +146,7 @@ def _keywords(operator: Operator) -> Iterator[tuple[str, str | None]]:
     refused = sum(1 << dtype.code for dtype in DTYPES.values() if dtype not in operator.dtypes)
     choices = {name: dict(options) for name, options in operator.choices.items()}
     dunder = variants.python_operator(operator)
+    yield "overload", repr(operator.schema.name.overload) if operator.schema.name.overload else None
     yield "out", repr(_out(operator)) if variants.has_out(operator) else None
     yield "inplace", _flag(variants.has_inplace(operator) and not operator.schema.name.inplace)
     yield "method", _flag(operator.method)

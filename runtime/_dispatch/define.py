@@ -9,7 +9,7 @@ from . import binding as binding
 from . import kernels
 from . import subclass as subclass
 from .op import FORMS, OPERATORS, Op, kinds
-from .ops import ops
+from .ops import BUILTIN, namespaces, ops
 
 
 class Operators:
@@ -77,7 +77,8 @@ class Operators:
         self._internal.update(by_name)
 
     def finish(self) -> None:
-        """Puts all functions into the module, and those of opweave itself into the namespace that all layers call."""
+        """Puts all functions into the module and into `opweave.ops`, and those of opweave itself into the namespace
+        that all layers call."""
         self._namespace.update(self._internal)
         self._namespace.update(self.functions)
         for name, each in self._internal.items():
@@ -85,6 +86,8 @@ class Operators:
                 suffix = name[len(each.op.name) :]
                 chosen = {text: self._namespace[f"{other}{suffix}"] for text, other in options.items()}
                 each.choose(each.op.names.index(argument), chosen)
-        if self._package == "opweave":
+        is_builtin = self._package == "opweave"
+        namespaces[BUILTIN if is_builtin else self._package] = {**self.functions, **self._internal}
+        if is_builtin:
             vars(ops).update(self._internal)
             vars(ops).update(self.functions)

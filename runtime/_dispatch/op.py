@@ -13,6 +13,7 @@ from typing import Any
 from .._handle import FORMS as _FORMS
 from .._handle import VALUES
 from ..return_types import named_results
+from .ops import BUILTIN
 
 NEW, INPLACE, OUT = 0, 1, 2
 """How a result is given: ow_mode of the core."""
@@ -64,9 +65,9 @@ class Op:
 
     __slots__ = (
         "alone", "body", "bounds", "choices", "complex_refusal", "default_dtype", "defaults", "derivative", "family",
-        "function", "index", "inplace_argument", "name", "names", "number_first", "numbers", "out", "package",
-        "pairwise", "params", "positional", "promotes", "refusal", "refused", "results", "separate", "single", "target",
-        "view", "words",
+        "function", "index", "inplace_argument", "name", "names", "number_first", "numbers", "out", "overload",
+        "package", "pairwise", "params", "positional", "promotes", "refusal", "refused", "results", "schema",
+        "separate", "single", "target", "view", "words",
     )  # fmt: skip
 
     def __init__(
@@ -78,6 +79,8 @@ class Op:
         positional: int,
         *,
         package: str,
+        overload: str = "",
+        schema: str | None = None,
         first: int = 1,
         out: str | None = None,
         results: tuple[str, ...] = (),
@@ -102,6 +105,10 @@ class Op:
         self.index = index
         """Its number in the core; -1: it is a composite."""
         self.name = name
+        self.overload = overload
+        """The name of its schema among those that operators of the same name have in torch."""
+        self.schema = schema
+        """The text of the schema; None: it is in the generated module of docstrings."""
         self.family = family
         unplaced = _UNPLACED if family in _OFTEN_NAMED else ()
         self.params: tuple[tuple[str, int, str], ...] = tuple(
@@ -159,6 +166,11 @@ class Op:
         """What calls it for a new result: `_handle.Function`."""
         self.derivative: Any = ...
         """The class of its nodes in a graph, or None; found when it is first asked for."""
+
+    @property
+    def namespace(self) -> str:
+        """The one of `opweave.ops` that it is in."""
+        return BUILTIN if self.package == "opweave" else self.package
 
     @property
     def is_composite(self) -> bool:

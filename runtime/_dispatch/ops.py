@@ -10,3 +10,10 @@ from types import SimpleNamespace
 from typing import Any
 
 ops: Any = SimpleNamespace()
+
+BUILTIN = "aten"
+"""The namespace of opweave's own operators, as users see it: the name is torch's."""
+
+namespaces: dict[str, dict[str, Any]] = {}
+"""By namespace and name: the function of every operator, in-place forms and aliases included. A name is followed by a
+point and the name of the overload where an operator has several schemas."""

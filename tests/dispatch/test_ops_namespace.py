@@ -1,0 +1,73 @@
+"""opweave.ops: operators by namespace, name and overload."""
+
+from __future__ import annotations
+
+import pickle
+
+import opweave
+import pytest
+from opweave._dispatch.ops import namespaces
+from opweave._dispatch.overloads import OpOverloadPacket
+
+aten = opweave.ops.aten
+
+
+def test_calls() -> None:
+    x, y = opweave.tensor([1.0, 2.0]), opweave.tensor([3.0, 5.0])
+    assert aten.add.Tensor(x, y).tolist() == [4.0, 7.0]
+    assert aten.add.Tensor(self=x, other=y, alpha=2).tolist() == [7.0, 12.0]
+    assert aten.add(x, y).tolist() == [4.0, 7.0]
+    out = opweave.empty(2)
+    assert aten.add.out(x, y, out=out) is out
+    assert out.tolist() == [4.0, 7.0]
+    assert aten.add_.Tensor(x, y) is x
+    assert aten.sum.dim_IntList(x, [0]).item() == 11.0
+
+
+def test_names() -> None:
+    add, neg = aten.add.Tensor, aten.neg.default
+    assert (str(aten.add), repr(aten.add)) == ("aten.add", "<OpOverloadPacket(op='aten.add')>")
+    assert (str(add), repr(add)) == ("aten.add.Tensor", "<OpOverload(op='aten.add', overload='Tensor')>")
+    assert (add.name(), neg.name()) == ("aten::add.Tensor", "aten::neg")
+    assert (add.__name__, aten.add.__name__, add.namespace) == ("add.Tensor", "add", "aten")
+    assert add.overloadpacket is aten.add
+    assert (aten.add.overloads(), aten.add_.overloads(), aten.t.overloads()) == (
+        ["Tensor", "out"],
+        ["Tensor"],
+        ["default"],
+    )
+    assert aten.multiply is aten.mul
+    assert pickle.loads(pickle.dumps(add)) is add
+    assert (add.is_view, aten.t.default.is_view) == (False, True)
+
+
+def test_schemas() -> None:
+    add = "Tensor self, Tensor other, *, Scalar alpha=1"
+    assert str(aten.add.Tensor._schema) == f"aten::add.Tensor({add}) -> Tensor"
+    assert str(aten.add_.Tensor._schema) == f"aten::add_.Tensor({add.replace(' ', '(a!) ', 1)}) -> Tensor(a!)"
+    assert str(aten.add.out._schema) == f"aten::add.out({add}, Tensor(a!) out) -> Tensor(a!)"
+    assert str(aten.neg_.default._schema) == "aten::neg_(Tensor(a!) self) -> Tensor(a!)"
+    assert str(aten.slogdet.out._schema) == (
+        "aten::slogdet.out(Tensor self, *, Tensor(a!) sign, Tensor(b!) logabsdet)"
+        " -> (Tensor(a!) sign, Tensor(b!) logabsdet)"
+    )
+
+
+def test_unknown_names() -> None:
+    with pytest.raises(AttributeError, match=r"^The underlying op of 'aten.add' has no overload name 'Tonsor'$"):
+        _ = aten.add.Tonsor
+    with pytest.raises(AttributeError, match=r"^'_OpNamespace' 'aten' object has no attribute 'ad'$"):
+        _ = aten.ad
+    with pytest.raises(AttributeError, match=r"^'_OpNamespace' 'mylib' object has no attribute 'add'$"):
+        _ = opweave.ops.mylib.add
+
+
+def test_every_operator_has_a_schema() -> None:
+    for name in namespaces["aten"]:
+        packet: OpOverloadPacket = getattr(aten, name)
+        for overload in packet.overloads():
+            found = getattr(packet, overload)
+            assert str(found._schema).startswith(f"{found.name()}("), name
+            # The arguments that are written to are those that the mode says.
+            written = [each.name for each in found._schema.all_arguments if each.is_write]
+            assert bool(written) == (found.mode != 0), name
