@@ -68,6 +68,7 @@ _LAZY_MODULES = (
     "nn",
     "ops",
     "optim",
+    "overrides",
     "random",
     "return_types",
     "signal",

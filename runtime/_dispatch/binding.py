@@ -20,11 +20,15 @@ from .._base.generator import Generator
 from .._base.tensor_class import Tensor
 from .._base.type_names import type_name
 from .._C import lib
+from .._handle import keys as keys_of
 from .._handle import set_slow_path
 from .check import READERS, WRONG, is_operand
-from .dispatcher import call
+from .dispatcher import KEYS, call
 from .op import FORMS, MODES, Op
 from .ops import ops
+from .subclass import overloaded_arguments, takes_part
+
+_FUNCTION_KEYS = KEYS["subclass"] | KEYS["function_mode"]
 
 overloads: dict[str, Any] = {}
 """By the name of a view: what takes its arguments first; NotImplemented leaves them to the operator."""
@@ -48,13 +52,33 @@ _OTHER_NAMES = {
 def bound(function: Any, args: tuple[Any, ...], out: Any) -> Any:
     """A call whose arguments are in schema order."""
     op: Op = function.op
-    in_place = function.form == _IN_PLACE
-    other = _other_operator(op, args, out, in_place)
-    return call(op, args, out, MODES[function.form]) if other is NotImplemented else other
+    other = _other_operator(op, args, out, function.form == _IN_PLACE)
+    if other is not NotImplemented:
+        return other
+    result = call(op, args, out, MODES[function.form])
+    if result is NotImplemented:
+        raise TypeError(_declined(function, args, out))
+    return result
+
+
+def public_name(function: Any) -> str:
+    """The name under which users find a function or method."""
+    return f"opweave.{'Tensor.' if function.form == _IN_PLACE else ''}{function.__name__}"
+
+
+def _declined(function: Any, args: tuple[Any, ...], out: Any) -> str:
+    classes = "".join(f"\n  - tensor subclass {type(each)}" for each in overloaded_arguments((*args, out)))
+    return (
+        f"Multiple dispatch failed for '{public_name(function)}'; all __torch_function__ handlers returned "
+        f"NotImplemented:\n{classes}"
+    )
 
 
 def _other_operator(op: Op, args: tuple[Any, ...], out: Any, in_place: bool) -> Any:
-    """The result of the operator that the arguments stand for; NotImplemented where it is this one."""
+    """The result of the operator that the arguments stand for; NotImplemented where it is this one, and where it is for
+    `__torch_function__`, which is told what was called."""
+    if (op.choices or op.pairwise) and keys_of(args, out) & _FUNCTION_KEYS:
+        return NotImplemented
     for name, options in op.choices.items():
         place = op.names.index(name)
         default = op.defaults[place]
@@ -145,7 +169,7 @@ def _with_inplace(function: Any, args: tuple[Any, ...], named: dict[str, Any]) -
 
 def _with_other(op: Op, values: tuple[Any, ...], other: Any, out: Any) -> Any:
     """`max(x, other=y)`: an operator of two tensors."""
-    if values[1] is not None or not isinstance(other, Tensor):
+    if values[1] is not None or not (isinstance(other, Tensor) or takes_part(other)):
         expected = "None where 'dim' is given" if values[1] is not None else "Tensor"
         raise TypeError(f"{op.name}(): argument 'other' must be {expected}, not {type_name(other)}")
     assert op.pairwise is not None
@@ -208,7 +232,7 @@ def operands(function: Any, left: Any, right: Any) -> Any:
     if both is None:
         return NotImplemented
     if op.is_composite:  # a product of tensors alone
-        if not all(isinstance(each, Tensor) for each in both):
+        if not all(isinstance(each, Tensor) or takes_part(each) for each in both):
             return NotImplemented
         if both[0] is not left or both[1] is not right:
             common = BY_CODE[lib.result_type(both[0]._h, both[1]._h)]
@@ -224,8 +248,8 @@ def _operands(left: Any, right: Any) -> tuple[Any, Any] | None:
 
 
 def _operand(value: Any, other: Any) -> Any:
-    is_number = is_operand(value) and not interchange.is_array(value)
-    return value if is_number else interchange.operand(value, other)
+    is_one = takes_part(value) or (is_operand(value) and not interchange.is_array(value))
+    return value if is_one else interchange.operand(value, other)
 
 
 # ---- what users read about a function -----------------------------------------------------------------------

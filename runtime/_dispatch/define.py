@@ -7,6 +7,7 @@ from typing import Any
 from .._handle import Function
 from . import binding as binding
 from . import kernels
+from . import modes as modes
 from . import subclass as subclass
 from .op import FORMS, OPERATORS, Op, kinds
 from .ops import BUILTIN, namespaces, ops
@@ -42,6 +43,7 @@ class Operators:
     ) -> None:
         """One operator. `params`: name, types and, unless it is required, default of each argument."""
         op = Op(index, name, family, params, positional, package=self._package, **facts)
+        op.decomposes = op.is_composite and not differentiable and fast is None
         bits = tuple(kinds(each[1]) for each in params)
         separate = -1 if op.separate is None else op.names.index(op.separate)
         # What has another meaning alone is not for the core to fill in.

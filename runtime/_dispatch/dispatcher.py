@@ -17,9 +17,21 @@ from . import kernels
 from .op import NEW, Op
 
 Handler: TypeAlias = Callable[[Op, Sequence[Any], Any, int], Any]
-"""Called as `handler(op, args, out, mode)`; its result is that of the call."""
+"""Called as `handler(op, args, out, mode)`; its result is that of the call. NotImplemented: it declines, which no other
+handler makes good."""
 
-KEYS = {key: KEY_BITS[key] for key in ("subclass", "autograd", "named", "sparse", "quantized", "cuda", "meta")}
+_ORDER = (
+    "function_mode",
+    "subclass",
+    "autograd",
+    "named",
+    "dispatch_mode",
+    "sparse",
+    "quantized",
+    "cuda",
+    "meta",
+)
+KEYS = {key: KEY_BITS[key] for key in _ORDER}
 """The bits of tensors' keys, in the order in which they are asked."""
 
 _handlers: dict[str, dict[Op, Handler]] = {key: {} for key in KEYS}

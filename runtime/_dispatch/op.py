@@ -64,7 +64,8 @@ class Op:
     """An operator: its arguments in schema order, and what its entry says besides."""
 
     __slots__ = (
-        "alone", "body", "bounds", "choices", "complex_refusal", "default_dtype", "defaults", "derivative", "family",
+        "alone", "body", "bounds", "choices", "complex_refusal", "decomposes", "default_dtype", "defaults",
+        "derivative", "family",
         "function", "index", "inplace_argument", "name", "names", "number_first", "numbers", "out", "overload",
         "package", "pairwise", "params", "positional", "promotes", "refusal", "refused", "results", "schema",
         "separate", "single", "target", "view", "words",
@@ -164,6 +165,9 @@ class Op:
         """The one whose generated modules it is in."""
         self.function: Any = None
         """What calls it for a new result: `_handle.Function`."""
+        self.decomposes = False
+        """True if it is known by the operators that its body calls alone: it has no derivative of its own, and no call
+        of the core that computes all of it."""
         self.derivative: Any = ...
         """The class of its nodes in a graph, or None; found when it is first asked for."""
 

@@ -5,23 +5,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .op import FORMS, INPLACE, NEW, OUT, Op
 from .ops import namespaces
 
 if TYPE_CHECKING:
-    from opweave.codegen.schema import Alias, Argument, FunctionSchema, Return
+    from ..codegen.schema import FunctionSchema
 
 
 class OpOverload:
     """One schema of an operator, and what calls it. There is one object for each, so that `is` compares them."""
 
-    def __init__(self, function: Any, is_out: bool = False) -> None:
+    def __init__(self, function: Any, is_out: bool) -> None:
         op: Op = function.op
         self._function = function
         self._is_out = is_out
@@ -59,7 +57,9 @@ class OpOverload:
 
     @property
     def _schema(self) -> FunctionSchema:
-        return schema(self)
+        from .schemas import schema
+
+        return schema(self.op, self.mode)
 
     def __str__(self) -> str:
         return f"{self.namespace}.{self._opname}.{self._overloadname}"
@@ -91,7 +91,7 @@ class OpOverloadPacket:
 
     def __getattr__(self, name: str) -> OpOverload:
         if name in self._functions:
-            return overload(self._functions[name])
+            return overload(self._functions[name], False)
         if name == "out" and "out" in self.overloads():
             return overload(next(iter(self._functions.values())), True)
         raise AttributeError(f"The underlying op of '{self}' has no overload name '{name}'")
@@ -149,7 +149,7 @@ def _packet(space: str, name: str, functions: tuple[tuple[str, Any], ...]) -> Op
 
 
 @cache
-def overload(function: Any, is_out: bool = False) -> OpOverload:
+def overload(function: Any, is_out: bool) -> OpOverload:
     """The overload that a function calls: with `out=` it is another one."""
     return OpOverload(function, is_out)
 
@@ -166,6 +166,26 @@ def function_of(op: Op, mode: int) -> Any:
     return op.function
 
 
+def as_called(op: Op, args: Sequence[Any], out: Any, mode: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call of the dispatcher as `function_of` takes them: positional ones up to the last that is not
+    at its default, and by name those of the others that are not."""
+    function = function_of(op, mode)
+    values = list(zip(op.names, args, op.defaults, strict=True))
+    positional, named = values[: op.positional], values[op.positional :]
+    if function.leads:
+        positional.insert(0, positional.pop(function.leads))
+    while positional and _is_default(*positional[-1][1:]):
+        positional.pop()
+    kwargs = {name: value for name, value, default in named if not _is_default(value, default)}
+    if out is not None:
+        kwargs["out"] = out
+    return tuple([value for _, value, _ in positional]), kwargs
+
+
+def _is_default(value: Any, default: Any) -> bool:
+    return value is default or (type(value) is type(default) and bool(value == default))
+
+
 def call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A call by the names of the schema, where the first tensor is `self`."""
     if "self" in kwargs:
@@ -176,62 +196,3 @@ def call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 def _found(space: str, name: str, overload_name: str) -> OpOverload:
     found: OpOverload = getattr(getattr(namespace(space), name), overload_name)
     return found
-
-
-# ---- schemas ------------------------------------------------------------------------------------------------
-
-
-@cache
-def schema(overload: OpOverload) -> FunctionSchema:
-    """The schema of an overload; those of in-place forms and of `out=` follow from that of the operator."""
-    from opweave.codegen.schema import parse
-
-    op = overload.op
-    text = op.schema if op.schema is not None else _texts(op)[op.name]
-    found = parse(text)
-    found = replace(found, name=replace(found.name, namespace=op.namespace))
-    if overload._is_out:
-        return _with_out(found)
-    return _in_place(found) if overload.mode == INPLACE and not op.is_inplace else found
-
-
-def _texts(op: Op) -> dict[str, str]:
-    texts: dict[str, str] = import_module(f"{op.package}._docstrings").SCHEMAS
-    return texts
-
-
-def _written(letter: str) -> Alias:
-    from opweave.codegen.schema import Alias
-
-    return Alias((letter,), is_write=True)
-
-
-def _in_place(functional: FunctionSchema) -> FunctionSchema:
-    target = functional.self_argument or functional.arguments[0]
-    alias = _written("a")
-
-    def marked(arguments: tuple[Argument, ...]) -> tuple[Argument, ...]:
-        return tuple(replace(each, alias=alias) if each is target else each for each in arguments)
-
-    return replace(
-        functional,
-        name=replace(functional.name, inplace=True),
-        positional=marked(functional.positional),
-        keyword_only=marked(functional.keyword_only),
-        returns=(replace(functional.returns[0], alias=alias),),
-    )
-
-
-def _with_out(functional: FunctionSchema) -> FunctionSchema:
-    from opweave.codegen.schema import Argument
-
-    aliases = [_written(letter) for letter, _ in zip("abcdefgh", functional.returns, strict=False)]
-    single = len(aliases) == 1
-    out = tuple(
-        Argument("out" if single else result.name or f"out{place}", result.type, alias=alias)
-        for place, (result, alias) in enumerate(zip(functional.returns, aliases, strict=True))
-    )
-    returns: tuple[Return, ...] = tuple(
-        replace(result, alias=alias) for result, alias in zip(functional.returns, aliases, strict=True)
-    )
-    return replace(functional, name=replace(functional.name, overload="out"), out=out, returns=returns)

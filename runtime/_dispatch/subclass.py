@@ -1,55 +1,104 @@
-"""The key `subclass`: calls with tensors of classes that users have derived from Tensor.
+"""The key `subclass`: calls with tensors of derived classes, and with objects of classes that take part in the protocol
+`__torch_function__`.
 
-The result has the class of the argument that is derived the most, as it has in torch unless a class says otherwise.
+The class says what the result is. What class Tensor says, and with it every class that has no `__torch_function__` of
+its own, is that the result has the class of the argument that is derived the most.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from .._base.tensor_class import Tensor
 from .._handle import with_keys
 from .dispatcher import KEYS, redispatch, register
-from .op import INPLACE, Op
+from .op import Op
+from .overloads import as_called, function_of
+
+SUBCLASS = KEYS["subclass"]
 
 
 def handle(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
-    kind = _class_of(args)
-    result = with_keys(0, KEYS["subclass"], _below, op, args, out, mode)
-    if out is not None or mode == INPLACE or kind is Tensor:
-        return result
-    return _as(kind, result)
+    """Asks the classes of the arguments, derived ones before those that they are derived from; NotImplemented where all
+    of them decline."""
+    overloaded = overloaded_arguments((*args, out))
+    if not overloaded:
+        return with_keys(0, SUBCLASS, partial(redispatch, op, args, out, mode, below="subclass"))
+    types = tuple([type(each) for each in overloaded])
+    positional, named = as_called(op, args, out, mode)
+    return answer(overloaded, function_of(op, mode), types, positional, named)
 
 
-def _below(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
-    return redispatch(op, args, out, mode, below="subclass")
+def answer(overloaded: Sequence[Any], function: Any, types: Sequence[type], args: Any, kwargs: Any) -> Any:
+    """The first result that is not NotImplemented."""
+    for each in overloaded:
+        result = each.__torch_function__(function, types, args, kwargs)
+        if result is not NotImplemented:
+            return result
+    return NotImplemented
 
 
-def _class_of(values: Any) -> type:
-    """The class of the first tensor, or one derived from it among the later ones."""
-    kind: type = Tensor
-    for each in _tensors(values):
-        if type(each) is not Tensor and issubclass(type(each), kind):
-            kind = type(each)
-    return kind
+def overloaded_arguments(values: Sequence[Any]) -> list[Any]:
+    """An argument of each class that takes part in the protocol, in the order in which they are asked."""
+    found: list[Any] = []
+    for each in _candidates(values):
+        kind = type(each)
+        if all(kind is not type(other) for other in found):
+            bases = (place for place, other in enumerate(found) if issubclass(kind, type(other)))
+            found.insert(next(bases, len(found)), each)
+    return found
 
 
-def _tensors(values: Any, depth: int = 3) -> Iterator[Any]:
+def takes_part(value: Any) -> bool:
+    """True if a class other than Tensor says what calls with the value are."""
+    protocol = getattr(type(value), "__torch_function__", None)
+    return type(value) is not Tensor and protocol is not None and protocol is not disabled
+
+
+def _candidates(values: Any, depth: int = 3) -> Iterator[Any]:
     for each in values:
-        if isinstance(each, Tensor):
+        if isinstance(each, (list, tuple)):
+            yield from _candidates(each, depth - 1) if depth else ()
+        elif takes_part(each):
             yield each
-        elif isinstance(each, (list, tuple)) and depth:
-            yield from _tensors(each, depth - 1)
 
 
-def _as(kind: type, result: Any) -> Any:
-    if type(result) is Tensor:
-        return result.as_subclass(kind)
-    if isinstance(result, tuple):
-        parts = [_as(kind, each) for each in result]
+def disabled(func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    """As `__torch_function__` of a class: it takes no part in the protocol, and results are plain tensors."""
+    return with_keys(0, SUBCLASS, partial(func, *args, **(kwargs or {})))
+
+
+def torch_function(cls: type, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    """Return the result of `func`, as an instance of the class.
+
+    Args:
+        func: what was called, such as `opweave.add`.
+        types: the classes of the arguments that take part in the protocol.
+        args, kwargs: the arguments of the call.
+    """
+    if not all(issubclass(cls, each) for each in types):
+        return NotImplemented
+    return _converted(disabled(func, types, args, kwargs), cls)
+
+
+def _converted(result: Any, kind: type) -> Any:
+    """Tensors as those of the class, also those in a tuple or list."""
+    if isinstance(result, Tensor):
+        return result if isinstance(result, kind) else result.as_subclass(kind)
+    if isinstance(result, (tuple, list)) and any(isinstance(each, Tensor) for each in result):
+        parts = [_converted(each, kind) for each in result]
         return type(result)(parts)
-    return [_as(kind, each) for each in result] if isinstance(result, list) else result
+    return result
+
+
+class SubclassMethods:
+    """What class Tensor says of calls with tensors of derived classes."""
+
+    __slots__ = ()
+
+    __torch_function__: Any = classmethod(torch_function)
 
 
 register("subclass", handle)

@@ -15,6 +15,7 @@ from .._base.tensor_class import adds_methods
 from .._base.type_names import type_name
 from .._base.types import CPU, device, layout, memory_format, preserve_format, strided
 from .._C import lib
+from .._dispatch.subclass import SubclassMethods
 from .._handle import TensorBase, adopt, apart, set_edge, set_tensor_class
 from .conversion_methods import ConversionMethods
 from .dtype_methods import DtypeMethods
@@ -43,6 +44,7 @@ class Tensor(
     GeometryMethods,
     MutationMethods,
     RemovedMethods,
+    SubclassMethods,
     _operators.TensorMethods,
 ):
     """An array of numbers of one dtype. Made by `opweave.tensor`, `zeros`, `from_numpy` and their like."""

@@ -5,10 +5,10 @@ from typing import Any as _Any
 
 from . import benchmark
 
-# Imported when first asked for, as it brings in the computation of gradients.
-_LAZY = ("checkpoint",)
+# Imported when first asked for.
+_LAZY = ("_python_dispatch", "checkpoint")
 
-__all__ = ["benchmark", *_LAZY]
+__all__ = ["benchmark", "checkpoint"]
 
 
 def __getattr__(name: str) -> _Any:

@@ -168,7 +168,7 @@ def test_edges() -> None:
 
 # ---- functions of the extension module ---------------------------------------------------------------------------
 
-SETTERS = {"claim", "exclude", *(name for name in dir(_handle) if name.startswith("set_"))}
+SETTERS = {"claim", "include", *(name for name in dir(_handle) if name.startswith("set_"))}
 JUNK: tuple[Any, ...] = (
     *(None, True, 0, 1, -1, 3, 40, 200, 10**6, 2**31, 2**63, -(2**63), 10**30, 0.0, 1.5, 4096.0, 1e300, float("nan")),
     *(

@@ -49,6 +49,7 @@ def link_package(folder: Path) -> None:
     for source in ("runtime", "generated/python"):
         for path in (ROOT / source).iterdir():
             (folder / path.name).symlink_to(path)
+    (folder / "codegen").symlink_to(ROOT / "codegen")
     spec = importlib.util.spec_from_file_location("build_cffi", ROOT / "tools/build_cffi.py")
     assert spec is not None
     assert spec.loader is not None

@@ -31,6 +31,16 @@ PyObject *ow_with_keys(PyObject *module, PyObject *arguments) {
     return result;
 }
 
+/* include(keys): the thread's calls have these keys besides those of their tensors. What they had before. */
+PyObject *ow_include(PyObject *module, PyObject *keys) {
+    (void)module;
+    unsigned long bits = PyLong_AsUnsignedLong(keys);
+    if (PyErr_Occurred()) return NULL;
+    uint32_t before = ow_included_keys;
+    ow_included_keys = (uint32_t)bits;
+    return PyLong_FromUnsignedLong(before);
+}
+
 /* ---- blocks within blocks -------------------------------------------------------------------------------- */
 
 /* The first members of every context manager: what was before each block that it was entered for. */

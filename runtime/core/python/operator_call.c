@@ -58,6 +58,15 @@ static PyObject *recorded_call(const ow_function *f, PyObject *const *values) {
     return result ? ow_recorded(result, f->number, values, f->narguments) : NULL;
 }
 
+/* Does an object of another class take part in `__torch_function__`? */
+static int has_protocol(PyObject *value) {
+    if (!(ow_kind_of(value) & OW_IS_OTHER)) return 0;
+    PyObject *function = PyObject_GetAttrString((PyObject *)Py_TYPE(value), "__torch_function__");
+    if (!function) PyErr_Clear();
+    Py_XDECREF(function);
+    return function != NULL;
+}
+
 /* Lists of tensors are at most two deep; a list may contain itself. */
 static uint32_t keys_of(PyObject *value, int depth) {
     if (PyTuple_Check(value) || PyList_Check(value)) {
@@ -69,7 +78,7 @@ static uint32_t keys_of(PyObject *value, int depth) {
         return keys;
     }
     const ow_tensor *t = ow_any_tensor(value);
-    if (!t) return 0;
+    if (!t) return has_protocol(value) ? OW_KEY_SUBCLASS & ~ow_excluded_keys : 0;
     uint32_t keys = t->keys;
     if (ow_follows_base((const owner *)value, t)) keys |= OW_KEY_AUTOGRAD;
     if (!ow_is_tensor_class(Py_TYPE(value))) keys |= OW_KEY_SUBCLASS;
@@ -167,6 +176,7 @@ static PyObject *body_call(const ow_function *f, PyObject *const *values) {
 /* ---- entrances ---------------------------------------------------------------------------------------------- */
 
 PyObject *ow_quick_call(const ow_function *f, PyObject *const *values, PyObject *out) {
+    if (ow_included_keys) return NULL;
     ow_mode mode = f->form == OW_IN_PLACE || f->form == OW_AUGMENTED ? OW_INPLACE : out != Py_None ? OW_OUT : OW_NEW;
     if (!f->core) return mode == OW_NEW && f->body != Py_None ? composite_call(f, values) : NULL;
     if (f->body != Py_None) return mode == OW_NEW ? body_call(f, values) : NULL;
@@ -203,7 +213,13 @@ PyObject *ow_keys_of(PyObject *module, PyObject *const *arguments, Py_ssize_t n)
     (void)module;
     uint32_t keys = 0;
     for (Py_ssize_t k = 0; k < n; k++) keys |= keys_of(arguments[k], 3);
-    return PyLong_FromUnsignedLong(keys);
+    return PyLong_FromUnsignedLong(keys | (ow_included_keys & ~ow_excluded_keys));
+}
+
+int ow_is_for_subclass(const ow_function *f, PyObject *const *values) {
+    uint32_t keys = ow_included_keys & OW_KEY_FUNCTION_MODE;
+    for (int k = 0; k < f->narguments; k++) keys |= keys_of(values[k], 3) & OW_KEY_SUBCLASS;
+    return keys != 0;
 }
 
 PyObject *ow_recorded_operands(const ow_op *op, PyObject *const *operands) {
@@ -222,7 +238,7 @@ PyObject *ow_call_kernel(PyObject *module, PyObject *const *arguments, Py_ssize_
     ow_tensor *inputs[OW_MAX_INPUTS] = {NULL}, *params[OW_MAX_PARAMS];
     ow_number numbers[OW_MAX_INPUTS + OW_MAX_PARAMS];
     const ow_op *op = n && ow_read_int(arguments[0], &number) ? ow_op_get(number, OW_FAMILY(ELEMENTWISE)) : NULL;
-    if (!op || n - 1 != op->ninputs + op->nparams) Py_RETURN_NONE;
+    if (!op || n - 1 != op->ninputs + op->nparams || ow_included_keys) Py_RETURN_NONE;
     for (Py_ssize_t k = 0; k + 1 < n; k++) {
         PyObject *operand = arguments[k + 1];
         ow_tensor **to = k < op->ninputs ? &inputs[k] : &params[k - op->ninputs];

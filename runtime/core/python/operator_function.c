@@ -112,7 +112,8 @@ static PyObject *call_bound(PyObject *self, PyObject *const *values) {
 static PyObject *chosen(const ow_function *f, PyObject *const *values) {
     if (f->choices == Py_None || values[f->narguments] != Py_None) return NULL;
     PyObject *text = values[PyLong_AsLong(PyTuple_GetItem(f->choices, 0))];
-    return PyUnicode_CheckExact(text) ? PyDict_GetItemWithError(PyTuple_GetItem(f->choices, 1), text) : NULL;
+    PyObject *function = PyUnicode_CheckExact(text) ? PyDict_GetItemWithError(PyTuple_GetItem(f->choices, 1), text) : NULL;
+    return function && ow_is_for_subclass(f, values) ? NULL : function;
 }
 
 /* The call of what was chosen, by the other arguments. */

@@ -66,6 +66,9 @@ PyObject *ow_quick_call(const ow_function *f, PyObject *const *arguments, PyObje
 /* The same of two operands alone, all else being at its default. */
 PyObject *ow_quick_operands(const ow_function *f, PyObject *left, PyObject *right);
 
+/* Is it for `__torch_function__` to answer? */
+int ow_is_for_subclass(const ow_function *f, PyObject *const *values);
+
 /* invoke(function, arguments, out, mode): the core's answer, whatever classes and keys the tensors have. */
 PyObject *ow_invoke_python(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 /* keys(arguments, out): the dispatch keys of all tensors, those of elements of lists among them. */

@@ -50,6 +50,7 @@ PyObject *ow_apart(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_excluded(PyObject *module, PyObject *nothing);
 /* The same for a while (modes.c). */
 PyObject *ow_with_keys(PyObject *module, PyObject *arguments);
+PyObject *ow_include(PyObject *module, PyObject *keys);
 /* Adds the types of context managers, and what they need. 1, or 0 with Python's error set. */
 int ow_add_modes(PyObject *module);
 /* Process-wide: 1 while anomalies are detected. Other bits are Python's. */

@@ -235,7 +235,7 @@ static ow_tensor *tensor_of(PyObject *self) {
 }
 
 static PyObject *owner_subscript(PyObject *self, PyObject *index) {
-    ow_tensor *t = ow_plain_tensor(self), *view = t ? ow_basic_view(t, index) : NULL;
+    ow_tensor *t = ow_included_keys ? NULL : ow_plain_tensor(self), *view = t ? ow_basic_view(t, index) : NULL;
     if (view) return ow_new_view(view, self);
     ow_tensor *selected = t ? ow_selected(t, index) : NULL;
     if (selected) return ow_new_owner(selected);
@@ -387,6 +387,7 @@ static PyMethodDef functions[] = {
      "The same elements without history, through which writing is counted apart, from a number on."},
     {"excluded", ow_excluded, METH_NOARGS, "The dispatch keys that the thread does not look at."},
     {"with_keys", ow_with_keys, METH_VARARGS, "What a function returns while these keys are looked at, and those are not."},
+    {"include", ow_include, METH_O, "Says which keys all calls of the thread have; the keys that they had."},
     {"interruption", ow_interruption, METH_NOARGS, "What a handler of a signal raised while the core was at work."},
     {"kept", ow_kept, METH_O, "The same elements without history, and how often they were written to."},
     {"meta", ow_meta, METH_O, "The shape of a tensor and the number of its dtype."},

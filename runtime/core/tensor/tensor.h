@@ -36,6 +36,7 @@ typedef struct ow_storage {
  * inputs; zero is the fast path, anything else returns to Python, which dispatches by table (_dispatch/dispatcher.py). */
 #define OW_KEYS(X) \
     X(AUTOGRAD) X(NAMED) X(META) X(SPARSE) X(QUANTIZED) X(CUDA) X(SUBCLASS) \
+    X(FUNCTION_MODE) X(DISPATCH_MODE) /* of no tensor: a thread in such a mode includes them */ \
     X(INFERENCE) /* of no tensor: a thread in inference mode excludes it */ \
     X(RECORDING) /* of no tensor: excluded with AUTOGRAD where the user records nothing, and not where a recorded call runs */ \
     X(CONFINED)  /* of no tensor: excluded in a backward pass that leads to some inputs alone */
@@ -72,6 +73,8 @@ typedef struct ow_tensor {
 /* Keys that the calling thread does not look at: those of a behaviour that is switched off, or that is at work itself and
  * calls the operator once more. */
 extern __thread uint32_t ow_excluded_keys __attribute__((tls_model("initial-exec")));
+/* Keys that calls of the thread have besides those of their tensors, so that none of them is for the quick way. */
+extern __thread uint32_t ow_included_keys __attribute__((tls_model("initial-exec")));
 
 /* The keys of an input that may be absent. */
 static inline uint32_t ow_keys(const ow_tensor *t) { return t ? t->keys & ~ow_excluded_keys : 0; }

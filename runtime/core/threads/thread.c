@@ -5,7 +5,7 @@
 #include "memory/allocator.h"
 
 __thread ow_thread *ow_self;
-__thread uint32_t ow_excluded_keys;
+__thread uint32_t ow_excluded_keys, ow_included_keys;
 ow_thread *ow_threads;
 
 static pthread_key_t thread_key;
