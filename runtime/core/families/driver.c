@@ -34,6 +34,23 @@ int ow_axes_arrange(ow_axis *axes, int n) {
     return merged;
 }
 
+/* ---- devices ------------------------------------------------------------------------------------------ */
+
+int ow_common_device(ow_tensor *const *tensors, int n) {
+    static const char *const names[] = {"cpu", "meta"};
+    int infers = 0, expected = -1;
+    for (int k = 0; k < n; k++) infers |= tensors[k] && ow_is_meta(tensors[k]);
+    for (int k = 0; k < n && infers; k++) {
+        const ow_tensor *t = tensors[k];
+        if (!t || (!t->ndim && !ow_is_meta(t))) continue;
+        if (expected < 0) expected = ow_is_meta(t);
+        if (expected == ow_is_meta(t)) continue;
+        ow_fail(OW_RUNTIME_ERROR, "Tensor on device %s is not on the expected device %s!", names[!expected], names[expected]);
+        return -1;
+    }
+    return infers;
+}
+
 /* ---- results given by the caller ---------------------------------------------------------------------- */
 
 const char *const ow_type_names[OW_NDTYPES] = {

@@ -39,6 +39,12 @@ static inline int64_t ow_axes_offset(const ow_axis *axes, int n, int64_t index, 
     return in;
 }
 
+/* ---- devices ------------------------------------------------------------------------------------------ */
+
+/* 1 if the tensors (NULL entries skipped) are on the device `meta`, 0 if on the CPU; -1 with the error set where on both. A
+ * number, or a tensor of the CPU without dimensions, goes with any other. */
+int ow_common_device(ow_tensor *const *tensors, int n);
+
 /* ---- dtypes ------------------------------------------------------------------------------------------- */
 
 /* What the operator says of a dtype that it does not take; NULL: nothing of its own. */

@@ -202,7 +202,7 @@ ow_tensor *ow_elementwise(const ow_op *op, ow_tensor *const *inputs, ow_tensor *
                           ow_mode mode) {
     if (op->shortcuts[0]) op = shortcut(op, inputs);
     int plain = defaults_suffice(op, params);
-    if (inputs[0]) {
+    if (inputs[0] && !ow_infers()) {
         int done;
         ow_tensor *result = ow_elementwise_contiguous(op, inputs, plain ? NULL : params, out, &done);
         if (done) return result;
@@ -235,6 +235,7 @@ ow_tensor *ow_elementwise(const ow_op *op, ow_tensor *const *inputs, ow_tensor *
     }
     if (!result) return NULL;
     if (mode != OW_NEW && !ow_check_writable(result, inputs, op->ninputs)) return NULL;
+    if (ow_infers()) return result;
 
     iter.noperands = op->ninputs + 1;
     iter.numel = result->numel;

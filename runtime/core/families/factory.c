@@ -60,6 +60,7 @@ static int run(const ow_op *op, ow_tensor *const *params, ow_tensor *result) {
                     .compute = ow_itemsize(compute),
                     .store = compute == result->dtype ? NULL : ow_cast_loop(result->dtype, compute)};
     if (!load_params(op, params, result->dtype, values)) return 0;
+    if (ow_infers()) return 1;
     double work = (double)result->numel * op->cost;
     if (work < 2 * 8192) {
         fill(&f, 0, result->numel);

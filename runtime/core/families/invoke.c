@@ -2,6 +2,7 @@
 #include "invoke.h"
 
 #include "families/arg_results.h"
+#include "families/driver.h"
 #include "routines/linalg/lapack.h"
 #include "routines/random/random.h"
 
@@ -70,4 +71,20 @@ int ow_invoke(ow_call *c) {
     }
     c->results[0] = result;
     return result != NULL;
+}
+
+/* 1 if the call infers, 0 if not; -1 with the error set where its tensors are not on one device. */
+static int device_of(const ow_call *c) {
+    if (c->op->family == OW_FACTORY && !c->out) return ow_meta_by_default();
+    int infers = ow_common_device(c->inputs, OW_MAX_INPUTS);
+    if (infers < 0 || !c->out || ow_is_meta(c->out) == infers || c->op->family == OW_FACTORY)
+        return infers < 0 || !c->out ? infers : ow_is_meta(c->out);
+    ow_fail(OW_RUNTIME_ERROR, "Attempting to copy from device %s to device %s, but cross-device copies are not allowed!",
+            infers ? "meta" : "cpu", infers ? "cpu" : "meta");
+    return -1;
+}
+
+int ow_invoke_anywhere(ow_call *c) {
+    int infers = device_of(c);
+    return infers < 0 ? 0 : OW_CALL(infers, ow_invoke(c));
 }

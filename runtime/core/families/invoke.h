@@ -51,5 +51,8 @@ int ow_takes_out(const ow_op *op);
 /* Calls the driver of the operator's family; it does not look at dispatch keys. How many results there are, or 0 with the
  * error set. In place and with `out` the only one is the tensor that was written. */
 int ow_invoke(ow_call *call);
+/* The same for tensors on any device: where they have no memory, the driver infers what the result is. A factory that is not
+ * given `out` makes its tensor on the thread's default device. */
+int ow_invoke_anywhere(ow_call *call);
 
 #endif

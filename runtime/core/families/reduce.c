@@ -186,7 +186,7 @@ static int run(const ow_op *op, const ow_tensor *self, const dtypes *types, ow_t
                       .x = self->data,
                       .out = out->data,
                       .cost = op->cost};
-    if (out->numel == 0) return 1;
+    if (out->numel == 0 || ow_infers()) return 1;
     if (self->numel == 0) return fill(&r, out);
     ow_reduction_axes(&r, self, out, reduced, keepdim);
     void *token = ow_gil_release((int64_t)((double)self->numel * op->cost));
@@ -230,7 +230,7 @@ ow_tensor *ow_reduce(const ow_op *op, ow_tensor *self, const int64_t *dims, int 
     int64_t shape[OW_MAX_DIMS];
     if (all == OW_EMPTY_LIST && op->promotion == OW_PROMOTE_BOOL) all = 0;
     int whole = ndims == 0 && all;
-    if (whole && !out && dtype < 0 && !(keepdim && self->ndim) && self->flags & OW_CONTIGUOUS && self->numel > 0 &&
+    if (whole && !out && !ow_infers() && dtype < 0 && !(keepdim && self->ndim) && self->flags & OW_CONTIGUOUS && self->numel > 0 &&
         self->numel <= SMALL) {
         ow_tensor *result = reduce_small(op, self);
         if (result || ow_error_pending()) return result;

@@ -115,7 +115,7 @@ static void run(void *context, int64_t begin, int64_t end) {
 int ow_rescale(const ow_op *op, const ow_tensor *self, ow_tensor *const *results, uint64_t reduced, int keepdim,
                const ow_scalar *params) {
     ow_tensor *first = results[0];
-    if (!op->degrees[0] || !self->numel || !first->numel) return 1;
+    if (!op->degrees[0] || !self->numel || !first->numel || ow_infers()) return 1;
     ow_reduction r = {.load = ow_cast_loop(OW_FLOAT64, self->dtype), .x = self->data};
     rescaling c = {op, &r, results, params, ow_compute_dtype[first->dtype] == OW_FLOAT32};
     if (first->flags & OW_CONTIGUOUS && !any_left_range(&c, first)) return 1;

@@ -158,7 +158,7 @@ int ow_rows(const ow_op *op, ow_tensor *self, uint64_t along, int keepdim, int d
         ow_lines_add(&lines, 0, results[0], c.compute, dim);
     }
     double cost = op->cost * c.kernels->stages;
-    if (done && results[0]->numel)
+    if (done && results[0]->numel && !ow_infers())
         done = ow_columns_suit(&lines) ? ow_columns_run(&lines, cost, run_rows, &c) : ow_lines_run(&lines, cost, run_row, &c);
     if (done && c.failed) {
         ow_fail(OW_OUT_OF_MEMORY, "no memory to reduce rows of %lld elements", (long long)c.length);

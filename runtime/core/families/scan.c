@@ -108,7 +108,7 @@ static void scan_blocks(void *context, int64_t begin, int64_t end) {
 /* 1, or 0 with the error set. */
 static int run(const ow_op *op, scan_state *s, const ow_tensor *self, const ow_tensor *out, int64_t dim) {
     int64_t item = ow_itemsize(self->dtype), out_item = ow_itemsize(out->dtype), lines = 1;
-    if (self->numel == 0) return 1;
+    if (self->numel == 0 || ow_infers()) return 1;
     s->x = self->data;
     s->out = out->data;
     s->along = (ow_axis){1, 0, 0};

@@ -27,7 +27,7 @@ double number_c(double real, double imag) {
 double number_b(int32_t value) { return ow_pack(ow_tensor_number_b(value)); }
 
 double empty_strided(const int64_t *sizes, const int64_t *strides, int32_t ndim, int32_t dtype) {
-    return ow_pack(ow_tensor_new(dtype, ndim, sizes, strides));
+    return ow_pack(OW_CALL(ow_meta_by_default(), ow_tensor_new(dtype, ndim, sizes, strides)));
 }
 
 static void *fail_out_of_bounds(int ndim, const int64_t *sizes, const int64_t *strides, int64_t offset,
@@ -120,29 +120,35 @@ double from_memory(uintptr_t data, int64_t nbytes, const int64_t *sizes, const i
     return ow_pack(foreign(data, nbytes, sizes, strides, ndim, dtype, owner, readonly ? OW_STORAGE_READONLY : 0));
 }
 
+/* 1 if it has dispatch keys that the core does not answer itself. */
+static int has_other_keys(const ow_tensor *t) { return (ow_keys(t) & ~(uint32_t)OW_KEY_META) != 0; }
+
 double clone_(double t, int32_t dtype, int32_t order) {
     ow_tensor *self = ow_unpack(t);
-    if (ow_keys(self)) return 0.0;
-    return ow_pack(ow_clone(self, dtype < 0 ? self->dtype : dtype, order));
+    if (has_other_keys(self)) return 0.0;
+    return ow_pack(OW_CALL(ow_is_meta(self), ow_clone(self, dtype < 0 ? self->dtype : dtype, order)));
 }
 
 double empty_like(double t, int32_t dtype, int32_t order) {
     ow_tensor *self = ow_unpack(t);
-    if (ow_keys(self) & ~(uint32_t)OW_KEY_AUTOGRAD) return 0.0; /* it has no history to lose */
-    return ow_pack(ow_empty_like(self, dtype, order));
+    return ow_pack(OW_CALL(ow_meta_by_default(), ow_empty_like(self, dtype, order)));
 }
 
 double copy_(double dst, double src) {
     ow_tensor *to = ow_unpack(dst), *from = ow_unpack(src);
-    if (ow_keys(to) | ow_keys(from)) return 0.0;
-    if (!ow_copy(to, from)) return 0.0;
+    if (has_other_keys(to) || has_other_keys(from)) return 0.0;
+    if (ow_is_meta(from) && !ow_is_meta(to)) {
+        ow_fail(OW_NOT_IMPLEMENTED, "Cannot copy out of meta tensor; no data!");
+        return 0.0;
+    }
+    if (!OW_CALL(ow_is_meta(to), ow_copy(to, from))) return 0.0;
     to->storage->version++;
     return 1.0;
 }
 
 /* Takes the number over. */
 static double fill(ow_tensor *t, ow_tensor *number) {
-    int done = number && !ow_keys(t) && ow_fill(t, number);
+    int done = number && !has_other_keys(t) && OW_CALL(ow_is_meta(t), ow_fill(t, number));
     if (done) t->storage->version++;
     ow_tensor_free(number);
     return done ? 1.0 : 0.0;
@@ -200,7 +206,7 @@ int64_t storage_offset(double t) {
 
 uintptr_t data_ptr(double t) {
     const ow_tensor *self = ow_unpack(t);
-    return self->numel ? (uintptr_t)self->data : 0;
+    return self->numel && !ow_is_meta(self) ? (uintptr_t)self->data : 0;
 }
 
 int32_t flags(double t) { return ow_unpack(t)->flags; }
@@ -211,7 +217,7 @@ void set_keys(double t, uint32_t keys) { ow_unpack(t)->keys = keys; }
 
 int32_t item_kind(double t) {
     const ow_tensor *self = ow_unpack(t);
-    if (self->numel != 1) return -1;
+    if (self->numel != 1 || ow_is_meta(self)) return -1;
     if (self->dtype == OW_BOOL) return 0;
     if (self->dtype == OW_UINT64) return 3;
     if (ow_dtype_kinds[self->dtype] == OW_KIND_COMPLEX) return 4;
@@ -253,7 +259,10 @@ int32_t storage_resize(uintptr_t storage, int64_t nbytes) {
     return ow_storage_reuse(storage_at(storage), nbytes);
 }
 
-uintptr_t storage_data(uintptr_t storage) { return (uintptr_t)storage_at(storage)->data; }
+uintptr_t storage_data(uintptr_t storage) {
+    const ow_storage *s = storage_at(storage);
+    return s->flags & OW_STORAGE_META ? 0 : (uintptr_t)s->data;
+}
 
 int32_t suggested_order(double t) { return ow_suggested_order(ow_unpack(t)); }
 

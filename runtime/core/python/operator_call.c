@@ -44,7 +44,7 @@ static PyObject *core_call(const ow_function *f, PyObject *const *values, PyObje
         for (int k = 0; k < f->core->ninputs; k++) tensors |= r.call.inputs[k] && !(r.call.inputs[k]->flags & OW_NUMBER);
         if (!tensors) return NULL;
     }
-    int count = ow_invoke(&r.call);
+    int count = any ? ow_invoke_anywhere(&r.call) : ow_invoke(&r.call);
     if (!count) return ow_error_pending() ? ow_raise_pending() : NULL;
     return finished(f, &r.call, count, values, out);
 }
@@ -178,6 +178,8 @@ static PyObject *body_call(const ow_function *f, PyObject *const *values) {
 PyObject *ow_quick_call(const ow_function *f, PyObject *const *values, PyObject *out) {
     if (ow_included_keys) return NULL;
     ow_mode mode = f->form == OW_IN_PLACE || f->form == OW_AUGMENTED ? OW_INPLACE : out != Py_None ? OW_OUT : OW_NEW;
+    /* Tensors that are made within a composite, or by a factory, are where the dispatcher says. */
+    if (ow_meta_by_default() && (!f->core || f->core->family == OW_FACTORY)) return NULL;
     if (!f->core) return mode == OW_NEW && f->body != Py_None ? composite_call(f, values) : NULL;
     if (f->body != Py_None) return mode == OW_NEW ? body_call(f, values) : NULL;
     if (mode == OW_INPLACE && f->core->family == OW_VIEW) return NULL; /* the tensor becomes the view */
@@ -282,6 +284,6 @@ PyObject *ow_produce(PyObject *module, PyObject *const *arguments, Py_ssize_t n)
             return unfit("numbers", arguments[k + 5]);
     r.call.has_params = count > 0;
     ow_infer_dtype(&r.call, count);
-    if (!ow_invoke(&r.call)) return ow_raise_pending();
+    if (!ow_invoke_anywhere(&r.call)) return ow_raise_pending();
     return r.call.out ? Py_NewRef(arguments[1]) : ow_new_owner(r.call.results[0]);
 }

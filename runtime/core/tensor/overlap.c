@@ -5,7 +5,7 @@
  * one bounded linear Diophantine equation. It is solved exactly by a search that interval and divisor tests prune;
  * when the search grows beyond a limit the answer is "perhaps".
  */
-#include "tensor.h"
+#include "storage.h"
 
 typedef __int128 wide;
 
@@ -138,6 +138,7 @@ static int is_same(const ow_tensor *a, const ow_tensor *b) {
 
 int ow_memory_overlap(const ow_tensor *a, const ow_tensor *b) {
     if (a->numel == 0 || b->numel == 0) return 0;
+    if (ow_is_meta(a) && ow_is_meta(b) && ow_storage_memory(a->storage) != ow_storage_memory(b->storage)) return 0;
     if (a == b || is_same(a, b)) return 1;
     uintptr_t a_begin, a_end, b_begin, b_end;
     bounds(a, &a_begin, &a_end);

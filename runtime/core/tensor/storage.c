@@ -2,18 +2,18 @@
 #include "storage.h"
 
 ow_storage *ow_storage_create(int64_t nbytes, int64_t header) {
-    int fits = nbytes <= OW_INLINE_BYTES;
+    int infers = ow_infers(), fits = nbytes <= OW_INLINE_BYTES && !infers;
     ow_storage *s = ow_alloc(fits ? header + nbytes : header);
     if (!s) return NULL;
     s->refs = 1;
-    s->flags = (fits ? OW_STORAGE_INLINE : 0) | ow_inference_flag();
+    s->flags = (fits ? OW_STORAGE_INLINE : infers ? OW_STORAGE_META : 0) | ow_inference_flag();
     s->version = 0;
     s->nbytes = s->capacity = nbytes;
     s->deleter = NULL;
     s->context = NULL;
     s->block = fits ? header + nbytes : header;
     s->holders = 1;
-    s->data = fits ? (char *)s + header : ow_alloc(nbytes);
+    s->data = fits ? (char *)s + header : infers ? OW_NOWHERE : ow_alloc(nbytes);
     if (__builtin_expect(!s->data, 0)) {
         ow_dealloc(s, header);
         return NULL;
@@ -36,7 +36,7 @@ ow_storage *ow_storage_foreign(void *data, int64_t nbytes, void (*deleter)(ow_st
 }
 
 static void free_own_data(ow_storage *s) {
-    if (!(s->flags & OW_STORAGE_INLINE)) ow_dealloc(s->data, s->capacity);
+    if (!(s->flags & (OW_STORAGE_INLINE | OW_STORAGE_META))) ow_dealloc(s->data, s->capacity);
 }
 
 /* Releases a storage that only counts writes to the memory of another one. */
@@ -68,12 +68,14 @@ int ow_storage_reuse(ow_storage *s, int64_t nbytes) {
 }
 
 int ow_storage_grow(ow_storage *s, int64_t nbytes) {
-    char *data = ow_alloc(nbytes);
-    if (!data) return 0;
-    memcpy(data, s->data, (size_t)s->nbytes);
-    free_own_data(s);
-    s->flags &= ~(uint32_t)OW_STORAGE_INLINE;
-    s->data = data;
+    if (!(s->flags & OW_STORAGE_META)) {
+        char *data = ow_alloc(nbytes);
+        if (!data) return 0;
+        memcpy(data, s->data, (size_t)s->nbytes);
+        free_own_data(s);
+        s->flags &= ~(uint32_t)OW_STORAGE_INLINE;
+        s->data = data;
+    }
     s->nbytes = s->capacity = nbytes;
     return 1;
 }

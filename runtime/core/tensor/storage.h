@@ -22,7 +22,13 @@ enum {
 _Static_assert(sizeof(ow_storage) <= OW_STORAGE_BYTES, "the header must leave the data aligned");
 _Static_assert(sizeof(ow_tensor) <= OW_HANDLE_BYTES, "the first handle must leave the data aligned");
 
-/* A storage whose block begins with `header` bytes. NULL with the error set. */
+/* Where storages without memory begin: no address of a program, so that a use of one ends it at once. */
+#define OW_NOWHERE ((char *)((uintptr_t)1 << 56))
+
+/* The keys of tensors in this storage. */
+static inline uint32_t ow_storage_keys(const ow_storage *s) { return s->flags & OW_STORAGE_META ? OW_KEY_META : 0; }
+
+/* A storage whose block begins with `header` bytes, without memory in a call that infers. NULL with the error set. */
 ow_storage *ow_storage_create(int64_t nbytes, int64_t header);
 /* Moves the contents to `nbytes` of new memory. Only for the storage's single owner: views hold addresses. 1, or 0 with
  * the error set. */

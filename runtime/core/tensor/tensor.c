@@ -25,7 +25,7 @@ ow_tensor *ow_tensor_new(int dtype, int ndim, const int64_t *sizes, const int64_
     ow_storage *s = ow_storage_create(nbytes, OW_STORAGE_BYTES + OW_HANDLE_BYTES);
     if (!s) return NULL;
     ow_tensor *t = (ow_tensor *)((char *)s + OW_STORAGE_BYTES);
-    t->keys = 0;
+    t->keys = ow_storage_keys(s);
     t->dtype = (uint8_t)dtype;
     t->flags = OW_CONTIGUOUS | OW_DENSE;
     t->state = OW_EMBEDDED;
@@ -55,7 +55,7 @@ ow_tensor *ow_tensor_view(ow_storage *storage, char *data, int dtype, int ndim, 
         ow_dealloc(t, sizeof *t);
         return NULL;
     }
-    t->keys = 0;
+    t->keys = ow_storage_keys(storage);
     t->dtype = (uint8_t)dtype;
     t->flags = 0;
     t->state = 0;
@@ -72,8 +72,12 @@ ow_tensor *ow_tensor_alias(const ow_tensor *t) {
     return ow_tensor_view(t->storage, t->data, t->dtype, t->ndim, t->sizes, t->strides);
 }
 
+/* It has memory whatever the call: a number is known. */
 static ow_tensor *number(int dtype, const void *value) {
+    const uint32_t excluded = ow_excluded_keys;
+    ow_excluded_keys &= ~(uint32_t)OW_KEY_META;
     ow_tensor *t = ow_tensor_new(dtype, 0, NULL, NULL);
+    ow_excluded_keys = excluded;
     if (!t) return NULL;
     t->flags |= OW_NUMBER;
     memcpy(t->data, value, (size_t)ow_itemsize(dtype));
@@ -115,6 +119,7 @@ static void set_storage(ow_tensor *t, ow_storage *s) {
 /* All that a tensor says of its elements, but for the storage. */
 static void take_shape(ow_tensor *to, const ow_tensor *from, const ow_tensor *inline_of) {
     int is_inline = from->sizes == inline_of->inline_dims;
+    to->keys = (to->keys & ~(uint32_t)OW_KEY_META) | (from->keys & OW_KEY_META);
     to->dtype = from->dtype;
     to->ndim = from->ndim;
     to->flags = from->flags;
@@ -148,9 +153,9 @@ static int reserve(ow_tensor *t, int64_t nbytes) {
     if (ow_storage_memory(s) == s && __atomic_load_n(&s->refs, __ATOMIC_ACQUIRE) == 1 && !ow_loops_run()) {
         if (!ow_storage_grow(s, nbytes)) return 0;
     } else { /* others hold addresses inside the old memory, or may */
-        ow_storage *replacement = ow_storage_new(nbytes);
+        ow_storage *replacement = OW_CALL(ow_is_meta(t), ow_storage_new(nbytes));
         if (!replacement) return 0;
-        memcpy(replacement->data, s->data, (size_t)s->nbytes);
+        if (!ow_is_meta(t)) memcpy(replacement->data, s->data, (size_t)s->nbytes);
         set_storage(t, replacement);
         s->flags |= OW_STORAGE_LEFT;
         ow_storage_release(s);

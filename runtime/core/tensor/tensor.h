@@ -14,7 +14,8 @@ enum {
     OW_STORAGE_READONLY = 2,
     OW_STORAGE_INFERENCE = 4, /* made in inference mode: only there may it be written to */
     OW_STORAGE_EXPORTED = 8,  /* NumPy or another library has been given its address: it stays where it is */
-    OW_STORAGE_LEFT = 16      /* a tensor has got other memory, or a new size, while a loop ran that may go through this */
+    OW_STORAGE_LEFT = 16,     /* a tensor has got other memory, or a new size, while a loop ran that may go through this */
+    OW_STORAGE_META = 32      /* it has no memory, only the size that this would have: its tensors are on the device `meta` */
 };
 
 typedef struct ow_storage {
@@ -39,7 +40,8 @@ typedef struct ow_storage {
     X(FUNCTION_MODE) X(DISPATCH_MODE) /* of no tensor: a thread in such a mode includes them */ \
     X(INFERENCE) /* of no tensor: a thread in inference mode excludes it */ \
     X(RECORDING) /* of no tensor: excluded with AUTOGRAD where the user records nothing, and not where a recorded call runs */ \
-    X(CONFINED)  /* of no tensor: excluded in a backward pass that leads to some inputs alone */
+    X(CONFINED)  /* of no tensor: excluded in a backward pass that leads to some inputs alone */ \
+    X(DEVICE)    /* of no tensor: excluded where factories make tensors on the device `meta`, if no device is named */
 #define OW_KEY_INDEX(name) OW_KEY_INDEX_##name,
 #define OW_KEY_BIT(name) OW_KEY_##name = 1 << OW_KEY_INDEX_##name,
 enum { OW_KEYS(OW_KEY_INDEX) OW_NKEYS };
@@ -78,6 +80,24 @@ extern __thread uint32_t ow_included_keys __attribute__((tls_model("initial-exec
 
 /* The keys of an input that may be absent. */
 static inline uint32_t ow_keys(const ow_tensor *t) { return t ? t->keys & ~ow_excluded_keys : 0; }
+
+/* ---- calls that infer --------------------------------------------------------------------------------- */
+
+/* A call of tensors without memory only says what its result is: drivers do their checks, make the result, and return
+ * before they look at an element. The thread excludes the key META meanwhile, and what it allocates has no memory. */
+static inline int ow_infers(void) { return (ow_excluded_keys & OW_KEY_META) != 0; }
+static inline int ow_is_meta(const ow_tensor *t) { return (t->keys & OW_KEY_META) != 0; }
+/* 1 if factories make such tensors. */
+static inline int ow_meta_by_default(void) { return (ow_excluded_keys & OW_KEY_DEVICE) != 0; }
+/* The value of an expression that makes a call, which infers if `infers` is not 0, and else only within one that does. */
+#define OW_CALL(infers, call)                                                 \
+    ({                                                                        \
+        const uint32_t excluded_before = ow_excluded_keys;                    \
+        if (infers) ow_excluded_keys |= OW_KEY_META;                          \
+        __typeof__(call) call_result = (call);                                \
+        ow_excluded_keys = excluded_before;                                   \
+        call_result;                                                          \
+    })
 
 /* What a storage made now is marked with. */
 static inline uint32_t ow_inference_flag(void) {

@@ -25,7 +25,7 @@ ow_tensor *ow_index_get(ow_tensor *self, ow_tensor *const *indices, int n) {
     ow_index_space space;
     if (!ow_selection_begin(&s, self, indices, n)) return NULL;
     ow_tensor *result = ow_selection_check_sizes(&s) ? new_result(&s) : NULL;
-    if (result && result->numel) {
+    if (result && result->numel && !ow_infers()) {
         ow_selection_space(&s, &space);
         space.other = result->data;
         for (int d = 0; d < s.ndim; d++) space.other_stride[d] = result->strides[d] * space.itemsize;

@@ -31,6 +31,7 @@ ow_tensor *ow_indexing_masked_select(const ow_indexing_call *call) {
 /* The first elements of `source`, as many as the mask has true ones. */
 static ow_tensor *leading(ow_tensor *source, ow_tensor *mask) {
     int64_t one = 1;
+    if (ow_infers()) return ow_tensor_alias(source);
     ow_tensor *positions = ow_nonzero(mask), *flat = ow_clone(source, source->dtype, 1), *result = NULL;
     if (positions && flat) {
         if (positions->sizes[0] > source->numel)

@@ -103,15 +103,26 @@ static int accumulate(ow_selection *s, ow_tensor *values) {
     return done;
 }
 
+/* 1 if nobody knows how many elements are selected. */
+static int is_unknown(ow_tensor *const *indices, int n) {
+    for (int k = 0; k < n; k++)
+        if (indices[k] && ow_is_mask(indices[k]) && ow_is_meta(indices[k])) return 1;
+    return 0;
+}
+
 static int put_checked(ow_tensor *self, ow_tensor *const *indices, int n, ow_tensor *values, int accumulates) {
     ow_selection s;
     int done, filled = accumulates ? 0 : fill_masked(self, indices, n, values, &done);
     if (!accumulates && done) return filled;
+    if (is_unknown(indices, n)) {
+        self->storage->version++;
+        return 1;
+    }
     if (!ow_selection_begin(&s, self, indices, n)) return 0;
     int64_t numel;
     done = ow_selection_check_sizes(&s) && check_values(&s, values) && ow_numel(s.ndim, s.shape, &numel);
     if (done) self->storage->version++;
-    if (done && numel) done = accumulates ? accumulate(&s, values) : put(&s, values, NULL);
+    if (done && numel && !ow_infers()) done = accumulates ? accumulate(&s, values) : put(&s, values, NULL);
     ow_selection_end(&s);
     return done;
 }

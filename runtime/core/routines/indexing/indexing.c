@@ -85,10 +85,13 @@ ow_tensor *ow_fill_value(const ow_tensor *value, int dtype) {
     ow_scalar checked;
     ow_tensor *result = ow_tensor_new(dtype, 0, NULL, NULL);
     if (!result) return NULL;
+    int never_fits = ow_dtype_kinds[value->dtype] == OW_KIND_COMPLEX && ow_dtype_kinds[dtype] != OW_KIND_COMPLEX;
+    if (ow_is_meta(value) && !never_fits) return result;
     if (!ow_load_param(value, dtype, &checked)) {
         ow_tensor_free(result);
         return NULL;
     }
+    if (ow_infers()) return result;
     int kind = ow_dtype_kinds[dtype];
     int from = kind == OW_KIND_COMPLEX ? OW_COMPLEX128 : kind == OW_KIND_FLOATING ? OW_FLOAT64 : OW_INT64;
     ow_cast_loop(dtype, from)(result->data, 0, (const char *)&checked, 0, 1);

@@ -125,11 +125,22 @@ static ow_tensor *list_true(const ow_tensor *mask, int ndim, const int64_t *size
     return NULL;
 }
 
-ow_tensor *ow_nonzero(ow_tensor *t) {
+static ow_tensor *places_of(ow_tensor *t) {
     int direct = t->dtype == OW_BOOL && t->flags & OW_CONTIGUOUS;
     ow_tensor *mask = direct ? t : ow_clone(t, OW_BOOL, 1);
     if (!mask) return NULL;
     ow_tensor *result = list_true(mask, t->ndim, t->sizes);
     if (!direct) ow_tensor_free(mask);
+    return result;
+}
+
+ow_tensor *ow_nonzero(ow_tensor *t) {
+    if (ow_is_meta(t))
+        return ow_fail(OW_NOT_IMPLEMENTED, "the shape of this result depends on the values of a tensor, and tensors on the "
+                                           "device meta have none");
+    const uint32_t excluded = ow_excluded_keys;
+    ow_excluded_keys &= ~(uint32_t)OW_KEY_META; /* the mask has elements, whatever is selected by it */
+    ow_tensor *result = places_of(t);
+    ow_excluded_keys = excluded;
     return result;
 }

@@ -133,7 +133,9 @@ ow_tensor *ow_lapack_lines(ow_lapack *l, int input) {
 /* ---- work ---------------------------------------------------------------------------------------------- */
 
 void *ow_lapack_work(ow_lapack *l, int64_t count, int64_t itemsize) {
+    static double _Complex unused; /* in a call that infers */
     int64_t nbytes;
+    if (ow_infers()) return &unused;
     if (count < 1) count = 1;
     if (__builtin_mul_overflow(count, itemsize, &nbytes))
         return ow_fail(OW_OUT_OF_MEMORY, "out of memory: a matrix function needs to work in %lld elements", (long long)count);
@@ -165,7 +167,7 @@ int ow_lapack_end(void *token) {
 }
 
 int ow_lapack_has(const ow_lapack *l, int64_t k) {
-    return k < l->batch && (!k || k % l->part || ow_signals_handled());
+    return k < l->batch && !ow_infers() && (!k || k % l->part || ow_signals_handled());
 }
 
 void ow_lapack_subtract(const ow_lapack *l, const ow_matrix *a, const ow_matrix *b, const ow_matrix *c) {
@@ -182,6 +184,7 @@ enum {
 
 void ow_lapack_each(const ow_lapack *l, double work, ow_task task, void *context) {
     double all = work * (double)l->batch;
+    if (ow_infers()) return;
     if (l->batch < ow_num_threads() || work < LEAST_MATRIX) ow_serial_for(l->batch, 1, all, task, context);
     else ow_parallel_for(l->batch, 1 + (int64_t)(LEAST_WORK / work), all, task, context);
 }

@@ -69,7 +69,7 @@ int ow_lapack_syevd(ow_lapack *l) {
         else status = symmetric(l, n, ow_lapack_at(l, a, k), ow_lapack_at(l, values, k), &w);
         ow_lapack_narrow(ow_lapack_at(l, info, k), &status, 1);
     }
-    if (!n) memset(info->data, 0, sizeof(int32_t) * (size_t)l->batch);
+    if (!n && !ow_infers()) memset(info->data, 0, sizeof(int32_t) * (size_t)l->batch);
     return ow_lapack_end(token);
 }
 

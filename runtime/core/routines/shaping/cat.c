@@ -110,10 +110,10 @@ ow_tensor *ow_join(ow_tensor *const *tensors, int n, int64_t dim, int stacked) {
 double join(const double *handles, int32_t n, int64_t dim, int32_t stacked) {
     ow_tensor *few[32] = {0}, **tensors = few;
     int64_t nbytes = n * (int64_t)sizeof *tensors;
-    uint32_t keys = 0;
     if (n > 32 && !(tensors = ow_alloc(nbytes))) return 0.0;
-    for (int k = 0; k < n; k++) keys |= ow_keys(tensors[k] = ow_unpack(handles[k]));
-    ow_tensor *result = keys ? NULL : ow_join(tensors, n, dim, stacked);
+    for (int k = 0; k < n; k++) tensors[k] = ow_unpack(handles[k]);
+    int infers = ow_common_device(tensors, n);
+    ow_tensor *result = infers < 0 ? NULL : OW_CALL(infers, ow_join(tensors, n, dim, stacked));
     if (tensors != few) ow_dealloc(tensors, nbytes);
     return ow_pack(result);
 }

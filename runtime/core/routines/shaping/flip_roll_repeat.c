@@ -175,10 +175,17 @@ ow_tensor *ow_repeat(ow_tensor *self, const int64_t *repeats, int n) {
     return NULL;
 }
 
-double flip(double t, const int64_t *dims, int32_t n) { return ow_pack(ow_flip(ow_unpack(t), dims, n)); }
-
-double roll(double t, const int64_t *shifts, int32_t nshifts, const int64_t *dims, int32_t ndims) {
-    return ow_pack(ow_roll(ow_unpack(t), shifts, nshifts, dims, ndims));
+double flip(double t, const int64_t *dims, int32_t n) {
+    ow_tensor *self = ow_unpack(t);
+    return ow_pack(OW_CALL(ow_is_meta(self), ow_flip(self, dims, n)));
 }
 
-double repeat(double t, const int64_t *repeats, int32_t n) { return ow_pack(ow_repeat(ow_unpack(t), repeats, n)); }
+double roll(double t, const int64_t *shifts, int32_t nshifts, const int64_t *dims, int32_t ndims) {
+    ow_tensor *self = ow_unpack(t);
+    return ow_pack(OW_CALL(ow_is_meta(self), ow_roll(self, shifts, nshifts, dims, ndims)));
+}
+
+double repeat(double t, const int64_t *repeats, int32_t n) {
+    ow_tensor *self = ow_unpack(t);
+    return ow_pack(OW_CALL(ow_is_meta(self), ow_repeat(self, repeats, n)));
+}

@@ -194,7 +194,7 @@ static int order_by_pieces(ordering *o, int64_t pieces, double work) {
 
 int ow_order_lines(ow_tensor *x, int dim, int64_t keep, int descending, ow_tensor *values, ow_tensor *indices) {
     int64_t n = x->sizes[dim], lines = n ? x->numel / n : 0;
-    if (!lines || !keep) return 1;
+    if (!lines || !keep || ow_infers()) return 1;
     if (lines == 1 && keep == n && n >= OW_LONG_LINE) {
         if (ow_order_long(x, dim, descending, values, indices)) return 1;
         if (ow_error_pending()) return 0;
@@ -220,5 +220,5 @@ int ow_order_lines(ow_tensor *x, int dim, int64_t keep, int descending, ow_tenso
 
 double order(double t, int64_t dim, int64_t keep, int32_t descending, double values, double indices) {
     ow_tensor *x = ow_unpack(t);
-    return !ow_keys(x) && ow_order_lines(x, (int)dim, keep, descending, ow_unpack(values), ow_unpack(indices));
+    return OW_CALL(ow_is_meta(x), ow_order_lines(x, (int)dim, keep, descending, ow_unpack(values), ow_unpack(indices)));
 }
