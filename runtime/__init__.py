@@ -15,6 +15,7 @@ from typing import Any as _Any
 
 from . import _operators
 from ._base.allocation import empty_permuted, empty_strided
+from ._base.devices import device, get_default_device, set_default_device
 from ._base.dtypes import EXPORTS as _DTYPES
 from ._base.dtypes import dtype, get_default_dtype, set_default_dtype
 from ._base.errors import LinAlgError, OutOfMemoryError
@@ -35,8 +36,6 @@ from ._base.types import (
     channels_last,
     channels_last_3d,
     contiguous_format,
-    device,
-    get_default_device,
     layout,
     memory_format,
     preserve_format,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-from ._base.types import device
+from ._base.devices import device
 
 __all__ = [
     "current_accelerator",

@@ -163,7 +163,7 @@ def _root_gradient(index: int, tensor: Any, grad: Any) -> Any:
         dtype = tensor.dtype
         if not dtype.is_floating_point:
             raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {dtype}")
-        return ops.ones(tensor.shape, dtype=dtype)
+        return tensor.new_ones(tensor.shape)
     if not isinstance(grad, handles.Tensor):
         raise TypeError(f"gradients can be either Tensors or None, but got {type_name(grad)}")
     if grad.shape != tensor.shape:

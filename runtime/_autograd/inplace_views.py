@@ -64,7 +64,7 @@ class ViewGeometry:
         span = 1 + sum(stride * (size - 1) for size, stride in zip(self.base_sizes, self.base_strides, strict=True))
         memory = grad.new_zeros(span, dtype=dtype)
         elements = self._as_seen(memory).reshape(-1)
-        indices = ops.arange(elements.numel()).as_strided(self.sizes, self.strides, self.offset)
+        indices = ops.arange(elements.numel(), device=grad.device).as_strided(self.sizes, self.strides, self.offset)
         elements.index_add_(0, indices.reshape(-1), grad.reshape(-1))
         return memory.as_strided(self.base_sizes, self.base_strides, 0)
 

@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._C import ffi, lib
+from .devices import CPU, device, on_device
 from .dtypes import dtype as dtype_class
 from .dtypes import get_default_dtype
 from .handles import integers, wrap
 from .shapes import packed_strides
-from .types import check_placement, device, layout, memory_order
+from .types import check_placement, layout, memory_order
 
 if TYPE_CHECKING:
     from .._tensor.tensor import Tensor
@@ -22,12 +23,12 @@ __all__ = ["allocate_like", "dtype_or_default", "empty_strided", "ends_of_sequen
 
 
 def allocate(shape: Sequence[int], code: int, like: Any = None) -> Any:
-    """A contiguous tensor of the dtype with this code, of the class of `like`."""
+    """A contiguous tensor on the default device, of the dtype with this code and the class of `like`."""
     return wrap(lib.empty_strided(shape, ffi.NULL, len(shape), code), like)
 
 
 def allocate_like(like: Any, dtype: Any = None, memory_format: Any = None) -> Tensor:
-    """A tensor of the shape of `like`, in its memory order unless `memory_format` says otherwise."""
+    """A tensor of the shape of `like` on the default device, in its order unless `memory_format` says otherwise."""
     code = -1 if dtype is None else dtype_class.resolve(dtype, "empty_like").code
     return wrap(lib.empty_like(like._h, code, memory_order("empty_like", memory_format)), like)
 
@@ -43,13 +44,13 @@ def empty_strided(
     pin_memory: bool = False,
 ) -> Tensor:
     """A tensor with this shape and these strides whose elements are not initialised."""
-    check_placement("empty_strided", layout=layout, device=device, pin_memory=pin_memory)
+    where = check_placement("empty_strided", layout=layout, device=device, pin_memory=pin_memory)
     sizes, strides = integers("empty_strided", "size", (size,)), integers("empty_strided", "stride", (stride,), 2)
     if len(sizes) != len(strides):
         raise RuntimeError(
             f"dimensionality of sizes ({len(sizes)}) must match dimensionality of strides ({len(strides)})"
         )
-    result = wrap(lib.empty_strided(sizes, strides, len(sizes), dtype_or_default(dtype, "empty_strided").code))
+    result = _strided(where, sizes, strides, dtype_or_default(dtype, "empty_strided"))
     return result.requires_grad_(requires_grad)
 
 
@@ -64,7 +65,7 @@ def empty_permuted(
     pin_memory: bool = False,
 ) -> Tensor:
     """A tensor of this shape whose dimensions lie in memory in the order `physical_layout`, the slowest one first."""
-    check_placement("empty_permuted", layout=layout, device=device, pin_memory=pin_memory)
+    where = check_placement("empty_permuted", layout=layout, device=device, pin_memory=pin_memory)
     sizes = integers("empty_permuted", "size", (size,))
     order = integers("empty_permuted", "physical_layout", (physical_layout,), 2)
     if len(order) != len(sizes):
@@ -81,8 +82,12 @@ def empty_permuted(
                 f"{order.index(dim)}).  NB: negative dims not currently supported; file an issue if you want it."
             )
     strides = packed_strides(sizes, order)
-    result = wrap(lib.empty_strided(sizes, strides, len(sizes), dtype_or_default(dtype, "empty_permuted").code))
+    result = _strided(where, sizes, strides, dtype_or_default(dtype, "empty_permuted"))
     return result.requires_grad_(requires_grad)
+
+
+def _strided(where: device | None, sizes: Sequence[int], strides: Sequence[int], dtype: dtype_class) -> Tensor:
+    return wrap(on_device(where, lib.empty_strided, sizes, strides, len(sizes), dtype.code))
 
 
 def dtype_or_default(dtype: Any, function: str = "empty") -> dtype_class:
@@ -107,7 +112,9 @@ def ends_of_sequence(name: str, start: Any, end: Any, dtype: Any) -> tuple[Any, 
                 f"{wanted.scalar_name}"
             )
         wanted = wanted.to_complex()
-    return allocate((), wanted.code).fill_(start), allocate((), wanted.code).fill_(end)
+    # Numbers, which have a value wherever the sequence is made.
+    first, last = (on_device(CPU, allocate, (), wanted.code).fill_(each) for each in (start, end))
+    return first, last
 
 
 def _number(value: Any) -> Any:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from .._C import ffi, lib
 from .._handle import TensorBase
 from .allocation import allocate
+from .devices import CPU, available, device, is_meta, on_device
 from .dtypes import EXPORTS
 from .errors import raise_pending
 from .type_names import type_name
-from .types import CPU, device
 
 if TYPE_CHECKING:
     from .._tensor.tensor import Tensor
@@ -25,7 +25,6 @@ _FIRST_SEED = 67280421310721
 _STATE_BYTES = 5056
 _CONTIGUOUS = 1
 """OW_CONTIGUOUS, a flag of handles."""
-_device = device
 
 
 class Generator:
@@ -38,9 +37,8 @@ class Generator:
     __module__ = "opweave"
 
     def __init__(self, device: device | str = "cpu") -> None:
-        resolved = device if isinstance(device, _device) else _device(device)
-        if resolved.type != "cpu":
-            raise RuntimeError(f"device {str(resolved)!r} is not available: tensors of this build live on the CPU")
+        if available(device) is not CPU:
+            raise RuntimeError("META device type not an accelerator.")
         self._address: int = lib.generator_new(_FIRST_SEED)
         if not self._address:
             raise_pending()
@@ -84,7 +82,7 @@ class Generator:
 
     def get_state(self) -> Tensor:
         """Return the state as a uint8 tensor of shape (5056,), from which `set_state` goes on."""
-        state: Tensor = allocate((_STATE_BYTES,), EXPORTS["uint8"].code)
+        state: Tensor = on_device(CPU, allocate, (_STATE_BYTES,), EXPORTS["uint8"].code)
         if not lib.generator_save(self._address, lib.data_ptr(state._h)):
             raise_pending()
         return state
@@ -97,6 +95,8 @@ class Generator:
             raise TypeError(f"expected a opweave.ByteTensor, but got {type_name(new_state)}")
         if lib.dtype(new_state._h) != EXPORTS["uint8"].code:
             raise TypeError("RNG state must be a opweave.ByteTensor")
+        if is_meta(new_state):
+            raise RuntimeError("RNG state must be on the CPU, but got a tensor on the device meta, which has no values")
         # The core is asked, and not methods that a subclass may have replaced: an address is about to be read from.
         if not lib.flags(new_state._h) & _CONTIGUOUS:
             raise RuntimeError("RNG state must be contiguous")

@@ -14,17 +14,16 @@ from .._C import ffi
 from .._handle import exported, needs_grad, over_memory, read_array
 from .._handle import from_dlpack as take_capsule
 from .allocation import allocate
+from .devices import CPU, META, available, device, is_meta, on_device
 from .dtypes import BY_CODE, BY_NUMPY_NAME, dtype
 from .handles import address_of, exact_integer, type_name, wrap
 from .lazy_imports import load
-from .types import check_device
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Buffer
 
     from .._tensor.tensor import Tensor as TensorType
-    from .types import device
 
 __all__ = ["from_dlpack", "from_numpy", "frombuffer"]
 
@@ -203,6 +202,10 @@ def to_array(tensor: Any, lasting: bool = False) -> NDArray[Any]:
 
     `lasting`: it is for the user, and the memory stays where it is from then on; else the caller is done with it soon.
     """
+    if is_meta(tensor):
+        raise TypeError(
+            "can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
+        )
     memory = exported(tensor, lasting)
     if memory is None:
         dtype = tensor.dtype
@@ -225,8 +228,8 @@ def from_dlpack(ext_tensor: Any, *, device: device | str | None = None, copy: bo
         if device is not None or copy is not None:
             raise AssertionError("device and copy kwargs not supported when ext_tensor is already a DLPack capsule.")
         return wrap(take_capsule(ext_tensor))
-    if device is not None:
-        check_device(device)
+    if device is not None and available(device) is META:
+        raise BufferError("Cannot pack tensors on meta")
     options = {"max_version": (1, 0), "copy": copy, "dl_device": None if device is None else (1, 0)}
     asked = {name: value for name, value in options.items() if value is not None}
     # Libraries that know an older protocol refuse what they do not know by a TypeError.
@@ -296,8 +299,8 @@ _resolve = dtype.resolve
 
 
 def tensor_of_bytes(data: Any, sizes: tuple[int, ...], dtype: dtype) -> TensorType:
-    """A new tensor with these bytes as its elements. Raises ValueError where there are more or fewer of them."""
-    tensor: TensorType = allocate(sizes, dtype.code)
+    """A new tensor on the CPU of these bytes. Raises ValueError where the sizes need more or fewer of them."""
+    tensor: TensorType = on_device(CPU, allocate, sizes, dtype.code)
     given, needed = memoryview(data).nbytes, tensor.nbytes
     if given != needed:  # as after another thread has changed a list that was being read
         raise ValueError(

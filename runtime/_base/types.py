@@ -1,4 +1,4 @@
-"""Small types that describe tensors: sizes, devices, layouts and memory formats, with PyTorch's names and texts."""
+"""Small types that describe tensors: sizes, layouts and memory formats, with PyTorch's names and texts."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 from .._handle import SizeBase, set_size_class
+from . import devices
 from .type_names import type_name
 
 __all__ = [
@@ -16,8 +17,6 @@ __all__ = [
     "channels_last_3d",
     "check_placement",
     "contiguous_format",
-    "device",
-    "get_default_device",
     "layout",
     "memory_format",
     "preserve_format",
@@ -73,83 +72,6 @@ class Size(SizeBase):
 set_size_class(Size)
 
 
-# ---- devices ------------------------------------------------------------------------------------------------
-
-# torch's, in its order: a device can be named that no tensor can be on.
-_DEVICE_TYPES = (
-    "cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla", "lazy",
-    "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone",
-)  # fmt: skip
-
-
-class device:  # noqa: N801 (PyTorch's name)
-    """The device that holds a tensor's memory: a type, such as `cpu`, and perhaps an index."""
-
-    __slots__ = ("index", "type")
-    __module__ = "opweave"
-
-    type: str
-    index: int | None
-
-    @overload
-    def __init__(self, type: device) -> None: ...
-    @overload
-    def __init__(self, type: str, index: int | None = None) -> None: ...
-    def __init__(self, type: Any, index: Any = None) -> None:
-        if isinstance(type, device) and index is None:
-            type, index = type.type, type.index
-        elif isinstance(type, str):
-            type, index = _parse_device(type, index)
-        elif isinstance(type, int) and index is None:
-            raise RuntimeError("Cannot access accelerator device when none is available.")
-        else:
-            raise TypeError(f"device(): argument 'type' must be str or opweave.device, not {type.__class__.__name__}")
-        object.__setattr__(self, "type", type)
-        object.__setattr__(self, "index", index)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"attribute {name!r} of 'opweave.device' objects is not writable")
-
-    def __repr__(self) -> str:
-        return f"device(type={self.type!r}" + (")" if self.index is None else f", index={self.index})")
-
-    def __str__(self) -> str:
-        return self.type if self.index is None else f"{self.type}:{self.index}"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, device) and self.type == other.type and self.index == other.index
-
-    def __hash__(self) -> int:
-        return hash((self.type, self.index))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return device, (self.type,) if self.index is None else (self.type, self.index)
-
-
-def _parse_device(text: str, index: int | None) -> tuple[str, int | None]:
-    if not text:
-        raise RuntimeError("Device string must not be empty")
-    name, colon, number = text.partition(":")
-    if colon and index is not None:
-        raise RuntimeError(f"type (string) must not include an index because index was passed explicitly: {text}")
-    if colon and not (number.isascii() and number.isdigit() and (number == "0" or number[0] != "0")):
-        raise RuntimeError(f"Invalid device string: '{text}'")
-    if name not in _DEVICE_TYPES:
-        known = ", ".join(_DEVICE_TYPES)
-        raise RuntimeError(f"Expected one of {known} device type at start of device string: {name}")
-    if index is not None and index < 0:
-        raise RuntimeError("Device index must not be negative")
-    return name, int(number) if colon else index
-
-
-CPU = device("cpu")
-
-
-def get_default_device() -> device:
-    """Return the device of new tensors for which none is given."""
-    return CPU
-
-
 # ---- layouts and memory formats -----------------------------------------------------------------------------
 
 
@@ -202,13 +124,6 @@ def memory_order(function: str, value: Any) -> int:
     return _ORDERS[value]
 
 
-def check_device(value: Any) -> None:
-    """Refuses a device (or the text of one) that is not the CPU."""
-    given = value if isinstance(value, device) else device(value)
-    if given.type != "cpu":
-        raise RuntimeError(f"device {str(given)!r} is not available: tensors of this build live on the CPU")
-
-
 def check_placement(
     function: str,
     *,
@@ -216,17 +131,18 @@ def check_placement(
     device: Any = None,
     pin_memory: Any = None,
     memory_format: Any = None,
-) -> None:
-    """Refuses what a function that makes tensors cannot give: another device, layout, order or kind of memory."""
+) -> devices.device | None:
+    """The device that a function is to make its tensor on, None if it is not named. Refuses what no function can give:
+    other devices, layouts, orders or kinds of memory."""
     if layout is not None and layout is not strided:
         if not isinstance(layout, _layout):
             raise TypeError(f"{function}(): argument 'layout' must be opweave.layout, not {type_name(layout)}")
         raise NotImplementedError(f"{function}(): {layout!r} is not supported")
-    if device is not None:
-        check_device(device)
+    where = None if device is None else devices.available(device)
     if pin_memory is not None and not isinstance(pin_memory, bool):
         raise TypeError(f"{function}(): argument 'pin_memory' must be bool, not {type_name(pin_memory)}")
     if pin_memory:
         raise RuntimeError(f"{function}(): memory cannot be pinned because there is no accelerator")
     if memory_format is not None:
         memory_order(function, memory_format)
+    return where

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .._base.devices import on_device
 from .._base.dtypes import BY_CODE
 from .._base.tensor_class import Tensor
 from .._C import lib
@@ -20,10 +21,10 @@ from .store import assign, store
 
 def run(op: Op, args: Sequence[Any], out: Any) -> Any:
     """The result of the body for these arguments, stored in `out`."""
-    values = placed(op, check(op, args), out)
+    values, where = placed(op, check(op, args), out)
     _check_dtype(op, values)
     assert op.body is not None
-    result = op.body(*values)
+    result: Any = on_device(where, op.body, *values)
     if out is not None:
         return store(op, result, out)
     return result if op.results is None or isinstance(result, Tensor) else op.results(result)

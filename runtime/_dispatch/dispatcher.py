@@ -34,6 +34,9 @@ _ORDER = (
 KEYS = {key: KEY_BITS[key] for key in _ORDER}
 """The bits of tensors' keys, in the order in which they are asked."""
 
+_INFERRED = frozenset({"meta"})
+"""Keys of tensors about which the core answers itself what the result is."""
+
 _handlers: dict[str, dict[Op, Handler]] = {key: {} for key in KEYS}
 _fallbacks: dict[str, tuple[Handler, bool]] = {}
 
@@ -86,9 +89,9 @@ def _answer(op: Op, args: Sequence[Any], out: Any, mode: int, keys: int) -> Any:
 
 
 def _fallback(op: Op, key: str) -> Handler | None:
-    """None: the call is decomposed."""
+    """None: the call is decomposed, or the core's."""
     handler, composites = _fallbacks.get(key, (None, False))
-    if op.is_composite and not composites:
+    if (op.is_composite and not composites) or (handler is None and key in _INFERRED):
         return None
     if handler is None:
         raise NotImplementedError(

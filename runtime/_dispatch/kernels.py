@@ -7,6 +7,7 @@ from functools import partial
 from math import prod
 from typing import Any
 
+from .._base.devices import on_device
 from .._base.handles import wrap
 from .._base.tensor_class import Tensor
 from .._base.type_names import type_name
@@ -60,7 +61,11 @@ def _check_word(op: Op, values: Sequence[Any]) -> None:
 
 
 def _factory(op: Op, values: Sequence[Any], out: Any) -> Any:
-    values = placed(op, values, out)
+    values, where = placed(op, values, out)
+    return on_device(where, _made, op, values, out)
+
+
+def _made(op: Op, values: Sequence[Any], out: Any) -> Any:
     if op.body is not None:
         return op.body(*values, partial(_produced, op, out))
     result = invoke(op.function, tuple(values), out, OUT if out is not None else NEW)

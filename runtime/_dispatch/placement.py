@@ -1,27 +1,39 @@
-"""What a call says of where and of which dtype its result is to be."""
+"""Where the result of a call is, and of which dtype: what the call says of it, or its tensors."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
+from .._base.devices import CPU, META, device
+from .._base.keys import KEY_BITS
 from .._base.tensor_class import Tensor
 from .._base.type_names import type_name
 from .._base.types import check_placement
+from .._handle import keys as keys_of
 from .op import Op
 
 
-def placed(op: Op, values: Sequence[Any], out: Any) -> Sequence[Any]:
-    """The arguments of an operator that makes tensors, whose dtype is that of `out` where there is one. Refuses what it
-    cannot give: another device, layout, order or kind of memory."""
+def placed(op: Op, values: Sequence[Any], out: Any) -> tuple[Sequence[Any], device | None]:
+    """The arguments of an operator, with the dtype of `out` where that decides, and the device of the tensors that it
+    makes: None stands for the default one. Refuses what it cannot give: other devices, layouts, orders of memory."""
     placement = placement_of(op, values)
-    if not placement:
-        return values
-    check_placement(op.name, **placement)
-    if out is None or "dtype" not in op.names:
-        return values
+    where = (check_placement(op.name, **placement) if placement else None) or _device_of(values, out)
+    if not placement or out is None or "dtype" not in op.names:
+        return values, where
     index = op.names.index("dtype")
-    return [*values[:index], _dtype_with_out(op, values[index], out), *values[index + 1 :]]
+    return [*values[:index], _dtype_with_out(op, values[index], out), *values[index + 1 :]], where
+
+
+def _device_of(values: Sequence[Any], out: Any) -> device | None:
+    """The device of tensors; None where there are none."""
+    if keys_of(values, out) & KEY_BITS["meta"]:
+        return META
+    return CPU if out is not None or any(_is_of_tensors(value) for value in values) else None
+
+
+def _is_of_tensors(value: Any) -> bool:
+    return isinstance(value, Tensor) or (isinstance(value, (list, tuple)) and any(map(_is_of_tensors, value)))
 
 
 def placement_of(op: Op, values: Sequence[Any]) -> dict[str, Any]:

@@ -26,3 +26,4 @@ from .reductions import *  # noqa: F403
 from .sorting import *  # noqa: F403
 from .splitting import *  # noqa: F403
 from .unique import *  # noqa: F403
+from .values import *  # noqa: F403

@@ -12,16 +12,18 @@ from .._base.lazy_imports import load
 from .._C import lib
 from .._dispatch.ops import ops
 from .numpy_bridge import array_of, tensor_of
+from .values import check_values, is_meta
 
 __all__ = ["counted_bins", "counted_values", "histogram_of", "histogram_of_points"]
 
 
 def _bounds(function: str, array: Any, given: Sequence[float] | None, margin: float) -> tuple[float, float]:
-    """Return the given range of the bins, or that of the elements (0 to 1 for none); an empty range is widened by a
-    margin.
+    """Return the given range of the bins, or that of the elements (0 to 1 for none, or where they are unknown).
+
+    An empty range is widened by a margin.
     """
     if given is None:
-        given = (float(array.min()), float(array.max())) if array.size else (0.0, 1.0)
+        given = (float(array.min()), float(array.max())) if array is not None and array.size else (0.0, 1.0)
     low, high = given
     if not (math.isfinite(low) and math.isfinite(high)):
         raise RuntimeError(f"{function}: range of [{low:g}, {high:g}] is not finite")
@@ -57,8 +59,12 @@ def counted_bins(tensor: Any, bins: int, low: float, high: float) -> Any:
         raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{tensor.dtype.scalar_name}'")
     if bins <= 0:
         raise RuntimeError(f"opweave.histogram(): bins must be > 0, but got {bins} for dimension 0")
+    given = None if low == high else (float(low), float(high))
+    if is_meta(tensor):
+        _bounds("opweave.histc", None, given, 1)
+        return tensor.new_empty((bins,))
     array = array_of(tensor.reshape(-1), wide=True)
-    low, high = _bounds("opweave.histc", array, None if low == high else (float(low), float(high)), 1)
+    low, high = _bounds("opweave.histc", array, given, 1)
     indices = _bins_of(array, bins, low, high)
     return tensor_of(numpy.bincount(indices, minlength=bins).astype(array.dtype)).to(tensor.dtype)
 
@@ -75,13 +81,15 @@ def histogram_of(tensor: Any, bins: Any, range: Sequence[float] | None, weight: 
             "opweave.histogram(): if weight tensor is provided it should have the same shape as the input tensor "
             "excluding its innermost dimension"
         )
-    array = array_of(tensor.reshape(-1), wide=True)
-    weights = None if weight is None else array_of(weight.reshape(-1), wide=True)
+    array = None if is_meta(tensor) else array_of(tensor.reshape(-1), wide=True)
     if not hasattr(bins, "_h"):
         if bins <= 0:
             raise RuntimeError(f"opweave.histogram(): bins must be > 0, but got {bins} for dimension 0")
         bins = _edges("opweave.histogram", tensor.dtype, array, bins, range)
+    if array is None:
+        return tensor.new_empty((bins.numel() - 1,)), bins.clone()
     edges = array_of(bins, wide=True)
+    weights = None if weight is None else array_of(weight.reshape(-1), wide=True)
     counts, _ = numpy.histogram(array, edges, weights=weights)
     if density:
         counts = counts / numpy.diff(edges) / counts.sum()
@@ -110,17 +118,21 @@ def histogram_of_points(
             f"innermost dimension, but got input with shape {list(tensor.shape)} and weight with shape "
             f"{list(weight.shape)}"
         )
-    array = array_of(tensor.reshape(-1, tensor.size(-1)), wide=True)
-    edges = _grid(name, tensor.dtype, array, bins, range)
+    points = tensor.reshape(-1, tensor.size(-1))
+    array = None if is_meta(tensor) else array_of(points, wide=True)
+    grid = _grid(name, points, array, bins, range)
+    if array is None:
+        return tensor.new_empty([each.numel() - 1 for each in grid]), tuple(each.clone() for each in grid)
+    edges = [array_of(each, wide=True) for each in grid]
     weights = None if weight is None else array_of(weight.reshape(-1), wide=True)
     counts, _ = numpy.histogramdd(array, edges, weights=weights, density=density)
     results = [tensor_of(numpy.ascontiguousarray(each.astype(array.dtype))) for each in (counts, *edges)]
     return results[0].to(tensor.dtype), tuple(each.to(tensor.dtype) for each in results[1:])
 
 
-def _grid(name: str, dtype: Any, array: Any, bins: Any, range: Sequence[float] | None) -> list[Any]:
-    """Return the edges of the bins along each coordinate."""
-    width = array.shape[1]
+def _grid(name: str, points: Any, array: Any, bins: Any, range: Sequence[float] | None) -> list[Any]:
+    """Return the edges of the bins along each coordinate. The array of the points is None where these are unknown."""
+    width, dtype = points.size(1), points.dtype
     sizes = [bins] * width if isinstance(bins, int) else list(bins)
     if sizes and hasattr(sizes[0], "_h"):
         return _given_edges(name, dtype, sizes, width)
@@ -138,7 +150,8 @@ def _grid(name: str, dtype: Any, array: Any, bins: Any, range: Sequence[float] |
         if given is not None and given[0] > given[1]:
             low, high = given
             raise RuntimeError(f"{name}min should not exceed max, but got min {low:g} max {high:g} for dimension {dim}")
-        edges.append(array_of(_edges("opweave.histogram", dtype, array[:, dim], size, given), wide=True))
+        column = None if array is None else array[:, dim]
+        edges.append(_edges("opweave.histogram", dtype, column, size, given))
     return edges
 
 
@@ -159,7 +172,7 @@ def _given_edges(name: str, dtype: Any, tensors: Sequence[Any], width: int) -> l
                 f"{name}bins tensor should have one dimension, but got {tensor.ndim} dimensions in the bins tensor for "
                 f"dimension {dim}"
             )
-    return [array_of(tensor, wide=True) for tensor in tensors]
+    return [*tensors]
 
 
 def counted_values(tensor: Any, weights: Any, minlength: int) -> Any:
@@ -168,6 +181,7 @@ def counted_values(tensor: Any, weights: Any, minlength: int) -> Any:
         raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{tensor.dtype.scalar_name}'")
     if minlength < 0:
         raise RuntimeError("minlength should be >= 0")
+    check_values("bincount", tensor)
     least, largest = (int(each.item()) for each in tensor.aminmax()) if tensor.numel() else (0, -1)
     if tensor.ndim != 1 or least < 0:
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")

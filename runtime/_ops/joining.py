@@ -11,6 +11,7 @@ from typing import Any
 
 from .._base import histories
 from .._base.allocation import allocate
+from .._base.devices import get_default_device
 from .._base.dtypes import EXPORTS, get_default_dtype
 from .._base.handles import wrap
 from .._base.interchange import tensor_of_bytes
@@ -166,10 +167,20 @@ def triangle_indices(rows: int, columns: int, offset: int, lower: bool) -> tuple
     offset = min(max(offset, -rows), columns)
     diagonal = (row + offset + lower).clamp(0, columns)
     counts = diagonal if lower else columns - diagonal
+    total = triangle_size(rows, columns, offset, lower)
     # The number of an element less that of the first one of its row is its column.
     before = counts.cumsum(0) - counts - (0 if lower else diagonal)
-    column = arange(counts.sum().item()) - before.repeat_interleave(counts)
-    return row.repeat_interleave(counts), column
+    column = arange(total) - before.repeat_interleave(counts, output_size=total)
+    return row.repeat_interleave(counts, output_size=total), column
+
+
+def triangle_size(rows: int, columns: int, offset: int, lower: bool) -> int:
+    """Return the number of those elements."""
+    shift = offset + lower  # in row r, so many elements more than r are left of the triangle above the diagonal
+    first = min(max(-shift, 0), rows)
+    last = min(max(columns - shift, first), rows)
+    left = (last - first) * shift + (last * (last - 1) - first * (first - 1)) // 2 + (rows - last) * columns
+    return left if lower else rows * columns - left
 
 
 def combination_indices(count: int, r: int, with_replacement: bool) -> Any:
@@ -180,9 +191,9 @@ def combination_indices(count: int, r: int, with_replacement: bool) -> Any:
     if number > MOST_INDICES:
         raise RuntimeError(f"combinations of {number} elements in all are more than fit in memory")
     if not number:
-        return tensor_of_bytes(array("q"), (0,), EXPORTS["int64"])
+        return ops.empty((0,), dtype=EXPORTS["int64"])
     if r == 2:
         return ops.stack(triangle_indices(count, count, not with_replacement, False), 1).view(-1)
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     indices = array("q", itertools.chain.from_iterable(choose(range(count), r)))
-    return tensor_of_bytes(indices, (len(indices),), EXPORTS["int64"])
+    return tensor_of_bytes(indices, (len(indices),), EXPORTS["int64"]).to(get_default_device())

@@ -10,6 +10,7 @@ from typing import Any
 from .._base.dtypes import EXPORTS
 from .._base.warn import warn
 from .._dispatch.ops import ops
+from .values import is_meta
 
 __all__ = ["check_rows", "chosen_dim", "layer_normalized"]
 
@@ -32,7 +33,11 @@ def check_rows(indices: Any, table: Any) -> None:
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
             f"opweave.{dtype.scalar_name}Tensor instead (while checking arguments for embedding)"
         )
-    if indices.numel() and not 0 <= indices.amin().item() <= indices.amax().item() < table.size(0):
+    if (
+        indices.numel()
+        and not is_meta(indices)
+        and not 0 <= indices.amin().item() <= indices.amax().item() < table.size(0)
+    ):
         raise IndexError("index out of range in self")
 
 

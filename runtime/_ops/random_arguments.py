@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._base.handles import integer, type_name
+from .values import holds
 
 __all__ = [
     "check_binomial",
@@ -67,7 +68,7 @@ def normal_size(mean: Any, std: Any, size: Any) -> Any:
             " * (float mean, Tensor std, *, Generator generator = None, Tensor out = None)\n"
             " * (float mean, float std, tuple of ints size, *, Generator generator = None, Tensor out = None)\n"
         )
-    if tensors[1] and (std < 0).any():
+    if tensors[1] and holds((std < 0).any(), False):
         raise RuntimeError("normal expects all elements of std >= 0.0")
     return size
 
@@ -99,7 +100,7 @@ def check_multinomial(weights: Any, count: int, replacement: bool) -> None:
 
 
 def check_weights(weights: Any) -> None:
-    if not ((weights >= 0) & (weights < float("inf"))).all():
+    if not holds(((weights >= 0) & (weights < float("inf"))).all(), True):
         raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
-    if not weights.any(-1).all():
+    if not holds(weights.any(-1).all(), True):
         raise RuntimeError(_NO_WEIGHT)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .._base.devices import is_meta
 from .._base.handles import integers, wrap
 from .._base.lazy_imports import load
 from .._base.shapes import wrap_dim
@@ -73,12 +74,16 @@ def repeated_elements(tensor: Any, repeats: Any, dim: int | None, output_size: i
         result = tensor.new_empty(shape).copy_(wide)
         return result.view([*shape[:dim], shape[dim] * repeats, *shape[dim + 2 :]])
     size = tensor.size(dim) if tensor.ndim else 1
-    counts = _counts(repeats)
-    if counts.ndim and len(counts) not in (1, size):
+    if repeats.ndim <= 1 and repeats.numel() not in (1, size):
         raise RuntimeError(
             "repeats must have the same size as input along dim, but got "
-            f"repeats.size(0) = {len(counts)} and input.size({dim}) = {size}"
+            f"repeats.size(0) = {repeats.numel()} and input.size({dim}) = {size}"
         )
+    _check_repeats(repeats)
+    if is_meta(repeats):
+        total = _known(output_size)
+        return tensor.new_empty([*tensor.shape[:dim], total, *tensor.shape[dim + 1 :]] if tensor.ndim else [total])
+    counts = _counts(repeats)
     total = _total(counts) * (size if len(counts) == 1 else 1)
     if output_size is not None and total != output_size:
         raise RuntimeError("allocated size does not match required size")
@@ -102,14 +107,23 @@ def _total(counts: Any) -> int:
     return total
 
 
-def _counts(repeats: Any) -> Any:
-    """Return the checked counts as a NumPy array with at least one dimension: a copy, so that no other thread changes
-    it after the check.
-    """
+def _check_repeats(repeats: Any) -> None:
     if repeats.ndim > 1:
         raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
     if repeats.dtype.scalar_name not in ("Long", "Int"):
         raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{repeats.dtype.scalar_name}'")
+
+
+def _known(output_size: int | None) -> int:
+    if output_size is None:
+        raise RuntimeError("cannot repeat_interleave a meta tensor without output_size")
+    return output_size
+
+
+def _counts(repeats: Any) -> Any:
+    """Return the checked counts as a NumPy array with at least one dimension: a copy, so that no other thread changes
+    it after the check.
+    """
     counts = array_of(repeats.reshape(-1)).copy()
     if counts.size and counts.min() < 0:
         raise RuntimeError("repeats can not be negative")
@@ -118,6 +132,9 @@ def _counts(repeats: Any) -> Any:
 
 def repeated_positions(repeats: Any, output_size: int | None) -> Any:
     """Return each position as often as its element says."""
+    _check_repeats(repeats)
+    if is_meta(repeats):
+        return repeats.new_empty((_known(output_size),))
     counts = _counts(repeats)
     total = _total(counts)
     if output_size is not None and total != output_size:

@@ -14,6 +14,7 @@ from .._C import lib
 from .._dispatch.ops import ops
 from .._handle import median
 from .numpy_bridge import array_of, tensor_of
+from .values import holds, is_meta
 
 __all__ = [
     "as_operand",
@@ -183,7 +184,7 @@ def _at_fractions(ordered: Any, q: Any, interpolation: str, ignore_nan: bool) ->
     weights = (ranks - below) if interpolation == "linear" else q.new_full((), 0.5)
     low, high = ordered.gather(-1, below), ordered.gather(-1, ranks.ceil().long())
     result = low.lerp(high, weights)
-    if result.isfinite().all():
+    if holds(result.isfinite().all(), True):
         return result
     # Where the difference is infinite or that of equal infinities, add weighted parts unless one weight is zero.
     parts = (1 - weights) * low + weights * high
@@ -210,7 +211,7 @@ def _fractions(tensor: Any, q: Any, interpolation: str) -> Any:
         return tensor.new_full((), q)
     if q.dtype is not tensor.dtype:
         raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
-    if not ((q >= 0) & (q <= 1)).all():
+    if not holds(((q >= 0) & (q <= 1)).all(), True):
         raise RuntimeError("quantile() q values must be in the range [0, 1]")
     return q
 
@@ -252,6 +253,8 @@ def insertion_indices(
     for tensor in (sequence, values):
         if tensor.is_complex():
             raise NotImplementedError(f"\"searchsorted_out_cpu\" not implemented for '{tensor.dtype.scalar_name}'")
+    if is_meta(values):
+        return values.new_empty(values.shape, dtype=EXPORTS["int32" if out_int32 else "int64"])
     order = None if sorter is None else array_of(sorter).copy()  # which no other thread overwrites after the check
     boundaries, wanted = array_of(sequence, wide=True), array_of(values, wide=True)
     if order is not None and order.size and not 0 <= order.min() <= order.max() < boundaries.shape[-1]:
@@ -291,6 +294,8 @@ def contained(elements: Any, test_elements: Any, invert: bool) -> Any:
     for tensor in (elements, test_elements):
         if tensor.is_complex():
             raise RuntimeError(f"Unsupported input type encountered for isin(): {tensor.dtype.scalar_name}")
+    if is_meta(elements):
+        return elements.new_empty(elements.shape, dtype=EXPORTS["bool"])
     numpy = load("numpy")
     result = numpy.isin(array_of(elements, wide=True), array_of(test_elements, wide=True), invert=invert)
     return tensor_of(numpy.asarray(result))

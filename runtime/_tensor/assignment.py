@@ -9,6 +9,7 @@ import math
 from typing import Any
 
 from .._base import handles
+from .._base.devices import CPU
 from .._base.dtypes import BY_CODE, EXPORTS, dtype
 from .._base.errors import raise_pending, take_pending
 from .._base.handles import OVERFLOW, shape_of, strides_of, type_name
@@ -160,9 +161,9 @@ def _tensor_of(value: Any, target: dtype) -> Any:
     if interchange.is_array(value):
         return interchange.elements_of(value)
     if isinstance(value, (int, float, complex, list, tuple, range)) or interchange.is_array_scalar(value):
-        return construct.tensor(value, dtype=target)
+        return construct.tensor(value, dtype=target, device=CPU)
     if interchange.offered(value) is not None:
-        return construct.as_tensor(value)
+        return construct.as_tensor(value, device=CPU)
     raise TypeError(f"can't assign a {type_name(value)} to a opweave.{target.scalar_name}Tensor")
 
 

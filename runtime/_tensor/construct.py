@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from .._base import handles, interchange
 from .._base.allocation import allocate
+from .._base.devices import META, available, device, get_default_device, is_meta, on_device
 from .._base.dtypes import EXPORTS, dtype, get_default_dtype
 from .._base.handles import OVERFLOW, wrap
 from .._base.interchange import tensor_of_bytes
 from .._base.type_names import type_name
-from .._base.types import check_placement, device, layout
+from .._base.types import check_placement, layout
 from .._C import lib
 
 if TYPE_CHECKING:
@@ -48,8 +49,9 @@ def tensor(
     bool, int64, the default dtype for floats, its complex counterpart for complex numbers. Raises ValueError for
     sequences of unequal lengths, texts and integers beyond int64, RuntimeError for other objects.
     """
-    if device is not None or pin_memory:
-        check_placement("tensor", device=device, pin_memory=pin_memory)
+    where = get_default_device() if device is None else available(device)
+    if pin_memory:
+        check_placement("tensor", pin_memory=pin_memory)
     wanted = None if dtype is None else _resolve(dtype, "tensor")
     if isinstance(data, handles.Tensor):
         warnings.warn(
@@ -59,7 +61,10 @@ def tensor(
             stacklevel=2,
         )
         data = data.detach()
+        where = data.device if device is None else where
     result = _new(data, wanted)
+    if where is META or is_meta(result):
+        result = result.to(where)
     return result.requires_grad_() if requires_grad else result
 
 
@@ -67,12 +72,14 @@ def as_tensor(data: Any, *, dtype: dtype | None = None, device: device | str | N
     """Return the data as a tensor, without a copy if it is a tensor or an array of dtype `dtype`, or of any if that
     is None. Shape, dtype and errors are otherwise those of `tensor`.
     """
-    check_placement("as_tensor", device=device)
+    where = get_default_device() if device is None else available(device)
     wanted = None if dtype is None else _resolve(dtype, "as_tensor")
     source = _over_memory(data)
     if source is None:
-        return _new(data, wanted)
-    return source if wanted is None else source.to(wanted)
+        return _new(data, wanted).to(where)
+    if device is None and is_meta(source):
+        where = META
+    return source.to(where, wanted)
 
 
 def asarray(
@@ -89,8 +96,14 @@ def asarray(
     Shape and dtype are those of the object, as `tensor` reads it, or `dtype`. Raises ValueError if `copy` is False
     and the memory cannot be shared, and the errors of `tensor`.
     """
-    check_placement("asarray", device=device)
+    where = None if device is None else available(device)
     result = _as_array(obj, dtype, copy)
+    if where is None and not is_meta(result):
+        where = get_default_device()
+    if where is not None and where is not result.device:
+        if copy is False:
+            raise ValueError(f"can't alias tensor from device '{result.device}' to '{where}'.")
+        result = result.to(where)
     return result.detach().requires_grad_() if requires_grad else result
 
 
@@ -146,13 +159,14 @@ def scalar_tensor(
     requires_grad: bool = False,
 ) -> TensorType:
     """Return a tensor without dimensions that holds the number `s`, of the default dtype unless `dtype` is given."""
-    check_placement("scalar_tensor", layout=layout, device=device, pin_memory=pin_memory)
+    where = check_placement("scalar_tensor", layout=layout, device=device, pin_memory=pin_memory)
     if isinstance(s, handles.Tensor) and not s.ndim:
         s = s.item()
     if not isinstance(s, (int, float, complex)):
         raise TypeError(f"scalar_tensor(): argument 's' (position 1) must be Number, not {type_name(s)}")
     resolved = get_default_dtype() if dtype is None else _resolve(dtype, "scalar_tensor")
-    result: TensorType = allocate((), resolved.code).fill_(s)
+    made: TensorType = on_device(where, allocate, (), resolved.code)
+    result = made.fill_(s)
     return result.requires_grad_() if requires_grad else result
 
 

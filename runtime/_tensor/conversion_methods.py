@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .._base import handles
+from .._base.devices import device, is_meta
 from .._base.dtypes import BY_CODE, EXPORTS, dtype
 from .._base.errors import raise_pending
 from .._base.handles import address_of, shape_of, strides_of
 from .._base.interchange import from_array, to_array
-from .._base.types import device
 from .._C import ffi, lib
 from .._handle import adopt, needs_grad, to_dlpack
 
@@ -50,6 +50,8 @@ class ConversionMethods:
         if kind == 4:
             value: Any = complex(lib.item_d(handle), lib.item_imag(handle))
             return value
+        if lib.numel(handle) == 1:
+            raise RuntimeError("Tensor.item() cannot be called on meta tensors")
         raise RuntimeError(f"a Tensor with {lib.numel(handle)} elements cannot be converted to Scalar")
 
     def __bool__(self: Any) -> bool:
@@ -60,7 +62,7 @@ class ConversionMethods:
         if count != 1:
             amount = "more than one value" if count else "no values"
             raise RuntimeError(f"Boolean value of Tensor with {amount} is ambiguous")
-        return lib.item_i(handle) != 0
+        return self.item() != 0
 
     def __int__(self: Any) -> int:
         return int(_real_element(self, "int64_t"))
@@ -74,6 +76,8 @@ class ConversionMethods:
     def __index__(self: Any) -> int:
         if lib.item_kind(self._h) in (0, 1, 3):
             return int(self.item())
+        if is_meta(self) and lib.numel(self._h) == 1 and self.dtype.is_integer:
+            self.item()
         raise TypeError("only integer tensors of a single element can be converted to an index")
 
     def new_tensor(
@@ -92,10 +96,11 @@ class ConversionMethods:
 
         if isinstance(data, handles.Tensor):
             source: Any = data.detach()
-            copied = source.to(dtype, copy=True) if dtype is not None else source.clone()
-            return copied.requires_grad_(requires_grad)
+            where = self.device if device is None else device
+            return source.to(where, dtype, copy=True).requires_grad_(requires_grad)
         wanted = self.dtype if dtype is None else dtype
-        return tensor(data, dtype=wanted, device=device, requires_grad=requires_grad)
+        where = self.device if device is None else device
+        return tensor(data, dtype=wanted, device=where, requires_grad=requires_grad)
 
     # ---- NumPy ----
 
@@ -105,13 +110,9 @@ class ConversionMethods:
         Raises RuntimeError if operations on the tensor are recorded and `force` is false, TypeError for dtypes that
         NumPy does not have.
         """
-        if needs_grad(self):
-            if not force:
-                raise RuntimeError(
-                    "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
-                )
-            return to_array(self.detach(), lasting=True)
-        return to_array(self, lasting=True)
+        if needs_grad(self) and not force:
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        return to_array(self.detach().cpu() if force else self, lasting=True)
 
     def __array__(self: Any, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         array = self.numpy()
@@ -132,6 +133,8 @@ class ConversionMethods:
         """A DLPack capsule over the same memory, or with `copy` over that of a copy."""
         if self._requires_grad:
             raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+        if is_meta(self):
+            raise BufferError("Cannot pack tensors on meta")
         if stream is not None and type(stream) is not int:
             raise TypeError("stream must be ``int`` or ``none``")
         if stream not in (None, -1):
@@ -142,6 +145,8 @@ class ConversionMethods:
         return to_dlpack(lent, max_version is not None and max_version[0] >= 1, bool(copy))
 
     def __dlpack_device__(self) -> tuple[int, int]:
+        if is_meta(self):
+            raise ValueError("Unknown device type meta for Dlpack")
         return 1, 0
 
     def __array_wrap__(self: Any, array: NDArray[Any], context: Any = None, return_scalar: bool = False) -> TensorType:

@@ -9,10 +9,11 @@ import warnings
 from typing import TYPE_CHECKING, Any, overload
 
 from .._base import handles
+from .._base.devices import META, available, device, is_meta
 from .._base.dtypes import BY_CODE, EXPORTS, dtype
-from .._base.handles import copied
+from .._base.handles import copied, moved
 from .._base.type_names import type_name
-from .._base.types import check_device, check_placement, device, memory_format, memory_order, preserve_format
+from .._base.types import check_placement, memory_format, memory_order, preserve_format
 from .._C import lib
 
 _BOOL = EXPORTS["bool"]
@@ -92,14 +93,16 @@ class DtypeMethods(CastMethods):
         Takes `to(dtype)`, `to(device)`, `to(device, dtype)` or `to(other)`, each followed by `non_blocking` and
         `copy`, and `memory_format` by keyword. Values are converted as by C; of a complex tensor a real dtype keeps
         the real parts, with a warning. Raises RuntimeError for a device other than the CPU, TypeError for other
-        arguments.
+        arguments, NotImplementedError for the CPU where the tensor has no elements.
         """
         if len(args) == 1 and not kwargs and type(args[0]) is dtype:
             wanted: dtype | None = args[0]
-            copy, order = False, 0
+            where, copy, order = None, False, 0
         else:
-            wanted, copy, order = _to_arguments(args, kwargs)
+            where, wanted, copy, order = _to_arguments(args, kwargs)
         code = lib.dtype(self._h) if wanted is None else wanted.code
+        if where is not None and is_meta(self) != (where is META):
+            return moved(self, where, code, order)
         if not copy and code == lib.dtype(self._h) and order in (0, lib.suggested_order(self._h)):
             return self
         warn_of_cut(lib.dtype(self._h), code)
@@ -115,14 +118,15 @@ class DtypeMethods(CastMethods):
         `dtype` is a dtype or the name of a type. Raises ValueError for another name.
         """
         if dtype is None:
-            return f"opweave.{BY_CODE[lib.dtype(self._h)].scalar_name}Tensor"
+            package = "opweave.meta" if is_meta(self) else "opweave"
+            return f"{package}.{BY_CODE[lib.dtype(self._h)].scalar_name}Tensor"
         return self.to(_dtype_of_name(dtype))
 
     def type_as(self: Any, other: TensorType) -> TensorType:
         """Return the elements with the dtype of `other`: the tensor itself if it has it, else a copy of the same
         shape.
         """
-        return self.to(other.dtype)
+        return self.to(other.device, other.dtype)
 
     def cuda(
         self: Any,
@@ -144,6 +148,8 @@ class DtypeMethods(CastMethods):
 
     def pin_memory(self: Any, device: device | str | None = None) -> TensorType:
         """The elements where an accelerator reads them itself; raises RuntimeError, for there is none."""
+        if is_meta(self):
+            raise RuntimeError(f"cannot pin {self.type()!r}: only dense CPU tensors can be pinned")
         check_placement("pin_memory", pin_memory=True)
         return self
 
@@ -151,8 +157,8 @@ class DtypeMethods(CastMethods):
 # ---- arguments of to() --------------------------------------------------------------------------------------
 
 
-def _to_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[dtype | None, bool, int]:
-    """The dtype (None: the tensor's own), whether to copy in any case, and the order of a copy (ow_order)."""
+def _to_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[device | None, dtype | None, bool, int]:
+    """Device and dtype (None: the tensor's own), whether to copy in any case, and the order of a copy (ow_order)."""
     names: tuple[str, ...]
     first = args[0] if args else None
     if isinstance(first, handles.Tensor) or "other" in kwargs:
@@ -175,14 +181,14 @@ def _to_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[dtype 
         if not isinstance(given["other"], handles.Tensor):
             raise TypeError(_TO_FORMS.format(_call_text(args, kwargs)))
         wanted = given["other"].dtype
-    where = given.get("device")
+    where = given["other"].device if wanted is not None else given.get("device")
     if where is not None:
         if not isinstance(where, (str, int, device)):
             raise TypeError(_TO_FORMS.format(_call_text(args, kwargs)))
-        check_device(where)
+        where = available(where)
     if given.get("dtype") is not None:
         wanted = dtype.resolve(given["dtype"], "to")
-    return wanted, given.get("copy", False), memory_order("to", memory_format)
+    return where, wanted, given.get("copy", False), memory_order("to", memory_format)
 
 
 _TO_FORMS = """to() received an invalid combination of arguments - got ({}), but expected one of:
@@ -211,5 +217,5 @@ def _dtype_of_name(value: Any) -> dtype:
                 if package in ("opweave", "torch"):
                     return each
                 if package in ("opweave.cuda", "torch.cuda"):
-                    check_device("cuda")
+                    available("cuda")
     raise ValueError(f"invalid type: {value.__name__ if isinstance(value, type) else value!r}")

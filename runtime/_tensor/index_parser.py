@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from .._base.devices import CPU
 from .._base.dtypes import EXPORTS, dtype
 from .._base.errors import raise_pending
 from .._base.handles import OVERFLOW, exact_integer, shape_of, strides_of, type_name
@@ -147,9 +148,9 @@ def _tensor_of(values: Any) -> Any:
         result = interchange.elements_of(values)
         return result if _is_mask(result.dtype) else result.to(_INT64)
     if len(values) == 0:
-        return construct.tensor(values, dtype=_INT64)
-    result = construct.tensor(values)
-    return result if _is_mask(result.dtype) else construct.tensor(values, dtype=_INT64)
+        return construct.tensor(values, dtype=_INT64, device=CPU)
+    result = construct.tensor(values, device=CPU)
+    return result if _is_mask(result.dtype) else construct.tensor(values, dtype=_INT64, device=CPU)
 
 
 _PLAIN_TYPES = frozenset((int, bool, type(Ellipsis)))
@@ -284,7 +285,7 @@ def _bool_index(value: bool) -> Any:
     """A bool selects the one position of a dimension of its own, or none."""
     from . import construct
 
-    return construct.tensor([0] if value else [], dtype=_INT64)
+    return construct.tensor([0] if value else [], dtype=_INT64, device=CPU)
 
 
 def _by_dimension(tensors: list[tuple[int, Any]]) -> list[Any]:

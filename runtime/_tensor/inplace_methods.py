@@ -193,4 +193,4 @@ def _write_number(target: float, value: Any) -> None:
 def _replace(tensor: Any, values: Any) -> Any:
     from .construct import tensor as make
 
-    return tensor.copy_(make(list(values), dtype=tensor.dtype).reshape(tensor.shape))
+    return tensor.copy_(make(list(values), dtype=tensor.dtype, device=tensor.device).reshape(tensor.shape))

@@ -32,7 +32,7 @@ class PrintableDtype(Protocol):
 
 
 class Printable(Protocol):
-    """The interface of a tensor that printing uses, with `requires_grad` and `grad_fn` where they exist."""
+    """The interface of a tensor that printing uses, with `is_meta`, `requires_grad` and `grad_fn` where they exist."""
 
     @property
     def shape(self) -> Sequence[int]: ...
@@ -156,9 +156,13 @@ def tensor_text(t: Printable, *, default_dtype_name: str = "float32", contents: 
     kind = type(t).__name__
     prefix = "tensor(" if kind in ("Tensor", "Parameter") else f"{kind}("
     if contents is None:
-        contents = _values_text(t, len(prefix), options)
+        contents = "..." if _has_no_values(t) else _values_text(t, len(prefix), options)
     suffixes = _suffixes(t, default_dtype_name, options)
     return _append_suffixes(prefix + contents, suffixes, len(prefix), options.linewidth)
+
+
+def _has_no_values(t: Printable) -> bool:
+    return bool(getattr(t, "is_meta", False))
 
 
 def _suffixes(t: Printable, default_dtype_name: str, options: PrintOptions) -> list[str]:
@@ -167,8 +171,10 @@ def _suffixes(t: Printable, default_dtype_name: str, options: PrintOptions) -> l
     dtype = str(t.dtype)
     dtype_name = dtype.rpartition(".")[2]
     shape = tuple(t.shape)
-    if t.numel():
-        size_is_known = options.edgeitems > 0
+    if _has_no_values(t):
+        parts.append("device='meta'")
+    if _has_no_values(t) or t.numel():
+        size_is_known = options.edgeitems > 0 and not _has_no_values(t)
         # The complex dtype whose parts have the default dtype goes without saying too.
         part_name = str(t.dtype.to_real()).rpartition(".")[2]
         dtype_is_known = default_dtype_name in (dtype_name, part_name) or dtype_name in ("int64", "bool")

@@ -6,10 +6,11 @@ import math
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from .._base.devices import CPU, device, on_device
 from .._base.dtypes import EXPORTS, dtype
 from .._base.handles import integer
 from .._base.shapes import check_range
-from .._base.types import check_placement, device, layout
+from .._base.types import check_placement, layout
 from .._dispatch.ops import ops
 from .._dispatch.store import store_sequence
 from .._ops.joining import triangle_indices
@@ -41,12 +42,12 @@ def inclusive_range(
         UserWarning,
         stacklevel=2,
     )
-    check_placement("range", layout=layout, device=device)
+    where = check_placement("range", layout=layout, device=device) or CPU
     if end is None:
         start, end = 0, start
     check_range(start, end, step)
     count = math.floor((end - start) / step) + 1
-    steps: Any = ops.arange(count, dtype=float)
+    steps: Any = ops.arange(count, dtype=float, device=where)
     values = (steps * step + start).to(dtype or EXPORTS["float"])
     result: Tensor = values if out is None else store_sequence(values, out)
     return result.requires_grad_() if requires_grad else result
@@ -89,9 +90,13 @@ def triu_indices(
 def _triangle(
     function: str, rows: int, columns: int, offset: int, lower: bool, dtype: dtype, layout: Any, device: Any
 ) -> Tensor:
-    check_placement(function, layout=layout, device=device)
+    where = check_placement(function, layout=layout, device=device)
     for position, (name, count) in enumerate((("row", rows), ("col", columns)), 1):
         if integer(function, name, count, position) < 0:
             raise RuntimeError(f"{name} must be non-negative, got{count}")
-    indices: Tensor = ops.stack(triangle_indices(rows, columns, offset, lower))
+    indices: Tensor = on_device(where, _stacked, rows, columns, offset, lower)
     return indices.to(dtype)
+
+
+def _stacked(rows: int, columns: int, offset: int, lower: bool) -> Any:
+    return ops.stack(triangle_indices(rows, columns, offset, lower))

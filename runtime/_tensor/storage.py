@@ -13,12 +13,13 @@ from weakref import WeakValueDictionary
 
 from .._base import handles
 from .._base.allocation import allocate
+from .._base.devices import CPU, META, is_meta, on_device
+from .._base.devices import device as device_class
 from .._base.dtypes import BY_CODE, EXPORTS, get_default_dtype
 from .._base.dtypes import dtype as dtype_class
 from .._base.errors import raise_pending
 from .._base.handles import is_integer
-from .._base.types import CPU, check_placement
-from .._base.types import device as device_class
+from .._base.types import check_placement
 from .._C import lib
 from .construct import tensor
 
@@ -42,8 +43,8 @@ class AnyStorage:
 
     @property
     def device(self) -> device_class:
-        """The device of the memory: always the CPU."""
-        return CPU
+        """The device of the memory."""
+        return META if is_meta(self._elements) else CPU
 
     def __len__(self) -> int:
         return self._elements.numel()
@@ -71,6 +72,7 @@ class AnyStorage:
 
     def tolist(self) -> list[Any]:
         """Return the elements as a list of Python numbers."""
+        self._check_elements()
         return list(self._elements.tolist())
 
     def __iter__(self) -> Iterator[Any]:
@@ -79,8 +81,13 @@ class AnyStorage:
     def __contains__(self, element: Any) -> bool:
         return element in self.tolist()
 
+    def _check_elements(self) -> None:
+        if is_meta(self._elements):
+            raise NotImplementedError("Not available for 'meta' device type")
+
     def __getitem__(self, index: Any) -> Any:
         """An element, or the storage of a range of elements in the same memory."""
+        self._check_elements()
         if isinstance(index, slice):
             if index.step not in (None, 1):
                 raise RuntimeError(f"Trying to slice with a step of {index.step}, but only a step of 1 is supported")
@@ -88,6 +95,7 @@ class AnyStorage:
         return self._elements[self._place(index)].item()
 
     def __setitem__(self, index: Any, value: Any) -> None:
+        self._check_elements()
         self._elements[index if isinstance(index, slice) else self._place(index)] = value
 
     def _place(self, index: Any) -> int:
@@ -128,7 +136,8 @@ class AnyStorage:
         return self if converted is self._elements else storage_of(converted)
 
     def cpu(self) -> Self:
-        """Return the storage itself."""
+        """Return the storage itself. Raises NotImplementedError where it has no elements."""
+        self._check_elements()
         return self
 
     def __getattr__(self, name: str) -> Any:
@@ -165,10 +174,11 @@ class AnyStorage:
     def __reduce__(self) -> tuple[Any, ...]:
         from .conversion_methods import bytes_of
 
-        return _rebuild_storage, (type(self), bytes_of(self._elements), self.dtype)
+        data = len(self) if is_meta(self._elements) else bytes_of(self._elements)
+        return _rebuild_storage, (type(self), data, self.dtype)
 
     def __repr__(self) -> str:
-        lines = [f" {value}" for value in self.tolist()]
+        lines = ["..."] if is_meta(self._elements) else [f" {value}" for value in self.tolist()]
         return "\n".join([*lines, f"[{self._title()} of size {len(self)}]"])
 
 
@@ -181,11 +191,12 @@ class UntypedStorage(AnyStorage):
     dtype = EXPORTS["uint8"]
 
     def __new__(cls, *args: Any, device: Any = None) -> Self:
-        check_placement(cls.__name__, device=device)
-        return storage_of(_elements_of(cls, args, cls.dtype), untyped=True)  # type: ignore[no-any-return]
+        where = check_placement(cls.__name__, device=device) or CPU
+        elements = on_device(where, _elements_of, cls, args, cls.dtype)
+        return storage_of(elements, untyped=True)  # type: ignore[no-any-return]
 
     def _title(self) -> str:
-        return "opweave.UntypedStorage(device=cpu)"
+        return f"opweave.UntypedStorage(device={self.device})"
 
 
 class TypedStorage(AnyStorage):
@@ -206,7 +217,7 @@ class TypedStorage(AnyStorage):
         dtype: dtype_class | None = None,
         device: device_class | str | None = None,
     ) -> Self:
-        check_placement(cls.__name__, device=device)
+        where = check_placement(cls.__name__, device=device) or CPU
         kind: type[TypedStorage] = cls
         if kind is TypedStorage:
             resolved = get_default_dtype() if dtype is None else dtype_class.resolve(dtype, cls.__name__)
@@ -214,7 +225,7 @@ class TypedStorage(AnyStorage):
         elif dtype is not None:
             raise RuntimeError(_invalid(cls, "Keyword argument 'dtype' cannot be specified"))
         if wrap_storage is None:
-            return storage_of(_elements_of(cls, args, kind.dtype))  # type: ignore[no-any-return]
+            return storage_of(on_device(where, _elements_of, cls, args, kind.dtype))  # type: ignore[no-any-return]
         if args:
             raise RuntimeError(_invalid(cls, "No positional arguments should be given when using 'wrap_storage'"))
         if not isinstance(wrap_storage, UntypedStorage):
@@ -302,7 +313,7 @@ def _resize(storage: AnyStorage, nbytes: int) -> None:
                 f"resize_(): the storage cannot grow from {lib.storage_nbytes(address)} to {nbytes} bytes, as tensors "
                 "share its memory and would not see it move; resize_() of a tensor gives that one larger memory"
             )
-        whole = allocate((nbytes,), UntypedStorage.dtype.code)
+        whole = on_device(CPU, allocate, (nbytes,), UntypedStorage.dtype.code)
         whole[: lib.storage_nbytes(address)] = storage.untyped()._elements
     for each in seen:
         del _storages[address, type(each)]
@@ -319,12 +330,17 @@ def tensor_over(storage: AnyStorage, offset: int, sizes: tuple[int, ...], stride
     return lib.as_strided(storage._elements._h, sizes, strides, len(sizes), offset, -1)
 
 
-def _rebuild_storage(kind: type[AnyStorage], data: bytes, dtype: dtype_class) -> AnyStorage:
+def _rebuild_storage(kind: type[AnyStorage], data: bytes | int, dtype: dtype_class) -> AnyStorage:
+    """A storage of these bytes, or of so many elements on the device `meta`."""
     from .._base.interchange import tensor_of_bytes
 
     if not (isinstance(kind, type) and issubclass(kind, AnyStorage)):
         raise TypeError(f"expected a class of storages, but got {kind!r}")
-    storage: AnyStorage = _make(kind, tensor_of_bytes(data, (len(data) // dtype.itemsize,), dtype))
+    if isinstance(data, int):
+        elements = on_device(META, allocate, (data,), dtype.code)
+    else:
+        elements = tensor_of_bytes(data, (len(data) // dtype.itemsize,), dtype)
+    storage: AnyStorage = _make(kind, elements)
     return storage
 
 

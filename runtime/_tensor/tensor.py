@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import _operators
 from .._base import handles
+from .._base.devices import CPU, META, device, is_meta
 from .._base.dtypes import BY_CODE, dtype
+from .._base.keys import KEY_BITS
 from .._base.tensor_class import adds_methods
 from .._base.type_names import type_name
-from .._base.types import CPU, device, layout, memory_format, preserve_format, strided
+from .._base.types import layout, memory_format, preserve_format, strided
 from .._C import lib
 from .._dispatch.subclass import SubclassMethods
 from .._handle import TensorBase, adopt, apart, set_edge, set_tensor_class
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["Tensor"]
 
 _dtype = lib.dtype
+_META = KEY_BITS["meta"]
 _Kind = TypeVar("_Kind", bound="Tensor")
 
 
@@ -60,8 +63,7 @@ class Tensor(
     __array_priority__ = 1000
     __pandas_priority__ = 5000
 
-    is_cpu = True
-    is_cuda = is_ipu = is_maia = is_meta = is_mkldnn = is_mps = is_mtia = is_vulkan = is_xla = is_xpu = False
+    is_cuda = is_ipu = is_maia = is_mkldnn = is_mps = is_mtia = is_vulkan = is_xla = is_xpu = False
     is_nested = is_quantized = is_sparse = is_sparse_csr = False
 
     # Comparing elements with == must not take away the hash by identity.
@@ -74,8 +76,18 @@ class Tensor(
 
     @property
     def device(self) -> device:
-        """The device of the memory: always the CPU."""
-        return CPU
+        """The device of the memory: the CPU, or `meta` where there is none."""
+        return META if lib.keys(self._h) & _META else CPU
+
+    @property
+    def is_meta(self) -> bool:
+        """True if the tensor has a dtype, a shape and strides, but no elements."""
+        return is_meta(self)
+
+    @property
+    def is_cpu(self) -> bool:
+        """True if the memory is that of the CPU."""
+        return not is_meta(self)
 
     @property
     def layout(self) -> layout:
@@ -166,11 +178,11 @@ class Tensor(
         return False
 
     def get_device(self) -> int:
-        """Return the index of the device, which is -1 for the CPU."""
+        """Return the index of the device: -1, as neither the CPU nor `meta` has one."""
         return -1
 
     def cpu(self, memory_format: memory_format = preserve_format) -> Tensor:
-        """The tensor itself, or a copy in another memory order."""
+        """The tensor itself, or a copy in another memory order. Raises NotImplementedError if it has no elements."""
         return self.to("cpu", memory_format=memory_format)
 
     def _is_view(self) -> bool:
@@ -213,7 +225,7 @@ class Tensor(
         """A tensor of this dtype, from sizes or from values as `FloatTensor` takes them."""
         from .typed_tensors import made
 
-        tensor: Tensor = made(self.dtype, args, kwargs)
+        tensor: Tensor = made(self.dtype, args, {"device": self.device, **kwargs})
         return tensor
 
     def as_subclass(self, cls: type[_Kind]) -> _Kind:
@@ -242,7 +254,7 @@ class Tensor(
         return tensor_text(self, default_dtype_name=str(get_default_dtype())[8:], contents=tensor_contents)
 
     def __format__(self, spec: str) -> str:
-        if not lib.ndim(self._h) and type(self) is Tensor:
+        if not lib.ndim(self._h) and type(self) is Tensor and not is_meta(self):
             return format(self.item(), spec)
         return object.__format__(self, spec)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from .._base import handles, interchange
 from .._base.allocation import allocate
+from .._base.devices import CPU, on_device
 from .._base.dtypes import BY_CODE, dtype, get_default_dtype
 from .._base.handles import is_integer, type_name
 from .._base.types import Size, check_placement, strided
@@ -33,7 +34,11 @@ class tensortype(type):  # noqa: N801 (PyTorch's name)
 def made(dtype: dtype, args: tuple[Any, ...], kwargs: dict[str, Any], any_dtype: bool = False) -> Any:
     """A tensor of dtype `dtype` from such arguments; another tensor need not have it where there is `any_dtype`."""
     given = dict(kwargs)
-    check_placement("new", device=given.pop("device", None))
+    where = check_placement("new", device=given.pop("device", None)) or CPU
+    return on_device(where, _made, dtype, args, given, any_dtype)
+
+
+def _made(dtype: dtype, args: tuple[Any, ...], given: dict[str, Any], any_dtype: bool) -> Any:
     if not args and len(given) == 1 and next(iter(given)) in ("size", "data"):
         name, value = given.popitem()
         args = (Size(value) if name == "size" else value,)

@@ -93,7 +93,7 @@ def test_rebuilt_tensors() -> None:
     for arguments in calls:
         with pytest.raises(REFUSALS):
             _rebuild_tensor(*arguments)
-    for arguments in ((int, b"", ow.float32), (ow.FloatStorage, 5, ow.float32)):
+    for arguments in ((int, b"", ow.float32), (ow.FloatStorage, -5, ow.float32)):
         with pytest.raises(REFUSALS):
             _rebuild_storage(*arguments)  # type: ignore[arg-type]
 

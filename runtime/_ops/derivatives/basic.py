@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 from ..._base.finfo import finfo
 from ..._base.shapes import broadcast_shapes as broadcast_shapes
 from ..._dispatch.ops import ops
+from ..values import holds
 
 __all__ = [
     "as_strided_backward",
@@ -102,7 +103,7 @@ def prod_backward(grad: Any, input: Any, result: Any, dim: Any, keepdim: bool) -
     neither zero nor infinite.
     """
     size = result.abs()
-    if bool(((size >= finfo(result.dtype).tiny) & (size < float("inf"))).all()):
+    if holds(((size >= finfo(result.dtype).tiny) & (size < float("inf"))).all(), True):
         return unreduce(grad * result, input.shape, dim, keepdim) / input
     if dim is None or dim == () or dim == []:
         return (grad * product_of_others(input.reshape(-1), 0)).reshape(input.shape)
@@ -141,7 +142,7 @@ def cumprod_backward(grad: Any, input: Any, result: Any, dim: int) -> Any:
     """Return for each factor the sum of gradients over the products that contain it."""
     if not input.ndim or not input.numel():
         return grad
-    if not bool((input == 0).any()):
+    if not holds((input == 0).any(), False):
         return (grad * result).flip(dim).cumsum(dim).flip(dim) / input
     # If a factor is zero: s[k] = grad[k] + input[k + 1] * s[k + 1], times the product of the factors before.
     grads, factors = grad.unbind(dim), input.unbind(dim)
@@ -195,7 +196,7 @@ def unfold_backward(grad: Any, shape: Sequence[int], dimension: int, size: int, 
     if not shape:
         return grad.reshape(shape)
     along = dimension % len(shape)
-    positions = ops.arange(shape[along]).unfold(0, size, step).reshape(-1)
+    positions = ops.arange(shape[along], device=grad.device).unfold(0, size, step).reshape(-1)
     windows = grad.movedim(-1, along + 1).flatten(along, along + 1)
     return grad.new_zeros(shape).index_add(along, positions, windows)
 
@@ -208,7 +209,7 @@ def geometry(tensor: Any) -> tuple[Any, Any, int, Any]:
 def as_strided_backward(grad: Any, input_geometry: Any, size: Any, stride: Any, storage_offset: Any) -> Any:
     """Return the gradient of the base of a strided view: elements that the view shows several times get the sum."""
     shape, strides, offset, count = input_geometry
-    positions = ops.arange(count)
+    positions = ops.arange(count, device=grad.device)
     view = positions.as_strided(size, stride, offset if storage_offset is None else storage_offset)
     memory = grad.new_zeros(count).index_add(0, view.reshape(-1), grad.reshape(-1))
     return memory.as_strided(shape, strides, offset)

@@ -9,6 +9,7 @@ from ..._autograd.grad_mode import is_grad_enabled
 from ..._dispatch.ops import ops
 from ..numpy_bridge import dtypes
 from ..rearranging import listed
+from ..values import holds
 from .basic import dimensions, share_extremum, unreduce
 
 __all__ = [
@@ -41,7 +42,7 @@ def equal_backward(grad: Any, input: Any, value: Any) -> Any:
     """Divide the gradient equally among all elements that equal the selected value; NaN equals NaN."""
     if grad is None:
         return None
-    if bool(value != value):
+    if holds(value != value, False):
         return grad * (input != input) / (input != input).sum()
     return share_extremum(grad, value, input, None, False)
 
@@ -125,7 +126,7 @@ def logcumsumexp_backward(grad: Any, input: Any, result: Any, dim: int) -> Any:
         # Complex gradients have no sign, and derivatives of their logarithms are infinite where a gradient is zero:
         # compute every pair of positions separately.
         lines, sums = input.movedim(dim, -1), result.movedim(dim, -1)
-        before = ops.ones(lines.shape[-1:] * 2, dtype=dtypes.bool).tril(-1)
+        before = lines.new_ones(lines.shape[-1:] * 2, dtype=dtypes.bool).tril(-1)
         ratios = (lines.unsqueeze(-1) - sums.unsqueeze(-2)).masked_fill(before, -float("inf")).exp()
         return (ratios * grad.movedim(dim, -1).unsqueeze(-2)).sum(-1).movedim(-1, dim)
     size = grad.abs().log()
@@ -221,7 +222,8 @@ def repeat_interleave_backward(grad: Any, shape: Sequence[int], repeats: Any, di
     flat = dim is None or not shape
     sizes = (grad.new_empty(shape).numel(),) if flat else tuple(shape)
     along = 0 if dim is None or flat else dim % len(shape)
-    counts = repeats if hasattr(repeats, "_h") else ops.full((sizes[along],), repeats)
+    counts = repeats if hasattr(repeats, "_h") else grad.new_full((sizes[along],), repeats, dtype=dtypes.int64)
     counts = counts.expand(sizes[along]) if counts.numel() == 1 else counts
-    positions = ops.arange(sizes[along]).repeat_interleave(counts)
-    return grad.new_zeros(sizes).index_add(along, positions, grad.reshape(-1) if flat else grad).reshape(shape)
+    parts = grad.reshape(-1) if flat else grad
+    positions = ops.arange(sizes[along], device=grad.device).repeat_interleave(counts, output_size=parts.size(along))
+    return grad.new_zeros(sizes).index_add(along, positions, parts).reshape(shape)

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..._base.warn import warn
 from ..padding import padded
+from ..values import holds
 
 __all__ = ["inverse_frames", "inverse_signal", "overlapped", "short_time_frames"]
 
@@ -207,7 +208,7 @@ def inverse_signal(signal: Any, envelope: Any, n_fft: int, center: bool, length:
     end = start + length if length is not None else known - start
     count = max(min(end, known) - start, 0)
     weights = envelope.narrow(1, start, count)
-    if weights.abs().amin().item() < 1e-11:
+    if holds(weights.abs().amin() < 1e-11, False):
         refuse(" window overlap add min: 1\n[ CPUBoolType{} ]")
     result = signal.narrow(1, start, count) / weights
     if end > known:

@@ -10,6 +10,7 @@ from ..._base.finfo import finfo
 from ..._base.promotion import promote_types
 from ..._base.shapes import wrap_dim
 from ..._dispatch.ops import ops
+from ..values import holds, is_meta
 from .checks import check_floating, check_matrix, default_tolerance
 
 __all__ = [
@@ -74,7 +75,7 @@ def distances(differences: Any, p: float) -> Any:
 def normalized(tensor: Any, p: float, dim: int, eps: float) -> Any:
     """Return the tensor divided by its p-norm along `dim`, which counts as `eps` if it is smaller."""
     norm = tensor.norm(p, dim, keepdim=True)
-    if not norm.isinf().any():
+    if not holds(norm.isinf().any(), False):
         return tensor / norm.clamp(min=eps)
     # Where the norm exceeds the range, scale the tensor by a power of two, which leaves the quotient as it is.
     wide = tensor if tensor.dtype.itemsize >= 4 else tensor.float()
@@ -113,6 +114,8 @@ def factor_for_squares(*tensors: Any) -> float:
     """Return a power of two by which these tensors must be scaled so that sums of squares stay in range; nearly always
     1.
     """
+    if is_meta(tensors[0]):
+        return 1.0
     most, least = (max(float(value.item()) for value in each) for each in zip(*map(_bounds, tensors), strict=True))
     largest, limits = max(most, least), finfo(tensors[0].dtype)
     count = max(tensors[0].size(-1), 1)

@@ -14,6 +14,7 @@ from typing import Any
 
 from ..._dispatch.ops import ops
 from ..derivatives.basic import product_of_others
+from ..values import holds
 from .derivatives import lu_factor_backward, solve_backward
 
 __all__ = [
@@ -30,7 +31,7 @@ __all__ = [
 
 def _check_phases(function: str, vectors: str, turns: Any, consequence: str = "quantity, so it is") -> None:
     """Raise unless the loss is invariant to the phase of each complex vector, which is arbitrary."""
-    if turns.numel() and bool(turns.imag.abs().max() > 1e-2):
+    if turns.numel() and holds(turns.imag.abs().max() > 1e-2, False):
         raise RuntimeError(
             f"{function}_backward: The {vectors} in the complex case are specified up to multiplication by "
             f"e^{{i phi}}. The specified loss function depends on this {consequence} ill-defined."
@@ -39,7 +40,7 @@ def _check_phases(function: str, vectors: str, turns: Any, consequence: str = "q
 
 def _differences(values: Any) -> Any:
     """Return the matrix of `values[j] - values[i]`, with ones on the diagonal, to divide by."""
-    identity = ops.eye(values.size(-1), dtype=values.dtype)
+    identity = ops.eye(values.size(-1), dtype=values.dtype, device=values.device)
     return values.unsqueeze(-2) - values.unsqueeze(-1) + identity
 
 
@@ -161,7 +162,7 @@ def det_backward(grad: Any, grad_LU: Any, A: Any, det: Any, LU: Any, pivots: Any
     total = None if grad_LU is None else lu_factor_backward(grad_LU, LU, pivots)
     if grad is None:
         return total
-    if bool((det == 0).any()):
+    if holds((det == 0).any(), False):
         U, S, Vh = ops.linalg_svd(A)
         turns = grad * (ops.linalg_det(U) * ops.linalg_det(Vh)).conj()
         gradient = U * (turns.unsqueeze(-1) * product_of_others(S, -1)).unsqueeze(-2) @ Vh

@@ -7,10 +7,11 @@ import numpy
 from numpy.typing import NDArray
 from typing_extensions import Self
 
+from ._base.devices import device
 from ._base.dtypes import dtype
 from ._base.generator import Generator
 from ._tensor.tensor import Tensor
-from ._base.types import device, layout, memory_format
+from ._base.types import layout, memory_format
 
 __all__ = [
     "neg",

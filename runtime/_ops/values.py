@@ -1,0 +1,23 @@
+"""Questions about values, which tensors on the device `meta` do not have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._base.devices import is_meta as is_meta
+
+__all__ = ["check_values", "holds", "is_meta"]
+
+
+def holds(condition: Any, unknown: bool) -> bool:
+    """Return the truth of a tensor with one element; `unknown` where it has no value."""
+    return unknown if is_meta(condition) else bool(condition)
+
+
+def check_values(function: str, *tensors: Any) -> None:
+    """Raise NotImplementedError where the shape of the result depends on values that a tensor does not have."""
+    if any(is_meta(tensor) for tensor in tensors):
+        raise NotImplementedError(
+            f"{function}(): the shape of this result depends on the values of a tensor, and tensors on the device meta "
+            "have none"
+        )
