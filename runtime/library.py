@@ -1,6 +1,7 @@
-"""opweave.library: who answers calls of operators, for tensors that the core does not compute with.
+"""opweave.library: operators of your own, and who answers calls of operators.
 
-A tensor may carry dispatch keys, as those of a class derived from Tensor do. A call whose tensors carry one goes to the
+`custom_op` defines an operator. `register` and `register_fallback` are for tensors that the core does not compute with:
+a tensor may carry dispatch keys, as those of a class derived from Tensor do. A call whose tensors carry one goes to the
 function that is registered for it, instead of the core. Every such function has one signature:
 
     function(op, args, out, mode)
@@ -13,36 +14,65 @@ result of the call.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
-from typing import TypeVar
+from functools import wraps
+from typing import Any, TypeVar
 
 from ._dispatch import dispatcher
 from ._dispatch.dispatcher import Handler, redispatch
-from ._dispatch.op import INPLACE, NEW, OUT
+from ._dispatch.op import INPLACE, NEW, OUT, Op
 from ._dispatch.ops import ops
+from ._dispatch.overloads import OpOverload
+from ._dispatch.schemas import schema
+from ._library.custom_op import CustomOpDef, custom_op
+from ._library.definition import Definition, find
+from ._library.infer_schema import infer_schema
+from ._library.libraries import Library, define, impl
+from ._library.opcheck import OpCheckError, opcheck
+from ._library.results import check_result
 
-__all__ = ["INPLACE", "NEW", "OUT", "redispatch", "register", "register_fallback"]
+__all__ = [
+    "INPLACE",
+    "NEW",
+    "OUT",
+    "CustomOpDef",
+    "Library",
+    "OpCheckError",
+    "custom_op",
+    "define",
+    "impl",
+    "infer_schema",
+    "opcheck",
+    "redispatch",
+    "register",
+    "register_autograd",
+    "register_fake",
+    "register_fallback",
+    "register_kernel",
+]
 
 _Function = TypeVar("_Function", bound=Handler)
+_Operator = str | OpOverload | CustomOpDef
 
 
-def register(operator: str, key: str) -> Callable[[_Function], _Function]:
+def register(operator: _Operator, key: str) -> Callable[[_Function], _Function]:
     """Return a decorator that has a function answer calls of one operator for tensors with a dispatch key.
 
     Args:
         operator (str): the name of an operator of ops.yaml, such as `"add"` or `"linalg_qr"`; `"add_"` is the same one.
+            Or that of a custom operator, such as `"mylib::f"`, or what `opweave.ops` or `custom_op` has given.
         key (str): `"subclass"`, `"autograd"`, `"named"`, `"sparse"`, `"quantized"`, `"cuda"` or `"meta"`.
+
+    A call raises TypeError, which names the function, if it returns what the schema does not allow.
 
     Raises:
         ValueError: there is no such operator or key, or the operator has a function for the key.
     """
-    if not hasattr(getattr(ops, operator, None), "op"):
-        near = get_close_matches(operator, [name for name, each in vars(ops).items() if hasattr(each, "op")], 1)
-        raise ValueError(f"there is no operator {operator!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+    op = _op(operator)
 
     def decorate(function: _Function) -> _Function:
-        dispatcher.register(key, function, getattr(ops, operator).op)
+        dispatcher.register(key, _checked(function, key), op)
         return function
 
     return decorate
@@ -56,12 +86,93 @@ def register_fallback(key: str, *, composites: bool = False) -> Callable[[_Funct
         composites (bool): also of operators that are made of others. Else these are decomposed, and the function sees
             the calls that they make.
 
+    A call raises TypeError, which names the function, if it returns what the schema does not allow.
+
     Raises:
         ValueError: there is no such key, or it has a fallback.
     """
 
     def decorate(function: _Function) -> _Function:
-        dispatcher.register(key, function, composites=composites)
+        dispatcher.register(key, _checked(function, key), composites=composites)
         return function
 
     return decorate
+
+
+def _checked(function: Handler, key: str) -> Handler:
+    """The handler, whose results are compared with the schema."""
+
+    @wraps(function)
+    def handler(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
+        result = function(op, args, out, mode)
+        if result is not NotImplemented:
+            name = getattr(function, "__name__", repr(function))
+            check_result(f"{name}, registered for {op.qualified} and the key {key!r},", schema(op, mode), result)
+        return result
+
+    return handler
+
+
+def _op(operator: _Operator) -> Op:
+    if isinstance(operator, OpOverload):
+        return operator.op
+    if isinstance(operator, CustomOpDef):
+        return operator._definition.op
+    if "::" in operator:
+        return find(operator).op
+    if not hasattr(getattr(ops, operator, None), "op"):
+        near = get_close_matches(operator, [name for name, each in vars(ops).items() if hasattr(each, "op")], 1)
+        raise ValueError(f"there is no operator {operator!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+    op: Op = getattr(ops, operator).op
+    return op
+
+
+# ---- custom operators ---------------------------------------------------------------------------------------
+
+
+def _definition(operator: _Operator) -> Definition:
+    if isinstance(operator, CustomOpDef):
+        return operator._definition
+    return find(operator.name() if isinstance(operator, OpOverload) else operator)
+
+
+def register_kernel(op: _Operator, device_types: str | Sequence[str] | None, func: Any = None, /) -> Any:
+    """Have a function compute a custom operator's results for tensors of some devices. A decorator where `func` is left
+    out.
+
+    Args:
+        op (str): such as `"mylib::f"`, or what `custom_op` has given.
+        device_types (str or sequence of str): such as `"cpu"`; None: all that have no function of their own.
+
+    Raises:
+        RuntimeError: there is no such operator.
+    """
+    kinds = "default" if device_types is None else device_types
+    return impl(_definition(op).qualified, kinds, func)
+
+
+def register_fake(op: _Operator, func: Any = None, /) -> Any:
+    """Have a function make results of the right shape, strides and dtype from tensors on the device `meta`. A decorator
+    where `func` is left out.
+
+    Raises:
+        RuntimeError: there is no such custom operator.
+    """
+    definition = _definition(op)
+
+    def decorate(function: Any) -> Any:
+        definition.fake = function
+        return function
+
+    return decorate if func is None else decorate(func)
+
+
+def register_autograd(
+    op: _Operator, backward: Callable[..., Any], /, *, setup_context: Callable[..., Any] | None = None
+) -> None:
+    """Register a custom operator's gradients, as `CustomOpDef.register_autograd` does.
+
+    Raises:
+        RuntimeError: there is no such operator, it writes to its arguments, or its result is a view of them.
+    """
+    _definition(op).set_formula(backward, setup_context, op)

@@ -72,7 +72,7 @@ GROUPS: Mapping[str, str] = {
 _GROUP = re.compile(r"\*[A-Za-z_]\w*")
 _DUNDER = re.compile(r"__([^_]+)__\Z")
 _SIZE = re.compile(r"[1-9][0-9]*")
-_ALIAS_LETTER = re.compile(r"[a-z](?![A-Za-z0-9_])")
+_ALIAS_LETTER = re.compile(r"[a-z][0-9]*(?![A-Za-z0-9_])")
 # Words of C, Python and NumPy, and the word of the grammar.
 _FOREIGN_TYPES = {
     "boolean": "bool",

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 from .._base import histories
 from .._base.tensor_class import Tensor
@@ -46,11 +46,7 @@ def unrecorded(run: Callable[[], Any]) -> Any:
 def handle(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
     """The handler of the key `autograd`: the call runs unrecorded, and its result becomes an output of a node."""
     if out is not None:
-        check(op, args)  # what is no argument at all comes first
-        raise RuntimeError(
-            f"{op.name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
-            "arguments requires grad."
-        )
+        refuse_out(op, args)
     if mode == INPLACE and isinstance(args[op.target], Tensor) and not (op.is_composite and op.is_inplace):
         return call_inplace(op, args)
     kind = derivative(op)
@@ -58,6 +54,15 @@ def handle(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
         return redispatch(op, args, None, mode, below="autograd")  # the calls that it is made of are recorded
     result = unrecorded(partial(redispatch, op, args, None, mode, below="autograd"))
     return result if kind is None else attach(kind, args, result)
+
+
+def refuse_out(op: Op, args: Sequence[Any]) -> NoReturn:
+    """The error of recorded calls that write to `out`."""
+    check(op, args)  # what is no argument at all comes first
+    raise RuntimeError(
+        f"{op.name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
+        "arguments requires grad."
+    )
 
 
 def attach(kind: type[Node], arguments: Sequence[Any], result: Any) -> Any:

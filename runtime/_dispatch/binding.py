@@ -259,12 +259,12 @@ def describe(function: Any, what: str) -> Any:
     """`__doc__`, `__module__` or `__signature__` of a function."""
     op: Op = function.op
     if what == "module":
-        return f"{op.package}._operators"
+        return f"{op.package}._operators" if op.schema is None else f"opweave.ops.{op.namespace}"
     if what == "signature":
         return _signature(function)
     if function.__name__ != op.name and not function.__name__.startswith("__"):
         return f"In-place version of `{op.name}`."
-    return import_module(f"{op.package}._docstrings").DOCSTRINGS.get(op.name)
+    return None if op.schema is not None else import_module(f"{op.package}._docstrings").DOCSTRINGS.get(op.name)
 
 
 def _signature(function: Any) -> inspect.Signature:

@@ -96,7 +96,7 @@ def _fallback(op: Op, key: str) -> Handler | None:
     if handler is None:
         raise NotImplementedError(
             f"{op.name}() has no implementation for {key} tensors; register one with "
-            f"@opweave.library.register({op.name!r}, {key!r})"
+            f"@opweave.library.register({op.qualified!r}, {key!r})"
         )
     return handler
 

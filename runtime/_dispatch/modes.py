@@ -90,7 +90,7 @@ def _see_function(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
         return redispatch(op, args, out, mode, below="function_mode")
     overloaded = subclass.overloaded_arguments((*args, out))
     types = tuple([type(each) for each in overloaded])
-    function = overloads.function_of(op, mode)
+    function = overloads.public_function(op, mode)
     positional, named = overloads.as_called(op, args, out, mode)
     result = without_innermost("function_mode", current.__torch_function__, function, types, positional, named)
     return result if result is not NotImplemented else subclass.answer(overloaded, function, types, positional, named)

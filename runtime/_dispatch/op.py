@@ -177,6 +177,11 @@ class Op:
         return BUILTIN if self.package == "opweave" else self.package
 
     @property
+    def qualified(self) -> str:
+        """Its name, with the namespace where that is another than opweave's own."""
+        return self.name if self.namespace == BUILTIN else f"{self.namespace}::{self.name}"
+
+    @property
     def is_composite(self) -> bool:
         return self.family == COMPOSITE
 

@@ -123,7 +123,7 @@ class Namespace:
         return _packet(self.name, first.__name__, tuple(functions.items()))
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *{each.partition(".")[0] for each in namespaces.get(self.name, ())}]
+        return [*super().__dir__(), *namespaces.get(self.name, ())]
 
     def __repr__(self) -> str:
         return f"<namespace opweave.ops.{self.name}>"
@@ -137,10 +137,8 @@ def namespace(name: str) -> Namespace:
 
 def _overloads_of(space: str, name: str) -> dict[str, Any]:
     """The functions of an operator by the names of their overloads."""
-    functions = namespaces.get(space, {})
-    if name in functions:
-        return {functions[name].op.overload or "default": functions[name]}
-    return {key[len(name) + 1 :]: each for key, each in functions.items() if key.startswith(f"{name}.")}
+    found = namespaces.get(space, {}).get(name, {})
+    return found if isinstance(found, dict) else {found.op.overload or "default": found}
 
 
 @cache
@@ -166,6 +164,12 @@ def function_of(op: Op, mode: int) -> Any:
     return op.function
 
 
+def public_function(op: Op, mode: int) -> Any:
+    """What users know as the function of such calls: for operators of their own it is the overload."""
+    function = function_of(op, mode)
+    return function if op.schema is None else overload(function, False)
+
+
 def as_called(op: Op, args: Sequence[Any], out: Any, mode: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of a call of the dispatcher as `function_of` takes them: positional ones up to the last that is not
     at its default, and by name those of the others that are not."""
@@ -188,7 +192,7 @@ def _is_default(value: Any, default: Any) -> bool:
 
 def call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A call by the names of the schema, where the first tensor is `self`."""
-    if "self" in kwargs:
+    if "self" in kwargs and "self" not in function.names:
         kwargs = {"input" if name == "self" else name: value for name, value in kwargs.items()}
     return function(*args, **kwargs)
 

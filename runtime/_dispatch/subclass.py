@@ -15,7 +15,7 @@ from .._base.tensor_class import Tensor
 from .._handle import with_keys
 from .dispatcher import KEYS, redispatch, register
 from .op import Op
-from .overloads import as_called, function_of
+from .overloads import as_called, public_function
 
 SUBCLASS = KEYS["subclass"]
 
@@ -28,7 +28,7 @@ def handle(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
         return with_keys(0, SUBCLASS, partial(redispatch, op, args, out, mode, below="subclass"))
     types = tuple([type(each) for each in overloaded])
     positional, named = as_called(op, args, out, mode)
-    return answer(overloaded, function_of(op, mode), types, positional, named)
+    return answer(overloaded, public_function(op, mode), types, positional, named)
 
 
 def answer(overloaded: Sequence[Any], function: Any, types: Sequence[type], args: Any, kwargs: Any) -> Any:

@@ -1,0 +1,1 @@
+"""Operators that users define: their schemas, kernels, fakes and gradients, and what checks them."""

@@ -1,0 +1,94 @@
+"""`Library`, `define` and `impl`: operators from schemas, whose functions are registered by torch's names of keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .definition import Definition, definitions, find, read
+
+_KINDS = ("DEF", "IMPL", "FRAGMENT")
+_DEVICES = {"CPU": "cpu", "CUDA": "cuda", "CompositeExplicitAutograd": None, "CompositeImplicitAutograd": None}
+"""By torch's keys: the devices that a kernel is for."""
+_KEYS = (*_DEVICES, "Meta")
+
+
+class Library:
+    """Operators of a namespace that are defined by schemas, and functions that are registered for them.
+
+    Args:
+        ns (str): the namespace.
+        kind (str): `"DEF"` or `"FRAGMENT"` defines operators; `"IMPL"` registers functions for those that there are.
+        dispatch_key (str): the key of `impl` where none is given there.
+    """
+
+    def __init__(self, ns: str, kind: str, dispatch_key: str = "") -> None:
+        if kind not in _KINDS:
+            raise ValueError(f"Unsupported kind: {kind}")
+        self.ns = ns
+        self.kind = kind
+        self.dispatch_key = dispatch_key
+        self._defined: list[Definition] = []
+
+    def define(self, schema: str, alias_analysis: str = "", *, tags: Sequence[Any] = ()) -> str:
+        """Define an operator, such as `"add_twice(Tensor x, Tensor y) -> Tensor"`, and return its name.
+
+        Raises RuntimeError where there is one of that name and overload, and for what is no schema.
+        """
+        parsed = read(schema)
+        name = str(parsed.name)
+        if f"{self.ns}::{name}" in definitions:
+            raise RuntimeError(
+                f"Tried to register an operator ({self.ns}::{parsed}) with the same name and overload name multiple "
+                "times."
+            )
+        self._defined.append(Definition(self.ns, parsed))
+        return name
+
+    def impl(self, op_name: str, fn: Callable[..., Any], dispatch_key: str = "") -> None:
+        """Have a function answer calls of an operator of this namespace.
+
+        Args:
+            op_name (str): the name, with the overload where it has one.
+            fn (Callable): is called with the operator's arguments.
+            dispatch_key (str): `"CPU"`, `"CUDA"`, `"Meta"`, `"CompositeExplicitAutograd"` for all devices, or
+                `"CompositeImplicitAutograd"`, whose gradients are those of the operators that `fn` calls.
+        """
+        definition = find(f"{self.ns}::{op_name.removeprefix(f'{self.ns}::')}")
+        key = dispatch_key or self.dispatch_key or "CompositeImplicitAutograd"
+        if key not in _KEYS:
+            raise ValueError(f"unknown dispatch key {key!r}; there are {', '.join(_KEYS)}")
+        if key == "Meta":
+            definition.fake = fn
+            return
+        definition.kernels[_DEVICES[key]] = fn
+        if key == "CompositeImplicitAutograd":
+            definition.decomposes = definition.op.decomposes = True
+
+    def __repr__(self) -> str:
+        return f"Library(kind={self.kind}, ns={self.ns}, dispatch_key={self.dispatch_key})>"
+
+
+def define(qualname: str, schema: str, *, lib: Library | None = None, tags: Sequence[Any] = ()) -> None:
+    """Define the operator `"ns::name"` with a schema such as `"(Tensor x) -> Tensor"`."""
+    namespace, _, name = qualname.partition("::")
+    if not name:
+        raise ValueError(f"expected a name of the form 'namespace::name', but got {qualname!r}")
+    (Library(namespace, "FRAGMENT") if lib is None else lib).define(f"{name}{schema}")
+
+
+def impl(qualname: str, types: str | Sequence[str], func: Callable[..., Any] | None = None) -> Any:
+    """Have a function compute the results of the operator `"ns::name"` for tensors of some devices. A decorator where
+    `func` is left out.
+
+    Args:
+        types (str or sequence of str): such as `"cpu"`; `"default"`: all that have no function of their own.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        kernels = find(qualname).kernels
+        for kind in [types] if isinstance(types, str) else types:
+            kernels[None if kind == "default" else kind] = function
+        return function
+
+    return decorate if func is None else decorate(func)
