@@ -19,8 +19,11 @@ from difflib import get_close_matches
 from functools import wraps
 from typing import Any, TypeVar
 
+from ._base.tensor_class import Tensor
+from ._C import lib
 from ._dispatch import dispatcher
 from ._dispatch.dispatcher import Handler, redispatch
+from ._dispatch.infer import infer
 from ._dispatch.op import INPLACE, NEW, OUT, Op
 from ._dispatch.ops import ops
 from ._dispatch.overloads import OpOverload
@@ -39,9 +42,11 @@ __all__ = [
     "CustomOpDef",
     "Library",
     "OpCheckError",
+    "add_key",
     "custom_op",
     "define",
     "impl",
+    "infer",
     "infer_schema",
     "opcheck",
     "redispatch",
@@ -97,6 +102,19 @@ def register_fallback(key: str, *, composites: bool = False) -> Callable[[_Funct
         return function
 
     return decorate
+
+
+def add_key(tensor: Tensor, key: str) -> Tensor:
+    """Give a tensor a dispatch key, and return it: calls with it go to what is registered for the key.
+
+    Args:
+        key (str): as of `register`.
+
+    Raises:
+        ValueError: there is no such key.
+    """
+    lib.set_keys(tensor._h, lib.keys(tensor._h) | dispatcher.bit_of(key))
+    return tensor
 
 
 def _checked(function: Handler, key: str) -> Handler:

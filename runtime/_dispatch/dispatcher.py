@@ -49,8 +49,7 @@ def register(key: str, handler: Handler, operator: Op | None = None, *, composit
 
     Raises ValueError for an unknown key, and where there is a handler already.
     """
-    if key not in KEYS:
-        raise ValueError(f"unknown dispatch key {key!r}; there are {', '.join(KEYS)}")
+    bit_of(key)
     if (key in _fallbacks) if operator is None else (operator in _handlers[key]):
         what = "a fallback" if operator is None else f"a handler of {operator.name}()"
         raise ValueError(f"the dispatch key {key!r} has {what} already")
@@ -58,6 +57,13 @@ def register(key: str, handler: Handler, operator: Op | None = None, *, composit
         _fallbacks[key] = handler, composites
     else:
         _handlers[key][operator] = handler
+
+
+def bit_of(key: str) -> int:
+    """The bit of a dispatch key. Raises ValueError where there is none of that name."""
+    if key not in KEYS:
+        raise ValueError(f"unknown dispatch key {key!r}; there are {', '.join(KEYS)}")
+    return KEYS[key]
 
 
 def unregister(key: str, operator: Op | None = None) -> None:
