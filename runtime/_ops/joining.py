@@ -139,6 +139,8 @@ def grids(tensors: Sequence[Any], indexing: str | None) -> tuple[Any, ...]:
             raise RuntimeError(f"opweave.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {tensor}")
         if tensor.dtype is not tensors[0].dtype:
             raise RuntimeError("meshgrid expects all tensors to have the same dtype")
+        if tensor.device != tensors[0].device:
+            raise RuntimeError("meshgrid expects all tensors to have the same device")
     if indexing not in (None, "ij", "xy"):
         raise RuntimeError(f'opweave.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
     swap = indexing == "xy" and len(tensors) > 1

@@ -149,7 +149,7 @@ class DtypeMethods(CastMethods):
     def pin_memory(self: Any, device: device | str | None = None) -> TensorType:
         """The elements where an accelerator reads them itself; raises RuntimeError, for there is none."""
         if is_meta(self):
-            raise RuntimeError(f"cannot pin {self.type()!r}: only dense CPU tensors can be pinned")
+            raise RuntimeError(f"cannot pin 'Meta{self.dtype.scalar_name}Type' only dense CPU tensors can be pinned")
         check_placement("pin_memory", pin_memory=True)
         return self
 

@@ -159,6 +159,11 @@ class MutationMethods:
             if not isinstance(source, (handles.Tensor, AnyStorage)):
                 raise TypeError(f"set_(): argument 'source' (position 1) must be Tensor, not {type_name(source)}")
             elements = source._elements if isinstance(source, AnyStorage) else source
+            if elements.device != self.device:
+                raise RuntimeError(
+                    f'Attempted to set the storage of a tensor on device "{self.device}" to a storage on different '
+                    f'device "{elements.device}".  This is no longer allowed; the devices must match.'
+                )
             if isinstance(source, AnyStorage) and elements.itemsize == 1 != self.itemsize:
                 elements = elements.view(self.dtype)
             elif elements.dtype is not self.dtype:

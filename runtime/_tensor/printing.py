@@ -173,8 +173,10 @@ def _suffixes(t: Printable, default_dtype_name: str, options: PrintOptions) -> l
     shape = tuple(t.shape)
     if _has_no_values(t):
         parts.append("device='meta'")
-    if _has_no_values(t) or t.numel():
-        size_is_known = options.edgeitems > 0 and not _has_no_values(t)
+        size_is_known = False
+        dtype_is_known = dtype_name == default_dtype_name
+    elif t.numel():
+        size_is_known = options.edgeitems > 0
         # The complex dtype whose parts have the default dtype goes without saying too.
         part_name = str(t.dtype.to_real()).rpartition(".")[2]
         dtype_is_known = default_dtype_name in (dtype_name, part_name) or dtype_name in ("int64", "bool")

@@ -201,7 +201,7 @@ def reflections_backward(grad: Any, a: Any, tau: Any, C: Any, left: bool, adjoin
     if not left:  # C Q is the conjugate transposed of Q^H C^H
         grad, C, adjoint = grad.mH, C.mH, not adjoint
     k = tau.size(-1)
-    identity = ops.eye(a.size(-2), k, dtype=a.dtype)
+    identity = ops.eye(a.size(-2), k, dtype=a.dtype, device=a.device)
     V = a.narrow(-1, 0, k).tril(-1) + identity
     S = (V.mH @ V).triu(1)
     unit = _solve_triangle(S * tau.unsqueeze(-2), identity.narrow(-2, 0, k).expand(S.shape), True, True)
