@@ -74,8 +74,8 @@ def histogram_of(tensor: Any, bins: Any, range: Sequence[float] | None, weight: 
     numpy = load("numpy")
     if not tensor.dtype.is_floating_point:
         raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{tensor.dtype.scalar_name}'")
-    if hasattr(bins, "_h") and bins.is_complex():
-        raise RuntimeError("opweave.histogramdd: input tensor and bins tensors should have the same dtype")
+    if hasattr(bins, "_h"):
+        _given_edges("opweave.histogramdd: ", tensor.dtype, [bins], 1)
     if weight is not None and weight.shape != tensor.shape:
         raise RuntimeError(
             "opweave.histogram(): if weight tensor is provided it should have the same shape as the input tensor "

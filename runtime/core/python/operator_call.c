@@ -102,15 +102,17 @@ static int are_dense(const ow_function *f, PyObject *sequence) {
     return 1;
 }
 
-/* The dtype that a composite may refuse is the one asked for, or that of its first tensor. */
+/* Perhaps: what a composite refuses is the dtype asked for, or that of its first tensor, or the one to which two promote, which
+ * the dispatcher tells apart. */
 static int is_refused(const ow_function *f, PyObject *const *values) {
     if (!f->refused) return 0;
-    const ow_tensor *first = NULL;
     for (int k = 0; k < f->narguments; k++) {
         if (f->layout[k] == 'y' && values[k] != Py_None) return 1; /* the dispatcher reads it */
-        if (!k) first = ow_any_tensor(values[k]);
+        const ow_tensor *t = ow_any_tensor(values[k]);
+        if (t && f->refused >> t->dtype & 1) return 1;
+        if (!k && !t && f->refused >> ow_default_dtype & 1) return 1;
     }
-    return f->refused >> (first ? first->dtype : ow_default_dtype) & 1;
+    return 0;
 }
 
 static PyObject *called(PyObject *function, PyObject *const *values, int n) {
