@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 DECLARATIONS = """\
-- func: wipe(Tensor self, Tensor other, *, Scalar amount=0.5) -> Tensor
+- func: wipe.Tensor(Tensor self, Tensor other, *, Scalar amount=0.5) -> Tensor
   doc: Goes from `self` to `other` by `amount`.
   elementwise: self + amount * (other - self)
   dtypes: floating
@@ -20,7 +20,7 @@ DECLARATIONS = """\
   elementwise: self / (1 + abs(self))
   derivatives: auto
 
-- func: mixed(Tensor self, Tensor other, Scalar weight, *, Scalar gain=1) -> Tensor
+- func: mixed.Tensor(Tensor self, Tensor other, Scalar weight, *, Scalar gain=1) -> Tensor
   doc: Weighs `other` and amplifies the sum.
   elementwise: gain * (self + weight * other)
   dtypes: floating
@@ -32,8 +32,9 @@ DECLARATIONS = """\
   dtypes: floating
   derivatives: auto
 
-- func: discounted(Tensor self, Tensor rate, Tensor time, *, Scalar mu=0.5) -> Tensor
+- func: discounted.Tensor(Tensor self, Tensor rate, Tensor time, *, Scalar mu=0.5) -> Tensor
   doc: Value of `self` after `time` at `rate`; all three operands, the result and a number alone are in the derivatives.
+  accepts: {rate: Scalar}
   elementwise: log1p(mu) * self * self * exp(-rate * time * time) / sqrt(2 * pi)
   dtypes: floating
   derivatives:

@@ -115,9 +115,7 @@ def _arguments(operator: Operator) -> Iterator[str]:
 
 def _kinds(operator: Operator, parameter: Parameter) -> str:
     argument = parameter.argument
-    # Each of several operands may be a number, as long as one is a tensor.
-    leads = len(operator.inputs) == 1 or operator.family is not Family.ELEMENTWISE
-    types = accepted_types(operator, argument, leads=leads and argument == operator.schema.arguments[0])
+    types = accepted_types(operator, argument)
     kinds = ["others, as described" if str(type) == "any" else _kind(type) for type in types]
     if parameter == varargs(operator):
         kinds.append("separate ints")

@@ -11,6 +11,7 @@ from ..expr.geometry import Geometry
 from ..expr.typed import Arg, Op
 from ..model.computation import result_dtype
 from ..model.operator import Elementwise, Extern, Factory, Family, Found, Operator, Reduce, Scan, View
+from ..model.signatures import accepted_types
 from ..model.variants import is_factory
 from .examples import python_name
 
@@ -146,7 +147,8 @@ def _dtype(operator: Operator) -> str:
 
 def errors(operator: Operator) -> list[str]:
     """The exceptions that a call may raise, with their causes."""
-    mixed = operator.family is Family.ELEMENTWISE and len(operator.inputs) > 1 and not operator.accepts
+    elementwise = operator.family is Family.ELEMENTWISE and "lone_numbers" not in operator.tags
+    mixed = elementwise and all(len(accepted_types(operator, each)) > 1 for each in operator.inputs)
     errors = [f"TypeError: an argument is of another type{', or no operand is a tensor' if mixed else ''}."]
     accepted = _accepted_dtypes(operator)
     refused = DTYPE_CLASSES["any"] - accepted

@@ -139,7 +139,7 @@ def emit(operators: Sequence[Operator], source: str, output: str, package: Packa
     )
 
 
-def _derived(operator: Operator, kernels: Mapping[tuple[str, str], int], same: Mapping[str, str]) -> NodeClass:
+def _derived(operator: Operator, kernels: Mapping[tuple[str, str], int], same: Mapping[str, Operator]) -> NodeClass:
     names = formulas.arguments(operator)
     read = {name: formulas.read(operator, derivative, same) for name, derivative in operator.derivatives.items()}
     by_name = {

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from ..expr.functions import FUNCTIONS
 from ..expr.tree import Apply, Name
 from ..model.operator import Derivative, Elementwise, Operator
+from ..model.signatures import accepted_types
 from . import guards
 
 
@@ -57,7 +58,7 @@ class Formula:
 class _Reader(ast.NodeTransformer):
     """Turns a formula into the Python of a generated method and notes what it uses."""
 
-    def __init__(self, operator: Operator, same: Mapping[str, str], elementwise: bool) -> None:
+    def __init__(self, operator: Operator, same: Mapping[str, Operator], elementwise: bool) -> None:
         self.elementwise = elementwise
         self.same = same
         self.known = set(arguments(operator))
@@ -122,14 +123,17 @@ class _Reader(ast.NodeTransformer):
             return ast.Call(ast.Attribute(self._function("math"), called.id, ast.Load()), node.args, [])
         if isinstance(called, ast.Name) and called.id == "where" and self.elementwise:
             return self._choice(*node.args)
+        operator = self.same.get(called.id) if isinstance(called, ast.Name) else None
         if isinstance(called, ast.Name):
-            function = self._function(self.same.get(called.id, called.id)) if self.elementwise else called
+            function = self._function(operator.name if operator else called.id) if self.elementwise else called
         else:
             function = self.visit(called)
         keywords = [ast.keyword(each.arg, self.visit(each.value)) for each in node.keywords]
-        numeric = all(map(self._is_number, node.args))
-        given = [self._operand(each, numeric) if self.elementwise else self.visit(each) for each in node.args]
-        return ast.Call(function, given, keywords)
+        if not self.elementwise:
+            return ast.Call(function, [self.visit(each) for each in node.args], keywords)
+        numbers = [self._is_number(each) for each in node.args]
+        refused = [all(numbers) or (number and _refuses(operator, place)) for place, number in enumerate(numbers)]
+        return ast.Call(function, list(map(self._operand, node.args, refused)), keywords)
 
     def _function(self, name: str) -> ast.expr:
         """A reference to a function of the generated module, also if an argument has its name."""
@@ -137,10 +141,10 @@ class _Reader(ast.NodeTransformer):
             return ast.Name(name, ast.Load())
         return ast.Subscript(ast.Name("_globals", ast.Load()), ast.Constant(name), ast.Load())
 
-    def _operand(self, argument: ast.expr, numeric: bool) -> ast.expr:
-        """An operand as a tensor: functions need one, also where it may be a number or all arguments are `numeric`."""
+    def _operand(self, argument: ast.expr, refused: bool) -> ast.expr:
+        """An operand as a tensor where it may be a number, or is one that is `refused`."""
         visited: ast.expr = self.visit(argument)
-        if not numeric and not (isinstance(argument, ast.Name) and argument.id in self.inputs):
+        if not refused and not (isinstance(argument, ast.Name) and argument.id in self.inputs):
             return visited
         return ast.Call(self._function("as_tensor_like"), [visited, ast.Name("grad", ast.Load())], [])
 
@@ -171,13 +175,19 @@ def _values(expression: ast.expr) -> Iterator[ast.Name]:
     return (each for each in ast.walk(expression) if isinstance(each, ast.Name) and id(each) not in called)
 
 
+def _refuses(operator: Operator | None, place: int) -> bool:
+    """True if the operator has no number in that place."""
+    inputs = operator.inputs if operator else ()
+    return operator is not None and place < len(inputs) and len(accepted_types(operator, inputs[place])) == 1
+
+
 def _is_math_call(function: str, arguments: Sequence[ast.expr]) -> bool:
     """True for a call of a function of Python's `math` with constant arguments."""
     constant = all(isinstance(each, ast.Constant) or getattr(each, "id", None) in _CONSTANTS for each in arguments)
     return constant and hasattr(math, function)
 
 
-def read(operator: Operator, derivative: Derivative, same: Mapping[str, str], python: bool = False) -> Formula:
+def read(operator: Operator, derivative: Derivative, same: Mapping[str, Operator], python: bool = False) -> Formula:
     """The formula of a derivative. `same` maps functions of the language to operators; with `python` the formula is
     Python in any family."""
     in_language = isinstance(operator.body, Elementwise) and not python
@@ -193,9 +203,9 @@ def read(operator: Operator, derivative: Derivative, same: Mapping[str, str], py
     return Formula(ast.unparse(tree), names, facts, results, gradients, reader.conditions)
 
 
-def functions(operators: Sequence[Operator]) -> dict[str, str]:
+def functions(operators: Sequence[Operator]) -> dict[str, Operator]:
     """Operators by the functions of the expression language that they compute."""
-    names: dict[str, str] = {}
+    found: dict[str, Operator] = {}
     own = {operator.name for operator in operators}
     for operator in operators:
         body = operator.body
@@ -204,7 +214,7 @@ def functions(operators: Sequence[Operator]) -> dict[str, str]:
             taken = [each.name for each in tree.args if isinstance(each, Name)]
             alike = taken == [each.name for each in operator.inputs]
             if alike and (tree.function not in own or operator.name == tree.function or takes_complex(operator)):
-                names.setdefault(tree.function, operator.name)
+                found.setdefault(tree.function, operator)
                 if takes_complex(operator):
-                    names[tree.function] = operator.name
-    return names
+                    found[tree.function] = operator
+    return found

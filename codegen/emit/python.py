@@ -113,8 +113,7 @@ def _types(operator: Operator, argument: Argument) -> str:
     """What an argument may be, as _dispatch/check.py reads it: `Tensor|Scalar?`, `int[]`, `dtype?`; `placement` for
     what is checked by itself, `any` for what the body judges."""
     base = base_name(argument.type).replace("SymInt", "int")
-    leads = operator.family is not Family.ELEMENTWISE and argument == operator.schema.arguments[0]
-    types = accepted_types(operator, argument, leads)
+    types = accepted_types(operator, argument)
     if ANY in types or _is_interpreted(operator, argument):
         return "any"
     if base in ("Layout", "Device", "MemoryFormat") or argument.name in variants.PLACEMENT:
@@ -161,7 +160,7 @@ def _keywords(operator: Operator) -> Iterator[tuple[str, str | None]]:
     yield "refusal", repr(operator.refusal) if operator.refusal else None
     yield "complex_refusal", repr(operator.complex_refusal) if operator.complex_refusal else None
     yield "promotes", _flag("promotes" in operator.tags)
-    yield "number_first", _flag(operator.family is Family.ELEMENTWISE and bool(operator.accepts))
+    yield "lone_numbers", _flag("lone_numbers" in operator.tags)
     yield "single", _flag("scalar_ok" in operator.tags)
     yield "inplace_argument", _flag(variants.has_inplace_argument(operator))
     yield "differentiable", _flag(bool(operator.derivatives))

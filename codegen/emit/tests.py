@@ -30,6 +30,7 @@ from ..model.operator import (
     View,
 )
 from ..model.reference import reference
+from ..model.signatures import accepted_types
 from ..schema import Argument, base_name
 from .text import render
 
@@ -119,6 +120,8 @@ def facts(callable: Callable) -> Iterator[tuple[str, object]]:
     yield "chosen", dict(callable.chosen)
     yield "module", public.module
     yield "inputs", tuple(p.name for p in parameters if p.argument.is_tensor)
+    free = [name for name in operator.inputs if isinstance(body, Elementwise) and name.name not in body.fixed]
+    yield "numbers", tuple(_python_name(each.name) for each in free if len(accepted_types(operator, each)) > 1)
     # The suites compare value by value; errors of complex numbers are those of a pair, and have tests of their own.
     apart = operator.family not in (Family.VIEW, Family.FACTORY)
     yield "dtypes", tuple(dtype.name for dtype in dtypes if not (apart and dtype.is_complex))

@@ -63,7 +63,7 @@ def signature(operator: Operator, first: str, *, with_out: bool = True) -> str:
         if is_self and first == "self":
             parts.append(name)
             continue
-        kind, default = _annotations(operator, parameter.argument, leads=not parts), parameter.default
+        kind, default = _annotations(operator, parameter.argument), parameter.default
         if operator.family is Family.RANDOM and str(parameter.argument.type) == "int?":
             default = "..."  # random_(2, None) is not random_(2)
         if parameter.argument.name in renamed:
@@ -90,19 +90,27 @@ def _part(name: str, kind: str, default: str | None) -> str:
     return f"{name}: {kind}" + ("" if default is None else f" = {default}")
 
 
-def accepted_types(operator: Operator, argument: Argument, leads: bool) -> tuple[Type, ...]:
-    """The types that an argument may have, besides None. `leads` is true for the first argument of the function."""
+def accepted_types(operator: Operator, argument: Argument) -> tuple[Type, ...]:
+    """The types that an argument may have, besides None."""
     types = [without_optional(argument.type)]
-    instead = operator.body.numbers if isinstance(operator.body, Indexing) else {}
-    # In elementwise operators any operand but the first may be a number; so may probabilities.
-    numbers = not leads and operator.family in (Family.ELEMENTWISE, Family.RANDOM)
-    if argument.is_tensor and (numbers or argument.name in instead):
+    if argument.is_tensor and _may_be_number(operator, argument):
         types.append(BaseType("Scalar"))
     return tuple(dict.fromkeys([*types, *operator.accepts.get(argument.name, ())]))
 
 
-def _annotations(operator: Operator, argument: Argument, leads: bool) -> str:
-    kinds = map(_annotation, accepted_types(operator, argument, leads))
+def _may_be_number(operator: Operator, argument: Argument) -> bool:
+    """True for a tensor in whose place the schema has a number: the last operand of an overload `Tensor`, beside which
+    torch has an overload `Scalar`. Probabilities may be numbers too."""
+    if isinstance(operator.body, Indexing):
+        return argument.name in operator.body.numbers
+    if operator.family is Family.ELEMENTWISE:
+        is_last = len(operator.inputs) > 1 and argument == operator.inputs[-1]
+        return is_last and operator.schema.name.overload.startswith("Tensor")
+    return operator.family is Family.RANDOM and argument != operator.schema.arguments[0]
+
+
+def _annotations(operator: Operator, argument: Argument) -> str:
+    kinds = map(_annotation, accepted_types(operator, argument))
     return " | ".join(dict.fromkeys([*kinds, "None"] if argument.is_optional else kinds))
 
 

@@ -1,5 +1,5 @@
-"""`accepts`: further types of an argument of a composite, or of the first operand of an elementwise operator, which may
-then be a number of Python.
+"""`accepts`: further types of an argument of a composite, or of operands of an elementwise operator, which may then be
+numbers of Python.
 
 torch spells such arguments as overloads (`norm.ScalarOpt_dim`, `norm.names_ScalarOpt_dim`); an entry here is one
 operator, whose body tells them apart.
@@ -47,9 +47,10 @@ def read(entry: Entry) -> Accepts:
         value = node.get(key.value)
         words = tuple(value) if isinstance(value, Sequence) else (value,)
         types = [_type(entry, word) for word in words if isinstance(word, Scalar)]
-        if entry.family is Family.ELEMENTWISE and (key.value != entry.schema.arguments[0].name or types != [NUMBER]):
+        is_operand = any(each.name == key.value for each in entry.tensors)
+        if entry.family is Family.ELEMENTWISE and not (is_operand and types == [NUMBER]):
             help = f"{entry.schema.arguments[0].name}: Scalar"
-            entry.report(key.span, "an elementwise operator accepts nothing but a number as its first operand", help)
+            entry.report(key.span, "an elementwise operator accepts nothing but a number as an operand", help)
         unions[key.value] = tuple(type for type in types if type is not None)
     return MappingProxyType(unions)
 

@@ -31,7 +31,8 @@ OUTS: Mapping[str, frozenset[Family]] = {
     "same_count": frozenset({Family.FACTORY}) | _COMPOSITE,
 }
 NUMBERS: Mapping[str, frozenset[Family]] = dict.fromkeys(
-    ("fitting_numbers", "opmath_number", "rounded_numbers", "same_dtype", "strict_numbers"), _ELEMENTWISE
+    ("fitting_numbers", "lone_numbers", "opmath_number", "rounded_numbers", "same_dtype", "strict_numbers"),
+    _ELEMENTWISE,
 )
 
 

@@ -44,7 +44,7 @@ def run(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
 
 def _check_operands(op: Op, args: Sequence[Any], mode: int) -> None:
     """One operand at least is a tensor, in place the first one; numbers alone are for operators that have Python's."""
-    if op.number_first and mode != INPLACE:
+    if op.lone_numbers and mode != INPLACE:
         return
     tensors = [value for (_, _, types), value in zip(op.params, args, strict=True) if types.startswith("Tensor")]
     if not any(isinstance(each, Tensor) for each in (tensors[:1] if mode == INPLACE else tensors)):

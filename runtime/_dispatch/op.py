@@ -66,7 +66,7 @@ class Op:
     __slots__ = (
         "alone", "body", "bounds", "choices", "complex_refusal", "decomposes", "default_dtype", "defaults",
         "derivative", "family",
-        "function", "index", "inplace_argument", "name", "names", "number_first", "numbers", "out", "overload",
+        "function", "index", "inplace_argument", "lone_numbers", "name", "names", "numbers", "out", "overload",
         "package", "pairwise", "params", "positional", "promotes", "refusal", "refused", "results", "schema",
         "separate", "single", "target", "view", "words",
     )  # fmt: skip
@@ -90,7 +90,7 @@ class Op:
         refusal: str | None = None,
         complex_refusal: str | None = None,
         promotes: bool = False,
-        number_first: bool = False,
+        lone_numbers: bool = False,
         separate: str | None = None,
         single: bool = False,
         inplace_argument: bool = False,
@@ -136,7 +136,7 @@ class Op:
         """What is said of real and of complex dtypes that are refused."""
         self.promotes = promotes
         """Is the dtype refused, or not, to which the first two inputs promote, and not that of the first?"""
-        self.number_first = number_first
+        self.lone_numbers = lone_numbers
         """May all operands be numbers, so that the result is a tensor without dimensions?"""
         self.separate = separate
         """The list of integers or tensors that may also be given one by one."""
@@ -166,8 +166,8 @@ class Op:
         self.function: Any = None
         """What calls it for a new result: `_handle.Function`."""
         self.decomposes = False
-        """True if it is known by the operators that its body calls alone: it has no derivative of its own, and no call
-        of the core that computes all of it."""
+        """True if it is known by the operators that its body calls alone: it has no derivative of its own, no call of
+        the core that computes all of it, and makes no memory that is told where to be."""
         self.derivative: Any = ...
         """The class of its nodes in a graph, or None; found when it is first asked for."""
 

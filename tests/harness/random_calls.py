@@ -82,7 +82,7 @@ def compare_elementwise(spec: Spec, data: st.DataObject) -> None:
         dtype = input_dtypes(spec, common)[name]
         if index and name in spec.free and mixed:
             dtype = data.draw(DTYPE)
-        if index and name in spec.free and data.draw(st.integers(0, 5)) == 0:
+        if index and name in spec.numbers and data.draw(st.integers(0, 5)) == 0:
             number = data.draw(NUMBERS)
             operands[name], values[name] = number, np.asarray(number)
             continue

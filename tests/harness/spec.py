@@ -24,6 +24,8 @@ class Spec:
     complex_dtypes: tuple[str, ...] = ()
     """Accepted besides; tests/ops/elementwise/test_complex_arithmetic.py compares what comes of them."""
     inputs: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
+    """Inputs in whose place a number may be, as they take part in promotion."""
     promotion: str = "default"
     params: Mapping[str, float | str | None] = field(default_factory=dict)
     """Numbers besides the tensors, with their defaults: a text is that end of the result's finite range, None means

@@ -56,7 +56,7 @@ def chosen(condition: Any, then: Any, other: Any, grad: Any) -> Any:
         if isinstance(condition, bool):
             return then if condition else other
         other = as_tensor_like(other, grad)
-    return ops.where(condition, then, other)
+    return ops.where(as_tensor_like(condition, grad), then, other)
 
 
 def as_tensor_like(value: Any, grad: Any) -> Any:

@@ -51,7 +51,7 @@ Example:
 Formula: `self + alpha * other`
 
 Args:
-    input (Tensor or number).
+    input (Tensor).
     other (Tensor or number).
     alpha (number, optional).
     out (Tensor, optional): where to write the result; resized if its shape differs.
@@ -60,7 +60,7 @@ Returns:
     Tensor of the shape to which the inputs broadcast; dtype: the one that the inputs promote to.
 
 Raises:
-    TypeError: an argument is of another type, or no operand is a tensor.
+    TypeError: an argument is of another type.
     NotImplementedError: a dtype is not int32 or float32.
     RuntimeError: the shapes do not fit together.
 
@@ -77,15 +77,15 @@ Example:
 Formula: `self // other`
 
 Args:
-    input (Tensor or number).
-    other (Tensor or number).
+    input (Tensor).
+    other (Tensor).
     out (Tensor, optional): where to write the result; resized if its shape differs.
 
 Returns:
     Tensor of the shape to which the inputs broadcast; dtype: the one that the inputs promote to.
 
 Raises:
-    TypeError: an argument is of another type, or no operand is a tensor.
+    TypeError: an argument is of another type.
     NotImplementedError: a dtype is not int32.
     RuntimeError: the shapes do not fit together.
 
@@ -96,7 +96,7 @@ Also: `a // b`, `Tensor.floor_divide`, `Tensor.floor_divide_` in place.
 Formula: `self < other`
 
 Args:
-    input (Tensor or number).
+    input (Tensor).
     other (Tensor or number).
     out (Tensor, optional): where to write the result; resized if its shape differs.
 
@@ -104,7 +104,7 @@ Returns:
     Tensor of the shape to which the inputs broadcast; dtype: bool.
 
 Raises:
-    TypeError: an argument is of another type, or no operand is a tensor.
+    TypeError: an argument is of another type.
     NotImplementedError: a dtype is not uint8 or float64.
     RuntimeError: the shapes do not fit together.
 
@@ -115,16 +115,16 @@ Also: `a < b`, `Tensor.lt`, `Tensor.lt_` in place.
 Formula: `self if condition else other`
 
 Args:
-    condition (Tensor of bool or number).
-    input (Tensor or number).
-    other (Tensor or number).
+    condition (Tensor of bool).
+    input (Tensor).
+    other (Tensor).
     out (Tensor, optional): where to write the result; resized if its shape differs.
 
 Returns:
     Tensor of the shape to which the inputs broadcast; dtype: the one that the inputs promote to.
 
 Raises:
-    TypeError: an argument is of another type, or no operand is a tensor.
+    TypeError: an argument is of another type.
     NotImplementedError: a dtype is not float32.
     RuntimeError: the shapes do not fit together.
 
@@ -142,16 +142,16 @@ Example:
 Formula: `minimum(maximum(self, min), max)`
 
 Args:
-    input (Tensor or number).
-    min (Tensor or number or None, optional).
-    max (Tensor or number or None, optional).
+    input (Tensor).
+    min (Tensor or None, optional).
+    max (Tensor or None, optional).
     out (Tensor, optional): where to write the result; resized if its shape differs.
 
 Returns:
     Tensor of the shape to which the inputs broadcast; dtype: the one that the inputs promote to.
 
 Raises:
-    TypeError: an argument is of another type, or no operand is a tensor.
+    TypeError: an argument is of another type.
     NotImplementedError: a dtype is not int16.
     RuntimeError: the shapes do not fit together.
 

@@ -13,7 +13,7 @@ from ._dispatch.define import Operators as _Operators
 from . import _handle
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "29791d80"
+INTERFACE = "fea30538"
 
 
 def _arange_body(start, end, dtype, _produce):
@@ -39,13 +39,13 @@ def _linalg_householder_product_body(input, tau):
 
 
 _operators = _Operators(globals(), "opweave")
-_operators.define(0, 'neg', 'elementwise', 't', (('input', 'Tensor|Scalar'), ), 1, out='cast', inplace=True, method=True, function=True, aliases=('negative',), dunders=(('__neg__', 'function'),), refusal='Negation of a bool tensor is not supported.', differentiable=True)
-_operators.define(1, 'exp', 'elementwise', 't', (('input', 'Tensor|Scalar'), ), 1, out='cast', inplace=True, method=True, function=True, differentiable=True)
-_operators.define(2, 'add', 'elementwise', 'ttn', (('input', 'Tensor|Scalar'), ('other', 'Tensor|Scalar'), ('alpha', 'Scalar', 1), ), 2, overload='Tensor', out='cast', inplace=True, method=True, function=True, dunders=(('__add__', 'binary'), ('__radd__', 'reflected'), ('__iadd__', 'augmented')), differentiable=True)
-_operators.define(3, 'floor_divide', 'elementwise', 'tt', (('input', 'Tensor|Scalar'), ('other', 'Tensor|Scalar'), ), 2, out='cast', inplace=True, method=True, function=True, dunders=(('__floordiv__', 'binary'), ('__rfloordiv__', 'reflected'), ('__ifloordiv__', 'augmented')))
-_operators.define(4, 'lt', 'elementwise', 'tt', (('input', 'Tensor|Scalar'), ('other', 'Tensor|Scalar'), ), 2, overload='Tensor', out='cast', inplace=True, method=True, function=True, dunders=(('__lt__', 'binary'),))
-_operators.define(5, 'where', 'elementwise', 'ttt', (('condition', 'Tensor|Scalar'), ('input', 'Tensor|Scalar'), ('other', 'Tensor|Scalar'), ), 3, overload='self', out='cast', method=True, function=True, differentiable=True)
-_operators.define(6, 'clamp', 'elementwise', 'ttt', (('input', 'Tensor|Scalar'), ('min', 'Tensor|Scalar?', None), ('max', 'Tensor|Scalar?', None), ), 3, out='cast', inplace=True, method=True, function=True)
+_operators.define(0, 'neg', 'elementwise', 't', (('input', 'Tensor'), ), 1, out='cast', inplace=True, method=True, function=True, aliases=('negative',), dunders=(('__neg__', 'function'),), refusal='Negation of a bool tensor is not supported.', differentiable=True)
+_operators.define(1, 'exp', 'elementwise', 't', (('input', 'Tensor'), ), 1, out='cast', inplace=True, method=True, function=True, differentiable=True)
+_operators.define(2, 'add', 'elementwise', 'ttn', (('input', 'Tensor'), ('other', 'Tensor|Scalar'), ('alpha', 'Scalar', 1), ), 2, overload='Tensor', out='cast', inplace=True, method=True, function=True, dunders=(('__add__', 'binary'), ('__radd__', 'reflected'), ('__iadd__', 'augmented')), differentiable=True)
+_operators.define(3, 'floor_divide', 'elementwise', 'tt', (('input', 'Tensor'), ('other', 'Tensor'), ), 2, out='cast', inplace=True, method=True, function=True, dunders=(('__floordiv__', 'binary'), ('__rfloordiv__', 'reflected'), ('__ifloordiv__', 'augmented')))
+_operators.define(4, 'lt', 'elementwise', 'tt', (('input', 'Tensor'), ('other', 'Tensor|Scalar'), ), 2, overload='Tensor', out='cast', inplace=True, method=True, function=True, dunders=(('__lt__', 'binary'),))
+_operators.define(5, 'where', 'elementwise', 'ttt', (('condition', 'Tensor'), ('input', 'Tensor'), ('other', 'Tensor'), ), 3, overload='self', out='cast', method=True, function=True, differentiable=True)
+_operators.define(6, 'clamp', 'elementwise', 'ttt', (('input', 'Tensor'), ('min', 'Tensor?', None), ('max', 'Tensor?', None), ), 3, out='cast', inplace=True, method=True, function=True)
 _operators.define(7, 'mean', 'reduce', 'tdky', (('input', 'Tensor'), ('dim', 'int[1]?', None), ('keepdim', 'bool', False), ('dtype', 'dtype?', None), ), 3, overload='dim', out='cast', method=True, function=True, differentiable=True)
 _operators.define(8, 'amax', 'reduce', 'tdk', (('input', 'Tensor'), ('dim', 'int[1]?', ()), ('keepdim', 'bool', False), ), 3, out='cast', method=True, function=True)
 _operators.define(9, 'cumsum', 'scan', 'tdy', (('input', 'Tensor'), ('dim', 'int'), ('dtype', 'dtype?', None), ), 2, out='cast', inplace=True, method=True, function=True, differentiable=True)

@@ -70,19 +70,19 @@ def add(input: Tensor, other: Tensor | Number, *, alpha: Number = 1, out: Tensor
     """Adds `alpha * other` to `self`."""
 def add_(self: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     """In-place version of `add`."""
-def floor_divide(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def floor_divide(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Divides `self` by `other` and rounds towards minus infinity."""
-def floor_divide_(self: Tensor, other: Tensor | Number) -> Tensor:
+def floor_divide_(self: Tensor, other: Tensor) -> Tensor:
     """In-place version of `floor_divide`."""
 def lt(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """True where `self` is less than `other`."""
 def lt_(self: Tensor, other: Tensor | Number) -> Tensor:
     """In-place version of `lt`."""
-def where(condition: Tensor, input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+def where(condition: Tensor, input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Takes each element from `self` where `condition` is true, else from `other`."""
-def clamp(input: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None, *, out: Tensor | None = None) -> Tensor:
+def clamp(input: Tensor, min: Tensor | None = None, max: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
     """Limits each element to the range from `min` to `max`."""
-def clamp_(self: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None) -> Tensor:
+def clamp_(self: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor:
     """In-place version of `clamp`."""
 def mean(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False, *, dtype: dtype | None = None, out: Tensor | None = None, axis: int | Sequence[int] | None = None, keepdims: bool | None = None) -> Tensor:
     """Arithmetic mean over `dim`, or over every dimension."""
@@ -140,9 +140,9 @@ class TensorMethods:
         """Adds `alpha * other` to `self`."""
     def __iadd__(self, other: Tensor | Operand) -> Self:
         """Adds `alpha * other` to `self`."""
-    def floor_divide(self, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def floor_divide(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Divides `self` by `other` and rounds towards minus infinity."""
-    def floor_divide_(self, other: Tensor | Number) -> Self:
+    def floor_divide_(self, other: Tensor) -> Self:
         """In-place version of `floor_divide`."""
     def __floordiv__(self, other: Tensor | Operand) -> Tensor:
         """Divides `self` by `other` and rounds towards minus infinity."""
@@ -156,11 +156,11 @@ class TensorMethods:
         """In-place version of `lt`."""
     def __lt__(self, other: Tensor | Operand) -> Tensor:
         """True where `self` is less than `other`."""
-    def where(self, condition: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
+    def where(self, condition: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Takes each element from `self` where `condition` is true, else from `other`."""
-    def clamp(self, min: Tensor | Number | None = None, max: Tensor | Number | None = None, *, out: Tensor | None = None) -> Tensor:
+    def clamp(self, min: Tensor | None = None, max: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
         """Limits each element to the range from `min` to `max`."""
-    def clamp_(self, min: Tensor | Number | None = None, max: Tensor | Number | None = None) -> Self:
+    def clamp_(self, min: Tensor | None = None, max: Tensor | None = None) -> Self:
         """In-place version of `clamp`."""
     def mean(self, dim: int | Sequence[int] | None = None, keepdim: bool = False, *, dtype: dtype | None = None, out: Tensor | None = None, axis: int | Sequence[int] | None = None, keepdims: bool | None = None) -> Tensor:
         """Arithmetic mean over `dim`, or over every dimension."""
