@@ -26,7 +26,7 @@ TAGS: Mapping[str, frozenset[Family]] = {
 """The families for which each tag has a meaning."""
 OUTS: Mapping[str, frozenset[Family]] = {
     "any": _COMPOSITE,
-    "exact": _COMPOSITE,
+    "exact": _ELEMENTWISE | _COMPOSITE,
     "none": _COMPOSITE,
     "same_count": frozenset({Family.FACTORY}) | _COMPOSITE,
 }

@@ -56,9 +56,10 @@ class Operators:
         def made(form: str, called: str, leads: int = 0) -> Any:
             has_out = form == "function" and op.out is not None
             names = (*op.names, "out") if has_out else op.names
+            takes_out = has_out and not (op.out == "exact" and op.family == "elementwise")
             return Function(
                 op, called, FORMS[form], index, names, defaults, positional, leads, layout, bits, separate, has_out,
-                op.refused, differentiable, op.body, fast, op.results, op.words,
+                takes_out, op.refused, differentiable, op.body, fast, op.results, op.words,
             )  # fmt: skip
 
         by_name = {name: made("in_place" if op.is_inplace else "function", name)}

@@ -17,11 +17,16 @@ def store(op: Op, result: Any, out: Any, is_exact: bool = False) -> Any:
     """The rule of `out=` for a result, or several, that exists already; of an exact one the dtype must be the same."""
     if isinstance(result, tuple):
         stored = _store_all(op, result, out)
-        return stored if op.results is None else op.results(stored)
+        return tuple(stored) if op.results is None else op.results(stored)
     if not isinstance(out, Tensor):
         raise TypeError(f"{op.name}(): argument 'out' must be Tensor, not {type_name(out)}")
     if (op.out == "exact" or is_exact) and out.dtype is not result.dtype:
-        wanted, found = (_type_name(each) for each in (result, out))
+        if op.family == "elementwise":
+            wanted, found = result.dtype.scalar_name, out.dtype.scalar_name
+            raise RuntimeError(
+                f"Expected object of scalar type {wanted} but got scalar type {found} for argument 'out'"
+            )
+        wanted, found = (cpp_name(each) for each in (result, out))
         raise RuntimeError(f"Expected out tensor to have dtype {wanted}, but got {found} instead")
     if op.out != "any":
         _check_cast(result, out)
@@ -45,7 +50,7 @@ def _store_elements(result: Any, out: Any) -> Any:
     return out.copy_(result)
 
 
-def _type_name(tensor: Any) -> str:
+def cpp_name(tensor: Any) -> str:
     """Of the dtype, as C++ has it."""
     name: Any = ffi.string(lib.type_name(lib.dtype(tensor._h)))
     return str(name.decode())

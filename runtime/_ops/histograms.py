@@ -11,13 +11,17 @@ from .._base.errors import take_pending
 from .._base.lazy_imports import load
 from .._C import lib
 from .._dispatch.ops import ops
+from .._dispatch.store import cpp_name
 from .numpy_bridge import array_of, tensor_of
 from .values import check_values, is_meta
 
 __all__ = ["counted_bins", "counted_values", "histogram_of", "histogram_of_points"]
 
+_NAME = "opweave.histogramdd: "
+"""Begins messages about both: torch computes a histogram as that of points on a line."""
 
-def _bounds(function: str, array: Any, given: Sequence[float] | None, margin: float) -> tuple[float, float]:
+
+def _bounds(what: str, array: Any, given: Sequence[float] | None, margin: float) -> tuple[float, float]:
     """Return the given range of the bins, or that of the elements (0 to 1 for none, or where they are unknown).
 
     An empty range is widened by a margin.
@@ -26,9 +30,9 @@ def _bounds(function: str, array: Any, given: Sequence[float] | None, margin: fl
         given = (float(array.min()), float(array.max())) if array is not None and array.size else (0.0, 1.0)
     low, high = given
     if not (math.isfinite(low) and math.isfinite(high)):
-        raise RuntimeError(f"{function}: range of [{low:g}, {high:g}] is not finite")
+        raise RuntimeError(f"{what} [{low:g}, {high:g}] is not finite")
     if low > high:
-        raise RuntimeError(f"{function}: max must be larger than min")
+        raise RuntimeError(f"{what.partition(':')[0]}: max must be larger than min")
     return (low - margin, high + margin) if low == high else (low, high)
 
 
@@ -61,10 +65,10 @@ def counted_bins(tensor: Any, bins: int, low: float, high: float) -> Any:
         raise RuntimeError(f"opweave.histogram(): bins must be > 0, but got {bins} for dimension 0")
     given = None if low == high else (float(low), float(high))
     if is_meta(tensor):
-        _bounds("opweave.histc", None, given, 1)
+        _bounds("opweave.histc: range of", None, given, 1)
         return tensor.new_empty((bins,))
     array = array_of(tensor.reshape(-1), wide=True)
-    low, high = _bounds("opweave.histc", array, given, 1)
+    low, high = _bounds("opweave.histc: range of", array, given, 1)
     indices = _bins_of(array, bins, low, high)
     return tensor_of(numpy.bincount(indices, minlength=bins).astype(array.dtype)).to(tensor.dtype)
 
@@ -72,33 +76,45 @@ def counted_bins(tensor: Any, bins: int, low: float, high: float) -> Any:
 def histogram_of(tensor: Any, bins: Any, range: Sequence[float] | None, weight: Any, density: bool) -> tuple[Any, Any]:
     """Return the sum of weights (1 without them) in each bin, and the edges of the bins."""
     numpy = load("numpy")
-    if not tensor.dtype.is_floating_point:
-        raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{tensor.dtype.scalar_name}'")
-    if hasattr(bins, "_h"):
-        _given_edges("opweave.histogramdd: ", tensor.dtype, [bins], 1)
-    if weight is not None and weight.shape != tensor.shape:
-        raise RuntimeError(
-            "opweave.histogram(): if weight tensor is provided it should have the same shape as the input tensor "
-            "excluding its innermost dimension"
-        )
-    array = None if is_meta(tensor) else array_of(tensor.reshape(-1), wide=True)
-    if not hasattr(bins, "_h"):
-        if bins <= 0:
-            raise RuntimeError(f"opweave.histogram(): bins must be > 0, but got {bins} for dimension 0")
-        bins = _edges("opweave.histogram", tensor.dtype, array, bins, range)
+    if hasattr(bins, "_h") and range is not None:
+        raise TypeError("histogram(): argument 'range' excludes edges of bins: give their number, or no range")
+    points = tensor.reshape(-1, 1)
+    _check_points(points, None if weight is None else weight.reshape(-1))
+    array = None if is_meta(tensor) else array_of(points, wide=True)
+    (grid,) = _grid(points, array, [bins], range)
     if array is None:
-        return tensor.new_empty((bins.numel() - 1,)), bins.clone()
-    edges = array_of(bins, wide=True)
+        return tensor.new_empty((grid.numel() - 1,)), grid.clone()
+    edges = array_of(grid, wide=True)
     weights = None if weight is None else array_of(weight.reshape(-1), wide=True)
-    counts, _ = numpy.histogram(array, edges, weights=weights)
+    counts, _ = numpy.histogram(array[:, 0], edges, weights=weights)
     if density:
         counts = counts / numpy.diff(edges) / counts.sum()
-    return tensor_of(counts.astype(array.dtype)).to(tensor.dtype), bins.clone()
+    return tensor_of(counts.astype(array.dtype)).to(tensor.dtype), grid.clone()
 
 
-def _edges(function: str, dtype: Any, array: Any, bins: int, given: Sequence[float] | None) -> Any:
+def _check_points(points: Any, weight: Any) -> None:
+    if not points.dtype.is_floating_point:
+        raise NotImplementedError(f"\"histogramdd\" not implemented for '{points.dtype.scalar_name}'")
+    if weight is None:
+        return
+    if weight.dtype is not points.dtype:
+        kinds = f"input({cpp_name(points)}), and weight({cpp_name(weight)})"
+        raise RuntimeError(
+            f"{_NAME}if weight tensor is provided, input tensor and weight tensor should have the same dtype, but got "
+            f"{kinds}"
+        )
+    if weight.shape != points.shape[:-1]:
+        raise RuntimeError(
+            f"{_NAME}if weight tensor is provided it should have the same shape as the input tensor excluding its "
+            f"innermost dimension, but got input with shape {list(points.shape)} and weight with shape "
+            f"{list(weight.shape)}"
+        )
+
+
+def _edges(dim: int, dtype: Any, array: Any, bins: int, given: Sequence[float] | None) -> Any:
     """Return the edges of equally wide bins as a tensor."""
-    low, high = _bounds(function, array, None if given is None else (float(given[0]), float(given[1])), 0.5)
+    bounds = None if given is None else (float(given[0]), float(given[1]))
+    low, high = _bounds(f"{_NAME}dimension {dim}'s range", array, bounds, 0.5)
     return ops.linspace(low, high, bins + 1, dtype=dtype)
 
 
@@ -107,20 +123,12 @@ def histogram_of_points(
 ) -> tuple[Any, tuple[Any, ...]]:
     """Return the sum of weights (1 without them) in each cell of a grid, and the edges along each coordinate."""
     numpy = load("numpy")
-    name = "opweave.histogramdd: "
-    if not tensor.dtype.is_floating_point:
-        raise NotImplementedError(f"\"histogramdd\" not implemented for '{tensor.dtype.scalar_name}'")
     if tensor.ndim < 2:
-        raise RuntimeError(f"{name}input tensor should have at least 2 dimensions")
-    if weight is not None and weight.shape != tensor.shape[:-1]:
-        raise RuntimeError(
-            f"{name}if weight tensor is provided it should have the same shape as the input tensor excluding its "
-            f"innermost dimension, but got input with shape {list(tensor.shape)} and weight with shape "
-            f"{list(weight.shape)}"
-        )
+        raise RuntimeError(f"{_NAME}input tensor should have at least 2 dimensions")
+    _check_points(tensor, weight)
     points = tensor.reshape(-1, tensor.size(-1))
     array = None if is_meta(tensor) else array_of(points, wide=True)
-    grid = _grid(name, points, array, bins, range)
+    grid = _grid(points, array, bins, range)
     if array is None:
         return tensor.new_empty([each.numel() - 1 for each in grid]), tuple(each.clone() for each in grid)
     edges = [array_of(each, wide=True) for each in grid]
@@ -130,17 +138,17 @@ def histogram_of_points(
     return results[0].to(tensor.dtype), tuple(each.to(tensor.dtype) for each in results[1:])
 
 
-def _grid(name: str, points: Any, array: Any, bins: Any, range: Sequence[float] | None) -> list[Any]:
+def _grid(points: Any, array: Any, bins: Any, range: Sequence[float] | None) -> list[Any]:
     """Return the edges of the bins along each coordinate. The array of the points is None where these are unknown."""
     width, dtype = points.size(1), points.dtype
     sizes = [bins] * width if isinstance(bins, int) else list(bins)
     if sizes and hasattr(sizes[0], "_h"):
-        return _given_edges(name, dtype, sizes, width)
+        return _given_edges(points, sizes)
     if len(sizes) != width:
         raise RuntimeError("histogramdd: The size of bins must be equal to the innermost dimension of the input.")
     if range is not None and len(range) != 2 * width:
         raise RuntimeError(
-            f"{name}for a {width}-dimensional histogram range should have {2 * width} elements, but got {len(range)}"
+            f"{_NAME}for a {width}-dimensional histogram range should have {2 * width} elements, but got {len(range)}"
         )
     edges = []
     for dim, size in enumerate(sizes):
@@ -149,27 +157,35 @@ def _grid(name: str, points: Any, array: Any, bins: Any, range: Sequence[float] 
         given = None if range is None else range[2 * dim : 2 * dim + 2]
         if given is not None and given[0] > given[1]:
             low, high = given
-            raise RuntimeError(f"{name}min should not exceed max, but got min {low:g} max {high:g} for dimension {dim}")
+            raise RuntimeError(
+                f"{_NAME}min should not exceed max, but got min {low:g} max {high:g} for dimension {dim}"
+            )
         column = None if array is None else array[:, dim]
-        edges.append(_edges("opweave.histogram", dtype, column, size, given))
+        edges.append(_edges(dim, dtype, column, size, given))
     return edges
 
 
-def _given_edges(name: str, dtype: Any, tensors: Sequence[Any], width: int) -> list[Any]:
+def _given_edges(points: Any, tensors: Sequence[Any]) -> list[Any]:
+    width = points.size(-1)
     if len(tensors) != width:
         raise RuntimeError(
-            f"{name}expected {width} sequences of bin edges for a {width}-dimensional histogram but got {len(tensors)}"
+            f"{_NAME}expected {width} sequences of bin edges for a {width}-dimensional histogram but got {len(tensors)}"
         )
     for dim, tensor in enumerate(tensors):
-        if tensor.dtype is not dtype:
+        if tensor.dtype is not points.dtype:
             raise RuntimeError(
-                f"{name}input tensor and bins tensors should have the same dtype, but got input with dtype "
-                f"{dtype.scalar_name.lower()} and bins for dimension {dim} with dtype "
-                f"{tensor.dtype.scalar_name.lower()}"
+                f"{_NAME}input tensor and bins tensors should have the same dtype, but got input with dtype "
+                f"{cpp_name(points)} and bins for dimension {dim} with dtype "
+                f"{cpp_name(tensor)}"
             )
         if tensor.ndim != 1:
             raise RuntimeError(
-                f"{name}bins tensor should have one dimension, but got {tensor.ndim} dimensions in the bins tensor for "
+                f"{_NAME}bins tensor should have one dimension, but got {tensor.ndim} dimensions in the bins tensor "
+                f"for dimension {dim}"
+            )
+        if not tensor.numel():
+            raise RuntimeError(
+                f"{_NAME}bins tensor should have at least 1 element, but got 0 elements in the bins tensor for "
                 f"dimension {dim}"
             )
     return [*tensors]

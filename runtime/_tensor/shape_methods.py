@@ -8,9 +8,10 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
-from .._base.dtypes import dtype
+from .._base.dtypes import EXPORTS, dtype
 from .._base.errors import raise_pending
 from .._base.handles import copied, integer, shape_of, strides_of, wrap
+from .._base.tensor_class import Tensor
 from .._base.types import Size, contiguous_format, memory_format, memory_order, preserve_format
 from .._C import lib
 from .._dispatch.binding import overloads
@@ -198,7 +199,15 @@ def _resized_elements(
     return [*sizes[:-1], sizes[-1] // ratio], [*(stride // ratio for stride in strides[:-1]), 1], offset // ratio
 
 
+def _narrow_from_tensor(input: Any, dim: Any, start: Any, length: Any) -> Any:
+    """The other overload of `narrow`: whose start is a tensor that holds one integer."""
+    if isinstance(start, Tensor) and (start.ndim or start.dtype.is_floating_point or start.dtype is EXPORTS["bool"]):
+        raise RuntimeError("start must be an 0-dim integral Tensor.")
+    return NotImplemented
+
+
 overloads["view"] = _view_as_dtype
+overloads["narrow"] = _narrow_from_tensor
 
 
 def _is_channels_last(sizes: tuple[int, ...], strides: tuple[int, ...], ndim: int) -> bool:

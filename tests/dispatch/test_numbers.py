@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import opweave
@@ -11,7 +12,10 @@ X = opweave.tensor([3.0, 5.0])
 N = opweave.tensor([3, 5])
 
 REFUSED: list[tuple[str, tuple[Any, ...], str]] = [
-    *((name, (2, X), "input") for name in ("eq", "ne", "lt", "le", "gt", "ge", "fmod", "copysign", "rsub", "clamp_min")),
+    *(
+        (name, (2, X), "input")
+        for name in ("eq", "ne", "lt", "le", "gt", "ge", "fmod", "copysign", "rsub", "clamp_min")
+    ),
     *((name, (2, X), "input") for name in ("maximum", "minimum", "fmax", "fmin", "atan2", "hypot", "logaddexp")),
     *((name, (X, 2), "other") for name in ("maximum", "minimum", "fmax", "fmin", "atan2", "hypot", "logaddexp")),
     *((name, (X, 2), "other") for name in ("logical_and", "logical_or", "logical_xor", "igamma", "nextafter", "ldexp")),
@@ -63,8 +67,15 @@ def test_numbers_alone() -> None:
 
 
 def test_operators_of_python() -> None:
-    assert [(2 - X).tolist(), (2 < X).tolist(), (2 == N).tolist()] == [[-1.0, -3.0], [True, True], [False, False]]
-    assert [(17 % N).tolist(), (2**N).tolist(), (1 | N).tolist(), (17 // N).tolist()] == [[2, 2], [8, 32], [3, 5], [5, 3]]
+    assert (2 - X).tolist() == [-1.0, -3.0]
+    assert operator.lt(2, X).tolist() == [True, True]
+    assert operator.eq(3, N).tolist() == [True, False]
+    assert [(17 % N).tolist(), (2**N).tolist(), (1 | N).tolist(), (17 // N).tolist()] == [
+        [2, 2],
+        [8, 32],
+        [3, 5],
+        [5, 3],
+    ]
 
 
 def test_gradients_of_formulas_with_numbers() -> None:
@@ -74,3 +85,11 @@ def test_gradients_of_formulas_with_numbers() -> None:
     assert first.requires_grad
     (second,) = opweave.autograd.grad(first.sum(), x)
     assert second.shape == (2,)
+
+
+def test_the_start_of_narrow() -> None:
+    x = opweave.arange(5)
+    assert x.narrow(0, opweave.tensor(1), 2).tolist() == [1, 2]
+    for start in (opweave.tensor([1]), opweave.tensor(1.0), opweave.tensor(True)):
+        with pytest.raises(RuntimeError, match=r"^start must be an 0-dim integral Tensor\.$"):
+            opweave.narrow(x, 0, start, 2)  # type: ignore[arg-type]

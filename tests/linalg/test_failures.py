@@ -133,3 +133,10 @@ def test_an_lu_factorization_has_one_pivot_for_each_row_of_u(count: int) -> None
         opweave.lu_unpack(lu.expand(2, 2, 3), pivots)
     lower, upper = opweave.lu_unpack(lu, wrong, unpack_pivots=False)[1:]
     assert (lower @ upper).tolist() == [[3.0, 4.0, 0.5], [1.0, 2.0, 0.5]]
+
+
+def test_lu_with_codes_is_a_named_tuple() -> None:
+    result = opweave.lu(opweave.eye(2), get_infos=True)
+    assert (type(result).__name__, type(result)._fields) == ("_lu_with_info", ("LU", "pivots", "info"))
+    assert type(opweave.lu(opweave.eye(2))) is tuple
+    assert type(opweave.lu(opweave.eye(2), out=(opweave.empty(0), opweave.empty(0, dtype=opweave.int32)))) is tuple

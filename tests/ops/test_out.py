@@ -233,3 +233,13 @@ def test_random_numbers_in_the_place_of_their_parameters() -> None:
     expected = ow.bernoulli(chances, generator=ow.Generator())
     ow.bernoulli(chances, generator=ow.Generator(), out=chances.t())
     assert chances.t().equal(expected)
+
+
+@pytest.mark.parametrize("function", [ow.complex, ow.polar])
+def test_complex_results_of_the_same_dtype(function: Any) -> None:
+    x = ow.ones(2)
+    out = ow.empty(2, dtype=ow.complex64)
+    assert function(x, x, out=out) is out
+    text = "Expected object of scalar type ComplexFloat but got scalar type ComplexDouble for argument 'out'"
+    with pytest.raises(RuntimeError, match=text):
+        function(x, x, out=ow.empty(2, dtype=ow.complex128))

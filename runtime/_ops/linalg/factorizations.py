@@ -6,6 +6,7 @@ from typing import Any
 
 from ..._base.allocation import empty_strided
 from ..._base.shapes import packed_strides
+from ...return_types import named_results
 from .checks import (
     batches_of_one_shape,
     check_floating,
@@ -27,11 +28,14 @@ __all__ = [
     "driver_number",
     "least_squares",
     "lower_factor",
+    "lu_with_info",
     "one_code",
     "permutation_matrix",
     "upper_factor",
     "with_rows",
 ]
+
+lu_with_info = named_results("_lu_with_info", ("LU", "pivots", "info"))
 
 DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 """LAPACK's routines for least squares, in the order in which the core numbers them."""

@@ -202,7 +202,7 @@ int ow_read_call(ow_reader *r, const ow_function *f, PyObject *const *values, Py
         if (!read_argument(r, f, k, values[k])) return 0;
     r->call.mode = mode;
     if (mode == OW_INPLACE && !(r->call.out = tensor_in(r, values[0]))) return 0;
-    if (mode == OW_OUT && (!ow_takes_out(f->core) || !(r->call.out = tensor_in(r, out)))) return 0;
+    if (mode == OW_OUT && (!f->takes_out || !(r->call.out = tensor_in(r, out)))) return 0;
     if (r->call.out && f->core->family == OW_FACTORY && r->call.dtype >= 0 && !r->any) return 0; /* it may contradict `out` */
     if (r->call.keepdim && ow_first_alone(&r->call)) return 0; /* it has no dimensions to keep */
     ow_infer_dtype(&r->call, r->params);

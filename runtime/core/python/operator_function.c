@@ -186,15 +186,15 @@ static int read_kinds(ow_function *f, PyObject *kinds) {
 
 static PyObject *function_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     static char *words[] = {"op", "name", "form", "number", "names", "defaults", "npositional", "leads", "layout", "kinds", "separate",
-                            "has_out", "refused", "differentiable", "body", "fast", "results", "words", NULL};
+                            "has_out", "takes_out", "refused", "differentiable", "body", "fast", "results", "words", NULL};
     PyObject *op, *name, *names, *defaults, *kinds, *body, *fast, *results, *texts;
-    int form, npositional, leads, separate, has_out, differentiable;
+    int form, npositional, leads, separate, has_out, takes_out, differentiable;
     long number;
     unsigned int refused;
     const char *layout;
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OUilO!O!iisO!ipIpOOOO", words, &op, &name, &form, &number,
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OUilO!O!iisO!ippIpOOOO", words, &op, &name, &form, &number,
                                      &PyTuple_Type, &names, &PyTuple_Type, &defaults, &npositional, &leads, &layout, &PyTuple_Type,
-                                     &kinds, &separate, &has_out, &refused, &differentiable, &body, &fast, &results, &texts))
+                                     &kinds, &separate, &has_out, &takes_out, &refused, &differentiable, &body, &fast, &results, &texts))
         return NULL;
     Py_ssize_t n = PyTuple_Size(defaults);
     if (n > OW_MAX_ARGUMENTS || PyTuple_Size(names) != n + has_out || PyTuple_Size(kinds) != n || (Py_ssize_t)strlen(layout) != n ||
@@ -224,7 +224,7 @@ static PyObject *function_new(PyTypeObject *type, PyObject *arguments, PyObject 
     f->leads = leads;
     f->separate = separate;
     f->has_out = has_out;
-    f->takes_out = core && ow_takes_out(core);
+    f->takes_out = takes_out && core && ow_takes_out(core);
     f->refused = refused;
     f->differentiable = differentiable;
     memcpy(f->layout, layout, (size_t)n + 1);

@@ -36,6 +36,7 @@ class TestAdd(elementwise.ElementwiseTests):
     spec = Spec(
         name='add',
         inputs=('input', 'other'),
+        numbers=('other',),
         dtypes=('int32', 'float32'),
         params={'alpha': 1},
         reference='np.add(self, other)',
@@ -62,6 +63,7 @@ class TestLt(elementwise.ElementwiseTests):
     spec = Spec(
         name='lt',
         inputs=('input', 'other'),
+        numbers=('other',),
         dtypes=('uint8', 'float64'),
         promotion='always_bool',
         reference='np.lt(self, other)',
