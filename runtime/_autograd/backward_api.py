@@ -166,6 +166,8 @@ def _root_gradient(index: int, tensor: Any, grad: Any) -> Any:
         return tensor.new_ones(tensor.shape)
     if not isinstance(grad, handles.Tensor):
         raise TypeError(f"gradients can be either Tensors or None, but got {type_name(grad)}")
+    if grad.device != tensor.device:
+        raise RuntimeError(f"invalid gradient at index {index} - expected device {tensor.device} but got {grad.device}")
     if grad.shape != tensor.shape:
         raise RuntimeError(
             f"Mismatch in shape: grad_output[{index}] has a shape of {grad.shape} and output[{index}] has a shape of "

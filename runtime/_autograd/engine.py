@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from heapq import heapify, heappop, heappush
 from typing import Any
 
+from .._base.devices import CPU, META
 from .._base.dtypes import BY_CODE
 from .._base.type_names import type_name
 from .._base.types import contiguous_format
@@ -269,9 +270,14 @@ def _check_hook(changed: Any, grad: Any) -> None:
         )
 
 
-def _fit(node: Node, index: int, grad: Any, expected: tuple[Any, int]) -> Any:
+def _fit(node: Node, index: int, grad: Any, expected: tuple[Any, int, bool]) -> Any:
     """The gradient in the shape and dtype of what it is the gradient of: sums over what was broadcast."""
-    shape, code = expected
+    shape, code, has_no_values = expected
+    if grad.is_meta != has_no_values:
+        raise RuntimeError(
+            f"Function {node.name()} returned an invalid gradient at index {index} - expected device "
+            f"{META if has_no_values else CPU} but got {grad.device}"
+        )
     if grad.shape != shape:
         if not _expands_to(shape, grad.shape):
             raise RuntimeError(

@@ -31,9 +31,9 @@ RELEASED = (
 class Node(NodeBase):
     """One step of a computation: what its gradients are computed from, and where they go to.
 
-    `metas` are the shape and the number of the dtype of each output. A subclass for each operator is generated from
-    the formulas in ops.yaml: `save` keeps what they need, `apply` computes them. What every call needs of it is the
-    core's (core/python/node_type.c).
+    `metas` are the shape, the number of the dtype and the device of each output, as `meta()` has them. A subclass for
+    each operator is generated from the formulas in ops.yaml: `save` keeps what they need, `apply` computes them. What
+    every call needs of it is the core's (core/python/node_type.c).
     """
 
     __slots__ = ("__weakref__", "metadata")

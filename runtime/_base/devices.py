@@ -69,9 +69,10 @@ class device:  # noqa: N801 (PyTorch's name)
     def __reduce__(self) -> tuple[Any, ...]:
         return device, (self.type,) if self.index is None else (self.type, self.index)
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> device:
         """Within the block, tensors of this thread are made on the device unless another one is named."""
         _block(self).__enter__()
+        return self
 
     def __exit__(self, *exception: object) -> None:
         _block(self).__exit__(*exception)

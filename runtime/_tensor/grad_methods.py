@@ -231,6 +231,11 @@ def _check_gradient(tensor: Any, grad: Any) -> None:
         raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type_name(grad)}")
     if grad is tensor:
         raise RuntimeError("can't assign Variable as its own grad")
+    if grad.device != tensor.device:
+        raise RuntimeError(
+            f"attempting to assign a gradient with device type '{grad.device}' to a tensor with device type "
+            f"'{tensor.device}'. Please ensure that the gradient and the tensor are on the same device"
+        )
     if grad.dtype is not tensor.dtype:
         raise RuntimeError(
             f"attempting to assign a gradient with dtype '{_name(grad)}' to a tensor with grad_dtype "

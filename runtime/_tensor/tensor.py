@@ -219,6 +219,11 @@ class Tensor(
     def data(self, value: Tensor) -> None:
         if not isinstance(value, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type_name(value)}")
+        if value.device != self.device:
+            raise RuntimeError(
+                "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor "
+                "type."
+            )
         handles.exchange(self, apart(value, lib.version(self._h)))
 
     def new(self, *args: Any, **kwargs: Any) -> Tensor:

@@ -15,6 +15,7 @@ from .._autograd.inplace_views import rebase
 from .._autograd.node import RELEASED, Node, edges_of, is_differentiable
 from .._autograd.record import check_inplace
 from .._base import handles
+from .._base.devices import CPU, META
 from .._base.dtypes import BY_CODE
 from .._base.type_names import type_name
 from .._dispatch.ops import ops
@@ -160,8 +161,8 @@ class FunctionNode(Node):
         return gradients
 
     def _zeros(self, number: int) -> Any:
-        shape, code = self.metas[number]
-        return ops.zeros(shape, dtype=BY_CODE[code])
+        shape, code, has_no_values = self.metas[number]
+        return ops.zeros(shape, dtype=BY_CODE[code], device=META if has_no_values else CPU)
 
 
 class Function:
@@ -224,8 +225,8 @@ class Function:
         return type(output)(results) if isinstance(output, (tuple, list)) else results[0]
 
 
-def _meta(result: Any) -> tuple[Any, int]:
-    return meta(result) if isinstance(result, handles.Tensor) else ((), 0)
+def _meta(result: Any) -> tuple[Any, int, bool]:
+    return meta(result) if isinstance(result, handles.Tensor) else ((), 0, False)
 
 
 def _is_among(tensor: Any, others: Sequence[Any]) -> bool:

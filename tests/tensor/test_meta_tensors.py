@@ -255,6 +255,35 @@ def test_gradients() -> None:
         a.add_(1)
 
 
+def test_gradients_are_on_the_device_of_their_tensors(m: Any) -> None:
+    x = opweave.ones(2, 3, requires_grad=True)
+    with pytest.raises(RuntimeError, match="attempting to assign a gradient with device type 'meta'"):
+        x.grad = m
+    with pytest.raises(RuntimeError, match="incompatible tensor type"):
+        x.data = m
+    with pytest.raises(RuntimeError, match="invalid gradient at index 0 - expected device cpu but got meta"):
+        (x * 2).backward(m)
+    with pytest.raises(NotImplementedError, match=NO_DATA):
+        x.to("meta").sum().backward()
+    assert x.grad is None
+
+    class Halves(opweave.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2, x * 3
+
+        @staticmethod
+        def backward(ctx: Any, *grads: Any) -> Any:
+            return grads[0] + grads[1] if grads[1].is_meta else m
+
+    with pytest.raises(RuntimeError, match="HalvesBackward returned an invalid gradient at index 0 - expected"):
+        Halves.apply(x)[0].sum().backward()
+    leaf = opweave.ones(2, 3, device="meta", requires_grad=True)
+    Halves.apply(leaf)[0].sum().backward()
+    assert leaf.grad is not None
+    assert leaf.grad.is_meta
+
+
 def test_a_handler_comes_first(m: Any) -> None:
     seen = []
 
