@@ -50,11 +50,12 @@ def test_operators_in_order() -> None:
 def test_factories() -> None:
     with Log() as log:
         assert opweave.arange(3).tolist() == [0, 1, 2]
-        opweave.zeros(2, dtype=opweave.float64)
+        x = opweave.zeros(2, dtype=opweave.float64)
+        opweave.zeros_like(x)
         opweave.rand(2)
-    assert log.names[:2] == ["aten.arange.start_step", "aten.zeros.default"]
+    assert log.names[:3] == ["aten.arange.start_step", "aten.zeros.default", "aten.zeros_like.default"]
     assert log.calls[1][2] == {"dtype": opweave.float64}
-    assert len(log.names) > 2
+    assert len(log.names) > 3
 
 
 def test_parts_of_composites() -> None:

@@ -73,6 +73,8 @@ def test_every_form_of_an_elementwise_operator(woven: Woven) -> None:
 a, b = tensor([1.0, 2.0, 4.0]), tensor([3.0, 2.0, 0.0])
 want = [2.0, 2.0, 2.0]
 assert ops.wipe(a, b).tolist() == want
+assert ow.ops.every_family.wipe.Tensor(a, b).tolist() == want
+assert str(ow.ops.every_family.wipe_.Tensor._schema).startswith("every_family::wipe_.Tensor(Tensor(a!) self, Tensor")
 assert ops.blend(a, b).tolist() == want
 assert a.wipe(b).tolist() == want
 assert a.blend(b, amount=0).tolist() == [1.0, 2.0, 4.0]
