@@ -14,7 +14,7 @@ from .._C import ffi
 from .._handle import exported, needs_grad, over_memory, read_array
 from .._handle import from_dlpack as take_capsule
 from .allocation import allocate
-from .devices import CPU, META, available, device, is_meta, on_device
+from .devices import CPU, META, available, device, on_device
 from .dtypes import BY_CODE, BY_NUMPY_NAME, dtype
 from .handles import address_of, exact_integer, type_name, wrap
 from .lazy_imports import load
@@ -202,10 +202,6 @@ def to_array(tensor: Any, lasting: bool = False) -> NDArray[Any]:
 
     `lasting`: it is for the user, and the memory stays where it is from then on; else the caller is done with it soon.
     """
-    if is_meta(tensor):
-        raise TypeError(
-            "can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
-        )
     memory = exported(tensor, lasting)
     if memory is None:
         dtype = tensor.dtype

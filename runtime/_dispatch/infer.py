@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .._base.allocation import allocate
 from .._base.devices import META, on_device
-from .._base.dtypes import EXPORTS
 from .._base.handles import shape_of, strides_of, wrap
 from .._base.tensor_class import Tensor
 from .._C import lib
 from .dispatcher import call
 from .op import NEW, Op
-
-_BYTES = EXPORTS["uint8"].code
 
 
 def infer(op: Op, args: Sequence[Any], out: Any = None, mode: int = NEW) -> Any:
@@ -49,8 +45,7 @@ class Descriptions:
         storage = lib.storage_of(handle)
         memory = self._memory.get(storage)
         if memory is None:
-            memory = on_device(META, allocate, (lib.storage_nbytes(storage),), _BYTES)
-            self._memory[storage] = memory
+            memory = self._memory[storage] = wrap(lib.storage_described(storage))
         shape, offset = shape_of(handle), lib.storage_offset(handle)
         view = lib.as_strided(memory._h, shape, strides_of(handle), len(shape), offset, lib.dtype(handle))
         self._tensors[id(tensor)] = described = wrap(view)

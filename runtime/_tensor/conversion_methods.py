@@ -133,8 +133,6 @@ class ConversionMethods:
         """A DLPack capsule over the same memory, or with `copy` over that of a copy."""
         if self._requires_grad:
             raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
-        if is_meta(self):
-            raise BufferError("Cannot pack tensors on meta")
         if stream is not None and type(stream) is not int:
             raise TypeError("stream must be ``int`` or ``none``")
         if stream not in (None, -1):

@@ -308,3 +308,7 @@ def test_infer_computes_nothing() -> None:
         infer(opweave.add.op, (x[0, :2], x[0, :2], 1), x[0, 1:], OUT)
     with pytest.raises(RuntimeError, match="mat1 and mat2 shapes cannot be multiplied"):
         infer(opweave.mm.op, (x, x))
+    with opweave.inference_mode():
+        guarded = opweave.ones(2)
+    with pytest.raises(RuntimeError, match="Inplace update to inference tensor"):
+        infer(opweave.add.op, (guarded, guarded, 1), None, INPLACE)

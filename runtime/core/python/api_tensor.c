@@ -288,4 +288,11 @@ double storage_tensor(uintptr_t storage, int32_t dtype) {
     return ow_pack(ow_tensor_view(s, s->data, dtype, 1, &n, &stride));
 }
 
+double storage_described(uintptr_t storage) {
+    const ow_storage *s = storage_at(storage);
+    ow_tensor *bytes = OW_CALL(1, ow_tensor_new(OW_UINT8, 1, &s->nbytes, NULL));
+    if (bytes) bytes->storage->flags |= s->flags & (OW_STORAGE_READONLY | OW_STORAGE_INFERENCE);
+    return ow_pack(bytes);
+}
+
 int32_t memory_overlap(double a, double b) { return ow_memory_overlap(ow_unpack(a), ow_unpack(b)); }

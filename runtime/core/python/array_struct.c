@@ -175,6 +175,9 @@ PyObject *ow_exported(PyObject *module, PyObject *const *arguments, Py_ssize_t n
     (void)module;
     const ow_tensor *t = n == 2 && PyBool_Check(arguments[1]) ? ow_any_tensor(arguments[0]) : NULL;
     if (!t) return PyErr_Format(PyExc_TypeError, "exported() takes a tensor and a bool");
+    if (ow_is_meta(t))
+        return PyErr_Format(PyExc_TypeError, "can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the "
+                                             "tensor to host memory first.");
     if (!typekind(t->dtype) || !t->numel) Py_RETURN_NONE;
     allocfunc allocate = (allocfunc)PyType_GetSlot(exported_type, Py_tp_alloc);
     exported *result = (exported *)allocate(exported_type, 0);
