@@ -251,7 +251,7 @@ def random_tensor(random: Random) -> Any:
             return tensor.clone()
     if choice < 0.3:
         return opweave.from_numpy(np.arange(6.0).reshape(2, 3))
-    return tensor
+    return tensor.to("meta") if random.random() < 0.1 else tensor
 
 
 def random_argument(random: Random, stage: list[Any], depth: int = 0) -> Any:
@@ -274,7 +274,7 @@ def random_argument(random: Random, stage: list[Any], depth: int = 0) -> Any:
         return random.choice((list, tuple))(results)
     if choice < 0.97:
         return Long(random.choice((0, 1, 1.5, None, opweave.ones(1))))
-    words = ("", "mean", "sum", "none", "ij,jk", "constant", "cpu", "\0", "float32", "𝔘" * 3)
+    words = ("", "mean", "sum", "none", "ij,jk", "constant", "cpu", "meta", "\0", "float32", "𝔘" * 3)
     return random.choice((*words, opweave.device("cpu"), opweave.Size([2]), opweave.default_generator, Kind))
 
 
