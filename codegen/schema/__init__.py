@@ -85,8 +85,9 @@ _FOREIGN_TYPES = {
 }
 
 
-def parse(text: str) -> FunctionSchema:
-    """Parse one schema; raises SchemaError for the first mistake, whose `all` has every mistake."""
+def parse(text: str, conventions: bool = True) -> FunctionSchema:
+    """Parse one schema; raises SchemaError for the first mistake, whose `all` has every mistake. With `conventions`
+    those of torch's file about names and aliases are rules too."""
     parser = _Parser(text)
     try:
         schema = parser.schema()
@@ -95,7 +96,7 @@ def parse(text: str) -> FunctionSchema:
             parser.note(mistake)
         parser.raise_mistakes()
         raise
-    schema_rules.check(schema, parser.note)
+    schema_rules.check(schema, parser.note, conventions)
     parser.raise_mistakes()
     return schema
 

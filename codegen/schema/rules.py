@@ -12,11 +12,12 @@ _TENSOR = BaseType("Tensor")
 _SCRATCH_PREFIX = "_scratch_"
 
 
-def check(schema: FunctionSchema, note: Callable[[SchemaError], None]) -> None:
-    """Note the first mistake against each rule."""
-    rules = [_check_names, _check_order, _check_aliases]
-    rules += [_check_inplace] if schema.name.inplace else []
-    rules += [_check_out] if schema.out else []
+def check(schema: FunctionSchema, note: Callable[[SchemaError], None], conventions: bool) -> None:
+    """Note the first mistake against each rule; without `conventions` only of names, and of defaults."""
+    rules = [_check_names, _check_order]
+    rules += [_check_aliases] if conventions else []
+    rules += [_check_inplace] if conventions and schema.name.inplace else []
+    rules += [_check_out] if conventions and schema.out else []
     for rule in rules:
         try:
             rule(schema)

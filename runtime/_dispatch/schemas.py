@@ -14,7 +14,7 @@ from .op import INPLACE, OUT, Op
 def schema(op: Op, mode: int) -> FunctionSchema:
     """The schema of calls of an operator that make a new result, overwrite the first argument, or write to `out`."""
     text = op.schema if op.schema is not None else import_module(f"{op.package}._docstrings").SCHEMAS[op.name]
-    found = parse(text)
+    found = parse(text, conventions=False)
     found = replace(found, name=replace(found.name, namespace=op.namespace))
     if mode == OUT:
         return _with_out(found)

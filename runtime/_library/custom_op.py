@@ -46,7 +46,7 @@ class CustomOpDef:
         def decorate(function: _Function) -> _Function:
             kinds = [device_types] if device_types is None or isinstance(device_types, str) else device_types
             for kind in kinds:
-                self._definition.kernels[kind] = function
+                self._definition.add_kernel(kind, function)
             return function
 
         return decorate if fn is None else decorate(fn)

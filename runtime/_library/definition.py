@@ -137,6 +137,13 @@ class Definition:
 
     # ---- registrations ----
 
+    def add_kernel(self, device_type: str | None, function: Callable[..., Any]) -> None:
+        """Registers what computes the results for tensors of a device, or on `meta` what makes them."""
+        if device_type == "meta":
+            self.fake = function
+        else:
+            self.kernels[device_type] = function
+
     def set_formula(self, backward: Callable[..., Any], setup_context: Callable[..., Any] | None, who: object) -> None:
         if self.written or self.schema.returns_alias:
             raise RuntimeError(
@@ -161,7 +168,7 @@ def read(text: str) -> FunctionSchema:
     if "(" not in text:
         raise RuntimeError(f"Tried to parse a function schema but only the operator name was given: {text!r}")
     try:
-        return parse(text)
+        return parse(text, conventions=False)
     except SchemaError as mistake:
         hint = f" ({mistake.help})" if mistake.help else ""
         raise RuntimeError(f"{text}: {mistake.message}{hint}, at character {mistake.offset}") from None

@@ -8,9 +8,14 @@ from typing import Any
 from .definition import Definition, definitions, find, read
 
 _KINDS = ("DEF", "IMPL", "FRAGMENT")
-_DEVICES = {"CPU": "cpu", "CUDA": "cuda", "CompositeExplicitAutograd": None, "CompositeImplicitAutograd": None}
+_DEVICES = {
+    "CPU": "cpu",
+    "CUDA": "cuda",
+    "Meta": "meta",
+    "CompositeExplicitAutograd": None,
+    "CompositeImplicitAutograd": None,
+}
 """By torch's keys: the devices that a kernel is for."""
-_KEYS = (*_DEVICES, "Meta")
 
 
 class Library:
@@ -56,12 +61,9 @@ class Library:
         """
         definition = find(f"{self.ns}::{op_name.removeprefix(f'{self.ns}::')}")
         key = dispatch_key or self.dispatch_key or "CompositeImplicitAutograd"
-        if key not in _KEYS:
-            raise ValueError(f"unknown dispatch key {key!r}; there are {', '.join(_KEYS)}")
-        if key == "Meta":
-            definition.fake = fn
-            return
-        definition.kernels[_DEVICES[key]] = fn
+        if key not in _DEVICES:
+            raise ValueError(f"unknown dispatch key {key!r}; there are {', '.join(_DEVICES)}")
+        definition.add_kernel(_DEVICES[key], fn)
         if key == "CompositeImplicitAutograd":
             definition.decomposes = definition.op.decomposes = True
 
@@ -86,9 +88,8 @@ def impl(qualname: str, types: str | Sequence[str], func: Callable[..., Any] | N
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        kernels = find(qualname).kernels
         for kind in [types] if isinstance(types, str) else types:
-            kernels[None if kind == "default" else kind] = function
+            find(qualname).add_kernel(None if kind == "default" else kind, function)
         return function
 
     return decorate if func is None else decorate(func)

@@ -291,6 +291,22 @@ def test_libraries() -> None:
         library.Library("test_lib", "FOO")
 
 
+def test_kernels_by_names_of_keys() -> None:
+    lib = library.Library("test_keys", "DEF")
+    lib.define("add_one_(Tensor(a!) x) -> ()")
+    lib.impl("add_one_", lambda x: x.add_(1) and None, "CPU")
+    x = opweave.ones(1)
+    assert opweave.ops.test_keys.add_one_(x) is None
+    assert x.item() == 2.0
+    lib.define("made(Tensor? x, *, ScalarType dtype=float64) -> Tensor")
+    lib.impl("made", lambda x, dtype: opweave.zeros(1, dtype=dtype), "CompositeExplicitAutograd")
+    lib.impl("made", lambda x, dtype: x.to(dtype), "Meta")
+    assert opweave.ops.test_keys.made(None).dtype is opweave.float64
+    assert opweave.ops.test_keys.made(opweave.ones(3, device="meta"), dtype=opweave.int8).shape == (3,)
+    with pytest.raises(ValueError, match="unknown dispatch key 'Sparse'; there are CPU, CUDA, Meta, "):
+        lib.impl("made", lambda x: x, "Sparse")
+
+
 def test_the_last_definition_counts() -> None:
     for number in (1, 2):
         again = library.custom_op("test_ops::again", mutates_args=(), schema="(Tensor x) -> Tensor")(
