@@ -115,9 +115,7 @@ def mathematics(lib: Libraries) -> Iterator[measure.Figure]:
                 return lambda: function(x)
 
             numpy = getattr(np, name, None)
-            yield from lib.run(
-                f"{name} f32 {size:.0e}", make, (lambda f=numpy, d=data: f(d)) if numpy else None, 0.6
-            )
+            yield from lib.run(f"{name} f32 {size:.0e}", make, (lambda f=numpy, d=data: f(d)) if numpy else None, 0.6)
 
 
 DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64")
@@ -178,9 +176,7 @@ def large(lib: Libraries) -> Iterator[measure.Figure]:
 
     yield from lib.run("transposed copy 4000 x 4000", transposed, lambda: np.ascontiguousarray(big.T), 0.5)
     square = data[:1_000_000].reshape(1000, 1000)
-    yield from lib.run(
-        "mm f32 1000 x 1000", on((1000, 1000), lambda m, x, y: m.mm(x, y)), lambda: square @ square, 0.6
-    )
+    yield from lib.run("mm f32 1000 x 1000", on((1000, 1000), lambda m, x, y: m.mm(x, y)), lambda: square @ square, 0.6)
 
 
 def show(figures: list[measure.Figure]) -> None:

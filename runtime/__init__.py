@@ -42,12 +42,12 @@ from ._base.types import (
     strided,
 )
 from ._tensor.construct import as_tensor, asarray, is_tensor, scalar_tensor, tensor
-from ._tensor.functions import *  # noqa: F403
 from ._tensor.ranges import inclusive_range as _inclusive_range
 from ._tensor.ranges import tril_indices, triu_indices
 from ._tensor.removed import FUNCTIONS as _REMOVED
 from ._tensor.tensor import Tensor
 from ._tensor.typed_tensors import TENSOR_TYPES as _TENSOR_TYPES
+from ._tensor.typed_tensors import typename
 from .random import get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 
 newaxis = None

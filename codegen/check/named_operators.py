@@ -36,8 +36,8 @@ def _check_choices(declarations: Sequence[Declaration], diagnostics: Diagnostics
             texts += [each.value for each in (operator.body.source, *operator.body.quoted)]
         chosen.update(word for text in texts for word in re.findall(r"\w+", text))
     for declaration in declarations:
-        # Internal random fills are called by composites.
-        in_vain = declaration.internal and declaration.family is not Family.RANDOM
+        # Internal random fills and routines of the core are called by the functions behind composites.
+        in_vain = declaration.internal and declaration.family not in (Family.RANDOM, Family.ROUTINE)
         if in_vain and declaration.name not in chosen:
             diagnostics.report(declaration.span, f"no operator chooses or calls '{declaration.name}'")
 

@@ -48,8 +48,8 @@ def meaning(operator: Operator) -> str:
 
 def result(operator: Operator) -> str:
     """Kind, shape and dtype of what is returned."""
-    if operator.schema.returns_bool:
-        return "True or False."
+    if operator.schema.returns_value:
+        return {"bool": "True or False.", "int": "int.", "Scalar": "Number of Python."}[str(operator.schema.returns[0])]
     _, shape, dtype = _split(operator)
     kind, shape = _kind_of_result(operator), shape or _shape(operator)
     # Results of a composite are unknown unless the entry declares them.
@@ -129,7 +129,7 @@ def _dtype(operator: Operator) -> str:
         numbers = "that of the numbers given, or " if operator.params else ""
         return str(body.dtype) if body.dtype else f"{numbers}the default dtype"
     is_view = operator.family is Family.VIEW or operator.schema.returns_alias
-    if is_view or operator.family in (Family.EXTERN, Family.INDEXING) or operator.schema.name.inplace:
+    if is_view or operator.family in (Family.EXTERN, Family.INDEXING, Family.ROUTINE) or operator.schema.name.inplace:
         return "that of the input"
     dtype = _RESULTS[operator.promotion]
     if len(operator.inputs) == 1:

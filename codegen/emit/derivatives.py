@@ -53,19 +53,27 @@ class SavedInput:
 
     name: str
     needed_by: tuple[str, ...]
-    listed: bool
+    is_list: bool
     condition: str | None
     """A condition on the other arguments under which formulas use the input."""
 
     def text(self, edges: Sequence[str]) -> str:
         """The Python of the argument that is saved."""
-        if self.listed:
-            return f"*{self.name}"
+        star = "*" * self.is_list
         conditions = [] if self.condition is None else [self.condition]
         if len(self.needed_by) < len(edges):
             asked = " or ".join(f"to_{name}" for name in self.needed_by)
             conditions.append(f"({asked})" if conditions and len(self.needed_by) > 1 else asked)
-        return f"{self.name} if {' and '.join(conditions)} else None" if conditions else self.name
+        absent = "()" if self.is_list else "None"
+        if not conditions:
+            return star + self.name
+        text = f"{self.name} if {' and '.join(conditions)} else {absent}"
+        return f"*({text})" if self.is_list else text
+
+    @property
+    def target(self) -> str:
+        """What the saved value is assigned to."""
+        return "*" * self.is_list + self.name
 
 
 @dataclass(frozen=True)
@@ -152,14 +160,15 @@ def _derived(operator: Operator, kernels: Mapping[tuple[str, str], int], same: M
     users = {
         name: [each for each in differentiated if each in by_name and name in by_name[each].gradients] for name in names
     }
-    tensors = {argument.name for argument in operator.schema.arguments if argument.is_tensor or argument.is_tensor_list}
+    lists = {argument.name for argument in operator.schema.arguments if argument.is_tensor_list}
+    tensors = {argument.name for argument in operator.schema.arguments if argument.is_tensor} | lists
     used = {
         name: [each for each in differentiated if each in by_name and name in by_name[each].names] for name in names
     }
     listed = _is_listed(operator)
     conditions = dict(reduce(Formula.joined, by_name.values()).conditions)
     saved = [
-        SavedInput(variable(name), tuple(map(variable, used[name])), listed, conditions.get(name))
+        SavedInput(variable(name), tuple(map(variable, used[name])), name in lists, conditions.get(name))
         for name in names
         if used[name] and name in tensors
     ]
@@ -238,8 +247,8 @@ def _is_listed(operator: Operator) -> bool:
 
 
 def _differentiated(operator: Operator) -> list[str]:
-    """The inputs in the order of the gradients; for a composite those with formulas."""
-    if operator.family is Family.COMPOSITE:
+    """The inputs in the order of the gradients; for a composite or a routine those with formulas."""
+    if operator.family in (Family.COMPOSITE, Family.ROUTINE):
         return [argument.name for argument in operator.schema.arguments if argument.name in operator.derivatives]
     return [argument.name for argument in operator.inputs]
 

@@ -19,6 +19,7 @@ from ..model.operator import (
     Operator,
     Random,
     Reduce,
+    Routine,
     Rows,
     Scan,
     View,
@@ -129,6 +130,8 @@ def descriptor(operator: Operator) -> Descriptor:
 def _routine(body: Body) -> str | None:
     if isinstance(body, Random):
         return body.distribution
+    if isinstance(body, Routine):
+        return body.name
     return body.routine if isinstance(body, (Extern, Indexing, Lapack)) else None
 
 

@@ -116,6 +116,8 @@ def _types(operator: Operator, argument: Argument) -> str:
     types = accepted_types(operator, argument)
     if ANY in types or _is_interpreted(operator, argument):
         return "any"
+    if base == "MemoryFormat" and (operator.family is Family.ROUTINE or not variants.is_factory(operator)):
+        return "MemoryFormat?" if argument.is_optional else "MemoryFormat"
     if base in ("Layout", "Device", "MemoryFormat") or argument.name in variants.PLACEMENT:
         return "placement"
     if base == "ScalarType":
@@ -177,8 +179,9 @@ def _keywords(operator: Operator) -> Iterator[tuple[str, str | None]]:
         yield "words", _words(operator, body)
     if _body(operator) is not None:
         yield "body", f"_{operator.name}_body"
-    if isinstance(body, Composite) and body.core:
-        yield "fast", _fast(operator, body.core)
+    if isinstance(body, Composite):
+        yield "fast", _fast(operator, body.core) if body.core else None
+        yield "opaque", _flag(body.opaque)
 
 
 def _fast(operator: Operator, call: str) -> str:

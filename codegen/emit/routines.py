@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..model.operator import MAX_INPUTS, MAX_PARAMS, MAX_REDUCTIONS, MAX_RESULTS, MAX_SHORTCUTS, MAX_STAGES
-from ..model.routines import DISTRIBUTIONS, INDEXINGS, LAPACK, ROUTINES
+from ..model.routines import CORE, DISTRIBUTIONS, INDEXINGS, LAPACK, ROUTINES
 from .text import render
 
 
@@ -13,6 +13,7 @@ def emit() -> str:
         "codegen/model/routines.py",
         "ow_routines.h",
         routines=ROUTINES,
+        core=CORE,
         indexings=tuple(INDEXINGS),
         lapack=LAPACK,
         distributions=DISTRIBUTIONS,

@@ -118,8 +118,8 @@ def _result(operator: Operator) -> str:
         return "Any"  # one tensor or several, depending on the arguments
     if operator.result_names:
         return f"_{operator.name}_results"
-    if operator.schema.returns_bool:
-        return "bool"
+    if operator.schema.returns_value:
+        return {"bool": "bool", "int": "int", "Scalar": "bool | int | float"}[str(operator.schema.returns[0])]
     if len(operator.schema.returns) > 1:
         return f"tuple[{', '.join('Tensor' for _ in operator.schema.returns)}]"
     return "tuple[Tensor, ...]" if operator.returns_list else "Tensor"

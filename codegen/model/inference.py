@@ -10,7 +10,7 @@ from ..expr import FUNCTIONS, Apply, Expr, ExpressionError, applications, type_o
 from .computation import argument_dtypes
 from .operator import Body, Declaration, Derivative, Elementwise, Family
 
-_MOVES = frozenset((Family.VIEW, Family.INDEXING, Family.COMPOSITE))
+_MOVES = frozenset((Family.VIEW, Family.INDEXING, Family.ROUTINE, Family.COMPOSITE))
 """Families that compute nothing themselves and therefore accept complex numbers."""
 
 

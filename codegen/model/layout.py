@@ -5,6 +5,8 @@
     l  a list of integers                      w  a text that stands for a number
     d  dimensions to reduce or to scan         k  keepdim
     y  a dtype                                 g  a generator
+    s  a list of tensors                       o  the same, some of which may be None
+    m  a memory format
     -  nothing: the core has no such argument, and the quick way takes it by default only
 
 The core reads them by this (core/python/operator_arguments.c). A composite's letters say where its dtype is, if it has
@@ -16,7 +18,7 @@ from __future__ import annotations
 from ..schema import Argument, base_name
 from .operator import Family, Indexing, Operator
 
-_INTEGERS = (Family.VIEW, Family.INDEXING, Family.LAPACK, Family.RANDOM)
+_INTEGERS = (Family.VIEW, Family.INDEXING, Family.LAPACK, Family.RANDOM, Family.ROUTINE)
 
 
 def layout(operator: Operator) -> str:
@@ -31,6 +33,12 @@ def _letter(operator: Operator, argument: Argument) -> str:
         return "-"
     if argument.is_tensor:
         return "t"
+    if argument.is_tensor_list:
+        return "o" if "?[" in str(argument.type) else "s"
+    if base == "MemoryFormat" and operator.family is Family.ROUTINE:
+        return "m"
+    if argument.group is not None:
+        return "-"
     if argument in operator.params:
         return "n"
     if operator.family in (Family.REDUCE, Family.ROWS, Family.SCAN):

@@ -47,6 +47,7 @@ class Family(Enum):
     INDEXING = "indexing"
     RANDOM = "random"
     LAPACK = "lapack"
+    ROUTINE = "core"
     COMPOSITE = "composite"
 
     @property
@@ -239,12 +240,23 @@ class Lapack:
 
 
 @dataclass(frozen=True)
+class Routine:
+    """A function of the core that is given the whole call."""
+
+    name: str
+
+
+@dataclass(frozen=True)
 class Composite:
+    """Python in terms of other operators; or, if it is `opaque`, in terms of the core."""
+
     source: Scalar
     core: str | None
     """Python for a call of the core that gives the result of plain tensors at once, or None."""
     require: tuple[Requirement[Scalar, Scalar], ...] = ()
     """Conditions on the arguments, checked before the body runs: Python, as what their messages quote."""
+    opaque: bool = False
+    """Does it read memory or handles itself? A call is then not decomposed for tensors of other kinds."""
 
     @property
     def quoted(self) -> tuple[Scalar, ...]:
@@ -253,7 +265,9 @@ class Composite:
         return (*(each.check for each in self.require), *parts)
 
 
-Body: TypeAlias = Elementwise | Reduce | Scan | Rows | View | Factory | Extern | Indexing | Random | Lapack | Composite
+Body: TypeAlias = (
+    Elementwise | Reduce | Scan | Rows | View | Factory | Extern | Indexing | Random | Lapack | Routine | Composite
+)
 
 
 def floating_expression(body: Body | None) -> Expression | None:

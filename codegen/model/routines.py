@@ -35,8 +35,28 @@ INDEXINGS = MappingProxyType(
 )
 """Routines that work by index, functions ow_indexing_NAME; true if they update (a copy of) `self`."""
 
+CORE = (
+    "clone",
+    "to_copy",
+    "copy",
+    "fill",
+    "zero",
+    "cat",
+    "stack",
+    "index",
+    "index_put",
+    "flip",
+    "roll",
+    "repeat",
+    "sort",
+    "argsort",
+    "topk",
+    "sort_values",
+)
+"""Functions that are given the whole call: ow_core_NAME."""
+
 CORE_CALLS = (
-    "join", "split", "chunk", "unbind", "median", "order", "argsort", "flip", "roll", "repeat", "matmul", "moment",
+    "split", "chunk", "unbind", "median", "matmul", "moment",
 )  # fmt: skip
 """Calls that `fast_path` of composites may name: functions of the module `_handle`, which return None for calls that
 need the slow path."""

@@ -83,14 +83,14 @@ def has_out(operator: Declaration) -> bool:
     """True if there is a parameter `out`: the result is new memory, and not laid out like the input."""
     if is_factory(operator) and operator.schema.self_argument is not None:
         return False
-    if "out_none" in operator.tags or operator.schema.returns_bool or operator.schema.name.inplace:
+    if "out_none" in operator.tags or operator.schema.returns_value or operator.schema.name.inplace:
         return False
     return operator.family not in (Family.VIEW, Family.LAPACK) and not operator.schema.returns_alias
 
 
 def is_factory(operator: Declaration) -> bool:
     """True if it makes a tensor whose placement (dtype, layout, device) the caller chooses."""
-    return any(argument.name in PLACEMENT for argument in operator.schema.arguments)
+    return any(argument.name in PLACEMENT[:-1] for argument in operator.schema.arguments)
 
 
 def python_operator(operator: Declaration) -> PythonOperator | None:

@@ -28,7 +28,7 @@ _FIXED: Mapping[Family, _Fixed] = {
     Family.ROWS: _Fixed(("self", "dim"), ("keepdim", "dtype"), "Tensor self, int[1]? dim=None, bool keepdim=False"),
 }
 # Families whose operators may have several results.
-_SEVERAL = (Family.REDUCE, Family.SCAN, Family.ROWS, Family.LAPACK, Family.COMPOSITE)
+_SEVERAL = (Family.REDUCE, Family.SCAN, Family.ROWS, Family.LAPACK, Family.ROUTINE, Family.COMPOSITE)
 _KINDS: Mapping[Family, str] = {
     Family.ELEMENTWISE: "Tensor, Scalar, float and str",
     Family.EXTERN: "Tensor and Scalar",
@@ -37,6 +37,7 @@ _KINDS: Mapping[Family, str] = {
     Family.FACTORY: "Scalar, int and int[]",
     Family.RANDOM: "Tensor, float, int and Generator",
     Family.LAPACK: "Tensor, float, int and bool",
+    Family.ROUTINE: "Tensor, Tensor[], float, int, bool, int[], ScalarType, MemoryFormat and Generator",
 }
 _TYPES: Mapping[str, str] = {"self": "Tensor", "dim": "int", "keepdim": "bool", "dtype": "ScalarType"}
 
@@ -49,6 +50,7 @@ _ROOM: Mapping[Family, Mapping[str, int]] = {
     Family.VIEW: {"int": 4, "int[]": 2},
     Family.INDEXING: {"int": 3},
     Family.RANDOM: {"int": 2, "float": 2},
+    Family.ROUTINE: {"int": 4, "int[]": 2, "float": 2},
 }
 """The number of arguments of each type that calls of the core take, for families with arguments of their own."""
 
@@ -58,7 +60,7 @@ def check(entry: Entry) -> None:
     _check_names(entry)
     _check_result(entry)
     _check_result_names(entry)
-    if entry.family not in (Family.COMPOSITE, Family.FACTORY):
+    if entry.family not in (Family.COMPOSITE, Family.FACTORY, Family.ROUTINE):
         _check_groups(entry)
     if entry.family is not Family.COMPOSITE:
         _check_kinds(entry)
@@ -98,6 +100,8 @@ def _is_python(entry: Entry, argument: Argument) -> bool:
 
 def _check_result(entry: Entry) -> None:
     returns = entry.schema.returns
+    if entry.family is Family.ROUTINE and entry.schema.kind is SchemaKind.INPLACE:
+        return
     if entry.family is Family.RANDOM:
         if entry.schema.kind is not SchemaKind.INPLACE:
             message = "a random body is written as the in-place form"
@@ -113,7 +117,7 @@ def _check_result(entry: Entry) -> None:
             span = entry.func.span_at(returns[0].offset, len(str(returns[0])))
             entry.report(span, "only the result of a view shares memory", "write it as '-> Tensor'")
         return
-    if entry.family is Family.COMPOSITE and entry.schema.returns_bool:
+    if entry.family is Family.COMPOSITE and entry.schema.returns_value:
         return
     if returns:
         wrong = returns[min(1, len(returns) - 1)]
@@ -171,6 +175,9 @@ def _suits(family: Family, argument: Argument) -> bool:
     if family is Family.INDEXING:
         kinds = ("Tensor", "Scalar", "int", "bool", "str")
         return base_name(argument.type) in kinds and not argument.is_list
+    if family is Family.ROUTINE:
+        called = ("Tensor", "float", "int", "SymInt", "bool", "ScalarType", "MemoryFormat", "Generator")
+        return base_name(argument.type) in called
     if family is Family.LAPACK:
         return str(argument.type) in ("Tensor", "float", "int", "bool")
     integral = base_name(argument.type) in ("int", "SymInt")
@@ -204,7 +211,7 @@ def _check_numbers(entry: Entry) -> None:
     if entry.family is Family.FACTORY:
         if entry.schema.argument("dtype") is None:
             entry.report(entry.name_span, "a factory body needs argument 'dtype'", "*, ScalarType? dtype=None")
-    elif entry.family in _KINDS and entry.family is not Family.VIEW and not entry.tensors:
+    elif entry.family in _KINDS and entry.family not in (Family.VIEW, Family.ROUTINE) and not entry.tensors:
         entry.report(entry.name_span, f"{entry.family.body} needs a Tensor argument")
     several = "a composite takes any number, and can"
     _limit(entry, entry.tensors, MAX_OPERANDS, "Tensor", f"{several} call two operators")

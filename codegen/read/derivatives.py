@@ -7,6 +7,8 @@ from types import MappingProxyType
 
 from ..expr import Expr, Name, apply, derive, parse, simplify
 from ..model.operator import Body, Derivative, Elementwise, Family, floating_expression
+from ..schema import Argument, ListType
+from ..schema.types import OptionalType, without_optional
 from ..source import Mapping as MappingNode
 from ..source import Scalar
 from .accepts import TENSOR, Accepts
@@ -22,6 +24,7 @@ def read(entry: Entry, body: Body | None, accepts: Accepts) -> Mapping[str, Deri
     differentiable = (
         *(argument.name for argument in entry.tensors),
         *(name for name, types in accepts.items() if TENSOR in types),
+        *(argument.name for argument in entry.schema.arguments if isinstance(node, MappingNode) and _is_list(argument)),
     )
     derivatives: dict[str, Derivative] = {}
     if isinstance(node, MappingNode):
@@ -102,3 +105,9 @@ def _automatic(entry: Entry, body: Body | None, name: str) -> Expr | None:
         return None
     tree = entry.located(expression.source, lambda _: derive(expression.tree, name))
     return None if tree is None else simplify(apply("mul", Name("grad"), tree))
+
+
+def _is_list(argument: Argument) -> bool:
+    """A list of tensors, each of which has a gradient where the list has."""
+    kind = without_optional(argument.type)
+    return argument.is_tensor_list and isinstance(kind, ListType) and not isinstance(kind.element, OptionalType)

@@ -25,6 +25,7 @@ from ..source import Mapping as MappingNode
 from ..source import Node, Scalar
 from ..source.text import to_yaml
 from . import accepts, arguments, bodies, derivatives, like, overloads, submodules, tags
+from .bodies.composite import PYTHON
 from .fields import ROUTINE, ROUTINES, Entry, Fields, lacks
 
 BODY_KEYS = (*(family.value for family in Family if family not in ROUTINES), ROUTINE)
@@ -35,7 +36,7 @@ KEYS = (
 )  # fmt: skip
 # Keys that have a meaning for some families only.
 ONLY_FOR: Mapping[str, tuple[Family, ...]] = {
-    "accepts": (Family.ELEMENTWISE, Family.COMPOSITE),
+    "accepts": (Family.ELEMENTWISE, Family.ROUTINE, Family.COMPOSITE),
     "none_means": (Family.ELEMENTWISE,),
     "operator": (Family.ELEMENTWISE, Family.COMPOSITE, Family.EXTERN),
     "overloads": (Family.ELEMENTWISE,),
@@ -151,7 +152,7 @@ def _schema(fields: Fields, family: Family | None) -> tuple[Scalar | None, Funct
         for each in error.all:
             fields.report(func.span_at(each.offset, each.length), each.message, each.help)
         return func, None
-    if schema.kind is SchemaKind.INPLACE and family in (Family.RANDOM, Family.COMPOSITE, None):
+    if schema.kind is SchemaKind.INPLACE and family in (Family.RANDOM, Family.ROUTINE, Family.COMPOSITE, None):
         return func, schema
     if schema.kind is not SchemaKind.FUNCTIONAL:
         span = func.span_at(schema.name.offset, len(schema.name.identifier))
@@ -186,8 +187,10 @@ def _family(fields: Fields) -> Family | None:
 
 
 def _routine(fields: Fields) -> Family | None:
-    """The family of a `routine`, which is its first key."""
+    """The family of a `routine`, which is its first key; text is Python."""
     node = fields.node.get(ROUTINE)
+    if isinstance(node, Scalar) or (isinstance(node, MappingNode) and node.items and node.keys[0].value in PYTHON):
+        return Family.COMPOSITE
     if not isinstance(node, MappingNode) or not node.items:
         if node is not None:
             fields.report(node.span, f"'{ROUTINE}' must be a mapping", "routine: {lapack: getrf}")

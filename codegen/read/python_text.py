@@ -16,7 +16,7 @@ from ..source import Scalar
 from .fields import Entry
 
 # Names of the generated module besides its functions; names that are called are checked in check/calls.py.
-_GLOBALS = frozenset((*dir(builtins), "Tensor", "dtypes"))
+_GLOBALS = frozenset((*dir(builtins), "Tensor", "contiguous_format", "dtypes", "preserve_format"))
 _BODY = "__body__"
 _LINE_OF_MESSAGE = re.compile(r" on line \d+")
 

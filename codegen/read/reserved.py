@@ -29,6 +29,7 @@ _BY_FAMILY: Mapping[Family, Mapping[str, str]] = {
 }
 # A function of one of these names would hide the name from other functions of the generated module.
 _MODULE_NAMES = _EXCEPTIONS | {
+    "_NONE", "_Operators", "_builtin", "_handle", "_libraries", "_library", "_operators",
     "FUNCTIONS", "METHODS", "Tensor", "TensorMethods", "bind", "bool", "dtypes", "float", "int", "len", "list", "map",
     "str", "tuple", "type",
 }  # fmt: skip
@@ -49,6 +50,4 @@ def operator_reason(name: str) -> str | None:
     """Why a function of the generated module cannot have this name; None when it can."""
     if keyword.iskeyword(name):
         return "is a Python keyword"
-    if name.startswith("_"):
-        return "starts with '_', as names of generated code do"
     return "means something else in generated code" if name in _MODULE_NAMES else None

@@ -308,9 +308,9 @@ class FunctionSchema:
         return SchemaKind.FUNCTIONAL
 
     @property
-    def returns_bool(self) -> bool:
-        """True if the result is True or False instead of a tensor."""
-        return len(self.returns) == 1 and str(self.returns[0]) == "bool"
+    def returns_value(self) -> bool:
+        """True if the result is a value of Python instead of a tensor."""
+        return len(self.returns) == 1 and str(self.returns[0]) in ("bool", "int", "Scalar")
 
     @property
     def returns_alias(self) -> bool:

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .._C import ffi, lib
-from .._handle import adopt, meta, needs_grad
+from .._handle import adopt, meta
 from .._handle import shape_of as shape_of
 from .._handle import strides_of as strides_of
-from . import histories
-from .devices import device, is_meta, on_device
 from .errors import raise_pending
 from .tensor_class import Tensor as Tensor
 from .type_names import type_name as type_name
@@ -36,25 +33,6 @@ def wrap(handle: float, like: Any = None) -> TensorType:
         raise_pending()
     tensor: TensorType = adopt(handle, Tensor if like is None else type(like))
     return tensor
-
-
-def copied(tensor: Any, code: int, order: int, name: str = "CloneBackward0") -> Any:
-    """A copy with memory of its own, of another dtype (-1: its own) and order of memory (ow_order)."""
-    if needs_grad(tensor):
-        run = partial(copied, tensor, code, order)
-        return histories.recording.by_formula(name, (tensor,), run, lambda grad: (grad,))
-    return wrap(lib.clone_(tensor._h, code, order), tensor)
-
-
-def moved(tensor: Any, where: device, code: int, order: int) -> Any:
-    """A tensor on another device with the same values, which only those that have some can give."""
-    if is_meta(tensor):
-        raise NotImplementedError("Cannot copy out of meta tensor; no data!")
-    if needs_grad(tensor):
-        run = partial(moved, tensor, where, code, order)
-        back = tensor.device
-        return histories.recording.by_formula("ToCopyBackward0", (tensor,), run, lambda grad: (grad.to(back),))
-    return wrap(on_device(where, lib.empty_like, tensor._h, code, order), tensor)
 
 
 def exchange(tensor: Any, other: Any) -> Any:

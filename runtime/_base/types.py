@@ -100,28 +100,34 @@ class layout(_Constant):  # noqa: N801 (PyTorch's name)
 class memory_format(_Constant):  # noqa: N801 (PyTorch's name)
     """In which order the elements of a result lie in memory."""
 
-    __slots__ = ()
+    __slots__ = ("order",)
     __module__ = "opweave"
+
+    def __init__(self, name: str, order: int) -> None:
+        super().__init__(name)
+        self.order = order
+        """As the core numbers it (ow_order): 0 keeps the order of the input, 1 is C order."""
 
 
 _layout = layout
 strided = layout("strided")
-contiguous_format = memory_format("contiguous_format")
-preserve_format = memory_format("preserve_format")
-channels_last = memory_format("channels_last")
-channels_last_3d = memory_format("channels_last_3d")
+preserve_format = memory_format("preserve_format", 0)
+contiguous_format = memory_format("contiguous_format", 1)
+channels_last = memory_format("channels_last", 2)
+channels_last_3d = memory_format("channels_last_3d", 3)
 
 
 FORMATS = (contiguous_format, channels_last, channels_last_3d)
 """The memory formats that determine strides, the usual one first."""
-_ORDERS = {None: 0, preserve_format: 0, contiguous_format: 1, channels_last: 2, channels_last_3d: 3}
 
 
 def memory_order(function: str, value: Any) -> int:
-    """A memory format as the core numbers it (ow_order): 0 keeps the order of the input, 1 is C order."""
-    if value is not None and not isinstance(value, memory_format):
+    """A memory format as the core numbers it; that of None keeps the order of the input."""
+    if value is None:
+        return preserve_format.order
+    if not isinstance(value, memory_format):
         raise TypeError(f"{function}(): argument 'memory_format' must be opweave.memory_format, not {type_name(value)}")
-    return _ORDERS[value]
+    return value.order
 
 
 def check_placement(

@@ -19,6 +19,8 @@ from .._base.errors import take_pending
 from .._base.generator import Generator
 from .._base.tensor_class import Tensor
 from .._base.type_names import type_name
+from .._base.types import memory_format
+from .._base.warn import warn
 from .._C import lib
 from .._handle import keys as keys_of
 from .._handle import set_slow_path
@@ -286,4 +288,4 @@ def _signature(function: Any) -> inspect.Signature:
     return inspect.Signature(parameters)
 
 
-set_slow_path(bound, unbound, operands, describe, take_pending, dtype, Generator, MethodType)
+set_slow_path(bound, unbound, operands, describe, take_pending, warn, dtype, Generator, memory_format, MethodType)

@@ -13,6 +13,7 @@ from .._base.generator import Generator
 from .._base.handles import OVERFLOW, is_integer
 from .._base.tensor_class import Tensor
 from .._base.type_names import type_name
+from .._base.types import memory_format
 from .op import Op
 
 WRONG = object()
@@ -69,10 +70,13 @@ def _argument(op: Op, name: str, position: int) -> str:
     return f"{op.name}(): argument '{name.rstrip('_')}'" + (f" (position {position})" if position else "")
 
 
+_WORDS = {"Scalar": "Number", "Generator": "opweave.Generator", "MemoryFormat": "opweave.memory_format"}
+
+
 def _described(kind: str) -> str:
     """A type as messages name it."""
     element, bracket, _ = kind.partition("[")
-    word = {"Scalar": "Number", "Generator": "opweave.Generator"}.get(element, element)
+    word = _WORDS.get(element, element)
     return f"tuple of {word}s" if bracket else word
 
 
@@ -151,6 +155,7 @@ READERS: Mapping[str, Callable[[Any], Any]] = {
     "bool": _instance(bool),
     "str": _instance(str),
     "Generator": _instance(Generator),
+    "MemoryFormat": _instance(memory_format),
 }
 
 
@@ -165,6 +170,10 @@ def _read(op: Op, name: str, position: int, kind: str, value: Any) -> Any:
     element, _, size = kind[:-1].rpartition("[")
     if not isinstance(value, (list, tuple)):
         return READERS[element](value) if size else WRONG
+    if element.endswith("?"):
+        element = element[:-1]
+        found = [None if each is None else _read(op, name, position, element, each) for each in value]
+        return WRONG if any(each is WRONG for each in found) else found
     if element == "int":
         return integers(op.name, name, value, position)
     found = [_read(op, name, position, element, each) for each in value]

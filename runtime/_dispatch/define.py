@@ -44,7 +44,7 @@ class Operators:
         """One operator. `params`: name, types and, unless it is required, default of each argument."""
         op = Op(index, name, family, params, positional, package=self._package, **facts)
         makes_memory = any(each[1] == "placement" for each in params)
-        op.decomposes = op.is_composite and not differentiable and not makes_memory and fast is None
+        op.decomposes = op.is_decomposable and not differentiable and not makes_memory and fast is None
         bits = tuple(kinds(each[1]) for each in params)
         separate = -1 if op.separate is None else op.names.index(op.separate)
         # What has another meaning alone is not for the core to fill in.

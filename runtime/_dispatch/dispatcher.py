@@ -97,7 +97,7 @@ def _answer(op: Op, args: Sequence[Any], out: Any, mode: int, keys: int) -> Any:
 def _fallback(op: Op, key: str) -> Handler | None:
     """None: the call is decomposed, or the core's."""
     handler, composites = _fallbacks.get(key, (None, False))
-    if (op.is_composite and not composites) or (handler is None and key in _INFERRED):
+    if (op.is_decomposable and not composites) or (handler is None and key in _INFERRED):
         return None
     if handler is None:
         raise NotImplementedError(

@@ -7,13 +7,14 @@ from functools import partial
 from math import prod
 from typing import Any
 
-from .._base.devices import on_device
+from .._base.devices import META, device, is_meta, on_device
 from .._base.handles import wrap
+from .._base.keys import KEY_BITS
 from .._base.tensor_class import Tensor
 from .._base.type_names import type_name
-from .._base.types import memory_order
+from .._base.types import check_placement, memory_order
 from .._C import lib
-from .._handle import invoke, produce
+from .._handle import invoke, produce, with_keys
 from . import composite, strided_views
 from .check import check, integers
 from .op import INPLACE, NEW, OUT, Op
@@ -35,11 +36,22 @@ def run(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
         _check_word(op, values)
     if op.family == "factory":
         return _factory(op, values, out)
+    if op.family == "core" and (placement := placement_of(op, values)):
+        return _moved(op, values, check_placement(op.name, **placement))
     if out is not None and not op.function.takes_out:
         return store(op, invoke(op.function, tuple(values), None, NEW), out)
     if out is not None and not isinstance(out, Tensor):
         raise TypeError(f"{op.name}(): argument 'out' must be Tensor, not {type_name(out)}")
     return invoke(op.function, tuple(values), out, OUT if out is not None else mode)
+
+
+def _moved(op: Op, values: Sequence[Any], where: device | None) -> Any:
+    """The copy of a tensor on a device: elements go nowhere but to memory of the CPU, from there."""
+    if where is None or is_meta(values[0]) == (where is META):
+        return invoke(op.function, tuple(values), None, NEW)
+    if where is not META:
+        raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+    return with_keys(0, KEY_BITS["meta"], invoke, op.function, tuple(values), None, NEW)
 
 
 def _check_operands(op: Op, args: Sequence[Any], mode: int) -> None:

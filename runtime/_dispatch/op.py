@@ -35,8 +35,10 @@ _KINDS: Mapping[str, int] = {
     "str": _BITS["STR"],
     "Generator": _BITS["GENERATOR"],
     "dtype": _BITS["DTYPE"],
+    "MemoryFormat": _BITS["FORMAT"],
     "int[]": _BITS["INTS"],
     "Tensor[]": _BITS["TENSORS"],
+    "Tensor?[]": _BITS["TENSORS"],
     "placement": _BITS["NONE"],
     "any": sum(_BITS.values()),
 }
@@ -65,10 +67,9 @@ class Op:
 
     __slots__ = (
         "alone", "body", "bounds", "choices", "complex_refusal", "decomposes", "default_dtype", "defaults",
-        "derivative", "family",
-        "function", "index", "inplace_argument", "lone_numbers", "name", "names", "numbers", "out", "overload",
-        "package", "pairwise", "params", "positional", "promotes", "refusal", "refused", "results", "schema",
-        "separate", "single", "target", "view", "words",
+        "derivative", "family", "function", "index", "inplace_argument", "lone_numbers", "name", "names", "numbers",
+        "opaque", "out", "overload", "package", "pairwise", "params", "positional", "promotes", "refusal", "refused",
+        "results", "schema", "separate", "single", "target", "view", "words",
     )  # fmt: skip
 
     def __init__(
@@ -102,6 +103,7 @@ class Op:
         default_dtype: int | None = None,
         words: Mapping[Any, int] | None = None,
         body: Callable[..., Any] | None = None,
+        opaque: bool = False,
     ) -> None:
         self.index = index
         """Its number in the core; -1: it is a composite."""
@@ -161,6 +163,8 @@ class Op:
         self.body = body
         """Python that takes the arguments in schema order, and that of a factory what makes its tensor of sizes, a
         dtype and numbers; None: the core does all."""
+        self.opaque = opaque
+        """Does the body of a composite read memory or handles itself?"""
         self.package = package
         """The one whose generated modules it is in."""
         self.function: Any = None
@@ -184,6 +188,11 @@ class Op:
     @property
     def is_composite(self) -> bool:
         return self.family == COMPOSITE
+
+    @property
+    def is_decomposable(self) -> bool:
+        """Is a call with tensors of any kind the same as the calls that its body makes?"""
+        return self.is_composite and not self.opaque
 
     @property
     def is_inplace(self) -> bool:

@@ -6,20 +6,15 @@ import itertools
 import math
 from array import array
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
-from .._base import histories
 from .._base.allocation import allocate
 from .._base.devices import get_default_device
 from .._base.dtypes import EXPORTS, get_default_dtype
-from .._base.handles import wrap
 from .._base.interchange import tensor_of_bytes
 from .._base.promotion import promote_types as promoted
 from .._base.shapes import common_shape
-from .._C import lib
 from .._dispatch.ops import ops
-from .._handle import needs_grad
 
 __all__ = [
     "block_diagonal",
@@ -28,7 +23,6 @@ __all__ = [
     "column",
     "combination_indices",
     "grids",
-    "joined",
     "joined_at",
     "promoted",
     "raised",
@@ -39,45 +33,12 @@ MOST_INDICES = 2**33
 """The largest number of indices: more do not fit in memory, and would fill it before an error is raised."""
 
 
-def joined(tensors: Sequence[Any], dim: int, stacked: bool) -> Any:
-    """Join tensors along `dim`, which is a new dimension if they are stacked."""
-    if not tensors:
-        if stacked:
-            raise RuntimeError("stack expects a non-empty TensorList")
-        raise ValueError("opweave.cat(): expected a non-empty list of Tensors")
-    if needs_grad(tensors):
-        parts = _unstacked if stacked else _separated
-        shapes = [tensor.shape for tensor in tensors]
-        run = partial(joined, tensors, dim, stacked)
-        name = "StackBackward0" if stacked else "CatBackward0"
-        return histories.recording.by_formula(name, tensors, run, lambda grad: parts(grad, shapes, dim))
-    handles = [tensor._h for tensor in tensors]
-    return wrap(lib.join(handles, len(handles), dim, stacked))
-
-
-def _unstacked(grad: Any, shapes: Sequence[Any], dim: int) -> Sequence[Any]:
-    parts: Sequence[Any] = grad.unbind(dim)
-    return parts
-
-
-def _separated(grad: Any, shapes: Sequence[Any], dim: int) -> Sequence[Any]:
-    """Split the gradient into the parts of the tensors; those of shape (0,), which fit everywhere, have none."""
-    parts, start = [], 0
-    for shape in shapes:
-        if tuple(shape) == (0,) and grad.ndim > 1:
-            parts.append(grad.new_zeros(0))
-            continue
-        parts.append(grad.narrow(dim, start, shape[dim]))
-        start += shape[dim]
-    return parts
-
-
 def joined_at(function: str, tensors: Any, ndim: int, dim: int) -> Any:
     """hstack, vstack, dstack: raise each tensor to `ndim` dims, then cat along `dim` (dim 0 if all are 1-D)."""
     tensors = [raised(tensor, ndim) for tensor in tensors]
     if not tensors:
         raise RuntimeError(f"{function} expects a non-empty TensorList")
-    return joined(tensors, min(dim, tensors[0].ndim - 1), False)
+    return ops.cat(tensors, min(dim, tensors[0].ndim - 1))
 
 
 def raised(tensor: Any, ndim: int) -> Any:

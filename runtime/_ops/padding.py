@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .joining import joined
+from .._dispatch.ops import ops
 
 __all__ = ["padded"]
 
@@ -87,7 +87,7 @@ def _with_margins(tensor: Any, dim: int, before: int, after: int, margin: Any) -
         parts.insert(0, margin(source, dim, before, True))
     if after > 0:
         parts.append(margin(source, dim, after, False))
-    return joined(parts, dim, False)
+    return ops.cat(parts, dim)
 
 
 def _reflected(tensor: Any, dim: int, count: int, before: bool) -> Any:
@@ -106,7 +106,7 @@ def _wrapped(tensor: Any, dim: int, count: int, before: bool) -> Any:
     if count > size:  # of the elements that a negative margin on the other side leaves
         whole = [tensor] * (count // size)
         rest = _wrapped(tensor, dim, count % size, before)
-        return joined([rest, *whole] if before else [*whole, rest], dim, False)
+        return ops.cat([rest, *whole] if before else [*whole, rest], dim)
     return tensor.narrow(dim, size - count if before else 0, count)
 
 

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._base.devices import is_meta
-from .._base.handles import integers, wrap
+from .._base.handles import integers
 from .._base.lazy_imports import load
 from .._base.shapes import wrap_dim
-from .._C import lib
 from .numpy_bridge import array_of, tensor_of
 
-__all__ = ["at_least", "flipped", "listed", "repeated", "repeated_elements", "repeated_positions", "rolled", "turned"]
+__all__ = ["at_least", "listed", "repeated_elements", "repeated_positions", "turned"]
 
 
 def listed(function: str, name: str, values: Any) -> tuple[int, ...]:
@@ -24,17 +23,6 @@ def at_least(tensor: Any, ndim: int) -> Any:
     if tensor.ndim < ndim:
         raise RuntimeError(f"Input must be >= {ndim}-d.")
     return tensor
-
-
-def flipped(tensor: Any, dims: Sequence[int]) -> Any:
-    """Return a copy in reverse order along `dims`."""
-    return wrap(lib.flip(tensor._h, dims, len(dims)), tensor)
-
-
-def rolled(tensor: Any, shifts: Any, dims: Any) -> Any:
-    """Shift elements along dimensions; those shifted out at the end come in at the start."""
-    shifts, dims = listed("roll", "shifts", shifts), listed("roll", "dims", dims)
-    return wrap(lib.roll(tensor._h, shifts, len(shifts), dims, len(dims)), tensor)
 
 
 def turned(tensor: Any, k: int, dims: Sequence[int]) -> Any:
@@ -53,11 +41,6 @@ def turned(tensor: Any, k: int, dims: Sequence[int]) -> Any:
     if k == 2:
         return tensor.flip((first, second))
     return tensor.flip((first,)).transpose(first, second) if k == 3 else tensor.clone(memory_format=None)
-
-
-def repeated(tensor: Any, repeats: Sequence[int]) -> Any:
-    """Repeat the tensor along each dimension; further dimensions are added in front."""
-    return wrap(lib.repeat(tensor._h, repeats, len(repeats)), tensor)
 
 
 def repeated_elements(tensor: Any, repeats: Any, dim: int | None, output_size: int | None) -> Any:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._base.allocation import allocate
 from .._base.dtypes import EXPORTS
-from .._base.errors import raise_pending
-from .._base.handles import shape_of, type_name, wrap
+from .._base.handles import type_name
 from .._base.lazy_imports import load
 from .._base.shapes import wrap_dim
-from .._C import lib
 from .._dispatch.ops import ops
 from .._handle import median
 from .numpy_bridge import array_of, tensor_of
@@ -24,55 +21,7 @@ __all__ = [
     "medians",
     "modes",
     "quantiles",
-    "sorted_lines",
-    "top_lines",
 ]  # fmt: skip
-
-_INT64 = EXPORTS["int64"].code
-
-
-def sorted_lines(tensor: Any, dim: int, descending: bool) -> tuple[Any, Any]:
-    """Return the values along `dim` in order, and their indices; equal values keep their order."""
-    dim = wrap_dim(dim, tensor.ndim)
-    values = wrap(lib.empty_like(tensor._h, -1, 0), tensor)
-    indices = wrap(lib.empty_like(tensor._h, _INT64, 0))
-    return _order(tensor, dim, None, descending, values, indices)
-
-
-def sorted_values(vector: Any) -> Any:
-    """Return the elements of a vector in order."""
-    values = allocate(shape_of(vector._h), lib.dtype(vector._h))
-    if not lib.order(vector._h, 0, vector.size(0), False, values._h, 0.0):
-        raise_pending()
-    return values
-
-
-def _order(tensor: Any, dim: int, keep: int | None, descending: bool, values: Any, indices: Any) -> tuple[Any, Any]:
-    if not tensor.ndim:
-        values.copy_(tensor)
-        indices.zero_()
-    elif not lib.order(
-        tensor._h, dim, tensor.size(dim) if keep is None else keep, bool(descending), values._h, indices._h
-    ):
-        raise_pending()
-    return values, indices
-
-
-def _first(tensor: Any, dim: int, k: int, descending: bool) -> tuple[Any, Any]:
-    shape = list(shape_of(tensor._h))
-    if shape:
-        shape[dim] = k
-    values = allocate(shape, lib.dtype(tensor._h), tensor)
-    indices = allocate(shape, _INT64)
-    return _order(tensor, dim, k, descending, values, indices)
-
-
-def top_lines(tensor: Any, k: int, dim: int, largest: bool) -> tuple[Any, Any]:
-    """Return the first k values along `dim` in descending or ascending order, and their indices."""
-    dim = wrap_dim(dim, tensor.ndim)
-    if not 0 <= k <= (tensor.size(dim) if tensor.ndim else 1):
-        raise RuntimeError("selected index k out of range")
-    return _first(tensor, dim, k, largest)
 
 
 def kth_lines(tensor: Any, k: int, dim: int, keepdim: bool) -> tuple[Any, ...]:
@@ -83,7 +32,7 @@ def kth_lines(tensor: Any, k: int, dim: int, keepdim: bool) -> tuple[Any, ...]:
         raise IndexError(f"kthvalue(): Expected reduction dim {dim} to have non-zero size.")
     if not 1 <= k <= size:
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {dim}")
-    results = _first(tensor, dim, k, False)
+    results: tuple[Any, ...] = ops.topk(tensor, k, dim, False)
     if not tensor.ndim:
         return results
     return tuple((each.narrow(dim, k - 1, 1) if keepdim else each.select(dim, k - 1)).clone() for each in results)
@@ -140,7 +89,7 @@ def _ranked(name: str, tensor: Any, dim: int) -> tuple[int, Any, Any]:
     lines = tensor if tensor.ndim else tensor.reshape(1)
     if not lines.size(dim):
         raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
-    values, indices = sorted_lines(lines, dim, False)
+    values, indices = ops.sort(lines, dim)
     return dim, values, indices
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from .._base.dtypes import EXPORTS
 from .._base.shapes import wrap_dim
-from .sorting import sorted_lines, sorted_values
+from .._dispatch.ops import ops
 
 __all__ = ["distinct", "runs"]
 
@@ -16,9 +16,9 @@ def distinct(tensor: Any, dim: int | None, return_inverse: bool, return_counts: 
     if dim is None:
         elements, order = tensor.reshape(-1), None
         if return_inverse:
-            values, order = sorted_lines(elements, 0, False)
+            values, order = ops.sort(elements, 0)
         else:
-            values = sorted_values(elements)
+            values = ops.sort_values(elements)
         first = _changes(values.reshape(-1, 1))
         return _results(values.masked_select(first), first, order, tensor.shape, return_inverse, return_counts)
     dim, parts = _parts(tensor, dim)
@@ -61,7 +61,7 @@ def _order_of_rows(rows: Any) -> Any:
     order = rows.new_ones(count, dtype=EXPORTS["int64"]).cumsum(0) - 1
     for column in reversed(range(width)):
         elements = rows.select(1, column).index_select(0, order)
-        order = order.index_select(0, sorted_lines(elements, 0, False)[1])
+        order = order.index_select(0, ops.sort(elements, 0)[1])
     return order
 
 

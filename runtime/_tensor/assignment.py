@@ -1,4 +1,4 @@
-"""Values that are to be written into tensors: what `t[...] = value` and `t.copy_(value)` make of the value.
+"""Values that are to be written into tensors: what `t[...] = value` makes of the value.
 
 Reads anything that can become elements: tensors, numbers, NumPy's arrays and numbers, sequences of numbers.
 """
@@ -32,7 +32,7 @@ def write(target: float, value: Any) -> bool:
         error = take_pending()
         if error is not None and not isinstance(error, Exception):
             raise error  # an interruption, which is no matter of the value
-    elif kind is float or kind is int or kind is bool or kind is complex:
+    elif kind in _NUMBERS:
         number = _number_handle(value, BY_CODE[lib.dtype(target)])
         done = lib.copy_(target, number)
         lib.release(number)
@@ -47,16 +47,16 @@ class Source:
 
     __slots__ = ("_handle", "_tensor")
 
-    def __init__(self, value: Any, target: float, *, halves_overflow: bool = True) -> None:
+    def __init__(self, value: Any, target: float) -> None:
         """`target` is the handle that the value will be written to, or to a part of it; it gives the dtype."""
         kind = type(value)
         # The tensor that the handle belongs to; None when it is this object's own.
         self._tensor: Any = None
-        if kind is float or kind is int or kind is bool or kind is complex:
-            self._handle = _number_handle(value, BY_CODE[lib.dtype(target)], halves_overflow=halves_overflow)
+        if kind in _NUMBERS:
+            self._handle = _number_handle(value, BY_CODE[lib.dtype(target)])
         else:
             is_tensor = isinstance(value, handles.Tensor)
-            self._tensor = value if is_tensor else _tensor_of(value, BY_CODE[lib.dtype(target)])
+            self._tensor = value if is_tensor else _elements_of(value, BY_CODE[lib.dtype(target)])
             self._handle = self._tensor._h
 
     def copy_into(self, target: float) -> None:
@@ -70,7 +70,7 @@ class Source:
         leading = 0
         while leading < len(shape) and shape[leading] == 1:
             leading += 1
-        _check_expandable(self._handle, shape[leading:], tuple(shape_of(target)))
+        check_expandable(self._handle, shape[leading:], tuple(shape_of(target)))
         if len(shape) <= lib.ndim(target):
             self.copy_into(target)
             return
@@ -109,7 +109,7 @@ class Source:
             lib.release(self._handle)
 
 
-def _number_handle(value: Any, target: dtype, *, halves_overflow: bool = True) -> float:
+def _number_handle(value: Any, target: dtype) -> float:
     """A handle for a number that is to be stored as `target`; raises when it cannot be.
 
     Numbers beyond a half format become infinity where they are assigned, as in torch, and are refused elsewhere.
@@ -131,7 +131,7 @@ def _number_handle(value: Any, target: dtype, *, halves_overflow: bool = True) -
         if target.is_integer:
             if not target.minimum <= value <= target.maximum:
                 raise _range_error(target)
-        elif target.itemsize > 2 or not halves_overflow:
+        elif target.itemsize > 2:
             largest = _MAXIMA.get(target.scalar_name, math.inf)
             if largest < abs(value) < math.inf:
                 raise _range_error(target)
@@ -141,6 +141,13 @@ def _number_handle(value: Any, target: dtype, *, halves_overflow: bool = True) -
     return handle
 
 
+def tensor_of(value: Any, target: float) -> Any:
+    """A tensor of a value that is none, for the tensor with the handle `target`."""
+    dtype = BY_CODE[lib.dtype(target)]
+    return handles.wrap(_number_handle(value, dtype)) if type(value) in _NUMBERS else _elements_of(value, dtype)
+
+
+_NUMBERS = frozenset((float, int, bool, complex))
 _C_TYPES = {
     "int32": "int", "float32": "float", "float64": "double", "bool": "bool",
     "float16": "c10::Half", "bfloat16": "c10::BFloat16",
@@ -153,7 +160,7 @@ def _range_error(target: dtype) -> RuntimeError:
     return RuntimeError(f"value cannot be converted to type {c_type} without overflow")
 
 
-def _tensor_of(value: Any, target: dtype) -> Any:
+def _elements_of(value: Any, target: dtype) -> Any:
     """A tensor of the values that an object holds, in the dtype of the target unless it has one of its own."""
     from .._base import interchange
     from . import construct
@@ -167,7 +174,7 @@ def _tensor_of(value: Any, target: dtype) -> Any:
     raise TypeError(f"can't assign a {type_name(value)} to a opweave.{target.scalar_name}Tensor")
 
 
-def _check_expandable(source: float, shape: tuple[int, ...], target: tuple[int, ...]) -> None:
+def check_expandable(source: float, shape: tuple[int, ...], target: tuple[int, ...]) -> None:
     extra = len(target) - len(shape)
     if extra < 0:
         scalar_name = BY_CODE[lib.dtype(source)].scalar_name

@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from .._base import handles
 from .._base.devices import device, is_meta
-from .._base.dtypes import BY_CODE, EXPORTS, dtype
+from .._base.dtypes import BY_CODE, dtype
 from .._base.errors import raise_pending
 from .._base.handles import address_of, shape_of, strides_of
 from .._base.interchange import from_array, to_array
 from .._C import ffi, lib
 from .._handle import adopt, needs_grad, to_dlpack
-
-_UINT64_MAXIMUM = EXPORTS["uint64"].maximum
-
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,33 +29,8 @@ class ConversionMethods:
 
     # ---- Python numbers ----
 
-    def item(self: Any) -> bool | int | float:
-        """Return the value of a tensor with one element as a Python bool, int, float or complex.
-
-        Raises RuntimeError if there is not exactly one element.
-        """
-        handle = self._h
-        kind = lib.item_kind(handle)
-        if kind == 2:
-            return lib.item_d(handle)
-        if kind == 1:
-            return lib.item_i(handle)
-        if kind == 0:
-            return lib.item_i(handle) != 0
-        if kind == 3:
-            return lib.item_i(handle) & _UINT64_MAXIMUM
-        if kind == 4:
-            value: Any = complex(lib.item_d(handle), lib.item_imag(handle))
-            return value
-        if lib.numel(handle) == 1:
-            raise RuntimeError("Tensor.item() cannot be called on meta tensors")
-        raise RuntimeError(f"a Tensor with {lib.numel(handle)} elements cannot be converted to Scalar")
-
     def __bool__(self: Any) -> bool:
-        handle = self._h
-        if lib.item_kind(handle) in (2, 4):
-            return self.item() != 0
-        count = lib.numel(handle)
+        count = lib.numel(self._h)
         if count != 1:
             amount = "more than one value" if count else "no values"
             raise RuntimeError(f"Boolean value of Tensor with {amount} is ambiguous")

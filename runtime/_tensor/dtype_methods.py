@@ -5,35 +5,23 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any, overload
 
 from .._base import handles
 from .._base.devices import META, available, device, is_meta
-from .._base.dtypes import BY_CODE, EXPORTS, dtype
-from .._base.handles import copied, moved
+from .._base.dtypes import BY_CODE, dtype
 from .._base.type_names import type_name
 from .._base.types import check_placement, memory_format, memory_order, preserve_format
 from .._C import lib
-
-_BOOL = EXPORTS["bool"]
-
-
-def warn_of_cut(source: int, target: int) -> None:
-    """Called before a conversion from one dtype to another, by the core's numbers."""
-    real = BY_CODE[target]
-    if BY_CODE[source].is_complex and not (real.is_complex or real is _BOOL):
-        text = "Casting complex values to real discards the imaginary part"
-        warnings.warn(text, UserWarning, stacklevel=3)
+from .._dispatch.ops import ops
 
 
 def _cast_method(name: str, target: dtype) -> Any:
     def cast(self: Any, memory_format: Any = preserve_format) -> Any:
         if lib.dtype(self._h) == target.code:
             return self
-        order = memory_order(name, memory_format)
-        warn_of_cut(lib.dtype(self._h), target.code)
-        return copied(self, target.code, order, "ToCopyBackward0")
+        memory_order(name, memory_format)
+        return ops._to_copy(self, dtype=target, memory_format=memory_format)
 
     cast.__name__ = name
     cast.__qualname__ = f"Tensor.{name}"
@@ -97,16 +85,14 @@ class DtypeMethods(CastMethods):
         """
         if len(args) == 1 and not kwargs and type(args[0]) is dtype:
             wanted: dtype | None = args[0]
-            where, copy, order = None, False, 0
+            where, copy, order = None, False, None
         else:
             where, wanted, copy, order = _to_arguments(args, kwargs)
-        code = lib.dtype(self._h) if wanted is None else wanted.code
         if where is not None and is_meta(self) != (where is META):
-            return moved(self, where, code, order)
-        if not copy and code == lib.dtype(self._h) and order in (0, lib.suggested_order(self._h)):
+            return ops._to_copy(self, dtype=wanted, device=where, memory_format=order)
+        if not copy and wanted in (None, self.dtype) and memory_order("to", order) in (0, lib.suggested_order(self._h)):
             return self
-        warn_of_cut(lib.dtype(self._h), code)
-        return copied(self, code, order, "ToCopyBackward0")
+        return ops._to_copy(self, dtype=wanted, memory_format=order)
 
     @overload
     def type(self, dtype: None = None, non_blocking: bool = False) -> str: ...
@@ -157,8 +143,8 @@ class DtypeMethods(CastMethods):
 # ---- arguments of to() --------------------------------------------------------------------------------------
 
 
-def _to_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[device | None, dtype | None, bool, int]:
-    """Device and dtype (None: the tensor's own), whether to copy in any case, and the order of a copy (ow_order)."""
+def _to_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[device | None, dtype | None, bool, Any]:
+    """Device and dtype (None: the tensor's own), whether to copy in any case, and the memory format of a copy."""
     names: tuple[str, ...]
     first = args[0] if args else None
     if isinstance(first, handles.Tensor) or "other" in kwargs:
@@ -188,7 +174,8 @@ def _to_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[device
         where = available(where)
     if given.get("dtype") is not None:
         wanted = dtype.resolve(given["dtype"], "to")
-    return where, wanted, given.get("copy", False), memory_order("to", memory_format)
+    memory_order("to", memory_format)
+    return where, wanted, given.get("copy", False), memory_format
 
 
 _TO_FORMS = """to() received an invalid combination of arguments - got ({}), but expected one of:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from .._base.devices import CPU
@@ -17,6 +18,7 @@ from .._base.errors import raise_pending
 from .._base.handles import OVERFLOW, exact_integer, shape_of, strides_of, type_name
 from .._base.tensor_class import Tensor
 from .._C import lib
+from .._dispatch.ops import ops
 
 _LARGEST = 2**63 - 1
 _INT64 = EXPORTS["int64"]
@@ -51,27 +53,47 @@ def read(handle: float, index: Any) -> Parts:
 
     The index is read before the tensor is looked at: its parts may be objects whose code gives the tensor other memory.
     """
-    items = _items(index, lib.ndim(handle))
-    sizes, strides = shape_of(handle), strides_of(handle)
-    _check_count(items, len(sizes), index)
-    if not isinstance(index, tuple) and type(items[0]) is bool:
-        return _of_bool(handle, items[0], sizes, strides)
-    new_sizes, new_strides, offset, tensors = _geometry(items, sizes, strides)
+    steps = parse(handle, index)
+    sizes, strides, offset = _geometry(steps.views, shape_of(handle), strides_of(handle))
     # Only a view without elements can begin before the memory does: at the end of a negative stride.
     offset = max(0, offset + lib.storage_offset(handle))
-    view = lib.as_strided(handle, new_sizes, new_strides, len(new_sizes), offset, -1)
+    view = lib.as_strided(handle, sizes, strides, len(sizes), offset, -1)
     if not view:
         raise_pending()
-    return Parts(view, tensors, False)
+    return Parts(view, steps.tensors, steps.is_masked)
 
 
-def _of_bool(handle: float, value: bool, sizes: tuple[int, ...], strides: tuple[int, ...]) -> Parts:
-    """A bool alone is a new dimension of size one or zero."""
-    sizes, strides = (int(value), *sizes), (_stepped(strides[0], sizes[0]) if sizes else 1, *strides)
-    view = lib.as_strided(handle, sizes, strides, len(sizes), lib.storage_offset(handle), -1)
-    if not view:
-        raise_pending()
-    return Parts(view, [], True)
+@dataclass(frozen=True)
+class Steps:
+    """What an index does: views one after the other, then the tensors that index the dimensions that are left."""
+
+    views: tuple[tuple[Any, ...], ...]
+    """`("select", dim, index)`, `("slice", dim, start, length, step)` and `("unsqueeze", dim)`."""
+    tensors: list[Any]
+    is_masked: bool
+
+
+def parse(handle: float, index: Any) -> Steps:
+    """Raises IndexError for what does not fit the shape of the tensor."""
+    items = _items(index, lib.ndim(handle))
+    sizes = shape_of(handle)
+    _check_count(items, len(sizes), index)
+    # A bool alone is a new dimension of size one or zero.
+    if not isinstance(index, tuple) and type(items[0]) is bool:
+        return Steps((("unsqueeze", 0), ("slice", 0, 0, int(items[0]), 1)), [], True)
+    return _steps(items, sizes)
+
+
+def apply(tensor: Any, index: Any) -> tuple[Any, list[Any]]:
+    """The view as calls of operators, and the tensors that index it."""
+    steps = parse(tensor._h, index)
+    for name, dim, *rest in steps.views:
+        if name == "slice":
+            start, length, step = rest
+            tensor = ops.slice(tensor, dim, start, start + length * step, step)
+        else:
+            tensor = getattr(ops, name)(tensor, dim, *rest)
+    return tensor, steps.tensors
 
 
 # ---- parts --------------------------------------------------------------------------------------------------
@@ -230,45 +252,56 @@ def _number(part: Any) -> int | bool:
 # ---- geometry -----------------------------------------------------------------------------------------------
 
 
-def _geometry(
-    items: list[Any], sizes: tuple[int, ...], strides: tuple[int, ...]
-) -> tuple[tuple[int, ...], tuple[int, ...], int, list[Any]]:
-    """Sizes, strides and offset of the view, and the tensors that index it."""
-    new_sizes: list[int] = []
-    new_strides: list[int] = []
-    offset = 0
-    tensors: list[tuple[int, Any]] = []  # where each stands among the new dimensions, and the tensor
-    dim = 0
+def _steps(items: list[Any], sizes: tuple[int, ...]) -> Steps:
+    views: list[tuple[Any, ...]] = []
+    tensors: list[tuple[int, Any]] = []  # where each stands among the dimensions of the view, and the tensor
+    dim = to = 0  # the next dimension, and where it is in the view
     ndim = len(sizes)
     named = sum(_dimensions_of(item) for item in items)
     for position, item in enumerate(items):
         if item is None or type(item) is bool:
             if item is not None:
-                tensors.append((len(new_sizes), _bool_index(item)))
-            new_sizes.append(1)
-            new_strides.append(_stepped(strides[dim], sizes[dim]) if dim < ndim else 1)
+                tensors.append((to, _bool_index(item)))
+            views.append(("unsqueeze", to))
+            to += 1
         elif item is Ellipsis or isinstance(item, Tensor):
             if item is not Ellipsis:
-                tensors.append((len(new_sizes), item))
-            end = dim + (ndim - named if item is Ellipsis else _dimensions_of(item))
-            new_sizes += sizes[dim:end]
-            new_strides += strides[dim:end]
-            dim = end
+                tensors.append((to, item))
+            count = ndim - named if item is Ellipsis else _dimensions_of(item)
+            dim, to = dim + count, to + count
         elif type(item) is slice:
             start, length, step = _slice_range(item, sizes[dim])
-            new_sizes.append(length)
-            new_strides.append(_stepped(strides[dim], step))
-            offset += start * strides[dim]
-            dim += 1
+            if (start, length, step) != (0, sizes[dim], 1):
+                views.append(("slice", to, start, length, step))
+            dim, to = dim + 1, to + 1
         else:
             size = sizes[dim]
             if not -size <= item < size:
                 if not -_LARGEST - 1 <= item <= _LARGEST:
                     raise ValueError(OVERFLOW)
                 raise IndexError(f"index {item} is out of bounds for dimension {position} with size {size}")
-            offset += (item + size if item < 0 else item) * strides[dim]
+            views.append(("select", to, item + size if item < 0 else item))
             dim += 1
-    return tuple(new_sizes), tuple(new_strides), offset, _by_dimension(tensors)
+    return Steps(tuple(views), _by_dimension(tensors), False)
+
+
+def _geometry(
+    views: Sequence[tuple[Any, ...]], sizes: Sequence[int], strides: Sequence[int]
+) -> tuple[list[int], list[int], int]:
+    """Sizes, strides and offset of the last of the views."""
+    sizes, strides, offset = list(sizes), list(strides), 0
+    for name, dim, *rest in views:
+        if name == "unsqueeze":
+            strides.insert(dim, _stepped(strides[dim], sizes[dim]) if dim < len(sizes) else 1)
+            sizes.insert(dim, 1)
+        elif name == "select":
+            del sizes[dim]
+            offset += rest[0] * strides.pop(dim)
+        else:
+            start, sizes[dim], step = rest
+            offset += start * strides[dim]
+            strides[dim] = _stepped(strides[dim], step)
+    return sizes, strides, offset
 
 
 def _stepped(stride: int, step: int) -> int:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 from .._base.dtypes import EXPORTS, dtype
 from .._base.errors import raise_pending
-from .._base.handles import copied, integer, shape_of, strides_of, wrap
+from .._base.handles import integer, shape_of, strides_of, wrap
 from .._base.tensor_class import Tensor
-from .._base.types import Size, contiguous_format, memory_format, memory_order, preserve_format
+from .._base.types import Size, contiguous_format, memory_format, memory_order
 from .._C import lib
 from .._dispatch.binding import overloads
 from .._dispatch.ops import ops
@@ -77,37 +77,10 @@ class GeometryMethods:
             return bool(lib.flags(self._h) & _CONTIGUOUS)
         return _is_channels_last(tuple(self.shape), strides_of(self._h), order + 2)
 
-    def contiguous(self: Any, *, memory_format: memory_format = contiguous_format) -> TensorType:
-        """Return the tensor itself if its elements lie in memory in the order of `memory_format`, else a copy that
-        does.
-
-        Shape and dtype are those of the tensor. Raises RuntimeError if the format needs another number of
-        dimensions.
-        """
-        if memory_format is contiguous_format:
-            order = _C_ORDER
-        else:
-            order = memory_order("contiguous", memory_format)
-            if not order and not lib.flags(self._h) & _CONTIGUOUS:
-                raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
-        if order < _CHANNELS_LAST and lib.flags(self._h) & _CONTIGUOUS:
-            return self
-        if order >= _CHANNELS_LAST and self.is_contiguous(memory_format=memory_format):
-            return self
-        return copied(self, -1, order)
-
     def dim_order(self: Any) -> tuple[int, ...]:
         """Return the dimensions as a tuple of ints, from the largest stride to the smallest one."""
         strides = strides_of(self._h)
         return tuple(sorted(range(len(strides)), key=lambda dim: -strides[dim]))
-
-    def clone(self: Any, *, memory_format: memory_format = preserve_format) -> TensorType:
-        """Return a copy with memory of its own, of the same shape and dtype; gradients flow to the original.
-
-        `preserve_format` keeps the order of the elements in memory. Raises RuntimeError if the format needs another
-        number of dimensions.
-        """
-        return copied(self, -1, memory_order("clone", memory_format))
 
     @property
     def T(self: Any) -> TensorType:  # noqa: N802 (PyTorch's name)

@@ -157,26 +157,6 @@ class Tensor(
         storage: UntypedStorage = storage_of(self, untyped=True)
         return storage
 
-    def is_floating_point(self) -> bool:
-        """Return whether the dtype is a real floating-point one."""
-        return self.dtype.is_floating_point
-
-    def is_signed(self) -> bool:
-        """Return whether the dtype holds negative numbers."""
-        return self.dtype.is_signed
-
-    def is_complex(self) -> bool:
-        """Return whether the dtype is complex."""
-        return self.dtype.is_complex
-
-    def is_conj(self) -> bool:
-        """True if the elements are to be read as conjugates of those in memory; always False: `conj` computes."""
-        return False
-
-    def is_neg(self) -> bool:
-        """True if the elements are to be read as negatives of those in memory; always False, as they are computed."""
-        return False
-
     def get_device(self) -> int:
         """Return the index of the device: -1, as neither the CPU nor `meta` has one."""
         return -1
@@ -189,25 +169,11 @@ class Tensor(
         """True if autograd knows the tensor as a view of another one."""
         return self._base is not None
 
-    def is_nonzero(self) -> bool:
-        """Return whether the only element is not zero. Raises RuntimeError unless there is exactly one element."""
-        return bool(self)
-
-    def is_inference(self) -> bool:
-        """True if the memory was made in `inference_mode`: it is written only there, and never saved for backward."""
-        return bool(lib.storage_is_inference(lib.storage_of(self._h)))
-
     def is_pinned(self) -> bool:
         """Return whether the memory is pinned for an accelerator: always False."""
         return False
 
     is_shared = is_pinned
-
-    def is_same_size(self, other: Tensor) -> bool:
-        """Return whether `other` has the same shape. Raises TypeError if it is no tensor."""
-        if not isinstance(other, Tensor):
-            raise TypeError(f"is_same_size(): argument 'other' (position 1) must be Tensor, not {type_name(other)}")
-        return self.shape == other.shape
 
     @property
     def data(self) -> Tensor:

@@ -16,7 +16,7 @@ from .._base.types import Size, check_placement, strided
 from .._handle import set_constructor
 from .construct import tensor
 
-__all__ = ["TENSOR_TYPES"]
+__all__ = ["TENSOR_TYPES", "typename"]
 
 
 class tensortype(type):  # noqa: N801 (PyTorch's name)
@@ -89,3 +89,13 @@ TENSOR_TYPES = {
     for name in (f"{dtype.scalar_name}Tensor",)
 }
 """By their names."""
+
+
+def typename(obj: Any, /) -> str:
+    """The type of a tensor as `Tensor.type` gives it, and of everything else the class with its module."""
+    if isinstance(obj, handles.Tensor):
+        return obj.type()  # type: ignore[no-any-return]
+    named = obj if hasattr(obj, "__qualname__") or hasattr(obj, "__name__") else type(obj)
+    module = getattr(named, "__module__", "") or ""
+    name: str = getattr(named, "__qualname__", None) or named.__name__
+    return name if module in ("", "builtins") else f"{module}.{name}"

@@ -110,6 +110,10 @@ def call_in_dtype(call: Call, dtype: opweave.dtype) -> Call:
     return replace(call, values={name: in_dtype(value, dtype) for name, value in call.values.items()})
 
 
+VALUES = ("True or False.", "int.", "Number of Python.")
+"""What is said of results that are no tensors."""
+
+
 @pytest.mark.filterwarnings("ignore:Casting complex values to real")
 @pytest.mark.parametrize("name", [name for name, each in OPERATORS.items() if each.dtype_errors])
 def test_dtypes_that_are_not_documented_are_refused(name: str) -> None:
@@ -128,7 +132,9 @@ def test_dtypes_that_are_not_documented_are_refused(name: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:Casting complex values to real")
-@pytest.mark.parametrize("name", [name for name, each in OPERATORS.items() if "True or False." not in each.doc])
+@pytest.mark.parametrize(
+    "name", [name for name, each in OPERATORS.items() if not any(word in each.doc for word in VALUES)]
+)
 def test_results_are_as_documented(name: str) -> None:
     operator = OPERATORS[name]
     shape, dtype = claims(operator)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from ...model.operator import Body, Family
 from ...source import Mapping as MappingNode
 from ..fields import Entry
-from . import composite, elementwise, extern, factory, indexing, lapack, random, reduction, rows, view
+from . import composite, elementwise, extern, factory, indexing, lapack, random, reduction, routine, rows, view
 
 _MAPPINGS: Mapping[Family, tuple[Callable[[Entry, MappingNode], Body | None], str]] = {
     Family.REDUCE: (reduction.read_reduce, reduction.REDUCE_EXAMPLE),
@@ -32,6 +32,8 @@ def read(entry: Entry) -> Body | None:
         return random.read(entry)
     if entry.family is Family.LAPACK:
         return lapack.read(entry)
+    if entry.family is Family.ROUTINE:
+        return routine.read(entry)
     if entry.family is Family.COMPOSITE:
         return composite.read(entry)
     node = entry.node.get(entry.family.value)

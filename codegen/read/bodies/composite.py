@@ -1,23 +1,28 @@
-"""`composite`: the body of a Python function in terms of other operators."""
+"""`composite`: the body of a Python function in terms of other operators; and `routine` where it is Python, in terms of
+the core."""
 
 from __future__ import annotations
 
 from ...model.operator import Composite, Requirement
 from ...model.routines import CORE_CALLS
 from ...source import Mapping, Scalar
-from ..fields import Entry, lacks
+from ..fields import ROUTINE, Entry, lacks
 from ..python_text import python_names
 from . import requirements
 from .shared import report_unused
 
+PYTHON = ("body", "fast_path")
+"""The keys of a body that is a mapping."""
+
 
 def read(entry: Entry) -> Composite | None:
-    node = entry.node.get("composite")
+    key = ROUTINE if ROUTINE in entry.node else "composite"
+    node = entry.node.get(key)
     if isinstance(node, Mapping):
-        entry.known_keys(node, ("body", "fast_path"), where="composite")
+        entry.known_keys(node, PYTHON, where=key)
         if lacks(node, ("body",), ("fast_path",)):
-            entry.report(node.span, "'composite' needs 'body'", "{fast_path: ..., body: ...}")
-    source = entry.text(node, "body") if isinstance(node, Mapping) else entry.text(entry.node, "composite")
+            entry.report(node.span, f"'{key}' needs 'body'", "{fast_path: ..., body: ...}")
+    source = entry.text(node, "body") if isinstance(node, Mapping) else entry.text(entry.node, key)
     if source is None:
         return None
     before = len(entry.diagnostics)
@@ -26,7 +31,8 @@ def read(entry: Entry) -> Composite | None:
         return None
     require, quoted = _require(entry)
     report_unused(entry, "body", entry.schema.arguments, used | quoted)
-    return Composite(source, _core(entry, node) if isinstance(node, Mapping) else None, require)
+    core = _core(entry, node) if isinstance(node, Mapping) else None
+    return Composite(source, core, require, opaque=key == ROUTINE)
 
 
 def _require(entry: Entry) -> tuple[tuple[Requirement[Scalar, Scalar], ...], frozenset[str]]:

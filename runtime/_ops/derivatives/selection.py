@@ -15,6 +15,8 @@ from .basic import dimensions, share_extremum, unreduce
 __all__ = [
     "equal_backward",
     "gathered_backward",
+    "index_backward",
+    "index_put_backward",
     "index_reduce_backward",
     "logcumsumexp_backward",
     "masked_scatter_backward",
@@ -24,6 +26,7 @@ __all__ = [
     "repeat_interleave_backward",
     "roll_backward",
     "scatter_reduce_backward",
+    "separated",
 ]
 
 
@@ -45,6 +48,28 @@ def equal_backward(grad: Any, input: Any, value: Any) -> Any:
     if holds(value != value, False):
         return grad * (input != input) / (input != input).sum()
     return share_extremum(grad, value, input, None, False)
+
+
+def index_backward(grad: Any, shape: Sequence[int], indices: Sequence[Any]) -> Any:
+    """Add the gradient to the elements that were selected, of those taken several times all of theirs."""
+    return ops._index_put_(grad.new_zeros(shape), indices, grad, True)
+
+
+def index_put_backward(grad: Any, indices: Sequence[Any]) -> Any:
+    """Nothing is left of the elements that were overwritten."""
+    return ops._index_put_(grad.clone(), indices, grad.new_zeros(()))
+
+
+def separated(grad: Any, shapes: Sequence[Any], dim: int) -> Sequence[Any]:
+    """Split the gradient into the parts of joined tensors; those of shape (0,), which fit everywhere, have none."""
+    parts, start = [], 0
+    for shape in shapes:
+        if tuple(shape) == (0,) and grad.ndim > 1:
+            parts.append(grad.new_zeros(0))
+            continue
+        parts.append(grad.narrow(dim, start, shape[dim]))
+        start += shape[dim]
+    return parts
 
 
 # ---- norms and moments --------------------------------------------------------------------------------------

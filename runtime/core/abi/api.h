@@ -9,15 +9,6 @@
 /* t[indices], 0.0 standing for a dimension that stays whole */
 double index_get(double t, const double *indices, int32_t n);
 double index_put(double t, const double *indices, int32_t n, double values, int32_t accumulate); /* 1.0 when done */
-/* several tensors along `dim`, which is new when they are stacked */
-double join(const double *tensors, int32_t n, int64_t dim, int32_t stacked);
-/* the first `keep` of every line along `dim` in order, and where they were unless `indices` is 0; 1.0 when done */
-double order(double t, int64_t dim, int64_t keep, int32_t descending, double values, double indices);
-/* copies backwards along dimensions; moved along them; several times along each */
-double flip(double t, const int64_t *dims, int32_t n);
-double roll(double t, const int64_t *shifts, int32_t nshifts, const int64_t *dims, int32_t ndims);
-double repeat(double t, const int64_t *repeats, int32_t n);
-
 /* random numbers: a generator is an address, 0 the default one */
 uintptr_t generator_new(uint64_t seed); /* 0 with the error set */
 void generator_free(uintptr_t g);

@@ -169,7 +169,8 @@ typedef enum ow_family {
     OW_INDEXING,
     OW_FACTORY,
     OW_RANDOM,
-    OW_LAPACK
+    OW_LAPACK,
+    OW_ROUTINE
 } ow_family;
 
 /* How the compute and the result dtype follow from the inputs; the names are torch's. */

@@ -3,6 +3,7 @@
 
 #include "families/arg_results.h"
 #include "families/driver.h"
+#include "families/routine.h"
 #include "routines/linalg/lapack.h"
 #include "routines/random/random.h"
 
@@ -68,15 +69,27 @@ int ow_invoke(ow_call *c) {
     case OW_FACTORY: result = ow_factory(c->op, list->v, list->n, c->dtype, params, c->out); break;
     case OW_RANDOM: result = fill(c); break;
     case OW_LAPACK: return ow_lapack_call(c->op, c->inputs, c->ints, c->reals[0], c->results);
+    case OW_ROUTINE: return ow_routine(c);
     }
     c->results[0] = result;
     return result != NULL;
 }
 
+/* The same of a call that writes to its first input: without memory that takes any others. */
+static int device_of_target(const ow_call *c) {
+    for (int k = 1; k < OW_MAX_INPUTS && !ow_is_meta(c->out); k++)
+        if (c->inputs[k] && ow_is_meta(c->inputs[k])) {
+            ow_fail(OW_NOT_IMPLEMENTED, "Cannot copy out of meta tensor; no data!");
+            return -1;
+        }
+    return ow_is_meta(c->out);
+}
+
 /* 1 if the call infers, 0 if not; -1 with the error set where its tensors are not on one device. */
 static int device_of(const ow_call *c) {
     if (c->op->family == OW_FACTORY && !c->out) return ow_meta_by_default();
-    int infers = ow_common_device(c->inputs, OW_MAX_INPUTS);
+    if (c->op->family == OW_ROUTINE && c->out) return device_of_target(c);
+    int infers = ow_common_device(c->count ? c->list : c->inputs, c->count ? c->count : OW_MAX_INPUTS);
     if (infers < 0 || !c->out || ow_is_meta(c->out) == infers || c->op->family == OW_FACTORY)
         return infers < 0 || !c->out ? infers : ow_is_meta(c->out);
     ow_fail(OW_RUNTIME_ERROR, "Attempting to copy from device %s to device %s, but cross-device copies are not allowed!",

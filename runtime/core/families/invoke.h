@@ -22,6 +22,8 @@ typedef struct ow_call {
     int all;                          /* ow_dims, where no dimensions to reduce were named */
     int keepdim;
     int dtype; /* -1: it follows from the inputs */
+    ow_tensor *const *list; /* of an operator of a list of tensors */
+    int count;              /* how many these are */
     struct ow_generator *generator;
     ow_tensor *results[OW_CALL_RESULTS];
 } ow_call;
@@ -34,6 +36,8 @@ static inline void ow_call_begin(ow_call *call, const ow_op *op) {
     call->out = NULL;
     call->dtype = -1;
     call->generator = NULL;
+    call->list = NULL;
+    call->count = 0;
     for (int k = 0; k < OW_MAX_INPUTS; k++) call->inputs[k] = NULL;
     for (int k = 0; k < OW_MAX_PARAMS; k++) call->params[k] = NULL;
     for (int k = 0; k < OW_CALL_INTS; k++) call->ints[k] = OW_NONE;

@@ -7,45 +7,7 @@
 #include "operator_function.h"
 #include "python_numbers.h"
 
-enum {
-    FEW_JOINED = 64,
-    MOST_PARTS = 1 << 16
-};
-
-/* Reads the items of a list or tuple and keeps them: another thread may take one out of the list while this one has dropped
- * the interpreter's lock. How many are tensors for the quick way, before one that is not. */
-static Py_ssize_t keep_items(PyObject *sequence, Py_ssize_t count, PyObject **items, ow_tensor **tensors) {
-    int is_tuple = PyTuple_Check(sequence);
-    for (Py_ssize_t k = 0; k < count; k++) {
-        PyObject *item = is_tuple ? PyTuple_GetItem(sequence, k) : PyList_GetItem(sequence, k);
-        if (!(tensors[k] = ow_plain_tensor(item))) return k;
-        items[k] = Py_NewRef(item);
-    }
-    return count;
-}
-
-/* join(tensors, dim, stacked) */
-PyObject *ow_call_join(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
-    (void)module;
-    PyObject *few_items[FEW_JOINED], **items = few_items;
-    ow_tensor *few[FEW_JOINED], **tensors = few, *result = NULL;
-    int64_t dim;
-    if (n != 3 || !ow_read_int(arguments[1], &dim)) return ow_declined();
-    int is_tuple = PyTuple_Check(arguments[0]);
-    if (!is_tuple && !PyList_Check(arguments[0])) return ow_declined();
-    Py_ssize_t count = is_tuple ? PyTuple_Size(arguments[0]) : PyList_Size(arguments[0]);
-    if (count < 1 || count > INT32_MAX) return ow_declined();
-    int64_t nbytes = (int64_t)(count * (sizeof *items + sizeof *tensors));
-    if (count > FEW_JOINED) {
-        if (!(items = ow_alloc(nbytes))) return ow_declined();
-        tensors = (ow_tensor **)(items + count);
-    }
-    Py_ssize_t kept = keep_items(arguments[0], count, items, tensors);
-    if (kept == count) result = ow_join(tensors, (int)count, dim, arguments[2] == Py_True);
-    for (Py_ssize_t k = 0; k < kept; k++) Py_DECREF(items[k]);
-    if (items != few_items) ow_dealloc(items, nbytes);
-    return result ? ow_new_owner(result) : ow_declined();
-}
+enum { MOST_PARTS = 1 << 16 };
 
 /* The view of `size` positions of `t`, the tensor of the object `of`, from `start` on along `dim`; of one position,
  * without the dimension, when size is 0. */
@@ -114,34 +76,6 @@ PyObject *ow_call_unbind(PyObject *module, PyObject *const *arguments, Py_ssize_
 
 static PyObject *finished(ow_tensor *t) { return t ? ow_new_owner(t) : ow_declined(); }
 
-/* (tensor, integers) */
-static PyObject *by_list(ow_tensor *(*routine)(ow_tensor *, const int64_t *, int), PyObject *const *arguments, Py_ssize_t n) {
-    ow_ints list;
-    ow_tensor *t = n == 2 ? ow_plain_tensor(arguments[0]) : NULL;
-    return t && ow_read_ints(arguments[1], &list) ? finished(routine(t, list.v, list.n)) : ow_declined();
-}
-
-/* flip(tensor, dims) */
-PyObject *ow_call_flip(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
-    (void)module;
-    return by_list(ow_flip, arguments, n);
-}
-
-/* repeat(tensor, repeats) */
-PyObject *ow_call_repeat(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
-    (void)module;
-    return by_list(ow_repeat, arguments, n);
-}
-
-/* roll(tensor, shifts, dims) */
-PyObject *ow_call_roll(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
-    (void)module;
-    ow_ints shifts, dims;
-    ow_tensor *t = n == 3 ? ow_plain_tensor(arguments[0]) : NULL;
-    if (!t || !ow_read_ints(arguments[1], &shifts) || !ow_read_ints(arguments[2], &dims)) return ow_declined();
-    return finished(ow_roll(t, shifts.v, shifts.n, dims.v, dims.n));
-}
-
 /* The same for operands with histories: a call of the operator whose derivative it is. */
 static PyObject *recorded_product(PyObject *const *arguments) {
     const ow_tensor *a = ow_any_tensor(arguments[0]), *b = ow_any_tensor(arguments[1]);
@@ -181,54 +115,4 @@ PyObject *ow_call_moment(PyObject *module, PyObject *const *arguments, Py_ssize_
     for (int k = 0; k < OW_MAX_RESULTS; k++)
         if (k != place) ow_tensor_free(found[k]);
     return ow_new_owner(found[place]);
-}
-
-/* The tensor, a dimension of it and whether its lines descend, for the calls below; NULL: not for the quick way. */
-static ow_tensor *read_ordered(PyObject *const *arguments, int64_t *dim, int *descending) {
-    ow_tensor *t = ow_plain_tensor(arguments[0]);
-    if (!t || !t->ndim || ow_dtype_kinds[t->dtype] == OW_KIND_COMPLEX || !PyBool_Check(arguments[2])) return NULL;
-    *descending = arguments[2] == Py_True;
-    return ow_read_int(arguments[1], dim) && ow_wrap_dim(dim, t->ndim) ? t : NULL;
-}
-
-/* Takes both results, of which either may be missing. */
-static int order_into(ow_tensor *t, int64_t dim, int64_t keep, int descending, ow_tensor *values, ow_tensor *places) {
-    if (values && places && ow_order_lines(t, (int)dim, keep, descending, values, places)) return 1;
-    ow_tensor_free(values);
-    ow_tensor_free(places);
-    return 0;
-}
-
-/* order(tensor, dim, descending, keep): the first `keep` values along `dim` in order, or with None all of them, and their
- * positions. */
-PyObject *ow_call_order(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
-    (void)module;
-    int64_t dim, keep, sizes[OW_MAX_DIMS];
-    int descending;
-    ow_tensor *t = n == 4 ? read_ordered(arguments, &dim, &descending) : NULL, *both[2];
-    if (!t) return ow_declined();
-    if (arguments[3] == Py_None) {
-        keep = t->sizes[dim];
-        both[0] = ow_empty_like(t, -1, OW_PRESERVE_ORDER);
-        both[1] = ow_empty_like(t, OW_INT64, OW_PRESERVE_ORDER);
-    } else {
-        if (!ow_read_int(arguments[3], &keep) || keep < 0 || keep > t->sizes[dim]) return ow_declined();
-        for (int d = 0; d < t->ndim; d++) sizes[d] = d == dim ? keep : t->sizes[d];
-        both[0] = ow_tensor_new(t->dtype, t->ndim, sizes, NULL);
-        both[1] = ow_tensor_new(OW_INT64, t->ndim, sizes, NULL);
-    }
-    return order_into(t, dim, keep, descending, both[0], both[1]) ? ow_new_owners(both, 2) : ow_declined();
-}
-
-/* argsort(tensor, dim, descending): the positions alone. */
-PyObject *ow_call_argsort(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
-    (void)module;
-    int64_t dim;
-    int descending;
-    ow_tensor *t = n == 3 ? read_ordered(arguments, &dim, &descending) : NULL;
-    if (!t) return ow_declined();
-    ow_tensor *values = ow_empty_like(t, -1, OW_PRESERVE_ORDER), *places = ow_empty_like(t, OW_INT64, OW_PRESERVE_ORDER);
-    if (!order_into(t, dim, t->sizes[dim], descending, values, places)) return ow_declined();
-    ow_tensor_free(values);
-    return ow_new_owner(places);
 }

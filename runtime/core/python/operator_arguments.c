@@ -4,15 +4,17 @@
 #include "routines/random/random.h"
 #include "tensor_object.h"
 
-static PyObject *code_name, *address_name;
-static PyTypeObject *dtype_class, *generator_class;
+static PyObject *code_name, *address_name, *order_name;
+static PyTypeObject *dtype_class, *generator_class, *format_class;
 
-PyObject *ow_set_argument_types(PyObject *dtype, PyObject *generator) {
-    dtype_class = (PyTypeObject *)Py_NewRef(dtype);
-    generator_class = (PyTypeObject *)Py_NewRef(generator);
+PyObject *ow_set_argument_types(PyObject *const *classes) {
+    dtype_class = (PyTypeObject *)Py_NewRef(classes[0]);
+    generator_class = (PyTypeObject *)Py_NewRef(classes[1]);
+    format_class = (PyTypeObject *)Py_NewRef(classes[2]);
     code_name = PyUnicode_InternFromString("code");
     address_name = PyUnicode_InternFromString("_address");
-    return code_name && address_name ? Py_NewRef(Py_None) : NULL;
+    order_name = PyUnicode_InternFromString("order");
+    return code_name && address_name && order_name ? Py_NewRef(Py_None) : NULL;
 }
 
 int ow_is_dtype(PyObject *value) { return Py_TYPE(value) == dtype_class; }
@@ -24,7 +26,8 @@ static uint32_t kind_of_items(PyObject *sequence, int is_tuple) {
     uint32_t kinds = OW_IS_INTS | OW_IS_TENSORS;
     for (Py_ssize_t k = 0; k < n && kinds; k++) {
         PyObject *item = is_tuple ? PyTuple_GetItem(sequence, k) : PyList_GetItem(sequence, k);
-        kinds &= PyLong_CheckExact(item) ? OW_IS_INTS : ow_is_tensor_class(Py_TYPE(item)) ? OW_IS_TENSORS : 0;
+        int may_be_tensor = item == Py_None || ow_is_tensor_class(Py_TYPE(item));
+        kinds &= PyLong_CheckExact(item) ? OW_IS_INTS : may_be_tensor ? OW_IS_TENSORS : 0;
     }
     return kinds ? kinds : OW_IS_OTHER;
 }
@@ -41,7 +44,8 @@ uint32_t ow_kind_of(PyObject *value) {
     if (type == &PyUnicode_Type) return OW_IS_STR;
     if (type == &PyComplex_Type) return OW_IS_COMPLEX;
     if (type == dtype_class) return OW_IS_DTYPE;
-    return type == generator_class ? OW_IS_GENERATOR : OW_IS_OTHER;
+    if (type == generator_class) return OW_IS_GENERATOR;
+    return type == format_class ? OW_IS_FORMAT : OW_IS_OTHER;
 }
 
 /* ---- arguments of the core ---------------------------------------------------------------------------------- */
@@ -114,6 +118,46 @@ int ow_read_dtype(ow_reader *r, PyObject *value) {
     return done;
 }
 
+/* None: elements keep their order. */
+static int read_order(ow_reader *r, PyObject *value) {
+    int64_t *to = &r->call.ints[r->ints++];
+    *to = OW_PRESERVE_ORDER;
+    if (value == Py_None) return 1;
+    PyObject *order = PyObject_GetAttr(value, order_name);
+    int done = order && ow_read_int(order, to);
+    Py_XDECREF(order);
+    return done;
+}
+
+/* With `gaps`, items may be None. */
+static int read_tensors(ow_reader *r, PyObject *value, int gaps) {
+    int is_tuple = PyTuple_Check(value);
+    Py_ssize_t n = is_tuple ? PyTuple_Size(value) : PyList_Check(value) ? PyList_Size(value) : -1;
+    if (n < 0 || n > INT32_MAX) return 0;
+    ow_tensor **tensors = r->few_tensors;
+    if (n > OW_FEW_TENSORS) {
+        int64_t nbytes = (int64_t)((size_t)n * (sizeof *r->items + sizeof *tensors));
+        PyObject **memory = ow_alloc(nbytes);
+        if (!memory) return 0;
+        r->items = memory;
+        r->nbytes = nbytes;
+        tensors = (ow_tensor **)(memory + n);
+    }
+    for (Py_ssize_t k = 0; k < n; k++) {
+        PyObject *item = is_tuple ? PyTuple_GetItem(value, k) : PyList_GetItem(value, k);
+        if (!(tensors[k] = tensor_in(r, item)) && !(gaps && item == Py_None)) return 0;
+        r->items[r->nitems++] = Py_NewRef(item);
+    }
+    r->call.list = tensors;
+    r->call.count = (int)n;
+    return 1;
+}
+
+void ow_read_end(ow_reader *r) {
+    for (int k = 0; k < r->nitems; k++) Py_DECREF(r->items[k]);
+    if (r->nbytes) ow_dealloc(r->items, r->nbytes);
+}
+
 static int read_real(ow_reader *r, PyObject *value) {
     double number = PyFloat_Check(value) ? PyFloat_AsDouble(value) : PyLong_AsDouble(value);
     if (number == -1.0 && PyErr_Occurred()) {
@@ -176,6 +220,9 @@ static int read_argument(ow_reader *r, const ow_function *f, int k, PyObject *va
     case 'f': return read_real(r, value);
     case 'w': return read_word(r, f->words, value);
     case 'g': return read_generator(r, value);
+    case 'm': return read_order(r, value);
+    case 's': return read_tensors(r, value, 0);
+    case 'o': return read_tensors(r, value, 1);
     default: return r->any;
     }
 }
@@ -197,7 +244,9 @@ void ow_infer_dtype(ow_call *c, int count) {
 
 int ow_read_call(ow_reader *r, const ow_function *f, PyObject *const *values, PyObject *out, ow_mode mode) {
     ow_call_begin(&r->call, f->core);
-    r->inputs = r->params = r->ints = r->lists = r->reals = r->nnumbers = 0;
+    r->inputs = r->params = r->ints = r->lists = r->reals = r->nnumbers = r->nitems = 0;
+    r->items = r->few_items;
+    r->nbytes = 0;
     for (int k = 0; k < f->narguments; k++)
         if (!read_argument(r, f, k, values[k])) return 0;
     r->call.mode = mode;

@@ -3,11 +3,12 @@
 #include "tensor/registry.h"
 #include "tensor_object.h"
 
-static PyObject *take_pending;
+static PyObject *take_pending, *warn;
 
-PyObject *ow_set_call_types(PyObject *pending, PyObject *dtype, PyObject *generator) {
+PyObject *ow_set_call_types(PyObject *pending, PyObject *warning, PyObject *const *classes) {
     take_pending = Py_NewRef(pending);
-    return ow_set_argument_types(dtype, generator);
+    warn = Py_NewRef(warning);
+    return ow_set_argument_types(classes);
 }
 
 PyObject *ow_raise_pending(void) {
@@ -35,18 +36,36 @@ static PyObject *finished(const ow_function *f, ow_call *c, int count, PyObject 
     return count == 1 ? ow_new_owner(c->results[0]) : named(f, ow_new_owners(c->results, count));
 }
 
+/* The result, unless the user has warnings raise. */
+static PyObject *warned(PyObject *result) {
+    const char *text = ow_warning_take();
+    if (!text || !result) return result;
+    PyObject *done = PyObject_CallFunction(warn, "s", text);
+    if (!done) Py_CLEAR(result);
+    Py_XDECREF(done);
+    return result;
+}
+
+static PyObject *answer(ow_reader *r, const ow_function *f, PyObject *const *values, PyObject *out, ow_mode mode) {
+    if (!ow_read_call(r, f, values, out, mode)) return NULL;
+    if (!r->any && f->core->family == OW_ELEMENTWISE) {
+        int tensors = 0;
+        for (int k = 0; k < f->core->ninputs; k++) tensors |= r->call.inputs[k] && !(r->call.inputs[k]->flags & OW_NUMBER);
+        if (!tensors) return NULL;
+    }
+    int count = r->any ? ow_invoke_anywhere(&r->call) : ow_invoke(&r->call);
+    return count ? finished(f, &r->call, count, values, out) : NULL;
+}
+
 static PyObject *core_call(const ow_function *f, PyObject *const *values, PyObject *out, ow_mode mode, int any) {
     ow_reader r;
     r.any = any;
-    if (!ow_read_call(&r, f, values, out, mode)) return ow_error_pending() ? ow_raise_pending() : NULL;
-    if (!any && f->core->family == OW_ELEMENTWISE) {
-        int tensors = 0;
-        for (int k = 0; k < f->core->ninputs; k++) tensors |= r.call.inputs[k] && !(r.call.inputs[k]->flags & OW_NUMBER);
-        if (!tensors) return NULL;
+    PyObject *result = answer(&r, f, values, out, mode);
+    if (f->core->family == OW_ROUTINE) {
+        ow_read_end(&r);
+        result = warned(result);
     }
-    int count = any ? ow_invoke_anywhere(&r.call) : ow_invoke(&r.call);
-    if (!count) return ow_error_pending() ? ow_raise_pending() : NULL;
-    return finished(f, &r.call, count, values, out);
+    return result || PyErr_Occurred() || !ow_error_pending() ? result : ow_raise_pending();
 }
 
 /* Where a history is recorded, the call is not plain: it is made once more without a look at histories, and then the

@@ -13,7 +13,8 @@ enum { OW_MAX_ARGUMENTS = 24 };
 
 /* Of which kinds an argument may be, as bits; INTS and TENSORS are lists or tuples of them. */
 #define OW_VALUES(X) \
-    X(NONE) X(TENSOR) X(INT) X(FLOAT) X(BOOL) X(COMPLEX) X(STR) X(INTS) X(TENSORS) X(DTYPE) X(GENERATOR) X(OTHER)
+    X(NONE) X(TENSOR) X(INT) X(FLOAT) X(BOOL) X(COMPLEX) X(STR) X(INTS) X(TENSORS) X(DTYPE) X(GENERATOR) X(FORMAT) \
+    X(OTHER)
 #define OW_VALUE_INDEX(name) OW_VALUE_INDEX_##name,
 #define OW_VALUE_BIT(name) OW_IS_##name = 1 << OW_VALUE_INDEX_##name,
 enum { OW_VALUES(OW_VALUE_INDEX) OW_NVALUES };
@@ -77,10 +78,10 @@ PyObject *ow_call_kernel(PyObject *module, PyObject *const *arguments, Py_ssize_
 PyObject *ow_produce(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 /* A product of two tensors with histories, which becomes part of the graph; None where it is not for the quick way. */
 PyObject *ow_recorded_operands(const ow_op *op, PyObject *const *operands);
-/* set_slow_path(bound, unbound, operands, describe, take_pending, dtype, Generator, MethodType) */
+/* set_slow_path(bound, unbound, operands, describe, take_pending, warn, dtype, Generator, memory_format, MethodType) */
 PyObject *ow_set_slow_path(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
-/* What calls read and raise besides: take_pending(), and the classes dtype and Generator. */
-PyObject *ow_set_call_types(PyObject *pending, PyObject *dtype, PyObject *generator);
+/* What calls read and raise besides: take_pending(), warn(text), and the classes dtype, Generator and memory_format. */
+PyObject *ow_set_call_types(PyObject *pending, PyObject *warn, PyObject *const *classes);
 /* Raises the pending error of the core. Returns NULL. */
 PyObject *ow_raise_pending(void);
 

@@ -106,18 +106,12 @@ struct ow_tensor *ow_selected(struct ow_tensor *self, PyObject *index);
 PyObject *ow_call_assign(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 
 /* The quick calls that composites name (calls_lists.c). */
-PyObject *ow_call_join(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_call_split(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_call_chunk(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_call_unbind(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_call_median(PyObject *module, PyObject *const *arguments, Py_ssize_t n); /* (median.c) */
-PyObject *ow_call_argsort(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
-PyObject *ow_call_flip(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
-PyObject *ow_call_roll(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_call_moment(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_call_matmul(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
-PyObject *ow_call_repeat(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
-PyObject *ow_call_order(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 
 /* The elements as nested lists (tolist.c). */
 PyObject *ow_tolist(const struct ow_tensor *t);

@@ -42,3 +42,13 @@ int ow_error_pending(void) {
     ow_thread *t = ow_self;
     return (t && t->error != OW_OK) || atomic_load_explicit(&homeless_error, memory_order_relaxed) != OW_OK;
 }
+
+static __thread const char *warning;
+
+void ow_warn(const char *text) { warning = text; }
+
+const char *ow_warning_take(void) {
+    const char *text = warning;
+    warning = NULL;
+    return text;
+}

@@ -131,9 +131,9 @@ x.index_put_((L.tensor([2, 2, 2]),), half, accumulate=True) | x.expand(2, 3, 4).
 x.index_put((zi,), zi)
 x.index_put((L.tensor([-1, 2]),), L.ones(2, 4), True) | x.bool().index_put((square[0],), mask[:1], accumulate=True)
 x.byte().index_put((square[0],), x.byte()[2] * 20, accumulate=True) | x.index_put_((L.tensor([9]),), z)
-x.index_put((L.tensor([0]),), L.ones(3, 4)) | x.index_put((L.tensor([0.5]),), z) | x.index_put(5, z)
-x.index_put((0,), z) | x.index_put((x > 1, None), z) | x.index_put(square, z) | x.index_put((zi,), 1.5)
-x.index_put((zi,), z, 1) | L.index_put(5, (zi,), z)
+x.index_put((L.tensor([0]),), L.ones(3, 4)) | x.index_put((L.tensor([0.5]),), z) | L.index_put(x, 5, z)
+L.index_put(x, (0,), z) | L.index_put(x, (x > 1, None), z) | L.index_put(x, square, z) | L.index_put(x, (zi,), 1.5)
+L.index_put(x, (zi,), z, 1) | L.index_put(5, (zi,), z)
 """.replace("\n", " | ").split(" | ")
 
 

@@ -1,6 +1,6 @@
 /* Joins tensors along one of their dimensions, or along a new one. */
-#include "abi/api.h"
 #include "families/driver.h"
+#include "families/routine.h"
 #include "tensor/storage.h"
 
 static int check_joined(ow_tensor *const *tensors, int n, const ow_tensor *first, int64_t dim) {
@@ -107,13 +107,18 @@ ow_tensor *ow_join(ow_tensor *const *tensors, int n, int64_t dim, int stacked) {
     return result;
 }
 
-double join(const double *handles, int32_t n, int64_t dim, int32_t stacked) {
-    ow_tensor *few[32] = {0}, **tensors = few;
-    int64_t nbytes = n * (int64_t)sizeof *tensors;
-    if (n > 32 && !(tensors = ow_alloc(nbytes))) return 0.0;
-    for (int k = 0; k < n; k++) tensors[k] = ow_unpack(handles[k]);
-    int infers = ow_common_device(tensors, n);
-    ow_tensor *result = infers < 0 ? NULL : OW_CALL(infers, ow_join(tensors, n, dim, stacked));
-    if (tensors != few) ow_dealloc(tensors, nbytes);
-    return ow_pack(result);
+static int join(ow_call *c, int stacked) {
+    return (c->results[0] = ow_join(c->list, c->count, c->ints[0], stacked)) != NULL;
+}
+
+int ow_core_cat(ow_call *c) {
+    if (c->count) return join(c, 0);
+    ow_fail(OW_VALUE_ERROR, "opweave.cat(): expected a non-empty list of Tensors");
+    return 0;
+}
+
+int ow_core_stack(ow_call *c) {
+    if (c->count) return join(c, 1);
+    ow_fail(OW_RUNTIME_ERROR, "stack expects a non-empty TensorList");
+    return 0;
 }

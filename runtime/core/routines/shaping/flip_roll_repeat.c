@@ -1,5 +1,5 @@
 /* Copies of tensors in another order or several times: flip, roll, repeat. */
-#include "abi/api.h"
+#include "families/routine.h"
 #include "families/driver.h"
 #include "tensor/storage.h"
 
@@ -175,17 +175,16 @@ ow_tensor *ow_repeat(ow_tensor *self, const int64_t *repeats, int n) {
     return NULL;
 }
 
-double flip(double t, const int64_t *dims, int32_t n) {
-    ow_tensor *self = ow_unpack(t);
-    return ow_pack(OW_CALL(ow_is_meta(self), ow_flip(self, dims, n)));
+/* ---- operators ------------------------------------------------------------------------------------------ */
+
+static int result(ow_call *c, ow_tensor *t) { return (c->results[0] = t) != NULL; }
+
+int ow_core_flip(ow_call *c) { return result(c, ow_flip(c->inputs[0], c->lists[0].v, c->lists[0].n)); }
+
+/* lists: shifts, dims */
+int ow_core_roll(ow_call *c) {
+    const ow_ints *shifts = &c->lists[0], *dims = &c->lists[1];
+    return result(c, ow_roll(c->inputs[0], shifts->v, shifts->n, dims->v, dims->n < 0 ? 0 : dims->n));
 }
 
-double roll(double t, const int64_t *shifts, int32_t nshifts, const int64_t *dims, int32_t ndims) {
-    ow_tensor *self = ow_unpack(t);
-    return ow_pack(OW_CALL(ow_is_meta(self), ow_roll(self, shifts, nshifts, dims, ndims)));
-}
-
-double repeat(double t, const int64_t *repeats, int32_t n) {
-    ow_tensor *self = ow_unpack(t);
-    return ow_pack(OW_CALL(ow_is_meta(self), ow_repeat(self, repeats, n)));
-}
+int ow_core_repeat(ow_call *c) { return result(c, ow_repeat(c->inputs[0], c->lists[0].v, c->lists[0].n)); }

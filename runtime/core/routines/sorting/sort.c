@@ -3,8 +3,8 @@
  * Every dtype has unsigned keys in whose order torch puts its values: NaN last, both zeros alike. A descending order
  * complements the keys, so that equal elements stay in the order of their positions. Records of a key and a position are
  * sorted by radix; the values are then fetched from where they were. */
-#include "abi/api.h"
 #include "families/driver.h"
+#include "families/routine.h"
 #include "sort_keys.h"
 #include "sort_long.h"
 
@@ -218,7 +218,67 @@ int ow_order_lines(ow_tensor *x, int dim, int64_t keep, int descending, ow_tenso
     return done && !o.failed;
 }
 
-double order(double t, int64_t dim, int64_t keep, int32_t descending, double values, double indices) {
-    ow_tensor *x = ow_unpack(t);
-    return OW_CALL(ow_is_meta(x), ow_order_lines(x, (int)dim, keep, descending, ow_unpack(values), ow_unpack(indices)));
+/* ---- operators ------------------------------------------------------------------------------------------ */
+
+/* Takes both results, either of which may be missing. */
+static int ordered(ow_call *c, int64_t dim, int64_t keep, int descending, ow_tensor *values, ow_tensor *indices) {
+    ow_tensor *self = c->inputs[0];
+    int done = values && indices;
+    if (done && self->ndim) {
+        done = ow_order_lines(self, (int)dim, keep, descending, values, indices);
+    } else if (done && keep) {
+        ow_tensor *first = ow_tensor_number_i(0);
+        done = first && ow_fill(indices, first) && ow_copy(values, self);
+        ow_tensor_free(first);
+    }
+    c->results[0] = values;
+    c->results[1] = indices;
+    if (done) return 2;
+    ow_tensor_free(values);
+    ow_tensor_free(indices);
+    return 0;
+}
+
+/* ints: dim, descending, stable */
+int ow_core_sort(ow_call *c) {
+    ow_tensor *self = c->inputs[0];
+    int64_t dim = c->ints[0];
+    if (!ow_wrap_dim(&dim, self->ndim)) return 0;
+    return ordered(c, dim, self->ndim ? self->sizes[dim] : 1, c->ints[1] == 1, ow_empty_like(self, -1, OW_PRESERVE_ORDER),
+                   ow_empty_like(self, OW_INT64, OW_PRESERVE_ORDER));
+}
+
+int ow_core_argsort(ow_call *c) {
+    if (!ow_core_sort(c)) return 0;
+    ow_tensor_free(c->results[0]);
+    c->results[0] = c->results[1];
+    c->results[1] = NULL;
+    return 1;
+}
+
+/* ints: k, dim, largest, sorted */
+int ow_core_topk(ow_call *c) {
+    ow_tensor *self = c->inputs[0];
+    int64_t keep = c->ints[0], dim = c->ints[1], sizes[OW_MAX_DIMS];
+    if (!ow_wrap_dim(&dim, self->ndim)) return 0;
+    if (keep < 0 || keep > (self->ndim ? self->sizes[dim] : 1)) {
+        ow_fail(OW_RUNTIME_ERROR, "selected index k out of range");
+        return 0;
+    }
+    for (int d = 0; d < self->ndim; d++) sizes[d] = d == dim ? keep : self->sizes[d];
+    return ordered(c, dim, keep, c->ints[2] == 1, ow_tensor_new(self->dtype, self->ndim, sizes, NULL),
+                   ow_tensor_new(OW_INT64, self->ndim, sizes, NULL));
+}
+
+/* Of a vector, without positions. */
+int ow_core_sort_values(ow_call *c) {
+    ow_tensor *self = c->inputs[0];
+    if (self->ndim != 1) {
+        ow_fail(OW_RUNTIME_ERROR, "sort_values() expects a vector, but got %d dimensions", self->ndim);
+        return 0;
+    }
+    ow_tensor *values = c->results[0] = ow_tensor_new(self->dtype, 1, self->sizes, NULL);
+    if (values && ow_order_lines(self, 0, self->sizes[0], 0, values, NULL)) return 1;
+    ow_tensor_free(values);
+    return 0;
 }

@@ -23,6 +23,7 @@ extern const ow_op ow_op_random_;
 extern const ow_op ow_op_rand;
 extern const ow_op ow_op_softmax;
 extern const ow_op ow_op_lapack_orgqr;
+extern const ow_op ow_op_clone;
 
 extern const ow_op *const ow_builtin_ops[];
 extern const int32_t ow_builtin_count;
@@ -49,5 +50,6 @@ const ow_op *const ow_builtin_ops[] = {
     &ow_op_rand,
     &ow_op_softmax,
     &ow_op_lapack_orgqr,
+    &ow_op_clone,
 };
-const int32_t ow_builtin_count = 21;
+const int32_t ow_builtin_count = 22;

@@ -161,4 +161,6 @@ __all__ = [
     "matmul",
     "rand",
     "softmax",
+    "clone",
+    "detach",
 ]

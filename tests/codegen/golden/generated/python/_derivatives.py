@@ -219,6 +219,18 @@ class LapackOrgqrBackward0(_Node):
         return by_a, by_tau, 
 
 
+class CloneBackward0(_Node):
+    __slots__ = ()
+    inputs = (0,)
+
+    def apply(_node, grad):
+        to_input, = _node.edges
+        by_input = None
+        if to_input:
+            by_input = grad
+        return by_input, 
+
+
 DERIVATIVES = {
     "neg": NegBackward0,
     "exp": ExpBackward0,
@@ -232,4 +244,5 @@ DERIVATIVES = {
     "scatter": ScatterBackward0,
     "softmax": SoftmaxBackward0,
     "lapack_orgqr": LapackOrgqrBackward0,
+    "clone": CloneBackward0,
 }

@@ -455,6 +455,33 @@ Raises:
     TypeError: an argument is of another type.
     RuntimeError: the shapes do not fit together.
 """,
+    "clone": """Copy with memory of its own.
+
+Args:
+    input (Tensor).
+    memory_format (memory format or None, optional): order of the result's elements in memory.
+
+Returns:
+    Tensor; dtype: that of the input.
+
+Raises:
+    TypeError: an argument is of another type.
+
+Also: `Tensor.clone`.
+""",
+    "detach": """View of the same elements that is no part of a graph.
+
+Args:
+    input (Tensor).
+
+Returns:
+    View of the input.
+
+Raises:
+    TypeError: an argument is of another type.
+
+Also: `Tensor.detach`.
+""",
 }
 
 SCHEMAS = {
@@ -481,4 +508,6 @@ SCHEMAS = {
     "softmax": 'softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor',
     "lapack_orgqr": 'lapack_orgqr(Tensor a, Tensor tau, int columns) -> Tensor',
     "linalg_householder_product": 'linalg_householder_product(Tensor input, Tensor tau) -> Tensor',
+    "clone": 'clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor',
+    "detach": 'detach(Tensor(a) self) -> Tensor(a)',
 }

@@ -9,6 +9,7 @@ from ._dispatch.strided_views import *  # noqa: F403
 from ._ops import *  # noqa: F403
 from ._base.handles import NONE as _NONE
 from ._base.tensor_class import Tensor
+from ._base.types import contiguous_format, preserve_format
 from ._dispatch.define import Operators as _Operators
 from . import _handle
 
@@ -38,6 +39,10 @@ def _linalg_householder_product_body(input, tau):
     return lapack_orgqr(input, tau, input.size(-1))
 
 
+def _detach_body(self):
+    return detached(self)
+
+
 _operators = _Operators(globals(), "opweave")
 _operators.define(0, 'neg', 'elementwise', 't', (('input', 'Tensor'), ), 1, out='cast', inplace=True, method=True, function=True, aliases=('negative',), dunders=(('__neg__', 'function'),), refusal='Negation of a bool tensor is not supported.', differentiable=True)
 _operators.define(1, 'exp', 'elementwise', 't', (('input', 'Tensor'), ), 1, out='cast', inplace=True, method=True, function=True, differentiable=True)
@@ -62,6 +67,8 @@ _operators.define(18, 'rand', 'factory', 'l-y', (('size', 'int[]'), ('generator'
 _operators.define(19, 'softmax', 'rows', 'tdy', (('input', 'Tensor'), ('dim', 'int'), ('dtype', 'dtype?', None), ), 3, overload='int', out='cast', method=True, function=True, differentiable=True)
 _operators.define(20, 'lapack_orgqr', 'lapack', 'tti', (('a', 'Tensor'), ('tau', 'Tensor'), ('columns', 'int'), ), 3, first=0, differentiable=True)
 _operators.define(-1, 'linalg_householder_product', 'composite', '--', (('input', 'Tensor'), ('tau', 'Tensor'), ), 2, out='cast', body=_linalg_householder_product_body)
+_operators.define(21, 'clone', 'core', 'tm', (('input', 'Tensor'), ('memory_format', 'MemoryFormat?', None), ), 1, method=True, function=True, differentiable=True)
+_operators.define(-1, 'detach', 'composite', '-', (('input', 'Tensor'), ), 1, method=True, function=True, view=True, body=_detach_body, opaque=True)
 _operators.finish()
 
 METHODS = _operators.methods

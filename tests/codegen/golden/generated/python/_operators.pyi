@@ -11,7 +11,7 @@ from ._base.devices import device
 from ._base.dtypes import dtype
 from ._base.generator import Generator
 from ._tensor.tensor import Tensor
-from ._base.types import layout, memory_format
+from ._base.types import contiguous_format, layout, memory_format
 
 __all__ = [
     "neg",
@@ -43,6 +43,8 @@ __all__ = [
     "matmul",
     "rand",
     "softmax",
+    "clone",
+    "detach",
 ]
 
 Number: TypeAlias = bool | int | float | builtins.complex  # one of the operators is called complex
@@ -114,6 +116,10 @@ def softmax(input: Tensor, dim: int, dtype: dtype | None = None, *, out: Tensor 
     """Exponentials of the elements, scaled to sum to one along `dim`."""
 def linalg_householder_product(input: Tensor, tau: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The first columns of the product of Householder reflections."""
+def clone(input: Tensor, *, memory_format: memory_format | None = None) -> Tensor:
+    """Copy with memory of its own."""
+def detach(input: Tensor) -> Tensor:
+    """View of the same elements that is no part of a graph."""
 
 class TensorMethods:
     def neg(self, *, out: Tensor | None = None) -> Tensor:
@@ -194,3 +200,7 @@ class TensorMethods:
         """Fills the tensor with integers."""
     def softmax(self, dim: int, dtype: dtype | None = None, *, out: Tensor | None = None) -> Tensor:
         """Exponentials of the elements, scaled to sum to one along `dim`."""
+    def clone(self, *, memory_format: memory_format | None = None) -> Tensor:
+        """Copy with memory of its own."""
+    def detach(self) -> Tensor:
+        """View of the same elements that is no part of a graph."""

@@ -1,0 +1,90 @@
+"""Tensors that get other memory, or another size of it: the bodies of `resize_`, `set_` and their like."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .._base.allocation import allocate
+from .._base.errors import raise_pending
+from .._base.handles import exchange, shape_of, wrap
+from .._base.shapes import packed_strides, strides_in_order
+from .._base.tensor_class import Tensor
+from .._base.type_names import type_name
+from .._base.types import FORMATS, preserve_format
+from .._C import lib
+
+__all__ = ["element_of", "format_of", "made_in_inference_mode", "resized", "set_memory"]
+
+
+def resized(tensor: Any, sizes: Sequence[int], memory_format: Any) -> Any:
+    """Give the tensor another shape, in C's order or that of the format."""
+    if memory_format is preserve_format:
+        raise RuntimeError("resize_(): the memory format cannot be preserved, but must be named or left out")
+    if tensor._requires_grad:
+        raise RuntimeError("cannot resize variables that require grad")
+    strides = None if memory_format is None else strides_in_order(sizes, memory_format.order)
+    if tuple(sizes) != tuple(shape_of(tensor._h)) and not lib.resize_(tensor._h, sizes, len(sizes)):
+        raise_pending()
+    if strides is not None and strides != tensor.stride():
+        placed = lib.as_strided(tensor._h, sizes, strides, len(sizes), tensor.storage_offset(), -1)
+        exchange(tensor, wrap(placed))
+    return tensor
+
+
+def format_of(template: Any) -> Any:
+    """The memory format that the strides of a tensor have, or None."""
+    return next((each for each in FORMATS if template.is_contiguous(memory_format=each)), None)
+
+
+def set_memory(
+    tensor: Any, source: Any, storage_offset: int, size: Sequence[int] | None, stride: Sequence[int] | None
+) -> Any:
+    """Make the tensor a view of the memory of a tensor or of a storage; None: of no memory."""
+    if isinstance(source, Tensor) and size is None:
+        size, stride, storage_offset = source.shape, source.stride(), source.storage_offset()
+    if source is None:
+        return exchange(tensor, allocate((0,), lib.dtype(tensor._h)))
+    elements = getattr(source, "_elements", source)  # those of a storage
+    if not isinstance(elements, Tensor):
+        raise TypeError(f"set_(): argument 'source' (position 1) must be Tensor, not {type_name(source)}")
+    if elements.device != tensor.device:
+        raise RuntimeError(
+            f'Attempted to set the storage of a tensor on device "{tensor.device}" to a storage on different device '
+            f'"{elements.device}".  This is no longer allowed; the devices must match.'
+        )
+    if elements is not source and elements.itemsize == 1 != tensor.itemsize:
+        elements = elements.view(tensor.dtype)
+    elif elements.dtype is not tensor.dtype:
+        wanted, found = tensor.dtype.scalar_name, elements.dtype.scalar_name
+        raise RuntimeError(f"Could not set tensor of type {found} to a tensor of type {wanted}")
+    sizes = (elements.numel(),) if size is None else size
+    strides = packed_strides(sizes, range(len(sizes))) if stride is None else stride
+    view = elements.as_strided(sizes, strides, storage_offset)
+    return exchange(tensor, view if type(view) is Tensor else view.as_subclass(Tensor))
+
+
+# ---- what Python asks ---------------------------------------------------------------------------------------
+
+
+def element_of(tensor: Any) -> bool | int | float | complex:
+    """Return the value of the only element."""
+    handle = tensor._h
+    kind = lib.item_kind(handle)
+    if kind == 2:
+        return lib.item_d(handle)
+    if kind == 1:
+        return lib.item_i(handle)
+    if kind == 0:
+        return lib.item_i(handle) != 0
+    if kind == 3:
+        return lib.item_i(handle) & (2**64 - 1)
+    if kind == 4:
+        return complex(lib.item_d(handle), lib.item_imag(handle))
+    if lib.numel(handle) == 1:
+        raise RuntimeError("Tensor.item() cannot be called on meta tensors")
+    raise RuntimeError(f"a Tensor with {lib.numel(handle)} elements cannot be converted to Scalar")
+
+
+def made_in_inference_mode(tensor: Any) -> bool:
+    return bool(lib.storage_is_inference(lib.storage_of(tensor._h)))

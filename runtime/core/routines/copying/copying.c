@@ -1,0 +1,52 @@
+/* Copies: clone, conversions to other dtypes, and what writes to all elements. */
+#include "families/routine.h"
+
+static int copied(ow_call *c, int dtype, int64_t order) {
+    return (c->results[0] = ow_clone(c->inputs[0], dtype, (int)order)) != NULL;
+}
+
+int ow_core_clone(ow_call *c) { return copied(c, c->inputs[0]->dtype, c->ints[0]); }
+
+/* What a conversion from one dtype to another loses is worth a warning. */
+static void warn_of_cut(int from, int to) {
+    int complex = ow_dtype_kinds[from] == OW_KIND_COMPLEX;
+    if (complex && ow_dtype_kinds[to] != OW_KIND_COMPLEX && to != OW_BOOL)
+        ow_warn("Casting complex values to real discards the imaginary part");
+}
+
+/* ints: non_blocking, order */
+int ow_core_to_copy(ow_call *c) {
+    int dtype = c->dtype < 0 ? c->inputs[0]->dtype : c->dtype;
+    warn_of_cut(c->inputs[0]->dtype, dtype);
+    return copied(c, dtype, c->ints[1]);
+}
+
+static int written(ow_call *c, int done) {
+    if (!done) return 0;
+    c->out->storage->version++;
+    c->results[0] = c->out;
+    return 1;
+}
+
+int ow_core_copy(ow_call *c) {
+    ow_tensor *from = c->inputs[1];
+    if (from->flags & OW_NUMBER) return written(c, ow_fill(c->out, from));
+    warn_of_cut(from->dtype, c->out->dtype);
+    return written(c, ow_copy(c->out, from));
+}
+
+/* Of a tensor the number is converted as elements are: beyond the dtype it becomes infinite, or wraps. */
+int ow_core_fill(ow_call *c) {
+    ow_tensor *value = c->inputs[1];
+    if (value->flags & OW_NUMBER) return written(c, ow_fill(c->out, value));
+    if (!value->ndim) return written(c, ow_copy(c->out, value));
+    ow_fail(OW_RUNTIME_ERROR, "fill_ only supports 0-dimension value tensor but got tensor with %d dimensions.", value->ndim);
+    return 0;
+}
+
+int ow_core_zero(ow_call *c) {
+    ow_tensor *zero = ow_tensor_number_i(0);
+    int done = zero && ow_fill(c->out, zero);
+    ow_tensor_free(zero);
+    return written(c, done);
+}
