@@ -259,8 +259,8 @@ def _fact(operator: Operator, name: str, fact: str) -> str:
         return f"geometry({saved})"
     argument = operator.schema.argument(name)
     if argument is not None and argument.is_tensor_list:
-        return f"[each.shape for each in {saved}]"
-    return f"{saved}.shape"
+        return f"[each.{fact} for each in {saved}]"
+    return f"{saved}.{fact}"
 
 
 def _grads(operator: Operator) -> tuple[str, ...]:

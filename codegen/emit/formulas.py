@@ -106,8 +106,8 @@ class _Reader(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        if node.attr == "shape" and isinstance(node.value, ast.Name) and node.value.id in self.known:
-            return self._fact(node.value.id, "shape")
+        if node.attr in ("shape", "device") and isinstance(node.value, ast.Name) and node.value.id in self.known:
+            return self._fact(node.value.id, node.attr)
         return self.generic_visit(node)
 
     def _fact(self, name: str, fact: str) -> ast.AST:

@@ -89,7 +89,8 @@ static int device_of_target(const ow_call *c) {
 static int device_of(const ow_call *c) {
     if (c->op->family == OW_FACTORY && !c->out) return ow_meta_by_default();
     if (c->op->family == OW_ROUTINE && c->out) return device_of_target(c);
-    int infers = ow_common_device(c->count ? c->list : c->inputs, c->count ? c->count : OW_MAX_INPUTS);
+    int listed = c->count && !c->inputs[0]; /* tensors in a list besides others select from these */
+    int infers = listed ? ow_common_device(c->list, c->count) : ow_common_device(c->inputs, OW_MAX_INPUTS);
     if (infers < 0 || !c->out || ow_is_meta(c->out) == infers || c->op->family == OW_FACTORY)
         return infers < 0 || !c->out ? infers : ow_is_meta(c->out);
     ow_fail(OW_RUNTIME_ERROR, "Attempting to copy from device %s to device %s, but cross-device copies are not allowed!",

@@ -189,9 +189,9 @@ static int read_generator(ow_reader *r, PyObject *value) {
     return r->call.generator != NULL;
 }
 
-/* The dispatcher has checked what is nothing to the core, such as a device. */
+/* The dispatcher has checked what is nothing to the core, such as a device, and lists. */
 static int has_kind(const ow_reader *r, const ow_function *f, int k, PyObject *value) {
-    return (r->any && f->layout[k] == '-') || (ow_kind_of(value) & f->kinds[k]) != 0;
+    return (r->any && strchr("-so", f->layout[k])) || (ow_kind_of(value) & f->kinds[k]) != 0;
 }
 
 /* One argument, by the letter of the layout that codegen/model/layout.py explains. Tensors, and parameters that are left at
