@@ -36,10 +36,15 @@ def _check_choices(declarations: Sequence[Declaration], diagnostics: Diagnostics
             texts += [each.value for each in (operator.body.source, *operator.body.quoted)]
         chosen.update(word for text in texts for word in re.findall(r"\w+", text))
     for declaration in declarations:
-        # Internal random fills and routines of the core are called by the functions behind composites.
-        in_vain = declaration.internal and declaration.family not in (Family.RANDOM, Family.ROUTINE)
-        if in_vain and declaration.name not in chosen:
+        if declaration.internal and not _is_routine(declaration) and declaration.name not in chosen:
             diagnostics.report(declaration.span, f"no operator chooses or calls '{declaration.name}'")
+
+
+def _is_routine(declaration: Declaration) -> bool:
+    """Is it what functions behind composites, and methods of Tensor, call?"""
+    body = declaration.body if isinstance(declaration, Operator) else None
+    is_python = isinstance(body, Composite) and body.opaque
+    return is_python or declaration.family in (Family.RANDOM, Family.ROUTINE)
 
 
 def _check_shortcuts(declarations: Sequence[Declaration], diagnostics: Diagnostics) -> None:

@@ -10,13 +10,14 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .._C import ffi
-from .._handle import exported, needs_grad, over_memory, read_array
+from .._C import ffi, lib
+from .._handle import ELSEWHERE, exported, needs_grad, over_memory, read_array
 from .._handle import from_dlpack as take_capsule
 from .allocation import allocate
 from .devices import CPU, META, available, device, on_device
 from .dtypes import BY_CODE, BY_NUMPY_NAME, dtype
 from .handles import address_of, exact_integer, type_name, wrap
+from .keys import KEY_BITS
 from .lazy_imports import load
 
 if TYPE_CHECKING:
@@ -197,11 +198,19 @@ def as_array(value: Any) -> NDArray[Any]:
     return array
 
 
+def check_memory(tensor: Any, error: type[Exception]) -> None:
+    """Refuse a tensor whose memory does not hold its elements."""
+    kinds = [name for name, bit in KEY_BITS.items() if lib.keys(tensor._h) & ELSEWHERE & bit]
+    if kinds:
+        raise error(f"the memory of a {kinds[0]} tensor does not hold its elements for other libraries")
+
+
 def to_array(tensor: Any, lasting: bool = False) -> NDArray[Any]:
     """A NumPy array over the memory of a tensor. It owns the memory, which the tensor may exchange for another.
 
     `lasting`: it is for the user, and the memory stays where it is from then on; else the caller is done with it soon.
     """
+    check_memory(tensor, TypeError)
     memory = exported(tensor, lasting)
     if memory is None:
         dtype = tensor.dtype

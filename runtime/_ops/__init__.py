@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .complex_views import *  # noqa: F403
 from .covariance import *  # noqa: F403
+from .dtype_views import *  # noqa: F403
 from .einsum.execute import *  # noqa: F403
 from .fft.arguments import *  # noqa: F403
 from .fft.kernels import *  # noqa: F403

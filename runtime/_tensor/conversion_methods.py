@@ -12,7 +12,7 @@ from .._base.devices import device, is_meta
 from .._base.dtypes import BY_CODE, dtype
 from .._base.errors import raise_pending
 from .._base.handles import address_of, shape_of, strides_of
-from .._base.interchange import from_array, to_array
+from .._base.interchange import check_memory, from_array, to_array
 from .._C import ffi, lib
 from .._handle import adopt, needs_grad, to_dlpack
 
@@ -105,6 +105,7 @@ class ConversionMethods:
         """A DLPack capsule over the same memory, or with `copy` over that of a copy."""
         if self._requires_grad:
             raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+        check_memory(self, BufferError)
         if stream is not None and type(stream) is not int:
             raise TypeError("stream must be ``int`` or ``none``")
         if stream not in (None, -1):

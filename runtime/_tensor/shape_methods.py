@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 from .._base.dtypes import EXPORTS, dtype
 from .._base.errors import raise_pending
-from .._base.handles import integer, shape_of, strides_of, wrap
+from .._base.handles import integer, shape_of, strides_of
 from .._base.tensor_class import Tensor
 from .._base.types import Size, contiguous_format, memory_format, memory_order
 from .._C import lib
@@ -142,34 +142,8 @@ class GeometryMethods:
 
 
 def _view_as_dtype(input: Any, size: Any) -> Any:
-    """The overload of `view` that takes a dtype: the same bytes as elements of another kind, which have no history."""
-    if not isinstance(size, dtype):
-        return NotImplemented
-    sizes, strides, offset = list(input.shape), list(input.stride()), input.storage_offset()
-    if size.itemsize != input.itemsize:
-        sizes, strides, offset = _resized_elements(input, size, sizes, strides, offset)
-    return wrap(lib.as_strided(input._h, sizes, strides, len(sizes), offset, size.code), input)
-
-
-def _resized_elements(
-    input: Any, dtype: dtype, sizes: list[int], strides: list[int], offset: int
-) -> tuple[list[int], list[int], int]:
-    """Sizes, strides and offset counted in larger or smaller elements."""
-    what = f"to view {input.dtype.scalar_name} as {dtype.scalar_name} (different element sizes)"
-    if not sizes:
-        raise RuntimeError(f"self.dim() cannot be 0 {what}")
-    if strides[-1] != 1:
-        raise RuntimeError(f"self.stride(-1) must be 1 {what}, but got {strides[-1]}")
-    if dtype.itemsize < input.itemsize:
-        ratio = input.itemsize // dtype.itemsize
-        return [*sizes[:-1], sizes[-1] * ratio], [*(stride * ratio for stride in strides[:-1]), 1], offset * ratio
-    ratio = dtype.itemsize // input.itemsize
-    facts = [("self.size(-1)", sizes[-1]), ("self.storage_offset()", offset)]
-    facts += [(f"self.stride({dim})", stride) for dim, stride in enumerate(strides[:-1])]
-    for name, value in facts:
-        if value % ratio:
-            raise RuntimeError(f"{name} must be divisible by {ratio} {what}, but got {value}")
-    return [*sizes[:-1], sizes[-1] // ratio], [*(stride // ratio for stride in strides[:-1]), 1], offset // ratio
+    """The overload of `view` that takes a dtype."""
+    return ops._view_dtype(input, size) if isinstance(size, dtype) else NotImplemented
 
 
 def _narrow_from_tensor(input: Any, dim: Any, start: Any, length: Any) -> Any:

@@ -369,5 +369,6 @@ int ow_add_function(PyObject *module) {
     static const char *const keys[] = {OW_KEYS(NAME)}, *const values[] = {OW_VALUES(NAME)}, *const forms[] = {OW_FORMS(NAME)};
     PyObject *type = ow_function_type();
     return type && PyModule_AddObjectRef(module, "Function", type) == 0 && add_names(module, "KEYS", keys, OW_NKEYS) &&
+           PyModule_AddIntConstant(module, "ELSEWHERE", OW_ELSEWHERE) == 0 &&
            add_names(module, "VALUES", values, OW_NVALUES) && add_names(module, "FORMS", forms, OW_NFORMS);
 }

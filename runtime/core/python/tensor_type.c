@@ -259,10 +259,26 @@ static PyObject *owner_shape(PyObject *self, void *closure) {
     return t ? ow_shape_of(t) : NULL;
 }
 
+/* The values of a tensor whose memory does not hold them, as operators give them. */
+static PyObject *list_of_items(PyObject *self, const ow_tensor *t) {
+    if (!t->ndim) return PyObject_CallMethod(self, "item", NULL);
+    Py_ssize_t n = (Py_ssize_t)t->sizes[0];
+    PyObject *list = PyList_New(n);
+    for (Py_ssize_t k = 0; list && k < n; k++) {
+        PyObject *index = PyLong_FromSsize_t(k), *part = index ? PyObject_GetItem(self, index) : NULL;
+        PyObject *values = part ? PyObject_CallMethod(part, "tolist", NULL) : NULL;
+        Py_XDECREF(index);
+        Py_XDECREF(part);
+        if (!values || PyList_SetItem(list, k, values) < 0) Py_CLEAR(list);
+    }
+    return list;
+}
+
 static PyObject *owner_tolist(PyObject *self, PyObject *arguments) {
     (void)arguments;
     const ow_tensor *t = tensor_of(self);
-    return t ? ow_tolist(t) : NULL;
+    if (!t) return NULL;
+    return ow_keys(t) & OW_ELSEWHERE ? list_of_items(self, t) : ow_tolist(t);
 }
 
 static PyObject *owner_requires_grad(PyObject *self, void *closure) {

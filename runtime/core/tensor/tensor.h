@@ -46,6 +46,8 @@ typedef struct ow_storage {
 #define OW_KEY_BIT(name) OW_KEY_##name = 1 << OW_KEY_INDEX_##name,
 enum { OW_KEYS(OW_KEY_INDEX) OW_NKEYS };
 enum { OW_KEYS(OW_KEY_BIT) };
+/* Those of tensors whose memory does not hold their elements, or is not the CPU's. */
+enum { OW_ELSEWHERE = OW_KEY_SPARSE | OW_KEY_QUANTIZED | OW_KEY_CUDA };
 
 enum {
     OW_CONTIGUOUS = 1, /* C order, no gaps */
