@@ -54,7 +54,10 @@ def guarded() -> Any:
     return tensor
 
 
-VALUES = {"Scalar": 2.0, "int[": (1,), "int": 1, "float": 0.5, "bool": True, "str": "sum", "placement": None}
+VALUES = {
+    "Scalar": 2.0, "int[": (1,), "int": 1, "float": 0.5, "bool": True, "str": "sum", "placement": None,
+    "dtype": opweave.float64,
+}  # fmt: skip
 
 
 def value(op: Op, place: int, tensor: Any) -> Any:

@@ -21,8 +21,8 @@ DTYPE_PAIRS = (*samples.REAL, *samples.COMPLEX, ("int64", "int64"), ("float32", 
 SHAPES = ((), (6,), (0, 3), (4, 7), (3, 1, 5))
 
 UNKNOWN = {
-    "allclose", "argwhere", "bincount", "equal", "is_nonzero", "masked_select", "nonzero", "one_hot", "polygamma",
-    "repeat_interleave", "unique", "unique_consecutive",
+    "allclose", "argwhere", "bincount", "equal", "is_nonzero", "item", "masked_select", "nonzero", "one_hot",
+    "polygamma", "repeat_interleave", "unique", "unique_consecutive",
 }  # fmt: skip
 """Operators whose results are values, or have shapes that follow from values; or a number is taken from a tensor."""
 
