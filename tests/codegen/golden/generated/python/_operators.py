@@ -14,7 +14,7 @@ from ._dispatch.define import Operators as _Operators
 from . import _handle
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "fea30538"
+INTERFACE = "502bfc36"
 
 
 def _arange_body(start, end, dtype, _produce):
