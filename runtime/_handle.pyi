@@ -117,6 +117,7 @@ def set_slow_path(
     describe: Callable[..., Any],
     take_pending: Callable[[], BaseException | None],
     warn: Callable[[str], None],
+    takes_part: Callable[[Any], bool],
     dtype: type,
     generator: type,
     memory_format: type,

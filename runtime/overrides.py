@@ -23,7 +23,7 @@ from ._base.type_names import type_name
 from ._dispatch.binding import public_name
 from ._dispatch.modes import TorchFunctionMode
 from ._dispatch.subclass import answer, disabled, overloaded_arguments, takes_part
-from ._handle import Function, ModeBase
+from ._handle import Function, ModeBase, excluded
 
 __all__ = [
     "DisableTorchFunction",
@@ -63,8 +63,8 @@ def is_tensor_like(inp: Any) -> bool:
 
 
 def has_torch_function(relevant_args: Iterable[Any]) -> bool:
-    """Return whether one of the arguments is of a class that says what operators do with it."""
-    return any(takes_part(each) for each in relevant_args)
+    """Return whether one of the arguments is of a class that says what operators do with it, and is asked."""
+    return not excluded() & KEY_BITS["subclass"] and any(takes_part(each) for each in relevant_args)
 
 
 def handle_torch_function(

@@ -288,4 +288,6 @@ def _signature(function: Any) -> inspect.Signature:
     return inspect.Signature(parameters)
 
 
-set_slow_path(bound, unbound, operands, describe, take_pending, warn, dtype, Generator, memory_format, MethodType)
+set_slow_path(
+    bound, unbound, operands, describe, take_pending, warn, takes_part, dtype, Generator, memory_format, MethodType
+)

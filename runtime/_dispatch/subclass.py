@@ -7,17 +7,26 @@ its own, is that the result has the class of the argument that is derived the mo
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 from .._base.tensor_class import Tensor
-from .._handle import with_keys
+from .._handle import excluded, with_keys
 from .dispatcher import KEYS, redispatch, register
 from .op import Op
 from .overloads import as_called, public_function
 
 SUBCLASS = KEYS["subclass"]
+
+
+class _Running(threading.local):
+    function: Any = None
+    """What class Tensor is calling for the protocol."""
+
+
+_running = _Running()
 
 
 def handle(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
@@ -52,9 +61,13 @@ def overloaded_arguments(values: Sequence[Any]) -> list[Any]:
 
 
 def takes_part(value: Any) -> bool:
-    """True if a class other than Tensor says what calls with the value are."""
-    protocol = getattr(type(value), "__torch_function__", None)
-    return type(value) is not Tensor and protocol is not None and protocol is not disabled
+    """True if a class other than Tensor says what calls with the value are. Tensors of torch have such a method too,
+    which knows nothing of functions other than torch's."""
+    kind = type(value)
+    protocol = getattr(kind, "__torch_function__", None)
+    if kind is Tensor or protocol is None or protocol is disabled:
+        return False
+    return isinstance(value, Tensor) or all(base.__module__.partition(".")[0] != "torch" for base in kind.__mro__)
 
 
 def _candidates(values: Any, depth: int = 3) -> Iterator[Any]:
@@ -78,9 +91,16 @@ def torch_function(cls: type, func: Callable[..., Any], types: Any, args: Any = 
         types: the classes of the arguments that take part in the protocol.
         args, kwargs: the arguments of the call.
     """
-    if not all(issubclass(cls, each) for each in types):
+    # A function that comes back though the protocol is disabled is another library's, as `torch.add` of one of its
+    # tensors and one of these.
+    comes_back = excluded() & SUBCLASS and func is _running.function
+    if comes_back or not all(issubclass(cls, each) for each in types):
         return NotImplemented
-    return _converted(disabled(func, types, args, kwargs), cls)
+    outer, _running.function = _running.function, func
+    try:
+        return _converted(disabled(func, types, args, kwargs), cls)
+    finally:
+        _running.function = outer
 
 
 def _converted(result: Any, kind: type) -> Any:

@@ -232,3 +232,31 @@ def test_functions_of_users() -> None:
     assert scaled(foreign, scale=3) == (scaled, (Foreign,), (foreign,), {"scale": 3})
     with pytest.raises(TypeError, match=r"no implementation found for '.*scaled' on types that implement __torch_fun"):
         handle_torch_function(scaled, (Declining(),), Declining())
+
+
+# ---- other libraries ----------------------------------------------------------------------------------------
+
+
+class Alien:
+    """Stands for a tensor of torch: its protocol calls the function again, for torch's own functions to answer."""
+
+    __module__ = "torch"
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return func(*args, **(kwargs or {}))
+
+
+def alien_add(*args: Any) -> Any:
+    """Stands for a function of torch, which asks all classes that have the protocol."""
+    result = Tensor.__torch_function__(alien_add, (Tensor,), args)
+    if result is NotImplemented:
+        raise TypeError("nobody answers")
+    return result
+
+
+def test_tensors_of_torch_take_no_part() -> None:
+    with pytest.raises(TypeError, match=r"^add\(\): argument 'other' \(position 2\) must be Tensor, not torch.Alien$"):
+        opweave.add(opweave.ones(1), Alien())
+    with pytest.raises(TypeError, match="nobody answers"):
+        alien_add(opweave.ones(1))

@@ -3,11 +3,12 @@
 #include "tensor/registry.h"
 #include "tensor_object.h"
 
-static PyObject *take_pending, *warn;
+static PyObject *take_pending, *warn, *takes_part;
 
-PyObject *ow_set_call_types(PyObject *pending, PyObject *warning, PyObject *const *classes) {
-    take_pending = Py_NewRef(pending);
-    warn = Py_NewRef(warning);
+PyObject *ow_set_call_types(PyObject *const *functions, PyObject *const *classes) {
+    take_pending = Py_NewRef(functions[0]);
+    warn = Py_NewRef(functions[1]);
+    takes_part = Py_NewRef(functions[2]);
     return ow_set_argument_types(classes);
 }
 
@@ -80,10 +81,10 @@ static PyObject *recorded_call(const ow_function *f, PyObject *const *values) {
 /* Does an object of another class take part in `__torch_function__`? */
 static int has_protocol(PyObject *value) {
     if (!(ow_kind_of(value) & OW_IS_OTHER)) return 0;
-    PyObject *function = PyObject_GetAttrString((PyObject *)Py_TYPE(value), "__torch_function__");
-    if (!function) PyErr_Clear();
-    Py_XDECREF(function);
-    return function != NULL;
+    PyObject *answer = PyObject_CallFunctionObjArgs(takes_part, value, NULL);
+    if (!answer) PyErr_Clear();
+    Py_XDECREF(answer);
+    return answer == Py_True;
 }
 
 /* Lists of tensors are at most two deep; a list may contain itself. */
