@@ -49,7 +49,7 @@ def tensor(
     bool, int64, the default dtype for floats, its complex counterpart for complex numbers. Raises ValueError for
     sequences of unequal lengths, texts and integers beyond int64, RuntimeError for other objects.
     """
-    where = get_default_device() if device is None else available(device)
+    named = None if device is None else available(device)
     if pin_memory:
         check_placement("tensor", pin_memory=pin_memory)
     wanted = None if dtype is None else _resolve(dtype, "tensor")
@@ -61,10 +61,7 @@ def tensor(
             stacklevel=2,
         )
         data = data.detach()
-        where = data.device if device is None else where
-    result = _new(data, wanted)
-    if where is META or is_meta(result):
-        result = result.to(where)
+    result = _moved(_new(data, wanted), named)
     return result.requires_grad_() if requires_grad else result
 
 
@@ -72,14 +69,12 @@ def as_tensor(data: Any, *, dtype: dtype | None = None, device: device | str | N
     """Return the data as a tensor, without a copy if it is a tensor or an array of dtype `dtype`, or of any if that
     is None. Shape, dtype and errors are otherwise those of `tensor`.
     """
-    where = get_default_device() if device is None else available(device)
+    named = None if device is None else available(device)
     wanted = None if dtype is None else _resolve(dtype, "as_tensor")
     source = _over_memory(data)
     if source is None:
-        return _new(data, wanted).to(where)
-    if device is None and is_meta(source):
-        where = META
-    return source.to(where, wanted)
+        return _moved(_new(data, wanted), named)
+    return _moved(source if wanted is None else source.to(wanted), named)
 
 
 def asarray(
@@ -96,15 +91,19 @@ def asarray(
     Shape and dtype are those of the object, as `tensor` reads it, or `dtype`. Raises ValueError if `copy` is False
     and the memory cannot be shared, and the errors of `tensor`.
     """
-    where = None if device is None else available(device)
-    result = _as_array(obj, dtype, copy)
-    if where is None and not is_meta(result):
-        where = get_default_device()
-    if where is not None and where is not result.device:
-        if copy is False:
-            raise ValueError(f"can't alias tensor from device '{result.device}' to '{where}'.")
-        result = result.to(where)
+    named = None if device is None else available(device)
+    source = _as_array(obj, dtype, copy)
+    result = _moved(source, named)
+    if copy is False and result is not source:
+        raise ValueError(f"can't alias tensor from device '{source.device}' to '{result.device}'.")
     return result.detach().requires_grad_() if requires_grad else result
+
+
+def _moved(tensor: Any, named: device | None) -> TensorType:
+    """The tensor on the device that is named, else on the default one, but where it has no elements to be moved."""
+    where = named or (META if is_meta(tensor) else get_default_device())
+    moved: TensorType = tensor if is_meta(tensor) == (where is META) else tensor.to(where)
+    return moved
 
 
 def _as_array(obj: Any, dtype: dtype | None, copy: bool | None) -> TensorType:

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import opweave
 import pytest
 from opweave import library
@@ -178,7 +179,9 @@ FACTORIES: list[Callable[[], Any]] = [
     lambda: opweave.randperm(4),
     lambda: opweave.tensor([1, 2]),
     lambda: opweave.tensor([[1.5]], dtype=opweave.bfloat16),
+    lambda: opweave.tensor(opweave.ones(2, device="cpu")),
     lambda: opweave.as_tensor([1, 2]),
+    lambda: opweave.as_tensor(np.ones(2)),
     lambda: opweave.asarray([1, 2]),
     lambda: opweave.scalar_tensor(1),
     lambda: opweave.empty_strided((2, 2), (1, 2)),
@@ -190,6 +193,7 @@ FACTORIES: list[Callable[[], Any]] = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:To copy construct")
 @pytest.mark.parametrize("made", FACTORIES)
 def test_factories(made: Callable[[], Any]) -> None:
     want = made()
@@ -235,6 +239,8 @@ def test_set_default_device() -> None:
 def test_operators_stay_on_the_device_of_their_tensors() -> None:
     x = opweave.rand(3, 3, requires_grad=True)
     with META:
+        assert opweave.from_numpy(np.ones(2)).is_cpu
+        assert opweave.FloatTensor(2).is_cpu
         assert x.new_zeros(2).is_cpu
         assert opweave.zeros_like(x).is_cpu
         results = (x.softmax(0), x.diff(), x.cov(), opweave.linalg.pinv(x), x[[0, 1]], opweave.combinations(x[0]))
@@ -282,6 +288,12 @@ def test_gradients_are_on_the_device_of_their_tensors(m: Any) -> None:
     Halves.apply(leaf)[0].sum().backward()
     assert leaf.grad is not None
     assert leaf.grad.is_meta
+
+
+def test_asarray_without_a_copy(m: Any) -> None:
+    assert opweave.asarray(m, copy=False).data_ptr() == 0
+    with pytest.raises(ValueError, match="can't alias tensor from device 'cpu' to 'meta'"):
+        opweave.asarray(opweave.ones(2), device="meta", copy=False)
 
 
 def test_a_handler_comes_first(m: Any) -> None:
