@@ -11,10 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
+from .._base.devices import META
 from .._base.keys import KEY_BITS
 from .._handle import keys as keys_of
 from . import kernels
 from .op import NEW, Op
+from .placement import is_made_on
 
 Handler: TypeAlias = Callable[[Op, Sequence[Any], Any, int], Any]
 """Called as `handler(op, args, out, mode)`; its result is that of the call. NotImplemented: it declines, which no other
@@ -76,12 +78,18 @@ def unregister(key: str, operator: Op | None = None) -> None:
 
 def call(op: Op, args: Sequence[Any], out: Any = None, mode: int = NEW) -> Any:
     """The result of a call, whoever answers it."""
-    return _answer(op, args, out, mode, keys_of(args, out))
+    return _answer(op, args, out, mode, _keys(op, args, out))
 
 
 def redispatch(op: Op, args: Sequence[Any], out: Any = None, mode: int = NEW, *, below: str) -> Any:
     """The same as for a handler of the key `below`, which has done its part: the keys after it are asked."""
-    return _answer(op, args, out, mode, keys_of(args, out) & _BELOW[below])
+    return _answer(op, args, out, mode, _keys(op, args, out) & _BELOW[below])
+
+
+def _keys(op: Op, args: Sequence[Any], out: Any) -> int:
+    """The keys of all tensors. A call that makes some of nothing has that of their device, where a handler wants it."""
+    keys = keys_of(args, out)
+    return keys | KEYS["meta"] if op in _handlers["meta"] and is_made_on(META, op, args, out) else keys
 
 
 def _answer(op: Op, args: Sequence[Any], out: Any, mode: int, keys: int) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .._base.devices import CPU, META, device
+from .._base.devices import CPU, META, available, device, get_default_device
 from .._base.keys import KEY_BITS
 from .._base.tensor_class import Tensor
 from .._base.type_names import type_name
@@ -23,6 +23,14 @@ def placed(op: Op, values: Sequence[Any], out: Any) -> tuple[Sequence[Any], devi
         return values, where
     index = op.names.index("dtype")
     return [*values[:index], _dtype_with_out(op, values[index], out), *values[index + 1 :]], where
+
+
+def is_made_on(where: device, op: Op, args: Sequence[Any], out: Any) -> bool:
+    """True if the call makes a tensor on a device, which it names or which is the default one."""
+    if "device" not in op.names:
+        return False
+    named = args[op.names.index("device")]
+    return where is (_device_of(args, out) or get_default_device() if named is None else available(named))
 
 
 def _device_of(values: Sequence[Any], out: Any) -> device | None:

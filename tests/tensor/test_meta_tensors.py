@@ -304,9 +304,16 @@ def test_a_handler_comes_first(m: Any) -> None:
         seen.append(op.name)
         return library.redispatch(op, args, out, mode, below="meta")
 
-    assert opweave.nn.functional.silu(m).shape == m.sigmoid().shape
-    dispatcher.unregister("meta", opweave.sigmoid.op)
-    assert seen.count("sigmoid") >= 1
+    library.register("zeros", "meta")(sigmoid)
+    assert m.sigmoid().shape == (2, 3)
+    assert opweave.zeros(2, device="meta").is_meta
+    with META:
+        assert opweave.zeros(2).is_meta
+        assert opweave.zeros(2, device="cpu").is_cpu
+    assert opweave.zeros(2).is_cpu
+    for each in (opweave.sigmoid, opweave.zeros):
+        dispatcher.unregister("meta", each.op)
+    assert seen == ["sigmoid", "zeros", "zeros"]
 
 
 def test_infer_computes_nothing() -> None:
