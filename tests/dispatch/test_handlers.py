@@ -19,6 +19,7 @@ from opweave._C import lib
 from opweave._dispatch import dispatcher
 from opweave._dispatch.op import INPLACE, NEW, OUT, Op
 from opweave._dispatch.ops import ops
+from opweave._dispatch.overloads import as_called, function_of
 from opweave._handle import over_memory
 
 KEY = "sparse"
@@ -117,6 +118,33 @@ def test_in_place(calls: list[Any]) -> None:
         calls.clear()
         assert called(op, function, given) is ANSWER, name
         assert [(each[0], each[3]) for each in calls] == [(op, INPLACE)], name
+        positional, named = as_called(op, calls[0][1], None, INPLACE)
+        assert function_of(op, INPLACE)(*positional, **named) is ANSWER, name
+        assert calls[1][1][op.target] is tensor, name
+
+
+@pytest.mark.parametrize("op", OF_TENSORS, ids=[op.name for op in OF_TENSORS])
+def test_a_call_can_be_made_again(op: Op, calls: list[Any]) -> None:
+    """What classes and modes are given of a call are arguments of the same one."""
+    tensor = guarded()
+    known = ("Tensor", "any", *VALUES)
+    every = tuple(
+        value(op, place, tensor) if any(name in types for name in known) else default
+        for place, (default, (_, _, types)) in enumerate(zip(op.defaults, op.params, strict=True))
+    )
+    for given in (arguments(op, tensor), every):
+        calls.clear()
+        try:
+            called(op, op.function, given)
+        except (TypeError, RuntimeError):
+            continue  # a value that has to be one of some texts, or a class
+        for op_called, args, out, mode in calls[:1]:
+            positional, named = as_called(op_called, args, out, mode)
+            calls.clear()
+            assert function_of(op_called, mode)(*positional, **named) is ANSWER
+            assert len(calls) == 1
+            assert calls[0][0] is op_called
+            assert all(each is other or each == other for each, other in zip(calls[0][1], args, strict=True))
 
 
 def test_operators_of_python(calls: list[Any]) -> None:
