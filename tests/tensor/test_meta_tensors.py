@@ -331,3 +331,5 @@ def test_infer_computes_nothing() -> None:
         guarded = opweave.ones(2)
     with pytest.raises(RuntimeError, match="Inplace update to inference tensor"):
         infer(opweave.add.op, (guarded, guarded, 1), None, INPLACE)
+    with pytest.raises(RuntimeError, match="Trying to resize storage that is not resizable"):
+        infer(opweave.arange.op, (0, 9, 1, None, None, None, None), opweave.from_numpy(np.ones(2)), OUT)

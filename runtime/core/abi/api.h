@@ -71,7 +71,7 @@ uint32_t version(double t); /* how often its memory has been written to */
 void storage_retain(uintptr_t storage);
 void storage_release(uintptr_t storage);
 double storage_tensor(uintptr_t storage, int32_t dtype); /* one-dimensional tensor over all of it */
-double storage_described(uintptr_t storage); /* the same of bytes, on the device `meta`; as guarded against writing as it */
+double storage_described(uintptr_t storage); /* the same of bytes, on the device `meta`; as guarded as it */
 int32_t memory_overlap(double a, double b);
 /* Adds 1 to counts[v] for every v of values, both contiguous and of int64; 0 when a value is no place of counts. */
 int32_t count_values(double values, double counts);

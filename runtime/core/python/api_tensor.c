@@ -291,7 +291,8 @@ double storage_tensor(uintptr_t storage, int32_t dtype) {
 double storage_described(uintptr_t storage) {
     const ow_storage *s = storage_at(storage);
     ow_tensor *bytes = OW_CALL(1, ow_tensor_new(OW_UINT8, 1, &s->nbytes, NULL));
-    if (bytes) bytes->storage->flags |= s->flags & (OW_STORAGE_READONLY | OW_STORAGE_INFERENCE);
+    if (bytes) bytes->storage->flags |= s->flags & (OW_STORAGE_READONLY | OW_STORAGE_INFERENCE | OW_STORAGE_EXPORTED);
+    if (bytes && s->deleter) bytes->storage->flags |= OW_STORAGE_EXPORTED; /* memory of others is not resized */
     return ow_pack(bytes);
 }
 
