@@ -19,8 +19,8 @@ from .op import NEW, Op
 from .placement import is_made_on
 
 Handler: TypeAlias = Callable[[Op, Sequence[Any], Any, int], Any]
-"""Called as `handler(op, args, out, mode)`; its result is that of the call. NotImplemented: it declines, which no other
-handler makes good."""
+"""Called as `handler(op, args, out, mode)`; its result is that of the call. NotImplemented stands for classes that all
+decline."""
 
 _ORDER = (
     "function_mode",

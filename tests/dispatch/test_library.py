@@ -54,3 +54,19 @@ def test_refusals() -> None:
     opweave.ones(1, requires_grad=True)
     with pytest.raises(ValueError, match="the dispatch key 'autograd' has a fallback already"):
         autograd(function)
+
+
+def test_a_handler_may_not_decline() -> None:
+    @library.register("mul", "sparse")
+    def declining(op: Any, args: Any, out: Any, mode: int) -> Any:
+        return NotImplemented
+
+    x = library.add_key(opweave.ones(1), "sparse")
+    text = r"^declining, registered for mul and the key 'sparse', returned NotImplementedType, but the schema "
+    try:
+        with pytest.raises(TypeError, match=text):
+            x * 2
+    finally:
+        dispatcher.unregister("sparse", ops.mul.op)
+    with pytest.raises(ValueError, match="unknown dispatch key 'dense'"):
+        library.add_key(x, "dense")
