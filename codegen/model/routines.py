@@ -56,7 +56,7 @@ CORE = (
 """Functions that are given the whole call: ow_core_NAME."""
 
 CORE_CALLS = (
-    "split", "chunk", "unbind", "median", "matmul", "moment",
+    "item", "contiguous", "split", "chunk", "unbind", "median", "matmul", "moment",
 )  # fmt: skip
 """Calls that `fast_path` of composites may name: functions of the module `_handle`, which return None for calls that
 need the slow path."""

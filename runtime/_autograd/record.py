@@ -93,13 +93,15 @@ def _kind(number: int) -> type[Node] | None:
     return None if operator is None else derivative(operator)
 
 
-def _plan(number: int) -> tuple[type[Node] | None, Any, int, tuple[int, ...] | None]:
+def _plan(number: int) -> tuple[type[Node] | None, Any, int, tuple[int, ...] | int | None]:
     """What the core needs in order to do the same for results of calls that it runs itself
     (core/python/autograd_record.c)."""
     kind = _kind(number)
     if kind is None:
         return None, None, 0, ()
-    inputs = kind.inputs if kind.kept_results in ((), (0,)) else None  # the others are not the core's to keep
+    inputs = kind.inputs if kind.listed is None else kind.listed
+    if kind.kept_results not in ((), (0,)):
+        inputs = None  # they are not the core's to keep
     keeps = -1 if kind.results_needed_by is None else sum([1 << index for index in kind.results_needed_by])
     if not kind.kept_results:
         keeps = 0

@@ -84,10 +84,8 @@ class DtypeMethods(CastMethods):
         arguments, NotImplementedError for the CPU where the tensor has no elements.
         """
         if len(args) == 1 and not kwargs and type(args[0]) is dtype:
-            wanted: dtype | None = args[0]
-            where, copy, order = None, False, None
-        else:
-            where, wanted, copy, order = _to_arguments(args, kwargs)
+            return self if args[0].code == lib.dtype(self._h) else ops._to_copy(self, dtype=args[0])
+        where, wanted, copy, order = _to_arguments(args, kwargs)
         if where is not None and is_meta(self) != (where is META):
             return ops._to_copy(self, dtype=wanted, device=where, memory_format=order)
         if not copy and wanted in (None, self.dtype) and memory_order("to", order) in (0, lib.suggested_order(self._h)):

@@ -17,6 +17,7 @@ from .._base.tensor_class import adds_methods
 from .._base.type_names import type_name
 from .._base.types import layout, memory_format, preserve_format, strided
 from .._C import lib
+from .._dispatch.ops import ops
 from .._dispatch.subclass import SubclassMethods
 from .._handle import TensorBase, adopt, apart, set_edge, set_tensor_class
 from .conversion_methods import ConversionMethods
@@ -230,4 +231,4 @@ class Tensor(
         return object.__format__(self, spec)
 
 
-set_tensor_class(Tensor, subscript)
+set_tensor_class(Tensor, subscript, ops.select, ops.slice, ops.unsqueeze, ops.index)

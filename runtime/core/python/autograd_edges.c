@@ -25,19 +25,22 @@ static int any_needs_grad(PyObject *sequence, int is_tuple) {
     return 0;
 }
 
-/* needs_grad(value, ...): True if one of them, or an element of a list among them, is a tensor whose operations are
- * recorded. */
-PyObject *ow_needs_grad(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
-    (void)module;
-    int start = ow_excluded_keys & OW_KEY_AUTOGRAD ? (int)n : 0;
-    for (Py_ssize_t k = start; k < n; k++) {
-        PyObject *value = arguments[k];
+int ow_any_records(PyObject *const *values, Py_ssize_t n) {
+    if (ow_excluded_keys & OW_KEY_AUTOGRAD) return 0;
+    for (Py_ssize_t k = 0; k < n; k++) {
+        PyObject *value = values[k];
         if (PyTuple_Check(value)  ? any_needs_grad(value, 1)
             : PyList_Check(value) ? any_needs_grad(value, 0)
                                   : needs_grad(value))
-            Py_RETURN_TRUE;
+            return 1;
     }
-    Py_RETURN_FALSE;
+    return 0;
+}
+
+/* needs_grad(value, ...) */
+PyObject *ow_needs_grad(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    return PyBool_FromLong(ow_any_records(arguments, n));
 }
 
 PyObject *ow_edge_of(PyObject *object) {
@@ -130,13 +133,6 @@ PyObject *ow_excluded(PyObject *module, PyObject *nothing) {
     (void)module;
     (void)nothing;
     return PyLong_FromUnsignedLong(ow_excluded_keys);
-}
-
-int ow_any_records(PyObject *const *values, Py_ssize_t n) {
-    if (ow_excluded_keys & OW_KEY_AUTOGRAD) return 0;
-    for (Py_ssize_t k = 0; k < n; k++)
-        if (needs_grad(values[k])) return 1;
-    return 0;
 }
 
 /* kept(tensor): the same elements without a history, and how often they were written to. */

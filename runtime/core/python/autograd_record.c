@@ -8,7 +8,8 @@
 /* What a call of one operator needs to have its node made here. */
 typedef struct {
     char known;
-    char simple;             /* 1 if this file records it: no list of tensors has gradients */
+    char simple;             /* 1 if this file records it */
+    int listed;              /* the place of the list whose tensors have gradients; -1: it is no list */
     PyTypeObject *kind;      /* the class of its nodes; NULL: its results have no gradients */
     PyObject *save;          /* called as save(node, argument, ...); NULL: only outputs are kept, or nothing */
     int keeps_result;        /* bits of the inputs whose gradients need it; negative: it is always kept */
@@ -33,7 +34,8 @@ PyObject *ow_set_recorder(PyObject *module, PyObject *const *arguments, Py_ssize
     Py_RETURN_NONE;
 }
 
-/* The tuple (class or None, save or None, inputs that need the result as bits, places of inputs or None) as a plan. */
+/* The tuple (class or None, save or None, inputs that need the result as bits, places of inputs, or the place of a list of
+ * them, or None) as a plan. */
 static int read_plan(plan *to, PyObject *tuple) {
     PyObject *kind, *save, *inputs;
     if (!PyArg_Parse(tuple, "(OOiO)", &kind, &save, &to->keeps_result, &inputs)) return 0;
@@ -41,8 +43,9 @@ static int read_plan(plan *to, PyObject *tuple) {
         PyErr_Format(PyExc_TypeError, "expected a class of nodes, but got %R", kind);
         return 0;
     }
-    to->simple = PyTuple_Check(inputs) && PyTuple_Size(inputs) <= OW_MAX_INPUTS;
-    to->ninputs = to->simple ? (int)PyTuple_Size(inputs) : 0;
+    to->listed = PyLong_Check(inputs) ? (int)PyLong_AsLong(inputs) : -1;
+    to->simple = to->listed >= 0 || (PyTuple_Check(inputs) && PyTuple_Size(inputs) <= OW_MAX_INPUTS);
+    to->ninputs = PyTuple_Check(inputs) && to->simple ? (int)PyTuple_Size(inputs) : 0;
     for (int k = 0; k < to->ninputs; k++) to->inputs[k] = (int)PyLong_AsLong(PyTuple_GetItem(inputs, k));
     to->kind = kind == Py_None ? NULL : (PyTypeObject *)Py_NewRef(kind);
     to->save = save == Py_None ? NULL : Py_NewRef(save);
@@ -87,7 +90,22 @@ static int save(PyObject *self, const plan *of, PyObject *const *arguments, Py_s
     return done != NULL;
 }
 
+/* Of each tensor of a list. */
+static PyObject *edges_of_list(PyObject *list) {
+    int is_tuple = PyTuple_Check(list);
+    Py_ssize_t n = is_tuple ? PyTuple_Size(list) : PyList_Check(list) ? PyList_Size(list) : 0;
+    PyObject *edges = PyTuple_New(n);
+    for (Py_ssize_t k = 0; edges && k < n; k++) {
+        PyObject *item = is_tuple ? PyTuple_GetItem(list, k) : PyList_GetItem(list, k);
+        PyObject *edge = item ? ow_edge_of(item) : NULL; /* user code may have made the list shorter meanwhile */
+        if (edge) PyTuple_SetItem(edges, k, edge);
+        else Py_CLEAR(edges);
+    }
+    return edges;
+}
+
 static PyObject *edges_of(const plan *of, PyObject *const *arguments, Py_ssize_t n) {
+    if (of->listed >= 0 && of->listed < n) return edges_of_list(arguments[of->listed]);
     PyObject *edges = PyTuple_New(of->ninputs);
     for (int k = 0; edges && k < of->ninputs; k++) {
         PyObject *edge = ow_edge_of(of->inputs[k] < n ? arguments[of->inputs[k]] : Py_None);

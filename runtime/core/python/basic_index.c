@@ -2,8 +2,8 @@
  *
  * Whatever is not usual, and every mistake, gives NULL without an error: then _tensor/indexing.py takes the general way, and
  * knows what to say. */
-#include "python_types.h"
-#include "tensor/tensor.h"
+#include "operator_function.h"
+#include "tensor_object.h"
 
 enum { MOST_PARTS = OW_MAX_DIMS };
 
@@ -122,6 +122,52 @@ ow_tensor *ow_basic_view(ow_tensor *self, PyObject *index) {
     if (!read_parts(index, parts, &count) || ow_keys(self) & ~(uint32_t)OW_KEY_META || !take_parts(&v, parts, count)) return NULL;
     char *data = self->data + v.offset * ow_itemsize(self->dtype);
     return ow_tensor_view(self->storage, data, self->dtype, v.ndim, v.sizes, v.strides);
+}
+
+/* ---- views that are recorded -------------------------------------------------------------------------------- */
+
+/* The operator's result for a tensor, which the caller gives away, a dimension and further integers. */
+static PyObject *view_by(PyObject *function, PyObject *tensor, int dim, const Py_ssize_t *integers, int n) {
+    PyObject *values[5] = {tensor, PyLong_FromLong(dim)}, *result = NULL;
+    int made = values[1] != NULL;
+    for (int k = 0; k < n; k++) made &= (values[2 + k] = PyLong_FromSsize_t(integers[k])) != NULL;
+    if (made) result = ow_quick_call((const ow_function *)function, values, Py_None);
+    for (int k = 0; k < 2 + n; k++) Py_XDECREF(values[k]);
+    return result;
+}
+
+/* The view of a part, as select, slice or unsqueeze give it. */
+static PyObject *part_by(const ow_index_functions *f, PyObject *tensor, part p, int64_t size, int *dim) {
+    if (p.kind == NEW_DIMENSION) return view_by(f->unsqueeze, tensor, (*dim)++, NULL, 0);
+    if (p.kind == POSITION) return view_by(f->select, tensor, *dim, &p.start, 1);
+    Py_ssize_t length = PySlice_AdjustIndices(size, &p.start, &p.stop, p.step);
+    if (length == size && p.step == 1) { /* all of it */
+        (*dim)++;
+        return tensor;
+    }
+    return view_by(f->slice, tensor, (*dim)++, (Py_ssize_t[]){p.start, p.start + length * p.step, p.step}, 3);
+}
+
+PyObject *ow_recorded_view(const ow_index_functions *f, PyObject *self, PyObject *index) {
+    part parts[MOST_PARTS];
+    int count, indexed = 0, dim = 0, from = 0;
+    const ow_tensor *t = ow_any_tensor(self);
+    view v = {.self = t};
+    if (!read_parts(index, parts, &count) || !take_parts(&v, parts, count)) return NULL;
+    for (int k = 0; k < count; k++) indexed += parts[k].kind == POSITION || parts[k].kind == SLICE;
+    PyObject *result = Py_NewRef(self);
+    for (int k = 0; k < count && result; k++) {
+        if (parts[k].kind == ELLIPSIS) {
+            dim += t->ndim - indexed;
+            from += t->ndim - indexed;
+        } else {
+            result = part_by(f, result, parts[k], from < t->ndim ? t->sizes[from] : 0, &dim);
+            from += parts[k].kind != NEW_DIMENSION;
+        }
+    }
+    if (result != self || !result) return result;
+    Py_DECREF(result); /* nothing was left out: the view is the general way's affair */
+    return NULL;
 }
 
 PyObject *ow_view_of(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {

@@ -1,5 +1,6 @@
 /* The quick calls of `t[index]` and `t[index] = value` for indices that tensors are part of. */
 #include "routines/indexing/index_get.h"
+#include "operator_function.h"
 #include "python_numbers.h"
 
 /* A tensor that selects, or NULL: positions or a mask, but no mask of bytes, about which Python warns. */
@@ -37,6 +38,21 @@ ow_tensor *ow_selected(ow_tensor *self, PyObject *index) {
     ow_tensor *found = count ? ow_index_get(self, selectors, count) : NULL;
     if (count && !found) ow_error_take(NULL, 0); /* the general way finds it again */
     return found;
+}
+
+/* The same of a tensor with a history, by a call of the operator, which is recorded. */
+PyObject *ow_recorded_selection(const ow_index_functions *f, PyObject *self, PyObject *index) {
+    ow_tensor *selectors[OW_MAX_DIMS];
+    int count = read_selectors(index, selectors);
+    PyObject *list = count ? PyList_New(count) : NULL;
+    if (!list) return NULL;
+    for (int k = 0; k < count; k++) {
+        PyObject *part = PyTuple_Check(index) ? PyTuple_GetItem(index, k) : index;
+        PyList_SetItem(list, k, Py_NewRef(selectors[k] ? part : Py_None));
+    }
+    PyObject *values[2] = {self, list}, *result = ow_quick_call((const ow_function *)f->index, values, Py_None);
+    Py_DECREF(list);
+    return result;
 }
 
 /* assign(tensor, index, value, accumulate): True when it is done. */

@@ -4,7 +4,7 @@
 #include "families/driver.h"
 #include "tensor_object.h"
 #include "families/arg_results.h"
-#include "operator_function.h"
+#include "operator_arguments.h"
 #include "python_numbers.h"
 
 enum { MOST_PARTS = 1 << 16 };
@@ -75,6 +75,23 @@ PyObject *ow_call_unbind(PyObject *module, PyObject *const *arguments, Py_ssize_
 }
 
 static PyObject *finished(ow_tensor *t) { return t ? ow_new_owner(t) : ow_declined(); }
+
+/* item(tensor) */
+PyObject *ow_call_item(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    const ow_tensor *t = n == 1 ? ow_any_tensor(arguments[0]) : NULL;
+    if (!t || t->numel != 1 || ow_keys(t) & ~(uint32_t)OW_KEY_AUTOGRAD) Py_RETURN_NONE;
+    return ow_element(t);
+}
+
+/* contiguous(tensor, memory_format): the tensor itself, if it is in the order of every format but those of images. */
+PyObject *ow_call_contiguous(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
+    (void)module;
+    int64_t order;
+    const ow_tensor *t = n == 2 ? ow_any_tensor(arguments[0]) : NULL;
+    if (!t || !(t->flags & OW_CONTIGUOUS) || !ow_read_order(arguments[1], &order) || order >= OW_CHANNELS_LAST) Py_RETURN_NONE;
+    return Py_NewRef(arguments[0]);
+}
 
 /* The same for operands with histories: a call of the operator whose derivative it is. */
 static PyObject *recorded_product(PyObject *const *arguments) {

@@ -118,9 +118,7 @@ int ow_read_dtype(ow_reader *r, PyObject *value) {
     return done;
 }
 
-/* None: elements keep their order. */
-static int read_order(ow_reader *r, PyObject *value) {
-    int64_t *to = &r->call.ints[r->ints++];
+int ow_read_order(PyObject *value, int64_t *to) {
     *to = OW_PRESERVE_ORDER;
     if (value == Py_None) return 1;
     PyObject *order = PyObject_GetAttr(value, order_name);
@@ -220,7 +218,7 @@ static int read_argument(ow_reader *r, const ow_function *f, int k, PyObject *va
     case 'f': return read_real(r, value);
     case 'w': return read_word(r, f->words, value);
     case 'g': return read_generator(r, value);
-    case 'm': return read_order(r, value);
+    case 'm': return ow_read_order(value, &r->call.ints[r->ints++]);
     case 's': return read_tensors(r, value, 0);
     case 'o': return read_tensors(r, value, 1);
     default: return r->any;

@@ -39,6 +39,8 @@ ow_tensor *ow_number_in(ow_reader *r, PyObject *value);
 /* The dtype of a factory that is asked for none, by its `count` numbers. */
 void ow_infer_dtype(ow_call *call, int count);
 
+/* A memory format as ow_order; that of None keeps the order of the input. */
+int ow_read_order(PyObject *value, int64_t *order);
 int ow_is_dtype(PyObject *value);
 /* The classes dtype, Generator and memory_format. Returns None, or NULL with Python's error set. */
 PyObject *ow_set_argument_types(PyObject *const *classes);

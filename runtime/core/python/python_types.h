@@ -99,10 +99,17 @@ PyObject *ow_size_base(void);
 /* The view that an index of ints, slices, None and `...` gives, or NULL (basic_index.c). */
 struct ow_tensor *ow_basic_view(struct ow_tensor *self, PyObject *index);
 PyObject *ow_view_of(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+/* The operators that indices are made of: _handle.Function. */
+typedef struct {
+    PyObject *select, *slice, *unsqueeze, *index;
+} ow_index_functions;
+/* The same for a tensor with a history, by calls of operators, which are recorded. */
+PyObject *ow_recorded_view(const ow_index_functions *functions, PyObject *self, PyObject *index);
 
 /* `t[index]` and `t[index] = value` where tensors are part of the index; NULL without an error where that is not for the
  * quick way (calls_indexing.c). */
 struct ow_tensor *ow_selected(struct ow_tensor *self, PyObject *index);
+PyObject *ow_recorded_selection(const ow_index_functions *functions, PyObject *self, PyObject *index);
 PyObject *ow_call_assign(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 
 /* The quick calls that composites name (calls_lists.c). */
@@ -111,9 +118,12 @@ PyObject *ow_call_chunk(PyObject *module, PyObject *const *arguments, Py_ssize_t
 PyObject *ow_call_unbind(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_call_median(PyObject *module, PyObject *const *arguments, Py_ssize_t n); /* (median.c) */
 PyObject *ow_call_moment(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_item(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
+PyObject *ow_call_contiguous(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_call_matmul(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 
-/* The elements as nested lists (tolist.c). */
+/* The elements as nested lists, and the only one as a number (tolist.c). */
+PyObject *ow_element(const struct ow_tensor *t);
 PyObject *ow_tolist(const struct ow_tensor *t);
 
 #endif

@@ -18,6 +18,7 @@ static PyObject *constructor;
 /* The class Tensor, and the function behind `t[index]` for what the core does not know: subscript(t, index). */
 static PyTypeObject *tensor_class;
 static PyObject *subscript;
+static ow_index_functions index_functions;
 
 PyTypeObject *ow_owner_type;
 
@@ -239,17 +240,26 @@ static PyObject *owner_subscript(PyObject *self, PyObject *index) {
     if (view) return ow_new_view(view, self);
     ow_tensor *selected = t ? ow_selected(t, index) : NULL;
     if (selected) return ow_new_owner(selected);
+    if (!t && !ow_included_keys && ow_any_records(&self, 1)) {
+        PyObject *result = ow_recorded_view(&index_functions, self, index);
+        if (!result && !PyErr_Occurred()) result = ow_recorded_selection(&index_functions, self, index);
+        if (result || PyErr_Occurred()) return result;
+    }
     return PyObject_CallFunctionObjArgs(subscript, self, index, NULL);
 }
 
 static PyObject *set_tensor_class(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
-    if (n != 2 || !PyType_Check(arguments[0]) || !PyType_IsSubtype((PyTypeObject *)arguments[0], ow_owner_type))
-        return PyErr_Format(PyExc_TypeError, "set_tensor_class() takes a class derived from TensorBase, and a function");
-    Py_XDECREF(tensor_class);
-    Py_XDECREF(subscript);
-    tensor_class = (PyTypeObject *)Py_NewRef(arguments[0]);
-    subscript = Py_NewRef(arguments[1]);
+    int fits = n == 6 && PyType_Check(arguments[0]) && PyType_IsSubtype((PyTypeObject *)arguments[0], ow_owner_type);
+    for (int k = 2; k < 6 && fits; k++) fits = (PyObject *)Py_TYPE(arguments[k]) == ow_function_type();
+    if (!fits)
+        return PyErr_Format(PyExc_TypeError, "set_tensor_class() takes a class derived from TensorBase, and five functions");
+    PyObject **targets[] = {(PyObject **)&tensor_class, &subscript, &index_functions.select, &index_functions.slice,
+                            &index_functions.unsqueeze, &index_functions.index};
+    for (int k = 0; k < 6; k++) {
+        Py_XDECREF(*targets[k]);
+        *targets[k] = Py_NewRef(arguments[k]);
+    }
     Py_RETURN_NONE;
 }
 
@@ -378,6 +388,8 @@ static PyMethodDef functions[] = {
     {"call_kernel", FAST(ow_call_kernel), METH_FASTCALL, "A new result of an elementwise kernel, by its number, or None."},
     {"produce", FAST(ow_produce), METH_FASTCALL, "A factory's result: (number, sizes, dtype, out, numbers...)."},
     {"set_slow_path", FAST(ow_set_slow_path), METH_FASTCALL, "Says where calls go that are not for the quick way."},
+    {"item", FAST(ow_call_item), METH_FASTCALL, "The only element, or None."},
+    {"contiguous", FAST(ow_call_contiguous), METH_FASTCALL, "The tensor itself where its elements are in order, or None."},
     {"split", FAST(ow_call_split), METH_FASTCALL, "Views of parts of one size along a dimension, or None."},
     {"chunk", FAST(ow_call_chunk), METH_FASTCALL, "So many views of parts along a dimension, or None."},
     {"unbind", FAST(ow_call_unbind), METH_FASTCALL, "Views of each position along a dimension, or None."},

@@ -55,7 +55,7 @@ static PyObject *nested(const ow_tensor *t, const char *data, int dim) {
     return list;
 }
 
-static PyObject *only_element(const ow_tensor *t) {
+PyObject *ow_element(const ow_tensor *t) {
     value v;
     int wide = wide_dtype(t->dtype);
     ow_cast_loop(wide, t->dtype)((char *)&v, sizeof v, t->data, 0, 1);
@@ -64,7 +64,7 @@ static PyObject *only_element(const ow_tensor *t) {
 
 PyObject *ow_tolist(const ow_tensor *t) {
     if (ow_is_meta(t)) return PyErr_Format(PyExc_NotImplementedError, "Cannot copy out of meta tensor; no data!");
-    if (!t->ndim) return only_element(t);
+    if (!t->ndim) return ow_element(t);
     /* Making objects can run Python code that gives the tensor other memory: a view keeps what it has now. */
     ow_tensor *view = ow_tensor_alias(t);
     if (!view) return PyErr_NoMemory();
