@@ -121,6 +121,7 @@ int ow_read_dtype(ow_reader *r, PyObject *value) {
 int ow_read_order(PyObject *value, int64_t *to) {
     *to = OW_PRESERVE_ORDER;
     if (value == Py_None) return 1;
+    if (Py_TYPE(value) != format_class) return 0;
     PyObject *order = PyObject_GetAttr(value, order_name);
     int done = order && ow_read_int(order, to);
     Py_XDECREF(order);
