@@ -20,11 +20,12 @@ core/python/tensor_object.h)."""
 class ViewGeometry:
     """Sizes, strides and offset of a view and of its base, by which the same view is taken of a gradient."""
 
-    __slots__ = ("base_sizes", "base_strides", "dtype", "offset", "sizes", "strides")
+    __slots__ = ("base_sizes", "base_strides", "dtype", "is_conj", "offset", "sizes", "strides")
 
     def __init__(self, view: Any, base: Any) -> None:
         self.base_sizes, self.base_strides = tuple(base.shape), base.stride()
         self.sizes, self.strides, self.dtype = tuple(view.shape), view.stride(), view.dtype
+        self.is_conj = view.is_conj() != base.is_conj()
         start = base.storage_offset() * base.itemsize
         self.offset = view.storage_offset() - start // view.itemsize
 
@@ -65,12 +66,13 @@ class ViewGeometry:
         memory = grad.new_zeros(span, dtype=dtype)
         elements = self._as_seen(memory).reshape(-1)
         indices = ops.arange(elements.numel(), device=grad.device).as_strided(self.sizes, self.strides, self.offset)
-        elements.index_add_(0, indices.reshape(-1), grad.reshape(-1))
+        elements.index_add_(0, indices.reshape(-1), (grad.conj() if self.is_conj else grad).reshape(-1))
         return memory.as_strided(self.base_sizes, self.base_strides, 0)
 
     def view_of(self, tensor: Any) -> Any:
         """The same view (sizes, strides, offset) of a tensor that is laid out like the base."""
-        return self._as_seen(tensor).as_strided(self.sizes, self.strides, self.offset)
+        seen = self._as_seen(tensor).as_strided(self.sizes, self.strides, self.offset)
+        return seen.conj() if self.is_conj else seen
 
     def _as_seen(self, tensor: Any) -> Any:
         """A tensor of the base's dtype in that of the view: complex numbers as pairs of real ones, or the reverse."""

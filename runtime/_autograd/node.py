@@ -214,8 +214,8 @@ class _Conjugating(Node):
         )
 
     def apply(self, *grads: Any) -> Sequence[Any]:
-        gradients = super().apply(*[grad.conj() for grad in grads])
-        return [None if each is None else each.conj() for each in gradients]
+        gradients = super().apply(*[grad.conj_physical() for grad in grads])
+        return [None if each is None else each.conj_physical() for each in gradients]
 
 
 def hooks_of(node: Node) -> Hooks:

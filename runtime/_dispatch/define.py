@@ -6,6 +6,7 @@ from typing import Any
 
 from .._handle import Function
 from . import binding as binding
+from . import conjugates as conjugates
 from . import kernels
 from . import modes as modes
 from . import subclass as subclass

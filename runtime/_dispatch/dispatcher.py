@@ -28,6 +28,7 @@ _ORDER = (
     "autograd",
     "named",
     "dispatch_mode",
+    "conj",
     "sparse",
     "quantized",
     "cuda",

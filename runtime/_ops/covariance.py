@@ -43,7 +43,7 @@ def covariances(x: Any, correction: int, fweights: Any, aweights: Any) -> Any:
     means = weighted.sum(1, True) / total
     centred = x - means
     weighted = centred if weights is None else centred * weights
-    return (centred.mm(weighted.t().conj()) / freedom).squeeze()
+    return (centred.mm(weighted.t().conj_physical()) / freedom).squeeze()
 
 
 def _check_weights(name: str, weights: Any, count: int) -> None:

@@ -16,11 +16,11 @@ from .._base import handles, interchange
 from .._base.allocation import allocate
 from .._base.devices import META, available, device, get_default_device, is_meta, on_device
 from .._base.dtypes import EXPORTS, dtype, get_default_dtype
-from .._base.handles import OVERFLOW, wrap
+from .._base.handles import OVERFLOW
 from .._base.interchange import tensor_of_bytes
 from .._base.type_names import type_name
 from .._base.types import check_placement, layout
-from .._C import lib
+from .._dispatch.ops import ops
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -191,7 +191,8 @@ def _new(data: Any, wanted: dtype | None) -> TensorType:
         # The array is only read, so one that must not be written is as good as any.
         data = interchange.from_array(data, warn=False)
     if isinstance(data, handles.Tensor):
-        return wrap(lib.clone_(data._h, -1 if wanted is None else wanted.code, False))
+        copied: Tensor = ops._to_copy(data.detach(), dtype=wanted)
+        return copied
     shape = _shape(data)
     dtype = wanted or _infer(data)
     values = []

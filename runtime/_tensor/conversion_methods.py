@@ -79,12 +79,16 @@ class ConversionMethods:
     def numpy(self: Any, *, force: bool = False) -> NDArray[Any]:
         """Return a NumPy array over the same memory, of the same shape and dtype.
 
-        Raises RuntimeError if operations on the tensor are recorded and `force` is false, TypeError for dtypes that
-        NumPy does not have.
+        Raises RuntimeError if operations on the tensor are recorded, or it is read as conjugates, and `force` is false,
+        TypeError for dtypes that NumPy does not have.
         """
         if needs_grad(self) and not force:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
-        return to_array(self.detach().cpu() if force else self, lasting=True)
+        if self.is_conj() and not force:
+            raise RuntimeError(
+                "Can't call numpy() on Tensor that has conjugate bit set. Use tensor.resolve_conj().numpy() instead."
+            )
+        return to_array(self.detach().cpu().resolve_conj() if force else self, lasting=True)
 
     def __array__(self: Any, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         array = self.numpy()
@@ -105,6 +109,8 @@ class ConversionMethods:
         """A DLPack capsule over the same memory, or with `copy` over that of a copy."""
         if self._requires_grad:
             raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+        if self.is_conj():
+            raise BufferError("Can't export tensors with the conjugate bit set")
         check_memory(self, BufferError)
         if stream is not None and type(stream) is not int:
             raise TypeError("stream must be ``int`` or ``none``")
@@ -146,6 +152,8 @@ class ConversionMethods:
         return copied
 
     def __reduce_ex__(self: Any, protocol: Any) -> tuple[Any, ...]:
+        if self.is_conj():
+            return self.resolve_conj().__reduce_ex__(protocol)
         # Tensors that share memory have one Storage object, so they share it again when they are restored together.
         handle = self._h
         geometry = (lib.storage_offset(handle), tuple(shape_of(handle)), strides_of(handle))

@@ -142,7 +142,7 @@ def print_of(tensor: Any, library: ModuleType) -> Printed:
 
 def values_of(tensor: Any, library: ModuleType) -> Values:
     dtype = str(tensor.dtype).rpartition(".")[2]
-    elements = array(tensor.detach()) if library is opweave else torch_array(tensor, DTYPES[dtype])
+    elements = array(tensor.detach().resolve_conj()) if library is opweave else torch_array(tensor, DTYPES[dtype])
     return Values(dtype, tuple(tensor.shape), strides(tensor), bool(tensor.requires_grad), elements)
 
 

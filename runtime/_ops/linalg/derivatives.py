@@ -49,7 +49,7 @@ def inverse_backward(grad: Any, inverse: Any) -> Any:
 def solve_backward(grad: Any, LU: Any, pivots: Any, trans: int) -> Any:
     """Gradient of the right side: the solution with the conjugate transposed matrix."""
     if trans == 1:
-        return ops.lapack_getrs(LU, pivots, grad.conj(), 0).conj()
+        return ops.lapack_getrs(LU, pivots, grad.conj_physical(), 0).conj_physical()
     return ops.lapack_getrs(LU, pivots, grad, 0 if trans else 2)
 
 
@@ -57,7 +57,7 @@ def matrix_of_equation_backward(side: Any, X: Any, trans: int) -> Any:
     """Gradient of the matrix or of its (conjugate) transposed, from that of the right side and the solution."""
     if trans == 0:
         return -(side @ X.mH)
-    return -(X @ side.mH) if trans == 2 else -(X.conj() @ side.mT)
+    return -(X @ side.mH) if trans == 2 else -(X.conj_physical() @ side.mT)
 
 
 def triangle_backward(side: Any, X: Any, upper: bool, unitriangular: bool) -> Any:

@@ -73,7 +73,7 @@ def eig_backward(grad_L: Any, grad_V: Any, L: Any, V: Any) -> Any:
     _check_phases("linalg_eig", "eigenvectors", along)
     # Each vector has length 1, so its derivative has no component along it.
     inner = turned - V.mH @ (V * along.real.unsqueeze(-2))
-    inner = _without_diagonal(inner) / _differences(L).conj()
+    inner = _without_diagonal(inner) / _differences(L).conj_physical()
     if grad_L is not None:
         inner = inner + grad_L.diag_embed()
     return ops.linalg_solve(V.mH, inner @ V.mH)
@@ -164,10 +164,10 @@ def det_backward(grad: Any, grad_LU: Any, A: Any, det: Any, LU: Any, pivots: Any
         return total
     if holds((det == 0).any(), False):
         U, S, Vh = ops.linalg_svd(A)
-        turns = grad * (ops.linalg_det(U) * ops.linalg_det(Vh)).conj()
+        turns = grad * (ops.linalg_det(U) * ops.linalg_det(Vh)).conj_physical()
         gradient = U * (turns.unsqueeze(-1) * product_of_others(S, -1)).unsqueeze(-2) @ Vh
     else:
-        gradient = _scaled_inverse(grad * det.conj(), LU, pivots)
+        gradient = _scaled_inverse(grad * det.conj_physical(), LU, pivots)
     return gradient if total is None else total + gradient
 
 
@@ -176,7 +176,7 @@ def slogdet_backward(grad_sign: Any, grad: Any, grad_LU: Any, sign: Any, LU: Any
     total = None if grad_LU is None else lu_factor_backward(grad_LU, LU, pivots)
     factor = None if grad is None else grad.to(LU.dtype)
     if grad_sign is not None and LU.is_complex():
-        turn = (grad_sign.conj() * sign).imag * -1j
+        turn = (grad_sign.conj_physical() * sign).imag * -1j
         factor = turn if factor is None else factor + turn
     if factor is None:
         return total

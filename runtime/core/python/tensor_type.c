@@ -271,6 +271,12 @@ static PyObject *owner_shape(PyObject *self, void *closure) {
 
 /* The values of a tensor whose memory does not hold them, as operators give them. */
 static PyObject *list_of_items(PyObject *self, const ow_tensor *t) {
+    if (t->keys & OW_KEY_CONJ) {
+        PyObject *resolved = PyObject_CallMethod(self, "resolve_conj", NULL);
+        PyObject *list = resolved ? PyObject_CallMethod(resolved, "tolist", NULL) : NULL;
+        Py_XDECREF(resolved);
+        return list;
+    }
     if (!t->ndim) return PyObject_CallMethod(self, "item", NULL);
     Py_ssize_t n = (Py_ssize_t)t->sizes[0];
     PyObject *list = PyList_New(n);

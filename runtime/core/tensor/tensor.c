@@ -69,7 +69,9 @@ ow_tensor *ow_tensor_view(ow_storage *storage, char *data, int dtype, int ndim, 
 }
 
 ow_tensor *ow_tensor_alias(const ow_tensor *t) {
-    return ow_tensor_view(t->storage, t->data, t->dtype, t->ndim, t->sizes, t->strides);
+    ow_tensor *same = ow_tensor_view(t->storage, t->data, t->dtype, t->ndim, t->sizes, t->strides);
+    if (same) same->keys |= t->keys & OW_KEY_CONJ;
+    return same;
 }
 
 /* It has memory whatever the call: a number is known. */
@@ -119,7 +121,8 @@ static void set_storage(ow_tensor *t, ow_storage *s) {
 /* All that a tensor says of its elements, but for the storage. */
 static void take_shape(ow_tensor *to, const ow_tensor *from, const ow_tensor *inline_of) {
     int is_inline = from->sizes == inline_of->inline_dims;
-    to->keys = (to->keys & ~(uint32_t)OW_KEY_META) | (from->keys & OW_KEY_META);
+    const uint32_t of_elements = OW_KEY_META | OW_KEY_CONJ;
+    to->keys = (to->keys & ~of_elements) | (from->keys & of_elements);
     to->dtype = from->dtype;
     to->ndim = from->ndim;
     to->flags = from->flags;

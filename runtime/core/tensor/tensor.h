@@ -37,6 +37,7 @@ typedef struct ow_storage {
  * inputs; zero is the fast path, anything else returns to Python, which dispatches by table (_dispatch/dispatcher.py). */
 #define OW_KEYS(X) \
     X(AUTOGRAD) X(NAMED) X(META) X(SPARSE) X(QUANTIZED) X(CUDA) X(SUBCLASS) \
+    X(CONJ) /* a complex tensor is read as the conjugates of what lies in memory */ \
     X(FUNCTION_MODE) X(DISPATCH_MODE) /* of no tensor: a thread in such a mode includes them */ \
     X(INFERENCE) /* of no tensor: a thread in inference mode excludes it */ \
     X(RECORDING) /* of no tensor: excluded with AUTOGRAD where the user records nothing, and not where a recorded call runs */ \
@@ -47,7 +48,7 @@ typedef struct ow_storage {
 enum { OW_KEYS(OW_KEY_INDEX) OW_NKEYS };
 enum { OW_KEYS(OW_KEY_BIT) };
 /* Those of tensors whose memory does not hold their elements, or is not the CPU's. */
-enum { OW_ELSEWHERE = OW_KEY_SPARSE | OW_KEY_QUANTIZED | OW_KEY_CUDA };
+enum { OW_ELSEWHERE = OW_KEY_SPARSE | OW_KEY_QUANTIZED | OW_KEY_CUDA | OW_KEY_CONJ };
 
 enum {
     OW_CONTIGUOUS = 1, /* C order, no gaps */
@@ -127,7 +128,7 @@ ow_tensor *ow_tensor_new(int dtype, int ndim, const int64_t *sizes, const int64_
 /* A view: shares the storage, which gains a reference. `data` points to the first element. */
 ow_tensor *ow_tensor_view(ow_storage *storage, char *data, int dtype, int ndim, const int64_t *sizes,
                           const int64_t *strides);
-/* A view of all elements: the same tensor behind a handle of its own. */
+/* A view of all elements: the same tensor behind a handle of its own, read as conjugates where it is. */
 ow_tensor *ow_tensor_alias(const ow_tensor *t);
 /* A 0-dim tensor that stands for a Python number (OW_NUMBER): bool, int64 or float64. */
 ow_tensor *ow_tensor_number_i(int64_t value);

@@ -5,6 +5,7 @@
 from ._base.allocation import *  # noqa: F403  (what bodies call, as the next ones)
 from ._base.promotion import *  # noqa: F403
 from ._base.shapes import *  # noqa: F403
+from ._dispatch.conjugates import *  # noqa: F403
 from ._dispatch.strided_views import *  # noqa: F403
 from ._ops import *  # noqa: F403
 from ._base.handles import NONE as _NONE
@@ -14,7 +15,7 @@ from ._dispatch.define import Operators as _Operators
 from . import _handle
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "502bfc36"
+INTERFACE = "ea8a96dc"
 
 
 def _arange_body(start, end, dtype, _produce):
