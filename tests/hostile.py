@@ -251,6 +251,8 @@ def random_tensor(random: Random) -> Any:
             return tensor.clone()
     if choice < 0.3:
         return opweave.from_numpy(np.arange(6.0).reshape(2, 3))
+    if random.random() < 0.1:
+        tensor = tensor.conj()
     return tensor.to("meta") if random.random() < 0.1 else tensor
 
 

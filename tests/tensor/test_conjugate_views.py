@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import copy
 import pickle
+from functools import partial
 from typing import Any
 
+import numpy as np
 import opweave
 import pytest
+from harness.catalog import described
+from harness.oracle import Like, differences
+from harness.outcome import Error, outcome
+from harness.samples import arguments, calls_of, function_of, own
+
+from codegen.schema import parse
 
 
 def numbers() -> Any:
@@ -107,3 +115,41 @@ def test_gradients() -> None:
     w.grad = None
     (w.conj() * 2j).sum().abs().backward()
     assert opweave.allclose(x.grad, w.grad)
+
+
+# ---- every operator -----------------------------------------------------------------------------------------
+
+LIKE = Like(rtol=1e-5, atol=1e-6, strides=False, grad=False)
+UNDETERMINED = ("empty", "eig", "svd", "qr", "lstsq", "dropout")
+"""Parts of names whose results depend on memory, on chance, or are determined up to a phase."""
+OF_VIEWS = ("is_conj", "detach")
+"""What differs for a view, and for conjugates."""
+
+
+def lazy(value: Any) -> Any:
+    """The same values, of complex tensors as conjugates of what is in memory."""
+    if isinstance(value, list):
+        return [lazy(each) for each in value]
+    return value.conj().resolve_conj().conj() if isinstance(value, opweave.Tensor) else value
+
+
+def called(function: Any, values: list[Any], change: Any, library: Any) -> Any:
+    return function(*[change(own(each, library)) for each in values])
+
+
+@pytest.mark.parametrize("operator", described(), ids=lambda operator: operator["name"])
+def test_operator(operator: dict[str, Any]) -> None:
+    schema, name = operator["schema"], operator["name"]
+    draws = parse(schema).argument("generator") is not None
+    if draws or name in OF_VIEWS or any(word in name for word in UNDETERMINED):
+        return
+    for kind, path in calls_of(operator):
+        function = function_of(kind, path, opweave)
+        for given in arguments(schema, (("complex64", "complex64"), ("complex64", "float32"))):
+            values = given[0] if "varargs" in operator["tags"] else given
+            if any(np.ndim(each) > 2 for each in values):
+                continue
+            want = outcome(partial(called, function, values, lambda each: each), opweave)
+            got = outcome(partial(called, function, values, lazy), opweave)
+            refused = isinstance(got, Error) and "unresolved conjugated tensors" in got.text
+            assert refused or not differences(got, want, LIKE), f"{path}: {got}, of tensors in memory {want}"
