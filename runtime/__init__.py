@@ -14,7 +14,6 @@ from types import ModuleType as _ModuleType
 from typing import Any as _Any
 
 from . import _operators
-from ._base.allocation import empty_permuted, empty_strided
 from ._base.devices import device, get_default_device, set_default_device
 from ._base.dtypes import EXPORTS as _DTYPES
 from ._base.dtypes import dtype, get_default_dtype, set_default_dtype
@@ -42,8 +41,6 @@ from ._base.types import (
     strided,
 )
 from ._tensor.construct import as_tensor, asarray, is_tensor, scalar_tensor, tensor
-from ._tensor.ranges import inclusive_range as _inclusive_range
-from ._tensor.ranges import tril_indices, triu_indices
 from ._tensor.removed import FUNCTIONS as _REMOVED
 from ._tensor.tensor import Tensor
 from ._tensor.typed_tensors import TENSOR_TYPES as _TENSOR_TYPES
@@ -102,9 +99,9 @@ __all__ = sorted(_ALL_NAMES - {"annotations"})
 globals().update(_operators.FUNCTIONS)
 globals().update(_TENSOR_TYPES)
 globals().update(_REMOVED)  # not in __all__: they only say what to call instead
-# From here on `int`, `float` and `bool` are dtypes in this module, and `range` is torch's. They are left out of
-# __all__, where `import *` would take Python's own away from the user.
-globals().update(_DTYPES, range=_inclusive_range)
+# From here on `int`, `float` and `bool` are dtypes in this module. They are left out of __all__, where `import *` would
+# take Python's own away from the user.
+globals().update(_DTYPES)
 __all__ += [name for name in _DTYPES if name not in vars(_builtins)]
 
 

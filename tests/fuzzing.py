@@ -274,6 +274,8 @@ def check_result(call: Call, got: Any, want: Any) -> None:
         assert got is call.keywords["out"], f"{call}: another tensor than out"
     else:
         assert got.dtype == want.dtype, f"{call}: dtype {got.dtype}, of contiguous arguments {want.dtype}"
+    keeps_shape = call.keywords.get("out") is not None and entry.function.op.out == "same_count"
+    want = want.view(got.shape) if keeps_shape and got.numel() == want.numel() else want
     assert tuple(got.shape) == tuple(want.shape), f"{call}: shape {got.shape}, expected {want.shape}"
     huge = got.numel() > 10**5 or any(abs(n) >= 2**40 for n in (*got.shape, *got.stride(), *want.stride()))
     if entry.family == "factory" or huge or got.dtype != want.dtype:

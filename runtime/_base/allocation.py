@@ -9,17 +9,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._C import ffi, lib
-from .devices import CPU, device, on_device
+from .devices import CPU, on_device
 from .dtypes import dtype as dtype_class
 from .dtypes import get_default_dtype
-from .handles import integers, wrap
-from .shapes import packed_strides
-from .types import check_placement, layout, memory_order
+from .handles import wrap
+from .types import memory_order
 
 if TYPE_CHECKING:
     from .._tensor.tensor import Tensor
 
-__all__ = ["allocate_like", "dtype_or_default", "empty_strided", "ends_of_sequence"]
+__all__ = ["allocate_like", "allocate_strided", "dtype_or_default", "ends_of_sequence"]
 
 
 def allocate(shape: Sequence[int], code: int, like: Any = None) -> Any:
@@ -33,61 +32,13 @@ def allocate_like(like: Any, dtype: Any = None, memory_format: Any = None) -> Te
     return wrap(lib.empty_like(like._h, code, memory_order("empty_like", memory_format)), like)
 
 
-def empty_strided(
-    size: Sequence[int],
-    stride: Sequence[int],
-    *,
-    dtype: dtype_class | None = None,
-    layout: layout | None = None,
-    device: device | str | None = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-) -> Tensor:
-    """A tensor with this shape and these strides whose elements are not initialised."""
-    where = check_placement("empty_strided", layout=layout, device=device, pin_memory=pin_memory)
-    sizes, strides = integers("empty_strided", "size", (size,)), integers("empty_strided", "stride", (stride,), 2)
-    if len(sizes) != len(strides):
+def allocate_strided(size: Sequence[int], stride: Sequence[int], dtype: Any = None) -> Tensor:
+    """A tensor with this shape and these strides on the default device."""
+    if len(size) != len(stride):
         raise RuntimeError(
-            f"dimensionality of sizes ({len(sizes)}) must match dimensionality of strides ({len(strides)})"
+            f"dimensionality of sizes ({len(size)}) must match dimensionality of strides ({len(stride)})"
         )
-    result = _strided(where, sizes, strides, dtype_or_default(dtype, "empty_strided"))
-    return result.requires_grad_(requires_grad)
-
-
-def empty_permuted(
-    size: Sequence[int],
-    physical_layout: Sequence[int],
-    *,
-    dtype: dtype_class | None = None,
-    layout: layout | None = None,
-    device: device | str | None = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-) -> Tensor:
-    """A tensor of this shape whose dimensions lie in memory in the order `physical_layout`, the slowest one first."""
-    where = check_placement("empty_permuted", layout=layout, device=device, pin_memory=pin_memory)
-    sizes = integers("empty_permuted", "size", (size,))
-    order = integers("empty_permuted", "physical_layout", (physical_layout,), 2)
-    if len(order) != len(sizes):
-        raise RuntimeError(
-            "Number of dimensions in size does not match the length of the physical_layout; i.e. len(size) = "
-            f"{len(sizes)} is not equal to len(physical_layout) = {len(order)}"
-        )
-    if len(set(order)) < len(order):
-        raise RuntimeError("Duplicate dim not allowed")
-    for dim in reversed(order):
-        if not 0 <= dim < len(sizes):
-            raise RuntimeError(
-                f"Dimension out of range (expected to be between 0 and {len(sizes) - 1}, but got {dim} at index "
-                f"{order.index(dim)}).  NB: negative dims not currently supported; file an issue if you want it."
-            )
-    strides = packed_strides(sizes, order)
-    result = _strided(where, sizes, strides, dtype_or_default(dtype, "empty_permuted"))
-    return result.requires_grad_(requires_grad)
-
-
-def _strided(where: device | None, sizes: Sequence[int], strides: Sequence[int], dtype: dtype_class) -> Tensor:
-    return wrap(on_device(where, lib.empty_strided, sizes, strides, len(sizes), dtype.code))
+    return wrap(lib.empty_strided(size, stride, len(size), dtype_or_default(dtype, "empty_strided").code))
 
 
 def dtype_or_default(dtype: Any, function: str = "empty") -> dtype_class:

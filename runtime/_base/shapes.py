@@ -10,11 +10,21 @@ from typing import Any
 from .dtypes import EXPORTS
 from .handles import is_integer, type_name
 from .types import Size
+from .warn import warn
 
 _CHANNELS_LAST = 2
 """ow_order"""
 
-__all__ = ["arange_length", "broadcast_shapes", "checked_shape", "moved_dims", "unflattened_sizes", "wrap_dim"]
+__all__ = [
+    "arange_length",
+    "broadcast_shapes",
+    "checked_shape",
+    "inclusive_range",
+    "moved_dims",
+    "permuted_strides",
+    "unflattened_sizes",
+    "wrap_dim",
+]
 
 
 def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
@@ -79,6 +89,24 @@ def packed_strides(sizes: Sequence[int], order: Sequence[int]) -> list[int]:
         strides[dim] = step
         step *= max(sizes[dim], 1)
     return strides
+
+
+def permuted_strides(sizes: Sequence[int], order: Sequence[int]) -> list[int]:
+    """The same for an order that a user gives, which must name every dimension once."""
+    if len(order) != len(sizes):
+        raise RuntimeError(
+            "Number of dimensions in size does not match the length of the physical_layout; i.e. len(size) = "
+            f"{len(sizes)} is not equal to len(physical_layout) = {len(order)}"
+        )
+    if len(set(order)) < len(order):
+        raise RuntimeError("Duplicate dim not allowed")
+    for dim in reversed(order):
+        if not 0 <= dim < len(sizes):
+            raise RuntimeError(
+                f"Dimension out of range (expected to be between 0 and {len(sizes) - 1}, but got {dim} at index "
+                f"{order.index(dim)}).  NB: negative dims not currently supported; file an issue if you want it."
+            )
+    return packed_strides(sizes, order)
 
 
 def strides_in_order(sizes: Sequence[int], order: int) -> tuple[int, ...]:
@@ -179,3 +207,19 @@ def arange_length(start: float, end: float, step: float, dtype: Any = None) -> i
     if length >= 2**63:
         raise RuntimeError(f"invalid size, possible overflow? A range of {length} values has more than 64 bits count")
     return length
+
+
+def inclusive_range(start: float, end: float, step: float, dtype: Any) -> tuple[float, float, int]:
+    """The first value, the step and the number of values of `range`, which ends with `end`. Of an integer dtype the
+    three are, as in torch, cut to integers first."""
+    warn(
+        "opweave.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
+        "Python's range builtin. Instead, use opweave.arange, which produces values in [start, end)."
+    )
+    if any(isinstance(each, complex) for each in (start, end, step)):
+        raise RuntimeError("value cannot be converted to type double without overflow")
+    check_range(start, end, step)
+    if dtype is not None and not dtype.is_floating_point:
+        start, end, step = int(start), int(end), int(step)
+        check_range(start, end, step)
+    return start, step, math.floor((end - start) / step) + 1

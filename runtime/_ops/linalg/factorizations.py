@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._base.allocation import empty_strided
+from ..._base.allocation import allocate_strided
 from ..._base.shapes import packed_strides
 from ...return_types import named_results
 from .checks import (
@@ -45,7 +45,7 @@ def column_major(tensor: Any) -> Any:
     """Return a copy whose matrices are stored column by column."""
     ndim = tensor.ndim
     strides = packed_strides(tensor.shape, (*range(ndim - 2), ndim - 1, ndim - 2))
-    return empty_strided(tensor.shape, strides, dtype=tensor.dtype).copy_(tensor)
+    return allocate_strided(tensor.shape, strides, tensor.dtype).copy_(tensor)
 
 
 # ---- LU -----------------------------------------------------------------------------------------------------

@@ -27,7 +27,6 @@ from ._dtype_names import cfloat as cfloat
 from ._dtype_names import complex128 as complex128
 from ._dtype_names import cdouble as cdouble
 from ._operators import *
-from ._tensor.ranges import inclusive_range as range
 
 __version__: str
 

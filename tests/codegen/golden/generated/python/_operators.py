@@ -15,7 +15,7 @@ from ._dispatch.define import Operators as _Operators
 from . import _handle
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "ea8a96dc"
+INTERFACE = "0993459c"
 
 
 def _arange_body(start, end, dtype, _produce):
@@ -71,6 +71,9 @@ _operators.define(-1, 'linalg_householder_product', 'composite', '--', (('input'
 _operators.define(21, 'clone', 'core', 'tm', (('input', 'Tensor'), ('memory_format', 'MemoryFormat?', None), ), 1, method=True, function=True, differentiable=True)
 _operators.define(-1, 'detach', 'composite', '-', (('input', 'Tensor'), ), 1, method=True, function=True, view=True, body=_detach_body, opaque=True)
 _operators.finish()
+
+# The loops of bodies need Python's own, which one of the operators would hide.
+from builtins import range  # noqa: E402
 
 METHODS = _operators.methods
 FUNCTIONS = _operators.functions
