@@ -191,7 +191,7 @@ def _new(data: Any, wanted: dtype | None) -> TensorType:
         # The array is only read, so one that must not be written is as good as any.
         data = interchange.from_array(data, warn=False)
     if isinstance(data, handles.Tensor):
-        copied: Tensor = ops._to_copy(data.detach(), dtype=wanted)
+        copied: TensorType = ops._to_copy(data.detach(), dtype=wanted)
         return copied
     shape = _shape(data)
     dtype = wanted or _infer(data)
