@@ -113,17 +113,22 @@ def get_overridable_functions() -> dict[Any, list[Any]]:
     """Return the functions that classes are asked about, by the module or class that has them."""
     import opweave
 
-    return {opweave: list(_operators.FUNCTIONS.values()), Tensor: list(_operators.METHODS.values())}
+    methods = [each.__get__ if isinstance(each, property) else each for each in _operators.METHODS.values()]
+    return {opweave: list(_operators.FUNCTIONS.values()), Tensor: methods}
 
 
 def is_tensor_method_or_property(func: Any) -> bool:
-    """Return whether `func` is a method of class Tensor."""
-    return any(func is each for each in _operators.METHODS.values())
+    """Return whether `func` is a method of class Tensor, or what reads a property."""
+    return func in get_overridable_functions()[Tensor]
 
 
 def resolve_name(f: Any) -> str | None:
     """Return the name under which users find a function; None: it has none."""
     if isinstance(f, Function):
         return public_name(f)
+    read = getattr(f, "__self__", None)
+    if isinstance(read, property):
+        name = next((name for name, each in _operators.METHODS.items() if each is read), None)
+        return None if name is None else f"opweave.Tensor.{name}.__get__"
     name = getattr(f, "__qualname__", None)
     return None if name is None else f"{getattr(f, '__module__', '')}.{name}".removeprefix(".")

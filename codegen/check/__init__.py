@@ -47,7 +47,7 @@ def _check_names(declarations: Sequence[Declaration], diagnostics: Diagnostics, 
         reported: set[Span] = set()
         for seen, names, what in (
             (functions, _function_names(declaration), "function"),
-            (methods, tuple(method_names(declaration)), "method"),
+            (methods, tuple(_attribute_names(declaration)), "method"),
         ):
             for name in names:
                 span = declaration.place(name)
@@ -71,6 +71,13 @@ def _function_names(declaration: Declaration) -> Iterator[str]:
     if declaration.module is not None or declaration.internal:
         yield declaration.name
     yield from (".".join(name) for name in submodule_names(declaration))
+
+
+def _attribute_names(declaration: Declaration) -> Iterator[str]:
+    """Names in class Tensor."""
+    yield from method_names(declaration)
+    if declaration.property_name is not None:
+        yield declaration.property_name
 
 
 # ---- types --------------------------------------------------------------------------------------------------

@@ -159,6 +159,8 @@ def _spellings(operator: Operator) -> str:
         names.append(f"`a {python.symbol} b`" if python.operands == 2 else f"`{python.symbol}(a)`")
     if operator.method:
         names.append(f"`Tensor.{operator.name}`")
+    if operator.property_name:
+        names.append(f"`Tensor.{operator.property_name}`, a property")
     if has_inplace(operator):
         where = f"{operator.module}.{own_name(operator)}" if operator.module else f"Tensor.{operator.name}"
         names.append(f"`{where}_` in place")

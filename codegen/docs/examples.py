@@ -153,6 +153,8 @@ def _call(operator: Operator, package: str, inputs: Mapping[str, Array], argumen
     if operator.function:
         path = ".".join(filter(None, (package, operator.module, own_name(operator))))
         return f"{path}({', '.join([*names, *given])})"
+    if operator.property_name:
+        return f"{names[0]}.{operator.property_name}"
     return f"{names[0]}.{operator.name}({', '.join([*names[1:], *given])})"
 
 

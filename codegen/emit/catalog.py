@@ -24,6 +24,7 @@ def _record(operator: Operator) -> dict[str, object]:
         "functions": (*variants.function_names(operator), *variants.inplace_function_names(operator)),
         "submodules": [".".join(name) for name in variants.submodule_names(operator)],
         "methods": tuple(variants.method_names(operator)),
+        "property": operator.property_name,
         "out": variants.has_out(operator),
         "dtypes": [dtype.name for dtype in ordered(operator.dtypes)],
         "promotion": operator.promotion.value,

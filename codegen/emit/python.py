@@ -12,6 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from ..docs.docstrings import docstring
+from ..docs.results import meaning
 from ..dtypes import DTYPES
 from ..model import layout, variants
 from ..model.operator import Composite, Factory, Family, Indexing, Operator, Random, Reduce
@@ -151,6 +152,7 @@ def _keywords(operator: Operator) -> Iterator[tuple[str, str | None]]:
     yield "out", repr(_out(operator)) if variants.has_out(operator) else None
     yield "inplace", _flag(variants.has_inplace(operator) and not operator.schema.name.inplace)
     yield "method", _flag(operator.method)
+    yield "getter", repr((operator.property_name, meaning(operator))) if operator.property_name else None
     yield "function", _flag(bool(variants.function_names(operator)))
     yield "first", None if operator.function and not (operator.family is Family.VIEW and operator.method) else "0"
     yield "aliases", _tuple(operator.aliases)

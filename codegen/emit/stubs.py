@@ -25,6 +25,7 @@ class Stub:
     summary: str
     overloaded: bool = False
     """True if the function has several `def` lines (`@overload`)."""
+    is_property: bool = False
 
 
 def emit(operators: Sequence[Operator], source: str, output: str, package: str | None = None) -> str:
@@ -97,6 +98,8 @@ def methods(operator: Operator) -> list[Stub]:
             if variants.has_inplace(operator):
                 inplace = signature(operator, "self", with_out=False)
                 stubs.append(Stub(name + "_", inplace, "Self", f"In-place version of `{name}`."))
+    if operator.property_name is not None:
+        stubs.append(Stub(operator.property_name, "self", _result(operator), summary, is_property=True))
     python = variants.python_operator(operator)
     if python is None:
         return stubs

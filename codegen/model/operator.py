@@ -312,6 +312,8 @@ class Declaration:
     """Aliases in submodules: module and name."""
     internal: bool
     """Only there for other operators to choose."""
+    property_name: str | None
+    """The property of class Tensor whose value is the result; there are no function and no method then."""
     tags: tuple[str, ...]
     updates_self: bool
     """Is the result `self` with some elements written anew?"""

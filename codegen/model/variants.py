@@ -98,7 +98,7 @@ def python_operator(operator: Declaration) -> PythonOperator | None:
 
 
 def method_names(operator: Declaration) -> Iterator[str]:
-    """Every name that the operator puts into class Tensor."""
+    """Every method that the operator puts into class Tensor."""
     if operator.method:
         for name in (operator.name, *operator.aliases):
             yield name

@@ -45,6 +45,7 @@ ONLY_FOR: Mapping[str, tuple[Family, ...]] = {
 }
 VARIANTS = ("function", "method")
 INTERNAL = "internal"
+PROPERTY = "property"
 _REFUSED = ("real", "complex", "factors")
 
 T = TypeVar("T")
@@ -92,6 +93,7 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
     sound = len(fields.diagnostics) == before
     accepted = accepts.read(entry)
     formulas = derivatives.read(entry, body, accepted)
+    named = _property(entry)
     method, function, internal = _variants(entry, module)
     operator = _operator(entry)
     declaration = Declaration(
@@ -106,9 +108,10 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
         module=module,
         exports=submodules.exports(fields, aliases),
         internal=internal,
+        property_name=None if named is None else named.value,
         tags=(*given, "refuses_factors") if "factors" in errors else given,
         updates_self=isinstance(body, Indexing) and INDEXINGS.get(body.routine, False),
-        places=_name_spans(entry, aliases, operator),
+        places=_name_spans(entry, (*aliases, *([] if named is None else [named])), operator),
     )
     if body is None or not sound:
         return declaration
@@ -300,8 +303,10 @@ def _aliases(fields: Fields) -> tuple[Scalar, ...]:
 
 
 def _variants(entry: Entry, module: str | None) -> tuple[bool, bool, bool]:
-    """(method, function): whether it is one. Neither is true for an operator that is only chosen by others. Functions
-    of submodules are no methods."""
+    """(method, function, internal): whether it is one. Neither of the first two is true for an operator that is only
+    chosen by others, and for a property. Functions of submodules are no methods."""
+    if isinstance(entry.node.get("variants"), MappingNode):
+        return False, False, False
     receiver = entry.schema.self_argument
     can_be_method = receiver is not None and receiver.is_tensor
     words = entry.words("variants")
@@ -313,6 +318,25 @@ def _variants(entry: Entry, module: str | None) -> tuple[bool, bool, bool]:
     names = {word.value for word in words} or ({"method"} if entry.family is Family.RANDOM else set())
     method = "method" in names if names else can_be_method and module is None
     return method, (not names or "function" in names), False
+
+
+def _property(entry: Entry) -> Scalar | None:
+    """The name of the property that the operator is: of a tensor, and of nothing else."""
+    node = entry.node.get("variants")
+    if not isinstance(node, MappingNode):
+        return None
+    entry.known_keys(node, (PROPERTY,), where="variants")
+    scalar = entry.text(node, PROPERTY)
+    if scalar is None:
+        return None
+    if not scalar.value.isidentifier() or keyword.iskeyword(scalar.value):
+        entry.report(scalar.span, f"property '{scalar.value}' is not a Python name")
+    if [argument.name for argument in entry.schema.arguments] != ["self"] or not entry.schema.arguments[0].is_tensor:
+        entry.report(scalar.span, "a property has no arguments besides 'Tensor self'", "leave it out: it is a method")
+    mark = entry.node.key("aliases")
+    if mark is not None:
+        entry.report(mark.span, "'aliases' has no meaning for a property", "leave it out")
+    return scalar
 
 
 def _check_parameters(entry: Entry, operator: Operator) -> None:
@@ -337,11 +361,11 @@ def _operator(entry: Entry) -> Scalar | None:
     return scalar
 
 
-def _name_spans(entry: Entry, aliases: tuple[Scalar, ...], operator: Scalar | None) -> Mapping[str, Span]:
+def _name_spans(entry: Entry, others: tuple[Scalar, ...], operator: Scalar | None) -> Mapping[str, Span]:
     """The position of each name that the entry defines."""
     name = entry.schema.name
     own = name.identifier if name.inplace else name.base
-    spans = {own: entry.name_span} | {alias.value: alias.span for alias in aliases}
+    spans = {own: entry.name_span} | {other.value: other.span for other in others}
     if operator is not None:
         python = PYTHON_OPERATORS[operator.value]
         for method in (python.method, python.reflected_method, python.augmented_method):

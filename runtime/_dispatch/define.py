@@ -38,11 +38,13 @@ class Operators:
         function: bool = False,
         aliases: tuple[str, ...] = (),
         dunders: tuple[tuple[str, str], ...] = (),
+        getter: tuple[str, str] | None = None,
         differentiable: bool = False,
         fast: object = None,
         **facts: Any,
     ) -> None:
-        """One operator. `params`: name, types and, unless it is required, default of each argument."""
+        """One operator. `params`: name, types and, unless it is required, default of each argument. `getter`: the
+        name and the docstring of the property that it is."""
         op = Op(index, name, family, params, positional, package=self._package, **facts)
         makes_memory = any(each[1] == "placement" for each in params)
         op.decomposes = op.is_decomposable and not differentiable and not makes_memory and fast is None
@@ -77,6 +79,9 @@ class Operators:
                     self.methods[spelling] = as_method.get(called, each)
                 if function:
                     self.functions[spelling] = each
+        if getter is not None:
+            # The docstring is given, as that of the function is in a module that would be imported for it.
+            self.methods[getter[0]] = op.getter = property(op.function, doc=getter[1])
         for special, form in dunders:
             self.methods[special] = op.function if form == "function" else made(form, special)
         self._internal.update(by_name)

@@ -67,9 +67,9 @@ class Op:
 
     __slots__ = (
         "alone", "body", "bounds", "choices", "complex_refusal", "decomposes", "default_dtype", "defaults",
-        "derivative", "family", "function", "index", "inplace_argument", "lone_numbers", "name", "names", "numbers",
-        "opaque", "out", "overload", "package", "pairwise", "params", "positional", "promotes", "refusal", "refused",
-        "results", "schema", "separate", "single", "target", "view", "words",
+        "derivative", "family", "function", "getter", "index", "inplace_argument", "lone_numbers", "name", "names",
+        "numbers", "opaque", "out", "overload", "package", "pairwise", "params", "positional", "promotes", "refusal",
+        "refused", "results", "schema", "separate", "single", "target", "view", "words",
     )  # fmt: skip
 
     def __init__(
@@ -169,6 +169,8 @@ class Op:
         """The one whose generated modules it is in."""
         self.function: Any = None
         """What calls it for a new result: `_handle.Function`."""
+        self.getter: property | None = None
+        """The property of class Tensor that it is."""
         self.decomposes = False
         """True if it is known by the operators that its body calls alone: it has no derivative of its own, no call of
         the core that computes all of it, and makes no memory that is told where to be."""

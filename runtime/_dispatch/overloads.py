@@ -165,7 +165,10 @@ def function_of(op: Op, mode: int) -> Any:
 
 
 def public_function(op: Op, mode: int) -> Any:
-    """What users know as the function of such calls: for operators of their own it is the overload."""
+    """What users know as the function of such calls: for operators of their own it is the overload, for a property what
+    reads it (`Tensor.mT.__get__`)."""
+    if op.getter is not None:
+        return op.getter.__get__
     function = function_of(op, mode)
     return function if op.schema is None else overload(function, False)
 

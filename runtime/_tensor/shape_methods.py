@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 from .._base.dtypes import EXPORTS, dtype
@@ -83,44 +82,6 @@ class GeometryMethods:
         return tuple(sorted(range(len(strides)), key=lambda dim: -strides[dim]))
 
     @property
-    def T(self: Any) -> TensorType:  # noqa: N802 (PyTorch's name)
-        """The view with all dimensions in reverse order; warns unless there are two."""
-        ndim = lib.ndim(self._h)
-        if ndim == 2:
-            return self.t()
-        if ndim == 0:
-            _warn("Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.")
-            return self
-        _warn(
-            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will "
-            "throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
-            "`x.permute(*range(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor."
-        )
-        return self.permute(tuple(range(ndim - 1, -1, -1)))
-
-    @property
-    def mT(self: Any) -> TensorType:  # noqa: N802 (PyTorch's name)
-        """The view with the last two dimensions exchanged. Raises RuntimeError for one dimension."""
-        return _matrix_transpose(self, "mT")
-
-    @property
-    def H(self: Any) -> TensorType:  # noqa: N802 (PyTorch's name)
-        """The conjugate transpose of a matrix. Raises RuntimeError unless there are two dimensions."""
-        ndim = lib.ndim(self._h)
-        if ndim == 0:
-            _warn("Tensor.H is deprecated on 0-D tensors. Consider using x.conj().")
-            return self.conj()
-        if ndim != 2:
-            advice = " For batches of matrices, consider using tensor.mH" if ndim > 2 else ""
-            raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {ndim}-D tensor.{advice}")
-        return self.t().conj()
-
-    @property
-    def mH(self: Any) -> TensorType:  # noqa: N802 (PyTorch's name)
-        """The last two dimensions exchanged, and conjugated. Raises RuntimeError for one dimension."""
-        return _matrix_transpose(self, "mH").conj()
-
-    @property
     def real(self: Any) -> TensorType:
         """The real parts: a view of the dtype of the parts and the same shape; a real tensor itself."""
         return _part(self, "real")
@@ -172,18 +133,3 @@ def _is_channels_last(sizes: tuple[int, ...], strides: tuple[int, ...], ndim: in
 
 def _part(tensor: Any, name: str) -> Any:
     return getattr(ops, name)(tensor)
-
-
-def _matrix_transpose(tensor: Any, name: str) -> TensorType:
-    ndim = lib.ndim(tensor._h)
-    if ndim == 0:
-        _warn(f"Tensor.{name} is deprecated on 0-D tensors. This function is the identity in these cases.")
-        return tensor
-    if ndim == 1:
-        raise RuntimeError(f"tensor.{name} is only supported on matrices or batches of matrices. Got 1-D tensor.")
-    return tensor.transpose(-2, -1)
-
-
-def _warn(message: str) -> None:
-    # Past this function, the property and its helper: to the user's line, or near it.
-    warnings.warn(message, UserWarning, stacklevel=3)

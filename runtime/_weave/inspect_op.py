@@ -97,7 +97,9 @@ def signatures(each: Known) -> str:
     methods = stubs.methods(each.operator)
     if methods:
         lines += ["", "class Tensor:"]
-        lines += [f"    def {stub.name}({stub.signature}) -> {stub.result.split('  #')[0]}" for stub in methods]
+        for stub in methods:
+            lines += ["    @property"] if stub.is_property else []
+            lines.append(f"    def {stub.name}({stub.signature}) -> {stub.result.split('  #')[0]}")
     return "\n".join(lines)
 
 

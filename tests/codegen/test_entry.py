@@ -9,7 +9,7 @@ import pytest
 
 from codegen import library
 from codegen.dtypes import DTYPE_CLASSES, DTYPES, Promotion
-from codegen.emit import catalog
+from codegen.emit import catalog, stubs
 from codegen.emit.composites import composite_body
 from codegen.errors import CodegenError
 from codegen.expr import check_derivative, parse
@@ -237,6 +237,17 @@ def test_keys_are_read(tmp_path: Path) -> None:
     assert (operator.method, operator.function) == (True, False)
     assert [dtype.name for dtype in operator.compute_dtypes] == ["bool", "float32"]
     assert list(method_names(operator)) == ["f", "f_", "g", "g_", "__neg__"]
+
+
+def test_a_property_is_neither_function_nor_method(tmp_path: Path) -> None:
+    body = "  composite: return self.t()\n  variants: {property: R}\n"
+    entry = f"- func: reversed(Tensor(a) self) -> Tensor(a)\n  doc: D.\n{body}"
+    (operator,) = read(tmp_path, entry)
+    assert (operator.property_name, operator.method, operator.function, operator.internal) == ("R", False, False, False)
+    assert list(method_names(operator)) == []
+    (stub,) = stubs.methods(operator)
+    assert (stub.name, stub.signature, stub.result, stub.is_property) == ("R", "self", "Tensor", True)
+    assert stubs.functions(operator) == []
 
 
 def test_a_method_needs_self_but_not_in_front(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from opweave.overrides import (
     handle_torch_function,
     has_torch_function,
     is_tensor_like,
+    is_tensor_method_or_property,
     resolve_name,
     wrap_torch_function,
 )
@@ -220,6 +221,19 @@ def test_helpers() -> None:
     assert resolve_name(Tensor.add_) == "opweave.Tensor.add_"
     assert opweave.add in get_overridable_functions()[opweave]
     assert Tensor.add_ in get_overridable_functions()[Tensor]
+
+
+def test_a_property_that_is_an_operator_is_read_by_its_getter() -> None:
+    x = opweave.ones(2, 3).as_subclass(Seen)
+    result = x.mT
+    assert (type(result), result.shape) == (Seen, (3, 2))
+    (called,) = [each for each in CALLS if each[0] == Tensor.mT.__get__]
+    assert called[2] == (x,)
+    assert is_tensor_method_or_property(Tensor.mT.__get__)
+    assert not is_tensor_method_or_property(Tensor.shape.__get__)
+    assert resolve_name(Tensor.mT.__get__) == "opweave.Tensor.mT.__get__"
+    with pytest.raises(AttributeError):
+        x.mT = x
 
 
 def test_functions_of_users() -> None:

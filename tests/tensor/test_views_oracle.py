@@ -190,6 +190,14 @@ w = a.view(L.int32); w[0, 0] = 1065353216; a
 L.zeros(0, 2).view(L.float64)
 L.zeros(2, 0).view(L.float64)
 a.T, b[0].T, a.mT, b.mT, b.mH, a.H
+x = a.clone().requires_grad_(); [str(y.grad_fn).split(' ')[0] for y in (x.T, x.mT, x.mH, x.H, x.adjoint())]
+b.H
+L.zeros(3).H
+L.zeros(3).mH
+L.zeros(3).adjoint()
+L.ops.aten.numpy_T(a), L.ops.aten.mT(b), L.ops.aten.matrix_H(a), L.ops.aten.mH(b)
+[str(getattr(L.ops.aten, n).default._schema) for n in ('numpy_T', 'mT', 'matrix_H', 'mH')]
+a.T = a
 L.as_strided(a, (2, 2), (1, 2), 1)
 L.detach(a).data_ptr() == a.data_ptr()
 """.strip().splitlines()

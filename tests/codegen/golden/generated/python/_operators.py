@@ -11,11 +11,12 @@ from ._ops import *  # noqa: F403
 from ._base.handles import NONE as _NONE
 from ._base.tensor_class import Tensor
 from ._base.types import contiguous_format, preserve_format
+from ._base.warn import warn
 from ._dispatch.define import Operators as _Operators
 from . import _handle
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "0993459c"
+INTERFACE = "e489070f"
 
 
 def _arange_body(start, end, dtype, _produce):

@@ -54,7 +54,7 @@ Operand: TypeAlias = Number | Array | numpy.number[Any] | numpy.bool_
 
 INTERFACE: str
 FUNCTIONS: dict[str, Callable[..., Any]]
-METHODS: dict[str, Callable[..., Any]]
+METHODS: dict[str, Callable[..., Any] | property]
 
 def neg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Negates each element."""
