@@ -9,7 +9,7 @@ from .check import calls, check
 from .check.calls import Provided
 from .errors import Diagnostics
 from .model.operator import Operator
-from .read import entry, like
+from .read import copies, entry, like
 from .source import load
 
 __all__ = ["Provided", "read"]
@@ -34,7 +34,9 @@ def read(
         for node in like.resolve(document.root, diagnostics)
     ]
     declarations = [declaration for declaration in entries if declaration is not None]
-    check(declarations, diagnostics, taken, complete=len(declarations) == len(entries))
+    complete = len(declarations) == len(entries)
+    declarations += copies.derived(declarations)
+    check(declarations, diagnostics, taken, complete=complete)
     calls.check(declarations, diagnostics, provided)
     diagnostics.raise_if_any()
-    return tuple(operator for operator in entries if isinstance(operator, Operator))
+    return tuple(operator for operator in declarations if isinstance(operator, Operator))

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from ..errors import suggest
 from ..model.operator import Family
+from . import copies
 from .fields import Fields
 
 _ELEMENTWISE = frozenset({Family.ELEMENTWISE})
@@ -16,6 +17,7 @@ _COMPOSITE = frozenset({Family.COMPOSITE})
 
 TAGS: Mapping[str, frozenset[Family]] = {
     "complex_result": _COMPOSITE,
+    copies.TAG: frozenset({Family.COMPOSITE, Family.VIEW}),
     "inplace": frozenset({Family.COMPOSITE, Family.VIEW}),
     "inplace_argument": _ELEMENTWISE | _COMPOSITE,
     "promotes": _COMPOSITE,

@@ -250,6 +250,26 @@ def test_a_property_is_neither_function_nor_method(tmp_path: Path) -> None:
     assert stubs.functions(operator) == []
 
 
+def test_a_view_that_is_copied_has_an_operator_that_copies(tmp_path: Path) -> None:
+    entry = (
+        "- func: first.int(Tensor(a) self, int n=1, *, bool b=False) -> Tensor(a)\n  doc: D. Returns shape (n).\n"
+        "  routine: return part(self, n, b)\n  aliases: head\n  tags: [copied, inplace]\n  derivatives: none\n"
+    )
+    view, copy = read(tmp_path, entry)
+    assert (view.name, view.tags, copy.name, copy.tags) == (
+        "first",
+        ("copied", "inplace"),
+        "first_copy",
+        ("out_exact",),
+    )
+    assert str(copy.schema) == "first_copy.int(Tensor self, int n=1, *, bool b=False) -> Tensor"
+    assert (copy.function, copy.method, copy.aliases, copy.derivatives) == (True, False, (), {})
+    assert composite_body(copy.body) == "return first(self, n, b=b).clone(memory_format=contiguous_format)"
+    assert copy.doc == "Copy of what `first` gives, in contiguous memory. Returns shape (n)."
+    assert has_out(copy)
+    assert not has_inplace(copy)
+
+
 def test_a_method_needs_self_but_not_in_front(tmp_path: Path) -> None:
     rest = "  derivatives: none\n"
     (operator,) = read(tmp_path, elementwise("self if mask else 0", rest, "f(Tensor mask, Tensor self) -> Tensor"))

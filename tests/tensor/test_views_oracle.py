@@ -199,6 +199,15 @@ L.ops.aten.numpy_T(a), L.ops.aten.mT(b), L.ops.aten.matrix_H(a), L.ops.aten.mH(b
 [str(getattr(L.ops.aten, n).default._schema) for n in ('numpy_T', 'mT', 'matrix_H', 'mH')]
 a.T = a
 L.as_strided(a, (2, 2), (1, 2), 1)
+[(y.tolist(), y.stride()) for y in (L.t_copy(a), L.permute_copy(b, (2, 0, 1)), L.expand_copy(a, (2, *a.shape)))]
+[(y.tolist(), y.stride()) for y in (L.squeeze_copy(a, 0), L.diagonal_copy(a, 1), L.unsqueeze_copy(a, -1))]
+L.view_copy(a.t(), (-1,)), L.unfold_copy(a, 1, 2, 1), L.slice_copy(a, 1, 0, 2), L.transpose_copy(b, 0, -1).stride()
+L.split_copy(a, 1), L.unbind_copy(a, 1), L.split_with_sizes_copy(a, [1, a.shape[0] - 1])
+L.transpose_copy(a, 0, 5)
+L.select_copy(a, 0, 9)
+L.t_copy(b)
+L.as_strided_copy(a, (2,), (1,), 1), L.view_as_real_copy(L.tensor([1 + 2j]))
+L.t_copy(a, out=L.empty(0)), L.t_copy(a, out=L.empty(0, dtype=L.int8))
 L.detach(a).data_ptr() == a.data_ptr()
 """.strip().splitlines()
 

@@ -1,0 +1,67 @@
+"""torch's `*_copy` operators: what a view gives, in contiguous memory of its own. They follow from the entries of views
+that have the tag `copied`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from ..errors import Span
+from ..model.operator import Composite, Declaration, Family, Operator
+from ..schema import FunctionSchema, parse
+from ..source import Scalar
+from ..source.nodes import SourceText
+
+TAG = "copied"
+_CLONE = "clone(memory_format=contiguous_format)"
+
+
+def derived(declarations: Iterable[Declaration]) -> Iterator[Operator]:
+    """The operators that copy, of those declared that have one."""
+    for declaration in declarations:
+        if isinstance(declaration, Operator) and TAG in declaration.tags:
+            yield _copy(declaration)
+
+
+def _copy(view: Operator) -> Operator:
+    name = f"{view.name}_copy"
+    return replace(
+        view,
+        schema=parse(str(view.schema).replace(view.name, name, 1).replace("Tensor(a)", "Tensor")),
+        family=Family.COMPOSITE,
+        body=Composite(_scalar(_body(view), view.span), None),
+        doc=_doc(view),
+        text=f"# {name} follows from this entry.\n{view.text}",
+        method=False,
+        function=True,
+        operator=None,
+        aliases=(),
+        exports=(),
+        tags=("out_exact",),
+        places={name: view.span},
+        reference="none",
+        derivatives={},
+        complex_derivatives={},
+    )
+
+
+def _body(view: Operator) -> str:
+    call = f"{view.name}({', '.join(_arguments(view.schema))})"
+    return f"return tuple([each.{_CLONE} for each in {call}])" if view.returns_list else f"return {call}.{_CLONE}"
+
+
+def _arguments(schema: FunctionSchema) -> Iterator[str]:
+    yield from (argument.name for argument in schema.positional)
+    yield from (f"{argument.name}={argument.name}" for argument in schema.keyword_only)
+
+
+def _doc(view: Operator) -> str:
+    _, marker, returns = view.doc.partition(" Returns ")
+    shape = f"Returns {returns}" if marker else f"Returns the shape that `{view.name}` gives; dtype that of the input."
+    return f"Copy of what `{view.name}` gives, in contiguous memory. {shape}"
+
+
+def _scalar(text: str, span: Span) -> Scalar:
+    """The text as if it stood in a file: nobody is told of mistakes in it."""
+    places = tuple(range(len(text) + 1))
+    return Scalar(text, "plain", span, SourceText(span.file, text), 0, len(text), places)
