@@ -206,6 +206,9 @@ static int read_argument(ow_reader *r, const ow_function *f, int k, PyObject *va
         }
     } else if (value == standard && letter == '-') {
         return 1;
+    } else if (value == standard && letter == 'n' && f->core->family != OW_FACTORY) {
+        r->params++; /* NULL: the default; the dtype of a factory follows from its numbers */
+        return 1;
     }
     if (!has_kind(r, f, k, value)) return 0;
     switch (letter) {
