@@ -85,7 +85,7 @@ def _resolved(value: Any, memory: dict[int, Any]) -> Any:
     if not isinstance(value, Tensor) or id(value) in memory:
         return memory.get(id(value), value)
     if is_conjugated(value):
-        return ops.conj_physical(conjugate_view(value))
+        return ops.conjugated(conjugate_view(value))
     shares = any(lib.storage_of(each._h) == lib.storage_of(value._h) for each in memory.values())
     return value.clone() if shares else value
 
