@@ -163,7 +163,7 @@ def test_composites(spec: Spec, beside: Beside) -> None:
 # ---- what it costs ------------------------------------------------------------------------------------------
 
 HUGE = 2**21
-MANY_RESULTS = ("unbind", "unsafe_split")
+MANY_RESULTS = ("split_copy", "unbind", "unbind_copy", "unsafe_split")
 """Of these every position has one."""
 
 
