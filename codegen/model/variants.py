@@ -10,7 +10,8 @@ from .operator import Declaration, Family
 from .python_operators import PYTHON_OPERATORS, PythonOperator
 
 # Arguments of factories for the placement of the result; the runtime checks them and passes none of them to the core.
-PLACEMENT = ("layout", "device", "pin_memory", "memory_format")
+PLACES = ("layout", "device", "pin_memory")
+PLACEMENT = (*PLACES, "memory_format")
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ def has_out(operator: Declaration) -> bool:
 
 def is_factory(operator: Declaration) -> bool:
     """True if it makes a tensor whose placement (dtype, layout, device) the caller chooses."""
-    return any(argument.name in PLACEMENT[:-1] for argument in operator.schema.arguments)
+    return any(argument.name in PLACES for argument in operator.schema.arguments)
 
 
 def python_operator(operator: Declaration) -> PythonOperator | None:

@@ -6,13 +6,11 @@ call runs again with the key of autograd excluded, so it is the plain one, and i
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import partial
 from importlib import import_module
 from typing import Any, NoReturn
 
-from .._base import histories
 from .._base.tensor_class import Tensor
 from .._C import lib
 from .._dispatch.check import check
@@ -26,7 +24,6 @@ from .grad_mode import AUTOGRAD
 from .node import AccumulateGrad, Node, edges_of, is_differentiable, part_of_graph, take_edge
 
 set_refresh(inplace_views.refresh)
-histories.recording = sys.modules[__name__]
 
 
 def derivative(op: Op) -> type[Node] | None:
@@ -220,81 +217,5 @@ class Constant(Node):
     __slots__ = ()
 
     def apply(self, grad: Any) -> tuple[Any, ...]:
-        zeros = _zeros_like(grad)
+        zeros = grad.new_zeros(grad.shape)
         return tuple([None if edge is None else zeros for edge in self.edges])
-
-
-class Formula(Node):
-    """A node of a call without an entry in ops.yaml: a function makes its gradients of those of its outputs."""
-
-    __slots__ = ("function",)
-    function: Callable[..., Sequence[Any]]
-
-    def apply(self, *grads: Any) -> Sequence[Any]:
-        if self.tensors != ():
-            self.saved()  # what the function uses is as it was, or this raises
-        return self.function(*grads)
-
-
-class OverwritingFormula(Formula):
-    """The same of a call that writes to its first input. Where the function has no gradient by that, nothing is left of
-    it, and its gradient is zero."""
-
-    __slots__ = ()
-
-    def apply(self, *grads: Any) -> Sequence[Any]:
-        first, *others = super().apply(*grads)
-        if first is None and self.edges[0] is not None:
-            first = _zeros_like(grads[0])
-        return (first, *others)
-
-
-def _zeros_like(grad: Any) -> Any:
-    return grad.new_zeros(grad.shape)
-
-
-@cache
-def _named(name: str, overwriting: bool) -> type[Formula]:
-    """The class of nodes of that name."""
-    return type(name, (OverwritingFormula if overwriting else Formula,), {"__slots__": ()})
-
-
-def _formula(
-    name: str, overwriting: bool, inputs: Sequence[Any], function: Callable[..., Any], used: Sequence[Any]
-) -> Formula:
-    node = _named(name, overwriting)(edges_of(inputs))
-    node.function = function
-    node.keep(*used)
-    return node
-
-
-def by_formula(
-    name: str,
-    inputs: Sequence[Any],
-    run: Callable[[], Any],
-    function: Callable[..., Sequence[Any]],
-    used: Sequence[Any] = (),
-) -> Any:
-    """A new result of `run`, whose gradients by the inputs are what `function` makes of the result's and of `used`."""
-    result = unrecorded(run)
-    if any(result is value for value in inputs) or not is_differentiable(result.dtype):
-        return result
-    part_of_graph(result, _formula(name, False, inputs, function, used))
-    return result
-
-
-def by_formula_inplace(
-    name: str,
-    target: Any,
-    inputs: Sequence[Any],
-    run: Callable[[], Any],
-    function: Callable[..., Any],
-    used: Sequence[Any] = (),
-) -> Any:
-    """Overwrites `target`, the first of the inputs."""
-    check_inplace(target)
-    node = _formula(name, True, inputs, function, used)
-    result = unrecorded(run)
-    node.metas = (meta(target),)
-    inplace_views.rebase(target, node)
-    return result

@@ -37,8 +37,6 @@ void set_release_owner(uintptr_t function); /* void (*)(int64_t owner) */
 double clone_(double t, int32_t dtype, int32_t order); /* dtype -1: the tensor's own; order: ow_order; libc has a `clone` */
 double empty_like(double t, int32_t dtype, int32_t order); /* as clone_, without the elements */
 double copy_(double dst, double src);
-double fill_d(double t, double value);
-double fill_i(double t, int64_t value);
 double resize_(double t, const int64_t *sizes, int32_t ndim);
 void exchange(double a, double b); /* of memory and shape; keys stay */
 

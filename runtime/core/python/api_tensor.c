@@ -146,18 +146,6 @@ double copy_(double dst, double src) {
     return 1.0;
 }
 
-/* Takes the number over. */
-static double fill(ow_tensor *t, ow_tensor *number) {
-    int done = number && !has_other_keys(t) && OW_CALL(ow_is_meta(t), ow_fill(t, number));
-    if (done) t->storage->version++;
-    ow_tensor_free(number);
-    return done ? 1.0 : 0.0;
-}
-
-double fill_d(double t, double value) { return fill(ow_unpack(t), ow_tensor_number_d(value)); }
-
-double fill_i(double t, int64_t value) { return fill(ow_unpack(t), ow_tensor_number_i(value)); }
-
 double resize_(double t, const int64_t *sizes, int32_t ndim) {
     return ow_tensor_resize(ow_unpack(t), ndim, sizes) ? 1.0 : 0.0;
 }
