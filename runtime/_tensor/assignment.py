@@ -12,8 +12,9 @@ from .._base import handles
 from .._base.devices import CPU
 from .._base.dtypes import BY_CODE, EXPORTS, dtype
 from .._base.errors import raise_pending, take_pending
-from .._base.handles import OVERFLOW, shape_of, strides_of, type_name
+from .._base.handles import OVERFLOW, type_name
 from .._C import lib
+from .._dispatch.ops import ops
 
 _UINT64 = EXPORTS["uint64"]
 # The largest numbers of floating dtypes narrower than Python's, by scalar name.
@@ -23,7 +24,7 @@ _MAXIMA = {"Half": 65504.0, "BFloat16": 3.3895313892515355e38, "Float": 3.402823
 def write(target: float, value: Any) -> bool:
     """Writes a tensor or a number, broadcast, into the elements of `target`.
 
-    False, with nothing written, for other values and for tensors that do not fit as they are: these need a Source.
+    False, with nothing written, for other values, and for tensors that do not fit as they are.
     """
     kind = type(value)
     if kind is handles.Tensor:
@@ -40,73 +41,6 @@ def write(target: float, value: Any) -> bool:
             raise_pending()
         return True
     return False
-
-
-class Source:
-    """A value in the form of a handle, which must be released after use."""
-
-    __slots__ = ("_handle", "_tensor")
-
-    def __init__(self, value: Any, target: float) -> None:
-        """`target` is the handle that the value will be written to, or to a part of it; it gives the dtype."""
-        kind = type(value)
-        # The tensor that the handle belongs to; None when it is this object's own.
-        self._tensor: Any = None
-        if kind in _NUMBERS:
-            self._handle = _number_handle(value, BY_CODE[lib.dtype(target)])
-        else:
-            is_tensor = isinstance(value, handles.Tensor)
-            self._tensor = value if is_tensor else _elements_of(value, BY_CODE[lib.dtype(target)])
-            self._handle = self._tensor._h
-
-    def copy_into(self, target: float) -> None:
-        """Writes the value, broadcast, into the elements of `target`."""
-        if not lib.copy_(target, self._handle):
-            raise_pending()
-
-    def expand_into(self, target: float) -> None:
-        """The same by the rules of assignment: leading dimensions of size one are of no account."""
-        shape = tuple(shape_of(self._handle))
-        leading = 0
-        while leading < len(shape) and shape[leading] == 1:
-            leading += 1
-        check_expandable(self._handle, shape[leading:], tuple(shape_of(target)))
-        if len(shape) <= lib.ndim(target):
-            self.copy_into(target)
-            return
-        whole = self._handle
-        sizes, strides = shape[leading:], strides_of(whole)[leading:]
-        self._handle = lib.as_strided(whole, sizes, strides, len(sizes), lib.storage_offset(whole), -1)
-        try:
-            if not self._handle:
-                raise_pending()
-            self.copy_into(target)
-        finally:
-            if self._handle:
-                lib.release(self._handle)
-            self._handle = whole
-
-    def put_into(self, target: float, indices: list[float]) -> None:
-        """Writes the value, broadcast, into the elements of `target` that tensors select."""
-        whole = self._handle
-        shape = shape_of(whole)
-        leading = 0
-        while leading < len(shape) and shape[leading] == 1:
-            leading += 1
-        if leading:
-            sizes, strides = shape[leading:], strides_of(whole)[leading:]
-            self._handle = lib.as_strided(whole, sizes, strides, len(sizes), lib.storage_offset(whole), -1)
-        try:
-            if not self._handle or not lib.index_put(target, indices, len(indices), self._handle, False):
-                raise_pending()
-        finally:
-            if self._handle != whole and self._handle:
-                lib.release(self._handle)
-            self._handle = whole
-
-    def release(self) -> None:
-        if self._tensor is None:
-            lib.release(self._handle)
 
 
 def _number_handle(value: Any, target: dtype) -> float:
@@ -144,7 +78,9 @@ def _number_handle(value: Any, target: dtype) -> float:
 def tensor_of(value: Any, target: float) -> Any:
     """A tensor of a value that is none, for the tensor with the handle `target`."""
     dtype = BY_CODE[lib.dtype(target)]
-    return handles.wrap(_number_handle(value, dtype)) if type(value) in _NUMBERS else _elements_of(value, dtype)
+    if type(value) not in _NUMBERS:
+        return _elements_of(value, dtype)
+    return ops._to_copy(handles.wrap(_number_handle(value, dtype)), dtype=dtype)
 
 
 _NUMBERS = frozenset((float, int, bool, complex))

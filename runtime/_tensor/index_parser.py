@@ -7,60 +7,21 @@ left for the core.
 from __future__ import annotations
 
 import operator
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from .._base.devices import CPU
 from .._base.dtypes import EXPORTS, dtype
-from .._base.errors import raise_pending
-from .._base.handles import OVERFLOW, exact_integer, shape_of, strides_of, type_name
+from .._base.handles import OVERFLOW, exact_integer, shape_of, type_name
 from .._base.tensor_class import Tensor
+from .._base.warn import warn
 from .._C import lib
 from .._dispatch.ops import ops
 
 _LARGEST = 2**63 - 1
 _INT64 = EXPORTS["int64"]
 _INDEX_DTYPES = tuple(EXPORTS[name] for name in ("int64", "int32", "bool", "uint8"))
-
-
-class Parts:
-    """A view, and the tensors that index its dimensions from the first on; None leaves one whole."""
-
-    __slots__ = ("is_masked", "tensors", "view")
-
-    def __init__(self, view: float, tensors: list[Any], is_masked: bool) -> None:
-        self.view = view
-        self.tensors = tensors
-        self.is_masked = is_masked
-        """True if the index is a bool, so that reading makes a copy."""
-
-    def handles(self) -> list[float]:
-        return [0.0 if tensor is None else tensor._h for tensor in self.tensors]
-
-    def take_view(self) -> float:
-        view, self.view = self.view, 0.0
-        return view
-
-    def release(self) -> None:
-        if self.view:
-            lib.release(self.view)
-
-
-def read(handle: float, index: Any) -> Parts:
-    """The view is the caller's to release.
-
-    The index is read before the tensor is looked at: its parts may be objects whose code gives the tensor other memory.
-    """
-    steps = parse(handle, index)
-    sizes, strides, offset = _geometry(steps.views, shape_of(handle), strides_of(handle))
-    # Only a view without elements can begin before the memory does: at the end of a negative stride.
-    offset = max(0, offset + lib.storage_offset(handle))
-    view = lib.as_strided(handle, sizes, strides, len(sizes), offset, -1)
-    if not view:
-        raise_pending()
-    return Parts(view, steps.tensors, steps.is_masked)
 
 
 @dataclass(frozen=True)
@@ -70,6 +31,7 @@ class Steps:
     views: tuple[tuple[Any, ...], ...]
     """`("select", dim, index)`, `("slice", dim, start, length, step)` and `("unsqueeze", dim)`."""
     tensors: list[Any]
+    """By dimension of the last view, from the first on; None leaves one whole."""
     is_masked: bool
 
 
@@ -84,16 +46,22 @@ def parse(handle: float, index: Any) -> Steps:
     return _steps(items, sizes)
 
 
-def apply(tensor: Any, index: Any) -> tuple[Any, list[Any]]:
-    """The view as calls of operators, and the tensors that index it."""
+def apply(tensor: Any, index: Any) -> tuple[Any, list[Any], bool]:
+    """The view as calls of operators, the tensors that index it, and whether the index is a bool, which makes a copy.
+
+    The index is read before the tensor is looked at: its parts may be objects whose code gives the tensor other memory.
+    """
     steps = parse(tensor._h, index)
+    view = tensor
     for name, dim, *rest in steps.views:
         if name == "slice":
             start, length, step = rest
-            tensor = ops.slice(tensor, dim, start, start + length * step, step)
+            view = ops.slice(view, dim, start, start + (length - 1) * step + 1 if length else start, step)
         else:
-            tensor = getattr(ops, name)(tensor, dim, *rest)
-    return tensor, steps.tensors
+            view = getattr(ops, name)(view, dim, *rest)
+    if view is tensor and not steps.tensors:  # all of it, which is another tensor nevertheless
+        view = ops.view(tensor, tensor.shape)
+    return view, steps.tensors, steps.is_masked
 
 
 # ---- parts --------------------------------------------------------------------------------------------------
@@ -152,11 +120,10 @@ def _is_like_tuple(index: Any) -> bool:
         part is None or part is Ellipsis or isinstance(part, (slice, Tensor)) or _is_sequence(part) for part in index
     )
     if is_tuple:
-        warnings.warn(
+        warn(
             "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch "
             "2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor index, "
-            "x[torch.tensor(seq)], which will result either in an error or a different result",
-            stacklevel=5,
+            "x[torch.tensor(seq)], which will result either in an error or a different result"
         )
     return is_tuple
 
@@ -223,9 +190,7 @@ def _selector(part: Any) -> Any:
     if part.dtype not in _INDEX_DTYPES:
         raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
     if _is_mask(part.dtype) and part.dtype.is_integer:
-        warnings.warn(
-            "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.", stacklevel=6
-        )
+        warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.")
     return part
 
 
@@ -249,7 +214,7 @@ def _number(part: Any) -> int | bool:
     )
 
 
-# ---- geometry -----------------------------------------------------------------------------------------------
+# ---- steps --------------------------------------------------------------------------------------------------
 
 
 def _steps(items: list[Any], sizes: tuple[int, ...]) -> Steps:
@@ -285,35 +250,6 @@ def _steps(items: list[Any], sizes: tuple[int, ...]) -> Steps:
     return Steps(tuple(views), _by_dimension(tensors), False)
 
 
-def _geometry(
-    views: Sequence[tuple[Any, ...]], sizes: Sequence[int], strides: Sequence[int]
-) -> tuple[list[int], list[int], int]:
-    """Sizes, strides and offset of the last of the views."""
-    sizes, strides, offset = list(sizes), list(strides), 0
-    for name, dim, *rest in views:
-        if name == "unsqueeze":
-            strides.insert(dim, _stepped(strides[dim], sizes[dim]) if dim < len(sizes) else 1)
-            sizes.insert(dim, 1)
-        elif name == "select":
-            del sizes[dim]
-            offset += rest[0] * strides.pop(dim)
-        else:
-            start, sizes[dim], step = rest
-            offset += start * strides[dim]
-            strides[dim] = _stepped(strides[dim], step)
-    return sizes, strides, offset
-
-
-def _stepped(stride: int, step: int) -> int:
-    """A stride that leads `step` times as far.
-
-    Where 64 bits do not hold it there is one position, or no element at all, and no stride is ever used: it stays what
-    it was.
-    """
-    result = stride * step
-    return result if abs(result) <= _LARGEST else stride
-
-
 def _bool_index(value: bool) -> Any:
     """A bool selects the one position of a dimension of its own, or none."""
     from . import construct
@@ -336,4 +272,5 @@ def _slice_range(part: slice, size: int) -> tuple[int, int, int]:
     start, stop, step = part.indices(size)
     if step < 0:
         raise ValueError("step must be greater than zero")
-    return start, max(0, (stop - start + step - 1) // step), step
+    length = max(0, (stop - start + step - 1) // step)
+    return start, length, step if step <= _LARGEST else 1  # a step that 64 bits do not hold leads nowhere

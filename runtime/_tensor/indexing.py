@@ -1,9 +1,9 @@
 """Indexing and assignment: `t[...]` and `t[...] = value`.
 
 Ints, slices, None and `...` are the affair of core/python/basic_index.c; index tensors, alone or among whole slices,
-that of core/python/calls_indexing.c. All other indices are read by index_parser.py, which gives a view and the index
-tensors that are left; without any, reading returns the view and an assignment copies into it. Of tensors with dispatch
-keys these views and copies are calls of operators.
+that of core/python/calls_indexing.c. All other indices, and those of tensors with dispatch keys, are read by
+index_parser.py, which gives a view and the index tensors that are left, as calls of operators; without any, reading
+returns the view and an assignment copies into it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .._dispatch.check import is_operand
 from .._dispatch.ops import ops
 from .._handle import as_view, assign, keys, view_of
 from . import index_parser
-from .assignment import Source, check_expandable, tensor_of, write
+from .assignment import check_expandable, tensor_of, write
 
 if TYPE_CHECKING:
     from types import EllipsisType
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 
 def subscript(self: Any, index: Any) -> TensorType:
     """`self[index]` for what the core does not know of, or of tensors that it does not take."""
-    if keys(self, index):
-        view, tensors = index_parser.apply(self, index)
-        result: TensorType = ops.index(view, tensors) if tensors else view
-        return result
-    if handle := view_of(self._h, index):
+    if not keys(self, index) and (handle := view_of(self._h, index)):
         return as_view(wrap(handle, self), self)
-    return wrap(_get(self._h, index), self)
+    if lib.error_pending():
+        raise_pending()
+    view, tensors, is_masked = index_parser.apply(self, index)
+    result: TensorType = ops.index(view, tensors) if tensors else view.clone() if is_masked else view
+    return result
 
 
 class IndexingMethods:
@@ -56,16 +56,13 @@ class IndexingMethods:
     def __setitem__(self: Any, index: Index, value: Any) -> None:
         if assign(self, index, value, False):
             return
-        if keys(self, index, value):
-            _assign(self, index, value)
-            return
-        if view := view_of(self._h, index):
+        if not keys(self, index, value) and (view := view_of(self._h, index)):
             try:
                 if write(view, value):
                     return
             finally:
                 lib.release(view)
-        _set_general(self._h, index, value)
+        _assign(self, index, value)
 
     def __delitem__(self: Any, index: Any) -> None:
         raise TypeError("Tensor does not support deleting items")
@@ -87,46 +84,18 @@ class IndexingMethods:
         return bool((self == element).any().item())
 
 
-def _get(handle: float, index: Any) -> float:
-    if lib.error_pending():
-        raise_pending()
-    parts = index_parser.read(handle, index)
-    try:
-        if parts.tensors:
-            return lib.index_get(parts.view, parts.handles(), len(parts.tensors))
-        return lib.clone_(parts.view, -1, False) if parts.is_masked else parts.take_view()
-    finally:
-        parts.release()
-
-
 def _assign(self: Any, index: Any, value: Any) -> None:
-    """The same by calls of operators."""
+    """`self[index] = value` as calls of operators."""
+    # The value comes before the index, as its mistakes do in torch.
     source = value if isinstance(value, Tensor) else tensor_of(value, self._h)
-    view, tensors = index_parser.apply(self, index)
-    leading = 0
-    while leading < source.ndim and source.shape[leading] == 1:
-        leading += 1
-    if leading:
+    view, tensors, is_masked = index_parser.apply(self, index)
+    if is_masked and not view.numel():
+        return  # an index of bools that are not all true selects nothing, and takes every value
+    leading = next((dim for dim, size in enumerate(source.shape) if size != 1), source.ndim)
+    if leading:  # dimensions of size one that are of no account
         source = source.view(source.shape[leading:])
     if tensors:
         ops._index_put_(view, tensors, source)
     else:
         check_expandable(source._h, tuple(source.shape), tuple(view.shape))
         view.copy_(source)
-
-
-def _set_general(handle: float, index: Any, value: Any) -> None:
-    # The value comes before the index, as its mistakes do in torch.
-    source = Source(value, handle)
-    try:
-        parts = index_parser.read(handle, index)
-        try:
-            if parts.tensors:
-                source.put_into(parts.view, parts.handles())
-            # An index of bools that are not all true selects nothing, and takes every value.
-            elif not parts.is_masked or lib.numel(parts.view):
-                source.expand_into(parts.view)
-        finally:
-            parts.release()
-    finally:
-        source.release()

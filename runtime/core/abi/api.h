@@ -6,9 +6,6 @@
 
 #include <stdint.h>
 
-/* t[indices], 0.0 standing for a dimension that stays whole */
-double index_get(double t, const double *indices, int32_t n);
-double index_put(double t, const double *indices, int32_t n, double values, int32_t accumulate); /* 1.0 when done */
 /* random numbers: a generator is an address, 0 the default one */
 uintptr_t generator_new(uint64_t seed); /* 0 with the error set */
 void generator_free(uintptr_t g);

@@ -145,7 +145,8 @@ static PyObject *part_by(const ow_index_functions *f, PyObject *tensor, part p, 
         (*dim)++;
         return tensor;
     }
-    return view_by(f->slice, tensor, (*dim)++, (Py_ssize_t[]){p.start, p.start + length * p.step, p.step}, 3);
+    Py_ssize_t stop = length ? p.start + (length - 1) * p.step + 1 : p.start;
+    return view_by(f->slice, tensor, (*dim)++, (Py_ssize_t[]){p.start, stop, p.step}, 3);
 }
 
 PyObject *ow_recorded_view(const ow_index_functions *f, PyObject *self, PyObject *index) {

@@ -201,3 +201,18 @@ def test_places_of_a_long_dimension_get_everything_that_meets_there() -> None:
         finally:
             opweave.set_num_threads(before)
         assert (result == expected).all()
+
+
+def test_the_same_by_operators() -> None:
+    """Indices of tensors with histories are calls of operators: results are those of other tensors."""
+    x = opweave.ones(3, requires_grad=True)
+    assert x[...] is not x
+    assert x[True].data_ptr() != x.data_ptr()
+    assert x[:][:: 2**62].tolist() == [1]
+    halves = opweave.ones(2, dtype=opweave.float16).requires_grad_() * 1
+    halves[0] = 1e6
+    assert halves.tolist() == [float("inf"), 1]
+    y = x * 1
+    y[False] = opweave.ones(7)
+    y[True] = 2
+    assert y.tolist() == [2, 2, 2]
