@@ -13,6 +13,7 @@ from .._base.tensor_class import Tensor
 from .._base.type_names import type_name
 from .._base.types import FORMATS, preserve_format
 from .._C import lib
+from .._handle import item
 
 __all__ = ["element_of", "format_of", "made_in_inference_mode", "resized", "set_memory"]
 
@@ -69,21 +70,13 @@ def set_memory(
 
 def element_of(tensor: Any) -> bool | int | float | complex:
     """Return the value of the only element."""
-    handle = tensor._h
-    kind = lib.item_kind(handle)
-    if kind == 2:
-        return lib.item_d(handle)
-    if kind == 1:
-        return lib.item_i(handle)
-    if kind == 0:
-        return lib.item_i(handle) != 0
-    if kind == 3:
-        return lib.item_i(handle) & (2**64 - 1)
-    if kind == 4:
-        return complex(lib.item_d(handle), lib.item_imag(handle))
-    if lib.numel(handle) == 1:
+    value: bool | int | float | complex | None = item(tensor)
+    if value is not None:
+        return value
+    count = lib.numel(tensor._h)
+    if count == 1:
         raise RuntimeError("Tensor.item() cannot be called on meta tensors")
-    raise RuntimeError(f"a Tensor with {lib.numel(handle)} elements cannot be converted to Scalar")
+    raise RuntimeError(f"a Tensor with {count} elements cannot be converted to Scalar")
 
 
 def made_in_inference_mode(tensor: Any) -> bool:

@@ -51,8 +51,7 @@ uint32_t keys(double t);
 void set_keys(double t, uint32_t keys);
 int32_t item_kind(double t); /* 0 bool, 1 int64, 2 double, 3 uint64, 4 complex; -1 when it has not exactly one element */
 int64_t item_i(double t); /* for kinds 0 and 1, and the bits for 3 */
-double item_d(double t);  /* for kind 2, and the real part for 4 */
-double item_imag(double t);
+double item_d(double t);  /* for kind 2 */
 /* storage: an address; its identity is the pointer */
 uintptr_t storage_of(double t);
 int64_t storage_nbytes(uintptr_t storage);

@@ -136,12 +136,7 @@ double empty_like(double t, int32_t dtype, int32_t order) {
 
 double copy_(double dst, double src) {
     ow_tensor *to = ow_unpack(dst), *from = ow_unpack(src);
-    if (has_other_keys(to) || has_other_keys(from)) return 0.0;
-    if (ow_is_meta(from) && !ow_is_meta(to)) {
-        ow_fail(OW_NOT_IMPLEMENTED, "Cannot copy out of meta tensor; no data!");
-        return 0.0;
-    }
-    if (!OW_CALL(ow_is_meta(to), ow_copy(to, from))) return 0.0;
+    if (ow_keys(to) | ow_keys(from) || !ow_copy(to, from)) return 0.0;
     to->storage->version++;
     return 1.0;
 }
@@ -225,13 +220,6 @@ double item_d(double t) {
     double value = 0;
     ow_cast_loop(OW_FLOAT64, self->dtype)((char *)&value, sizeof value, self->data, 0, 1);
     return value;
-}
-
-double item_imag(double t) {
-    const ow_tensor *self = ow_unpack(t);
-    double _Complex value = 0;
-    ow_cast_loop(OW_COMPLEX128, self->dtype)((char *)&value, sizeof value, self->data, 0, 1);
-    return __imag__ value;
 }
 
 /* ---- storages --------------------------------------------------------------------------------------------- */

@@ -76,11 +76,11 @@ PyObject *ow_call_unbind(PyObject *module, PyObject *const *arguments, Py_ssize_
 
 static PyObject *finished(ow_tensor *t) { return t ? ow_new_owner(t) : ow_declined(); }
 
-/* item(tensor) */
+/* item(tensor): whatever keys it has besides that of the device meta */
 PyObject *ow_call_item(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
     const ow_tensor *t = n == 1 ? ow_any_tensor(arguments[0]) : NULL;
-    if (!t || t->numel != 1 || ow_keys(t) & ~(uint32_t)OW_KEY_AUTOGRAD) Py_RETURN_NONE;
+    if (!t || t->numel != 1 || ow_is_meta(t)) Py_RETURN_NONE;
     return ow_element(t);
 }
 
