@@ -170,13 +170,10 @@ def _read(op: Op, name: str, position: int, kind: str, value: Any) -> Any:
     element, _, size = kind[:-1].rpartition("[")
     if not isinstance(value, (list, tuple)):
         return READERS[element](value) if size else WRONG
-    if element.endswith("?"):
-        element = element[:-1]
-        found = [None if each is None else _read(op, name, position, element, each) for each in value]
-        return WRONG if any(each is WRONG for each in found) else found
     if element == "int":
         return integers(op.name, name, value, position)
-    found = [_read(op, name, position, element, each) for each in value]
+    kind, gaps = element.removesuffix("?"), element.endswith("?")
+    found = [None if gaps and each is None else _read(op, name, position, kind, each) for each in value]
     return WRONG if any(each is WRONG for each in found) else found
 
 

@@ -54,7 +54,7 @@ def handle(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
 def _view(op: Op, args: Sequence[Any]) -> Any:
     """The same view of the memory, read as conjugates. What changes the dtype would be no view of conjugates."""
     tensor = args[op.target]
-    if not _is(tensor) or op.name == "conj":
+    if not _is(tensor):
         return redispatch(op, args, below="conj")
     given = [conjugate_view(each) if each is tensor else each for each in args]
     result = redispatch(op, given, below="conj")
