@@ -9,7 +9,7 @@ from .check import calls, check
 from .check.calls import Provided
 from .errors import Diagnostics
 from .model.operator import Operator
-from .read import copies, entry, like
+from .read import copies, entry, functions, like
 from .source import load
 
 __all__ = ["Provided", "read"]
@@ -29,9 +29,10 @@ def read(
     """
     diagnostics = Diagnostics()
     document = load(path, diagnostics, name)
+    nodes, language = functions.read(document.root, diagnostics)
     entries = [
-        None if node is None else entry.read(node, document.file, document.lines, diagnostics)
-        for node in like.resolve(document.root, diagnostics)
+        None if node is None else entry.read(node, document.file, document.lines, diagnostics, language)
+        for node in like.resolve(nodes, diagnostics)
     ]
     declarations = [declaration for declaration in entries if declaration is not None]
     complete = len(declarations) == len(entries)

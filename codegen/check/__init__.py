@@ -91,7 +91,7 @@ def _check_types(operator: Operator, diagnostics: Diagnostics) -> None:
             emit_expression(expression.tree, env, result)
         except ExpressionError as error:
             for each in error.all:
-                span = expression.source.span_at(each.offset, each.length)
+                span = each.place(expression.source)
                 # A mistake is reported once, for the first dtype in which the expression is wrong there.
                 if span not in reported:
                     help = each.help or f"narrow 'dtypes' if {_names(env, result)} is not meant"

@@ -53,7 +53,7 @@ def _check_formula(operator: Operator, name: str, formula: Expr, source: Scalar,
         lower(formula, dict.fromkeys(names(formula), FLOAT64))
     except ExpressionError as error:
         for each in error.all:
-            diagnostics.report(source.span_at(each.offset, each.length), each.message, each.help)
+            diagnostics.report(each.place(source), each.message, each.help)
         return
     try:
         mismatch = compare(forward.tree, name, formula)

@@ -82,7 +82,9 @@ def _section(title: str, lines: Iterable[str]) -> str:
 def _formula(operator: Operator) -> str:
     body = operator.body
     if isinstance(body, Elementwise):
-        return "; ".join(f"`{text}`" for text in dict.fromkeys(case.source.value for _, case in body.cases))
+        formula = "; ".join(f"`{text}`" for text in dict.fromkeys(case.source.value for _, case in body.cases))
+        local = ", ".join(f"`{name} = {each.source.value}`" for name, each in body.local)
+        return f"{formula} with {local}" if local else formula
     if isinstance(body, (Reduce, Scan)):
         finish = f", then `{body.finalize.source.value}`" if isinstance(body, Reduce) and body.finalize else ""
         return f"`acc = {body.combine.source.value}` over the elements{finish}"

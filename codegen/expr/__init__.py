@@ -19,7 +19,7 @@ from .tree import (
     apply,
     certain,
     names,
-    occurrences,
+    names_in_order,
     replaced,
     substitute,
 )
@@ -52,7 +52,7 @@ __all__ = [
     "is_reserved",
     "lower",
     "names",
-    "occurrences",
+    "names_in_order",
     "parse",
     "replaced",
     "simplify",

@@ -50,7 +50,7 @@ def _partial(node: Apply, index: int) -> Expr:
     function = FUNCTIONS[node.function]
     if function.derivatives is None:
         message = f"the derivative of {symbol(node.function)} is not known"
-        raise ExpressionError(message, node.span.offset, node.span.length, "declare a formula, or 'none'")
+        raise ExpressionError.at(node.span, message, "declare a formula, or 'none'")
     actual = dict(zip(function.params, node.args, strict=True))
     return simplify(substitute(_formula(function.derivatives[index]), {**actual, "result": node}))
 

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..errors import Span as Place
+from ..source import Scalar
+from .tree import Span
+
 
 class ExpressionError(Exception):
     """A mistake at `offset` (characters from the start of the text), `length` characters long.
 
     Callers that know the position of the text in a file turn it into a diagnostic. If there are several mistakes, the
-    first is raised and its `all` lists every one, itself included.
+    first is raised and its `all` lists every one, itself included. `origin` is the text, where it is not the one that
+    the caller knows of.
     """
+
+    origin: Scalar | None = None
 
     def __init__(self, message: str, offset: int, length: int, help: str | None = None) -> None:
         super().__init__(message)
@@ -19,6 +26,17 @@ class ExpressionError(Exception):
         self.length = length
         self.help = help
         self.all: tuple[ExpressionError, ...] = (self,)
+
+    @classmethod
+    def at(cls, span: Span, message: str, help: str | None = None) -> ExpressionError:
+        """A mistake in a node of a tree."""
+        error = cls(message, span.offset, span.length, help)
+        error.origin = span.origin
+        return error
+
+    def place(self, source: Scalar) -> Place:
+        """Where the mistake is in the file; `source` is the text of the expression."""
+        return (self.origin or source).span_at(self.offset, self.length)
 
 
 def raise_all(errors: Sequence[ExpressionError]) -> None:

@@ -76,7 +76,7 @@ def _expected(expr: Expr, value: _Value, dtype: DType) -> Node:
     if value.dtype == dtype or (value.weak and value.dtype.is_integer and dtype.is_integer):
         return convert(value.node, dtype)
     message = f"expected {_described(dtype)}, got {_described(value.dtype)}"
-    raise ExpressionError(message, expr.span.offset, expr.span.length)
+    raise ExpressionError.at(expr.span, message)
 
 
 def _truth(expr: Expr, value: _Value) -> Node:
@@ -100,7 +100,7 @@ def _check_assignable(expr: Expr, value: _Value, result: DType) -> None:
         if value.weak:
             help = "a float number or '/' makes an integer expression floating point; '//' divides integers"
     message = f"the expression is {value.dtype}, which a result of {result} cannot hold"
-    raise ExpressionError(message, expr.span.offset, expr.span.length, help)
+    raise ExpressionError.at(expr.span, message, help)
 
 
 def _arguments(env: Env) -> dict[str, _Value]:
@@ -131,7 +131,7 @@ class _Lowering:
         if isinstance(expr, Name):
             if expr.name not in self.values:
                 help = suggest(expr.name, self.values)
-                raise ExpressionError(f"unknown name '{expr.name}'", expr.span.offset, expr.span.length, help)
+                raise ExpressionError.at(expr.span, f"unknown name '{expr.name}'", help)
             return self.values[expr.name]
         if isinstance(expr, Literal):
             return self._number(expr)
@@ -163,7 +163,7 @@ class _Lowering:
                 raise
         # The message names the function that was written, not one that its definition uses.
         message = f"{symbol(expr.function)} is not defined for complex numbers"
-        raise ExpressionError(message, expr.span.offset, expr.span.length)
+        raise ExpressionError.at(expr.span, message)
 
     def _operands(self, args: Sequence[Expr]) -> list[_Value]:
         """The values of the arguments. Mistakes in several of them are raised together."""
@@ -204,7 +204,7 @@ class _Lowering:
                 return _Value(Const(dtype, value), weak=True)
         message = f"{value if abs(value) < 10**40 else 'this number'} does not fit in int64"
         help = f"as a float: {float(value)!r}" if abs(value) < 10**300 else None
-        raise ExpressionError(message, expr.span.offset, expr.span.length, help)
+        raise ExpressionError.at(expr.span, message, help)
 
     def _operand_dtype(self, expr: Apply, function: Function, values: Sequence[_Value]) -> tuple[DType, bool]:
         """The dtype to which the operands are converted, and whether it is weak."""
@@ -223,7 +223,7 @@ class _Lowering:
             kinds = "integers" if rule is Rule.SHIFT else "integers or bool"
             message = f"{symbol(expr.function)} needs {kinds}, but '{culprit}' is {value.dtype}"
             help = function.meant if value.dtype.is_floating else None
-            raise ExpressionError(message, culprit.span.offset, culprit.span.length, help)
+            raise ExpressionError.at(culprit.span, message, help)
         if rule is Rule.FLOATING and not (dtype.is_floating or dtype.is_complex):
             return FLOAT64, True
         if rule in (Rule.ARITHMETIC, Rule.SHIFT) and dtype.is_bool:
@@ -275,6 +275,6 @@ def _fit(expr: Apply, arg: Expr, number: int, dtype: DType) -> DType:
     if FUNCTIONS[expr.function].modular:
         if -(1 << (dtype.bits - 1)) <= number < 1 << dtype.bits:
             return dtype
-        raise ExpressionError(f"{number} does not fit in {dtype}", arg.span.offset, arg.span.length)
+        raise ExpressionError.at(arg.span, f"{number} does not fit in {dtype}")
     signed = (other for other in DTYPES.values() if other.kind is Kind.SIGNED)
     return promote(dtype, next(other for other in signed if other.lowest <= number <= other.highest))

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from ..errors import suggest
+from ..source import Scalar
 from .errors import ExpressionError, raise_all
 from .functions import CONSTANTS, FOREIGN_NAMES, FUNCTIONS, Function
 from .functions.lists import ITEM, LIST
 from .source import Source
-from .tree import NOWHERE, Apply, Expr, Literal, Name, Span
+from .tree import NOWHERE, Apply, Expr, Literal, Name, Span, substitute
 
 
 def _syntax(function: Function) -> type[ast.AST]:
@@ -26,6 +28,19 @@ _OPERATORS = {_syntax(function): function.name for function in FUNCTIONS.values(
 
 
 @dataclass(frozen=True)
+class OwnFunction:
+    """A function that a file of operators defines: calls are replaced by its value."""
+
+    name: str
+    params: tuple[str, ...]
+    value: Expr
+
+    @property
+    def arity(self) -> int:
+        return len(self.params)
+
+
+@dataclass(frozen=True)
 class Family:
     """A family of expressions. Families are read, typed and printed alike, and differ in the functions that they
     apply."""
@@ -35,18 +50,23 @@ class Family:
     functions: Mapping[str, Function]
     numbers: tuple[type, ...] = (bool, int, float)
     """The kinds of numbers that may be written."""
+    own: Mapping[str, OwnFunction] = field(default_factory=lambda: MappingProxyType({}))
+    """Functions of the file."""
 
 
 ELEMENTS = Family("an expression", FUNCTIONS)
 """Expressions over the elements of tensors."""
 
 
-def parse(text: str, names: Iterable[str] | None = None, family: Family = ELEMENTS) -> Expr:
-    """The tree of an expression. If `names` are given, any other name is a mistake.
+def parse(
+    text: str, names: Iterable[str] | None = None, family: Family = ELEMENTS, origin: Scalar | None = None
+) -> Expr:
+    """The tree of an expression. If `names` are given, any other name is a mistake. With an `origin` the nodes know the
+    text that they stand in, so that they may become part of another tree.
 
     Raises ExpressionError; its `all` holds every mistake of the text.
     """
-    source = Source(text)
+    source = Source(text, origin)
     reader = _Reader(source, None if names is None else tuple(names), family)
     tree = reader.read(source.parse())
     raise_all(reader.errors)
@@ -66,7 +86,7 @@ class _Reader:
         self.source = source
         self.names = names
         self.family = family
-        self.functions = family.functions
+        self.functions: Mapping[str, Function | OwnFunction] = {**family.functions, **family.own}
         self.errors: list[ExpressionError] = []
         self.unknown: set[str] = set()
 
@@ -173,6 +193,8 @@ class _Reader:
         if len(args) != function.arity:
             count = f"{function.arity} argument" + "s" * (function.arity != 1)
             return self._wrong(f"{name} takes {count}, got {len(args)}", span, usage)
+        if isinstance(function, OwnFunction):
+            return substitute(function.value, dict(zip(function.params, args, strict=True)))
         return Apply(name, tuple(args), span=span)
 
     def _method(self, node: ast.Call, span: Span) -> Expr:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 
+from ..source import Scalar
 from .errors import ExpressionError
 from .tree import Span
 
@@ -29,7 +30,7 @@ _STATEMENT = re.compile(
     r"\s*((?P<word>while|for|return|def|if|import|from|let|with|try|raise|assert|pass)\b|[A-Za-z_]\w*\s*(?:[-+*/]|\*\*|//)?=(?!=))"
 )
 _STATEMENTS = {
-    "an assignment": "what occurs several times is computed once: write it wherever it is used",
+    "an assignment": "names of parts are given by 'let': {let: {square: self * self}, value: 1 + square}",
     "return": "an expression is the result: leave the word out",
     "if": "a choice is written 'a if condition else b'",
     "while": "an expression has no loops; 'scan' and 'reduce' go over elements, Python is for 'composite'",
@@ -41,8 +42,9 @@ _NOT_PYTHON = re.compile(r"&&|\|\||!(?!=)|\?|->|;")
 class Source:
     """One expression's text. It is parsed within parentheses, so that it may run over several lines."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, origin: Scalar | None = None) -> None:
         self.text = text
+        self.origin = origin
         # Python ends lines at these and at nothing else.
         self._lines = re.split(r"(?<=\n)|(?<=\r)(?!\n)", text)
         self._starts = [0]
@@ -70,7 +72,7 @@ class Source:
         assert node.end_col_offset is not None
         start = max(0, self._offset(node.lineno, node.col_offset))
         stop = min(len(self.text), self._offset(node.end_lineno, node.end_col_offset))
-        return Span(start, stop - start)
+        return Span(start, stop - start, self.origin)
 
     def _offset(self, line: int, column: int) -> int:
         """The offset in the text. Python counts bytes of UTF-8, and includes the parenthesis that was added in

@@ -7,10 +7,12 @@ subtrees, and passes memoize on them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
+
+from ..source import Scalar
 
 Number: TypeAlias = bool | int | float
 """The value of a literal. A bool is not an int here, nor an int a float."""
@@ -22,6 +24,8 @@ class Span:
 
     offset: int
     length: int
+    origin: Scalar | None = field(default=None, repr=False, compare=False)
+    """The text, where the tree may have parts of several: of local names and of functions of the file."""
 
 
 NOWHERE = Span(0, 0)
@@ -65,6 +69,18 @@ class Expr(Structural):
     def children(self) -> tuple[Expr, ...]:
         return ()
 
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset[str]().union(*(child._names for child in self.children))
+
+    @cached_property
+    def _applications(self) -> frozenset[Expr]:
+        return frozenset[Expr]().union(*(child._applications for child in self.children))
+
+    @cached_property
+    def _certain(self) -> frozenset[str]:
+        return frozenset[str]().union(*(child._certain for child in self.children))
+
     def __str__(self) -> str:
         from .text import to_text
 
@@ -80,6 +96,14 @@ class Name(Expr):
     @property
     def key(self) -> tuple[object, ...]:
         return (self.name,)
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset({self.name})
+
+    @cached_property
+    def _certain(self) -> frozenset[str]:
+        return self._names
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,35 +132,54 @@ class Apply(Expr):
     def children(self) -> tuple[Expr, ...]:
         return self.args
 
+    @cached_property
+    def _applications(self) -> frozenset[Expr]:
+        return super()._applications | {self}
+
+    @cached_property
+    def _certain(self) -> frozenset[str]:
+        if self.function != "where":
+            return super()._certain
+        condition, *arms = (arg._certain for arg in self.args)
+        return condition.union(frozenset.intersection(*arms))
+
 
 def apply(function: str, *args: Expr, span: Span = NOWHERE) -> Apply:
     return Apply(function, args, span=span)
 
 
-def occurrences(expr: Expr) -> Iterator[Name]:
-    """Every use of a name, from left to right."""
-    if isinstance(expr, Name):
-        yield expr
-    for child in expr.children:
-        yield from occurrences(child)
+def names_in_order(*trees: Expr) -> tuple[str, ...]:
+    """The names that expressions use, in the order of their first use."""
+    found: dict[str, None] = {}
+    seen: set[Expr] = set()
+
+    def visit(node: Expr) -> None:
+        if node in seen:
+            return
+        seen.add(node)
+        if isinstance(node, Name):
+            found[node.name] = None
+        for child in node.children:
+            visit(child)
+
+    for tree in trees:
+        visit(tree)
+    return tuple(found)
 
 
 def names(expr: Expr) -> frozenset[str]:
     """The names that an expression uses."""
-    return frozenset(name.name for name in occurrences(expr))
+    return expr._names
 
 
 def applications(expr: Expr) -> frozenset[Expr]:
     """The distinct applications of functions in an expression, each of which is computed once for an element."""
-    return frozenset({expr} if isinstance(expr, Apply) else ()).union(*map(applications, expr.children))
+    return expr._applications
 
 
 def certain(expr: Expr) -> frozenset[str]:
     """The names that an expression uses whichever arms its choices take."""
-    if isinstance(expr, Apply) and expr.function == "where":
-        condition, *arms = map(certain, expr.args)
-        return condition.union(frozenset.intersection(*arms))
-    return names(expr) if not expr.children else frozenset[str]().union(*map(certain, expr.children))
+    return expr._certain
 
 
 def substitute(expr: Expr, replacements: Mapping[str, Expr]) -> Expr:
@@ -157,8 +200,12 @@ def substitute(expr: Expr, replacements: Mapping[str, Expr]) -> Expr:
 
 def replaced(expr: Expr, old: Expr, new: Expr) -> Expr:
     """The expression with every occurrence of the subtree `old` replaced."""
-    if expr == old:
-        return new
-    if not isinstance(expr, Apply):
-        return expr
-    return Apply(expr.function, tuple(replaced(child, old, new) for child in expr.args), span=expr.span)
+    done: dict[Expr, Expr] = {old: new}
+
+    def visit(node: Expr) -> Expr:
+        if node not in done:
+            is_apply = isinstance(node, Apply)
+            done[node] = Apply(node.function, tuple(map(visit, node.args)), span=node.span) if is_apply else node
+        return done[node]
+
+    return visit(expr)

@@ -15,7 +15,7 @@ from .derive import derive
 from .errors import ExpressionError
 from .evaluate import Array, evaluate
 from .simplify import build
-from .tree import Expr, Name, occurrences, substitute
+from .tree import Expr, Name, names_in_order, substitute
 
 # Numbers of both signs and magnitudes around one, without zero and numbers at which expressions tend to have kinks.
 _MODERATE = (0.7, -1.3, 0.37, -0.21, 1.9, 2.6, -2.8, 3.3, -3.7, 0.93, -0.93, 0.06, -0.06, 5.2, -5.9)
@@ -53,7 +53,7 @@ def check_derivative(forward: Expr, name: str, formula: Expr) -> Mismatch | None
     """
     symbolic = build("mul", Name("grad"), derive(forward, name))
     formula = substitute(formula, {"result": forward})
-    used = [use.name for tree in (forward, formula) for use in occurrences(tree)]
+    used = names_in_order(forward, formula)
     arguments = [argument for argument in dict.fromkeys([*used, name]) if argument != "grad"]
     points = _points(len(arguments))
     env = {argument: _array([point[index] for point in points]) for index, argument in enumerate([*arguments, "grad"])}
@@ -74,10 +74,9 @@ def check_derivative(forward: Expr, name: str, formula: Expr) -> Mismatch | None
                 shown.append(("grad", point[-1]))
             worst = Mismatch(name, tuple(shown), formula_value, expected_value)
     if worst is None and usable < _ENOUGH:
-        raise ExpressionError(
+        raise ExpressionError.at(
+            forward.span,
             f"cannot check the derivative of '{name}': {usable} of {len(points)} sample points are usable",
-            forward.span.offset,
-            forward.span.length,
             "the expression is undefined (NaN or infinite) at the others",
         )
     return worst
@@ -91,7 +90,7 @@ def check_by_differences(forward: Expr, name: str, formula: Expr) -> Mismatch | 
     import numpy as np
 
     formula = substitute(formula, {"result": forward})
-    used = [use.name for tree in (forward, formula) for use in occurrences(tree)]
+    used = names_in_order(forward, formula)
     arguments = [argument for argument in dict.fromkeys([*used, name]) if argument != "grad"]
     points = [point for point in _points(len(arguments)) if all(abs(value) < 10 for value in point)]
     env = {argument: _array([point[index] for point in points]) for index, argument in enumerate([*arguments, "grad"])}

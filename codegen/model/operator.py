@@ -122,6 +122,8 @@ class Elementwise:
     """Inputs that must not be negative when they are integer numbers, and the message when they are."""
     require: tuple[Requirement[Expression, Argument], ...] = ()
     """Conditions on the parameters, as numbers of float64; their messages give values of parameters."""
+    local: tuple[tuple[str, Expression], ...] = ()
+    """What the entry calls parts of the expressions, which have them in place of these names."""
 
     @property
     def is_uniform(self) -> bool:

@@ -93,7 +93,9 @@ def _formula(entry: Entry, body: Body | None, name: str, scalar: Scalar) -> Deri
         return Derivative(text, scalar, _automatic(entry, body, name))
     known = _known(entry)
     if entry.family is Family.ELEMENTWISE:
-        return Derivative(text, scalar, entry.located(scalar, lambda formula: parse(formula, known)))
+        return Derivative(
+            text, scalar, entry.located(scalar, lambda formula: parse(formula, known, entry.expressions, scalar))
+        )
     python_names(entry, scalar, "eval", known)
     return Derivative(text, scalar)
 

@@ -15,6 +15,8 @@ from typing import TypeVar
 
 from ..dtypes import DType, Promotion
 from ..errors import Diagnostics, Span
+from ..expr.parse import ELEMENTS
+from ..expr.parse import Family as Expressions
 from ..model import inference
 from ..model.operator import Declaration, Family, Indexing, Operator
 from ..model.python_operators import PYTHON_OPERATORS
@@ -59,13 +61,16 @@ class _Source:
     lines: tuple[str, ...]
 
 
-def read(node: Node, file: str, lines: tuple[str, ...], diagnostics: Diagnostics) -> Declaration | None:
-    """The declaration of one entry. Mistakes go to `diagnostics`."""
+def read(
+    node: Node, file: str, lines: tuple[str, ...], diagnostics: Diagnostics, expressions: Expressions = ELEMENTS
+) -> Declaration | None:
+    """The declaration of one entry, whose expressions are in the language `expressions`. Mistakes go to
+    `diagnostics`."""
     if not isinstance(node, MappingNode):
         diagnostics.report(node.span, "an entry must be a mapping", "- func: name(Tensor self) -> Tensor")
         return None
     own = Diagnostics()
-    declaration = _read(Fields(node, own), _Source(file, lines))
+    declaration = _read(Fields(node, own, expressions), _Source(file, lines))
     last = node.span.line + _text(node.span, lines).count("\n")
     diagnostics.extend(like.located(own, node, last))
     return declaration

@@ -12,6 +12,8 @@ from typing import TypeVar
 from ..dtypes import DTYPE_CLASSES, DTYPES, DType, lookup_class
 from ..errors import Diagnostics, Span, closest, suggest
 from ..expr import ExpressionError
+from ..expr.parse import ELEMENTS
+from ..expr.parse import Family as Expressions
 from ..model.operator import Family, parameters
 from ..schema import Argument, FunctionSchema
 from ..source import Mapping, Scalar, Sequence
@@ -33,9 +35,11 @@ ROUTINES: dict[Family, tuple[str, ...]] = {
 class Fields:
     """One entry and the diagnostics that collect its mistakes."""
 
-    def __init__(self, node: Mapping, diagnostics: Diagnostics) -> None:
+    def __init__(self, node: Mapping, diagnostics: Diagnostics, expressions: Expressions = ELEMENTS) -> None:
         self.node = node
         self.diagnostics = diagnostics
+        self.expressions = expressions
+        """The language of its expressions, with the functions of the file."""
 
     def report(self, span: Span, message: str, help: str | None = None) -> None:
         self.diagnostics.report(span, message, help)
@@ -75,7 +79,7 @@ class Fields:
             return parser(scalar.value.rstrip("\n"))
         except ExpressionError as error:
             for each in error.all:
-                self.report(scalar.span_at(each.offset, each.length), each.message, each.help)
+                self.report(each.place(scalar), each.message, each.help)
             return None
 
     def known_keys(self, owner: Mapping, known: Iterable[str], what: str = "key", where: str | None = None) -> None:
@@ -120,7 +124,7 @@ class Entry(Fields):
     """An entry whose schema could be read."""
 
     def __init__(self, fields: Fields, func: Scalar, schema: FunctionSchema, family: Family) -> None:
-        super().__init__(fields.node, fields.diagnostics)
+        super().__init__(fields.node, fields.diagnostics, fields.expressions)
         self.func = func
         self.schema = schema
         self.family = family

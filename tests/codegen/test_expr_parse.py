@@ -26,7 +26,7 @@ from codegen.expr import (
     is_reserved,
     lower,
     names,
-    occurrences,
+    names_in_order,
     parse,
     substitute,
     type_of,
@@ -100,11 +100,10 @@ def test_equality_is_structural_but_exact() -> None:
 def test_names_and_places() -> None:
     expr = parse("größe + exp(\n  x) * größe")
     assert names(expr) == {"größe", "x"}
-    assert [(use.name, use.span.offset, use.span.length) for use in occurrences(expr)] == [
-        ("größe", 0, 5),
-        ("x", 15, 1),
-        ("größe", 20, 5),
-    ]
+    assert names_in_order(expr) == ("größe", "x")
+    first, product = expr.children
+    places = [each.span for each in (first, product.children[0].children[0], product.children[1])]
+    assert [(each.offset, each.length) for each in places] == [(0, 5), (15, 1), (20, 5)]
 
 
 def test_names_that_no_choice_leaves_out() -> None:

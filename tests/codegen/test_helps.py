@@ -37,7 +37,7 @@ def entry(body: str, func: str = "f(Tensor self) -> Tensor", more: str = "") -> 
         (entry("elementwise: {self + 1}"), "braces make a mapping: write the expression without them"),
         (
             entry("elementwise: y = self"),
-            "what occurs several times is computed once: write it wherever it is used",
+            "names of parts are given by 'let': {let: {square: self * self}, value: 1 + square}",
         ),
         (entry("elementwise: return self"), "an expression is the result: leave the word out"),
         (entry("elementwise: self ^ 2", more="  dtypes: floating\n"), "a power is written '**'"),

@@ -1,48 +1,68 @@
-"""`elementwise`: one expression, or one for each class of dtypes; `none_means` and `require` beside it."""
+"""`elementwise`: one expression, or one for each class of dtypes, which may use names of `let`; `none_means` and
+`require` beside it."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 
 from ...dtypes import BOOL, DTYPE_CLASSES, DType, ordered
 from ...errors import suggest
-from ...expr import FUNCTIONS, Apply, Expr, Name, Rule, names, occurrences
-from ...model.operator import Elementwise, End, Expression, Requirement
+from ...expr import FUNCTIONS, Apply, Expr, Name, Rule, applications, names
+from ...model.operator import Elementwise, End, Expression, Family, Requirement
 from ...schema import Argument
 from ...source import Mapping as MappingNode
 from ...source import Node, Scalar, Sequence
 from ..fields import Entry
 from . import requirements
-from .shared import expression, expression_field, report_unused
+from ..reserved import argument_reason
+from .shared import Locals, expression, report_unused
 
 _NONNEGATIVE = re.compile(r"(\w+) >= 0")
+_PARTS = ("let", "value")
 _Case = tuple[frozenset[DType], Expression]
 
 
 def read(entry: Entry, node: Node) -> Elementwise | None:
     absent, (natural, require) = _absent(entry), _require(entry)
-    known = tuple(argument.name for argument in entry.schema.arguments)
-    cases: tuple[_Case, ...] | None
-    if isinstance(node, Scalar):
-        text = entry.text(entry.node, "elementwise")
-        tree = None if text is None else expression(entry, text, known)
-        cases = None if tree is None else ((DTYPE_CLASSES["any"], tree),)
-    elif isinstance(node, MappingNode):
-        cases = _cases(entry, node, known)
-    else:
-        entry.report(node.span, "'elementwise' must be an expression or a mapping from dtype class to expression")
-        return None
+    has_parts = isinstance(node, MappingNode) and any(key in node for key in _PARTS)
+    parts = node if isinstance(node, MappingNode) and has_parts else None
+    if parts is not None:
+        entry.known_keys(parts, _PARTS, where="elementwise")
+    local = _locals(entry, parts)
+    cases = _value(entry, local, entry.node if parts is None else parts, "elementwise" if parts is None else "value")
+    local.report_unused()
     if cases is None:
         return None
     used = frozenset(name for _, case in cases for name in names(case.tree))
     report_unused(entry, "expression", (*entry.tensors, *entry.scalars), used)
-    return Elementwise(cases, _fixed(entry, cases), absent, natural, require)
+    return Elementwise(cases, _fixed(entry, cases), absent, natural, require, tuple(local.given.items()))
 
 
-def _cases(entry: Entry, node: MappingNode, known: tuple[str, ...]) -> tuple[_Case, ...] | None:
+def _locals(entry: Entry, parts: MappingNode | None) -> Locals:
+    known = tuple(argument.name for argument in entry.schema.arguments)
+    owner = entry.node if parts is None else parts
+    return Locals(entry, owner, known, lambda name: argument_reason(name, Family.ELEMENTWISE))
+
+
+def _value(entry: Entry, local: Locals, owner: MappingNode, key: str) -> tuple[_Case, ...] | None:
+    """An expression, or a mapping from classes of dtypes to expressions."""
+    node = owner.get(key)
+    if node is None:
+        entry.report(owner.span, f"'elementwise' needs '{key}'", "elementwise: {let: {d: self - other}, value: d * d}")
+        return None
+    if isinstance(node, Scalar):
+        text = entry.text(owner, key)
+        tree = None if text is None else local.expression(text)
+        return None if tree is None else ((DTYPE_CLASSES["any"], tree),)
+    if isinstance(node, MappingNode):
+        return _cases(entry, node, local)
+    entry.report(node.span, f"'{key}' must be an expression or a mapping from dtype class to expression")
+    return None
+
+
+def _cases(entry: Entry, node: MappingNode, local: Locals) -> tuple[_Case, ...] | None:
     """The cases; None if one could not be read, as missing dtypes cannot be judged then."""
     if not node.items:
         entry.report(node.span, "'elementwise' is empty")
@@ -50,10 +70,6 @@ def _cases(entry: Entry, node: MappingNode, known: tuple[str, ...]) -> tuple[_Ca
     if all(isinstance(value, Scalar) and value.is_null for _, value in node.items):
         # YAML reads `{self + 1}` as a mapping from `self + 1` to null.
         entry.report(node.span, "an expression in braces", "braces make a mapping: write the expression without them")
-        return None
-    if "let" in node:
-        help = "what occurs several times is computed once: write it wherever it is used; 'rows' and 'view' have 'let'"
-        entry.report(node.keys[[*node].index("let")].span, "'elementwise' has no 'let'", help)
         return None
     cases: list[_Case] = []
     covered: frozenset[DType] = frozenset()
@@ -63,30 +79,29 @@ def _cases(entry: Entry, node: MappingNode, known: tuple[str, ...]) -> tuple[_Ca
             twice = ordered(dtypes & covered)[0]
             entry.report(key.span, f"two expressions for {twice}", "classes of dtypes must not overlap")
         covered |= dtypes
-        case = expression_field(entry, node, key.value, known)
+        text = entry.text(node, key.value)
+        case = None if text is None else local.expression(text)
         if case is not None:
             cases.append((dtypes, case))
     return tuple(cases) if len(cases) == len(node) else None
 
 
-def _conditions(tree: Expr) -> Iterator[str]:
+def _conditions(tree: Expr) -> frozenset[str]:
     """The names that an expression uses only as conditions."""
-    used = Counter(name.name for name in occurrences(tree))
-    chosen = Counter(each.args[0].name for each in _choices(tree) if isinstance(each.args[0], Name))
-    return (name for name, count in chosen.items() if used[name] == count)
-
-
-def _choices(tree: Expr) -> Iterator[Apply]:
-    """Every `where` of an expression, with repetitions."""
-    if isinstance(tree, Apply) and FUNCTIONS[tree.function].rule is Rule.SELECT:
-        yield tree
-    for child in tree.children:
-        yield from _choices(child)
+    choosing: set[str] = set()
+    others: set[str] = set()
+    for each in applications(tree):
+        assert isinstance(each, Apply)
+        first = FUNCTIONS[each.function].rule is Rule.SELECT
+        for index, arg in enumerate(each.args):
+            if isinstance(arg, Name):
+                (choosing if first and not index else others).add(arg.name)
+    return frozenset(choosing - others)
 
 
 def _fixed(entry: Entry, cases: tuple[_Case, ...]) -> Mapping[str, DType]:
     """Inputs that are only conditions: they must be bool and do not take part in promotion."""
-    conditions = [frozenset(_conditions(case.tree)) for _, case in cases]
+    conditions = [_conditions(case.tree) for _, case in cases]
     return MappingProxyType(
         {each.name: BOOL for each in entry.tensors if all(each.name in names for names in conditions)}
     )

@@ -42,7 +42,7 @@ def read_scan(entry: Entry, node: Mapping) -> Scan | None:
 def _results(entry: Entry, node: Mapping) -> tuple[Found, ...]:
     """The results in the order of the schema: the accumulated value unless the body declares others."""
     words = {results.value: results for results in Found}
-    given = Fields(node, entry.diagnostics).words("results")
+    given = entry.words("results", node)
     results = tuple(words[word.value] for word in given if entry.known("result", word, words)) or (Found.VALUE,)
     if len(results) != len(entry.schema.returns):
         entry.report(entry.name_span, f"the schema has {len(entry.schema.returns)} results, the body {len(results)}")

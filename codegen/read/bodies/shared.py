@@ -2,26 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 
-from ...expr import parse
+from ...expr import names, parse, substitute
 from ...model.operator import Expression
 from ...schema import Argument
 from ...source import Mapping, Scalar, Sequence
-from ..fields import Entry
+from ..fields import Entry, Fields
 from ..reserved import argument_reason
 
 _CHECKED = ("layout", "device", "pin_memory")
+_WORD = re.compile(r"\w+")
 
 
-def expression(entry: Entry, scalar: Scalar, known: Iterable[str]) -> Expression | None:
-    tree = entry.located(scalar, lambda text: parse(text, known))
+def expression(entry: Fields, scalar: Scalar, known: Iterable[str]) -> Expression | None:
+    tree = entry.located(scalar, lambda text: parse(text, known, entry.expressions, scalar))
     return None if tree is None else Expression(tree, scalar)
 
 
 def expression_field(entry: Entry, owner: Mapping, key: str, known: Iterable[str]) -> Expression | None:
     scalar = entry.text(owner, key)
     return None if scalar is None else expression(entry, scalar, known)
+
+
+class Locals:
+    """The names of `let`, each of which stands for an expression of those before it and of the names known besides.
+
+    Expressions that are read by `expression` have them replaced: so equal parts are one, and everything that follows
+    from the expression, such as its derivative, follows from theirs.
+    """
+
+    def __init__(
+        self, fields: Fields, owner: Mapping, known: Iterable[str], refused: Callable[[str], str | None]
+    ) -> None:
+        self.fields = fields
+        self.known = list(known)
+        self.given: dict[str, Expression] = {}
+        self.used: set[str] = set()
+        self.keys: list[Scalar] = []
+        node = fields.mapping(owner, "let", "name to an expression")
+        for key in () if node is None else node.keys:
+            assert node is not None
+            reason = refused(key.value) or (None if key.value.isidentifier() else "is not a name")
+            if reason is not None or key.value in self.known:
+                fields.report(key.span, f"'{key.value}' {reason or 'is there already'}", "rename it")
+                continue
+            text = fields.text(node, key.value)
+            value = None if text is None else self.expression(text)
+            if value is not None:
+                self.given[key.value] = value
+            self.known.append(key.value)
+            self.keys.append(key)
+
+    def expression(self, text: Scalar) -> Expression | None:
+        found = expression(self.fields, text, self.known)
+        if found is None:
+            self.used.update(_WORD.findall(text.value))
+            return None
+        self.used |= names(found.tree)
+        return replace(found, tree=substitute(found.tree, {name: each.tree for name, each in self.given.items()}))
+
+    def report_unused(self) -> None:
+        """To be called when everything that may use them has been read."""
+        for key in self.keys:
+            if key.value not in self.used:
+                self.fields.report(key.span, f"'{key.value}' is never used", "leave it out")
 
 
 def degrees(entry: Entry, owner: Mapping, key: str, count: int) -> tuple[int, ...]:
