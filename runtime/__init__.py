@@ -40,7 +40,7 @@ from ._base.types import (
     preserve_format,
     strided,
 )
-from ._tensor.construct import as_tensor, asarray, is_tensor, scalar_tensor, tensor
+from ._tensor.construct import as_tensor, asarray, is_tensor, tensor
 from ._tensor.removed import FUNCTIONS as _REMOVED
 from ._tensor.tensor import Tensor
 from ._tensor.typed_tensors import TENSOR_TYPES as _TENSOR_TYPES

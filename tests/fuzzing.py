@@ -25,6 +25,7 @@ from harness.catalog import described
 from opweave import _operators
 
 from codegen.dtypes import DTYPES
+from codegen.read.copies import DERIVED
 from codegen.schema import parse
 
 EXPECTED = (TypeError, ValueError, RuntimeError, IndexError, OverflowError)
@@ -93,8 +94,9 @@ def forms(entry: dict[str, Any]) -> list[Entry]:
         inplace = (name.endswith("_") and not name.endswith("__")) or (name.startswith("__i") and name != "__invert__")
         family, promotion = entry["family"], entry["promotion"]
         if family == "composite":
-            # Some composites are views or factories in all that matters here.
-            family = "view" if schema.returns_alias else "factory" if schema.argument("device") else family
+            # Some composites are views, copies of views or factories in all that matters here.
+            is_view = schema.returns_alias or DERIVED in entry["tags"]
+            family = "view" if is_view else "factory" if schema.argument("device") else family
         moves = {"resize_", "resize_as_"} & {schema.name.identifier}  # elements stay where they are in memory
         reference, strided = entry["reference"], bool(moves) or schema.argument("stride") is not None
         results.append(Entry(family, promotion, function, name, types, keywords, has_out, inplace, strided, reference))

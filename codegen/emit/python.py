@@ -152,7 +152,7 @@ def _keywords(operator: Operator) -> Iterator[tuple[str, str | None]]:
     yield "out", repr(_out(operator)) if variants.has_out(operator) else None
     yield "inplace", _flag(variants.has_inplace(operator) and not operator.schema.name.inplace)
     yield "method", _flag(operator.method)
-    yield "getter", repr((operator.property_name, meaning(operator))) if operator.property_name else None
+    yield "getter", _getter(operator) if operator.property_name else None
     yield "function", _flag(bool(variants.function_names(operator)))
     yield "first", None if operator.function and not (operator.family is Family.VIEW and operator.method) else "0"
     yield "aliases", _tuple(operator.aliases)
@@ -194,6 +194,10 @@ def _fast(operator: Operator, call: str) -> str:
     texts = [ast.unparse(each) for each in (tree.func, *tree.args)]
     parts = [str(names.index(each)) if each in names else f"({each},)" for each in texts[1:]]
     return f"(_handle.{texts[0]}, {', '.join(parts)})"
+
+
+def _getter(operator: Operator) -> str:
+    return repr((operator.property_name, meaning(operator), operator.assignable))
 
 
 def _flag(value: bool) -> str | None:

@@ -26,6 +26,7 @@ class Stub:
     overloaded: bool = False
     """True if the function has several `def` lines (`@overload`)."""
     is_property: bool = False
+    is_assignable: bool = False
 
 
 def emit(operators: Sequence[Operator], source: str, output: str, package: str | None = None) -> str:
@@ -99,7 +100,8 @@ def methods(operator: Operator) -> list[Stub]:
                 inplace = signature(operator, "self", with_out=False)
                 stubs.append(Stub(name + "_", inplace, "Self", f"In-place version of `{name}`."))
     if operator.property_name is not None:
-        stubs.append(Stub(operator.property_name, "self", _result(operator), summary, is_property=True))
+        own = (operator.property_name, "self", _result(operator), summary)
+        stubs.append(Stub(*own, is_property=True, is_assignable=operator.assignable))
     python = variants.python_operator(operator)
     if python is None:
         return stubs

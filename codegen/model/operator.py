@@ -315,7 +315,9 @@ class Declaration:
     internal: bool
     """Only there for other operators to choose."""
     property_name: str | None
-    """The property of class Tensor whose value is the result; there are no function and no method then."""
+    """The property of class Tensor whose value is the result; there is no method then."""
+    assignable: bool
+    """May that property be assigned to, which copies into the view that it is?"""
     tags: tuple[str, ...]
     updates_self: bool
     """Is the result `self` with some elements written anew?"""

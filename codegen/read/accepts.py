@@ -25,7 +25,7 @@ ANY = BaseType("any")
 """Any type: the body checks it."""
 
 # Types that the runtime can recognize from the value alone.
-_BASES = ("Tensor", "Scalar", "int", "float", "bool", "str", "Generator")
+_BASES = ("Tensor", "Scalar", "int", "float", "bool", "str", "Generator", "ScalarType")
 _TYPES: Mapping[str, Type] = MappingProxyType(
     {"any": ANY}
     | {

@@ -13,6 +13,8 @@ from ..source import Scalar
 from ..source.nodes import SourceText
 
 TAG = "copied"
+DERIVED = "copy"
+"""The tag of what is derived: like that of its view, its success depends on strides."""
 _CLONE = "clone(memory_format=contiguous_format)"
 
 
@@ -34,10 +36,11 @@ def _copy(view: Operator) -> Operator:
         text=f"# {name} follows from this entry.\n{view.text}",
         method=False,
         function=True,
+        internal=False,
         operator=None,
         aliases=(),
         exports=(),
-        tags=("out_exact",),
+        tags=("out_exact", DERIVED),
         places={name: view.span},
         reference="none",
         derivatives={},

@@ -47,7 +47,7 @@ ONLY_FOR: Mapping[str, tuple[Family, ...]] = {
 }
 VARIANTS = ("function", "method")
 INTERNAL = "internal"
-PROPERTY = "property"
+PROPERTY, FUNCTION, ASSIGNABLE = "property", "function", "assignable"
 _REFUSED = ("real", "complex", "factors")
 
 T = TypeVar("T")
@@ -114,6 +114,7 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
         exports=submodules.exports(fields, aliases),
         internal=internal,
         property_name=None if named is None else named.value,
+        assignable=_property_has(entry, ASSIGNABLE),
         tags=(*given, "refuses_factors") if "factors" in errors else given,
         updates_self=isinstance(body, Indexing) and INDEXINGS.get(body.routine, False),
         places=_name_spans(entry, (*aliases, *([] if named is None else [named])), operator),
@@ -311,7 +312,7 @@ def _variants(entry: Entry, module: str | None) -> tuple[bool, bool, bool]:
     """(method, function, internal): whether it is one. Neither of the first two is true for an operator that is only
     chosen by others, and for a property. Functions of submodules are no methods."""
     if isinstance(entry.node.get("variants"), MappingNode):
-        return False, False, False
+        return False, _property_has(entry, FUNCTION), False
     receiver = entry.schema.self_argument
     can_be_method = receiver is not None and receiver.is_tensor
     words = entry.words("variants")
@@ -330,7 +331,7 @@ def _property(entry: Entry) -> Scalar | None:
     node = entry.node.get("variants")
     if not isinstance(node, MappingNode):
         return None
-    entry.known_keys(node, (PROPERTY,), where="variants")
+    entry.known_keys(node, (PROPERTY, FUNCTION, ASSIGNABLE), where="variants")
     scalar = entry.text(node, PROPERTY)
     if scalar is None:
         return None
@@ -342,6 +343,12 @@ def _property(entry: Entry) -> Scalar | None:
     if mark is not None:
         entry.report(mark.span, "'aliases' has no meaning for a property", "leave it out")
     return scalar
+
+
+def _property_has(entry: Entry, key: str) -> bool:
+    """Is the operator a property that has this besides: a function of its own name, or that it can be assigned to?"""
+    node = entry.node.get("variants")
+    return isinstance(node, MappingNode) and entry.flag(node, key)
 
 
 def _check_parameters(entry: Entry, operator: Operator) -> None:

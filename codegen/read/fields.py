@@ -59,6 +59,13 @@ class Fields:
             return None
         return node
 
+    def flag(self, owner: Mapping, key: str) -> bool:
+        """Is the value under `key` true? It is false where there is none."""
+        scalar = self.text(owner, key)
+        if scalar is not None and scalar.value not in ("true", "false"):
+            self.report(scalar.span, f"'{key}' is true or false, not '{scalar.value}'")
+        return scalar is not None and scalar.value == "true"
+
     def known(self, what: str, word: Scalar, names: Collection[str]) -> bool:
         """True if the word is one of `names`; otherwise it is reported as an unknown `what`."""
         if word.value in names:

@@ -155,6 +155,7 @@ READERS: Mapping[str, Callable[[Any], Any]] = {
     "bool": _instance(bool),
     "str": _instance(str),
     "Generator": _instance(Generator),
+    "ScalarType": _instance(dtype_class),
     "MemoryFormat": _instance(memory_format),
 }
 

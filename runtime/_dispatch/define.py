@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._C import lib
 from .._handle import Function
 from . import binding as binding
 from . import conjugates as conjugates
@@ -12,6 +13,21 @@ from . import modes as modes
 from . import subclass as subclass
 from .op import FORMS, OPERATORS, Op, kinds
 from .ops import BUILTIN, namespaces, ops
+
+
+def _setter(op: Op) -> Any:
+    """What assigns to the property that an operator is: a copy into the view that it gives."""
+
+    def assign(tensor: Any, value: Any) -> None:
+        view = op.function(tensor)
+        if lib.storage_of(view._h) != lib.storage_of(tensor._h):
+            raise RuntimeError(
+                f"{op.name} cannot be assigned to: of a tensor that is read as conjugates it is a copy, not a view of "
+                "its memory; assign to that of resolve_conj()"
+            )
+        view.copy_(value)
+
+    return assign
 
 
 class Operators:
@@ -38,13 +54,13 @@ class Operators:
         function: bool = False,
         aliases: tuple[str, ...] = (),
         dunders: tuple[tuple[str, str], ...] = (),
-        getter: tuple[str, str] | None = None,
+        getter: tuple[str, str, bool] | None = None,
         differentiable: bool = False,
         fast: object = None,
         **facts: Any,
     ) -> None:
         """One operator. `params`: name, types and, unless it is required, default of each argument. `getter`: the
-        name and the docstring of the property that it is."""
+        name and the docstring of the property that it is, and whether that can be assigned to."""
         op = Op(index, name, family, params, positional, package=self._package, **facts)
         makes_memory = any(each[1] == "placement" for each in params)
         op.decomposes = op.is_decomposable and not differentiable and not makes_memory and fast is None
@@ -81,7 +97,10 @@ class Operators:
                     self.functions[spelling] = each
         if getter is not None:
             # The docstring is given, as that of the function is in a module that would be imported for it.
-            self.methods[getter[0]] = op.getter = property(op.function, doc=getter[1])
+            called, doc, assignable = getter
+            made_property = property(op.function, _setter(op) if assignable else None, doc=doc)
+            self.methods[called] = made_property
+            op.getter = None if function else made_property
         for special, form in dunders:
             self.methods[special] = op.function if form == "function" else made(form, special)
         self._internal.update(by_name)

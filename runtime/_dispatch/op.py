@@ -170,7 +170,7 @@ class Op:
         self.function: Any = None
         """What calls it for a new result: `_handle.Function`."""
         self.getter: property | None = None
-        """The property of class Tensor that it is."""
+        """The property of class Tensor that it is; None also where there is a function besides."""
         self.decomposes = False
         """True if it is known by the operators that its body calls alone: it has no derivative of its own, no call of
         the core that computes all of it, and makes no memory that is told where to be."""

@@ -13,22 +13,20 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from .._base import handles, interchange
-from .._base.allocation import allocate
-from .._base.devices import META, available, device, get_default_device, is_meta, on_device
+from .._base.devices import META, available, device, get_default_device, is_meta
 from .._base.dtypes import EXPORTS, dtype, get_default_dtype
 from .._base.handles import OVERFLOW
 from .._base.interchange import tensor_of_bytes
 from .._base.type_names import type_name
-from .._base.types import check_placement, layout
+from .._base.types import check_placement
 from .._dispatch.ops import ops
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
-    from .._operators import Number
     from .tensor import Tensor as TensorType
 
-__all__ = ["as_tensor", "asarray", "is_tensor", "scalar_tensor", "tensor"]
+__all__ = ["as_tensor", "asarray", "is_tensor", "tensor"]
 
 _MAX_DIMS = 64
 _BOOL, _INT64, _UINT64 = EXPORTS["bool"], EXPORTS["int64"], EXPORTS["uint64"]
@@ -146,27 +144,6 @@ def _over_buffer(buffer: Any, wanted: dtype | None) -> TensorType:
     if wanted is None and memoryview(buffer).format not in ("B", "c"):
         return interchange.from_array(interchange.as_array(buffer))
     return interchange.frombuffer(buffer, dtype=wanted or get_default_dtype())
-
-
-def scalar_tensor(
-    s: TensorType | Number,
-    *,
-    dtype: dtype | None = None,
-    layout: layout | None = None,
-    device: device | str | None = None,
-    pin_memory: bool | None = None,
-    requires_grad: bool = False,
-) -> TensorType:
-    """Return a tensor without dimensions that holds the number `s`, of the default dtype unless `dtype` is given."""
-    where = check_placement("scalar_tensor", layout=layout, device=device, pin_memory=pin_memory)
-    if isinstance(s, handles.Tensor) and not s.ndim:
-        s = s.item()
-    if not isinstance(s, (int, float, complex)):
-        raise TypeError(f"scalar_tensor(): argument 's' (position 1) must be Number, not {type_name(s)}")
-    resolved = get_default_dtype() if dtype is None else _resolve(dtype, "scalar_tensor")
-    made: TensorType = on_device(where, allocate, (), resolved.code)
-    result = made.fill_(s)
-    return result.requires_grad_() if requires_grad else result
 
 
 def is_tensor(obj: object) -> TypeIs[TensorType]:

@@ -17,7 +17,7 @@ from .._dispatch.binding import overloads
 from .._dispatch.ops import ops
 
 if TYPE_CHECKING:
-    from .tensor import Tensor as TensorType
+    pass
 
 _CONTIGUOUS = 1
 """OW_CONTIGUOUS, a flag of handles."""
@@ -81,26 +81,6 @@ class GeometryMethods:
         strides = strides_of(self._h)
         return tuple(sorted(range(len(strides)), key=lambda dim: -strides[dim]))
 
-    @property
-    def real(self: Any) -> TensorType:
-        """The real parts: a view of the dtype of the parts and the same shape; a real tensor itself."""
-        return _part(self, "real")
-
-    @real.setter
-    def real(self: Any, value: Any) -> None:
-        _part(self, "real").copy_(value)
-
-    @property
-    def imag(self: Any) -> TensorType:
-        """The imaginary parts: a view of the dtype of the parts and the same shape. Raises RuntimeError for real
-        dtypes.
-        """
-        return _part(self, "imag")
-
-    @imag.setter
-    def imag(self: Any, value: Any) -> None:
-        _part(self, "imag").copy_(value)
-
 
 def _view_as_dtype(input: Any, size: Any) -> Any:
     """The overload of `view` that takes a dtype."""
@@ -129,7 +109,3 @@ def _is_channels_last(sizes: tuple[int, ...], strides: tuple[int, ...], ndim: in
                 return False
             expected *= sizes[dim]
     return True
-
-
-def _part(tensor: Any, name: str) -> Any:
-    return getattr(ops, name)(tensor)

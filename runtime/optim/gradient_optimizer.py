@@ -7,8 +7,7 @@ from typing import Any, TypeAlias
 
 from .._autograd.grad_mode import enable_grad, set_grad_enabled
 from .._base.dtypes import EXPORTS, get_default_dtype
-from .._operators import view_as_real
-from .._tensor.construct import scalar_tensor
+from .._operators import scalar_tensor, view_as_real
 from .._tensor.tensor import Tensor
 from .optimizer import Optimizer
 from .parameter_groups import Group

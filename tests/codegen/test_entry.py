@@ -15,6 +15,7 @@ from codegen.errors import CodegenError
 from codegen.expr import check_derivative, parse
 from codegen.model.operator import Composite, Elementwise, Factory, Family, Operator, View
 from codegen.model.variants import function_names, has_inplace, has_out, method_names, submodule_names
+from codegen.read.copies import DERIVED
 from codegen.source import Scalar, parse_text
 
 GOLDEN = Path(__file__).parent / "golden" / "ops.yaml"
@@ -250,6 +251,16 @@ def test_a_property_is_neither_function_nor_method(tmp_path: Path) -> None:
     assert stubs.functions(operator) == []
 
 
+def test_a_property_may_have_a_function_and_be_assigned_to(tmp_path: Path) -> None:
+    body = "  composite: return self.t()\n  variants: {property: R, function: true, assignable: true}\n"
+    entry = f"- func: reversed(Tensor(a) self) -> Tensor(a)\n  doc: D.\n{body}"
+    (operator,) = read(tmp_path, entry)
+    assert (operator.property_name, operator.assignable, operator.method, operator.function) == ("R", True, False, True)
+    (stub,) = stubs.methods(operator)
+    assert (stub.name, stub.is_property, stub.is_assignable) == ("R", True, True)
+    assert [each.name for each in stubs.functions(operator)] == ["reversed"]
+
+
 def test_a_view_that_is_copied_has_an_operator_that_copies(tmp_path: Path) -> None:
     entry = (
         "- func: first.int(Tensor(a) self, int n=1, *, bool b=False) -> Tensor(a)\n  doc: D. Returns shape (n).\n"
@@ -260,7 +271,7 @@ def test_a_view_that_is_copied_has_an_operator_that_copies(tmp_path: Path) -> No
         "first",
         ("copied", "inplace"),
         "first_copy",
-        ("out_exact",),
+        ("out_exact", DERIVED),
     )
     assert str(copy.schema) == "first_copy.int(Tensor self, int n=1, *, bool b=False) -> Tensor"
     assert (copy.function, copy.method, copy.aliases, copy.derivatives) == (True, False, (), {})

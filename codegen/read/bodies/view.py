@@ -70,19 +70,12 @@ def read(entry: Entry, node: MappingNode) -> View | None:
     rest = [argument for argument in entry.schema.arguments if not argument.is_tensor]
     used = frozenset(argument.name for argument in rest if local_name(argument) in reader.used)
     report_unused(entry, "view", rest, used)
-    return View(shape, strides, offset, let, require, wrap, _copies(entry, node), shape_text.span.line)
+    return View(shape, strides, offset, let, require, wrap, entry.flag(node, "copies"), shape_text.span.line)
 
 
 def local_name(argument: Argument) -> str:
     """The name of an argument in the body: `shape_` is the argument, `shape` that of the input."""
     return argument.name + "_" if argument.name in geometry.BASE_SCOPE else argument.name
-
-
-def _copies(entry: Entry, node: MappingNode) -> bool:
-    scalar = entry.text(node, "copies")
-    if scalar is not None and scalar.value not in ("true", "false"):
-        entry.report(scalar.span, f"'copies' is true or false, not '{scalar.value}'")
-    return scalar is not None and scalar.value == "true"
 
 
 def _let(entry: Entry, node: MappingNode, reader: _Geometry) -> tuple[tuple[str, Geometry], ...]:

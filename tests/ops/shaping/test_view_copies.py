@@ -23,6 +23,7 @@ CALLS: list[tuple[str, tuple[Any, ...], Any]] = [
     ("unfold_copy", (1, 2, 1), [[[0.0, 1.0], [1.0, 2.0]], [[3.0, 4.0], [4.0, 5.0]]]),
     ("narrow_copy", (1, 1, 1), [[1.0], [4.0]]),
     ("detach_copy", (), [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]),
+    ("alias_copy", (), [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]),
 ]
 
 
@@ -70,6 +71,25 @@ def test_complex_parts() -> None:
     z = opweave.tensor([1 + 2j, 3 - 1j])
     parts = opweave.view_as_real_copy(z)
     assert parts.tolist() == [[1.0, 2.0], [3.0, -1.0]]
+    joined = opweave.view_as_complex_copy(parts)
+    parts.zero_()
+    assert joined.tolist() == [1 + 2j, 3 - 1j]
+
+
+def test_the_strides_that_a_view_needs_its_copy_needs_too() -> None:
+    with pytest.raises(RuntimeError, match="Tensor must have a last dimension with stride 1"):
+        opweave.view_as_complex_copy(opweave.ones(2, 3).t())
+
+
+def test_bytes_are_copied_as_elements_of_a_dtype() -> None:
+    x = opweave.tensor([1.0, -2.0])
+    words = opweave.view_copy(x, opweave.int32)
+    assert (words.tolist(), words.dtype) == ([1065353216, -1073741824], opweave.int32)
+    out = opweave.empty(0, dtype=opweave.int32)
+    assert opweave.view_copy(x, opweave.int32, out=out) is out
+    assert out.tolist() == words.tolist()
+    with pytest.raises(TypeError, match="argument 'size' \\(position 2\\) must be tuple of ints, not str"):
+        opweave.view_copy(x, "int32")
 
 
 def test_what_is_refused() -> None:

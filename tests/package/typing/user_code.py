@@ -144,3 +144,6 @@ try:
     opweave.mm(x, counts)
 except (opweave.OutOfMemoryError, opweave.LinAlgError, RuntimeError) as error:
     assert_type(str(error), str)
+parts = opweave.complex(x, x)
+parts.real = 1
+parts.imag = parts.real
