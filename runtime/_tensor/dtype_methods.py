@@ -106,12 +106,6 @@ class DtypeMethods(CastMethods):
             return f"{package}.{BY_CODE[lib.dtype(self._h)].scalar_name}Tensor"
         return self.to(_dtype_of_name(dtype))
 
-    def type_as(self: Any, other: TensorType) -> TensorType:
-        """Return the elements with the dtype of `other`: the tensor itself if it has it, else a copy of the same
-        shape.
-        """
-        return self.to(other.device, other.dtype)
-
     def cuda(
         self: Any,
         device: device | str | None = None,
