@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from ..dtypes import DType, ordered
+from ..dtypes import INT64, DType, ordered
 from ..model.computation import default_numbers, turns_complex, turns_real
+from ..model.compute import Compute
 from ..model.operator import (
     Body,
     Elementwise,
@@ -31,6 +32,7 @@ _TABLES = {
     Family.REDUCE: "ow_reduce_table",
     Family.SCAN: "ow_scan_table",
     Family.ROWS: "ow_rows_table",
+    Family.COMPUTE: "ow_compute_table",
 }
 
 
@@ -78,6 +80,8 @@ def descriptor(operator: Operator) -> Descriptor:
     fixed, absent, natural = [], [], []
     for argument in operator.inputs:
         dtype = body.fixed.get(argument.name) if isinstance(body, Elementwise) else None
+        if isinstance(body, Compute) and argument.name in body.integers:
+            dtype = INT64
         end = body.absent.get(argument.name) if isinstance(body, Elementwise) else None
         fixed.append(f"OW_{dtype.name.upper()}" if dtype else "OW_PROMOTED")
         absent.append(f"OW_ABSENT_{end.name}" if isinstance(end, End) else "OW_REQUIRED")

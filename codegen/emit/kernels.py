@@ -15,8 +15,9 @@ from ..expr.functions import FUNCTIONS, Function
 from ..expr.kernel_text import emit_expression, variable
 from ..expr.typed import applied
 from ..model.computation import position_dtype, typed
+from ..model.compute import Compute
 from ..model.operator import Elementwise, Factory, Family, Found, Operator, Reduce, Rows, Scan
-from . import descriptors, elementwise, requirements, rows, views
+from . import compute, descriptors, elementwise, requirements, rows, views
 from .expressions import Variable, enum, identity, parameters
 from .text import render
 
@@ -71,6 +72,10 @@ def emit(operator: Operator) -> str | None:
     if isinstance(body, Rows):
         _add_kernels(context, rows.kernels(operator, body))
         return render("rows.c.j2", operator.file, output, **context)
+    if isinstance(body, Compute):
+        _add_kernels(context, compute.kernels(operator, body))
+        context |= compute.context(operator, body)
+        return render("compute.c.j2", operator.file, output, **context)
     return views.emit(operator, output, context)
 
 

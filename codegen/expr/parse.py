@@ -67,7 +67,7 @@ def parse(
     Raises ExpressionError; its `all` holds every mistake of the text.
     """
     source = Source(text, origin)
-    reader = _Reader(source, None if names is None else tuple(names), family)
+    reader = Reader(source, None if names is None else tuple(names), family)
     tree = reader.read(source.parse())
     raise_all(reader.errors)
     return tree
@@ -78,7 +78,7 @@ def is_reserved(name: str) -> bool:
     return name in CONSTANTS and name != "nan"
 
 
-class _Reader:
+class Reader:
     """Turns nodes of ast into nodes of the tree; a node that has no equivalent is noted as a mistake and read as
     zero."""
 

@@ -12,6 +12,7 @@ from ..dtypes import BOOL, COMPLEX128, FLOAT64, INT64, DType, Promotion
 from ..expr import Expr, ExpressionError, evaluate, names, type_of
 from ..expr.lower import Env
 from ..schema import Argument
+from .compute import Compute
 from .operator import Declaration, Elementwise, Expression, Factory, Operator, Reduce, Requirement, Rows, Scan
 
 
@@ -125,6 +126,8 @@ def typed(operator: Operator) -> Iterator[tuple[Expression, Env, DType]]:
                 yield expression, env, dtype
             if body.value is not None:
                 yield body.value, env, dtype
+        elif isinstance(body, Compute):
+            yield from _computed(operator, body, dtype)
         elif isinstance(body, (Reduce, Scan)):
             yield body.combine, {"acc": dtype, "self": dtype}, dtype
             if isinstance(body.identity, Expression):
@@ -133,3 +136,24 @@ def typed(operator: Operator) -> Iterator[tuple[Expression, Env, DType]]:
                 yield body.map, {"self": dtype}, dtype
             if isinstance(body, Reduce) and body.finalize is not None:
                 yield body.finalize, {"acc": dtype, "count": dtype}, dtype
+
+
+def _computed(operator: Operator, body: Compute, dtype: DType) -> Iterator[tuple[Expression, Env, DType]]:
+    env = body.env({each.name: dtype for each in operator.params}, dtype)
+    for index, each in enumerate(body.results):
+        yield each, env, computed_dtype(operator, body, index, dtype)
+        for fold in body.folds.values():
+            yield Expression(fold.value, each.source), env, body.value_dtype(fold, env)
+
+
+def computed_dtype(operator: Operator, body: Compute, index: int, dtype: DType) -> DType:
+    """The dtype in which a result is computed: that of the tensors, or what positions and conditions are."""
+    value = _computed_type(operator, body, index, FLOAT64)
+    return value if value in (INT64, BOOL) else dtype
+
+
+def _computed_type(operator: Operator, body: Compute, index: int, dtype: DType) -> DType | None:
+    try:
+        return type_of(body.results[index].tree, body.env({each.name: dtype for each in operator.params}, dtype)).dtype
+    except ExpressionError:
+        return None

@@ -18,7 +18,7 @@ from __future__ import annotations
 from ..schema import Argument, base_name
 from .operator import Family, Indexing, Operator
 
-_INTEGERS = (Family.VIEW, Family.INDEXING, Family.LAPACK, Family.RANDOM, Family.ROUTINE)
+_INTEGERS = (Family.COMPUTE, Family.VIEW, Family.INDEXING, Family.LAPACK, Family.RANDOM, Family.ROUTINE)
 
 
 def layout(operator: Operator) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from itertools import takewhile
-from typing import Generic, TypeAlias, TypeVar
+from typing import TypeAlias
 
 from ..dtypes import COMPUTE_DTYPES, DTYPE_CLASSES, FLOAT64, DType, Promotion, ordered
 from ..errors import Span
@@ -19,6 +19,11 @@ from ..expr import Expr
 from ..expr.geometry import Geometry
 from ..schema import Argument, FunctionSchema, Type
 from ..source import Scalar
+from .compute import Compute
+from .parts import ERROR_KINDS as ERROR_KINDS
+from .parts import End as End
+from .parts import Expression as Expression
+from .parts import Requirement as Requirement
 
 # OW_MAX_INPUTS and so on of opweave.h; the core does not compile where they differ (ow_routines.h).
 MAX_INPUTS = 5
@@ -29,10 +34,6 @@ MAX_REDUCTIONS = 5
 MAX_STAGES = 4
 MAX_RESULTS = 3
 MAX_SHORTCUTS = 8
-
-T = TypeVar("T")
-V = TypeVar("V")
-
 
 class Family(Enum):
     """The kinds of bodies; the value is the key in ops.yaml."""
@@ -48,19 +49,13 @@ class Family(Enum):
     RANDOM = "random"
     LAPACK = "lapack"
     ROUTINE = "core"
+    COMPUTE = "compute"
     COMPOSITE = "composite"
 
     @property
     def body(self) -> str:
         """How messages name a body of this kind."""
         return f"{'an' if self.value[0] in 'aeiou' else 'a'} {self.value} body"
-
-
-class End(Enum):
-    """An end of a dtype's range: what an optional bound is when it is None, where a search for an extremum starts."""
-
-    LOWEST = "lowest"
-    HIGHEST = "highest"
 
 
 class Found(Enum):
@@ -72,41 +67,8 @@ class Found(Enum):
 
 def parameters(schema: FunctionSchema, family: Family) -> tuple[Argument, ...]:
     """Arguments that kernels take as numbers."""
-    takes_reals = family in (Family.ELEMENTWISE, Family.ROWS)
+    takes_reals = family in (Family.ELEMENTWISE, Family.ROWS, Family.COMPUTE)
     return tuple(each for each in schema.arguments if each.is_scalar or (takes_reals and each.is_real))
-
-
-@dataclass(frozen=True)
-class Expression:
-    """An expression of ops.yaml and the place it was read from."""
-
-    tree: Expr
-    source: Scalar = field(repr=False, compare=False)
-
-    @property
-    def line(self) -> int:
-        return self.source.locate(0)[0]
-
-
-ERROR_KINDS: Mapping[str, str] = {
-    "RuntimeError": "OW_RUNTIME_ERROR",
-    "IndexError": "OW_INDEX_ERROR",
-    "TypeError": "OW_TYPE_ERROR",
-    "ValueError": "OW_VALUE_ERROR",
-    "NotImplementedError": "OW_NOT_IMPLEMENTED",
-}
-"""What a requirement may raise, and how the core calls it."""
-
-
-@dataclass(frozen=True)
-class Requirement(Generic[T, V]):
-    """A condition on arguments and the error when it does not hold; its message is text and values in turn."""
-
-    check: T
-    error: str
-    message: tuple[str | V, ...]
-    dtypes: frozenset[DType] | None = None
-    """Of the results for which it must hold; None: for all."""
 
 
 @dataclass(frozen=True)
@@ -268,7 +230,8 @@ class Composite:
 
 
 Body: TypeAlias = (
-    Elementwise | Reduce | Scan | Rows | View | Factory | Extern | Indexing | Random | Lapack | Routine | Composite
+    Elementwise | Reduce | Scan | Rows | Compute | View | Factory | Extern | Indexing | Random | Lapack | Routine
+    | Composite
 )
 
 

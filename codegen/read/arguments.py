@@ -28,7 +28,7 @@ _FIXED: Mapping[Family, _Fixed] = {
     Family.ROWS: _Fixed(("self", "dim"), ("keepdim", "dtype"), "Tensor self, int[1]? dim=None, bool keepdim=False"),
 }
 # Families whose operators may have several results.
-_SEVERAL = (Family.REDUCE, Family.SCAN, Family.ROWS, Family.LAPACK, Family.ROUTINE, Family.COMPOSITE)
+_SEVERAL = (Family.REDUCE, Family.SCAN, Family.ROWS, Family.COMPUTE, Family.LAPACK, Family.ROUTINE, Family.COMPOSITE)
 _KINDS: Mapping[Family, str] = {
     Family.ELEMENTWISE: "Tensor, Scalar, float and str",
     Family.EXTERN: "Tensor and Scalar",
@@ -36,6 +36,7 @@ _KINDS: Mapping[Family, str] = {
     Family.VIEW: "int, bool and int[]",
     Family.FACTORY: "Scalar, int and int[]",
     Family.RANDOM: "Tensor, float, int and Generator",
+    Family.COMPUTE: "Tensor, Scalar, float, int, bool and int[]",
     Family.LAPACK: "Tensor, float, int and bool",
     Family.ROUTINE: "Tensor, Tensor[], float, int, bool, int[], ScalarType, MemoryFormat and Generator",
 }
@@ -48,6 +49,7 @@ _CALLED = {
 """The types in which arguments reach the core; bool and text are passed as integers."""
 _ROOM: Mapping[Family, Mapping[str, int]] = {
     Family.VIEW: {"int": 4, "int[]": 2},
+    Family.COMPUTE: {"int": 4, "int[]": 4},
     Family.INDEXING: {"int": 3},
     Family.RANDOM: {"int": 2, "float": 2},
     Family.ROUTINE: {"int": 4, "int[]": 2, "float": 2},
@@ -170,6 +172,9 @@ def _check_kinds(entry: Entry) -> None:
 def _suits(family: Family, argument: Argument) -> bool:
     if family is Family.ELEMENTWISE:
         return argument.is_tensor or argument.is_scalar or argument.is_real or base_name(argument.type) == "str"
+    if family is Family.COMPUTE:
+        numbers = ("Scalar", "float", "int", "SymInt", "bool")
+        return argument.is_tensor or base_name(argument.type) in numbers
     if family is Family.EXTERN:
         return (argument.is_tensor or argument.is_scalar) and not argument.is_optional
     if family is Family.INDEXING:

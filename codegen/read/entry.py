@@ -42,7 +42,7 @@ ONLY_FOR: Mapping[str, tuple[Family, ...]] = {
     "none_means": (Family.ELEMENTWISE,),
     "operator": (Family.ELEMENTWISE, Family.COMPOSITE, Family.EXTERN),
     "overloads": (Family.ELEMENTWISE,),
-    "promotion": (Family.ELEMENTWISE, Family.REDUCE, Family.SCAN, Family.ROWS),
+    "promotion": (Family.ELEMENTWISE, Family.REDUCE, Family.SCAN, Family.ROWS, Family.COMPUTE),
     "require": (Family.ELEMENTWISE, Family.COMPOSITE),
 }
 VARIANTS = ("function", "method")

@@ -11,12 +11,13 @@ from collections.abc import Callable, Mapping
 from ...model.operator import Body, Family
 from ...source import Mapping as MappingNode
 from ..fields import Entry
-from . import composite, elementwise, extern, factory, indexing, lapack, random, reduction, routine, rows, view
+from . import composite, compute, elementwise, extern, factory, indexing, lapack, random, reduction, routine, rows, view
 
 _MAPPINGS: Mapping[Family, tuple[Callable[[Entry, MappingNode], Body | None], str]] = {
     Family.REDUCE: (reduction.read_reduce, reduction.REDUCE_EXAMPLE),
     Family.SCAN: (reduction.read_scan, reduction.SCAN_EXAMPLE),
     Family.ROWS: (rows.read, rows.EXAMPLE),
+    Family.COMPUTE: (compute.read, compute.EXAMPLE),
     Family.VIEW: (view.read, view.EXAMPLE),
     Family.FACTORY: (factory.read, factory.EXAMPLE),
 }

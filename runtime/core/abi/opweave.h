@@ -13,7 +13,7 @@
 #include "ow_dtypes.h" /* generated: enum ow_dtype, OW_NDTYPES and the tables of dtypes */
 
 /* A descriptor's size depends on the number of levels it was built for, so that is part of the version. */
-#define OW_ABI_VERSION (9 * 256 + OW_NLEVELS)
+#define OW_ABI_VERSION (10 * 256 + OW_NLEVELS)
 #define OW_MAX_DIMS 64
 #define OW_MAX_INPUTS 5
 #define OW_MAX_PARAMS 3
@@ -170,7 +170,8 @@ typedef enum ow_family {
     OW_FACTORY,
     OW_RANDOM,
     OW_LAPACK,
-    OW_ROUTINE
+    OW_ROUTINE,
+    OW_COMPUTE
 } ow_family;
 
 /* How the compute and the result dtype follow from the inputs; the names are torch's. */

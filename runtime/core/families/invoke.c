@@ -2,6 +2,7 @@
 #include "invoke.h"
 
 #include "families/arg_results.h"
+#include "families/compute.h"
 #include "families/driver.h"
 #include "families/routine.h"
 #include "routines/linalg/lapack.h"
@@ -70,6 +71,7 @@ int ow_invoke(ow_call *c) {
     case OW_RANDOM: result = fill(c); break;
     case OW_LAPACK: return ow_lapack_call(c->op, c->inputs, c->ints, c->reals[0], c->results);
     case OW_ROUTINE: return ow_routine(c);
+    case OW_COMPUTE: return ow_compute(c);
     }
     c->results[0] = result;
     return result != NULL;

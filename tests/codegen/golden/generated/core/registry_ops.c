@@ -24,6 +24,7 @@ extern const ow_op ow_op_rand;
 extern const ow_op ow_op_softmax;
 extern const ow_op ow_op_lapack_orgqr;
 extern const ow_op ow_op_clone;
+extern const ow_op ow_op_mean_of_windows;
 
 extern const ow_op *const ow_builtin_ops[];
 extern const int32_t ow_builtin_count;
@@ -51,5 +52,6 @@ const ow_op *const ow_builtin_ops[] = {
     &ow_op_softmax,
     &ow_op_lapack_orgqr,
     &ow_op_clone,
+    &ow_op_mean_of_windows,
 };
-const int32_t ow_builtin_count = 22;
+const int32_t ow_builtin_count = 23;

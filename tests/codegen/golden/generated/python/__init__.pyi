@@ -162,4 +162,5 @@ __all__ = [
     "softmax",
     "clone",
     "detach",
+    "mean_of_windows",
 ]

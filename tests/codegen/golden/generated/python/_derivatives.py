@@ -231,6 +231,18 @@ class CloneBackward0(_Node):
         return by_input, 
 
 
+class MeanOfWindowsBackward0(_Node):
+    __slots__ = ()
+    inputs = (0,)
+
+    def apply(_node, grad):
+        to_input, = _node.edges
+        by_input = None
+        if to_input:
+            _not_implemented("mean_of_windows", "input")
+        return by_input, 
+
+
 DERIVATIVES = {
     "neg": NegBackward0,
     "exp": ExpBackward0,
@@ -245,4 +257,5 @@ DERIVATIVES = {
     "softmax": SoftmaxBackward0,
     "lapack_orgqr": LapackOrgqrBackward0,
     "clone": CloneBackward0,
+    "mean_of_windows": MeanOfWindowsBackward0,
 }

@@ -482,6 +482,22 @@ Raises:
 
 Also: `Tensor.detach`.
 """,
+    "mean_of_windows": """Means of windows whose centres are the elements; beyond the borders there are zeros.
+
+Args:
+    input (Tensor).
+    kernel_size (int or tuple of ints or separate ints).
+    out (Tensor, optional): where to write the result; resized if its shape differs.
+
+Returns:
+    Tensor; dtype: that of the input.
+
+Raises:
+    TypeError: an argument is of another type.
+    NotImplementedError: a dtype is not float32 or float64.
+
+Also: `Tensor.mean_of_windows`.
+""",
 }
 
 SCHEMAS = {
@@ -510,4 +526,5 @@ SCHEMAS = {
     "linalg_householder_product": 'linalg_householder_product(Tensor input, Tensor tau) -> Tensor',
     "clone": 'clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor',
     "detach": 'detach(Tensor(a) self) -> Tensor(a)',
+    "mean_of_windows": 'mean_of_windows(Tensor self, int[2] kernel_size) -> Tensor',
 }

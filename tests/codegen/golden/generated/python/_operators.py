@@ -16,7 +16,7 @@ from ._dispatch.define import Operators as _Operators
 from . import _handle
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "4d73d606"
+INTERFACE = "c371f5e4"
 
 
 def _arange_body(start, end, dtype, _produce):
@@ -71,6 +71,7 @@ _operators.define(20, 'lapack_orgqr', 'lapack', 'tti', (('a', 'Tensor'), ('tau',
 _operators.define(-1, 'linalg_householder_product', 'composite', '--', (('input', 'Tensor'), ('tau', 'Tensor'), ), 2, out='cast', body=_linalg_householder_product_body)
 _operators.define(21, 'clone', 'core', 'tm', (('input', 'Tensor'), ('memory_format', 'MemoryFormat?', None), ), 1, method=True, function=True, differentiable=True)
 _operators.define(-1, 'detach', 'composite', '-', (('input', 'Tensor'), ), 1, method=True, function=True, view=True, body=_detach_body, opaque=True)
+_operators.define(22, 'mean_of_windows', 'compute', 'tl', (('input', 'Tensor'), ('kernel_size', 'int[2]'), ), 2, out='cast', method=True, function=True, separate='kernel_size', differentiable=True)
 _operators.finish()
 
 # The loops of bodies need Python's own, which one of the operators would hide.

@@ -45,6 +45,7 @@ __all__ = [
     "softmax",
     "clone",
     "detach",
+    "mean_of_windows",
 ]
 
 Number: TypeAlias = bool | int | float | builtins.complex  # one of the operators is called complex
@@ -120,6 +121,8 @@ def clone(input: Tensor, *, memory_format: memory_format | None = None) -> Tenso
     """Copy with memory of its own."""
 def detach(input: Tensor) -> Tensor:
     """View of the same elements that is no part of a graph."""
+def mean_of_windows(input: Tensor, kernel_size: int | Sequence[int], *more: int, out: Tensor | None = None) -> Tensor:
+    """Means of windows whose centres are the elements; beyond the borders there are zeros."""
 
 class TensorMethods:
     def neg(self, *, out: Tensor | None = None) -> Tensor:
@@ -204,3 +207,5 @@ class TensorMethods:
         """Copy with memory of its own."""
     def detach(self) -> Tensor:
         """View of the same elements that is no part of a graph."""
+    def mean_of_windows(self, kernel_size: int | Sequence[int], *more: int, out: Tensor | None = None) -> Tensor:
+        """Means of windows whose centres are the elements; beyond the borders there are zeros."""

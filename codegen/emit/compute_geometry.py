@@ -1,0 +1,176 @@
+"""C of the integers of a call of an expression over indices: sizes, steps, and what must hold of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..expr import Expr, Literal, Name
+from ..expr.emit_c import print_c
+from ..expr.geometry import TARGET, Geometry
+from ..expr.indexed import SHAPE
+from ..expr.kernel_text import variable
+from ..expr.typed import names
+from ..model.compute import Border, Compute, Size
+from ..model.operator import Operator, Requirement
+from ..schema import ListType
+from ..schema.types import without_optional
+from .requirements import error_kind, format_arguments
+
+
+@dataclass(frozen=True)
+class Extent:
+    """The bound of an index, beyond which its computation might overflow, and the size that it must not reach if it is
+    checked before."""
+
+    magnitude: str
+    greatest: str | None
+    least: str | None
+    size: str
+    what: str
+
+
+@dataclass(frozen=True)
+class GeometryFunction:
+    """Context of compute.c.j2: the function of the call's integers."""
+
+    name: str
+    line: int
+    arguments: tuple[str, ...]
+    early: tuple[str, ...]
+    lets: tuple[str, ...]
+    late: tuple[str, ...]
+    uniforms: tuple[tuple[str, str], ...]
+    ranges: tuple[tuple[str, str], ...]
+    extents: tuple[Extent, ...]
+    work: tuple[str, ...]
+
+
+def function(operator: Operator, body: Compute) -> GeometryFunction:
+    return GeometryFunction(
+        name=f"{operator.name}_geometry",
+        line=body.results[0].line,
+        arguments=tuple(_arguments(operator)),
+        early=tuple(map(_check, body.require)),
+        lets=tuple(
+            f"const {TARGET.variable_type(tree.dtype)} {variable(name)} = {_text(tree)};" for name, tree in body.let
+        ),
+        late=tuple(map(_check, body.late)),
+        uniforms=tuple((name, _text(tree)) for name, tree in body.uniforms.items()),
+        ranges=tuple((variable(name), _size(operator, size)) for name, size in body.variables),
+        extents=tuple(_extents(body)),
+        work=tuple(_work(body)),
+    )
+
+
+def _arguments(operator: Operator) -> list[str]:
+    statements: list[str] = []
+    ints = lists = 0
+    for argument in operator.schema.arguments:
+        if argument.is_tensor or argument in operator.params:
+            continue
+        name = variable(argument.name)
+        if argument.is_list:
+            kind = without_optional(argument.type)
+            size = kind.size if isinstance(kind, ListType) else None
+            if size is not None:
+                statements.append(
+                    f'if (!ow_view_fill_list(view, "{argument.name}", &lists[{lists}], {size})) return 0;'
+                )
+            statements.append(f"const ow_list {name} = &lists[{lists}];")
+            lists += 1
+        else:
+            statements.append(f"const int64_t {name} = ints[{ints}];")
+            ints += 1
+        statements.append(f"(void){name};")
+    return statements
+
+
+def _text(tree: Geometry) -> str:
+    texts = {}
+    for name in names(tree):
+        texts[name] = f"shape_{name.removesuffix(SHAPE)}" if name.endswith(SHAPE) else variable(name)
+    return print_c(tree, TARGET, texts).value
+
+
+def _check(requirement: Requirement[Geometry, Geometry]) -> str:
+    arguments = ", ".join(["view", error_kind(requirement), *format_arguments(requirement, _placeholder)])
+    return f"if (!({_text(requirement.check)})) return ow_view_fail({arguments});"
+
+
+def _placeholder(tree: Geometry) -> tuple[str, str]:
+    if tree.dtype.is_list:
+        return "%s", f"ow_ints_text(&(ow_list_text_buffer){{{{0}}}}, {_text(tree)})"
+    return "%lld", f"(long long)({_text(tree)})"
+
+
+def _size(operator: Operator, size: Size) -> str:
+    if size.geometry is not None:
+        return _text(size.geometry)
+    return f"ow_ints_at(view, shape_{size.tensor}, {size.dim})"
+
+
+def _work(body: Compute) -> list[str]:
+    """For each reduction outside of others the number of its steps, as far as it is known before."""
+    products = []
+    for fold in body.folds.values():
+        extents = [
+            f"(double)({_number(each.stop)} - {_number(each.first)})"
+            for each in fold.ranges
+            if _is_uniform(body, each.first) and _is_uniform(body, each.stop)
+        ]
+        products.append(" * ".join(extents) or "4")
+    return products
+
+
+def _is_uniform(body: Compute, tree: Expr) -> bool:
+    return isinstance(tree, Literal) or (isinstance(tree, Name) and tree.name in body.uniforms)
+
+
+def _number(tree: Expr) -> str:
+    return str(int(tree.value)) if isinstance(tree, Literal) else str(tree)
+
+
+def _extents(body: Compute) -> list[Extent]:
+    found: dict[tuple[str, str], Extent] = {}
+    for read, dim in body.checked():
+        index = body.index(read.indices[dim])
+        if index.affine is None:
+            continue
+        magnitude, least, greatest = [f"fabs((double){_integer(index.affine.rest)})"], [], []
+        known = True
+        for name, factor in index.affine.factors:
+            if name in body.ranges:
+                first, stop = body.ranges[name].first, body.ranges[name].stop
+                known = known and _is_uniform(body, first) and _is_uniform(body, stop)
+                if not known:
+                    continue
+                ends = _number(first), f"({_number(stop)} - 1)"
+            else:
+                ends = "0", f"(range_{variable(name)} - 1)"
+            text = _integer(factor)
+            magnitude.append(f"fabs((double){text}) * fmax(fabs((double){ends[0]}), fabs((double){ends[1]}))")
+            least.append(f"ow_least({text}, {ends[0]}, {ends[1]})")
+            greatest.append(f"ow_greatest({text}, {ends[0]}, {ends[1]})")
+        rest = _integer(index.affine.rest)
+        checks = known and body.outside.get(read.tensor, Border.ERROR) is Border.ERROR
+        plain = index.plain
+        what = f"index {plain or dim}"
+        key = (read.tensor, f"{read.indices[dim]}|{dim}")
+        found[key] = Extent(
+            " + ".join(magnitude),
+            " + ".join([*greatest, rest]) if checks else None,
+            " + ".join([*least, rest]) if checks else None,
+            f"ow_ints_at(view, shape_{read.tensor}, {dim - len(read.indices)})",
+            f"{what} of '{read.tensor}'",
+        )
+    return list(found.values())
+
+
+def _integer(tree: Expr) -> str:
+    """C of what is the same in the whole call, of which affine indices are made."""
+    if isinstance(tree, (Literal, Name)):
+        return _number(tree)
+    symbols = {"add": "+", "sub": "-", "mul": "*"}
+    children = [_integer(each) for each in tree.children]
+    function = getattr(tree, "function", "")
+    return f"(-{children[0]})" if function == "neg" else f"({f' {symbols[function]} '.join(children)})"

@@ -1,0 +1,179 @@
+"""The body `compute`: results by index variables, from elements at computed positions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+
+from ..dtypes import BOOL, INT64, DType
+from ..errors import Span
+from ..expr import Apply, Expr, Literal, Name, names
+from ..expr.affine import Index, index
+from ..expr.functions.lists import ITEM
+from ..expr.geometry import Geometry
+from ..expr.indexed import POSITIONS, SHAPE, Atom, Fold, Integer, Range, Read, within
+from ..expr.lower import Env, type_of
+from ..expr.typed import Arg, Const, Op
+from .parts import End, Expression, Requirement
+
+
+class Border(Enum):
+    """What an index outside of a tensor means, where that is no number."""
+
+    NEAREST = "nearest"
+    WRAP = "wrap"
+    REFLECT = "reflect"
+    SKIP = "skip"
+    """A reduction leaves out what reads there."""
+    ERROR = "error"
+
+
+Outside = Border | End | float
+"""A rule for indices that are outside, or the value of elements there."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """How many positions a variable of the results has: an expression, or the size of a dimension, counted from the
+    last, that it is the index of."""
+
+    geometry: Geometry | None
+    tensor: str = ""
+    dim: int = 0
+
+
+@dataclass(frozen=True)
+class Result(Expression):
+    """The value of each element of one result."""
+
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Compute:
+    variables: tuple[tuple[str, Size], ...]
+    """The index variables of the results in the order of their dimensions."""
+    batched: bool
+    """Are there further dimensions in front, to which the tensors broadcast?"""
+    results: tuple[Result, ...]
+    atoms: Mapping[str, Atom]
+    uniforms: Mapping[str, Geometry]
+    """Integers that are the same in the whole call, by the names that they have in expressions."""
+    outside: Mapping[str, Outside]
+    """By tensor, where indices may be outside of it."""
+    let: tuple[tuple[str, Geometry], ...]
+    require: tuple[Requirement[Geometry, Geometry], ...]
+    late: tuple[Requirement[Geometry, Geometry], ...]
+    """Conditions that use names of `let`, which are computed before these are checked."""
+    tensors: Mapping[str, int]
+    """The number of dimensions of each tensor that indices are written for."""
+    integers: frozenset[str]
+    """Tensors of which indices are made."""
+    optional: frozenset[str]
+    span: Span = field(repr=False, compare=False)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.variables)
+
+    @cached_property
+    def used(self) -> Mapping[str, Atom]:
+        """The atoms of the results, inner ones first."""
+        return dict(within(self.atoms, *(each.tree for each in self.results)))
+
+    @cached_property
+    def reads(self) -> Mapping[str, Read]:
+        return {name: atom for name, atom in self.used.items() if isinstance(atom, Read)}
+
+    @cached_property
+    def folds(self) -> Mapping[str, Fold]:
+        return {name: atom for name, atom in self.used.items() if isinstance(atom, Fold)}
+
+    @cached_property
+    def ranges(self) -> Mapping[str, Range]:
+        """The variables of reductions."""
+        return {each.name: each for fold in self.folds.values() for each in fold.ranges}
+
+    @cached_property
+    def all_variables(self) -> frozenset[str]:
+        return frozenset((*self.names, *self.ranges))
+
+    def index(self, tree: Expr) -> Index:
+        return index(tree, self.all_variables, frozenset(self.uniforms))
+
+    def depends(self, tree: Expr, variable: str) -> bool:
+        """Does the value depend on an index variable?"""
+        used = names(tree)
+        return variable in used or any(
+            self.depends(each, variable) for name in used & self.atoms.keys() for each in self.atoms[name].expressions
+        )
+
+    # ---- types
+
+    def env(self, parameters: Mapping[str, DType], dtype: DType) -> Env:
+        """The dtypes of all names in an expression that is computed in `dtype`."""
+        known: dict[str, DType] = {**parameters}
+        known |= dict.fromkeys((*self.names, *self.ranges, *self.uniforms), INT64)
+        for name, atom in self.used.items():
+            known[name] = self._type(atom, known, dtype)
+        return known
+
+    def _type(self, atom: Atom, known: Env, dtype: DType) -> DType:
+        if isinstance(atom, Read):
+            return INT64 if atom.tensor in self.integers else dtype
+        if isinstance(atom, Integer) or atom.reduction in POSITIONS:
+            return INT64
+        return self.value_dtype(atom, known)
+
+    def value_dtype(self, fold: Fold, env: Env) -> DType:
+        """The dtype in which the values of a reduction are combined."""
+        if fold.reduction in ("any", "all"):
+            return BOOL
+        value = type_of(fold.value, env).dtype
+        return INT64 if value.is_bool and fold.reduction in ("sum", "prod") else value
+
+    # ---- what lies inside
+
+    def is_inside(self, read: Read, dim: int) -> bool:
+        """Is the index sure to be one of the dimension's? It is where it is a variable that runs over it."""
+        place, tree = dim - len(read.indices), read.indices[dim]
+        if isinstance(tree, Apply) and tree.function == "remainder":
+            return self._is_size(tree.args[1], read.tensor, place)
+        plain = self.index(tree).plain
+        if plain is None:
+            return False
+        if plain in self.ranges:
+            first, stop = self.ranges[plain].first, self.ranges[plain].stop
+            if not isinstance(first, Literal) or first.value < 0:
+                return False
+            return self._is_size(stop, read.tensor, place)
+        size = dict(self.variables)[plain]
+        return (size.tensor, size.dim) == (read.tensor, place)
+
+    def _is_size(self, tree: Expr, tensor: str, dim: int) -> bool:
+        size = self.uniforms.get(tree.name) if isinstance(tree, Name) else None
+        return size is not None and self.size_of(size) == (tensor, dim)
+
+    def size_of(self, geometry: Geometry) -> tuple[str, int] | None:
+        """The tensor and the dimension, counted from the last, whose size the expression is."""
+        if isinstance(geometry, Op) and geometry.function == ITEM:
+            sizes, place = geometry.operands
+            if isinstance(sizes, Arg) and isinstance(place, Const) and sizes.name.endswith(SHAPE):
+                tensor, at = sizes.name.removesuffix(SHAPE), int(place.value)
+                if at < 0:
+                    return tensor, at
+                if not self.is_batched(tensor):
+                    return tensor, at - self.tensors[tensor]
+        return None
+
+    def is_batched(self, tensor: str) -> bool:
+        return any(read.batched for read in self.reads.values() if read.tensor == tensor)
+
+    def checked(self) -> Iterator[tuple[Read, int]]:
+        """The indices that may be outside."""
+        for read in self.reads.values():
+            for dim in range(len(read.indices)):
+                if not self.is_inside(read, dim):
+                    yield read, dim

@@ -1,0 +1,55 @@
+"""What bodies of several families are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Generic, TypeVar
+
+from ..dtypes import DType
+from ..expr import Expr
+from ..source import Scalar
+
+T = TypeVar("T")
+V = TypeVar("V")
+
+
+class End(Enum):
+    """An end of a dtype's range: what an optional bound is when it is None, where a search for an extremum starts."""
+
+    LOWEST = "lowest"
+    HIGHEST = "highest"
+
+
+ERROR_KINDS: Mapping[str, str] = {
+    "RuntimeError": "OW_RUNTIME_ERROR",
+    "IndexError": "OW_INDEX_ERROR",
+    "TypeError": "OW_TYPE_ERROR",
+    "ValueError": "OW_VALUE_ERROR",
+    "NotImplementedError": "OW_NOT_IMPLEMENTED",
+}
+"""What a requirement may raise, and how the core calls it."""
+
+
+@dataclass(frozen=True)
+class Requirement(Generic[T, V]):
+    """A condition on arguments and the error when it does not hold; its message is text and values in turn."""
+
+    check: T
+    error: str
+    message: tuple[str | V, ...]
+    dtypes: frozenset[DType] | None = None
+    """Of the results for which it must hold; None: for all."""
+
+
+@dataclass(frozen=True)
+class Expression:
+    """An expression of ops.yaml and the place it was read from."""
+
+    tree: Expr
+    source: Scalar = field(repr=False, compare=False)
+
+    @property
+    def line(self) -> int:
+        return self.source.locate(0)[0]

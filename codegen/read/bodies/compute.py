@@ -1,0 +1,355 @@
+"""`compute`: results by index variables, from elements at computed positions, and reductions over ranges."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from ...dtypes import BOOL, INT64, INT_LIST, DType
+from ...errors import Span
+from ...expr import Apply, Expr, ExpressionError, Name, names
+from ...expr import geometry as geometries
+from ...expr.geometry import Geometry
+from ...expr.indexed import SHAPE, Atoms, Fold, Integer, Read, Scope, rebuilt, within
+from ...expr.indexed import read as read_expression
+from ...expr.lower import lower_integers
+from ...expr.typed import names as typed_names
+from ...model.compute import Border, Compute, Outside, Result, Size
+from ...model.operator import End, Requirement
+from ...source import Mapping as MappingNode
+from ...source import Scalar
+from ..fields import Entry
+from ..reserved import argument_reason
+from . import requirements
+from .shared import report_unused
+
+EXAMPLE = "compute: {'value[y, x]': 'self[y, x] - self[y, x - 1]', outside: 0}"
+_KEYS = ("require", "let", "size", "outside")
+_RESULT = re.compile(r"(\w+)\[\s*(.*?)\s*\]")
+
+
+def read(entry: Entry, node: MappingNode) -> Compute | None:
+    before = len(entry.diagnostics)
+    reader = _Reader(entry, node)
+    body = reader.read()
+    return body if len(entry.diagnostics) == before else None
+
+
+class _Reader:
+    def __init__(self, entry: Entry, node: MappingNode) -> None:
+        self.entry = entry
+        self.node = node
+        self.atoms = Atoms()
+        self.tensors = tuple(each.name for each in entry.tensors)
+        self.scope: dict[str, DType] = {f"{name}{SHAPE}": INT_LIST for name in self.tensors}
+        """The integers and lists of integers that are the same in the whole call."""
+        for argument in entry.schema.arguments:
+            if not argument.is_tensor and argument not in entry.scalars:
+                self.scope[argument.name] = INT_LIST if argument.is_list else INT64
+        self.arguments = frozenset(self.scope)
+        self.variables: tuple[str, ...] = ()
+        self.batched = False
+        self.uniform_lets: list[tuple[str, Geometry]] = []
+        self.local_lets: dict[str, Expr] = {}
+        self.uniforms: dict[str, Geometry] = {}
+        self.used: set[str] = set()
+        """Arguments that the body uses."""
+
+    def read(self) -> Compute | None:
+        entry, node = self.entry, self.node
+        keys = self._result_keys()
+        if not keys:
+            return None
+        self._lets()
+        require = self._require()
+        trees = [self._result(name, key) for name, key in keys]
+        if None in trees:
+            return None
+        results = tuple(
+            Result(self._hoisted(tree), text, name)
+            for (name, key), tree in zip(keys, trees, strict=True)
+            if tree is not None and (text := entry.text(node, key.value)) is not None
+        )
+        atoms = dict(within(self.atoms.named, *(each.tree for each in results)))
+        reads = [each for each in atoms.values() if isinstance(each, Read)]
+        ranks = self._ranks(reads)
+        sizes = self._sizes(reads)
+        if ranks is None or sizes is None:
+            return None
+        self.used |= {each.tensor for each in reads}
+        for tree in (*(each.tree for each in results), *(each for atom in atoms.values() for each in atom.expressions)):
+            self.used |= names(tree)
+        early = tuple(each for each in require if not self._uses_lets(each))
+        body = Compute(
+            variables=sizes,
+            batched=self.batched,
+            results=results,
+            atoms=MappingProxyType(atoms),
+            uniforms=MappingProxyType(self.uniforms),
+            outside=self._outside(),
+            let=tuple(self.uniform_lets),
+            require=early,
+            late=tuple(each for each in require if each not in early),
+            tensors=MappingProxyType(ranks),
+            integers=frozenset(_integers(atoms)),
+            optional=frozenset(each.name for each in entry.tensors if each.is_optional),
+            span=node.span,
+        )
+        self._check_inside(body)
+        report_unused(entry, "body", entry.schema.arguments, frozenset(self.used))
+        return body
+
+    # ---- results and their variables
+
+    def _result_keys(self) -> list[tuple[str, Scalar]]:
+        entry = self.entry
+        expected = (
+            [each.name or "value" for each in entry.schema.returns] if len(entry.schema.returns) > 1 else ["value"]
+        )
+        found: dict[str, Scalar] = {}
+        for key in self.node.keys:
+            match = _RESULT.fullmatch(key.value)
+            if match is None:
+                if key.value not in _KEYS:
+                    entry.report(
+                        key.span, f"unknown key '{key.value}' of 'compute'", f"{expected[0]}[y, x]: expression"
+                    )
+                continue
+            if match[1] not in expected:
+                entry.report(key.span, f"the schema has no result '{match[1]}'", ", ".join(expected))
+            elif self._indices(key, match[2], match.start(2)):
+                found[match[1]] = key
+        for name in expected:
+            if name not in found and len(found) == len(self.node.keys) - len(
+                [k for k in self.node.keys if k.value in _KEYS]
+            ):
+                entry.report(self.node.span, f"'compute' needs '{name}[...]'", EXAMPLE)
+        return [(name, found[name]) for name in expected if name in found]
+
+    def _indices(self, key: Scalar, text: str, start: int) -> bool:
+        """Reads the variables of a result, which are the same for all results."""
+        words = [word.strip() for word in text.split(",")] if text else []
+        batched = words[:1] == ["..."]
+        variables = tuple(words[batched:])
+        for word in variables:
+            reason = argument_reason(word, self.entry.family)
+            taken = word in (*self.scope, *self.tensors) or any(word == each.name for each in self.entry.scalars)
+            if not word.isidentifier() or reason or taken or variables.count(word) > 1:
+                reason = reason or ("is the name of something else" if word.isidentifier() else "is no variable")
+                self.entry.report(key.span_at(start, len(text)), f"'{word}' {reason}", "value[..., y, x]")
+                return False
+        if self.variables and (variables, batched) != (self.variables, self.batched):
+            self.entry.report(key.span, "all results have the same index variables")
+            return False
+        self.variables, self.batched = variables, batched
+        return True
+
+    def _result(self, name: str, key: Scalar) -> Expr | None:
+        text = self.entry.text(self.node, key.value)
+        return None if text is None else self._expression(text)
+
+    # ---- expressions
+
+    def _expression(self, text: Scalar) -> Expr | None:
+        known = (*self.scope, *self.local_lets, *(each.name for each in self.entry.scalars))
+        scope = Scope(self.tensors, self.variables, known)
+        tree = self.entry.located(text, lambda value: read_expression(value, scope, self.atoms))
+        return None if tree is None else self.atoms.substituted(tree, self.local_lets)
+
+    def _geometry(self, text: Scalar, expected: DType | None = None) -> Geometry | None:
+        scope = Scope(self.tensors, (), tuple(self.scope))
+
+        def parsed(value: str) -> Geometry:
+            return lower_integers(
+                read_expression(value, scope, self.atoms), self.scope, expected, geometries.TARGET.native
+            )
+
+        tree = self.entry.located(text, parsed)
+        if tree is not None:
+            self._note(tree)
+        return tree
+
+    def _note(self, tree: Geometry) -> None:
+        self.used |= {name.removesuffix(SHAPE) for name in typed_names(tree)}
+
+    def _lets(self) -> None:
+        node = self.entry.mapping(self.node, "let", "name to expression")
+        for key in () if node is None else node.keys:
+            assert node is not None
+            text = self.entry.text(node, key.value)
+            reason = argument_reason(key.value, self.entry.family)
+            taken = key.value in (*self.scope, *self.local_lets, *self.tensors, *self.variables)
+            if not key.value.isidentifier() or reason is not None or taken:
+                self.entry.report(key.span, f"'{key.value}' {reason or 'is the name of something else'}", "rename it")
+                continue
+            tree = None if text is None else self._expression(text)
+            if tree is None:
+                continue
+            geometry = self._uniform(tree)
+            if geometry is None:
+                self.local_lets[key.value] = tree
+            else:
+                self.scope[key.value] = geometry.dtype
+                self.uniform_lets.append((key.value, geometry))
+                self._note(geometry)
+
+    def _uniform(self, tree: Expr) -> Geometry | None:
+        """The tree as a number or a list that is the same in the whole call; None if it is not."""
+        if not names(tree) <= self.scope.keys() or not _functions(tree) <= geometries.FAMILY.functions.keys():
+            return None
+        try:
+            return lower_integers(tree, self.scope, None, geometries.TARGET.native)
+        except ExpressionError:
+            return None
+
+    def _hoisted(self, tree: Expr) -> Expr:
+        """The tree with what is the same in the whole call replaced by names, in its atoms as well."""
+
+        def visit(each: Expr) -> Expr:
+            if names(each):
+                geometry = self._uniform(each)
+                if geometry is not None and not geometry.dtype.is_list:
+                    return Name(self._slot(geometry), span=each.span)
+            if isinstance(each, Apply):
+                return Apply(each.function, tuple(map(visit, each.args)), span=each.span)
+            if isinstance(each, Name) and each.name in self.atoms.named:
+                return Name(self.atoms.name(rebuilt(self.atoms.named[each.name], visit)), span=each.span)
+            return each
+
+        return visit(tree)
+
+    def _slot(self, geometry: Geometry) -> str:
+        self._note(geometry)
+        for name, known in self.uniforms.items():
+            if known == geometry:
+                return name
+        name = f"_u{len(self.uniforms)}"
+        self.uniforms[name] = geometry
+        return name
+
+    # ---- sizes
+
+    def _ranks(self, reads: list[Read]) -> dict[str, int] | None:
+        ranks: dict[str, int] = {}
+        shapes: dict[str, tuple[int, bool]] = {}
+        for each in reads:
+            ranks[each.tensor] = len(each.indices)
+            if shapes.setdefault(each.tensor, (len(each.indices), each.batched)) != (len(each.indices), each.batched):
+                self.entry.report(self.node.span, f"'{each.tensor}' is read with different numbers of indices")
+                return None
+            if each.batched and not self.batched:
+                self.entry.report(self.node.span, f"'{each.tensor}' has dimensions '...', which no result has")
+                return None
+        return ranks
+
+    def _sizes(self, reads: list[Read]) -> tuple[tuple[str, Size], ...] | None:
+        node = self.entry.mapping(self.node, "size", "variable to its number of positions")
+        if node is not None:
+            self.entry.known_keys(node, self.variables, "variable", "size")
+        sizes: list[tuple[str, Size]] = []
+        for name in self.variables:
+            if node is not None and name in node:
+                text = self.entry.text(node, name)
+                geometry = None if text is None else self._geometry(text, INT64)
+                if geometry is None:
+                    return None
+                sizes.append((name, Size(geometry)))
+                continue
+            place = next(
+                (
+                    (each.tensor, dim - len(each.indices))
+                    for each in reads
+                    for dim, index in enumerate(each.indices)
+                    if index == Name(name)
+                ),
+                None,
+            )
+            if place is None:
+                self.entry.report(
+                    self.node.span, f"the number of positions of '{name}' is not known", f"size: {{{name}: ...}}"
+                )
+                return None
+            sizes.append((name, Size(None, *place)))
+        return tuple(sizes)
+
+    # ---- what may be outside
+
+    def _outside(self) -> Mapping[str, Outside]:
+        node = self.node.get("outside")
+        if isinstance(node, MappingNode):
+            self.entry.known_keys(node, self.tensors, "tensor", "outside")
+            texts = {key.value: self.entry.text(node, key.value) for key in node.keys if key.value in self.tensors}
+        else:
+            text = self.entry.text(self.node, "outside")
+            texts = dict.fromkeys(self.tensors, text) if text is not None else {}
+        rules = {name: self._rule(text) for name, text in texts.items() if text is not None}
+        return MappingProxyType({name: rule for name, rule in rules.items() if rule is not None})
+
+    def _rule(self, text: Scalar) -> Outside | None:
+        words: dict[str, Outside] = {each.value: each for each in (*Border, *End)}
+        if text.value in words:
+            return words[text.value]
+        try:
+            return float(text.value)
+        except ValueError:
+            self.entry.known("rule", text, words)
+            return None
+
+    def _check_inside(self, body: Compute) -> None:
+        """An index that is no variable must be sure to be inside, or `outside` says what it means."""
+        reported: set[Span] = set()
+        for read, dim in body.checked():
+            index = body.index(read.indices[dim])
+            if read.tensor in body.outside or index.plain is not None or index.affine is None:
+                continue
+            source = next(each.source for each in body.results)
+            span = source.span_at(read.span.offset, read.span.length)
+            if span not in reported:
+                reported.add(span)
+                message = f"index {dim} of '{read.tensor}' cannot be proven to lie inside"
+                self.entry.report(span, message, "outside: 0, nearest, wrap, reflect or error")
+
+    # ---- requirements
+
+    def _require(self) -> tuple[Requirement[Geometry, Geometry], ...]:
+        return requirements.read(
+            self.entry,
+            self.node.get("require"),
+            f"{self.tensors[0] if self.tensors else 'self'}.ndim == 4",
+            lambda text: self._geometry(text, BOOL),
+            self._geometry,
+        )
+
+    def _uses_lets(self, condition: Requirement[Geometry, Geometry]) -> bool:
+        lets = {name for name, _ in self.uniform_lets}
+        trees = (condition.check, *(part for part in condition.message if not isinstance(part, str)))
+        return any(typed_names(tree) & lets for tree in trees)
+
+
+def _functions(tree: Expr) -> set[str]:
+    found = {tree.function} if isinstance(tree, Apply) else set()
+    return found.union(*map(_functions, tree.children)) if tree.children else found
+
+
+def _integers(atoms: Mapping[str, Fold | Read | Integer]) -> set[str]:
+    """Tensors whose elements are read in indices or in bounds of ranges, other than through `int`."""
+    found: set[str] = set()
+
+    def visit(tree: Expr) -> None:
+        for name in names(tree):
+            atom = atoms.get(name)
+            if isinstance(atom, Read):
+                found.add(atom.tensor)
+            elif isinstance(atom, Fold):
+                visit(atom.value)
+
+    for atom in atoms.values():
+        if isinstance(atom, Read):
+            for index in atom.indices:
+                visit(index)
+        elif isinstance(atom, Fold):
+            for each in atom.ranges:
+                visit(each.first)
+                visit(each.stop)
+    return found

@@ -1,0 +1,210 @@
+/* The driver of expressions over indices: the call's integers, tensors as kernels read them, results, threads. */
+#include "compute.h"
+
+#include <stdatomic.h>
+
+#include "elementwise.h"
+#include "kernel/compute.h"
+
+typedef struct {
+    const ow_call *call;
+    const ow_compute_table *table;
+    ow_compute_context context;
+    ow_ints shapes[OW_MAX_INPUTS];
+    int64_t batch[OW_MAX_DIMS]; /* the sizes of the dimensions in front, to which tensors broadcast */
+    int nbatch;
+    ow_tensor *read[OW_MAX_INPUTS];     /* as kernels read them: the inputs, or copies */
+    ow_tensor *written[OW_MAX_RESULTS]; /* as kernels write them: the results, or of the dtype of computation */
+    int compute, result;
+    double work; /* for an element */
+    atomic_int status;
+} task;
+
+/* ---- shapes ------------------------------------------------------------------------------------------- */
+
+static int broadcast_batch(task *t) {
+    const ow_call *c = t->call;
+    for (int k = 0; k < c->op->ninputs; k++) {
+        const ow_tensor *x = c->inputs[k];
+        int more = x && t->table->batched >> k & 1 ? x->ndim - t->table->indices[k] : 0;
+        for (int d = t->nbatch; d < more; d++) {
+            memmove(t->batch + 1, t->batch, sizeof *t->batch * (size_t)d);
+            t->batch[0] = 1;
+            t->nbatch++;
+        }
+        for (int d = 0; d < more; d++) {
+            int64_t size = x->sizes[d], *to = &t->batch[t->nbatch - more + d];
+            if (*to == 1) *to = size;
+            if (size != 1 && size != *to) {
+                ow_fail(OW_RUNTIME_ERROR, "%s(): size %lld of a dimension in front does not fit to %lld of another tensor",
+                        c->op->name, (long long)size, (long long)*to);
+                return 0;
+            }
+        }
+    }
+    return 1;
+}
+
+static int find_integers(task *t) {
+    const ow_call *c = t->call;
+    for (int k = 0; k < c->op->ninputs; k++) {
+        const ow_tensor *x = c->inputs[k];
+        t->shapes[k].n = x ? x->ndim : 0;
+        for (int d = 0; d < t->shapes[k].n; d++) t->shapes[k].v[d] = x->sizes[d];
+    }
+    ow_ints lists[OW_CALL_LISTS];
+    for (int k = 0; k < OW_CALL_LISTS; k++) ow_ints_assign(&lists[k], &c->lists[k]);
+    ow_view view = {.error = OW_OK, .used = 0};
+    view.scalar_name = ow_dtype_scalar_names[c->inputs[0] ? c->inputs[0]->dtype : OW_FLOAT32];
+    if (t->table->geometry(&view, t->shapes, c->ints, lists, &t->context, &t->work)) return 1;
+    ow_fail(view.error, "%s", view.message);
+    return 0;
+}
+
+/* ---- dtypes ------------------------------------------------------------------------------------------- */
+
+static int find_dtypes(task *t) {
+    const ow_op *op = t->call->op;
+    ow_tensor *promoted[OW_MAX_INPUTS] = {NULL};
+    for (int k = 0; k < op->ninputs; k++) {
+        ow_tensor *x = t->call->inputs[k];
+        if (!x && !t->table->optional[k]) {
+            ow_fail(OW_TYPE_ERROR, "%s(): argument %d must be a Tensor, not None", op->name, k + 1);
+            return 0;
+        }
+        if (op->fixed[k] == OW_PROMOTED) promoted[k] = x;
+        else if (x && ow_dtype_kinds[x->dtype] >= OW_KIND_FLOATING) {
+            ow_fail(OW_RUNTIME_ERROR, "%s(): argument %d has indices, which are integers, but its dtype is %s", op->name,
+                    k + 1, ow_dtype_scalar_names[x->dtype]);
+            return 0;
+        }
+    }
+    t->result = ow_promoted_dtype(op, ow_result_type(promoted, op->ninputs));
+    t->compute = ow_compute_dtype[t->result];
+    return op->dtypes >> t->result & 1 ? 1 : (ow_refuse_dtype(op, "", t->result), 0);
+}
+
+/* ---- tensors ------------------------------------------------------------------------------------------ */
+
+/* The tensor in C order and in a dtype; what is not the tensor itself is the caller's. */
+static ow_tensor *contiguous(ow_tensor *x, int dtype) {
+    return x->dtype == dtype && x->flags & OW_CONTIGUOUS ? x : ow_clone(x, dtype, OW_C_ORDER);
+}
+
+/* A view with the dimensions of the batch in front, of which those that the tensor lacks have stride 0. */
+static ow_tensor *expanded(const task *t, const ow_tensor *x, int n) {
+    int64_t sizes[OW_MAX_DIMS], strides[OW_MAX_DIMS];
+    int more = x->ndim - n;
+    for (int d = 0; d < t->nbatch; d++) {
+        int own = d - (t->nbatch - more);
+        sizes[d] = t->batch[d];
+        strides[d] = own < 0 || x->sizes[own] == 1 ? 0 : x->strides[own];
+    }
+    for (int d = 0; d < n; d++) {
+        sizes[t->nbatch + d] = x->sizes[more + d];
+        strides[t->nbatch + d] = x->strides[more + d];
+    }
+    return ow_tensor_view(x->storage, x->data, x->dtype, t->nbatch + n, sizes, strides);
+}
+
+static int prepare_input(task *t, int k) {
+    const ow_op *op = t->call->op;
+    ow_tensor *x = t->call->inputs[k];
+    if (!x) return 1;
+    int n = t->table->indices[k], dtype = op->fixed[k] == OW_PROMOTED ? t->compute : op->fixed[k];
+    int64_t own = 1, all = 1, inner = 1;
+    for (int d = 0; d < x->ndim - n; d++) own *= x->sizes[d];
+    for (int d = 0; d < t->nbatch; d++) all *= t->batch[d];
+    for (int d = x->ndim - n; d < x->ndim; d++) inner *= x->sizes[d];
+    if (own == all || own == 1) t->read[k] = contiguous(x, dtype);
+    else {
+        ow_tensor *view = expanded(t, x, n);
+        t->read[k] = view ? ow_clone(view, dtype, OW_C_ORDER) : NULL;
+        ow_tensor_free(view);
+        own = all;
+    }
+    if (!t->read[k]) return 0;
+    t->context.in[k] = t->read[k]->data;
+    t->context.sizes[k] = t->shapes[k].v + t->shapes[k].n - n;
+    t->context.batch[k] = own == 1 ? 0 : inner;
+    return 1;
+}
+
+static int make_results(task *t, ow_tensor **results) {
+    int n = t->nbatch + t->table->variables;
+    int64_t sizes[OW_MAX_DIMS];
+    if (n > OW_MAX_DIMS) {
+        ow_fail(OW_RUNTIME_ERROR, "a tensor has at most %d dimensions", OW_MAX_DIMS);
+        return 0;
+    }
+    for (int d = 0; d < n; d++) sizes[d] = d < t->nbatch ? t->batch[d] : t->context.range[d - t->nbatch];
+    for (int k = 0; k < t->table->results; k++) {
+        int is_fixed = t->table->dtypes[k] != OW_PROMOTED;
+        int dtype = is_fixed ? t->table->dtypes[k] : t->result, compute = is_fixed ? dtype : t->compute;
+        results[k] = ow_tensor_new(dtype, n, sizes, NULL);
+        if (!results[k]) return 0;
+        t->written[k] = results[k];
+        if (compute != dtype && !ow_infers() && !(t->written[k] = ow_tensor_new(compute, n, sizes, NULL))) return 0;
+        t->context.out[k] = t->written[k]->data;
+    }
+    return 1;
+}
+
+/* ---- the call ----------------------------------------------------------------------------------------- */
+
+static void run_part(void *context, int64_t begin, int64_t end) {
+    task *t = context;
+    int status = t->table->by[t->compute](&t->context, begin, end);
+    if (status != OW_OK) atomic_store(&t->status, status);
+}
+
+static int run(task *t, ow_tensor **results) {
+    int64_t outer = 1, line = 1;
+    for (int d = 0; d < t->nbatch; d++) outer *= t->batch[d];
+    for (int v = 0; v < t->table->variables; v++) {
+        if (v < t->table->variables - t->table->line) outer *= t->context.range[v];
+        else line *= t->context.range[v];
+    }
+    double work = t->work * ow_cost_of(t->call->op, t->compute) * (double)line;
+    int64_t grain = work > 0 && work < 8192 ? (int64_t)(8192 / work) : 1;
+    if (!ow_parallel_for(outer, grain, work * (double)outer, run_part, t)) return 0;
+    int status = atomic_load(&t->status);
+    if (status == OW_INDEX_ERROR) ow_fail(OW_INDEX_ERROR, "%s(): an index is out of range", t->call->op->name);
+    else if (status != OW_OK) ow_loop_failed(t->call->op, status);
+    for (int k = 0; k < t->table->results && status == OW_OK; k++)
+        if (t->written[k] != results[k] && !ow_copy(results[k], t->written[k])) return 0;
+    return status == OW_OK;
+}
+
+static int load_params(task *t, ow_scalar *values) {
+    const ow_call *c = t->call;
+    for (int k = 0; k < c->op->nparams; k++) {
+        values[k].d = c->op->defaults[k];
+        if (ow_dtype_kinds[t->compute] == OW_KIND_COMPLEX) values[k].z = c->op->defaults[k];
+        else if (ow_dtype_kinds[t->compute] < OW_KIND_FLOATING) values[k].i = (int64_t)c->op->defaults[k];
+        if (c->has_params && c->params[k] && !ow_load_op_param(c->op, k, c->params[k], t->compute, &values[k])) return 0;
+    }
+    t->context.params = values;
+    return 1;
+}
+
+int ow_compute(ow_call *c) {
+    task t = {.call = c, .table = c->op->tables[ow_level], .work = 1};
+    ow_scalar values[OW_MAX_PARAMS];
+    if (!find_dtypes(&t) || !find_integers(&t) || !broadcast_batch(&t) || !load_params(&t, values)) return 0;
+    int done = make_results(&t, c->results);
+    if (done && c->results[0]->numel && !ow_infers()) {
+        for (int k = 0; k < c->op->ninputs && done; k++) done = prepare_input(&t, k);
+        done = done && run(&t, c->results);
+    }
+    for (int k = 0; k < c->op->ninputs; k++)
+        if (t.read[k] && t.read[k] != c->inputs[k]) ow_tensor_free(t.read[k]);
+    for (int k = 0; k < t.table->results; k++) {
+        if (t.written[k] != c->results[k]) ow_tensor_free(t.written[k]);
+        if (!done) {
+            ow_tensor_free(c->results[k]);
+            c->results[k] = NULL;
+        }
+    }
+    return done ? t.table->results : 0;
+}

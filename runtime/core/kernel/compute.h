@@ -1,0 +1,112 @@
+/* What kernels of expressions over indices are given, and what they are made of.
+ *
+ * All tensors are contiguous and of the dtype of computation, or int64 where they are indices. */
+#ifndef OPWEAVE_COMPUTE_H
+#define OPWEAVE_COMPUTE_H
+
+#include "kernel.h"
+#include "view_geometry.h"
+
+#define OW_MAX_VARIABLES 8 /* index variables of results */
+#define OW_MAX_UNIFORMS 48 /* integers that are the same in the whole call */
+
+typedef struct ow_compute_context {
+    const void *in[OW_MAX_INPUTS]; /* NULL: absent */
+    void *out[OW_MAX_RESULTS];
+    const int64_t *sizes[OW_MAX_INPUTS];  /* of the dimensions that indices are written for */
+    int64_t batch[OW_MAX_INPUTS];         /* elements from one position of the batch to the next; 0: all have the same */
+    int64_t range[OW_MAX_VARIABLES];      /* positions of each variable of the results */
+    int64_t uniform[OW_MAX_UNIFORMS];
+    const ow_scalar *params;
+} ow_compute_context;
+
+/* The call's integers: fills in range, uniform and the work for an element of the result, in additions; 0 with the error in
+ * `view`, whose other fields are not used. `shapes` are those of the tensors, `ints` and `lists` the arguments. */
+typedef int ow_compute_geometry(ow_view *view, const ow_ints *shapes, const int64_t *ints, ow_ints *lists,
+                                ow_compute_context *c, double *work);
+/* Positions [begin, end) of the batch and of all variables but those of a line. OW_OK, or the kind of the first error. */
+typedef int ow_compute_kernel(const ow_compute_context *c, int64_t begin, int64_t end);
+
+typedef struct ow_compute_table {
+    ow_compute_geometry *geometry;
+    ow_compute_kernel *by[OW_NDTYPES]; /* by dtype of computation */
+    uint8_t variables;                 /* of the results */
+    uint8_t line;                      /* how many of them, from the last on, one step of a kernel runs through */
+    uint8_t results;
+    uint8_t indices[OW_MAX_INPUTS];  /* how many are written for each tensor */
+    uint8_t optional[OW_MAX_INPUTS]; /* may it be absent? */
+    uint8_t batched;                 /* bit set: tensors with further dimensions in front */
+    uint8_t dtypes[OW_MAX_RESULTS];  /* of each result, or OW_PROMOTED */
+} ow_compute_table;
+
+/* ---- kernels ------------------------------------------------------------------------------------------ */
+
+/* Elements of a line that are computed at a time: two vectors, which stay in registers together with their accumulators. */
+#if defined(__AVX512F__)
+#define OW_VECTOR 64
+#elif defined(__AVX__)
+#define OW_VECTOR 32
+#else
+#define OW_VECTOR 16
+#endif
+#define OW_LANES(type) (2 * OW_VECTOR / (int64_t)sizeof(type))
+
+#define OW_INLINE static inline __attribute__((always_inline))
+#define OW_FOR_LANES _Pragma("GCC ivdep") for (int64_t lane = 0; lane < n; lane++)
+
+/* a * b + c with one rounding where the processor does that in one instruction. */
+#ifdef __FMA__
+#define OW_FMA_f32(a, b, c) __builtin_fmaf(a, b, c)
+#define OW_FMA_f64(a, b, c) __builtin_fma(a, b, c)
+#else
+#define OW_FMA_f32(a, b, c) ((a) * (b) + (c))
+#define OW_FMA_f64(a, b, c) ((a) * (b) + (c))
+#endif
+
+/* The least and the greatest of factor * v where v runs from `first` to `last`. */
+OW_INLINE int64_t ow_least(int64_t factor, int64_t first, int64_t last) { return factor * (factor < 0 ? last : first); }
+OW_INLINE int64_t ow_greatest(int64_t factor, int64_t first, int64_t last) { return factor * (factor < 0 ? first : last); }
+/* a / b rounded down, for b > 0. */
+OW_INLINE int64_t ow_div_down(int64_t a, int64_t b) { return a / b - (a % b < 0); }
+
+/* Cuts [*begin, *end) to the positions t of a line for which factor * t + [least, greatest] lies in [0, size). */
+OW_INLINE void ow_cut(int64_t *begin, int64_t *end, int64_t factor, int64_t least, int64_t greatest, int64_t size) {
+    if (factor <= 0) {
+        if (factor < 0 || least < 0 || greatest >= size) *end = *begin;
+        return;
+    }
+    int64_t from = -ow_div_down(least, factor), to = ow_div_down(size - 1 - greatest, factor) + 1;
+    if (from > *begin) *begin = from;
+    if (to < *end) *end = to;
+}
+
+/* Where an index outside of [0, size) leads; size > 0. */
+OW_INLINE int64_t ow_at_nearest(int64_t i, int64_t size) { return i < 0 ? 0 : i < size ? i : size - 1; }
+OW_INLINE int64_t ow_at_wrap(int64_t i, int64_t size) { return i - ow_div_down(i, size) * size; }
+OW_INLINE int64_t ow_at_reflect(int64_t i, int64_t size) {
+    int64_t period = size > 1 ? 2 * (size - 1) : 1, at = ow_at_wrap(i, period);
+    return at < size ? at : period - at;
+}
+/* An index of a number, whose fraction is left out. */
+OW_INLINE int64_t ow_index_of(double x) { return x > -0x1p62 && x < 0x1p62 ? (int64_t)x : INT64_MIN / 2; }
+
+/* ---- geometry ----------------------------------------------------------------------------------------- */
+
+/* A list argument of n integers, for which one may stand. */
+static inline int ow_view_fill_list(ow_view *view, const char *name, ow_ints *list, int n) {
+    for (int k = 1; list->n == 1 && k < n; k++) list->v[k] = list->v[0];
+    if (list->n == 1) list->n = n;
+    if (list->n <= 0 || list->n == n) return 1;
+    return ow_view_fail(view, OW_RUNTIME_ERROR, "%s must be one integer or %d, but got %d", name, n, list->n);
+}
+
+/* The dimensions that indices are written for; the list has them alone afterwards. */
+static inline int ow_view_last(ow_view *view, const char *name, ow_ints *shape, int n, int batched) {
+    int more = shape->n - n;
+    if (more < 0 || (more && !batched))
+        return ow_view_fail(view, OW_RUNTIME_ERROR, "%s must have %s%d dimensions, but has shape %s", name,
+                            batched ? "at least " : "", n, ow_ints_text(&(ow_list_text_buffer){{0}}, shape));
+    return 1;
+}
+
+#endif
