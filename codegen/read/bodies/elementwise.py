@@ -15,8 +15,8 @@ from ...schema import Argument
 from ...source import Mapping as MappingNode
 from ...source import Node, Scalar, Sequence
 from ..fields import Entry
-from . import requirements
 from ..reserved import argument_reason
+from . import requirements
 from .shared import Locals, expression, report_unused
 
 _NONNEGATIVE = re.compile(r"(\w+) >= 0")

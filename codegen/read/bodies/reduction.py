@@ -6,7 +6,7 @@ from ...errors import suggest
 from ...expr import names
 from ...model.operator import End, Expression, Found, Reduce, Scan
 from ...source import Mapping
-from ..fields import Entry, Fields, lacks
+from ..fields import Entry, lacks
 from .shared import degrees, expression, expression_field
 
 REDUCE_EXAMPLE = "reduce: {identity: 0, combine: acc + self}"
