@@ -45,15 +45,15 @@ class Row:
 
 @dataclass(frozen=True)
 class Package:
-    """A woven package: its name, and the file of its kernels (None: all operators are Python)."""
+    """A woven package: its name, and what the files of its kernels begin with (None: all operators are Python)."""
 
     name: str
-    shared_object: str | None
+    stem: str | None
 
     @property
     def arguments(self) -> str:
         """Of the call that loads it."""
-        return f"{self.name!r}, __file__, {self.shared_object!r}, INTERFACE"
+        return f"{self.name!r}, __file__, {self.stem!r}, INTERFACE"
 
 
 def emit(operators: Sequence[Operator], source: str, output: str, package: Package | None = None) -> str:

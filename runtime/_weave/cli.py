@@ -77,6 +77,9 @@ def _parser() -> argparse.ArgumentParser:
     weave.add_argument("file", type=Path, help="the declarations, in the format of opweave's own ops.yaml")
     weave.add_argument("--name", help="of the package (default: the file's name)")
     weave.add_argument("--out", type=Path, default=Path("."), help="folder to write it to (default: this one)")
+    weave.add_argument(
+        "--all-levels", action="store_true", help="compile for every instruction-set level, not this one"
+    )
     weave.add_argument("--force", action="store_true", help="weave even if nothing has changed; needed to change CC")
     weave.set_defaults(command=_weave)
 
@@ -104,7 +107,14 @@ def _weave(options: argparse.Namespace) -> None:
 
     try:
         with progress_bar() as progress:
-            woven = weave(options.file, options.name, options.out, force=options.force, progress=progress)
+            woven = weave(
+                options.file,
+                options.name,
+                options.out,
+                force=options.force,
+                all_levels=options.all_levels,
+                progress=progress,
+            )
     except WeaveError as error:
         raise _CommandError(str(error)) from None
     count = f"{len(woven.operators)} operator{'s' if len(woven.operators) != 1 else ''}"

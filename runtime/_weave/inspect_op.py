@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from .._base import package_data
 from . import loaded_libraries
+from .levels import DECLARATIONS
 
 if TYPE_CHECKING:
     from ..codegen.model.operator import Operator
@@ -37,7 +38,7 @@ class Known:
 def known() -> list[Known]:
     """opweave's operators, then those of each library that this process has loaded."""
     sources = [("opweave", package_data.path("ops.yaml"))]
-    sources += [(each.package, Path(each.folder) / loaded_libraries.DECLARATIONS) for each in loaded_libraries.loaded()]
+    sources += [(each.package, Path(each.folder) / DECLARATIONS) for each in loaded_libraries.loaded()]
     return [Known(package, operator) for package, path in sources for operator in _read(path)]
 
 

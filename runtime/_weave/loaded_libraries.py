@@ -16,9 +16,7 @@ from .._base.errors import raise_pending
 from .._C import lib
 from .._handle import Function
 from .._operators import INTERFACE
-
-DECLARATIONS = "operators.yaml"
-"""The file in a woven package with the declarations of its operators."""
+from . import levels
 
 
 @dataclass
@@ -36,28 +34,29 @@ class Library:
 _loaded: dict[str, Library] = {}
 
 
-def load(package: str, module: str, shared_object: str | None, interface: str) -> Library:
-    """Loads the operators of a package from the file `shared_object` beside the file `module`.
+def load(package: str, module: str, stem: str | None, interface: str) -> Library:
+    """Loads the operators of a package from a shared object beside the file `module`, whose name begins with `stem`.
 
     `interface` stands for what it expects of the runtime. Raises ImportError when this opweave offers something else,
     or the file is missing or unfit.
     """
     folder = os.path.dirname(module)
     if interface != INTERFACE:
+        declarations = os.path.join(folder, levels.DECLARATIONS)
         raise ImportError(
             f"{package} was woven by another version of opweave; weave it again: "
-            f"opweave weave {os.path.join(folder, DECLARATIONS)} --name {package} --out {os.path.dirname(folder)}",
+            f"opweave weave {declarations} --name {package} --out {os.path.dirname(folder)}",
             name=package,
         )
     first = -1
-    if shared_object is not None:
-        path = os.path.join(folder, shared_object)
-        first = lib.load_library(os.fsencode(path))
-        if first < 0:
-            try:
-                raise_pending()
-            except RuntimeError as error:
-                raise ImportError(f"{package}: {error}", name=package, path=path) from None
+    if stem is not None:
+        with levels.loadable(package, folder, stem) as path:
+            first = lib.load_library(os.fsencode(path))
+            if first < 0:
+                try:
+                    raise_pending()
+                except RuntimeError as error:
+                    raise ImportError(f"{package}: {error}", name=package, path=path) from None
     library = Library(package, folder, first)
     before = _loaded.get(package)
     if before is not None:

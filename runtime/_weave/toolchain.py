@@ -63,14 +63,14 @@ class Toolchain:
 
 @dataclass(frozen=True)
 class Job:
-    """One C file to compile at one level (None: the file is the same at all levels)."""
+    """One C file to compile at one level."""
 
     source: Path
-    level: str | None
+    level: str
 
     @property
     def output(self) -> Path:
-        return self.source.with_suffix(f".{self.level}.o" if self.level else ".o")
+        return self.source.with_suffix(f".{self.level}.o")
 
 
 @dataclass(frozen=True)
@@ -155,20 +155,21 @@ def build(
     kernels: Sequence[Path],
     registry: Path,
     headers: Path,
-    output: Path,
+    outputs: Mapping[str, Path],
     yaml: Path,
     progress: Callable[[int, int, str], None],
     anew: bool = False,
 ) -> None:
-    """Compiles the kernels at every level and the registry once, and links all into the shared object `output`.
+    """Compiles the kernels and the registry at some levels, and links those of each level into the shared object that
+    `outputs` has for it.
 
     What was compiled before is taken from the user's cache, unless `anew`. `#line` directives give the declarations in
     `yaml` by its name. Raises CompilerError with everything that was refused.
     """
     cache = object_cache.users_own()
     common = _identity(toolchain, headers)
-    jobs = [Job(source, level) for source in kernels for level in toolchain.levels]
-    jobs.append(Job(registry, None))
+    jobs = [Job(source, level) for source in (*kernels, registry) for level in outputs]
+    steps = len(jobs) + len(outputs)
     failures: list[_Failure] = []
     with ThreadPoolExecutor(_cores()) as pool:
         started = {pool.submit(_object, toolchain, job, headers, cache, common, anew): job for job in jobs}
@@ -178,21 +179,27 @@ def build(
                 if failure is not None:
                     failures.append(failure)
                 job = started[future]
-                progress(done, len(jobs) + 1, f"{job.source.stem} {job.level or ''}".rstrip())
+                progress(done, steps, f"{job.source.stem} {job.level}")
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)  # those that run now are waited for below
             raise
     cache.remove_unused()
     if failures:
         raise CompilerError(_explain(sorted(failures, key=lambda f: jobs.index(f.job)), yaml))
-    command = [*toolchain.command, "-shared", "-o", str(output), *(str(job.output) for job in jobs)]
+    for done, (level, output) in enumerate(outputs.items(), len(jobs) + 1):
+        objects = [str(job.output) for job in jobs if job.level == level]
+        _link(toolchain, objects, output)
+        progress(done, steps, f"linked {level}")
+
+
+def _link(toolchain: Toolchain, objects: Sequence[str], output: Path) -> None:
+    command = [*toolchain.command, "-shared", "-o", str(output), *objects]
     # What is undefined should be said now and not when the package is imported.
     command += ["-Wl,-z,defs"] if sys.platform == "linux" else []
     command += toolchain.libraries
     refusal = _run(command)
     if refusal:
         raise CompilerError(_raw("linking failed", command, refusal))
-    progress(len(jobs) + 1, len(jobs) + 1, "linked")
 
 
 def _cores() -> int:
@@ -238,11 +245,8 @@ def _object(
 
 
 def _arguments(toolchain: Toolchain, job: Job) -> list[str]:
-    if job.level is None:
-        return list(toolchain.arguments)
-    # The constant that names the tables of all levels is emitted once.
-    descriptor = ["-DOW_DESCRIPTOR"] if job.level == next(iter(toolchain.levels)) else []
-    return [*toolchain.arguments, *toolchain.levels[job.level], f"-DOW_LEVEL={job.level}", *descriptor]
+    definitions = (f"-DOW_LEVEL={job.level}", "-DOW_ONE_LEVEL", "-DOW_DESCRIPTOR")
+    return [*toolchain.arguments, *toolchain.levels[job.level], *definitions]
 
 
 def _run(command: Sequence[str]) -> str:
@@ -295,8 +299,7 @@ def _located(failure: _Failure, yaml: Path) -> Iterable[Diagnostic]:
         line = int(complaint["line"])
         message = declared(complaint["message"])
         column, length = _place(lines[line - 1] if line <= len(lines) else "", message)
-        level = f" at level {failure.job.level}" if failure.job.level else ""
-        help = f"the C compiler said so about the kernel '{kernel}'{level}"
+        help = f"the C compiler said so about the kernel '{kernel}' at level {failure.job.level}"
         yield Diagnostic(str(yaml), line, column, message, help, length)
 
 

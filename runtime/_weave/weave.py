@@ -1,40 +1,33 @@
 """Weaving: turns a file of declarations outside the tree into an importable package of operators.
 
 Reads the YAML and what is installed with opweave (codegen, templates, headers, compiler flags). Writes the folder
-OUT/NAME: `_operators.py` with the functions, the shared object of their kernels, stubs, the C it was compiled from, a
-copy of the declarations, and `woven.json`, which tells the next weaving whether anything changed.
+OUT/NAME: `_operators.py` with the functions, the shared objects of their kernels (levels.py), stubs, the C these were
+compiled from, a copy of the declarations, and `woven.json`, which tells the next weaving whether anything changed.
 """
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
-import json
 import keyword
 import os
-import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING
 
-from .. import __version__
-from .._base import package_data
-from . import loaded_libraries, toolchain
+from . import levels, loaded_libraries, stamps, toolchain
 from .guards import locked, tidying_up
+from .levels import Progress
+from .stamps import Stamp
 
 if TYPE_CHECKING:
     from ..codegen.model.operator import Operator
 
-STAMP = "woven.json"
 _LONGEST_NAME = 100
-
-Progress = Callable[[int, int, str], None]
-"""Called with the number of steps done, that of all steps, and what was done."""
 
 
 class WeaveError(RuntimeError):
@@ -59,11 +52,14 @@ def weave(
     out: str | os.PathLike[str] = ".",
     *,
     force: bool = False,
+    all_levels: bool = False,
     progress: Progress | None = None,
 ) -> Woven:
     """Weaves the operators declared in the file `yaml` into the package `name` (default: the file's own) in `out`.
 
-    Nothing is done when the package is up to date, unless `force`. Raises WeaveError.
+    It is compiled for the instruction-set level of this process, or for `all_levels`. Nothing is done when the package
+    is up to date, unless `force`. `progress` is called with the number of steps done, that of all steps, and what was
+    done. Raises WeaveError.
     """
     began = time.perf_counter()
     path = Path(yaml)
@@ -80,11 +76,12 @@ def weave(
         Path(out).mkdir(parents=True, exist_ok=True)
         with tidying_up(), locked(folder):
             _check_folder(folder, path)
-            known = _up_to_date(folder, _fingerprint(text, name))
-            operators = known if known is not None and not force else None
-            rebuilt = operators is None
-            if operators is None:
-                operators = _weave(path, text, name, folder, progress or (lambda done, total, what: None), force)
+            wanted = _Wanted(tuple(toolchain.configured().levels) if all_levels else (levels.own(),), force, progress)
+            known = stamps.up_to_date(folder, stamps.fingerprint_of(text, name))
+            if known is None or force:
+                operators, rebuilt = _weave(path, text, name, folder, wanted), True
+            else:
+                operators, rebuilt = known.operators, _add_levels(path, folder, known, wanted)
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
         raise WeaveError(f"cannot write {Path(out) / name}: {error.strerror or error}{where}") from None
@@ -92,7 +89,20 @@ def weave(
         raise WeaveError(str(error)) from None
     # A running process has perhaps looked into the folder before.
     importlib.invalidate_caches()
-    return Woven(name, folder, tuple(operators), time.perf_counter() - began, rebuilt)
+    return Woven(name, folder, operators, time.perf_counter() - began, rebuilt)
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """How a package is to be compiled: at which levels, whether anew, and whom to tell."""
+
+    levels: tuple[str, ...]
+    anew: bool
+    told: Progress | None
+
+    def progress(self, done: int, total: int, what: str) -> None:
+        if self.told is not None:
+            self.told(done, total, what)
 
 
 def read(yaml: str | os.PathLike[str], package: str) -> tuple[Operator, ...]:
@@ -136,7 +146,7 @@ def check_name(name: str, yaml: Path, out: Path) -> None:
 
 def _check_folder(folder: Path, yaml: Path) -> None:
     """Refuses one with somebody's files. While another process weaves into it, this cannot be told."""
-    if not (folder / STAMP).is_file() and (not folder.is_dir() or any(folder.iterdir())):
+    if not (folder / stamps.STAMP).is_file() and (not folder.is_dir() or any(folder.iterdir())):
         raise WeaveError(
             f"{folder} exists and was not woven by opweave; remove it, or give another name ({yaml.stem}_ops?)"
         )
@@ -151,86 +161,55 @@ def _is_foreign_module(name: str, out: Path) -> bool:
     if spec is None or spec.origin is None or spec.origin == "namespace":
         return False
     folder = Path(spec.origin).parent
-    return not (folder / STAMP).is_file() and folder.resolve() != (out / name).resolve()
-
-
-# ---- is there anything to do? ------------------------------------------------------------------------------
-
-
-def _fingerprint(text: bytes, name: str) -> str:
-    """A digest of what the package depends on. The compiler is not part of it: a package that was woven remains
-    usable where there is none."""
-    digest = hashlib.sha256(f"{__version__} {name} {sys.byteorder} {os.uname().machine}\n".encode())
-    digest.update(text)
-    digest.update(package_data.path(*toolchain.CONFIG).read_bytes())
-    for file, path in package_data.folder("codegen").items():
-        if path.suffix in (".py", ".j2", ".h"):
-            digest.update(file.encode())
-            digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
-@dataclass(frozen=True)
-class _Stamp:
-    """The record of the last weaving: its fingerprint (None: it was interrupted), its operators and its files."""
-
-    fingerprint: str | None = None
-    operators: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
-
-
-def _read_stamp(folder: Path) -> _Stamp:
-    """A damaged file counts as absent, so that the package is woven again."""
-    try:
-        stamp = json.loads((folder / STAMP).read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return _Stamp()
-    if not isinstance(stamp, dict):
-        return _Stamp()
-    fingerprint, operators, files = stamp.get("fingerprint"), stamp.get("operators"), stamp.get("files")
-    if not (fingerprint is None or isinstance(fingerprint, str)) or not _are_texts(operators) or not _are_texts(files):
-        return _Stamp()
-    return _Stamp(fingerprint, tuple(operators), tuple(files))
-
-
-def _are_texts(value: object) -> TypeGuard[list[str]]:
-    return isinstance(value, list) and all(isinstance(each, str) for each in value)
-
-
-def _up_to_date(folder: Path, fingerprint: str) -> list[str] | None:
-    """The names of the operators if the package is what it should be."""
-    stamp = _read_stamp(folder)
-    if stamp.fingerprint != fingerprint or not all((folder / file).is_file() for file in stamp.files):
-        return None
-    return list(stamp.operators)
+    return not (folder / stamps.STAMP).is_file() and folder.resolve() != (out / name).resolve()
 
 
 # ---- doing it ----------------------------------------------------------------------------------------------
 
 
-def _weave(yaml: Path, text: bytes, name: str, folder: Path, progress: Progress, force: bool) -> list[str]:
-    from ..codegen.emit import backward, kernels
+def _weave(yaml: Path, text: bytes, name: str, folder: Path, wanted: _Wanted) -> tuple[str, ...]:
+    from ..codegen.emit import backward, kernels, registry
 
     # Generated text calls the declarations by their name alone, so that it is the same wherever they lie.
     operators = tuple(replace(operator, file=yaml.name) for operator in read(yaml, name))
-    progress(0, 1, f"{len(operators)} operators")
+    wanted.progress(0, 1, f"{len(operators)} operators")
     emitted = {each.name: kernels.emit(each) for each in (*operators, *backward.operators(operators))}
     sources = {operator: source for operator, source in emitted.items() if source is not None}
-    fingerprint = _fingerprint(text, name)
+    fingerprint = stamps.fingerprint_of(text, name)
+    stem = stamps.stem_of(fingerprint) if sources else None
+    stamp = Stamp(fingerprint, tuple(operator.name for operator in operators))
     with ExitStack() as cleaning:
         with _blaming_temporary_files():
-            temporary = Path(cleaning.enter_context(tempfile.TemporaryDirectory(prefix="opweave-")))
-            built = temporary / "package"
+            built = Path(cleaning.enter_context(tempfile.TemporaryDirectory(prefix="opweave-")))
             for operator, source in sources.items():
-                _write(built / "kernels" / f"{operator}.c", source)
-            # The name follows from the content: a process that has the former one loaded can load this one too.
-            shared_object = f"_kernels-{fingerprint[:12]}.so" if sources else None
-            if shared_object is not None:
-                _compile(yaml, name, operators, temporary, built / shared_object, progress, force)
-            _write_python(yaml, name, operators, built, shared_object)
-            (built / loaded_libraries.DECLARATIONS).write_bytes(text)
-        _deliver(built, folder, fingerprint, [operator.name for operator in operators])
-    return [operator.name for operator in operators]
+                _write(built / levels.KERNELS / f"{operator}.c", source)
+            if stem is not None:
+                _write(built / levels.REGISTRY, registry.emit(operators, yaml.name, library=name))
+                levels.compile_package(built, stem, wanted.levels, built, yaml, wanted.progress, wanted.anew)
+            _write_python(yaml, name, operators, built, stem)
+            (built / levels.DECLARATIONS).write_bytes(text)
+        _deliver(built, folder, stamp)
+    return stamp.operators
+
+
+def _add_levels(yaml: Path, folder: Path, stamp: Stamp, wanted: _Wanted) -> bool:
+    """Compiles the package at those of the levels at which it is not there yet; are there such?"""
+    from ..codegen import generate
+
+    assert stamp.fingerprint is not None
+    stem = stamps.stem_of(stamp.fingerprint)
+    missing = [level for level in wanted.levels if not (folder / levels.file_name(stem, level)).is_file()]
+    if levels.REGISTRY not in stamp.files or not missing:
+        return False
+    with ExitStack() as cleaning:
+        with _blaming_temporary_files():
+            built = Path(cleaning.enter_context(tempfile.TemporaryDirectory(prefix="opweave-")))
+            levels.compile_package(folder, stem, missing, built, yaml, wanted.progress)
+        for path in sorted(built.iterdir()):
+            generate.replace(folder / path.name, path.read_bytes())
+            stamp = replace(stamp, files=(*stamp.files, path.name))
+    stamps.write(folder, stamp)
+    return True
 
 
 @contextmanager
@@ -244,32 +223,11 @@ def _blaming_temporary_files() -> Iterator[None]:
         ) from None
 
 
-def _compile(
-    yaml: Path,
-    name: str,
-    operators: Sequence[Operator],
-    temporary: Path,
-    output: Path,
-    progress: Progress,
-    force: bool,
-) -> None:
-    from ..codegen.emit import registry
-
-    compiler = toolchain.find()
-    for header, path in package_data.folder("codegen", "include").items():
-        _write(temporary / "include" / header, path.read_text("utf-8"))
-    registration = temporary / "registry_ops.c"
-    _write(registration, registry.emit(operators, yaml.name, library=name))
-    # Objects lie beside their sources, so these are compiled from copies: the package keeps only the text.
-    kernels = [Path(shutil.copy(source, temporary)) for source in sorted(output.parent.glob("kernels/*.c"))]
-    toolchain.build(compiler, kernels, registration, temporary / "include", output, yaml, progress, force)
-
-
-def _write_python(yaml: Path, name: str, operators: Sequence[Operator], built: Path, shared_object: str | None) -> None:
+def _write_python(yaml: Path, name: str, operators: Sequence[Operator], built: Path, stem: str | None) -> None:
     from ..codegen.emit import derivatives, python, stubs
 
     source = yaml.name
-    package = python.Package(name, shared_object)
+    package = python.Package(name, stem)
     _write(built / "_operators.py", python.emit(operators, source, "_operators.py", package))
     _write(built / "_docstrings.py", python.emit_docstrings(operators, source, "_docstrings.py", package))
     _write(built / "_derivatives.py", derivatives.emit(operators, source, "_derivatives.py", package))
@@ -290,33 +248,28 @@ from ._operators import __all__ as __all__
 """
 
 
-def _deliver(built: Path, folder: Path, fingerprint: str, operators: list[str]) -> None:
+def _deliver(built: Path, folder: Path, stamp: Stamp) -> None:
     """Brings the package folder in line: each file appears whole, those that others need first, the stamp last."""
     from ..codegen import generate
 
-    before = _read_stamp(folder)
+    before = stamps.read(folder)
     files = sorted(path.relative_to(built).as_posix() for path in built.rglob("*") if path.is_file())
     folder.mkdir(exist_ok=True)
     # Should this be interrupted, the package counts as woven and as out of date.
-    _write_stamp(folder, replace(before, fingerprint=None))
+    stamps.write(folder, replace(before, fingerprint=None))
     order = sorted(files, key=lambda file: (file.startswith("_op"), file.startswith("__init__"), file))
     for file in order:
         target = folder / file
         if target.parent != folder and target.parent.is_symlink():
             target.parent.unlink()
         generate.replace(target, (built / file).read_bytes(), younger=True)
-    # A process that is importing the former version may still need its shared object: it goes one weaving later.
-    kept = {*files, *(file for file in before.files if file.endswith(".so"))}
-    for path in [*folder.glob("_kernels-*.so"), *folder.glob("kernels/*.c")]:
-        if path.relative_to(folder).as_posix() not in kept:
+    # A process that is importing the former version may still need its shared objects: they go one weaving later.
+    own = {levels.stem_of(file) for file in files if file.endswith(".so")}
+    former = {file for file in before.files if file.endswith(".so") and levels.stem_of(file) not in own}
+    for path in [*folder.glob("_kernels-*.so"), *folder.glob(f"{levels.KERNELS}/*.c")]:
+        if path.relative_to(folder).as_posix() not in {*files, *former}:
             path.unlink()
-    _write_stamp(folder, _Stamp(fingerprint, tuple(operators), tuple(files)))
-
-
-def _write_stamp(folder: Path, stamp: _Stamp) -> None:
-    from ..codegen import generate
-
-    generate.replace(folder / STAMP, (json.dumps(asdict(stamp), indent=2) + "\n").encode())
+    stamps.write(folder, replace(stamp, files=tuple(files)))
 
 
 def _write(path: Path, text: str) -> None:

@@ -17,8 +17,12 @@
 #define OW_JOIN(a, b, c) OW_JOIN_(a, b, c)
 #define OW_SYMBOL(name) OW_JOIN(ow_, name, OW_LEVEL)
 
-/* The addresses of one table at every level, for a descriptor. */
-#if OW_NLEVELS == 3
+/* The addresses of one table at every level, for a descriptor. A library outside the tree is compiled for one level, whose
+ * table is then that of all: it is loaded where the processor has it. */
+#if defined OW_ONE_LEVEL
+#define OW_TABLES(name) {[0 ... OW_NLEVELS - 1] = &OW_SYMBOL(name)}
+#define OW_DECLARE_TABLES(type, name) extern const type OW_SYMBOL(name)
+#elif OW_NLEVELS == 3
 #define OW_TABLES(name) {&ow_##name##_v1, &ow_##name##_v3, &ow_##name##_v4}
 #define OW_DECLARE_TABLES(type, name) extern const type ow_##name##_v1, ow_##name##_v3, ow_##name##_v4
 #else
