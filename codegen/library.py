@@ -9,7 +9,7 @@ from .check import calls, check
 from .check.calls import Provided
 from .errors import Diagnostics
 from .model.operator import Operator
-from .read import copies, entry, functions, like
+from .read import adjoints, copies, entry, functions, like
 from .source import load
 
 __all__ = ["Provided", "read"]
@@ -37,6 +37,7 @@ def read(
     declarations = [declaration for declaration in entries if declaration is not None]
     complete = len(declarations) == len(entries)
     declarations += copies.derived(declarations)
+    declarations = adjoints.derived(declarations, diagnostics)
     check(declarations, diagnostics, taken, complete=complete)
     calls.check(declarations, diagnostics, provided)
     diagnostics.raise_if_any()

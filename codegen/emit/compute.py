@@ -102,6 +102,7 @@ class Tensor:
     is_integer: bool
     optional: bool
     batched: bool
+    flat: bool
 
 
 @dataclass(frozen=True)
@@ -144,6 +145,7 @@ def shared(operator: Operator, body: Compute) -> Shared:
                 each.name in body.integers,
                 each.is_optional,
                 body.is_batched(each.name),
+                each.name in body.flat,
             )
             for index, each in enumerate(operator.inputs)
         ),

@@ -73,6 +73,8 @@ class Compute:
     """Tensors of which indices are made."""
     optional: frozenset[str]
     span: Span = field(repr=False, compare=False)
+    flat: frozenset[str] = frozenset()
+    """Tensors whose dimensions in front are one, of which there is an index."""
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from ..expr import Expr, Name, apply, derive, parse, simplify
+from ..model.compute import Compute
 from ..model.operator import Body, Derivative, Elementwise, Family, floating_expression
 from ..schema import Argument, ListType
 from ..schema.types import OptionalType, without_optional
@@ -15,7 +16,7 @@ from .accepts import TENSOR, Accepts
 from .fields import Entry
 from .python_text import python_names
 
-_NOT_AUTOMATIC = "only an elementwise expression can be differentiated automatically"
+_NOT_AUTOMATIC = "only an expression over elements or indices can be differentiated automatically"
 
 
 def read(entry: Entry, body: Body | None, accepts: Accepts) -> Mapping[str, Derivative]:
@@ -47,7 +48,7 @@ def read(entry: Entry, body: Body | None, accepts: Accepts) -> Mapping[str, Deri
             entry.report(scalar.span, f"unknown derivative '{scalar.value}'", help)
         elif scalar is not None:
             # Fixed inputs are masks and the like, which have no derivatives.
-            fixed = body.fixed if isinstance(body, Elementwise) else {}
+            fixed = body.fixed if isinstance(body, Elementwise) else body.integers if isinstance(body, Compute) else ()
             derivatives = {name: _formula(entry, body, name, scalar) for name in differentiable if name not in fixed}
     elif node is not None:
         entry.report(node.span, "'derivatives' must be 'auto', 'none' or a mapping from argument to formula")
@@ -87,6 +88,8 @@ def _formula(entry: Entry, body: Body | None, name: str, scalar: Scalar) -> Deri
     if text == "none":
         return Derivative(text, scalar)
     if text == "auto":
+        if entry.family is Family.COMPUTE:
+            return Derivative(text, scalar)  # adjoints.py replaces it
         if entry.family is not Family.ELEMENTWISE:
             entry.report(scalar.span, _NOT_AUTOMATIC, "declare a formula, or 'none'")
             return Derivative("none", scalar)

@@ -13,6 +13,7 @@ typedef struct {
     ow_ints shapes[OW_MAX_INPUTS];
     int64_t batch[OW_MAX_DIMS]; /* the sizes of the dimensions in front, to which tensors broadcast */
     int nbatch;
+    int64_t flat[OW_MAX_INPUTS][OW_MAX_DIMS]; /* sizes with the dimensions in front as one */
     ow_tensor *read[OW_MAX_INPUTS];     /* as kernels read them: the inputs, or copies */
     ow_tensor *written[OW_MAX_RESULTS]; /* as kernels write them: the results, or of the dtype of computation */
     int compute, result;
@@ -22,11 +23,14 @@ typedef struct {
 
 /* ---- shapes ------------------------------------------------------------------------------------------- */
 
+/* How many of the last dimensions of an input indices are written for. */
+static int inner_dims(const task *t, int k) { return t->table->indices[k] - (t->table->flat >> k & 1); }
+
 static int broadcast_batch(task *t) {
     const ow_call *c = t->call;
     for (int k = 0; k < c->op->ninputs; k++) {
         const ow_tensor *x = c->inputs[k];
-        int more = x && t->table->batched >> k & 1 ? x->ndim - t->table->indices[k] : 0;
+        int more = x && t->table->batched >> k & 1 ? x->ndim - inner_dims(t, k) : 0;
         for (int d = t->nbatch; d < more; d++) {
             memmove(t->batch + 1, t->batch, sizeof *t->batch * (size_t)d);
             t->batch[0] = 1;
@@ -42,6 +46,8 @@ static int broadcast_batch(task *t) {
             }
         }
     }
+    t->context.positions = 1;
+    for (int d = 0; d < t->nbatch; d++) t->context.positions *= t->batch[d];
     return 1;
 }
 
@@ -111,12 +117,11 @@ static int prepare_input(task *t, int k) {
     const ow_op *op = t->call->op;
     ow_tensor *x = t->call->inputs[k];
     if (!x) return 1;
-    int n = t->table->indices[k], dtype = op->fixed[k] == OW_PROMOTED ? t->compute : op->fixed[k];
-    int64_t own = 1, all = 1, inner = 1;
+    int n = inner_dims(t, k), is_flat = t->table->flat >> k & 1, dtype = op->fixed[k] == OW_PROMOTED ? t->compute : op->fixed[k];
+    int64_t own = 1, all = t->context.positions, inner = 1;
     for (int d = 0; d < x->ndim - n; d++) own *= x->sizes[d];
-    for (int d = 0; d < t->nbatch; d++) all *= t->batch[d];
     for (int d = x->ndim - n; d < x->ndim; d++) inner *= x->sizes[d];
-    if (own == all || own == 1) t->read[k] = contiguous(x, dtype);
+    if (own == all || (own == 1 && !is_flat)) t->read[k] = contiguous(x, dtype);
     else {
         ow_tensor *view = expanded(t, x, n);
         t->read[k] = view ? ow_clone(view, dtype, OW_C_ORDER) : NULL;
@@ -126,18 +131,23 @@ static int prepare_input(task *t, int k) {
     if (!t->read[k]) return 0;
     t->context.in[k] = t->read[k]->data;
     t->context.sizes[k] = t->shapes[k].v + t->shapes[k].n - n;
+    if (is_flat) {
+        t->flat[k][0] = all;
+        memcpy(t->flat[k] + 1, t->context.sizes[k], sizeof(int64_t) * (size_t)n);
+        t->context.sizes[k] = t->flat[k];
+    }
     t->context.batch[k] = own == 1 ? 0 : inner;
     return 1;
 }
 
 static int make_results(task *t, ow_tensor **results) {
-    int n = t->nbatch + t->table->variables;
+    int nbatch = t->table->flat ? 0 : t->nbatch, n = nbatch + t->table->variables;
     int64_t sizes[OW_MAX_DIMS];
     if (n > OW_MAX_DIMS) {
         ow_fail(OW_RUNTIME_ERROR, "a tensor has at most %d dimensions", OW_MAX_DIMS);
         return 0;
     }
-    for (int d = 0; d < n; d++) sizes[d] = d < t->nbatch ? t->batch[d] : t->context.range[d - t->nbatch];
+    for (int d = 0; d < n; d++) sizes[d] = d < nbatch ? t->batch[d] : t->context.range[d - nbatch];
     for (int k = 0; k < t->table->results; k++) {
         int is_fixed = t->table->dtypes[k] != OW_PROMOTED;
         int dtype = is_fixed ? t->table->dtypes[k] : t->result, compute = is_fixed ? dtype : t->compute;
@@ -159,8 +169,7 @@ static void run_part(void *context, int64_t begin, int64_t end) {
 }
 
 static int run(task *t, ow_tensor **results) {
-    int64_t outer = 1, line = 1;
-    for (int d = 0; d < t->nbatch; d++) outer *= t->batch[d];
+    int64_t outer = t->table->flat ? 1 : t->context.positions, line = 1;
     for (int v = 0; v < t->table->variables; v++) {
         if (v < t->table->variables - t->table->line) outer *= t->context.range[v];
         else line *= t->context.range[v];
@@ -191,7 +200,7 @@ static int load_params(task *t, ow_scalar *values) {
 int ow_compute(ow_call *c) {
     task t = {.call = c, .table = c->op->tables[ow_level], .work = 1};
     ow_scalar values[OW_MAX_PARAMS];
-    if (!find_dtypes(&t) || !find_integers(&t) || !broadcast_batch(&t) || !load_params(&t, values)) return 0;
+    if (!find_dtypes(&t) || !broadcast_batch(&t) || !find_integers(&t) || !load_params(&t, values)) return 0;
     int done = make_results(&t, c->results);
     if (done && c->results[0]->numel && !ow_infers()) {
         for (int k = 0; k < c->op->ninputs && done; k++) done = prepare_input(&t, k);

@@ -17,6 +17,7 @@ typedef struct ow_compute_context {
     int64_t batch[OW_MAX_INPUTS];         /* elements from one position of the batch to the next; 0: all have the same */
     int64_t range[OW_MAX_VARIABLES];      /* positions of each variable of the results */
     int64_t uniform[OW_MAX_UNIFORMS];
+    int64_t positions;                    /* of the dimensions in front, together */
     const ow_scalar *params;
 } ow_compute_context;
 
@@ -36,6 +37,7 @@ typedef struct ow_compute_table {
     uint8_t indices[OW_MAX_INPUTS];  /* how many are written for each tensor */
     uint8_t optional[OW_MAX_INPUTS]; /* may it be absent? */
     uint8_t batched;                 /* bit set: tensors with further dimensions in front */
+    uint8_t flat;                    /* bit set: those of which these are one dimension, for which there is an index */
     uint8_t dtypes[OW_MAX_RESULTS];  /* of each result, or OW_PROMOTED */
 } ow_compute_table;
 
@@ -100,8 +102,8 @@ static inline int ow_view_fill_list(ow_view *view, const char *name, ow_ints *li
     return ow_view_fail(view, OW_RUNTIME_ERROR, "%s must be one integer or %d, but got %d", name, n, list->n);
 }
 
-/* The dimensions that indices are written for; the list has them alone afterwards. */
-static inline int ow_view_last(ow_view *view, const char *name, ow_ints *shape, int n, int batched) {
+/* Checks that a tensor has the dimensions that indices are written for. */
+static inline int ow_view_last(ow_view *view, const char *name, ow_list shape, int n, int batched) {
     int more = shape->n - n;
     if (more < 0 || (more && !batched))
         return ow_view_fail(view, OW_RUNTIME_ERROR, "%s must have %s%d dimensions, but has shape %s", name,

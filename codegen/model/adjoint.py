@@ -1,0 +1,311 @@
+"""The gradient of an expression over indices: the adjoint of its index maps, which is such an expression again.
+
+Position p of a tensor's gradient gathers from all positions of the result, and all values of variables of reductions, whose
+index is p. Each index is solved for one variable, a variable of the result where it has one,
+
+    p = y * stride + i - padding    gives    y = (p + padding - i) / stride    where that leaves no remainder,
+
+and the variables that are left are those of a reduction. Positions outside of the result are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from ..dtypes import INT64, INT_LIST
+from ..expr import Apply, Expr, Literal, Name, derive, names, simplify, substitute
+from ..expr.affine import ONE, ZERO, Affine, Index, product, total, tree_of
+from ..expr.functions.lists import ITEM
+from ..expr.geometry import TARGET, Geometry
+from ..expr.indexed import SHAPE, Atoms, Fold, Range, Read, rebuilt, within
+from ..expr.lower import lower_integers
+from ..expr.typed import Arg, replaced
+from .compute import Border, Compute, Result, Size
+
+GRAD = "grad_output"
+BATCH = "_batch"
+"""The number of positions of the dimensions in front."""
+_POSITION = "_n"
+"""Such a position, where the dimensions in front are one."""
+_TO = "_p{}"
+
+
+class NoAdjoint(ValueError):
+    """Why an expression has none."""
+
+
+def shape_argument(tensor: str) -> str:
+    """The argument that is the shape of a tensor which is not given itself."""
+    return f"{tensor}_shape"
+
+
+@dataclass(frozen=True)
+class _Path:
+    """How a result depends on an element: the reductions that it goes through, and the derivative."""
+
+    read: Read
+    folds: tuple[Fold, ...]
+    derivative: Expr
+
+
+def adjoint(body: Compute, target: str, result: int) -> Compute:
+    """The gradient by a tensor, of `grad` by the result. Raises NoAdjoint."""
+    return _Adjoint(body, target, body.results[result]).body()
+
+
+def is_linear(body: Compute, target: str) -> bool:
+    """Is every result a sum of products with one element of the tensor each?"""
+    return all(
+        all(not _reads(body, path.derivative, target) for path in _paths(body, each.tree, target))
+        and _vanishes(body, each.tree, target)
+        for each in body.results
+    )
+
+
+def _reads(body: Compute, tree: Expr, target: str) -> bool:
+    return any(isinstance(atom, Read) and atom.tensor == target for _, atom in within(body.atoms, tree))
+
+
+def _vanishes(body: Compute, tree: Expr, target: str) -> bool:
+    """Is the value zero where all elements of the tensor are, as that of a product is?"""
+    if isinstance(tree, Name):
+        atom = body.atoms.get(tree.name)
+        if isinstance(atom, Read):
+            return atom.tensor == target
+        return isinstance(atom, Fold) and atom.reduction == "sum" and _vanishes(body, atom.value, target)
+    if isinstance(tree, Apply) and tree.function in ("add", "sub", "mul", "div", "neg"):
+        parts = [_vanishes(body, each, target) for each in tree.args]
+        return parts[0] if tree.function == "div" else any(parts) if tree.function == "mul" else all(parts)
+    return False
+
+
+def _paths(body: Compute, tree: Expr, target: str) -> Iterator[_Path]:
+    for name in sorted(names(tree) & body.atoms.keys()):
+        atom = body.atoms[name]
+        if isinstance(atom, Read) and atom.tensor == target:
+            yield _Path(atom, (), derive(tree, name))
+        elif isinstance(atom, Fold):
+            inner = list(_paths(body, atom.value, target))
+            if inner and atom.reduction != "sum":
+                raise NoAdjoint(f"the derivative of '{atom.reduction}' does not follow")
+            outer = derive(tree, name) if inner else ZERO
+            for path in inner:
+                factor = simplify(Apply("mul", (outer, path.derivative)))
+                yield _Path(path.read, (atom, *path.folds), factor)
+
+
+class _Adjoint:
+    def __init__(self, body: Compute, target: str, result: Result) -> None:
+        self.old = body
+        self.target = target
+        self.result = result
+        self.atoms = Atoms()
+        self.flat = body.batched and not body.is_batched(target)
+        """Are the dimensions in front summed, and therefore one of which there is an index?"""
+        self.solved: dict[str, Expr] = {}
+        self.uniforms: dict[str, Geometry] = dict(body.uniforms)
+
+    def body(self) -> Compute:
+        rank = self.old.tensors[self.target]
+        tree: Expr = ZERO
+        for path in _paths(self.old, self.result.tree, self.target):
+            part = self._contribution(path)
+            tree = part if tree == ZERO else Apply("add", (tree, part))
+        if tree == ZERO:
+            raise NoAdjoint(f"the result does not depend on '{self.target}'")
+        atoms = dict(within(self.atoms.named, tree))
+        reads = [each for each in atoms.values() if isinstance(each, Read)]
+        given = {each.tensor for each in reads}
+        ranks = {each.tensor: len(each.indices) for each in reads}
+        used = frozenset(
+            name
+            for each in (tree, *(part for atom in atoms.values() for part in atom.expressions))
+            for name in names(each)
+        )
+        uniforms = {name: self._shapes(each, given) for name, each in self.uniforms.items() if name in used}
+        sizes = tuple(
+            (_TO.format(dim), Size(self._shapes(self._size_of(self.target, dim - rank), given))) for dim in range(rank)
+        )
+        outside = {name: rule for name, rule in self.old.outside.items() if name in given}
+        return Compute(
+            variables=sizes,
+            batched=self.old.batched and not self.flat,
+            results=(Result(tree, self.result.source, "value"),),
+            atoms=MappingProxyType(atoms),
+            uniforms=MappingProxyType(uniforms),
+            outside=MappingProxyType({**outside, GRAD: Border.SKIP}),
+            let=tuple((name, self._shapes(each, given)) for name, each in self.old.let),
+            require=(),
+            late=(),
+            tensors=MappingProxyType(ranks),
+            integers=self.old.integers & given,
+            optional=self.old.optional & given,
+            span=self.old.span,
+            flat=frozenset(name for name in given if self.flat and (name == GRAD or self.old.is_batched(name))),
+        )
+
+    # ---- integers of the call
+
+    def _shapes(self, tree: Geometry, given: set[str]) -> Geometry:
+        """The shape of the tensor itself is an argument, unless its elements are read."""
+        if self.target in given:
+            return tree
+        return replaced(tree, Arg(INT_LIST, self.target + SHAPE), Arg(INT_LIST, shape_argument(self.target)))
+
+    def _size_of(self, tensor: str, dim: int) -> Geometry:
+        item = Apply(ITEM, (Name(tensor + SHAPE), Literal(dim)))
+        return lower_integers(item, {tensor + SHAPE: INT_LIST}, INT64, TARGET.native)
+
+    def _uniform(self, geometry: Geometry) -> Expr:
+        for name, known in self.uniforms.items():
+            if known == geometry:
+                return Name(name)
+        name = f"_u{len(self.uniforms)}"
+        self.uniforms[name] = geometry
+        return Name(name)
+
+    # ---- one path
+
+    def _contribution(self, path: _Path) -> Expr:
+        ranges = {each.name: each for fold in path.folds for each in fold.ranges}
+        conditions = [each for fold in path.folds for each in _conjuncts(fold.condition)]
+        solved, kept, more = self._solved(path.read, ranges, conditions)
+        self.solved = _closed(solved)
+        free = [name for name in self.old.names if name not in solved]
+        bounds = [Range(_POSITION, ZERO, self._batch())] if self.flat else []
+        bounds += [Range(name, ZERO, self._extent(name)) for name in free]
+        bounds += [
+            Range(name, self._carried(each.first), self._carried(each.stop))
+            for name, each in ranges.items()
+            if name not in solved
+        ]
+        bounds += more
+        tests = [self._carried(each) for each in kept]
+        factor, derivative = _split(
+            self._carried(path.derivative), {each.name for each in bounds} | set(self.atoms.named)
+        )
+        value = simplify(Apply("mul", (self._grad(), derivative)))
+        if not bounds:
+            bounds = [Range("_one", ZERO, ONE)]
+        condition: Expr | None = None
+        for each in tests:
+            condition = each if condition is None else Apply("logical_and", (condition, each))
+        summed: Expr = Name(self.atoms.name(Fold("sum", value, tuple(bounds), condition)))
+        return summed if factor == ONE else simplify(Apply("mul", (summed, factor)))
+
+    def _batch(self) -> Expr:
+        return self._uniform(Arg(INT64, BATCH))
+
+    def _extent(self, name: str) -> Expr:
+        """The number of positions of a variable of the result: the size of `grad`."""
+        return self._uniform(self._size_of(GRAD, self.old.names.index(name) - len(self.old.names)))
+
+    def _grad(self) -> Expr:
+        indices = tuple(self._carried(Name(name)) for name in self.old.names)
+        return self._read(Read(GRAD, indices, self.old.batched))
+
+    def _read(self, read: Read) -> Expr:
+        if self.flat and read.batched:
+            return Name(self.atoms.name(Read(read.tensor, (Name(_POSITION), *read.indices), False, read.span)))
+        return Name(self.atoms.name(read))
+
+    def _carried(self, tree: Expr) -> Expr:
+        """An expression of the old body in terms of positions of the gradient and of the variables that are left."""
+        replacements: dict[str, Expr] = dict(self.solved)
+        for name in names(tree) & self.old.atoms.keys():
+            atom = rebuilt(self.old.atoms[name], self._carried)
+            replacements[name] = self._read(atom) if isinstance(atom, Read) else Name(self.atoms.name(atom))
+        return substitute(tree, replacements)
+
+    # ---- solving
+
+    def _solved(
+        self, read: Read, ranges: Mapping[str, Range], conditions: list[Expr]
+    ) -> tuple[dict[str, Expr], list[Expr], list[Range]]:
+        """The variables that follow from the position, the conditions that are left, and further ranges."""
+        rule = self.old.outside.get(read.tensor)
+        if rule in (Border.NEAREST, Border.WRAP, Border.REFLECT):
+            raise NoAdjoint(f"several indices of '{read.tensor}' lead to one element")
+        indices = [self.old.index(each) for each in read.indices]
+        solved: dict[str, Expr] = {}
+        more: list[Range] = []
+        kept = list(conditions)
+        for dim in sorted(range(len(indices)), key=lambda dim: indices[dim].plain is None):
+            index, place = indices[dim], Name(_TO.format(dim))
+            affine = index.affine
+            if affine is None:
+                raise NoAdjoint(f"an index of '{read.tensor}' cannot be solved for a variable")
+            goal = self._goal(index, place, kept, more)
+            free = [name for name in affine.variables if name not in solved]
+            if not free:
+                kept.append(Apply("eq", (tree_of(affine), goal)))
+                continue
+            chosen = next((name for name in free if name in self.old.names), free[0])
+            solved[chosen] = self._solution(affine, chosen, goal, kept)
+            if chosen in ranges and not self.old.is_inside(read, dim):
+                kept.append(Apply("ge", (Name(chosen), ranges[chosen].first)))
+                kept.append(Apply("lt", (Name(chosen), ranges[chosen].stop)))
+        return solved, kept, more
+
+    def _goal(self, index: Index, place: Expr, kept: list[Expr], more: list[Range]) -> Expr:
+        """What the sum of an index must be: the position, or one of those that are rounded down to it."""
+        if index.divisor == ONE or index.affine is None:
+            return place
+        exact = [each for each in kept if _is_divisible(each, index.divisor)]
+        if exact:
+            kept.remove(exact[0])
+            return product(place, index.divisor)
+        name = f"_t{len(more)}"
+        more.append(Range(name, ZERO, index.divisor))
+        return total(product(place, index.divisor), Name(name))
+
+    def _solution(self, affine: Affine, chosen: str, goal: Expr, kept: list[Expr]) -> Expr:
+        others = Affine(tuple(each for each in affine.factors if each[0] != chosen), affine.rest)
+        rest, factor = tree_of(others), affine.factor(chosen)
+        numerator = goal if rest == ZERO else Apply("sub", (goal, rest))
+        if factor == ONE:
+            return numerator
+        kept.append(Apply("eq", (Apply("remainder", (numerator, factor)), ZERO)))
+        return Apply("floor_divide", (numerator, factor))
+
+
+def _closed(solved: dict[str, Expr]) -> dict[str, Expr]:
+    """Solutions in which no solved variable occurs."""
+    for _ in solved:
+        solved = {
+            name: substitute(each, solved) if names(each) & solved.keys() else each for name, each in solved.items()
+        }
+    return solved
+
+
+def _conjuncts(condition: Expr | None) -> Iterator[Expr]:
+    if isinstance(condition, Apply) and condition.function == "logical_and":
+        for each in condition.args:
+            yield from _conjuncts(each)
+    elif condition is not None:
+        yield condition
+
+
+def _is_divisible(tree: Expr, divisor: Expr) -> bool:
+    """Is it the condition that a division by the divisor leaves no remainder?"""
+    if not isinstance(tree, Apply) or tree.function != "eq" or tree.args[1] != ZERO:
+        return False
+    left = tree.args[0]
+    return isinstance(left, Apply) and left.function == "remainder" and left.args[1] == divisor
+
+
+def _split(tree: Expr, variables: set[str]) -> tuple[Expr, Expr]:
+    """A factor that does not depend on the variables, and the rest of a product."""
+    if not names(tree) & variables:
+        return tree, ONE
+    if isinstance(tree, Apply) and tree.function in ("mul", "div"):
+        left, right = tree.args
+        if not names(right) & variables:
+            factor, rest = _split(left, variables)
+            return simplify(Apply(tree.function, (factor, right))), rest
+        if tree.function == "mul" and not names(left) & variables:
+            factor, rest = _split(right, variables)
+            return simplify(Apply("mul", (factor, left))), rest
+    return ONE, tree

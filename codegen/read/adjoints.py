@@ -1,0 +1,187 @@
+"""`derivatives: auto` of expressions over indices: the operators that compute their gradients, which are such expressions.
+
+An operator that is linear in each tensor, as products and means are, is in turn the gradient of its gradients, so that
+these have all derivatives. Of others there are first and second derivatives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from ..dtypes import Promotion
+from ..errors import Diagnostics
+from ..expr import Literal, names, substitute
+from ..expr.indexed import Read
+from ..expr.typed import names as typed_names
+from ..model.adjoint import GRAD, NoAdjoint, adjoint, is_linear, shape_argument
+from ..model.compute import Compute
+from ..model.operator import Declaration, Derivative, Operator
+from ..schema import parse
+
+AUTO = "auto"
+
+
+def name_of(operator: str, argument: str) -> str:
+    """The operator that computes a gradient."""
+    return f"{operator}_backward_{argument}"
+
+
+def derived(declarations: Iterable[Declaration], diagnostics: Diagnostics) -> list[Declaration]:
+    """The declarations, with formulas in place of `auto`, and the operators that these call."""
+    found: list[Declaration] = []
+    for declaration in declarations:
+        if isinstance(declaration, Operator) and isinstance(declaration.body, Compute):
+            found += _with_adjoints(declaration, declaration.body, diagnostics)
+        else:
+            found.append(declaration)
+    return found
+
+
+def _with_adjoints(operator: Operator, body: Compute, diagnostics: Diagnostics) -> Iterator[Operator]:
+    automatic = [name for name, each in operator.derivatives.items() if each.text == AUTO]
+    formulas: dict[str, Derivative] = dict(operator.derivatives)
+    adjoints: dict[str, Operator] = {}
+    for name in automatic:
+        made = _adjoint(operator, body, name)
+        if isinstance(made, str):
+            source = formulas[name].source
+            diagnostics.report(source.span, f"'{name}': {made}", "declare a formula, or 'none'")
+            formulas[name] = Derivative("none", source)
+        else:
+            adjoints[name] = made
+            formulas[name] = Derivative(_call(operator, body, made, name), formulas[name].source)
+    yield replace(operator, derivatives=MappingProxyType(formulas))
+    for name, made in adjoints.items():
+        yield from _differentiable(operator, body, name, made, adjoints)
+
+
+def _adjoint(operator: Operator, body: Compute, name: str) -> Operator | str:
+    """The operator of a gradient; a text says why there is none."""
+    try:
+        made = adjoint(body, name, _floating(operator, body))
+    except NoAdjoint as error:
+        return str(error)
+    return _operator(operator, made, name)
+
+
+def _floating(operator: Operator, body: Compute) -> int:
+    """The index of the result that has a gradient: the first, as others are positions."""
+    return 0 if len(body.results) == 1 else next(iter(range(len(operator.schema.returns))))
+
+
+def _operator(operator: Operator, body: Compute, target: str) -> Operator:
+    used = _used(body)
+    arguments = [f"Tensor {GRAD}"]
+    for argument in operator.schema.arguments:
+        if argument.name in used or argument.name in body.tensors:
+            arguments.append(f"{argument.type} {argument.name}")
+    if shape_argument(target) in used:
+        arguments.append(f"int[] {shape_argument(target)}")
+    name = name_of(operator.name, target)
+    return replace(
+        operator,
+        schema=parse(f"{name}({', '.join(arguments)}) -> Tensor"),
+        doc=f"Gradient of `{operator.name}` by `{target}`.",
+        text=f"# {name} follows from this entry.\n{operator.text}",
+        method=False,
+        function=False,
+        operator=None,
+        aliases=(),
+        module=None,
+        exports=(),
+        internal=True,
+        tags=(),
+        places={name: operator.span},
+        body=body,
+        reference="none",
+        promotion=Promotion.DEFAULT,
+        derivatives=MappingProxyType({}),
+        complex_derivatives=MappingProxyType({}),
+        choices=MappingProxyType({}),
+        shortcuts=MappingProxyType({}),
+        accepts=MappingProxyType({}),
+    )
+
+
+def _used(body: Compute) -> set[str]:
+    """The names of arguments besides tensors that a body uses."""
+    used = {name.removesuffix(".shape") for tree in body.uniforms.values() for name in typed_names(tree)}
+    used |= {name for _, size in body.variables if size.geometry is not None for name in typed_names(size.geometry)}
+    used |= {name.removesuffix(".shape") for _, tree in body.let for name in typed_names(tree)}
+    for tree in (*(each.tree for each in body.results), *(x for each in body.used.values() for x in each.expressions)):
+        used |= names(tree)
+    return used
+
+
+def _call(operator: Operator, body: Compute, made: Operator, target: str, values: Mapping[str, str] = {}) -> str:
+    """The call of a gradient's operator in a formula of the operator."""
+    grad = "grad" if len(operator.schema.returns) == 1 else f"grad_{operator.schema.returns[0].name or 0}"
+    given = {GRAD: grad, shape_argument(target): f"{target}.shape", **values}
+    text = f"{made.name}({', '.join(given.get(each.name, each.name) for each in made.schema.arguments)})"
+    batched = [each for each in body.tensors if body.is_batched(each)]
+    summed = target in batched and len(batched) > 1
+    return f"{text}.sum_to_size({target}.shape)" if summed else text
+
+
+def _differentiable(
+    operator: Operator, body: Compute, target: str, made: Operator, adjoints: Mapping[str, Operator]
+) -> Iterator[Operator]:
+    """The operator of a gradient with derivatives of its own, and what they call."""
+    assert isinstance(made.body, Compute)
+    formulas: dict[str, Derivative] = {}
+    further: list[Operator] = []
+    source = operator.derivatives[target].source
+    linear = _without_optional(body, target)
+    for argument in made.inputs:
+        if argument.name in made.body.integers:
+            continue
+        text = None
+        if linear is not None and argument.name == GRAD:
+            text = _original(operator, target, linear)
+        elif linear is not None and argument.name in adjoints and is_linear(linear, argument.name):
+            text = _call(operator, body, adjoints[argument.name], argument.name, {GRAD: GRAD, target: "grad"})
+        if text is None or not _known(text, made):
+            second = _adjoint(made, made.body, argument.name)
+            if isinstance(second, str):
+                text = "none"
+            else:
+                further.append(second)
+                text = _call(made, made.body, second, argument.name)
+        formulas[argument.name] = Derivative(text, source)
+    yield replace(made, derivatives=MappingProxyType(formulas))
+    for each in further:
+        yield replace(each, derivatives=MappingProxyType({x.name: Derivative("none", source) for x in each.inputs}))
+
+
+def _without_optional(body: Compute, target: str) -> Compute | None:
+    """The body without optional tensors that are added, where it is linear in the target then."""
+    absent = {
+        name: Literal(0) for name, each in body.atoms.items() if isinstance(each, Read) and each.tensor in body.optional
+    }
+    if target in body.optional:
+        return None
+    results = tuple(replace(each, tree=substitute(each.tree, absent)) for each in body.results)
+    without = replace(body, results=results, optional=frozenset())
+    return without if is_linear(without, target) else None
+
+
+def _original(operator: Operator, target: str, body: Compute) -> str:
+    """The call of the operator itself with the gradient in place of the target."""
+    given = {target: "grad"}
+    given |= {each.name: "None" for each in operator.inputs if each.name not in body.tensors or each.is_optional}
+    texts = [given.get(each.name, each.name) for each in operator.schema.positional]
+    texts += [f"{each.name}={given.get(each.name, each.name)}" for each in operator.schema.keyword_only]
+    return f"{operator.name}({', '.join(texts)})"
+
+
+def _known(text: str, made: Operator) -> bool:
+    """Does a formula use nothing but the arguments of the operator?"""
+    import ast
+
+    known = {each.name for each in made.schema.arguments} | {"grad"}
+    tree = ast.parse(text, mode="eval")
+    called = {id(each.func) for each in ast.walk(tree) if isinstance(each, ast.Call)}
+    used = {each.id for each in ast.walk(tree) if isinstance(each, ast.Name) and id(each) not in called}
+    return used <= known
