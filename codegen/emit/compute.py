@@ -20,8 +20,9 @@ from ..expr.targets import c_number
 from ..expr.typed import constant
 from ..model.computation import computed_dtype
 from ..model.compute import Border, Compute
+from ..model.contraction import contraction
 from ..model.operator import End, Operator
-from . import compute_geometry
+from . import compute_geometry, contraction_sizes
 from .expressions import Variable, enum, identity, parameters
 
 _JOINS = {"sum": "acc + item", "prod": "acc * item", "max": "maximum(acc, item)", "min": "minimum(acc, item)",
@@ -90,6 +91,8 @@ class Kernel:
     """The step in memory, a number of the call, for which the small values have loops of their own."""
     phases: str | None
     lanes: str
+    outputs: tuple[str, ...]
+    """The C types of the results."""
 
 
 @dataclass(frozen=True)
@@ -120,16 +123,22 @@ class Shared:
 def context(operator: Operator, body: Compute) -> dict[str, object]:
     """What compute.c.j2 needs besides the kernels."""
     computed = [
-        [computed_dtype(operator, body, index, dtype) for index in range(len(body.results))]
-        for dtype in operator.compute_dtypes
+        [computed_dtype(operator, body, index, dtype) for dtype in operator.compute_dtypes]
+        for index in range(len(body.results))
     ]
-    fixed = [not all(row[index] is dtype for row, dtype in zip(computed, operator.compute_dtypes, strict=True))
-             for index in range(len(body.results))]  # fmt: skip
+    groups = [_group(operator, body, operator.compute_dtypes)]
+    made = contraction(body)
+    continuous = [dtype for dtype in operator.compute_dtypes if dtype.is_floating or dtype.is_complex]
+    if made is not None and continuous:
+        parts = {"gather": made.gather, "rest": made.rest}
+        if made.packed is not None:
+            parts |= {"columns": made.packed[0], "rows": made.packed[1]}
+        groups += [_group(operator, each, continuous, field) for field, each in parts.items() if each is not None]
     return {
-        "s": shared(operator, body),
+        "groups": groups,
         "g": compute_geometry.function(operator, body),
-        "results": [[dtype.c_type for dtype in row] for row in computed],
-        "dtypes": [enum(computed[0][index]) if is_fixed else "OW_PROMOTED" for index, is_fixed in enumerate(fixed)],
+        "m": None if made is None or not continuous else contraction_sizes.sizes(operator, body, made),
+        "dtypes": ["OW_PROMOTED" if tuple(each) == operator.compute_dtypes else enum(each[0]) for each in computed],
     }
 
 
@@ -165,9 +174,19 @@ def line_variable(body: Compute) -> str | None:
     return None if any(body.depends(bound, last) for bound in bounds) else last
 
 
-def kernels(operator: Operator, body: Compute) -> Iterator[Kernel]:
-    for dtype in operator.compute_dtypes:
-        yield _Kernel(operator, body, dtype).kernel()
+@dataclass(frozen=True)
+class Group:
+    """The kernels of one body in all dtypes, and the field of the contraction that has them."""
+
+    shared: Shared
+    kernels: tuple[Kernel, ...]
+    field: str | None = None
+
+
+def _group(operator: Operator, body: Compute, dtypes: Sequence[DType], field: str | None = None) -> Group:
+    name = operator.name if field is None else f"{operator.name}_{field}"
+    made = tuple(_Kernel(operator, body, dtype, name).kernel() for dtype in dtypes)
+    return Group(shared(operator, body), made, field)
 
 
 # ---- one kernel ---------------------------------------------------------------------------------------------
@@ -183,8 +202,9 @@ class _Lane:
 
 
 class _Kernel:
-    def __init__(self, operator: Operator, body: Compute, dtype: DType) -> None:
+    def __init__(self, operator: Operator, body: Compute, dtype: DType, name: str) -> None:
         self.operator = operator
+        self.name = name
         self.body = body
         self.dtype = dtype
         self.env = dict(body.env({each.name: dtype for each in operator.params}, dtype))
@@ -198,7 +218,7 @@ class _Kernel:
 
     def kernel(self) -> Kernel:
         return Kernel(
-            name=f"{self.operator.name}_{self.dtype.suffix}",
+            name=f"{self.name}_{self.dtype.suffix}",
             enum=enum(self.dtype),
             ctype=self.dtype.c_type,
             line=self.body.results[0].line,
@@ -209,6 +229,10 @@ class _Kernel:
             step=None if self.step is None else self._integer(self.step),
             phases=None if self.phases is None else self._integer(self.phases),
             lanes="1" if self.lane is None else f"OW_LANES({self.dtype.c_type})",
+            outputs=tuple(
+                computed_dtype(self.operator, self.body, index, self.dtype).c_type
+                for index in range(len(self.body.results))
+            ),
         )
 
     def _phases(self) -> Expr | None:

@@ -136,7 +136,7 @@ def _extents(body: Compute) -> list[Extent]:
         index = body.index(read.indices[dim])
         if index.affine is None:
             continue
-        magnitude, least, greatest = [f"fabs((double){_integer(index.affine.rest)})"], [], []
+        magnitude, least, greatest = [f"fabs((double){integer(index.affine.rest)})"], [], []
         known = True
         for name, factor in index.affine.factors:
             if name in body.ranges:
@@ -147,11 +147,11 @@ def _extents(body: Compute) -> list[Extent]:
                 ends = _number(first), f"({_number(stop)} - 1)"
             else:
                 ends = "0", f"(range_{variable(name)} - 1)"
-            text = _integer(factor)
+            text = integer(factor)
             magnitude.append(f"fabs((double){text}) * fmax(fabs((double){ends[0]}), fabs((double){ends[1]}))")
             least.append(f"ow_least({text}, {ends[0]}, {ends[1]})")
             greatest.append(f"ow_greatest({text}, {ends[0]}, {ends[1]})")
-        rest = _integer(index.affine.rest)
+        rest = integer(index.affine.rest)
         checks = known and body.outside.get(read.tensor, Border.ERROR) is Border.ERROR
         plain = index.plain
         what = f"index {plain or dim}"
@@ -166,11 +166,11 @@ def _extents(body: Compute) -> list[Extent]:
     return list(found.values())
 
 
-def _integer(tree: Expr) -> str:
+def integer(tree: Expr) -> str:
     """C of what is the same in the whole call, of which affine indices are made."""
     if isinstance(tree, (Literal, Name)):
         return _number(tree)
     symbols = {"add": "+", "sub": "-", "mul": "*"}
-    children = [_integer(each) for each in tree.children]
+    children = [integer(each) for each in tree.children]
     function = getattr(tree, "function", "")
     return f"(-{children[0]})" if function == "neg" else f"({f' {symbols[function]} '.join(children)})"

@@ -73,7 +73,6 @@ def emit(operator: Operator) -> str | None:
         _add_kernels(context, rows.kernels(operator, body))
         return render("rows.c.j2", operator.file, output, **context)
     if isinstance(body, Compute):
-        _add_kernels(context, compute.kernels(operator, body))
         context |= compute.context(operator, body)
         return render("compute.c.j2", operator.file, output, **context)
     return views.emit(operator, output, context)

@@ -1,7 +1,7 @@
 """The gradient of an expression over indices: the adjoint of its index maps, which is such an expression again.
 
-Position p of a tensor's gradient gathers from all positions of the result, and all values of variables of reductions, whose
-index is p. Each index is solved for one variable, a variable of the result where it has one,
+Position p of a tensor's gradient gathers from all positions of the result, and all values of variables of reductions,
+whose index is p. Each index is solved for one variable, a variable of the result where it has one,
 
     p = y * stride + i - padding    gives    y = (p + padding - i) / stride    where that leaves no remainder,
 
@@ -22,17 +22,15 @@ from ..expr.geometry import TARGET, Geometry
 from ..expr.indexed import SHAPE, Atoms, Fold, Range, Read, rebuilt, within
 from ..expr.lower import lower_integers
 from ..expr.typed import Arg, replaced
-from .compute import Border, Compute, Result, Size
+from .compute import BATCH, Border, Compute, Result, Size
 
 GRAD = "grad_output"
-BATCH = "_batch"
-"""The number of positions of the dimensions in front."""
 _POSITION = "_n"
 """Such a position, where the dimensions in front are one."""
 _TO = "_p{}"
 
 
-class NoAdjoint(ValueError):
+class NoAdjointError(ValueError):
     """Why an expression has none."""
 
 
@@ -51,7 +49,7 @@ class _Path:
 
 
 def adjoint(body: Compute, target: str, result: int) -> Compute:
-    """The gradient by a tensor, of `grad` by the result. Raises NoAdjoint."""
+    """The gradient by a tensor, of `grad` by the result. Raises NoAdjointError."""
     return _Adjoint(body, target, body.results[result]).body()
 
 
@@ -89,7 +87,7 @@ def _paths(body: Compute, tree: Expr, target: str) -> Iterator[_Path]:
         elif isinstance(atom, Fold):
             inner = list(_paths(body, atom.value, target))
             if inner and atom.reduction != "sum":
-                raise NoAdjoint(f"the derivative of '{atom.reduction}' does not follow")
+                raise NoAdjointError(f"the derivative of '{atom.reduction}' does not follow")
             outer = derive(tree, name) if inner else ZERO
             for path in inner:
                 factor = simplify(Apply("mul", (outer, path.derivative)))
@@ -114,7 +112,7 @@ class _Adjoint:
             part = self._contribution(path)
             tree = part if tree == ZERO else Apply("add", (tree, part))
         if tree == ZERO:
-            raise NoAdjoint(f"the result does not depend on '{self.target}'")
+            raise NoAdjointError(f"the result does not depend on '{self.target}'")
         atoms = dict(within(self.atoms.named, tree))
         reads = [each for each in atoms.values() if isinstance(each, Read)]
         given = {each.tensor for each in reads}
@@ -125,9 +123,7 @@ class _Adjoint:
             for name in names(each)
         )
         uniforms = {name: self._shapes(each, given) for name, each in self.uniforms.items() if name in used}
-        sizes = tuple(
-            (_TO.format(dim), Size(self._shapes(self._size_of(self.target, dim - rank), given))) for dim in range(rank)
-        )
+        sizes = tuple((_TO.format(dim), self._size(dim - rank, given)) for dim in range(rank))
         outside = {name: rule for name, rule in self.old.outside.items() if name in given}
         return Compute(
             variables=sizes,
@@ -157,6 +153,13 @@ class _Adjoint:
     def _size_of(self, tensor: str, dim: int) -> Geometry:
         item = Apply(ITEM, (Name(tensor + SHAPE), Literal(dim)))
         return lower_integers(item, {tensor + SHAPE: INT_LIST}, INT64, TARGET.native)
+
+    def _size(self, dim: int, given: set[str]) -> Size:
+        """The size of a dimension of the gradient: that of one of `grad`, where they have the same index."""
+        for place, (_, size) in enumerate(self.old.variables):
+            if (size.tensor, size.dim) == (self.target, dim):
+                return Size(None, GRAD, place - len(self.old.variables))
+        return Size(self._shapes(self._size_of(self.target, dim), given))
 
     def _uniform(self, geometry: Geometry) -> Expr:
         for name, known in self.uniforms.items():
@@ -227,7 +230,7 @@ class _Adjoint:
         """The variables that follow from the position, the conditions that are left, and further ranges."""
         rule = self.old.outside.get(read.tensor)
         if rule in (Border.NEAREST, Border.WRAP, Border.REFLECT):
-            raise NoAdjoint(f"several indices of '{read.tensor}' lead to one element")
+            raise NoAdjointError(f"several indices of '{read.tensor}' lead to one element")
         indices = [self.old.index(each) for each in read.indices]
         solved: dict[str, Expr] = {}
         more: list[Range] = []
@@ -236,7 +239,7 @@ class _Adjoint:
             index, place = indices[dim], Name(_TO.format(dim))
             affine = index.affine
             if affine is None:
-                raise NoAdjoint(f"an index of '{read.tensor}' cannot be solved for a variable")
+                raise NoAdjointError(f"an index of '{read.tensor}' cannot be solved for a variable")
             goal = self._goal(index, place, kept, more)
             free = [name for name in affine.variables if name not in solved]
             if not free:

@@ -30,6 +30,9 @@ class Border(Enum):
     ERROR = "error"
 
 
+BATCH = "_batch"
+"""The number of positions of the dimensions in front, among the integers of a call."""
+
 Outside = Border | End | float
 """A rule for indices that are outside, or the value of elements there."""
 
@@ -152,10 +155,13 @@ class Compute:
                 return False
             return self._is_size(stop, read.tensor, place)
         size = dict(self.variables)[plain]
-        return (size.tensor, size.dim) == (read.tensor, place)
+        known = (size.tensor, size.dim) if size.geometry is None else self.size_of(size.geometry)
+        return known == (read.tensor, place)
 
     def _is_size(self, tree: Expr, tensor: str, dim: int) -> bool:
         size = self.uniforms.get(tree.name) if isinstance(tree, Name) else None
+        if tensor in self.flat and dim == -self.tensors[tensor]:
+            return size == Arg(INT64, BATCH)
         return size is not None and self.size_of(size) == (tensor, dim)
 
     def size_of(self, geometry: Geometry) -> tuple[str, int] | None:
@@ -167,7 +173,7 @@ class Compute:
                 if at < 0:
                     return tensor, at
                 if not self.is_batched(tensor):
-                    return tensor, at - self.tensors[tensor]
+                    return tensor, at - self.tensors.get(tensor, 0)
         return None
 
     def is_batched(self, tensor: str) -> bool:

@@ -35,6 +35,7 @@ MAX_STAGES = 4
 MAX_RESULTS = 3
 MAX_SHORTCUTS = 8
 
+
 class Family(Enum):
     """The kinds of bodies; the value is the key in ops.yaml."""
 
@@ -230,7 +231,18 @@ class Composite:
 
 
 Body: TypeAlias = (
-    Elementwise | Reduce | Scan | Rows | Compute | View | Factory | Extern | Indexing | Random | Lapack | Routine
+    Elementwise
+    | Reduce
+    | Scan
+    | Rows
+    | Compute
+    | View
+    | Factory
+    | Extern
+    | Indexing
+    | Random
+    | Lapack
+    | Routine
     | Composite
 )
 

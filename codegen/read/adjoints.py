@@ -1,4 +1,4 @@
-"""`derivatives: auto` of expressions over indices: the operators that compute their gradients, which are such expressions.
+"""`derivatives: auto` of expressions over indices: the operators of their gradients, which are such expressions.
 
 An operator that is linear in each tensor, as products and means are, is in turn the gradient of its gradients, so that
 these have all derivatives. Of others there are first and second derivatives.
@@ -15,7 +15,7 @@ from ..errors import Diagnostics
 from ..expr import Literal, names, substitute
 from ..expr.indexed import Read
 from ..expr.typed import names as typed_names
-from ..model.adjoint import GRAD, NoAdjoint, adjoint, is_linear, shape_argument
+from ..model.adjoint import GRAD, NoAdjointError, adjoint, is_linear, shape_argument
 from ..model.compute import Compute
 from ..model.operator import Declaration, Derivative, Operator
 from ..schema import parse
@@ -61,7 +61,7 @@ def _adjoint(operator: Operator, body: Compute, name: str) -> Operator | str:
     """The operator of a gradient; a text says why there is none."""
     try:
         made = adjoint(body, name, _floating(operator, body))
-    except NoAdjoint as error:
+    except NoAdjointError as error:
         return str(error)
     return _operator(operator, made, name)
 

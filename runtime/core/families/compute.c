@@ -3,6 +3,7 @@
 
 #include <stdatomic.h>
 
+#include "contraction.h"
 #include "elementwise.h"
 #include "kernel/compute.h"
 
@@ -168,6 +169,18 @@ static void run_part(void *context, int64_t begin, int64_t end) {
     if (status != OW_OK) atomic_store(&t->status, status);
 }
 
+/* 1 if the result has been computed by products of matrices. */
+static int run_products(const task *t, int64_t lines) {
+    const ow_contraction *k = t->table->contraction;
+    if (!k || ow_dtype_kinds[t->compute] < OW_KIND_FLOATING) return 0;
+    ow_contraction_sizes s;
+    k->sizes(&t->context, &s);
+    int64_t positions = t->table->flat ? 1 : t->context.positions;
+    if (!ow_contraction_suits(&s)) return 0;
+    ow_contraction_run(k, &s, &t->context, t->compute, positions, lines / positions);
+    return 1;
+}
+
 static int run(task *t, ow_tensor **results) {
     int64_t outer = t->table->flat ? 1 : t->context.positions, line = 1;
     for (int v = 0; v < t->table->variables; v++) {
@@ -176,7 +189,8 @@ static int run(task *t, ow_tensor **results) {
     }
     double work = t->work * ow_cost_of(t->call->op, t->compute) * (double)line;
     int64_t grain = work > 0 && work < 8192 ? (int64_t)(8192 / work) : 1;
-    if (!ow_parallel_for(outer, grain, work * (double)outer, run_part, t)) return 0;
+    if (!run_products(t, outer)) ow_parallel_for(outer, grain, work * (double)outer, run_part, t);
+    if (ow_error_pending()) return 0;
     int status = atomic_load(&t->status);
     if (status == OW_INDEX_ERROR) ow_fail(OW_INDEX_ERROR, "%s(): an index is out of range", t->call->op->name);
     else if (status != OW_OK) ow_loop_failed(t->call->op, status);

@@ -28,8 +28,30 @@ typedef int ow_compute_geometry(ow_view *view, const ow_ints *shapes, const int6
 /* Positions [begin, end) of the batch and of all variables but those of a line. OW_OK, or the kind of the first error. */
 typedef int ow_compute_kernel(const ow_compute_context *c, int64_t begin, int64_t end);
 
+/* A sum of products as products of matrices, for each position of the dimensions in front and for each of `groups`: of a
+ * matrix of rows * inner elements as they lie in input `a` (inner * rows if `transposed`), and one of inner * columns, which
+ * is packed from input `b`; it is the sum of `steps` such products. With `after` the second matrix lies in `b` as it is, and
+ * the result is gathered from the product, which kernels read in the place of `b`. */
+typedef struct ow_contraction_sizes {
+    int64_t groups, steps, rows, inner, columns;
+    int64_t a_group, a_step, b_group, b_step; /* elements from one to the next */
+    int dense;                                /* is the second matrix in memory as it is? */
+    int64_t range[2][OW_MAX_VARIABLES];       /* of the kernels that pack */
+    int64_t product[OW_MAX_VARIABLES];        /* sizes of the product as a tensor */
+} ow_contraction_sizes;
+
+typedef struct ow_contraction {
+    void (*sizes)(const ow_compute_context *c, ow_contraction_sizes *s);
+    uint8_t a, b, transposed, after;
+    uint8_t lines[2]; /* how many variables the kernels that pack have */
+    ow_compute_kernel *columns[OW_NDTYPES], *rows[OW_NDTYPES]; /* pack it as it is, or transposed */
+    ow_compute_kernel *gather[OW_NDTYPES];
+    ow_compute_kernel *rest[OW_NDTYPES]; /* what is added; NULL: nothing */
+} ow_contraction;
+
 typedef struct ow_compute_table {
     ow_compute_geometry *geometry;
+    const ow_contraction *contraction; /* NULL: none */
     ow_compute_kernel *by[OW_NDTYPES]; /* by dtype of computation */
     uint8_t variables;                 /* of the results */
     uint8_t line;                      /* how many of them, from the last on, one step of a kernel runs through */

@@ -1,0 +1,117 @@
+"""C of the sizes of the matrices whose product an expression over indices is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..expr import Expr, Literal
+from ..expr.affine import ONE, ZERO
+from ..model.compute import Compute
+from ..model.contraction import Contraction
+from ..model.operator import Operator
+from .compute_geometry import integer
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Context of compute.c.j2: the fields of ow_contraction_sizes as C."""
+
+    name: str
+    a: int
+    b: int
+    transposed: bool
+    after: bool
+    groups: str
+    steps: str
+    rows: str
+    inner: str
+    columns: str
+    a_group: str
+    a_step: str
+    b_group: str
+    b_step: str
+    dense: str
+    ranges: tuple[tuple[str, ...], ...]
+    """The positions of the variables of what packs columns, and of what packs rows."""
+    product: tuple[str, ...]
+    """The sizes of the product as a tensor, where the result is gathered from it."""
+    lines: tuple[int, int]
+    """How many variables what packs has."""
+
+
+def sizes(operator: Operator, body: Compute, made: Contraction) -> Sizes:
+    inputs = [each.name for each in operator.inputs]
+    writer = _Writer(body, made)
+    packed = (
+        (*made.batch, *made.steps, *made.inner, *made.columns),
+        (*made.batch, *made.steps, *made.columns, *made.inner),
+    )
+    ranges = tuple(tuple(map(writer.range, each)) for each in packed) if made.packed is not None else ()
+    rank = body.tensors[made.b]
+    last = [f"size_{made.b}_{dim}" for dim in range(rank - made.b_rank, rank)] if made.gather is not None else []
+    return Sizes(
+        name=f"{operator.name}_contraction",
+        a=inputs.index(made.a),
+        b=inputs.index(made.b),
+        transposed=made.transposed,
+        after=made.gather is not None,
+        groups=writer.product(made.batch),
+        steps=writer.product(made.steps),
+        rows=writer.product(made.rows),
+        inner=writer.product(made.inner),
+        columns=" * ".join(last) if last else writer.product(made.columns),
+        a_group=writer.stride(made.a, made.batch),
+        a_step=writer.stride(made.a, made.steps),
+        b_group=writer.stride(made.b, made.batch),
+        b_step=writer.stride(made.b, made.steps),
+        dense=writer.dense(),
+        ranges=ranges,
+        product=(*map(writer.range, made.rows), *last),
+        lines=(len(packed[0]), len(packed[1])),
+    )
+
+
+class _Writer:
+    def __init__(self, body: Compute, made: Contraction) -> None:
+        self.body = body
+        self.made = made
+
+    def range(self, name: str) -> str:
+        """The positions of a variable."""
+        if name in self.body.names:
+            return f"c->range[{self.body.names.index(name)}]"
+        return integer(self.body.ranges[name].stop)
+
+    def product(self, names: Sequence[str]) -> str:
+        return " * ".join(map(self.range, names)) or "1"
+
+    def stride(self, tensor: str, names: Sequence[str]) -> str:
+        """The elements from one position of the last of these variables to the next, where they are indices."""
+        read = next(each for each in self.body.reads.values() if each.tensor == tensor)
+        plain = [self.body.index(each).plain for each in read.indices]
+        if not names or names[-1] not in plain:
+            return "0"
+        behind = range(plain.index(names[-1]) + 1, len(plain))
+        return " * ".join(f"size_{tensor}_{dim}" for dim in behind) or "1"
+
+    def dense(self) -> str:
+        """Is the other matrix in memory as it is? Then other variables of its indices have one position each."""
+        if self.made.dense is None:
+            return "0"
+        tests: list[str] = []
+        mains = {main for _, main, _ in self.made.dense}
+        for dim, main, tree in self.made.dense:
+            affine = self.body.index(tree).affine
+            assert affine is not None
+            tests += _equal(affine.factor(main), ONE)
+            tests += _equal(affine.rest, ZERO)
+            tests += [f"{self.range(name)} == 1" for name in affine.variables if name != main]
+            if self.body.index(tree).plain is None:
+                tests.append(f"{self.range(main)} == size_{self.made.b}_{dim}")
+        tests += [f"{self.range(name)} == 1" for name in self.made.inner if name not in mains]
+        return " && ".join(dict.fromkeys(tests)) or "1"
+
+
+def _equal(tree: Expr, number: Literal) -> list[str]:
+    return [] if tree == number else [f"{integer(tree)} == {number.value}"]

@@ -1,0 +1,16 @@
+/* Expressions over indices that are computed as products of matrices. */
+#ifndef OPWEAVE_CONTRACTION_H
+#define OPWEAVE_CONTRACTION_H
+
+#include "kernel/compute.h"
+#include "tensor/tensor.h"
+
+/* 1 if the product is the quicker way. */
+int ow_contraction_suits(const ow_contraction_sizes *s);
+
+/* Writes the results of a call, whose inputs have `positions` of the dimensions in front; `lines` of all but the last variable
+ * of the result belong to each position. 1, or 0 with the error set. */
+int ow_contraction_run(const ow_contraction *k, const ow_contraction_sizes *s, const ow_compute_context *c, int dtype,
+                       int64_t positions, int64_t lines);
+
+#endif
