@@ -30,7 +30,7 @@ def conjugate_view(tensor: Any) -> Any:
     """Return a view of the same memory, whose elements are the conjugates of the tensor's."""
     same = alias(tensor)
     lib.set_keys(same._h, lib.keys(same._h) ^ CONJ)
-    return as_view(same if type(tensor) is Tensor else same.as_subclass(type(tensor)), tensor)
+    return as_view(same, tensor)
 
 
 def handle(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:

@@ -28,9 +28,8 @@ def strided_view(tensor: Any, size: Sequence[int], stride: Sequence[int], storag
 
 def detached(tensor: Any) -> Tensor:
     """The same elements, part of no graph and no view that a graph knows of."""
-    same: Any = alias(tensor)
-    made: Tensor = same if type(tensor) is type(same) else same.as_subclass(type(tensor))
-    return made
+    same: Tensor = alias(tensor)
+    return same
 
 
 def view_inplace(op: Op, args: Sequence[Any]) -> Any:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from .._base.warn import warn
+from .values import holds
 
-__all__ = ["check_targets", "reduced_loss", "reduction_word", "weighted"]
+__all__ = ["check_probabilities", "check_targets", "reduced_loss", "reduction_word", "weighted"]
 
 
 def check_targets(input: Any, target: Any) -> None:
@@ -46,3 +47,8 @@ def reduced_loss(losses: Any, reduction: str, weight: Any = None) -> Any:
     if reduction == "mean":
         return losses.mean() if weight is None else losses.sum() / weight.sum()
     return losses.sum()
+
+
+def check_probabilities(input: Any) -> None:
+    if input.numel() and not holds(((input >= 0) & (input <= 1)).all(), True):
+        raise RuntimeError("all elements of input should be between 0 and 1")

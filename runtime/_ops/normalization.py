@@ -12,7 +12,21 @@ from .._base.warn import warn
 from .._dispatch.ops import ops
 from .values import is_meta
 
-__all__ = ["check_rows", "chosen_dim", "layer_normalized"]
+__all__ = [
+    "beside",
+    "by_running_statistics",
+    "check_channels",
+    "check_groups",
+    "check_normalized",
+    "check_rows",
+    "chosen_dim",
+    "grouped",
+    "inverse_scale",
+    "move_statistics",
+    "padding_row",
+    "scaled_rows",
+    "wide",
+]
 
 
 def chosen_dim(name: str, ndim: int, dim: int | None, stacklevel: int) -> int:
@@ -41,8 +55,8 @@ def check_rows(indices: Any, table: Any) -> None:
         raise IndexError("index out of range in self")
 
 
-def layer_normalized(tensor: Any, shape: Any, weight: Any, bias: Any, eps: float) -> Any:
-    """Normalize the last dimensions, whose sizes are `shape`, to mean zero and variance one."""
+def check_normalized(tensor: Any, shape: Any, weight: Any, bias: Any) -> None:
+    """Check the last dimensions, whose sizes are to be `shape`, as those of weight and bias."""
     shape = list(shape)
     if not shape:
         raise RuntimeError(
@@ -60,20 +74,99 @@ def layer_normalized(tensor: Any, shape: Any, weight: Any, bias: Any, eps: float
             f"Given normalized_shape={shape}, expected input with shape [*, {', '.join(map(str, shape))}], but got "
             f"input of size{list(tensor.shape)}"
         )
-    dtype = tensor.dtype
-    if not dtype.is_floating_point:
-        raise NotImplementedError(f"\"LayerNormKernelImpl\" not implemented for '{dtype.scalar_name}'")
-    wide = tensor if dtype.itemsize >= 4 else tensor.to(EXPORTS["float32"])
-    dims = list(range(-len(shape), 0))
-    centred = wide - wide.mean(dims, keepdim=True)
-    spread = centred.norm(2, dims, keepdim=True) / sqrt(prod(shape))
+    if not tensor.dtype.is_floating_point:
+        raise NotImplementedError(f"\"LayerNormKernelImpl\" not implemented for '{tensor.dtype.scalar_name}'")
+
+
+def check_groups(input: Any, groups: int, weight: Any, bias: Any) -> None:
+    if input.ndim < 2:
+        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.ndim}")
+    channels = input.size(1)
+    if groups <= 0:
+        raise RuntimeError("Expected num groups to be greater than 0, got " + str(groups))
+    if channels % groups:
+        raise RuntimeError(
+            "Expected number of channels in input to be divisible by num_groups, but got input of shape "
+            f"{list(input.shape)} and num_groups={groups}"
+        )
+    for name, each in (("weight", weight), ("bias", bias)):
+        if each is not None and (each.ndim != 1 or each.numel() != channels):
+            raise RuntimeError(
+                f"Expected {name} to be a vector of size equal to the number of channels in input, but got {name} of "
+                f"shape {list(each.shape)} and input of shape {list(input.shape)}"
+            )
+
+
+def check_channels(input: Any, mean: Any, var: Any, weight: Any, bias: Any, training: bool) -> None:
+    if training:
+        size = input.numel() // input.size(1) if input.ndim > 1 and input.size(1) else 0
+        if size == 1:
+            raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
+    elif mean is None or var is None:
+        missing = "running_mean" if mean is None else "running_var"
+        raise RuntimeError(f"{missing} must be defined in evaluation mode")
+    if input.ndim < 2:
+        raise RuntimeError(f"batch_norm() takes an input of at least 2 dimensions, but got one of {input.ndim}")
+    for name, each in (("running_mean", mean), ("running_var", var), ("weight", weight), ("bias", bias)):
+        if each is not None and each.numel() != input.size(1):
+            raise RuntimeError(f"{name} should contain {input.size(1)} elements not {each.numel()}")
+
+
+def grouped(input: Any, groups: int) -> Any:
+    """Return the input with dimensions of batch, groups, channels of a group, and elements of a channel."""
+    batch, channels, *rest = input.shape
+    return input.reshape(batch, groups, channels // groups, prod(rest))
+
+
+def wide(tensor: Any) -> Any:
+    """Return the numbers in which half formats are computed."""
+    return tensor.to(EXPORTS["float32"]) if tensor.dtype.itemsize < 4 else tensor
+
+
+def beside(vector: Any, tensor: Any) -> Any:
+    """Return a vector over channels, in the second of the dimensions that the tensor has."""
+    return None if vector is None else vector.reshape(-1, *(1,) * (tensor.ndim - 2))
+
+
+def inverse_scale(spread: Any, eps: float) -> Any:
+    """Return what deviations are multiplied by: one over the root of the variance plus `eps`, without the square of the
+    spread, which could overflow.
+    """
     if eps < 0:
-        scale = (spread * spread + eps).sqrt()
-    else:  # the square root of the variance plus eps, without their squares, which could overflow
-        scale = spread.hypot(ops.full((), sqrt(eps), dtype=wide.dtype))
-    result = centred / scale
+        return (spread * spread + eps).rsqrt()
+    return spread.hypot(ops.full((), sqrt(eps), dtype=spread.dtype)).reciprocal()
+
+
+def scaled_rows(rows: Any, weight: Any, bias: Any, dtype: Any) -> Any:
+    """Return rows times `weight`, plus `bias`, in the dtype; what is given is overwritten."""
     if weight is not None:
-        result = result * weight
-    if bias is not None:
-        result = result + bias
-    return result if result.dtype is dtype else result.to(dtype)
+        rows = rows.mul_(weight) if bias is None else ops.addcmul(bias, rows, weight)
+    elif bias is not None:
+        rows = rows.add_(bias)
+    return rows.to(dtype)
+
+
+def by_running_statistics(input: Any, mean: Any, var: Any, weight: Any, bias: Any, eps: float) -> Any:
+    """Return each channel less its mean, divided by its deviation, times its weight, plus its bias: in one pass."""
+    factor = (var + eps).rsqrt()
+    if weight is not None:
+        factor = factor * weight
+    offset = -mean * factor if bias is None else bias - mean * factor
+    return ops.addcmul(beside(offset, input), input, beside(factor, input)).to(input.dtype)
+
+
+def move_statistics(mean: Any, var: Any, centre: Any, spread: Any, input: Any, momentum: float) -> None:
+    """Move running statistics towards those of a batch, whose variance is that of a sample."""
+    count = input.numel() // max(input.size(1), 1)
+    for running, value in ((mean, centre), (var, None)):
+        if running is not None:
+            if value is None:
+                value = spread.detach().square() * (count / (count - 1) if count > 1 else 1.0)
+            running.mul_(1 - momentum).add_(value.detach().reshape(-1).to(running.dtype), alpha=momentum)
+
+
+def padding_row(padding: int, rows: int) -> int:
+    """Return the place of the row that has no gradient, counted from the front."""
+    if not -rows <= padding < rows:
+        raise AssertionError("Padding_idx must be within num_embeddings")
+    return padding % rows

@@ -18,7 +18,7 @@ from .._base.type_names import type_name
 from .._base.types import layout, memory_format, preserve_format, strided
 from .._C import lib
 from .._dispatch.ops import ops
-from .._dispatch.subclass import SubclassMethods
+from .._dispatch.subclass import SubclassMethods, takes_part
 from .._handle import TensorBase, adopt, apart, set_edge, set_tensor_class
 from .conversion_methods import ConversionMethods
 from .dtype_methods import DtypeMethods
@@ -180,7 +180,7 @@ class Tensor(
     def data(self) -> Tensor:
         """The same elements without history. No graph learns of what is written to them."""
         same: Any = apart(self, 0)
-        return same if type(self) is Tensor else same.as_subclass(type(self))  # type: ignore[no-any-return]
+        return same.as_subclass(type(self)) if takes_part(self) else same  # type: ignore[no-any-return]
 
     @data.setter
     def data(self, value: Tensor) -> None:

@@ -1,5 +1,11 @@
 """opweave.nn: what neural networks are made of, as in torch.nn."""
 
-from . import functional
+from __future__ import annotations
 
-__all__ = ["functional"]
+from . import functional, init, modules, parameter
+from .modules import *  # noqa: F403
+from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
+
+__all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter"]
+__all__ += ["functional", "init", "modules", "parameter"]
+__all__ += modules.__all__

@@ -24,11 +24,11 @@ static inline int ow_read_int(PyObject *object, int64_t *value) {
 /* An int, or a tuple or list of them, at most as many as a tensor has dimensions; 0 for anything else. (operator_arguments.c) */
 int ow_read_ints(PyObject *object, struct ow_ints *list);
 
-/* Is it class Tensor itself, and the class of shapes? */
+/* Is it class Tensor itself, or that of parameters; and the class of shapes? */
 int ow_is_tensor_class(PyTypeObject *type);
 int ow_is_size_class(PyTypeObject *type);
 
-/* The tensor of an object of class Tensor itself, without dispatch keys; NULL for any other object. */
+/* The tensor of an object of class Tensor itself, or a parameter, without dispatch keys; NULL for any other object. */
 struct ow_tensor *ow_plain_tensor(PyObject *object);
 
 /* A new object of class Tensor that owns the tensor. */

@@ -18,6 +18,8 @@ static PyObject *constructor;
 /* The class Tensor, and the function behind `t[index]` for what the core does not know: subscript(t, index). */
 static PyTypeObject *tensor_class;
 static PyObject *subscript;
+/* The class Parameter, whose objects differ from class Tensor's in nothing that operators see. */
+static PyTypeObject *parameter_class;
 static ow_index_functions index_functions;
 
 PyTypeObject *ow_owner_type;
@@ -212,10 +214,10 @@ PyObject *ow_new_owners(ow_tensor *const *tensors, int n) {
     return owners;
 }
 
-int ow_is_tensor_class(PyTypeObject *type) { return type == tensor_class; }
+int ow_is_tensor_class(PyTypeObject *type) { return type == tensor_class || type == parameter_class; }
 
 ow_tensor *ow_plain_tensor(PyObject *object) {
-    if (Py_TYPE(object) != tensor_class) return NULL;
+    if (!ow_is_tensor_class(Py_TYPE(object))) return NULL;
     PyObject *handle = ((owner *)object)->handle;
     ow_tensor *t = handle ? ow_unpack(PyFloat_AsDouble(handle)) : NULL;
     int plain = t && !ow_keys(t) && (ow_excluded_keys & OW_KEY_AUTOGRAD || !ow_follows_base((owner *)object, t));
@@ -260,6 +262,15 @@ static PyObject *set_tensor_class(PyObject *module, PyObject *const *arguments, 
         Py_XDECREF(*targets[k]);
         *targets[k] = Py_NewRef(arguments[k]);
     }
+    Py_RETURN_NONE;
+}
+
+static PyObject *set_parameter_class(PyObject *module, PyObject *type) {
+    (void)module;
+    if (!PyType_Check(type) || !tensor_class || !PyType_IsSubtype((PyTypeObject *)type, tensor_class))
+        return PyErr_Format(PyExc_TypeError, "set_parameter_class() takes a class derived from Tensor, but got %R", type);
+    Py_XDECREF(parameter_class);
+    parameter_class = (PyTypeObject *)Py_NewRef(type);
     Py_RETURN_NONE;
 }
 
@@ -384,6 +395,8 @@ static PyMethodDef functions[] = {
     {"set_constructor", set_constructor, METH_O, "Says what makes tensors of arguments."},
     {"set_tensor_class", FAST(set_tensor_class), METH_FASTCALL,
      "Says of which class views are, and what `t[index]` does where they do not suffice."},
+    {"set_parameter_class", set_parameter_class, METH_O,
+     "Says of which class parameters are: operators take its objects as those of class Tensor."},
     {"view_of", FAST(ow_view_of), METH_FASTCALL,
      "The handle of the view that an index of ints, slices, None and `...` gives; 0.0 for any other index."},
     {"assign", FAST(ow_call_assign), METH_FASTCALL,

@@ -1,0 +1,29 @@
+"""opweave.nn.functional: what layers of neural networks compute, as in torch.nn.functional.
+
+Elementwise operators, pooling and the like come from ops.yaml; the modules here are written in terms of operators.
+"""
+
+from __future__ import annotations
+
+from ..._nn_functional import *  # noqa: F403 (the generated module has __all__)
+from ..._nn_functional import __all__ as __all__
+from . import activation, attention, class_losses, dropout_family, heads, losses, normalization, rearranging, tables
+from .activation import *  # noqa: F403
+from .attention import *  # noqa: F403
+from .class_losses import *  # noqa: F403
+from .dropout_family import *  # noqa: F403
+from .heads import *  # noqa: F403
+from .losses import *  # noqa: F403
+from .normalization import *  # noqa: F403
+from .rearranging import *  # noqa: F403
+from .tables import *  # noqa: F403
+
+__all__ += activation.__all__
+__all__ += attention.__all__
+__all__ += class_losses.__all__
+__all__ += dropout_family.__all__
+__all__ += heads.__all__
+__all__ += losses.__all__
+__all__ += normalization.__all__
+__all__ += rearranging.__all__
+__all__ += tables.__all__

@@ -1,0 +1,39 @@
+"""The modules of opweave.nn."""
+
+from __future__ import annotations
+
+from . import (
+    activation,
+    batchnorm,
+    container,
+    distance,
+    dropout,
+    linear,
+    loss,
+    normalization,
+    shapes,
+    sparse,
+)
+from .activation import *  # noqa: F403
+from .batchnorm import *  # noqa: F403
+from .container import *  # noqa: F403
+from .distance import *  # noqa: F403
+from .dropout import *  # noqa: F403
+from .linear import *  # noqa: F403
+from .loss import *  # noqa: F403
+from .module import Module
+from .normalization import *  # noqa: F403
+from .shapes import *  # noqa: F403
+from .sparse import *  # noqa: F403
+
+__all__ = ["Module"]
+__all__ += activation.__all__
+__all__ += batchnorm.__all__
+__all__ += container.__all__
+__all__ += distance.__all__
+__all__ += dropout.__all__
+__all__ += linear.__all__
+__all__ += loss.__all__
+__all__ += normalization.__all__
+__all__ += shapes.__all__
+__all__ += sparse.__all__

@@ -1,0 +1,113 @@
+"""Modules that are one call of a function in nn.functional: a class says which, and its options with their defaults.
+
+    class LeakyReLU(Call, call="leaky_relu"):
+        negative_slope: float = 0.01
+        inplace: bool = False
+
+has `__init__(self, negative_slope=0.01, inplace=False)`, and `forward(x)` returns
+`leaky_relu(x, negative_slope=..., inplace=...)`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..._base.tensor_class import Tensor
+from ..._ops.losses import reduction_word
+from .. import functional
+from .module import Module
+
+if TYPE_CHECKING:
+    from typing_extensions import dataclass_transform
+else:
+
+    def dataclass_transform(**_: Any) -> Any:
+        return lambda cls: cls
+
+
+__all__ = ["Call", "Loss"]
+
+_INIT = "def __init__(self, {arguments}):\n    self._begin({{{names}}})\n"
+
+
+@dataclass_transform(eq_default=False)
+class Call(Module):
+    """Base of modules that are one call.
+
+    Args of a derived class:
+        call: the name of the function.
+        keyword_only: are the options given by name?
+        trains: is the function told whether the module is in training?
+        shown: what the printed form has between the parentheses, with options in braces; None: all of them, but
+            `inplace` only if it is true.
+    """
+
+    _call: str
+    _options: tuple[str, ...] = ()
+    _trains = False
+    _shown: str | None = None
+
+    def __init_subclass__(
+        cls, call: str = "", keyword_only: bool = False, trains: bool = False, shown: str | None = None, **kwargs: Any
+    ) -> None:
+        super().__init_subclass__(**kwargs)
+        if not call:
+            return
+        cls._call, cls._trains, cls._shown = call, trains, shown
+        own = cls.__dict__
+        names = [name for name in own.get("__annotations__", {}) if name[0] != "_"]
+        cls._options = tuple(names)
+        if "__init__" in own:
+            return
+        defaults = {f"_{name}": own[name] for name in names if name in own}
+        arguments = [f"{name}=_{name}" if name in own else name for name in names]
+        if keyword_only:
+            arguments.insert(0, "*")
+        for name in names:
+            if name in own:
+                delattr(cls, name)  # the attribute is that of the instance
+        given = ", ".join(f"{name!r}: {name}" for name in names)
+        exec(_INIT.format(arguments=", ".join(arguments), names=given), defaults)
+        made: Any = defaults["__init__"]
+        made.__qualname__, made.__module__ = f"{cls.__qualname__}.__init__", cls.__module__
+        cls.__init__ = made  # type: ignore[method-assign]
+
+    def _begin(self, options: dict[str, Any]) -> None:
+        Module.__init__(self)
+        for name, value in options.items():
+            if isinstance(value, Tensor):
+                self.register_buffer(name, value)
+            else:
+                setattr(self, name, value)
+
+    def forward(self, *args: Any) -> Any:
+        """Return what the function of nn.functional returns, with the options of the module."""
+        options = {name: getattr(self, name) for name in self._options}
+        if self._trains:
+            options["training"] = self.training
+        return getattr(functional, self._call)(*args, **options)
+
+    def extra_repr(self) -> str:
+        options = {name: getattr(self, name) for name in self._options}
+        if self._shown is not None:
+            return self._shown.format(**options)
+        return ", ".join(f"{name}={value}" for name, value in options.items() if name != "inplace" or value)
+
+
+class Loss(Call):
+    """Base of losses, whose older options `size_average` and `reduce` are part of `reduction`."""
+
+    def __init_subclass__(cls, call: str = "", **kwargs: Any) -> None:
+        super().__init_subclass__(call=call, shown="", **kwargs)
+        cls._options = tuple(name for name in cls._options if name not in ("size_average", "reduce"))
+
+    def _begin(self, options: dict[str, Any]) -> None:
+        size_average, reduce = options.pop("size_average", None), options.pop("reduce", None)
+        if size_average is not None or reduce is not None:
+            options["reduction"] = reduction_word(options["reduction"], size_average, reduce)
+        Module.__init__(self)
+        for name, value in options.items():
+            if name in ("weight", "pos_weight"):
+                self.register_buffer(name, value)  # also if it is None, so that one can be assigned later
+            else:
+                setattr(self, name, value)

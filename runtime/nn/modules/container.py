@@ -1,0 +1,467 @@
+"""Modules that hold other modules or parameters: sequences and dictionaries of them."""
+
+from __future__ import annotations
+
+import operator
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, islice
+from typing import Any
+
+from ..._base.tensor_class import Tensor
+from ..._tensor.typed_tensors import typename
+from ..parameter import Parameter
+from .module import Module
+
+__all__ = ["ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
+
+
+def _place(given: Any, length: int) -> int:
+    index: int = operator.index(given)
+    if not -length <= index < length:
+        raise IndexError(f"index {index} is out of range")
+    return index % length
+
+
+class _Numbered(Module):
+    """Base of sequences of modules, whose names are their places."""
+
+    def _names(self) -> list[str]:
+        return list(self._modules)
+
+    def _set_all(self, modules: Iterable[Any]) -> None:
+        self._modules = {str(place): module for place, module in enumerate(modules)}
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._modules.values())
+
+    def __getitem__(self, idx: Any) -> Any:
+        names = self._names()
+        if isinstance(idx, slice):
+            return self._slice({name: self._modules[name] for name in names[idx]})
+        return self._modules[names[_place(idx, len(names))]]
+
+    def _slice(self, modules: dict[str, Any]) -> Any:
+        raise NotImplementedError
+
+    def __setitem__(self, idx: Any, module: Any) -> None:
+        names = self._names()
+        setattr(self, names[_place(idx, len(names))], module)
+
+    def __delitem__(self, idx: Any) -> None:
+        names = self._names()
+        for name in names[idx] if isinstance(idx, slice) else [names[_place(idx, len(names))]]:
+            delattr(self, name)
+        self._set_all(self._modules.values())
+
+    def append(self, module: Any) -> Any:
+        """Add a module at the end. Returns the container."""
+        self.add_module(str(len(self)), module)
+        return self
+
+    def insert(self, index: int, module: Any) -> Any:
+        """Add a module before the one at `index`."""
+        place = _place(index, len(self)) if index < 0 else index
+        modules = [*islice(self, place), module, *islice(self, place, None)]
+        self._set_all(modules)
+        return self
+
+    def extend(self, modules: Iterable[Any]) -> Any:
+        """Add modules at the end. Returns the container."""
+        for module in list(modules):
+            self.append(module)
+        return self
+
+    def pop(self, key: Any) -> Any:
+        """Take a module out, and return it."""
+        module = self[key]
+        del self[key]
+        return module
+
+
+class Sequential(_Numbered):
+    """Modules that are called one after the other, each with what the one before it returned.
+
+    Args:
+        args: modules, or one OrderedDict of modules by name.
+    """
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__()
+        named = args[0].items() if len(args) == 1 and isinstance(args[0], OrderedDict) else enumerate(args)
+        for name, module in named:
+            self.add_module(str(name), module)
+
+    def _slice(self, modules: dict[str, Any]) -> Any:
+        return type(self)(OrderedDict(modules))
+
+    def insert(self, index: int, module: Any) -> Any:
+        """Add a module before the one at `index`. Returns the container.
+
+        Raises:
+            IndexError: there is no such place.
+            AssertionError: it is no module.
+        """
+        if not isinstance(module, Module):
+            raise AssertionError(f"module should be of type: {Module}")
+        count = len(self)
+        if not -count <= index <= count:
+            raise IndexError(f"Index out of range: {index}")
+        return super().insert(index, module)
+
+    def __add__(self, other: Any) -> Any:
+        _check_sequential("add", other)
+        return Sequential(*self, *other)
+
+    def __iadd__(self, other: Any) -> Any:
+        _check_sequential("add", other)
+        return self.extend(other)
+
+    def __mul__(self, other: int) -> Any:
+        _check_count(other)
+        return Sequential(*chain.from_iterable(self for _ in range(other)))
+
+    __rmul__ = __mul__
+
+    def __imul__(self, other: int) -> Any:
+        _check_count(other)
+        return self.extend([module for _ in range(other - 1) for module in self])
+
+    def forward(self, input: Any) -> Any:
+        """Return what the last module returns."""
+        for module in self._modules.values():
+            input = module(input)
+        return input
+
+
+def _check_sequential(what: str, other: Any) -> None:
+    if not isinstance(other, Sequential):
+        raise ValueError(f"{what} operator supports only objects of Sequential class, but {type(other)} is given.")
+
+
+def _check_count(other: Any) -> None:
+    if not isinstance(other, int):
+        raise TypeError(f"unsupported operand type(s) for *: {type(Sequential)} and {type(other)}")
+    if other <= 0:
+        raise ValueError(f"Non-positive multiplication factor {other} for {Sequential}")
+
+
+class ModuleList(_Numbered):
+    """A list of modules, which all count as parts of the module that has it.
+
+    Args:
+        modules (iterable): the modules; None: none.
+    """
+
+    def __init__(self, modules: Iterable[Any] | None = None) -> None:
+        super().__init__()
+        if modules is not None:
+            self.extend(modules)
+
+    def _slice(self, modules: dict[str, Any]) -> Any:
+        return type(self)(list(modules.values()))
+
+    def insert(self, index: int, module: Any) -> None:
+        """Add a module before the one at `index`, as list does."""
+        super().insert(index, module)
+
+    def __add__(self, other: Iterable[Any]) -> Any:
+        return ModuleList([*self, *other])
+
+    def __iadd__(self, other: Iterable[Any]) -> Any:
+        return self.extend(other)
+
+    def extend(self, modules: Iterable[Any]) -> Any:
+        """Add modules at the end. Returns the list.
+
+        Raises:
+            TypeError: they are not iterable.
+        """
+        if not isinstance(modules, Iterable):
+            raise TypeError(f"ModuleList.extend should be called with an iterable, but got {type(modules).__name__}")
+        return super().extend(modules)
+
+    def __repr__(self) -> str:
+        """Equal neighbours are printed once, with their number."""
+        texts = [repr(module) for module in self]
+        if not texts:
+            return f"{self._get_name()}()"
+        groups: list[list[Any]] = []
+        for place, text in enumerate(texts):
+            if groups and groups[-1][2] == text:
+                groups[-1][1] = place
+            else:
+                groups.append([place, place, text])
+        lines = []
+        for first, last, text in groups:
+            shown = f"({first}): {text}" if first == last else f"({first}-{last}): {last - first + 1} x {text}"
+            lines.append(shown.replace("\n", "\n  "))
+        return f"{self._get_name()}(\n  " + "\n  ".join(lines) + "\n)"
+
+
+class _Keyed:
+    """What dictionaries of modules and of parameters share."""
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.keys()  # type: ignore[attr-defined]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())  # type: ignore[attr-defined]
+
+    def __len__(self) -> int:
+        return len(self.keys())  # type: ignore[attr-defined]
+
+    def pop(self, key: str) -> Any:
+        """Take a value out, and return it."""
+        value = self[key]  # type: ignore[index]
+        del self[key]  # type: ignore[attr-defined]
+        return value
+
+    def _update(self, values: Any) -> None:
+        name = type(self).__name__
+        if not isinstance(values, Iterable):
+            kind = type(values).__name__
+            raise TypeError(f"{name}.update should be called with an iterable of key/value pairs, but got {kind}")
+        if isinstance(values, (Mapping, ModuleDict, ParameterDict)):
+            pairs: Any = values.items()
+        else:
+            pairs = []
+            for place, pair in enumerate(values):
+                if not isinstance(pair, Iterable):
+                    raise TypeError(
+                        f"{name} update sequence element #{place} should be Iterable; is {type(pair).__name__}"
+                    )
+                if len(pair) != 2:  # type: ignore[arg-type]
+                    raise ValueError(
+                        f"{name} update sequence element #{place} has length {len(pair)}; 2 is required"  # type: ignore[arg-type]
+                    )
+                pairs.append(pair)
+        for key, value in pairs:
+            self[key] = value  # type: ignore[index]
+
+
+class ModuleDict(_Keyed, Module):
+    """A dictionary of modules, which all count as parts of the module that has it. It keeps their order.
+
+    Args:
+        modules: a mapping, or pairs of names and modules; None: none.
+    """
+
+    def __init__(self, modules: Any = None) -> None:
+        super().__init__()
+        if modules is not None:
+            self.update(modules)
+
+    def __getitem__(self, key: str) -> Any:
+        return self._modules[key]
+
+    def __setitem__(self, key: str, module: Any) -> None:
+        self.add_module(key, module)
+
+    def __delitem__(self, key: str) -> None:
+        del self._modules[key]
+
+    def clear(self) -> None:
+        """Take all modules out."""
+        self._modules.clear()
+
+    def keys(self) -> Any:
+        """The names."""
+        return self._modules.keys()
+
+    def items(self) -> Any:
+        """Pairs of names and modules."""
+        return self._modules.items()
+
+    def values(self) -> Any:
+        """The modules."""
+        return self._modules.values()
+
+    def update(self, modules: Any) -> None:
+        """Add the modules of a mapping, or of pairs of names and modules.
+
+        Raises:
+            TypeError: they are none.
+        """
+        self._update(modules)
+
+
+def _shown(key: Any, value: Any, kind: Any) -> str:
+    if not isinstance(value, Tensor):
+        return f"  ({key}): Object of type: {type(value).__name__}"
+    size = "x".join(map(str, value.size()))
+    called = "Parameter" if isinstance(value, Parameter) else "Tensor"
+    return f"  ({key}): {called} containing: [{kind(value)} of size {size}]"
+
+
+class ParameterList(Module):
+    """A list of parameters, which all count as those of the module that has it. Tensors become parameters; other
+    values are kept as they are.
+
+    Args:
+        values (iterable): the values; None: none.
+    """
+
+    def __init__(self, values: Iterable[Any] | None = None) -> None:
+        super().__init__()
+        self._size = 0
+        if values is not None:
+            self.extend(values)
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[place] for place in range(len(self)))
+
+    def _at(self, index: Any) -> str:
+        return str(_place(index, len(self)))
+
+    def __getitem__(self, idx: Any) -> Any:
+        if isinstance(idx, slice):
+            return type(self)(self[place] for place in range(*idx.indices(len(self))))
+        return getattr(self, self._at(idx))
+
+    def __setitem__(self, idx: Any, value: Any) -> None:
+        self._put(self._at(idx), value)
+
+    def _put(self, name: str, value: Any) -> None:
+        is_bare = isinstance(value, Tensor) and not isinstance(value, Parameter)
+        setattr(self, name, Parameter(value) if is_bare else value)
+
+    def append(self, value: Any) -> Any:
+        """Add a value at the end. Returns the list."""
+        self._size += 1
+        self._put(str(self._size - 1), value)
+        return self
+
+    def extend(self, values: Iterable[Any]) -> Any:
+        """Add values at the end. Returns the list.
+
+        Raises:
+            TypeError: they are not iterable.
+        """
+        if not isinstance(values, Iterable) or isinstance(values, Tensor):
+            raise TypeError(f"ParameterList.extend should be called with an iterable, but got {type(values).__name__}")
+        for value in values:
+            self.append(value)
+        return self
+
+    def __iadd__(self, other: Iterable[Any]) -> Any:
+        return self.extend(other)
+
+    def extra_repr(self) -> str:
+        return "\n".join(_shown(place, value, lambda each: each.dtype) for place, value in enumerate(self))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError("ParameterList should not be called.")
+
+
+class ParameterDict(_Keyed, Module):
+    """A dictionary of parameters, which all count as those of the module that has it. Tensors become parameters; other
+    values are kept as they are.
+
+    Args:
+        parameters: a mapping, or pairs of names and values; None: none.
+    """
+
+    def __init__(self, parameters: Any = None) -> None:
+        super().__init__()
+        self._keys: dict[str, None] = {}
+        if parameters is not None:
+            self.update(parameters)
+
+    def _attribute(self, key: Any) -> str:
+        if not isinstance(key, str):
+            kind = type(key).__name__
+            raise TypeError(
+                f"Index given to ParameterDict cannot be used as a key as it is not a string (type is '{kind}')."
+            )
+        return key
+
+    def __getitem__(self, key: str) -> Any:
+        return getattr(self, self._attribute(key))
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self._keys[key] = None
+        is_bare = isinstance(value, Tensor) and not isinstance(value, Parameter)
+        setattr(self, self._attribute(key), Parameter(value) if is_bare else value)
+
+    def __delitem__(self, key: str) -> None:
+        del self._keys[key]
+        delattr(self, self._attribute(key))
+
+    def __reversed__(self) -> Iterator[str]:
+        return reversed(list(self._keys))
+
+    def clear(self) -> None:
+        """Take all values out."""
+        for key in list(self._keys):
+            del self[key]
+
+    def copy(self) -> Any:
+        """Return a dictionary with the same values."""
+        return ParameterDict(OrderedDict(self.items()))
+
+    def setdefault(self, key: str, default: Any = None) -> Any:
+        """Return the value of `key`, which is `default` if there was none."""
+        if key not in self:
+            self[key] = default
+        return self[key]
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return the value of `key`, or `default`."""
+        return self[key] if key in self._keys else default
+
+    def fromkeys(self, keys: Iterable[str], default: Any = None) -> Any:
+        """Return a dictionary with these keys and one value."""
+        return ParameterDict((key, default) for key in keys)
+
+    def popitem(self) -> tuple[str, Any]:
+        """Take the last value out, and return it with its key."""
+        key, _ = self._keys.popitem()
+        self._keys[key] = None
+        return key, self.pop(key)
+
+    def keys(self) -> Any:
+        """The keys."""
+        return self._keys.keys()
+
+    def values(self) -> Any:
+        """The values."""
+        return (self[key] for key in self._keys)
+
+    def items(self) -> Any:
+        """Pairs of keys and values."""
+        return ((key, self[key]) for key in self._keys)
+
+    def update(self, parameters: Any) -> None:
+        """Add the values of a mapping, or of pairs of keys and values.
+
+        Raises:
+            TypeError: they are none.
+        """
+        self._update(parameters)
+
+    def extra_repr(self) -> str:
+        return "\n".join(_shown(key, value, typename) for key, value in self.items())
+
+    def __or__(self, other: Any) -> Any:
+        result = self.copy()
+        result.update(other)
+        return result
+
+    def __ror__(self, other: Any) -> Any:
+        result = other.copy()
+        result.update(self)
+        return result
+
+    def __ior__(self, other: Any) -> Any:
+        self.update(other)
+        return self
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError("ParameterDict should not be called.")

@@ -1,0 +1,22 @@
+"""Distances and angles of vectors."""
+
+from __future__ import annotations
+
+from ._declared import Call
+
+__all__ = ["CosineSimilarity", "PairwiseDistance"]
+
+
+class PairwiseDistance(Call, call="pairwise_distance", shown=""):
+    """The p-norm of differences of the last dimension, with `eps` added to each."""
+
+    p: float = 2.0
+    eps: float = 1e-6
+    keepdim: bool = False
+
+
+class CosineSimilarity(Call, call="cosine_similarity", shown=""):
+    """The cosine of the angle between vectors along `dim`; `eps` is the least length."""
+
+    dim: int = 1
+    eps: float = 1e-8

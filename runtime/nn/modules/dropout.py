@@ -1,0 +1,64 @@
+"""Dropout: in evaluation modules return their input."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._declared import Call
+
+__all__ = ["AlphaDropout", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "FeatureAlphaDropout"]
+
+_SHOWN = "p={p}, inplace={inplace}"
+
+
+class _Dropout(Call):
+    p: float
+    inplace: bool
+
+    def _begin(self, options: dict[str, Any]) -> None:
+        p = options["p"]
+        if p < 0 or p > 1:
+            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+        super()._begin(options)
+
+
+class Dropout(_Dropout, call="dropout", trains=True, shown=_SHOWN):
+    """Sets elements to zero with probability `p` in training, and multiplies the others by `1 / (1 - p)`."""
+
+    p: float = 0.5
+    inplace: bool = False
+
+
+class Dropout1d(_Dropout, call="dropout1d", trains=True, shown=_SHOWN):
+    """Dropout of channels, of inputs (N, C, L) or (C, L)."""
+
+    p: float = 0.5
+    inplace: bool = False
+
+
+class Dropout2d(_Dropout, call="dropout2d", trains=True, shown=_SHOWN):
+    """Dropout of channels, of inputs (N, C, H, W)."""
+
+    p: float = 0.5
+    inplace: bool = False
+
+
+class Dropout3d(_Dropout, call="dropout3d", trains=True, shown=_SHOWN):
+    """Dropout of channels, of inputs (N, C, D, H, W) or (C, D, H, W)."""
+
+    p: float = 0.5
+    inplace: bool = False
+
+
+class AlphaDropout(_Dropout, call="alpha_dropout", trains=True, shown=_SHOWN):
+    """Dropout for networks with selu, which keeps mean and variance."""
+
+    p: float = 0.5
+    inplace: bool = False
+
+
+class FeatureAlphaDropout(_Dropout, call="feature_alpha_dropout", trains=True, shown=_SHOWN):
+    """AlphaDropout of whole channels."""
+
+    p: float = 0.5
+    inplace: bool = False

@@ -1,0 +1,254 @@
+"""Losses: one call of a function each. `reduction` is `none`, `mean` or `sum`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..._tensor.tensor import Tensor
+from ._declared import Loss
+
+__all__ = [
+    "BCELoss",
+    "BCEWithLogitsLoss",
+    "CTCLoss",
+    "CosineEmbeddingLoss",
+    "CrossEntropyLoss",
+    "GaussianNLLLoss",
+    "HingeEmbeddingLoss",
+    "HuberLoss",
+    "KLDivLoss",
+    "L1Loss",
+    "MSELoss",
+    "MarginRankingLoss",
+    "MultiLabelMarginLoss",
+    "MultiLabelSoftMarginLoss",
+    "MultiMarginLoss",
+    "NLLLoss",
+    "NLLLoss2d",
+    "PoissonNLLLoss",
+    "SmoothL1Loss",
+    "SoftMarginLoss",
+    "TripletMarginLoss",
+    "TripletMarginWithDistanceLoss",
+]
+
+
+class L1Loss(Loss, call="l1_loss"):
+    """Absolute differences."""
+
+    size_average: bool | None = None
+    reduce: bool | None = None
+    reduction: str = "mean"
+
+
+class MSELoss(Loss, call="mse_loss"):
+    """Squares of differences."""
+
+    size_average: bool | None = None
+    reduce: bool | None = None
+    reduction: str = "mean"
+
+
+class SmoothL1Loss(Loss, call="smooth_l1_loss"):
+    """Squares of differences below `beta`, divided by twice it, and absolute differences from there on."""
+
+    size_average: bool | None = None
+    reduce: bool | None = None
+    reduction: str = "mean"
+    beta: float = 1.0
+
+
+class HuberLoss(Loss, call="huber_loss"):
+    """Half the squares of differences below `delta`, and `delta` times the absolute differences from there on."""
+
+    reduction: str = "mean"
+    delta: float = 1.0
+
+
+class NLLLoss(Loss, call="nll_loss"):
+    """The negative logarithm of the likelihood of classes, by logarithms of probabilities of shape (N, C, *)."""
+
+    weight: Tensor | None = None
+    size_average: bool | None = None
+    ignore_index: int = -100
+    reduce: bool | None = None
+    reduction: str = "mean"
+
+
+class NLLLoss2d(NLLLoss):
+    """The same as NLLLoss."""
+
+
+class CrossEntropyLoss(Loss, call="cross_entropy"):
+    """Cross entropy of the softmax over the second dimension, and classes or their probabilities."""
+
+    weight: Tensor | None = None
+    size_average: bool | None = None
+    ignore_index: int = -100
+    reduce: bool | None = None
+    reduction: str = "mean"
+    label_smoothing: float = 0.0
+
+
+class BCELoss(Loss, call="binary_cross_entropy"):
+    """Cross entropy of probabilities and targets between 0 and 1."""
+
+    weight: Tensor | None = None
+    size_average: bool | None = None
+    reduce: bool | None = None
+    reduction: str = "mean"
+
+
+class BCEWithLogitsLoss(Loss, call="binary_cross_entropy_with_logits"):
+    """Cross entropy of the logistic function of the input and targets between 0 and 1, without overflow."""
+
+    weight: Tensor | None = None
+    size_average: bool | None = None
+    reduce: bool | None = None
+    reduction: str = "mean"
+    pos_weight: Tensor | None = None
+
+
+class KLDivLoss(Loss, call="kl_div"):
+    """The divergence of Kullback and Leibler of logarithms of probabilities from targets."""
+
+    size_average: bool | None = None
+    reduce: bool | None = None
+    reduction: str = "mean"
+    log_target: bool = False
+
+
+class PoissonNLLLoss(Loss, call="poisson_nll_loss"):
+    """The negative logarithm of the likelihood of counts."""
+
+    log_input: bool = True
+    full: bool = False
+    size_average: bool | None = None
+    eps: float = 1e-8
+    reduce: bool | None = None
+    reduction: str = "mean"
+
+
+class GaussianNLLLoss(Loss, call="gaussian_nll_loss", keyword_only=True):
+    """The negative logarithm of the likelihood of normally distributed targets: called with input, target, variance."""
+
+    full: bool = False
+    eps: float = 1e-6
+    reduction: str = "mean"
+
+
+class HingeEmbeddingLoss(Loss, call="hinge_embedding_loss"):
+    """Distances where the target is 1, and what they lack of `margin` where it is -1."""
+
+    margin: float = 1.0
+    size_average: bool | None = None
+    reduce: bool | None = None
+    reduction: str = "mean"
+
+
+class SoftMarginLoss(Loss, call="soft_margin_loss"):
+    """`log(1 + exp(-target * x))`, for targets 1 and -1."""
+
+    size_average: bool | None = None
+    reduce: bool | None = None
+    reduction: str = "mean"
+
+
+class CosineEmbeddingLoss(Loss, call="cosine_embedding_loss"):
+    """`1 - cos` where the target is 1, and by how much the cosine exceeds `margin` where it is -1."""
+
+    margin: float = 0.0
+    size_average: bool | None = None
+    reduce: bool | None = None
+    reduction: str = "mean"
+
+
+class MarginRankingLoss(Loss, call="margin_ranking_loss"):
+    """What one input lacks of exceeding the other by `margin`."""
+
+    margin: float = 0.0
+    size_average: bool | None = None
+    reduce: bool | None = None
+    reduction: str = "mean"
+
+
+class MultiMarginLoss(Loss, call="multi_margin_loss"):
+    """What the score of the target lacks of exceeding each other one by `margin`."""
+
+    p: int = 1
+    margin: float = 1.0
+    weight: Tensor | None = None
+    size_average: bool | None = None
+    reduce: bool | None = None
+    reduction: str = "mean"
+
+    def _begin(self, options: dict[str, Any]) -> None:
+        if options["p"] not in (1, 2):
+            raise ValueError("only p == 1 and p == 2 supported")
+        if options["weight"] is not None and options["weight"].dim() != 1:
+            raise ValueError(
+                f"MultiMarginLoss: expected weight to be None or 1D tensor, got {options['weight'].dim()}D instead"
+            )
+        super()._begin(options)
+
+
+class MultiLabelMarginLoss(Loss, call="multilabel_margin_loss"):
+    """What the scores of labels lack of exceeding those of other classes by one."""
+
+    size_average: bool | None = None
+    reduce: bool | None = None
+    reduction: str = "mean"
+
+
+class MultiLabelSoftMarginLoss(Loss, call="multilabel_soft_margin_loss"):
+    """The mean over classes of the cross entropy of each label."""
+
+    weight: Tensor | None = None
+    size_average: bool | None = None
+    reduce: bool | None = None
+    reduction: str = "mean"
+
+
+class TripletMarginLoss(Loss, call="triplet_margin_loss"):
+    """By how much less than `margin` an anchor is nearer to a positive than to a negative."""
+
+    margin: float = 1.0
+    p: float = 2.0
+    eps: float = 1e-6
+    swap: bool = False
+    size_average: bool | None = None
+    reduce: bool | None = None
+    reduction: str = "mean"
+
+    def _begin(self, options: dict[str, Any]) -> None:
+        _check_margin("TripletMarginLoss", options)
+        super()._begin(options)
+
+
+class TripletMarginWithDistanceLoss(Loss, call="triplet_margin_with_distance_loss", keyword_only=True):
+    """TripletMarginLoss by a distance of your own, `distance_function(x, y)`; None: that of nn.PairwiseDistance."""
+
+    distance_function: Callable[[Any, Any], Any] | None = None
+    margin: float = 1.0
+    swap: bool = False
+    reduction: str = "mean"
+
+    def _begin(self, options: dict[str, Any]) -> None:
+        _check_margin("TripletMarginWithDistanceLoss", options)
+        super()._begin(options)
+
+
+class CTCLoss(Loss, call="ctc_loss"):
+    """The negative logarithm of the probability of all alignments of labels with a sequence: called with logarithms of
+    probabilities, labels, and the lengths of both.
+    """
+
+    blank: int = 0
+    reduction: str = "mean"
+    zero_infinity: bool = False
+
+
+def _check_margin(name: str, options: dict[str, Any]) -> None:
+    if options["margin"] <= 0:
+        raise ValueError(f"{name}: expected margin to be greater than 0, got {options['margin']} instead")

@@ -1,0 +1,172 @@
+"""Changes of shape: flattening, shuffles, margins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import functional
+from ._declared import Call
+from .module import Module
+
+__all__ = [
+    "ChannelShuffle",
+    "CircularPad1d",
+    "CircularPad2d",
+    "CircularPad3d",
+    "ConstantPad1d",
+    "ConstantPad2d",
+    "ConstantPad3d",
+    "Flatten",
+    "PixelShuffle",
+    "PixelUnshuffle",
+    "ReflectionPad1d",
+    "ReflectionPad2d",
+    "ReflectionPad3d",
+    "ReplicationPad1d",
+    "ReplicationPad2d",
+    "ReplicationPad3d",
+    "Unflatten",
+    "ZeroPad1d",
+    "ZeroPad2d",
+    "ZeroPad3d",
+]
+
+
+class Flatten(Module):
+    """Makes one dimension of those from `start_dim` to `end_dim`."""
+
+    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
+        super().__init__()
+        self.start_dim, self.end_dim = start_dim, end_dim
+
+    def forward(self, input: Any) -> Any:
+        """Return a tensor of the same elements."""
+        return input.flatten(self.start_dim, self.end_dim)
+
+    def extra_repr(self) -> str:
+        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
+
+
+class Unflatten(Module):
+    """Makes several dimensions of one.
+
+    Args:
+        dim (int): the dimension.
+        unflattened_size (tuple of int): the sizes that it becomes.
+
+    Raises:
+        TypeError: they are no ints.
+    """
+
+    def __init__(self, dim: Any, unflattened_size: Any) -> None:
+        super().__init__()
+        if not isinstance(dim, int):
+            raise TypeError(f"dim must be an int, but got {type(dim).__name__}: dimensions have no names")
+        if not isinstance(unflattened_size, (tuple, list)):
+            raise TypeError(f"unflattened_size must be tuple of ints, but found type {type(unflattened_size).__name__}")
+        for place, size in enumerate(unflattened_size):
+            if not isinstance(size, int):
+                raise TypeError(
+                    f"unflattened_size must be tuple of ints, but found element of type {type(size).__name__} at pos "
+                    f"{place}"
+                )
+        self.dim, self.unflattened_size = dim, unflattened_size
+
+    def forward(self, input: Any) -> Any:
+        """Return a tensor of the same elements."""
+        return input.unflatten(self.dim, self.unflattened_size)
+
+    def extra_repr(self) -> str:
+        return f"dim={self.dim}, unflattened_size={self.unflattened_size}"
+
+
+class PixelShuffle(Call, call="pixel_shuffle"):
+    """Makes of each `r * r` channels one of `r` times the height and width, by `upscale_factor` r."""
+
+    upscale_factor: int
+
+
+class PixelUnshuffle(Call, call="pixel_unshuffle"):
+    """Undoes PixelShuffle."""
+
+    downscale_factor: int
+
+
+class ChannelShuffle(Call, call="channel_shuffle"):
+    """Takes channels from each of `groups` groups in turn."""
+
+    groups: int
+
+
+class _Pad(Module):
+    """Base of margins: their mode, and the number of dimensions that have them."""
+
+    _mode: str
+    _dimensions: int
+
+    def __init_subclass__(cls, mode: str = "", **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if mode:
+            cls._mode, cls._dimensions = mode, int(cls.__name__[-2])
+
+    def __init__(self, padding: Any) -> None:
+        super().__init__()
+        count = 2 * self._dimensions
+        if isinstance(padding, int):
+            padding = (padding,) * count
+        elif len(padding := tuple(padding)) != count:
+            raise ValueError(f"{type(self).__name__} takes one number or {count}, but got {len(padding)}")
+        self.padding = padding
+
+    def forward(self, input: Any) -> Any:
+        """Return a larger tensor."""
+        return functional.pad(input, self.padding, self._mode)
+
+    def extra_repr(self) -> str:
+        return f"{self.padding}"
+
+
+class _ConstantPad(_Pad):
+    def __init__(self, padding: Any, value: float) -> None:
+        super().__init__(padding)
+        self.value = value
+
+    def forward(self, input: Any) -> Any:
+        """Return a larger tensor."""
+        return functional.pad(input, self.padding, "constant", self.value)
+
+    def extra_repr(self) -> str:
+        return f"padding={self.padding}, value={self.value}"
+
+
+def _family(name: str, base: type[_Pad], mode: str, what: str) -> list[type[_Pad]]:
+    """The classes for one, two and three dimensions."""
+    made = []
+    for dimensions, listed in enumerate(("L", "H, W", "D, H, W"), 1):
+        doc = (
+            f"Margins {what}, of inputs (N, C, {listed}) or (C, {listed}).\n\n"
+            f"    Args:\n        padding (int or tuple of int): one width, or {2 * dimensions}, before and after each "
+            "dimension, from the last one on.\n"
+        )
+        if base is _ConstantPad:
+            doc += "        value (float): what they are filled with.\n"
+        names: dict[str, Any] = {"__doc__": doc + "    ", "__module__": __name__}
+        made.append(type(f"{name}{dimensions}d", (base,), names, mode=mode))
+    return made
+
+
+class _ZeroPad(_ConstantPad):
+    def __init__(self, padding: Any) -> None:
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self) -> str:
+        return f"{self.padding}"
+
+
+ConstantPad1d, ConstantPad2d, ConstantPad3d = _family("ConstantPad", _ConstantPad, "constant", "of one number")
+ZeroPad1d, ZeroPad2d, ZeroPad3d = _family("ZeroPad", _ZeroPad, "constant", "of zeros")
+ReflectionPad1d, ReflectionPad2d, ReflectionPad3d = _family("ReflectionPad", _Pad, "reflect", "that mirror the input")
+ReplicationPad1d, ReplicationPad2d, ReplicationPad3d = _family(
+    "ReplicationPad", _Pad, "replicate", "of copies of the border"
+)
+CircularPad1d, CircularPad2d, CircularPad3d = _family("CircularPad", _Pad, "circular", "from the opposite side")
