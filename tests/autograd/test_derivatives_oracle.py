@@ -47,6 +47,8 @@ LEFT_OUT = {
     "as_strided_scatter": "of memory that no index reaches",
     "istft": "torch has no gradient by the window of complex spectra",
     "nn.functional.embedding": "tables of one dimension",
+    "nn.functional.embedding_bag": _ARGUMENTS,
+    "nn.functional.multi_head_attention_forward": _RANDOM,
     "nn.functional.pad": "circular margins of negative size differ in value",
     "nn.functional.pdist": "of one row, without a history",
     "cholesky_inverse": "torch has gradients by the triangle that is not read",
@@ -59,6 +61,8 @@ LEFT_OUT = {
     "as_strided-partial_views": "the sample's tensor is a view of a larger one, which is not copied",
 }
 ONCE = {"scatter_reduce", "index_reduce", "logcumsumexp", "nn.functional.hardsigmoid"}
+ONCE |= {"nn.functional.multi_margin_loss", "nn.functional.multilabel_margin_loss"}  # torch has none
+ONCE |= {"nn.functional.instance_norm"}  # torch counts the gradient of the bias, a sum, as one that has a gradient itself
 """Second derivatives are not compared."""
 
 

@@ -90,9 +90,7 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float |
     numbers = input.float() if input.dtype.itemsize < 4 else input
     if eps is None:
         eps = finfo(numbers.dtype).eps
-    squares = (numbers * numbers.conj() if numbers.is_complex() else numbers.square()).mean(
-        list(range(-len(shape), 0)), keepdim=True
-    )
+    squares = numbers.square().mean(list(range(-len(shape), 0)), keepdim=True)
     result = numbers * (squares + eps).rsqrt()
     return (result if weight is None else result * weight).to(input.dtype)
 
