@@ -62,7 +62,7 @@ LEFT_OUT = {
 }
 ONCE = {"scatter_reduce", "index_reduce", "logcumsumexp", "nn.functional.hardsigmoid"}
 ONCE |= {"nn.functional.multi_margin_loss", "nn.functional.multilabel_margin_loss"}  # torch has none
-ONCE |= {"nn.functional.instance_norm"}  # torch counts the gradient of the bias, a sum, as one that has a gradient itself
+ONCE |= {"nn.functional.instance_norm"}  # torch counts the gradient of the bias, a sum, as one that has a history
 """Second derivatives are not compared."""
 
 
