@@ -23,7 +23,7 @@ _SOURCE_LINE = re.compile(r'^#line \d+ (?!.*\.c"$)', re.MULTILINE)
 
 def stale(files: Mapping[str, str], folder: Path) -> list[str]:
     """Paths whose content on disk is not what it should be: missing, different or left over."""
-    differing = [path for path, text in files.items() if _differs(_current(folder / path), text)]
+    differing = [path for path, text in files.items() if _differs(current(folder / path), text)]
     return sorted([*differing, *_leftovers(files, folder)])
 
 
@@ -59,7 +59,8 @@ def _differs(current: str | None, text: str) -> bool:
     return without_source_lines(current) != without_source_lines(text)
 
 
-def _current(path: Path) -> str | None:
+def current(path: Path) -> str | None:
+    """The text of a file; None where there is none."""
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
+from . import cache as caches
 from .check import calls, check
 from .check.calls import Provided
 from .errors import Diagnostics
 from .model.operator import Operator
 from .read import adjoints, copies, entry, functions, like
 from .source import load
+from .source.text import to_yaml
 
 __all__ = ["Provided", "read"]
 
@@ -20,16 +22,19 @@ def read(
     name: str | None = None,
     taken: Iterable[str] = (),
     provided: Provided | None = None,
+    cache: caches.Cache = caches.NONE,
 ) -> tuple[Operator, ...]:
     """The operators of one file, in its order.
 
     `name` is what messages and generated files call it; `taken` are names it must not define, `provided` the functions
-    that its bodies and its formulas may call besides its own (None: they are not known). Raises CodegenError with
-    every mistake found.
+    that its bodies and its formulas may call besides its own (None: they are not known). `cache` knows which operators
+    need not be checked again. Raises CodegenError with every mistake found.
     """
     diagnostics = Diagnostics()
     document = load(path, diagnostics, name)
     nodes, language = functions.read(document.root, diagnostics)
+    declared = {id(node) for node in nodes}
+    cache.begin(to_yaml(node) for node in document.root if id(node) not in declared)
     entries = [
         None if node is None else entry.read(node, document.file, document.lines, diagnostics, language)
         for node in like.resolve(nodes, diagnostics)
@@ -38,7 +43,7 @@ def read(
     complete = len(declarations) == len(entries)
     declarations += copies.derived(declarations)
     declarations = adjoints.derived(declarations, diagnostics)
-    check(declarations, diagnostics, taken, complete=complete)
+    check(declarations, diagnostics, taken, complete=complete, is_sound=cache.is_sound)
     calls.check(declarations, diagnostics, provided)
     diagnostics.raise_if_any()
     return tuple(operator for operator in declarations if isinstance(operator, Operator))

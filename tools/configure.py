@@ -28,7 +28,9 @@ def run_codegen() -> int:
     sys.path.insert(0, str(ROOT))
     from codegen.__main__ import main
 
-    return main([])  # with the defaults; it prints the files, or diagnostics to stderr
+    # It prints the files, or diagnostics to stderr.
+    build = os.environ.get("MESON_BUILD_ROOT")
+    return main(["--cache", str(Path(build, "codegen-cache.json"))] if build else [])
 
 
 def openblas_folder() -> str:

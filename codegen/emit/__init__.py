@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from ..model.operator import Operator
+from ..cache import NONE as NO_CACHE
+from ..cache import Cache
+from ..model.operator import Family, Operator
 from ..read.exports import NONE as NO_EXPORTS
 from ..read.exports import Exports
 from . import (
@@ -29,8 +31,10 @@ def outputs(
     source: str,
     examples: Mapping[str, str] = MappingProxyType({}),
     exports: Exports = NO_EXPORTS,
+    cache: Cache = NO_CACHE,
 ) -> dict[str, str]:
-    """Path (relative to the output folder) → text, for the library itself. `examples` are those of docstrings."""
+    """Path (relative to the output folder) → text, for the library itself. `examples` are those of docstrings; `cache`
+    has what need not be derived again."""
     files = {
         "include/ow_dtypes.h": dtypes.emit_header(),
         "include/ow_routines.h": routines.emit(),
@@ -40,15 +44,23 @@ def outputs(
         "core/registry_ops.c": registry.emit(operators, source),
         "python/operators.json": catalog.emit(operators),
         "python/_operators.py": python.emit(operators, source, "_operators.py"),
-        "python/_docstrings.py": python.emit_docstrings(operators, source, "_docstrings.py", examples=examples),
+        "python/_docstrings.py": python.emit_docstrings(
+            operators, source, "_docstrings.py", examples=examples, cache=cache
+        ),
         "python/_derivatives.py": derivatives.emit(operators, source, "_derivatives.py"),
         "python/__init__.pyi": stubs.emit_package(operators, source, exports),
         "python/_operators.pyi": stubs.emit(operators, source, "_operators.pyi"),
-        "tests/test_operators.py": tests.emit(operators, source, "test_operators.py"),
+        "tests/test_operators.py": tests.emit(operators, source, "test_operators.py", cache),
     }
     files |= {f"python/{name}": text for name, text in submodules.emit(operators, source).items()}
-    for operator in (*operators, *backward.operators(operators)):
-        text = kernels.emit(operator)
+    for path, operator in kernel_files(operators).items():
+        text = cache.written(path, operator) or kernels.emit(operator)
         if text is not None:
-            files[f"kernels/{operator.name}.c"] = text
+            files[path] = text
     return files
+
+
+def kernel_files(operators: Sequence[Operator]) -> dict[str, Operator]:
+    """The paths of the files that follow from one operator alone."""
+    everything = (*operators, *backward.operators(operators))
+    return {f"kernels/{each.name}.c": each for each in everything if each.family is not Family.COMPOSITE}

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from ..cache import NONE as NO_CACHE
+from ..cache import Cache
 from ..docs.docstrings import docstring
 from ..docs.results import meaning
 from ..dtypes import DTYPES
@@ -75,10 +77,16 @@ def emit_docstrings(
     output: str,
     package: Package | None = None,
     examples: Mapping[str, str] = MappingProxyType({}),
+    cache: Cache = NO_CACHE,
 ) -> str:
     """The module of docstrings and schemas, imported when one is read. `examples`: sessions that are not derived."""
     name = "opweave" if package is None else package.name
-    texts = [(each.name, in_docstring(docstring(each, name, examples).strip())) for each in operators]
+
+    def text(operator: Operator) -> str:
+        example = examples.get(operator.name, "")
+        return cache.text(operator, f"docstring {example}", lambda: docstring(operator, name, examples))
+
+    texts = [(each.name, in_docstring(text(each).strip())) for each in operators]
     schemas = [(each.name, repr(str(each.schema))) for each in operators]
     return render("docstrings.py.j2", source, output, docstrings=texts, schemas=schemas, package=package)
 

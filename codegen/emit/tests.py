@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ..cache import NONE as NO_CACHE
+from ..cache import Cache
 from ..dtypes import DType, ordered
 from ..expr import FUNCTIONS, Expr, lower
 from ..expr.kernel_text import emit_expression, is_inexact
@@ -57,8 +59,8 @@ class TestClass:
     facts: tuple[tuple[str, str], ...]
 
 
-def emit(operators: Sequence[Operator], source: str, output: str) -> str:
-    classes = [_test_class(each) for each in callables(operators) if has_suite(each.operator)]
+def emit(operators: Sequence[Operator], source: str, output: str, cache: Cache = NO_CACHE) -> str:
+    classes = [_test_class(each, cache) for each in callables(operators) if has_suite(each.operator)]
     modules = sorted({each.suite.partition(".")[0] for each in classes})
     return render("tests.py.j2", source, output, modules=modules, classes=classes)
 
@@ -97,9 +99,9 @@ def callables(operators: Sequence[Operator]) -> Iterator[Callable]:
                     yield Callable(by_name[name], operator, {argument: text})
 
 
-def _test_class(callable: Callable) -> TestClass:
+def _test_class(callable: Callable, cache: Cache) -> TestClass:
     title = "".join(word.capitalize() for word in callable.operator.name.split("_"))
-    written = [(name, repr(value)) for name, value in facts(callable) if not _is_default(name, value)]
+    written = [(name, repr(value)) for name, value in facts(callable, cache) if not _is_default(name, value)]
     return TestClass(f"Test{title}", _SUITES[callable.operator.family], tuple(written))
 
 
@@ -107,7 +109,7 @@ def _is_default(field: str, value: object) -> bool:
     return value == _DEFAULTS[field] if field in _DEFAULTS else not value
 
 
-def facts(callable: Callable) -> Iterator[tuple[str, object]]:
+def facts(callable: Callable, cache: Cache = NO_CACHE) -> Iterator[tuple[str, object]]:
     """Facts of an operator by the fields of tests/harness/spec.py."""
     operator, public = callable.operator, callable.public
     body = operator.body
@@ -146,7 +148,7 @@ def facts(callable: Callable) -> Iterator[tuple[str, object]]:
     yield "refuses_factors", "refuses_factors" in operator.tags
     yield "same_dtype", "same_dtype" in operator.tags
     yield "strict_numbers", "strict_numbers" in operator.tags
-    yield "inexact", tuple(dict.fromkeys(dtype.name for dtype in _inexact(operator)))
+    yield "inexact", tuple(cache.text(operator, "inexact", lambda: _inexact(operator)).split())
     yield "function", public.function
     yield "method", public.method
     yield "inplace", public.method and variants.has_inplace(operator)
@@ -203,7 +205,11 @@ def _expressions(body: Elementwise) -> tuple[tuple[tuple[str, ...], str], ...]:
 # ---- accuracy -----------------------------------------------------------------------------------------------
 
 
-def _inexact(operator: Operator) -> Iterator[DType]:
+def _inexact(operator: Operator) -> str:
+    return " ".join(dict.fromkeys(dtype.name for dtype in _inexact_dtypes(operator)))
+
+
+def _inexact_dtypes(operator: Operator) -> Iterator[DType]:
     """Dtypes of computation in which the last bits of a result may differ from those of the reference."""
     body = operator.body
     if isinstance(body, Elementwise):
