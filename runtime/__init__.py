@@ -89,6 +89,7 @@ _LAZY_NAMES = {
     "get_printoptions": "_tensor.printing",
     "printoptions": "_tensor.printing",
     "set_printoptions": "_tensor.printing",
+    "weave_text": "_weave.text",
 }
 
 # What was imported above, without the submodules that it came from.

@@ -32,6 +32,8 @@ class Library:
 
 
 _loaded: dict[str, Library] = {}
+texts: set[str] = set()
+"""The packages that were woven from texts: their methods make way for those of each other."""
 
 
 def load(package: str, module: str, stem: str | None, interface: str) -> Library:
@@ -82,8 +84,13 @@ def loaded() -> tuple[Library, ...]:
 
 def names_taken(package: str) -> frozenset[str]:
     """Names of class Tensor that the operators of `package` must not have."""
-    own = _loaded.get(package)
-    return attributes() - frozenset(own.methods if own else ())
+    replaced = (each.methods for each in loaded() if _makes_way(each, package))
+    return attributes().difference(*replaced)
+
+
+def _makes_way(library: Library, package: str) -> bool:
+    """May the methods of a library be replaced by those of a package?"""
+    return library.package == package or (library.package in texts and package in texts)
 
 
 def functions() -> frozenset[str]:
@@ -108,18 +115,25 @@ def install(library: Library, methods: Mapping[str, Callable[..., Any]]) -> None
     """Adds methods to class Tensor, all or none. Raises ImportError when one of the names is taken."""
     from .._tensor.tensor import Tensor
 
-    for name in methods:
-        if name in library.methods or not hasattr(Tensor, name):
-            continue
-        owner = next((other.package for other in loaded() if name in other.methods), "opweave")
-        raise ImportError(
-            f"{library.package} cannot add method '{name}' to Tensor: {owner} already has it; "
-            "rename the operator and weave it again",
-            name=library.package,
-        )
+    owners = {name: next((other for other in loaded() if name in other.methods), None) for name in methods}
+    for name, owner in owners.items():
+        if hasattr(Tensor, name) and (owner is None or not _makes_way(owner, library.package)):
+            raise ImportError(
+                f"{library.package} cannot add method '{name}' to Tensor: {owner.package if owner else 'opweave'} "
+                "already has it; rename the operator and weave it again",
+                name=library.package,
+            )
     for name, method in methods.items():
+        owner = owners[name]
+        if owner is not None:
+            del owner.methods[name]
         setattr(Tensor, name, method)
         library.methods[name] = method
+
+
+def install_again(package: str) -> None:
+    """Gives a package the methods that others have replaced since it was imported."""
+    install(_loaded[package], sys.modules[f"{package}._operators"].METHODS)
 
 
 def _remove_methods(library: Library) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import stat
 import time
 from collections.abc import Iterable
@@ -51,22 +52,36 @@ class ObjectCache:
 
     def remove_unused(self) -> None:
         """Also what a weaving that was killed had begun to write."""
-        if self._folder is None:
-            return
-        with suppress(OSError):
-            for path in self._folder.iterdir():
-                with suppress(OSError):
-                    if path.lstat().st_mtime < time.time() - _KEPT_SECONDS:
-                        path.unlink()
+        if self._folder is not None:
+            remove_unused(self._folder)
+
+
+def remove_unused(folder: Path) -> None:
+    """Remove the files and folders in a cache folder that nothing has used for long."""
+    with suppress(OSError):
+        for path in folder.iterdir():
+            with suppress(OSError):
+                if path.lstat().st_mtime >= time.time() - _KEPT_SECONDS:
+                    continue
+                if path.is_dir() and not path.is_symlink():
+                    shutil.rmtree(path, ignore_errors=True)
+                else:
+                    path.unlink()
 
 
 def users_own() -> ObjectCache:
-    """The cache folder of this user, which nobody else may write to, as its content is executed."""
+    """The objects of this user."""
+    return ObjectCache(users_folder("objects"))
+
+
+def users_folder(name: str) -> Path | None:
+    """A folder in the cache of this user, which nobody else may write to, as its content is executed; None where there
+    is no such cache."""
     base, home = (os.environ.get(name, "") for name in ("XDG_CACHE_HOME", "HOME"))
     root = Path(base) if os.path.isabs(base) else Path(home, ".cache")
-    folder = root / "opweave" / "objects"
+    folder = root / "opweave" / name
     if not root.is_absolute():
-        return ObjectCache(None)
+        return None
     try:
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
         for each in (folder.parent, folder):
@@ -75,10 +90,10 @@ def users_own() -> ObjectCache:
             status = each.lstat()
             others_write = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
             if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid() or others_write:
-                return ObjectCache(None)
+                return None
     except OSError:
-        return ObjectCache(None)
-    return ObjectCache(folder)
+        return None
+    return folder
 
 
 def key(parts: Iterable[str | bytes]) -> str:
