@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ..dtypes import FLOAT64
 from ..errors import Diagnostics
-from ..expr import Expr, ExpressionError, check_by_differences, check_derivative, derive, lower, names
-from ..model.operator import Elementwise, Family, Operator, floating_expression
+from ..expr import Expr, ExpressionError, Name, check_by_differences, check_derivative, derive, lower, names, substitute
+from ..model.operator import Elementwise, Family, Operator, floating_expressions, grad_name, term_of
 from ..source import Scalar
 
 
@@ -40,27 +40,38 @@ def _needs_derivatives(operator: Operator) -> bool:
 
 
 def _check_formula(operator: Operator, name: str, formula: Expr, source: Scalar, diagnostics: Diagnostics) -> None:
-    """A formula must agree with the symbolic derivative of the expression."""
-    forward = floating_expression(operator.body)
-    if forward is None or not any(dtype.is_floating for dtype in operator.dtypes):
+    """A formula must agree with the symbolic derivatives of the expressions."""
+    expressions, body = floating_expressions(operator.body), operator.body
+    if not expressions or not any(dtype.is_floating for dtype in operator.dtypes):
         return
-    try:
-        derive(forward.tree, name)
-        compare = check_derivative
-    except ExpressionError:
-        compare = check_by_differences
     try:
         lower(formula, dict.fromkeys(names(formula), FLOAT64))
     except ExpressionError as error:
         for each in error.all:
             diagnostics.report(each.place(source), each.message, each.help)
         return
+    if isinstance(body, Elementwise) and body.iterate is not None:
+        return
+    results = {f"result_{label}": each.tree for label, each in zip(operator.labels, expressions, strict=True) if label}
+    for label, forward in zip(operator.labels, expressions, strict=True):
+        term = substitute(term_of(formula, label, operator.labels), {grad_name(label): Name("grad"), **results})
+        if not _agrees(forward.tree, name, term, source, diagnostics):
+            return
+
+
+def _agrees(forward: Expr, name: str, formula: Expr, source: Scalar, diagnostics: Diagnostics) -> bool:
     try:
-        mismatch = compare(forward.tree, name, formula)
+        derive(forward, name)
+        compare = check_derivative
+    except ExpressionError:
+        compare = check_by_differences
+    try:
+        mismatch = compare(forward, name, formula)
     except ExpressionError as error:
         # Functions without a known derivative are evaluated by SciPy, which may not be installed.
         if compare is check_derivative:
             diagnostics.report(source.span, error.message, error.help)
-        return
+        return False
     if mismatch is not None:
         diagnostics.report(source.span, str(mismatch))
+    return mismatch is None

@@ -150,7 +150,7 @@ def _samples(operator: Operator, dtype: DType) -> Iterator[tuple[dict[str, Any],
         return
     expression = body.expression(dtype)
     optional = any(argument.is_optional for argument in (*operator.inputs, *operator.params))
-    if expression is None or optional:
+    if expression is None or optional or not body.is_single:
         return
     types = argument_dtypes(operator, body, dtype)
     inputs = {

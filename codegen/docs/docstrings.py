@@ -82,7 +82,13 @@ def _section(title: str, lines: Iterable[str]) -> str:
 def _formula(operator: Operator) -> str:
     body = operator.body
     if isinstance(body, Elementwise):
-        formula = "; ".join(f"`{text}`" for text in dict.fromkeys(case.source.value for _, case in body.cases))
+        names = operator.result_names or ("",)
+        texts = [
+            f"{name} = {each.source.value}" if name else each.source.value
+            for _, case in body.cases
+            for name, each in zip(names, case, strict=True)
+        ]
+        formula = "; ".join(f"`{text}`" for text in dict.fromkeys(texts))
         local = ", ".join(f"`{name} = {each.source.value}`" for name, each in body.local)
         return f"{formula} with {local}" if local else formula
     if isinstance(body, (Reduce, Scan)):

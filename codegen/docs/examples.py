@@ -20,7 +20,7 @@ from ..schema import Argument
 Array = Any
 """A NumPy array."""
 
-# Values of the first, second and third input. The next row is used where a result would not be finite.
+# Values of the first, second and third input; further ones have these in another order. The next row is used where a result would not be finite.
 _FLOATING = (
     ((-1.0, 0.5, 2.0), (0.5, 2.0, 4.0), (1.0, 3.0, 0.25)),
     ((0.25, 0.5, 0.75), (0.5, 0.25, 2.0), (1.0, 3.0, 0.25)),
@@ -38,6 +38,8 @@ def example(operator: Operator, package: str, recorded: Mapping[str, str]) -> st
     if operator.name in recorded:
         return recorded[operator.name]
     if operator.internal or any(argument.is_optional for argument in operator.inputs):
+        return None
+    if isinstance(operator.body, Elementwise) and not operator.body.is_single:
         return None
     find = _elementwise if isinstance(operator.body, Elementwise) else _by_reference
     for inputs, arguments, result, dtype in find(operator):
@@ -66,7 +68,7 @@ def _elementwise(operator: Operator) -> Iterator[_Found]:
     numbers = _numbers(operator, computed)
     for rows in _FLOATING if dtype.is_floating else _INTEGERS:
         inputs = {
-            name: np.array(_TRUTHS if own.is_bool else rows[index], own.numpy)
+            name: np.array(_TRUTHS if own.is_bool else np.roll(rows[index % 3], index // 3), own.numpy)
             for index, (name, own) in enumerate(
                 (argument.name, body.fixed.get(argument.name, dtype)) for argument in operator.inputs
             )

@@ -11,9 +11,18 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from ..dtypes import DTYPE_CLASSES, FLOAT64, Promotion
-from ..expr import Apply, Expr, Literal, names
+from ..expr import Expr, Literal, Name, applications, apply, names
 from ..model.computation import turns_real, value_of
-from ..model.operator import MAX_INPUTS, MAX_PARAMS, Derivative, Elementwise, Expression, Operator
+from ..model.operator import (
+    MAX_INPUTS,
+    MAX_PARAMS,
+    Derivative,
+    Elementwise,
+    Expression,
+    Operator,
+    grad_name,
+    term_of,
+)
 from ..schema import parse
 
 _SMALLEST = 2
@@ -33,7 +42,8 @@ def indices(of: Sequence[Operator], first: int) -> dict[tuple[str, str], int]:
 def arguments(operator: Operator, tree: Expr) -> tuple[list[str], list[str]]:
     """The tensors and the numbers that a formula uses, in the order in which its kernel takes them."""
     used = names(tree)
-    tensors: list[str] = [name for name in ("grad", "result") if name in used]
+    results = [f"{kind}_{label}".rstrip("_") for kind in ("grad", "result") for label in operator.labels]
+    tensors: list[str] = [name for name in results if name in used]
     tensors += [argument.name for argument in operator.inputs if argument.name in used]
     return tensors, [argument.name for argument in operator.params if argument.name in used]
 
@@ -54,7 +64,7 @@ def _kernel(operator: Operator, body: Elementwise, argument: str, derivative: De
     tensors, numbers = arguments(operator, tree)
     optional = any(each.is_optional for each in (*operator.inputs, *operator.params) if each.name in names(tree))
     fits = len(tensors) <= MAX_INPUTS and len(numbers) <= MAX_PARAMS
-    if turns_real(operator) or tensors[:1] != ["grad"] or not fits or optional:
+    if turns_real(operator) or not tensors or tensors[0].partition("_")[0] != "grad" or not fits or optional:
         return None
     if value_of(tree, FLOAT64) is None:
         return None
@@ -63,7 +73,9 @@ def _kernel(operator: Operator, body: Elementwise, argument: str, derivative: De
     keywords = ["*", *(f"{kinds[name]} {name}" for name in numbers)] if numbers else []
     name = f"{operator.name}_backward_{argument}"
     fixed = {name: dtype for name, dtype in body.fixed.items() if name in tensors}
-    cases = ((DTYPE_CLASSES["floating"], Expression(tree, derivative.source)),)
+    if len(operator.labels) > 1:
+        tree = _guarded(tree, operator.labels)
+    cases = ((DTYPE_CLASSES["floating"], (Expression(tree, derivative.source),)),)
     return replace(
         operator,
         schema=parse(f"{name}({', '.join([*typed, *keywords])}) -> Tensor"),
@@ -84,9 +96,19 @@ def _kernel(operator: Operator, body: Elementwise, argument: str, derivative: De
     )
 
 
+def _guarded(tree: Expr, labels: Sequence[str]) -> Expr:
+    """The formula of several gradients, of which those that are absent are passed as zero: their parts are zero then,
+    also where the derivative is infinite."""
+    total: Expr | None = None
+    for label in labels:
+        term, grad = term_of(tree, label, labels), Name(grad_name(label))
+        if grad.name in names(term):
+            part = term if term == grad else apply("where", apply("eq", grad, Literal(0)), Literal(0), term)
+            total = part if total is None else apply("add", total, part)
+    assert total is not None
+    return total
+
+
 def _operations(tree: Expr) -> int:
-    """The number of operator calls that compute the formula."""
-    if not isinstance(tree, Apply):
-        return 0
-    constant = all(isinstance(each, Literal) for each in tree.args)
-    return sum(map(_operations, tree.args)) + (not constant)
+    """The number of distinct operator calls that compute the formula."""
+    return sum(not all(isinstance(each, Literal) for each in part.children) for part in applications(tree))

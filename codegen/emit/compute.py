@@ -607,7 +607,7 @@ class _Kernel:
             return emitted
         return Emitted(
             tuple(_renamed(each, prefix, len(emitted.statements)) for each in emitted.statements),
-            _renamed(emitted.value, prefix, len(emitted.statements)),
+            (_renamed(emitted.value, prefix, len(emitted.statements)),),
             emitted.uses_err,
             emitted.root,
         )

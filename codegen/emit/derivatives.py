@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from functools import reduce
 
 from ..dtypes import COMPLEX128
+from ..expr import names as names_of
 from ..model import computation, inference
-from ..model.operator import Elementwise, End, Family, Operator
+from ..model.operator import Elementwise, End, Family, Operator, grad_name
 from . import backward, formulas
 from .formulas import Formula, takes_complex, variable
 from .python import Package
@@ -36,15 +37,19 @@ class GradFormula:
     """The formula for complex numbers, if it differs."""
     needed_by: tuple[str, ...]
     """The input itself, and the inputs whose formulas use this gradient."""
+    grads: tuple[str, ...]
+    """The gradients that the formula of an operator with several results uses, some of which may be absent."""
 
     @property
     def condition(self) -> str:
-        return " or ".join(f"to_{name}" for name in self.needed_by)
+        asked = " or ".join(f"_to_{name}" for name in self.needed_by)
+        given = " or ".join(f"{grad} is not None" for grad in self.grads)
+        return f"{asked} and ({given})" if given else asked
 
     @property
     def returned(self) -> str:
         gradient = f"by_{self.name}"
-        return gradient if len(self.needed_by) == 1 else f"{gradient} if to_{self.name} else None"
+        return gradient if len(self.needed_by) == 1 else f"{gradient} if _to_{self.name} else None"
 
 
 @dataclass(frozen=True)
@@ -62,7 +67,7 @@ class SavedInput:
         star = "*" * self.is_list
         conditions = [] if self.condition is None else [self.condition]
         if len(self.needed_by) < len(edges):
-            asked = " or ".join(f"to_{name}" for name in self.needed_by)
+            asked = " or ".join(f"_to_{name}" for name in self.needed_by)
             conditions.append(f"({asked})" if conditions and len(self.needed_by) > 1 else asked)
         absent = "()" if self.is_list else "None"
         if not conditions:
@@ -101,6 +106,8 @@ class NodeClass:
     """Torch's attribute names of saved inputs, other values and results, such as `_saved_self`."""
     holomorphic: bool
     takes_complex: bool
+    first_grad: tuple[str, ...]
+    """Gradients of which `grad` is one that there is."""
     is_complex: str
     """Python condition that is true for calls with complex numbers."""
 
@@ -111,7 +118,7 @@ class NodeClass:
 
     @property
     def edges(self) -> tuple[str, ...]:
-        return tuple(f"to_{gradient.name}" for gradient in self.gradients)
+        return tuple(f"_to_{gradient.name}" for gradient in self.gradients)
 
     @property
     def conditional(self) -> bool:
@@ -203,6 +210,7 @@ def _derived(operator: Operator, kernels: Mapping[tuple[str, str], int], same: M
             index for index, name in enumerate(differentiated) if name in by_name and by_name[name].results
         ),
         holomorphic=_is_holomorphic(operator),
+        first_grad=_optional_grads(operator) if isinstance(body, Elementwise) and len(operator.labels) > 1 else (),
         takes_complex=takes_complex(operator),
         is_complex=_is_complex(operator, names[0]),
     )
@@ -234,11 +242,19 @@ def _gradient(
     kernel = kernels.get((operator.name, name))
     tree = operator.derivatives[name].tree if kernel is not None else None
     tensors, numbers = ([], []) if tree is None else backward.arguments(operator, tree)
-    operands = tuple(map(variable, (*tensors, *numbers)))
+    labels = operator.labels if isinstance(operator.body, Elementwise) and len(operator.labels) > 1 else ()
+    formula_tree = operator.derivatives[name].tree if labels and name in operator.derivatives else None
+    used = frozenset[str]() if formula_tree is None else names_of(formula_tree)
+    grads = tuple(grad_name(label) for label in labels if grad_name(label) in used)
+    operands = tuple(
+        f"0.0 if {each} is None else {each}" if each in grads else variable(each) for each in (*tensors, *numbers)
+    )
     of_complex = operator.complex_derivatives.get(name)
     text = None if of_complex is None else formulas.read(operator, of_complex, {}, python=True).text
     needed_by = tuple(map(variable, (name, *users)))
-    return GradFormula(variable(name), None if formula is None else formula.text, kernel, operands, text, needed_by)
+    return GradFormula(
+        variable(name), None if formula is None else formula.text, kernel, operands, text, needed_by, grads
+    )
 
 
 def _is_listed(operator: Operator) -> bool:
@@ -271,7 +287,11 @@ def _grads(operator: Operator) -> tuple[str, ...]:
     if len(returns) == 1:
         return ("grad",)
     # Without `dim` some operators return their first result alone.
-    return tuple(f"grad_{result.name or index}=None" for index, result in enumerate(returns))
+    return tuple(f"{name}=None" for name in _optional_grads(operator))
+
+
+def _optional_grads(operator: Operator) -> tuple[str, ...]:
+    return tuple(map(grad_name, operator.labels))
 
 
 def _absent(body: Elementwise, used: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
@@ -285,8 +305,8 @@ def _absent(body: Elementwise, used: Mapping[str, Sequence[str]]) -> Iterator[tu
 
 def _is_holomorphic(operator: Operator) -> bool:
     """True if the formulas are products of `grad` and complex derivatives, whose conjugate must be taken."""
-    expression = operator.body.expression(COMPLEX128) if isinstance(operator.body, Elementwise) else None
-    by_parts = expression is not None and inference.uses_parts(expression.tree)
+    expressions = operator.body.expressions(COMPLEX128) if isinstance(operator.body, Elementwise) else ()
+    by_parts = any(inference.uses_parts(each.tree) for each in expressions)
     products = operator.family in _MULTIPLIED and not by_parts and not operator.complex_derivatives
     return products and takes_complex(operator)
 

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 
 from ..dtypes import INT64, DType, ordered
-from ..model.computation import default_numbers, turns_complex, turns_real
+from ..model.computation import default_numbers, own_dtypes, turns_complex, turns_real
 from ..model.compute import Compute
 from ..model.operator import (
     Body,
@@ -50,6 +50,7 @@ class Descriptor:
     requirements: str | None
     needs_elements: int
     results: str
+    own: tuple[str, ...]
     opmath_number: int
     rounds_params: int
     real_params: str
@@ -104,6 +105,7 @@ def descriptor(operator: Operator) -> Descriptor:
         real_params=hex(sum(1 << index for index, param in enumerate(operator.params) if param.is_real)),
         degrees=_degrees(body),
         results=_results(operator),
+        own=tuple(f"1 + OW_{own.name.upper()}" if own else "0" for own in own_dtypes(operator)),
         needs_elements=int(isinstance(body, Reduce) and body.refuses_empty),
         dtypes=dtype_bits(operator.dtypes),
         refusal=json.dumps(operator.refusal) if operator.refusal else "NULL",

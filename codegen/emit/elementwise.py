@@ -13,10 +13,11 @@ from ..expr.kernel_text import emit_expression, variable
 from ..expr.typed import Arg, applied, postorder
 from ..model.computation import argument_dtypes, default_numbers, result_dtype, takes_defaults
 from ..model.operator import Elementwise, Expression, Operator
-from . import halves
+from . import halves, results
 from .blocks import RESULT, BlockCall, block_call
 from .expressions import Variable, enum, parameters
 from .halves import HalfKernel
+from .results import ResultsKernel
 
 _INSTRUCTION = 3.0
 """Loops up to this cost are one or two instructions."""
@@ -55,6 +56,8 @@ class LoopKernel:
     """Inputs that the expression never reads (such as isfinite of an integer); their strides are not tested."""
     block: BlockCall | None
 
+    several = False
+
     def strides(self, index: int) -> list[str]:
         """Strides with which an operand can be read as a row without a copy."""
         return list(dict.fromkeys(layout[index - 1].stride for layout in self.layouts if layout[index - 1].step))
@@ -89,16 +92,26 @@ class LoopKernel:
         return "".join(f", {name}" for name in names) if self.inputs else ", ".join(names)
 
 
-def kernels(operator: Operator, body: Elementwise) -> Iterator[LoopKernel]:
+def kernels(operator: Operator, body: Elementwise) -> Iterator[LoopKernel | ResultsKernel]:
     """The loop with parameters for each dtype of computation, and the loop in which all have their defaults."""
     for dtype in operator.compute_dtypes:
-        expression = body.expression(dtype)
-        if expression is None:
+        expressions = body.expressions(dtype)
+        if not expressions:
             continue
-        yield _loop(operator, body, expression, expression.tree, dtype, "general")
-        plain = _with_defaults(operator, expression.tree, dtype)
-        if operator.params and plain is not None:
-            yield _loop(operator, body, expression, plain, dtype, "plain")
+        trees = tuple(each.tree for each in expressions)
+        yield _kernel(operator, body, expressions[0], trees, dtype, "general")
+        plain = tuple(_with_defaults(operator, tree, dtype) for tree in trees) if body.iterate is None else (None,)
+        given = tuple(tree for tree in plain if tree is not None)
+        if operator.params and len(given) == len(trees):
+            yield _kernel(operator, body, expressions[0], given, dtype, "plain")
+
+
+def _kernel(
+    operator: Operator, body: Elementwise, first: Expression, trees: tuple[Expr, ...], dtype: DType, role: str
+) -> LoopKernel | ResultsKernel:
+    if body.is_single:
+        return _loop(operator, body, first, trees[0], dtype, role)
+    return results.kernel(operator, body, trees, dtype, role, first.line)
 
 
 def _with_defaults(operator: Operator, tree: Expr, dtype: DType) -> Expr | None:
@@ -112,7 +125,7 @@ def _with_defaults(operator: Operator, tree: Expr, dtype: DType) -> Expr | None:
 
 
 def half_kernels(operator: Operator, body: Elementwise) -> Iterator[HalfKernel]:
-    expression = body.expression(FLOAT32)
+    expression = body.expression(FLOAT32) if body.is_single and body.own == (None,) else None
     if expression is None or FLOAT32 not in operator.compute_dtypes:
         return
     yield from halves.kernels(operator, expression.tree, "general", expression.line)
@@ -177,8 +190,10 @@ def _is_choice_of_inputs(tree: Expr) -> bool:
 
 def _layouts(inputs: tuple[Variable, ...], alternates: bool) -> Iterator[tuple[Variable, ...]]:
     """Layouts of the inputs: every combination of rows and single elements with at least one row (of three inputs the
-    first is always a row: a mask, or the clamped tensor), and last a layout with every second element of all."""
-    mixtures = [steps for steps in product((1, 0), repeat=len(inputs)) if any(steps)]
+    first is always a row: a mask, or the clamped tensor; of more one is a single element at most), and last a layout
+    with every second element of all."""
+    fewest = len(inputs) - 1 if len(inputs) > 3 else 1
+    mixtures = [steps for steps in product((1, 0), repeat=len(inputs)) if sum(steps) >= fewest]
     for steps in (*mixtures, *([(2,) * len(inputs)] if alternates else [])):
-        if len(inputs) < 3 or steps[0]:
+        if len(inputs) != 3 or steps[0]:
             yield tuple(replace(each, step=step) for each, step in zip(inputs, steps, strict=True))

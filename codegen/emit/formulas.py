@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..expr.functions import FUNCTIONS
-from ..expr.tree import Apply, Name
-from ..model.operator import Derivative, Elementwise, Operator
+from ..expr.tree import Apply, Name, names
+from ..model.operator import Derivative, Elementwise, Operator, grad_name, term_of
 from ..model.signatures import accepted_types
 from . import guards
 
@@ -176,9 +176,10 @@ def _values(expression: ast.expr) -> Iterator[ast.Name]:
 
 
 def _refuses(operator: Operator | None, place: int) -> bool:
-    """True if the operator has no number in that place."""
-    inputs = operator.inputs if operator else ()
-    return operator is not None and place < len(inputs) and len(accepted_types(operator, inputs[place])) == 1
+    """True if the operator has no number in that place, or is not known to have one."""
+    if operator is None:
+        return True
+    return place < len(operator.inputs) and len(accepted_types(operator, operator.inputs[place])) == 1
 
 
 def _is_math_call(function: str, arguments: Sequence[ast.expr]) -> bool:
@@ -191,16 +192,35 @@ def read(operator: Operator, derivative: Derivative, same: Mapping[str, Operator
     """The formula of a derivative. `same` maps functions of the language to operators; with `python` the formula is
     Python in any family."""
     in_language = isinstance(operator.body, Elementwise) and not python
+    if in_language and len(operator.labels) > 1:
+        return _of_results(operator, derivative, same)
     text = guards.guarded(operator, derivative) if in_language else derivative.formula
-    if text is None:
+    return Formula(None) if text is None else _read(operator, text, same, in_language)
+
+
+def _of_results(operator: Operator, derivative: Derivative, same: Mapping[str, Operator]) -> Formula:
+    """The sum of the parts that are due to the gradients of several results, as far as there are such."""
+    if derivative.tree is None:
         return Formula(None)
+    total = Formula("")
+    for label in operator.labels:
+        tree, grad = term_of(derivative.tree, label, operator.labels), grad_name(label)
+        text = guards.guarded(operator, replace(derivative, text=str(tree), tree=tree))
+        if text is not None and grad in names(tree):
+            part = _read(operator, text, same, True)
+            total = replace(total.joined(part), text=f"{total.text}{part.text} if {grad} is not None else None, ")
+    function = "total" if "total" not in arguments(operator) else '_globals["total"]'
+    return replace(total, text=f"{function}({total.text})")
+
+
+def _read(operator: Operator, text: str, same: Mapping[str, Operator], in_language: bool) -> Formula:
     if text.lstrip("-").isdigit():
         text = f"{text} * grad"
     reader = _Reader(operator, same, in_language)
     tree = ast.fix_missing_locations(reader.visit(ast.parse(" ".join(text.split()), mode="eval")))
-    names, gradients = frozenset(reader.names), frozenset(reader.gradients)
+    used, gradients = frozenset(reader.names), frozenset(reader.gradients)
     facts, results = frozenset(reader.facts), frozenset(reader.results)
-    return Formula(ast.unparse(tree), names, facts, results, gradients, reader.conditions)
+    return Formula(ast.unparse(tree), used, facts, results, gradients, reader.conditions)
 
 
 def functions(operators: Sequence[Operator]) -> dict[str, Operator]:
@@ -209,7 +229,7 @@ def functions(operators: Sequence[Operator]) -> dict[str, Operator]:
     own = {operator.name for operator in operators}
     for operator in operators:
         body = operator.body
-        tree = body.cases[-1][1].tree if isinstance(body, Elementwise) else None
+        tree = body.cases[-1][1][0].tree if isinstance(body, Elementwise) and body.is_single else None
         if isinstance(tree, Apply) and tree.function in FUNCTIONS:
             taken = [each.name for each in tree.args if isinstance(each, Name)]
             alike = taken == [each.name for each in operator.inputs]

@@ -71,6 +71,9 @@ def has_suite(operator: Operator) -> bool:
     these; tests/ops/random/ has random numbers, tests/ops/elementwise/test_complex_arithmetic.py complex results."""
     if "complex_result" in operator.tags or turns_complex(operator):
         return False
+    body = operator.body
+    if isinstance(body, Elementwise) and not (body.is_single and body.own == (None,)):
+        return False
     filled = isinstance(operator.body, Factory) and operator.body.fill is not None
     drawn = filled or operator.schema.argument("generator") is not None
     if operator.family in (Family.COMPUTE, Family.INDEXING, Family.RANDOM, Family.ROUTINE) or drawn:
@@ -199,7 +202,7 @@ def _python_name(name: str) -> str:
 
 
 def _expressions(body: Elementwise) -> tuple[tuple[tuple[str, ...], str], ...]:
-    return tuple((tuple(d.name for d in ordered(dtypes)), str(case.tree)) for dtypes, case in body.cases)
+    return tuple((tuple(d.name for d in ordered(dtypes)), str(case.tree)) for dtypes, (case,) in body.cases)
 
 
 # ---- accuracy -----------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from .functions.lists import LENGTH, LIST
 from .lower import Env, lower
 from .targets import C, Target
 from .tree import Expr
-from .typed import Arg, Cast, Const, Node, Op, may_fail, postorder
+from .typed import Arg, Cast, Const, Node, Op, Results, may_fail, postorder
 
 # C's precedences, loosest first.
 _TERNARY, _OR, _XOR, _AND, _EQUAL, _ORDER, _SHIFT, _SUM, _PRODUCT, _UNARY, _PRIMARY = range(11)
@@ -43,17 +43,23 @@ _CHEAP = frozenset(
 
 @dataclass(frozen=True)
 class Emitted:
-    """C text of one expression. `statements` declare temporaries; `value` may be used more than once. `uses_err` is
-    true if a helper may set the error flag that the target passes. `root` is the tree that was printed."""
+    """C text of one expression, or of several. `statements` declare temporaries; `values` may be used more than once.
+    `uses_err` is true if a helper may set the error flag that the target passes. `root` is the tree that was printed."""
 
     statements: tuple[str, ...]
-    value: str
+    values: tuple[str, ...]
     uses_err: bool
     root: Node = field(repr=False, compare=False)
 
     @property
+    def value(self) -> str:
+        """That of the only expression."""
+        (value,) = self.values
+        return value
+
+    @property
     def text(self) -> str:
-        return " ".join((*self.statements, self.value))
+        return " ".join((*self.statements, *self.values))
 
 
 def emit_c(
@@ -99,8 +105,9 @@ class _Printer:
             name = next(name for name in free if name not in taken)
             statements.append(f"const {self.target.variable_type(node.dtype)} {name} = {text};")
             self.bound[node] = name
-        value = self._text(self.root)[0]
-        return Emitted(tuple(statements), value, any(map(may_fail, self.nodes)), self.root)
+        roots = self.root.nodes if isinstance(self.root, Results) else (self.root,)
+        values = tuple(self._text(root)[0] for root in roots)
+        return Emitted(tuple(statements), values, any(map(may_fail, self.nodes)), self.root)
 
     def _shared(self) -> list[Node]:
         """Subexpressions that get a temporary, operands first: those that occur more than once, and cheap nested

@@ -14,7 +14,7 @@ from .functions import FUNCTIONS
 from .lower import Env, lower
 from .targets import C
 from .tree import Expr
-from .typed import Node, applied, names
+from .typed import Node, Results, applied, names
 
 # Functions of the core's headers that are used instead of definitions in the language or of the library.
 _CALLS = {
@@ -49,6 +49,14 @@ def emit_expression(tree: Expr, env: Env, result: DType) -> Emitted:
 @cache
 def _emitted(tree: Expr, env: tuple[tuple[str, DType], ...], result: DType) -> Emitted:
     return emit_tree(lower(tree, dict(env), result, TARGET.native))
+
+
+def emit_expressions(trees: tuple[Expr, ...], env: Env, results: tuple[DType, ...]) -> Emitted:
+    """The same of several expressions, which have their common parts computed once."""
+    if len(trees) == 1:
+        return emit_expression(trees[0], env, results[0])
+    nodes = tuple(lower(*each, TARGET.native) for each in zip(trees, [env] * len(trees), results, strict=True))
+    return emit_tree(Results(nodes[0].dtype, nodes))
 
 
 def is_inexact(emitted: Emitted) -> bool:

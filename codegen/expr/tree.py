@@ -204,8 +204,9 @@ def replaced(expr: Expr, old: Expr, new: Expr) -> Expr:
 
     def visit(node: Expr) -> Expr:
         if node not in done:
-            is_apply = isinstance(node, Apply)
-            done[node] = Apply(node.function, tuple(map(visit, node.args)), span=node.span) if is_apply else node
+            if not isinstance(node, Apply):
+                return node
+            done[node] = Apply(node.function, tuple(map(visit, node.args)), span=node.span)
         return done[node]
 
     return visit(expr)

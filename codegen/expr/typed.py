@@ -86,6 +86,21 @@ class Op(Node):
         return ROWS[self.function]
 
 
+@dataclass(frozen=True, eq=False)
+class Results(Node):
+    """Several values of one element, computed together; it is the root of a tree."""
+
+    nodes: tuple[Node, ...]
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        return self.nodes
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        return self.nodes
+
+
 def constant(value: Number, dtype: DType) -> Const:
     """A number converted to the dtype as a cast does at run time; integers wrap."""
     if dtype.is_bool:

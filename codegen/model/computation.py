@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 
 import numpy as np
 
-from ..dtypes import BOOL, COMPLEX128, FLOAT64, INT64, DType, Promotion
+from ..dtypes import BOOL, COMPLEX128, FLOAT64, INT64, DType, Promotion, promote
 from ..expr import Expr, ExpressionError, evaluate, names, type_of
 from ..expr.lower import Env
 from ..schema import Argument
@@ -60,12 +60,76 @@ def takes_defaults(operator: Operator, dtype: DType) -> bool:
 
 
 def result_dtype(operator: Operator, dtype: DType) -> DType:
-    """Dtype of the result of an elementwise expression computed in `dtype`."""
+    """Dtype of the first result of an elementwise expression computed in `dtype`."""
+    return result_dtypes(operator, dtype)[0]
+
+
+def result_dtypes(operator: Operator, dtype: DType) -> tuple[DType, ...]:
+    """Dtypes of the results of elementwise expressions computed in `dtype`."""
+    return tuple(_promoted(operator, dtype) if own is None else own for own in own_dtypes(operator))
+
+
+def _promoted(operator: Operator, dtype: DType) -> DType:
     if operator.promotion is Promotion.ALWAYS_BOOL:
         return BOOL
     if turns_real(operator):
         return dtype.to_real
     return dtype.to_complex if turns_complex(operator) else dtype
+
+
+def own_dtypes(operator: Declaration) -> tuple[DType | None, ...]:
+    """The dtypes of results that do not follow from promotion: declared ones, and bool among several results."""
+    body = operator.body if isinstance(operator, Operator) else None
+    return _own(operator, body) if isinstance(body, Elementwise) else (None,)
+
+
+def _own(operator: Declaration, body: Elementwise) -> tuple[DType | None, ...]:
+    if len(body.own) == 1:
+        return body.own
+    types = [types for dtype in (FLOAT64, INT64) if (types := value_dtypes(operator, body, dtype))]
+    truths = [bool(types) and all(each[index].is_bool for each in types) for index in range(len(body.own))]
+    return tuple(BOOL if truth and own is None else own for own, truth in zip(body.own, truths, strict=True))
+
+
+def value_dtypes(operator: Declaration, body: Elementwise, dtype: DType) -> tuple[DType, ...]:
+    """The dtypes of the expressions computed in `dtype` themselves; none where one of them is not defined for it."""
+    try:
+        env = variable_dtypes(operator, body, dtype)
+        return tuple(type_of(each.tree, env).dtype for each in body.expressions(dtype))
+    except ExpressionError:
+        return ()
+
+
+def variable_dtypes(operator: Declaration, body: Elementwise, dtype: DType) -> dict[str, DType]:
+    """Dtypes of the variables of results: the arguments, and the state of a loop."""
+    env = argument_dtypes(operator, body, dtype)
+    if body.iterate is None:
+        return env
+    starts = {name: start.tree for name, start in body.iterate.state}
+    following = dict(zip(starts, (each.tree for each in body.iterate.following), strict=True))
+    return env | state_dtypes(starts, following, env, dtype)
+
+
+def state_dtypes(
+    starts: Mapping[str, Expr], following: Mapping[str, Expr], env: Mapping[str, DType], dtype: DType
+) -> dict[str, DType]:
+    """Dtypes of the variables of a loop that is computed in `dtype`: those that hold what they start with and what
+    follows. Numbers alone are int32 or, if they are floating, of the dtype of computation."""
+    types = {name: _held(start, env, dtype) for name, start in starts.items()}
+    while True:
+        wider = {name: promote(types[name], _held(each, {**env, **types}, dtype)) for name, each in following.items()}
+        if wider == types:
+            return types
+        types = wider
+
+
+def _held(tree: Expr, env: Mapping[str, DType], dtype: DType) -> DType:
+    try:
+        found = type_of(tree, env)
+    except ExpressionError:
+        return dtype  # which is reported when the expression is printed
+    is_number = found.weak and found.dtype.is_floating and (dtype.is_floating or dtype.is_complex)
+    return dtype.to_real if is_number else found.dtype
 
 
 def turns_real(operator: Operator) -> bool:
@@ -81,7 +145,8 @@ def turns_complex(operator: Operator) -> bool:
 
 
 def _value(operator: Operator, dtype: DType) -> DType | None:
-    expression = operator.body.expression(dtype) if isinstance(operator.body, Elementwise) else None
+    body = operator.body
+    expression = body.expression(dtype) if isinstance(body, Elementwise) and body.is_single else None
     return None if expression is None else value_of(expression.tree, dtype)
 
 
@@ -114,9 +179,7 @@ def typed(operator: Operator) -> Iterator[tuple[Expression, Env, DType]]:
             yield requirement.check, requirement_dtypes(operator), BOOL
     for dtype in operator.compute_dtypes:
         if isinstance(body, Elementwise):
-            expression = body.expression(dtype)
-            if expression is not None:
-                yield expression, argument_dtypes(operator, body, dtype), result_dtype(operator, dtype)
+            yield from _of_element(operator, body, dtype)
         elif isinstance(body, Factory) and body.value is not None:
             work = position_dtype(dtype)
             yield body.value, dict.fromkeys(names(body.value.tree), work), work
@@ -157,3 +220,23 @@ def _computed_type(operator: Operator, body: Compute, index: int, dtype: DType) 
         return type_of(body.results[index].tree, body.env({each.name: dtype for each in operator.params}, dtype)).dtype
     except ExpressionError:
         return None
+
+
+def _of_element(operator: Operator, body: Elementwise, dtype: DType) -> Iterator[tuple[Expression, Env, DType]]:
+    expressions = body.expressions(dtype)
+    if not expressions:
+        return
+    arguments, loop = argument_dtypes(operator, body, dtype), body.iterate
+    if loop is not None:
+        env = variable_dtypes(operator, body, dtype)
+        for name, start in loop.state:
+            yield start, arguments, env[name]
+        yield loop.times, arguments, FLOAT64
+        if loop.proceeds is not None:
+            yield loop.proceeds, env, BOOL
+        for name, each in zip(loop.names, loop.following, strict=True):
+            yield each, env, env[name]
+    else:
+        env = arguments
+    for each, result in zip(expressions, result_dtypes(operator, dtype), strict=True):
+        yield each, env, result

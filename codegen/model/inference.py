@@ -3,12 +3,12 @@ entries need not declare them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ..dtypes import COMPLEX128, COMPUTE_DTYPES, DTYPE_CLASSES, DType, Promotion
 from ..expr import FUNCTIONS, Apply, Expr, ExpressionError, applications, type_of
-from .computation import argument_dtypes
-from .operator import Body, Declaration, Derivative, Elementwise, Family
+from .computation import value_dtypes, variable_dtypes
+from .operator import Body, Declaration, Derivative, Elementwise, Expression, Family
 
 _MOVES = frozenset((Family.VIEW, Family.INDEXING, Family.ROUTINE, Family.COMPOSITE))
 """Families that compute nothing themselves and therefore accept complex numbers."""
@@ -28,11 +28,12 @@ def dtypes(
         return DTYPE_CLASSES["lapack"]
     if not isinstance(body, Elementwise):
         return DTYPE_CLASSES["all"]
-    expression = body.expression(COMPLEX128)
-    if expression is None or (body.is_uniform and _type(declaration, body, COMPLEX128) is None):
+    expressions = body.expressions(COMPLEX128)
+    if not expressions or (body.is_uniform and not _types(declaration, body, COMPLEX128)):
         return DTYPE_CLASSES["all"]
     differentiated = any(derivative.text != "none" for derivative in derivatives.values())
-    conjugates = differentiated and uses_parts(expression.tree) and not complex_derivatives
+    by_parts = any(uses_parts(each.tree) for each in expressions)
+    conjugates = differentiated and by_parts and not complex_derivatives
     return DTYPE_CLASSES["all" if conjugates else "any"]
 
 
@@ -54,33 +55,50 @@ def promotion(declaration: Declaration, body: Body, dtypes: frozenset[DType]) ->
     if not isinstance(body, Elementwise):
         return Promotion.DEFAULT
     accepted = [dtype for dtype in COMPUTE_DTYPES if any(dtype is each.opmath for each in dtypes)]
-    types = {dtype: _type(declaration, body, dtype) for dtype in accepted}
-    if types and all(value is not None and value.is_bool for value in types.values()):
+    types = {dtype: _types(declaration, body, dtype) for dtype in accepted}
+    several = {dtype: _promoted(values, body) for dtype, values in types.items()}
+    if len(body.own) == 1 and several and all(values and values[0].is_bool for values in several.values()):
         return Promotion.ALWAYS_BOOL
-    integral = [value for dtype, value in types.items() if dtype.is_integer or dtype.is_bool]
-    if integral and all(value is not None and value.is_floating for value in integral):
+    integral = [values for dtype, values in several.items() if dtype.is_integer or dtype.is_bool]
+    if integral and all(any(value.is_floating for value in values) for values in integral):
         return Promotion.INT_TO_FLOAT
     return Promotion.DEFAULT
+
+
+def _promoted(types: Sequence[DType], body: Elementwise) -> list[DType]:
+    """The types of the results that have no declared one."""
+    return [value for value, own in zip(types, body.own, strict=False) if own is None]
 
 
 def cost(body: Body) -> float:
     """The cost of an element: the sum for functions that take longer than an addition, at least that of an addition.
     Simple arithmetic besides is hidden by memory accesses and by these functions."""
-    cases = [case.tree for _, case in body.cases] if isinstance(body, Elementwise) else []
-    return max((1.0, *map(_cost_of, cases)))
+    if not isinstance(body, Elementwise):
+        return 1.0
+    rounds = _ROUNDS * _cost_of(body.iterate.rounds, 0) if body.iterate is not None else 0
+    return max((1.0, *(_cost_of(case, 1) for _, case in body.cases))) + rounds
 
 
-def _cost_of(tree: Expr) -> float:
-    costs = (FUNCTIONS[each.function].cost for each in applications(tree) if isinstance(each, Apply))
-    return float(sum(cost for cost in costs if cost > 1))
+_ROUNDS = 16
+"""The number of rounds that a loop is expected to take."""
 
 
-def _type(declaration: Declaration, body: Elementwise, dtype: DType) -> DType | None:
-    """The dtype of the expression's value; None if it has none, which the checks report."""
-    expression = body.expression(dtype)
-    if expression is None:
-        return None
+def _cost_of(expressions: Sequence[Expression], free: float) -> float:
+    """The sum for the functions that take longer than `free`."""
+    distinct = frozenset[Expr]().union(*(applications(each.tree) for each in expressions))
+    costs = (FUNCTIONS[each.function].cost for each in distinct if isinstance(each, Apply))
+    return float(sum(cost for cost in costs if cost > free))
+
+
+def _types(declaration: Declaration, body: Elementwise, dtype: DType) -> tuple[DType, ...]:
+    """The dtypes of the values of the results; none if a value has none, which the checks report."""
+    values = value_dtypes(declaration, body, dtype)
+    if body.iterate is None or not values:
+        return values
+    env = variable_dtypes(declaration, body, dtype)
     try:
-        return type_of(expression.tree, argument_dtypes(declaration, body, dtype)).dtype
+        for each in (body.iterate.times, *body.iterate.rounds):
+            type_of(each.tree, env)
     except ExpressionError:
-        return None
+        return ()
+    return values

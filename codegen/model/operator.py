@@ -6,7 +6,7 @@ variants.py; nothing is stored twice.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from ..dtypes import COMPUTE_DTYPES, DTYPE_CLASSES, FLOAT64, DType, Promotion, ordered
 from ..errors import Span
-from ..expr import Expr
+from ..expr import Expr, Literal, simplify, substitute
 from ..expr.geometry import Geometry
 from ..schema import Argument, FunctionSchema, Type
 from ..source import Scalar
@@ -26,10 +26,11 @@ from .parts import Expression as Expression
 from .parts import Requirement as Requirement
 
 # OW_MAX_INPUTS and so on of opweave.h; the core does not compile where they differ (ow_routines.h).
-MAX_INPUTS = 5
-MAX_PARAMS = 3
-MAX_OPERANDS = MAX_INPUTS - 2
-"""Tensors that an operator may take: the kernels of its derivatives may take all of them, `grad` and `result`."""
+MAX_INPUTS = 12
+MAX_PARAMS = 8
+MAX_OUTPUTS = 8
+MAX_OPERANDS = 8
+"""Tensors that an operator may take: the kernels of its derivatives may take gradients and results as well."""
 MAX_REDUCTIONS = 5
 MAX_STAGES = 4
 MAX_RESULTS = 3
@@ -59,6 +60,11 @@ class Family(Enum):
         return f"{'an' if self.value[0] in 'aeiou' else 'a'} {self.value} body"
 
 
+def labels_of(schema: FunctionSchema) -> tuple[str, ...]:
+    returns = schema.returns
+    return tuple(result.name or str(index) for index, result in enumerate(returns)) if len(returns) > 1 else ("",)
+
+
 class Found(Enum):
     """What a reduction or a scan gives: the combination of elements, or where the element stands that it is."""
 
@@ -73,10 +79,32 @@ def parameters(schema: FunctionSchema, family: Family) -> tuple[Argument, ...]:
 
 
 @dataclass(frozen=True)
-class Elementwise:
-    """One expression for every dtype, or one for each class of dtypes."""
+class Iteration:
+    """A loop for each element: `state` has the values that its variables start with, `following` those of the next round.
 
-    cases: tuple[tuple[frozenset[DType], Expression], ...]
+    There is one while `proceeds` holds (None: always), and at most `times` rounds, a number of the parameters.
+    """
+
+    state: tuple[tuple[str, Expression], ...]
+    proceeds: Expression | None
+    times: Expression
+    following: tuple[Expression, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.state)
+
+    @property
+    def rounds(self) -> tuple[Expression, ...]:
+        """What a round computes."""
+        return (*([] if self.proceeds is None else [self.proceeds]), *self.following)
+
+
+@dataclass(frozen=True)
+class Elementwise:
+    """An expression of each result for every dtype, or for each class of dtypes."""
+
+    cases: tuple[tuple[frozenset[DType], tuple[Expression, ...]], ...]
     fixed: Mapping[str, DType]
     absent: Mapping[str, End | float]
     """What optional arguments are when they are None: tensors an end of the range, numbers one of its finite ends or
@@ -87,15 +115,28 @@ class Elementwise:
     """Conditions on the parameters, as numbers of float64; their messages give values of parameters."""
     local: tuple[tuple[str, Expression], ...] = ()
     """What the entry calls parts of the expressions, which have them in place of these names."""
+    own: tuple[DType | None, ...] = (None,)
+    """Declared dtypes of the results; None: those that follow from the inputs."""
+    iterate: Iteration | None = None
+    """What is computed before the results, which may use its variables."""
 
     @property
     def is_uniform(self) -> bool:
         """Is the expression the same for every dtype, whether it has a meaning there or not?"""
         return len(self.cases) == 1 and self.cases[0][0] == DTYPE_CLASSES["any"]
 
+    @property
+    def is_single(self) -> bool:
+        """Is there one expression, from which all else follows?"""
+        return len(self.own) == 1 and self.iterate is None
+
+    def expressions(self, dtype: DType) -> tuple[Expression, ...]:
+        """The expressions of the results that are computed in `dtype`; none where they are not defined for it."""
+        return next((expressions for dtypes, expressions in self.cases if dtype in dtypes), ())
+
     def expression(self, dtype: DType) -> Expression | None:
-        """The expression that is computed in `dtype`."""
-        return next((expression for dtypes, expression in self.cases if dtype in dtypes), None)
+        """That of the first result."""
+        return next(iter(self.expressions(dtype)), None)
 
 
 @dataclass(frozen=True)
@@ -247,9 +288,9 @@ Body: TypeAlias = (
 )
 
 
-def floating_expression(body: Body | None) -> Expression | None:
-    """The expression whose derivatives are taken: what an elementwise operator computes for floating numbers."""
-    return body.expression(FLOAT64) if isinstance(body, Elementwise) else None
+def floating_expressions(body: Body | None) -> tuple[Expression, ...]:
+    """The expressions whose derivatives are taken: what an elementwise operator computes for floating numbers."""
+    return body.expressions(FLOAT64) if isinstance(body, Elementwise) else ()
 
 
 @dataclass(frozen=True)
@@ -269,6 +310,17 @@ class Derivative:
         if self.text == "none":
             return None
         return str(self.tree) if self.text == "auto" else self.text
+
+
+def grad_name(label: str) -> str:
+    """What formulas call the gradient of a result."""
+    return f"grad_{label}" if label else "grad"
+
+
+def term_of(tree: Expr, label: str, labels: Iterable[str]) -> Expr:
+    """The part of a formula, which is linear in the gradients of all results, that is due to one of them."""
+    others = {grad_name(other): Literal(0) for other in labels if other != label}
+    return simplify(substitute(tree, others)) if others else tree
 
 
 @dataclass(frozen=True)
@@ -316,6 +368,12 @@ class Declaration:
     def returns_list(self) -> bool:
         """Is the result a tuple of tensors?"""
         return self.schema.returns[0].is_tensor_list
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The results by the names that formulas give them: "" of the only one, which is `result`, else the NAME of
+        `result_NAME`."""
+        return labels_of(self.schema)
 
     @cached_property
     def result_names(self) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import keyword
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from ..model.operator import MAX_OPERANDS, MAX_PARAMS, Family
+from ..model.operator import MAX_OPERANDS, MAX_OUTPUTS, MAX_PARAMS, Family
 from ..model.variants import PLACEMENT
 from ..schema import Argument, SchemaKind, base_name
 from .fields import Entry
@@ -28,7 +28,16 @@ _FIXED: Mapping[Family, _Fixed] = {
     Family.ROWS: _Fixed(("self", "dim"), ("keepdim", "dtype"), "Tensor self, int[1]? dim=None, bool keepdim=False"),
 }
 # Families whose operators may have several results.
-_SEVERAL = (Family.REDUCE, Family.SCAN, Family.ROWS, Family.COMPUTE, Family.LAPACK, Family.ROUTINE, Family.COMPOSITE)
+_SEVERAL = (
+    Family.ELEMENTWISE,
+    Family.REDUCE,
+    Family.SCAN,
+    Family.ROWS,
+    Family.COMPUTE,
+    Family.LAPACK,
+    Family.ROUTINE,
+    Family.COMPOSITE,
+)
 _KINDS: Mapping[Family, str] = {
     Family.ELEMENTWISE: "Tensor, Scalar, float and str",
     Family.EXTERN: "Tensor and Scalar",
@@ -220,6 +229,9 @@ def _check_numbers(entry: Entry) -> None:
         entry.report(entry.name_span, f"{entry.family.body} needs a Tensor argument")
     several = "a composite takes any number, and can"
     _limit(entry, entry.tensors, MAX_OPERANDS, "Tensor", f"{several} call two operators")
+    if len(entry.schema.returns) > MAX_OUTPUTS and entry.family is Family.ELEMENTWISE:
+        message = f"{len(entry.schema.returns)} results; the core takes up to {MAX_OUTPUTS}"
+        entry.report(entry.name_span, message, f"{several} call two operators")
     _limit(entry, entry.scalars, MAX_PARAMS, "Scalar", f"{several} pass what follows from them")
     room = _ROOM.get(entry.family, {})
     for what, most in room.items():

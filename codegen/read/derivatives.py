@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from types import MappingProxyType
 
-from ..expr import Expr, Name, apply, derive, parse, simplify
+from ..dtypes import DType
+from ..expr import Expr, Literal, Name, apply, derive, parse, simplify
 from ..model.compute import Compute
-from ..model.operator import Body, Derivative, Elementwise, Family, floating_expression
+from ..model.operator import Body, Derivative, Elementwise, Family, floating_expressions, grad_name, labels_of
 from ..schema import Argument, ListType
 from ..schema.types import OptionalType, without_optional
 from ..source import Mapping as MappingNode
@@ -74,8 +76,7 @@ def read_complex(entry: Entry) -> Mapping[str, Derivative]:
 def _known(entry: Entry) -> tuple[str, ...]:
     """Names that a formula may use. Several results have a `grad_NAME` and a `result_NAME` each."""
     returns = entry.schema.returns
-    results = [result.name or str(index) for index, result in enumerate(returns)] if len(returns) > 1 else []
-    names = [f"{kind}_{name}" for kind in ("grad", "result") for name in results] or ["grad", "result"]
+    names = [f"{kind}_{name}".rstrip("_") for kind in ("grad", "result") for name in labels_of(entry.schema)]
     if len(returns) == 1 and returns[0].is_tensor_list:
         names.append("grads")
     names += [f"by_{argument.name}" for argument in entry.tensors] if entry.family is not Family.ELEMENTWISE else []
@@ -93,7 +94,7 @@ def _formula(entry: Entry, body: Body | None, name: str, scalar: Scalar) -> Deri
         if entry.family is not Family.ELEMENTWISE:
             entry.report(scalar.span, _NOT_AUTOMATIC, "declare a formula, or 'none'")
             return Derivative("none", scalar)
-        return Derivative(text, scalar, _automatic(entry, body, name))
+        return Derivative(text, scalar, _automatic(entry, body, name, scalar))
     known = _known(entry)
     if entry.family is Family.ELEMENTWISE:
         return Derivative(
@@ -103,13 +104,31 @@ def _formula(entry: Entry, body: Body | None, name: str, scalar: Scalar) -> Deri
     return Derivative(text, scalar)
 
 
-def _automatic(entry: Entry, body: Body | None, name: str) -> Expr | None:
-    """`grad` times the symbolic derivative of the floating expression."""
-    expression = floating_expression(body)
-    if expression is None:
+def _automatic(entry: Entry, body: Body | None, name: str, scalar: Scalar) -> Expr | None:
+    """The sum over the results of `grad` times the symbolic derivative of the floating expression."""
+    expressions = floating_expressions(body)
+    if not isinstance(body, Elementwise) or not expressions:
         return None
-    tree = entry.located(expression.source, lambda _: derive(expression.tree, name))
-    return None if tree is None else simplify(apply("mul", Name("grad"), tree))
+    if body.iterate is not None:
+        entry.report(scalar.span, "a loop cannot be differentiated automatically", "declare a formula, or 'none'")
+        return None
+    total: Expr | None = None
+    for label, own, expression in zip(labels_of(entry.schema), body.own, expressions, strict=True):
+        tree = entry.located(expression.source, partial(_derived, expression.tree, name))
+        if tree is None:
+            return None
+        if _has_gradient(own):
+            term = apply("mul", Name(grad_name(label)), tree)
+            total = term if total is None else apply("add", total, term)
+    return simplify(Literal(0) if total is None else total)
+
+
+def _derived(tree: Expr, name: str, text: str) -> Expr:
+    return derive(tree, name)
+
+
+def _has_gradient(own: DType | None) -> bool:
+    return own is None or own.is_floating or own.is_complex
 
 
 def _is_list(argument: Argument) -> bool:

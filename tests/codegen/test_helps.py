@@ -42,7 +42,10 @@ def entry(body: str, func: str = "f(Tensor self) -> Tensor", more: str = "") -> 
         (entry("elementwise: return self"), "an expression is the result: leave the word out"),
         (entry("elementwise: self ^ 2", more="  dtypes: floating\n"), "a power is written '**'"),
         (
-            entry("elementwise: a + b + c + d", "f(Tensor a, Tensor b, Tensor c, Tensor d) -> Tensor"),
+            entry(
+                f"elementwise: {' + '.join('abcdefghi')}",
+                f"f({', '.join(f'Tensor {a}' for a in 'abcdefghi')}) -> Tensor",
+            ),
             "a composite takes any number, and can call two operators",
         ),
     ],

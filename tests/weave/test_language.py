@@ -51,3 +51,97 @@ x = leaf(4, 5, low=0.1, high=0.9)
 assert check(ops.smoothstep, x) and check_again(ops.smoothstep, x)
 """,
     )
+
+
+def test_more_than_three_tensors(woven: Woven) -> None:
+    run(
+        woven,
+        """
+zero = ow.zeros(1)
+near(ops.haversine(ow.tensor([48.8566]), ow.tensor([2.3522]), ow.tensor([52.52]), ow.tensor([13.405])), [877.46], 1e-4)
+near(ops.haversine(zero, zero, zero, ow.tensor([180.0]), radius=1), [np.pi], 1e-6)
+a, b, c, d = (leaf(3, 4, low=10, high=40) for _ in range(4))
+assert check(ops.haversine, (a, b, c, d)) and check_again(ops.haversine, (a, b, c, d))
+rows, columns = leaf(3, 1, low=10, high=40), leaf(4, low=10, high=40)
+got = ops.haversine(rows, columns, c, d.t().contiguous().t())
+near(got, ops.haversine(rows.expand(3, 4).contiguous(), columns.expand(3, 4).contiguous(), c, d).detach())
+for dtype, rtol in ((ow.float32, 1e-5), (ow.float16, 5e-3)):
+    near(ops.haversine(*(each.to(dtype) for each in (a, b, c, d))), ops.haversine(a, b, c, d).detach().numpy(), rtol)
+""",
+    )
+
+
+def test_several_results(woven: Woven) -> None:
+    run(
+        woven,
+        """
+x, y = ow.tensor([7.0, -7.0, 6.0]), ow.tensor([2.0, 2.0, -3.0])
+got = ops.euclid(x, y)
+assert got._fields == ("quotient", "remainder", "divides")
+near(got.quotient, [3, -4, -2]), near(got.remainder, [1, 1, 0])
+assert got.divides.dtype is ow.bool and got.divides.tolist() == [False, False, True]
+whole = ops.euclid(ow.tensor([7, -7]), ow.tensor([2], dtype=ow.int8))
+assert [each.dtype for each in whole] == [ow.int64, ow.int64, ow.bool] and whole.quotient.tolist() == [3, -4]
+try:
+    ops.euclid(ow.tensor([1]), ow.tensor([0]))
+except RuntimeError as error:
+    assert "ZeroDivisionError" in str(error)
+else:
+    raise AssertionError("no error")
+out = tuple(ow.empty(3) for _ in range(2)) + (ow.empty(3, dtype=ow.bool),)
+ops.euclid(x, y, out=out)
+near(out[1], [1, 1, 0])
+assert not hasattr(x, "euclid_")
+meta = ops.euclid(ow.empty(5, 1, device="meta"), ow.empty(3, device="meta"))
+assert [tuple(each.shape) for each in meta] == [(5, 3)] * 3 and meta.divides.dtype is ow.bool
+wide = rng.uniform(1, 9, (40, 50)).astype(np.float32)
+for view in (ow.from_numpy(wide), ow.from_numpy(wide).t(), ow.from_numpy(wide)[::3, ::2], ow.from_numpy(wide)[1]):
+    q, r, _ = ops.euclid(view, ow.tensor(2.5))
+    near(q, view.numpy() // np.float32(2.5)), near(r, view.numpy() % np.float32(2.5), 1e-6)
+half = ops.euclid(ow.tensor([7.0]).half(), ow.tensor([2.0]).half())
+assert half.quotient.dtype is ow.float16 and half.quotient.tolist() == [3.0]
+""",
+    )
+
+
+@pytest.mark.parametrize("level", ["x86-64", "x86-64-v3", "x86-64-v4"])
+def test_gradients_of_several_results(woven: Woven, level: str) -> None:
+    run(
+        woven,
+        """
+price, delta, gamma, vega = ops.black_scholes(*(ow.tensor([v], dtype=ow.float64) for v in (100, 95, 0.03, 0.2, 0.5)))
+near(price, [9.251090315022012]), near(delta, [0.7052204487543285])
+near(gamma, [0.024389223948472746]), near(vega, [24.38922394847275])
+market = [leaf(6, low=low, high=high) for low, high in ((80, 120), (90, 110), (0.01, 0.05), (0.1, 0.4), (0.2, 2))]
+result = ops.black_scholes(*market)
+by_spot, by_volatility = ow.autograd.grad(result.price.sum(), (market[0], market[3]), retain_graph=True)
+near(by_spot, result.delta.detach()), near(by_volatility, result.vega.detach())
+near(ow.autograd.grad(result.delta.sum(), market[0])[0], result.gamma.detach())
+assert check(ops.black_scholes, tuple(market))
+assert check_again(lambda *args: ops.black_scholes(*args).price, tuple(market))
+
+p, v = leaf(7), leaf(7)
+step = lambda p, v: tuple(ops.leapfrog(p, v, step=0.1, stiffness=3))
+near(step(p, v)[0], (p + 0.1 * (v - 0.15 * p)).detach())
+assert check(step, (p, v)) and check_again(step, (p, v))
+""",
+        OPWEAVE_ISA=level,
+    )
+
+
+def test_more_than_three_parameters(woven: Woven) -> None:
+    run(
+        woven,
+        """
+ours = ow.tensor([1.0, -2.0, 0.5], dtype=ow.float64, requires_grad=True)
+adam = ow.optim.Adam([ours], lr=0.01, weight_decay=0.1)
+p, m, v = ours.detach().clone(), ow.zeros(3, dtype=ow.float64), ow.zeros(3, dtype=ow.float64)
+for k in range(1, 4):
+    adam.zero_grad()
+    (ours * ours * ours).sum().backward()
+    gradient = 3 * p * p
+    adam.step()
+    p, m, v = ops.adam_step(p, gradient, m, v, rate=0.01, decay=0.1, steps=k)
+near(p, ours.detach())
+""",
+    )

@@ -1,5 +1,5 @@
-"""`elementwise`: one expression, or one for each class of dtypes, which may use names of `let`; `none_means` and
-`require` beside it."""
+"""`elementwise`: an expression of each result, or one for each class of dtypes; names of `let` and the variables of
+`iterate`, which they may use; `none_means` and `require` beside it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ...dtypes import BOOL, DTYPE_CLASSES, DType, ordered
+from ...dtypes import BOOL, DTYPE_CLASSES, DTYPES, DType, ordered
 from ...errors import suggest
 from ...expr import FUNCTIONS, Apply, Expr, Name, Rule, applications, names
 from ...model.operator import Elementwise, End, Expression, Family, Requirement
@@ -16,12 +16,14 @@ from ...source import Mapping as MappingNode
 from ...source import Node, Scalar, Sequence
 from ..fields import Entry
 from ..reserved import argument_reason
-from . import requirements
+from . import iterate, requirements
 from .shared import Locals, expression, report_unused
 
 _NONNEGATIVE = re.compile(r"(\w+) >= 0")
-_PARTS = ("let", "value")
-_Case = tuple[frozenset[DType], Expression]
+_PARTS = ("let", "iterate", "value", "dtype")
+_EXAMPLE = "elementwise: {let: {d: self - other}, value: d * d}"
+_One = tuple[tuple[frozenset[DType], Expression], ...]
+_Cases = tuple[tuple[frozenset[DType], tuple[Expression, ...]], ...]
 
 
 def read(entry: Entry, node: Node) -> Elementwise | None:
@@ -30,39 +32,89 @@ def read(entry: Entry, node: Node) -> Elementwise | None:
     parts = node if isinstance(node, MappingNode) and has_parts else None
     if parts is not None:
         entry.known_keys(parts, _PARTS, where="elementwise")
-    local = _locals(entry, parts)
-    cases = _value(entry, local, entry.node if parts is None else parts, "elementwise" if parts is None else "value")
-    local.report_unused()
-    if cases is None:
-        return None
-    used = frozenset(name for _, case in cases for name in names(case.tree))
-    report_unused(entry, "expression", (*entry.tensors, *entry.scalars), used)
-    return Elementwise(cases, _fixed(entry, cases), absent, natural, require, tuple(local.given.items()))
-
-
-def _locals(entry: Entry, parts: MappingNode | None) -> Locals:
     known = tuple(argument.name for argument in entry.schema.arguments)
-    owner = entry.node if parts is None else parts
-    return Locals(entry, owner, known, lambda name: argument_reason(name, Family.ELEMENTWISE))
+    local = Locals(entry, entry.node if parts is None else parts, known, _refused)
+    loop = None if parts is None else iterate.read(entry, local, parts)
+    owner, key = (entry.node, "elementwise") if parts is None else (parts, "value")
+    cases = _results(entry, local, owner, key)
+    own = (None,) * max(1, len(entry.schema.returns)) if parts is None else _own(entry, parts)
+    local.report_unused()
+    if cases is None or (loop is None and parts is not None and "iterate" in parts):
+        return None
+    trees = [case.tree for _, expressions in cases for case in expressions]
+    trees += [] if loop is None else [each.tree for each in (*dict(loop.state).values(), loop.times, *loop.rounds)]
+    report_unused(entry, "expression", (*entry.tensors, *entry.scalars), frozenset().union(*map(names, trees)))
+    return Elementwise(cases, _fixed(entry, trees), absent, natural, require, tuple(local.given.items()), own, loop)
 
 
-def _value(entry: Entry, local: Locals, owner: MappingNode, key: str) -> tuple[_Case, ...] | None:
+def _refused(name: str) -> str | None:
+    return argument_reason(name, Family.ELEMENTWISE)
+
+
+def _results(entry: Entry, local: Locals, owner: MappingNode, key: str) -> _Cases | None:
+    """The expressions of all results, for each class of dtypes."""
+    node, labels = owner.get(key), [result.name for result in entry.schema.returns]
+    if node is None:
+        entry.report(owner.span, f"'elementwise' needs '{key}'", _EXAMPLE)
+        return None
+    if len(labels) < 2:
+        one = _value(entry, local, owner, key)
+        return None if one is None else tuple((dtypes, (expression,)) for dtypes, expression in one)
+    example = ", ".join(f"{name or f'result{index}'}: …" for index, name in enumerate(labels))
+    if None in labels:
+        help = f"-> ({', '.join(f'Tensor {name}' for name in ('quotient', 'remainder'))})"
+        entry.report(entry.name_span, "several results of an elementwise body have names", help)
+        return None
+    if not isinstance(node, MappingNode):
+        entry.report(node.span, f"the schema has {len(labels)} results, the body one", f"{key}: {{{example}}}")
+        return None
+    entry.known_keys(node, [name for name in labels if name], "result")
+    found = []
+    for name in filter(None, labels):
+        if name not in node:
+            entry.report(node.span, f"the result '{name}' has no expression", f"{key}: {{{example}}}")
+            return None
+        found.append(_value(entry, local, node, name))
+    cases: _Cases = ((DTYPE_CLASSES["any"], ()),)
+    for each in found:
+        if each is None:
+            return None
+        pairs = [(of & dtypes, (*before, case)) for of, before in cases for dtypes, case in each]
+        cases = tuple((dtypes, expressions) for dtypes, expressions in pairs if dtypes)
+    return cases
+
+
+def _value(entry: Entry, local: Locals, owner: MappingNode, key: str) -> _One | None:
     """An expression, or a mapping from classes of dtypes to expressions."""
     node = owner.get(key)
-    if node is None:
-        entry.report(owner.span, f"'elementwise' needs '{key}'", "elementwise: {let: {d: self - other}, value: d * d}")
-        return None
     if isinstance(node, Scalar):
         text = entry.text(owner, key)
         tree = None if text is None else local.expression(text)
         return None if tree is None else ((DTYPE_CLASSES["any"], tree),)
     if isinstance(node, MappingNode):
         return _cases(entry, node, local)
-    entry.report(node.span, f"'{key}' must be an expression or a mapping from dtype class to expression")
+    if node is not None:
+        entry.report(node.span, f"'{key}' must be an expression or a mapping from dtype class to expression")
     return None
 
 
-def _cases(entry: Entry, node: MappingNode, local: Locals) -> tuple[_Case, ...] | None:
+def _own(entry: Entry, parts: MappingNode) -> tuple[DType | None, ...]:
+    """`dtype`: that of the result, or of some by their names."""
+    labels = [result.name or "" for result in entry.schema.returns] or [""]
+    node = parts.get("dtype")
+    if isinstance(node, MappingNode):
+        entry.known_keys(node, labels, "result")
+        given = {name: text for name in node if name in labels and (text := entry.text(node, name)) is not None}
+    else:
+        text = entry.text(parts, "dtype")
+        given = {} if text is None else dict.fromkeys(labels, text)
+    known = {dtype.name: dtype for dtype in DTYPES.values() if dtype.compute}
+    for text in dict.fromkeys(given.values()):
+        entry.known("dtype of a result", text, known)
+    return tuple(known.get(given[name].value) if name in given else None for name in labels)
+
+
+def _cases(entry: Entry, node: MappingNode, local: Locals) -> _One | None:
     """The cases; None if one could not be read, as missing dtypes cannot be judged then."""
     if not node.items:
         entry.report(node.span, "'elementwise' is empty")
@@ -71,7 +123,7 @@ def _cases(entry: Entry, node: MappingNode, local: Locals) -> tuple[_Case, ...] 
         # YAML reads `{self + 1}` as a mapping from `self + 1` to null.
         entry.report(node.span, "an expression in braces", "braces make a mapping: write the expression without them")
         return None
-    cases: list[_Case] = []
+    cases: list[tuple[frozenset[DType], Expression]] = []
     covered: frozenset[DType] = frozenset()
     for key in node.keys:
         dtypes = entry.dtypes(key)
@@ -99,11 +151,11 @@ def _conditions(tree: Expr) -> frozenset[str]:
     return frozenset(choosing - others)
 
 
-def _fixed(entry: Entry, cases: tuple[_Case, ...]) -> Mapping[str, DType]:
+def _fixed(entry: Entry, trees: list[Expr]) -> Mapping[str, DType]:
     """Inputs that are only conditions: they must be bool and do not take part in promotion."""
-    conditions = [_conditions(case.tree) for _, case in cases]
+    used = {name: [tree for tree in trees if name in names(tree)] for name in (each.name for each in entry.tensors)}
     return MappingProxyType(
-        {each.name: BOOL for each in entry.tensors if all(each.name in names for names in conditions)}
+        {name: BOOL for name, where in used.items() if where and all(name in _conditions(tree) for tree in where)}
     )
 
 

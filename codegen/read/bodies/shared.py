@@ -35,12 +35,18 @@ class Locals:
     """
 
     def __init__(
-        self, fields: Fields, owner: Mapping, known: Iterable[str], refused: Callable[[str], str | None]
+        self,
+        fields: Fields,
+        owner: Mapping,
+        known: Iterable[str],
+        refused: Callable[[str], str | None],
+        outer: Locals | None = None,
     ) -> None:
         self.fields = fields
+        self.refused = refused
         self.known = list(known)
-        self.given: dict[str, Expression] = {}
-        self.used: set[str] = set()
+        self.given: dict[str, Expression] = {} if outer is None else dict(outer.given)
+        self.used: set[str] = set() if outer is None else outer.used
         self.keys: list[Scalar] = []
         node = fields.mapping(owner, "let", "name to an expression")
         for key in () if node is None else node.keys:
@@ -63,6 +69,10 @@ class Locals:
             return None
         self.used |= names(found.tree)
         return replace(found, tree=substitute(found.tree, {name: each.tree for name, each in self.given.items()}))
+
+    def nested(self, owner: Mapping) -> Locals:
+        """Those of a part of the entry, which knows these as well."""
+        return Locals(self.fields, owner, self.known, self.refused, self)
 
     def report_unused(self) -> None:
         """To be called when everything that may use them has been read."""

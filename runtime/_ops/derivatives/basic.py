@@ -30,6 +30,7 @@ __all__ = [
     "select_backward",
     "share_extremum",
     "slice_backward",
+    "total",
     "undefined",
     "unfold_backward",
     "unreduce",
@@ -57,6 +58,12 @@ def chosen(condition: Any, then: Any, other: Any, grad: Any) -> Any:
             return then if condition else other
         other = as_tensor_like(other, grad)
     return ops.where(as_tensor_like(condition, grad), then, other)
+
+
+def total(*terms: Any) -> Any:
+    """Return the sum of the terms that there are, of which one is."""
+    given = [term for term in terms if term is not None]
+    return sum(given[1:], given[0])
 
 
 def as_tensor_like(value: Any, grad: Any) -> Any:

@@ -13,10 +13,11 @@
 #include "ow_dtypes.h" /* generated: enum ow_dtype, OW_NDTYPES and the tables of dtypes */
 
 /* A descriptor's size depends on the number of levels it was built for, so that is part of the version. */
-#define OW_ABI_VERSION (10 * 256 + OW_NLEVELS)
+#define OW_ABI_VERSION (11 * 256 + OW_NLEVELS)
 #define OW_MAX_DIMS 64
-#define OW_MAX_INPUTS 5
-#define OW_MAX_PARAMS 3
+#define OW_MAX_INPUTS 12
+#define OW_MAX_PARAMS 8
+#define OW_MAX_OUTPUTS 8 /* of elementwise operators and folds */
 #define OW_MAX_REDUCTIONS 5
 #define OW_MAX_SHORTCUTS 8
 
@@ -59,7 +60,8 @@ typedef enum ow_error_kind {
 
 /* ---- kernels ------------------------------------------------------------------------------------------ */
 
-/* Elementwise loop. ptr[0] is the output, ptr[1..] the inputs; strides are in bytes and may be zero or negative.
+/* Elementwise loop. ptr[0] is the output, ptr[1..] the inputs; of an operator with several results these come first, all of
+ * them. Strides are in bytes and may be zero or negative.
  * `index` is the position of the first element in the result (only factories read it).
  * Returns OW_OK or the kind of the first error met; elements are always all written. */
 typedef int (*ow_loop)(char *const *ptr, const int64_t *stride, int64_t n, const ow_scalar *params, int64_t index);
@@ -141,6 +143,27 @@ typedef struct ow_rows_table {
     ow_rows_kernels by[OW_NDTYPES];
 } ow_rows_table;
 
+/* Folds: reductions and scans with a state of several values, for one compute dtype. A state is that of OW_FOLD_LANES lines,
+ * which are computed side by side; inputs and results of a lane lie beside those of the next one.
+ * begin: the state before the first element, whose inputs are at `x` (a reduction does not read them).
+ * steps: n elements of `lanes` lines, input k `along[k]` bytes apart; x has the results first, if it is a scan.
+ * merge: lane by lane with another state; of reductions, as the others.   close: all lanes into the first one.
+ * finish: the results of `lanes` lines of `count` elements. */
+#define OW_FOLD_LANES 16
+#define OW_MAX_FOLD_STATE 4096 /* bytes */
+typedef struct ow_fold_kernels {
+    int32_t size; /* bytes of a state */
+    void (*begin)(char *state, char *const *x, int64_t lanes, const ow_scalar *params);
+    void (*steps)(char *state, char *const *x, const int64_t *along, int64_t n, int64_t lanes, const ow_scalar *params);
+    void (*merge)(char *state, const char *other, const ow_scalar *params);
+    void (*close)(char *state, const ow_scalar *params);
+    void (*finish)(char *const *out, const char *state, int64_t lanes, int64_t count, const ow_scalar *params);
+} ow_fold_kernels;
+
+typedef struct ow_fold_table {
+    ow_fold_kernels by[OW_NDTYPES];
+} ow_fold_table;
+
 /* Geometry of a view: the function rewrites shape, strides (in elements) and offset (in elements, relative to the
  * input's first element), or sets error and message and returns 0. `ints` holds the integer arguments in schema
  * order (OW_NONE when absent; bool as 0/1), `lists` the list arguments in schema order. */
@@ -171,7 +194,8 @@ typedef enum ow_family {
     OW_RANDOM,
     OW_LAPACK,
     OW_ROUTINE,
-    OW_COMPUTE
+    OW_COMPUTE,
+    OW_FOLD
 } ow_family;
 
 /* How the compute and the result dtype follow from the inputs; the names are torch's. */
@@ -208,7 +232,8 @@ typedef struct ow_op {
     uint8_t fixed[OW_MAX_INPUTS];  /* dtype an input must have, or OW_PROMOTED */
     uint8_t absent[OW_MAX_INPUTS]; /* ow_absent */
     uint8_t needs_elements;        /* reduce: no identity, an empty reduction is an error */
-    uint8_t results;               /* reduce, scan: OW_VALUE, OW_POSITION or both; rows: how many */
+    uint8_t results;               /* reduce, scan: OW_VALUE, OW_POSITION or both; others: how many */
+    uint8_t own[OW_MAX_OUTPUTS];   /* elementwise, fold: 1 + the dtype of a result; 0: that of promotion */
     uint32_t dtypes;               /* bit set of dtypes the operator accepts (after promotion) */
     float cost;                    /* time per element, in units of a float32 add: sets the parallel grain */
     double defaults[OW_MAX_PARAMS];

@@ -6,10 +6,13 @@
 
 /* ---- dtypes ------------------------------------------------------------------------------------------- */
 
-/* What the loop writes when it computes in this dtype. */
-static int written_dtype(const ow_op *op, int compute) {
+/* What the loop writes as result k when it computes in this dtype. */
+static int written_dtype(const ow_op *op, int k, int compute) {
+    if (op->own[k]) return op->own[k] - 1;
     return op->promotion == OW_PROMOTE_ALWAYS_BOOL ? OW_BOOL : ow_part_dtype(op, compute);
 }
+
+static int dtype_of_result(const ow_op *op, int k, int promoted) { return op->own[k] ? op->own[k] - 1 : promoted; }
 
 static int resolve(const ow_op *op, int common, int default_params, ow_resolved *r) {
     r->common = common;
@@ -66,7 +69,7 @@ static int check_dtypes(const ow_op *op, ow_tensor *const *inputs) {
     return refused < 0 || ow_refuse_dtype(op, "", refused);
 }
 
-static ow_tensor *check_inputs(const ow_op *op, ow_tensor *const *inputs) {
+ow_tensor *ow_check_operands(const ow_op *op, ow_tensor *const *inputs) {
     int given = 0, optional = 0, dtype = -1; /* of the first tensor */
     for (int k = 0; k < op->ninputs; k++) {
         const ow_tensor *t = inputs[k];
@@ -97,9 +100,9 @@ static ow_tensor *check_inputs(const ow_op *op, ow_tensor *const *inputs) {
 
 /* A tensor of `shape` whose memory order follows the inputs, as torch chooses it: those of another dtype than the
  * common one count as the copies that torch makes of them. */
-static ow_tensor *new_result(const ow_op *op, const ow_resolved *r, int ndim, const int64_t *shape,
+static ow_tensor *new_result(const ow_op *op, const ow_resolved *r, int dtype, int ndim, const int64_t *shape,
                              ow_tensor *const *inputs) {
-    int64_t strides[OW_MAX_OPERANDS][OW_MAX_DIMS], numel;
+    int64_t strides[OW_MAX_INPUTS][OW_MAX_DIMS], numel;
     int order[OW_MAX_DIMS], same = 1, contiguous = 1, count = 0;
     if (!ow_numel(ndim, shape, &numel)) return NULL; /* strides of such a shape could not be computed */
     int converted_to = op->promotion == OW_PROMOTE_ALWAYS_BOOL || op->part ? r->common : r->result;
@@ -114,8 +117,8 @@ static ow_tensor *new_result(const ow_op *op, const ow_resolved *r, int ndim, co
         if (!first) first = t;
         alike = alike && full && memcmp(t->strides, first->strides, sizeof(int64_t) * (size_t)ndim) == 0;
     }
-    if (!first || (contiguous && same)) return ow_tensor_new(r->result, ndim, shape, NULL);
-    if (alike && same && first->flags & OW_DENSE) return ow_tensor_new(r->result, ndim, shape, first->strides);
+    if (!first || (contiguous && same)) return ow_tensor_new(dtype, ndim, shape, NULL);
+    if (alike && same && first->flags & OW_DENSE) return ow_tensor_new(dtype, ndim, shape, first->strides);
     for (int k = 0; k < op->ninputs; k++) {
         const ow_tensor *t = inputs[k];
         if (!t || t->flags & OW_NUMBER) continue;
@@ -138,7 +141,7 @@ static ow_tensor *new_result(const ow_op *op, const ow_resolved *r, int ndim, co
         result[order[i]] = step;
         step *= shape[order[i]];
     }
-    return ow_tensor_new(r->result, ndim, shape, permuted ? result : NULL);
+    return ow_tensor_new(dtype, ndim, shape, permuted ? result : NULL);
 }
 
 /* In place: the target keeps its shape and dtype, so both must be able to take the result. */
@@ -177,7 +180,7 @@ static int check_part(const ow_op *op, const ow_tensor *out) {
 static ow_loop loop_of_halves(const ow_op *op, int default_params, const ow_resolved *r, ow_tensor *const *inputs,
                               const ow_tensor *result) {
     ow_loop loop = ow_loop_of(op, r->taken, default_params);
-    if (r->compute == r->taken || !loop || result->dtype != r->taken || r->result != r->taken) return NULL;
+    if (r->compute == r->taken || !loop || op->own[0] || result->dtype != r->taken || r->result != r->taken) return NULL;
     for (int k = 0; k < op->ninputs; k++) {
         const ow_tensor *t = inputs[k];
         int is_number = !t || t->numel == 1;
@@ -198,6 +201,116 @@ static void take_rows_of_halves(ow_iter *iter, int half) {
     }
 }
 
+/* What a call computes in and where to, before any memory is made. */
+typedef struct {
+    ow_resolved r;
+    ow_scalar values[OW_MAX_PARAMS];
+    ow_iter iter;
+    int plain; /* all parameters have their defaults */
+} elementwise_call;
+
+/* The checks of a call, in torch's order. `out` is what is written in place, or NULL. 1, or 0 with the error set. */
+static int begin(elementwise_call *c, const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params,
+                 const ow_tensor *out) {
+    if (!ow_check_operands(op, inputs)) return 0;
+    ow_tensor *promoted[OW_MAX_INPUTS];
+    for (int k = 0; k < op->ninputs; k++) promoted[k] = op->fixed[k] == OW_PROMOTED ? inputs[k] : NULL;
+    int common = op->promotion == OW_PROMOTE_KEEP        ? inputs[0]->dtype
+                                                         : ow_result_type(promoted, op->ninputs);
+    if (op->promotion == OW_PROMOTE_TO_DOUBLE) common = ow_promoted_dtype(op, common);
+    c->iter.ndim = ow_broadcast_shape(inputs, op->ninputs, c->iter.shape);
+    if (c->iter.ndim < 0) return 0;
+    if (!ow_check_natural(op, inputs, common)) return 0;
+    for (int k = 0; k < op->ninputs; k++)
+        if (!ow_check_fitting(op, inputs[k], common)) return 0;
+    if (out && !check_part(op, out)) return 0;
+    /* Before the dtype itself is refused, as in torch: what cannot be stored need not be computable. */
+    int result = dtype_of_result(op, 0, ow_result_dtype(op, common));
+    if (out && !check_inplace(op, out, result, c->iter.ndim, c->iter.shape)) return 0;
+    return resolve(op, common, c->plain, &c->r) && ow_load_params(op, params, &c->r, c->values);
+}
+
+/* Result k as an operand of the loop. */
+static void take_result(elementwise_call *c, const ow_op *op, int k, const ow_tensor *result) {
+    ow_iter *iter = &c->iter;
+    int computed = written_dtype(op, k, c->r.compute), wanted = dtype_of_result(op, k, c->r.result);
+    ow_iter_operand(iter, k, result);
+    iter->itemsize[k] = ow_itemsize(computed);
+    iter->cast[k] = result->dtype == computed ? NULL : ow_cast_loop(result->dtype, computed);
+    iter->narrow[k] = NULL;
+    if (computed != wanted && result->dtype != wanted) {
+        iter->narrow[k] = ow_cast_loop(wanted, computed);
+        iter->narrow_size[k] = ow_itemsize(wanted);
+        iter->cast[k] = ow_cast_loop(result->dtype, wanted);
+    }
+}
+
+/* Input k, whose only element, if it has no more, is converted once to `single`, not in every chunk. */
+static void take_input(elementwise_call *c, const ow_op *op, int k, const ow_tensor *t, char *single) {
+    ow_iter *iter = &c->iter;
+    int wanted = input_dtype(op, k, c->r.compute), at = iter->written + k;
+    iter->itemsize[at] = ow_itemsize(wanted);
+    iter->cast[at] = iter->narrow[at] = NULL;
+    int rounds = t && op->fixed[k] == OW_PROMOTED && t->dtype != c->r.taken && c->r.compute != c->r.taken;
+    if (rounds) {
+        iter->narrow[at] = ow_cast_loop(c->r.taken, wanted);
+        iter->widen[at] = ow_cast_loop(wanted, c->r.taken);
+        iter->narrow_size[at] = ow_itemsize(c->r.taken);
+    }
+    if (t && t->numel != 1) {
+        ow_iter_operand(iter, at, t);
+        iter->cast[at] = t->dtype == wanted ? NULL : ow_cast_loop(wanted, t->dtype);
+        return;
+    }
+    if (t) ow_load_number(t, wanted, single);
+    if (rounds && !ow_keeps_element(op, k, t, c->r.taken)) {
+        _Alignas(16) char narrow[OW_MAX_ITEMSIZE];
+        iter->narrow[at](narrow, 0, single, 0, 1);
+        iter->widen[at](single, 0, narrow, 0, 1);
+    }
+    if (!t) ow_absent_value(op->absent[k], wanted, single);
+    iter->data[at] = single;
+    memset(iter->strides[at], 0, sizeof(int64_t) * (size_t)iter->ndim);
+}
+
+/* Computes all results, whose memory is there. The status of the loop. */
+static int run(elementwise_call *c, const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *results, int nresults) {
+    _Alignas(16) char single[OW_MAX_INPUTS][OW_MAX_ITEMSIZE];
+    c->iter.written = nresults;
+    c->iter.noperands = op->ninputs + nresults;
+    c->iter.numel = results[0]->numel;
+    for (int k = 0; k < nresults; k++) take_result(c, op, k, results[k]);
+    for (int k = 0; k < op->ninputs; k++) take_input(c, op, k, inputs[k], single[k]);
+    ow_iter_arrange(&c->iter);
+    ow_loop of_halves = loop_of_halves(op, c->plain, &c->r, inputs, results[0]);
+    c->iter.rows = 0;
+    if (of_halves) take_rows_of_halves(&c->iter, c->r.taken);
+    return ow_iter_run(&c->iter, of_halves ? of_halves : c->r.loop, c->values, ow_cost_of(op, c->r.compute));
+}
+
+/* Apart from the entrance, whose way for small tensors needs no stack for all of this. */
+static __attribute__((noinline)) ow_tensor *any_tensors(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params,
+                                                        ow_tensor *out, ow_mode mode, int plain) {
+    elementwise_call c;
+    c.plain = plain;
+    if (!begin(&c, op, inputs, params, mode == OW_INPLACE ? out : NULL)) return NULL;
+
+    ow_tensor *result = out;
+    int dtype = dtype_of_result(op, 0, c.r.result);
+    if (mode == OW_OUT) {
+        result = prepare_out(op, inputs, out, dtype, c.iter.ndim, c.iter.shape);
+    } else if (mode == OW_NEW) {
+        result = new_result(op, &c.r, dtype, c.iter.ndim, c.iter.shape, inputs);
+    }
+    if (!result) return NULL;
+    if (mode != OW_NEW && !ow_check_writable(result, inputs, op->ninputs)) return NULL;
+    if (ow_infers()) return result;
+    int status = run(&c, op, inputs, &result, 1);
+    if (!status) return result;
+    if (mode == OW_NEW) ow_tensor_free(result);
+    return ow_loop_failed(op, status);
+}
+
 ow_tensor *ow_elementwise(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor *out,
                           ow_mode mode) {
     if (op->shortcuts[0]) op = shortcut(op, inputs);
@@ -207,81 +320,23 @@ ow_tensor *ow_elementwise(const ow_op *op, ow_tensor *const *inputs, ow_tensor *
         ow_tensor *result = ow_elementwise_contiguous(op, inputs, plain ? NULL : params, out, &done);
         if (done) return result;
     }
-    if (!check_inputs(op, inputs)) return NULL;
+    return any_tensors(op, inputs, params, out, mode, plain);
+}
 
-    ow_tensor *promoted[OW_MAX_INPUTS];
-    for (int k = 0; k < op->ninputs; k++) promoted[k] = op->fixed[k] == OW_PROMOTED ? inputs[k] : NULL;
-    int common = op->promotion == OW_PROMOTE_KEEP        ? inputs[0]->dtype
-                                                         : ow_result_type(promoted, op->ninputs);
-    if (op->promotion == OW_PROMOTE_TO_DOUBLE) common = ow_promoted_dtype(op, common);
-    ow_resolved r;
-    ow_scalar values[OW_MAX_PARAMS];
-    ow_iter iter;
-    iter.ndim = ow_broadcast_shape(inputs, op->ninputs, iter.shape);
-    if (iter.ndim < 0) return NULL;
-    if (!ow_check_natural(op, inputs, common)) return NULL;
-    for (int k = 0; k < op->ninputs; k++)
-        if (!ow_check_fitting(op, inputs[k], common)) return NULL;
-    if (mode == OW_INPLACE && !check_part(op, out)) return NULL;
-    /* Before the dtype itself is refused, as in torch: what cannot be stored need not be computable. */
-    if (mode == OW_INPLACE && !check_inplace(op, out, ow_result_dtype(op, common), iter.ndim, iter.shape)) return NULL;
-    if (!resolve(op, common, plain, &r) || !ow_load_params(op, params, &r, values)) return NULL;
-
-    ow_tensor *result = out;
-    if (mode == OW_OUT) {
-        result = prepare_out(op, inputs, out, r.result, iter.ndim, iter.shape);
-    } else if (mode == OW_NEW) {
-        result = new_result(op, &r, iter.ndim, iter.shape, inputs);
+int ow_elementwise_several(const ow_op *op, ow_tensor *const *inputs, ow_tensor *const *params, ow_tensor **results) {
+    elementwise_call c;
+    c.plain = defaults_suffice(op, params);
+    if (!begin(&c, op, inputs, params, NULL)) return 0;
+    int made = 0, status = OW_OK;
+    while (made < op->results) {
+        int dtype = dtype_of_result(op, made, c.r.result);
+        results[made] = new_result(op, &c.r, dtype, c.iter.ndim, c.iter.shape, inputs);
+        if (!results[made]) break;
+        made++;
     }
-    if (!result) return NULL;
-    if (mode != OW_NEW && !ow_check_writable(result, inputs, op->ninputs)) return NULL;
-    if (ow_infers()) return result;
-
-    iter.noperands = op->ninputs + 1;
-    iter.numel = result->numel;
-    ow_iter_operand(&iter, 0, result);
-    int computed = written_dtype(op, r.compute);
-    iter.itemsize[0] = ow_itemsize(computed);
-    iter.cast[0] = result->dtype == computed ? NULL : ow_cast_loop(result->dtype, computed);
-    iter.narrow[0] = NULL;
-    if (computed != r.result && result->dtype != r.result) {
-        iter.narrow[0] = ow_cast_loop(r.result, computed);
-        iter.narrow_size[0] = ow_itemsize(r.result);
-        iter.cast[0] = ow_cast_loop(result->dtype, r.result);
-    }
-    _Alignas(16) char single[OW_MAX_INPUTS][OW_MAX_ITEMSIZE]; /* one-element inputs are converted once, not in every chunk */
-    for (int k = 0; k < op->ninputs; k++) {
-        const ow_tensor *t = inputs[k];
-        int wanted = input_dtype(op, k, r.compute);
-        iter.itemsize[k + 1] = ow_itemsize(wanted);
-        iter.cast[k + 1] = iter.narrow[k + 1] = NULL;
-        int rounds = t && op->fixed[k] == OW_PROMOTED && t->dtype != r.taken && r.compute != r.taken;
-        if (rounds) {
-            iter.narrow[k + 1] = ow_cast_loop(r.taken, wanted);
-            iter.widen[k + 1] = ow_cast_loop(wanted, r.taken);
-            iter.narrow_size[k + 1] = ow_itemsize(r.taken);
-        }
-        if (t && t->numel != 1) {
-            ow_iter_operand(&iter, k + 1, t);
-            iter.cast[k + 1] = t->dtype == wanted ? NULL : ow_cast_loop(wanted, t->dtype);
-            continue;
-        }
-        if (t) ow_load_number(t, wanted, single[k]);
-        if (rounds && !ow_keeps_element(op, k, t, r.taken)) {
-            _Alignas(16) char narrow[OW_MAX_ITEMSIZE];
-            iter.narrow[k + 1](narrow, 0, single[k], 0, 1);
-            iter.widen[k + 1](single[k], 0, narrow, 0, 1);
-        }
-        if (!t) ow_absent_value(op->absent[k], wanted, single[k]);
-        iter.data[k + 1] = single[k];
-        memset(iter.strides[k + 1], 0, sizeof(int64_t) * (size_t)iter.ndim);
-    }
-    ow_iter_arrange(&iter);
-    ow_loop of_halves = loop_of_halves(op, plain, &r, inputs, result);
-    iter.rows = 0;
-    if (of_halves) take_rows_of_halves(&iter, r.taken);
-    int status = ow_iter_run(&iter, of_halves ? of_halves : r.loop, values, ow_cost_of(op, r.compute));
-    if (!status) return result;
-    if (mode == OW_NEW) ow_tensor_free(result);
-    return ow_loop_failed(op, status);
+    if (made == op->results && !ow_infers()) status = run(&c, op, inputs, results, made);
+    if (made == op->results && !status) return made;
+    for (int k = 0; k < made; k++) ow_tensor_free(results[k]);
+    if (status) ow_loop_failed(op, status);
+    return 0;
 }

@@ -73,6 +73,10 @@ static inline ow_tensor *ow_loop_failed(const ow_op *op, int status) {
  * with the error set. */
 int ow_load_params(const ow_op *op, ow_tensor *const *params, const ow_resolved *r, ow_scalar *values);
 
+/* Refuses inputs that are missing, or of a dtype that the operator does not take. The first one, or NULL with the error set.
+ * (elementwise.c) */
+ow_tensor *ow_check_operands(const ow_op *op, ow_tensor *const *inputs);
+
 /* Checks of the inputs that are numbers. Each returns 1, or 0 with the error set. */
 int ow_check_natural(const ow_op *op, ow_tensor *const *inputs, int common); /* none negative that must not be */
 int ow_check_fitting(const ow_op *op, const ow_tensor *input, int common);   /* in the dtype's range */

@@ -10,6 +10,7 @@ static int run_contiguous(double cost, ow_loop loop, const ow_scalar *params, in
     if ((double)n * cost < 16384) return loop(data, strides, n, params, 0);
     ow_iter iter;
     iter.noperands = noperands;
+    iter.written = 1;
     iter.ndim = 1;
     iter.numel = iter.shape[0] = n;
     for (int k = 0; k < noperands; k++) {
@@ -27,10 +28,10 @@ static int run_contiguous(double cost, ow_loop loop, const ow_scalar *params, in
  * is computed; a number is of that dtype already. */
 static int run_widened(const ow_op *op, int narrow, ow_loop loop, const ow_scalar *params, char *const *data,
                        const int64_t *strides, int64_t n) {
-    _Alignas(64) char wide[OW_MAX_OPERANDS][FEW * sizeof(double)]; /* none is wider than complex64 */
+    _Alignas(64) char wide[OW_MAX_INPUTS + 1][FEW * sizeof(double)]; /* none is wider than complex64 */
     int dtype = ow_compute_dtype[narrow];
-    int64_t itemsize = ow_itemsize(dtype), wide_strides[OW_MAX_OPERANDS];
-    char *wide_data[OW_MAX_OPERANDS];
+    int64_t itemsize = ow_itemsize(dtype), wide_strides[OW_MAX_INPUTS + 1];
+    char *wide_data[OW_MAX_INPUTS + 1];
     for (int k = 0; k <= op->ninputs; k++) {
         int is_taken = k ? !strides[k] : op->promotion == OW_PROMOTE_ALWAYS_BOOL;
         wide_data[k] = is_taken ? data[k] : wide[k];
@@ -57,8 +58,8 @@ ow_tensor *ow_elementwise_contiguous(const ow_op *op, ow_tensor *const *inputs, 
                                      int *done) {
     const ow_tensor *first = inputs[0];
     _Alignas(16) char number[OW_MAX_ITEMSIZE];
-    char *data[OW_MAX_OPERANDS];
-    int64_t strides[OW_MAX_OPERANDS];
+    char *data[OW_MAX_INPUTS + 1];
+    int64_t strides[OW_MAX_INPUTS + 1];
     *done = 0;
     if (!(first->flags & OW_CONTIGUOUS) || first->flags & OW_NUMBER) return NULL;
     int compute = first->dtype;
@@ -73,7 +74,7 @@ ow_tensor *ow_elementwise_contiguous(const ow_op *op, ow_tensor *const *inputs, 
     ow_loop loop = ow_loop_of(op, taken, !params);
     if (!loop) return NULL;
     int promoted = ow_promoted_dtype(op, compute), result = ow_part_dtype(op, promoted);
-    if (promoted != compute && op->promotion != OW_PROMOTE_ALWAYS_BOOL) return NULL;
+    if (op->own[0] || (promoted != compute && op->promotion != OW_PROMOTE_ALWAYS_BOOL)) return NULL;
     if (widens && result != promoted) return NULL; /* run_widened narrows to the dtype that it widened */
     int64_t itemsize = ow_itemsize(compute);
     data[1] = first->data;

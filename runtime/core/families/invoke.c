@@ -4,6 +4,7 @@
 #include "families/arg_results.h"
 #include "families/compute.h"
 #include "families/driver.h"
+#include "families/fold.h"
 #include "families/routine.h"
 #include "routines/linalg/lapack.h"
 #include "routines/random/random.h"
@@ -19,7 +20,7 @@ static int gives_value(const ow_call *c) { return ow_gives_value(c->op) || ow_fi
 
 int ow_takes_out(const ow_op *op) {
     switch (op->family) {
-    case OW_ELEMENTWISE:
+    case OW_ELEMENTWISE: return op->results == 1;
     case OW_EXTERN:
     case OW_FACTORY:
     case OW_INDEXING: return 1;
@@ -54,7 +55,9 @@ int ow_invoke(ow_call *c) {
     ow_tensor *const *params = c->has_params ? c->params : NULL, *result = NULL;
     ow_ints *list = &c->lists[0];
     switch ((ow_family)c->op->family) {
-    case OW_ELEMENTWISE: result = ow_elementwise(c->op, c->inputs, params, c->out, c->mode); break;
+    case OW_ELEMENTWISE:
+        if (c->op->results > 1) return ow_elementwise_several(c->op, c->inputs, params, c->results);
+        result = ow_elementwise(c->op, c->inputs, params, c->out, c->mode); break;
     case OW_EXTERN: result = ow_extern(c->op, c->inputs, params, c->out, c->mode); break;
     case OW_REDUCE:
         if (!gives_value(c)) return multi(c);
@@ -72,6 +75,7 @@ int ow_invoke(ow_call *c) {
     case OW_LAPACK: return ow_lapack_call(c->op, c->inputs, c->ints, c->reals[0], c->results);
     case OW_ROUTINE: return ow_routine(c);
     case OW_COMPUTE: return ow_compute(c);
+    case OW_FOLD: return ow_fold(c);
     }
     c->results[0] = result;
     return result != NULL;

@@ -143,19 +143,21 @@ static void round_to_narrow(const ow_iter *iter, int k, char *values, int64_t n)
 }
 
 /* So does the result before it becomes one of the wider dtype of `out`. */
-static void store_result(const ow_iter *iter, char *to, const char *values, int64_t n) {
+static void store_result(const ow_iter *iter, int k, char *to, const char *values, int64_t n) {
     _Alignas(64) char narrow[OW_BLOCK * OW_MAX_ITEMSIZE];
-    int64_t size = iter->itemsize[0];
-    if (iter->narrow[0]) {
-        iter->narrow[0](narrow, iter->narrow_size[0], values, size, n);
+    int64_t size = iter->itemsize[k];
+    if (iter->narrow[k]) {
+        iter->narrow[k](narrow, iter->narrow_size[k], values, size, n);
         values = narrow;
-        size = iter->narrow_size[0];
+        size = iter->narrow_size[k];
     }
-    iter->cast[0](to, iter->strides[0][0], values, size, n);
+    iter->cast[k](to, iter->strides[k][0], values, size, n);
 }
 
 /* 1 if operand k has one element for a whole row (stride 0). */
-static int serves_row(const ow_iter *iter, int k) { return k && !iter->strides[k][0] && k >= iter->rows; }
+static int serves_row(const ow_iter *iter, int k) {
+    return k >= iter->written && !iter->strides[k][0] && k >= iter->rows;
+}
 
 /* So many elements of a row are converted at a time: all, where nothing but what serves the row needs it. */
 static int64_t chunk_of(const ow_iter *iter) {
@@ -182,7 +184,7 @@ static int run_cast_row(const ow_iter *iter, char *const *data, int64_t n, ow_lo
             }
             ptr[k] = buffer[k];
             stride[k] = iter->itemsize[k];
-            if (k == 0) continue;
+            if (k < iter->written) continue;
             int64_t converted = serves_row(iter, k) ? 1 : count;
             iter->cast[k](buffer[k], iter->itemsize[k], at, step, converted);
             if (iter->narrow[k]) round_to_narrow(iter, k, buffer[k], converted);
@@ -190,7 +192,8 @@ static int run_cast_row(const ow_iter *iter, char *const *data, int64_t n, ow_lo
         }
         int result = loop(ptr, stride, count, params, 0);
         if (result) status = result;
-        if (iter->cast[0]) store_result(iter, data[0] + done * iter->strides[0][0], buffer[0], count);
+        for (int k = 0; k < iter->written; k++)
+            if (iter->cast[k]) store_result(iter, k, data[k] + done * iter->strides[k][0], buffer[k], count);
     }
     return status;
 }
@@ -224,7 +227,7 @@ static int run_row(const run_state *state, char *const *data, const int64_t *str
  * elements one by one. */
 static int run_tiles(const run_state *state, char *const *data, int64_t n, int64_t rows, int64_t begin) {
     const ow_iter *iter = state->iter;
-    _Alignas(64) char buffer[OW_MAX_INPUTS][TILE_ROWS * TILE_LENGTH * OW_MAX_ITEMSIZE];
+    _Alignas(64) char buffer[OW_MAX_OPERANDS][TILE_ROWS * TILE_LENGTH * OW_MAX_ITEMSIZE];
     int status = OW_OK;
     for (int64_t done = 0; done < n; done += TILE_LENGTH) {
         int64_t count = n - done < TILE_LENGTH ? n - done : TILE_LENGTH;
@@ -235,9 +238,9 @@ static int run_tiles(const run_state *state, char *const *data, int64_t n, int64
             first[k] = data[k] + done * iter->strides[k][0];
             stride[k] = iter->strides[k][0];
             step[k] = iter->strides[k][1];
-            if (k == 0 || state->casts || step[k] != size || llabs(stride[k]) < LINE) continue;
-            ow_transpose(buffer[k - 1], TILE_LENGTH * size, first[k], stride[k], rows, count, size);
-            first[k] = buffer[k - 1];
+            if (k < iter->written || state->casts || step[k] != size || llabs(stride[k]) < LINE) continue;
+            ow_transpose(buffer[k], TILE_LENGTH * size, first[k], stride[k], rows, count, size);
+            first[k] = buffer[k];
             stride[k] = size;
             step[k] = TILE_LENGTH * size;
         }
@@ -341,7 +344,7 @@ static int64_t column_size(const ow_iter *iter, int k) {
 
 /* Casts whole columns into `room`, which takes a fraction of the time of one element before every row. */
 static void convert_columns(ow_iter *iter, char *room) {
-    for (int k = 1; k < iter->noperands; k++) {
+    for (int k = iter->written; k < iter->noperands; k++) {
         int along = column_of(iter, k);
         if (!along) continue;
         int64_t itemsize = iter->itemsize[k], step = iter->strides[k][along], size = column_size(iter, k);
@@ -361,7 +364,7 @@ static void convert_columns(ow_iter *iter, char *room) {
 int ow_iter_run(const ow_iter *iter, ow_loop loop, const ow_scalar *params, double cost) {
     if (iter->numel == 0) return OW_OK;
     int64_t size = 0;
-    for (int k = 1; k < iter->noperands; k++) size += column_size(iter, k);
+    for (int k = iter->written; k < iter->noperands; k++) size += column_size(iter, k);
     char *columns = size ? malloc((size_t)size) : NULL; /* without them the casts are done row by row */
     if (!columns) return run(iter, loop, params, cost);
     ow_iter converted = *iter;

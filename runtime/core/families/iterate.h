@@ -1,14 +1,15 @@
-/* Strided iteration over up to four operands that share one broadcast shape. */
+/* Strided iteration over operands that share one broadcast shape. */
 #ifndef OPWEAVE_ITERATE_H
 #define OPWEAVE_ITERATE_H
 
 #include "tensor/tensor.h"
 
-#define OW_MAX_OPERANDS (OW_MAX_INPUTS + 1)
+#define OW_MAX_OPERANDS (OW_MAX_INPUTS + OW_MAX_OUTPUTS)
 
-/* Operand 0 is written. Dimension 0 is the innermost after ow_iter_arrange. */
+/* The first operands are written. Dimension 0 is the innermost after ow_iter_arrange. */
 typedef struct ow_iter {
     int noperands, ndim;
+    int written; /* so many first operands are results */
     int64_t numel;
     int64_t shape[OW_MAX_DIMS];
     int64_t strides[OW_MAX_OPERANDS][OW_MAX_DIMS]; /* bytes */

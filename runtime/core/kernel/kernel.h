@@ -299,6 +299,67 @@ OW_COMMON(i64, int64_t, uint64_t, ow_common_u64, OW_SIGNED_MAGNITUDE)
 OW_COMMON(u64, uint64_t, uint64_t, ow_common_u64, OW_UNSIGNED_MAGNITUDE)
 #undef OW_COMMON
 
+/* Bits that are set, zeros before the first and after the last of them (all, where none is): by steps that have vector forms,
+ * which the processor's instructions for one number have not. */
+static inline uint32_t ow_count_u32(uint32_t x) {
+    x -= x >> 1 & 0x55555555u;
+    x = (x & 0x33333333u) + (x >> 2 & 0x33333333u);
+    x = (x + (x >> 4)) & 0x0f0f0f0fu;
+    x += x >> 8;
+    return (x + (x >> 16)) & 63;
+}
+static inline uint64_t ow_count_u64(uint64_t x) {
+    x -= x >> 1 & 0x5555555555555555u;
+    x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
+    x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+    x += x >> 8;
+    x += x >> 16;
+    return (x + (x >> 32)) & 127;
+}
+static inline uint32_t ow_below_u32(uint32_t x) { return x |= x >> 1, x |= x >> 2, x |= x >> 4, x |= x >> 8, x | x >> 16; }
+static inline uint64_t ow_below_u64(uint64_t x) {
+    return x |= x >> 1, x |= x >> 2, x |= x >> 4, x |= x >> 8, x |= x >> 16, x | x >> 32;
+}
+#define OW_COUNT_BITS(suffix, type, utype, wide, uwide) \
+    static inline type ow_popcount_##suffix(type a) { return (type)ow_count_##wide((utype)a); } \
+    static inline type ow_clz_##suffix(type a) { \
+        return (type)(8 * (int)sizeof(type) - (int)ow_count_##wide(ow_below_##wide((utype)a))); \
+    } \
+    static inline type ow_ctz_##suffix(type a) { return (type)ow_count_##wide((utype)(~(uwide)a & ((uwide)a - 1))); }
+OW_COUNT_BITS(u8, uint8_t, uint8_t, u32, uint32_t)
+OW_COUNT_BITS(i8, int8_t, uint8_t, u32, uint32_t)
+OW_COUNT_BITS(i16, int16_t, uint16_t, u32, uint32_t)
+OW_COUNT_BITS(i32, int32_t, uint32_t, u32, uint32_t)
+OW_COUNT_BITS(i64, int64_t, uint64_t, u64, uint64_t)
+OW_COUNT_BITS(u64, uint64_t, uint64_t, u64, uint64_t)
+#undef OW_COUNT_BITS
+
+/* The bits of a number as an integer, and back. */
+static inline int32_t ow_bits_f32(float x) {
+    int32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+static inline int64_t ow_bits_f64(double x) {
+    int64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+static inline float ow_from_bits_i32(int32_t bits) {
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+static inline double ow_from_bits_i64(int64_t bits) {
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* The integer part; the least integer for what is none or beyond 64 bits, as processors give it. */
+static inline int64_t ow_integer_f64(double x) { return (x >= -0x1p63) & (x < 0x1p63) ? (int64_t)x : INT64_MIN; }
+static inline int64_t ow_integer_f32(float x) { return ow_integer_f64(x); }
+
 /* Shifts by a count outside [0, width) give what an infinitely wide shift would. */
 #define OW_SHIFT(suffix, type, utype) \
     static inline type ow_shl_##suffix(type a, type n) { \

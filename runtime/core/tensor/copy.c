@@ -138,6 +138,7 @@ static int copy_into(ow_tensor *dst, const ow_tensor *src) {
     ow_iter iter;
     int64_t itemsize = ow_itemsize(dst->dtype);
     iter.noperands = 2;
+    iter.written = 1;
     iter.ndim = dst->ndim;
     iter.numel = dst->numel;
     if (!iter.numel || ow_infers()) return 1;

@@ -25,6 +25,7 @@ extern const ow_op ow_op_softmax;
 extern const ow_op ow_op_lapack_orgqr;
 extern const ow_op ow_op_clone;
 extern const ow_op ow_op_mean_of_windows;
+extern const ow_op ow_op_halves;
 
 extern const ow_op *const ow_builtin_ops[];
 extern const int32_t ow_builtin_count;
@@ -53,5 +54,6 @@ const ow_op *const ow_builtin_ops[] = {
     &ow_op_lapack_orgqr,
     &ow_op_clone,
     &ow_op_mean_of_windows,
+    &ow_op_halves,
 };
-const int32_t ow_builtin_count = 23;
+const int32_t ow_builtin_count = 24;

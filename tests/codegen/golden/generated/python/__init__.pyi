@@ -163,4 +163,5 @@ __all__ = [
     "clone",
     "detach",
     "mean_of_windows",
+    "halves",
 ]

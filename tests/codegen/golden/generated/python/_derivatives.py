@@ -23,9 +23,9 @@ class NegBackward0(_Node):
     inputs = (0,)
 
     def apply(_node, grad):
-        to_input, = _node.edges
+        _to_input, = _node.edges
         by_input = None
-        if to_input:
+        if _to_input:
             by_input = -grad
         return by_input, 
 
@@ -38,9 +38,9 @@ class ExpBackward0(_Node):
 
     def apply(_node, grad):
         result, = _node.saved_results()
-        to_input, = _node.edges
+        _to_input, = _node.edges
         by_input = None
-        if to_input:
+        if _to_input:
             by_input = grad * result
         return by_input, 
 
@@ -55,11 +55,11 @@ class AddBackward0(_Node):
 
     def apply(_node, grad):
         alpha, = _node.values
-        to_input, to_other = _node.edges
+        _to_input, _to_other = _node.edges
         by_input = by_other = None
-        if to_input:
+        if _to_input:
             by_input = grad
-        if to_other:
+        if _to_other:
             by_other = scaled(grad, alpha)
         return by_input, by_other, 
 
@@ -70,18 +70,18 @@ class WhereBackward0(_Node):
     saved_names = (('condition',), (), ())
 
     def save(_node, condition, input, other):
-        to_condition, to_input, to_other = _node.edges
-        _node.keep(condition if to_input or to_other else None)
+        _to_condition, _to_input, _to_other = _node.edges
+        _node.keep(condition if _to_input or _to_other else None)
 
     def apply(_node, grad):
         condition, = _node.saved()
-        to_condition, to_input, to_other = _node.edges
+        _to_condition, _to_input, _to_other = _node.edges
         by_condition = by_input = by_other = None
-        if to_condition:
+        if _to_condition:
             _not_implemented("where", "condition")
-        if to_input:
+        if _to_input:
             by_input = chosen(condition, grad, 0, grad)
-        if to_other:
+        if _to_other:
             by_other = chosen(condition, 0, grad, grad)
         return by_condition, by_input, by_other, 
 
@@ -100,9 +100,9 @@ class MeanBackward0(_Node):
         input, = _node.saved()
         result, = _node.saved_results()
         dim, keepdim = _node.values
-        to_input, = _node.edges
+        _to_input, = _node.edges
         by_input = None
-        if to_input:
+        if _to_input:
             by_input = unreduce(grad, input, dim, keepdim) * (result.numel() / input.numel())
         return by_input, 
 
@@ -112,9 +112,9 @@ class CumsumBackward0(_Node):
     inputs = (0,)
 
     def apply(_node, grad):
-        to_input, = _node.edges
+        _to_input, = _node.edges
         by_input = None
-        if to_input:
+        if _to_input:
             _not_implemented("cumsum", "input")
         return by_input, 
 
@@ -129,9 +129,9 @@ class SelectBackward0(_Node):
 
     def apply(_node, grad):
         dim, index, input_shape = _node.values
-        to_input, = _node.edges
+        _to_input, = _node.edges
         by_input = None
-        if to_input:
+        if _to_input:
             by_input = select_backward(grad, input_shape, dim, index)
         return by_input, 
 
@@ -146,9 +146,9 @@ class PermuteBackward0(_Node):
 
     def apply(_node, grad):
         dims, = _node.values
-        to_input, = _node.edges
+        _to_input, = _node.edges
         by_input = None
-        if to_input:
+        if _to_input:
             by_input = grad.permute(inverse_permutation(dims))
         return by_input, 
 
@@ -159,20 +159,20 @@ class AddmmBackward0(_Node):
     saved_names = (('mat1', 'mat2'), ('beta', 'alpha', 'self_sym_sizes'), ())
 
     def save(_node, input, mat1, mat2, beta, alpha):
-        to_input, to_mat1, to_mat2 = _node.edges
-        _node.keep(mat1 if to_mat2 else None, mat2 if to_mat1 else None)
+        _to_input, _to_mat1, _to_mat2 = _node.edges
+        _node.keep(mat1 if _to_mat2 else None, mat2 if _to_mat1 else None)
         _node.values = (beta, alpha, input.shape, )
 
     def apply(_node, grad):
         mat1, mat2 = _node.saved()
         beta, alpha, input_shape = _node.values
-        to_input, to_mat1, to_mat2 = _node.edges
+        _to_input, _to_mat1, _to_mat2 = _node.edges
         by_input = by_mat1 = by_mat2 = None
-        if to_input:
+        if _to_input:
             by_input = grad.sum_to_size(input_shape) * beta
-        if to_mat1:
+        if _to_mat1:
             by_mat1 = grad.mm(mat2.t()) * alpha
-        if to_mat2:
+        if _to_mat2:
             by_mat2 = mat1.t().mm(grad) * alpha
         return by_input, by_mat1, by_mat2, 
 
@@ -182,13 +182,13 @@ class ScatterBackward0(_Node):
     inputs = (0, 2, 3)
 
     def apply(_node, grad):
-        to_input, to_index, to_src = _node.edges
+        _to_input, _to_index, _to_src = _node.edges
         by_input = by_index = by_src = None
-        if to_input:
+        if _to_input:
             _not_implemented("scatter", "input")
-        if to_index:
+        if _to_index:
             _not_implemented("scatter", "index")
-        if to_src:
+        if _to_src:
             _not_implemented("scatter", "src")
         return by_input, by_index, by_src, 
 
@@ -198,9 +198,9 @@ class SoftmaxBackward0(_Node):
     inputs = (0,)
 
     def apply(_node, grad):
-        to_input, = _node.edges
+        _to_input, = _node.edges
         by_input = None
-        if to_input:
+        if _to_input:
             _not_implemented("softmax", "input")
         return by_input, 
 
@@ -210,11 +210,11 @@ class LapackOrgqrBackward0(_Node):
     inputs = (0, 1)
 
     def apply(_node, grad):
-        to_a, to_tau = _node.edges
+        _to_a, _to_tau = _node.edges
         by_a = by_tau = None
-        if to_a:
+        if _to_a:
             _not_implemented("lapack_orgqr", "a")
-        if to_tau:
+        if _to_tau:
             _not_implemented("lapack_orgqr", "tau")
         return by_a, by_tau, 
 
@@ -224,9 +224,9 @@ class CloneBackward0(_Node):
     inputs = (0,)
 
     def apply(_node, grad):
-        to_input, = _node.edges
+        _to_input, = _node.edges
         by_input = None
-        if to_input:
+        if _to_input:
             by_input = grad
         return by_input, 
 
@@ -236,11 +236,30 @@ class MeanOfWindowsBackward0(_Node):
     inputs = (0,)
 
     def apply(_node, grad):
-        to_input, = _node.edges
+        _to_input, = _node.edges
         by_input = None
-        if to_input:
+        if _to_input:
             _not_implemented("mean_of_windows", "input")
         return by_input, 
+
+
+class HalvesBackward0(_Node):
+    __slots__ = ()
+    inputs = (0, 1, 2, 3)
+
+    def apply(_node, grad_total=None, grad_larger=None):
+        _to_input, _to_other, _to_left, _to_right = _node.edges
+        grad = next(each for each in (grad_total, grad_larger) if each is not None)
+        by_input = by_other = by_left = by_right = None
+        if _to_input and (grad_total is not None):
+            by_input = total(0.5 * grad_total if grad_total is not None else None, )
+        if _to_other and (grad_total is not None):
+            by_other = total(0.5 * grad_total if grad_total is not None else None, )
+        if _to_left and (grad_total is not None):
+            by_left = total(0.5 * grad_total if grad_total is not None else None, )
+        if _to_right and (grad_total is not None):
+            by_right = total(0.5 * grad_total if grad_total is not None else None, )
+        return by_input, by_other, by_left, by_right, 
 
 
 DERIVATIVES = {
@@ -258,4 +277,5 @@ DERIVATIVES = {
     "lapack_orgqr": LapackOrgqrBackward0,
     "clone": CloneBackward0,
     "mean_of_windows": MeanOfWindowsBackward0,
+    "halves": HalvesBackward0,
 }

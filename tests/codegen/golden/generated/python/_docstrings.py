@@ -498,6 +498,29 @@ Raises:
 
 Also: `Tensor.mean_of_windows`.
 """,
+    "halves": """Several results of more than three tensors, by a function of the file and a name for a part.
+
+Formula: `total = first + half(left + right) + bias`; `larger = first > right` with `first = half(self + other)`
+
+Args:
+    input (Tensor).
+    other (Tensor).
+    left (Tensor).
+    right (Tensor).
+    bias (number, optional).
+    out (tuple of Tensors, optional): where to write the result; resized if its shape differs.
+
+Returns:
+    Named tuple of tensors (total, larger), of the shape to which the inputs broadcast; dtype: the one that the
+        inputs promote to.
+
+Raises:
+    TypeError: an argument is of another type.
+    NotImplementedError: a dtype is not float32.
+    RuntimeError: the shapes do not fit together.
+
+Also: `Tensor.halves`.
+""",
 }
 
 SCHEMAS = {
@@ -527,4 +550,5 @@ SCHEMAS = {
     "clone": 'clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor',
     "detach": 'detach(Tensor(a) self) -> Tensor(a)',
     "mean_of_windows": 'mean_of_windows(Tensor self, int[2] kernel_size) -> Tensor',
+    "halves": 'halves(Tensor self, Tensor other, Tensor left, Tensor right, *, Scalar bias=0) -> (Tensor total, Tensor larger)',
 }

@@ -46,6 +46,7 @@ __all__ = [
     "clone",
     "detach",
     "mean_of_windows",
+    "halves",
 ]
 
 Number: TypeAlias = bool | int | float | builtins.complex  # one of the operators is called complex
@@ -57,6 +58,10 @@ INTERFACE: str
 FUNCTIONS: dict[str, Callable[..., Any]]
 METHODS: dict[str, Callable[..., Any] | property]
 
+
+class _halves_results(NamedTuple):
+    total: Tensor
+    larger: Tensor
 def neg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Negates each element."""
 def negative(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -123,6 +128,8 @@ def detach(input: Tensor) -> Tensor:
     """View of the same elements that is no part of a graph."""
 def mean_of_windows(input: Tensor, kernel_size: int | Sequence[int], *more: int, out: Tensor | None = None) -> Tensor:
     """Means of windows whose centres are the elements; beyond the borders there are zeros."""
+def halves(input: Tensor, other: Tensor, left: Tensor, right: Tensor, *, bias: Number = 0, out: Sequence[Tensor] | None = None) -> _halves_results:
+    """Several results of more than three tensors, by a function of the file and a name for a part."""
 
 class TensorMethods:
     def neg(self, *, out: Tensor | None = None) -> Tensor:
@@ -209,3 +216,5 @@ class TensorMethods:
         """View of the same elements that is no part of a graph."""
     def mean_of_windows(self, kernel_size: int | Sequence[int], *more: int, out: Tensor | None = None) -> Tensor:
         """Means of windows whose centres are the elements; beyond the borders there are zeros."""
+    def halves(self, other: Tensor, left: Tensor, right: Tensor, *, bias: Number = 0, out: Sequence[Tensor] | None = None) -> _halves_results:
+        """Several results of more than three tensors, by a function of the file and a name for a part."""
