@@ -110,7 +110,10 @@ def _check_defaults(operator: Operator, diagnostics: Diagnostics) -> None:
     if not isinstance(body, Elementwise):
         return
     reported: set[tuple[str, Span]] = set()
+    whole = {param.name for param in operator.params if param.is_integral}
     for name, value in default_numbers(operator).items():
+        if name in whole:
+            continue
         for dtype in operator.compute_dtypes:
             expression = body.expression(dtype)
             if expression is None or not dtype.is_integer:

@@ -38,7 +38,7 @@ def matrix(dtype: DType, positive: bool = False) -> Array:
 
 def numbers(operator: Operator) -> dict[str, float]:
     """Values of the parameters: their defaults, or one half."""
-    return {**{param.name: 0.5 for param in operator.params}, **default_numbers(operator)}
+    return {**{param.name: 1 if param.is_integral else 0.5 for param in operator.params}, **default_numbers(operator)}
 
 
 def results(operator: Operator, body: Reduce | Scan | Rows, x: Array, dtype: DType) -> tuple[Array, ...]:

@@ -20,7 +20,8 @@ from ..schema import Argument
 Array = Any
 """A NumPy array."""
 
-# Values of the first, second and third input; further ones have these in another order. The next row is used where a result would not be finite.
+# Values of the first, second and third input; further ones have these in another order. The next row is used where a
+# result would not be finite.
 _FLOATING = (
     ((-1.0, 0.5, 2.0), (0.5, 2.0, 4.0), (1.0, 3.0, 0.25)),
     ((0.25, 0.5, 0.75), (0.5, 0.25, 2.0), (1.0, 3.0, 0.25)),
@@ -85,9 +86,8 @@ def _numbers(operator: Operator, dtype: DType) -> dict[str, float]:
     """Values of the parameters; those without a default are one half or one."""
     import numpy as np
 
-    numbers: dict[str, float] = dict.fromkeys(
-        (param.name for param in operator.params), 0.5 if dtype.is_floating else 1
-    )
+    half = 0.5 if dtype.is_floating else 1
+    numbers: dict[str, float] = {param.name: 1 if param.is_integral else half for param in operator.params}
     limits: Any = np.finfo(str(dtype.numpy)) if dtype.is_floating else np.iinfo(str(dtype.numpy))
     absent = operator.body.absent if isinstance(operator.body, Elementwise) else {}
     for name, end in absent.items():

@@ -69,7 +69,7 @@ def _kernel(operator: Operator, body: Elementwise, argument: str, derivative: De
     if value_of(tree, FLOAT64) is None:
         return None
     typed = [f"Tensor {name}" for name in tensors]
-    kinds = {each.name: "float" if each.is_real else "Scalar" for each in operator.params}
+    kinds = {each.name: str(each.type) if each.is_real or each.is_integral else "Scalar" for each in operator.params}
     keywords = ["*", *(f"{kinds[name]} {name}" for name in numbers)] if numbers else []
     name = f"{operator.name}_backward_{argument}"
     fixed = {name: dtype for name, dtype in body.fixed.items() if name in tensors}

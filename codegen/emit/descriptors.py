@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..dtypes import INT64, DType, ordered
@@ -54,6 +55,7 @@ class Descriptor:
     opmath_number: int
     rounds_params: int
     real_params: str
+    whole_params: str | None
     degrees: tuple[int, ...]
     dtypes: tuple[str, ...]
     refusal: str
@@ -103,6 +105,7 @@ def descriptor(operator: Operator) -> Descriptor:
         opmath_number=int("opmath_number" in operator.tags),
         rounds_params=int("rounded_numbers" in operator.tags),
         real_params=hex(sum(1 << index for index, param in enumerate(operator.params) if param.is_real)),
+        whole_params=_bits(param.is_integral for param in operator.params),
         degrees=_degrees(body),
         results=_results(operator),
         own=tuple(f"1 + OW_{own.name.upper()}" if own else "0" for own in own_dtypes(operator)),
@@ -131,6 +134,11 @@ def descriptor(operator: Operator) -> Descriptor:
         shortcuts=tuple(operator.shortcuts.values()),
         shortcut_numbers=tuple(map(repr, operator.shortcuts)),
     )
+
+
+def _bits(truths: Iterable[bool]) -> str | None:
+    bits = sum(1 << index for index, truth in enumerate(truths) if truth)
+    return hex(bits) if bits else None
 
 
 def _routine(body: Body) -> str | None:

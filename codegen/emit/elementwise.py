@@ -117,10 +117,11 @@ def _kernel(
 def _with_defaults(operator: Operator, tree: Expr, dtype: DType) -> Expr | None:
     """The expression with every parameter replaced by its default; None if one has no default for this dtype."""
     numbers = default_numbers(operator)
+    whole = {param.name for param in operator.params if param.is_integral}
     if len(numbers) != len(operator.params) or not takes_defaults(operator, dtype):
         return None
     # Integer computations take the integer part, as the core does for numbers that are passed.
-    defaults = {n: Literal(v if dtype.is_floating else int(v)) for n, v in numbers.items()}
+    defaults = {n: Literal(v if dtype.is_floating or n in whole else int(v)) for n, v in numbers.items()}
     return simplify(substitute(tree, defaults), exact=True) if defaults else tree
 
 

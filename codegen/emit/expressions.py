@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ..dtypes import DType
 from ..expr.kernel_text import emit_expression, variable
 from ..expr.targets import c_number
+from ..model.computation import parameter_dtype
 from ..model.operator import End, Expression, Operator
 
 
@@ -32,11 +33,15 @@ class Variable:
 
 
 def parameters(operator: Operator, dtype: DType) -> tuple[Variable, ...]:
-    field = "z" if dtype.is_complex else "d" if dtype.is_floating else "i"
     return tuple(
-        Variable(variable(param.name), dtype.c_type, index=index, field=field)
+        Variable(variable(param.name), own.c_type, index=index, field=_field(own))
         for index, param in enumerate(operator.params)
+        for own in (parameter_dtype(param, dtype),)
     )
+
+
+def _field(dtype: DType) -> str:
+    return "z" if dtype.is_complex else "d" if dtype.is_floating else "i"
 
 
 def enum(dtype: DType) -> str:

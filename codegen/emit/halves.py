@@ -89,6 +89,8 @@ class HalfKernel:
 
 def kernels(operator: Operator, tree: Expr, role: str, line: int) -> Iterator[HalfKernel]:
     """The kernels of an operator; `tree` is the expression of the loops of this role."""
+    if any(param.is_integral for param in operator.params):
+        return
     params = parameters(operator, FLOAT32) if role == "general" else ()
     inputs = tuple(argument.name for argument in operator.inputs)
     env = dict.fromkeys((*inputs, *(param.name for param in (operator.params if params else ()))), FLOAT32)

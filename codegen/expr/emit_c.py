@@ -44,7 +44,7 @@ _CHEAP = frozenset(
 @dataclass(frozen=True)
 class Emitted:
     """C text of one expression, or of several. `statements` declare temporaries; `values` may be used more than once.
-    `uses_err` is true if a helper may set the error flag that the target passes. `root` is the tree that was printed."""
+    `uses_err` is true if a helper may set the error flag that the target passes. `root` is what was printed."""
 
     statements: tuple[str, ...]
     values: tuple[str, ...]

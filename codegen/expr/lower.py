@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from ..dtypes import BOOL, DTYPES, FLOAT64, INT32, INT64, INT_LIST, DType, Kind, promote, promote_all
+from ..dtypes import BOOL, DTYPES, FLOAT64, INT32, INT64, INT_LIST, UINT64, DType, Kind, promote, promote_all
 from ..errors import suggest
 from .errors import ExpressionError, raise_all
 from .functions import FUNCTIONS, ROWS, Function, Rule
@@ -162,7 +162,8 @@ class _Lowering:
             if not dtype.is_complex:
                 raise
         # The message names the function that was written, not one that its definition uses.
-        message = f"{symbol(expr.function)} is not defined for complex numbers"
+        operand = "complex numbers" if dtype.is_complex else dtype.name
+        message = f"{symbol(expr.function)} is not defined for {operand}"
         raise ExpressionError.at(expr.span, message)
 
     def _operands(self, args: Sequence[Expr]) -> list[_Value]:
@@ -199,7 +200,7 @@ class _Lowering:
             return _Value(Const(BOOL, value), weak=True)
         if isinstance(value, float):
             return _Value(Const(FLOAT64, value), weak=True)
-        for dtype in (self.integer, INT64):
+        for dtype in (self.integer, INT64, *([UINT64] if self.integer is INT32 else [])):
             if dtype.lowest <= value <= dtype.highest:
                 return _Value(Const(dtype, value), weak=True)
         message = f"{value if abs(value) < 10**40 else 'this number'} does not fit in int64"
@@ -242,6 +243,8 @@ def _result_dtype(function: Function, operand: DType) -> DType:
     """The dtype of a primitive's result, and of a definition's result for real operands."""
     if function.rule is Rule.COMPARISON:
         return BOOL
+    if operand.name in function.gives:
+        return DTYPES[function.gives[operand.name]]
     if function.name in ("real", "imag"):
         return operand.to_real
     return operand.to_complex if function.name == "complex" else operand

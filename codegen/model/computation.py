@@ -19,7 +19,14 @@ from .operator import Declaration, Elementwise, Expression, Factory, Operator, R
 def argument_dtypes(operator: Declaration, body: Elementwise, dtype: DType) -> dict[str, DType]:
     """Dtypes of the variables of an elementwise expression computed in `dtype`."""
     env = {argument.name: body.fixed.get(argument.name, dtype) for argument in operator.inputs}
-    return env | {param.name: dtype for param in operator.params}
+    return env | {param.name: parameter_dtype(param, dtype) for param in operator.params}
+
+
+def parameter_dtype(param: Argument, dtype: DType) -> DType:
+    """The dtype of a parameter of expressions that are computed in `dtype`."""
+    if not param.is_integral:
+        return dtype
+    return BOOL if str(param.type) == "bool" else INT64
 
 
 def requirement_dtypes(operator: Operator) -> Env:

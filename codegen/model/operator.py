@@ -75,12 +75,17 @@ class Found(Enum):
 def parameters(schema: FunctionSchema, family: Family) -> tuple[Argument, ...]:
     """Arguments that kernels take as numbers."""
     takes_reals = family in (Family.ELEMENTWISE, Family.ROWS, Family.COMPUTE)
-    return tuple(each for each in schema.arguments if each.is_scalar or (takes_reals and each.is_real))
+    integral = family is Family.ELEMENTWISE
+    return tuple(
+        each
+        for each in schema.arguments
+        if each.is_scalar or (takes_reals and each.is_real) or (integral and each.is_integral)
+    )
 
 
 @dataclass(frozen=True)
 class Iteration:
-    """A loop for each element: `state` has the values that its variables start with, `following` those of the next round.
+    """A loop for each element: `state` has the values that its variables start with, `following` those of the round after.
 
     There is one while `proceeds` holds (None: always), and at most `times` rounds, a number of the parameters.
     """

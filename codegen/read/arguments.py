@@ -39,7 +39,7 @@ _SEVERAL = (
     Family.COMPOSITE,
 )
 _KINDS: Mapping[Family, str] = {
-    Family.ELEMENTWISE: "Tensor, Scalar, float and str",
+    Family.ELEMENTWISE: "Tensor, Scalar, float, int, bool and str",
     Family.EXTERN: "Tensor and Scalar",
     Family.INDEXING: "Tensor, Scalar, int, bool and str",
     Family.VIEW: "int, bool and int[]",
@@ -180,7 +180,8 @@ def _check_kinds(entry: Entry) -> None:
 
 def _suits(family: Family, argument: Argument) -> bool:
     if family is Family.ELEMENTWISE:
-        return argument.is_tensor or argument.is_scalar or argument.is_real or base_name(argument.type) == "str"
+        is_number = argument.is_scalar or argument.is_real or argument.is_integral
+        return argument.is_tensor or is_number or base_name(argument.type) == "str"
     if family is Family.COMPUTE:
         numbers = ("Scalar", "float", "int", "SymInt", "bool")
         return argument.is_tensor or base_name(argument.type) in numbers

@@ -196,6 +196,11 @@ class Argument:
         return without_optional(self.type) == BaseType("float")
 
     @property
+    def is_integral(self) -> bool:
+        """An int or a bool, which does not depend on a dtype either."""
+        return self.type in (BaseType("int"), BaseType("SymInt"), BaseType("bool"))
+
+    @property
     def is_optional(self) -> bool:
         return isinstance(self.type, OptionalType)
 

@@ -55,7 +55,10 @@ static inline T ow_gcd_##s(T a, T b) { \\
 static inline T ow_lcm_##s(T a, T b) { \\
     if (a == 0 || b == 0) return 0; \\
     uint64_t x = a < 0 ? -(uint64_t)a : (uint64_t)a, y = b < 0 ? -(uint64_t)b : (uint64_t)b; \\
-    return (T)(x / gcd_of(x, y) * y); }
+    return (T)(x / gcd_of(x, y) * y); } \\
+static inline T ow_popcount_##s(T a) { return (T)__builtin_popcountll((U)a); } \\
+static inline T ow_clz_##s(T a) { return (T)((U)a ? __builtin_clzll((U)a) - (64 - BITS) : BITS); } \\
+static inline T ow_ctz_##s(T a) { return (T)((U)a ? __builtin_ctzll((U)a) : BITS); }
 HELPERS(u8, uint8_t, uint8_t, 8, 0)
 HELPERS(i8, int8_t, uint8_t, 8, 1)
 HELPERS(i16, int16_t, uint16_t, 16, 1)

@@ -22,7 +22,7 @@ def _cases() -> list[Case]:
     cases = []
     for function in FUNCTIONS.values():
         text = f"{function.name}({', '.join(function.params)})"
-        for dtype in REAL_DTYPES:
+        for dtype in () if function.gives else REAL_DTYPES:  # bits of floating numbers are for the core's headers
             env = dict.fromkeys(function.params, dtype)
             try:
                 kind = type_of(parse(text), env)

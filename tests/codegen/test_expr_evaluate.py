@@ -55,12 +55,41 @@ BINARY: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 OTHERS = {
     "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "bitwise_left_shift", "bitwise_right_shift",
-    "where", "clamp", "complex", "gcd", "lcm",
+    "where", "clamp", "complex", "gcd", "lcm", "popcount", "clz", "ctz", "bits", "float_from_bits", "integer",
 }  # fmt: skip
 
 
 def test_every_function_has_a_reference() -> None:
     assert {*UNARY, *BINARY, *OTHERS} == set(FUNCTIONS)
+
+
+def test_bits() -> None:
+    x = np.array([0, 1, -1, 8, -(2**31), 96], np.int32)
+    for text, want in (
+        ("popcount(x)", [0, 1, 32, 1, 1, 2]),
+        ("clz(x)", [32, 31, 0, 28, 0, 25]),
+        ("ctz(x)", [32, 0, 0, 3, 31, 5]),
+    ):
+        assert evaluate(parse(text), {"x": x}).tolist() == want
+        assert evaluate(parse(text), {"x": x.astype(np.int64)}).dtype == np.int64
+    assert evaluate(parse("clz(x)"), {"x": np.array([1, 255], np.uint8)}).tolist() == [7, 0]
+    single = np.array([1.0, -2.0, np.inf], np.float32)
+    assert evaluate(parse("bits(x)"), {"x": single}).tolist() == [0x3F800000, -0x40000000, 0x7F800000]
+    assert evaluate(parse("float_from_bits(bits(x))"), {"x": single}).tolist() == single.tolist()
+    double = np.array([1.5, -2.7, np.nan, 1e30, -1e30, 2.0**62])
+    assert evaluate(parse("bits(x)"), {"x": double}).dtype == np.int64
+    lowest = -(2**63)
+    assert evaluate(parse("integer(x)"), {"x": double}).tolist() == [1, -2, lowest, lowest, lowest, 2**62]
+
+
+def test_literals_of_64_bits() -> None:
+    x = np.array([5, 2**64 - 1], np.uint64)
+    assert evaluate(parse("x & 0xffffffff00000000"), {"x": x}).tolist() == [0, 0xFFFFFFFF00000000]
+    assert evaluate(parse("x * 0x9e3779b97f4a7c15"), {"x": x}).tolist() == [
+        5 * 0x9E3779B97F4A7C15 % 2**64,
+        2**64 - 0x9E3779B97F4A7C15,
+    ]
+    assert evaluate(parse("x ^ 18446744073709551615"), {"x": np.array([0], np.int64)}).tolist() == [-1]
 
 
 def _close(got: np.ndarray, expected: Any, dtype: DType, crosses_zero: bool = False) -> None:

@@ -145,3 +145,69 @@ for k in range(1, 4):
 near(p, ours.detach())
 """,
     )
+
+
+@pytest.mark.parametrize("level", ["x86-64", "x86-64-v3", "x86-64-v4"])
+def test_loops_for_each_element(woven: Woven, level: str) -> None:
+    run(
+        woven,
+        """
+def rounds(x, y, limit):
+    z, n = 0j, 0
+    while n < limit and z.real * z.real + z.imag * z.imag < 4:
+        z, n = complex(z.real * z.real - z.imag * z.imag + x, 2 * z.real * z.imag + y), n + 1
+    return n
+
+xs, ys = np.linspace(-2, 1, 37), np.linspace(-1.5, 1.5, 23)[:, None]
+want = [[rounds(x, y, 50) for x in xs] for y in ys[:, 0]]
+got = ops.mandelbrot(ow.from_numpy(xs), ow.from_numpy(ys))
+assert got.dtype is ow.int32 and got.tolist() == want
+assert ops.mandelbrot(ow.from_numpy(xs).float(), ow.from_numpy(ys).float(), limit=3).max().item() == 3
+assert ops.mandelbrot(ow.zeros(5), ow.zeros(5), limit=0).tolist() == [0] * 5
+assert ops.mandelbrot(ow.zeros(2, 1, device="meta"), ow.zeros(3, device="meta")).shape == (2, 3)
+assert not hasattr(got, "mandelbrot_")
+
+m, e = leaf(40, low=-3, high=3), leaf(40, low=0, high=0.8)
+found = ops.kepler(m, e).detach().numpy()
+near(found - e.detach().numpy() * np.sin(found), m.detach().numpy(), 1e-10)
+assert check(ops.kepler, (m, e))
+near(ops.kepler(m.half(), e.half()), found, 2e-2)
+
+got = ops.collatz(ow.tensor([1, 6, 27, 97]))
+assert got.rounds.dtype is ow.int32 and got.rounds.tolist() == [0, 8, 111, 118]
+assert got.highest.dtype is ow.int64 and got.highest.tolist() == [1, 16, 9232, 9232]
+assert ops.collatz(ow.arange(1, 100)[::2])[0].tolist() == ops.collatz(ow.arange(1, 100, 2))[0].tolist()
+""",
+        OPWEAVE_ISA=level,
+    )
+
+
+def test_bits_and_dtypes_of_results(woven: Woven) -> None:
+    run(
+        woven,
+        """
+x = ow.tensor([0.25, 1.0, 3.0, 100.0])
+near(ops.rsqrt_by_bits(x), 1 / np.sqrt(x.numpy()), 1e-5)
+assert abs(ops.rsqrt_by_bits(x, rounds=0) * x.sqrt() - 1).max().item() > 0.01
+counter = np.arange(1, 5, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+mixed = ops.mixed_bits(ow.from_numpy(counter)).numpy()
+assert mixed.tolist() == [16294208416658607535, 7960286522194355700, 487617019471545679, 17909611376780542444]
+a, b = ow.tensor([0, 7, -1, 5]), ow.tensor([0, 8, 0, 4])
+assert ops.hamming(a, b).tolist() == [0, 4, 64, 1]
+small = ops.hamming(a.to(ow.int8), b.to(ow.int8))
+assert small.dtype is ow.int64 and small.tolist() == [0, 4, 8, 1]
+assert ops.hamming(a.view(4, 1), b.view(1, 4)[:, ::2]).shape == (4, 2)
+bins = ops.bin_of(ow.tensor([-1.0, 0.0, 0.49, 0.5, 1.0, float("nan")]), low=0, high=1, bins=2)
+assert bins.dtype is ow.int64 and bins.tolist() == [-1, 0, 0, 1, -1, -1]
+assert ops.bin_of(ow.tensor([1.0, 0.5]).half(), low=0, high=1, closed=True).tolist() == [9, 5]
+out = ow.empty(2)
+assert ops.bin_of(ow.tensor([0.1, 0.9]), low=0, high=1, out=out).tolist() == [1.0, 9.0]
+assert ops.hamming(ow.empty(3, device="meta", dtype=ow.int8), ow.tensor(1)).dtype is ow.int64
+for wrong in (1.5, None, "a"):
+    try:
+        ops.bin_of(x, low=0, high=1, bins=wrong)
+    except TypeError:
+        continue
+    raise AssertionError(wrong)
+""",
+    )

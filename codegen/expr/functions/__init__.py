@@ -15,6 +15,7 @@ import math
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from .bits import BITS
 from .choices import CLASSES, ORDER, PARTS, ROUNDING, SIGNS
 from .elementary import EXPONENTIALS, TRIGONOMETRIC
 from .function import Function, Rule
@@ -24,7 +25,7 @@ from .special import SPECIAL
 
 __all__ = ["CONSTANTS", "FOREIGN_NAMES", "FUNCTIONS", "LIST_FUNCTIONS", "ROWS", "Function", "Rule"]
 
-_ROWS = (*OPERATORS, *EXPONENTIALS, *TRIGONOMETRIC, *SPECIAL, *SIGNS, *ROUNDING, *ORDER, *PARTS, *CLASSES)
+_ROWS = (*OPERATORS, *EXPONENTIALS, *TRIGONOMETRIC, *SPECIAL, *SIGNS, *ROUNDING, *ORDER, *PARTS, *CLASSES, *BITS)
 
 FUNCTIONS: Mapping[str, Function] = MappingProxyType({function.name: function for function in _ROWS})
 """The functions of elements."""

@@ -36,6 +36,48 @@ def lcm(x: Array, y: Array) -> Array:
     return np.where(common == 0, 0, left // np.maximum(common, 1) * right)
 
 
+def popcount(x: Array) -> Array:
+    import numpy as np
+
+    octets = np.ascontiguousarray(x)[..., np.newaxis].view(np.uint8)
+    return np.unpackbits(octets, axis=-1).sum(-1).astype(x.dtype)
+
+
+def clz(x: Array) -> Array:
+    """Zeros before the first bit that is set; all, where none is."""
+    smeared, shift = x.astype(_unsigned(x)), 1
+    while shift < 8 * x.dtype.itemsize:
+        smeared = smeared | smeared >> smeared.dtype.type(shift)
+        shift *= 2
+    return popcount(~smeared).astype(x.dtype)
+
+
+def ctz(x: Array) -> Array:
+    """Zeros after the last bit that is set; all, where none is."""
+    bits = x.astype(_unsigned(x))
+    return popcount(~bits & (bits - bits.dtype.type(1))).astype(x.dtype)
+
+
+def _unsigned(x: Array) -> str:
+    return f"uint{8 * x.dtype.itemsize}"
+
+
+def bits(x: Array) -> Array:
+    return x.view(f"int{8 * x.dtype.itemsize}")
+
+
+def from_bits(x: Array) -> Array:
+    return x.view(f"float{8 * x.dtype.itemsize}")
+
+
+def integer(x: Array) -> Array:
+    """The integer part; the least integer for what is none or beyond 64 bits."""
+    import numpy as np
+
+    fits = (x >= -(2.0**63)) & (x < 2.0**63)
+    return np.where(fits, np.where(fits, x, 0).astype(np.int64), np.iinfo(np.int64).min)
+
+
 def power(base: Array, exponent: Array) -> Array:
     import numpy as np
 

@@ -51,6 +51,10 @@ class Function:
     result: DType | None = None
     """The type of the result, where the rule is TYPED."""
 
+    gives: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """By dtype of the operand that of the result, where it is another; without a definition for others the function is
+    defined for these alone."""
+
     # ---- how it is written
     symbol: str | None = None
     """Its operator in the language, which is also C's, except for `and`, `or` and `not`."""
@@ -139,7 +143,11 @@ class Function:
         but have no order and no arithmetic."""
         if operand.is_list:
             return self.rule is Rule.COMPARISON and self.commutative
-        return not operand.is_complex or self.c_complex is not None or self.definition(operand) is not None
+        if self.definition(operand) is not None:
+            return True
+        if self.gives:
+            return operand.name in self.gives
+        return not operand.is_complex or self.c_complex is not None
 
     def branches_for(self, operand: DType) -> bool:
         return self.branches == class_of(operand)

@@ -194,6 +194,7 @@ int ow_load_param(const ow_tensor *param, int dtype, ow_scalar *value) {
 }
 
 int ow_load_op_param(const ow_op *op, int k, const ow_tensor *param, int dtype, ow_scalar *value) {
+    if (op->whole_params >> k & 1) return ow_load_param(param, OW_INT64, value);
     if (!(op->real_params >> k & 1)) return ow_load_param(param, dtype, value);
     if (!ow_load_param(param, OW_FLOAT64, value)) return 0;
     double number = value->d;

@@ -36,7 +36,8 @@ int ow_load_params(const ow_op *op, ow_tensor *const *params, const ow_resolved 
         if (!p) {
             int ends = op->param_ends[k];
             double value = ends == OW_REQUIRED ? op->defaults[k] : finite_end(ends, r->result);
-            if (computes == OW_KIND_COMPLEX) values[k].z = value;
+            if (op->whole_params >> k & 1) values[k].i = (int64_t)value;
+            else if (computes == OW_KIND_COMPLEX) values[k].z = value;
             else if (ends != OW_REQUIRED || computes == OW_KIND_FLOATING) values[k].d = value;
             else values[k].i = (int64_t)value;
             continue;
@@ -55,6 +56,7 @@ int ow_load_params(const ow_op *op, ow_tensor *const *params, const ow_resolved 
             return 0;
         }
         if (!ow_load_op_param(op, k, p, r->compute, &values[k])) return 0;
+        if (op->whole_params >> k & 1) continue;
         if (op->rounds_params && r->compute != r->result && ow_dtype_kinds[r->result] == OW_KIND_FLOATING) {
             uint16_t half;
             ow_cast_loop(r->result, OW_FLOAT64)((char *)&half, 0, (const char *)&values[k].d, 0, 1);

@@ -295,7 +295,7 @@ static int fold_operands(fold *f, const ow_call *c, ow_tensor *const *tensors, i
     f->params[0].d = 0;
     for (int k = 0; k < op->nparams; k++) {
         f->params[k].d = op->defaults[k];
-        if (ow_dtype_kinds[compute] < OW_KIND_FLOATING) f->params[k].i = (int64_t)op->defaults[k];
+        if (ow_dtype_kinds[compute] < OW_KIND_FLOATING || op->whole_params >> k & 1) f->params[k].i = (int64_t)op->defaults[k];
         if (c->params[k] && !ow_load_op_param(op, k, c->params[k], compute, &f->params[k])) return 0;
     }
     return 1;
