@@ -85,7 +85,7 @@ def parameters(schema: FunctionSchema, family: Family) -> tuple[Argument, ...]:
 
 @dataclass(frozen=True)
 class Iteration:
-    """A loop for each element: `state` has the values that its variables start with, `following` those of the round after.
+    """A loop for each element: `state` has what its variables start with, `following` those of the next round.
 
     There is one while `proceeds` holds (None: always), and at most `times` rounds, a number of the parameters.
     """

@@ -6,7 +6,10 @@ from . import arrays
 from .function import Rule, row
 
 BITS = (
-    row("popcount", "x", Rule.SHIFT, c_integer="popcount", numpy=arrays.popcount, rounds=False, differentiable=False, cost=6),
+    row(
+        "popcount", "x", Rule.SHIFT, c_integer="popcount", numpy=arrays.popcount, rounds=False, differentiable=False,
+        cost=6,
+    ),
     row("clz", "x", Rule.SHIFT, c_integer="clz", numpy=arrays.clz, rounds=False, differentiable=False, cost=8),
     row("ctz", "x", Rule.SHIFT, c_integer="ctz", numpy=arrays.ctz, rounds=False, differentiable=False, cost=6),
     row(

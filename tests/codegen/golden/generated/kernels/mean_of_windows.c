@@ -3,7 +3,8 @@
 #include "compute.h"
 
 static int mean_of_windows_geometry(ow_view *view, const ow_ints *shapes, const int64_t *ints, ow_ints *lists, ow_compute_context *c, double *work) {
-    (void)shapes, (void)ints, (void)lists;
+    const int64_t v__batch = c->positions;
+    (void)shapes, (void)ints, (void)lists, (void)v__batch;
     const ow_list shape_self = &shapes[0];
     (void)shape_self;
     if (!ow_view_fill_list(view, "kernel_size", &lists[0], 2)) return 0;
@@ -11,11 +12,11 @@ static int mean_of_windows_geometry(ow_view *view, const ow_ints *shapes, const 
     (void)v_kernel_size;
 #line 200 "ops.yaml"
     
-#line 15 "mean_of_windows.c"
-    if (!ow_view_last(view, "self", (ow_ints *)shape_self, 2, 1)) return 0;
+#line 16 "mean_of_windows.c"
+    if (!ow_view_last(view, "self", shape_self, 2, 1)) return 0;
 #line 200 "ops.yaml"
     const int64_t v_area = ow_int_mul(view, ow_ints_at(view, v_kernel_size, 0), ow_ints_at(view, v_kernel_size, 1)); if (view->error) return 0; 
-#line 19 "mean_of_windows.c"
+#line 20 "mean_of_windows.c"
     const int64_t _u0 = c->uniform[0] = ow_ints_at(view, v_kernel_size, 0);
     (void)_u0;
     view->used = 0;
@@ -106,7 +107,7 @@ OW_INLINE int mean_of_windows_f32_lanes(const ow_compute_context *c, int64_t at,
             to0[lane] = _3[lane] / (float)_u4;
         }
     }
-#line 110 "mean_of_windows.c"
+#line 111 "mean_of_windows.c"
     return status ? OW_INDEX_ERROR : failed ? OW_ZERO_DIVISION : OW_OK;
 }
 
@@ -233,7 +234,7 @@ OW_INLINE int mean_of_windows_f64_lanes(const ow_compute_context *c, int64_t at,
             to0[lane] = _3[lane] / (double)_u4;
         }
     }
-#line 237 "mean_of_windows.c"
+#line 238 "mean_of_windows.c"
     return status ? OW_INDEX_ERROR : failed ? OW_ZERO_DIVISION : OW_OK;
 }
 
@@ -311,6 +312,7 @@ const ow_compute_table OW_SYMBOL(table_mean_of_windows) = {
     .indices = { 2, },
     .optional = { 0, },
     .batched = 1 << 0,
+    .flat = 0,
     .dtypes = { OW_PROMOTED },
 };
 
