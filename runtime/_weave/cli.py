@@ -1,4 +1,4 @@
-"""The command line: `opweave weave`, `show`, `list`, `check`; also `python -m opweave`.
+"""The command line: `opweave weave`, `show`, `list`, `functions`, `check`; also `python -m opweave`.
 
 Writes results to standard output and everything about mistakes and progress to standard error. Exit status: 0 when
 done, 1 when a file, an operator or the compiler is at fault, 2 when the command itself is.
@@ -91,6 +91,11 @@ def _parser() -> argparse.ArgumentParser:
     listing = commands.add_parser("list", help="all operators with their families and schemas")
     listing.add_argument("package", nargs="*", help="woven packages whose operators are wanted as well")
     listing.set_defaults(command=_list)
+
+    functions = commands.add_parser("functions", help="the functions of expressions: what they mean, their derivatives")
+    functions.add_argument("name", nargs="*", help="those of these names alone")
+    functions.add_argument("--markdown", action="store_true", help="the page of the documentation")
+    functions.set_defaults(command=_functions)
 
     check = commands.add_parser("check", help="report every mistake in a file of declarations")
     check.add_argument("file", type=Path)
@@ -210,20 +215,44 @@ def _list(options: argparse.Namespace) -> None:
     for package in options.package:
         _import(package)
     rows = listing()
+    _print_table(("operator", "family", "schema"), rows, f"{len(rows)} operators")
+
+
+def _print_table(headings: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -> None:
     if sys.stdout.isatty():
         from rich import box
         from rich.console import Console
         from rich.markup import escape
         from rich.table import Table
 
-        table = Table("operator", "family", "schema", box=box.SIMPLE_HEAD, caption=f"{len(rows)} operators")
+        table = Table(*headings, box=box.SIMPLE_HEAD, caption=caption)
         for row in rows:
             table.add_row(*map(escape, row))
         Console().print(table)
         return
-    widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
-    for name, family, schema in rows:
-        print(f"{name:<{widths[0]}}  {family:<{widths[1]}}  {schema}")
+    widths = [max(len(row[column]) for row in rows) for column in range(len(headings) - 1)]
+    for *cells, last in rows:
+        print("  ".join([*(f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True)), last]))
+
+
+def _functions(options: argparse.Namespace) -> None:
+    from .._base import package_data
+    from ..codegen import library
+    from ..codegen.docs import functions
+    from ..codegen.errors import suggest
+
+    declared = library.read(package_data.path("ops.yaml"), "ops.yaml")
+    if options.markdown:
+        print(functions.page(declared), end="")
+        return
+    rows = [row for _, rows in functions.groups(declared) for row in rows] + functions.list_rows()
+    for name in options.name:
+        if all(name not in row.names for row in rows):
+            names = [each for row in rows for each in row.names]
+            raise _CommandError(f"there is no function '{name}' in expressions; {suggest(name, names)}")
+    chosen = [row for row in rows if not options.name or any(name in row.names for name in options.name)]
+    headings = ("function", "meaning", "derivative", "types")
+    _print_table(headings, [row.cells for row in chosen], f"{len(chosen)} functions")
 
 
 def _import(package: str) -> None:

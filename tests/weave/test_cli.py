@@ -46,6 +46,22 @@ def tiny(tmp_path: Path) -> Path:
     return path
 
 
+def test_functions_of_expressions(tmp_path: Path) -> None:
+    assert opweave("functions", "**", "swap", cwd=tmp_path).stdout.splitlines() == [
+        (
+            "x ** y                     Raises `x` to the power `y`; integer powers wrap, negative ones truncate  "
+            "x: where(y == 0, 0, y * x ** (y - 1)); y: where((x == 0) & (y >= 0), 0, result * log(x))  arithmetic"
+        ),
+        (
+            "swap(list, first, second)  The list with two items exchanged                                         "
+            "                                                                                          integers"
+        ),
+    ]
+    refusal = opweave("functions", "expp", cwd=tmp_path, status=1)
+    assert refusal.stderr == "there is no function 'expp' in expressions; did you mean 'exp'?\n"
+    assert opweave("functions", "--markdown", cwd=tmp_path).stdout.startswith("# Functions of expressions\n")
+
+
 def test_show_prints_entry_signatures_and_c(tmp_path: Path) -> None:
     text = opweave("show", "add", cwd=tmp_path).stdout
     entry = text.split("----\n")[1].split("\n\n# ----")[0]

@@ -55,7 +55,7 @@ ROUNDING = (
     _rounding("floor", "floor"),
     _rounding("ceil", "ceil"),
     _rounding("trunc", "trunc"),
-    _rounding("round", "rint", numpy="rint", foreign=("rint", "nearbyint")),  # ties to even, as Python rounds
+    _rounding("round", "rint", numpy="rint", foreign=("rint", "nearbyint"), meaning="Nearest integer, ties to even"),
 )
 
 # The first two keep NaN of either operand, and x of equal ones; the next two prefer the number. Comparisons vectorise.
@@ -84,15 +84,16 @@ ORDER = (
     _representable(
         "clamp", "x low high", _S, "where((x >= low) & (x <= high), 1, 0)",
         "where((x < low) & (low < high), 1, 0)", "where((x > high) | (high < low), 1, 0)",
-        any="minimum(maximum(x, low), high)", foreign=("clip",),
+        any="minimum(maximum(x, low), high)", foreign=("clip",), meaning="`x`, but at least `low` and at most `high`",
     ),
 )  # fmt: skip
 
 PARTS = (
-    _representable("real", "x", _S, "1", integral="x", floating="x", c_complex="operator", holomorphic=False),
+    _representable("real", "x", _S, "1", integral="x", floating="x", c_complex="operator", holomorphic=False,
+                   meaning="Real part; a real number itself"),
     _representable(
         "imag", "x", _S, integral="0 * x", floating="where(x == x, 0, 0)",  # 0 * x would be NaN for infinities
-        c_complex="operator", holomorphic=False,
+        c_complex="operator", holomorphic=False, meaning="Imaginary part; 0 of real numbers",
     ),
     _representable("conj", "x", _A, "1", any="x", complex="complex(real(x), -imag(x))", holomorphic=False),
     row(

@@ -67,7 +67,7 @@ EXPONENTIALS = (
         blocks=("float32", "float64"), lanes="ow_sqrt_lanes", cost=3,
     ),
     _defined("rsqrt", "x", "-0.5 * result / x", any="1 / sqrt(x)", cost=4),
-    _row("cbrt", "x", "1 / (3 * result * result)"),
+    _row("cbrt", "x", "1 / (3 * result * result)", meaning="Cube root"),
     _defined("reciprocal", "x", "-(result * result)", any="1 / x", cost=2),
     row("square", "x", Rule.ARITHMETIC, "2 * x", any="x * x"),
     _row(

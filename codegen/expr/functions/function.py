@@ -50,10 +50,11 @@ class Function:
     """The types of the operands, where the rule is TYPED."""
     result: DType | None = None
     """The type of the result, where the rule is TYPED."""
-
     gives: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     """By dtype of the operand that of the result, where it is another; without a definition for others the function is
     defined for these alone."""
+    meaning: str | None = None
+    """What it is, in words, unless the documentation of an operator or the definition says it."""
 
     # ---- how it is written
     symbol: str | None = None

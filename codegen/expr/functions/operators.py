@@ -40,10 +40,10 @@ _BOTH: dict[str, Any] = {"commutative": True, "associative": True}
 OPERATORS = (
     row(
         "add", "x y", _A, "1", "1",
-        symbol="+", python=operator.add, c_complex="operator", modular=True, **_BOTH,
+        symbol="+", python=operator.add, c_complex="operator", modular=True, meaning="Sum", **_BOTH,
     ),
     row("sub", "x y", _A, "1", "-1", symbol="-", numpy="subtract", python=operator.sub, c_complex="operator",
-        modular=True, foreign=("subtract",)),
+        modular=True, foreign=("subtract",), meaning="Difference"),
     row(
         "mul", "x y", _A, "y", "x",
         complex="complex(real(x) * real(y) - imag(x) * imag(y), real(x) * imag(y) + imag(x) * real(y))",
@@ -71,9 +71,9 @@ OPERATORS = (
     _comparison("ge", ">=", "greater_equal"),
     _comparison("eq", "==", "equal", commutative=True),
     _comparison("ne", "!=", "not_equal", commutative=True),
-    _logical("logical_and", _LOGICAL, "and", **_BOTH),
-    _logical("logical_or", _LOGICAL, "or", **_BOTH),
-    _logical("logical_not", _LOGICAL, "not", "x"),
+    _logical("logical_and", _LOGICAL, "and", meaning="True where both are; both are computed", **_BOTH),
+    _logical("logical_or", _LOGICAL, "or", meaning="True where either is; both are computed", **_BOTH),
+    _logical("logical_not", _LOGICAL, "not", "x", meaning="True where `x` is not"),
     _logical("bitwise_and", _BITWISE, "&", meant="conditions are joined as '(a > 0) & (b > 0)'", modular=True, **_BOTH),
     _logical("bitwise_or", _BITWISE, "|", meant="conditions are joined as '(a > 0) | (b > 0)'", modular=True, **_BOTH),
     _logical("bitwise_xor", _BITWISE, "^", meant="a power is written '**'", modular=True, **_BOTH),
@@ -98,6 +98,7 @@ OPERATORS = (
     row(
         "trunc_divide", "x y", _A,
         floating="trunc(x / y)", c_integer="truncdiv", may_fail=True, numpy=arrays.trunc_divide, cost=4,
+        meaning="Quotient rounded towards zero",
     ),
     row(
         "fmod", "x y", _A, "1", "-trunc_divide(x, y)",
