@@ -122,9 +122,9 @@ def _meanings(declared: Iterable[Operator]) -> dict[str, str]:
     found: dict[str, str] = {}
     for operator in declared:
         cases = operator.body.cases if isinstance(operator.body, Elementwise) else ()
-        for _, case in cases:
-            tree = case.tree
-            if not isinstance(tree, Apply) or not all(isinstance(each, Name) for each in tree.args):
+        for _, results in cases:
+            tree = results[0].tree
+            if len(results) > 1 or not isinstance(tree, Apply) or not all(isinstance(each, Name) for each in tree.args):
                 continue
             sentence = _renamed(operator.doc.split(". ")[0].rstrip("."), tree)
             if operator.name == tree.function:
