@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _operators
 from ._base.pytree import flatten
@@ -16,7 +16,18 @@ from ._tensor.tensor import Tensor
 from .autograd.functional.functional_call import Call
 from .autograd.functional.matrices import unit_gradients
 
-__all__ = ["grad", "grad_and_value", "hessian", "jacrev", "vjp"]
+if TYPE_CHECKING:
+    from .nn.utils.stateless import functional_call
+
+__all__ = ["functional_call", "grad", "grad_and_value", "hessian", "jacrev", "vjp"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "functional_call":  # modules are imported where they are used
+        from .nn.utils.stateless import functional_call
+
+        return functional_call
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def grad(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Callable[..., Any]:

@@ -133,7 +133,9 @@ def multi_head_attention_forward(
     target, batch, size = query.shape
     source = key.size(0)
     if is_causal and attn_mask is None:
-        raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
+        raise RuntimeError(
+            "Need attn_mask if specifying the is_causal hint. nn.Transformer.generate_square_subsequent_mask makes it."
+        )
     padding = _as_numbers(key_padding_mask, "key_padding_mask", None if attn_mask is None else attn_mask.dtype, query)
     causal = is_causal and padding is None and not need_weights
     attn_mask = None if causal else _as_numbers(attn_mask, "attn_mask", None, query)
@@ -142,9 +144,9 @@ def multi_head_attention_forward(
     head = size // num_heads
     if head * num_heads != size:
         raise AssertionError(f"embed_dim {size} not divisible by num_heads {num_heads}")
-    if key.shape[:2] != value.shape[:2]:
-        raise AssertionError(f"key's sequence and batch dims {key.shape[:2]} do not match value's {value.shape[:2]}")
     separate = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else None
+    if separate is not None and key.shape[:2] != value.shape[:2]:
+        raise AssertionError(f"key's sequence and batch dims {key.shape[:2]} do not match value's {value.shape[:2]}")
     if separate is None and key.shape != value.shape:
         raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
     q, k, v = _projected(query, key, value, in_proj_weight, separate, in_proj_bias)
@@ -152,7 +154,7 @@ def multi_head_attention_forward(
         wanted = (target, source) if attn_mask.dim() == 2 else (batch * num_heads, target, source)
         if tuple(attn_mask.shape) != wanted:
             raise RuntimeError(
-                f"The shape of the {attn_mask.dim()}D attn_mask is {tuple(attn_mask.shape)}, but should be {wanted}."
+                f"The shape of the {attn_mask.dim()}D attn_mask is {attn_mask.shape}, but should be {wanted}."
             )
         attn_mask = attn_mask.unsqueeze(0) if attn_mask.dim() == 2 else attn_mask
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from . import (
     activation,
+    adaptive,
+    attention,
     batchnorm,
     container,
     distance,
@@ -11,10 +13,14 @@ from . import (
     linear,
     loss,
     normalization,
+    rnn,
     shapes,
     sparse,
+    transformer,
 )
 from .activation import *  # noqa: F403
+from .adaptive import *  # noqa: F403
+from .attention import *  # noqa: F403
 from .batchnorm import *  # noqa: F403
 from .container import *  # noqa: F403
 from .distance import *  # noqa: F403
@@ -23,11 +29,17 @@ from .linear import *  # noqa: F403
 from .loss import *  # noqa: F403
 from .module import Module
 from .normalization import *  # noqa: F403
+from .rnn import *  # noqa: F403
 from .shapes import *  # noqa: F403
 from .sparse import *  # noqa: F403
+from .transformer import *  # noqa: F403
 
 __all__ = ["Module"]
 __all__ += activation.__all__
+__all__ += adaptive.__all__
+__all__ += attention.__all__
+__all__ += rnn.__all__
+__all__ += transformer.__all__
 __all__ += batchnorm.__all__
 __all__ += container.__all__
 __all__ += distance.__all__

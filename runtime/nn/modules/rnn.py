@@ -1,0 +1,385 @@
+"""Recurrent layers and cells."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from typing import Any
+
+from ..._base.warn import warn
+from ..._operators import empty
+from .. import init
+from ..functional.recurrent import STEPS, Layer, recurrent
+from ..parameter import Parameter
+from ..utils.rnn import PackedSequence
+from .module import Module
+
+__all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNBase", "RNNCell", "RNNCellBase"]
+
+_GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
+_ARGUMENTS = """
+    Args:
+        input_size (int): the last size of inputs.
+        hidden_size (int): H, the size of the state.
+        num_layers (int): how many layers, each of which takes what the one before it returns.
+{more}        bias (bool): are there biases?
+        batch_first (bool): are inputs and outputs (N, T, I), and not (T, N, I)?
+        dropout (float): the probability of dropout between layers.
+        bidirectional (bool): also from the last step to the first? The outputs of both stand side by side.
+{last}        device, dtype: those of the parameters.
+
+    It is called with an input, which may have no batch or be a PackedSequence, and perhaps the first state, zeros
+    otherwise: {state}. It returns the outputs of all steps, and the last state.
+    """
+
+
+def _uniform(module: Any) -> None:
+    limit = 1.0 / math.sqrt(module.hidden_size) if module.hidden_size > 0 else 0
+    for weight in module.parameters():
+        init.uniform_(weight, -limit, limit)
+
+
+class RNNBase(Module):
+    """Base of recurrent layers of a `mode`: `LSTM`, `GRU`, `RNN_TANH` or `RNN_RELU`."""
+
+    def __init__(
+        self,
+        mode: str,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        proj_size: int = 0,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        self.mode, self.input_size, self.hidden_size, self.num_layers = mode, input_size, hidden_size, num_layers
+        self.bias, self.batch_first, self.dropout = bias, batch_first, float(dropout)
+        self.bidirectional, self.proj_size = bidirectional, proj_size
+        if mode not in _GATES:
+            raise ValueError("Unrecognized RNN mode: " + mode)
+        self._check_options(dropout)
+        place = {"device": device, "dtype": dtype}
+        gates, directions, outputs = _GATES[mode] * hidden_size, 1 + bidirectional, proj_size or hidden_size
+        self._all_weights: list[list[str]] = []
+        for layer in range(num_layers):
+            width = input_size if layer == 0 else outputs * directions
+            for suffix in ("", "_reverse")[:directions]:
+                shapes: dict[str, tuple[int, ...]] = {"weight_ih": (gates, width), "weight_hh": (gates, outputs)}
+                if bias:
+                    shapes |= {"bias_ih": (gates,), "bias_hh": (gates,)}
+                if proj_size:
+                    shapes |= {"weight_hr": (proj_size, hidden_size)}
+                names = {f"{name}_l{layer}{suffix}": shape for name, shape in shapes.items()}
+                for name, shape in names.items():
+                    setattr(self, name, Parameter(empty(shape, **place)))
+                self._all_weights.append(list(names))
+        self.reset_parameters()
+
+    def _check_options(self, dropout: Any) -> None:
+        is_number = isinstance(dropout, numbers.Number) and not isinstance(dropout, bool)
+        if not is_number or not 0 <= dropout <= 1:
+            raise ValueError(
+                "dropout should be a number in range [0, 1] representing the probability of an element being zeroed"
+            )
+        if dropout > 0 and self.num_layers == 1:
+            warn(
+                "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects "
+                f"num_layers greater than 1, but got dropout={dropout} and num_layers={self.num_layers}"
+            )
+        for name in ("hidden_size", "input_size", "num_layers"):
+            value = getattr(self, name)
+            if name == "hidden_size" and not isinstance(value, int):
+                raise TypeError(f"hidden_size should be of type int, got: {type(value).__name__}")
+            if name != "input_size" and value <= 0:
+                raise ValueError(f"{name} must be greater than zero")
+        if self.proj_size < 0:
+            raise ValueError("proj_size should be a positive integer or zero to disable projections")
+        if self.proj_size >= self.hidden_size:
+            raise ValueError("proj_size has to be smaller than hidden_size")
+
+    def reset_parameters(self) -> None:
+        """Draw all parameters anew, uniform between plus and minus one over the root of H."""
+        _uniform(self)
+
+    def flatten_parameters(self) -> None:
+        """Accepted without effect: the layout of parameters in memory does not matter here."""
+
+    @property
+    def all_weights(self) -> list[list[Any]]:
+        """The parameters of each layer and direction."""
+        return [[getattr(self, name) for name in names] for names in self._all_weights]
+
+    def extra_repr(self) -> str:
+        defaults = {
+            "proj_size": 0, "num_layers": 1, "bias": True, "batch_first": False, "dropout": 0, "bidirectional": False
+        }  # fmt: skip
+        given = ((name, getattr(self, name)) for name in defaults)
+        changed = [f"{name}={value}" for name, value in given if value != defaults[name]]
+        return ", ".join([str(self.input_size), str(self.hidden_size), *changed])
+
+    def _sizes(self, batch: int) -> list[tuple[int, int, int]]:
+        """The shapes of a state."""
+        count = self.num_layers * (1 + self.bidirectional)
+        hidden = (count, batch, self.proj_size or self.hidden_size)
+        return [hidden, (count, batch, self.hidden_size)][: 2 if self.mode == "LSTM" else 1]
+
+    def _check_input(self, x: Any, packed: bool) -> None:
+        if not packed and x.dim() not in (2, 3):
+            name, tensor = self._get_name(), " tensor" if self.mode[:3] == "RNN" else ""
+            raise ValueError(f"{name}: Expected input to be 2D or 3D, got {x.dim()}D{tensor} instead")
+        if x.size(-1) != self.input_size:
+            raise RuntimeError(
+                f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {x.size(-1)}"
+            )
+
+    def _states(self, hx: Any, x: Any, batch: int, one: bool) -> tuple[Any, ...]:
+        sizes = self._sizes(batch)
+        if hx is None:
+            return tuple(x.new_zeros(size) for size in sizes)
+        given = tuple(hx) if self.mode == "LSTM" else (hx,)
+        wanted = 2 if one else 3
+        for each in given:
+            if each.dim() != wanted:
+                kind = f"For {'un' * one}batched {wanted}-D input, hx"
+                if self.mode == "LSTM":
+                    dims = ", ".join(f"{state.dim()}-D" for state in given)
+                    raise RuntimeError(f"{kind} and cx should also be {wanted}-D but got ({dims}) tensors")
+                raise RuntimeError(f"{kind} should also be {wanted}-D but got {each.dim()}-D tensor")
+        if one:
+            given = tuple(each.unsqueeze(1) for each in given)
+        for place, (each, size) in enumerate(zip(given, sizes, strict=True)):
+            if tuple(each.size()) != size:
+                names = ("hidden[0]", "hidden[1]") if self.mode == "LSTM" else ("hidden",)
+                raise RuntimeError(f"Expected {names[place]} size {size}, got {list(each.size())}")
+        return given
+
+    def forward(self, input: Any, hx: Any = None) -> Any:
+        """Return the outputs of all steps, and the last state."""
+        packed = isinstance(input, PackedSequence)
+        x, sizes, order, restore = input if packed else (input, None, None, None)
+        self._check_input(x, packed)
+        one = not packed and x.dim() == 2
+        if one:
+            x = x.unsqueeze(1)
+        elif not packed and self.batch_first:
+            x = x.transpose(0, 1)
+        listed = None if sizes is None else sizes.tolist()
+        state = self._states(hx, x, listed[0] if listed is not None else x.size(1), one)
+        if order is not None and hx is not None:
+            state = tuple(each.index_select(1, order) for each in state)
+        if listed is None and not x.size(0):
+            raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
+        dropout = self.dropout if self.training else 0.0
+        output, final = recurrent(
+            self.mode, x, listed, state, self.all_weights, self.bias, 1 + self.bidirectional, dropout
+        )
+        if restore is not None:
+            final = tuple(each.index_select(1, restore) for each in final)
+        if packed:
+            output = PackedSequence(output, sizes, order, restore)
+        elif one:
+            output, final = output.squeeze(1), tuple(each.squeeze(1) for each in final)
+        elif self.batch_first:
+            output = output.transpose(0, 1)
+        return output, final if self.mode == "LSTM" else final[0]
+
+
+class RNN(RNNBase):
+    __doc__ = "`h = tanh(W_ih x + b_ih + W_hh h + b_hh)` for each step (Elman, 1990).\n" + _ARGUMENTS.format(
+        more="        nonlinearity (str): `tanh` or `relu`.\n", last="", state="(layers * directions, N, H)"
+    )
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        nonlinearity: str = "tanh",
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        if nonlinearity not in ("tanh", "relu"):
+            raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
+        mode = f"RNN_{nonlinearity.upper()}"
+        super().__init__(
+            mode, input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, 0, device, dtype
+        )
+        self.nonlinearity = nonlinearity
+
+
+class LSTM(RNNBase):
+    __doc__ = "Long short-term memory (Hochreiter and Schmidhuber, 1997).\n" + _ARGUMENTS.format(
+        more="",
+        last="        proj_size (int): the size of outputs, which are projected; 0: they are not.\n",
+        state="two tensors, (layers * directions, N, H), of which the first has the size of outputs",
+    )
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        proj_size: int = 0,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(
+            "LSTM", input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, proj_size, device,
+            dtype,
+        )  # fmt: skip
+
+
+class GRU(RNNBase):
+    __doc__ = "Gated recurrent units (Cho and others, 2014).\n" + _ARGUMENTS.format(
+        more="", last="", state="(layers * directions, N, H)"
+    )
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(
+            "GRU", input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, 0, device, dtype
+        )
+
+
+class RNNCellBase(Module):
+    """Base of cells, which compute one step."""
+
+    _mode: str
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool, num_chunks: int, device: Any = None, dtype: Any = None
+    ) -> None:
+        super().__init__()
+        self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
+        gates = num_chunks * hidden_size
+        shapes: dict[str, tuple[int, ...]] = {"weight_ih": (gates, input_size), "weight_hh": (gates, hidden_size)}
+        for name, shape in (shapes | {"bias_ih": (gates,), "bias_hh": (gates,)}).items():
+            made = Parameter(empty(shape, device=device, dtype=dtype)) if bias or name in shapes else None
+            self.register_parameter(name, made)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw all parameters anew, uniform between plus and minus one over the root of the state's size."""
+        _uniform(self)
+
+    def extra_repr(self) -> str:
+        shown = "" if self.bias else f", bias={self.bias}"
+        nonlinearity = getattr(self, "nonlinearity", "tanh")
+        shown += "" if nonlinearity == "tanh" else f", nonlinearity={nonlinearity}"
+        return f"{self.input_size}, {self.hidden_size}{shown}"
+
+    def _step(self, x: Any, hx: Any) -> tuple[Any, ...]:
+        name = self._get_name()
+        if x.dim() not in (1, 2):
+            raise ValueError(f"{name}: Expected input to be 1D or 2D, got {x.dim()}D instead")
+        states: tuple[Any, ...] = () if hx is None else tuple(hx) if self._mode == "LSTM" else (hx,)
+        for place, each in enumerate(states):
+            if each.dim() not in (1, 2):
+                shown = f"hx[{place}]" if self._mode == "LSTM" else "hidden"
+                raise ValueError(f"{name}: Expected {shown} to be 1D or 2D, got {each.dim()}D instead")
+        one = x.dim() == 1
+        if one:
+            x = x.unsqueeze(0)
+        if x.size(1) != self.input_size:
+            raise RuntimeError(f"input has inconsistent input_size: got {x.size(1)} expected {self.input_size}")
+        if hx is None:
+            states = (x.new_zeros((x.size(0), self.hidden_size)),) * (2 if self._mode == "LSTM" else 1)
+        elif one:
+            states = tuple(each.unsqueeze(0) for each in states)
+        for place, each in enumerate(states):
+            if each.size(0) != x.size(0):
+                raise RuntimeError(
+                    f"Input batch size {x.size(0)} doesn't match hidden{place} batch size {each.size(0)}"
+                )
+            if each.size(1) != self.hidden_size:
+                raise RuntimeError(
+                    f"hidden{place} has inconsistent hidden_size: got {each.size(1)}, expected {self.hidden_size}"
+                )
+        weights = [self.weight_ih, self.weight_hh] + ([self.bias_ih, self.bias_hh] if self.bias else [])
+        layer = Layer(weights, self.bias)
+        result = STEPS[self._mode](layer.of_inputs(x), states, layer)
+        return tuple(each.squeeze(0) for each in result) if one else tuple(result)
+
+
+class RNNCell(RNNCellBase):
+    """`tanh(W_ih x + b_ih + W_hh h + b_hh)`, or relu of it.
+
+    Args:
+        input_size (int): the last size of inputs, (N, input_size) or (input_size).
+        hidden_size (int): the size of the state, zeros if it is not given.
+        bias (bool): are there biases?
+        nonlinearity (str): `tanh` or `relu`.
+        device, dtype: those of the parameters.
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        nonlinearity: str = "tanh",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, 1, device, dtype)
+        self.nonlinearity = nonlinearity
+
+    def forward(self, input: Any, hx: Any = None) -> Any:
+        """Return the next state."""
+        if self.nonlinearity not in ("tanh", "relu"):
+            raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
+        self._mode = f"RNN_{self.nonlinearity.upper()}"
+        return self._step(input, hx)[0]
+
+
+class LSTMCell(RNNCellBase):
+    """One step of LSTM. The arguments are those of RNNCell; the state is a pair of tensors."""
+
+    _mode = "LSTM"
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, 4, device, dtype)
+
+    def forward(self, input: Any, hx: Any = None) -> Any:
+        """Return the next state."""
+        return self._step(input, hx)
+
+
+class GRUCell(RNNCellBase):
+    """One step of GRU. The arguments are those of RNNCell."""
+
+    _mode = "GRU"
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, 3, device, dtype)
+
+    def forward(self, input: Any, hx: Any = None) -> Any:
+        """Return the next state."""
+        return self._step(input, hx)[0]
