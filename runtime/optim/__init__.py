@@ -4,12 +4,30 @@ An optimizer reads the gradients in `grad` of its parameters and writes the para
 but for rounding; the state has torch's keys, so that a state_dict goes from one library to the other.
 """
 
+from typing import Any as _Any
+
 from . import functional, lr_scheduler
+from .adadelta import Adadelta
+from .adafactor import Adafactor
 from .adagrad import Adagrad
 from .adam import Adam, AdamW
+from .adamax import Adamax
+from .asgd import ASGD
 from .lbfgs import LBFGS
+from .nadam import NAdam
 from .optimizer import Optimizer
+from .radam import RAdam
 from .rmsprop import RMSprop
+from .rprop import Rprop
 from .sgd import SGD
 
-__all__ = ["LBFGS", "SGD", "Adagrad", "Adam", "AdamW", "Optimizer", "RMSprop", "functional", "lr_scheduler"]
+__all__ = ["ASGD", "LBFGS", "SGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "NAdam", "Optimizer"]
+__all__ += ["RAdam", "RMSprop", "Rprop", "functional", "lr_scheduler", "swa_utils"]
+
+
+def __getattr__(name: str) -> _Any:
+    if name == "swa_utils":  # modules are imported where they are used
+        from importlib import import_module
+
+        return import_module(".swa_utils", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -11,6 +11,7 @@ from .gradient_optimizer import (
     GradientOptimizer,
     Rate,
     advance,
+    check_factors,
     check_not_negative,
     check_rate,
     descent,
@@ -66,9 +67,7 @@ class Adam(GradientOptimizer):
     ) -> None:
         check_rate(lr)
         check_not_negative("epsilon value", eps)
-        for index, beta in enumerate(betas):
-            if not 0.0 <= beta < 1.0:
-                raise ValueError(f"Invalid beta parameter at index {index}: {beta}")
+        check_factors(betas)
         check_not_negative("weight_decay value", weight_decay)
         if not any(all(isinstance(beta, kind) for beta in betas) for kind in (float, Tensor)):
             raise ValueError("betas must be either both floats or both Tensors")

@@ -97,6 +97,13 @@ def check_rate(lr: Rate) -> None:
     check_not_negative("learning rate", lr)
 
 
+def check_factors(betas: Any) -> None:
+    """Raises ValueError unless all are at least 0 and less than 1."""
+    for index, beta in enumerate(betas):
+        if not 0.0 <= beta < 1.0:
+            raise ValueError(f"Invalid beta parameter at index {index}: {beta}")
+
+
 def check_not_negative(name: str, value: Any) -> None:
     """Raises ValueError for negative options and NaN."""
     if not value >= 0.0:

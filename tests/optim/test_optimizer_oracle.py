@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness import expressions
 
-NAMES = ("SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "LBFGS")
+NAMES = ("SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "LBFGS", "Adadelta", "NAdam", "RAdam", "Adamax", "ASGD", "Rprop")
 WRONG_PARAMS = ("[]", "z", "5", "[5]", "['w']", "[None]", "{z, a}", "[np.ones(2)]", "iter([])",
                 "[{'params': []}, 5]", "[{'params': {z}}]", "[{'lr': 1}]", "[z, ('w', a)]", "[('w', a), z]",
                 "[{'params': [z]}, {'params': [a, z]}]", "[{'params': [('w', z)]}, {'params': [a]}]",
@@ -18,6 +18,13 @@ WRONG_OPTIONS = {
     "RMSprop": ("eps=-1", "momentum=-1", "weight_decay=-1", "alpha=-1"),
     "Adagrad": ("eps=-1", "lr_decay=-1", "weight_decay=-1", "initial_accumulator_value=-1"),
     "LBFGS": ("line_search_fn='none'",),
+    "Adadelta": ("rho=1.5", "eps=-1", "weight_decay=-1"),
+    "NAdam": ("betas=(1.0, 0.9)", "eps=-1", "weight_decay=-1", "momentum_decay=-1"),
+    "RAdam": ("betas=(0.9, -1)", "eps=-1", "weight_decay=-1"),
+    "Adamax": ("betas=(0.9, -1)", "eps=-1", "weight_decay=-1"),
+    "ASGD": ("weight_decay=-1",),
+    "Rprop": ("etas=(1.5, 2.0)", "etas=(0.5, 1.0)"),
+    "Adafactor": ("lr=-1", "beta2_decay=1.0", "eps=(-1, 1)", "eps=(None, -1)", "d=0.5", "weight_decay=-1"),
 }  # fmt: skip
 PRINTED = {
     "SGD": ("lr=1, momentum=0.9, nesterov=True", "foreach=True", "fused=False"),
@@ -25,6 +32,7 @@ PRINTED = {
     "AdamW": ("", "maximize=True"),
     "RMSprop": ("", "centered=True, foreach=False"),
     "Adagrad": ("", "lr_decay=0.5"),
+    **dict.fromkeys(("Adadelta", "NAdam", "RAdam", "Adamax", "ASGD", "Rprop", "Adafactor"), ("", "lr=0.5")),
     "LBFGS": ("", "max_iter=8, history_size=5", "max_eval=3, line_search_fn='strong_wolfe'"),
 }
 GOOD_PARAMS = ("[z, a]", "(each for each in [z])", "[{'params': z, 'lr': 3}]", "[('w', z), ('v', a)]")

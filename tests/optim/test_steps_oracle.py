@@ -31,6 +31,22 @@ CONFIGURATIONS: list[tuple[str, dict[str, Any]]] = [
     ("Adagrad", {}),
     ("Adagrad", {"lr": 0.1, "lr_decay": 0.01, "weight_decay": 0.1}),
     ("Adagrad", {"lr": 0.1, "initial_accumulator_value": 0.5, "eps": 1e-3, "maximize": True}),
+    ("Adadelta", {}),
+    ("Adadelta", {"lr": 0.5, "rho": 0.8, "eps": 1e-3, "weight_decay": 0.1, "maximize": True}),
+    ("NAdam", {}),
+    ("NAdam", {"lr": 0.05, "betas": (0.7, 0.95), "eps": 1e-3, "weight_decay": 0.1, "momentum_decay": 0.02}),
+    ("NAdam", {"weight_decay": 0.1, "decoupled_weight_decay": True, "maximize": True}),
+    ("RAdam", {}),
+    ("RAdam", {"lr": 0.05, "betas": (0.7, 0.95), "eps": 1e-3, "weight_decay": 0.1, "maximize": True}),
+    ("RAdam", {"weight_decay": 0.1, "decoupled_weight_decay": True}),
+    ("Adamax", {}),
+    ("Adamax", {"lr": 0.05, "betas": (0.7, 0.95), "eps": 1e-3, "weight_decay": 0.1, "maximize": True}),
+    ("ASGD", {}),
+    ("ASGD", {"lr": 0.05, "lambd": 0.01, "alpha": 0.5, "t0": 20, "weight_decay": 0.1, "maximize": True}),
+    ("Rprop", {}),
+    ("Rprop", {"lr": 0.05, "etas": (0.4, 1.1), "step_sizes": (1e-3, 0.1), "maximize": True}),
+    ("Adafactor", {}),
+    ("Adafactor", {"lr": 0.05, "beta2_decay": -0.5, "eps": (1e-8, 1e-2), "d": 2.0, "weight_decay": 0.1}),
 ]
 # In units of what is compared; rounding errors of a hundred steps add up.
 TOLERANCES = {"float64": 1e-13, "float32": 3e-5}

@@ -124,7 +124,7 @@ def spectral_norm(
 
 
 class _Orthogonal(Module):
-    """An orthogonal matrix: the exponential of a skew one, its Cayley map, or a product of reflections; times a base."""
+    """An orthogonal matrix: the exponential of a skew one, its Cayley map, or a product of reflections."""
 
     def __init__(self, weight: Any, map_: str, use_trivialization: bool) -> None:
         super().__init__()

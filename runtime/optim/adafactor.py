@@ -1,0 +1,114 @@
+"""Adafactor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._base.finfo import finfo
+from .._operators import zeros_like
+from .._tensor.tensor import Tensor
+from .gradient_optimizer import (
+    GradientOptimizer,
+    Rate,
+    advance,
+    step_count,
+)
+from .optimizer import Parameters
+from .parameter_groups import Group
+
+__all__ = ["Adafactor"]
+
+
+class Adafactor(GradientOptimizer):
+    """Steps divided by the root of a moving mean of squares, of which for matrices only the sums over rows and columns
+    are kept (Shazeer and Stern, Adafactor: Adaptive Learning Rates with Sublinear Memory Cost, 2018).
+
+    Args:
+        params: parameters or groups of them.
+        lr: learning rate, relative to the size of the parameter.
+        beta2_decay: the power of the step by which the mean shrinks.
+        eps: the least root of a mean, None: the distance from 1 to the next number; and the least size of a parameter.
+        d: the largest size of a step, before the rate.
+        weight_decay: parameters shrink by `1 - lr * weight_decay`.
+        foreach: accepted, without effect.
+        maximize: goes uphill.
+
+    Raises:
+        ValueError: an option is out of range.
+        RuntimeError: a parameter is complex.
+    """
+
+    def __init__(
+        self,
+        params: Parameters,
+        lr: Rate = 1e-2,
+        beta2_decay: float = -0.8,
+        eps: tuple[float | None, float] = (None, 1e-3),
+        d: float = 1.0,
+        weight_decay: float = 0.0,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+    ) -> None:
+        if isinstance(lr, Tensor) and lr.numel() != 1:
+            raise ValueError("Tensor lr must be 1-element")
+        if not lr >= 0.0:
+            raise ValueError(f"Learning rate should be >= 0 but is: {lr}")
+        if beta2_decay > 0.0:
+            raise ValueError(f"beta2_decay should be <= 0 but is: {beta2_decay}")
+        for place, each in enumerate(eps, 1):
+            if each is not None and not each >= 0.0:
+                raise ValueError(f"epsilon{place} should be >= 0 but is: {each}")
+        if not d >= 1.0:
+            raise ValueError(f"Clipping threshold d should be >= 1 but is: {d}")
+        if not weight_decay >= 0.0:
+            raise ValueError(f"weight_decay should be >= 0 but is: {weight_decay}")
+        options = {
+            "lr": lr,
+            "beta2_decay": beta2_decay,
+            "eps": eps,
+            "d": d,
+            "weight_decay": weight_decay,
+            "foreach": foreach,
+            "maximize": maximize,
+        }
+        super().__init__(params, options)
+
+    def _update(self, group: Group) -> None:
+        lr, (least, smallest) = float(group["lr"]), group["eps"]
+        for parameter in group["params"]:
+            if parameter.grad is None:
+                continue
+            if parameter.is_complex():
+                raise RuntimeError("Adafactor does not support complex parameters")
+            state = self.state[parameter] or self._begin(parameter)
+            step = advance(state)
+            gradient = -parameter.grad if group["maximize"] else parameter.grad
+            floor = finfo(parameter.dtype).eps if least is None else least
+            count = parameter.numel() ** 0.5
+            rate = max(smallest, parameter.norm(2).item() / count) * min(lr, 1 / step**0.5)
+            if group["weight_decay"]:
+                parameter.mul_(1 - lr * group["weight_decay"])
+            scaled = _mean_squares(state, gradient, step ** group["beta2_decay"], floor)
+            scaled = scaled.clamp_(min=floor * floor).rsqrt_().mul_(gradient)
+            parameter.add_(scaled, alpha=-rate / max(1.0, scaled.norm(2).item() / (count * group["d"])))
+
+    def _begin(self, parameter: Tensor) -> dict[str, Any]:
+        state = self.state[parameter]
+        state["step"] = step_count()
+        if parameter.dim() > 1:
+            state["row_var"] = parameter.new_zeros((*parameter.shape[:-1], 1))
+            state["col_var"] = parameter.new_zeros((*parameter.shape[:-2], 1, parameter.size(-1)))
+        else:
+            state["variance"] = zeros_like(parameter)
+        return state
+
+
+def _mean_squares(state: dict[str, Any], gradient: Tensor, share: float, floor: float) -> Any:
+    """The moving mean of squares, to which those of this step contribute a share."""
+    if gradient.dim() < 2:
+        return state["variance"].lerp_(gradient.square(), share).clone()
+    for name, dim in (("row_var", -1), ("col_var", -2)):
+        state[name].lerp_(gradient.square().mean(dim, keepdim=True), share)
+    rows = state["row_var"]
+    return (rows @ state["col_var"]).div_(rows.mean(-2, keepdim=True).clamp_(min=floor))

@@ -1,0 +1,96 @@
+"""Averaged stochastic gradient descent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._operators import zeros_like
+from .._tensor.tensor import Tensor
+from .gradient_optimizer import (
+    GradientOptimizer,
+    Rate,
+    advance,
+    check_not_negative,
+    check_rate,
+    descent,
+    numbers_of,
+    state_of,
+    step_count,
+)
+from .optimizer import Parameters
+from .parameter_groups import Group
+
+__all__ = ["ASGD"]
+
+
+class ASGD(GradientOptimizer):
+    """Stochastic gradient descent whose parameters are averaged, as `ax` of their state (Polyak and Juditsky,
+    Acceleration of Stochastic Approximation by Averaging, 1992).
+
+    Args:
+        params: parameters or groups of them.
+        lr: learning rate.
+        lambd: how parameters and the rate shrink with the steps.
+        alpha: by which power the rate does.
+        t0: the step after which the average begins.
+        weight_decay: factor of the parameter that is added to its gradient.
+        foreach: accepted, without effect.
+        maximize: goes uphill.
+        differentiable: steps are recorded, so that gradients go through them.
+        capturable: must not be true.
+
+    Raises:
+        ValueError: an option is negative.
+    """
+
+    def __init__(
+        self,
+        params: Parameters,
+        lr: Rate = 1e-2,
+        lambd: float = 1e-4,
+        alpha: float = 0.75,
+        t0: float = 1e6,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+        capturable: bool = False,
+    ) -> None:
+        check_rate(lr)
+        check_not_negative("weight_decay value", weight_decay)
+        options = {
+            "lr": lr,
+            "lambd": lambd,
+            "alpha": alpha,
+            "t0": t0,
+            "weight_decay": weight_decay,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+            "capturable": capturable,
+        }
+        super().__init__(params, options)
+
+    def _update(self, group: Group) -> None:
+        lr, lambd = float(group["lr"]), group["lambd"]
+        for parameter in group["params"]:
+            if parameter.grad is None:
+                continue
+            state = self.state[parameter] or self._begin(parameter, lr)
+            step, numbers = advance(state), numbers_of(parameter)
+            gradient = descent(numbers_of(parameter.grad), numbers, group["maximize"], group["weight_decay"])
+            eta, share = state["eta"].item(), state["mu"].item()
+            numbers.mul_(1 - lambd * eta).add_(gradient, alpha=-eta)
+            average = state_of(state, "ax", group)
+            if share == 1:
+                average.copy_(numbers)
+            else:
+                average.add_((numbers - average).mul_(share))
+            state["eta"].fill_(lr / (1 + lambd * lr * step) ** group["alpha"])
+            state["mu"].fill_(1 / max(1, step - group["t0"]))
+
+    def _begin(self, parameter: Tensor, lr: float) -> dict[str, Any]:
+        state = self.state[parameter]
+        state["step"], state["eta"], state["mu"] = step_count(), step_count(lr), step_count(1.0)
+        state["ax"] = zeros_like(parameter)
+        return state
