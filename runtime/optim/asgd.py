@@ -86,8 +86,9 @@ class ASGD(GradientOptimizer):
                 average.copy_(numbers)
             else:
                 average.add_((numbers - average).mul_(share))
-            state["eta"].fill_(lr / (1 + lambd * lr * step) ** group["alpha"])
-            state["mu"].fill_(1 / max(1, step - group["t0"]))
+            # Rounded as torch rounds them, whatever the dtype of the state is.
+            state["eta"].copy_(step_count(lr / (1 + lambd * lr * step) ** group["alpha"]))
+            state["mu"].copy_(step_count(1 / max(1, step - group["t0"])))
 
     def _begin(self, parameter: Tensor, lr: float) -> dict[str, Any]:
         state = self.state[parameter]
