@@ -6,9 +6,9 @@ from typing import Any as _Any
 from . import benchmark
 
 # Imported when first asked for.
-_LAZY = ("_python_dispatch", "checkpoint")
+_LAZY = ("_python_dispatch", "checkpoint", "data")
 
-__all__ = ["benchmark", "checkpoint"]
+__all__ = ["benchmark", "checkpoint", "data"]
 
 
 def __getattr__(name: str) -> _Any:

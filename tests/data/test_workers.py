@@ -1,0 +1,107 @@
+"""Loaders whose batches are read by worker processes."""
+
+from __future__ import annotations
+
+import os
+import random
+
+import opweave
+import pytest
+from opweave.utils.data import DataLoader, Dataset, IterableDataset, get_worker_info
+
+
+class Numbers(Dataset):
+    def __init__(self, count: int = 11) -> None:
+        self.count = count
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, index: int) -> opweave.Tensor:
+        if index == 100:
+            raise KeyError("no such number")
+        if index == 200:
+            os._exit(3)
+        return opweave.tensor([index, os.getpid()])
+
+
+class Stream(IterableDataset):
+    def __iter__(self):
+        info = get_worker_info()
+        return iter(range(info.id, 9, info.num_workers))
+
+
+class Drawn(Dataset):
+    def __len__(self) -> int:
+        return 4
+
+    def __getitem__(self, index: int) -> tuple[float, float, int]:
+        return opweave.rand(1).item(), random.random(), get_worker_info().seed
+
+
+def test_batches_come_in_order_from_other_processes() -> None:
+    batches = list(DataLoader(Numbers(), 2, num_workers=2))
+    assert [each[:, 0].tolist() for each in batches] == [[0, 1], [2, 3], [4, 5], [6, 7], [8, 9], [10]]
+    assert os.getpid() not in {pid for each in batches for pid in each[:, 1].tolist()}
+    assert len({pid for each in batches for pid in each[:, 1].tolist()}) == 2
+
+
+def test_workers_live_on_where_they_are_persistent() -> None:
+    loader = DataLoader(Numbers(), 3, num_workers=1, persistent_workers=True)
+    first = {pid for each in loader for pid in each[:, 1].tolist()}
+    next(iter(loader))  # a pass that is not finished
+    last = [each[:, 0].tolist() for each in loader]
+    assert last == [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10]]
+    assert first == {pid for each in loader for pid in each[:, 1].tolist()}
+    loader._iterator.close()
+
+
+def test_each_worker_reads_its_share_of_a_stream() -> None:
+    batches = [each.tolist() for each in DataLoader(Stream(), 2, num_workers=2)]
+    assert batches == [[0, 2], [1, 3], [4, 6], [5, 7], [8]]
+
+
+def test_seeds() -> None:
+    opweave.manual_seed(4)
+    rows = [[part.item() for part in each] for each in DataLoader(Drawn(), num_workers=2)]
+    opweave.manual_seed(4)
+    assert rows == [[part.item() for part in each] for each in DataLoader(Drawn(), num_workers=2)]
+    assert rows[0][2] + 1 == rows[1][2]
+    assert len({row[0] for row in rows}) == 4
+
+
+def test_errors_come_from_the_worker_with_their_traceback() -> None:
+    loader = DataLoader(Numbers(), sampler=[1, 100], num_workers=1)
+    with pytest.raises(KeyError, match=r"Caught KeyError in DataLoader worker process 0.*no such number"):
+        list(loader)
+
+
+def test_a_worker_that_dies_is_reported() -> None:
+    loader = DataLoader(Numbers(), sampler=[1, 200], num_workers=1)
+    with pytest.raises(RuntimeError, match="exited unexpectedly"):
+        list(loader)
+
+
+def test_a_worker_that_takes_too_long_is_reported() -> None:
+    loader = DataLoader(
+        Numbers(), num_workers=1, timeout=0.2, worker_init_fn=lambda number: __import__("time").sleep(3)
+    )
+    with pytest.raises(RuntimeError, match="timed out"):
+        list(loader)
+
+
+def test_what_cannot_be_sent_is_an_error() -> None:
+    loader = DataLoader(Numbers(2), num_workers=1, collate_fn=lambda batch: lambda: batch)
+    with pytest.raises(Exception, match="DataLoader worker process 0"):
+        list(loader)
+
+
+def test_workers_are_initialized() -> None:
+    def begin(number: int) -> None:
+        get_worker_info().dataset.count = 100 + number
+
+    class Own(Numbers):
+        def __getitem__(self, index: int) -> int:
+            return self.count
+
+    assert [each.item() for each in DataLoader(Own(2), num_workers=2, worker_init_fn=begin)] == [100, 101]
