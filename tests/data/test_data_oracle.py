@@ -52,7 +52,7 @@ list(D.SubsetRandomSampler([4, 7, 9])), list(D.WeightedRandomSampler([0.1, 0.9, 
 ---
 list(D.WeightedRandomSampler([0.1, 0.9, 0.4], 3, replacement=False)), list(D.SequentialSampler('abc'))
 ---
-list(D.BatchSampler(range(7), 3, False)), list(D.BatchSampler(range(7), 3, True)), len(D.BatchSampler(range(7), 3, True))
+list(D.BatchSampler(range(7), 3, False)), list(D.BatchSampler(range(7), 3, True))
 ---
 [list(D.DistributedSampler(range(7), 3, rank, seed=4)) for rank in range(3)]
 ---
@@ -81,10 +81,12 @@ D.default_collate([{'a': 1, 'b': x(2)}, {'a': 2, 'b': x(2)}]), D.default_collate
 ---
 import numpy
 P = namedtuple('P', 'a b')
-D.default_collate([P(1, [1.0, 2.0]), P(2, [3.0, 4.0])]), D.default_collate([numpy.ones(2), numpy.zeros(2)]), D.default_collate([True, False])
+C = D.default_collate
+C([P(1, [1.0, 2.0]), P(2, [3.0, 4.0])]), C([numpy.ones(2), numpy.zeros(2)]), C([True, False])
 ---
 import numpy
-D.default_convert({'a': numpy.ones(2), 'b': (numpy.float32(3.0), 'c')}), D.default_collate([numpy.float32(2), numpy.float32(3)])
+a = D.default_collate([numpy.float32(2), numpy.float32(3)])
+a, D.default_convert({'a': numpy.ones(2), 'b': (numpy.float32(3.0), 'c')})
 ---
 D.default_collate([[1, 2], [3]])
 ---
