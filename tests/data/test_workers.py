@@ -84,9 +84,7 @@ def test_a_worker_that_dies_is_reported() -> None:
 
 
 def test_a_worker_that_takes_too_long_is_reported() -> None:
-    loader = DataLoader(
-        Numbers(), num_workers=1, timeout=0.2, worker_init_fn=lambda number: __import__("time").sleep(3)
-    )
+    loader = DataLoader(Numbers(), num_workers=1, timeout=0.2, worker_init_fn=lambda number: time.sleep(3))
     with pytest.raises(RuntimeError, match="timed out"):
         list(loader)
 
