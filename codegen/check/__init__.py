@@ -16,7 +16,7 @@ from ..expr.lower import Env
 from ..model.computation import default_numbers, defaults_keep, takes_defaults, typed
 from ..model.operator import Declaration, Elementwise, Operator
 from ..model.variants import function_names, inplace_function_names, method_names, submodule_names
-from . import accumulation, derivatives, named_operators, reference
+from . import accumulation, derivatives, folds, named_operators, reference
 
 
 def check(
@@ -37,6 +37,7 @@ def check(
             _check_types(declaration, diagnostics)
             _check_defaults(declaration, diagnostics)
             accumulation.check(declaration, diagnostics)
+            folds.check(declaration, diagnostics)
             _check_requirements(declaration, diagnostics)
             derivatives.check(declaration, diagnostics)
             reference.check(declaration, diagnostics)

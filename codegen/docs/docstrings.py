@@ -9,6 +9,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 
+from ..model.folding import Folding
 from ..model.operator import (
     Elementwise,
     Factory,
@@ -91,6 +92,9 @@ def _formula(operator: Operator) -> str:
         formula = "; ".join(f"`{text}`" for text in dict.fromkeys(texts))
         local = ", ".join(f"`{name} = {each.source.value}`" for name, each in body.local)
         return f"{formula} with {local}" if local else formula
+    if isinstance(body, Folding):
+        pairs = zip(body.names, body.following, strict=True)
+        return ", ".join(f"`{name} = {each.source.value}`" for name, each in pairs)
     if isinstance(body, (Reduce, Scan)):
         finish = f", then `{body.finalize.source.value}`" if isinstance(body, Reduce) and body.finalize else ""
         return f"`acc = {body.combine.source.value}` over the elements{finish}"
@@ -129,7 +133,7 @@ def _kinds(operator: Operator, parameter: Parameter) -> str:
         kinds.append("separate ints")
     if parameter == separate_tensors(operator):
         kinds.append("separate Tensors")
-    fixed = operator.body.fixed.get(argument.name) if isinstance(operator.body, Elementwise) else None
+    fixed = operator.body.fixed.get(argument.name) if isinstance(operator.body, (Elementwise, Folding)) else None
     if fixed is not None:
         kinds = [f"{kind} of {fixed}" if kind == "Tensor" else kind for kind in kinds]
     if argument.is_optional and not _is_shape(operator, parameter):

@@ -104,7 +104,7 @@ def _shape(operator: Operator) -> str:
         return "the shape to which the inputs broadcast"
     if is_factory(operator):
         return "shape `size`" if operator.schema.argument("size") else "the input's shape"
-    keeps = operator.family in (Family.ELEMENTWISE, Family.SCAN, Family.ROWS)
+    keeps = operator.family in (Family.ELEMENTWISE, Family.SCAN, Family.FOLD, Family.ROWS)
     return "the input's shape" if keeps or operator.updates_self or operator.schema.name.inplace else ""
 
 

@@ -21,7 +21,7 @@ from .python import Package
 from .registry import indexed
 from .text import render, render_macro
 
-_MULTIPLIED = (Family.ELEMENTWISE, Family.EXTERN, Family.REDUCE, Family.SCAN, Family.ROWS, Family.COMPUTE)
+_MULTIPLIED = (Family.ELEMENTWISE, Family.EXTERN, Family.REDUCE, Family.SCAN, Family.ROWS, Family.COMPUTE, Family.FOLD)
 """Families whose formulas are products of `grad` and a derivative, written without conjugates."""
 
 

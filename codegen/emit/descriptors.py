@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ..dtypes import INT64, DType, ordered
 from ..model.computation import default_numbers, own_dtypes, turns_complex, turns_real
 from ..model.compute import Compute
+from ..model.folding import Folding
 from ..model.operator import (
     Body,
     Elementwise,
@@ -34,6 +35,7 @@ _TABLES = {
     Family.SCAN: "ow_scan_table",
     Family.ROWS: "ow_rows_table",
     Family.COMPUTE: "ow_compute_table",
+    Family.FOLD: "ow_fold_table",
 }
 
 
@@ -82,7 +84,7 @@ def descriptor(operator: Operator) -> Descriptor:
     body = operator.body
     fixed, absent, natural = [], [], []
     for argument in operator.inputs:
-        dtype = body.fixed.get(argument.name) if isinstance(body, Elementwise) else None
+        dtype = body.fixed.get(argument.name) if isinstance(body, (Elementwise, Folding)) else None
         if isinstance(body, Compute) and argument.name in body.integers:
             dtype = INT64
         end = body.absent.get(argument.name) if isinstance(body, Elementwise) else None

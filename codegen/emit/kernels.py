@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from ..dtypes import FLOAT32, FLOAT64, DType
+from ..dtypes import FLOAT32, FLOAT64, INT64, DType
 from ..expr import Apply, Emitted, applications, names
 from ..expr.functions import FUNCTIONS, Function
 from ..expr.kernel_text import emit_expression, variable
 from ..expr.typed import applied
 from ..model.computation import position_dtype, typed
 from ..model.compute import Compute
+from ..model.folding import Folding
 from ..model.operator import Elementwise, Factory, Family, Found, Operator, Reduce, Rows, Scan
-from . import compute, descriptors, elementwise, requirements, rows, views
+from . import compute, descriptors, elementwise, folds, requirements, rows, views
 from .expressions import Variable, enum, identity, parameters
 from .text import render
 
@@ -72,6 +73,10 @@ def emit(operator: Operator) -> str | None:
     if isinstance(body, Rows):
         _add_kernels(context, rows.kernels(operator, body))
         return render("rows.c.j2", operator.file, output, **context)
+    if isinstance(body, Folding):
+        _add_kernels(context, folds.kernels(operator, body))
+        context["count"] = Variable(variable("count"), INT64.c_type)
+        return render("fold.c.j2", operator.file, output, **context)
     if isinstance(body, Compute):
         context |= compute.context(operator, body)
         return render("compute.c.j2", operator.file, output, **context)

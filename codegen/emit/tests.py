@@ -76,7 +76,7 @@ def has_suite(operator: Operator) -> bool:
         return False
     filled = isinstance(operator.body, Factory) and operator.body.fill is not None
     drawn = filled or operator.schema.argument("generator") is not None
-    if operator.family in (Family.COMPUTE, Family.INDEXING, Family.RANDOM, Family.ROUTINE) or drawn:
+    if operator.family in (Family.COMPUTE, Family.FOLD, Family.INDEXING, Family.RANDOM, Family.ROUTINE) or drawn:
         return False
     without = (Family.COMPOSITE, Family.VIEW, Family.REDUCE, Family.SCAN, Family.ROWS)
     return operator.family not in without or operator.reference != "none"

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cache
+from types import MappingProxyType
 
 import numpy as np
 
-from ..dtypes import BOOL, COMPLEX128, FLOAT64, INT64, DType, Promotion, promote
+from ..dtypes import BOOL, COMPLEX128, FLOAT64, INT32, INT64, DType, Promotion, promote
 from ..expr import Expr, ExpressionError, evaluate, names, type_of
 from ..expr.lower import Env
 from ..schema import Argument
 from .compute import Compute
+from .folding import OTHER, Folding
 from .operator import Declaration, Elementwise, Expression, Factory, Operator, Reduce, Requirement, Rows, Scan
 
 
@@ -87,22 +89,25 @@ def _promoted(operator: Operator, dtype: DType) -> DType:
 def own_dtypes(operator: Declaration) -> tuple[DType | None, ...]:
     """The dtypes of results that do not follow from promotion: declared ones, and bool among several results."""
     body = operator.body if isinstance(operator, Operator) else None
-    return _own(operator, body) if isinstance(body, Elementwise) else (None,)
+    return _own(operator, body) if isinstance(body, (Elementwise, Folding)) else (None,)
 
 
-def _own(operator: Declaration, body: Elementwise) -> tuple[DType | None, ...]:
-    if len(body.own) == 1:
+def _own(operator: Declaration, body: Elementwise | Folding) -> tuple[DType | None, ...]:
+    if len(body.own) == 1 and isinstance(body, Elementwise):
         return body.own
     types = [types for dtype in (FLOAT64, INT64) if (types := value_dtypes(operator, body, dtype))]
     truths = [bool(types) and all(each[index].is_bool for each in types) for index in range(len(body.own))]
     return tuple(BOOL if truth and own is None else own for own, truth in zip(body.own, truths, strict=True))
 
 
-def value_dtypes(operator: Declaration, body: Elementwise, dtype: DType) -> tuple[DType, ...]:
+def value_dtypes(operator: Declaration, body: Elementwise | Folding, dtype: DType) -> tuple[DType, ...]:
     """The dtypes of the expressions computed in `dtype` themselves; none where one of them is not defined for it."""
     try:
-        env = variable_dtypes(operator, body, dtype)
-        return tuple(type_of(each.tree, env).dtype for each in body.expressions(dtype))
+        if isinstance(body, Folding):
+            results, env = body.results, fold_dtypes(operator, body, dtype)
+        else:
+            results, env = body.expressions(dtype), variable_dtypes(operator, body, dtype)
+        return tuple(type_of(each.tree, env).dtype for each in results)
     except ExpressionError:
         return ()
 
@@ -117,26 +122,46 @@ def variable_dtypes(operator: Declaration, body: Elementwise, dtype: DType) -> d
     return env | state_dtypes(starts, following, env, dtype)
 
 
+def fold_dtypes(operator: Declaration, body: Folding, dtype: DType) -> dict[str, DType]:
+    """Dtypes of the variables of a reduction or a scan with a state."""
+    env = {argument.name: body.fixed.get(argument.name, dtype) for argument in operator.inputs}
+    env |= {param.name: parameter_dtype(param, dtype) for param in operator.params}
+    starts = {name: start.tree for name, start in body.state}
+    following = dict(zip(starts, (each.tree for each in body.following), strict=True))
+    elements = dict(zip(starts, (each.tree for each in body.element), strict=True)) if body.element else {}
+    states = state_dtypes(starts, following, env, dtype, elements, INT64)
+    return {**env, **states, **dict(zip(body.others, states.values(), strict=False)), "count": INT64}
+
+
 def state_dtypes(
-    starts: Mapping[str, Expr], following: Mapping[str, Expr], env: Mapping[str, DType], dtype: DType
+    starts: Mapping[str, Expr],
+    following: Mapping[str, Expr],
+    env: Mapping[str, DType],
+    dtype: DType,
+    elements: Mapping[str, Expr] = MappingProxyType({}),
+    whole: DType = INT32,
 ) -> dict[str, DType]:
     """Dtypes of the variables of a loop that is computed in `dtype`: those that hold what they start with and what
-    follows. Numbers alone are int32 or, if they are floating, of the dtype of computation."""
-    types = {name: _held(start, env, dtype) for name, start in starts.items()}
+    follows, and what `elements` make of them. Integers alone are of the dtype `whole`, floating numbers alone of the
+    one of computation."""
+    types = {name: _held(start, env, dtype, whole) for name, start in starts.items()}
+    types |= {name: promote(types[name], _held(each, env, dtype, whole)) for name, each in elements.items()}
     while True:
-        wider = {name: promote(types[name], _held(each, {**env, **types}, dtype)) for name, each in following.items()}
+        known = {**env, **types, **{f"{OTHER}{name}": each for name, each in types.items()}}
+        wider = {name: promote(types[name], _held(each, known, dtype, whole)) for name, each in following.items()}
         if wider == types:
             return types
         types = wider
 
 
-def _held(tree: Expr, env: Mapping[str, DType], dtype: DType) -> DType:
+def _held(tree: Expr, env: Mapping[str, DType], dtype: DType, whole: DType) -> DType:
     try:
         found = type_of(tree, env)
     except ExpressionError:
         return dtype  # which is reported when the expression is printed
-    is_number = found.weak and found.dtype.is_floating and (dtype.is_floating or dtype.is_complex)
-    return dtype.to_real if is_number else found.dtype
+    if found.weak and found.dtype.is_floating and (dtype.is_floating or dtype.is_complex):
+        return dtype.to_real
+    return whole if found.weak and found.dtype.is_integer else found.dtype
 
 
 def turns_real(operator: Operator) -> bool:
@@ -196,6 +221,8 @@ def typed(operator: Operator) -> Iterator[tuple[Expression, Env, DType]]:
                 yield expression, env, dtype
             if body.value is not None:
                 yield body.value, env, dtype
+        elif isinstance(body, Folding):
+            yield from _of_folding(operator, body, dtype)
         elif isinstance(body, Compute):
             yield from _computed(operator, body, dtype)
         elif isinstance(body, (Reduce, Scan)):
@@ -227,6 +254,17 @@ def _computed_type(operator: Operator, body: Compute, index: int, dtype: DType) 
         return type_of(body.results[index].tree, body.env({each.name: dtype for each in operator.params}, dtype)).dtype
     except ExpressionError:
         return None
+
+
+def _of_folding(operator: Operator, body: Folding, dtype: DType) -> Iterator[tuple[Expression, Env, DType]]:
+    env = fold_dtypes(operator, body, dtype)
+    for name, start in body.state:
+        yield start, env, env[name]
+    for part in (body.element, body.following):
+        for name, each in zip(body.names, part, strict=False):
+            yield each, env, env[name]
+    for each, result in zip(body.results, result_dtypes(operator, dtype), strict=True):
+        yield each, env, result
 
 
 def _of_element(operator: Operator, body: Elementwise, dtype: DType) -> Iterator[tuple[Expression, Env, DType]]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from ..dtypes import COMPLEX128, COMPUTE_DTYPES, DTYPE_CLASSES, DType, Promotion
 from ..expr import FUNCTIONS, Apply, Expr, ExpressionError, applications, type_of
 from .computation import value_dtypes, variable_dtypes
+from .folding import Folding
 from .operator import Body, Declaration, Derivative, Elementwise, Expression, Family
 
 _MOVES = frozenset((Family.VIEW, Family.INDEXING, Family.ROUTINE, Family.COMPOSITE))
@@ -52,12 +53,17 @@ def promotion(declaration: Declaration, body: Body, dtypes: frozenset[DType]) ->
     If every value is bool, the result is bool. If integers and bool give floating values, they are converted to the
     default floating dtype first.
     """
-    if not isinstance(body, Elementwise):
+    if not isinstance(body, (Elementwise, Folding)):
         return Promotion.DEFAULT
     accepted = [dtype for dtype in COMPUTE_DTYPES if any(dtype is each.opmath for each in dtypes)]
     types = {dtype: _types(declaration, body, dtype) for dtype in accepted}
     several = {dtype: _promoted(values, body) for dtype, values in types.items()}
-    if len(body.own) == 1 and several and all(values and values[0].is_bool for values in several.values()):
+    if (
+        isinstance(body, Elementwise)
+        and len(body.own) == 1
+        and several
+        and all(values and values[0].is_bool for values in several.values())
+    ):
         return Promotion.ALWAYS_BOOL
     integral = [values for dtype, values in several.items() if dtype.is_integer or dtype.is_bool]
     if integral and all(any(value.is_floating for value in values) for values in integral):
@@ -65,7 +71,7 @@ def promotion(declaration: Declaration, body: Body, dtypes: frozenset[DType]) ->
     return Promotion.DEFAULT
 
 
-def _promoted(types: Sequence[DType], body: Elementwise) -> list[DType]:
+def _promoted(types: Sequence[DType], body: Elementwise | Folding) -> list[DType]:
     """The types of the results that have no declared one."""
     return [value for value, own in zip(types, body.own, strict=False) if own is None]
 
@@ -73,6 +79,8 @@ def _promoted(types: Sequence[DType], body: Elementwise) -> list[DType]:
 def cost(body: Body) -> float:
     """The cost of an element: the sum for functions that take longer than an addition, at least that of an addition.
     Simple arithmetic besides is hidden by memory accesses and by these functions."""
+    if isinstance(body, Folding):
+        return 1.0 + _cost_of((*body.element, *body.following), 0)
     if not isinstance(body, Elementwise):
         return 1.0
     rounds = _ROUNDS * _cost_of(body.iterate.rounds, 0) if body.iterate is not None else 0
@@ -90,10 +98,10 @@ def _cost_of(expressions: Sequence[Expression], free: float) -> float:
     return float(sum(cost for cost in costs if cost > free))
 
 
-def _types(declaration: Declaration, body: Elementwise, dtype: DType) -> tuple[DType, ...]:
+def _types(declaration: Declaration, body: Elementwise | Folding, dtype: DType) -> tuple[DType, ...]:
     """The dtypes of the values of the results; none if a value has none, which the checks report."""
     values = value_dtypes(declaration, body, dtype)
-    if body.iterate is None or not values:
+    if isinstance(body, Folding) or body.iterate is None or not values:
         return values
     env = variable_dtypes(declaration, body, dtype)
     try:

@@ -41,7 +41,7 @@ def _letter(operator: Operator, argument: Argument) -> str:
         return "-"
     if argument in operator.params:
         return "n"
-    if operator.family in (Family.REDUCE, Family.ROWS, Family.SCAN):
+    if operator.family in (Family.REDUCE, Family.ROWS, Family.SCAN, Family.FOLD):
         return {"dim": "d", "keepdim": "k"}.get(argument.name, "-")
     if base == "str" and isinstance(operator.body, Indexing):
         return "w"

@@ -20,6 +20,7 @@ from ..expr.geometry import Geometry
 from ..schema import Argument, FunctionSchema, Type
 from ..source import Scalar
 from .compute import Compute
+from .folding import Folding
 from .parts import ERROR_KINDS as ERROR_KINDS
 from .parts import End as End
 from .parts import Expression as Expression
@@ -52,11 +53,14 @@ class Family(Enum):
     LAPACK = "lapack"
     ROUTINE = "core"
     COMPUTE = "compute"
+    FOLD = "fold"
     COMPOSITE = "composite"
 
     @property
     def body(self) -> str:
         """How messages name a body of this kind."""
+        if self is Family.FOLD:
+            return "a body with a state"
         return f"{'an' if self.value[0] in 'aeiou' else 'a'} {self.value} body"
 
 
@@ -72,14 +76,21 @@ class Found(Enum):
     POSITION = "position"
 
 
+def is_dimension(argument: Argument, family: Family) -> bool:
+    """Is it which lines a fold is along, or whether these leave a dimension?"""
+    return family is Family.FOLD and argument.name in ("dim", "keepdim")
+
+
 def parameters(schema: FunctionSchema, family: Family) -> tuple[Argument, ...]:
     """Arguments that kernels take as numbers."""
-    takes_reals = family in (Family.ELEMENTWISE, Family.ROWS, Family.COMPUTE)
-    integral = family is Family.ELEMENTWISE
+    takes_reals = family in (Family.ELEMENTWISE, Family.ROWS, Family.COMPUTE, Family.FOLD)
+    integral = family in (Family.ELEMENTWISE, Family.FOLD)
     return tuple(
         each
         for each in schema.arguments
-        if each.is_scalar or (takes_reals and each.is_real) or (integral and each.is_integral)
+        if each.is_scalar
+        or (takes_reals and each.is_real)
+        or (integral and each.is_integral and not is_dimension(each, family))
     )
 
 
@@ -282,6 +293,7 @@ Body: TypeAlias = (
     | Scan
     | Rows
     | Compute
+    | Folding
     | View
     | Factory
     | Extern

@@ -34,6 +34,7 @@ _SEVERAL = (
     Family.SCAN,
     Family.ROWS,
     Family.COMPUTE,
+    Family.FOLD,
     Family.LAPACK,
     Family.ROUTINE,
     Family.COMPOSITE,
@@ -46,6 +47,7 @@ _KINDS: Mapping[Family, str] = {
     Family.FACTORY: "Scalar, int and int[]",
     Family.RANDOM: "Tensor, float, int and Generator",
     Family.COMPUTE: "Tensor, Scalar, float, int, bool and int[]",
+    Family.FOLD: "Tensor, Scalar, float, int and bool",
     Family.LAPACK: "Tensor, float, int and bool",
     Family.ROUTINE: "Tensor, Tensor[], float, int, bool, int[], ScalarType, MemoryFormat and Generator",
 }
@@ -179,6 +181,9 @@ def _check_kinds(entry: Entry) -> None:
 
 
 def _suits(family: Family, argument: Argument) -> bool:
+    if family is Family.FOLD:
+        is_number = argument.is_scalar or argument.is_real or argument.is_integral
+        return argument.name == "dim" or (not argument.is_optional and (argument.is_tensor or is_number))
     if family is Family.ELEMENTWISE:
         is_number = argument.is_scalar or argument.is_real or argument.is_integral
         return argument.is_tensor or is_number or base_name(argument.type) == "str"
@@ -230,7 +235,9 @@ def _check_numbers(entry: Entry) -> None:
         entry.report(entry.name_span, f"{entry.family.body} needs a Tensor argument")
     several = "a composite takes any number, and can"
     _limit(entry, entry.tensors, MAX_OPERANDS, "Tensor", f"{several} call two operators")
-    if len(entry.schema.returns) > MAX_OUTPUTS and entry.family is Family.ELEMENTWISE:
+    if entry.family is Family.FOLD:
+        _check_dimension(entry)
+    if len(entry.schema.returns) > MAX_OUTPUTS and entry.family in (Family.ELEMENTWISE, Family.FOLD):
         message = f"{len(entry.schema.returns)} results; the core takes up to {MAX_OUTPUTS}"
         entry.report(entry.name_span, message, f"{several} call two operators")
     _limit(entry, entry.scalars, MAX_PARAMS, "Scalar", f"{several} pass what follows from them")
@@ -238,6 +245,18 @@ def _check_numbers(entry: Entry) -> None:
     for what, most in room.items():
         given = [each for each in entry.schema.arguments if _CALLED.get(_spelled(each)) == what]
         _limit(entry, given, most, what, f"{several} pass what follows from them")
+
+
+def _check_dimension(entry: Entry) -> None:
+    """A fold is along `dim`; where it is a reduction, `keepdim` says whether that stays."""
+    wanted = {"dim": "int"} if "scan" in entry.node else {"dim": "int", "keepdim": "bool"}
+    example = "int dim" if "scan" in entry.node else "int[1]? dim=None, bool keepdim=False"
+    for name, kind in wanted.items():
+        argument = entry.schema.argument(name)
+        if argument is None:
+            entry.report(entry.name_span, f"{entry.family.body} needs argument '{name}'", example)
+        elif base_name(argument.type) != kind or (argument.is_list and "scan" in entry.node):
+            entry.report(entry.argument_span(argument), f"argument '{name}' has type {kind}", example)
 
 
 def _spelled(argument: Argument) -> str:

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from ..dtypes import DType
 from ..expr import Expr, Literal, Name, apply, derive, parse, simplify
 from ..model.compute import Compute
+from ..model.folding import Folding
 from ..model.operator import Body, Derivative, Elementwise, Family, floating_expressions, grad_name, labels_of
 from ..schema import Argument, ListType
 from ..schema.types import OptionalType, without_optional
@@ -50,7 +51,8 @@ def read(entry: Entry, body: Body | None, accepts: Accepts) -> Mapping[str, Deri
             entry.report(scalar.span, f"unknown derivative '{scalar.value}'", help)
         elif scalar is not None:
             # Fixed inputs are masks and the like, which have no derivatives.
-            fixed = body.fixed if isinstance(body, Elementwise) else body.integers if isinstance(body, Compute) else ()
+            discrete = body.fixed if isinstance(body, (Elementwise, Folding)) else ()
+            fixed = body.integers if isinstance(body, Compute) else tuple(discrete)
             derivatives = {name: _formula(entry, body, name, scalar) for name in differentiable if name not in fixed}
     elif node is not None:
         entry.report(node.span, "'derivatives' must be 'auto', 'none' or a mapping from argument to formula")

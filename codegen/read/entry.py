@@ -27,10 +27,11 @@ from ..source import Mapping as MappingNode
 from ..source import Node, Scalar
 from ..source.text import to_yaml
 from . import accepts, arguments, bodies, derivatives, like, overloads, submodules, tags
+from .bodies import folding
 from .bodies.composite import PYTHON
 from .fields import ROUTINE, ROUTINES, Entry, Fields, lacks
 
-BODY_KEYS = (*(family.value for family in Family if family not in ROUTINES), ROUTINE)
+BODY_KEYS = (*(family.value for family in Family if family not in (*ROUTINES, Family.FOLD)), ROUTINE)
 KEYS = (
     "func", "doc", like.KEY, *BODY_KEYS, "accepts", "aliases", "cost", "derivatives", "dtype_error", "dtypes",
     "none_means", "operator", "out", "overloads", "promotion", "python_module", "reference", "require", "tags",
@@ -42,7 +43,7 @@ ONLY_FOR: Mapping[str, tuple[Family, ...]] = {
     "none_means": (Family.ELEMENTWISE,),
     "operator": (Family.ELEMENTWISE, Family.COMPOSITE, Family.EXTERN),
     "overloads": (Family.ELEMENTWISE,),
-    "promotion": (Family.ELEMENTWISE, Family.REDUCE, Family.SCAN, Family.ROWS, Family.COMPUTE),
+    "promotion": (Family.ELEMENTWISE, Family.REDUCE, Family.SCAN, Family.ROWS, Family.FOLD, Family.COMPUTE),
     "require": (Family.ELEMENTWISE, Family.COMPOSITE),
 }
 VARIANTS = ("function", "method")
@@ -192,6 +193,8 @@ def _family(fields: Fields) -> Family | None:
         fields.report(extra.span, message, "keep one of them")
     if bodies and bodies[0].value == ROUTINE:
         return _routine(fields)
+    if bodies and folding.is_folding(fields, bodies[0].value):
+        return Family.FOLD
     return Family(bodies[0].value) if bodies else None
 
 

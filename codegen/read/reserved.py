@@ -26,6 +26,7 @@ _EVERYWHERE: Mapping[str, str] = {
 _BY_FAMILY: Mapping[Family, Mapping[str, str]] = {
     Family.FACTORY: {"i": "is the position of an element in expressions"},
     Family.ROWS: {"count": "is the length of a row in expressions"},
+    Family.FOLD: {"count": "is the length of a line in expressions"},
 }
 # A function of one of these names would hide the name from other functions of the generated module.
 _MODULE_NAMES = _EXCEPTIONS | {

@@ -211,3 +211,127 @@ for wrong in (1.5, None, "a"):
     raise AssertionError(wrong)
 """,
     )
+
+
+LINES = """
+def layouts(array):
+    yield ow.from_numpy(array)
+    yield ow.from_numpy(np.ascontiguousarray(array.T)).t()
+    yield ow.from_numpy(np.repeat(array, 2, 1))[:, ::2]
+    yield ow.from_numpy(array).float()
+    yield ow.from_numpy(array).half()
+
+def tolerance(x):
+    return {ow.float64: 1e-11, ow.float32: 1e-4, ow.float16: 2e-2}[x.dtype]
+"""
+
+
+@pytest.mark.parametrize("level", ["x86-64", "x86-64-v3", "x86-64-v4"])
+def test_reductions_with_a_state(woven: Woven, level: str) -> None:
+    run(
+        woven,
+        LINES
+        + """
+for shape in ((5, 7), (3, 200), (200, 3), (40, 33), (1, 100), (100, 1)):
+    array = rng.uniform(-2, 2, shape)
+    for x in layouts(array):
+        own, rtol = x.double().numpy(), tolerance(x)
+        for dim in (0, 1, None, (0, 1)):
+            count = own.size if dim is None or dim == (0, 1) else own.shape[dim]
+            if count > 1:
+                variance, mean = ops.welford(x, dim)
+                assert variance.dtype is x.dtype
+                near(variance.double(), own.var(dim, ddof=1), rtol), near(mean.double(), own.mean(dim), rtol)
+            near(ops.log_of_sum(x, dim).double(), np.log(np.exp(own).sum(dim)), rtol)
+        assert ops.welford(x, 1, True).mean.shape == (shape[0], 1)
+        assert ops.welford(x, keepdim=True).mean.shape == (1, 1)
+    weight = rng.uniform(0.1, 1, (1, shape[1]))
+    got = ops.weighted_mean(ow.from_numpy(array), ow.from_numpy(weight), 1)
+    near(got, (array * weight).sum(1) / weight.sum())
+    near(ops.weighted_mean(ow.from_numpy(array), ow.from_numpy(weight), 0), array.mean(0))
+
+cube = rng.uniform(-2, 2, (4, 5, 6))
+for view in (ow.from_numpy(cube), ow.from_numpy(cube).permute(2, 0, 1), ow.from_numpy(cube)[:, ::2]):
+    for dim in ((0, 2), (1,), (0, 1), (-1, -2), None):
+        near(ops.welford(view, dim, correction=0).variance, view.numpy().var(dim))
+
+long = np.full(300_001, 0.1, np.float32)
+long[0] = 1e8
+assert abs(ops.exact_sum(ow.from_numpy(long)).item() - 1e8 - 3e4) < 8
+assert ops.exact_sum(ow.from_numpy(long)).item() == ops.exact_sum(ow.from_numpy(np.stack([long, long])), 1)[1].item()
+assert np.isnan(ops.weighted_mean(ow.empty(0), ow.empty(0)).item())
+assert ops.log_of_sum(ow.empty(2, 0), 1).tolist() == [-np.inf] * 2
+assert ops.welford(ow.empty(0, 3), 1).mean.shape == (0,)
+assert [tuple(each.shape) for each in ops.welford(ow.empty(3, 4, device="meta"), 0)] == [(4,), (4,)]
+assert ops.welford(ow.tensor(2.0), correction=0).mean.item() == 2
+for wrong in ((ow.ones(2), 3), (ow.ones(2, 2), (0, 0)), (ow.ones(2, dtype=ow.int64),)):
+    try:
+        ops.welford(*wrong)
+    except (IndexError, RuntimeError, NotImplementedError):
+        continue
+    raise AssertionError("no error")
+x = leaf(4, 5)
+for dim in (0, 1, None):
+    assert check(lambda x: tuple(ops.welford(x, dim)), x)
+    assert check(lambda x: ops.log_of_sum(x, dim), x) and check(lambda x: ops.exact_sum(x, dim), x)
+""",
+        OPWEAVE_ISA=level,
+    )
+
+
+@pytest.mark.parametrize("level", ["x86-64", "x86-64-v3", "x86-64-v4"])
+def test_scans_in_order(woven: Woven, level: str) -> None:
+    run(
+        woven,
+        LINES
+        + """
+import itertools
+
+def along(function, array, dim):
+    return np.stack([function(line) for line in np.moveaxis(array, dim, -1).reshape(-1, array.shape[dim])]).reshape(
+        np.moveaxis(array, dim, -1).shape) if array.size else array
+
+def averages(line):
+    return np.array(list(itertools.accumulate(line, lambda y, x: y + 0.1 * (x - y))))
+
+b0, b1, b2, a1, a2 = 0.2, 0.3, 0.1, -0.5, 0.25
+def filtered(line):
+    out, x1, x2, y1, y2 = [], 0, 0, 0, 0
+    for x in line:
+        y = b0 * x + b1 * x1 + b2 * x2 - a1 * y1 - a2 * y2
+        x1, x2, y1, y2 = x, x1, y, y1
+        out.append(y)
+    return np.array(out)
+
+for shape in ((5, 7), (3, 200), (200, 3), (40, 33), (1, 100), (100, 1), (17, 64)):
+    array = rng.uniform(-2, 2, shape)
+    for x in layouts(array):
+        own, rtol = x.double().numpy(), tolerance(x)
+        for dim in (0, 1, -1):
+            near(ops.ema(x, dim).double(), np.moveaxis(along(averages, own, dim), -1, dim), 4 * rtol)
+            got = ops.biquad(x, dim, b0=b0, b1=b1, b2=b2, a1=a1, a2=a2)
+            assert got.dtype is x.dtype
+            near(got.double(), np.moveaxis(along(filtered, own, dim), -1, dim), 4 * rtol)
+
+prices = ow.tensor([[1.0, 2.0, 1.0, 3.0, 1.5, 3.0], [4.0, 2.0, 1.0, 3.0, 5.0, 5.0]])
+down = ops.drawdown(prices)
+near(down.drawdown, [[0, 0, 0.5, 0, 0.5, 0], [0, 0.5, 0.75, 0.25, 0, 0]])
+assert down.peak.tolist() == [[1, 2, 2, 3, 3, 3], [4, 4, 4, 4, 5, 5]]
+assert down.age.dtype is ow.int64 and down.age.tolist() == [[0, 0, 1, 0, 1, 0], [0, 1, 2, 3, 0, 0]]
+for view in (prices.t().contiguous().t(), prices.repeat(1, 3)[:, :6]):
+    assert ops.drawdown(view).age.tolist() == down.age.tolist()
+assert ops.drawdown(prices.t(), 0).age.t().tolist() == down.age.tolist()
+nan = float("nan")
+filled = ops.forward_fill(ow.tensor([nan, 1.0, nan, nan, 4.0]))
+assert filled[1:].tolist() == [1, 1, 1, 4] and filled[0].isnan().item()
+ones = ow.ones(3, 1, dtype=ow.float64)
+h = ops.linear_recurrence(ow.full((4,), 0.5, dtype=ow.float64), ones, ow.zeros(1), 1)
+near(h, [[1, 1.5, 1.75, 1.875]] * 3)
+assert ops.ema(ow.empty(0, 3)).shape == (0, 3) and ops.ema(ow.tensor(2.0)).item() == 2
+assert ops.ema(ow.empty(2, 3, device="meta")).shape == (2, 3)
+assert not hasattr(prices, "ema_")
+out = ow.empty(2, 6)
+assert ops.ema(prices, out=out) is out and out[0, 0].item() == 1
+""",
+        OPWEAVE_ISA=level,
+    )

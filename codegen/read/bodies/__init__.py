@@ -11,7 +11,21 @@ from collections.abc import Callable, Mapping
 from ...model.operator import Body, Family
 from ...source import Mapping as MappingNode
 from ..fields import Entry
-from . import composite, compute, elementwise, extern, factory, indexing, lapack, random, reduction, routine, rows, view
+from . import (
+    composite,
+    compute,
+    elementwise,
+    extern,
+    factory,
+    folding,
+    indexing,
+    lapack,
+    random,
+    reduction,
+    routine,
+    rows,
+    view,
+)
 
 _MAPPINGS: Mapping[Family, tuple[Callable[[Entry, MappingNode], Body | None], str]] = {
     Family.REDUCE: (reduction.read_reduce, reduction.REDUCE_EXAMPLE),
@@ -37,6 +51,8 @@ def read(entry: Entry) -> Body | None:
         return routine.read(entry)
     if entry.family is Family.COMPOSITE:
         return composite.read(entry)
+    if entry.family is Family.FOLD:
+        return folding.read(entry)
     node = entry.node.get(entry.family.value)
     if node is None:
         return None

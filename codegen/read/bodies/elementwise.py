@@ -7,9 +7,9 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ...dtypes import BOOL, DTYPE_CLASSES, DTYPES, DType, ordered
+from ...dtypes import DTYPE_CLASSES, DType, ordered
 from ...errors import suggest
-from ...expr import FUNCTIONS, Apply, Expr, Name, Rule, applications, names
+from ...expr import names
 from ...model.operator import Elementwise, End, Expression, Family, Requirement
 from ...schema import Argument
 from ...source import Mapping as MappingNode
@@ -17,7 +17,7 @@ from ...source import Node, Scalar, Sequence
 from ..fields import Entry
 from ..reserved import argument_reason
 from . import iterate, requirements
-from .shared import Locals, expression, report_unused
+from .shared import Locals, conditions, expression, own_dtypes, report_unused
 
 _NONNEGATIVE = re.compile(r"(\w+) >= 0")
 _PARTS = ("let", "iterate", "value", "dtype")
@@ -37,14 +37,14 @@ def read(entry: Entry, node: Node) -> Elementwise | None:
     loop = None if parts is None else iterate.read(entry, local, parts)
     owner, key = (entry.node, "elementwise") if parts is None else (parts, "value")
     cases = _results(entry, local, owner, key)
-    own = (None,) * max(1, len(entry.schema.returns)) if parts is None else _own(entry, parts)
+    own = (None,) * max(1, len(entry.schema.returns)) if parts is None else own_dtypes(entry, parts)
     local.report_unused()
     if cases is None or (loop is None and parts is not None and "iterate" in parts):
         return None
     trees = [case.tree for _, expressions in cases for case in expressions]
     trees += [] if loop is None else [each.tree for each in (*dict(loop.state).values(), loop.times, *loop.rounds)]
     report_unused(entry, "expression", (*entry.tensors, *entry.scalars), frozenset().union(*map(names, trees)))
-    return Elementwise(cases, _fixed(entry, trees), absent, natural, require, tuple(local.given.items()), own, loop)
+    return Elementwise(cases, conditions(entry, trees), absent, natural, require, tuple(local.given.items()), own, loop)
 
 
 def _refused(name: str) -> str | None:
@@ -98,22 +98,6 @@ def _value(entry: Entry, local: Locals, owner: MappingNode, key: str) -> _One | 
     return None
 
 
-def _own(entry: Entry, parts: MappingNode) -> tuple[DType | None, ...]:
-    """`dtype`: that of the result, or of some by their names."""
-    labels = [result.name or "" for result in entry.schema.returns] or [""]
-    node = parts.get("dtype")
-    if isinstance(node, MappingNode):
-        entry.known_keys(node, labels, "result")
-        given = {name: text for name in node if name in labels and (text := entry.text(node, name)) is not None}
-    else:
-        text = entry.text(parts, "dtype")
-        given = {} if text is None else dict.fromkeys(labels, text)
-    known = {dtype.name: dtype for dtype in DTYPES.values() if dtype.compute}
-    for text in dict.fromkeys(given.values()):
-        entry.known("dtype of a result", text, known)
-    return tuple(known.get(given[name].value) if name in given else None for name in labels)
-
-
 def _cases(entry: Entry, node: MappingNode, local: Locals) -> _One | None:
     """The cases; None if one could not be read, as missing dtypes cannot be judged then."""
     if not node.items:
@@ -136,27 +120,6 @@ def _cases(entry: Entry, node: MappingNode, local: Locals) -> _One | None:
         if case is not None:
             cases.append((dtypes, case))
     return tuple(cases) if len(cases) == len(node) else None
-
-
-def _conditions(tree: Expr) -> frozenset[str]:
-    """The names that an expression uses only as conditions."""
-    choosing: set[str] = set()
-    others: set[str] = set()
-    for each in applications(tree):
-        assert isinstance(each, Apply)
-        first = FUNCTIONS[each.function].rule is Rule.SELECT
-        for index, arg in enumerate(each.args):
-            if isinstance(arg, Name):
-                (choosing if first and not index else others).add(arg.name)
-    return frozenset(choosing - others)
-
-
-def _fixed(entry: Entry, trees: list[Expr]) -> Mapping[str, DType]:
-    """Inputs that are only conditions: they must be bool and do not take part in promotion."""
-    used = {name: [tree for tree in trees if name in names(tree)] for name in (each.name for each in entry.tensors)}
-    return MappingProxyType(
-        {name: BOOL for name, where in used.items() if where and all(name in _conditions(tree) for tree in where)}
-    )
 
 
 def _require(entry: Entry) -> tuple[Mapping[str, str], tuple[Requirement[Expression, Argument], ...]]:

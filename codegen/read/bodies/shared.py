@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import abc
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from types import MappingProxyType
 
-from ...expr import names, parse, substitute
+from ...dtypes import BOOL, DTYPES, DType
+from ...expr import FUNCTIONS, Apply, Expr, Name, Rule, applications, names, parse, substitute
 from ...model.operator import Expression
 from ...schema import Argument
 from ...source import Mapping, Scalar, Sequence
@@ -37,7 +40,7 @@ class Locals:
     def __init__(
         self,
         fields: Fields,
-        owner: Mapping,
+        owner: Mapping | None,
         known: Iterable[str],
         refused: Callable[[str], str | None],
         outer: Locals | None = None,
@@ -48,7 +51,7 @@ class Locals:
         self.given: dict[str, Expression] = {} if outer is None else dict(outer.given)
         self.used: set[str] = set() if outer is None else outer.used
         self.keys: list[Scalar] = []
-        node = fields.mapping(owner, "let", "name to an expression")
+        node = None if owner is None else fields.mapping(owner, "let", "name to an expression")
         for key in () if node is None else node.keys:
             assert node is not None
             reason = refused(key.value) or (None if key.value.isidentifier() else "is not a name")
@@ -63,12 +66,19 @@ class Locals:
             self.keys.append(key)
 
     def expression(self, text: Scalar) -> Expression | None:
+        found = self.parsed(text)
+        return None if found is None else replace(found, tree=substitute(found.tree, self.trees))
+
+    @property
+    def trees(self) -> dict[str, Expr]:
+        """What the names stand for."""
+        return {name: each.tree for name, each in self.given.items()}
+
+    def parsed(self, text: Scalar) -> Expression | None:
+        """The expression as it is written."""
         found = expression(self.fields, text, self.known)
-        if found is None:
-            self.used.update(_WORD.findall(text.value))
-            return None
-        self.used |= names(found.tree)
-        return replace(found, tree=substitute(found.tree, {name: each.tree for name, each in self.given.items()}))
+        self.used.update(_WORD.findall(text.value) if found is None else names(found.tree))
+        return found
 
     def nested(self, owner: Mapping) -> Locals:
         """Those of a part of the entry, which knows these as well."""
@@ -110,3 +120,40 @@ def report_unused(entry: Entry, what: str, arguments: Iterable[Argument], used: 
         if argument.name not in (*used, *spared, *_CHECKED) and not refused:
             message = f"the {what} does not use argument '{argument.name}'"
             entry.report(entry.argument_name_span(argument), message, "or list it under 'unused'")
+
+
+def own_dtypes(entry: Entry, parts: Mapping) -> tuple[DType | None, ...]:
+    """`dtype`: that of the result, or of some by their names."""
+    labels = [result.name or "" for result in entry.schema.returns] or [""]
+    node = parts.get("dtype")
+    if isinstance(node, Mapping):
+        entry.known_keys(node, labels, "result")
+        given = {name: text for name in node if name in labels and (text := entry.text(node, name)) is not None}
+    else:
+        text = entry.text(parts, "dtype")
+        given = {} if text is None else dict.fromkeys(labels, text)
+    known = {dtype.name: dtype for dtype in DTYPES.values() if dtype.compute}
+    for text in dict.fromkeys(given.values()):
+        entry.known("dtype of a result", text, known)
+    return tuple(known.get(given[name].value) if name in given else None for name in labels)
+
+
+def conditions(entry: Entry, trees: list[Expr]) -> abc.Mapping[str, DType]:
+    """Inputs that are only conditions: they must be bool and do not take part in promotion."""
+    used = {name: [tree for tree in trees if name in names(tree)] for name in (each.name for each in entry.tensors)}
+    return MappingProxyType(
+        {name: BOOL for name, where in used.items() if where and all(name in _chosen_by(tree) for tree in where)}
+    )
+
+
+def _chosen_by(tree: Expr) -> frozenset[str]:
+    """The names that an expression uses only as conditions."""
+    choosing: set[str] = set()
+    others: set[str] = set()
+    for each in applications(tree):
+        assert isinstance(each, Apply)
+        first = FUNCTIONS[each.function].rule is Rule.SELECT
+        for index, arg in enumerate(each.args):
+            if isinstance(arg, Name):
+                (choosing if first and not index else others).add(arg.name)
+    return frozenset(choosing - others)

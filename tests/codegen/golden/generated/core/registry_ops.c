@@ -26,6 +26,8 @@ extern const ow_op ow_op_lapack_orgqr;
 extern const ow_op ow_op_clone;
 extern const ow_op ow_op_mean_of_windows;
 extern const ow_op ow_op_halves;
+extern const ow_op ow_op_moments_of;
+extern const ow_op ow_op_smooth;
 
 extern const ow_op *const ow_builtin_ops[];
 extern const int32_t ow_builtin_count;
@@ -55,5 +57,7 @@ const ow_op *const ow_builtin_ops[] = {
     &ow_op_clone,
     &ow_op_mean_of_windows,
     &ow_op_halves,
+    &ow_op_moments_of,
+    &ow_op_smooth,
 };
-const int32_t ow_builtin_count = 24;
+const int32_t ow_builtin_count = 26;

@@ -164,4 +164,6 @@ __all__ = [
     "detach",
     "mean_of_windows",
     "halves",
+    "moments_of",
+    "smooth",
 ]

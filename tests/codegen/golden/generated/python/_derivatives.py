@@ -262,6 +262,32 @@ class HalvesBackward0(_Node):
         return by_input, by_other, by_left, by_right, 
 
 
+class MomentsOfBackward0(_Node):
+    __slots__ = ()
+    inputs = (0,)
+
+    def apply(_node, grad_mean=None, grad_highest=None):
+        _to_input, = _node.edges
+        by_input = None
+        if _to_input:
+            _not_implemented("moments_of", "input")
+        return by_input, 
+
+
+class SmoothBackward0(_Node):
+    __slots__ = ()
+    inputs = (0, 1)
+
+    def apply(_node, grad):
+        _to_input, _to_keep = _node.edges
+        by_input = by_keep = None
+        if _to_input:
+            _not_implemented("smooth", "input")
+        if _to_keep:
+            _not_implemented("smooth", "keep")
+        return by_input, by_keep, 
+
+
 DERIVATIVES = {
     "neg": NegBackward0,
     "exp": ExpBackward0,
@@ -278,4 +304,6 @@ DERIVATIVES = {
     "clone": CloneBackward0,
     "mean_of_windows": MeanOfWindowsBackward0,
     "halves": HalvesBackward0,
+    "moments_of": MomentsOfBackward0,
+    "smooth": SmoothBackward0,
 }

@@ -521,6 +521,50 @@ Raises:
 
 Also: `Tensor.halves`.
 """,
+    "moments_of": """A reduction with a state of several values.
+
+Formula: `total = total + other_total`, `high = maximum(high, other_high)`
+
+Args:
+    input (Tensor).
+    dim (int or tuple of ints or None, optional): dimension or dimensions to work along, negative ones counted
+        from the end; all of them if None.
+    keepdim (bool, optional): whether reduced dimensions stay, with size 1.
+    out (tuple of Tensors, optional): where to write the result; resized if its shape differs.
+
+Returns:
+    Named tuple of tensors (mean, highest), of the input's shape without `dim` (size 1 if `keepdim`); dtype:
+        that of the input.
+
+Raises:
+    TypeError: an argument is of another type.
+    NotImplementedError: a dtype is not float32.
+    IndexError: a dimension is out of range.
+
+Also: `Tensor.moments_of`.
+""",
+    "smooth": """A scan from element to element, over two tensors.
+
+Formula: `y = moved if keep else y`
+
+Args:
+    input (Tensor).
+    keep (Tensor of bool).
+    dim (int): dimension to work along, negative ones counted from the end.
+    weight (float, optional).
+    out (Tensor, optional): where to write the result; resized if its shape differs.
+
+Returns:
+    Tensor of the input's shape; dtype: the one that the inputs promote to.
+
+Raises:
+    TypeError: an argument is of another type.
+    NotImplementedError: a dtype is not float64.
+    RuntimeError: the shapes do not fit together.
+    IndexError: a dimension is out of range.
+
+Also: `Tensor.smooth`.
+""",
 }
 
 SCHEMAS = {
@@ -551,4 +595,6 @@ SCHEMAS = {
     "detach": 'detach(Tensor(a) self) -> Tensor(a)',
     "mean_of_windows": 'mean_of_windows(Tensor self, int[2] kernel_size) -> Tensor',
     "halves": 'halves(Tensor self, Tensor other, Tensor left, Tensor right, *, Scalar bias=0) -> (Tensor total, Tensor larger)',
+    "moments_of": 'moments_of(Tensor self, int[1]? dim=None, bool keepdim=False) -> (Tensor mean, Tensor highest)',
+    "smooth": 'smooth(Tensor self, Tensor keep, int dim, *, float weight=0.5) -> Tensor',
 }

@@ -16,7 +16,7 @@ from ._dispatch.define import Operators as _Operators
 from . import _handle
 
 # Stands for what this module expects of the runtime; woven packages must expect the same as opweave itself.
-INTERFACE = "2cbe3d5c"
+INTERFACE = "5dbe99b6"
 
 
 def _arange_body(start, end, dtype, _produce):
@@ -73,6 +73,8 @@ _operators.define(21, 'clone', 'core', 'tm', (('input', 'Tensor'), ('memory_form
 _operators.define(-1, 'detach', 'composite', '-', (('input', 'Tensor'), ), 1, method=True, function=True, view=True, body=_detach_body, opaque=True)
 _operators.define(22, 'mean_of_windows', 'compute', 'tl', (('input', 'Tensor'), ('kernel_size', 'int[2]'), ), 2, out='cast', method=True, function=True, separate='kernel_size', differentiable=True)
 _operators.define(23, 'halves', 'elementwise', 'ttttn', (('input', 'Tensor'), ('other', 'Tensor'), ('left', 'Tensor'), ('right', 'Tensor'), ('bias', 'Scalar', 0), ), 4, out='cast', method=True, function=True, results=('total', 'larger'), differentiable=True)
+_operators.define(24, 'moments_of', 'fold', 'tdk', (('input', 'Tensor'), ('dim', 'int[1]?', None), ('keepdim', 'bool', False), ), 3, out='cast', method=True, function=True, results=('mean', 'highest'), differentiable=True)
+_operators.define(25, 'smooth', 'fold', 'ttdn', (('input', 'Tensor'), ('keep', 'Tensor'), ('dim', 'int'), ('weight', 'float', 0.5), ), 3, out='cast', method=True, function=True, differentiable=True)
 _operators.finish()
 
 # The loops of bodies need Python's own, which one of the operators would hide.

@@ -47,6 +47,8 @@ __all__ = [
     "detach",
     "mean_of_windows",
     "halves",
+    "moments_of",
+    "smooth",
 ]
 
 Number: TypeAlias = bool | int | float | builtins.complex  # one of the operators is called complex
@@ -62,6 +64,10 @@ METHODS: dict[str, Callable[..., Any] | property]
 class _halves_results(NamedTuple):
     total: Tensor
     larger: Tensor
+
+class _moments_of_results(NamedTuple):
+    mean: Tensor
+    highest: Tensor
 def neg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Negates each element."""
 def negative(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -130,6 +136,10 @@ def mean_of_windows(input: Tensor, kernel_size: int | Sequence[int], *more: int,
     """Means of windows whose centres are the elements; beyond the borders there are zeros."""
 def halves(input: Tensor, other: Tensor, left: Tensor, right: Tensor, *, bias: Number = 0, out: Sequence[Tensor] | None = None) -> _halves_results:
     """Several results of more than three tensors, by a function of the file and a name for a part."""
+def moments_of(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False, *, out: Sequence[Tensor] | None = None, axis: int | Sequence[int] | None = None, keepdims: bool | None = None) -> _moments_of_results:
+    """A reduction with a state of several values."""
+def smooth(input: Tensor, keep: Tensor, dim: int, *, weight: float = 0.5, out: Tensor | None = None) -> Tensor:
+    """A scan from element to element, over two tensors."""
 
 class TensorMethods:
     def neg(self, *, out: Tensor | None = None) -> Tensor:
@@ -218,3 +228,7 @@ class TensorMethods:
         """Means of windows whose centres are the elements; beyond the borders there are zeros."""
     def halves(self, other: Tensor, left: Tensor, right: Tensor, *, bias: Number = 0, out: Sequence[Tensor] | None = None) -> _halves_results:
         """Several results of more than three tensors, by a function of the file and a name for a part."""
+    def moments_of(self, dim: int | Sequence[int] | None = None, keepdim: bool = False, *, out: Sequence[Tensor] | None = None, axis: int | Sequence[int] | None = None, keepdims: bool | None = None) -> _moments_of_results:
+        """A reduction with a state of several values."""
+    def smooth(self, keep: Tensor, dim: int, *, weight: float = 0.5, out: Tensor | None = None) -> Tensor:
+        """A scan from element to element, over two tensors."""

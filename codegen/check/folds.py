@@ -1,0 +1,162 @@
+"""Reductions and scans with a state: their values at samples, and whether states may be combined in any order.
+
+Kernels combine parts of a line separately, each from the first state, and join the parts. What users see are the
+results, so these must not depend on the grouping; the variables themselves may, as those of a sum with its rounding
+errors do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..dtypes import FLOAT64, DType
+from ..errors import Diagnostics
+from ..expr import Expr, ExpressionError
+from ..expr.kernel_text import emit_expressions
+from ..model.computation import fold_dtypes, parameter_dtype, typed
+from ..model.folding import OTHER, Folding
+from ..model.operator import Operator
+from . import samples
+from .samples import Array
+
+State = Mapping[str, Array]
+
+_FEW = 6
+_HELP = "parts of a line are combined separately and then joined; a scan with 'order: sequential' needs no joining"
+
+
+def check(operator: Operator, diagnostics: Diagnostics) -> None:
+    body = operator.body
+    if not isinstance(body, Folding):
+        return
+    _check_divisions(operator, diagnostics)
+    for dtype in () if body.is_scan else samples.dtypes(operator)[:1]:
+        try:
+            problem = _violation(operator, body, dtype)
+        except ExpressionError:
+            return  # a wrong type, which is reported separately, or nothing that evaluates it
+        if problem is not None:
+            index, message = problem
+            diagnostics.report(body.following[index].source.span, message, _HELP)
+
+
+def _check_divisions(operator: Operator, diagnostics: Diagnostics) -> None:
+    for expression, env, result in typed(operator):
+        try:
+            fails = emit_expressions((expression.tree,), env, (result,)).uses_err
+        except ExpressionError:
+            continue
+        if fails:
+            message = "a division of integers cannot report a zero divisor here"
+            diagnostics.report(expression.source.span, message, "dtypes: floating")
+            return
+
+
+class Steps:
+    """What a fold computes, for arrays of lines side by side."""
+
+    def __init__(self, operator: Operator, body: Folding, dtype: DType) -> None:
+        import numpy as np
+
+        self.body = body
+        self.types = fold_dtypes(operator, body, dtype)
+        given = samples.numbers(operator)
+        self.numbers = {
+            each.name: np.array(given[each.name], parameter_dtype(each, dtype).numpy) for each in operator.params
+        }
+
+    def _values(self, trees: Sequence[Expr], env: Mapping[str, Array]) -> dict[str, Array]:
+        known = {**self.numbers, **env}
+        return {
+            name: samples.value(tree, known, self.types[name])
+            for name, tree in zip(self.body.names, trees, strict=True)
+        }
+
+    def start(self, element: Mapping[str, Array]) -> State:
+        return self._values([start.tree for _, start in self.body.state], element)
+
+    def of(self, element: Mapping[str, Array]) -> State:
+        """The state of one element."""
+        return self._values([each.tree for each in self.body.element], element)
+
+    def after(self, state: State, element: Mapping[str, Array]) -> State:
+        return self._values([each.tree for each in self.body.following], {**state, **element})
+
+    def combined(self, state: State, other: State) -> State:
+        return self.after(state, {f"{OTHER}{name}": value for name, value in other.items()})
+
+    def results(self, env: Mapping[str, Array], types: Sequence[DType]) -> tuple[Array, ...]:
+        known = {**self.numbers, **env}
+        return tuple(samples.value(each.tree, known, of) for each, of in zip(self.body.results, types, strict=True))
+
+
+def _violation(operator: Operator, body: Folding, dtype: DType) -> tuple[int, str] | None:
+    """The variable whose combination is to blame, and a message, or None."""
+    import numpy as np
+
+    steps = Steps(operator, body, dtype)
+    line = samples.matrix(dtype, positive=True).ravel()[:_FEW]
+    inputs = {each.name: np.roll(line, 2 * index) for index, each in enumerate(operator.inputs)}
+    inputs = {name: value.astype(steps.types[name].numpy) for name, value in inputs.items()}
+    states = steps.of(inputs)
+    states = {name: np.broadcast_to(value, line.shape) for name, value in states.items()}
+    grid = np.meshgrid(*[np.arange(len(line))] * 3)
+    a, b, c = ({name: value[index.ravel()] for name, value in states.items()} for index in grid)
+    first = {name: np.broadcast_to(value, grid[0].size) for name, value in steps.start({}).items()}
+    ab = steps.combined(a, b)
+    abc = steps.combined(ab, c)
+    laws = (
+        ("the first state changes what it is combined with", 3, steps.combined(first, abc), abc),
+        ("'combine' is not associative", 3, abc, steps.combined(a, steps.combined(b, c))),
+        ("'combine' depends on the order", 2, ab, steps.combined(b, a)),
+    )
+    types = tuple(FLOAT64 if dtype.is_floating else dtype for _ in body.results)
+    for law, count, left, right in laws:
+        counts = {"count": np.array(count, np.int64)}
+        pairs = zip(steps.results({**left, **counts}, types), steps.results({**right, **counts}, types), strict=True)
+        for index, (one, other) in enumerate(pairs):
+            wrong = _first(one, other, dtype)
+            if wrong is not None:
+                name = operator.labels[index] or "the result"
+                shown = " and ".join(f"{float(np.ravel(each)[wrong]):g}" for each in (one, other))
+                return 0, f"{law}: of the same elements {name} is {shown}"
+    return None
+
+
+def _first(left: Any, right: Any, dtype: DType) -> int | None:
+    """The index of the first element in which two results differ by more than rounding, or None."""
+    import numpy as np
+
+    left, right = np.broadcast_arrays(left, right)
+    with np.errstate(all="ignore"):
+        same = (left == right) | ((left != left) & (right != right))
+        size = np.maximum(np.abs(left * 1.0), np.abs(right * 1.0))
+        rounding = np.finfo(str(dtype.numpy)).eps ** 0.5 if dtype.is_floating else 0
+        near = np.abs(left * 1.0 - right * 1.0) <= rounding * np.maximum(size, 1)
+    indices = np.flatnonzero(~(same | near))
+    return int(indices[0]) if len(indices) else None
+
+
+def results(operator: Operator, body: Folding, lines: Mapping[str, Array], dtype: DType) -> tuple[Array, ...]:
+    """Results over the rows of matrices; the reduced dimension is kept."""
+    import numpy as np
+
+    from ..model.computation import result_dtypes
+
+    steps, types = Steps(operator, body, dtype), result_dtypes(operator, dtype)
+    rows, length = next(iter(lines.values())).shape
+    columns = [{name: value[:, index] for name, value in lines.items()} for index in range(length)]
+    state: State = {}
+    found = []
+    for index, element in enumerate(columns):
+        if body.is_scan:
+            state = steps.start(element) if not index else state
+            found.append(steps.results({**state, **element}, types))
+            state = steps.after(state, element)
+        else:
+            state = steps.combined(state if index else steps.start({}), steps.of(element))
+    if body.is_scan:
+        return tuple(np.stack([np.broadcast_to(each[k], rows) for each in found], 1) for k in range(len(types)))
+    values = steps.results({**state, "count": np.array(length, np.int64)}, types)
+    return tuple(np.broadcast_to(each, rows)[:, None] for each in values)
