@@ -91,8 +91,8 @@ def _formula(entry: Entry, body: Body | None, name: str, scalar: Scalar) -> Deri
     if text == "none":
         return Derivative(text, scalar)
     if text == "auto":
-        if entry.family is Family.COMPUTE:
-            return Derivative(text, scalar)  # adjoints.py replaces it
+        if entry.family in (Family.COMPUTE, Family.FOLD):
+            return Derivative(text, scalar)  # adjoints.py and fold_adjoints.py replace it
         if entry.family is not Family.ELEMENTWISE:
             entry.report(scalar.span, _NOT_AUTOMATIC, "declare a formula, or 'none'")
             return Derivative("none", scalar)

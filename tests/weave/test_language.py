@@ -274,6 +274,12 @@ x = leaf(4, 5)
 for dim in (0, 1, None):
     assert check(lambda x: tuple(ops.welford(x, dim)), x)
     assert check(lambda x: ops.log_of_sum(x, dim), x) and check(lambda x: ops.exact_sum(x, dim), x)
+    for keepdim in (False, True):
+        weights = leaf(5)
+        assert check(lambda x, w: ops.weighted_mean(x, w, dim, keepdim), (x, weights))
+cube = leaf(2, 3, 4)
+assert check(lambda x: ops.log_of_sum(x, (0, 2)), cube)
+assert check(lambda x, w: ops.weighted_mean(x, w, (-1, 0), True), (cube, leaf(3, 1)))
 """,
         OPWEAVE_ISA=level,
     )
@@ -330,6 +336,18 @@ near(h, [[1, 1.5, 1.75, 1.875]] * 3)
 assert ops.ema(ow.empty(0, 3)).shape == (0, 3) and ops.ema(ow.tensor(2.0)).item() == 2
 assert ops.ema(ow.empty(2, 3, device="meta")).shape == (2, 3)
 assert not hasattr(prices, "ema_")
+x = leaf(3, 5)
+for dim in (0, 1, -1):
+    assert check(lambda x: ops.ema(x, dim, weight=0.3), x)
+    assert check(lambda x: ops.biquad(x, dim, b0=b0, b1=b1, b2=b2, a1=a1, a2=a2), x)
+    assert check(lambda x: ops.drawdown(x, dim)[:2], x)
+    assert check(lambda x: ops.forward_fill(x, dim), x)
+    start = leaf(1, 5) if dim == 0 else leaf(3, 1)
+    assert check(lambda f, t, s: ops.linear_recurrence(f, t, s, dim), (x, leaf(5), start))
+assert check(ops.ema, leaf()) and check(lambda x: ops.drawdown(x).peak, leaf(4))
+holes = ow.tensor([1.0, nan, nan, 4.0], dtype=ow.float64, requires_grad=True)
+ops.forward_fill(holes).sum().backward()
+assert holes.grad.tolist() == [3, 0, 0, 1]
 out = ow.empty(2, 6)
 assert ops.ema(prices, out=out) is out and out[0, 0].item() == 1
 """,

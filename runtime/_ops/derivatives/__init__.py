@@ -6,5 +6,6 @@ from ..fft.derivatives import *  # noqa: F403
 from ..linalg.derivatives import *  # noqa: F403
 from ..linalg.spectral_derivatives import *  # noqa: F403
 from .basic import *  # noqa: F403
+from .folds import *  # noqa: F403
 from .networks import *  # noqa: F403
 from .selection import *  # noqa: F403

@@ -1,0 +1,95 @@
+"""The gradient of a reduction or a scan with a state, as scans with states.
+
+Both go from element to element here: a reduction combines its state with that of each element. A first scan gives the
+state before each element; a second one goes backwards, and its state is the adjoint: how the loss depends on the state
+after the element that comes next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from ..dtypes import BOOL, DType
+from ..expr import Expr, Literal, Name, apply, derive, names, simplify, substitute
+from .folding import OTHER, Folding
+from .parts import Expression
+
+FIRST = "is_first_"
+"""The input of the second scan that is true for the first element of each line."""
+COUNT = "count_"
+"""Its parameter for the length of a line, where the results of a reduction use that."""
+
+
+def _after(body: Folding) -> dict[str, Expr]:
+    """The state after an element."""
+    element = {f"{OTHER}{name}": each.tree for name, each in zip(body.names, body.element, strict=False)}
+    return {name: substitute(each.tree, element) for name, each in zip(body.names, body.following, strict=True)}
+
+
+def states(body: Folding, types: Mapping[str, DType]) -> Folding:
+    """The scan whose results are the state before each element."""
+    source = body.following[0].source
+    after = _after(body)
+    own = tuple(None if types[name].is_floating else types[name] for name in body.names)
+    return replace(
+        body,
+        is_scan=True,
+        element=(),
+        following=tuple(Expression(after[name], source) for name in body.names),
+        results=tuple(Expression(Name(name), source) for name in body.names),
+        own=own,
+        local=(),
+    )
+
+
+def adjoint(body: Folding, target: str, types: Mapping[str, DType], grads: Mapping[int, str]) -> Folding:
+    """The scan backwards whose result is the gradient by the input `target`. `grads` are the names of the gradients of
+    those results that have one. Raises ExpressionError where a derivative is not known."""
+    source, after = body.following[0].source, _after(body)
+    floating = [name for name in body.names if types[name].is_floating]
+    adjoints = {name: Name(f"adjoint_{name}") for name in floating}
+    results = {Name(grad): body.results[index].tree for index, grad in grads.items()}
+
+    def through(trees: Mapping[str, Expr], factors: Mapping[str, Expr], name: str) -> Expr:
+        total: Expr = Literal(0)
+        for each, factor in factors.items():
+            total = apply("add", total, apply("mul", factor, derive(trees[each], name)))
+        return simplify(total)
+
+    def by(name: str) -> Expr:
+        total = through(after, adjoints, name)
+        if body.is_scan:
+            for grad, tree in results.items():
+                total = apply("add", total, apply("mul", grad, derive(tree, name)))
+        return simplify(total)
+
+    def at_the_end(name: str) -> Expr:
+        """How the results of a reduction depend on its last state."""
+        total: Expr = Literal(0.0)
+        for grad, tree in results.items() if not body.is_scan else ():
+            term = substitute(derive(tree, name), {**after, "count": Name(COUNT)})
+            total = apply("add", total, apply("mul", grad, term))
+        return simplify(total)
+
+    before = {name: by(name) for name in floating}
+    starts = {name: start.tree for name, start in body.state}
+    gradient = by(target)
+    if body.is_scan:
+        of_start = through(starts, before, target)
+        if of_start != Literal(0):
+            gradient = apply("add", gradient, apply("where", Name(FIRST), of_start, Literal(0)))
+    return Folding(
+        is_scan=True,
+        state=tuple((f"adjoint_{name}", Expression(at_the_end(name), source)) for name in floating),
+        element=(),
+        following=tuple(Expression(before[name], source) for name in floating),
+        results=(Expression(gradient, source),),
+        fixed=MappingProxyType({**body.fixed, FIRST: BOOL}),
+        own=(None,),
+    )
+
+
+def used(body: Folding) -> frozenset[str]:
+    return frozenset[str]().union(*(names(each.tree) for each in body.expressions))
