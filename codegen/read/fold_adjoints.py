@@ -1,4 +1,5 @@
-"""`derivatives: auto` of reductions and scans with a state: the operators of their gradients, and formulas that call them.
+"""`derivatives: auto` of reductions and scans with a state: the operators of their gradients, and formulas that call
+them.
 
 These operators have no derivatives themselves.
 """
