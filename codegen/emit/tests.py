@@ -45,6 +45,7 @@ _SUITES = {
     Family.EXTERN: "products.ExternTests",
     Family.COMPOSITE: "products.CompositeTests",
 }
+_GRADIENTS = "gradients.GradientTests"
 
 # Fields of a Spec whose default is not empty or false.
 _DEFAULTS = {"promotion": "default", "function": True, "method": True, "out": True}
@@ -55,13 +56,16 @@ class TestClass:
     """Context of tests.py.j2 for one operator; `facts` are the fields of its Spec as Python text."""
 
     name: str
-    suite: str
+    suites: tuple[str, ...]
     facts: tuple[tuple[str, str], ...]
 
 
-def emit(operators: Sequence[Operator], source: str, output: str, cache: Cache = NO_CACHE) -> str:
-    classes = [_test_class(each, cache) for each in callables(operators) if has_suite(each.operator)]
-    modules = sorted({each.suite.partition(".")[0] for each in classes})
+def emit(
+    operators: Sequence[Operator], source: str, output: str, cache: Cache = NO_CACHE, gradients: bool = False
+) -> str:
+    """The tests of operators; with `gradients` those of their gradients as well, which opweave's own have elsewhere."""
+    classes = [_test_class(each, cache, gradients) for each in callables(operators) if has_suite(each.operator)]
+    modules = sorted({suite.partition(".")[0] for each in classes for suite in each.suites})
     return render("tests.py.j2", source, output, modules=modules, classes=classes)
 
 
@@ -76,9 +80,11 @@ def has_suite(operator: Operator) -> bool:
         return False
     filled = isinstance(operator.body, Factory) and operator.body.fill is not None
     drawn = filled or operator.schema.argument("generator") is not None
-    if operator.family in (Family.COMPUTE, Family.FOLD, Family.INDEXING, Family.RANDOM, Family.ROUTINE) or drawn:
+    if isinstance(body, Factory) and operator.schema.argument("device") is None:
+        return False  # the suite tries all placements
+    if operator.family not in _SUITES or drawn:
         return False
-    without = (Family.COMPOSITE, Family.VIEW, Family.REDUCE, Family.SCAN, Family.ROWS)
+    without = (Family.COMPOSITE, Family.VIEW, Family.REDUCE, Family.SCAN)
     return operator.family not in without or operator.reference != "none"
 
 
@@ -102,10 +108,18 @@ def callables(operators: Sequence[Operator]) -> Iterator[Callable]:
                     yield Callable(by_name[name], operator, {argument: text})
 
 
-def _test_class(callable: Callable, cache: Cache) -> TestClass:
+def _test_class(callable: Callable, cache: Cache, gradients: bool) -> TestClass:
     title = "".join(word.capitalize() for word in callable.operator.name.split("_"))
     written = [(name, repr(value)) for name, value in facts(callable, cache) if not _is_default(name, value)]
-    return TestClass(f"Test{title}", _SUITES[callable.operator.family], tuple(written))
+    suites = (_SUITES[callable.operator.family], *([_GRADIENTS] if gradients and _has_gradients(callable) else []))
+    return TestClass(f"Test{title}", suites, tuple(written))
+
+
+def _has_gradients(callable: Callable) -> bool:
+    """Is every derivative there? Composites have those of what they call."""
+    operator = callable.operator
+    formulas = [each.text for each in operator.derivatives.values()]
+    return operator.family is Family.COMPOSITE or (bool(formulas) and "none" not in formulas)
 
 
 def _is_default(field: str, value: object) -> bool:

@@ -1,4 +1,4 @@
-"""The command line: `opweave weave`, `show`, `list`, `functions`, `check`; also `python -m opweave`.
+"""The command line: `opweave weave`, `test`, `show`, `list`, `functions`, `check`; also `python -m opweave`.
 
 Writes results to standard output and everything about mistakes and progress to standard error. Exit status: 0 when
 done, 1 when a file, an operator or the compiler is at fault, 2 when the command itself is.
@@ -83,6 +83,14 @@ def _parser() -> argparse.ArgumentParser:
     weave.add_argument("--force", action="store_true", help="weave even if nothing has changed; needed to change CC")
     weave.set_defaults(command=_weave)
 
+    test = commands.add_parser(
+        "test", help="weave a file and test what its entries promise: values, layouts, gradients"
+    )
+    test.add_argument("file", type=Path)
+    test.add_argument("--slow", action="store_true", help="all dtypes and pairs of layouts, not those of every day")
+    test.add_argument("-k", metavar="EXPRESSION", help="the tests whose names match alone, as pytest selects them")
+    test.set_defaults(command=_test)
+
     show = commands.add_parser("show", help="an operator's entry, the signatures derived from it, and its C")
     show.add_argument("operator", nargs="+", help="its name, an alias, or __add__; of a woven package: package.name")
     show.add_argument("--only", choices=_LANGUAGES, help="that part alone: the entry, the signatures, or the C")
@@ -128,6 +136,18 @@ def _weave(options: argparse.Namespace) -> None:
     else:
         print(f"{woven.name} is up to date: {count}, in {woven.folder}")
     print(f"  import {woven.name}  # {', '.join(woven.operators)}")
+
+
+def _test(options: argparse.Namespace) -> None:
+    from .promises import run
+    from .weave import WeaveError
+
+    try:
+        status = run(options.file, () if options.k is None else ("-k", options.k), options.slow)
+    except WeaveError as error:
+        raise _CommandError(str(error)) from None
+    if status:
+        raise _CommandError(f"{options.file}: tests failed")
 
 
 @contextmanager

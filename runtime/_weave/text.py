@@ -29,7 +29,17 @@ def weave_text(text: str) -> ModuleType:
     """
     if not isinstance(text, str):
         raise TypeError(f"weave_text(): argument 'text' must be str, not {type(text).__name__}")
-    name = f"woven_{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+    return woven(text, _SHOWN)
+
+
+def name_of(text: str) -> str:
+    """The name of the package of a text."""
+    return f"woven_{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+def woven(text: str, shown: str) -> ModuleType:
+    """The module of the operators of a text; `shown` is what messages call it."""
+    name = name_of(text)
     if name in loaded_libraries.texts:
         loaded_libraries.install_again(name)
         return sys.modules[name]
@@ -38,11 +48,11 @@ def weave_text(text: str) -> ModuleType:
     loaded_libraries.texts.add(name)
     try:
         path.write_text(text, "utf-8")
-        woven = weave(path, name, folder)
-        os.utime(woven.folder)  # it is in use
-        return _imported(name, woven.folder)
+        package = weave(path, name, folder).folder
+        os.utime(package)  # it is in use
+        return _imported(name, package)
     except WeaveError as error:
-        raise WeaveError(str(error).replace(os.fspath(path), _SHOWN)) from None
+        raise WeaveError(str(error).replace(os.fspath(path), shown)) from None
     except OSError as error:
         raise WeaveError(f"cannot write {path}: {error.strerror or error}") from None
     finally:

@@ -89,7 +89,7 @@ def test_what_needs_the_elements_in_memory_is_refused() -> None:
         y.__dlpack__()
     with pytest.raises(RuntimeError, match="view_as_real doesn't work on unresolved conjugated tensors"):
         opweave.view_as_real(y)
-    with pytest.raises(RuntimeError, match="imag cannot be assigned to: .* it is a copy"):
+    with pytest.raises(RuntimeError, match=r"imag cannot be assigned to: .* it is a copy"):
         y.imag = 1
     y.real = 7
     assert y.real.tolist() == [7, 7, 7]

@@ -1,0 +1,80 @@
+"""`opweave test` runs over a file what opweave's own tests run over ops.yaml."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+from pathlib import Path
+
+import pytest
+from opweave._weave import promises
+from opweave._weave.weave import WeaveError
+from weaving import python
+
+KEPT = """\
+- func: kept_ratio.Tensor(Tensor self, Tensor other, *, Scalar scale=2) -> Tensor
+  doc: A bounded ratio.
+  elementwise: scale * self / (1 + abs(other))
+  reference: scale * self / (1 + np.abs(other))
+  dtypes: floating
+  derivatives: auto
+
+- func: kept_double(Tensor self) -> Tensor
+  doc: Doubles.
+  dtypes: floating
+  composite: return self + self
+  reference: 2 * self
+
+- func: kept_last(Tensor self) -> Tensor
+  doc: The last position. Returns shape ().
+  composite: return self[..., -1]
+"""
+BROKEN = """\
+- func: broken_value(Tensor self) -> Tensor
+  doc: Doubles.
+  dtypes: floating
+  composite: return self + self
+  reference: 3 * self
+
+- func: broken_gradient(Tensor self) -> Tensor
+  doc: Squares.
+  dtypes: floating
+  composite: return self * self.detach()
+  reference: self * self
+"""
+
+
+def run(folder: Path, text: str, *options: str, status: int = 0) -> subprocess.CompletedProcess[str]:
+    (folder / "some_ops.yaml").write_text(text)
+    return python("-m", "opweave", "test", "some_ops.yaml", *options, cwd=folder, status=status)
+
+
+def test_what_keeps_its_promises_passes(tmp_path: Path) -> None:
+    output = run(tmp_path, KEPT).stdout
+    assert "no suite compares the values of kept_last" in output
+    assert " passed" in output
+    assert " failed" not in output
+    assert [path.name for path in tmp_path.iterdir()] == ["some_ops.yaml"]
+    chosen = run(tmp_path, KEPT, "-k", "KeptRatio and gradient").stdout
+    assert "1 passed" in chosen
+
+
+def test_what_breaks_them_fails(tmp_path: Path) -> None:
+    done = run(tmp_path, BROKEN, status=1)
+    failed = [line.rpartition("::")[0].rpartition("::")[2] for line in done.stdout.splitlines() if "FAILED" in line]
+    assert set(failed) == {"TestBrokenValue", "TestBrokenGradient"}
+    assert "::TestBrokenGradient::test_gradient" in done.stdout
+    assert done.stdout.count("::TestBrokenGradient::") == 1
+    assert done.stderr == "some_ops.yaml: tests failed\n"
+
+
+def test_mistakes_in_the_file_are_those_of_weaving(tmp_path: Path) -> None:
+    done = run(tmp_path, KEPT.replace("return self + self", "return self + nothing"), status=1)
+    assert done.stderr.startswith("some_ops.yaml:11:28: error: unknown name 'nothing'")
+    assert not done.stdout
+
+
+def test_pytest_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(WeaveError, match="run by pytest, which is not installed: pip install pytest"):
+        promises.run(tmp_path / "some_ops.yaml")
