@@ -15,7 +15,7 @@ def check(operator: Operator, diagnostics: Diagnostics) -> None:
     for name, derivative in operator.derivatives.items():
         if derivative.text != "none" and operator.result_is_bool:
             diagnostics.report(derivative.source.span, f"the result is bool: it has no derivative by '{name}'")
-        elif derivative.tree is not None and derivative.text != "auto":
+        elif derivative.tree is not None and derivative.text != "auto" and not derivative.differs:
             _check_formula(operator, name, derivative.tree, derivative.source, diagnostics)
     if not _needs_derivatives(operator):
         return

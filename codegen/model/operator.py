@@ -320,6 +320,8 @@ class Derivative:
     text: str
     source: Scalar = field(repr=False, compare=False)
     tree: Expr | None = None
+    differs: bool = False
+    """Is it meant to be another one than the derivative of the body?"""
 
     @property
     def formula(self) -> str | None:

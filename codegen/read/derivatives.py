@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 
@@ -19,6 +20,9 @@ from .accepts import TENSOR, Accepts
 from .fields import Entry
 from .python_text import python_names
 
+DIFFERS = "straight_through"
+"""The key of a formula that is meant to differ from the derivative: that of rounding, by which quantized networks
+learn."""
 _NOT_AUTOMATIC = "only an expression over elements or indices can be differentiated automatically"
 
 
@@ -35,13 +39,17 @@ def read(entry: Entry, body: Body | None, accepts: Accepts) -> Mapping[str, Deri
         entry.known_keys(node, differentiable, "argument")
         for name in differentiable:
             kinds = node.get(name)
-            if isinstance(kinds, MappingNode) and entry.family is Family.ELEMENTWISE:
-                entry.known_keys(kinds, ("real", "complex"), where=name)
-                scalar = entry.text(kinds, "real")
+            differs = isinstance(kinds, MappingNode) and DIFFERS in kinds
+            if isinstance(kinds, MappingNode) and (differs or entry.family is Family.ELEMENTWISE):
+                entry.known_keys(kinds, (DIFFERS,) if differs else ("real", "complex"), where=name)
+                scalar = entry.text(kinds, DIFFERS if differs else "real")
             else:
                 scalar = entry.text(node, name)
-            if scalar is not None:
-                derivatives[name] = _formula(entry, body, name, scalar)
+            if scalar is not None and differs and scalar.value.strip() in ("auto", "none"):
+                entry.report(scalar.span, f"'{DIFFERS}' is a formula", f"{DIFFERS}: grad")
+                derivatives[name] = Derivative("none", scalar)
+            elif scalar is not None:
+                derivatives[name] = replace(_formula(entry, body, name, scalar), differs=differs)
             elif name in node:
                 derivatives[name] = Derivative("none", entry.func)  # the mistake is reported already
     elif isinstance(node, Scalar):

@@ -15,7 +15,10 @@ from .._base.interchange import from_numpy
 
 if TYPE_CHECKING:
     from ..codegen.errors import Diagnostics
+    from ..codegen.model.folding import Folding
     from ..codegen.model.operator import Derivative, Operator, Reduce, Rows, Scan
+
+    Body = Reduce | Scan | Rows | Folding
 
 Array = Any
 """A NumPy array."""
@@ -35,19 +38,20 @@ def functions() -> dict[str, Any]:
 
 def check(operators: tuple[Operator, ...], diagnostics: Diagnostics) -> None:
     """Reports every formula that contradicts its body."""
+    from ..codegen.model.folding import Folding
     from ..codegen.model.operator import Reduce, Rows, Scan
 
     own = {operator.name for operator in operators}
     for operator in operators:
-        derivative = operator.derivatives.get("self")
         floating = any(dtype.is_floating for dtype in operator.compute_dtypes)
-        if not isinstance(operator.body, (Reduce, Scan, Rows)) or not floating:
+        if not isinstance(operator.body, (Reduce, Scan, Rows, Folding)) or not floating:
             continue
-        if derivative is None or derivative.text in ("none", "auto") or not _can_be_tried(derivative.text, own):
-            continue
-        problem = _contradiction(operator, operator.body, derivative)
-        if problem is not None:
-            diagnostics.report(derivative.source.span, problem)
+        for name, derivative in operator.derivatives.items():
+            if derivative.differs or derivative.text in ("none", "auto") or not _can_be_tried(derivative.text, own):
+                continue
+            problem = _contradiction(operator, operator.body, name, derivative)
+            if problem is not None:
+                diagnostics.report(derivative.source.span, problem)
 
 
 def _can_be_tried(text: str, own: set[str]) -> bool:
@@ -58,23 +62,25 @@ def _can_be_tried(text: str, own: set[str]) -> bool:
     return not (names | attributes) & own and not any(name.startswith("_") for name in names | attributes)
 
 
-def _contradiction(operator: Operator, body: Reduce | Scan | Rows, derivative: Derivative) -> str | None:
+def _contradiction(operator: Operator, body: Body, name: str, derivative: Derivative) -> str | None:
     import numpy as np
 
-    for x in _inputs(operator, body):
+    for inputs in _inputs(operator, body):
         for dim, keepdim in _forms(operator, body):
-            matrix = x if dim == 1 else np.ascontiguousarray(x.T)
+            given = {each: x if dim == 1 else np.ascontiguousarray(x.T) for each, x in inputs.items()}
+            matrix = given[name]
             try:
-                declared, expected = _both(operator, body, derivative, matrix, dim, keepdim)
+                declared, expected = _both(operator, body, name, derivative, given, dim, keepdim)
             except Exception as error:  # whatever the formula makes of its arguments
-                return f"the derivative of 'self' fails: {type(error).__name__}: {error}"
+                return f"the derivative of '{name}' fails: {type(error).__name__}: {error}"
             if declared.shape != expected.shape:
-                return f"the derivative of 'self' has the shape {declared.shape} for an input of shape {expected.shape}"
+                shapes = f"{declared.shape} for an input of shape {expected.shape}"
+                return f"the derivative of '{name}' has the shape {shapes}"
             near = np.abs(declared - expected) <= _RELATIVE * np.maximum(np.abs(declared), np.abs(expected)) + _ABSOLUTE
             if not near.all():
                 index = np.flatnonzero(~near.ravel())[0]
                 return (
-                    f"derivative of 'self' contradicts the body: of {_row(matrix, index, dim)} by element "
+                    f"derivative of '{name}' contradicts the body: of {_row(matrix, index, dim)} by element "
                     f"{np.unravel_index(index, matrix.shape)[dim]}: the formula gives {declared.ravel()[index]:.6g}, "
                     f"differences of the body give {expected.ravel()[index]:.6g}"
                 )
@@ -88,8 +94,8 @@ def _row(matrix: Array, index: int, dim: int) -> str:
     return str([float(f"{each:g}") for each in (matrix[row] if dim == 1 else matrix[:, column])])
 
 
-def _inputs(operator: Operator, body: Reduce | Scan | Rows) -> Iterator[Array]:
-    """The sample matrix of which the results are finite: as it is, or without its signs."""
+def _inputs(operator: Operator, body: Body) -> Iterator[dict[str, Array]]:
+    """Sample matrices of which the results are finite: as they are, or without their signs."""
     import numpy as np
 
     from ..codegen.check import samples
@@ -98,16 +104,29 @@ def _inputs(operator: Operator, body: Reduce | Scan | Rows) -> Iterator[Array]:
 
     for positive in (False, True):
         x = samples.matrix(FLOAT64, positive)
+        inputs = {each.name: np.roll(x, 2 * index) for index, each in enumerate(operator.inputs)}
+        inputs = {each: value > 0.5 if each in getattr(body, "fixed", ()) else value for each, value in inputs.items()}
         try:
-            values = samples.results(operator, body, x, FLOAT64)
+            values = _results(operator, body, inputs)
         except ExpressionError:
             return  # nothing evaluates it
         if all(np.isfinite(each).all() for each in values):
-            yield x
+            yield inputs
             return
 
 
-def _forms(operator: Operator, body: Reduce | Scan | Rows) -> Iterator[tuple[int, bool]]:
+def _results(operator: Operator, body: Body, inputs: Mapping[str, Array]) -> tuple[Array, ...]:
+    """Results over the rows of matrices."""
+    from ..codegen.check import folds, samples
+    from ..codegen.dtypes import FLOAT64
+    from ..codegen.model.folding import Folding
+
+    if isinstance(body, Folding):
+        return folds.results(operator, body, inputs, FLOAT64)
+    return samples.results(operator, body, inputs["self"], FLOAT64)
+
+
+def _forms(operator: Operator, body: Body) -> Iterator[tuple[int, bool]]:
     """Values of `dim` and `keepdim`."""
     yield from ((1, False), (0, False))
     if operator.schema.argument("keepdim") is not None:
@@ -115,17 +134,24 @@ def _forms(operator: Operator, body: Reduce | Scan | Rows) -> Iterator[tuple[int
 
 
 def _both(
-    operator: Operator, body: Reduce | Scan | Rows, derivative: Derivative, x: Array, dim: int, keepdim: bool
+    operator: Operator,
+    body: Body,
+    name: str,
+    derivative: Derivative,
+    inputs: Mapping[str, Array],
+    dim: int,
+    keepdim: bool,
 ) -> tuple[Array, Array]:
     """The gradient by the formula, and by differences."""
     import numpy as np
 
     from ..codegen.check import samples
-    from ..codegen.dtypes import FLOAT64
+
+    x = inputs[name]
 
     def results(given: Array) -> tuple[Array, ...]:
-        along = given if dim == 1 else given.T
-        values = samples.results(operator, body, along, FLOAT64)
+        every = {**inputs, name: given}
+        values = _results(operator, body, {each: value if dim == 1 else value.T for each, value in every.items()})
         return values if dim == 1 else tuple(each.T for each in values)
 
     values = results(x)
@@ -139,7 +165,8 @@ def _both(
         pairs = zip(grads, results(x + step), results(x - step), strict=True)
         expected[index] = sum(np.sum(grad * (above - below)) for grad, above, below in pairs) / (2 * _STEP)
     shrinks = not keepdim and values[0].shape != x.shape
-    env: dict[str, Any] = {"self": from_numpy(x), "dim": dim, "keepdim": keepdim, **samples.numbers(operator)}
+    env: dict[str, Any] = {each: from_numpy(np.array(value)) for each, value in inputs.items()}
+    env |= {"dim": dim, "keepdim": keepdim, **samples.numbers(operator)}
     for kind, arrays in (("grad", grads), ("result", values)):
         tensors = [from_numpy(np.array(each.squeeze(dim) if shrinks else each)) for each in arrays]
         env |= _named(operator, kind, tensors)

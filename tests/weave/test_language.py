@@ -9,7 +9,7 @@ from weaving import python
 
 pytest.importorskip("opweave")
 
-from opweave._weave.weave import Woven, weave
+from opweave._weave.weave import WeaveError, Woven, weave
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "language.yaml"
 HEAD = """
@@ -353,3 +353,40 @@ assert ops.ema(prices, out=out) is out and out[0, 0].item() == 1
 """,
         OPWEAVE_ISA=level,
     )
+
+
+def test_gradients_that_differ_from_the_derivative(woven: Woven) -> None:
+    run(
+        woven,
+        """
+x = ow.tensor([0.2, 0.6, -1.3], requires_grad=True)
+y = ops.round_through(x, step=0.5)
+near(y, [0, 0.5, -1.5], 1e-6)
+y.backward(ow.tensor([1.0, 2.0, 3.0]))
+assert x.grad.tolist() == [1, 2, 3]
+""",
+    )
+
+
+WRONG = """\
+- func: halved(Tensor self, Tensor weight, int[1]? dim=None, bool keepdim=False) -> Tensor
+  doc: Doc.
+  reduce: {state: {t: 0}, map: {t: self * weight}, combine: {t: t + other_t}, finalize: t}
+  dtypes: floating
+  derivatives:
+    self: unreduce(grad, self.shape, dim, keepdim) * weight
+    weight: unreduce(grad, self.shape, dim, keepdim) * self * 2
+"""
+
+
+def test_formulas_of_reductions_with_a_state_are_checked(tmp_path: Path) -> None:
+    (tmp_path / "wrong.yaml").write_text(WRONG)
+    with pytest.raises(WeaveError, match=r"7:13: error: derivative of 'weight' contradicts the body"):
+        weave(tmp_path / "wrong.yaml", out=tmp_path)
+    (tmp_path / "meant.yaml").write_text(
+        WRONG.replace(
+            "weight: unreduce(grad, self.shape, dim, keepdim) * self * 2",
+            "weight: {straight_through: 'unreduce(grad, self.shape, dim, keepdim) * self * 2'}",
+        )
+    )
+    assert weave(tmp_path / "meant.yaml", out=tmp_path).operators == ("halved",)
