@@ -438,7 +438,7 @@ class _Kernel:
     ) -> None:
         ctype = (INT64 if read.tensor in self.body.integers else self.dtype).c_type
         indices = [self.body.index(each) for each in read.indices]
-        sure = [self.body.is_inside(read, dim) for dim in range(len(indices))]
+        sure = [self.body.is_sure(read, dim) for dim in range(len(indices))]
         unknown = any(each.affine is None for each in indices)
         if all(sure) or (inside and not unknown):
             offset, step = self._offset(read, indices)
@@ -539,7 +539,7 @@ class _Kernel:
         for read, dim in self.body.checked():
             tree = read.indices[dim]
             index = self.body.index(tree)
-            if index.affine is None or (read.tensor, tree, dim) in seen:
+            if index.affine is None or self.body.is_sure(read, dim) or (read.tensor, tree, dim) in seen:
                 continue
             seen.add((read.tensor, tree, dim))
             least, greatest = (self._extreme(index.affine, word) for word in ("least", "greatest"))

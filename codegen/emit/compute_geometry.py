@@ -10,7 +10,7 @@ from ..expr.geometry import TARGET, Geometry
 from ..expr.indexed import SHAPE
 from ..expr.kernel_text import variable
 from ..expr.typed import names
-from ..model.compute import Border, Compute, Size
+from ..model.compute import Compute, Size
 from ..model.operator import Operator, Requirement
 from ..schema import ListType
 from ..schema.types import without_optional
@@ -27,6 +27,8 @@ class Extent:
     least: str | None
     size: str
     what: str
+    given: str
+    """The condition that an optional tensor is given."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +154,7 @@ def _extents(body: Compute) -> list[Extent]:
             least.append(f"ow_least({text}, {ends[0]}, {ends[1]})")
             greatest.append(f"ow_greatest({text}, {ends[0]}, {ends[1]})")
         rest = integer(index.affine.rest)
-        checks = known and body.outside.get(read.tensor, Border.ERROR) is Border.ERROR
+        checks = body.is_checked_before(read, dim)
         plain = index.plain
         what = f"index {plain or dim}"
         key = (read.tensor, f"{read.indices[dim]}|{dim}")
@@ -162,6 +164,7 @@ def _extents(body: Compute) -> list[Extent]:
             " + ".join([*least, rest]) if checks else None,
             f"ow_ints_at(view, shape_{read.tensor}, {dim - len(read.indices)})",
             f"{what} of '{read.tensor}'",
+            f"shape_{read.tensor}->n && " if read.tensor in body.optional else "",
         )
     return list(found.values())
 

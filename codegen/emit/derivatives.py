@@ -276,7 +276,8 @@ def _fact(operator: Operator, name: str, fact: str) -> str:
     argument = operator.schema.argument(name)
     if argument is not None and argument.is_tensor_list:
         return f"[each.{fact} for each in {saved}]"
-    return f"{saved}.{fact}"
+    optional = argument is not None and argument.is_tensor and argument.is_optional
+    return f"{saved} if {saved} is None else {saved}.{fact}" if optional else f"{saved}.{fact}"
 
 
 def _grads(operator: Operator) -> tuple[str, ...]:

@@ -27,11 +27,17 @@ from .compute import BATCH, Border, Compute, Result, Size
 GRAD = "grad_output"
 _POSITION = "_n"
 """Such a position, where the dimensions in front are one."""
-_TO = "_p{}"
+_TO = ("_p{}", "_q{}")
+"""The index variables of gradients, and of gradients of gradients."""
 
 
 class NoAdjointError(ValueError):
     """Why an expression has none."""
+
+
+def grad_name(body: Compute) -> str:
+    """The argument that is the gradient of the result of a body."""
+    return GRAD if GRAD not in body.tensors else f"grad_{GRAD}"
 
 
 def shape_argument(tensor: str) -> str:
@@ -73,6 +79,8 @@ def _vanishes(body: Compute, tree: Expr, target: str) -> bool:
         if isinstance(atom, Read):
             return atom.tensor == target
         return isinstance(atom, Fold) and atom.reduction == "sum" and _vanishes(body, atom.value, target)
+    if isinstance(tree, Literal):
+        return tree.value == 0
     if isinstance(tree, Apply) and tree.function in ("add", "sub", "mul", "div", "neg"):
         parts = [_vanishes(body, each, target) for each in tree.args]
         return parts[0] if tree.function == "div" else any(parts) if tree.function == "mul" else all(parts)
@@ -99,9 +107,13 @@ class _Adjoint:
         self.old = body
         self.target = target
         self.result = result
+        self.grad = grad_name(body)
+        self.to = _TO[body.names[:1] == (_TO[0].format(0),)]
         self.atoms = Atoms()
         self.flat = body.batched and not body.is_batched(target)
         """Are the dimensions in front summed, and therefore one of which there is an index?"""
+        self.opened = target in body.flat
+        """Are they those of the gradient, and therefore several again?"""
         self.solved: dict[str, Expr] = {}
         self.uniforms: dict[str, Geometry] = dict(body.uniforms)
 
@@ -123,15 +135,15 @@ class _Adjoint:
             for name in names(each)
         )
         uniforms = {name: self._shapes(each, given) for name, each in self.uniforms.items() if name in used}
-        sizes = tuple((_TO.format(dim), self._size(dim - rank, given)) for dim in range(rank))
+        sizes = tuple((self.to.format(dim), self._size(dim - rank, given)) for dim in range(self.opened, rank))
         outside = {name: rule for name, rule in self.old.outside.items() if name in given}
         return Compute(
             variables=sizes,
-            batched=self.old.batched and not self.flat,
+            batched=self.opened or (self.old.batched and not self.flat),
             results=(Result(tree, self.result.source, "value"),),
             atoms=MappingProxyType(atoms),
             uniforms=MappingProxyType(uniforms),
-            outside=MappingProxyType({**outside, GRAD: Border.SKIP}),
+            outside=MappingProxyType({**outside, self.grad: Border.SKIP}),
             let=tuple((name, self._shapes(each, given)) for name, each in self.old.let),
             require=(),
             late=(),
@@ -139,8 +151,13 @@ class _Adjoint:
             integers=self.old.integers & given,
             optional=self.old.optional & given,
             span=self.old.span,
-            flat=frozenset(name for name in given if self.flat and (name == GRAD or self.old.is_batched(name))),
+            flat=frozenset(name for name in given if self._is_flat(name)),
         )
+
+    def _is_flat(self, tensor: str) -> bool:
+        if self.flat:
+            return tensor == self.grad or self.old.is_batched(tensor)
+        return tensor in self.old.flat and not self.opened
 
     # ---- integers of the call
 
@@ -158,7 +175,7 @@ class _Adjoint:
         """The size of a dimension of the gradient: that of one of `grad`, where they have the same index."""
         for place, (_, size) in enumerate(self.old.variables):
             if (size.tensor, size.dim) == (self.target, dim):
-                return Size(None, GRAD, place - len(self.old.variables))
+                return Size(None, self.grad, place - len(self.old.variables))
         return Size(self._shapes(self._size_of(self.target, dim), given))
 
     def _uniform(self, geometry: Geometry) -> Expr:
@@ -203,13 +220,15 @@ class _Adjoint:
 
     def _extent(self, name: str) -> Expr:
         """The number of positions of a variable of the result: the size of `grad`."""
-        return self._uniform(self._size_of(GRAD, self.old.names.index(name) - len(self.old.names)))
+        return self._uniform(self._size_of(self.grad, self.old.names.index(name) - len(self.old.names)))
 
     def _grad(self) -> Expr:
         indices = tuple(self._carried(Name(name)) for name in self.old.names)
-        return self._read(Read(GRAD, indices, self.old.batched))
+        return self._read(Read(self.grad, indices, self.old.batched))
 
     def _read(self, read: Read) -> Expr:
+        if self.opened and read.tensor in self.old.flat:
+            return Name(self.atoms.name(Read(read.tensor, read.indices[1:], True, read.span)))
         if self.flat and read.batched:
             return Name(self.atoms.name(Read(read.tensor, (Name(_POSITION), *read.indices), False, read.span)))
         return Name(self.atoms.name(read))
@@ -236,7 +255,7 @@ class _Adjoint:
         more: list[Range] = []
         kept = list(conditions)
         for dim in sorted(range(len(indices)), key=lambda dim: indices[dim].plain is None):
-            index, place = indices[dim], Name(_TO.format(dim))
+            index, place = indices[dim], Name(self.to.format(dim))
             affine = index.affine
             if affine is None:
                 raise NoAdjointError(f"an index of '{read.tensor}' cannot be solved for a variable")

@@ -185,3 +185,15 @@ class Compute:
             for dim in range(len(read.indices)):
                 if not self.is_inside(read, dim):
                     yield read, dim
+
+    def is_checked_before(self, read: Read, dim: int) -> bool:
+        """Is an index outside an error that is found before anything is computed? Its bounds are known then."""
+        affine = self.index(read.indices[dim]).affine
+        if affine is None or self.outside.get(read.tensor, Border.ERROR) is not Border.ERROR:
+            return False
+        ranges = (self.ranges[name] for name in affine.variables if name in self.ranges)
+        return all(names(bound) <= self.uniforms.keys() for each in ranges for bound in (each.first, each.stop))
+
+    def is_sure(self, read: Read, dim: int) -> bool:
+        """Does a kernel find the index inside?"""
+        return self.is_inside(read, dim) or self.is_checked_before(read, dim)

@@ -15,7 +15,7 @@ from ..errors import Diagnostics
 from ..expr import Literal, names, substitute
 from ..expr.indexed import Read
 from ..expr.typed import names as typed_names
-from ..model.adjoint import GRAD, NoAdjointError, adjoint, is_linear, shape_argument
+from ..model.adjoint import GRAD, NoAdjointError, adjoint, grad_name, is_linear, shape_argument
 from ..model.compute import Compute
 from ..model.operator import Declaration, Derivative, Operator
 from ..schema import parse
@@ -63,7 +63,7 @@ def _adjoint(operator: Operator, body: Compute, name: str) -> Operator | str:
         made = adjoint(body, name, _floating(operator, body))
     except NoAdjointError as error:
         return str(error)
-    return _operator(operator, made, name)
+    return _operator(operator, made, name, grad_name(body))
 
 
 def _floating(operator: Operator, body: Compute) -> int:
@@ -71,9 +71,9 @@ def _floating(operator: Operator, body: Compute) -> int:
     return 0 if len(body.results) == 1 else next(iter(range(len(operator.schema.returns))))
 
 
-def _operator(operator: Operator, body: Compute, target: str) -> Operator:
+def _operator(operator: Operator, body: Compute, target: str, grad: str) -> Operator:
     used = _used(body)
-    arguments = [f"Tensor {GRAD}"]
+    arguments = [f"Tensor {grad}"]
     for argument in operator.schema.arguments:
         if argument.name in used or argument.name in body.tensors:
             arguments.append(f"{argument.type} {argument.name}")
@@ -118,11 +118,15 @@ def _used(body: Compute) -> set[str]:
 def _call(operator: Operator, body: Compute, made: Operator, target: str, values: Mapping[str, str] = {}) -> str:
     """The call of a gradient's operator in a formula of the operator."""
     grad = "grad" if len(operator.schema.returns) == 1 else f"grad_{operator.schema.returns[0].name or 0}"
-    given = {GRAD: grad, shape_argument(target): f"{target}.shape", **values}
+    given = {grad_name(body): grad, shape_argument(target): f"{target}.shape", **values}
     text = f"{made.name}({', '.join(given.get(each.name, each.name) for each in made.schema.arguments)})"
     batched = [each for each in body.tensors if body.is_batched(each)]
-    summed = target in batched and len(batched) > 1
-    return f"{text}.sum_to_size({target}.shape)" if summed else text
+    if target in batched and len(batched) > 1:
+        return f"{text}.sum_to_size({target}.shape)"
+    assert isinstance(made.body, Compute)
+    # Nothing that is read tells the dimensions in front.
+    unknown = made.body.batched and not any(map(made.body.is_batched, made.body.tensors))
+    return f"{text}.expand({target}.shape)" if unknown else text
 
 
 def _differentiable(
@@ -131,7 +135,7 @@ def _differentiable(
     """The operator of a gradient with derivatives of its own, and what they call."""
     assert isinstance(made.body, Compute)
     formulas: dict[str, Derivative] = {}
-    further: list[Operator] = []
+    further: dict[str, Operator] = {}
     source = operator.derivatives[target].source
     linear = _without_optional(body, target)
     for argument in made.inputs:
@@ -147,12 +151,17 @@ def _differentiable(
             if isinstance(second, str):
                 text = "none"
             else:
-                further.append(second)
+                further[argument.name] = second
                 text = _call(made, made.body, second, argument.name)
         formulas[argument.name] = Derivative(text, source)
     yield replace(made, derivatives=MappingProxyType(formulas))
-    for each in further:
-        yield replace(each, derivatives=MappingProxyType({x.name: Derivative("none", source) for x in each.inputs}))
+    for name, second in further.items():
+        last = {each.name: Derivative("none", source) for each in second.inputs}
+        if is_linear(made.body, name):
+            grad = second.inputs[0].name
+            text = _original(made, name, made.body, {shape_argument(target): f"{grad}.shape"})
+            last[grad] = Derivative(text, source)
+        yield replace(second, derivatives=MappingProxyType(last))
 
 
 def _without_optional(body: Compute, target: str) -> Compute | None:
@@ -167,9 +176,9 @@ def _without_optional(body: Compute, target: str) -> Compute | None:
     return without if is_linear(without, target) else None
 
 
-def _original(operator: Operator, target: str, body: Compute) -> str:
+def _original(operator: Operator, target: str, body: Compute, values: Mapping[str, str] = {}) -> str:
     """The call of the operator itself with the gradient in place of the target."""
-    given = {target: "grad"}
+    given = {target: "grad", **values}
     given |= {each.name: "None" for each in operator.inputs if each.name not in body.tensors or each.is_optional}
     texts = [given.get(each.name, each.name) for each in operator.schema.positional]
     texts += [f"{each.name}={given.get(each.name, each.name)}" for each in operator.schema.keyword_only]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .class_losses import *  # noqa: F403
 from .complex_views import *  # noqa: F403
+from .convolution import *  # noqa: F403
 from .covariance import *  # noqa: F403
 from .dtype_views import *  # noqa: F403
 from .einsum.execute import *  # noqa: F403

@@ -247,6 +247,8 @@ class _Reader:
         node = self.entry.mapping(self.node, "size", "variable to its number of positions")
         if node is not None:
             self.entry.known_keys(node, self.variables, "variable", "size")
+        optional = {each.name for each in self.entry.tensors if each.is_optional}
+        given = [each for each in reads if each.tensor not in optional]
         sizes: list[tuple[str, Size]] = []
         for name in self.variables:
             if node is not None and name in node:
@@ -259,7 +261,7 @@ class _Reader:
             place = next(
                 (
                     (each.tensor, dim - len(each.indices))
-                    for each in reads
+                    for each in given
                     for dim, index in enumerate(each.indices)
                     if index == Name(name)
                 ),

@@ -117,6 +117,7 @@ static ow_tensor *expanded(const task *t, const ow_tensor *x, int n) {
 static int prepare_input(task *t, int k) {
     const ow_op *op = t->call->op;
     ow_tensor *x = t->call->inputs[k];
+    t->context.sizes[k] = t->shapes[k].v; /* zeros of what is absent */
     if (!x) return 1;
     int n = inner_dims(t, k), is_flat = t->table->flat >> k & 1, dtype = op->fixed[k] == OW_PROMOTED ? t->compute : op->fixed[k];
     int64_t own = 1, all = t->context.positions, inner = 1;

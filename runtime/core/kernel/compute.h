@@ -7,7 +7,7 @@
 #include "kernel.h"
 #include "view_geometry.h"
 
-#define OW_MAX_VARIABLES 8 /* index variables of results */
+#define OW_MAX_VARIABLES 16 /* index variables of results, and of what is packed of them */
 #define OW_MAX_UNIFORMS 48 /* integers that are the same in the whole call */
 
 typedef struct ow_compute_context {

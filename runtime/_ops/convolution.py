@@ -1,0 +1,199 @@
+"""Convolutions of any number of dimensions as the operators that compute them; messages are torch's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from .._dispatch.ops import ops
+
+__all__ = ["convolution_arguments", "transposed_arguments", "without_groups"]
+
+
+def _per_dimension(name: str, value: Any, dims: int) -> list[int]:
+    values = [value] if isinstance(value, int) else list(value)
+    if len(values) not in (1, dims):
+        raise RuntimeError(
+            f"expected {name} to be a single integer value or a list of {dims} values to match the convolution "
+            f"dimensions, but got {name}={values}"
+        )
+    return values * dims if len(values) == 1 else values
+
+
+def convolution_arguments(
+    input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
+) -> tuple[Any, ...]:
+    """The arguments of the operator of images or of volumes, of an input (N, C, *) or (C, *) and weights
+    (O, C / groups, *)."""
+    dims = weight.ndim - 2
+    stride, dilation = _per_dimension("stride", stride, dims), _per_dimension("dilation", dilation, dims)
+    if isinstance(padding, str):
+        input, padding = _named_padding(padding, input, weight, stride, dilation)
+    padding = _per_dimension("padding", padding, dims)
+    _check_numbers(stride, padding, dilation, groups)
+    _check_input(f"conv{dims}d", input, dims)
+    _check_weight(input, weight, bias, groups)
+    _check_kernel(input, weight, padding, dilation)
+    if dims == 1:
+        stride, padding, dilation = [1, *stride], [0, *padding], [1, *dilation]
+    added = None if bias is None else bias.unflatten(0, (groups, bias.shape[0] // groups))
+    return (*_with_groups(input, weight, groups, dims), added, stride, padding, dilation)
+
+
+def transposed_arguments(
+    input: Any, weight: Any, bias: Any, stride: Any, padding: Any, output_padding: Any, groups: int, dilation: Any
+) -> tuple[Any, ...]:
+    """The arguments of the operator of a gradient by the input, of an input (N, C, *) or (C, *) and weights
+    (C, O / groups, *)."""
+    dims = weight.ndim - 2
+    stride, dilation = _per_dimension("stride", stride, dims), _per_dimension("dilation", dilation, dims)
+    padding = _per_dimension("padding", padding, dims)
+    more = _per_dimension("output_padding", output_padding, dims)
+    _check_numbers(stride, padding, dilation, groups)
+    _check_input(f"conv_transpose{dims}d", input, dims)
+    _check_transposed(input, weight, bias, groups)
+    sizes = _transposed_sizes(input, weight, stride, padding, more, dilation)
+    if dims == 1:
+        stride, padding, dilation, sizes = [1, *stride], [0, *padding], [1, *dilation], [1, *sizes]
+    grouped, weights = _with_groups(input, weight, groups, dims)
+    shape = [*grouped.shape[: -len(sizes) - 1], weights.shape[2], *sizes]
+    return grouped, weights, stride, padding, dilation, shape
+
+
+# ---- groups -------------------------------------------------------------------------------------------------
+
+
+def _with_groups(input: Any, weight: Any, groups: int, dims: int) -> tuple[Any, Any]:
+    """The tensors with a dimension of groups, in front of the channels and of the outputs. A line is an image of one
+    row."""
+    if dims == 1:
+        input, weight = input.unsqueeze(-2), weight.unsqueeze(-2)
+    channels = 1 - weight.ndim
+    grouped = input.unflatten(channels, (groups, input.shape[channels] // groups))
+    return grouped, weight.unflatten(0, (groups, weight.shape[0] // groups))
+
+
+def without_groups(result: Any, weight: Any, bias: Any = None) -> Any:
+    """The result of an operator as that of a convolution with these weights; the bias is added."""
+    dims = weight.ndim - 2
+    channels = -max(dims, 2) - 1
+    result = result.flatten(channels - 1, channels)
+    result = result.squeeze(-2) if dims == 1 else result
+    return result if bias is None else result + bias.reshape(-1, *[1] * dims)
+
+
+# ---- padding by name ----------------------------------------------------------------------------------------
+
+
+def _named_padding(
+    name: str, input: Any, weight: Any, stride: Sequence[int], dilation: Sequence[int]
+) -> tuple[Any, list[int]]:
+    """The input and the margins that `valid` and `same` stand for. Where these are not the same before and after, the
+    input gets a margin first."""
+    dims = weight.ndim - 2
+    if name == "valid":
+        return input, [0] * dims
+    if name != "same":
+        raise RuntimeError(f"Invalid padding string: '{name}'")
+    if any(step != 1 for step in stride):
+        raise RuntimeError("padding='same' is not supported for strided convolutions")
+    totals = [gap * (kernel - 1) for gap, kernel in zip(dilation, weight.shape[2:], strict=True)]
+    if any(total % 2 for total in totals):
+        input = ops.pad(input, [margin for total in reversed(totals) for margin in (0, total % 2)])
+    return input, [total // 2 for total in totals]
+
+
+# ---- checks -------------------------------------------------------------------------------------------------
+
+
+def _check_numbers(stride: list[int], padding: list[int], dilation: list[int], groups: int) -> None:
+    if groups <= 0:
+        raise RuntimeError("non-positive groups is not supported")
+    if any(margin < 0 for margin in padding):
+        raise RuntimeError("negative padding is not supported")
+    if any(step <= 0 for step in stride):
+        raise RuntimeError("non-positive stride is not supported")
+    if any(gap <= 0 for gap in dilation):
+        raise RuntimeError(f"dilation should be greater than zero, but got {dilation}")
+
+
+def _check_input(name: str, input: Any, dims: int) -> None:
+    if input.ndim not in (dims + 1, dims + 2):
+        raise RuntimeError(
+            f"Expected {dims + 1}D (unbatched) or {dims + 2}D (batched) input to {name}, but got input of size: "
+            f"{list(input.shape)}"
+        )
+
+
+def _check_weight(input: Any, weight: Any, bias: Any, groups: int) -> None:
+    size, channels = list(weight.shape), input.shape[1 - weight.ndim]
+    if size[0] < 1 or prod(size[2:]) < 1:
+        at = next(index for index, each in enumerate(size) if each < 1 and index != 1)
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be at least 1 at dimension {at}, but got weight of size {size} "
+            "instead"
+        )
+    if size[0] % groups:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got weight of "
+            f"size [{size}] instead"
+        )
+    if channels != size[1] * groups:
+        raise RuntimeError(
+            f"Given groups={groups}, weight of size {size}, expected input{list(input.shape)} to have "
+            f"{size[1] * groups} channels, but got {channels} channels instead"
+        )
+    _check_bias("", size, bias, size[0])
+
+
+def _check_transposed(input: Any, weight: Any, bias: Any, groups: int) -> None:
+    size, channels = list(weight.shape), input.shape[1 - weight.ndim]
+    if channels != size[0] or channels % groups:
+        raise RuntimeError(
+            f"Given transposed=1, weight of size {size}, expected input{list(input.shape)} to have {size[0]} channels, "
+            f"but got {channels} channels instead"
+        )
+    _check_bias("transposed=1, ", size, bias, size[1] * groups)
+
+
+def _check_bias(kind: str, size: list[int], bias: Any, outputs: int) -> None:
+    if bias is not None and list(bias.shape) != [outputs]:
+        raise RuntimeError(
+            f"Given {kind}weight of size {size}, expected bias to be 1-dimensional with {outputs} elements, but got "
+            f"bias of size {list(bias.shape)} instead"
+        )
+
+
+def _check_kernel(input: Any, weight: Any, padding: list[int], dilation: list[int]) -> None:
+    padded = [size + 2 * margin for size, margin in zip(input.shape[2 - weight.ndim :], padding, strict=True)]
+    kernel = [gap * (size - 1) + 1 for size, gap in zip(weight.shape[2:], dilation, strict=True)]
+    if any(size < extent for size, extent in zip(padded, kernel, strict=True)):
+        given, extents = (" x ".join(map(str, each)) for each in (padded, kernel))
+        raise RuntimeError(
+            f"Calculated padded input size per channel: ({given}). Kernel size: ({extents}). "
+            "Kernel size can't be greater than actual input size"
+        )
+
+
+def _transposed_sizes(
+    input: Any, weight: Any, stride: list[int], padding: list[int], more: list[int], dilation: list[int]
+) -> list[int]:
+    if any(extra >= step and extra >= gap for extra, step, gap in zip(more, stride, dilation, strict=True)):
+        raise RuntimeError(
+            "output padding must be smaller than either stride or dilation, but got "
+            f"output_padding={more}, stride={stride}, dilation={dilation}"
+        )
+    given = input.shape[2 - weight.ndim :]
+    steps = zip(given, stride, padding, dilation, weight.shape[2:], more, strict=True)
+    sizes = [
+        (size - 1) * step - 2 * margin + gap * (kernel - 1) + extra + 1
+        for size, step, margin, gap, kernel, extra in steps
+    ]
+    if any(size < 1 for size in sizes):
+        before, after = (" x ".join(map(str, each)) for each in (given, sizes))
+        raise RuntimeError(
+            f"Given input size per channel: ({before}). Calculated output size per channel: ({after}). "
+            "Output size is too small"
+        )
+    return sizes
