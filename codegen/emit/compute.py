@@ -533,6 +533,7 @@ class _Kernel:
             name = variable(each.name)
             first, stop = self._integer(each.first), self._integer(each.stop)
             yield f"const int64_t first_{name} = {first}, last_{name} = {stop} - 1;"
+            yield f"(void)first_{name}, (void)last_{name};"
 
     def _cuts(self) -> Iterator[Cut]:
         seen: set[tuple[str, Expr, int]] = set()

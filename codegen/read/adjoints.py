@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from ..dtypes import Promotion
+from ..dtypes import DTYPE_CLASSES, Promotion
 from ..errors import Diagnostics
 from ..expr import Literal, names, substitute
 from ..expr.indexed import Read
@@ -75,7 +75,7 @@ def _operator(operator: Operator, body: Compute, target: str, grad: str) -> Oper
     used = _used(body)
     arguments = [f"Tensor {grad}"]
     for argument in operator.schema.arguments:
-        if argument.name in used or argument.name in body.tensors:
+        if not argument.is_tensor or argument.name in body.tensors:
             arguments.append(f"{argument.type} {argument.name}")
     if shape_argument(target) in used:
         arguments.append(f"int[] {shape_argument(target)}")
@@ -95,6 +95,7 @@ def _operator(operator: Operator, body: Compute, target: str, grad: str) -> Oper
         tags=(),
         places={name: operator.span},
         body=body,
+        dtypes=operator.dtypes & (DTYPE_CLASSES["floating"] | DTYPE_CLASSES["complex"]),
         reference="none",
         promotion=Promotion.DEFAULT,
         derivatives=MappingProxyType({}),

@@ -60,7 +60,7 @@ _CALLED = {
 """The types in which arguments reach the core; bool and text are passed as integers."""
 _ROOM: Mapping[Family, Mapping[str, int]] = {
     Family.VIEW: {"int": 4, "int[]": 2},
-    Family.COMPUTE: {"int": 4, "int[]": 4},
+    Family.COMPUTE: {"int": 4, "int[]": 5},
     Family.INDEXING: {"int": 3},
     Family.RANDOM: {"int": 2, "float": 2},
     Family.ROUTINE: {"int": 4, "int[]": 2, "float": 2},

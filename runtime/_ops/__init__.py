@@ -31,3 +31,4 @@ from .sorting import *  # noqa: F403
 from .splitting import *  # noqa: F403
 from .unique import *  # noqa: F403
 from .values import *  # noqa: F403
+from .windows import *  # noqa: F403

@@ -6,7 +6,7 @@
 
 struct ow_generator;
 
-enum { OW_CALL_INTS = 4, OW_CALL_LISTS = 4, OW_CALL_REALS = 2, OW_CALL_RESULTS = OW_MAX_OUTPUTS };
+enum { OW_CALL_INTS = 4, OW_CALL_LISTS = 6, OW_CALL_REALS = 2, OW_CALL_RESULTS = OW_MAX_OUTPUTS };
 
 typedef struct ow_call {
     const ow_op *op;

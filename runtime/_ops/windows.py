@@ -1,0 +1,242 @@
+"""Arguments of the operators over windows: sizes of results, and checks with torch's messages.
+
+A signal is an image of one row: so there are operators for images and volumes alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+__all__ = [
+    "fold_arguments",
+    "gradient_of_chosen",
+    "max_arguments",
+    "mean_arguments",
+    "parts_arguments",
+    "window_arguments",
+]
+
+_WORDS = {1: "a single int", 2: "a tuple of two ints", 3: "a tuple of three ints"}
+
+
+def _per_dimension(name: str, what: str, value: Any, dims: int) -> list[int]:
+    values = [value] if isinstance(value, int) else list(value)
+    if len(values) not in (1, dims):
+        raise RuntimeError(f"{name}: {what} must either be a single int, or {_WORDS[dims]}")
+    return values * dims if len(values) == 1 else values
+
+
+def _check_image(name: str, input: Any, dims: int) -> None:
+    """The dimensions besides that of the batch must not be empty."""
+    if input.ndim not in (dims + 1, dims + 2) or 0 in input.shape[-dims - 1 :]:
+        raise RuntimeError(
+            f"{name}: Expected {dims + 1}D or {dims + 2}D (batch mode) tensor with optional 0 dim batch size for "
+            f"input, but got:{list(input.shape)}"
+        )
+
+
+def _as_image(input: Any, *lists: list[int], fills: Sequence[int]) -> tuple[Any, ...]:
+    """A signal as an image of one row, and the numbers for its rows in front of those for its columns."""
+    return (input.unsqueeze(-2), *([fill, *each] for each, fill in zip(lists, fills, strict=True)))
+
+
+# ---- pooling ------------------------------------------------------------------------------------------------
+
+
+def _pooled_size(size: int, kernel: int, stride: int, padding: int, dilation: int, ceil_mode: bool) -> int:
+    """The number of windows; none begins behind the padding on the far side."""
+    room = size + 2 * padding - dilation * (kernel - 1) - 1
+    count = (room + (stride - 1 if ceil_mode else 0)) // stride + 1
+    return count - 1 if ceil_mode and (count - 1) * stride >= size + padding else count
+
+
+def _pooled(
+    name: str, input: Any, dims: int, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
+) -> tuple[list[int], list[int], list[int], list[int], list[int]]:
+    """Kernel, stride, padding, dilation and size of the result, for each dimension."""
+    kernel = _per_dimension(name, "kernel_size", kernel, dims)
+    stride = _per_dimension(name, "stride", stride, dims) if isinstance(stride, int) or len(stride) else kernel
+    padding = _per_dimension(name, "padding", padding, dims)
+    dilation = _per_dimension(name, "dilation", dilation, dims)
+    _check_image(name, input, dims)
+    if any(each <= 0 for each in kernel):
+        raise RuntimeError(f"kernel size should be greater than zero, but got {kernel}")
+    if any(each <= 0 for each in stride):
+        raise RuntimeError("stride should not be zero" if 0 in stride else f"stride must be positive, but got {stride}")
+    if any(each <= 0 for each in dilation):
+        raise RuntimeError(f"dilation should be greater than zero, but got {dilation}")
+    for extent, margin, gap in zip(kernel, padding, dilation, strict=True):
+        if margin < 0:
+            raise RuntimeError(f"pad must be non-negative, but got pad: {margin}")
+        if margin > ((extent - 1) * gap + 1) // 2:
+            raise RuntimeError(
+                f"pad should be at most half of effective kernel size, but got pad={margin}, kernel_size={extent} and "
+                f"dilation={gap}"
+            )
+    given = input.shape[-dims:]
+    size = [
+        _pooled_size(*each, ceil_mode=ceil_mode) for each in zip(given, kernel, stride, padding, dilation, strict=True)
+    ]
+    if any(each < 1 for each in size):
+        planes = input.shape[-dims - 1]
+        before, after = ("x".join(map(str, (planes, *each))) for each in (given, size))
+        raise RuntimeError(f"Given input size: ({before}). Calculated output size: ({after}). Output size is too small")
+    return kernel, stride, padding, dilation, size
+
+
+def mean_arguments(
+    name: str,
+    input: Any,
+    kernel: Any,
+    stride: Any,
+    padding: Any,
+    ceil_mode: bool,
+    include: bool,
+    divisor: int | None = None,
+) -> tuple[tuple[Any, ...], Any]:
+    """Arguments of the operator, and by what its result is divided besides: None, or a tensor where windows have
+    different numbers of elements."""
+    dims = int(name[-2])
+    if divisor == 0:
+        raise RuntimeError("divisor must be not zero")
+    kernel, stride, padding, _, size = _pooled(name, input, dims, kernel, stride, padding, 1, ceil_mode)
+    divisors = None
+    number: float = prod(kernel) if divisor is None else divisor
+    if divisor is None and (ceil_mode or (not include and any(padding))):
+        number = 1
+        divisors = _counts(input, kernel, stride, padding, size, include)
+    if dims == 1:
+        input, kernel, stride, padding, size = _as_image(input, kernel, stride, padding, size, fills=(1, 1, 0, 1))
+    return (input, kernel, stride, padding, size, number), divisors
+
+
+def _counts(
+    input: Any, kernel: list[int], stride: list[int], padding: list[int], size: list[int], include: bool
+) -> Any:
+    """The number of elements in each window, as a tensor of the result's last dimensions."""
+    dims, result = len(kernel), None
+    for dim in range(dims):
+        first = [index * stride[dim] - padding[dim] for index in range(size[dim])]
+        end = input.shape[dim - dims]
+        stops = [min(start + kernel[dim], end + padding[dim]) for start in first]
+        inside = [
+            stop - start if include else min(stop, end) - max(start, 0)
+            for start, stop in zip(first, stops, strict=True)
+        ]
+        counts = input.new_tensor(inside).reshape(-1, *[1] * (dims - 1 - dim))
+        result = counts if result is None else result * counts
+    return result
+
+
+def max_arguments(
+    name: str, input: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
+) -> tuple[Any, ...]:
+    dims = int(name[-2])
+    kernel, stride, padding, dilation, size = _pooled(name, input, dims, kernel, stride, padding, dilation, ceil_mode)
+    if dims == 1:
+        return _as_image(input, kernel, stride, padding, dilation, size, fills=(1, 1, 0, 1, 1))
+    return input, kernel, stride, padding, dilation, size
+
+
+def parts_arguments(name: str, input: Any, output_size: Any, dims: int) -> tuple[Any, list[int]]:
+    """The image and the number of parts for each dimension; None is the size of the input."""
+    sizes = [output_size] if isinstance(output_size, int) or output_size is None else list(output_size)
+    if len(sizes) not in (1, dims):
+        raise RuntimeError(f"{name}: output_size must be {dims}")
+    sizes = sizes * dims if len(sizes) == 1 else sizes
+    if input.ndim not in (dims + 1, dims + 2):
+        raise RuntimeError(f"{name}(): Expected {dims + 1}D or {dims + 2}D tensor, but got {list(input.shape)}")
+    for dim in range(-dims, 0):
+        if not input.shape[dim]:
+            raise RuntimeError(
+                f"{name}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes "
+                f"{list(input.shape)} with dimension {input.ndim + dim} being empty"
+            )
+    size = [input.shape[index - dims] if each is None else each for index, each in enumerate(sizes)]
+    if any(each < 0 for each in size):
+        shown = ", ".join(map(str, size))
+        raise RuntimeError(
+            f"{name}: elements of output_size must be greater than or equal to 0 but received {{{shown}}}"
+        )
+    return (input.unsqueeze(-2), [1, *size]) if dims == 1 else (input, size)
+
+
+def gradient_of_chosen(grad: Any, indices: Any, shape: Sequence[int], dims: int) -> Any:
+    """The gradient of elements that were chosen from the last dimensions of a tensor of this shape, by their positions
+    there: elsewhere zero."""
+    flat = grad.new_zeros([*shape[:-dims], prod(shape[-dims:])])
+    return flat.scatter_add(-1, indices.flatten(-dims), grad.flatten(-dims)).reshape(shape)
+
+
+# ---- windows as columns -------------------------------------------------------------------------------------
+
+
+def _window_numbers(kernel: Any, dilation: Any, padding: Any, stride: Any) -> list[list[int]]:
+    given = {"kernel_size": kernel, "dilation": dilation, "padding": padding, "stride": stride}
+    numbers = {what: _per_dimension("unfold", what, value, 2) for what, value in given.items()}
+    for what, values in numbers.items():
+        least = 0 if what == "padding" else 1
+        if any(each < least for each in values):
+            bound = "greater than zero" if least else "non-negative"
+            raise RuntimeError(f"{what.replace('_', ' ')} should be {bound}, but got {values}")
+    return list(numbers.values())
+
+
+def _counted(
+    sizes: Sequence[int], kernel: list[int], dilation: list[int], padding: list[int], stride: list[int]
+) -> list[int]:
+    rows = zip(sizes, kernel, stride, padding, dilation, strict=True)
+    return [_pooled_size(*each, ceil_mode=False) for each in rows]
+
+
+def window_arguments(input: Any, kernel: Any, dilation: Any, padding: Any, stride: Any) -> tuple[Any, ...]:
+    numbers = _window_numbers(kernel, dilation, padding, stride)
+    if input.ndim not in (3, 4) or 0 in input.shape[-3:]:
+        raise RuntimeError(
+            "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, "
+            f"but got: {list(input.shape)}"
+        )
+    count = _counted(input.shape[-2:], *numbers)
+    if any(each < 1 for each in count):
+        kernel, dilation, padding, _ = map(tuple, numbers)
+        raise RuntimeError(
+            f"Given input with spatial size {tuple(input.shape[-2:])}, kernel_size={kernel}, dilation={dilation}, "
+            f"padding={padding}, calculated shape of the array of sliding blocks as {tuple(count)}, but its components "
+            "must be at least one."
+        )
+    return input, *numbers
+
+
+def fold_arguments(
+    input: Any, output_size: Any, kernel: Any, dilation: Any, padding: Any, stride: Any
+) -> tuple[Any, ...]:
+    size = _per_dimension("fold", "output_size", output_size, 2)
+    numbers = _window_numbers(kernel, dilation, padding, stride)
+    if input.ndim not in (2, 3) or 0 in input.shape[-2:]:
+        raise RuntimeError(
+            "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for "
+            f"input, but got: {list(input.shape)}"
+        )
+    kernel, area = numbers[0], prod(numbers[0])
+    rows, columns = input.shape[-2:]
+    at = input.ndim - 2
+    if rows % area:
+        raise RuntimeError(
+            f"Expected size of input's dimension {at} to be divisible by the product of kernel_size, but got "
+            f"input.size({at})={rows} and kernel_size={tuple(kernel)}."
+        )
+    count = _counted(size, *numbers)
+    if prod(count) != columns or any(each < 1 for each in count):
+        shown = ", ".join(
+            f"{name}={tuple(each)}"
+            for name, each in zip(("kernel_size", "dilation", "padding", "stride"), numbers, strict=True)
+        )
+        raise RuntimeError(
+            f"Given output_size={tuple(size)}, {shown}, expected size of input's dimension {at + 1} to match the "
+            f"calculated number of sliding blocks {count[0]} * {count[1]} = {prod(count)}, but got "
+            f"input.size({at + 1})={columns}."
+        )
+    windows = input.unflatten(-1, count).unflatten(-3, [rows // area, *kernel])
+    return windows, *numbers, [*windows.shape[:-4], *size]
