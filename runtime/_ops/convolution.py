@@ -22,17 +22,16 @@ def _per_dimension(name: str, value: Any, dims: int) -> list[int]:
 
 
 def convolution_arguments(
-    input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
+    name: str, input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
 ) -> tuple[Any, ...]:
     """The arguments of the operator of images or of volumes, of an input (N, C, *) or (C, *) and weights
     (O, C / groups, *)."""
-    dims = weight.ndim - 2
+    dims = _dims(name, input, weight, bias)
     stride, dilation = _per_dimension("stride", stride, dims), _per_dimension("dilation", dilation, dims)
     if isinstance(padding, str):
         input, padding = _named_padding(padding, input, weight, stride, dilation)
     padding = _per_dimension("padding", padding, dims)
     _check_numbers(stride, padding, dilation, groups)
-    _check_input(f"conv{dims}d", input, dims)
     _check_weight(input, weight, bias, groups)
     _check_kernel(input, weight, padding, dilation)
     if dims == 1:
@@ -42,16 +41,23 @@ def convolution_arguments(
 
 
 def transposed_arguments(
-    input: Any, weight: Any, bias: Any, stride: Any, padding: Any, output_padding: Any, groups: int, dilation: Any
+    name: str,
+    input: Any,
+    weight: Any,
+    bias: Any,
+    stride: Any,
+    padding: Any,
+    output_padding: Any,
+    groups: int,
+    dilation: Any,
 ) -> tuple[Any, ...]:
     """The arguments of the operator of a gradient by the input, of an input (N, C, *) or (C, *) and weights
     (C, O / groups, *)."""
-    dims = weight.ndim - 2
+    dims = _dims(name, input, weight, bias)
     stride, dilation = _per_dimension("stride", stride, dims), _per_dimension("dilation", dilation, dims)
     padding = _per_dimension("padding", padding, dims)
     more = _per_dimension("output_padding", output_padding, dims)
     _check_numbers(stride, padding, dilation, groups)
-    _check_input(f"conv_transpose{dims}d", input, dims)
     _check_transposed(input, weight, bias, groups)
     sizes = _transposed_sizes(input, weight, stride, padding, more, dilation)
     if dims == 1:
@@ -118,12 +124,36 @@ def _check_numbers(stride: list[int], padding: list[int], dilation: list[int], g
         raise RuntimeError(f"dilation should be greater than zero, but got {dilation}")
 
 
-def _check_input(name: str, input: Any, dims: int) -> None:
+def _dims(name: str, input: Any, weight: Any, bias: Any) -> int:
+    """The dimensions that an operator of this name convolves, of which its tensors must have the right number."""
+    dims = int(name[-2])
+    if bias is not None and bias.dtype != input.dtype:
+        raise RuntimeError(
+            f"Input type ({_element(input.dtype)}) and bias type ({_element(bias.dtype)}) should be the same"
+        )
     if input.ndim not in (dims + 1, dims + 2):
         raise RuntimeError(
             f"Expected {dims + 1}D (unbatched) or {dims + 2}D (batched) input to {name}, but got input of size: "
             f"{list(input.shape)}"
         )
+    if weight.ndim < 3:
+        raise RuntimeError("weight should have at least three dimensions")
+    if weight.ndim != dims + 2:
+        raise RuntimeError(
+            f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional weight {list(weight.shape)}, but "
+            f"got {input.ndim}-dimensional input of size {list(input.shape)} instead"
+        )
+    if weight.dtype != input.dtype:
+        raise RuntimeError(f"expected scalar type {input.dtype.scalar_name} but found {weight.dtype.scalar_name}")
+    return dims
+
+
+def _element(dtype: Any) -> str:
+    """How C++ calls the elements of a dtype."""
+    name: str = dtype.scalar_name
+    if name.startswith("Complex"):
+        return f"c10::complex<{name.removeprefix('Complex').lower()}>"
+    return name.lower() if name in ("Float", "Double") else f"c10::{name}"
 
 
 def _check_weight(input: Any, weight: Any, bias: Any, groups: int) -> None:

@@ -31,8 +31,9 @@ def _per_dimension(name: str, what: str, value: Any, dims: int) -> list[int]:
 def _check_image(name: str, input: Any, dims: int) -> None:
     """The dimensions besides that of the batch must not be empty."""
     if input.ndim not in (dims + 1, dims + 2) or 0 in input.shape[-dims - 1 :]:
+        prefix = f"{name}: " if dims == 1 else ""
         raise RuntimeError(
-            f"{name}: Expected {dims + 1}D or {dims + 2}D (batch mode) tensor with optional 0 dim batch size for "
+            f"{prefix}Expected {dims + 1}D or {dims + 2}D (batch mode) tensor with optional 0 dim batch size for "
             f"input, but got:{list(input.shape)}"
         )
 

@@ -7,7 +7,18 @@ from __future__ import annotations
 
 from ..._nn_functional import *  # noqa: F403 (the generated module has __all__)
 from ..._nn_functional import __all__ as __all__
-from . import activation, attention, class_losses, dropout_family, heads, losses, normalization, rearranging, tables
+from . import (
+    activation,
+    attention,
+    class_losses,
+    dropout_family,
+    heads,
+    losses,
+    normalization,
+    pooling,
+    rearranging,
+    tables,
+)
 from .activation import *  # noqa: F403
 from .attention import *  # noqa: F403
 from .class_losses import *  # noqa: F403
@@ -15,6 +26,7 @@ from .dropout_family import *  # noqa: F403
 from .heads import *  # noqa: F403
 from .losses import *  # noqa: F403
 from .normalization import *  # noqa: F403
+from .pooling import *  # noqa: F403
 from .rearranging import *  # noqa: F403
 from .tables import *  # noqa: F403
 
@@ -25,5 +37,6 @@ __all__ += dropout_family.__all__
 __all__ += heads.__all__
 __all__ += losses.__all__
 __all__ += normalization.__all__
+__all__ += pooling.__all__
 __all__ += rearranging.__all__
 __all__ += tables.__all__

@@ -72,7 +72,7 @@ OW_INLINE int mean_of_windows_f32_lanes(const ow_compute_context *c, int64_t at,
     const float *const in_self = (const float *)c->in[0] + batch * c->batch[0];
     const int64_t start = position;
     int status = 0, failed = 0, *err = &failed;
-    (void)batch, (void)start, (void)step, (void)phase, (void)inside, (void)err;
+    (void)batch, (void)start, (void)step, (void)phase, (void)inside, (void)err, (void)v_y;
     float *const to0 = (float *)c->out[0] + at * c->range[1] + start;
 #line 200 "ops.yaml"
     float _3[LANES];
@@ -146,7 +146,8 @@ static int mean_of_windows_f32(const ow_compute_context *c, int64_t begin, int64
     (void)_u3;
     const int64_t _u4 = c->uniform[4];
     (void)_u4;
-    int status = OW_OK;
+    int status = OW_OK, failed = 0, *err = &failed;
+    (void)err;
     for (int64_t at = begin; at < end; at++) {
         int64_t rest = at;
         const int64_t v_y = rest % c->range[0];
@@ -154,7 +155,9 @@ static int mean_of_windows_f32(const ow_compute_context *c, int64_t begin, int64
         const int64_t batch = rest;
         (void)batch;
         const int64_t first_v_i = 0, last_v_i = _u0 - 1;
+        (void)first_v_i, (void)last_v_i;
         const int64_t first_v_j = 0, last_v_j = _u1 - 1;
+        (void)first_v_j, (void)last_v_j;
         const int64_t step = 1, phases = 1;
         for (int64_t phase = 0; phase < phases; phase++) {
             const int64_t count = (c->range[1] + phases - 1 - phase) / phases;
@@ -168,7 +171,7 @@ static int mean_of_windows_f32(const ow_compute_context *c, int64_t begin, int64
             if (to < count) status |= mean_of_windows_f32_checked(c, at, batch, v_y, to, count, step, phase);
         }
     }
-    return status;
+    return failed ? OW_ZERO_DIVISION : status;
 }
 #undef LANES
 
@@ -199,7 +202,7 @@ OW_INLINE int mean_of_windows_f64_lanes(const ow_compute_context *c, int64_t at,
     const double *const in_self = (const double *)c->in[0] + batch * c->batch[0];
     const int64_t start = position;
     int status = 0, failed = 0, *err = &failed;
-    (void)batch, (void)start, (void)step, (void)phase, (void)inside, (void)err;
+    (void)batch, (void)start, (void)step, (void)phase, (void)inside, (void)err, (void)v_y;
     double *const to0 = (double *)c->out[0] + at * c->range[1] + start;
 #line 200 "ops.yaml"
     double _3[LANES];
@@ -234,7 +237,7 @@ OW_INLINE int mean_of_windows_f64_lanes(const ow_compute_context *c, int64_t at,
             to0[lane] = _3[lane] / (double)_u4;
         }
     }
-#line 238 "mean_of_windows.c"
+#line 241 "mean_of_windows.c"
     return status ? OW_INDEX_ERROR : failed ? OW_ZERO_DIVISION : OW_OK;
 }
 
@@ -273,7 +276,8 @@ static int mean_of_windows_f64(const ow_compute_context *c, int64_t begin, int64
     (void)_u3;
     const int64_t _u4 = c->uniform[4];
     (void)_u4;
-    int status = OW_OK;
+    int status = OW_OK, failed = 0, *err = &failed;
+    (void)err;
     for (int64_t at = begin; at < end; at++) {
         int64_t rest = at;
         const int64_t v_y = rest % c->range[0];
@@ -281,7 +285,9 @@ static int mean_of_windows_f64(const ow_compute_context *c, int64_t begin, int64
         const int64_t batch = rest;
         (void)batch;
         const int64_t first_v_i = 0, last_v_i = _u0 - 1;
+        (void)first_v_i, (void)last_v_i;
         const int64_t first_v_j = 0, last_v_j = _u1 - 1;
+        (void)first_v_j, (void)last_v_j;
         const int64_t step = 1, phases = 1;
         for (int64_t phase = 0; phase < phases; phase++) {
             const int64_t count = (c->range[1] + phases - 1 - phase) / phases;
@@ -295,7 +301,7 @@ static int mean_of_windows_f64(const ow_compute_context *c, int64_t begin, int64
             if (to < count) status |= mean_of_windows_f64_checked(c, at, batch, v_y, to, count, step, phase);
         }
     }
-    return status;
+    return failed ? OW_ZERO_DIVISION : status;
 }
 #undef LANES
 
