@@ -118,4 +118,4 @@ def _annotation(type: Type) -> str:
     if not isinstance(type, ListType):
         return _TYPES.get(base_name(type), "object")
     element = _annotation(type.element)
-    return f"{element} | Sequence[{element}]" if type.size == 1 else f"Sequence[{element}]"
+    return f"{element} | Sequence[{element}]" if type.size else f"Sequence[{element}]"
