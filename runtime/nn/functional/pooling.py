@@ -47,7 +47,7 @@ def _adaptive_max_pool(dims: int) -> Callable[..., Any]:
         values, indices = chosen(input, output_size)
         return (values, indices) if return_indices else values
 
-    adaptive_max_pool.__doc__ = f"""Largest elements of `output_size` parts; with `return_indices` also where they stand.
+    adaptive_max_pool.__doc__ = f"""Largest elements of `output_size` parts; with `return_indices` also where each is.
 
     The arguments, the shape and the errors are those of `adaptive_max_pool{dims}d_with_indices`.
     """
