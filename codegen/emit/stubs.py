@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..dtypes import DTYPES
@@ -40,6 +40,21 @@ def emit(operators: Sequence[Operator], source: str, output: str, package: str |
         exported=_exported(operators),
         methods=[stub for operator in operators for stub in methods(operator)],
         package=package,
+    )
+
+
+def emit_methods(packages: Mapping[str, Sequence[Operator]]) -> str:
+    """The stub of the mixin of class Tensor that has the methods of woven packages."""
+    named = {
+        package: [f"_{each.name}_results" for each in operators if each.result_names and each.method]
+        for package, operators in packages.items()
+    }
+    return render(
+        "woven_methods.pyi.j2",
+        "",
+        "_woven_methods.pyi",
+        results=[(package, names) for package, names in named.items() if names],
+        methods=[stub for operators in packages.values() for operator in operators for stub in methods(operator)],
     )
 
 

@@ -1,4 +1,4 @@
-"""The command line: `opweave weave`, `test`, `show`, `list`, `functions`, `check`; also `python -m opweave`.
+"""The command line: `opweave weave`, `test`, `show`, `list`, `functions`, `stubs`, `check`; also `python -m opweave`.
 
 Writes results to standard output and everything about mistakes and progress to standard error. Exit status: 0 when
 done, 1 when a file, an operator or the compiler is at fault, 2 when the command itself is.
@@ -99,6 +99,10 @@ def _parser() -> argparse.ArgumentParser:
     listing = commands.add_parser("list", help="all operators with their families and schemas")
     listing.add_argument("package", nargs="*", help="woven packages whose operators are wanted as well")
     listing.set_defaults(command=_list)
+
+    stubs = commands.add_parser("stubs", help="have type checkers see the methods that woven packages add to Tensor")
+    stubs.add_argument("package", nargs="*", help="all of them; none: take them out again")
+    stubs.set_defaults(command=_stubs)
 
     functions = commands.add_parser("functions", help="the functions of expressions: what they mean, their derivatives")
     functions.add_argument("name", nargs="*", help="those of these names alone")
@@ -253,6 +257,18 @@ def _print_table(headings: Sequence[str], rows: Sequence[Sequence[str]], caption
     widths = [max(len(row[column]) for row in rows) for column in range(len(headings) - 1)]
     for *cells, last in rows:
         print("  ".join([*(f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True)), last]))
+
+
+def _stubs(options: argparse.Namespace) -> None:
+    from .method_stubs import write
+
+    for package in options.package:
+        _import(package)
+    try:
+        path = write(options.package)
+    except OSError as error:
+        raise _CommandError(f"cannot write the stub: {error}") from None
+    print(f"type checkers see the methods of {', '.join(options.package) or 'no package'}: {path}")
 
 
 def _functions(options: argparse.Namespace) -> None:

@@ -12,6 +12,7 @@ from ._base.dtypes import dtype
 from ._base.generator import Generator
 from ._tensor.tensor import Tensor
 from ._base.types import contiguous_format, layout, memory_format
+from ._woven_methods import WovenMethods
 
 __all__ = [
     "neg",
@@ -141,7 +142,7 @@ def moments_of(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: b
 def smooth(input: Tensor, keep: Tensor, dim: int, *, weight: float = 0.5, out: Tensor | None = None) -> Tensor:
     """A scan from element to element, over two tensors."""
 
-class TensorMethods:
+class TensorMethods(WovenMethods):
     def neg(self, *, out: Tensor | None = None) -> Tensor:
         """Negates each element."""
     def neg_(self) -> Self:
