@@ -16,7 +16,8 @@ from pathlib import Path
 
 # Everything else is imported by the command that needs it: codegen takes a tenth of a second, rich another.
 
-_LANGUAGES = ("yaml", "python", "c")
+_LANGUAGES = ("yaml", "python", "loops", "c")
+_HIGHLIGHTED = {"loops": "c"}
 
 
 class _CommandError(Exception):
@@ -91,9 +92,11 @@ def _parser() -> argparse.ArgumentParser:
     test.add_argument("-k", metavar="EXPRESSION", help="the tests whose names match alone, as pytest selects them")
     test.set_defaults(command=_test)
 
-    show = commands.add_parser("show", help="an operator's entry, the signatures derived from it, and its C")
+    show = commands.add_parser("show", help="an operator's entry, the signatures derived from it, its loops, and its C")
     show.add_argument("operator", nargs="+", help="its name, an alias, or __add__; of a woven package: package.name")
-    show.add_argument("--only", choices=_LANGUAGES, help="that part alone: the entry, the signatures, or the C")
+    show.add_argument(
+        "--only", choices=_LANGUAGES, help="that part alone: the entry, the signatures, the loops, or all C"
+    )
     show.set_defaults(command=_show)
 
     listing = commands.add_parser("list", help="all operators with their families and schemas")
@@ -217,7 +220,7 @@ def _print_section(title: str, language: str, text: str, bare: bool) -> None:
 
         Console().rule(title, align="left")
     else:
-        print(f"{'//' if language == 'c' else '#'} ---- {title} ----")
+        print(f"{'//' if language in ('c', 'loops') else '#'} ---- {title} ----")
     print_source(text, language)
     print()
 
@@ -230,7 +233,7 @@ def print_source(text: str, language: str) -> None:
     from rich.console import Console
     from rich.syntax import Syntax
 
-    Console().print(Syntax(text, language, background_color="default", word_wrap=True))
+    Console().print(Syntax(text, _HIGHLIGHTED.get(language, language), background_color="default", word_wrap=True))
 
 
 def _list(options: argparse.Namespace) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Section:
-    """One part of an answer; `language` is that of its text: yaml, python or c."""
+    """One part of an answer; `language` is that of its text: yaml, python, loops (readable C) or c."""
 
     title: str
     language: str
@@ -70,11 +70,14 @@ def find(name: str) -> list[Known]:
 
 def sections(each: Known) -> Iterator[Section]:
     """Everything that follows from an entry and can be read: the entry first, the kernels of its gradients last."""
-    from ..codegen.emit import backward, derivatives, kernels
+    from ..codegen.emit import backward, derivatives, kernels, loops
 
     operator = each.operator
     yield Section(f"entry, {operator.file}:{operator.span.line}", "yaml", operator.text.rstrip())
     yield Section("Python", "python", signatures(each))
+    loop_nest = loops.nest(operator)
+    if loop_nest is not None:
+        yield Section(f"loops in {loops.dtype_of(operator)}", "loops", loop_nest)
     code = kernels.emit(operator)
     if code is not None:
         yield Section("C, compiled once for each instruction-set level", "c", code.rstrip())
