@@ -1,0 +1,8 @@
+"""opweave.testing: comparisons of tensors up to rounding errors, and tensors to test with, as in torch.testing."""
+
+from __future__ import annotations
+
+from .comparison import assert_allclose, assert_close
+from .creation import make_tensor
+
+__all__ = ["assert_allclose", "assert_close", "make_tensor"]
