@@ -86,15 +86,7 @@ class _Casts(TorchFunctionMode):
         if _state.busy:
             return func(*args, **kwargs)
         name = getattr(func, "__name__", "").removeprefix("__").removesuffix("__")
-        wanted = None
-        if self.lower is None:
-            pass
-        elif name in _LOWER or name == "rmatmul":
-            wanted = self.lower
-        elif name in _FLOAT32 or name.startswith(("fft_", "linalg_")):
-            wanted = EXPORTS["float32"]
-        elif name in _WIDEST:
-            wanted = _widest((args, kwargs), self.lower)
+        wanted = None if self.lower is None else _wanted(name, (args, kwargs), self.lower)
         if wanted is not None and kwargs.get("out") is None:
             args, kwargs = _cast((args, kwargs), wanted)
         _state.busy = True
@@ -102,6 +94,15 @@ class _Casts(TorchFunctionMode):
             return func(*args, **kwargs)
         finally:
             _state.busy = False
+
+
+def _wanted(name: str, values: Any, lower: Any) -> Any:
+    """The dtype in which a function is computed; None: that of its tensors."""
+    if name in _LOWER or name == "rmatmul":
+        return lower
+    if name in _FLOAT32 or name.startswith(("fft_", "linalg_")):
+        return EXPORTS["float32"]
+    return _widest(values, lower) if name in _WIDEST else None
 
 
 def _is_cast(value: Any) -> bool:

@@ -1,0 +1,325 @@
+"""Distributions of several numbers at once, and mixtures."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .. import _operators as ops
+from .. import linalg
+from .._autograd.grad_mode import no_grad
+from .._base.types import Size
+from . import constraints
+from .distribution import Distribution
+from .utils import standard_normal, sum_rightmost
+
+__all__ = ["Independent", "MixtureSameFamily", "MultivariateNormal"]
+
+
+class Independent(Distribution):
+    """A distribution, the last dimensions of whose batch are those of one sample.
+
+    Args:
+        base_distribution (Distribution): the distribution.
+        reinterpreted_batch_ndims (int): how many dimensions.
+        validate_args (bool): are values checked?
+    """
+
+    arg_constraints = {}  # noqa: RUF012
+
+    def __init__(
+        self, base_distribution: Any, reinterpreted_batch_ndims: int, validate_args: bool | None = None
+    ) -> None:
+        count = reinterpreted_batch_ndims
+        if count > len(base_distribution.batch_shape):
+            raise ValueError(
+                "Expected reinterpreted_batch_ndims <= len(base_distribution.batch_shape), actual "
+                f"{count} vs {len(base_distribution.batch_shape)}"
+            )
+        shape = base_distribution.batch_shape + base_distribution.event_shape
+        cut = len(base_distribution.batch_shape) - count
+        self.base_dist, self.reinterpreted_batch_ndims = base_distribution, count
+        super().__init__(shape[:cut], shape[cut:], validate_args=validate_args)
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+        """Return a distribution whose parameters are expanded to another batch shape."""
+        shape = Size(batch_shape) + self.event_shape[: self.reinterpreted_batch_ndims]
+        return Independent(self.base_dist.expand(shape), self.reinterpreted_batch_ndims, validate_args=False)
+
+    @property
+    def has_rsample(self) -> Any:  # type: ignore[override]
+        """Have samples gradients?"""
+        return self.base_dist.has_rsample
+
+    @property
+    def has_enumerate_support(self) -> Any:  # type: ignore[override]
+        """Are there all values to be had?"""
+        return self.reinterpreted_batch_ndims == 0 and self.base_dist.has_enumerate_support
+
+    @constraints.dependent_property
+    def support(self) -> Any:
+        """Which values samples may have."""
+        count = self.reinterpreted_batch_ndims
+        return constraints.independent(self.base_dist.support, count) if count else self.base_dist.support
+
+    @property
+    def mean(self) -> Any:
+        """The expectations."""
+        return self.base_dist.mean
+
+    @property
+    def mode(self) -> Any:
+        """The most probable values."""
+        return self.base_dist.mode
+
+    @property
+    def variance(self) -> Any:
+        """The variances."""
+        return self.base_dist.variance
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        """Return samples without a history."""
+        return self.base_dist.sample(sample_shape)
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        """Return samples with gradients."""
+        return self.base_dist.rsample(sample_shape)
+
+    def log_prob(self, value: Any) -> Any:
+        """Return the logarithms of the densities of values."""
+        return sum_rightmost(self.base_dist.log_prob(value), self.reinterpreted_batch_ndims)
+
+    def entropy(self) -> Any:
+        """Return the entropies."""
+        return sum_rightmost(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
+
+    def __repr__(self) -> str:
+        return f"{self.__class__.__name__}({self.base_dist}, {self.reinterpreted_batch_ndims})"
+
+
+def mahalanobis(scale_tril: Any, x: Any) -> Any:
+    """The squared lengths of vectors by a covariance."""
+    return linalg.solve_triangular(scale_tril, x.unsqueeze(-1), upper=False).square().sum((-2, -1))
+
+
+def half_log_det(scale_tril: Any) -> Any:
+    """Half the logarithms of the determinants of covariances."""
+    return scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+
+
+class MultivariateNormal(Distribution):
+    """The normal distribution of vectors, by a mean and a covariance, or its inverse, or its Cholesky factor.
+
+    Args:
+        loc (Tensor): the mean, of shape (*, n).
+        covariance_matrix, precision_matrix, scale_tril (Tensor): one of these, of shape (*, n, n).
+        validate_args (bool): are parameters and values checked?
+
+    Raises:
+        ValueError: none or several of the matrices are given, or shapes do not fit.
+    """
+
+    arg_constraints = {  # noqa: RUF012
+        "loc": constraints.real_vector,
+        "covariance_matrix": constraints.positive_definite,
+        "precision_matrix": constraints.positive_definite,
+        "scale_tril": constraints.lower_cholesky,
+    }
+    support = constraints.real_vector
+    has_rsample = True
+    _names = ("_tril",)
+
+    def __init__(
+        self,
+        loc: Any,
+        covariance_matrix: Any = None,
+        precision_matrix: Any = None,
+        scale_tril: Any = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        if loc.dim() < 1:
+            raise ValueError("loc must be at least one-dimensional.")
+        given = {
+            "covariance_matrix": covariance_matrix, "scale_tril": scale_tril, "precision_matrix": precision_matrix
+        }  # fmt: skip
+        given = {name: value for name, value in given.items() if value is not None}
+        if len(given) != 1:
+            raise ValueError("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
+        ((name, matrix),) = given.items()
+        if matrix.dim() < 2:
+            raise ValueError(f"{name} must be at least two-dimensional, with optional leading batch dimensions")
+        from .._base.shapes import broadcast_shapes
+
+        shape = Size(broadcast_shapes(matrix.shape[:-2], loc.shape[:-1]))
+        self.loc = loc.expand((*shape, loc.size(-1)))
+        self._tril: Any = None
+        setattr(self, "_tril" if name == "scale_tril" else f"_{name}", matrix.expand((*shape, *matrix.shape[-2:])))
+        self._given = name
+        super().__init__(shape, self.loc.shape[-1:], validate_args=False)
+        checked = self._validate_args if validate_args is None else validate_args
+        self._validate_args = checked
+        if checked:
+            for each, value in (("loc", loc), (name, matrix)):
+                constraint = self.arg_constraints[each]
+                if not bool(constraint.check(value).all()):
+                    raise ValueError(
+                        f"Expected parameter {each} ({type(value).__name__} of shape {tuple(value.shape)}) of "
+                        f"distribution {self!r} to satisfy the constraint {constraint!r}, but found invalid values:\n"
+                        f"{value}"
+                    )
+        if name == "covariance_matrix":
+            self._tril = linalg.cholesky(self.covariance_matrix)
+        elif name == "precision_matrix":
+            self._tril = _tril_of_inverse(self.precision_matrix)
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+        """Return a distribution whose parameters are expanded to another batch shape."""
+        shape = Size(batch_shape)
+        tril = self._tril.expand((*shape, *self._tril.shape[-2:]))
+        return MultivariateNormal(self.loc.expand(shape + self.event_shape), scale_tril=tril, validate_args=False)
+
+    @property
+    def scale_tril(self) -> Any:
+        """The Cholesky factors of the covariances."""
+        return self._tril
+
+    @property
+    def covariance_matrix(self) -> Any:
+        """The covariances."""
+        given = self.__dict__.get("_covariance_matrix")
+        return given if given is not None else self._tril @ self._tril.mT
+
+    @property
+    def precision_matrix(self) -> Any:
+        """The inverses of the covariances."""
+        given = self.__dict__.get("_precision_matrix")
+        return given if given is not None else self._tril.cholesky_inverse()
+
+    @property
+    def mean(self) -> Any:
+        """The expectations."""
+        return self.loc
+
+    @property
+    def mode(self) -> Any:
+        """The most probable values."""
+        return self.loc
+
+    @property
+    def variance(self) -> Any:
+        """The variances of the components."""
+        return self._tril.square().sum(-1)
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        """Return samples with gradients."""
+        eps = standard_normal(self._extended_shape(sample_shape), self.loc.dtype)
+        return self.loc + (self._tril @ eps.unsqueeze(-1)).squeeze(-1)
+
+    def log_prob(self, value: Any) -> Any:
+        """Return the logarithms of the densities of values."""
+        apart = self._checked(value) - self.loc
+        tril = self._tril.expand((*apart.shape[:-1], *self._tril.shape[-2:]))
+        constant = self._event_shape[0] * math.log(2 * math.pi)
+        return -0.5 * (constant + mahalanobis(tril, apart)) - half_log_det(self._tril)
+
+    def entropy(self) -> Any:
+        """Return the entropies."""
+        return 0.5 * self._event_shape[0] * (1.0 + math.log(2 * math.pi)) + half_log_det(self._tril)
+
+    def __repr__(self) -> str:
+        parts = [f"loc: {self.loc.size()}"]
+        if self._given is not None:
+            matrix = self._tril if self._given == "scale_tril" else getattr(self, f"_{self._given}")
+            parts.append(f"{self._given}: {matrix.size()}")
+        return f"MultivariateNormal({', '.join(parts)})"
+
+
+def _tril_of_inverse(precision: Any) -> Any:
+    factor = linalg.cholesky(precision.flip((-2, -1)))
+    upper = factor.flip((-2, -1)).mT
+    unit = ops.eye(precision.size(-1), dtype=precision.dtype)
+    return linalg.solve_triangular(upper, unit, upper=False)
+
+
+class MixtureSameFamily(Distribution):
+    """A mixture of the distributions along the last dimension of a batch.
+
+    Args:
+        mixture_distribution (Categorical): the probabilities of the components.
+        component_distribution (Distribution): the components.
+        validate_args (bool): are values checked?
+    """
+
+    arg_constraints = {}  # noqa: RUF012
+
+    def __init__(
+        self, mixture_distribution: Any, component_distribution: Any, validate_args: bool | None = None
+    ) -> None:
+        from .discrete import Categorical
+
+        if not isinstance(mixture_distribution, Categorical):
+            raise ValueError("The Mixture distribution needs to be an  instance of opweave.distributions.Categorical")
+        if not isinstance(component_distribution, Distribution):
+            raise ValueError("The Component distribution need to be an instance of opweave.distributions.Distribution")
+        count = mixture_distribution.logits.size(-1)
+        if component_distribution.batch_shape[-1] != count:
+            raise ValueError(
+                f"`mixture_distribution component` ({count}) does not equal "
+                f"`component_distribution.batch_shape[-1]` ({component_distribution.batch_shape[-1]})"
+            )
+        self.mixture_distribution, self.component_distribution = mixture_distribution, component_distribution
+        super().__init__(
+            component_distribution.batch_shape[:-1], component_distribution.event_shape, validate_args=validate_args
+        )
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+        """Return a distribution whose parameters are expanded to another batch shape."""
+        shape = Size(batch_shape)
+        parts = self.component_distribution.expand((*shape, self.component_distribution.batch_shape[-1]))
+        return MixtureSameFamily(self.mixture_distribution.expand(shape), parts, validate_args=False)
+
+    @constraints.dependent_property
+    def support(self) -> Any:
+        """Which values samples may have."""
+        return self.component_distribution.support
+
+    def _weights(self) -> Any:
+        probs = self.mixture_distribution.probs
+        return probs.reshape((*probs.shape, *(1,) * len(self._event_shape)))
+
+    @property
+    def mean(self) -> Any:
+        """The expectations."""
+        return (self._weights() * self.component_distribution.mean).sum(-1 - len(self._event_shape))
+
+    @property
+    def variance(self) -> Any:
+        """The variances."""
+        dim, parts = -1 - len(self._event_shape), self.component_distribution
+        apart = parts.mean - self.mean.unsqueeze(dim)
+        return (self._weights() * (parts.variance + apart.square())).sum(dim)
+
+    def _spread(self, value: Any) -> Any:
+        return value.unsqueeze(-1 - len(self._event_shape))
+
+    def log_prob(self, value: Any) -> Any:
+        """Return the logarithms of the densities of values."""
+        parts = self.component_distribution.log_prob(self._spread(self._checked(value)))
+        return (parts + self.mixture_distribution.logits.log_softmax(-1)).logsumexp(-1)
+
+    def cdf(self, value: Any) -> Any:
+        """Return the probabilities of values that are not larger."""
+        return (self.component_distribution.cdf(self._spread(value)) * self.mixture_distribution.probs).sum(-1)
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        """Return samples."""
+        with no_grad():
+            chosen = self.mixture_distribution.sample(sample_shape)
+            drawn = self.component_distribution.sample(sample_shape)
+            dim = len(tuple(sample_shape)) + len(self._batch_shape)
+            shape = (*chosen.shape, 1, *self._event_shape)
+            places = chosen.reshape((*chosen.shape, 1, *(1,) * len(self._event_shape))).expand(shape)
+            return drawn.gather(dim, places).squeeze(dim)
+
+    def __repr__(self) -> str:
+        return f"MixtureSameFamily(\n  {self.mixture_distribution},\n  {self.component_distribution})"

@@ -1,0 +1,78 @@
+"""Transforms from unconstrained numbers to what a constraint allows: `transform_to` and, bijective, `biject_to`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from . import constraints, transforms
+
+__all__ = ["ConstraintRegistry", "biject_to", "transform_to"]
+
+
+class ConstraintRegistry:
+    """Transforms by constraint."""
+
+    def __init__(self) -> None:
+        self._registry: dict[Any, Callable[[Any], Any]] = {}
+
+    def register(self, constraint: Any, factory: Any = None) -> Any:
+        """Have `factory(constraint)` make the transform for a constraint, or for a class of them."""
+        if factory is None:
+            return lambda made: self.register(constraint, made)
+        self._registry[_key(constraint)] = factory
+        return factory
+
+    def __call__(self, constraint: Any) -> Any:
+        """Return the transform for a constraint. Raises NotImplementedError if there is none."""
+        if isinstance(constraint, constraints.independent):
+            return transforms.IndependentTransform(
+                self(constraint.base_constraint), constraint.reinterpreted_batch_ndims
+            )
+        factory = self._registry.get(_key(constraint))
+        if factory is None:
+            raise NotImplementedError(
+                f"Cannot transform {type(constraint).__name__} constraints: {constraint!r} has no transform"
+            )
+        return factory(constraint)
+
+
+def _key(constraint: Any) -> Any:
+    return getattr(constraint, "_name", constraint if isinstance(constraint, type) else type(constraint))
+
+
+biject_to, transform_to = ConstraintRegistry(), ConstraintRegistry()
+
+
+def _positive(constraint: Any) -> Any:
+    bound = constraint.lower_bound
+    exp = transforms.ExpTransform()
+    is_zero = isinstance(bound, (int, float)) and bound == 0
+    return exp if is_zero else transforms.ComposeTransform([exp, transforms.AffineTransform(bound, 1)])
+
+
+def _below(constraint: Any) -> Any:
+    return transforms.ComposeTransform(
+        [transforms.ExpTransform(), transforms.AffineTransform(constraint.upper_bound, -1)]
+    )
+
+
+def _between(constraint: Any) -> Any:
+    low, high = constraint.lower_bound, constraint.upper_bound
+    sigmoid = transforms.SigmoidTransform()
+    numbers = isinstance(low, (int, float)) and isinstance(high, (int, float))
+    if numbers and (low, high) == (0, 1):
+        return sigmoid
+    return transforms.ComposeTransform([sigmoid, transforms.AffineTransform(low, high - low)])
+
+
+for _registry in (biject_to, transform_to):
+    _registry.register(constraints.real, lambda _: transforms.identity_transform)
+    _registry.register(constraints.positive, _positive)
+    _registry.register(constraints.nonnegative, _positive)
+    _registry.register(constraints.less_than(0), _below)
+    _registry.register(constraints.unit_interval, _between)
+    _registry.register(constraints.half_open_interval(0, 1), _between)
+    _registry.register(constraints.lower_cholesky, lambda _: transforms.LowerCholeskyTransform())
+biject_to.register(constraints.simplex, lambda _: transforms.StickBreakingTransform())
+transform_to.register(constraints.simplex, lambda _: transforms.SoftmaxTransform())

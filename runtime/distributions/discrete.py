@@ -1,0 +1,507 @@
+"""Distributions of integers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .. import _operators as ops
+from .._autograd.grad_mode import no_grad
+from .._base.types import Size
+from . import constraints
+from .distribution import Distribution, ExponentialFamily
+from .utils import lazy_property, logits_to_probs, probs_to_logits, shape_of
+
+__all__ = [
+    "Bernoulli", "Binomial", "Categorical", "Geometric", "Multinomial", "NegativeBinomial", "OneHotCategorical",
+    "OneHotCategoricalStraightThrough", "Poisson",
+]  # fmt: skip
+
+
+class _ByProbability(Distribution):
+    """Base of distributions that are given by probabilities or by their logits."""
+
+    _binary = True
+
+    def _given(self, probs: Any, logits: Any, *others: Any) -> tuple[Any, ...]:
+        if (probs is None) == (logits is None):
+            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
+        name, value = ("probs", probs) if logits is None else ("logits", logits)
+        (*rest, value), shape = shape_of(*others, value)
+        setattr(self, name, value)
+        self._is_logits = logits is not None
+        return (*rest, shape)
+
+    @property
+    def _param(self) -> Any:
+        return self.logits if "logits" in self.__dict__ and "probs" not in self.__dict__ else self.probs
+
+    @lazy_property
+    def logits(self) -> Any:
+        """The logits of the probabilities."""
+        return probs_to_logits(self.probs, is_binary=self._binary)
+
+    @lazy_property
+    def probs(self) -> Any:
+        """The probabilities."""
+        return logits_to_probs(self.logits, is_binary=self._binary)
+
+    @property
+    def param_shape(self) -> Size:
+        """The shape of parameters."""
+        return self._param.size()  # type: ignore[no-any-return]
+
+    def _new(self, *args: Any, **kwargs: Any) -> Any:
+        return self._param.new(*args, **kwargs)
+
+    def _log_probs(self) -> tuple[Any, Any]:
+        """The logarithms of the probabilities of one and of zero."""
+        from ..nn.functional import logsigmoid
+
+        return logsigmoid(self.logits), logsigmoid(-self.logits)
+
+
+_PROBABILITY = {"probs": constraints.unit_interval, "logits": constraints.real}
+
+
+class Bernoulli(_ByProbability, ExponentialFamily):
+    """One with probability `probs`, else zero."""
+
+    arg_constraints = _PROBABILITY
+    support = constraints.boolean
+    has_enumerate_support = True
+
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+        (shape,) = self._given(probs, logits)
+        super().__init__(shape, validate_args=validate_args)
+
+    @property
+    def mean(self) -> Any:
+        """The expectations."""
+        return self.probs
+
+    @property
+    def mode(self) -> Any:
+        """The most probable values; NaN where both are."""
+        return (self.probs >= 0.5).to(self.probs.dtype).masked_fill(self.probs == 0.5, math.nan)
+
+    @property
+    def variance(self) -> Any:
+        """The variances."""
+        return self.probs * (1 - self.probs)
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        """Return samples."""
+        with no_grad():
+            return ops.bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
+
+    def log_prob(self, value: Any) -> Any:
+        """Return the logarithms of the probabilities of values."""
+        value = self._checked(value)
+        one, zero = self._log_probs()
+        return value * one + (1 - value) * zero
+
+    def entropy(self) -> Any:
+        """Return the entropies."""
+        one, zero = self._log_probs()
+        return -(self.probs * one + (1 - self.probs) * zero)
+
+    def enumerate_support(self, expand: bool = True) -> Any:
+        """Return zeros and ones."""
+        values = ops.arange(2, dtype=self._param.dtype).view(-1, *(1,) * len(self._batch_shape))
+        return values.expand(-1, *self._batch_shape) if expand else values
+
+
+class Geometric(_ByProbability):
+    """How often one fails before success, which has probability `probs`."""
+
+    arg_constraints = _PROBABILITY
+    support = constraints.nonnegative_integer
+
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+        (shape,) = self._given(probs, logits)
+        super().__init__(shape, validate_args=validate_args)
+        if self._validate_args and probs is not None and not bool((self.probs > 0).all()):
+            raise ValueError(f"Expected parameter probs of distribution {self!r} to be positive but found {self.probs}")
+
+    @property
+    def mean(self) -> Any:
+        """The expectations."""
+        return 1 / self.probs - 1
+
+    @property
+    def mode(self) -> Any:
+        """The most probable values: zeros."""
+        return ops.zeros_like(self.probs)
+
+    @property
+    def variance(self) -> Any:
+        """The variances."""
+        return (1 / self.probs - 1) / self.probs
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        """Return samples."""
+        from .._base.finfo import finfo
+
+        shape = self._extended_shape(sample_shape)
+        with no_grad():
+            u = self.probs.new_empty(shape).uniform_(finfo(self.probs.dtype).tiny, 1)
+            return (u.log() / (-self.probs).log1p()).floor()
+
+    def log_prob(self, value: Any) -> Any:
+        """Return the logarithms of the probabilities of values."""
+        value, probs = ops.broadcast_tensors([self._checked(value), self.probs])
+        zero = (probs == 1) & (value == 0)
+        return value * (-probs.masked_fill(zero, 0)).log1p() + self.probs.log()
+
+    def entropy(self) -> Any:
+        """Return the entropies."""
+        one, zero = self._log_probs()
+        return -(self.probs * one + (1 - self.probs) * zero) / self.probs
+
+
+class Binomial(_ByProbability):
+    """How many of `total_count` tries succeed, each with probability `probs`."""
+
+    arg_constraints = {"total_count": constraints.nonnegative_integer, **_PROBABILITY}  # noqa: RUF012
+    has_enumerate_support = True
+
+    def __init__(
+        self, total_count: Any = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        self.total_count, shape = self._given(probs, logits, total_count)
+        super().__init__(shape, validate_args=validate_args)
+
+    @constraints.dependent_property(is_discrete=True, event_dim=0)
+    def support(self) -> Any:
+        """Which values samples may have."""
+        return constraints.integer_interval(0, self.total_count)
+
+    @property
+    def mean(self) -> Any:
+        """The expectations."""
+        return self.total_count * self.probs
+
+    @property
+    def mode(self) -> Any:
+        """The most probable values."""
+        return ((self.total_count + 1) * self.probs).floor().clamp(max=self.total_count)
+
+    @property
+    def variance(self) -> Any:
+        """The variances."""
+        return self.total_count * self.probs * (1 - self.probs)
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        """Return samples."""
+        shape = self._extended_shape(sample_shape)
+        with no_grad():
+            return ops.binomial(self.total_count.expand(shape), self.probs.expand(shape))
+
+    def log_prob(self, value: Any) -> Any:
+        """Return the logarithms of the probabilities of values."""
+        value, count = self._checked(value), self.total_count
+        ways = (count + 1).lgamma() - (value + 1).lgamma() - (count - value + 1).lgamma()
+        rest = count * self.logits.clamp(min=0) + count * (-self.logits.abs()).exp().log1p()
+        return value * self.logits + ways - rest
+
+    def enumerate_support(self, expand: bool = True) -> Any:
+        """Return all counts. Raises NotImplementedError where `total_count` is not one number."""
+        most = int(self.total_count.max().item())
+        if int(self.total_count.min().item()) != most:
+            raise NotImplementedError("Inhomogeneous total count not supported by `enumerate_support`.")
+        values = ops.arange(1 + most, dtype=self._param.dtype).view(-1, *(1,) * len(self._batch_shape))
+        return values.expand(-1, *self._batch_shape) if expand else values
+
+    def entropy(self) -> Any:
+        """Return the entropies. Raises NotImplementedError where `total_count` is not one number."""
+        logarithms = self.log_prob(self.enumerate_support(False))
+        return -(logarithms.exp() * logarithms).sum(0)
+
+
+class NegativeBinomial(_ByProbability):
+    """How often one succeeds, with probability `probs`, before `total_count` failures."""
+
+    arg_constraints = {  # noqa: RUF012
+        "total_count": constraints.nonnegative,
+        "probs": constraints.half_open_interval(0.0, 1.0),
+        "logits": constraints.real,
+    }
+    support = constraints.nonnegative_integer
+
+    def __init__(
+        self, total_count: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        self.total_count, shape = self._given(probs, logits, total_count)
+        super().__init__(shape, validate_args=validate_args)
+
+    @property
+    def mean(self) -> Any:
+        """The expectations."""
+        return self.total_count * self.logits.exp()
+
+    @property
+    def mode(self) -> Any:
+        """The most probable values."""
+        return ((self.total_count - 1) * self.logits.exp()).floor().clamp(min=0.0)
+
+    @property
+    def variance(self) -> Any:
+        """The variances."""
+        return self.mean / (-self.logits).sigmoid()
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        """Return samples."""
+        from .gamma_family import Gamma
+
+        with no_grad():
+            rate = Gamma(self.total_count, (-self.logits).exp(), validate_args=False).sample(sample_shape)
+            return ops.poisson(rate)
+
+    def log_prob(self, value: Any) -> Any:
+        """Return the logarithms of the probabilities of values."""
+        value = self._checked(value)
+        one, zero = self._log_probs()
+        ways = -(self.total_count + value).lgamma() + (1.0 + value).lgamma() + self.total_count.lgamma()
+        return self.total_count * zero + value * one - ways.masked_fill(self.total_count + value == 0.0, 0.0)
+
+
+class Poisson(ExponentialFamily):
+    """How many events there are, of which `rate` are expected."""
+
+    arg_constraints = {"rate": constraints.nonnegative}  # noqa: RUF012
+    support = constraints.nonnegative_integer
+
+    def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
+        (self.rate,), shape = shape_of(rate)
+        super().__init__(shape, validate_args=validate_args)
+
+    @property
+    def mean(self) -> Any:
+        """The expectations."""
+        return self.rate
+
+    @property
+    def mode(self) -> Any:
+        """The most probable values."""
+        return self.rate.floor()
+
+    @property
+    def variance(self) -> Any:
+        """The variances."""
+        return self.rate
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        """Return samples."""
+        with no_grad():
+            return ops.poisson(self.rate.expand(self._extended_shape(sample_shape)))
+
+    def log_prob(self, value: Any) -> Any:
+        """Return the logarithms of the probabilities of values."""
+        rate, value = ops.broadcast_tensors([self.rate, self._checked(value)])
+        return value.xlogy(rate) - rate - (value + 1).lgamma()
+
+
+class Categorical(_ByProbability):
+    """The numbers of classes, whose probabilities stand along the last dimension."""
+
+    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}  # noqa: RUF012
+    has_enumerate_support = True
+    _binary = False
+
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+        if (probs is None) == (logits is None):
+            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
+        value = probs if logits is None else logits
+        if value.dim() < 1:
+            raise ValueError(f"`{'probs' if logits is None else 'logits'}` parameter must be at least one-dimensional.")
+        if logits is None:
+            self.probs = probs / probs.sum(-1, keepdim=True)
+        else:
+            self.logits = logits - logits.logsumexp(-1, keepdim=True)
+        self._num_events = value.size(-1)
+        super().__init__(value.size()[:-1], validate_args=validate_args)
+
+    def _expanded(self, made: Any, shape: Size) -> None:
+        made._num_events = self._num_events
+
+    @constraints.dependent_property(is_discrete=True, event_dim=0)
+    def support(self) -> Any:
+        """Which values samples may have."""
+        return constraints.integer_interval(0, self._num_events - 1)
+
+    @property
+    def mean(self) -> Any:
+        """The expectations: NaN, as classes have no order."""
+        return self._param.new_full(self._extended_shape(), math.nan)
+
+    @property
+    def mode(self) -> Any:
+        """The most probable classes."""
+        return self.probs.argmax(-1)
+
+    @property
+    def variance(self) -> Any:
+        """The variances: NaN."""
+        return self._param.new_full(self._extended_shape(), math.nan)
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        """Return samples."""
+        sample_shape = Size(sample_shape)
+        rows = self.probs.detach().reshape(-1, self._num_events)
+        drawn = ops.multinomial(rows, sample_shape.numel(), True).T
+        return drawn.reshape(self._extended_shape(sample_shape))
+
+    def log_prob(self, value: Any) -> Any:
+        """Return the logarithms of the probabilities of classes."""
+        value = self._checked(value).long().unsqueeze(-1)
+        shape = ops.broadcast_tensors([value, self.logits])[0].shape
+        logits = self.logits.expand(shape)
+        return logits.gather(-1, value.expand(shape)[..., :1]).squeeze(-1)
+
+    def entropy(self) -> Any:
+        """Return the entropies."""
+        from .._base.finfo import finfo
+
+        logits = self.logits.clamp(min=finfo(self.logits.dtype).min)
+        return -(logits * self.probs).sum(-1)
+
+    def enumerate_support(self, expand: bool = True) -> Any:
+        """Return all classes."""
+        values = ops.arange(self._num_events).view(-1, *(1,) * len(self._batch_shape))
+        return values.expand(-1, *self._batch_shape) if expand else values
+
+
+class _OfCategorical(Distribution):
+    """Base of distributions whose samples are made of those of Categorical."""
+
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+        self._categorical = Categorical(probs, logits, validate_args)
+        shape = self._categorical.param_shape
+        super().__init__(shape[:-1], shape[-1:], validate_args)
+
+    def _expanded(self, made: Any, shape: Size) -> None:
+        made._categorical = self._categorical.expand(shape)
+
+    @property
+    def probs(self) -> Any:
+        """The probabilities."""
+        return self._categorical.probs
+
+    @property
+    def logits(self) -> Any:
+        """The logits of the probabilities."""
+        return self._categorical.logits
+
+    @property
+    def param_shape(self) -> Any:
+        """The shape of parameters."""
+        return self._categorical.param_shape
+
+
+class OneHotCategorical(_OfCategorical):
+    """Rows of zeros with a one at the class that was drawn."""
+
+    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}  # noqa: RUF012
+    support = constraints.one_hot
+    has_enumerate_support = True
+
+    @property
+    def mean(self) -> Any:
+        """The expectations."""
+        return self.probs
+
+    @property
+    def mode(self) -> Any:
+        """The most probable values."""
+        best = self.probs.argmax(-1, keepdim=True)
+        return ops.zeros_like(self.probs.detach()).scatter_(-1, best, 1.0)
+
+    @property
+    def variance(self) -> Any:
+        """The variances."""
+        return self.probs * (1 - self.probs)
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        """Return samples."""
+        drawn = self._categorical.sample(sample_shape)
+        return (drawn.unsqueeze(-1) == ops.arange(self._event_shape[0])).to(self.probs.dtype)
+
+    def log_prob(self, value: Any) -> Any:
+        """Return the logarithms of the probabilities of values."""
+        return self._categorical.log_prob(self._checked(value).max(-1)[1])
+
+    def entropy(self) -> Any:
+        """Return the entropies."""
+        return self._categorical.entropy()
+
+    def enumerate_support(self, expand: bool = True) -> Any:
+        """Return all rows."""
+        n = self._event_shape[0]
+        values = ops.eye(n, dtype=self.probs.dtype).view(n, *(1,) * len(self._batch_shape), n)
+        return values.expand(n, *self._batch_shape, n) if expand else values
+
+
+class OneHotCategoricalStraightThrough(OneHotCategorical):
+    """OneHotCategorical whose samples have the gradients of the probabilities."""
+
+    has_rsample = True
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        """Return samples with gradients."""
+        return self.sample(sample_shape) + (self.probs - self.probs.detach())
+
+
+class Multinomial(_OfCategorical):
+    """How often each class is drawn, of `total_count` draws."""
+
+    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}  # noqa: RUF012
+
+    def __init__(
+        self, total_count: int = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        if not isinstance(total_count, int):
+            raise NotImplementedError("inhomogeneous total_count is not supported")
+        self.total_count = total_count
+        super().__init__(probs, logits, validate_args)
+
+    def _expanded(self, made: Any, shape: Size) -> None:
+        super()._expanded(made, shape)
+        made.total_count = self.total_count
+
+    @constraints.dependent_property(is_discrete=True, event_dim=1)
+    def support(self) -> Any:
+        """Which values samples may have."""
+        return constraints.multinomial(self.total_count)
+
+    @property
+    def mean(self) -> Any:
+        """The expectations."""
+        return self.probs * self.total_count
+
+    @property
+    def variance(self) -> Any:
+        """The variances."""
+        return self.total_count * self.probs * (1 - self.probs)
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        """Return samples."""
+        sample_shape = Size(sample_shape)
+        drawn = self._categorical.sample(Size((self.total_count,)) + sample_shape)
+        drawn = drawn.permute(*range(1, drawn.dim()), 0)
+        counts = drawn.new_zeros(self._extended_shape(sample_shape))
+        return counts.scatter_add_(-1, drawn, ops.ones_like(drawn)).type_as(self.probs)
+
+    def log_prob(self, value: Any) -> Any:
+        """Return the logarithms of the probabilities of values."""
+        value = self._checked(value)
+        logits, value = ops.broadcast_tensors([self.logits, value])
+        logits = logits.masked_fill((value == 0) & (logits == -math.inf), 0)
+        return (value.sum(-1) + 1).lgamma() - (value + 1).lgamma().sum(-1) + (logits * value).sum(-1)
+
+    def entropy(self) -> Any:
+        """Return the entropies."""
+        n = ops.scalar_tensor(float(self.total_count), dtype=self.probs.dtype)
+        counts = Binomial(self.total_count, self.probs).enumerate_support(False)[1:]
+        weights = Binomial(self.total_count, self.probs).log_prob(counts).exp()
+        return n * self._categorical.entropy() - (n + 1).lgamma() + (weights * (counts + 1).lgamma()).sum((0, -1))

@@ -1,0 +1,288 @@
+"""Distributions of real numbers by a location and a scale."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .. import _operators as ops
+from .._autograd.grad_mode import no_grad
+from .._base.finfo import finfo
+from . import constraints
+from .distribution import Distribution, ExponentialFamily
+from .utils import shape_of, standard_normal
+
+__all__ = ["Cauchy", "HalfCauchy", "HalfNormal", "Laplace", "Normal", "Uniform"]
+
+_LOCATION = {"loc": constraints.real, "scale": constraints.positive}
+
+
+class _LocationScale(Distribution):
+    arg_constraints = _LOCATION
+    support = constraints.real
+    has_rsample = True
+
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+        (self.loc, self.scale), shape = shape_of(loc, scale)
+        super().__init__(shape, validate_args=validate_args)
+
+    @property
+    def mean(self) -> Any:
+        """The expectations."""
+        return self.loc
+
+    @property
+    def mode(self) -> Any:
+        """The most probable values."""
+        return self.loc
+
+
+class Normal(_LocationScale, ExponentialFamily):
+    """The normal distribution with mean `loc` and standard deviation `scale`."""
+
+    @property
+    def stddev(self) -> Any:
+        """The standard deviations."""
+        return self.scale
+
+    @property
+    def variance(self) -> Any:
+        """The variances."""
+        return self.scale.square()
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        """Return samples without a history."""
+        shape = self._extended_shape(sample_shape)
+        with no_grad():
+            return ops.normal(self.loc.expand(shape), self.scale.expand(shape))
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        """Return samples with gradients."""
+        return self.loc + standard_normal(self._extended_shape(sample_shape), self.loc.dtype) * self.scale
+
+    def log_prob(self, value: Any) -> Any:
+        """Return the logarithms of the densities of values."""
+        value = self._checked(value)
+        return -((value - self.loc) ** 2) / (2 * self.variance) - self.scale.log() - math.log(math.sqrt(2 * math.pi))
+
+    def cdf(self, value: Any) -> Any:
+        """Return the probabilities of values that are not larger."""
+        return 0.5 * (1 + ((self._checked(value) - self.loc) * self.scale.reciprocal() / math.sqrt(2)).erf())
+
+    def icdf(self, value: Any) -> Any:
+        """Return the values below which samples are with such probabilities."""
+        return self.loc + self.scale * (2 * value - 1).erfinv() * math.sqrt(2)
+
+    def entropy(self) -> Any:
+        """Return the entropies."""
+        return 0.5 + 0.5 * math.log(2 * math.pi) + self.scale.log()
+
+
+class Laplace(_LocationScale):
+    """The distribution of Laplace around `loc`."""
+
+    @property
+    def variance(self) -> Any:
+        """The variances."""
+        return 2 * self.scale.square()
+
+    @property
+    def stddev(self) -> Any:
+        """The standard deviations."""
+        return math.sqrt(2) * self.scale
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        """Return samples with gradients."""
+        limits = finfo(self.loc.dtype)
+        u = self.loc.new_empty(self._extended_shape(sample_shape)).detach().uniform_(limits.eps - 1, 1)
+        return self.loc - self.scale * u.sign() * (-u.abs()).log1p()
+
+    def log_prob(self, value: Any) -> Any:
+        """Return the logarithms of the densities of values."""
+        return -(2 * self.scale).log() - (self._checked(value) - self.loc).abs() / self.scale
+
+    def cdf(self, value: Any) -> Any:
+        """Return the probabilities of values that are not larger."""
+        apart = self._checked(value) - self.loc
+        return 0.5 - 0.5 * apart.sign() * (-apart.abs() / self.scale).expm1()
+
+    def icdf(self, value: Any) -> Any:
+        """Return the values below which samples are with such probabilities."""
+        term = value - 0.5
+        return self.loc - self.scale * term.sign() * (-2 * term.abs()).log1p()
+
+    def entropy(self) -> Any:
+        """Return the entropies."""
+        return 1 + (2 * self.scale).log()
+
+
+class Cauchy(_LocationScale):
+    """The distribution of Cauchy around `loc`."""
+
+    @property
+    def mean(self) -> Any:
+        """The expectations: NaN."""
+        return ops.full_like(self.loc, math.nan)
+
+    @property
+    def variance(self) -> Any:
+        """The variances: infinite."""
+        return ops.full_like(self.loc, math.inf)
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        """Return samples with gradients."""
+        drawn = self.loc.new_empty(self._extended_shape(sample_shape)).detach().cauchy_()
+        return self.loc + drawn * self.scale
+
+    def log_prob(self, value: Any) -> Any:
+        """Return the logarithms of the densities of values."""
+        apart = (self._checked(value) - self.loc) / self.scale
+        return -math.log(math.pi) - self.scale.log() - apart.square().log1p()
+
+    def cdf(self, value: Any) -> Any:
+        """Return the probabilities of values that are not larger."""
+        return ((self._checked(value) - self.loc) / self.scale).atan() / math.pi + 0.5
+
+    def icdf(self, value: Any) -> Any:
+        """Return the values below which samples are with such probabilities."""
+        return (math.pi * (value - 0.5)).tan() * self.scale + self.loc
+
+    def entropy(self) -> Any:
+        """Return the entropies."""
+        return math.log(4 * math.pi) + self.scale.log()
+
+
+class _Half(Distribution):
+    """The absolute values of a distribution around zero."""
+
+    arg_constraints = {"scale": constraints.positive}  # noqa: RUF012
+    support = constraints.nonnegative
+    has_rsample = True
+    _base: type
+
+    def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
+        (self.scale,), shape = shape_of(scale)
+        super().__init__(shape, validate_args=validate_args)
+
+    @property
+    def _whole(self) -> Any:
+        return self._base(0, self.scale, validate_args=False)
+
+    @property
+    def mode(self) -> Any:
+        """The most probable values: zeros."""
+        return ops.zeros_like(self.scale)
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        """Return samples with gradients."""
+        return self._whole.rsample(sample_shape).abs()
+
+    def log_prob(self, value: Any) -> Any:
+        """Return the logarithms of the densities of values."""
+        value = self._checked(value)
+        return ops.where(value >= 0, self._whole.log_prob(value) + math.log(2), -math.inf)
+
+    def cdf(self, value: Any) -> Any:
+        """Return the probabilities of values that are not larger."""
+        return 2 * self._whole.cdf(self._checked(value)) - 1
+
+    def icdf(self, prob: Any) -> Any:
+        """Return the values below which samples are with such probabilities."""
+        return self._whole.icdf((prob + 1) / 2)
+
+    def entropy(self) -> Any:
+        """Return the entropies."""
+        return self._whole.entropy() - math.log(2)
+
+
+class HalfNormal(_Half):
+    """The absolute values of normally distributed numbers around zero."""
+
+    _base = Normal
+
+    @property
+    def mean(self) -> Any:
+        """The expectations."""
+        return self.scale * math.sqrt(2 / math.pi)
+
+    @property
+    def variance(self) -> Any:
+        """The variances."""
+        return self.scale.square() * (1 - 2 / math.pi)
+
+
+class HalfCauchy(_Half):
+    """The absolute values of numbers of Cauchy's distribution around zero."""
+
+    _base = Cauchy
+
+    @property
+    def mean(self) -> Any:
+        """The expectations: infinite."""
+        return ops.full_like(self.scale, math.inf)
+
+    @property
+    def variance(self) -> Any:
+        """The variances: infinite."""
+        return ops.full_like(self.scale, math.inf)
+
+
+class Uniform(Distribution):
+    """The uniform distribution from `low` to `high`."""
+
+    has_rsample = True
+    arg_constraints = {"low": constraints.dependent, "high": constraints.dependent}  # noqa: RUF012
+
+    def __init__(self, low: Any, high: Any, validate_args: bool | None = None) -> None:
+        (self.low, self.high), shape = shape_of(low, high)
+        super().__init__(shape, validate_args=validate_args)
+        if self._validate_args and not bool((self.low < self.high).all()):
+            raise ValueError("Uniform is not defined when low>= high")
+
+    @constraints.dependent_property(is_discrete=False, event_dim=0)
+    def support(self) -> Any:
+        """Which values samples may have."""
+        return constraints.interval(self.low, self.high)
+
+    @property
+    def mean(self) -> Any:
+        """The expectations."""
+        return (self.high + self.low) / 2
+
+    @property
+    def mode(self) -> Any:
+        """NaN: all values are as probable."""
+        return math.nan * self.high
+
+    @property
+    def stddev(self) -> Any:
+        """The standard deviations."""
+        return (self.high - self.low) / 12**0.5
+
+    @property
+    def variance(self) -> Any:
+        """The variances."""
+        return (self.high - self.low).square() / 12
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        """Return samples with gradients."""
+        drawn = ops.rand(self._extended_shape(sample_shape), dtype=self.low.dtype)
+        return self.low + drawn * (self.high - self.low)
+
+    def log_prob(self, value: Any) -> Any:
+        """Return the logarithms of the densities of values."""
+        value = self._checked(value)
+        inside = ((self.low <= value) & (self.high > value)).type_as(self.low)
+        return inside.log() - (self.high - self.low).log()
+
+    def cdf(self, value: Any) -> Any:
+        """Return the probabilities of values that are not larger."""
+        return ((self._checked(value) - self.low) / (self.high - self.low)).clamp(min=0, max=1)
+
+    def icdf(self, value: Any) -> Any:
+        """Return the values below which samples are with such probabilities."""
+        return value * (self.high - self.low) + self.low
+
+    def entropy(self) -> Any:
+        """Return the entropies."""
+        return (self.high - self.low).log()

@@ -1,0 +1,183 @@
+"""opweave.masked: reductions and normalizations of the elements for which a mask is True, as in torch.masked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from . import _operators as ops
+from ._base.dtypes import EXPORTS
+
+__all__ = [
+    "amax", "amin", "argmax", "argmin", "cumprod", "cumsum", "log_softmax", "logaddexp", "logsumexp", "mean", "median",
+    "norm", "normalize", "prod", "softmax", "softmin", "std", "sum", "var",
+]  # fmt: skip
+
+
+def _dims(input: Any, dim: Any) -> list[int]:
+    if dim is None or dim == ():
+        return list(range(input.dim()))
+    return [dim] if isinstance(dim, int) else list(dim)
+
+
+def _kept(input: Any, mask: Any) -> Any:
+    return ops.ones_like(input.detach(), dtype=EXPORTS["bool"]) if mask is None else mask.expand(input.shape)
+
+
+def _filled(input: Any, mask: Any, value: Any) -> Any:
+    return input if mask is None else ops.where(_kept(input, mask), input, input.new_full((), value))
+
+
+def _lowest(input: Any, sign: int) -> Any:
+    if input.dtype.is_floating_point:
+        return sign * math.inf
+    from ._base.finfo import iinfo
+
+    return iinfo(input.dtype).max if sign > 0 else iinfo(input.dtype).min
+
+
+def _converted(input: Any, dtype: Any) -> Any:
+    return input if dtype is None else input.to(dtype)
+
+
+def sum(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+    """Return sums of the elements that count; zeros where none does."""
+    return ops.sum(_filled(input, mask, 0), _dims(input, dim), keepdim, dtype=dtype)
+
+
+def prod(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+    """Return products of the elements that count; ones where none does."""
+    result = _filled(_converted(input, dtype), mask, 1)
+    for each in sorted((each % max(input.dim(), 1) for each in _dims(input, dim)), reverse=True):
+        result = ops.prod(result, each, keepdim)
+    return result
+
+
+def amax(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+    """Return the largest of the elements that count; the least number where none does."""
+    input = _converted(input, dtype)
+    return ops.amax(_filled(input, mask, _lowest(input, -1)), _dims(input, dim), keepdim)
+
+
+def amin(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+    """Return the least of the elements that count; the largest number where none does."""
+    input = _converted(input, dtype)
+    return ops.amin(_filled(input, mask, _lowest(input, 1)), _dims(input, dim), keepdim)
+
+
+def argmax(input: Any, dim: int | None = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+    """Return where the largest of the elements that count stands."""
+    input = _converted(input, dtype)
+    return ops.argmax(_filled(input, mask, _lowest(input, -1)), dim, keepdim)
+
+
+def argmin(input: Any, dim: int | None = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+    """Return where the least of the elements that count stands."""
+    input = _converted(input, dtype)
+    return ops.argmin(_filled(input, mask, _lowest(input, 1)), dim, keepdim)
+
+
+def _count(input: Any, dim: Any, keepdim: bool, mask: Any) -> Any:
+    return ops.sum(_kept(input, mask), _dims(input, dim), keepdim)
+
+
+def mean(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+    """Return the means of the elements that count; NaN where none does."""
+    input = _converted(input, dtype)
+    return sum(input, dim, keepdim=keepdim, mask=mask) / _count(input, dim, keepdim, mask)
+
+
+def median(input: Any, dim: int = -1, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+    """Return the medians of the elements that count; NaN where none does."""
+    input = _converted(input, dtype)
+    return ops.nanmedian(_filled(input, mask, math.nan), dim, keepdim)[0]
+
+
+def var(
+    input: Any,
+    dim: Any = None,
+    unbiased: bool = True,
+    *,
+    correction: float | None = None,
+    keepdim: bool = False,
+    dtype: Any = None,
+    mask: Any = None,
+) -> Any:
+    """Return the variances of the elements that count."""
+    input = _converted(input, dtype)
+    if not (input.dtype.is_floating_point or input.dtype.is_complex):
+        input = input.to(EXPORTS["float32"])
+    less = (1 if unbiased else 0) if correction is None else correction
+    apart = input - mean(input, dim, keepdim=True, mask=mask)
+    total = sum(apart.abs().square(), dim, keepdim=keepdim, mask=mask)
+    return total / (_count(input, dim, keepdim, mask) - less).clamp(min=0)
+
+
+def std(
+    input: Any,
+    dim: Any = None,
+    unbiased: bool = True,
+    *,
+    correction: float | None = None,
+    keepdim: bool = False,
+    dtype: Any = None,
+    mask: Any = None,
+) -> Any:
+    """Return the standard deviations of the elements that count."""
+    return var(input, dim, unbiased, correction=correction, keepdim=keepdim, dtype=dtype, mask=mask).sqrt()
+
+
+def norm(
+    input: Any, ord: float = 2.0, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
+) -> Any:
+    """Return the norms of the elements that count."""
+    input = _converted(input, dtype)
+    filler = math.inf if ord == -math.inf else 0
+    return ops.linalg_vector_norm(_filled(input, mask, filler), ord, _dims(input, dim), keepdim)
+
+
+def logsumexp(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
+    """Return the logarithms of the sums of exponentials of the elements that count."""
+    return ops.logsumexp(_filled(_converted(input, dtype), mask, -math.inf), _dims(input, dim), keepdim)
+
+
+def logaddexp(input: Any, other: Any, *, dtype: Any = None, input_mask: Any = None, other_mask: Any = None) -> Any:
+    """Return `log(exp(input) + exp(other))`, of the elements that count."""
+    left, right = _filled(input, input_mask, -math.inf), _filled(other, other_mask, -math.inf)
+    return ops.logaddexp(_converted(left, dtype), _converted(right, dtype))
+
+
+def _scan(name: str, neutral: int, what: str) -> Callable[..., Any]:
+    def function(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
+        return getattr(ops, name)(_filled(_converted(input, dtype), mask, neutral), dim)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"Return {what} of the elements that count, along a dimension."
+    return function
+
+
+cumsum = _scan("cumsum", 0, "running sums")
+cumprod = _scan("cumprod", 1, "running products")
+
+
+def softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
+    """Return softmax of the elements that count; zeros elsewhere, NaN where none does."""
+    return ops.softmax(_filled(_converted(input, dtype), mask, -math.inf), dim)
+
+
+def log_softmax(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
+    """Return logarithms of softmax of the elements that count; minus infinity elsewhere."""
+    return ops.log_softmax(_filled(_converted(input, dtype), mask, -math.inf), dim)
+
+
+def softmin(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
+    """Return softmax of the elements that count with the opposite sign."""
+    return ops.softmax(-_filled(_converted(input, dtype), mask, math.inf), dim)
+
+
+def normalize(input: Any, ord: float, dim: int, *, eps: float = 1e-12, dtype: Any = None, mask: Any = None) -> Any:
+    """Return elements divided by the norm of those that count, or by `eps` where that is larger."""
+    input = _converted(input, dtype)
+    length = norm(input, ord, dim, keepdim=True, mask=mask)
+    return _filled(input, mask, 0) / length.clamp(min=eps)

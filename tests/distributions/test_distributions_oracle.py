@@ -1,0 +1,186 @@
+"""Distributions beside torch's: moments, densities, quantiles, entropies, samples under a seed, and gradients."""
+
+from __future__ import annotations
+
+import pytest
+from harness.oracle import Like
+from nn.programs import check, programs
+
+LIKE = Like(rtol=3e-5, atol=5e-6, strides=False, grad=False, few=24)
+# A distribution, and values for it.
+CASES = """
+Normal(x(3), 0.5 + x(3).abs()) | x(2, 3)
+Normal(0.0, 1.0) | x(4)
+Laplace(x(3), 0.5 + x(3).abs()) | x(2, 3)
+Cauchy(x(3), 0.5 + x(3).abs()) | x(2, 3)
+HalfNormal(0.5 + x(3).abs()) | x(2, 3).abs()
+HalfCauchy(0.5 + x(3).abs()) | x(2, 3).abs()
+Uniform(-1.5 * L.ones(3), L.tensor([1.0, 2.0, 3.0])) | x(2, 3)
+Gumbel(x(3), 0.5 + x(3).abs()) | x(2, 3)
+LogNormal(x(3), 0.5 + x(3).abs()) | x(2, 3).exp()
+Weibull(0.5 + x(3).abs(), 1 + x(3).abs()) | x(2, 3).abs() + 0.1
+Pareto(0.5 + x(3).abs(), 2.5 + x(3).abs()) | x(2, 3).abs() + 2
+Exponential(0.5 + x(3).abs()) | x(2, 3).abs()
+Gamma(0.5 + x(3).abs(), 1.5) | x(2, 3).abs() + 0.1
+InverseGamma(2.5 + x(3).abs(), 1.5) | x(2, 3).abs() + 0.1
+Chi2(0.5 + x(3).abs()) | x(2, 3).abs() + 0.1
+Beta(0.5 + x(3).abs(), 1 + x(3).abs()) | x(2, 3).sigmoid()
+Dirichlet(0.5 + x(2, 3).abs()) | x(4, 2, 3).softmax(-1)
+StudentT(2.5 + x(3).abs(), x(3), 0.5) | x(2, 3)
+FisherSnedecor(5 + x(3).abs(), 6 + x(3).abs()) | x(2, 3).abs() + 0.1
+Bernoulli(x(3).sigmoid()) | L.tensor([[0.0, 1.0, 1.0], [1.0, 0.0, 1.0]])
+Bernoulli(logits=x(3)) | L.tensor([[0.0, 1.0, 1.0], [1.0, 0.0, 1.0]])
+Geometric(x(3).sigmoid()) | i(5, 2, 3)
+Binomial(6, x(3).sigmoid()) | i(5, 2, 3)
+NegativeBinomial(6.0, logits=x(3)) | i(5, 2, 3)
+Poisson(0.5 + x(3).abs()) | i(5, 2, 3)
+Categorical(x(2, 3).softmax(-1)) | i(3, 4, 2)
+Categorical(logits=x(3)) | i(3, 4)
+OneHotCategorical(logits=x(3)) | L.tensor([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
+Multinomial(5, logits=x(3)) | L.tensor([[1.0, 4.0, 0.0], [2.0, 1.0, 2.0]])
+Independent(D.Normal(x(2, 3), L.ones(2, 3)), 1) | x(4, 2, 3)
+MultivariateNormal(x(3), L.eye(3) + 0.2) | x(2, 3)
+MultivariateNormal(x(2, 3), precision_matrix=L.eye(3) + 0.2) | x(2, 3)
+MultivariateNormal(x(3), scale_tril=(L.eye(3) + 0.2).tril()) | x(2, 3)
+MixtureSameFamily(D.Categorical(logits=x(3)), D.Normal(x(3), 0.5 + x(3).abs())) | x(4)
+TransformedDistribution(D.Normal(x(3), 1.0), [D.SigmoidTransform(), D.AffineTransform(1.0, 2.0)]) | x(3).sigmoid() + 1.5
+"""
+DRAWN_OTHERWISE = ("Gamma", "InverseGamma", "Chi2", "Beta", "Dirichlet", "StudentT", "FisherSnedecor",
+                   "NegativeBinomial")
+
+
+def read(call: str) -> str:
+    """What a call gives, or its type of error."""
+    return f"""
+try:
+    out.append({call})
+except (NotImplementedError, ValueError) as error:
+    out.append(type(error).__name__)"""
+
+
+@pytest.mark.parametrize("case", CASES.strip().splitlines())
+def test_distribution(case: str) -> None:
+    made, _, values = case.partition(" | ")
+    name = made.partition("(")[0]
+    calls = ["repr(d)", "d.batch_shape", "d.event_shape", "d.mean", "d.variance", "d.stddev", "d.mode", "d.entropy()",
+             "d.log_prob(v)", "d.cdf(v)", "d.has_rsample",
+             "d.expand((2, *d.batch_shape)).log_prob(v.unsqueeze(0))"]  # fmt: skip
+    if name in ("HalfNormal", "HalfCauchy", "InverseGamma"):
+        calls = calls[1:]  # torch prints no parameters
+    calls += ["d.icdf(L.tensor(0.3))", "d.enumerate_support()"]
+    if name not in DRAWN_OTHERWISE:
+        calls += ["d.sample()", "d.sample((2, 2))", "d.rsample((2,))"]
+    text = "D = L.distributions\nout = []\n" + f"d, v = D.{made}, {values}" + "".join(map(read, calls)) + "\nout"
+    check(text, LIKE)
+
+
+PROGRAMS = programs("""
+D = L.distributions
+m, s = g(3), (0.5 + x(3).abs()).requires_grad_()
+d = D.Normal(m, s)
+d.rsample((2,)).square().sum().backward(); a = m.grad.clone(); d.log_prob(x(3)).sum().backward(); a, m.grad, s.grad
+---
+D = L.distributions
+D.Normal(L.zeros(2), -L.ones(2))
+---
+D = L.distributions
+D.Bernoulli(L.tensor(0.5)).log_prob(L.tensor(0.3))
+---
+D = L.distributions
+D.Bernoulli(L.tensor(0.5), logits=L.tensor(0.5))
+---
+D = L.distributions
+D.Normal(L.zeros(2), L.ones(2)).log_prob(L.zeros(3))
+---
+D = L.distributions
+D.Normal(L.zeros(2), L.ones(2), validate_args=False).log_prob(L.tensor(float('nan')))
+---
+D = L.distributions
+D.Categorical(L.tensor([[0.5, -0.5]]))
+---
+D = L.distributions
+N, K = D.Normal, D.kl_divergence
+one, two = 0.5 + x(3).abs(), 1.5 + x(3, step=0.2).abs()
+[K(N(x(3), one), N(x(3, step=0.3), two)), K(D.Laplace(x(3), one), D.Laplace(0.0, two)), K(D.Gamma(one, two),
+    D.Gamma(two, one)),
+ K(D.Beta(one, two), D.Beta(two, one)), K(D.Dirichlet(one), D.Dirichlet(two)), K(D.Exponential(one),
+    D.Exponential(two)),
+ K(D.Bernoulli(one / 3), D.Bernoulli(two / 3)), K(D.Categorical(one), D.Categorical(two)), K(D.Poisson(one),
+    D.Poisson(two)),
+ K(D.Geometric(one / 3), D.Geometric(two / 3)), K(D.Uniform(0.0, one), D.Uniform(-1.0, two)), K(D.Cauchy(x(3), one),
+    D.Cauchy(x(3), two)),
+ K(D.Gumbel(x(3), one), D.Gumbel(x(3), two)), K(D.HalfNormal(one), D.HalfNormal(two)), K(D.LogNormal(x(3), one),
+    D.LogNormal(x(3), two)),
+ K(D.Binomial(3, one / 3), D.Binomial(3, two / 3)), K(D.OneHotCategorical(one), D.OneHotCategorical(two)),
+ K(D.Independent(N(x(3), one), 1), D.Independent(N(x(3), two), 1)), K(D.Uniform(0.0, one), N(x(3), two)),
+    K(D.Laplace(x(3), one), N(x(3), two)),
+ K(D.MultivariateNormal(x(3), L.eye(3) + 0.2), D.MultivariateNormal(2 * x(3), L.eye(3) + 0.1))]
+---
+D = L.distributions
+D.kl_divergence(D.Normal(0.0, 1.0), D.Categorical(L.ones(3)))
+---
+T = L.distributions.transforms
+v, out = x(2, 3), []
+for t in (T.ExpTransform(), T.SigmoidTransform(), T.TanhTransform(), T.SoftplusTransform(),
+          T.AffineTransform(1.0, -2.0),
+          T.AffineTransform(x(3), 1 + x(3).abs(), event_dim=1), T.StickBreakingTransform(),
+          T.ComposeTransform([T.ExpTransform(), T.PowerTransform(2.0)]), T.IndependentTransform(T.ExpTransform(), 1)):
+    y = t(v)
+    out += [y, t.inv(y), t.log_abs_det_jacobian(v, y), t.domain.event_dim, t.codomain.event_dim, repr(t)]
+out
+---
+T = L.distributions.transforms
+a = T.ReshapeTransform((2, 3), (6,)); b = T.LowerCholeskyTransform(); c = T.SoftmaxTransform()
+d = a.forward_shape((5, 2, 3))
+a(x(4, 2, 3)), a.inv(x(4, 6)).shape, b(x(3, 3)), c(x(3)), d, T.StickBreakingTransform().forward_shape((2, 3))
+---
+D, C = L.distributions, L.distributions.constraints
+[D.biject_to(c)(x(2, 3)) for c in (C.real, C.positive, C.unit_interval, C.interval(-1.0, 2.0), C.simplex,
+    C.greater_than(2.0))]
+---
+D, C = L.distributions, L.distributions.constraints
+[D.transform_to(c)(x(2, 3)) for c in (C.real, C.positive, C.simplex, C.less_than(-1.0), C.half_open_interval(0.0, 2.0))]
+---
+C = L.distributions.constraints
+v = L.tensor([-1.0, 0.0, 0.5, 1.0, 2.0])
+[c.check(v) for c in (C.real, C.positive, C.nonnegative, C.unit_interval, C.boolean, C.nonnegative_integer, C.simplex,
+                      C.greater_than(0.5), C.less_than(1.0), C.integer_interval(0, 1), C.positive_integer)]
+---
+C = L.distributions.constraints
+[repr(c) for c in (C.real, C.positive, C.unit_interval, C.boolean, C.simplex, C.integer_interval(0, 3), C.real_vector)]
+---
+D = L.distributions
+d = D.Independent(D.Normal(x(2, 3), L.ones(2, 3)), 1).expand((4, 2))
+d.batch_shape, d.event_shape, d.sample().shape, d.entropy()
+---
+D = L.distributions
+d = D.OneHotCategoricalStraightThrough(logits=g(3)); y = d.rsample(); y, y.requires_grad
+""")
+
+
+@pytest.mark.parametrize("text", PROGRAMS, ids=[f"{number}" for number in range(len(PROGRAMS))])
+def test_program(text: str) -> None:
+    check(text, LIKE)
+
+
+MASKED = """
+M.sum(v, 1, mask=m)
+M.sum(v, mask=m, dtype=L.float64)
+M.prod(v, (0, 1), mask=m)
+M.amax(v, 1, mask=m), M.amin(v, 0, keepdim=True, mask=m)
+M.mean(v, 1, mask=m), M.mean(v, 1)
+M.var(v, 1, mask=m, unbiased=True), M.std(v, 1, False, mask=m)
+M.norm(v, 2.0, 1, mask=m), M.norm(v, float('inf'), 1, mask=m)
+M.logsumexp(v, 1, mask=m)
+M.cumsum(v, 1, mask=m), M.cumprod(v, 1, mask=m)
+M.softmax(v, 1, mask=m), M.softmin(v, 1, mask=m)
+M.log_softmax(v, 1, mask=m)
+M.normalize(v, 2.0, 1, mask=m)
+M.median(v, 1, mask=m)
+M.sum(i(5, 2, 3), 1, mask=L.tensor([True, False, True]))
+"""
+
+
+@pytest.mark.parametrize("call", MASKED.strip().splitlines())
+def test_masked(call: str) -> None:
+    check(f"M = L.masked\nv = x(3, 4)\nm = (i(3, 3, 4) > 0) | (L.arange(4) == 1)\n{call}", LIKE)
