@@ -60,9 +60,10 @@ def is_autocast_enabled(device_type: str = "cpu") -> bool:
     return device_type == "cpu" and bool(_state.modes) and _state.modes[-1].enabled
 
 
-def get_autocast_dtype(device_type: str = "cpu") -> Any:
+def get_autocast_dtype(device_type: str = "cpu") -> dtype:
     """Return the half format in which products are computed."""
-    return _state.modes[-1].dtype if _state.modes else _state.default
+    lower: dtype = _state.modes[-1].dtype if _state.modes else _state.default
+    return lower
 
 
 def is_autocast_cache_enabled() -> bool:
