@@ -158,3 +158,21 @@ second, = L.autograd.grad((first * x(2, 3, 4, dtype='float64', step=0.5)).sum(),
 y, first, second
 """
     )
+
+
+WRONG = """
+nn.Conv2d(3, 4, 3, groups=2)
+nn.Conv2d(4, 3, 3, groups=2)
+nn.Conv2d(4, 4, 3, groups=0)
+nn.Conv2d(3, 4, 3, padding='other')
+nn.Conv2d(3, 4, 3, padding='same', stride=2)
+nn.ConvTranspose2d(3, 4, 3, padding_mode='reflect')
+nn.ConvTranspose2d(3, 4, 3, stride=2)(x(1, 3, 4, 4), [12, 12])
+nn.ConvTranspose2d(3, 4, 3, stride=2)(x(1, 3, 4, 4), [12])
+nn.LazyConv2d(3, 3)(x(3))
+"""
+
+
+@pytest.mark.parametrize("call", WRONG.strip().splitlines())
+def test_wrong_options_of_convolutions(call: str) -> None:
+    check(call)

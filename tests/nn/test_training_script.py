@@ -52,3 +52,29 @@ def test_a_classifier_learns() -> None:
     other = Classifier()
     other.load_state_dict(pickle.load(memory))
     assert torch.equal(other.eval()(x), model(x))
+
+
+def test_a_convolutional_network_learns() -> None:
+    torch.manual_seed(0)
+    y = torch.arange(120) % 2
+    rows = torch.arange(8)
+    stripes = torch.stack([(rows % 2).float().expand(8, 8), (rows % 2).float().unsqueeze(1).expand(8, 8)])
+    x = stripes[y].unsqueeze(1) + 0.3 * torch.randn(120, 1, 8, 8)
+    model = nn.Sequential(
+        nn.Conv2d(1, 4, 3, padding=1, bias=False),
+        nn.BatchNorm2d(4),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Conv2d(4, 4, 3),
+        nn.GELU(),
+        nn.AdaptiveAvgPool2d(1),
+        nn.Flatten(),
+        nn.Linear(4, 2),
+    )
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    for _ in range(12):
+        for first in range(0, 120, 40):
+            optimizer.zero_grad()
+            F.cross_entropy(model(x[first : first + 40]), y[first : first + 40]).backward()
+            optimizer.step()
+    assert (model.eval()(x).argmax(1) == y).float().mean().item() > 0.95

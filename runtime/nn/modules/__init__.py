@@ -8,11 +8,13 @@ from . import (
     attention,
     batchnorm,
     container,
+    conv,
     distance,
     dropout,
     linear,
     loss,
     normalization,
+    pooling,
     rnn,
     shapes,
     sparse,
@@ -23,12 +25,14 @@ from .adaptive import *  # noqa: F403
 from .attention import *  # noqa: F403
 from .batchnorm import *  # noqa: F403
 from .container import *  # noqa: F403
+from .conv import *  # noqa: F403
 from .distance import *  # noqa: F403
 from .dropout import *  # noqa: F403
 from .linear import *  # noqa: F403
 from .loss import *  # noqa: F403
 from .module import Module
 from .normalization import *  # noqa: F403
+from .pooling import *  # noqa: F403
 from .rnn import *  # noqa: F403
 from .shapes import *  # noqa: F403
 from .sparse import *  # noqa: F403
@@ -42,6 +46,8 @@ __all__ += rnn.__all__
 __all__ += transformer.__all__
 __all__ += batchnorm.__all__
 __all__ += container.__all__
+__all__ += conv.__all__
+__all__ += pooling.__all__
 __all__ += distance.__all__
 __all__ += dropout.__all__
 __all__ += linear.__all__

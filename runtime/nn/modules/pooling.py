@@ -1,0 +1,191 @@
+"""Pooling: one call of a function each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._declared import Call
+from .conv import spread
+
+__all__ = [
+    "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d",
+    "AdaptiveMaxPool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d", "Fold", "LPPool1d", "LPPool2d", "LPPool3d", "MaxPool1d",
+    "MaxPool2d", "MaxPool3d", "Unfold",
+]  # fmt: skip
+
+_MAX = "kernel_size={kernel_size}, stride={stride}, padding={padding}, dilation={dilation}, ceil_mode={ceil_mode}"
+_AVERAGE = "kernel_size={kernel_size}, stride={stride}, padding={padding}"
+_WINDOWS = "kernel_size={kernel_size}, dilation={dilation}, padding={padding}, stride={stride}"
+
+
+class _Pool(Call):
+    """Base of pooling whose stride is by default the kernel."""
+
+    def _begin(self, options: dict[str, Any]) -> None:
+        if options["stride"] is None:
+            options["stride"] = options["kernel_size"]
+        super()._begin(options)
+
+
+class _MaxPool(_Pool):
+    kernel_size: Any
+    stride: Any
+    padding: Any
+    dilation: Any
+    return_indices: bool
+    ceil_mode: bool
+
+
+class MaxPool1d(_MaxPool, call="max_pool1d", shown=_MAX):
+    """Largest elements of windows, of inputs (N, C, L) or (C, L); with `return_indices` also where they stand."""
+
+    kernel_size: Any
+    stride: Any = None
+    padding: Any = 0
+    dilation: Any = 1
+    return_indices: bool = False
+    ceil_mode: bool = False
+
+
+class MaxPool2d(_MaxPool, call="max_pool2d", shown=_MAX):
+    """Largest elements of windows, of inputs (N, C, H, W) or (C, H, W)."""
+
+    kernel_size: Any
+    stride: Any = None
+    padding: Any = 0
+    dilation: Any = 1
+    return_indices: bool = False
+    ceil_mode: bool = False
+
+
+class MaxPool3d(_MaxPool, call="max_pool3d", shown=_MAX):
+    """Largest elements of windows, of inputs (N, C, D, H, W) or (C, D, H, W)."""
+
+    kernel_size: Any
+    stride: Any = None
+    padding: Any = 0
+    dilation: Any = 1
+    return_indices: bool = False
+    ceil_mode: bool = False
+
+
+class AvgPool1d(_Pool, call="avg_pool1d", shown=_AVERAGE):
+    """Means of windows, of inputs (N, C, L) or (C, L)."""
+
+    kernel_size: Any
+    stride: Any = None
+    padding: Any = 0
+    ceil_mode: bool = False
+    count_include_pad: bool = True
+
+    def _begin(self, options: dict[str, Any]) -> None:
+        super()._begin(options)
+        for name in ("kernel_size", "stride", "padding"):
+            setattr(self, name, spread(getattr(self, name), 1))
+
+
+class AvgPool2d(_Pool, call="avg_pool2d", shown=_AVERAGE):
+    """Means of windows, of inputs (N, C, H, W) or (C, H, W); sums divided by `divisor_override`, if it is given."""
+
+    kernel_size: Any
+    stride: Any = None
+    padding: Any = 0
+    ceil_mode: bool = False
+    count_include_pad: bool = True
+    divisor_override: int | None = None
+
+
+class AvgPool3d(_Pool, call="avg_pool3d", shown=_AVERAGE):
+    """Means of windows, of inputs (N, C, D, H, W) or (C, D, H, W)."""
+
+    kernel_size: Any
+    stride: Any = None
+    padding: Any = 0
+    ceil_mode: bool = False
+    count_include_pad: bool = True
+    divisor_override: int | None = None
+
+
+class LPPool1d(Call, call="lp_pool1d"):
+    """Roots of sums of powers of windows, of inputs (N, C, L) or (C, L)."""
+
+    norm_type: float
+    kernel_size: Any
+    stride: Any = None
+    ceil_mode: bool = False
+
+
+class LPPool2d(Call, call="lp_pool2d"):
+    """Roots of sums of powers of windows, of inputs (N, C, H, W) or (C, H, W)."""
+
+    norm_type: float
+    kernel_size: Any
+    stride: Any = None
+    ceil_mode: bool = False
+
+
+class LPPool3d(Call, call="lp_pool3d"):
+    """Roots of sums of powers of windows, of inputs (N, C, D, H, W) or (C, D, H, W)."""
+
+    norm_type: float
+    kernel_size: Any
+    stride: Any = None
+    ceil_mode: bool = False
+
+
+class AdaptiveAvgPool1d(Call, call="adaptive_avg_pool1d"):
+    """Means of `output_size` parts, of inputs (N, C, L) or (C, L)."""
+
+    output_size: Any
+
+
+class AdaptiveAvgPool2d(Call, call="adaptive_avg_pool2d"):
+    """Means of `output_size` parts, of inputs (N, C, H, W) or (C, H, W)."""
+
+    output_size: Any
+
+
+class AdaptiveAvgPool3d(Call, call="adaptive_avg_pool3d"):
+    """Means of `output_size` parts, of inputs (N, C, D, H, W) or (C, D, H, W)."""
+
+    output_size: Any
+
+
+class AdaptiveMaxPool1d(Call, call="adaptive_max_pool1d", shown="output_size={output_size}"):
+    """Largest elements of `output_size` parts, of inputs (N, C, L) or (C, L)."""
+
+    output_size: Any
+    return_indices: bool = False
+
+
+class AdaptiveMaxPool2d(Call, call="adaptive_max_pool2d", shown="output_size={output_size}"):
+    """Largest elements of `output_size` parts, of inputs (N, C, H, W) or (C, H, W)."""
+
+    output_size: Any
+    return_indices: bool = False
+
+
+class AdaptiveMaxPool3d(Call, call="adaptive_max_pool3d", shown="output_size={output_size}"):
+    """Largest elements of `output_size` parts, of inputs (N, C, D, H, W) or (C, D, H, W)."""
+
+    output_size: Any
+    return_indices: bool = False
+
+
+class Unfold(Call, call="unfold", shown=_WINDOWS):
+    """The elements of windows of images as columns."""
+
+    kernel_size: Any
+    dilation: Any = 1
+    padding: Any = 0
+    stride: Any = 1
+
+
+class Fold(Call, call="fold", shown="output_size={output_size}, " + _WINDOWS):
+    """Sums of windows at their places in images of the sizes `output_size`."""
+
+    output_size: Any
+    kernel_size: Any
+    dilation: Any = 1
+    padding: Any = 0
+    stride: Any = 1
