@@ -226,8 +226,8 @@ class _LazyConv(LazyModuleMixin):
         dims = module._dims
         if input.dim() not in (dims + 1, dims + 2):
             raise RuntimeError(
-                f"Expected {dims + 1}D (unbatched) or {dims + 2}D (batched) input to {self.__class__.__name__}, but got "
-                f"input of size: {input.shape}"
+                f"Expected {dims + 1}D (unbatched) or {dims + 2}D (batched) input to {self.__class__.__name__}, but "
+                f"got input of size: {input.shape}"
             )
         module.in_channels = input.shape[1] if input.dim() == dims + 2 else input.shape[0]
         if module.in_channels % module.groups:
