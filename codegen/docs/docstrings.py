@@ -10,6 +10,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 
 from ..model.folding import Folding
+from ..model.loop import Loop
 from ..model.operator import (
     Elementwise,
     Factory,
@@ -133,7 +134,7 @@ def _kinds(operator: Operator, parameter: Parameter) -> str:
         kinds.append("separate ints")
     if parameter == separate_tensors(operator):
         kinds.append("separate Tensors")
-    fixed = operator.body.fixed.get(argument.name) if isinstance(operator.body, (Elementwise, Folding)) else None
+    fixed = operator.body.fixed.get(argument.name) if isinstance(operator.body, (Elementwise, Folding, Loop)) else None
     if fixed is not None:
         kinds = [f"{kind} of {fixed}" if kind == "Tensor" else kind for kind in kinds]
     if argument.is_optional and not _is_shape(operator, parameter):

@@ -10,6 +10,7 @@ from ..dtypes import INT64, DType, ordered
 from ..model.computation import default_numbers, own_dtypes, turns_complex, turns_real
 from ..model.compute import Compute
 from ..model.folding import Folding
+from ..model.loop import Loop
 from ..model.operator import (
     Body,
     Elementwise,
@@ -36,6 +37,7 @@ _TABLES = {
     Family.ROWS: "ow_rows_table",
     Family.COMPUTE: "ow_compute_table",
     Family.FOLD: "ow_fold_table",
+    Family.LOOP: "ow_elementwise_table",
 }
 
 
@@ -84,7 +86,7 @@ def descriptor(operator: Operator) -> Descriptor:
     body = operator.body
     fixed, absent, natural = [], [], []
     for argument in operator.inputs:
-        dtype = body.fixed.get(argument.name) if isinstance(body, (Elementwise, Folding)) else None
+        dtype = body.fixed.get(argument.name) if isinstance(body, (Elementwise, Folding, Loop)) else None
         if isinstance(body, Compute) and argument.name in body.integers:
             dtype = INT64
         end = body.absent.get(argument.name) if isinstance(body, Elementwise) else None
@@ -130,7 +132,7 @@ def descriptor(operator: Operator) -> Descriptor:
         table=None if isinstance(body, Factory) and body.value is None else _TABLES.get(operator.family),
         view=f"{operator.name}_geometry" if isinstance(body, View) else None,
         copies=int(isinstance(body, View) and body.copies),
-        routine=_routine(body),
+        routine=_routine(operator),
         reductions=body.reductions if isinstance(body, Indexing) else (),
         words=tuple(json.dumps(word) for word in body.words) if isinstance(body, Indexing) else (),
         shortcuts=tuple(operator.shortcuts.values()),
@@ -143,7 +145,10 @@ def _bits(truths: Iterable[bool]) -> str | None:
     return hex(bits) if bits else None
 
 
-def _routine(body: Body) -> str | None:
+def _routine(operator: Operator) -> str | None:
+    body = operator.body
+    if isinstance(body, Loop):
+        return body.text(tuple(each.name for each in operator.params))
     if isinstance(body, Random):
         return body.distribution
     if isinstance(body, Routine):

@@ -191,7 +191,7 @@ def _is_math_call(function: str, arguments: Sequence[ast.expr]) -> bool:
 def read(operator: Operator, derivative: Derivative, same: Mapping[str, Operator], python: bool = False) -> Formula:
     """The formula of a derivative. `same` maps functions of the language to operators; with `python` the formula is
     Python in any family."""
-    in_language = isinstance(operator.body, Elementwise) and not python
+    in_language = isinstance(operator.body, Elementwise) and not python and not derivative.calls
     if in_language and len(operator.labels) > 1:
         return _of_results(operator, derivative, same)
     text = guards.guarded(operator, derivative) if in_language else derivative.formula

@@ -17,8 +17,9 @@ from ..expr.typed import applied
 from ..model.computation import position_dtype, typed
 from ..model.compute import Compute
 from ..model.folding import Folding
+from ..model.loop import Loop
 from ..model.operator import Elementwise, Factory, Family, Found, Operator, Reduce, Rows, Scan
-from . import compute, descriptors, elementwise, folds, requirements, rows, views
+from . import c_loops, compute, descriptors, elementwise, folds, requirements, rows, views
 from .expressions import Variable, enum, identity, parameters
 from .text import render
 
@@ -57,8 +58,7 @@ def emit(operator: Operator) -> str | None:
     }
     body = operator.body
     if isinstance(body, Elementwise):
-        loops = tuple(elementwise.kernels(operator, body))
-        _add_kernels(context, loops)
+        _add_kernels(context, elementwise.kernels(operator, body))
         context["half_kernels"] = tuple(elementwise.half_kernels(operator, body))
         context["checks"] = requirements.checks(operator, body)
         context["checked"] = requirements.used_parameters(operator, body)
@@ -73,6 +73,9 @@ def emit(operator: Operator) -> str | None:
     if isinstance(body, Rows):
         _add_kernels(context, rows.kernels(operator, body))
         return render("rows.c.j2", operator.file, output, **context)
+    if isinstance(body, Loop):
+        _add_kernels(context, c_loops.kernels(operator, body))
+        return render("loop.c.j2", operator.file, output, **context)
     if isinstance(body, Folding):
         _add_kernels(context, folds.kernels(operator, body))
         context["count"] = Variable(variable("count"), INT64.c_type)

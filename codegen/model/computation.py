@@ -15,6 +15,7 @@ from ..expr.lower import Env
 from ..schema import Argument
 from .compute import Compute
 from .folding import OTHER, Folding
+from .loop import Loop
 from .operator import Declaration, Elementwise, Expression, Factory, Operator, Reduce, Requirement, Rows, Scan
 
 
@@ -89,6 +90,8 @@ def _promoted(operator: Operator, dtype: DType) -> DType:
 def own_dtypes(operator: Declaration) -> tuple[DType | None, ...]:
     """The dtypes of results that do not follow from promotion: declared ones, and bool among several results."""
     body = operator.body if isinstance(operator, Operator) else None
+    if isinstance(body, Loop):
+        return body.own
     return _own(operator, body) if isinstance(body, (Elementwise, Folding)) else (None,)
 
 

@@ -7,6 +7,7 @@ after the element that comes next.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
@@ -14,12 +15,40 @@ from types import MappingProxyType
 from ..dtypes import BOOL, DType
 from ..expr import Expr, Literal, Name, apply, derive, names, simplify, substitute
 from .folding import OTHER, Folding
-from .parts import Expression
+from .operator import Reduce, Scan
+from .parts import End, Expression
 
 FIRST = "is_first_"
 """The input of the second scan that is true for the first element of each line."""
 COUNT = "count_"
 """Its parameter for the length of a line, where the results of a reduction use that."""
+
+
+def of_one_value(body: Reduce | Scan) -> Folding:
+    """A reduction or a scan of one value as one with a state."""
+    if isinstance(body.identity, Expression):
+        identity = body.identity
+    else:
+        identity = Expression(Literal(-math.inf if body.identity is End.LOWEST else math.inf), body.combine.source)
+    is_scan = isinstance(body, Scan)
+    combine = body.combine if is_scan else _with_other(body.combine)
+    element = Expression(Name("self"), body.combine.source)
+    value = combine if is_scan else Expression(Name("acc"), body.combine.source)
+    if isinstance(body, Reduce):
+        element, value = body.map or element, body.finalize or value
+    return Folding(
+        is_scan=is_scan,
+        state=(("acc", identity),),
+        element=() if is_scan else (element,),
+        following=(combine,),
+        results=(value,),
+        fixed=MappingProxyType({}),
+        own=(None,),
+    )
+
+
+def _with_other(combine: Expression) -> Expression:
+    return replace(combine, tree=substitute(combine.tree, {"self": Name(f"{OTHER}acc")}))
 
 
 def _after(body: Folding) -> dict[str, Expr]:

@@ -21,6 +21,7 @@ from ..schema import Argument, FunctionSchema, Type
 from ..source import Scalar
 from .compute import Compute
 from .folding import Folding
+from .loop import Loop
 from .parts import ERROR_KINDS as ERROR_KINDS
 from .parts import End as End
 from .parts import Expression as Expression
@@ -54,6 +55,7 @@ class Family(Enum):
     ROUTINE = "core"
     COMPUTE = "compute"
     FOLD = "fold"
+    LOOP = "c"
     COMPOSITE = "composite"
 
     @property
@@ -61,6 +63,8 @@ class Family(Enum):
         """How messages name a body of this kind."""
         if self is Family.FOLD:
             return "a body with a state"
+        if self is Family.LOOP:
+            return "a body in C"
         return f"{'an' if self.value[0] in 'aeiou' else 'a'} {self.value} body"
 
 
@@ -83,8 +87,8 @@ def is_dimension(argument: Argument, family: Family) -> bool:
 
 def parameters(schema: FunctionSchema, family: Family) -> tuple[Argument, ...]:
     """Arguments that kernels take as numbers."""
-    takes_reals = family in (Family.ELEMENTWISE, Family.ROWS, Family.COMPUTE, Family.FOLD)
-    integral = family in (Family.ELEMENTWISE, Family.FOLD)
+    takes_reals = family in (Family.ELEMENTWISE, Family.ROWS, Family.COMPUTE, Family.FOLD, Family.LOOP)
+    integral = family in (Family.ELEMENTWISE, Family.FOLD, Family.LOOP)
     return tuple(
         each
         for each in schema.arguments
@@ -294,6 +298,7 @@ Body: TypeAlias = (
     | Rows
     | Compute
     | Folding
+    | Loop
     | View
     | Factory
     | Extern
@@ -322,6 +327,8 @@ class Derivative:
     tree: Expr | None = None
     differs: bool = False
     """Is it meant to be another one than the derivative of the body?"""
+    calls: bool = False
+    """Is it Python that calls an operator, although the family's formulas are expressions?"""
 
     @property
     def formula(self) -> str | None:

@@ -35,6 +35,7 @@ _SEVERAL = (
     Family.ROWS,
     Family.COMPUTE,
     Family.FOLD,
+    Family.LOOP,
     Family.LAPACK,
     Family.ROUTINE,
     Family.COMPOSITE,
@@ -48,6 +49,7 @@ _KINDS: Mapping[Family, str] = {
     Family.RANDOM: "Tensor, float, int and Generator",
     Family.COMPUTE: "Tensor, Scalar, float, int, bool and int[]",
     Family.FOLD: "Tensor, Scalar, float, int and bool",
+    Family.LOOP: "Tensor, Scalar, float, int and bool",
     Family.LAPACK: "Tensor, float, int and bool",
     Family.ROUTINE: "Tensor, Tensor[], float, int, bool, int[], ScalarType, MemoryFormat and Generator",
 }
@@ -181,9 +183,10 @@ def _check_kinds(entry: Entry) -> None:
 
 
 def _suits(family: Family, argument: Argument) -> bool:
-    if family is Family.FOLD:
+    if family in (Family.FOLD, Family.LOOP):
         is_number = argument.is_scalar or argument.is_real or argument.is_integral
-        return argument.name == "dim" or (not argument.is_optional and (argument.is_tensor or is_number))
+        is_dimension = family is Family.FOLD and argument.name == "dim"
+        return is_dimension or (not argument.is_optional and (argument.is_tensor or is_number))
     if family is Family.ELEMENTWISE:
         is_number = argument.is_scalar or argument.is_real or argument.is_integral
         return argument.is_tensor or is_number or base_name(argument.type) == "str"
@@ -237,7 +240,7 @@ def _check_numbers(entry: Entry) -> None:
     _limit(entry, entry.tensors, MAX_OPERANDS, "Tensor", f"{several} call two operators")
     if entry.family is Family.FOLD:
         _check_dimension(entry)
-    if len(entry.schema.returns) > MAX_OUTPUTS and entry.family in (Family.ELEMENTWISE, Family.FOLD):
+    if len(entry.schema.returns) > MAX_OUTPUTS and entry.family in (Family.ELEMENTWISE, Family.FOLD, Family.LOOP):
         message = f"{len(entry.schema.returns)} results; the core takes up to {MAX_OUTPUTS}"
         entry.report(entry.name_span, message, f"{several} call two operators")
     _limit(entry, entry.scalars, MAX_PARAMS, "Scalar", f"{several} pass what follows from them")

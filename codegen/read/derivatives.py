@@ -11,7 +11,19 @@ from ..dtypes import DType
 from ..expr import Expr, Literal, Name, apply, derive, parse, simplify
 from ..model.compute import Compute
 from ..model.folding import Folding
-from ..model.operator import Body, Derivative, Elementwise, Family, floating_expressions, grad_name, labels_of
+from ..model.loop import Loop
+from ..model.operator import (
+    Body,
+    Derivative,
+    Elementwise,
+    Family,
+    Found,
+    Reduce,
+    Scan,
+    floating_expressions,
+    grad_name,
+    labels_of,
+)
 from ..schema import Argument, ListType
 from ..schema.types import OptionalType, without_optional
 from ..source import Mapping as MappingNode
@@ -23,7 +35,7 @@ from .python_text import python_names
 DIFFERS = "straight_through"
 """The key of a formula that is meant to differ from the derivative: that of rounding, by which quantized networks
 learn."""
-_NOT_AUTOMATIC = "only an expression over elements or indices can be differentiated automatically"
+_NOT_AUTOMATIC = "only expressions, reductions and scans to values can be differentiated automatically"
 
 
 def read(entry: Entry, body: Body | None, accepts: Accepts) -> Mapping[str, Derivative]:
@@ -59,7 +71,7 @@ def read(entry: Entry, body: Body | None, accepts: Accepts) -> Mapping[str, Deri
             entry.report(scalar.span, f"unknown derivative '{scalar.value}'", help)
         elif scalar is not None:
             # Fixed inputs are masks and the like, which have no derivatives.
-            discrete = body.fixed if isinstance(body, (Elementwise, Folding)) else ()
+            discrete = body.fixed if isinstance(body, (Elementwise, Folding, Loop)) else ()
             fixed = body.integers if isinstance(body, Compute) else tuple(discrete)
             derivatives = {name: _formula(entry, body, name, scalar) for name in differentiable if name not in fixed}
     elif node is not None:
@@ -99,12 +111,13 @@ def _formula(entry: Entry, body: Body | None, name: str, scalar: Scalar) -> Deri
     if text == "none":
         return Derivative(text, scalar)
     if text == "auto":
-        if entry.family in (Family.COMPUTE, Family.FOLD):
+        accumulates = isinstance(body, (Reduce, Scan)) and body.results == (Found.VALUE,)
+        if entry.family in (Family.COMPUTE, Family.FOLD) or accumulates:
             return Derivative(text, scalar)  # adjoints.py and fold_adjoints.py replace it
         if entry.family is not Family.ELEMENTWISE:
             entry.report(scalar.span, _NOT_AUTOMATIC, "declare a formula, or 'none'")
             return Derivative("none", scalar)
-        return Derivative(text, scalar, _automatic(entry, body, name, scalar))
+        return Derivative(text, scalar, _automatic(entry, body, name))
     known = _known(entry)
     if entry.family is Family.ELEMENTWISE:
         return Derivative(
@@ -114,14 +127,11 @@ def _formula(entry: Entry, body: Body | None, name: str, scalar: Scalar) -> Deri
     return Derivative(text, scalar)
 
 
-def _automatic(entry: Entry, body: Body | None, name: str, scalar: Scalar) -> Expr | None:
+def _automatic(entry: Entry, body: Body | None, name: str) -> Expr | None:
     """The sum over the results of `grad` times the symbolic derivative of the floating expression."""
     expressions = floating_expressions(body)
-    if not isinstance(body, Elementwise) or not expressions:
-        return None
-    if body.iterate is not None:
-        entry.report(scalar.span, "a loop cannot be differentiated automatically", "declare a formula, or 'none'")
-        return None
+    if not isinstance(body, Elementwise) or not expressions or body.iterate is not None:
+        return None  # loop_adjoints.py differentiates loops
     total: Expr | None = None
     for label, own, expression in zip(labels_of(entry.schema), body.own, expressions, strict=True):
         tree = entry.located(expression.source, partial(_derived, expression.tree, name))

@@ -1,4 +1,4 @@
-"""`derivatives: auto` of reductions and scans with a state: the operators of their gradients, and formulas that call
+"""`derivatives: auto` of reductions and scans: the operators of their gradients, and formulas that call
 them.
 
 These operators have no derivatives themselves.
@@ -14,9 +14,18 @@ from ..dtypes import FLOAT64
 from ..errors import Diagnostics
 from ..expr import ExpressionError
 from ..model.computation import fold_dtypes, own_dtypes
-from ..model.fold_adjoint import COUNT, FIRST, adjoint, states, used
+from ..model.fold_adjoint import COUNT, FIRST, adjoint, of_one_value, states, used
 from ..model.folding import Folding
-from ..model.operator import MAX_INPUTS, Declaration, Derivative, Family, Operator, grad_name
+from ..model.operator import (
+    MAX_INPUTS,
+    Declaration,
+    Derivative,
+    Family,
+    Operator,
+    Reduce,
+    Scan,
+    grad_name,
+)
 from ..schema import parse
 from ..source import Scalar
 from .adjoints import AUTO, name_of
@@ -26,11 +35,18 @@ def derived(declarations: Iterable[Declaration], diagnostics: Diagnostics) -> li
     """The declarations, with formulas in place of `auto`, and the operators that these call."""
     found: list[Declaration] = []
     for declaration in declarations:
-        if isinstance(declaration, Operator) and isinstance(declaration.body, Folding):
-            found += _Adjoints(declaration, declaration.body, diagnostics).operators()
+        body = declaration.body if isinstance(declaration, Operator) else None
+        if isinstance(body, (Reduce, Scan)):
+            body = of_one_value(body)
+        if isinstance(declaration, Operator) and isinstance(body, Folding) and _is_automatic(declaration):
+            found += _Adjoints(declaration, body, diagnostics).operators()
         else:
             found.append(declaration)
     return found
+
+
+def _is_automatic(operator: Operator) -> bool:
+    return any(each.text == AUTO for each in operator.derivatives.values())
 
 
 class _Adjoints:

@@ -66,6 +66,7 @@ typedef enum ow_error_kind {
  * Returns OW_OK or the kind of the first error met; elements are always all written. */
 typedef int (*ow_loop)(char *const *ptr, const int64_t *stride, int64_t n, const ow_scalar *params, int64_t index);
 
+/* The same type is that of a loop in C: n batches, whose strides are followed by the sizes that its signature names. */
 typedef struct ow_elementwise_table {
     ow_loop general[OW_NDTYPES]; /* by compute dtype; NULL: not defined for it */
     ow_loop plain[OW_NDTYPES];   /* specialised to default parameters; NULL: use general. Of a half dtype: over rows of
@@ -195,7 +196,8 @@ typedef enum ow_family {
     OW_LAPACK,
     OW_ROUTINE,
     OW_COMPUTE,
-    OW_FOLD
+    OW_FOLD,
+    OW_LOOP
 } ow_family;
 
 /* How the compute and the result dtype follow from the inputs; the names are torch's. */

@@ -35,6 +35,14 @@ static int defaults_suffice(const ow_op *op, ow_tensor *const *params) {
     return 1;
 }
 
+int ow_promote_operands(const ow_op *op, ow_tensor *const *inputs, int *promoted) {
+    ow_tensor *promoting[OW_MAX_INPUTS];
+    for (int k = 0; k < op->ninputs; k++) promoting[k] = op->fixed[k] == OW_PROMOTED ? inputs[k] : NULL;
+    int common = ow_result_type(promoting, op->ninputs);
+    *promoted = ow_promoted_dtype(op, common);
+    return op->dtypes >> common & 1 ? 1 : ow_refuse_dtype(op, "", common);
+}
+
 /* The operator that computes the same for the number in place of the last input, where it also gives the same dtype. */
 static const ow_op *shortcut(const ow_op *op, ow_tensor *const *inputs) {
     const ow_tensor *self = inputs[0], *number = inputs[op->ninputs - 1];

@@ -77,6 +77,14 @@ int ow_load_params(const ow_op *op, ow_tensor *const *params, const ow_resolved 
  * (elementwise.c) */
 ow_tensor *ow_check_operands(const ow_op *op, ow_tensor *const *inputs);
 
+/* Sets *promoted to what the inputs are computed as, by the operator's promotion; 0 with the error set where it does not take
+ * that. (elementwise.c) */
+int ow_promote_operands(const ow_op *op, ow_tensor *const *inputs, int *promoted);
+
+/* Parameters, NULL where they have their defaults, in the form that kernels of `dtype` read. 1, or 0 with the error set.
+ * (elementwise_params.c) */
+int ow_load_all_params(const ow_op *op, ow_tensor *const *params, int dtype, ow_scalar *values);
+
 /* Checks of the inputs that are numbers. Each returns 1, or 0 with the error set. */
 int ow_check_natural(const ow_op *op, ow_tensor *const *inputs, int common); /* none negative that must not be */
 int ow_check_fitting(const ow_op *op, const ow_tensor *input, int common);   /* in the dtype's range */

@@ -66,6 +66,16 @@ int ow_load_params(const ow_op *op, ow_tensor *const *params, const ow_resolved 
     return 1;
 }
 
+int ow_load_all_params(const ow_op *op, ow_tensor *const *params, int dtype, ow_scalar *values) {
+    for (int k = 0; k < op->nparams; k++) {
+        int whole = ow_dtype_kinds[dtype] < OW_KIND_FLOATING || op->whole_params >> k & 1;
+        if (whole) values[k].i = (int64_t)op->defaults[k];
+        else values[k].d = op->defaults[k];
+        if (params[k] && !ow_load_op_param(op, k, params[k], dtype, &values[k])) return 0;
+    }
+    return 1;
+}
+
 /* Inputs that are None are replaced by the end of the compute dtype's range that leaves the others unchanged. */
 void ow_absent_value(int which, int dtype, char *value) {
     double end = which == OW_ABSENT_HIGHEST ? __builtin_inf() : -__builtin_inf();

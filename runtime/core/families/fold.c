@@ -271,15 +271,6 @@ static int arrange(fold *f, ow_tensor *const *tensors, int ndim, const int64_t *
     return 1;
 }
 
-static int dtypes_of(const ow_call *c, int *promoted) {
-    const ow_op *op = c->op;
-    ow_tensor *promoting[OW_MAX_INPUTS];
-    for (int k = 0; k < op->ninputs; k++) promoting[k] = op->fixed[k] == OW_PROMOTED ? c->inputs[k] : NULL;
-    int common = ow_result_type(promoting, op->ninputs);
-    *promoted = ow_promoted_dtype(op, common);
-    return op->dtypes >> common & 1 ? 1 : ow_refuse_dtype(op, "", common);
-}
-
 static int fold_operands(fold *f, const ow_call *c, ow_tensor *const *tensors, int compute) {
     const ow_op *op = c->op;
     for (int k = 0; k < f->noperands; k++) {
@@ -292,13 +283,7 @@ static int fold_operands(fold *f, const ow_call *c, ow_tensor *const *tensors, i
         f->move[k] = is_result ? ow_cast_loop(t->dtype, in_kernel) : ow_cast_loop(in_kernel, t->dtype);
         f->cast[k] = t->dtype == in_kernel ? NULL : f->move[k];
     }
-    f->params[0].d = 0;
-    for (int k = 0; k < op->nparams; k++) {
-        f->params[k].d = op->defaults[k];
-        if (ow_dtype_kinds[compute] < OW_KIND_FLOATING || op->whole_params >> k & 1) f->params[k].i = (int64_t)op->defaults[k];
-        if (c->params[k] && !ow_load_op_param(op, k, c->params[k], compute, &f->params[k])) return 0;
-    }
-    return 1;
+    return ow_load_all_params(op, c->params, compute, f->params);
 }
 
 /* Runs the call; inputs whose reduced dimensions are not one in memory are copied so that they are. */
@@ -336,7 +321,7 @@ int ow_fold(ow_call *c) {
     const ow_fold_table *table = op->tables[ow_level];
     int64_t shape[OW_MAX_DIMS], kept[OW_MAX_DIMS];
     int promoted, nkept = 0, made = 0, ndim = ow_broadcast_shape(c->inputs, op->ninputs, shape);
-    if (!ow_check_operands(op, c->inputs) || ndim < 0 || !dtypes_of(c, &promoted)) return 0;
+    if (!ow_check_operands(op, c->inputs) || ndim < 0 || !ow_promote_operands(op, c->inputs, &promoted)) return 0;
     int compute = ow_compute_dtype[promoted];
     fold f = {.op = op, .kernels = &table->by[compute], .nresults = op->results, .noperands = op->results + op->ninputs};
     f.is_scan = !f.kernels->finish;

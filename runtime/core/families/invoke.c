@@ -5,6 +5,7 @@
 #include "families/compute.h"
 #include "families/driver.h"
 #include "families/fold.h"
+#include "families/loop.h"
 #include "families/routine.h"
 #include "routines/linalg/lapack.h"
 #include "routines/random/random.h"
@@ -76,6 +77,7 @@ int ow_invoke(ow_call *c) {
     case OW_ROUTINE: return ow_routine(c);
     case OW_COMPUTE: return ow_compute(c);
     case OW_FOLD: return ow_fold(c);
+    case OW_LOOP: return ow_loop_call(c);
     }
     c->results[0] = result;
     return result != NULL;

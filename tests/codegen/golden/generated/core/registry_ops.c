@@ -28,6 +28,7 @@ extern const ow_op ow_op_mean_of_windows;
 extern const ow_op ow_op_halves;
 extern const ow_op ow_op_moments_of;
 extern const ow_op ow_op_smooth;
+extern const ow_op ow_op_counted;
 
 extern const ow_op *const ow_builtin_ops[];
 extern const int32_t ow_builtin_count;
@@ -59,5 +60,6 @@ const ow_op *const ow_builtin_ops[] = {
     &ow_op_halves,
     &ow_op_moments_of,
     &ow_op_smooth,
+    &ow_op_counted,
 };
-const int32_t ow_builtin_count = 26;
+const int32_t ow_builtin_count = 27;

@@ -166,4 +166,5 @@ __all__ = [
     "halves",
     "moments_of",
     "smooth",
+    "counted",
 ]

@@ -288,6 +288,20 @@ class SmoothBackward0(_Node):
         return by_input, by_keep, 
 
 
+class CountedBackward0(_Node):
+    __slots__ = ()
+    inputs = (0, 1)
+
+    def apply(_node, grad):
+        _to_input, _to_place = _node.edges
+        by_input = by_place = None
+        if _to_input:
+            _not_implemented("counted", "input")
+        if _to_place:
+            _not_implemented("counted", "place")
+        return by_input, by_place, 
+
+
 DERIVATIVES = {
     "neg": NegBackward0,
     "exp": ExpBackward0,
@@ -306,4 +320,5 @@ DERIVATIVES = {
     "halves": HalvesBackward0,
     "moments_of": MomentsOfBackward0,
     "smooth": SmoothBackward0,
+    "counted": CountedBackward0,
 }

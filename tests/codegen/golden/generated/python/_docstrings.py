@@ -565,6 +565,24 @@ Raises:
 
 Also: `Tensor.smooth`.
 """,
+    "counted": """A loop in C.
+
+Args:
+    input (Tensor).
+    place (Tensor of int64).
+    bins (int).
+    out (Tensor, optional): where to write the result; resized if its shape differs.
+
+Returns:
+    Tensor; dtype: the one that the inputs promote to.
+
+Raises:
+    TypeError: an argument is of another type.
+    NotImplementedError: a dtype is not float32.
+    RuntimeError: the shapes do not fit together.
+
+Also: `Tensor.counted`.
+""",
 }
 
 SCHEMAS = {
@@ -597,4 +615,5 @@ SCHEMAS = {
     "halves": 'halves(Tensor self, Tensor other, Tensor left, Tensor right, *, Scalar bias=0) -> (Tensor total, Tensor larger)',
     "moments_of": 'moments_of(Tensor self, int[1]? dim=None, bool keepdim=False) -> (Tensor mean, Tensor highest)',
     "smooth": 'smooth(Tensor self, Tensor keep, int dim, *, float weight=0.5) -> Tensor',
+    "counted": 'counted(Tensor self, Tensor place, *, int bins) -> Tensor',
 }

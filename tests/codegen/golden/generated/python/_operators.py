@@ -75,6 +75,7 @@ _operators.define(22, 'mean_of_windows', 'compute', 'tl', (('input', 'Tensor'), 
 _operators.define(23, 'halves', 'elementwise', 'ttttn', (('input', 'Tensor'), ('other', 'Tensor'), ('left', 'Tensor'), ('right', 'Tensor'), ('bias', 'Scalar', 0), ), 4, out='cast', method=True, function=True, results=('total', 'larger'), differentiable=True)
 _operators.define(24, 'moments_of', 'fold', 'tdk', (('input', 'Tensor'), ('dim', 'int[1]?', None), ('keepdim', 'bool', False), ), 3, out='cast', method=True, function=True, results=('mean', 'highest'), differentiable=True)
 _operators.define(25, 'smooth', 'fold', 'ttdn', (('input', 'Tensor'), ('keep', 'Tensor'), ('dim', 'int'), ('weight', 'float', 0.5), ), 3, out='cast', method=True, function=True, differentiable=True)
+_operators.define(26, 'counted', 'c', 'ttn', (('input', 'Tensor'), ('place', 'Tensor'), ('bins', 'int'), ), 2, out='cast', method=True, function=True, differentiable=True)
 _operators.finish()
 
 # The loops of bodies need Python's own, which one of the operators would hide.

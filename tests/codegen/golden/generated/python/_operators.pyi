@@ -50,6 +50,7 @@ __all__ = [
     "halves",
     "moments_of",
     "smooth",
+    "counted",
 ]
 
 Number: TypeAlias = bool | int | float | builtins.complex  # one of the operators is called complex
@@ -141,6 +142,8 @@ def moments_of(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: b
     """A reduction with a state of several values."""
 def smooth(input: Tensor, keep: Tensor, dim: int, *, weight: float = 0.5, out: Tensor | None = None) -> Tensor:
     """A scan from element to element, over two tensors."""
+def counted(input: Tensor, place: Tensor, *, bins: int, out: Tensor | None = None) -> Tensor:
+    """A loop in C."""
 
 class TensorMethods(WovenMethods):
     def neg(self, *, out: Tensor | None = None) -> Tensor:
@@ -233,3 +236,5 @@ class TensorMethods(WovenMethods):
         """A reduction with a state of several values."""
     def smooth(self, keep: Tensor, dim: int, *, weight: float = 0.5, out: Tensor | None = None) -> Tensor:
         """A scan from element to element, over two tensors."""
+    def counted(self, place: Tensor, *, bins: int, out: Tensor | None = None) -> Tensor:
+        """A loop in C."""

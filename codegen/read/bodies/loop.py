@@ -1,0 +1,77 @@
+"""`c`: the loop of an operator in C, over the last dimensions of its tensors, which a signature names."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from ...dtypes import DTYPES, DType
+from ...errors import suggest
+from ...model.loop import MAX_DIMS, Loop, groups
+from ...source import Mapping, Scalar
+from ..fields import Entry
+
+EXAMPLE = "c: {signature: '(n)->()', code: 'for (int64_t i = 0; i < n; i++) *result += self[i];'}"
+_KEYS = ("signature", "dtype", "code")
+
+
+def read(entry: Entry, node: Mapping) -> Loop | None:
+    before = len(entry.diagnostics)
+    entry.known_keys(node, _KEYS, where="c")
+    signature, code = entry.text(node, "signature"), entry.text(node, "code")
+    for key in ("signature", "code"):
+        if key not in node:
+            entry.report(node.span, f"'c' needs '{key}'", EXAMPLE)
+    if signature is None or code is None:
+        return None
+    left, arrow, right = signature.value.partition("->")
+    inputs, results = groups(left.strip()), groups(right.strip())
+    if not arrow or inputs is None or results is None:
+        entry.report(signature.span, f"'{signature.value}' is no signature", "(h,w),(n)->(n)")
+        return None
+    _check(entry, signature, inputs, results)
+    dtypes = _dtypes(entry, node)
+    if len(entry.diagnostics) > before:
+        return None
+    labels = [each.name or "result" for each in entry.schema.returns]
+    fixed = {each.name: dtypes[each.name] for each in entry.tensors if each.name in dtypes}
+    return Loop(inputs, results, MappingProxyType(fixed), tuple(dtypes.get(label) for label in labels), code)
+
+
+def _check(
+    entry: Entry, signature: Scalar, inputs: tuple[tuple[str, ...], ...], results: tuple[tuple[str, ...], ...]
+) -> None:
+    returns = entry.schema.returns
+    for what, given, wanted in (("tensors", inputs, len(entry.tensors)), ("results", results, len(returns))):
+        if len(given) != wanted:
+            entry.report(signature.span, f"the signature is of {len(given)} {what}, the schema of {wanted}")
+    if len(returns) > 1 and any(each.name is None for each in returns):
+        entry.report(entry.name_span, "several results of a body in C have names", "-> (Tensor one, Tensor two)")
+    arguments = {each.name for each in entry.schema.arguments}
+    sizes = [each.name for each in entry.scalars if str(each.type) == "int"]
+    known = {name for dims in inputs for name in dims}
+    for dims in (*inputs, *results):
+        if len(dims) > MAX_DIMS:
+            entry.report(signature.span, f"{len(dims)} dimensions of one operand; the core takes up to {MAX_DIMS}")
+        for name in dims:
+            if not (name.isdigit() or name.isidentifier()):
+                entry.report(signature.span, f"'{name}' is neither a name nor a size")
+            elif name in arguments and name not in sizes:
+                entry.report(signature.span, f"'{name}' is an argument", "a size may be a parameter of the type int")
+    for name in {name for dims in results for name in dims} - known - set(sizes):
+        if not name.isdigit():
+            help = suggest(name, (*known, *sizes))
+            entry.report(signature.span, f"no input has the dimension '{name}', and no int argument is called so", help)
+
+
+def _dtypes(entry: Entry, node: Mapping) -> dict[str, DType]:
+    """`dtype`: that of the only result, or those of inputs and results by their names."""
+    labels = [each.name or "result" for each in entry.schema.returns]
+    given, names = node.get("dtype"), [*(each.name for each in entry.tensors), *labels]
+    if isinstance(given, Mapping):
+        entry.known_keys(given, names, "input or result", "dtype")
+        texts = {name: entry.text(given, name) for name in given if name in names}
+    else:
+        texts = dict.fromkeys(labels, entry.text(node, "dtype"))
+    known = {dtype.name: dtype for dtype in DTYPES.values() if dtype.compute}
+    found = {name: text for name, text in texts.items() if text is not None}
+    return {name: known[text.value] for name, text in found.items() if entry.known("dtype", text, known)}

@@ -1,0 +1,172 @@
+"""`derivatives: auto` of loops for each element: operators that carry the derivative of each variable along.
+
+They are such loops themselves, so they are differentiated once more; the operators of second derivatives are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from types import MappingProxyType
+
+from ..dtypes import DTYPE_CLASSES, FLOAT64, Promotion
+from ..errors import Diagnostics
+from ..expr import Expr, ExpressionError, Literal, Name, apply, derive, simplify
+from ..model.computation import own_dtypes, variable_dtypes
+from ..model.operator import (
+    MAX_INPUTS,
+    Declaration,
+    Derivative,
+    Elementwise,
+    Expression,
+    Iteration,
+    Operator,
+    grad_name,
+)
+from ..schema import parse
+from ..source import Scalar
+from .adjoints import AUTO, name_of
+
+_DEPTH = 2
+
+
+def derived(declarations: Iterable[Declaration], diagnostics: Diagnostics) -> list[Declaration]:
+    """The declarations, with formulas in place of `auto`, and the operators that these call."""
+    found: list[Declaration] = []
+    for declaration in declarations:
+        if isinstance(declaration, Operator) and _is_loop(declaration):
+            found += _with_gradients(declaration, _DEPTH, diagnostics)
+        else:
+            found.append(declaration)
+    return found
+
+
+def _is_loop(operator: Operator) -> bool:
+    body, formulas = operator.body, operator.derivatives.values()
+    return isinstance(body, Elementwise) and body.iterate is not None and any(each.text == AUTO for each in formulas)
+
+
+def _with_gradients(operator: Operator, depth: int, diagnostics: Diagnostics) -> Iterator[Operator]:
+    formulas = dict(operator.derivatives)
+    made: list[Operator] = []
+    for name, derivative in operator.derivatives.items():
+        if derivative.text != AUTO:
+            continue
+        formulas[name] = Derivative("none", derivative.source)
+        if not depth:
+            continue
+        try:
+            gradient = _gradient(operator, name, derivative.source)
+        except ExpressionError as error:
+            for each in error.all:
+                if depth == _DEPTH:  # second derivatives may be unknown where first ones are known
+                    diagnostics.report(each.place(derivative.source), each.message, each.help)
+            continue
+        if len(gradient.inputs) <= MAX_INPUTS:
+            formulas[name] = Derivative(_call(operator, gradient), derivative.source, calls=True)
+            made.append(gradient)
+    yield replace(operator, derivatives=MappingProxyType(formulas))
+    for other in made:
+        yield from _with_gradients(other, depth - 1, diagnostics)
+
+
+def _labels(operator: Operator) -> dict[int, str]:
+    """The results that have a gradient, by index."""
+    own = own_dtypes(operator)
+    return {index: label for index, label in enumerate(operator.labels) if _has_gradient(own[index])}
+
+
+def _argument(operator: Operator, label: str) -> str:
+    """The argument for the gradient of a result: another name than formulas give to that of its own result."""
+    name = f"cotangent_{label}".rstrip("_")
+    while operator.schema.argument(name) is not None:
+        name += "_"
+    return name
+
+
+def _has_gradient(own: object) -> bool:
+    return own is None or bool(getattr(own, "is_floating", False))
+
+
+def _gradient(operator: Operator, target: str, source: Scalar) -> Operator:
+    body = operator.body
+    assert isinstance(body, Elementwise)
+    loop = body.iterate
+    assert loop is not None
+    types = variable_dtypes(operator, body, FLOAT64)
+    # Another name than those of the variables that a first gradient carries.
+    suffix = f"_by_{target}"
+    while any(f"{name}{suffix}" in loop.names for name in loop.names):
+        suffix += "_"
+    carried = {name: Name(f"{name}{suffix}") for name in loop.names if types[name].is_floating}
+
+    def total(tree: Expr) -> Expr:
+        """The derivative by the target, also through the variables."""
+        found = derive(tree, target)
+        for name, by in carried.items():
+            found = apply("add", found, apply("mul", derive(tree, name), by))
+        return simplify(found)
+
+    starts, following = dict(loop.state), dict(zip(loop.names, loop.following, strict=True))
+    state = [*loop.state]
+    state += [(by.name, _as(starts[name], derive(starts[name].tree, target))) for name, by in carried.items()]
+    rounds = [*loop.following, *(_as(following[name], total(following[name].tree)) for name in carried)]
+    value: Expr = Literal(0)
+    expressions = body.expressions(FLOAT64)
+    for index, label in _labels(operator).items():
+        term = apply("mul", Name(_argument(operator, label)), total(expressions[index].tree))
+        value = apply("add", value, term)
+    iterate = Iteration(tuple(state), loop.proceeds, loop.times, tuple(rounds))
+    name = name_of(operator.name, target)
+    tensors = [f"Tensor {_argument(operator, label)}" for label in _labels(operator).values()]
+    tensors += [f"Tensor {each.name}" for each in operator.inputs]
+    numbers = [f"{each.type} {each.name}" for each in operator.params]
+    gradient = Elementwise(
+        ((DTYPE_CLASSES["floating"], (_as(expressions[0], simplify(value)),)),),
+        body.fixed,
+        MappingProxyType({}),
+        MappingProxyType({}),
+        iterate=iterate,
+    )
+    return replace(
+        operator,
+        schema=parse(f"{name}({', '.join([*tensors, *(['*', *numbers] if numbers else [])])}) -> Tensor"),
+        doc=f"Gradient of `{operator.name}` by `{target}`.",
+        text=f"# {name} follows from this entry.\n{operator.text}",
+        method=False,
+        function=False,
+        operator=None,
+        aliases=(),
+        module=None,
+        exports=(),
+        internal=True,
+        tags=(),
+        places={name: operator.span},
+        body=gradient,
+        dtypes=operator.dtypes & DTYPE_CLASSES["floating"],
+        promotion=Promotion.DEFAULT,
+        reference="none",
+        derivatives=MappingProxyType(
+            {each.split()[1]: Derivative(AUTO, source) for each in tensors if each.split()[1] not in body.fixed}
+        ),
+        complex_derivatives=MappingProxyType({}),
+        choices=MappingProxyType({}),
+        shortcuts=MappingProxyType({}),
+        accepts=MappingProxyType({}),
+    )
+
+
+def _as(expression: Expression, tree: Expr) -> Expression:
+    return replace(expression, tree=tree)
+
+
+def _call(operator: Operator, gradient: Operator) -> str:
+    grads = [grad_name(label) for label in _labels(operator).values()]
+    if len(operator.labels) > 1:
+        grads = [f"({each} if {each} is not None else grad.new_zeros(()))" for each in grads]
+    given = [
+        *grads,
+        *(each.name for each in operator.inputs),
+        *(f"{each.name}={each.name}" for each in operator.params),
+    ]
+    return f"{gradient.name}({', '.join(given)})"
