@@ -28,6 +28,7 @@ ROUTINES: dict[Family, tuple[str, ...]] = {
     Family.RANDOM: (),
     Family.LAPACK: (),
     Family.ROUTINE: (),
+    Family.LOOP: ("signature", "dtype"),
 }
 """The families whose bodies are routines of the core, with the keys of a routine besides its name."""
 

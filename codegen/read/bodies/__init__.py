@@ -32,7 +32,6 @@ _MAPPINGS: Mapping[Family, tuple[Callable[[Entry, MappingNode], Body | None], st
     Family.REDUCE: (reduction.read_reduce, reduction.REDUCE_EXAMPLE),
     Family.SCAN: (reduction.read_scan, reduction.SCAN_EXAMPLE),
     Family.ROWS: (rows.read, rows.EXAMPLE),
-    Family.LOOP: (loop.read, loop.EXAMPLE),
     Family.COMPUTE: (compute.read, compute.EXAMPLE),
     Family.VIEW: (view.read, view.EXAMPLE),
     Family.FACTORY: (factory.read, factory.EXAMPLE),
@@ -53,6 +52,8 @@ def read(entry: Entry) -> Body | None:
         return routine.read(entry)
     if entry.family is Family.COMPOSITE:
         return composite.read(entry)
+    if entry.family is Family.LOOP:
+        return loop.read(entry)
     if entry.family is Family.FOLD:
         return folding.read(entry)
     node = entry.node.get(entry.family.value)

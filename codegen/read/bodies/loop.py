@@ -1,4 +1,5 @@
-"""`c`: the loop of an operator in C, over the last dimensions of its tensors, which a signature names."""
+"""`routine: {c, signature, dtype}`: the loop of an operator in C, over the last dimensions of its tensors, which a
+signature names."""
 
 from __future__ import annotations
 
@@ -10,17 +11,14 @@ from ...model.loop import MAX_DIMS, Loop, groups
 from ...source import Mapping, Scalar
 from ..fields import Entry
 
-EXAMPLE = "c: {signature: '(n)->()', code: 'for (int64_t i = 0; i < n; i++) *result += self[i];'}"
-_KEYS = ("signature", "dtype", "code")
+_EXAMPLE = "routine: {c: 'for (int64_t i = 0; i < n; i++) *result += self[i];', signature: '(n)->()'}"
 
 
-def read(entry: Entry, node: Mapping) -> Loop | None:
-    before = len(entry.diagnostics)
-    entry.known_keys(node, _KEYS, where="c")
-    signature, code = entry.text(node, "signature"), entry.text(node, "code")
-    for key in ("signature", "code"):
-        if key not in node:
-            entry.report(node.span, f"'c' needs '{key}'", EXAMPLE)
+def read(entry: Entry) -> Loop | None:
+    node, before = entry.routine, len(entry.diagnostics)
+    code, signature = entry.text(node, "c"), entry.text(node, "signature")
+    if "signature" not in node:
+        entry.report(node.span, "a routine in C needs 'signature'", _EXAMPLE)
     if signature is None or code is None:
         return None
     left, arrow, right = signature.value.partition("->")
