@@ -47,7 +47,7 @@ def outputs(
         "python/_docstrings.py": python.emit_docstrings(
             operators, source, "_docstrings.py", examples=examples, cache=cache
         ),
-        "python/_derivatives.py": derivatives.emit(operators, source, "_derivatives.py"),
+        "python/_derivatives.py": derivatives.emit(operators, source, "_derivatives.py", cache=cache),
         "python/__init__.pyi": stubs.emit_package(operators, source, exports),
         "python/_operators.pyi": stubs.emit(operators, source, "_operators.pyi"),
         "tests/test_operators.py": tests.emit(operators, source, "test_operators.py", cache),

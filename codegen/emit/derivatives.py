@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
+from ..cache import NONE as NO_CACHE
+from ..cache import Cache
 from ..dtypes import COMPLEX128
 from ..expr import names as names_of
 from ..model import computation, inference
@@ -142,21 +144,35 @@ def emit_class(operator: Operator, operators: Sequence[Operator]) -> str:
     return render_macro("derivative.j2", "derivative", _derived(operator, kernels, formulas.functions(operators)), None)
 
 
-def emit(operators: Sequence[Operator], source: str, output: str, package: Package | None = None) -> str:
+def emit(
+    operators: Sequence[Operator],
+    source: str,
+    output: str,
+    package: Package | None = None,
+    cache: Cache = NO_CACHE,
+) -> str:
     kernels = backward.indices(operators, len(indexed(operators)))
     same = formulas.functions(operators)
     return render(
         "derivatives.py.j2",
         source,
         output,
-        classes=[_derived(each, kernels, same) for each in operators if each.derivatives],
+        classes=[_derived(each, kernels, same, cache) for each in operators if each.derivatives],
         package=package,
     )
 
 
-def _derived(operator: Operator, kernels: Mapping[tuple[str, str], int], same: Mapping[str, Operator]) -> NodeClass:
+def _derived(
+    operator: Operator,
+    kernels: Mapping[tuple[str, str], int],
+    same: Mapping[str, Operator],
+    cache: Cache = NO_CACHE,
+) -> NodeClass:
     names = formulas.arguments(operator)
-    read = {name: formulas.read(operator, derivative, same) for name, derivative in operator.derivatives.items()}
+    read = {
+        name: formulas.read(operator, derivative, same, cache=cache)
+        for name, derivative in operator.derivatives.items()
+    }
     by_name = {
         name: formula.joined(formulas.read(operator, operator.complex_derivatives[name], {}, python=True))
         if name in operator.complex_derivatives else formula

@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from ..cache import NONE as NO_CACHE
+from ..cache import Cache
 from ..expr.functions import FUNCTIONS
 from ..expr.tree import Apply, Name, names
 from ..model.operator import Derivative, Elementwise, Operator, grad_name, term_of
@@ -188,13 +190,19 @@ def _is_math_call(function: str, arguments: Sequence[ast.expr]) -> bool:
     return constant and hasattr(math, function)
 
 
-def read(operator: Operator, derivative: Derivative, same: Mapping[str, Operator], python: bool = False) -> Formula:
+def read(
+    operator: Operator,
+    derivative: Derivative,
+    same: Mapping[str, Operator],
+    python: bool = False,
+    cache: Cache = NO_CACHE,
+) -> Formula:
     """The formula of a derivative. `same` maps functions of the language to operators; with `python` the formula is
     Python in any family."""
     in_language = isinstance(operator.body, Elementwise) and not python and not derivative.calls
     if in_language and len(operator.labels) > 1:
         return _of_results(operator, derivative, same)
-    text = guards.guarded(operator, derivative) if in_language else derivative.formula
+    text = guards.guarded(operator, derivative, cache) if in_language else derivative.formula
     return Formula(None) if text is None else _read(operator, text, same, in_language)
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from ..cache import NONE as NO_CACHE
+from ..cache import Cache
 from ..expr import Apply, Expr, ExpressionError, Literal, Name, apply, derive, evaluate, names
 from ..model.operator import Derivative, Elementwise, Operator
 
@@ -17,12 +19,19 @@ _CANDIDATES = (0.5, 2.0, -0.5, -2.0)
 _PARAMETER = 0.75
 
 
-def guarded(operator: Operator, derivative: Derivative) -> str | None:
+def guarded(operator: Operator, derivative: Derivative, cache: Cache = NO_CACHE) -> str | None:
     """The derivative formula of an elementwise operator as text, with guarded choices."""
+    tree, formula = derivative.tree, derivative.formula
+    if tree is None or formula is None:
+        return formula
     fixed = operator.body.fixed if isinstance(operator.body, Elementwise) else {}
     inputs = {argument.name for argument in operator.inputs if argument.name not in fixed} | {"result"}
-    tree = None if derivative.tree is None else _guard(derivative.tree, inputs)
-    return derivative.formula if tree is None or tree == derivative.tree else str(tree)
+
+    def text() -> str:
+        safe = _guard(tree, inputs)
+        return formula if safe == tree else str(safe)
+
+    return cache.text(operator, f"guarded {formula}", text)
 
 
 def _guard(tree: Expr, inputs: Collection[str]) -> Expr:

@@ -6,6 +6,7 @@ operator that they need; all follow from its entry.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -110,9 +111,16 @@ def callables(operators: Sequence[Operator]) -> Iterator[Callable]:
 
 def _test_class(callable: Callable, cache: Cache, gradients: bool) -> TestClass:
     title = "".join(word.capitalize() for word in callable.operator.name.split("_"))
-    written = [(name, repr(value)) for name, value in facts(callable, cache) if not _is_default(name, value)]
+    if callable.operator is callable.public:
+        written = json.loads(cache.text(callable.operator, "facts", lambda: json.dumps(_written(callable))))
+    else:
+        written = _written(callable)
     suites = (_SUITES[callable.operator.family], *([_GRADIENTS] if gradients and _has_gradients(callable) else []))
-    return TestClass(f"Test{title}", suites, tuple(written))
+    return TestClass(f"Test{title}", suites, tuple((name, text) for name, text in written))
+
+
+def _written(callable: Callable) -> list[tuple[str, str]]:
+    return [(name, repr(value)) for name, value in facts(callable) if not _is_default(name, value)]
 
 
 def _has_gradients(callable: Callable) -> bool:
@@ -128,7 +136,7 @@ def _is_default(field: str, value: object) -> bool:
     return value == _DEFAULTS[field] if field in _DEFAULTS else not value
 
 
-def facts(callable: Callable, cache: Cache = NO_CACHE) -> Iterator[tuple[str, object]]:
+def facts(callable: Callable) -> Iterator[tuple[str, object]]:
     """Facts of an operator by the fields of tests/harness/spec.py."""
     operator, public = callable.operator, callable.public
     body = operator.body
@@ -167,7 +175,7 @@ def facts(callable: Callable, cache: Cache = NO_CACHE) -> Iterator[tuple[str, ob
     yield "refuses_factors", "refuses_factors" in operator.tags
     yield "same_dtype", "same_dtype" in operator.tags
     yield "strict_numbers", "strict_numbers" in operator.tags
-    yield "inexact", tuple(cache.text(operator, "inexact", lambda: _inexact(operator)).split())
+    yield "inexact", tuple(dict.fromkeys(dtype.name for dtype in _inexact(operator)))
     yield "function", public.function
     yield "method", public.method
     yield "inplace", public.method and variants.has_inplace(operator)
@@ -224,11 +232,7 @@ def _expressions(body: Elementwise) -> tuple[tuple[tuple[str, ...], str], ...]:
 # ---- accuracy -----------------------------------------------------------------------------------------------
 
 
-def _inexact(operator: Operator) -> str:
-    return " ".join(dict.fromkeys(dtype.name for dtype in _inexact_dtypes(operator)))
-
-
-def _inexact_dtypes(operator: Operator) -> Iterator[DType]:
+def _inexact(operator: Operator) -> Iterator[DType]:
     """Dtypes of computation in which the last bits of a result may differ from those of the reference."""
     body = operator.body
     if isinstance(body, Elementwise):
