@@ -13,6 +13,7 @@ from .._dispatch.ops import ops
 from .values import is_meta
 
 __all__ = [
+    "are_last",
     "beside",
     "by_running_statistics",
     "check_channels",
@@ -20,11 +21,12 @@ __all__ = [
     "check_normalized",
     "check_rows",
     "chosen_dim",
+    "factor_or_one",
     "grouped",
     "inverse_scale",
     "move_statistics",
     "padding_row",
-    "scaled_rows",
+    "term_or_zero",
     "wide",
 ]
 
@@ -137,13 +139,19 @@ def inverse_scale(spread: Any, eps: float) -> Any:
     return spread.hypot(ops.full((), sqrt(eps), dtype=spread.dtype)).reciprocal()
 
 
-def scaled_rows(rows: Any, weight: Any, bias: Any, dtype: Any) -> Any:
-    """Return rows times `weight`, plus `bias`, in the dtype; what is given is overwritten."""
-    if weight is not None:
-        rows = rows.mul_(weight) if bias is None else ops.addcmul(bias, rows, weight)
-    elif bias is not None:
-        rows = rows.add_(bias)
-    return rows.to(dtype)
+def are_last(dims: Any, ndim: int) -> bool:
+    """Return whether dimensions are the last ones."""
+    return sorted(dim % ndim for dim in dims) == list(range(ndim - len(dims), ndim))
+
+
+def factor_or_one(weight: Any, like: Any) -> Any:
+    """Return a weight, or one where there is none."""
+    return like.new_ones(()) if weight is None else weight
+
+
+def term_or_zero(bias: Any, like: Any) -> Any:
+    """Return a bias, or zero where there is none."""
+    return like.new_zeros(()) if bias is None else bias
 
 
 def by_running_statistics(input: Any, mean: Any, var: Any, weight: Any, bias: Any, eps: float) -> Any:

@@ -39,7 +39,11 @@ SLOW = {"bessel_y0", "bessel_y1", "modified_bessel_k0", "modified_bessel_k1", "z
 SLOW |= CANCELLING.keys() - {"gelu"}
 """Operators whose exact values take long."""
 
+_MANY = "of so many inputs there are too many combinations; its parts are tried"
 LEFT_OUT = {
+    "affine_rows": _MANY,
+    "normalized_product": _MANY,
+    "normalized_slope": _MANY,
     "binary_entropy_terms": "torch bounds the gradient where a probability is almost 0 or 1, as it does the logarithm",
     "sinc": "far out, pi times the argument has no digits left of which a sine or a cosine is",
     "where": "it computes nothing",

@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from ..._dispatch.ops import ops
-from ..normalization import inverse_scale
 
 __all__ = [
     "class_entropy_backward",
     "embedding_backward",
-    "normalized_bias_backward",
-    "normalized_rows_backward",
-    "normalized_weight_backward",
+    "given_or_zeros",
+    "statistics_backward",
 ]
 
 
@@ -27,32 +25,10 @@ def class_entropy_backward(grad: Any, grad_total: Any, input: Any, target: Any, 
     return result if grad is None else result.scatter_add_(dim, target.unsqueeze(dim), -grad.unsqueeze(dim))
 
 
-def normalized_rows_backward(
-    grad: Any,
-    grad_centre: Any,
-    grad_spread: Any,
-    input: Any,
-    centre: Any,
-    spread: Any,
-    weight: Any,
-    dim: Any,
-    eps: float,
-) -> Any:
-    """Gradient of the input: without the parts that the mean and the variance take away."""
+def statistics_backward(grad_centre: Any, grad_spread: Any, input: Any, centre: Any, spread: Any) -> Any:
+    """Gradient of rows by those of their means and deviations."""
     count = max(input.numel(), 1) // max(centre.numel(), 1)
-    result = None
-    if grad is not None:
-        scale = inverse_scale(spread, eps)
-        rows = ops.centred_scaled(input, centre, scale)
-        if weight is not None:
-            grad = grad * weight
-        # scale * (grad - mean(grad) - rows * mean(grad * rows)), in two passes
-        offset = -scale * grad.mean(dim, keepdim=True)
-        slope = -scale * (grad * rows).mean(dim, keepdim=True)
-        result = ops.addcmul(offset, rows, slope).addcmul_(grad, scale)
-    if grad_centre is not None:
-        part = grad_centre / count
-        result = part.expand(input.shape) if result is None else result + part
+    result = None if grad_centre is None else (grad_centre / count).expand(input.shape)
     if grad_spread is not None:
         share = (grad_spread / (spread * count)).masked_fill(spread == 0, 0)
         part = ops.centred_scaled(input, centre, share)
@@ -60,16 +36,9 @@ def normalized_rows_backward(
     return result
 
 
-def normalized_weight_backward(grad: Any, input: Any, centre: Any, spread: Any, weight: Any, eps: float) -> Any:
-    """Gradient of the weight: the sum over all rows of the gradient times what was normalized."""
-    if grad is None:
-        return None
-    return (grad * ops.centred_scaled(input, centre, inverse_scale(spread, eps))).sum_to_size(weight.shape)
-
-
-def normalized_bias_backward(grad: Any, bias: Any) -> Any:
-    """Gradient of the bias: the sum over all rows."""
-    return None if grad is None else grad.sum_to_size(bias.shape)
+def given_or_zeros(grad: Any, like: Any) -> Any:
+    """Return the gradient of a result, or zeros where it has none but another result has one."""
+    return ops.zeros_like(like) if grad is None else grad
 
 
 def embedding_backward(grad: Any, indices: Any, shape: Any, padding: int | None, by_frequency: bool) -> Any:
