@@ -255,7 +255,7 @@ class MixtureSameFamily(Distribution):
     def __init__(
         self, mixture_distribution: Any, component_distribution: Any, validate_args: bool | None = None
     ) -> None:
-        from .discrete import Categorical
+        from .classes import Categorical
 
         if not isinstance(mixture_distribution, Categorical):
             raise ValueError("The Mixture distribution needs to be an  instance of opweave.distributions.Categorical")

@@ -8,11 +8,13 @@ from typing import Any
 
 from .. import _operators as ops
 from .. import linalg
+from .classes import Categorical, OneHotCategorical
 from .composed import Independent, MultivariateNormal, half_log_det
-from .discrete import Bernoulli, Binomial, Categorical, Geometric, OneHotCategorical, Poisson
+from .discrete import Bernoulli, Binomial, Geometric, Poisson
 from .distribution import Distribution
-from .gamma_family import Beta, Dirichlet, Exponential, Gamma
+from .gamma_family import Exponential, Gamma
 from .real_valued import Cauchy, HalfNormal, Laplace, Normal, Uniform
+from .shares import Beta, Dirichlet
 from .transformed import Gumbel, LogNormal, TransformedDistribution
 from .utils import euler_constant, sum_rightmost
 

@@ -14,8 +14,10 @@ from . import (
     linear,
     loss,
     normalization,
+    parameter_container,
     pooling,
     rnn,
+    rnn_cells,
     shapes,
     sparse,
     transformer,
@@ -32,8 +34,10 @@ from .linear import *  # noqa: F403
 from .loss import *  # noqa: F403
 from .module import Module
 from .normalization import *  # noqa: F403
+from .parameter_container import *  # noqa: F403
 from .pooling import *  # noqa: F403
 from .rnn import *  # noqa: F403
+from .rnn_cells import *  # noqa: F403
 from .shapes import *  # noqa: F403
 from .sparse import *  # noqa: F403
 from .transformer import *  # noqa: F403
@@ -42,7 +46,9 @@ __all__ = ["Module"]
 __all__ += activation.__all__
 __all__ += adaptive.__all__
 __all__ += attention.__all__
+__all__ += parameter_container.__all__
 __all__ += rnn.__all__
+__all__ += rnn_cells.__all__
 __all__ += transformer.__all__
 __all__ += batchnorm.__all__
 __all__ += container.__all__
