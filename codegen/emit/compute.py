@@ -53,11 +53,17 @@ class Statement:
 
 @dataclass(frozen=True)
 class Lanes:
-    """Statements for each lane, preceded by those that are the same for all; `checked` where indices may be outside."""
+    """Statements for each lane, preceded by those that are the same for all.
+
+    Where indices may be outside, `clips` reduce the lanes to those that read inside. If that is not enough there are
+    other statements for this case.
+    """
 
     before: tuple[str, ...]
     inside: tuple[str, ...]
-    checked: tuple[str, ...] | None
+    clips: tuple[str, ...] = ()
+    checked_before: tuple[str, ...] | None = None
+    checked: tuple[str, ...] = ()
     kind: str = "lanes"
 
 
@@ -259,27 +265,20 @@ class _Kernel:
         trees = [each.tree for each in self.body.results]
         yield from self._reductions(trees)
 
-        def finish(inside: bool) -> tuple[list[str], list[str]]:
-            before, statements = self._elements(trees, inside, None)
+        def finish(inside: bool) -> _Part:
+            part = self._elements(trees, inside)
             for index, each in enumerate(self.body.results):
                 dtype = computed_dtype(self.operator, self.body, index, self.dtype)
                 emitted = self._emit(each.tree, dtype, f"r{index}_")
-                statements += emitted.statements
-                statements.append(f"to{index}[lane{self._times_phases}] = {emitted.value};")
-            return before, statements
+                part.statements += emitted.statements
+                part.statements.append(f"to{index}[lane{self._times_phases}] = {emitted.value};")
+            return part
 
-        yield self._lanes(finish)
+        yield _lanes(finish(True), finish(False))
 
     @property
     def _times_phases(self) -> str:
         return " * phases" if self.phases else ""
-
-    def _lanes(self, make: object) -> Lanes:
-        assert callable(make)
-        before, inside = make(True)
-        checked_before, checked = make(False)
-        same = (before, inside) == (checked_before, checked)
-        return Lanes(tuple(before), tuple(inside), None if same else (*checked_before, *checked))
 
     def _reductions(self, trees: Sequence[Expr]) -> Iterator[Node]:
         """The reductions that expressions use, but those within other reductions. Those of the same values share their
@@ -339,15 +338,14 @@ class _Kernel:
                 masks.append(text)
         yield from self._reductions([fold.value])
 
-        def step(inside: bool) -> tuple[list[str], list[str]]:
-            tests: list[str] = []
-            before, statements = self._elements([fold.value], inside, tests)
-            kept = [f"({each})" for each in (*masks, *tests)]
+        def step(inside: bool) -> _Part:
+            part = self._elements([fold.value], inside, group)
+            kept = [f"({each})" for each in (*masks, *part.tests)]
             for name, each in group.items():
-                statements += self._combine(name, each, " & ".join(kept))
-            return before, statements
+                part.statements += self._combine(name, each, " & ".join(kept))
+            return part
 
-        yield self._lanes(step)
+        yield _lanes(step(True), step(False))
 
     def _combine(self, name: str, fold: Fold, kept: str) -> Iterator[str]:
         dtype, target = self.body.value_dtype(fold, self.env), f"{name}[lane]"
@@ -390,21 +388,19 @@ class _Kernel:
 
     # ---- elements
 
-    def _elements(self, trees: Sequence[Expr], inside: bool, tests: list[str] | None) -> tuple[list[str], list[str]]:
-        """Statements before the lanes, and for each lane, that give the elements which expressions use; `tests` gets
-        the conditions under which the elements of a term are inside."""
-        before: list[str] = []
-        statements: list[str] = []
+    def _elements(self, trees: Sequence[Expr], inside: bool, group: Mapping[str, Fold] = {}) -> _Part:
+        """What gives the elements that expressions use, which may be a term of reductions."""
+        part = _Part([], [], [], [])
         for name, atom in self._atoms_of(trees):
             if isinstance(atom, Integer):
                 emitted = self._emit(atom.value, type_of(atom.value, self.env).dtype, f"{name}_")
-                statements += emitted.statements
-                statements.append(f"const int64_t {name} = ow_index_of((double)({emitted.value}));")
+                part.statements += emitted.statements
+                part.statements.append(f"const int64_t {name} = ow_index_of((double)({emitted.value}));")
             elif isinstance(atom, Read):
-                self._element(name, atom, inside, before, statements, tests)
+                self._element(name, atom, inside, part, group)
         if self.lane is not None and self._uses_position(trees):
-            statements.insert(0, f"const int64_t {variable(self.lane.name)} = {self._position};")
-        return before, statements
+            part.statements.insert(0, f"const int64_t {variable(self.lane.name)} = {self._position};")
+        return part
 
     def _atoms_of(self, trees: Sequence[Expr]) -> Iterator[tuple[str, Atom]]:
         """The elements and integers in expressions, but those within reductions."""
@@ -433,50 +429,97 @@ class _Kernel:
         assert self.lane is not None
         return f"{self.lane.start} + lane{'' if self.lane.step == '1' else f' * {self.lane.step}'}"
 
-    def _element(
-        self, name: str, read: Read, inside: bool, before: list[str], statements: list[str], tests: list[str] | None
-    ) -> None:
-        ctype = (INT64 if read.tensor in self.body.integers else self.dtype).c_type
+    def _element(self, name: str, read: Read, inside: bool, part: _Part, group: Mapping[str, Fold]) -> None:
         indices = [self.body.index(each) for each in read.indices]
         sure = [self.body.is_sure(read, dim) for dim in range(len(indices))]
-        unknown = any(each.affine is None for each in indices)
-        if all(sure) or (inside and not unknown):
-            offset, step = self._offset(read, indices)
-            if step is None:
-                before.append(self._fetch(ctype, name, read, f"in_{read.tensor}[{offset}]"))
-            else:
-                before.append(f"const {ctype} *const {name}_from = in_{read.tensor} + ({offset});")
-                at = "lane" if step == "1" else f"lane * ({step})"
-                statements.append(f"const {ctype} {name} = {name}_from[{at}];")
-            return
+        if any(each.affine is None for each in indices):
+            self._computed(name, read, sure, part, bool(group))
+        elif inside or all(sure):
+            self._plain(name, read, indices, part)
+        elif self._is_left_out(name, read, group):
+            part.clips += self._clips(read, indices, sure)
+            self._plain(name, read, indices, part)
+        elif isinstance(self.body.outside.get(read.tensor, Border.ERROR), Border):
+            self._computed(name, read, sure, part, bool(group))
+        else:
+            self._staged(name, read, indices, sure, part)
+
+    def _ctype(self, read: Read) -> str:
+        return (INT64 if read.tensor in self.body.integers else self.dtype).c_type
+
+    def _is_left_out(self, name: str, read: Read, group: Mapping[str, Fold]) -> bool:
+        """Does a term of reductions count for nothing where the element is outside?"""
+        rule = self.body.outside.get(read.tensor, Border.ERROR)
+        if rule is Border.SKIP and group:
+            return True
+        return (
+            rule == 0.0
+            and bool(group)
+            and all(each.reduction == "sum" and _vanishes(each.value, name) for each in group.values())
+        )
+
+    def _plain(self, name: str, read: Read, indices: Sequence[Index], part: _Part) -> None:
+        """An element that is inside in every lane that is computed."""
+        ctype = self._ctype(read)
+        offset, step = self._offset(read, indices)
+        if step is None:
+            part.before.append(self._fetch(ctype, name, read, f"in_{read.tensor}[{offset}]"))
+        else:
+            part.before.append(f"const {ctype} *const {name}_from = in_{read.tensor} + ({offset});")
+            part.statements.append(f"const {ctype} {name} = {name}_from[{_at(step)}];")
+
+    def _clips(
+        self, read: Read, indices: Sequence[Index], sure: Sequence[bool], limits: tuple[str, str] = ("from", "to")
+    ) -> Iterator[str]:
+        """Statements that reduce the lanes to those in which the indices are inside."""
+        for dim, (each, is_sure) in enumerate(zip(indices, sure, strict=True)):
+            if not is_sure:
+                factor = self._factor(each) if self.lane is not None and each.uses(self.lane.name) else "0"
+                at = self._affine(each)
+                yield f"ow_cut(&{limits[0]}, &{limits[1]}, {factor}, {at}, {at}, size_{read.tensor}_{dim});"
+
+    def _staged(self, name: str, read: Read, indices: Sequence[Index], sure: Sequence[bool], part: _Part) -> None:
+        """A row of elements, with the value of those that are outside."""
+        ctype = self._ctype(read)
+        offset, step = self._offset(read, indices)
+        part.before += [
+            f"{ctype} {name}_row[LANES];",
+            f"OW_FOR_LANES {name}_row[lane] = {self._outside(self.body.outside[read.tensor])};",
+            f"int64_t {name}_first = 0, {name}_end = n;",
+            *self._clips(read, indices, sure, (f"{name}_first", f"{name}_end")),
+            f"for (int64_t lane = {name}_first; lane < {name}_end; lane++)",
+            f"    {name}_row[lane] = in_{read.tensor}[{offset} + {_at(step or '0')}];",
+        ]
+        part.statements.append(f"const {ctype} {name} = {name}_row[lane];")
+
+    def _computed(self, name: str, read: Read, sure: Sequence[bool], part: _Part, is_term: bool) -> None:
+        """An element whose place is computed and tested in each lane."""
         places, test = [], []
         rule = self.body.outside.get(read.tensor, Border.ERROR)
         for dim, (tree, is_sure) in enumerate(zip(read.indices, sure, strict=True)):
             place, size = f"{name}_{dim}", f"size_{read.tensor}_{dim}"
-            statements.append(f"const int64_t {place} = {self._index_text(tree)};")
-            if is_sure:
-                places.append(place)
-            elif rule in (Border.NEAREST, Border.WRAP, Border.REFLECT):
+            part.statements.append(f"const int64_t {place} = {self._index_text(tree)};")
+            if not is_sure and rule in (Border.NEAREST, Border.WRAP, Border.REFLECT):
                 assert isinstance(rule, Border)
                 places.append(f"ow_at_{rule.value}({place}, {size})")
             else:
                 places.append(place)
-                test.append(f"((uint64_t){place} < (uint64_t){size})")
+                test += [] if is_sure else [f"((uint64_t){place} < (uint64_t){size})"]
         value = f"in_{read.tensor}[{_sum(f'{place} * stride_{read.tensor}_{dim}' for dim, place in enumerate(places))}]"
         if test:
-            statements.append(f"const int {name}_in = {' & '.join(test)};")
-            value = f"{name}_in ? {value} : {self._outside(rule, ctype)}"
-            if rule is Border.SKIP and tests is not None:
-                tests.append(f"{name}_in")
+            part.statements.append(f"const int {name}_in = {' & '.join(test)};")
+            value = f"{name}_in ? {value} : {self._outside(rule)}"
+            if rule is Border.SKIP and is_term:
+                part.tests.append(f"{name}_in")
             elif rule in (Border.ERROR, Border.SKIP):
-                statements.append(f"status |= !{name}_in;")
-        statements.append(self._fetch(ctype, name, read, value))
+                part.statements.append(f"status |= !{name}_in;")
+        part.statements.append(self._fetch(self._ctype(read), name, read, value))
 
     def _fetch(self, ctype: str, name: str, read: Read, value: str) -> str:
         absent = f"!in_{read.tensor} ? 0 : " if read.tensor in self.body.optional else ""
         return f"const {ctype} {name} = {absent}{value};"
 
-    def _outside(self, rule: object, ctype: str) -> str:
+    def _outside(self, rule: object) -> str:
         if isinstance(rule, End):
             return identity(rule, self.dtype)
         return "0" if isinstance(rule, Border) else c_number(constant(float(str(rule)), self.dtype).value, self.dtype)
@@ -514,11 +557,12 @@ class _Kernel:
         text = self._affine_sum(index.affine)
         return f"({text})" if index.divisor == ONE else f"ow_div_down({text}, {self._integer(index.divisor)})"
 
-    def _affine_sum(self, affine: Affine) -> str:
+    def _affine_sum(self, affine: Affine, lane: _Lane | None = None) -> str:
         parts = []
+        lane = lane or self.lane
         for name, factor in affine.factors:
-            place = self.lane.start if self.lane is not None and name == self.lane.name else variable(name)
-            if self.lane is not None and name == self.lane.name and self.step is not None and factor == self.step:
+            place = lane.start if lane is not None and name == lane.name else variable(name)
+            if lane is not None and name == lane.name and self.step is not None and factor == self.step:
                 parts.append(f"{place} * step")
             else:
                 parts.append(place if factor == ONE else f"{place} * {self._integer(factor)}")
@@ -569,12 +613,33 @@ class _Kernel:
 
     def _condition(self, tree: Expr) -> tuple[str, bool]:
         """A condition and whether it is the same for all lanes."""
+        divided = self._divided(tree)
+        if divided is not None:
+            return divided, True
         if self.lane is None or not self.body.depends(tree, self.lane.name):
             return self._emit(tree, BOOL, "").text, True
         if self.phases is not None and _is_remainder(tree, self.phases, self.lane.name):
             names_ = {self.lane.name: "phase"}
             return self._emit(tree, BOOL, "", names_).text, True
         return self._emit(tree, BOOL, "", position=True).text, False
+
+    def _divided(self, tree: Expr) -> str | None:
+        """The condition that a division leaves no remainder, where it is the same for all lanes."""
+        if not isinstance(tree, Apply) or tree.function != "eq" or tree.args[1] != Literal(0):
+            return None
+        left = tree.args[0]
+        if not isinstance(left, Apply) or left.function != "remainder":
+            return None
+        affine, divisor = self.body.index(left.args[0]).affine, left.args[1]
+        if affine is None or not names(divisor) <= self.body.uniforms.keys():
+            return None
+        lane = self.lane
+        if lane is not None and lane.name in affine.variables:
+            if divisor != self.phases:
+                return None
+            lane = _Lane(lane.name, "phase", lane.step)
+        text = self._affine_sum(affine, lane)
+        return f"ow_divides({text}, {self._integer(divisor)})"
 
     def _integer(self, tree: Expr) -> str:
         """C of an integer that is no value of a lane; what may overflow is checked before."""
@@ -612,6 +677,38 @@ class _Kernel:
             emitted.uses_err,
             emitted.root,
         )
+
+
+@dataclass
+class _Part:
+    """Statements of one step: before the lanes, for each lane, tests under which a lane counts, and what reduces the
+    lanes."""
+
+    before: list[str]
+    statements: list[str]
+    tests: list[str]
+    clips: list[str]
+
+
+def _lanes(inside: _Part, checked: _Part) -> Lanes:
+    before, statements, clips = tuple(inside.before), tuple(inside.statements), tuple(checked.clips)
+    if (before, statements) == (tuple(checked.before), tuple(checked.statements)):
+        return Lanes(before, statements, clips)
+    return Lanes(before, statements, clips, tuple(checked.before), tuple(checked.statements))
+
+
+def _at(step: str) -> str:
+    return "lane" if step == "1" else f"lane * ({step})"
+
+
+def _vanishes(tree: Expr, name: str) -> bool:
+    """Is the value zero where an element of this name is?"""
+    if isinstance(tree, Name):
+        return tree.name == name
+    if isinstance(tree, Apply) and tree.function in ("add", "sub", "mul", "div", "neg"):
+        parts = [_vanishes(each, name) for each in tree.args]
+        return parts[0] if tree.function == "div" else any(parts) if tree.function == "mul" else all(parts)
+    return False
 
 
 def _renamed(text: str, prefix: str, count: int) -> str:

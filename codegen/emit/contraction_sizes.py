@@ -37,7 +37,9 @@ class Sizes:
     product: tuple[str, ...]
     """The sizes of the product as a tensor, where the result is gathered from it."""
     lines: tuple[int, int]
-    """How many variables what packs has."""
+    """How many variables what packs has, for columns and for rows."""
+    column: tuple[int, int]
+    """Which of them is the first of the columns."""
 
 
 def sizes(operator: Operator, body: Compute, made: Contraction) -> Sizes:
@@ -69,6 +71,7 @@ def sizes(operator: Operator, body: Compute, made: Contraction) -> Sizes:
         ranges=ranges,
         product=(*map(writer.range, made.rows), *last),
         lines=(len(packed[0]), len(packed[1])),
+        column=(len(packed[0]) - len(made.columns), len(made.batch) + len(made.steps)),
     )
 
 

@@ -177,7 +177,7 @@ static int run_products(const task *t, int64_t lines) {
     ow_contraction_sizes s;
     k->sizes(&t->context, &s);
     int64_t positions = t->table->flat ? 1 : t->context.positions;
-    if (!ow_contraction_suits(&s)) return 0;
+    if (!ow_contraction_suits(&s, t->context.range[t->table->variables - 1])) return 0;
     ow_contraction_run(k, &s, &t->context, t->compute, positions, lines / positions);
     return 1;
 }

@@ -5,7 +5,16 @@
 
 #include "routines/linalg/blas.h"
 
-enum { LEAST_ROWS = 4, LEAST_INNER = 8, LEAST_COLUMNS = 4, LEAST_MULTIPLICATIONS = 1 << 14 };
+enum {
+    LEAST_ROWS = 4, /* of a product that is quicker than loops */
+    LEAST_INNER = 8,
+    LEAST_COLUMNS = 4,
+    LEAST_MULTIPLICATIONS = 1 << 14,
+    SHORT_LINE = 8, /* lines of the result that are so short leave most lanes of loops empty, */
+    LONG_INNER = 64, /* so that long sums are products all the same */
+    PACKED = 1 << 19, /* bytes of a packed block, which stays in the level-2 cache, */
+    LEAST_BLOCK = 192 /* but has so many columns that the other matrix is not read too often */
+};
 
 typedef struct {
     const ow_contraction *k;
@@ -13,10 +22,14 @@ typedef struct {
     const ow_compute_context *c;
     int dtype, by_rows; /* are the columns of the second matrix packed as rows? */
     int64_t size, lines;
+    int64_t width;  /* columns for each position of their first variable, */
+    int64_t height; /* of which a block has so many */
+    int64_t blocks;
     atomic_int failed; /* to allocate */
 } task;
 
-int ow_contraction_suits(const ow_contraction_sizes *s) {
+int ow_contraction_suits(const ow_contraction_sizes *s, int64_t line) {
+    if (line < SHORT_LINE && s->inner >= LONG_INNER) return 1;
     return s->rows >= LEAST_ROWS && s->inner >= LEAST_INNER && s->columns >= LEAST_COLUMNS &&
            (double)s->rows * (double)s->inner * (double)s->columns >= LEAST_MULTIPLICATIONS;
 }
@@ -46,46 +59,51 @@ static void run_kernel(ow_compute_kernel *kernel, const ow_compute_context *c, i
     ow_parallel_for(n, 1 + (int64_t)(8192 / (work / (double)n + 1)), work, run_lines, &l);
 }
 
-/* The elements of the second matrix that belong to a position, in `buffer`. */
-static void pack(const task *t, int64_t position, char *buffer) {
+/* The columns of the second matrix that belong to a position and a block, in `buffer`. */
+static void pack(const task *t, int64_t position, int64_t first, int64_t height, char *buffer) {
     ow_compute_context c = *t->c;
-    int n = t->k->lines[t->by_rows];
+    int n = t->k->lines[t->by_rows], column = t->k->column[t->by_rows];
     memcpy(c.range, t->s->range[t->by_rows], sizeof c.range);
-    int64_t line = c.range[n - 1], lines = t->s->inner * t->s->columns / line;
-    c.out[0] = buffer - position * lines * line * t->size;
-    run_kernel((t->by_rows ? t->k->rows : t->k->columns)[t->dtype], &c, position * lines, lines,
-               (double)(t->s->inner * t->s->columns));
+    c.range[column] = height;
+    c.origin[column] = first;
+    int64_t elements = t->s->inner * height * t->width, line = c.range[n - 1], lines = elements / line;
+    c.out[0] = buffer - position * elements * t->size;
+    run_kernel((t->by_rows ? t->k->rows : t->k->columns)[t->dtype], &c, position * lines, lines, (double)elements);
 }
 
 static void multiply(const task *t, const ow_matrix *a, const ow_matrix *b, double beta, char *to) {
-    ow_matrix result = {to, t->s->rows, t->s->columns, t->s->columns, 1, 0};
+    ow_matrix result = {to, t->s->rows, b->columns, t->s->columns, 1, 0};
     ow_gemm(t->dtype, number(t->dtype, 1), a, b, number(t->dtype, beta), &result, 1);
 }
 
 static ow_matrix first_matrix(const task *t, int64_t position, int64_t group, int64_t step) {
     const ow_contraction_sizes *s = t->s;
-    int a = t->k->a;
-    const char *data = (const char *)t->c->in[a] + (position * t->c->batch[a] + group * s->a_group + step * s->a_step) * t->size;
-    return (ow_matrix){(char *)data, s->rows, s->inner, t->k->transposed ? 1 : s->inner, t->k->transposed ? s->rows : 1, 0};
+    int64_t at = position * t->c->batch[t->k->a] + group * s->a_group + step * s->a_step;
+    char *data = (char *)t->c->in[t->k->a] + at * t->size;
+    return (ow_matrix){data, s->rows, s->inner, t->k->transposed ? 1 : s->inner, t->k->transposed ? s->rows : 1, 0};
 }
 
 static ow_matrix second_matrix(const task *t, int64_t position, int64_t group, int64_t step) {
     const ow_contraction_sizes *s = t->s;
-    int b = t->k->b;
-    const char *data = (const char *)t->c->in[b] + (position * t->c->batch[b] + group * s->b_group + step * s->b_step) * t->size;
-    return (ow_matrix){(char *)data, s->inner, s->columns, s->columns, 1, 0};
+    int64_t at = position * t->c->batch[t->k->b] + group * s->b_group + step * s->b_step;
+    return (ow_matrix){(char *)t->c->in[t->k->b] + at * t->size, s->inner, s->columns, s->columns, 1, 0};
 }
 
-static void multiply_packed(const task *t, int64_t at, char *buffer) {
+static void multiply_packed(const task *t, int64_t unit, char *buffer) {
     const ow_contraction_sizes *s = t->s;
-    int64_t position = at / s->groups, group = at % s->groups;
-    char *to = (char *)t->c->out[0] + at * s->rows * s->columns * t->size;
+    int64_t at = unit / t->blocks, position = at / s->groups, group = at % s->groups;
+    int64_t first = unit % t->blocks * t->height, rest = s->columns / t->width - first;
+    int64_t height = rest < t->height ? rest : t->height, column = first * t->width;
+    char *to = (char *)t->c->out[0] + (at * s->rows * s->columns + column) * t->size;
     for (int64_t step = 0; step < s->steps; step++) {
         ow_matrix a = first_matrix(t, position, group, step), b = second_matrix(t, position, group, step);
-        if (!s->dense) {
-            pack(t, at * s->steps + step, buffer);
+        b.columns = height * t->width;
+        if (s->dense) b.data += column * t->size;
+        else {
+            pack(t, at * s->steps + step, first, height, buffer);
             b.data = buffer;
-            if (t->by_rows) b.row_stride = 1, b.column_stride = s->inner;
+            b.row_stride = t->by_rows ? 1 : b.columns;
+            b.column_stride = t->by_rows ? s->inner : 1;
         }
         multiply(t, &a, &b, t->k->rest[t->dtype] || step ? 1 : 0, to);
     }
@@ -104,10 +122,11 @@ static void multiply_and_gather(const task *t, int64_t at, char *buffer) {
     run_kernel(t->k->gather[t->dtype], &c, at * lines, lines, (double)(s->rows * s->columns));
 }
 
-static void run_positions(void *context, int64_t begin, int64_t end) {
+static void run_units(void *context, int64_t begin, int64_t end) {
     task *t = context;
     const ow_contraction_sizes *s = t->s;
-    int64_t nbytes = (t->k->after ? s->rows : s->dense ? 0 : s->inner) * s->columns * t->size;
+    int64_t block = s->dense ? 0 : s->inner * t->height * t->width;
+    int64_t nbytes = (t->k->after ? s->rows * s->columns : block) * t->size;
     char *buffer = nbytes ? ow_alloc(nbytes) : NULL;
     if (nbytes && !buffer) {
         atomic_store(&t->failed, 1);
@@ -128,13 +147,25 @@ int ow_contraction_run(const ow_contraction *k, const ow_contraction_sizes *s, c
                 (long long)s->columns);
         return 0;
     }
-    if (!k->after) t.by_rows = s->range[0][k->lines[0] - 1] < s->range[1][k->lines[1] - 1];
+    t.width = s->columns, t.height = t.blocks = 1;
+    if (!k->after) {
+        t.by_rows = s->range[0][k->lines[0] - 1] < s->range[1][k->lines[1] - 1];
+        int column = k->column[t.by_rows];
+        int64_t height = s->range[t.by_rows][column], columns = PACKED / (s->inner * t.size);
+        t.width = s->columns / height;
+        t.height = (columns > LEAST_BLOCK ? columns : LEAST_BLOCK) / t.width;
+        /* A line is packed as a whole. */
+        if (t.height < 1) t.height = 1;
+        if (t.height > height || column == k->lines[t.by_rows] - 1) t.height = height;
+        t.blocks = (height + t.height - 1) / t.height;
+    }
     if (k->rest[dtype]) run_kernel(k->rest[dtype], c, 0, positions * lines, (double)n * (double)s->rows * (double)s->columns);
     double work = (double)s->rows * (double)s->inner * (double)s->columns * (double)s->steps;
-    /* Threads share the positions, or where these are few the matrices of each. */
-    if (n >= ow_num_threads()) ow_parallel_for(n, 1, work * (double)n, run_positions, &t);
+    /* Threads share the blocks, or where these are few the matrices of each. */
+    n *= t.blocks;
+    if (n >= ow_num_threads()) ow_parallel_for(n, 1, work / (double)t.blocks * (double)n, run_units, &t);
     else
-        for (int64_t at = 0; at < n; at++) run_positions(&t, at, at + 1);
+        for (int64_t at = 0; at < n; at++) run_units(&t, at, at + 1);
     if (atomic_load(&t.failed)) ow_fail(OW_OUT_OF_MEMORY, "no memory to pack a matrix");
     return !ow_error_pending();
 }

@@ -5,8 +5,8 @@
 #include "kernel/compute.h"
 #include "tensor/tensor.h"
 
-/* 1 if the product is the quicker way. */
-int ow_contraction_suits(const ow_contraction_sizes *s);
+/* 1 if the product is the quicker way to a result whose last dimension has the size `line`. */
+int ow_contraction_suits(const ow_contraction_sizes *s, int64_t line);
 
 /* Writes the results of a call, whose inputs have `positions` of the dimensions in front; `lines` of all but the last variable
  * of the result belong to each position. 1, or 0 with the error set. */

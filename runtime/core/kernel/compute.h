@@ -15,7 +15,8 @@ typedef struct ow_compute_context {
     void *out[OW_MAX_RESULTS];
     const int64_t *sizes[OW_MAX_INPUTS];  /* of the dimensions that indices are written for */
     int64_t batch[OW_MAX_INPUTS];         /* elements from one position of the batch to the next; 0: all have the same */
-    int64_t range[OW_MAX_VARIABLES];      /* positions of each variable of the results */
+    int64_t range[OW_MAX_VARIABLES];      /* positions of each variable of the results, */
+    int64_t origin[OW_MAX_VARIABLES];     /* from this one on */
     int64_t uniform[OW_MAX_UNIFORMS];
     int64_t positions;                    /* of the dimensions in front, together */
     const ow_scalar *params;
@@ -43,7 +44,8 @@ typedef struct ow_contraction_sizes {
 typedef struct ow_contraction {
     void (*sizes)(const ow_compute_context *c, ow_contraction_sizes *s);
     uint8_t a, b, transposed, after;
-    uint8_t lines[2]; /* how many variables the kernels that pack have */
+    uint8_t lines[2];  /* how many variables the kernels that pack have, */
+    uint8_t column[2]; /* and which is the first of the columns */
     ow_compute_kernel *columns[OW_NDTYPES], *rows[OW_NDTYPES]; /* pack it as it is, or transposed */
     ow_compute_kernel *gather[OW_NDTYPES];
     ow_compute_kernel *rest[OW_NDTYPES]; /* what is added; NULL: nothing */
@@ -76,6 +78,7 @@ typedef struct ow_compute_table {
 #define OW_LANES(type) (2 * OW_VECTOR / (int64_t)sizeof(type))
 
 #define OW_INLINE static inline __attribute__((always_inline))
+#define OW_FOR_LANES_IN(from, to) _Pragma("GCC ivdep") for (int64_t lane = from; lane < to; lane++)
 #define OW_FOR_LANES _Pragma("GCC ivdep") for (int64_t lane = 0; lane < n; lane++)
 
 /* a * b + c with one rounding where the processor does that in one instruction. */
@@ -91,7 +94,9 @@ typedef struct ow_compute_table {
 OW_INLINE int64_t ow_least(int64_t factor, int64_t first, int64_t last) { return factor * (factor < 0 ? last : first); }
 OW_INLINE int64_t ow_greatest(int64_t factor, int64_t first, int64_t last) { return factor * (factor < 0 ? first : last); }
 /* a / b rounded down, for b > 0. */
-OW_INLINE int64_t ow_div_down(int64_t a, int64_t b) { return a / b - (a % b < 0); }
+OW_INLINE int64_t ow_div_down(int64_t a, int64_t b) { return b == 1 ? a : a / b - (a % b < 0); }
+/* Is a a multiple of b > 0? */
+OW_INLINE int ow_divides(int64_t a, int64_t b) { return b == 1 || a % b == 0; }
 
 /* Cuts [*begin, *end) to the positions t of a line for which factor * t + [least, greatest] lies in [0, size). */
 OW_INLINE void ow_cut(int64_t *begin, int64_t *end, int64_t factor, int64_t least, int64_t greatest, int64_t size) {
