@@ -67,7 +67,19 @@ class Lanes:
     kind: str = "lanes"
 
 
-Node = Loop | Statement | Lanes
+@dataclass(frozen=True)
+class Copy:
+    """A line that is copied: `value` of the lanes that `clips` leave, and `outside` for the others."""
+
+    clips: tuple[str, ...]
+    before: tuple[str, ...]
+    value: str
+    outside: str
+    times: str
+    kind: str = "copy"
+
+
+Node = Loop | Statement | Lanes | Copy
 
 
 @dataclass(frozen=True)
@@ -99,6 +111,11 @@ class Kernel:
     lanes: str
     outputs: tuple[str, ...]
     """The C types of the results."""
+
+    @property
+    def copies(self) -> bool:
+        """Is a line as a whole one step? Nothing is kept for each lane."""
+        return any(isinstance(each, Copy) for each in self.body)
 
 
 @dataclass(frozen=True)
@@ -263,6 +280,10 @@ class _Kernel:
 
     def _body(self) -> Iterator[Node]:
         trees = [each.tree for each in self.body.results]
+        copy = self._copy()
+        if copy is not None:
+            yield copy
+            return
         yield from self._reductions(trees)
 
         def finish(inside: bool) -> _Part:
@@ -275,6 +296,22 @@ class _Kernel:
             return part
 
         yield _lanes(finish(True), finish(False))
+
+    def _copy(self) -> Copy | None:
+        """The one element that the result is, where it is outside in some lanes."""
+        tree = self.body.results[0].tree
+        read = self.body.atoms.get(tree.name) if isinstance(tree, Name) and len(self.body.results) == 1 else None
+        if not isinstance(read, Read) or self.lane is None or read.tensor in self.body.integers | self.body.optional:
+            return None
+        indices = [self.body.index(each) for each in read.indices]
+        rule = self.body.outside.get(read.tensor, Border.ERROR)
+        sure = [self.body.is_sure(read, dim) for dim in range(len(indices))]
+        if any(each.affine is None for each in indices) or isinstance(rule, Border) or all(sure):
+            return None
+        offset, step = self._offset(read, indices)
+        before = f"const {self.dtype.c_type} *const from_here = in_{read.tensor} + ({offset});"
+        value = f"from_here[{_at(step or '0')}]"
+        return Copy(tuple(self._clips(read, indices, sure)), (before,), value, self._outside(rule), self._times_phases)
 
     @property
     def _times_phases(self) -> str:
