@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..expr import Expr, Literal, Name
+from ..expr import Apply, Expr, Literal, Name
+from ..expr.affine import ONE
 from ..expr.emit_c import print_c
 from ..expr.geometry import TARGET, Geometry
 from ..expr.indexed import SHAPE
@@ -43,6 +45,8 @@ class GeometryFunction:
     late: tuple[str, ...]
     uniforms: tuple[tuple[str, str], ...]
     ranges: tuple[tuple[str, str], ...]
+    divisors: tuple[str, ...]
+    """Integers by which indices are divided, which must be positive."""
     extents: tuple[Extent, ...]
     work: tuple[str, ...]
 
@@ -59,6 +63,7 @@ def function(operator: Operator, body: Compute) -> GeometryFunction:
         late=tuple(map(_check, body.late)),
         uniforms=tuple((name, _text(tree)) for name, tree in body.uniforms.items()),
         ranges=tuple((variable(name), _size(operator, size)) for name, size in body.variables),
+        divisors=tuple(dict.fromkeys(map(integer, _divisors(body)))),
         extents=tuple(_extents(body)),
         work=tuple(_work(body)),
     )
@@ -132,6 +137,18 @@ def _number(tree: Expr) -> str:
     return str(int(tree.value)) if isinstance(tree, Literal) else str(tree)
 
 
+def _divisors(body: Compute) -> Iterator[Expr]:
+    for read in body.reads.values():
+        yield from (each.divisor for each in map(body.index, read.indices) if each.divisor != ONE)
+    for fold in body.folds.values():
+        waiting = [] if fold.condition is None else [fold.condition]
+        while waiting:
+            tree = waiting.pop()
+            waiting += tree.children
+            if isinstance(tree, Apply) and tree.function == "remainder" and _is_uniform(body, tree.args[1]):
+                yield tree.args[1]
+
+
 def _extents(body: Compute) -> list[Extent]:
     found: dict[tuple[str, str], Extent] = {}
     for read, dim in body.checked():
@@ -155,6 +172,11 @@ def _extents(body: Compute) -> list[Extent]:
             greatest.append(f"ow_greatest({text}, {ends[0]}, {ends[1]})")
         rest = integer(index.affine.rest)
         checks = body.is_checked_before(read, dim)
+        if index.divisor != ONE:
+            divided = f"ow_div_down({{}}, {integer(index.divisor)})"
+            least = [divided.format(" + ".join([*least, rest]))]
+            greatest = [divided.format(" + ".join([*greatest, rest]))]
+            rest = "0"
         plain = index.plain
         what = f"index {plain or dim}"
         key = (read.tensor, f"{read.indices[dim]}|{dim}")

@@ -11,15 +11,20 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from ..errors import suggest
 from .errors import ExpressionError, raise_all
 from .functions import ROWS
 from .functions.lists import ITEM, LENGTH
-from .parse import Family, Reader
+from .parse import Family, OwnFunction, Reader
 from .source import Source
 from .tree import NOWHERE, Apply, Expr, Literal, Name, Span, names, substitute
+
+if TYPE_CHECKING:
+    from ..source import Scalar
 
 REDUCTIONS = ("sum", "prod", "max", "min", "any", "all", "argmax", "argmin")
 """What a generator of values is reduced by."""
@@ -152,18 +157,25 @@ class Scope:
     """Arguments and names that were defined before."""
 
 
-def read(text: str, scope: Scope, atoms: Atoms) -> Expr:
-    """The tree of an expression; its atoms join `atoms`. Raises ExpressionError, whose `all` has every mistake."""
-    source = Source(text)
-    reader = _IndexReader(source, scope, atoms)
+def read(
+    text: str,
+    scope: Scope,
+    atoms: Atoms,
+    own: Mapping[str, OwnFunction] = MappingProxyType({}),
+    origin: Scalar | None = None,
+) -> Expr:
+    """The tree of an expression, which may call functions of its file; its atoms join `atoms`. With an `origin` they
+    know the text that they stand in. Raises ExpressionError, whose `all` has every mistake."""
+    source = Source(text, origin)
+    reader = _IndexReader(source, scope, atoms, own)
     tree = reader.read(source.parse())
     raise_all(reader.errors)
     return tree
 
 
 class _IndexReader(Reader):
-    def __init__(self, source: Source, scope: Scope, atoms: Atoms) -> None:
-        super().__init__(source, (*scope.names, *scope.variables), FAMILY)
+    def __init__(self, source: Source, scope: Scope, atoms: Atoms, own: Mapping[str, OwnFunction]) -> None:
+        super().__init__(source, (*scope.names, *scope.variables), replace(FAMILY, own=own))
         self.scope = scope
         self.atoms = atoms
 
@@ -231,7 +243,6 @@ class _IndexReader(Reader):
             found = self._range(generator)
             if found is not None:
                 ranges.append(found)
-                self.names = (*(self.names or ()), found.name)
             conditions += [self.read(each) for each in generator.ifs]
         value = self.read(node.elt)
         self.names = outer
@@ -252,13 +263,17 @@ class _IndexReader(Reader):
         name, call = node.target.id, node.iter
         if name in (self.names or ()) or name in self.scope.tensors or name in self.scope.variables:
             self._wrong(f"'{name}' is the name of something else", span, "rename the variable")
+        before = self.names
+        self.names = (*(self.names or ()), name)  # also where the range is wrong, as one mistake is enough
         is_range = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "range"
         if not is_range or not isinstance(call, ast.Call) or not 1 <= len(call.args) <= 2 or call.keywords:
             self._wrong(
                 "a variable runs over a range", self.source.span(node.iter), "range(stop) or range(first, stop)"
             )
             return None
+        known, self.names = self.names, before
         bounds = [self.read(each) for each in call.args]
+        self.names = known
         return Range(name, Literal(0, span=NOWHERE) if len(bounds) == 1 else bounds[0], bounds[-1])
 
 

@@ -79,6 +79,11 @@ class Compute:
     flat: frozenset[str] = frozenset()
     """Tensors whose dimensions in front are one, of which there is an index."""
 
+    @property
+    def fixed(self) -> Mapping[str, DType]:
+        """The dtypes of tensors that take no part in promotion."""
+        return dict.fromkeys(self.integers, INT64)
+
     @cached_property
     def names(self) -> tuple[str, ...]:
         return tuple(name for name, _ in self.variables)

@@ -26,6 +26,7 @@ from .shared import report_unused
 
 EXAMPLE = "compute: {'value[y, x]': 'self[y, x] - self[y, x - 1]', outside: 0}"
 _KEYS = ("require", "let", "size", "outside")
+_WORD = re.compile(r"\w+")
 _RESULT = re.compile(r"(\w+)\[\s*(.*?)\s*\]")
 
 
@@ -53,6 +54,7 @@ class _Reader:
         self.uniform_lets: list[tuple[str, Geometry]] = []
         self.local_lets: dict[str, Expr] = {}
         self.uniforms: dict[str, Geometry] = {}
+        self.broken: set[str] = set()
         self.used: set[str] = set()
         """Arguments that the body uses."""
 
@@ -152,9 +154,13 @@ class _Reader:
     # ---- expressions
 
     def _expression(self, text: Scalar) -> Expr | None:
+        if self.broken.intersection(_WORD.findall(text.value)):
+            return None  # the definition of such a name has to be corrected first
         known = (*self.scope, *self.local_lets, *(each.name for each in self.entry.scalars))
         scope = Scope(self.tensors, self.variables, known)
-        tree = self.entry.located(text, lambda value: read_expression(value, scope, self.atoms))
+        tree = self.entry.located(
+            text, lambda value: read_expression(value, scope, self.atoms, self.entry.expressions.own, text)
+        )
         return None if tree is None else self.atoms.substituted(tree, self.local_lets)
 
     def _geometry(self, text: Scalar, expected: DType | None = None) -> Geometry | None:
@@ -185,6 +191,7 @@ class _Reader:
                 continue
             tree = None if text is None else self._expression(text)
             if tree is None:
+                self.broken.add(key.value)
                 continue
             geometry = self._uniform(tree)
             if geometry is None:
@@ -303,9 +310,11 @@ class _Reader:
         reported: set[Span] = set()
         for read, dim in body.checked():
             index = body.index(read.indices[dim])
-            if read.tensor in body.outside or index.plain is not None or index.affine is None:
+            if read.tensor in body.outside or index.affine is None or len(index.affine.factors) == 0:
                 continue
-            source = next(each.source for each in body.results)
+            if index.plain is not None:
+                continue  # sizes that differ are an error of the call
+            source = read.span.origin or body.results[0].source
             span = source.span_at(read.span.offset, read.span.length)
             if span not in reported:
                 reported.add(span)

@@ -1,0 +1,180 @@
+"""The operators of examples/neighbours.yaml compute what they say, also their gradients."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from weaving import python
+
+pytest.importorskip("opweave")
+
+from opweave._weave.weave import Woven, weave
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "neighbours.yaml"
+HEAD = """
+import numpy as np
+import opweave as ow
+import neighbours as ops
+
+rng = np.random.default_rng(5)
+
+def near(got, want, rtol=1e-12):
+    np.testing.assert_allclose(got.detach().numpy() if hasattr(got, "detach") else got, want, rtol=rtol, atol=rtol)
+
+def raises(kind, text, function, *arguments):
+    try:
+        function(*arguments)
+    except kind as error:
+        assert text in str(error), error
+    else:
+        raise AssertionError(f"no {kind.__name__}")
+
+check = ow.autograd.gradcheck
+check_again = ow.autograd.gradgradcheck
+"""
+
+
+@pytest.fixture(scope="module")
+def woven(tmp_path_factory: pytest.TempPathFactory) -> Woven:
+    return weave(EXAMPLES, out=tmp_path_factory.mktemp("neighbours"))
+
+
+def run(woven: Woven, code: str, **environment: str) -> None:
+    python("-c", HEAD + code, cwd=woven.folder.parent, **environment)
+
+
+def test_sides_that_are_joined(woven: Woven) -> None:
+    run(
+        woven,
+        """
+for shape in ((3, 3), (37, 53), (5, 200), (0, 4)):
+    board = (rng.random(shape) < 0.4).astype("int32")
+    around = sum(np.roll(board, (-i, -j), (0, 1)) for i in (-1, 0, 1) for j in (-1, 0, 1)) - board
+    got = ops.life(ow.from_numpy(board))
+    assert got.dtype == ow.bool and (got.numpy() == ((around == 3) | ((board == 1) & (around == 2)))).all()
+""",
+    )
+
+
+def test_borders_that_are_mirrored(woven: Woven) -> None:
+    run(
+        woven,
+        """
+from scipy.ndimage import uniform_filter
+for shape, radius in (((9, 40), (1, 2)), ((6, 7), (5, 3)), ((100, 3), (0, 1))):
+    image = rng.random(shape)
+    near(ops.blur(ow.from_numpy(image), radius), uniform_filter(image, [2 * r + 1 for r in radius], mode="mirror"))
+image = rng.random((2, 3, 8, 9))
+near(ops.blur(ow.from_numpy(image), 1)[1, 2], uniform_filter(image[1, 2], 3, mode="mirror"))
+near(ops.blur(ow.from_numpy(image).transpose(2, 3), 1)[1, 2], uniform_filter(image[1, 2].T, 3, mode="mirror"))
+""",
+    )
+
+
+@pytest.mark.parametrize("level", ["x86-64", "x86-64-v3", "x86-64-v4"])
+def test_products_and_their_gradients(woven: Woven, level: str) -> None:
+    run(
+        woven,
+        """
+from opweave._C import lib
+for length, width in ((1, 1), (3, 5), (7, 2), (40, 3), (70, 9)):
+    signal, weight = rng.standard_normal((2, length)), rng.standard_normal(width)
+    padded = np.pad(signal, ((0, 0), (width // 2, width)))
+    want = sum(padded[:, j : j + length] * weight[j] for j in range(width))
+    near(ops.correlate(ow.from_numpy(signal), ow.from_numpy(weight)), want, 1e-11)
+    leaves = [ow.from_numpy(each).requires_grad_() for each in (signal[:, :9], weight)]
+    assert check(ops.correlate, leaves) and check_again(ops.correlate, leaves)
+""",
+        OPWEAVE_ISA=level,
+    )
+
+
+def test_results_do_not_depend_on_threads(woven: Woven) -> None:
+    run(
+        woven,
+        """
+signal = ow.from_numpy(rng.standard_normal((300, 1000)).astype("float32")).requires_grad_()
+weight = ow.from_numpy(rng.standard_normal(7).astype("float32")).requires_grad_()
+found = []
+for threads in (1, 2, 3):
+    ow.set_num_threads(threads)
+    result = ops.correlate(signal, weight)
+    found.append([result.detach(), *ow.autograd.grad(result.sin().sum(), [signal, weight])])
+assert all((a == b).all() for other in found[1:] for a, b in zip(found[0][:2], other[:2]))
+""",
+    )
+
+
+def test_places_that_are_data(woven: Woven) -> None:
+    run(
+        woven,
+        """
+from scipy.ndimage import map_coordinates
+image, places = rng.random((9, 11)), rng.uniform(-2, 12, (6, 7, 2))
+want = map_coordinates(image, places.reshape(-1, 2).T, order=1, mode="nearest").reshape(6, 7)
+leaf = ow.from_numpy(places).requires_grad_()
+near(ops.sample_bilinear(ow.from_numpy(image), leaf), want)
+assert check(lambda p: ops.sample_bilinear(ow.from_numpy(image), p), leaf)
+table, index = rng.random((5, 3)), np.array([4, 0, 4, 2])
+near(ops.lookup(ow.from_numpy(table), ow.from_numpy(index)), table[index])
+near(ops.lookup(ow.from_numpy(table), ow.from_numpy(index.astype("int16"))), table[index])
+raises(IndexError, "lookup(): an index is out of range", ops.lookup, ow.ones(5, 3), ow.tensor([5]))
+raises(IndexError, "out of range", ops.lookup, ow.ones(5, 3), ow.tensor([-1]))
+raises(RuntimeError, "integers", ops.lookup, ow.ones(5, 3), ow.tensor([1.0]))
+""",
+    )
+
+
+def test_pairs_and_positions(woven: Woven) -> None:
+    run(
+        woven,
+        """
+places = rng.uniform(0, 4, (20, 3))
+apart = places[:, None] - places[None]
+square = (apart**2).sum(-1) + np.eye(20)
+want = ((24 * (2 * square**-7 - square**-4) * (1 - np.eye(20)))[:, :, None] * apart).sum(1)
+near(ops.forces(ow.from_numpy(places)), want, 1e-9)
+x = rng.integers(0, 9, (3, 30)).astype("float64")
+x[1, 4] = np.nan
+windows = np.lib.stride_tricks.sliding_window_view(x, 4, -1)
+values, positions = ops.widest(ow.from_numpy(x), 4)
+near(values, windows.max(-1))
+assert (positions.numpy() == np.argmax(windows, -1)).all() and positions.dtype == ow.int64
+near(ops.triangle_sums(ow.from_numpy(x[:, :3] * 0 + 2)), np.full((3,), 0) + np.array([2, 4, 6]))
+""",
+    )
+
+
+def test_several_positions_of_one_element(woven: Woven) -> None:
+    run(
+        woven,
+        """
+x = ow.from_numpy(rng.random((2, 5))).requires_grad_()
+near(ops.upsample(x, 3), np.repeat(x.detach().numpy(), 3, -1))
+assert check(lambda a: ops.upsample(a, 3), x) and check_again(lambda a: ops.upsample(a, 3), x)
+near(ops.upsample(x.detach().bfloat16(), 2).float(), np.repeat(x.detach().bfloat16().float().numpy(), 2, -1))
+""",
+    )
+
+
+def test_sizes_that_do_not_fit(woven: Woven) -> None:
+    run(
+        woven,
+        """
+raises(RuntimeError, "self must have 2 dimensions, but has shape [3]", ops.life, ow.ones(3, dtype=ow.int32))
+raises(RuntimeError, "places must have 3 dimensions", ops.sample_bilinear, ow.ones(2, 2), ow.ones(2, 2))
+raises(IndexError, "of 'places' runs from 1 to 1", ops.sample_bilinear, ow.ones(2, 2), ow.ones(2, 2, 1))
+raises(RuntimeError, "would be -2", ops.widest, ow.ones(3), 6)
+raises(RuntimeError, "overflow", ops.upsample, ow.ones(3), 2**62)
+raises(RuntimeError, "upsample(): an index is divided by 0, which is not positive", ops.upsample, ow.ones(3), 0)
+raises(RuntimeError, "divided by -1", ops.upsample, ow.ones(0), -1)
+raises(RuntimeError, "radius must be one integer or 2, but got 3", ops.blur, ow.ones(3, 3), (1, 2, 3))
+raises(NotImplementedError, "not implemented for 'Long'", ops.blur, ow.ones(3, 3, dtype=ow.int64), 1)
+assert ops.widest(ow.ones(3), 4).values.shape == (0,)
+x = ow.zeros(2, 3, 10**6, device="meta")
+assert ops.correlate(x, ow.zeros(5, device="meta")).shape == x.shape
+out = ow.empty(0)
+assert ops.correlate(ow.ones(4), ow.ones(3), out=out) is out and out.tolist() == [2, 3, 3, 2]
+""",
+    )
