@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ... import _operators as ops
+from .lstm_sequence import lstm_sequence
 
 __all__: list[str] = []
 
@@ -127,7 +128,11 @@ def recurrent(
         for direction in range(directions):
             layer = Layer(weights[first + direction], bias)
             begin = tuple(each[first + direction] for each in state)
-            if sizes is None:
+            if sizes is None and mode == "LSTM" and layer.w_hr is None:
+                output, final = lstm_sequence(
+                    layer.of_inputs(x), begin[0], begin[1], layer.w_hh, layer.b_hh, direction == 1
+                )
+            elif sizes is None:
                 output, final = _over_steps(step, x, begin, layer, direction == 1)
             else:
                 output, final = _over_packed(step, x, sizes, begin, layer, direction == 1)
