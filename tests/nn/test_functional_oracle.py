@@ -160,6 +160,21 @@ y, first, second
     )
 
 
+CONVOLUTIONS = """
+conv1d_input((2, 4, 7), x(6, 2, 3), x(2, 6, 4), stride=2, padding=1, groups=2)
+conv1d_weight(x(2, 4, 7), (6, 2, 3), x(2, 6, 4), stride=2, padding=1, groups=2)
+conv2d_input((1, 2, 5, 6), x(3, 2, 2, 3), x(1, 3, 4, 4))
+conv2d_weight(x(1, 2, 5, 6), (3, 2, 2, 2), x(1, 3, 3, 4), dilation=2)
+conv3d_input((1, 2, 3, 3, 3), x(3, 2, 2, 2, 2), x(1, 3, 2, 2, 2))
+conv3d_weight(x(1, 2, 3, 3, 3), (3, 2, 2, 2, 2), x(1, 3, 2, 2, 2))
+"""
+
+
+@pytest.mark.parametrize("call", CONVOLUTIONS.strip().splitlines())
+def test_gradients_of_convolutions(call: str) -> None:
+    check(f"import importlib\nimportlib.import_module(L.__name__ + '.nn.grad').{call}")
+
+
 WRONG = """
 nn.Conv2d(3, 4, 3, groups=2)
 nn.Conv2d(4, 3, 3, groups=2)

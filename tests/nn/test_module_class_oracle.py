@@ -275,6 +275,8 @@ nn.LazyLinear(3).weight.shape
 ---
 a, b = nn.LazyLinear(3), nn.Linear(4, 3); a.load_state_dict(b.state_dict()); a.weight.shape, a(x(1, 4)) - b(x(1, 4))
 ---
+m = nn.DataParallel(nn.Linear(3, 2)); m, list(m.state_dict()), m(x(4, 3))
+---
 net.register_module('extra', None); net
 ---
 list(nn.Module().parameters()), nn.Module()

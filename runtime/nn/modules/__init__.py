@@ -14,6 +14,7 @@ from . import (
     linear,
     loss,
     normalization,
+    parallel,
     parameter_container,
     pooling,
     rnn,
@@ -34,6 +35,7 @@ from .linear import *  # noqa: F403
 from .loss import *  # noqa: F403
 from .module import Module
 from .normalization import *  # noqa: F403
+from .parallel import *  # noqa: F403
 from .parameter_container import *  # noqa: F403
 from .pooling import *  # noqa: F403
 from .rnn import *  # noqa: F403
@@ -46,6 +48,7 @@ __all__ = ["Module"]
 __all__ += activation.__all__
 __all__ += adaptive.__all__
 __all__ += attention.__all__
+__all__ += parallel.__all__
 __all__ += parameter_container.__all__
 __all__ += rnn.__all__
 __all__ += rnn_cells.__all__
