@@ -213,7 +213,7 @@ def _of_results(operator: Operator, derivative: Derivative, same: Mapping[str, O
     total = Formula("")
     for label in operator.labels:
         tree, grad = term_of(derivative.tree, label, operator.labels), grad_name(label)
-        text = guards.guarded(operator, replace(derivative, text=str(tree), tree=tree))
+        text = guards.guarded(operator, replace(derivative, text=guards.AUTO, tree=tree))
         if text is not None and grad in names(tree):
             part = _read(operator, text, same, True)
             total = replace(total.joined(part), text=f"{total.text}{part.text} if {grad} is not None else None, ")

@@ -11,8 +11,10 @@ from collections.abc import Collection
 
 from ..cache import NONE as NO_CACHE
 from ..cache import Cache
-from ..expr import Apply, Expr, ExpressionError, Literal, Name, apply, derive, evaluate, names
+from ..expr import Apply, Expr, ExpressionError, Literal, Name, apply, derive, evaluate, names, shared_parts
 from ..model.operator import Derivative, Elementwise, Operator
+
+AUTO = "auto"
 
 _CANDIDATES = (0.5, 2.0, -0.5, -2.0)
 """Numbers at which powers, logarithms and quotients are finite, inside of domains."""
@@ -29,20 +31,29 @@ def guarded(operator: Operator, derivative: Derivative, cache: Cache = NO_CACHE)
 
     def text() -> str:
         safe = _guard(tree, inputs)
-        return formula if safe == tree else str(safe)
+        if safe == tree and derivative.text != AUTO:
+            return formula
+        return shared_parts.text(safe, [param.name for param in operator.params])
 
     return cache.text(operator, f"guarded {formula}", text)
 
 
 def _guard(tree: Expr, inputs: Collection[str]) -> Expr:
-    if not isinstance(tree, Apply):
-        return tree
-    args = tuple(_guard(arg, inputs) for arg in tree.args)
-    if tree.function != "where":
-        return Apply(tree.function, args, span=tree.span)
-    condition, then, other = args
-    protected = (_protected(arm, condition, taken, inputs) for arm, taken in ((then, True), (other, False)))
-    return apply("where", condition, *protected)
+    done: dict[Expr, Expr] = {}
+
+    def visit(node: Expr) -> Expr:
+        if not isinstance(node, Apply):
+            return node
+        if node not in done:
+            args = tuple(map(visit, node.args))
+            if node.function == "where":
+                condition, then, other = args
+                arms = ((then, True), (other, False))
+                args = (condition, *(_protected(arm, condition, taken, inputs) for arm, taken in arms))
+            done[node] = Apply(node.function, args, span=node.span)
+        return done[node]
+
+    return visit(tree)
 
 
 def _protected(arm: Expr, condition: Expr, taken: bool, inputs: Collection[str]) -> Expr:
@@ -54,23 +65,35 @@ def _protected(arm: Expr, condition: Expr, taken: bool, inputs: Collection[str])
     if safe is None:
         return arm
 
+    done: dict[Expr, Expr] = {}
+
     def protect(node: Expr) -> Expr:
         if isinstance(node, Name) and node.name in used:
             return apply("where", condition, *((node, Literal(safe)) if taken else (Literal(safe), node)))
         if not isinstance(node, Apply):
             return node
-        kept = 1 if node.function == "where" else 0  # a condition has no derivative
-        args = (*node.args[:kept], *map(protect, node.args[kept:]))
-        return Apply(node.function, args, span=node.span)
+        if node not in done:
+            kept = 1 if node.function == "where" else 0  # a condition has no derivative
+            args = (*node.args[:kept], *map(protect, node.args[kept:]))
+            done[node] = Apply(node.function, args, span=node.span)
+        return done[node]
 
     return protect(arm)
 
 
 def _value_names(tree: Expr) -> frozenset[str]:
     """Names that a value depends on, other than through conditions."""
-    if not isinstance(tree, Apply):
-        return names(tree)
-    return frozenset[str]().union(*map(_value_names, tree.args[1:] if tree.function == "where" else tree.args))
+    found: set[str] = set()
+    seen: set[Expr] = set()
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Name):
+            found.add(node.name)
+        parts = node.children[1:] if isinstance(node, Apply) and node.function == "where" else node.children
+        waiting += [part for part in parts if part not in seen]
+        seen.update(parts)
+    return frozenset(found)
 
 
 def _is_linear(arm: Expr, used: Collection[str]) -> bool:

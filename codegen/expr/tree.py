@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import blake2b
 from typing import TypeAlias
 
 from ..source import Scalar
@@ -51,7 +52,27 @@ class Structural:
             return True
         if not isinstance(other, Structural) or type(self) is not type(other):
             return NotImplemented if not isinstance(other, Structural) else False
-        return self._hash == other._hash and self.key == other.key
+        return self._hash == other._hash and self._digest == other._digest
+
+    @cached_property
+    def _digest(self) -> bytes:
+        """What equal trees have in common and no others. Comparing part by part would visit parts again that occur more
+        than once, which is often in trees of derivatives."""
+        found = blake2b(type(self).__name__.encode(), digest_size=16)
+        _feed(found, self.key)
+        return found.digest()
+
+
+def _feed(found: blake2b, key: object) -> None:
+    if isinstance(key, Structural):
+        found.update(key._digest)
+    elif isinstance(key, tuple):
+        found.update(b"(")
+        for each in key:
+            _feed(found, each)
+        found.update(b")")
+    else:
+        found.update(f"{key!r};".encode())
 
 
 def literal_key(value: Number) -> tuple[object, ...]:

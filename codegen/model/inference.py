@@ -41,10 +41,17 @@ def dtypes(
 def uses_parts(tree: Expr) -> bool:
     """True if the value depends, other than through conditions, on a function without a complex derivative. Formulas
     with such functions follow torch's convention explicitly."""
-    if not isinstance(tree, Apply):
-        return False
-    parts = tree.children[1:] if tree.function == "where" else tree.children
-    return not FUNCTIONS[tree.function].holomorphic or any(map(uses_parts, parts))
+    seen: set[Expr] = set()
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Apply):
+            if not FUNCTIONS[node.function].holomorphic:
+                return True
+            parts = node.children[1:] if node.function == "where" else node.children
+            waiting += [part for part in parts if part not in seen]
+            seen.update(parts)
+    return False
 
 
 def promotion(declaration: Declaration, body: Body, dtypes: frozenset[DType]) -> Promotion:

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from ..dtypes import COMPUTE_DTYPES, DTYPE_CLASSES, FLOAT64, DType, Promotion, ordered
 from ..errors import Span
-from ..expr import Expr, Literal, simplify, substitute
+from ..expr import Expr, Literal, shared_parts, simplify, substitute
 from ..expr.geometry import Geometry
 from ..schema import Argument, FunctionSchema, Type
 from ..source import Scalar
@@ -335,7 +335,9 @@ class Derivative:
         """The formula to compute, as text; None when there is none."""
         if self.text == "none":
             return None
-        return str(self.tree) if self.text == "auto" else self.text
+        if self.text != "auto" or self.tree is None:
+            return self.text
+        return shared_parts.text(self.tree)
 
 
 def grad_name(label: str) -> str:

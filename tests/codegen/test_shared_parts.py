@@ -1,0 +1,42 @@
+"""Long formulas have their common parts assigned to names, in the order in which Python computes them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from codegen import library
+from codegen.emit import backward, derivatives, kernels
+from codegen.expr import parse, shared_parts
+
+
+def test_short_formulas_are_printed_as_they_are() -> None:
+    assert shared_parts.text(parse("exp(x) * (1 - exp(x))")) == "exp(x) * (1 - exp(x))"
+
+
+def test_parts_have_names_where_they_are_computed_first() -> None:
+    part = "sin(x * y) * (x + y) / (1 + cos(x * y) * cos(x * y)) + exp(log1p(x) * log1p(y))"
+    text = shared_parts.text(parse(f"({part} if {part} > n * 2 else n * 2) * ({part} + n * 2) * ({part}) - x"), ["n"])
+    assert text == (
+        "where((_part2 := sin((_part0 := x * y)) * (x + y) / (1 + (_part1 := cos(_part0)) * _part1) + "
+        "exp(log1p(x) * log1p(y))) > n * 2, _part2, n * 2) * (_part2 + n * 2) * _part2 - x"
+    )
+    values = {"x": 0.3, "y": 0.8, "n": 0.1}
+    functions = {"where": lambda c, a, b: a if c else b, **vars(__import__("math"))}
+    direct = eval(part, functions, values)
+    assert eval(text, functions, values) == direct * (direct + 0.2) * direct - 0.3
+
+
+def test_names_that_build_on_names_take_no_longer_than_their_number(tmp_path: Path) -> None:
+    names = ["a0: self * self + 1", *(f"a{k}: sin(a{k - 1}) * a{k - 1} + a{k - 1}" for k in range(1, 24))]
+    (tmp_path / "chain.yaml").write_text(f"""\
+- func: chain(Tensor self) -> Tensor
+  doc: Doc.
+  elementwise: {{let: {{{", ".join(names)}}}, value: a23 if a23 > 0 else 0}}
+  dtypes: floating
+  derivatives: auto
+""")
+    operators = library.read(tmp_path / "chain.yaml")
+    assert len(derivatives.emit_class(operators[0], operators)) < 6000
+    for operator in (*operators, *backward.operators(operators)):
+        text = kernels.emit(operator)
+        assert len(text or "") in range(1, 60_000)
