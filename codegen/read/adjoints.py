@@ -18,7 +18,7 @@ from ..expr.typed import names as typed_names
 from ..model.adjoint import GRAD, NoAdjointError, adjoint, grad_name, is_linear, shape_argument
 from ..model.compute import Compute
 from ..model.operator import Declaration, Derivative, Operator
-from ..schema import parse
+from .internal import internal
 
 AUTO = "auto"
 
@@ -80,29 +80,14 @@ def _operator(operator: Operator, body: Compute, target: str, grad: str) -> Oper
     if shape_argument(target) in used:
         arguments.append(f"int[] {shape_argument(target)}")
     name = name_of(operator.name, target)
-    return replace(
+    return internal(
         operator,
-        schema=parse(f"{name}({', '.join(arguments)}) -> Tensor"),
-        doc=f"Gradient of `{operator.name}` by `{target}`.",
-        text=f"# {name} follows from this entry.\n{operator.text}",
-        method=False,
-        function=False,
-        operator=None,
-        aliases=(),
-        module=None,
-        exports=(),
-        internal=True,
-        tags=(),
-        places={name: operator.span},
-        body=body,
+        f"{name}({', '.join(arguments)}) -> Tensor",
+        body,
+        f"Gradient of `{operator.name}` by `{target}`.",
         dtypes=operator.dtypes & (DTYPE_CLASSES["floating"] | DTYPE_CLASSES["complex"]),
-        reference="none",
         promotion=Promotion.DEFAULT,
         derivatives=MappingProxyType({}),
-        complex_derivatives=MappingProxyType({}),
-        choices=MappingProxyType({}),
-        shortcuts=MappingProxyType({}),
-        accepts=MappingProxyType({}),
     )
 
 

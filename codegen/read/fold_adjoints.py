@@ -26,9 +26,9 @@ from ..model.operator import (
     Scan,
     grad_name,
 )
-from ..schema import parse
 from ..source import Scalar
 from .adjoints import AUTO, name_of
+from .internal import internal
 
 
 def derived(declarations: Iterable[Declaration], diagnostics: Diagnostics) -> list[Declaration]:
@@ -103,28 +103,13 @@ class _Adjoints:
     def _made(self, name: str, body: Folding, tensors: list[str], more: list[str], results: int) -> Operator:
         arguments = [*(f"Tensor {each}" for each in tensors), "int dim", *self.numbers, *more]
         returns = "Tensor" if results == 1 else f"({', '.join(['Tensor'] * results)})"
-        return replace(
+        return internal(
             self.operator,
-            schema=parse(f"{name}({', '.join(arguments)}) -> {returns}"),
+            f"{name}({', '.join(arguments)}) -> {returns}",
+            body,
+            f"Part of the gradient of `{self.operator.name}`.",
             family=Family.FOLD,
-            doc=f"Part of the gradient of `{self.operator.name}`.",
-            text=f"# {name} follows from this entry.\n{self.operator.text}",
-            method=False,
-            function=False,
-            operator=None,
-            aliases=(),
-            module=None,
-            exports=(),
-            internal=True,
-            tags=(),
-            places={name: self.operator.span},
-            body=body,
-            reference="none",
             derivatives=MappingProxyType({each: Derivative("none", self._source) for each in tensors if each != FIRST}),
-            complex_derivatives=MappingProxyType({}),
-            choices=MappingProxyType({}),
-            shortcuts=MappingProxyType({}),
-            accepts=MappingProxyType({}),
         )
 
     @property

@@ -23,9 +23,9 @@ from ..model.operator import (
     Operator,
     grad_name,
 )
-from ..schema import parse
 from ..source import Scalar
 from .adjoints import AUTO, name_of
+from .internal import internal
 
 _DEPTH = 2
 
@@ -128,31 +128,16 @@ def _gradient(operator: Operator, target: str, source: Scalar) -> Operator:
         MappingProxyType({}),
         iterate=iterate,
     )
-    return replace(
+    return internal(
         operator,
-        schema=parse(f"{name}({', '.join([*tensors, *(['*', *numbers] if numbers else [])])}) -> Tensor"),
-        doc=f"Gradient of `{operator.name}` by `{target}`.",
-        text=f"# {name} follows from this entry.\n{operator.text}",
-        method=False,
-        function=False,
-        operator=None,
-        aliases=(),
-        module=None,
-        exports=(),
-        internal=True,
-        tags=(),
-        places={name: operator.span},
-        body=gradient,
+        f"{name}({', '.join([*tensors, *(['*', *numbers] if numbers else [])])}) -> Tensor",
+        gradient,
+        f"Gradient of `{operator.name}` by `{target}`.",
         dtypes=operator.dtypes & DTYPE_CLASSES["floating"],
         promotion=Promotion.DEFAULT,
-        reference="none",
         derivatives=MappingProxyType(
             {each.split()[1]: Derivative(AUTO, source) for each in tensors if each.split()[1] not in body.fixed}
         ),
-        complex_derivatives=MappingProxyType({}),
-        choices=MappingProxyType({}),
-        shortcuts=MappingProxyType({}),
-        accepts=MappingProxyType({}),
     )
 
 

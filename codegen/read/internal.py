@@ -1,0 +1,38 @@
+"""Operators that follow from another one and are there for its formulas alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+from ..model.operator import Body, Operator
+from ..schema import parse
+
+
+def internal(operator: Operator, schema: str, body: Body, doc: str, **facts: Any) -> Operator:
+    """The operator of this schema and body, which is otherwise like the one that it follows from but for `facts`."""
+    parsed = parse(schema)
+    name = parsed.name.base
+    return replace(
+        operator,
+        schema=parsed,
+        doc=doc,
+        text=f"# {name} follows from this entry.\n{operator.text}",
+        method=False,
+        function=False,
+        operator=None,
+        aliases=(),
+        module=None,
+        exports=(),
+        internal=True,
+        tags=(),
+        places={name: operator.span},
+        body=body,
+        reference="none",
+        complex_derivatives=MappingProxyType({}),
+        choices=MappingProxyType({}),
+        shortcuts=MappingProxyType({}),
+        accepts=MappingProxyType({}),
+        **facts,
+    )
