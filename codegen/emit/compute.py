@@ -469,7 +469,9 @@ class _Kernel:
     def _element(self, name: str, read: Read, inside: bool, part: _Part, group: Mapping[str, Fold]) -> None:
         indices = [self.body.index(each) for each in read.indices]
         sure = [self.body.is_sure(read, dim) for dim in range(len(indices))]
-        if any(each.affine is None for each in indices):
+        if self._is_row(read, indices, sure):
+            self._row(name, read, indices, part)
+        elif any(each.affine is None for each in indices):
             self._computed(name, read, sure, part, bool(group))
         elif inside or all(sure):
             self._plain(name, read, indices, part)
@@ -495,10 +497,41 @@ class _Kernel:
             and all(each.reduction == "sum" and _vanishes(each.value, name) for each in group.values())
         )
 
-    def _plain(self, name: str, read: Read, indices: Sequence[Index], part: _Part) -> None:
-        """An element that is inside in every lane that is computed."""
+    def _is_row(self, read: Read, indices: Sequence[Index], sure: Sequence[bool]) -> bool:
+        """Are the indices that are made of data the same for all lanes, and all others sure to be inside?"""
+        rule = self.body.outside.get(read.tensor, Border.ERROR)
+        if self.lane is None or rule not in (Border.ERROR, Border.NEAREST, Border.WRAP, Border.REFLECT):
+            return False
+        computed = [tree for tree, each in zip(read.indices, indices, strict=True) if each.affine is None]
+        known = all(is_sure or each.affine is None for each, is_sure in zip(indices, sure, strict=True))
+        return bool(computed) and known and not any(self.body.depends(each, self.lane.name) for each in computed)
+
+    def _row(self, name: str, read: Read, indices: Sequence[Index], part: _Part) -> None:
+        """Elements of a row that is found by data."""
+        own = self._elements(
+            [tree for tree, each in zip(read.indices, indices, strict=True) if each.affine is None], True
+        )
+        part.before += [each for each in (*own.before, *own.statements) if each not in part.before]
+        rule = self.body.outside.get(read.tensor, Border.ERROR)
+        places: dict[int, str] = {}
+        for dim, (tree, each) in enumerate(zip(read.indices, indices, strict=True)):
+            if each.affine is None:
+                place, size = f"{name}_{dim}", f"size_{read.tensor}_{dim}"
+                value = f"({self._index_text(tree)})"
+                if rule is Border.ERROR:
+                    part.before.append(f"const int64_t {place} = ow_checked_index({value}, {size}, &status);")
+                else:
+                    assert isinstance(rule, Border)
+                    part.before.append(f"const int64_t {place} = ow_at_{rule.value}({value}, {size});")
+                places[dim] = place
+        self._plain(name, read, indices, part, places)
+
+    def _plain(
+        self, name: str, read: Read, indices: Sequence[Index], part: _Part, places: Mapping[int, str] = {}
+    ) -> None:
+        """An element that is inside in every lane that is computed. Some of the indices may be computed already."""
         ctype = self._ctype(read)
-        offset, step = self._offset(read, indices)
+        offset, step = self._offset(read, indices, places)
         if step is None:
             part.before.append(self._fetch(ctype, name, read, f"in_{read.tensor}[{offset}]"))
         else:
@@ -566,10 +599,13 @@ class _Kernel:
         assert self.lane is None or self.lane.name
         return self._emit(tree, INT64, "", position=True).text
 
-    def _offset(self, read: Read, indices: Sequence[Index]) -> tuple[str, str | None]:
+    def _offset(self, read: Read, indices: Sequence[Index], places: Mapping[int, str] = {}) -> tuple[str, str | None]:
         """Where the element of the first lane stands, and the step from lane to lane; None: all read the same."""
         offsets, steps = [], []
         for dim, each in enumerate(indices):
+            if dim in places:
+                offsets.append(f"{places[dim]} * stride_{read.tensor}_{dim}")
+                continue
             assert each.affine is not None
             stride = "" if dim == len(indices) - 1 else f" * stride_{read.tensor}_{dim}"
             offsets.append(f"{self._affine(each)}{stride}")

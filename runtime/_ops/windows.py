@@ -12,6 +12,7 @@ from typing import Any
 __all__ = [
     "fold_arguments",
     "gradient_of_chosen",
+    "gradient_of_resampled",
     "max_arguments",
     "mean_arguments",
     "parts_arguments",
@@ -241,3 +242,16 @@ def fold_arguments(
         )
     windows = input.unflatten(-1, count).unflatten(-3, [rows // area, *kernel])
     return windows, *numbers, [*windows.shape[:-4], *size]
+
+
+# ---- resampling ---------------------------------------------------------------------------------------------
+
+
+def gradient_of_resampled(grad: Any, index: Any, weight: Any, dim: int, shape: Sequence[int]) -> Any:
+    """The gradient of sums of slices of a tensor of this shape."""
+    result = grad.new_zeros(shape)
+    trailing = [1] * (-1 - dim)
+    for place in range(index.shape[1]):
+        factors = weight[:, place].reshape(-1, *trailing)
+        result = result.index_add(dim, index[:, place], grad * factors)
+    return result

@@ -116,6 +116,12 @@ OW_INLINE int64_t ow_at_reflect(int64_t i, int64_t size) {
     int64_t period = size > 1 ? 2 * (size - 1) : 1, at = ow_at_wrap(i, period);
     return at < size ? at : period - at;
 }
+/* The index, or one that is inside and `*status` set. */
+OW_INLINE int64_t ow_checked_index(int64_t i, int64_t size, int *status) {
+    if ((uint64_t)i < (uint64_t)size) return i;
+    *status = 1;
+    return 0;
+}
 /* An index of a number, whose fraction is left out. */
 OW_INLINE int64_t ow_index_of(double x) { return x > -0x1p62 && x < 0x1p62 ? (int64_t)x : INT64_MIN / 2; }
 

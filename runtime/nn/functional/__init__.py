@@ -13,6 +13,7 @@ from . import (
     class_losses,
     dropout_family,
     heads,
+    interpolation,
     losses,
     normalization,
     pooling,
@@ -24,6 +25,7 @@ from .attention import *  # noqa: F403
 from .class_losses import *  # noqa: F403
 from .dropout_family import *  # noqa: F403
 from .heads import *  # noqa: F403
+from .interpolation import *  # noqa: F403
 from .losses import *  # noqa: F403
 from .normalization import *  # noqa: F403
 from .pooling import *  # noqa: F403
@@ -35,6 +37,7 @@ __all__ += attention.__all__
 __all__ += class_losses.__all__
 __all__ += dropout_family.__all__
 __all__ += heads.__all__
+__all__ += interpolation.__all__
 __all__ += losses.__all__
 __all__ += normalization.__all__
 __all__ += pooling.__all__

@@ -1,0 +1,207 @@
+"""Images of other sizes. All modes are separable: one dimension after the other is resampled by tables of positions and
+factors, which follow torch's definition of each mode."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ... import _nn_functional, _operators
+
+if TYPE_CHECKING:
+    from ..._tensor.tensor import Tensor
+
+__all__ = ["interpolate", "upsample", "upsample_bilinear", "upsample_nearest"]
+
+_DIMS = {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3}
+_CUBIC, _CUBIC_ANTIALIASED = -0.75, -0.5
+"""The slope of the cubic kernel where it meets zero."""
+
+
+def interpolate(
+    input: Tensor,
+    size: int | Sequence[int] | None = None,
+    scale_factor: float | Sequence[float] | None = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+) -> Tensor:
+    """Resample signals, images or volumes (N, C, *) to another `size`, or to their size times `scale_factor`.
+
+    `mode` is `nearest`, `nearest-exact`, `linear` (3 dimensions), `bilinear`, `bicubic` (4), `trilinear` (5) or `area`.
+    With `align_corners` the centres of the corners keep their places, else the corners themselves. `antialias` has the
+    kernel of `bilinear` and `bicubic` grow where images become smaller. The result has shape (N, C, *) and the dtype of
+    `input`. Raises ValueError for arguments that do not fit together, NotImplementedError for a mode that does not suit
+    the number of dimensions.
+    """
+    dims = input.ndim - 2
+    _check_align(mode, align_corners, antialias, dims)
+    sizes, scales = _sizes(input, dims, size, scale_factor, recompute_scale_factor)
+    if any(each <= 0 for each in (*sizes, *input.shape[2:])):
+        raise RuntimeError(
+            f"Input and output sizes should be greater than 0, but got input {list(input.shape[2:])} output {sizes}"
+        )
+    if mode == "area":
+        return _area(input, sizes)
+    steps: list[tuple[int, Callable[[Tensor], Tensor]]] = []
+    for dim in range(dims):
+        step = _step(input, dim + 2, sizes[dim], scales[dim], mode, bool(align_corners), antialias)
+        steps.append((sizes[dim] - input.shape[dim + 2], step))
+    # What makes the image smaller comes first, and what makes it larger from the last dimension on.
+    steps.reverse()
+    for _, step in sorted(steps, key=lambda each: each[0] > 0):
+        input = step(input)
+    return input
+
+
+def _check_align(mode: str, align_corners: bool | None, antialias: bool, dims: int) -> None:
+    if mode in ("nearest", "area", "nearest-exact"):
+        if align_corners is not None:
+            raise ValueError(
+                "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | "
+                "trilinear"
+            )
+    elif mode not in _DIMS:
+        raise NotImplementedError(
+            "Input Error: Only 3D, 4D and 5D input Tensors supported "
+            f"(got {dims + 2}D) for the modes: nearest | linear | bilinear | bicubic | trilinear | area | "
+            f"nearest-exact (got {mode})"
+        )
+    if antialias and mode not in ("bilinear", "bicubic"):
+        raise ValueError(
+            "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor as input"
+        )
+    if _DIMS.get(mode, dims) != dims or not 1 <= dims <= 3:
+        raise NotImplementedError(f"Got {dims + 2}D input, but {mode} mode needs {_DIMS.get(mode, 1) + 2}D input")
+
+
+def _sizes(
+    input: Tensor, dims: int, size: Any, scale_factor: Any, recompute: bool | None
+) -> tuple[list[int], list[float | None]]:
+    """The sizes of the result, and the factors from which positions are computed where they are not the sizes'."""
+    if (size is None) == (scale_factor is None):
+        raise ValueError(
+            "either size or scale_factor should be defined" if size is None
+            else "only one of size or scale_factor should be defined"
+        )  # fmt: skip
+    if size is not None:
+        if recompute:
+            raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
+        sizes = _listed("size", size, input, dims)
+        return [int(each) for each in sizes], [None] * dims
+    factors = [float(each) for each in _listed("scale_factor", scale_factor, input, dims)]
+    sizes = [math.floor(extent * factor) for extent, factor in zip(input.shape[2:], factors, strict=True)]
+    return sizes, [None] * dims if recompute else list(factors)
+
+
+def _listed(name: str, value: Any, input: Tensor, dims: int) -> list[Any]:
+    if not isinstance(value, (list, tuple)):
+        return [value] * dims
+    if len(value) != dims:
+        raise ValueError(
+            "Input and output must have the same number of spatial dimensions, but got input with spatial dimensions "
+            f"of {list(input.shape[2:])} and output {name} of {value}. Please provide input tensor in (N, C, d1, d2, "
+            f"...,dK) format and output {name} in (o1, o2, ...,oK) format."
+        )
+    return list(value)
+
+
+def _area(input: Tensor, sizes: list[int]) -> Tensor:
+    pool: Any = getattr(_operators if len(sizes) == 1 else _nn_functional, f"adaptive_avg_pool{len(sizes)}d")
+    result: Tensor = pool(input, sizes)
+    return result
+
+
+# ---- one dimension ------------------------------------------------------------------------------------------
+
+
+def _step(
+    input: Tensor, dim: int, size: int, factor: float | None, mode: str, align: bool, antialias: bool
+) -> Callable[[Tensor], Tensor]:
+    extent = input.shape[dim]
+    if align:
+        scale = (extent - 1) / (size - 1) if size > 1 else 0.0
+    else:
+        scale = extent / size if factor is None else 1 / factor
+    if mode.startswith("nearest"):
+        return _nearest(input, dim, extent, size, scale, mode == "nearest-exact")
+    index, weight = _tables(input, extent, size, scale, mode, align, antialias)
+    return lambda x: _nn_functional.resample(x, dim, index, weight)
+
+
+def _positions(input: Tensor, size: int) -> Tensor:
+    """0, 1, ... in the precision in which torch computes places."""
+    result: Tensor = input.new_ones(size, dtype=input.dtype if input.dtype.itemsize >= 4 else input.float().dtype)
+    return result.cumsum(0) - 1
+
+
+def _nearest(input: Tensor, dim: int, extent: int, size: int, scale: float, exact: bool) -> Callable[[Tensor], Tensor]:
+    places = _positions(input.new_empty(0).float(), size)
+    index = ((places + 0.5 if exact else places) * scale).floor().long().clamp(max=extent - 1)
+    return lambda x: x.index_select(dim, index)
+
+
+def _tables(
+    input: Tensor, extent: int, size: int, scale: float, mode: str, align: bool, antialias: bool
+) -> tuple[Tensor, Tensor]:
+    """The positions (size, K) that each element of the result is made of, and their factors."""
+    places = _positions(input, size).unsqueeze(1)
+    if antialias:
+        return _antialiased(places, extent, scale, mode == "bicubic")
+    at = places * scale if align else (places + 0.5) * scale - 0.5
+    if mode != "bicubic":
+        at = at.clamp(min=0)
+        first = at.floor().clamp(max=extent - 1)
+        right = (at - first).clamp(max=1)
+        index = _operators.cat([first, (first + 1).clamp(max=extent - 1)], 1)
+        return index.long(), _operators.cat([1 - right, right], 1)
+    first = at.floor()
+    offsets = first.new_tensor([-1.0, 0.0, 1.0, 2.0])
+    weight = _cubic((at - first) - offsets, _CUBIC)
+    return (first + offsets).clamp(0, extent - 1).long(), weight
+
+
+def _antialiased(places: Tensor, extent: int, scale: float, cubic: bool) -> tuple[Tensor, Tensor]:
+    """A kernel that is as wide as the step between elements of the result, cut off at the borders."""
+    widest = max(scale, 1.0)
+    support = (2.0 if cubic else 1.0) * widest
+    centre = scale * (places + 0.5)
+    first = (centre - support + 0.5).trunc().clamp(min=0)
+    last = (centre + support + 0.5).trunc().clamp(max=extent)
+    index = first + _positions(places, math.ceil(support) * 2 + 1)
+    distance = (index - centre + 0.5) / widest
+    weight = _cubic(distance, _CUBIC_ANTIALIASED) if cubic else (1 - distance.abs()).clamp(min=0)
+    weight = weight * (index < last)
+    return index.clamp(max=extent - 1).long(), weight / weight.sum(1, keepdim=True)
+
+
+def _cubic(x: Tensor, slope: float) -> Tensor:
+    """The kernel of cubic convolution (Keys 1981)."""
+    x = x.abs()
+    near = ((slope + 2) * x - (slope + 3)) * x * x + 1
+    far = ((slope * x - 5 * slope) * x + 8 * slope) * x - 4 * slope
+    return near.where(x <= 1, far.where(x < 2, far.new_zeros(())))
+
+
+# ---- torch's former names -----------------------------------------------------------------------------------
+
+
+def upsample(
+    input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None
+) -> Tensor:
+    """`interpolate` under its former name."""
+    warnings.warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
+    return interpolate(input, size, scale_factor, mode, align_corners)
+
+
+def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
+    """`interpolate` with `mode="nearest"` under its former name."""
+    return interpolate(input, size, scale_factor, "nearest")
+
+
+def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
+    """`interpolate` with `mode="bilinear", align_corners=True` under its former name."""
+    return interpolate(input, size, scale_factor, "bilinear", True)
