@@ -24,6 +24,7 @@ import figures
 import indexing
 import linalg
 import measure
+import nn
 import optimizers
 import products
 import reductions
@@ -49,6 +50,7 @@ SECTIONS: Mapping[str, tuple[str, tuple[Rows, ...]]] = {
     "fft": ("Fourier transforms", (fft.rows,)),
     "autograd": ("Forward and backward passes", (autograd.rows,)),
     "optimizers": ("Steps of optimizers", (optimizers.rows,)),
+    "nn": ("Layers of networks", (nn.rows,)),
 }
 README: tuple[tuple[str, str, str], ...] = (
     ("calls", "a + b, 4 elements", "`a + b` of 4 elements"),

@@ -22,6 +22,7 @@ from . import (
     shapes,
     sparse,
     transformer,
+    upsampling,
 )
 from .activation import *  # noqa: F403
 from .adaptive import *  # noqa: F403
@@ -43,6 +44,7 @@ from .rnn_cells import *  # noqa: F403
 from .shapes import *  # noqa: F403
 from .sparse import *  # noqa: F403
 from .transformer import *  # noqa: F403
+from .upsampling import *  # noqa: F403
 
 __all__ = ["Module"]
 __all__ += activation.__all__
@@ -53,6 +55,7 @@ __all__ += parameter_container.__all__
 __all__ += rnn.__all__
 __all__ += rnn_cells.__all__
 __all__ += transformer.__all__
+__all__ += upsampling.__all__
 __all__ += batchnorm.__all__
 __all__ += container.__all__
 __all__ += conv.__all__

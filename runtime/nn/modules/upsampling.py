@@ -1,0 +1,45 @@
+"""Images of other sizes, by `nn.functional.interpolate`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._declared import Call
+
+__all__ = ["Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d"]
+
+
+class Upsample(Call, call="interpolate"):
+    """Signals, images or volumes (N, C, *) of another `size`, or of their size times `scale_factor`."""
+
+    size: Any = None
+    scale_factor: Any = None
+    mode: str = "nearest"
+    align_corners: bool | None = None
+    recompute_scale_factor: bool | None = None
+
+    def _begin(self, options: dict[str, Any]) -> None:
+        factor = options["scale_factor"]
+        if isinstance(factor, tuple):
+            options["scale_factor"] = tuple(map(float, factor))
+        elif factor:
+            options["scale_factor"] = float(factor)
+        super()._begin(options)
+
+    def extra_repr(self) -> str:
+        given = f"size={self.size}" if self.scale_factor is None else f"scale_factor={self.scale_factor}"
+        return f"{given}, mode={self.mode!r}"
+
+
+class UpsamplingNearest2d(Upsample):
+    """Images (N, C, H, W) of another size, each pixel of which is one of the input's."""
+
+    def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
+        super().__init__(size, scale_factor, "nearest")
+
+
+class UpsamplingBilinear2d(Upsample):
+    """Images (N, C, H, W) of another size, between pixels, with corners in their places."""
+
+    def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
+        super().__init__(size, scale_factor, "bilinear", True)
