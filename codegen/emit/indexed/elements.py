@@ -1,0 +1,219 @@
+"""C that reads the elements of one step, where their indices lie inside and where they may not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ...dtypes import INT64
+from ...expr import Apply, Expr, Name, names, type_of
+from ...expr.affine import Index
+from ...expr.indexed import Atom, Fold, Integer, Read
+from ...expr.kernel_text import variable
+from ...expr.targets import c_number
+from ...expr.typed import constant
+from ...model.compute import Border
+from ...model.operator import End
+from ..expressions import identity
+from .nodes import Lanes
+from .texts import Texts, joined
+
+
+@dataclass
+class Part:
+    """Statements of one step: before the lanes, for each lane, tests under which a lane counts, and what reduces the
+    lanes."""
+
+    before: list[str]
+    statements: list[str]
+    tests: list[str]
+    clips: list[str]
+
+
+class Elements(Texts):
+    def _elements(self, trees: Sequence[Expr], inside: bool, group: Mapping[str, Fold] = {}) -> Part:
+        """What gives the elements that expressions use, which may be a term of reductions."""
+        part = Part([], [], [], [])
+        for name, atom in self._atoms_of(trees):
+            if isinstance(atom, Integer):
+                emitted = self._emit(atom.value, type_of(atom.value, self.env).dtype, f"{name}_")
+                part.statements += emitted.statements
+                part.statements.append(f"const int64_t {name} = ow_index_of((double)({emitted.value}));")
+            elif isinstance(atom, Read):
+                self._element(name, atom, inside, part, group)
+        if self.lane is not None and self._uses_position(trees):
+            part.statements.insert(0, f"const int64_t {variable(self.lane.name)} = {self._position};")
+        return part
+
+    def _atoms_of(self, trees: Sequence[Expr]) -> Iterator[tuple[str, Atom]]:
+        """The elements and integers in expressions, but those within reductions."""
+        seen: dict[str, Atom] = {}
+
+        def visit(tree: Expr) -> None:
+            for name in sorted(names(tree) & self.body.atoms.keys()):
+                atom = self.body.atoms[name]
+                if not isinstance(atom, Fold) and name not in seen:
+                    for each in atom.expressions:
+                        visit(each)
+                    seen[name] = atom
+
+        for tree in trees:
+            visit(tree)
+        return iter(seen.items())
+
+    def _uses_position(self, trees: Sequence[Expr]) -> bool:
+        """Is the value of the line's variable itself part of an expression, besides indices?"""
+        assert self.lane is not None
+        integers = [atom for _, atom in self._atoms_of(trees) if isinstance(atom, Integer)]
+        return any(self.lane.name in names(each) for each in (*trees, *(atom.value for atom in integers)))
+
+    def _element(self, name: str, read: Read, inside: bool, part: Part, group: Mapping[str, Fold]) -> None:
+        indices = [self.body.index(each) for each in read.indices]
+        sure = [self.body.is_sure(read, dim) for dim in range(len(indices))]
+        if self._is_row(read, indices, sure):
+            self._row(name, read, indices, part)
+        elif any(each.affine is None for each in indices):
+            self._computed(name, read, sure, part, bool(group))
+        elif inside or all(sure):
+            self._plain(name, read, indices, part)
+        elif self._is_left_out(name, read, group):
+            part.clips += self._clips(read, indices, sure)
+            self._plain(name, read, indices, part)
+        elif isinstance(self.body.outside.get(read.tensor, Border.ERROR), Border):
+            self._computed(name, read, sure, part, bool(group))
+        else:
+            self._staged(name, read, indices, sure, part)
+
+    def _ctype(self, read: Read) -> str:
+        return (INT64 if read.tensor in self.body.integers else self.dtype).c_type
+
+    def _is_left_out(self, name: str, read: Read, group: Mapping[str, Fold]) -> bool:
+        """Does a term of reductions count for nothing where the element is outside?"""
+        rule = self.body.outside.get(read.tensor, Border.ERROR)
+        if rule is Border.SKIP and group:
+            return True
+        return (
+            rule == 0.0
+            and bool(group)
+            and all(each.reduction == "sum" and _vanishes(each.value, name) for each in group.values())
+        )
+
+    def _is_row(self, read: Read, indices: Sequence[Index], sure: Sequence[bool]) -> bool:
+        """Are the indices that are made of data the same for all lanes, and all others sure to be inside?"""
+        rule = self.body.outside.get(read.tensor, Border.ERROR)
+        if self.lane is None or rule not in (Border.ERROR, Border.NEAREST, Border.WRAP, Border.REFLECT):
+            return False
+        computed = [tree for tree, each in zip(read.indices, indices, strict=True) if each.affine is None]
+        known = all(is_sure or each.affine is None for each, is_sure in zip(indices, sure, strict=True))
+        return bool(computed) and known and not any(self.body.depends(each, self.lane.name) for each in computed)
+
+    def _row(self, name: str, read: Read, indices: Sequence[Index], part: Part) -> None:
+        """Elements of a row that is found by data."""
+        own = self._elements(
+            [tree for tree, each in zip(read.indices, indices, strict=True) if each.affine is None], True
+        )
+        part.before += [each for each in (*own.before, *own.statements) if each not in part.before]
+        rule = self.body.outside.get(read.tensor, Border.ERROR)
+        places: dict[int, str] = {}
+        for dim, (tree, each) in enumerate(zip(read.indices, indices, strict=True)):
+            if each.affine is None:
+                place, size = f"{name}_{dim}", f"size_{read.tensor}_{dim}"
+                value = f"({self._index_text(tree)})"
+                if rule is Border.ERROR:
+                    part.before.append(f"const int64_t {place} = ow_checked_index({value}, {size}, &status);")
+                else:
+                    assert isinstance(rule, Border)
+                    part.before.append(f"const int64_t {place} = ow_at_{rule.value}({value}, {size});")
+                places[dim] = place
+        self._plain(name, read, indices, part, places)
+
+    def _plain(
+        self, name: str, read: Read, indices: Sequence[Index], part: Part, places: Mapping[int, str] = {}
+    ) -> None:
+        """An element that is inside in every lane that is computed. Some of the indices may be computed already."""
+        ctype = self._ctype(read)
+        offset, step = self._offset(read, indices, places)
+        if step is None:
+            part.before.append(self._fetch(ctype, name, read, f"in_{read.tensor}[{offset}]"))
+        else:
+            part.before.append(f"const {ctype} *const {name}_from = in_{read.tensor} + ({offset});")
+            part.statements.append(f"const {ctype} {name} = {name}_from[{at(step)}];")
+
+    def _clips(
+        self, read: Read, indices: Sequence[Index], sure: Sequence[bool], limits: tuple[str, str] = ("from", "to")
+    ) -> Iterator[str]:
+        """Statements that reduce the lanes to those in which the indices are inside."""
+        for dim, (each, is_sure) in enumerate(zip(indices, sure, strict=True)):
+            if not is_sure:
+                factor = self._factor(each) if self.lane is not None and each.uses(self.lane.name) else "0"
+                at = self._affine(each)
+                yield f"ow_cut(&{limits[0]}, &{limits[1]}, {factor}, {at}, {at}, size_{read.tensor}_{dim});"
+
+    def _staged(self, name: str, read: Read, indices: Sequence[Index], sure: Sequence[bool], part: Part) -> None:
+        """A row of elements, with the value of those that are outside."""
+        ctype = self._ctype(read)
+        offset, step = self._offset(read, indices)
+        part.before += [
+            f"{ctype} {name}_row[LANES];",
+            f"OW_FOR_LANES {name}_row[lane] = {self._outside(self.body.outside[read.tensor])};",
+            f"int64_t {name}_first = 0, {name}_end = n;",
+            *self._clips(read, indices, sure, (f"{name}_first", f"{name}_end")),
+            f"for (int64_t lane = {name}_first; lane < {name}_end; lane++)",
+            f"    {name}_row[lane] = in_{read.tensor}[{offset} + {at(step or '0')}];",
+        ]
+        part.statements.append(f"const {ctype} {name} = {name}_row[lane];")
+
+    def _computed(self, name: str, read: Read, sure: Sequence[bool], part: Part, is_term: bool) -> None:
+        """An element whose place is computed and tested in each lane."""
+        places, test = [], []
+        rule = self.body.outside.get(read.tensor, Border.ERROR)
+        for dim, (tree, is_sure) in enumerate(zip(read.indices, sure, strict=True)):
+            place, size = f"{name}_{dim}", f"size_{read.tensor}_{dim}"
+            part.statements.append(f"const int64_t {place} = {self._index_text(tree)};")
+            if not is_sure and rule in (Border.NEAREST, Border.WRAP, Border.REFLECT):
+                assert isinstance(rule, Border)
+                places.append(f"ow_at_{rule.value}({place}, {size})")
+            else:
+                places.append(place)
+                test += [] if is_sure else [f"((uint64_t){place} < (uint64_t){size})"]
+        value = (
+            f"in_{read.tensor}[{joined(f'{place} * stride_{read.tensor}_{dim}' for dim, place in enumerate(places))}]"
+        )
+        if test:
+            part.statements.append(f"const int {name}_in = {' & '.join(test)};")
+            value = f"{name}_in ? {value} : {self._outside(rule)}"
+            if rule is Border.SKIP and is_term:
+                part.tests.append(f"{name}_in")
+            elif rule in (Border.ERROR, Border.SKIP):
+                part.statements.append(f"status |= !{name}_in;")
+        part.statements.append(self._fetch(self._ctype(read), name, read, value))
+
+    def _fetch(self, ctype: str, name: str, read: Read, value: str) -> str:
+        absent = f"!in_{read.tensor} ? 0 : " if read.tensor in self.body.optional else ""
+        return f"const {ctype} {name} = {absent}{value};"
+
+    def _outside(self, rule: object) -> str:
+        if isinstance(rule, End):
+            return identity(rule, self.dtype)
+        return "0" if isinstance(rule, Border) else c_number(constant(float(str(rule)), self.dtype).value, self.dtype)
+
+
+def lanes(inside: Part, checked: Part) -> Lanes:
+    before, statements, clips = tuple(inside.before), tuple(inside.statements), tuple(checked.clips)
+    if (before, statements) == (tuple(checked.before), tuple(checked.statements)):
+        return Lanes(before, statements, clips)
+    return Lanes(before, statements, clips, tuple(checked.before), tuple(checked.statements))
+
+
+def at(step: str) -> str:
+    return "lane" if step == "1" else f"lane * ({step})"
+
+
+def _vanishes(tree: Expr, name: str) -> bool:
+    """Is the value zero where an element of this name is?"""
+    if isinstance(tree, Name):
+        return tree.name == name
+    if isinstance(tree, Apply) and tree.function in ("add", "sub", "mul", "div", "neg"):
+        parts = [_vanishes(each, name) for each in tree.args]
+        return parts[0] if tree.function == "div" else any(parts) if tree.function == "mul" else all(parts)
+    return False

@@ -1,0 +1,241 @@
+"""Kernels of expressions over indices in one dtype: loops of reductions, and the lanes within them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from ...dtypes import DType
+from ...expr import Apply, Expr, Literal, Name, names, parse
+from ...expr.affine import ONE, Affine
+from ...expr.indexed import POSITIONS, Fold, Read
+from ...expr.kernel_text import TARGET, emit_tree, variable
+from ...expr.lower import lower
+from ...expr.targets import c_number
+from ...model.computation import computed_dtype
+from ...model.compute import Border
+from ...model.operator import End
+from ..expressions import enum, identity, parameters
+from .elements import Elements, Part, at, lanes
+from .nodes import Copy, Cut, Kernel, Loop, Node, Statement
+from .texts import joined
+
+_JOINS = {"sum": "acc + item", "prod": "acc * item", "max": "maximum(acc, item)", "min": "minimum(acc, item)",
+          "any": "acc or item", "all": "acc and item"}  # fmt: skip
+_FUSED = ("float32", "float64")
+"""The dtypes in which sums of products are computed with one rounding."""
+
+
+class Loops(Elements):
+    def kernel(self) -> Kernel:
+        return Kernel(
+            name=f"{self.name}_{self.dtype.suffix}",
+            enum=enum(self.dtype),
+            ctype=self.dtype.c_type,
+            line=self.body.results[0].line,
+            params=parameters(self.operator, self.dtype),
+            body=tuple(self._body()),
+            bounds=tuple(self._bounds()),
+            cuts=tuple(self._cuts()),
+            step=None if self.step is None else self._integer(self.step),
+            phases=None if self.phases is None else self._integer(self.phases),
+            lanes="1" if self.lane is None else f"OW_LANES({self.dtype.c_type})",
+            outputs=tuple(
+                computed_dtype(self.operator, self.body, index, self.dtype).c_type
+                for index in range(len(self.body.results))
+            ),
+        )
+
+    # ---- loops
+
+    def _body(self) -> Iterator[Node]:
+        trees = [each.tree for each in self.body.results]
+        copy = self._copy()
+        if copy is not None:
+            yield copy
+            return
+        yield from self._reductions(trees)
+
+        def finish(inside: bool) -> Part:
+            part = self._elements(trees, inside)
+            for index, each in enumerate(self.body.results):
+                dtype = computed_dtype(self.operator, self.body, index, self.dtype)
+                emitted = self._emit(each.tree, dtype, f"r{index}_")
+                part.statements += emitted.statements
+                part.statements.append(f"to{index}[lane{self._times_phases}] = {emitted.value};")
+            return part
+
+        yield lanes(finish(True), finish(False))
+
+    def _copy(self) -> Copy | None:
+        """The one element that the result is, where it is outside in some lanes."""
+        tree = self.body.results[0].tree
+        read = self.body.atoms.get(tree.name) if isinstance(tree, Name) and len(self.body.results) == 1 else None
+        if not isinstance(read, Read) or self.lane is None or read.tensor in self.body.integers | self.body.optional:
+            return None
+        indices = [self.body.index(each) for each in read.indices]
+        rule = self.body.outside.get(read.tensor, Border.ERROR)
+        sure = [self.body.is_sure(read, dim) for dim in range(len(indices))]
+        if any(each.affine is None for each in indices) or isinstance(rule, Border) or all(sure):
+            return None
+        offset, step = self._offset(read, indices)
+        before = f"const {self.dtype.c_type} *const from_here = in_{read.tensor} + ({offset});"
+        value = f"from_here[{at(step or '0')}]"
+        return Copy(tuple(self._clips(read, indices, sure)), (before,), value, self._outside(rule), self._times_phases)
+
+    @property
+    def _times_phases(self) -> str:
+        return " * phases" if self.phases else ""
+
+    def _reductions(self, trees: Sequence[Expr]) -> Iterator[Node]:
+        """The reductions that expressions use, but those within other reductions. Those of the same values share their
+        loops."""
+        groups: dict[Fold, dict[str, Fold]] = {}
+        for name, fold in self._direct(trees):
+            groups.setdefault(replace(fold, reduction="", span=Name("").span), {})[name] = fold
+        for group in groups.values():
+            yield from self._fold(group)
+
+    def _direct(self, trees: Sequence[Expr]) -> Iterator[tuple[str, Fold]]:
+        for tree in trees:
+            for name in sorted(names(tree) & self.body.atoms.keys()):
+                atom = self.body.atoms[name]
+                if isinstance(atom, Fold):
+                    yield name, atom
+                else:
+                    yield from self._direct(atom.expressions)
+
+    def _fold(self, group: Mapping[str, Fold]) -> Iterator[Node]:
+        fold = next(iter(group.values()))
+        # The search for a position finds the value as well.
+        searches = {each.reduction: name for name, each in group.items() if each.reduction in POSITIONS}
+        for name, each in group.items():
+            if f"arg{each.reduction}" in searches:
+                self.same[name] = searches[f"arg{each.reduction}"]
+        group = {name: each for name, each in group.items() if name not in self.same}
+        for name, each in group.items():
+            yield from self._start(name, each)
+        if searches:
+            yield Statement("int64_t counted = -1;")
+        inner: list[Node] = list(self._term(group, bool(searches)))
+        for bounds in reversed(fold.ranges):
+            first, stop = self._integer(bounds.first), self._integer(bounds.stop)
+            inner = [Loop(variable(bounds.name), first, stop, tuple(inner))]
+        yield from inner
+
+    def _start(self, name: str, fold: Fold) -> Iterator[Node]:
+        ctype, start = self.body.value_dtype(fold, self.env).c_type, self._identity(fold)
+        yield Statement(f"{ctype} {name}[LANES];")
+        yield Statement(f"OW_FOR_LANES {name}[lane] = {start};")
+        if fold.reduction in POSITIONS:
+            yield Statement(f"int64_t {name}_at[LANES];")
+            yield Statement(f"OW_FOR_LANES {name}_at[lane] = -1;")
+
+    def _term(self, group: Mapping[str, Fold], counts: bool) -> Iterator[Node]:
+        """One step of reductions."""
+        fold = next(iter(group.values()))
+        if counts:
+            yield Statement("counted++;")
+        masks: list[str] = []
+        for condition in _conjuncts(fold.condition):
+            text, uniform = self._condition(condition)
+            if uniform:
+                yield Statement(f"if (!({text})) continue;")
+            else:
+                masks.append(text)
+        yield from self._reductions([fold.value])
+
+        def step(inside: bool) -> Part:
+            part = self._elements([fold.value], inside, group)
+            kept = [f"({each})" for each in (*masks, *part.tests)]
+            for name, each in group.items():
+                part.statements += self._combine(name, each, " & ".join(kept))
+            return part
+
+        yield lanes(step(True), step(False))
+
+    def _combine(self, name: str, fold: Fold, kept: str) -> Iterator[str]:
+        dtype, target = self.body.value_dtype(fold, self.env), f"{name}[lane]"
+        if fold.reduction in POSITIONS:
+            emitted = self._emit(fold.value, dtype, f"{name}_")
+            yield from emitted.statements
+            yield f"const {dtype.c_type} {name}_item = {emitted.value};"
+            order = ">" if fold.reduction == "argmax" else "<"
+            nan = f" | (({name}_item != {name}_item) & ({target} == {target}))" if dtype.is_floating else ""
+            taken = f"({name}_at[lane] < 0) | ({name}_item {order} {target}){nan}"
+            yield f"const int {name}_takes = {f'({kept}) & ({taken})' if kept else taken};"
+            yield f"{target} = {name}_takes ? {name}_item : {target};"
+            yield f"{name}_at[lane] = {name}_takes ? counted : {name}_at[lane];"
+            return
+        factors = self._product(fold, dtype)
+        if factors is not None:
+            parts = [self._emit(each, dtype, f"{name}{letter}_") for letter, each in zip("ab", factors, strict=True)]
+            for part in parts:
+                yield from part.statements
+            value = f"OW_FMA_{dtype.suffix}({parts[0].value}, {parts[1].value}, {target})"
+        else:
+            emitted = self._emit(fold.value, dtype, f"{name}_")
+            yield from emitted.statements
+            yield f"const {dtype.c_type} {name}_item = {emitted.value};"
+            joined = lower(parse(_JOINS[fold.reduction]), {"acc": dtype, "item": dtype}, dtype, TARGET.native)
+            value = emit_tree(joined, {"acc": target, "item": f"{name}_item"}).value
+        yield f"{target} = {f'{kept} ? {value} : {target}' if kept else value};"
+
+    def _product(self, fold: Fold, dtype: DType) -> tuple[Expr, ...] | None:
+        tree = fold.value
+        if fold.reduction == "sum" and dtype.name in _FUSED and isinstance(tree, Apply) and tree.function == "mul":
+            return tree.args
+        return None
+
+    def _identity(self, fold: Fold) -> str:
+        dtype = self.body.value_dtype(fold, self.env)
+        if fold.reduction in ("max", "argmax", "min", "argmin"):
+            return identity(End.LOWEST if "max" in fold.reduction else End.HIGHEST, dtype)
+        return c_number(int(fold.reduction in ("prod", "all")), dtype)
+
+    # ---- what lies inside
+
+    def _bounds(self) -> Iterator[str]:
+        for each in self.body.ranges.values():
+            name = variable(each.name)
+            first, stop = self._integer(each.first), self._integer(each.stop)
+            yield f"const int64_t first_{name} = {first}, last_{name} = {stop} - 1;"
+            yield f"(void)first_{name}, (void)last_{name};"
+
+    def _cuts(self) -> Iterator[Cut]:
+        seen: set[tuple[str, Expr, int]] = set()
+        for read, dim in self.body.checked():
+            tree = read.indices[dim]
+            index = self.body.index(tree)
+            if index.affine is None or self.body.is_sure(read, dim) or (read.tensor, tree, dim) in seen:
+                continue
+            seen.add((read.tensor, tree, dim))
+            least, greatest = (self._extreme(index.affine, word) for word in ("least", "greatest"))
+            factor = self._integer(index.affine.factor(self.inner)) if self.inner is not None else "0"
+            if self.phases is not None and self.inner is not None and index.uses(self.inner):
+                least, greatest = f"phase * {factor} + {least}", f"phase * {factor} + {greatest}"
+                factor = "1" if index.divisor != ONE else f"{factor} * phases"
+            if index.divisor != ONE:
+                divisor = self._integer(index.divisor)
+                least, greatest = (f"ow_div_down({each}, {divisor})" for each in (least, greatest))
+            yield Cut(factor, least, greatest, f"size_{read.tensor}_{dim}")
+
+    def _extreme(self, affine: Affine, word: str) -> str:
+        parts = []
+        for name, factor in affine.factors:
+            text = self._integer(factor)
+            if name in self.body.ranges:
+                parts.append(f"ow_{word}({text}, first_{variable(name)}, last_{variable(name)})")
+            elif name != self.inner:
+                parts.append(variable(name) if factor == ONE else f"{variable(name)} * {text}")
+        if affine.rest != Literal(0):
+            parts.append(self._integer(affine.rest))
+        return joined(parts)
+
+
+def _conjuncts(condition: Expr | None) -> Iterator[Expr]:
+    if isinstance(condition, Apply) and condition.function == "logical_and":
+        for each in condition.args:
+            yield from _conjuncts(each)
+    elif condition is not None:
+        yield condition

@@ -1,0 +1,116 @@
+"""What compute.c.j2 prints: loops, statements and lanes, and what kernels have besides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..expressions import Variable
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A loop over a range, within which positions are counted if there is a `counter`."""
+
+    variable: str
+    first: str
+    stop: str
+    body: tuple[Node, ...]
+    kind: str = "loop"
+
+
+@dataclass(frozen=True)
+class Statement:
+    text: str
+    kind: str = "statement"
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """Statements for each lane, preceded by those that are the same for all.
+
+    Where indices may be outside, `clips` reduce the lanes to those that read inside. If that is not enough there are
+    other statements for this case.
+    """
+
+    before: tuple[str, ...]
+    inside: tuple[str, ...]
+    clips: tuple[str, ...] = ()
+    checked_before: tuple[str, ...] | None = None
+    checked: tuple[str, ...] = ()
+    kind: str = "lanes"
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A line that is copied: `value` of the lanes that `clips` leave, and `outside` for the others."""
+
+    clips: tuple[str, ...]
+    before: tuple[str, ...]
+    value: str
+    outside: str
+    times: str
+    kind: str = "copy"
+
+
+Node = Loop | Statement | Lanes | Copy
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The positions of a line at which an index lies inside: factor * position + [least, greatest] is in [0, size)."""
+
+    factor: str
+    least: str
+    greatest: str
+    size: str
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """Context of compute.c.j2 for one dtype."""
+
+    name: str
+    enum: str
+    ctype: str
+    line: int
+    params: tuple[Variable, ...]
+    body: tuple[Node, ...]
+    bounds: tuple[str, ...]
+    """Declarations of the first and last values of variables of reductions."""
+    cuts: tuple[Cut, ...]
+    step: str | None
+    """The step in memory, a number of the call, for which the small values have loops of their own."""
+    phases: str | None
+    lanes: str
+    outputs: tuple[str, ...]
+    """The C types of the results."""
+
+    @property
+    def copies(self) -> bool:
+        """Is a line as a whole one step? Nothing is kept for each lane."""
+        return any(isinstance(each, Copy) for each in self.body)
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A tensor as kernels see it."""
+
+    name: str
+    index: int
+    indices: int
+    is_integer: bool
+    optional: bool
+    batched: bool
+    flat: bool
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What the kernels of all dtypes have in common."""
+
+    tensors: tuple[Tensor, ...]
+    outer: tuple[tuple[str, int], ...]
+    """The variables besides that of the line, with their numbers; the last one runs fastest."""
+    inner: str | None
+    inner_index: int
+    uniforms: tuple[str, ...]

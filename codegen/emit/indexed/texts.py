@@ -1,0 +1,205 @@
+"""C of indices and of expressions whose elements and reductions are C variables already."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ...dtypes import BOOL, INT64, DType
+from ...expr import Apply, Emitted, Expr, Literal, Name, names
+from ...expr.affine import ONE, Affine, Index
+from ...expr.indexed import POSITIONS, Fold, Read
+from ...expr.kernel_text import TARGET, emit_tree, variable
+from ...expr.lower import lower
+from ...model.compute import Compute
+from ...model.operator import Operator
+from .lines import line_variable
+
+
+@dataclass(frozen=True)
+class Lane:
+    """The variable that runs along the lanes, and its value in the first of them."""
+
+    name: str
+    start: str
+    step: str
+
+
+class Texts:
+    """One kernel's view of its body: the dtype of computation and the variable that runs along the lanes."""
+
+    def __init__(self, operator: Operator, body: Compute, dtype: DType, name: str) -> None:
+        self.operator = operator
+        self.name = name
+        self.body = body
+        self.dtype = dtype
+        self.env = dict(body.env({each.name: dtype for each in operator.params}, dtype))
+        self.inner = line_variable(body)
+        self.phases = self._phases()
+        step = "phases" if self.phases else "1"
+        self.lane = None if self.inner is None else Lane(self.inner, "start", step)
+        self.step = self._step()
+        self.same: dict[str, str] = {}
+        """Reductions whose values others find."""
+
+    def _phases(self) -> Expr | None:
+        """The divisor of indices along the line: positions that leave the same remainder are a line of their own, along
+        which these indices have step 1."""
+        for read in self.body.reads.values():
+            for each in map(self.body.index, read.indices):
+                if self.inner is not None and each.divisor != ONE and each.uses(self.inner):
+                    return each.divisor
+        return None
+
+    def _step(self) -> Expr | None:
+        """The factor of the line's variable in an index of a last dimension, where it is a number of the call."""
+        for read in self.body.reads.values():
+            if read.indices and self.inner is not None and self.phases is None:
+                last = self.body.index(read.indices[-1])
+                if last.affine is not None and last.divisor == ONE and isinstance(last.affine.factor(self.inner), Name):
+                    return last.affine.factor(self.inner)
+        return None
+
+    @property
+    def _position(self) -> str:
+        assert self.lane is not None
+        return f"{self.lane.start} + lane{'' if self.lane.step == '1' else f' * {self.lane.step}'}"
+
+    def _index_text(self, tree: Expr) -> str:
+        """An index in one lane."""
+        assert self.lane is None or self.lane.name
+        return self._emit(tree, INT64, "", position=True).text
+
+    def _offset(self, read: Read, indices: Sequence[Index], places: Mapping[int, str] = {}) -> tuple[str, str | None]:
+        """Where the element of the first lane stands, and the step from lane to lane; None: all read the same."""
+        offsets, steps = [], []
+        for dim, each in enumerate(indices):
+            if dim in places:
+                offsets.append(f"{places[dim]} * stride_{read.tensor}_{dim}")
+                continue
+            assert each.affine is not None
+            stride = "" if dim == len(indices) - 1 else f" * stride_{read.tensor}_{dim}"
+            offsets.append(f"{self._affine(each)}{stride}")
+            if self.lane is not None and each.uses(self.lane.name):
+                factor = self._factor(each)
+                steps.append(stride.removeprefix(" * ") or factor if factor == "1" else factor + stride)
+        return joined(offsets), joined(steps) if steps else None
+
+    def _factor(self, index: Index) -> str:
+        """The step of an index from lane to lane."""
+        assert self.lane is not None
+        assert index.affine is not None
+        factor = index.affine.factor(self.lane.name)
+        if index.divisor != ONE:
+            return "1"  # a line has one remainder
+        text = "step" if factor == self.step and self.step is not None else self._integer(factor)
+        return text if self.lane.step == "1" else f"{text} * {self.lane.step}" if text != "1" else self.lane.step
+
+    def _affine(self, index: Index) -> str:
+        """The index in the first lane."""
+        assert index.affine is not None
+        text = self._affinejoined(index.affine)
+        return f"({text})" if index.divisor == ONE else f"ow_div_down({text}, {self._integer(index.divisor)})"
+
+    def _affinejoined(self, affine: Affine, lane: Lane | None = None) -> str:
+        parts = []
+        lane = lane or self.lane
+        for name, factor in affine.factors:
+            place = lane.start if lane is not None and name == lane.name else variable(name)
+            if lane is not None and name == lane.name and self.step is not None and factor == self.step:
+                parts.append(f"{place} * step")
+            else:
+                parts.append(place if factor == ONE else f"{place} * {self._integer(factor)}")
+        if affine.rest != Literal(0):
+            parts.append(self._integer(affine.rest))
+        return joined(parts)
+
+    # ---- texts
+
+    def _condition(self, tree: Expr) -> tuple[str, bool]:
+        """A condition and whether it is the same for all lanes."""
+        divided = self._divided(tree)
+        if divided is not None:
+            return divided, True
+        if self.lane is None or not self.body.depends(tree, self.lane.name):
+            return self._emit(tree, BOOL, "").text, True
+        if self.phases is not None and _is_remainder(tree, self.phases, self.lane.name):
+            names_ = {self.lane.name: "phase"}
+            return self._emit(tree, BOOL, "", names_).text, True
+        return self._emit(tree, BOOL, "", position=True).text, False
+
+    def _divided(self, tree: Expr) -> str | None:
+        """The condition that a division leaves no remainder, where it is the same for all lanes."""
+        if not isinstance(tree, Apply) or tree.function != "eq" or tree.args[1] != Literal(0):
+            return None
+        left = tree.args[0]
+        if not isinstance(left, Apply) or left.function != "remainder":
+            return None
+        affine, divisor = self.body.index(left.args[0]).affine, left.args[1]
+        if affine is None or not names(divisor) <= self.body.uniforms.keys():
+            return None
+        lane = self.lane
+        if lane is not None and lane.name in affine.variables:
+            if divisor != self.phases:
+                return None
+            lane = Lane(lane.name, "phase", lane.step)
+        text = self._affinejoined(affine, lane)
+        return f"ow_divides({text}, {self._integer(divisor)})"
+
+    def _integer(self, tree: Expr) -> str:
+        """C of an integer that is no value of a lane; what may overflow is checked before."""
+        if isinstance(tree, Literal):
+            return str(int(tree.value))
+        if isinstance(tree, Name):
+            return tree.name if tree.name in self.body.uniforms else variable(tree.name)
+        assert isinstance(tree, Apply)
+        symbols = {"add": "+", "sub": "-", "mul": "*"}
+        if tree.function in symbols:
+            left, right = map(self._integer, tree.args)
+            return f"({left} {symbols[tree.function]} {right})"
+        if tree.function == "neg":
+            return f"(-{self._integer(tree.args[0])})"
+        return f"({self._emit(tree, INT64, '').text})"
+
+    def _emit(
+        self, tree: Expr, dtype: DType, prefix: str, own: Mapping[str, str] = {}, position: bool = False
+    ) -> Emitted:
+        """The C of an expression; reductions are read where their arrays have them."""
+        texts = {name: name for name in self.body.uniforms}
+        for name, atom in self.body.atoms.items():
+            texts[name] = name
+            if isinstance(atom, Fold):
+                array = f"{name}_at" if atom.reduction in POSITIONS else self.same.get(name, name)
+                texts[name] = f"{array}[lane]"
+        if position and self.lane is not None:
+            texts[self.lane.name] = f"({self._position})"
+        emitted = emit_tree(lower(tree, self.env, dtype, TARGET.native), texts | dict(own))
+        if not prefix:
+            return emitted
+        return Emitted(
+            tuple(_renamed(each, prefix, len(emitted.statements)) for each in emitted.statements),
+            (_renamed(emitted.value, prefix, len(emitted.statements)),),
+            emitted.uses_err,
+            emitted.root,
+        )
+
+
+def _renamed(text: str, prefix: str, count: int) -> str:
+    """Temporaries with a prefix, so that several expressions may stand in one block."""
+
+    return re.sub(r"\bt(\d+)\b", lambda match: f"{prefix}t{match[1]}", text) if count else text
+
+
+def _is_remainder(tree: Expr, divisor: Expr, name: str) -> bool:
+    """Does a condition depend on a variable through its remainder alone?"""
+    if not isinstance(tree, Apply) or name not in names(tree):
+        return True
+    if tree.function == "remainder" and tree.args[1] == divisor:
+        return True
+    parts = [each for each in tree.children if name in names(each)]
+    return all(isinstance(each, Apply) and _is_remainder(each, divisor, name) for each in parts)
+
+
+def joined(parts: Iterator[str] | Sequence[str]) -> str:
+    return " + ".join(parts) or "0"
