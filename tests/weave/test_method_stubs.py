@@ -49,10 +49,12 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     link_package(folder / "opweave")
     (folder / "typed_ops.yaml").write_text(DECLARATIONS)
     weave(folder / "typed_ops.yaml", out=folder)
-    code = "import opweave, typed_ops; from opweave._weave.method_stubs import text; print(text(['typed_ops']), end='')"
+    # The folder comes last, as its package has links to what type checkers read, and no compiled module.
+    code = f"import sys, opweave; sys.path.append({str(folder)!r}); import typed_ops; "
+    code += "from opweave._weave.method_stubs import text; print(text(['typed_ops']), end='')"
     stub = folder / "opweave" / method_stubs.FILE
     stub.unlink()
-    stub.write_text(python("-c", code, cwd=folder / "typed_ops", PYTHONPATH=str(folder / "typed_ops" / "..")).stdout)
+    stub.write_text(python("-c", code, cwd=folder / "typed_ops").stdout)
     (folder / "program.py").write_text(PROGRAM)
     return folder
 
