@@ -88,10 +88,12 @@ class _Reader(ast.NodeTransformer):
         return ast.Call(self._function("chosen"), [*visited, ast.Name("grad", ast.Load())], [])
 
     def _guarded(self, node: ast.IfExp) -> ast.AST:
-        """`x if dim is None else y`: values that only x uses need be saved only if the condition holds."""
+        """`x if dim is None else y`: values that only x uses need be saved only if the condition holds, where it is
+        about arguments. Gradients are not there yet when values are saved."""
         test, before = self.visit(node.test), self.uses.copy()
         body = self.visit(node.body)
-        self.guarded.setdefault(ast.unparse(test), Counter()).update(self.uses - before)
+        if all(each.id in self.known for each in _values(node.test)):
+            self.guarded.setdefault(ast.unparse(test), Counter()).update(self.uses - before)
         return ast.IfExp(test, body, self.visit(node.orelse))
 
     @property

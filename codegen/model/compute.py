@@ -30,6 +30,8 @@ class Border(Enum):
     ERROR = "error"
 
 
+MAX_VARIABLES, MAX_UNIFORMS = 16, 48
+"""OW_MAX_VARIABLES and OW_MAX_UNIFORMS of the core's compute.h."""
 BATCH = "_batch"
 """The number of positions of the dimensions in front, among the integers of a call."""
 

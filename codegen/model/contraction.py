@@ -20,7 +20,7 @@ from ..expr import Apply, Expr, Name, names
 from ..expr.affine import ONE, ZERO
 from ..expr.geometry import Geometry
 from ..expr.indexed import Atoms, Fold, Range, Read, rebuilt
-from .compute import Border, Compute, Size
+from .compute import MAX_VARIABLES, Border, Compute, Size
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def contraction(body: Compute) -> Contraction | None:
     assert isinstance(right, Read)
     for a, b in ((left, right), (right, left)):
         made = _before(body, fold, rest, a, b) or _after(body, fold, rest, a, b)
-        if made is not None:
+        if made is not None and len(body.names) + len(fold.ranges) <= MAX_VARIABLES:
             return made
     return None
 

@@ -40,3 +40,24 @@ def test_names_that_build_on_names_take_no_longer_than_their_number(tmp_path: Pa
     for operator in (*operators, *backward.operators(operators)):
         text = kernels.emit(operator)
         assert len(text or "") in range(1, 60_000)
+
+
+def test_what_is_saved_does_not_depend_on_gradients(tmp_path: Path) -> None:
+    """Conditions about arguments decide what is saved; gradients are not there yet."""
+    path = tmp_path / "saved.yaml"
+    path.write_text(
+        """
+- func: f(Tensor self, Tensor? other, int k) -> (Tensor a, Tensor b)
+  doc: Doc.
+  composite: return (self if other is None else self + k), self * self
+  reference: none
+  derivatives:
+    self: (grad_b * self if grad_b is not None else None) if other is None else grad_a
+    other: none
+"""
+    )
+    operators = library.read(path)
+    text = derivatives.emit_class(operators[0], operators)
+    saved = text.partition("def save")[2].partition("def apply")[0]
+    assert "grad_b" not in saved
+    assert "if other is None" in saved

@@ -15,7 +15,7 @@ from ...expr.indexed import SHAPE, Atoms, Fold, Integer, Read, Scope, rebuilt, w
 from ...expr.indexed import read as read_expression
 from ...expr.lower import lower_integers
 from ...expr.typed import names as typed_names
-from ...model.compute import Border, Compute, Outside, Result, Size
+from ...model.compute import MAX_UNIFORMS, MAX_VARIABLES, Border, Compute, Outside, Result, Size
 from ...model.operator import End, Requirement
 from ...source import Mapping as MappingNode
 from ...source import Scalar
@@ -99,6 +99,12 @@ class _Reader:
             span=node.span,
         )
         self._check_inside(body)
+        for what, count, most in (
+            ("index variables", len(sizes), MAX_VARIABLES),
+            ("integers of the call", len(self.uniforms), MAX_UNIFORMS),
+        ):
+            if count > most:
+                entry.report(node.span, f"{count} {what}; the core takes up to {most}", "write two operators")
         report_unused(entry, "body", entry.schema.arguments, frozenset(self.used))
         return body
 

@@ -158,7 +158,7 @@ static int mean_of_windows_f32(const ow_compute_context *c, int64_t begin, int64
         const int64_t first_v_j = 0, last_v_j = _u1 - 1;
         (void)first_v_j, (void)last_v_j;
         const int64_t step = 1, phases = 1;
-        for (int64_t phase = 0; phase < phases; phase++) {
+        for (int64_t phase = 0; phase < phases && phase < c->range[1]; phase++) {
             const int64_t count = (c->range[1] + phases - 1 - phase) / phases;
             int64_t from = 0, to = count;
             ow_cut(&from, &to, 0, v_y + ow_least(1, first_v_i, last_v_i) + (-_u2), v_y + ow_greatest(1, first_v_i, last_v_i) + (-_u2), size_self_0);
@@ -280,7 +280,7 @@ static int mean_of_windows_f64(const ow_compute_context *c, int64_t begin, int64
         const int64_t first_v_j = 0, last_v_j = _u1 - 1;
         (void)first_v_j, (void)last_v_j;
         const int64_t step = 1, phases = 1;
-        for (int64_t phase = 0; phase < phases; phase++) {
+        for (int64_t phase = 0; phase < phases && phase < c->range[1]; phase++) {
             const int64_t count = (c->range[1] + phases - 1 - phase) / phases;
             int64_t from = 0, to = count;
             ow_cut(&from, &to, 0, v_y + ow_least(1, first_v_i, last_v_i) + (-_u2), v_y + ow_greatest(1, first_v_i, last_v_i) + (-_u2), size_self_0);
