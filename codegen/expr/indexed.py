@@ -10,7 +10,7 @@ only who makes loops looks into the atoms.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -144,6 +144,27 @@ def within(atoms: Mapping[str, Atom], *trees: Expr) -> Iterator[tuple[str, Atom]
     for tree in trees:
         visit(tree)
     return iter(seen.items())
+
+
+def conjuncts(condition: Expr | None) -> Iterator[Expr]:
+    """The conditions that hold together where this one does; of None there are none."""
+    if isinstance(condition, Apply) and condition.function == "logical_and":
+        for each in condition.args:
+            yield from conjuncts(each)
+    elif condition is not None:
+        yield condition
+
+
+def vanishes(tree: Expr, is_zero: Callable[[str], bool]) -> bool:
+    """Is a value sure to be zero where the names of which this is said are? As a product is with one of them."""
+    if isinstance(tree, Name):
+        return is_zero(tree.name)
+    if isinstance(tree, Literal):
+        return tree.value == 0
+    if isinstance(tree, Apply) and tree.function in ("add", "sub", "mul", "div", "neg"):
+        parts = [vanishes(each, is_zero) for each in tree.args]
+        return parts[0] if tree.function == "div" else any(parts) if tree.function == "mul" else all(parts)
+    return False
 
 
 @dataclass(frozen=True)

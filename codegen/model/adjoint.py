@@ -19,14 +19,14 @@ from ..expr import Apply, Expr, Literal, Name, derive, names, simplify, substitu
 from ..expr.affine import ONE, ZERO, Affine, Index, product, total, tree_of
 from ..expr.functions.lists import ITEM
 from ..expr.geometry import TARGET, Geometry
-from ..expr.indexed import SHAPE, Atoms, Fold, Range, Read, rebuilt, within
+from ..expr.indexed import SHAPE, Atoms, Fold, Range, Read, conjuncts, rebuilt, vanishes, within
 from ..expr.lower import lower_integers
 from ..expr.typed import Arg, replaced
 from .compute import BATCH, Border, Compute, Result, Size
 
 GRAD = "grad_output"
 _POSITION = "_n"
-"""Such a position, where the dimensions in front are one."""
+"""The index of the dimensions in front, where they are one."""
 _TO = ("_p{}", "_q{}")
 """The index variables of gradients, and of gradients of gradients."""
 
@@ -63,7 +63,7 @@ def is_linear(body: Compute, target: str) -> bool:
     """Is every result a sum of products with one element of the tensor each?"""
     return all(
         all(not _reads(body, path.derivative, target) for path in _paths(body, each.tree, target))
-        and _vanishes(body, each.tree, target)
+        and vanishes(each.tree, lambda name: _is_zero(body, name, target))
         for each in body.results
     )
 
@@ -72,19 +72,14 @@ def _reads(body: Compute, tree: Expr, target: str) -> bool:
     return any(isinstance(atom, Read) and atom.tensor == target for _, atom in within(body.atoms, tree))
 
 
-def _vanishes(body: Compute, tree: Expr, target: str) -> bool:
-    """Is the value zero where all elements of the tensor are, as that of a product is?"""
-    if isinstance(tree, Name):
-        atom = body.atoms.get(tree.name)
-        if isinstance(atom, Read):
-            return atom.tensor == target
-        return isinstance(atom, Fold) and atom.reduction == "sum" and _vanishes(body, atom.value, target)
-    if isinstance(tree, Literal):
-        return tree.value == 0
-    if isinstance(tree, Apply) and tree.function in ("add", "sub", "mul", "div", "neg"):
-        parts = [_vanishes(body, each, target) for each in tree.args]
-        return parts[0] if tree.function == "div" else any(parts) if tree.function == "mul" else all(parts)
-    return False
+def _is_zero(body: Compute, name: str, target: str) -> bool:
+    """Is what has the name zero where all elements of the tensor are?"""
+    atom = body.atoms.get(name)
+    if isinstance(atom, Read):
+        return atom.tensor == target
+    if not isinstance(atom, Fold) or atom.reduction != "sum":
+        return False
+    return vanishes(atom.value, lambda inner: _is_zero(body, inner, target))
 
 
 def _paths(body: Compute, tree: Expr, target: str) -> Iterator[_Path]:
@@ -190,7 +185,7 @@ class _Adjoint:
 
     def _contribution(self, path: _Path) -> Expr:
         ranges = {each.name: each for fold in path.folds for each in fold.ranges}
-        conditions = [each for fold in path.folds for each in _conjuncts(fold.condition)]
+        conditions = [each for fold in path.folds for each in conjuncts(fold.condition)]
         solved, kept, more = self._solved(path.read, ranges, conditions)
         self.solved = _closed(solved)
         free = [name for name in self.old.names if name not in solved]
@@ -300,14 +295,6 @@ def _closed(solved: dict[str, Expr]) -> dict[str, Expr]:
             name: substitute(each, solved) if names(each) & solved.keys() else each for name, each in solved.items()
         }
     return solved
-
-
-def _conjuncts(condition: Expr | None) -> Iterator[Expr]:
-    if isinstance(condition, Apply) and condition.function == "logical_and":
-        for each in condition.args:
-            yield from _conjuncts(each)
-    elif condition is not None:
-        yield condition
 
 
 def _is_divisible(tree: Expr, divisor: Expr) -> bool:

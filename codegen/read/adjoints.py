@@ -6,6 +6,7 @@ these have all derivatives. Of others there are first and second derivatives.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
@@ -60,15 +61,10 @@ def _with_adjoints(operator: Operator, body: Compute, diagnostics: Diagnostics) 
 def _adjoint(operator: Operator, body: Compute, name: str) -> Operator | str:
     """The operator of a gradient; a text says why there is none."""
     try:
-        made = adjoint(body, name, _floating(operator, body))
+        made = adjoint(body, name, 0)  # further results are positions
     except NoAdjointError as error:
         return str(error)
     return _operator(operator, made, name, grad_name(body))
-
-
-def _floating(operator: Operator, body: Compute) -> int:
-    """The index of the result that has a gradient: the first, as others are positions."""
-    return 0 if len(body.results) == 1 else next(iter(range(len(operator.schema.returns))))
 
 
 def _operator(operator: Operator, body: Compute, target: str, grad: str) -> Operator:
@@ -173,8 +169,6 @@ def _original(operator: Operator, target: str, body: Compute, values: Mapping[st
 
 def _known(text: str, made: Operator) -> bool:
     """Does a formula use nothing but the arguments of the operator?"""
-    import ast
-
     known = {each.name for each in made.schema.arguments} | {"grad"}
     tree = ast.parse(text, mode="eval")
     called = {id(each.func) for each in ast.walk(tree) if isinstance(each, ast.Call)}

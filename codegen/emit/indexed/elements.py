@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...dtypes import INT64
-from ...expr import Apply, Expr, Name, names, type_of
+from ...expr import Expr, names, type_of
 from ...expr.affine import Index
-from ...expr.indexed import Atom, Fold, Integer, Read
+from ...expr.indexed import Atom, Fold, Integer, Read, vanishes
 from ...expr.kernel_text import variable
 from ...expr.targets import c_number
 from ...expr.typed import constant
@@ -31,6 +31,8 @@ class Part:
 
 
 class Elements(Texts):
+    """How elements are read: plainly, by lanes that are cut, from a row, or with a test in each lane."""
+
     def _elements(self, trees: Sequence[Expr], inside: bool, group: Mapping[str, Fold] = {}) -> Part:
         """What gives the elements that expressions use, which may be a term of reductions."""
         part = Part([], [], [], [])
@@ -92,11 +94,9 @@ class Elements(Texts):
         rule = self.body.outside.get(read.tensor, Border.ERROR)
         if rule is Border.SKIP and group:
             return True
-        return (
-            rule == 0.0
-            and bool(group)
-            and all(each.reduction == "sum" and _vanishes(each.value, name) for each in group.values())
-        )
+        sums = [each.value for each in group.values() if each.reduction == "sum"]
+        counted = bool(group) and len(sums) == len(group)
+        return rule == 0.0 and counted and all(vanishes(each, lambda zero: zero == name) for each in sums)
 
     def _is_row(self, read: Read, indices: Sequence[Index], sure: Sequence[bool]) -> bool:
         """Are the indices that are made of data the same for all lanes, and all others sure to be inside?"""
@@ -109,9 +109,8 @@ class Elements(Texts):
 
     def _row(self, name: str, read: Read, indices: Sequence[Index], part: Part) -> None:
         """Elements of a row that is found by data."""
-        own = self._elements(
-            [tree for tree, each in zip(read.indices, indices, strict=True) if each.affine is None], True
-        )
+        computed = [tree for tree, each in zip(read.indices, indices, strict=True) if each.affine is None]
+        own = self._elements(computed, True)
         part.before += [each for each in (*own.before, *own.statements) if each not in part.before]
         rule = self.body.outside.get(read.tensor, Border.ERROR)
         places: dict[int, str] = {}
@@ -146,8 +145,8 @@ class Elements(Texts):
         for dim, (each, is_sure) in enumerate(zip(indices, sure, strict=True)):
             if not is_sure:
                 factor = self._factor(each) if self.lane is not None and each.uses(self.lane.name) else "0"
-                at = self._affine(each)
-                yield f"ow_cut(&{limits[0]}, &{limits[1]}, {factor}, {at}, {at}, size_{read.tensor}_{dim});"
+                place = self._affine(each)
+                yield f"ow_cut(&{limits[0]}, &{limits[1]}, {factor}, {place}, {place}, size_{read.tensor}_{dim});"
 
     def _staged(self, name: str, read: Read, indices: Sequence[Index], sure: Sequence[bool], part: Part) -> None:
         """A row of elements, with the value of those that are outside."""
@@ -207,13 +206,3 @@ def lanes(inside: Part, checked: Part) -> Lanes:
 
 def at(step: str) -> str:
     return "lane" if step == "1" else f"lane * ({step})"
-
-
-def _vanishes(tree: Expr, name: str) -> bool:
-    """Is the value zero where an element of this name is?"""
-    if isinstance(tree, Name):
-        return tree.name == name
-    if isinstance(tree, Apply) and tree.function in ("add", "sub", "mul", "div", "neg"):
-        parts = [_vanishes(each, name) for each in tree.args]
-        return parts[0] if tree.function == "div" else any(parts) if tree.function == "mul" else all(parts)
-    return False

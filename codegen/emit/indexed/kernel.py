@@ -8,7 +8,7 @@ from dataclasses import replace
 from ...dtypes import DType
 from ...expr import Apply, Expr, Literal, Name, names, parse
 from ...expr.affine import ONE, Affine
-from ...expr.indexed import POSITIONS, Fold, Read
+from ...expr.indexed import POSITIONS, Fold, Read, conjuncts
 from ...expr.kernel_text import TARGET, emit_tree, variable
 from ...expr.lower import lower
 from ...expr.targets import c_number
@@ -27,6 +27,8 @@ _FUSED = ("float32", "float64")
 
 
 class Loops(Elements):
+    """The loops of reductions, one within the other, and what else makes the kernel."""
+
     def kernel(self) -> Kernel:
         return Kernel(
             name=f"{self.name}_{self.dtype.suffix}",
@@ -137,7 +139,7 @@ class Loops(Elements):
         if counts:
             yield Statement("counted++;")
         masks: list[str] = []
-        for condition in _conjuncts(fold.condition):
+        for condition in conjuncts(fold.condition):
             text, uniform = self._condition(condition)
             if uniform:
                 yield Statement(f"if (!({text})) continue;")
@@ -231,11 +233,3 @@ class Loops(Elements):
         if affine.rest != Literal(0):
             parts.append(self._integer(affine.rest))
         return joined(parts)
-
-
-def _conjuncts(condition: Expr | None) -> Iterator[Expr]:
-    if isinstance(condition, Apply) and condition.function == "logical_and":
-        for each in condition.args:
-            yield from _conjuncts(each)
-    elif condition is not None:
-        yield condition

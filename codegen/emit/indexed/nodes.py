@@ -9,7 +9,7 @@ from ..expressions import Variable
 
 @dataclass(frozen=True)
 class Loop:
-    """A loop over a range, within which positions are counted if there is a `counter`."""
+    """A loop over a range."""
 
     variable: str
     first: str

@@ -68,7 +68,6 @@ class Texts:
 
     def _index_text(self, tree: Expr) -> str:
         """An index in one lane."""
-        assert self.lane is None or self.lane.name
         return self._emit(tree, INT64, "", position=True).text
 
     def _offset(self, read: Read, indices: Sequence[Index], places: Mapping[int, str] = {}) -> tuple[str, str | None]:
@@ -99,10 +98,10 @@ class Texts:
     def _affine(self, index: Index) -> str:
         """The index in the first lane."""
         assert index.affine is not None
-        text = self._affinejoined(index.affine)
+        text = self._affine_sum(index.affine)
         return f"({text})" if index.divisor == ONE else f"ow_div_down({text}, {self._integer(index.divisor)})"
 
-    def _affinejoined(self, affine: Affine, lane: Lane | None = None) -> str:
+    def _affine_sum(self, affine: Affine, lane: Lane | None = None) -> str:
         parts = []
         lane = lane or self.lane
         for name, factor in affine.factors:
@@ -144,7 +143,7 @@ class Texts:
             if divisor != self.phases:
                 return None
             lane = Lane(lane.name, "phase", lane.step)
-        text = self._affinejoined(affine, lane)
+        text = self._affine_sum(affine, lane)
         return f"ow_divides({text}, {self._integer(divisor)})"
 
     def _integer(self, tree: Expr) -> str:
