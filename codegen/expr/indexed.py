@@ -111,7 +111,8 @@ class Atoms:
 
         def visit(each: Expr) -> Expr:
             changed = {
-                name: Name(self.name(rebuilt(self.named[name], visit))) for name in names(each) if name in self.named
+                name: Name(self.name(rebuilt(self.named[name], visit)))
+                for name in sorted(names(each) & self.named.keys())  # in an order that is the same every time
             }
             return substitute(substitute(each, changed), replacements)
 

@@ -231,7 +231,7 @@ class _Adjoint:
     def _carried(self, tree: Expr) -> Expr:
         """An expression of the old body in terms of positions of the gradient and of the variables that are left."""
         replacements: dict[str, Expr] = dict(self.solved)
-        for name in names(tree) & self.old.atoms.keys():
+        for name in sorted(names(tree) & self.old.atoms.keys()):
             atom = rebuilt(self.old.atoms[name], self._carried)
             replacements[name] = self._read(atom) if isinstance(atom, Read) else Name(self.atoms.name(atom))
         return substitute(tree, replacements)

@@ -248,7 +248,7 @@ def _gather(
     atoms = Atoms()
 
     def carried(tree: Expr) -> Expr:
-        for name in names(tree) & body.atoms.keys():
+        for name in sorted(names(tree) & body.atoms.keys()):
             atoms.name(rebuilt(body.atoms[name], carried))
         return tree
 
