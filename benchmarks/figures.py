@@ -180,12 +180,13 @@ def large(lib: Libraries) -> Iterator[measure.Figure]:
 
 
 def show(figures: list[measure.Figure]) -> None:
-    table = Table("work", "opweave", "torch", "NumPy", "/ torch", "/ NumPy", "to reach", "")
+    peers = list(dict.fromkeys(name for each in figures for name in each.seconds if name != "opweave"))
+    table = Table("work", "opweave", *peers, *(f"/ {name}" for name in peers), "to reach", "")
     for figure in figures:
-        ratios = [figure.ratio(name) for name in ("torch", "numpy")]
+        ratios = [figure.ratio(name) for name in peers]
         table.add_row(
             escape(figure.work),
-            *(seconds_text(figure.seconds.get(name)) for name in ("opweave", "torch", "numpy")),
+            *(seconds_text(figure.seconds.get(name)) for name in ("opweave", *peers)),
             *("" if ratio is None else f"{ratio:.2f}" for ratio in ratios),
             "" if figure.limit is None else f"{figure.limit:.2f} x {figure.against}",
             {True: "ok", False: "[bold red]missed", None: ""}[figure.reached],

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
 from ..dtypes import DType
 from ..expr.kernel_text import variable
@@ -16,6 +17,7 @@ from ..model.computation import computed_dtype
 from ..model.compute import Compute
 from ..model.contraction import contraction
 from ..model.operator import Operator
+from ..model.unrolled import by_position
 from . import compute_geometry, contraction_sizes
 from .expressions import enum
 from .indexed.kernel import Loops
@@ -29,18 +31,24 @@ def context(operator: Operator, body: Compute) -> dict[str, object]:
         [computed_dtype(operator, body, index, dtype) for dtype in operator.compute_dtypes]
         for index in range(len(body.results))
     ]
-    groups = [_group(operator, body, operator.compute_dtypes)]
     made = contraction(body)
+    body = by_position(body)
+    groups = [_group(operator, body, operator.compute_dtypes, computed)]
     continuous = [dtype for dtype in operator.compute_dtypes if dtype.is_floating or dtype.is_complex]
     if made is not None and continuous:
         parts = {"gather": made.gather, "rest": made.rest}
         if made.packed is not None:
             parts |= {"columns": made.packed[0], "rows": made.packed[1]}
-        groups += [_group(operator, each, continuous, field) for field, each in parts.items() if each is not None]
+        groups += [
+            _group(operator, each, continuous, [continuous], field) for field, each in parts.items() if each is not None
+        ]
     return {
         "groups": groups,
         "g": compute_geometry.function(operator, body),
         "m": None if made is None or not continuous else contraction_sizes.sizes(operator, body, made),
+        "splits": all(each.splits for each in groups[0].kernels) and groups[0].shared.inner is not None,
+        "over_batch": body.over_batch,
+        "small": len(body.small),
         "dtypes": ["OW_PROMOTED" if tuple(each) == operator.compute_dtypes else enum(each[0]) for each in computed],
     }
 
@@ -58,6 +66,7 @@ def shared(operator: Operator, body: Compute) -> Shared:
                 each.is_optional,
                 body.is_batched(each.name),
                 each.name in body.flat,
+                _known(body, each.name),
             )
             for index, each in enumerate(operator.inputs)
         ),
@@ -65,7 +74,13 @@ def shared(operator: Operator, body: Compute) -> Shared:
         inner=None if inner is None else variable(inner),
         inner_index=len(body.names) - 1,
         uniforms=tuple(body.uniforms),
+        small=prod(body.small),
     )
+
+
+def _known(body: Compute, tensor: str) -> tuple[int | None, ...]:
+    rank = body.tensors.get(tensor, 0)
+    return tuple(body.exact.get((tensor, dim - rank)) for dim in range(rank))
 
 
 @dataclass(frozen=True)
@@ -77,7 +92,17 @@ class Group:
     field: str | None = None
 
 
-def _group(operator: Operator, body: Compute, dtypes: Sequence[DType], field: str | None = None) -> Group:
+def _group(
+    operator: Operator,
+    body: Compute,
+    dtypes: Sequence[DType],
+    outputs: Sequence[Sequence[DType]],
+    field: str | None = None,
+) -> Group:
+    """`outputs` has the dtypes of each result, by that of computation."""
     name = operator.name if field is None else f"{operator.name}_{field}"
-    made = tuple(Loops(operator, body, dtype, name).kernel() for dtype in dtypes)
+    made = tuple(
+        Loops(operator, body, dtype, name, own).kernel()
+        for dtype, own in zip(dtypes, zip(*outputs, strict=True), strict=True)
+    )
     return Group(shared(operator, body), made, field)

@@ -34,6 +34,17 @@ class Extent:
 
 
 @dataclass(frozen=True)
+class Exact:
+    """The size that a dimension has, counted from the last."""
+
+    tensor: str
+    dim: int
+    size: int
+    given: str
+    """The condition that an optional tensor is given."""
+
+
+@dataclass(frozen=True)
 class GeometryFunction:
     """Context of compute.c.j2: the function of the call's integers."""
 
@@ -44,6 +55,7 @@ class GeometryFunction:
     lets: tuple[str, ...]
     late: tuple[str, ...]
     uniforms: tuple[tuple[str, str], ...]
+    exact: tuple[Exact, ...]
     ranges: tuple[tuple[str, str], ...]
     divisors: tuple[str, ...]
     """Integers by which indices are divided, which must be positive."""
@@ -62,7 +74,13 @@ def function(operator: Operator, body: Compute) -> GeometryFunction:
         ),
         late=tuple(map(_check, body.late)),
         uniforms=tuple((name, _text(tree)) for name, tree in body.uniforms.items()),
-        ranges=tuple((variable(name), _size(operator, size)) for name, size in body.variables),
+        exact=tuple(
+            Exact(tensor, dim, size, _given(body, tensor)) for (tensor, dim), size in sorted(body.exact.items())
+        ),
+        ranges=(
+            *((variable(name), _size(operator, size)) for name, size in body.variables),
+            *((f"small{dim}", str(size)) for dim, size in enumerate(body.small)),
+        ),
         divisors=tuple(dict.fromkeys(map(integer, _divisors(body)))),
         extents=tuple(_extents(body)),
         work=tuple(_work(body)),
@@ -186,9 +204,13 @@ def _extents(body: Compute) -> list[Extent]:
             " + ".join([*least, rest]) if checks else None,
             f"ow_ints_at(view, shape_{read.tensor}, {dim - len(read.indices)})",
             f"{what} of '{read.tensor}'",
-            f"shape_{read.tensor}->n && " if read.tensor in body.optional else "",
+            _given(body, read.tensor),
         )
     return list(found.values())
+
+
+def _given(body: Compute, tensor: str) -> str:
+    return f"shape_{tensor}->n && " if tensor in body.optional else ""
 
 
 def integer(tree: Expr) -> str:

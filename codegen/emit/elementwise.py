@@ -18,6 +18,7 @@ from .blocks import RESULT, BlockCall, block_call
 from .expressions import Variable, enum, parameters
 from .halves import HalfKernel
 from .results import ResultsKernel
+from .uniform import uniform_parts
 
 _INSTRUCTION = 3.0
 """Loops up to this cost are one or two instructions."""
@@ -142,9 +143,10 @@ def _loop(
     if dtype is COMPLEX64 and _is_choice_of_inputs(tree):
         # A pair that is moved as one number vectorizes.
         env, result = ({name: FLOAT64 if each is dtype else each for name, each in env.items()}, FLOAT64)
+    params = () if role == "plain" else parameters(operator, dtype)
+    (tree,), params, env = uniform_parts((tree,), params, _names(operator), env)
     emitted = emit_expression(tree, env, result)
     inputs = tuple(Variable(variable(argument.name), env[argument.name].c_type) for argument in operator.inputs)
-    params = () if role == "plain" else parameters(operator, dtype)
     name = f"{operator.name}_{dtype.suffix}" + ("_plain" if role == "plain" else "")
     block = block_call(emitted, [argument.name for argument in operator.inputs])
     rest = block.rest if block and block.rest else emitted
@@ -178,6 +180,10 @@ def _loop(
         unread=frozenset(variable(argument.name) for argument in operator.inputs if argument.name not in used),
         block=block,
     )
+
+
+def _names(operator: Operator) -> frozenset[str]:
+    return frozenset(param.name for param in operator.params)
 
 
 def _cost(tree: Expr) -> float:

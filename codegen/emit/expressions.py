@@ -21,6 +21,9 @@ class Variable:
     step: int = 1
     index: int = 0
     field: str = ""
+    value: str = ""
+    """C of what is computed from parameters, after `statements`."""
+    statements: tuple[str, ...] = ()
 
     @property
     def stride(self) -> str:

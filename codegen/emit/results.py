@@ -11,6 +11,7 @@ from ..expr.typed import applied
 from ..model.computation import argument_dtypes, result_dtypes, variable_dtypes
 from ..model.operator import Elementwise, Operator
 from .expressions import Variable, enum, parameters
+from .uniform import uniform_parts
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,10 @@ def kernel(
         Variable(f"ow_{name}", result.c_type, index=index)
         for index, (name, result) in enumerate(zip(names_of_results, dtypes, strict=True))
     )
+    params = () if role == "plain" else parameters(operator, dtype)
+    if body.iterate is None:
+        known = frozenset(each.name for each in operator.params)
+        trees, params, env = uniform_parts(trees, params, known, env)
     value = Part(line, emit_expressions(trees, env, dtypes), results)
     loop = None if body.iterate is None else _loop(operator, body, env, dtype)
     parts = [value] if loop is None else [value, loop.start, loop.round]
@@ -82,7 +87,7 @@ def kernel(
         enum=enum(dtype),
         results=results,
         inputs=tuple(Variable(variable(each.name), env[each.name].c_type) for each in operator.inputs),
-        params=() if role == "plain" else parameters(operator, dtype),
+        params=params,
         value=value,
         loop=loop,
         fails=any(part.emitted.uses_err for part in parts),

@@ -165,6 +165,8 @@ def vanishes(tree: Expr, is_zero: Callable[[str], bool]) -> bool:
     if isinstance(tree, Apply) and tree.function in ("add", "sub", "mul", "div", "neg"):
         parts = [vanishes(each, is_zero) for each in tree.args]
         return parts[0] if tree.function == "div" else any(parts) if tree.function == "mul" else all(parts)
+    if isinstance(tree, Apply) and tree.function == "where":
+        return all(vanishes(each, is_zero) for each in tree.args[1:])
     return False
 
 

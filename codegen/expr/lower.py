@@ -17,13 +17,14 @@ from .errors import ExpressionError, raise_all
 from .functions import FUNCTIONS, ROWS, Function, Rule
 from .parse import parse
 from .text import symbol
-from .tree import Apply, Expr, Literal, Name
+from .tree import Apply, Expr, Literal, Name, Number
 from .typed import Arg, Const, Node, Op, convert
 
 Env = Mapping[str, DType]
 Native = Callable[[str, DType], bool]
 
-_SMALL_POWERS = (2, 3)
+_LARGEST_PRODUCT = 16
+"""Powers up to this exponent are products."""
 
 
 @dataclass(frozen=True)
@@ -187,8 +188,8 @@ class _Lowering:
             value = _Lowering(params, self.native).visit(_definition(text)).node
             # A definition may give real numbers for complex operands; otherwise the rule decides the dtype.
             return _Value(value if dtype.is_complex else convert(value, result), weak)
-        if function.name == "pow" and isinstance(operands[1], Const) and operands[1].value in _SMALL_POWERS:
-            return self._small_power(operands[0], int(operands[1].value), weak)
+        if function.name == "pow" and isinstance(operands[1], Const) and _is_product(operands[1].value, result):
+            return self._product(operands[0], int(operands[1].value), weak)
         numbers = [operand.value for operand in operands if isinstance(operand, Const)]
         if function.rule is Rule.COMPARISON and function.python and len(numbers) == function.arity:
             return _Value(Const(BOOL, function.python(*numbers)), False)
@@ -231,12 +232,22 @@ class _Lowering:
             return self.integer, True
         return dtype, weak
 
-    def _small_power(self, base: Node, exponent: int, weak: bool) -> _Value:
-        """A power as repeated products, which are much cheaper than pow; torch rounds like this, too."""
-        product = _Value(base, weak)
-        for _ in range(exponent - 1):
-            product = self._apply(FUNCTIONS["mul"], (product.node, base), base.dtype, weak)
-        return product
+    def _product(self, base: Node, exponent: int, weak: bool) -> _Value:
+        """A power as repeated products, which are much cheaper than pow. torch rounds squares and cubes so, too."""
+        if exponent < 0:
+            below = self._product(base, -exponent, weak).node
+            return self._apply(FUNCTIONS["div"], (Const(base.dtype, 1), below), base.dtype, weak)
+        if exponent == 1:
+            return _Value(base, weak)
+        half = self._product(base, exponent // 2, weak).node
+        square = self._apply(FUNCTIONS["mul"], (half, half), base.dtype, weak)
+        return square if exponent % 2 == 0 else self._apply(FUNCTIONS["mul"], (square.node, base), base.dtype, weak)
+
+
+def _is_product(exponent: Number, dtype: DType) -> bool:
+    """Is a power a product of few factors? Of integers there are no negative ones."""
+    least = -_LARGEST_PRODUCT if dtype.is_floating or dtype.is_complex else 2
+    return float(exponent).is_integer() and least <= exponent <= _LARGEST_PRODUCT and exponent not in (0, 1)
 
 
 def _result_dtype(function: Function, operand: DType) -> DType:

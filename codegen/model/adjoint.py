@@ -21,8 +21,9 @@ from ..expr.functions.lists import ITEM
 from ..expr.geometry import TARGET, Geometry
 from ..expr.indexed import SHAPE, Atoms, Fold, Range, Read, conjuncts, rebuilt, vanishes, within
 from ..expr.lower import lower_integers
-from ..expr.typed import Arg, replaced
+from ..expr.typed import Arg, Const, replaced
 from .compute import BATCH, Border, Compute, Result, Size
+from .unrolled import unrolled
 
 GRAD = "grad_output"
 _POSITION = "_n"
@@ -132,7 +133,7 @@ class _Adjoint:
         uniforms = {name: self._shapes(each, given) for name, each in self.uniforms.items() if name in used}
         sizes = tuple((self.to.format(dim), self._size(dim - rank, given)) for dim in range(self.opened, rank))
         outside = {name: rule for name, rule in self.old.outside.items() if name in given}
-        return Compute(
+        made = Compute(
             variables=sizes,
             batched=self.opened or (self.old.batched and not self.flat),
             results=(Result(tree, self.result.source, "value"),),
@@ -148,6 +149,7 @@ class _Adjoint:
             span=self.old.span,
             flat=frozenset(name for name in given if self._is_flat(name)),
         )
+        return unrolled(made, loosely=True)
 
     def _is_flat(self, tensor: str) -> bool:
         if self.flat:
@@ -168,6 +170,8 @@ class _Adjoint:
 
     def _size(self, dim: int, given: set[str]) -> Size:
         """The size of a dimension of the gradient: that of one of `grad`, where they have the same index."""
+        if (self.target, dim) in self.old.exact:
+            return Size(Const(INT64, self.old.exact[self.target, dim]))
         for place, (_, size) in enumerate(self.old.variables):
             if (size.tensor, size.dim) == (self.target, dim):
                 return Size(None, self.grad, place - len(self.old.variables))
@@ -215,6 +219,9 @@ class _Adjoint:
 
     def _extent(self, name: str) -> Expr:
         """The number of positions of a variable of the result: the size of `grad`."""
+        number = dict(self.old.variables)[name].number
+        if number is not None:
+            return Literal(number)
         return self._uniform(self._size_of(self.grad, self.old.names.index(name) - len(self.old.names)))
 
     def _grad(self) -> Expr:

@@ -48,6 +48,11 @@ class Size:
     tensor: str = ""
     dim: int = 0
 
+    @property
+    def number(self) -> int | None:
+        """The number of positions, if the entry tells it."""
+        return int(self.geometry.value) if isinstance(self.geometry, Const) else None
+
 
 @dataclass(frozen=True)
 class Result(Expression):
@@ -80,6 +85,10 @@ class Compute:
     span: Span = field(repr=False, compare=False)
     flat: frozenset[str] = frozenset()
     """Tensors whose dimensions in front are one, of which there is an index."""
+    over_batch: bool = False
+    """Is this index the first variable of the results?"""
+    small: tuple[int, ...] = ()
+    """The sizes of further dimensions of the results, at the end, each position of which is a result of its own."""
 
     @property
     def fixed(self) -> Mapping[str, DType]:
@@ -148,9 +157,25 @@ class Compute:
 
     # ---- what lies inside
 
+    @cached_property
+    def exact(self) -> Mapping[tuple[str, int], int]:
+        """By tensor and dimension, counted from the last, the size of those of which numbers are the only indices: they
+        have as many positions as are read."""
+        found: dict[tuple[str, int], list[Expr]] = {}
+        for read in self.reads.values():
+            for dim, tree in enumerate(read.indices):
+                found.setdefault((read.tensor, dim - len(read.indices)), []).append(tree)
+        return {
+            place: 1 + max(int(each.value) for each in trees if isinstance(each, Literal))
+            for place, trees in found.items()
+            if place[0] not in self.outside and all(isinstance(each, Literal) and each.value >= 0 for each in trees)
+        }
+
     def is_inside(self, read: Read, dim: int) -> bool:
         """Is the index sure to be one of the dimension's? It is where it is a variable that runs over it."""
         place, tree = dim - len(read.indices), read.indices[dim]
+        if (read.tensor, place) in self.exact:
+            return True
         if isinstance(tree, Apply) and tree.function == "remainder":
             return self._is_size(tree.args[1], read.tensor, place)
         plain = self.index(tree).plain
@@ -162,6 +187,8 @@ class Compute:
                 return False
             return self._is_size(stop, read.tensor, place)
         size = dict(self.variables)[plain]
+        if size.geometry == Arg(INT64, BATCH):
+            return read.tensor in self.flat and dim == 0
         known = (size.tensor, size.dim) if size.geometry is None else self.size_of(size.geometry)
         return known == (read.tensor, place)
 

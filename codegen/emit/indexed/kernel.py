@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import prod
 
 from ...dtypes import DType
 from ...expr import Apply, Expr, Literal, Name, names, parse
-from ...expr.affine import ONE, Affine
-from ...expr.indexed import POSITIONS, Fold, Read, conjuncts
+from ...expr.affine import ONE, ZERO, Affine
+from ...expr.indexed import POSITIONS, Fold, Read, conjuncts, within
 from ...expr.kernel_text import TARGET, emit_tree, variable
 from ...expr.lower import lower
 from ...expr.targets import c_number
-from ...model.computation import computed_dtype
 from ...model.compute import Border
 from ...model.operator import End
 from ..expressions import enum, identity, parameters
@@ -42,10 +42,7 @@ class Loops(Elements):
             step=None if self.step is None else self._integer(self.step),
             phases=None if self.phases is None else self._integer(self.phases),
             lanes="1" if self.lane is None else f"OW_LANES({self.dtype.c_type})",
-            outputs=tuple(
-                computed_dtype(self.operator, self.body, index, self.dtype).c_type
-                for index in range(len(self.body.results))
-            ),
+            outputs=tuple(each.c_type for each in self.outputs),
         )
 
     # ---- loops
@@ -60,11 +57,12 @@ class Loops(Elements):
 
         def finish(inside: bool) -> Part:
             part = self._elements(trees, inside)
+            small = prod(self.body.small)
             for index, each in enumerate(self.body.results):
-                dtype = computed_dtype(self.operator, self.body, index, self.dtype)
-                emitted = self._emit(each.tree, dtype, f"r{index}_")
+                emitted = self._emit(each.tree, self.outputs[index // small], f"r{index}_")
+                place = f"lane{self._times_phases}" + (f" * {small} + {index % small}" if self.body.small else "")
                 part.statements += emitted.statements
-                part.statements.append(f"to{index}[lane{self._times_phases}] = {emitted.value};")
+                part.statements.append(f"to{index // small}[{place}] = {emitted.value};")
             return part
 
         yield lanes(finish(True), finish(False))
@@ -90,13 +88,18 @@ class Loops(Elements):
         return " * phases" if self.phases else ""
 
     def _reductions(self, trees: Sequence[Expr]) -> Iterator[Node]:
-        """The reductions that expressions use, but those within other reductions. Those of the same values share their
-        loops."""
+        """The reductions that expressions use, but those within other reductions. Those of the same values, or of what
+        is read without tests, share their loops."""
         groups: dict[Fold, dict[str, Fold]] = {}
         for name, fold in self._direct(trees):
-            groups.setdefault(replace(fold, reduction="", span=Name("").span), {})[name] = fold
+            shared = ZERO if self._is_always_inside(fold) else fold.value
+            groups.setdefault(replace(fold, reduction="", value=shared, span=Name("").span), {})[name] = fold
         for group in groups.values():
             yield from self._fold(group)
+
+    def _is_always_inside(self, fold: Fold) -> bool:
+        reads = [each for _, each in within(self.body.atoms, fold.value) if isinstance(each, Read)]
+        return all(self.body.is_sure(read, dim) for read in reads for dim in range(len(read.indices)))
 
     def _direct(self, trees: Sequence[Expr]) -> Iterator[tuple[str, Fold]]:
         for tree in trees:
@@ -110,10 +113,10 @@ class Loops(Elements):
     def _fold(self, group: Mapping[str, Fold]) -> Iterator[Node]:
         fold = next(iter(group.values()))
         # The search for a position finds the value as well.
-        searches = {each.reduction: name for name, each in group.items() if each.reduction in POSITIONS}
+        searches = {(each.reduction, each.value): name for name, each in group.items() if each.reduction in POSITIONS}
         for name, each in group.items():
-            if f"arg{each.reduction}" in searches:
-                self.same[name] = searches[f"arg{each.reduction}"]
+            if (f"arg{each.reduction}", each.value) in searches:
+                self.same[name] = searches[f"arg{each.reduction}", each.value]
         group = {name: each for name, each in group.items() if name not in self.same}
         for name, each in group.items():
             yield from self._start(name, each)
@@ -145,10 +148,11 @@ class Loops(Elements):
                 yield Statement(f"if (!({text})) continue;")
             else:
                 masks.append(text)
-        yield from self._reductions([fold.value])
+        values = list(dict.fromkeys(each.value for each in group.values()))
+        yield from self._reductions(values)
 
         def step(inside: bool) -> Part:
-            part = self._elements([fold.value], inside, group)
+            part = self._elements(values, inside, group)
             kept = [f"({each})" for each in (*masks, *part.tests)]
             for name, each in group.items():
                 part.statements += self._combine(name, each, " & ".join(kept))

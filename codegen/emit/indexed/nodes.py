@@ -90,6 +90,11 @@ class Kernel:
         """Is a line as a whole one step? Nothing is kept for each lane."""
         return any(isinstance(each, Copy) for each in self.body)
 
+    @property
+    def splits(self) -> bool:
+        """May threads share one line?"""
+        return self.phases is None and not self.copies
+
 
 @dataclass(frozen=True)
 class Tensor:
@@ -102,6 +107,8 @@ class Tensor:
     optional: bool
     batched: bool
     flat: bool
+    known: tuple[int | None, ...]
+    """The sizes that the entry tells."""
 
 
 @dataclass(frozen=True)
@@ -114,3 +121,5 @@ class Shared:
     inner: str | None
     inner_index: int
     uniforms: tuple[str, ...]
+    small: int
+    """How many elements of each result stand side by side at one position of the variables."""

@@ -29,8 +29,9 @@ class Lane:
 class Texts:
     """One kernel's view of its body: the dtype of computation and the variable that runs along the lanes."""
 
-    def __init__(self, operator: Operator, body: Compute, dtype: DType, name: str) -> None:
+    def __init__(self, operator: Operator, body: Compute, dtype: DType, name: str, outputs: Sequence[DType]) -> None:
         self.operator = operator
+        self.outputs = outputs
         self.name = name
         self.body = body
         self.dtype = dtype

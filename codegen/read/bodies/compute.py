@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import product, takewhile
 from types import MappingProxyType
 
 from ...dtypes import BOOL, INT64, INT_LIST, DType
 from ...errors import Span
-from ...expr import Apply, Expr, ExpressionError, Name, names
+from ...expr import Apply, Expr, ExpressionError, Literal, Name, names
 from ...expr import geometry as geometries
 from ...expr.geometry import Geometry
 from ...expr.indexed import SHAPE, Atoms, Fold, Integer, Read, Scope, rebuilt, within
 from ...expr.indexed import read as read_expression
 from ...expr.lower import lower_integers
+from ...expr.typed import Const
 from ...expr.typed import names as typed_names
 from ...model.compute import MAX_UNIFORMS, MAX_VARIABLES, Border, Compute, Outside, Result, Size
 from ...model.operator import End, Requirement
+from ...model.unrolled import unrolled
 from ...source import Mapping as MappingNode
 from ...source import Scalar
 from ..fields import Entry
@@ -26,8 +29,12 @@ from .shared import report_unused
 
 EXAMPLE = "compute: {'value[y, x]': 'self[y, x] - self[y, x - 1]', outside: 0}"
 _KEYS = ("require", "let", "size", "outside")
+_Places = Mapping[tuple[int, ...], Scalar]
+"""The keys of a result by the numbers that stand behind its variables."""
 _WORD = re.compile(r"\w+")
 _RESULT = re.compile(r"(\w+)\[\s*(.*?)\s*\]")
+_PLACE = "_k{}"
+"""The variable of a dimension whose positions are written as numbers."""
 
 
 def read(entry: Entry, node: MappingNode) -> Compute | None:
@@ -51,6 +58,8 @@ class _Reader:
         self.arguments = frozenset(self.scope)
         self.variables: tuple[str, ...] = ()
         self.batched = False
+        self.places: tuple[int, ...] | None = None
+        """The sizes of the dimensions at the end whose positions are numbers."""
         self.uniform_lets: list[tuple[str, Geometry]] = []
         self.local_lets: dict[str, Expr] = {}
         self.uniforms: dict[str, Geometry] = {}
@@ -65,13 +74,13 @@ class _Reader:
             return None
         self._lets()
         require = self._require()
-        trees = [self._result(name, key) for name, key in keys]
+        trees = [self._result(places) for _, places in keys]
         if None in trees:
             return None
         results = tuple(
             Result(self._hoisted(tree), text, name)
-            for (name, key), tree in zip(keys, trees, strict=True)
-            if tree is not None and (text := entry.text(node, key.value)) is not None
+            for (name, places), tree in zip(keys, trees, strict=True)
+            if tree is not None and (text := entry.text(node, next(iter(places.values())).value)) is not None
         )
         atoms = dict(within(self.atoms.named, *(each.tree for each in results)))
         reads = [each for each in atoms.values() if isinstance(each, Read)]
@@ -98,6 +107,7 @@ class _Reader:
             optional=frozenset(each.name for each in entry.tensors if each.is_optional),
             span=node.span,
         )
+        body = unrolled(body)
         self._check_inside(body)
         for what, count, most in (
             ("index variables", len(sizes), MAX_VARIABLES),
@@ -110,12 +120,13 @@ class _Reader:
 
     # ---- results and their variables
 
-    def _result_keys(self) -> list[tuple[str, Scalar]]:
+    def _result_keys(self) -> list[tuple[str, _Places]]:
         entry = self.entry
         expected = (
             [each.name or "value" for each in entry.schema.returns] if len(entry.schema.returns) > 1 else ["value"]
         )
-        found: dict[str, Scalar] = {}
+        found: dict[str, dict[tuple[int, ...], Scalar]] = {}
+        before = len(entry.diagnostics)
         for key in self.node.keys:
             match = _RESULT.fullmatch(key.value)
             if match is None:
@@ -126,36 +137,59 @@ class _Reader:
                 continue
             if match[1] not in expected:
                 entry.report(key.span, f"the schema has no result '{match[1]}'", ", ".join(expected))
-            elif self._indices(key, match[2], match.start(2)):
-                found[match[1]] = key
+                continue
+            place = self._indices(key, match[2], match.start(2))
+            if place is not None:
+                found.setdefault(match[1], {})[place] = key
         for name in expected:
-            if name not in found and len(found) == len(self.node.keys) - len(
-                [k for k in self.node.keys if k.value in _KEYS]
-            ):
+            if name not in found and len(entry.diagnostics) == before:
                 entry.report(self.node.span, f"'compute' needs '{name}[...]'", EXAMPLE)
-        return [(name, found[name]) for name in expected if name in found]
+        complete = all([self._check_places(name, places) for name, places in found.items()])
+        return [(name, found[name]) for name in expected if name in found and complete]
 
-    def _indices(self, key: Scalar, text: str, start: int) -> bool:
-        """Reads the variables of a result, which are the same for all results."""
+    def _indices(self, key: Scalar, text: str, start: int) -> tuple[int, ...] | None:
+        """Reads the variables of a result, which are the same for all results, and the numbers behind them."""
         words = [word.strip() for word in text.split(",")] if text else []
         batched = words[:1] == ["..."]
-        variables = tuple(words[batched:])
+        numbers = list(takewhile(str.isdecimal, reversed(words)))[::-1]
+        variables = tuple(words[batched : len(words) - len(numbers)])
         for word in variables:
             reason = argument_reason(word, self.entry.family)
             taken = word in (*self.scope, *self.tensors) or any(word == each.name for each in self.entry.scalars)
             if not word.isidentifier() or reason or taken or variables.count(word) > 1:
                 reason = reason or ("is the name of something else" if word.isidentifier() else "is no variable")
                 self.entry.report(key.span_at(start, len(text)), f"'{word}' {reason}", "value[..., y, x]")
-                return False
-        if self.variables and (variables, batched) != (self.variables, self.batched):
+                return None
+        own = (*variables, *(_PLACE.format(dim) for dim in range(len(numbers))))
+        if self.variables and (own, batched) != (self.variables, self.batched):
             self.entry.report(key.span, "all results have the same index variables")
-            return False
-        self.variables, self.batched = variables, batched
-        return True
+            return None
+        self.variables, self.batched = own, batched
+        return tuple(map(int, numbers))
 
-    def _result(self, name: str, key: Scalar) -> Expr | None:
-        text = self.entry.text(self.node, key.value)
-        return None if text is None else self._expression(text)
+    def _check_places(self, name: str, places: _Places) -> bool:
+        """Every position of the dimensions whose positions are numbers has an expression, in every result."""
+        sizes = tuple(1 + max(each) for each in zip(*places, strict=True))
+        first = next(iter(places.values()))
+        missing = next((each for each in product(*map(range, sizes)) if each not in places), None)
+        if missing is not None:
+            text = ", ".join(map(str, missing))
+            self.entry.report(first.span, f"'{name}' has no expression at position {text}", f"{name}[..., {text}]: ...")
+        elif self.places is not None and self.places != sizes:
+            self.entry.report(first.span, "all results have the same number of positions")
+            return False
+        self.places = sizes
+        return missing is None
+
+    def _result(self, places: _Places) -> Expr | None:
+        """The expression of a result, which depends on the position if there are several."""
+        trees = {
+            place: self._expression(text)
+            for place, key in places.items()
+            if (text := self.entry.text(self.node, key.value))
+        }
+        known = {place: tree for place, tree in trees.items() if tree is not None}
+        return _chosen(known, ()) if len(known) == len(places) else None
 
     # ---- expressions
 
@@ -263,7 +297,13 @@ class _Reader:
         optional = {each.name for each in self.entry.tensors if each.is_optional}
         given = [each for each in reads if each.tensor not in optional]
         sizes: list[tuple[str, Size]] = []
+        numbered = dict(
+            zip(self.variables[len(self.variables) - len(self.places or ()) :], self.places or (), strict=True)
+        )
         for name in self.variables:
+            if name in numbered:
+                sizes.append((name, Size(Const(INT64, numbered[name]))))
+                continue
             if node is not None and name in node:
                 text = self.entry.text(node, name)
                 geometry = None if text is None else self._geometry(text, INT64)
@@ -342,6 +382,18 @@ class _Reader:
         lets = {name for name, _ in self.uniform_lets}
         trees = (condition.check, *(part for part in condition.message if not isinstance(part, str)))
         return any(typed_names(tree) & lets for tree in trees)
+
+
+def _chosen(trees: Mapping[tuple[int, ...], Expr], known: tuple[int, ...]) -> Expr:
+    """The expression for all positions that begin with the known numbers."""
+    if known in trees:
+        return trees[known]
+    size = 1 + max(place[len(known)] for place in trees if place[: len(known)] == known)
+    parts = [_chosen(trees, (*known, place)) for place in range(size)]
+    result, variable = parts[-1], Name(_PLACE.format(len(known)))
+    for place in reversed(range(size - 1)):
+        result = Apply("where", (Apply("eq", (variable, Literal(place))), parts[place], result))
+    return result
 
 
 def _functions(tree: Expr) -> set[str]:

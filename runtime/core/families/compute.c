@@ -7,6 +7,8 @@
 #include "elementwise.h"
 #include "kernel/compute.h"
 
+#define WORTHWHILE 8192 /* additions that are worth a share of a thread */
+
 typedef struct {
     const ow_call *call;
     const ow_compute_table *table;
@@ -18,7 +20,8 @@ typedef struct {
     ow_tensor *read[OW_MAX_INPUTS];     /* as kernels read them: the inputs, or copies */
     ow_tensor *written[OW_MAX_RESULTS]; /* as kernels write them: the results, or of the dtype of computation */
     int compute, result;
-    double work; /* for an element */
+    double work;   /* for an element */
+    int64_t parts; /* of each line, which threads share */
     atomic_int status;
 } task;
 
@@ -143,13 +146,15 @@ static int prepare_input(task *t, int k) {
 }
 
 static int make_results(task *t, ow_tensor **results) {
-    int nbatch = t->table->flat ? 0 : t->nbatch, n = nbatch + t->table->variables;
+    /* Dimensions in front that kernels see as one are dimensions of the results all the same, or are summed. */
+    int first = t->table->over_batch, nbatch = t->table->flat && !first ? 0 : t->nbatch;
+    int n = nbatch + t->table->variables - first;
     int64_t sizes[OW_MAX_DIMS];
     if (n > OW_MAX_DIMS) {
         ow_fail(OW_RUNTIME_ERROR, "a tensor has at most %d dimensions", OW_MAX_DIMS);
         return 0;
     }
-    for (int d = 0; d < n; d++) sizes[d] = d < nbatch ? t->batch[d] : t->context.range[d - nbatch];
+    for (int d = 0; d < n; d++) sizes[d] = d < nbatch ? t->batch[d] : t->context.range[d - nbatch + first];
     for (int k = 0; k < t->table->results; k++) {
         int is_fixed = t->table->dtypes[k] != OW_PROMOTED;
         int dtype = is_fixed ? t->table->dtypes[k] : t->result, compute = is_fixed ? dtype : t->compute;
@@ -168,6 +173,19 @@ static void run_part(void *context, int64_t begin, int64_t end) {
     task *t = context;
     int status = t->table->by[t->compute](&t->context, begin, end);
     if (status != OW_OK) atomic_store(&t->status, status);
+}
+
+/* Parts of lines, of which there are `parts` in each. */
+static void run_parts(void *context, int64_t begin, int64_t end) {
+    task *t = context;
+    int64_t line = t->context.range[t->table->variables - t->table->line], size = (line + t->parts - 1) / t->parts;
+    for (int64_t at = begin; at < end; at++) {
+        ow_compute_context c = t->context;
+        c.begin = at % t->parts * size;
+        c.end = c.begin + size;
+        int status = t->table->by[t->compute](&c, at / t->parts, at / t->parts + 1);
+        if (status != OW_OK) atomic_store(&t->status, status);
+    }
 }
 
 /* 1 if the result has been computed by products of matrices. */
@@ -189,8 +207,13 @@ static int run(task *t, ow_tensor **results) {
         else line *= t->context.range[v];
     }
     double work = t->work * ow_cost_of(t->call->op, t->compute) * (double)line;
-    int64_t grain = work > 0 && work < 8192 ? (int64_t)(8192 / work) : 1;
-    if (!run_products(t, outer)) ow_parallel_for(outer, grain, work * (double)outer, run_part, t);
+    int64_t grain = work > 0 && work < WORTHWHILE ? (int64_t)(WORTHWHILE / work) : 1, threads = ow_num_threads();
+    if (!run_products(t, outer)) {
+        t->parts = t->table->splits && outer < threads ? (int64_t)(work / WORTHWHILE) : 1;
+        if (t->parts > 4 * threads) t->parts = 4 * threads;
+        if (t->parts > 1) ow_parallel_for(outer * t->parts, 1, work * (double)outer, run_parts, t);
+        else ow_parallel_for(outer, grain, work * (double)outer, run_part, t);
+    }
     if (ow_error_pending()) return 0;
     int status = atomic_load(&t->status);
     if (status == OW_INDEX_ERROR) ow_fail(OW_INDEX_ERROR, "%s(): an index is out of range", t->call->op->name);
@@ -213,7 +236,7 @@ static int load_params(task *t, ow_scalar *values) {
 }
 
 int ow_compute(ow_call *c) {
-    task t = {.call = c, .table = c->op->tables[ow_level], .work = 1};
+    task t = {.call = c, .table = c->op->tables[ow_level], .work = 1, .context.end = INT64_MAX};
     ow_scalar values[OW_MAX_PARAMS];
     if (!find_dtypes(&t) || !broadcast_batch(&t) || !find_integers(&t) || !load_params(&t, values)) return 0;
     int done = make_results(&t, c->results);

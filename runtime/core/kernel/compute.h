@@ -17,6 +17,7 @@ typedef struct ow_compute_context {
     int64_t batch[OW_MAX_INPUTS];         /* elements from one position of the batch to the next; 0: all have the same */
     int64_t range[OW_MAX_VARIABLES];      /* positions of each variable of the results, */
     int64_t origin[OW_MAX_VARIABLES];     /* from this one on */
+    int64_t begin, end;                   /* the part of each line that is computed, as far as there is a line */
     int64_t uniform[OW_MAX_UNIFORMS];
     int64_t positions;                    /* of the dimensions in front, together */
     const ow_scalar *params;
@@ -57,6 +58,8 @@ typedef struct ow_compute_table {
     ow_compute_kernel *by[OW_NDTYPES]; /* by dtype of computation */
     uint8_t variables;                 /* of the results */
     uint8_t line;                      /* how many of them, from the last on, one step of a kernel runs through */
+    uint8_t splits;                    /* may threads share one line? */
+    uint8_t over_batch;                /* is the first variable the index of all dimensions in front, as one? */
     uint8_t results;
     uint8_t indices[OW_MAX_INPUTS];  /* how many are written for each tensor */
     uint8_t optional[OW_MAX_INPUTS]; /* may it be absent? */

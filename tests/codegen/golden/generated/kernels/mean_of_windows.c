@@ -108,12 +108,12 @@ OW_INLINE int mean_of_windows_f32_lanes(const ow_compute_context *c, int64_t at,
     return status ? OW_INDEX_ERROR : failed ? OW_ZERO_DIVISION : OW_OK;
 }
 
-/* The positions [0, count) of a line, of which those in [from, to) are inside, with so many lanes that they are known when
- * compiling. Where the line ends, some positions are computed twice. */
-OW_INLINE int mean_of_windows_f32_strips(const ow_compute_context *c, int64_t at, int64_t batch, int64_t v_y, int64_t count, int64_t from, int64_t to, const int64_t lanes, const int64_t step, const int64_t phase) {
+/* The positions [begin, end) of a line, of which those in [from, to) are inside, with so many lanes that they are known when
+ * compiling. At the end some positions are computed twice. */
+OW_INLINE int mean_of_windows_f32_strips(const ow_compute_context *c, int64_t at, int64_t batch, int64_t v_y, int64_t begin, int64_t end, int64_t from, int64_t to, const int64_t lanes, const int64_t step, const int64_t phase) {
     int status = OW_OK;
-    for (int64_t position = 0; position < count; position += lanes) {
-        const int64_t first = position + lanes <= count ? position : count - lanes;
+    for (int64_t position = begin; position < end; position += lanes) {
+        const int64_t first = position + lanes <= end ? position : end - lanes;
         if (first < from || first + lanes > to) status |= mean_of_windows_f32_lanes(c, at, batch, v_y, first, lanes, 0, step, phase);
         else
             status |= mean_of_windows_f32_lanes(c, at, batch, v_y, first, lanes, 1, step, phase);
@@ -123,11 +123,12 @@ OW_INLINE int mean_of_windows_f32_strips(const ow_compute_context *c, int64_t at
 }
 
 /* Short lines have half or a quarter of the lanes, or as many as there are. */
-OW_INLINE int mean_of_windows_f32_line(const ow_compute_context *c, int64_t at, int64_t batch, int64_t v_y, int64_t count, int64_t from, int64_t to, const int64_t step, const int64_t phase) {
-    if (count >= LANES) return mean_of_windows_f32_strips(c, at, batch, v_y, count, from, to, LANES, step, phase);
-    if (count >= LANES / 2) return mean_of_windows_f32_strips(c, at, batch, v_y, count, from, to, LANES / 2, step, phase);
-    if (count >= LANES / 4) return mean_of_windows_f32_strips(c, at, batch, v_y, count, from, to, LANES / 4, step, phase);
-    return count ? mean_of_windows_f32_lanes(c, at, batch, v_y, 0, count, 0, step, phase) : OW_OK;
+OW_INLINE int mean_of_windows_f32_line(const ow_compute_context *c, int64_t at, int64_t batch, int64_t v_y, int64_t begin, int64_t end, int64_t from, int64_t to, const int64_t step, const int64_t phase) {
+    const int64_t count = end - begin;
+    if (count >= LANES) return mean_of_windows_f32_strips(c, at, batch, v_y, begin, end, from, to, LANES, step, phase);
+    if (count >= LANES / 2) return mean_of_windows_f32_strips(c, at, batch, v_y, begin, end, from, to, LANES / 2, step, phase);
+    if (count >= LANES / 4) return mean_of_windows_f32_strips(c, at, batch, v_y, begin, end, from, to, LANES / 4, step, phase);
+    return count > 0 ? mean_of_windows_f32_lanes(c, at, batch, v_y, begin, count, 0, step, phase) : OW_OK;
 }
 
 static int mean_of_windows_f32(const ow_compute_context *c, int64_t begin, int64_t end) {
@@ -160,10 +161,11 @@ static int mean_of_windows_f32(const ow_compute_context *c, int64_t begin, int64
         const int64_t step = 1, phases = 1;
         for (int64_t phase = 0; phase < phases && phase < c->range[1]; phase++) {
             const int64_t count = (c->range[1] + phases - 1 - phase) / phases;
+            const int64_t begin = c->begin, end = c->end < count ? c->end : count;
             int64_t from = 0, to = count;
             ow_cut(&from, &to, 0, v_y + ow_least(1, first_v_i, last_v_i) + (-_u2), v_y + ow_greatest(1, first_v_i, last_v_i) + (-_u2), size_self_0);
             ow_cut(&from, &to, 1, ow_least(1, first_v_j, last_v_j) + (-_u3), ow_greatest(1, first_v_j, last_v_j) + (-_u3), size_self_1);
-            status |= mean_of_windows_f32_line(c, at, batch, v_y, count, from, to, step, phase);
+            status |= mean_of_windows_f32_line(c, at, batch, v_y, begin, end, from, to, step, phase);
         }
     }
     return failed ? OW_ZERO_DIVISION : status;
@@ -226,16 +228,16 @@ OW_INLINE int mean_of_windows_f64_lanes(const ow_compute_context *c, int64_t at,
             to0[lane] = _3[lane] / (double)_u4;
         }
     }
-#line 230 "mean_of_windows.c"
+#line 232 "mean_of_windows.c"
     return status ? OW_INDEX_ERROR : failed ? OW_ZERO_DIVISION : OW_OK;
 }
 
-/* The positions [0, count) of a line, of which those in [from, to) are inside, with so many lanes that they are known when
- * compiling. Where the line ends, some positions are computed twice. */
-OW_INLINE int mean_of_windows_f64_strips(const ow_compute_context *c, int64_t at, int64_t batch, int64_t v_y, int64_t count, int64_t from, int64_t to, const int64_t lanes, const int64_t step, const int64_t phase) {
+/* The positions [begin, end) of a line, of which those in [from, to) are inside, with so many lanes that they are known when
+ * compiling. At the end some positions are computed twice. */
+OW_INLINE int mean_of_windows_f64_strips(const ow_compute_context *c, int64_t at, int64_t batch, int64_t v_y, int64_t begin, int64_t end, int64_t from, int64_t to, const int64_t lanes, const int64_t step, const int64_t phase) {
     int status = OW_OK;
-    for (int64_t position = 0; position < count; position += lanes) {
-        const int64_t first = position + lanes <= count ? position : count - lanes;
+    for (int64_t position = begin; position < end; position += lanes) {
+        const int64_t first = position + lanes <= end ? position : end - lanes;
         if (first < from || first + lanes > to) status |= mean_of_windows_f64_lanes(c, at, batch, v_y, first, lanes, 0, step, phase);
         else
             status |= mean_of_windows_f64_lanes(c, at, batch, v_y, first, lanes, 1, step, phase);
@@ -245,11 +247,12 @@ OW_INLINE int mean_of_windows_f64_strips(const ow_compute_context *c, int64_t at
 }
 
 /* Short lines have half or a quarter of the lanes, or as many as there are. */
-OW_INLINE int mean_of_windows_f64_line(const ow_compute_context *c, int64_t at, int64_t batch, int64_t v_y, int64_t count, int64_t from, int64_t to, const int64_t step, const int64_t phase) {
-    if (count >= LANES) return mean_of_windows_f64_strips(c, at, batch, v_y, count, from, to, LANES, step, phase);
-    if (count >= LANES / 2) return mean_of_windows_f64_strips(c, at, batch, v_y, count, from, to, LANES / 2, step, phase);
-    if (count >= LANES / 4) return mean_of_windows_f64_strips(c, at, batch, v_y, count, from, to, LANES / 4, step, phase);
-    return count ? mean_of_windows_f64_lanes(c, at, batch, v_y, 0, count, 0, step, phase) : OW_OK;
+OW_INLINE int mean_of_windows_f64_line(const ow_compute_context *c, int64_t at, int64_t batch, int64_t v_y, int64_t begin, int64_t end, int64_t from, int64_t to, const int64_t step, const int64_t phase) {
+    const int64_t count = end - begin;
+    if (count >= LANES) return mean_of_windows_f64_strips(c, at, batch, v_y, begin, end, from, to, LANES, step, phase);
+    if (count >= LANES / 2) return mean_of_windows_f64_strips(c, at, batch, v_y, begin, end, from, to, LANES / 2, step, phase);
+    if (count >= LANES / 4) return mean_of_windows_f64_strips(c, at, batch, v_y, begin, end, from, to, LANES / 4, step, phase);
+    return count > 0 ? mean_of_windows_f64_lanes(c, at, batch, v_y, begin, count, 0, step, phase) : OW_OK;
 }
 
 static int mean_of_windows_f64(const ow_compute_context *c, int64_t begin, int64_t end) {
@@ -282,10 +285,11 @@ static int mean_of_windows_f64(const ow_compute_context *c, int64_t begin, int64
         const int64_t step = 1, phases = 1;
         for (int64_t phase = 0; phase < phases && phase < c->range[1]; phase++) {
             const int64_t count = (c->range[1] + phases - 1 - phase) / phases;
+            const int64_t begin = c->begin, end = c->end < count ? c->end : count;
             int64_t from = 0, to = count;
             ow_cut(&from, &to, 0, v_y + ow_least(1, first_v_i, last_v_i) + (-_u2), v_y + ow_greatest(1, first_v_i, last_v_i) + (-_u2), size_self_0);
             ow_cut(&from, &to, 1, ow_least(1, first_v_j, last_v_j) + (-_u3), ow_greatest(1, first_v_j, last_v_j) + (-_u3), size_self_1);
-            status |= mean_of_windows_f64_line(c, at, batch, v_y, count, from, to, step, phase);
+            status |= mean_of_windows_f64_line(c, at, batch, v_y, begin, end, from, to, step, phase);
         }
     }
     return failed ? OW_ZERO_DIVISION : status;
@@ -301,6 +305,8 @@ const ow_compute_table OW_SYMBOL(table_mean_of_windows) = {
     },
     .variables = 2,
     .line = 1,
+    .splits = 1,
+    .over_batch = 0,
     .results = 1,
     .indices = { 2, },
     .optional = { 0, },

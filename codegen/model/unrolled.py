@@ -1,0 +1,182 @@
+"""Small dimensions at the end of results, each position of which has an expression of its own.
+
+The components of a vector and the elements of a small matrix have a number of positions that the entry tells,
+
+    value[..., k]: self[..., (k + 1) % 3] * other[..., (k + 2) % 3] - self[..., (k + 2) % 3] * other[..., (k + 1) % 3]
+
+with k below 3. Such variables are replaced by their positions, and reductions over few numbers by their terms, so that
+what is left of indices are numbers; loops then run along a variable, or the dimensions, in front of them.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
+from itertools import product
+from math import prod
+from types import MappingProxyType
+
+from ..dtypes import INT64
+from ..expr import Apply, Expr, Literal, Name, names, simplify, substitute
+from ..expr.indexed import Atom, Atoms, Fold, Range, Read, rebuilt, within
+from ..expr.typed import Arg
+from .compute import BATCH, Compute, Result, Size
+
+_MOST_POSITIONS, _MOST_TERMS = 16, 16
+"""More are loops: their expressions would not fit into registers."""
+_JOINS = {"sum": "add", "prod": "mul", "max": "maximum", "min": "minimum", "any": "logical_or", "all": "logical_and"}
+_DIVISIONS = {"remainder": operator.mod, "floor_divide": operator.floordiv}
+_INTEGERS: Mapping[str, Callable[..., int]] = {
+    **_DIVISIONS,
+    **{name: getattr(operator, name) for name in ("add", "sub", "mul", "neg", "eq", "ne", "lt", "le", "gt", "ge")},
+}
+_EMPTY = {"sum": Literal(0), "prod": Literal(1)}
+_ALONG = "_b"
+"""The index of the dimensions in front, along which a line runs."""
+
+
+def unrolled(body: Compute, loosely: bool = False) -> Compute:
+    """The body with the positions of small variables at the end told apart, by conditions on these variables, and no
+    such variable in an index. `loosely`: simplified as derivatives are."""
+    sizes = _small(body)
+    if not sizes:
+        return body
+    unroller = _Unroller(body, simplify if loosely else folded)
+    results = tuple(replace(each, tree=_choice(unroller, each.tree, sizes, {})) for each in body.results)
+    return _with(body, results, unroller.atoms)
+
+
+def by_position(body: Compute) -> Compute:
+    """What kernels compute: a result for each position of small variables, which are no variables any more."""
+    sizes = _small(body)
+    if not sizes:
+        return body
+    unroller = _Unroller(body, folded)
+    places = [dict(zip(sizes, map(Literal, each), strict=True)) for each in product(*map(range, sizes.values()))]
+    results = tuple(replace(each, tree=unroller.at(each.tree, place)) for each in body.results for place in places)
+    made = replace(_with(body, results, unroller.atoms), small=tuple(sizes.values()))
+    made = replace(made, variables=body.variables[: len(body.variables) - len(sizes)])
+    return made if made.variables else _along_batch(made)
+
+
+def _small(body: Compute) -> dict[str, int]:
+    """The variables at the end with known numbers of positions, few of them, if there is something in front."""
+    found: dict[str, int] = {}
+    for name, size in reversed(body.variables):
+        if size.number is None or not 0 < prod(found.values()) * size.number <= _MOST_POSITIONS:
+            break
+        found = {name: size.number, **found}
+    return found if body.batched or len(found) < len(body.variables) else {}
+
+
+def _choice(unroller: _Unroller, tree: Expr, sizes: Mapping[str, int], known: Mapping[str, Expr]) -> Expr:
+    if not sizes:
+        return unroller.at(tree, known)
+    (name, size), *others = sizes.items()
+    parts = [_choice(unroller, tree, dict(others), {**known, name: Literal(place)}) for place in range(size)]
+    result = parts[-1]
+    for place in reversed(range(size - 1)):
+        if parts[place] != result:
+            result = Apply("where", (Apply("eq", (Name(name), Literal(place))), parts[place], result))
+    return result
+
+
+def _with(body: Compute, results: tuple[Result, ...], atoms: Atoms) -> Compute:
+    used = dict(within(atoms.named, *(each.tree for each in results)))
+    return replace(body, results=results, atoms=MappingProxyType(used))
+
+
+def _along_batch(body: Compute) -> Compute:
+    """The dimensions in front as one, which is a variable."""
+    atoms = Atoms()
+
+    def carried(tree: Expr) -> Expr:
+        found: dict[str, Expr] = {}
+        for name in sorted(names(tree) & body.atoms.keys()):
+            atom = rebuilt(body.atoms[name], carried)
+            if isinstance(atom, Read) and atom.batched:
+                atom = Read(atom.tensor, (Name(_ALONG), *atom.indices), False, atom.span)
+            found[name] = Name(atoms.name(atom))
+        return substitute(tree, found)
+
+    results = tuple(replace(each, tree=carried(each.tree)) for each in body.results)
+    batched = frozenset(filter(body.is_batched, body.tensors))
+    return replace(
+        _with(body, results, atoms),
+        variables=((_ALONG, Size(Arg(INT64, BATCH))),),
+        batched=False,
+        over_batch=True,
+        flat=batched,
+        tensors=MappingProxyType({name: rank + (name in batched) for name, rank in body.tensors.items()}),
+    )
+
+
+class _Unroller:
+    """Puts numbers in the place of variables."""
+
+    def __init__(self, body: Compute, simpler: Callable[[Expr], Expr]) -> None:
+        self.body = body
+        self.simpler = simpler
+        self.atoms = Atoms()
+
+    def at(self, tree: Expr, values: Mapping[str, Expr]) -> Expr:
+        found = {
+            name: self._atom(self.body.atoms[name], values) for name in sorted(names(tree) & self.body.atoms.keys())
+        }
+        return self.simpler(folded(substitute(tree, {**values, **found})))
+
+    def _atom(self, atom: Atom, values: Mapping[str, Expr]) -> Expr:
+        terms = self._terms(atom, values) if isinstance(atom, Fold) and atom.reduction in _JOINS else None
+        if terms is None:
+            return Name(self.atoms.name(rebuilt(atom, lambda each: self.at(each, values))))
+        assert isinstance(atom, Fold)
+        if not terms:
+            return _EMPTY[atom.reduction]
+        return self.simpler(reduce(lambda left, right: Apply(_JOINS[atom.reduction], (left, right)), terms))
+
+    def _terms(self, fold: Fold, values: Mapping[str, Expr]) -> list[Expr] | None:
+        """The terms of a reduction over few numbers, of which is known whether they are left out."""
+        places = self._places(fold.ranges, values)
+        if places is None or len(places) > _MOST_TERMS:
+            return None
+        terms = []
+        for each in places:
+            condition = Literal(True) if fold.condition is None else self.at(fold.condition, each)
+            if not isinstance(condition, Literal):
+                return None
+            if condition.value:
+                terms.append(self.at(fold.value, each))
+        return terms if terms or fold.reduction in _EMPTY else None
+
+    def _places(self, ranges: Sequence[Range], values: Mapping[str, Expr]) -> list[Mapping[str, Expr]] | None:
+        if not ranges:
+            return [values]
+        first, stop = (self.at(each, values) for each in (ranges[0].first, ranges[0].stop))
+        if not isinstance(first, Literal) or not isinstance(stop, Literal) or stop.value - first.value > _MOST_TERMS:
+            return None
+        found: list[Mapping[str, Expr]] = []
+        for place in range(int(first.value), int(stop.value)):
+            inner = self._places(ranges[1:], {**values, ranges[0].name: Literal(place)})
+            if inner is None:
+                return None
+            found += inner
+        return found
+
+
+def folded(tree: Expr) -> Expr:
+    """The tree with integers computed, and conditions decided, that follow from numbers alone."""
+    if not isinstance(tree, Apply):
+        return tree
+    args = tuple(map(folded, tree.args))
+    if tree.function in ("where", "logical_and") and isinstance(args[0], Literal):
+        rest = args[1:] if tree.function == "where" else (args[1], Literal(False))
+        return rest[0] if args[0].value else rest[1]
+    if tree.function == "logical_and" and isinstance(args[1], Literal):
+        return args[0] if args[1].value else args[1]
+    numbers = [each.value for each in args if isinstance(each, Literal) and type(each.value) is int]
+    compute = _INTEGERS.get(tree.function)
+    if compute is None or len(numbers) < len(args) or (tree.function in _DIVISIONS and numbers[1] == 0):
+        return Apply(tree.function, args, span=tree.span)
+    return Literal(compute(*numbers), span=tree.span)
