@@ -53,6 +53,7 @@ newaxis = None
 _LAZY_MODULES = (
     "accelerator",
     "amp",
+    "array_api",
     "autograd",
     "backends",
     "cpu",

@@ -1,7 +1,7 @@
 """The base of class Tensor, that of class Size, and what else has to be quick and needs Python objects."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, SupportsIndex, TypeVar, overload
 
 from ._base.types import Size
 
@@ -38,6 +38,23 @@ class Function:
     def choose(self, place: int, functions: dict[str, Any], /) -> None: ...
 
 class SizeBase(tuple[int, ...]): ...
+
+class ElementCount(int):
+    """What `t.size` is: the number of elements, and the method that gives the sizes of dimensions."""
+
+    @overload
+    def __call__(self, dim: None = None) -> Size: ...
+    @overload
+    def __call__(self, dim: SupportsIndex) -> int: ...
+
+class SizeMethod:
+    """The attribute `size` of class Tensor."""
+
+    def __init__(self, function: Callable[..., Any], /) -> None: ...
+    @overload
+    def __get__(self, tensor: None, kind: type, /) -> Callable[..., Any]: ...
+    @overload
+    def __get__(self, tensor: object, kind: type, /) -> ElementCount: ...
 
 class ModeBase:
     """A change of the dispatch keys that a thread does not look at, or of anomaly(), as a context manager."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from .._C import lib
 from .._dtypes import TABLE
+from .lazy_imports import load
 from .type_names import type_name
 
 __all__ = ["BY_CODE", "EXPORTS", "dtype", "get_default_dtype", "set_default_dtype"]
@@ -74,6 +75,13 @@ class dtype:  # noqa: N801 (PyTorch's name)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> dtype:
         return self
+
+    @property
+    def __numpy_dtype__(self) -> Any:
+        """NumPy's dtype of the same elements, which `numpy.dtype` asks for; AttributeError where NumPy has none."""
+        if self.numpy_name is None:
+            raise AttributeError(f"NumPy has no dtype for {self!r}")
+        return load("numpy").dtype(self.numpy_name)
 
     def to_real(self) -> dtype:
         """The dtype of the parts of a complex dtype; any other itself."""

@@ -13,6 +13,7 @@ from .._base.dtypes import BY_CODE, dtype
 from .._base.errors import raise_pending
 from .._base.handles import address_of, shape_of, strides_of
 from .._base.interchange import check_memory, from_array, to_array
+from .._base.lazy_imports import load
 from .._C import ffi, lib
 from .._handle import adopt, needs_grad, to_dlpack
 
@@ -129,6 +130,25 @@ class ConversionMethods:
     def __array_wrap__(self: Any, array: NDArray[Any], context: Any = None, return_scalar: bool = False) -> TensorType:
         # What a function of NumPy made of a tensor becomes a tensor.
         return from_array(array)
+
+    # ---- the array API standard ----
+
+    def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
+        """The module `opweave.array_api`. Raises ValueError for versions of the standard that it does not follow."""
+        namespace = load("opweave.array_api")
+        if api_version is not None and api_version not in namespace.VERSIONS:
+            raise ValueError(
+                f"the array API standard of {api_version!r} is not supported: expected one of "
+                f"{', '.join(namespace.VERSIONS)}"
+            )
+        return namespace
+
+    def to_device(self: Any, device: device | str, /, *, stream: int | None = None) -> TensorType:
+        """Return the tensor on a device: the standard's name for `to`. The CPU has no streams."""
+        if stream is not None:
+            raise ValueError(f"a stream was given ({stream!r}), and the CPU has none")
+        moved: TensorType = self.to(device)
+        return moved
 
     # ---- copies and pickles ----
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, SupportsIndex, overload
+from typing import Any, SupportsIndex, overload
 
 from .._base.dtypes import EXPORTS, dtype
 from .._base.errors import raise_pending
@@ -15,9 +15,7 @@ from .._base.types import Size, contiguous_format, memory_format, memory_order
 from .._C import lib
 from .._dispatch.binding import overloads
 from .._dispatch.ops import ops
-
-if TYPE_CHECKING:
-    pass
+from .._handle import SizeMethod
 
 _CONTIGUOUS = 1
 """OW_CONTIGUOUS, a flag of handles."""
@@ -25,27 +23,29 @@ _C_ORDER, _CHANNELS_LAST = 1, 2
 """ow_order"""
 
 
+def _size(self: Any, dim: Any = None) -> Size | int:
+    """Return the shape as a `Size`, or the size of dimension `dim` as an int; not called, it is the number of elements.
+
+    A negative `dim` counts from the end. Raises IndexError if the tensor has no such dimension, TypeError if `dim` is
+    no integer.
+    """
+    if dim is None:
+        return shape_of(self._h)
+    size = lib.size(self._h, integer("size", "dim", dim))
+    if size < 0:
+        raise_pending()
+    return size
+
+
+_size.__name__ = _size.__qualname__ = "size"
+
+
 class GeometryMethods:
     """Mixed into Tensor."""
 
     __slots__ = ()
 
-    @overload
-    def size(self, dim: None = None) -> Size: ...
-    @overload
-    def size(self, dim: SupportsIndex) -> int: ...
-    def size(self: Any, dim: Any = None) -> Size | int:
-        """Return the shape as a `Size`, or the size of dimension `dim` as an int.
-
-        A negative `dim` counts from the end. Raises IndexError if the tensor has no such dimension, TypeError if
-        `dim` is no integer.
-        """
-        if dim is None:
-            return shape_of(self._h)
-        size = lib.size(self._h, integer("size", "dim", dim))
-        if size < 0:
-            raise_pending()
-        return size
+    size = SizeMethod(_size)
 
     @overload
     def stride(self, dim: None = None) -> tuple[int, ...]: ...

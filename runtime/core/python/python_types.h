@@ -95,6 +95,8 @@ PyObject *ow_shape_of(const struct ow_tensor *t);
 PyObject *ow_strides_of(const struct ow_tensor *t);
 PyObject *ow_set_size_class(PyObject *module, PyObject *type);
 PyObject *ow_size_base(void);
+/* The type of `Tensor.size` (size_method.c). */
+PyObject *ow_size_method(void);
 
 /* The view that an index of ints, slices, None and `...` gives, or NULL (basic_index.c). */
 struct ow_tensor *ow_basic_view(struct ow_tensor *self, PyObject *index);

@@ -456,11 +456,13 @@ PyMODINIT_FUNC PyInit__handle(void);
 PyMODINIT_FUNC PyInit__handle(void) {
     PyObject *module = PyModule_Create(&definition);
     if (!module) return NULL;
-    PyObject *type = PyType_FromSpec(&owner_spec), *size = ow_size_base(), *node = ow_node_type();
+    PyObject *type = PyType_FromSpec(&owner_spec), *size = ow_size_base(), *node = ow_node_type(),
+             *size_method = ow_size_method();
     int exports = ow_export_init();
     ow_owner_type = (PyTypeObject *)type;
-    int done = exports && type && size && node && ow_add_function(module) && ow_add_modes(module) && PyModule_AddObjectRef(module, "TensorBase", type) == 0 &&
-               PyModule_AddObjectRef(module, "SizeBase", size) == 0 && PyModule_AddObjectRef(module, "NodeBase", node) == 0;
+    int done = exports && type && size && node && size_method && ow_add_function(module) && ow_add_modes(module) && PyModule_AddObjectRef(module, "TensorBase", type) == 0 &&
+               PyModule_AddObjectRef(module, "SizeBase", size) == 0 && PyModule_AddObjectRef(module, "NodeBase", node) == 0 &&
+               PyModule_AddObjectRef(module, "SizeMethod", size_method) == 0;
     Py_XDECREF(size); /* the owners' type is needed for ever */
     Py_XDECREF(node);
     if (!done) Py_CLEAR(module);

@@ -1,0 +1,152 @@
+"""Functions of the standard made from operators: a signature and a schema say which argument is which.
+
+Within a function tensors count as those of class Tensor, whatever class they have, and its results are arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial, wraps
+from typing import Any, TypeVar, cast
+
+from .._base.dtypes import dtype
+from .._base.promotion import promote_types, result_type
+from .._base.tensor_class import Tensor
+from .._dispatch.ops import ops
+from .._dispatch.subclass import SUBCLASS
+from .._handle import with_keys
+from ._array import Array
+
+_OTHER_NAMES = {
+    "axis": ("dim", "dims"),
+    "axes": ("dim", "dims"),
+    "keepdims": ("keepdim",),
+    "k": ("diagonal",),
+    "shape": ("size",),
+}
+"""What operators call the arguments that are given by name."""
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_NUMBERS = (bool, int, float, complex)
+
+
+def as_arrays(value: Any) -> Any:
+    """Tensors as arrays, those in a tuple or list as well."""
+    if isinstance(value, Tensor):
+        return value if type(value) is Array else value.as_subclass(Array)
+    if isinstance(value, (tuple, list)):
+        parts = [as_arrays(each) for each in value]
+        make = getattr(type(value), "_make", type(value))
+        return make(parts)
+    return value
+
+
+def standard(function: _Function) -> _Function:
+    """A function of the standard, of one that computes with tensors."""
+
+    @wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        return as_arrays(with_keys(0, SUBCLASS, partial(function, *args, **kwargs)))
+
+    return cast("_Function", called)
+
+
+# ---- promotion ----------------------------------------------------------------------------------------------
+
+
+def promoted(*values: Any) -> list[Any]:
+    """Operands of one dtype by the standard's rule: arrays without dimensions count as any other, and numbers of Python
+    take the dtype of the arrays, of which there must be one, where its kind holds them."""
+    tensors = [value for value in values if isinstance(value, Tensor)]
+    if not tensors:
+        raise TypeError("at least one argument must be an array, but all of them are numbers of Python")
+    common = common_dtype(values)
+    where = tensors[0].device
+    return [_of_dtype(value, common, where) for value in values]
+
+
+def _of_dtype(value: Any, wanted: dtype, where: Any) -> Any:
+    if isinstance(value, Tensor):
+        return value if value.dtype is wanted else value.to(wanted)
+    if isinstance(value, _NUMBERS):
+        return ops.full((), value, dtype=wanted, device=where)
+    return value
+
+
+def common_dtype(values: Iterable[Any]) -> dtype:
+    """The dtype to which arrays, dtypes and numbers of Python promote."""
+    given = list(values)
+    found: dtype | None = None
+    for value in given:
+        if isinstance(value, (Tensor, dtype)):
+            each = value.dtype if isinstance(value, Tensor) else value
+            found = each if found is None else promote_types(found, each)
+    if found is None:
+        raise ValueError("at least one array or dtype must be given")
+    for value in given:
+        if isinstance(value, _NUMBERS):
+            found = result_type(ops.empty((1,), dtype=found, device="meta"), value)
+        elif not isinstance(value, (Tensor, dtype)):
+            raise TypeError(f"expected arrays, dtypes and numbers, but got {type(value).__name__}")
+    return found
+
+
+# ---- functions ----------------------------------------------------------------------------------------------
+
+
+def elementwise(name: str, operator: str) -> Callable[..., Any]:
+    """The function of an operator whose arguments are the tensors of its schema."""
+    called = getattr(ops, operator)
+    count = sum(types.startswith("Tensor") for _, _, types in called.op.params)
+    if count == 1:
+
+        def unary(x: Any, /) -> Any:
+            return called(x)
+
+        function: Callable[..., Any] = unary
+    else:
+
+        def binary(x1: Any, x2: Any, /) -> Any:
+            first, second = promoted(x1, x2)
+            return called(first, second)
+
+        function = binary
+    return _named(function, name)
+
+
+def of_signature(signature: str, operator: str) -> tuple[str, Callable[..., Any]]:
+    """The name and the function of a signature, which calls the operator with the arguments that they are there."""
+    name, _, parameters = signature.partition("(")
+    called = getattr(ops, operator)
+    parameters = parameters.removesuffix(")")
+    passed = ", ".join(_passed(called.op.names, parameters))
+    namespace: dict[str, Any] = {"called": called}
+    exec(f"def function({parameters}):\n    return called({passed})", namespace)  # so that Python binds the arguments
+    return name, _named(namespace["function"], name)
+
+
+def _passed(names: tuple[str, ...], parameters: str) -> list[str]:
+    """The arguments of the call: those that come first by position, the others by the names that the operator has."""
+    passed: list[str] = []
+    by_position = "/" in parameters
+    for place, each in enumerate(part.strip() for part in parameters.split(",")):
+        name = each.partition("=")[0]
+        if name in ("/", "*"):
+            by_position = False
+        elif by_position:
+            passed.append(f"{names[place]}={name}")
+        else:
+            called = next(other for other in (name, *_OTHER_NAMES.get(name, ())) if other in names)
+            passed.append(f"{called}={name}")
+    return passed
+
+
+def _named(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = "opweave.array_api"
+    return standard(function)
+
+
+def functions(signatures: Mapping[str, str]) -> dict[str, Callable[..., Any]]:
+    """By name: the functions of a table of signatures."""
+    return dict(of_signature(signature, operator) for signature, operator in signatures.items())
