@@ -123,16 +123,10 @@ class Generator:
         raise RuntimeError("CPU Generator does not use offset")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self.get_state(),)
+        return Generator, (CPU,), (self.initial_seed(), None, self.get_state())
 
-
-def _restored(state: Tensor) -> Generator:
-    generator = Generator()
-    generator.set_state(state)
-    return generator
-
-
-_restored.__module__ = "opweave._rebuild"  # which pickles name, wherever the code moves
+    def __setstate__(self, state: tuple[int, None, Tensor]) -> None:
+        self.set_state(state[2])
 
 
 # The core's own, of address 0, which is not to be freed.

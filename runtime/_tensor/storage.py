@@ -231,7 +231,7 @@ class TypedStorage(AnyStorage):
         if not isinstance(wrap_storage, UntypedStorage):
             got = type(wrap_storage)
             raise TypeError(_invalid(cls, f"Argument 'wrap_storage' must be UntypedStorage, but got {got}"))
-        return _seen_as(kind, wrap_storage._elements)  # type: ignore[no-any-return]
+        return seen_as(kind, wrap_storage._elements)  # type: ignore[no-any-return]
 
 
 def _invalid(kind: type, why: str) -> str:
@@ -284,10 +284,10 @@ _storages: WeakValueDictionary[tuple[int, type], AnyStorage] = WeakValueDictiona
 def storage_of(tensor: Any, untyped: bool = False) -> Any:
     """The storage of a tensor, the same object for all its views."""
     kind = UntypedStorage if untyped else _type_of_code[lib.dtype(tensor._h)]
-    return _seen_as(kind, tensor)
+    return seen_as(kind, tensor)
 
 
-def _seen_as(kind: type[AnyStorage], tensor: Any) -> Any:
+def seen_as(kind: type[AnyStorage], tensor: Any) -> Any:
     """The memory of the tensor as a storage of this class."""
     address = lib.storage_of(tensor._h)
     storage = _storages.get((address, kind))

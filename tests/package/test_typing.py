@@ -40,7 +40,7 @@ TENSOR_NAMES = sorted(
     if (name[0] != "_" or name in _operators.METHODS) and name not in removed.FUNCTIONS
 )
 # An element is whatever its dtype says; lists of lists have no type; `max` is a tensor or a named tuple; and so on.
-UNTYPED = {"tolist", "grad", "grad_fn", "max", "min", "median", "nanmedian", "unique", "unique_consecutive"}
+UNTYPED = {"tolist", "grad", "grad_fn", "load", "max", "min", "median", "nanmedian", "unique", "unique_consecutive"}
 
 
 def link_package(folder: Path) -> None:

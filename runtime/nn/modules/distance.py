@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ._declared import Call
 
 __all__ = ["CosineSimilarity", "PairwiseDistance"]
@@ -13,6 +15,10 @@ class PairwiseDistance(Call, call="pairwise_distance", shown=""):
     p: float = 2.0
     eps: float = 1e-6
     keepdim: bool = False
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # torch's name of the exponent, in files that it has written.
+        super().__setstate__({"p": state["norm"], **state} if "norm" in state else state)
 
 
 class CosineSimilarity(Call, call="cosine_similarity", shown=""):

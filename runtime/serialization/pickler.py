@@ -1,0 +1,180 @@
+"""Pickles whose tensors are references to storages, and whose classes and functions have torch's names.
+
+The standard library's pickler in Python, as that in C lets nobody choose the name of a class.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+import sys
+from collections import OrderedDict
+from types import FunctionType
+from typing import Any
+
+from .._base.devices import is_meta
+from .._base.dtypes import BY_CODE, EXPORTS
+from .._base.generator import Generator
+from .._base.handles import shape_of, strides_of
+from .._base.warn import warn
+from .._C import lib
+from .._rebuild import _rebuild_tensor
+from .._tensor.storage import AnyStorage, TypedStorage, UntypedStorage, storage_of
+from .._tensor.tensor import Tensor
+from ..nn.parameter import Parameter
+from . import rebuild
+from .locations import location_tag
+from .modules import state_for_torch
+from .names import is_own, module_of_torch
+
+__all__ = ["Collected", "TorchPickler", "pickled"]
+
+_WITHOUT_STORAGE_TYPE = tuple(EXPORTS[name] for name in ("uint16", "uint32", "uint64", "complex32"))
+"""dtypes for which torch has no class of storages."""
+
+_NAMES: dict[Any, tuple[str, str]] = {
+    **{function: tuple(name.rsplit(".", 1)) for name, function in rebuild.FUNCTIONS.items()},  # type: ignore[misc]
+    UntypedStorage: ("torch.storage", "UntypedStorage"),
+    TypedStorage: ("torch.storage", "TypedStorage"),
+    Generator: ("torch._C", "Generator"),
+}
+
+
+class Collected:
+    """The storages that a pickle refers to, by keys in the order of their first use."""
+
+    def __init__(self) -> None:
+        self.storages: dict[str, Any] = {}
+        self._keys: dict[int, str] = {}
+        self._kinds: dict[int, Any] = {}
+        self._tags: dict[str, str] = {}
+
+    def reference(self, storage: Any) -> tuple[Any, ...]:
+        """What stands in the pickle for a storage."""
+        whole = storage.untyped()
+        address = lib.storage_of(whole._elements._h)
+        kind = type(storage)
+        key = self._keys.get(address)
+        if key is None:
+            key = self._keys[address] = str(len(self._keys))
+            self.storages[key] = whole  # which keeps the address from being used again
+        if kind is not UntypedStorage and self._kinds.setdefault(address, kind) is not kind:
+            raise RuntimeError("Cannot save multiple tensors or storages that view the same data as different types")
+        tag = location_tag(whole)
+        return "storage", kind, key, self._tags.setdefault(tag, tag), len(storage)
+
+    def itemsize(self, storage: Any) -> int:
+        """Bytes of the elements by which references count this storage."""
+        kind = self._kinds.get(lib.storage_of(storage._elements._h), UntypedStorage)
+        itemsize: int = kind.dtype.itemsize
+        return itemsize
+
+
+_Pickler: Any = pickle._Pickler
+
+
+class TorchPickler(_Pickler):  # type: ignore[misc]
+    """Writes one pickle."""
+
+    dispatch: dict[type, Any] = _Pickler.dispatch.copy()
+
+    def __init__(self, file: Any, protocol: int, collected: Collected) -> None:
+        super().__init__(file, protocol=protocol)
+        self._collected = collected
+
+    def persistent_id(self, obj: Any) -> Any:
+        return self._collected.reference(obj) if isinstance(obj, AnyStorage) else None
+
+    def save_global(self, obj: Any, name: str | None = None) -> None:
+        named = torch_name(obj, name)
+        if named is None:
+            super().save_global(obj, name)
+            return
+        self.write(pickle.GLOBAL + "\n".join((*named, "")).encode())
+        self.memoize(obj)
+
+    dispatch[FunctionType] = save_global
+
+    def save_reduce(self, func: Any, args: Any, state: Any = None, *rest: Any, obj: Any = None, **more: Any) -> None:
+        if func is _rebuild_tensor:  # of a subclass
+            kind, storage, offset, sizes, strides, requires_grad = args
+            args = (storage, offset, sizes, strides, requires_grad, OrderedDict())
+            func, args, state = rebuild.rebuild_from_type_v2, (rebuild.rebuild_tensor_v2, kind, args, state), None
+        super().save_reduce(func, args, state_for_torch(obj, state), *rest, obj=obj, **more)
+
+    def save_tensor(self, tensor: Any) -> None:
+        """A tensor of class Tensor."""
+        func, args = _reduced(tensor)
+        if tensor.__dict__:
+            func, args = rebuild.rebuild_from_type_v2, (func, Tensor, args, tensor.__dict__)
+        super().save_reduce(func, args, obj=tensor)
+
+    dispatch[Tensor] = save_tensor
+
+    def save_parameter(self, parameter: Any) -> None:
+        """A tensor of class Parameter."""
+        func: Any = rebuild.rebuild_parameter
+        args: tuple[Any, ...] = parameter.data.as_subclass(Tensor), parameter.requires_grad, OrderedDict()
+        if parameter.__dict__:
+            func, args = rebuild.rebuild_parameter_with_state, (*args, parameter.__dict__)
+        super().save_reduce(func, args, obj=parameter)
+
+    dispatch[Parameter] = save_parameter
+
+
+def _reduced(tensor: Any) -> tuple[Any, tuple[Any, ...]]:
+    """The function that makes a tensor of class Tensor anew, and its arguments."""
+    handle = tensor._h
+    dtype = BY_CODE[lib.dtype(handle)]
+    sizes, strides = tuple(shape_of(handle)), (*strides_of(handle),)  # which is no other tensor's, to be pickled anew
+    requires_grad = tensor.requires_grad
+    if requires_grad:
+        _warn_of_hooks(tensor)
+    if is_meta(tensor):
+        return rebuild.rebuild_meta_tensor_no_storage, (dtype, sizes, strides, requires_grad)
+    untyped = dtype in _WITHOUT_STORAGE_TYPE
+    args: tuple[Any, ...]
+    args = (storage_of(tensor, untyped), lib.storage_offset(handle), sizes, strides, requires_grad, OrderedDict())
+    func: Any = rebuild.rebuild_tensor_v2
+    if untyped:
+        func, args = rebuild.rebuild_tensor_v3, (*args, dtype)
+    return func, (*args, {"conj": True}) if tensor.is_conj() else args
+
+
+def _warn_of_hooks(tensor: Any) -> None:
+    edge = tensor._edge
+    hooks = edge[0].hooks if edge is not None else None
+    for hook in hooks.of_outputs.get(edge[1], {}).values() if hooks is not None else ():
+        if not hasattr(hook, "__torch_unserializable__"):
+            warn(f"backward hook {hook!r} on tensor will not be serialized")
+
+
+def torch_name(obj: Any, name: str | None) -> tuple[str, str] | None:
+    """The module and the name that torch has for a class or a function; None for what is not of this package."""
+    known = _NAMES.get(obj)
+    if known is not None:
+        return known
+    module = getattr(obj, "__module__", None)
+    name = name or getattr(obj, "__qualname__", None)
+    if not (isinstance(module, str) and is_own(module) and name):
+        return None
+    found = sys.modules.get(module)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return (module_of_torch(module, name), name) if found is obj else None
+
+
+def pickled(obj: object, pickle_module: Any, protocol: int, collected: Any) -> bytes:
+    """The pickle of an object, and in `collected` the storages that it refers to."""
+    file = io.BytesIO()
+    if pickle_module is pickle:
+        pickler: Any = TorchPickler(file, protocol, collected)
+    else:
+        # Its pickler has ways of its own, so that names stay those of this package.
+        def persistent_id(self: Any, value: Any) -> Any:
+            return collected.reference(value) if isinstance(value, AnyStorage) else None
+
+        kind = type("Pickler", (pickle_module.Pickler,), {"persistent_id": persistent_id})
+        pickler = kind(file, protocol=protocol)
+    pickler.dump(obj)
+    return file.getvalue()

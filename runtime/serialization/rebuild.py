@@ -1,0 +1,176 @@
+"""What pickles in files call to make tensors: torch's functions, with every argument checked against the storage.
+
+`FUNCTIONS` has them by torch's names. They run nothing but what is written here, so that both unpicklers may call them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pickle import UnpicklingError
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from .._base import handles
+from .._base.devices import META, device, on_device
+from .._base.dtypes import dtype
+from .._base.handles import wrap
+from .._C import lib
+from .._tensor.storage import AnyStorage
+from ..nn.parameter import Parameter
+
+__all__ = ["FUNCTIONS", "rebuild_parameter", "rebuild_tensor_v2", "rebuild_tensor_v3"]
+
+
+def _check(holds: bool, what: str, got: Any) -> None:
+    if not holds:
+        raise UnpicklingError(f"a tensor in the file is damaged: expected {what}, but got {type(got).__name__}")
+
+
+def _integers(values: Any, what: str) -> tuple[int, ...]:
+    _check(isinstance(values, (tuple, list)), f"a tuple of {what}", values)
+    for value in values:
+        _check(type(value) is int, f"{what} that are ints", value)
+        if not -(2**63) <= value < 2**63:
+            raise UnpicklingError(f"a tensor in the file is damaged: {what} beyond 64 bits")
+    return tuple(values)
+
+
+def _tensor(
+    storage: Any, offset: Any, size: Any, stride: Any, requires_grad: Any, of: dtype | None, metadata: Any = None
+) -> Any:
+    _check(isinstance(storage, AnyStorage), "a storage", storage)
+    _check(of is None or isinstance(of, dtype), "a dtype", of)
+    _check(isinstance(requires_grad, bool), "a bool", requires_grad)
+    _check(metadata is None or isinstance(metadata, dict), "a dictionary", metadata)
+    (start,) = _integers((offset,), "offsets")
+    sizes, strides = _integers(size, "sizes"), _integers(stride, "strides")
+    if len(sizes) != len(strides):
+        raise UnpicklingError(f"a tensor in the file is damaged: {len(sizes)} sizes and {len(strides)} strides")
+    elements = storage._elements
+    if metadata and metadata.get("neg") is True:
+        elements = _negated(storage, of or storage.dtype)
+    code = -1 if of is None else of.code
+    tensor: Any = wrap(lib.as_strided(elements._h, sizes, strides, len(sizes), start, code))
+    if metadata and metadata.get("conj") is True:
+        tensor = tensor.conj()
+    return tensor.requires_grad_() if requires_grad else tensor
+
+
+_negatives: WeakKeyDictionary[AnyStorage, dict[dtype, Any]] = WeakKeyDictionary()
+
+
+def _negated(storage: AnyStorage, of: dtype) -> Any:
+    """The memory of a storage, negated as a whole once, where a file has a view that is read as the negative."""
+    known = _negatives.setdefault(storage, {})
+    if of not in known:
+        count = storage.nbytes() // of.itemsize
+        known[of] = -wrap(lib.as_strided(storage._elements._h, (count,), (1,), 1, 0, of.code))
+    return known[of]
+
+
+def rebuild_tensor(storage: Any, storage_offset: Any, size: Any, stride: Any) -> Any:
+    """A tensor in a storage."""
+    return _tensor(storage, storage_offset, size, stride, False, None)
+
+
+def rebuild_tensor_v2(
+    storage: Any,
+    storage_offset: Any,
+    size: Any,
+    stride: Any,
+    requires_grad: Any,
+    backward_hooks: Any,
+    metadata: Any = None,
+) -> Any:
+    """A tensor in a storage of its dtype."""
+    return _tensor(storage, storage_offset, size, stride, requires_grad, None, metadata)
+
+
+def rebuild_tensor_v3(
+    storage: Any,
+    storage_offset: Any,
+    size: Any,
+    stride: Any,
+    requires_grad: Any,
+    backward_hooks: Any,
+    dtype: Any,
+    metadata: Any = None,
+) -> Any:
+    """A tensor in a storage of bytes."""
+    return _tensor(storage, storage_offset, size, stride, requires_grad, dtype, metadata)
+
+
+def rebuild_parameter(data: Any, requires_grad: Any, backward_hooks: Any) -> Any:
+    """A parameter over a tensor's memory."""
+    _check(isinstance(data, handles.Tensor), "a tensor", data)
+    _check(isinstance(requires_grad, bool), "a bool", requires_grad)
+    return Parameter(data, requires_grad)
+
+
+def rebuild_parameter_with_state(data: Any, requires_grad: Any, backward_hooks: Any, state: Any) -> Any:
+    """A parameter with attributes of its own."""
+    return _with_state(rebuild_parameter(data, requires_grad, backward_hooks), state)
+
+
+def rebuild_from_type_v2(func: Any, new_type: Any, args: Any, state: Any) -> Any:
+    """A tensor of a subclass, or with attributes of its own."""
+    _check(func in FUNCTIONS.values(), "one of the functions that make tensors", func)
+    _check(isinstance(new_type, type) and issubclass(new_type, handles.Tensor), "a class of tensors", new_type)
+    _check(isinstance(args, tuple), "a tuple", args)
+    made = func(*args)
+    _check(isinstance(made, handles.Tensor), "a tensor", made)
+    return _with_state(made if type(made) is new_type else made.as_subclass(new_type), state)
+
+
+def _with_state(tensor: Any, state: Any) -> Any:
+    if not state:
+        return tensor
+    own = state[0] if isinstance(state, tuple) and len(state) == 2 else state  # the second has values of slots
+    _check(isinstance(own, dict) and all(isinstance(name, str) for name in own), "a dictionary of attributes", own)
+    tensor.__dict__.update(own)
+    return tensor
+
+
+def rebuild_meta_tensor_no_storage(dtype: Any, size: Any, stride: Any, requires_grad: Any) -> Any:
+    """A tensor without elements."""
+    return on_device(META, _empty, dtype, size, stride, requires_grad)
+
+
+def _empty(of: Any, size: Any, stride: Any, requires_grad: Any) -> Any:
+    _check(isinstance(of, dtype), "a dtype", of)
+    _check(isinstance(requires_grad, bool), "a bool", requires_grad)
+    sizes, strides = _integers(size, "sizes"), _integers(stride, "strides")
+    if len(sizes) != len(strides) or min(strides, default=0) < 0:
+        raise UnpicklingError(f"a tensor in the file is damaged: sizes {sizes} and strides {strides}")
+    tensor: Any = wrap(lib.empty_strided(sizes, strides, len(sizes), of.code))
+    return tensor.requires_grad_() if requires_grad else tensor
+
+
+def rebuild_device_tensor_from_cpu_tensor(data: Any, dtype: Any, device: Any, requires_grad: Any) -> Any:
+    """A tensor of another kind of device, whose elements the file has as a tensor of the CPU."""
+    _check(isinstance(data, handles.Tensor), "a tensor", data)
+    return data.to(dtype).requires_grad_(requires_grad)
+
+
+def make_parameter(data: Any = None, requires_grad: Any = True) -> Any:
+    """What `Parameter(...)` makes."""
+    _check(data is None or isinstance(data, handles.Tensor), "a tensor", data)
+    return Parameter(data, bool(requires_grad))
+
+
+def make_device(*args: Any) -> Any:
+    """A device, which need not be there."""
+    return device(*args)
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "torch._utils._rebuild_tensor": rebuild_tensor,
+    "torch._utils._rebuild_tensor_v2": rebuild_tensor_v2,
+    "torch._utils._rebuild_tensor_v3": rebuild_tensor_v3,
+    "torch._utils._rebuild_parameter": rebuild_parameter,
+    "torch._utils._rebuild_parameter_with_state": rebuild_parameter_with_state,
+    "torch._utils._rebuild_meta_tensor_no_storage": rebuild_meta_tensor_no_storage,
+    "torch._utils._rebuild_device_tensor_from_cpu_tensor": rebuild_device_tensor_from_cpu_tensor,
+    "torch._tensor._rebuild_from_type_v2": rebuild_from_type_v2,
+}
+"""By torch's names."""
