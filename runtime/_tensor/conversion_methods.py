@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from .._base import handles
 from .._base.devices import device, is_meta
-from .._base.dtypes import BY_CODE, dtype
+from .._base.dtypes import dtype
 from .._base.errors import raise_pending
-from .._base.handles import address_of, shape_of, strides_of
+from .._base.handles import shape_of, strides_of
 from .._base.interchange import check_memory, from_array, to_array
 from .._base.lazy_imports import load
-from .._C import ffi, lib
+from .._C import lib
 from .._handle import adopt, needs_grad, to_dlpack
 
 if TYPE_CHECKING:
@@ -223,10 +223,3 @@ def _real_element(tensor: Any, wanted: str) -> Any:
             raise RuntimeError(f"value cannot be converted to type {wanted} without overflow")
         return value.real
     return value
-
-
-def bytes_of(tensor: Any) -> bytes:
-    """The elements of a contiguous tensor as they lie in memory."""
-    handle = tensor._h
-    nbytes = lib.numel(handle) * BY_CODE[lib.dtype(handle)].itemsize
-    return bytes(ffi.buffer(address_of(handle), nbytes)) if nbytes else b""

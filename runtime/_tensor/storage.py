@@ -91,7 +91,7 @@ class AnyStorage:
         if isinstance(index, slice):
             if index.step not in (None, 1):
                 raise RuntimeError(f"Trying to slice with a step of {index.step}, but only a step of 1 is supported")
-            return _make(type(self), self._elements[index])
+            return make_storage(type(self), self._elements[index])
         return self._elements[self._place(index)].item()
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -161,7 +161,7 @@ class AnyStorage:
 
     def clone(self) -> Self:
         """The same elements in memory of their own."""
-        copied: Self = _make(type(self), self._elements.clone())
+        copied: Self = make_storage(type(self), self._elements.clone())
         return copied
 
     def __copy__(self) -> Self:
@@ -171,11 +171,10 @@ class AnyStorage:
         copied = memo[id(self)] = self.clone()
         return copied
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        from .conversion_methods import bytes_of
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        from .storage_pickle import reduced
 
-        data = len(self) if is_meta(self._elements) else bytes_of(self._elements)
-        return _rebuild_storage, (type(self), data, self.dtype)
+        return reduced(self, protocol)
 
     def __repr__(self) -> str:
         lines = ["..."] if is_meta(self._elements) else [f" {value}" for value in self.tolist()]
@@ -255,7 +254,7 @@ def _elements_of(kind: type, args: tuple[Any, ...], dtype: dtype_class) -> Any:
     return allocate((first,), dtype.code)
 
 
-def _make(kind: type[AnyStorage], elements: Any) -> Any:
+def make_storage(kind: type[AnyStorage], elements: Any) -> Any:
     storage = object.__new__(kind)
     storage._elements = elements
     return storage
@@ -293,7 +292,7 @@ def seen_as(kind: type[AnyStorage], tensor: Any) -> Any:
     storage = _storages.get((address, kind))
     if storage is None:
         elements = handles.wrap(lib.storage_tensor(address, kind.dtype.code))
-        storage = _storages[address, kind] = _make(kind, elements)
+        storage = _storages[address, kind] = make_storage(kind, elements)
     return storage
 
 
@@ -328,20 +327,6 @@ def tensor_over(storage: AnyStorage, offset: int, sizes: tuple[int, ...], stride
     if len(sizes) != len(strides):
         raise ValueError(f"{len(sizes)} sizes need as many strides, but got {len(strides)}")
     return lib.as_strided(storage._elements._h, sizes, strides, len(sizes), offset, -1)
-
-
-def _rebuild_storage(kind: type[AnyStorage], data: bytes | int, dtype: dtype_class) -> AnyStorage:
-    """A storage of these bytes, or of so many elements on the device `meta`."""
-    from .._base.interchange import tensor_of_bytes
-
-    if not (isinstance(kind, type) and issubclass(kind, AnyStorage)):
-        raise TypeError(f"expected a class of storages, but got {kind!r}")
-    if isinstance(data, int):
-        elements = on_device(META, allocate, (data,), dtype.code)
-    else:
-        elements = tensor_of_bytes(data, (len(data) // dtype.itemsize,), dtype)
-    storage: AnyStorage = _make(kind, elements)
-    return storage
 
 
 def is_storage(value: object) -> TypeIs[AnyStorage]:

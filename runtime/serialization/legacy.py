@@ -11,9 +11,10 @@ from pickle import UnpicklingError
 from typing import Any
 
 from .._tensor.storage import UntypedStorage, seen_as
+from .._tensor.storage_pickle import memory_of
 from .locations import Placement
 from .pickler import Collected
-from .storages import described, filled, memory_of
+from .storages import described, filled
 
 __all__ = ["LegacyCollected", "LegacyStorages", "load_legacy", "save_legacy"]
 

@@ -9,12 +9,12 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from .._tensor.storage_pickle import memory_of
 from .archive_writer import ALIGNMENT, ArchiveWriter
 from .atomic import replacing
 from .legacy import LegacyCollected, save_legacy
 from .options import get_crc32_options, skips_data
 from .pickler import Collected, pickled
-from .storages import memory_of
 
 __all__ = ["save", "write_to"]
 

@@ -18,7 +18,7 @@ from .archive_reader import ArchiveReader
 from .locations import Placement
 from .sources import Mapped
 
-__all__ = ["STORAGE_NAMES", "StorageType", "Storages", "described", "filled", "memory_of"]
+__all__ = ["STORAGE_NAMES", "StorageType", "Storages", "described", "filled"]
 
 _BYTES = EXPORTS["uint8"]
 _WIDEST = 16
@@ -39,13 +39,6 @@ STORAGE_NAMES: dict[str, StorageType] = {
     "torch.storage.UntypedStorage": StorageType("UntypedStorage", UntypedStorage),
     "torch.UntypedStorage": StorageType("UntypedStorage", UntypedStorage),
 }
-
-
-def memory_of(storage: Any) -> Any:
-    """The bytes of a storage as a memoryview, which is valid as long as the storage is."""
-    elements = storage._elements
-    nbytes = elements.nbytes
-    return memoryview(ffi.buffer(address_of(elements._h), nbytes)).cast("B") if nbytes else memoryview(b"")
 
 
 class Storages:

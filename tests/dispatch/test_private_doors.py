@@ -16,7 +16,7 @@ from harness.processes import python, succeed
 from opweave import Tensor, _handle, _operators, autograd
 from opweave._base.errors import take_pending
 from opweave._tensor.conversion_methods import _rebuild_tensor
-from opweave._tensor.storage import _rebuild_storage
+from opweave._tensor.storage_pickle import _rebuild_storage
 
 REFUSALS = (TypeError, ValueError, RuntimeError, IndexError, AttributeError, OverflowError, SystemError, BufferError)
 
