@@ -41,6 +41,18 @@ class AnyStorage:
 
     dtype: dtype_class
 
+    @classmethod
+    def from_file(cls, filename: Any, shared: bool = False, size: int = 0) -> Self:
+        """The first `size` elements of a file as memory. `shared`: what is written goes to the file, which is made, or
+        made longer, if that is needed; otherwise it stays in this process.
+        """
+        from .sharing import elements_of_file
+
+        if not hasattr(cls, "dtype"):
+            raise RuntimeError("from_file can only be called on derived classes")
+        found: Self = seen_as(cls, elements_of_file(filename, shared, size, cls.dtype))
+        return found
+
     @property
     def device(self) -> device_class:
         """The device of the memory."""
@@ -150,10 +162,25 @@ class AnyStorage:
     is_cuda = False
 
     def is_shared(self) -> bool:
-        """Return whether the memory is shared with other processes."""
+        """Return whether other processes can share the memory."""
+        from .shared_memory import mapping_of
+
+        return mapping_of(self) is not None
+
+    def is_pinned(self) -> bool:
+        """Return whether the memory is pinned for an accelerator: always False."""
         return False
 
-    is_pinned = is_shared
+    def share_memory_(self) -> Self:
+        """Move the memory to where processes can share it, and return the storage.
+
+        Raises RuntimeError while tensors have the memory, which would not see it move: `share_memory_` of a tensor
+        moves both.
+        """
+        from .sharing import move
+
+        move(self._elements)
+        return self
 
     def untyped(self) -> UntypedStorage:
         """The same memory in bytes."""
@@ -296,10 +323,23 @@ def seen_as(kind: type[AnyStorage], tensor: Any) -> Any:
     return storage
 
 
+def objects_of(address: int) -> list[AnyStorage]:
+    """The storage objects of a storage of the core."""
+    kinds: list[type[AnyStorage]] = [UntypedStorage, *STORAGE_TYPES.values()]
+    return [each for kind in kinds if (each := _storages.get((address, kind))) is not None]
+
+
+def follow(objects: list[AnyStorage], tensor: Any) -> None:
+    """Has storage objects stand for the memory of a tensor."""
+    for each in objects:
+        del _storages[lib.storage_of(each._elements._h), type(each)]
+        each._elements = handles.wrap(lib.storage_tensor(lib.storage_of(tensor._h), each.dtype.code))
+        _storages[lib.storage_of(tensor._h), type(each)] = each
+
+
 def _resize(storage: AnyStorage, nbytes: int) -> None:
     address = lib.storage_of(storage._elements._h)
-    kinds: list[type[AnyStorage]] = [UntypedStorage, *STORAGE_TYPES.values()]
-    seen = [each for kind in kinds if (each := _storages.get((address, kind))) is not None]
+    seen = objects_of(address)
     if storage not in seen:
         raise RuntimeError("resize_(): a part of a storage cannot be resized")
     done = lib.storage_resize(address, nbytes)
@@ -314,10 +354,7 @@ def _resize(storage: AnyStorage, nbytes: int) -> None:
             )
         whole = on_device(CPU, allocate, (nbytes,), UntypedStorage.dtype.code)
         whole[: lib.storage_nbytes(address)] = storage.untyped()._elements
-    for each in seen:
-        del _storages[address, type(each)]
-        each._elements = handles.wrap(lib.storage_tensor(lib.storage_of(whole._h), each.dtype.code))
-        _storages[lib.storage_of(whole._h), type(each)] = each
+    follow(seen, whole)
 
 
 def tensor_over(storage: AnyStorage, offset: int, sizes: tuple[int, ...], strides: tuple[int, ...]) -> float:

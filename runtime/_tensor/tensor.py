@@ -29,6 +29,8 @@ from .removed import RemovedMethods
 from .shape_methods import GeometryMethods
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from .storage import TypedStorage, UntypedStorage
 
 __all__ = ["Tensor"]
@@ -174,7 +176,19 @@ class Tensor(
         """Return whether the memory is pinned for an accelerator: always False."""
         return False
 
-    is_shared = is_pinned
+    def is_shared(self) -> bool:
+        """Return whether other processes can share the memory."""
+        return self.untyped_storage().is_shared()
+
+    def share_memory_(self) -> Self:
+        """Move the memory to where processes can share it, and return the tensor. Nothing happens if it is there.
+
+        Raises RuntimeError while other tensors have the same memory, which would not see it move.
+        """
+        from .sharing import move
+
+        move(self)
+        return self
 
     @property
     def data(self) -> Tensor:

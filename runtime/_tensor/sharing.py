@@ -1,0 +1,95 @@
+"""Tensors in memory that processes share: `share_memory_`, `is_shared`, `from_file`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .._base import handles
+from .._base.allocation import allocate, dtype_or_default
+from .._base.devices import CPU, is_meta, on_device
+from .._base.dtypes import EXPORTS, dtype
+from .._base.handles import shape_of, strides_of, type_name, wrap
+from .._base.types import check_placement
+from .._C import lib
+from .shared_memory import bytes_of_file, mapping_of, shared_bytes
+from .storage import AnyStorage, follow, objects_of
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+__all__ = ["elements_of_file", "from_file", "is_movable", "move", "shared_copy"]
+
+
+def is_movable(tensor: Any) -> bool:
+    """True if no other tensor has the tensor's memory, so that nobody misses where it has gone."""
+    own = {id(each._elements) for each in objects_of(lib.storage_of(tensor._h))} | {id(tensor)}
+    return lib.storage_uses(tensor._h) == len(own)
+
+
+def shared_copy(storage: AnyStorage, make: Any = shared_bytes) -> Any:
+    """A tensor in new shared memory with the bytes of a storage."""
+    elements: Any = storage._elements
+    return make(storage.nbytes()).copy_(elements.view(EXPORTS["uint8"]))
+
+
+def move(tensor: Any, make: Any = shared_bytes) -> None:
+    """Give a tensor shared memory with the same elements, if it has not got such. Its storage objects follow."""
+    storage = tensor.untyped_storage()
+    if is_meta(tensor):
+        raise RuntimeError("_share_fd_: only available on CPU")
+    if mapping_of(storage) is not None or not storage.nbytes():
+        return
+    if not is_movable(tensor):
+        raise RuntimeError(
+            "share_memory_(): other tensors have the same memory, such as views of this one, and would not see it "
+            "move. Call share_memory_() before there are any, or on clone()."
+        )
+    handle = tensor._h
+    moved = shared_copy(storage, make)
+    sizes, offset = shape_of(handle), lib.storage_offset(handle)
+    exact = lib.as_strided(moved._h, sizes, strides_of(handle), len(sizes), offset, lib.dtype(handle))
+    follow(objects_of(lib.storage_of(handle)), moved)
+    handles.exchange(tensor, wrap(exact))
+
+
+# ---- files --------------------------------------------------------------------------------------------------
+
+
+def elements_of_file(filename: Any, shared: Any, size: Any, of: dtype) -> Any:
+    """A tensor of the first elements of a file."""
+    if not handles.is_integer(size):
+        raise TypeError(f"from_file(): argument 'size' must be int, not {type_name(size)}")
+    if size < 0:
+        raise RuntimeError(f"from_file(): the size must not be negative, but got {size}")
+    if not size:
+        return on_device(CPU, allocate, (0,), of.code)
+    return bytes_of_file(filename, bool(shared), size * of.itemsize).view(of)
+
+
+def from_file(
+    filename: Any,
+    shared: bool | None = None,
+    size: int = 0,
+    *,
+    dtype: dtype | None = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+) -> Tensor:
+    """Return a tensor whose memory is a file.
+
+    Args:
+        filename: the path.
+        shared (bool): what is written goes to the file, which is made, or made longer, if that is needed. Otherwise
+            it stays in this process.
+        size (int): the number of elements.
+        dtype: of the elements; None: the default dtype.
+
+    Raises:
+        RuntimeError: the file cannot be opened, or is shorter.
+    """
+    where = check_placement("from_file", layout=layout, device=device, pin_memory=pin_memory)
+    if where not in (None, CPU):
+        raise RuntimeError("from_file(): only tensors of the CPU can have a file as their memory")
+    elements: Tensor = elements_of_file(filename, shared, size, dtype_or_default(dtype, "from_file"))
+    return elements
