@@ -182,13 +182,4 @@ def start_processes(
     return None
 
 
-def spawn(
-    fn: Callable[..., Any],
-    args: tuple[Any, ...] = (),
-    nprocs: int = 1,
-    join: bool = True,
-    daemon: bool = False,
-    start_method: str = "spawn",
-) -> ProcessContext | None:
-    """Call `fn(index, *args)` in `nprocs` new processes, as `start_processes` does."""
-    return start_processes(fn, args, nprocs, join, daemon, start_method)
+spawn = start_processes
