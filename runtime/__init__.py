@@ -106,6 +106,7 @@ _LAZY_NAMES = {
     "get_printoptions": "_tensor.printing",
     "printoptions": "_tensor.printing",
     "set_printoptions": "_tensor.printing",
+    "to_dlpack": "utils.dlpack",
     "weave_text": "_weave.text",
 }
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from .._C import ffi, lib
-from .._handle import ELSEWHERE, exported, needs_grad, over_memory, read_array
+from .._handle import ELSEWHERE, exported, needs_grad, over_memory, read_array, set_numpy
 from .._handle import from_dlpack as take_capsule
 from .allocation import allocate
 from .devices import CPU, META, available, device, on_device
@@ -91,6 +92,9 @@ def from_numpy(ndarray: NDArray[Any]) -> TensorType:
     Shape, strides and dtype are those of the array; a read-only array gives a tensor that must not be written.
     Raises TypeError for other objects and for dtypes that tensors do not have.
     """
+    tensor = read_array(ndarray)
+    if tensor is not None:
+        return tensor  # type: ignore[no-any-return]
     if not is_array(ndarray):
         raise TypeError(f"expected np.ndarray (got {type_name(ndarray)})")
     return from_array(ndarray)
@@ -98,9 +102,10 @@ def from_numpy(ndarray: NDArray[Any]) -> TensorType:
 
 def from_array(array: Any, warn: bool = True) -> TensorType:
     """A tensor over the memory of an array, with a warning (if wanted) when the array must not be written."""
-    handle = read_array(array)
-    if handle is not None:
-        return wrap(handle)
+    _load_numpy()
+    tensor = read_array(array)
+    if tensor is not None:
+        return tensor  # type: ignore[no-any-return]
     dtype = dtype_of_array(array)
     itemsize = dtype.itemsize
     shape = array.shape
@@ -185,21 +190,28 @@ def elements_of(array: Any) -> TensorType:
 
 # ---- to NumPy -----------------------------------------------------------------------------------------------
 
-# numpy.asarray, once NumPy is needed.
-_asarray: Any = None
-
-
 def as_array(value: Any) -> NDArray[Any]:
     """NumPy's array of an object that has one of its protocols or gives access to its memory."""
-    global _asarray
-    if _asarray is None:
-        _asarray = load("numpy").asarray
-    array: NDArray[Any] = _asarray(value)
+    array: NDArray[Any] = _load_numpy().asarray(value)
+    if array.dtype.hasobject and any(hasattr(value, name) for name in _ARRAY_INTERFACES[1:]) and not is_array(value):
+        raise TypeError(f"{type_name(value)} offers its memory as that of Python objects, which nobody can check")
     return array
+
+
+@cache
+def _load_numpy() -> Any:
+    """NumPy, which the core then knows as well."""
+    numpy = load("numpy")
+    internals = load("numpy._core" if hasattr(numpy, "_core") else "numpy.core")
+    descriptors = [numpy.dtype(each.numpy_name) if each.numpy_name else None for each in BY_CODE]
+    set_numpy(internals._multiarray_umath._ARRAY_API, tuple(descriptors))
+    return numpy
 
 
 def check_memory(tensor: Any, error: type[Exception]) -> None:
     """Refuse a tensor whose memory does not hold its elements."""
+    if not lib.keys(tensor._h) & ELSEWHERE:
+        return
     kinds = [name for name, bit in KEY_BITS.items() if lib.keys(tensor._h) & ELSEWHERE & bit]
     if kinds:
         raise error(f"the memory of a {kinds[0]} tensor does not hold its elements for other libraries")
@@ -232,21 +244,36 @@ def from_dlpack(ext_tensor: Any, *, device: device | str | None = None, copy: bo
     if not hasattr(ext_tensor, "__dlpack__"):
         if device is not None or copy is not None:
             raise AssertionError("device and copy kwargs not supported when ext_tensor is already a DLPack capsule.")
-        return wrap(take_capsule(ext_tensor))
-    if device is not None and available(device) is META:
-        raise BufferError("Cannot pack tensors on meta")
-    options = {"max_version": (1, 0), "copy": copy, "dl_device": None if device is None else (1, 0)}
-    asked = {name: value for name, value in options.items() if value is not None}
+        return take_capsule(ext_tensor, None, None)  # type: ignore[no-any-return]
+    asked: dict[str, Any] = {"max_version": (1, 0)}
+    if copy is not None:
+        asked["copy"] = copy
+    if device is not None:
+        if available(device) is META:
+            raise BufferError("Cannot pack tensors on meta")
+        asked["dl_device"] = (1, 0)
     # Libraries that know an older protocol refuse what they do not know by a TypeError.
     for unknown in ("max_version", "copy", "dl_device"):
         try:
-            result = wrap(take_capsule(ext_tensor.__dlpack__(**asked)))
+            capsule = ext_tensor.__dlpack__(**asked)
             break
         except TypeError:
             asked.pop(unknown, None)
     else:
-        result = wrap(take_capsule(ext_tensor.__dlpack__()))
+        capsule = ext_tensor.__dlpack__()
+    result: TensorType = take_capsule(capsule, _is_immutable, ext_tensor)
     return result.clone() if copy and "copy" not in asked else result
+
+
+def _is_immutable(value: Any) -> bool:
+    """True if the object shows its memory to NumPy as an array that must not be written: jax's arrays do, whose
+    capsules do not say so."""
+    if not hasattr(value, "__array__"):
+        return False
+    try:
+        return not as_array(value).flags.writeable
+    except (BufferError, RuntimeError, TypeError, ValueError):  # on another device, or of another dtype
+        return False
 
 
 # ---- other buffers ------------------------------------------------------------------------------------------

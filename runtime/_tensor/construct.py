@@ -19,6 +19,7 @@ from .._base.handles import OVERFLOW
 from .._base.interchange import tensor_of_bytes
 from .._base.type_names import type_name
 from .._base.types import check_placement
+from .._C import lib
 from .._dispatch.ops import ops
 
 if TYPE_CHECKING:
@@ -130,8 +131,11 @@ def _over_memory(data: Any, may_copy: bool = True) -> TensorType | None:
     if interchange.is_array(data):
         return interchange.from_array(data)
     exported = interchange.offered(data)
-    if exported is None or isinstance(exported, handles.Tensor):
-        return exported
+    if exported is None:
+        return None
+    if isinstance(exported, handles.Tensor):
+        lent: TensorType = exported
+        return lent.clone() if may_copy and lib.storage_readonly(lib.storage_of(lent._h)) else lent
     if exported.dtype.hasobject:
         return None  # its elements say what they are
     result = interchange.from_array(exported, warn=not may_copy)

@@ -15,7 +15,7 @@ from .._base.handles import shape_of, strides_of
 from .._base.interchange import check_memory, from_array, to_array
 from .._base.lazy_imports import load
 from .._C import lib
-from .._handle import adopt, needs_grad, to_dlpack
+from .._handle import ELSEWHERE, adopt, array_of, needs_grad, to_dlpack
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,6 +83,9 @@ class ConversionMethods:
         Raises RuntimeError if operations on the tensor are recorded, or it is read as conjugates, and `force` is false,
         TypeError for dtypes that NumPy does not have.
         """
+        array = array_of(self)
+        if array is not None:
+            return array
         if needs_grad(self) and not force:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         if self.is_conj() and not force:
@@ -110,9 +113,10 @@ class ConversionMethods:
         """A DLPack capsule over the same memory, or with `copy` over that of a copy."""
         if self._requires_grad:
             raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
-        if self.is_conj():
-            raise BufferError("Can't export tensors with the conjugate bit set")
-        check_memory(self, BufferError)
+        if lib.keys(self._h) & ELSEWHERE:
+            if self.is_conj():
+                raise BufferError("Can't export tensors with the conjugate bit set")
+            check_memory(self, BufferError)
         if stream is not None and type(stream) is not int:
             raise TypeError("stream must be ``int`` or ``none``")
         if stream not in (None, -1):

@@ -1,6 +1,7 @@
-/* NumPy's arrays seen through `__array_struct__`, the C side of its array interface: a capsule around one struct. It is
- * read and written here because the same facts as Python objects take longer to make than a tensor. */
+/* The memory of NumPy's arrays as tensors, and that of tensors as arrays: directly where NumPy is loaded (numpy_arrays.c), and
+ * by `__array_struct__`, the C side of its array interface, a capsule around one struct. */
 #include "abi/api.h"
+#include "operator_function.h"
 #include "tensor_object.h"
 
 /* PyArrayInterface of NumPy's documentation. */
@@ -57,46 +58,30 @@ static char typekind(int dtype) {
     return ow_dtype_bounds[dtype][0] < 0 ? 'i' : 'u';
 }
 
-/* -1: none. */
-static int dtype_of(char kind, int itemsize) {
-    for (int dtype = 0; dtype < OW_NDTYPES; dtype++)
-        if (ow_itemsize(dtype) == itemsize && typekind(dtype) == kind) return dtype;
-    return -1;
-}
-
 /* ---- from arrays ---------------------------------------------------------------------------------------- */
 
-/* read_array(array): a handle over the array's memory, or None where anything about it is unusual: then Python finds out
- * what. */
+/* read_array(array): a tensor over the array's memory, or None where it is no array of the class itself, or anything about
+ * it is unusual: then Python finds out what. */
 PyObject *ow_read_array(PyObject *module, PyObject *array) {
     (void)module;
-    PyObject *capsule = PyObject_GetAttrString(array, "__array_struct__");
-    if (!capsule) return NULL;
-    const array_interface *a = PyCapsule_GetPointer(capsule, NULL);
-    int64_t sizes[OW_MAX_DIMS], strides[OW_MAX_DIMS], nbytes = 0;
-    const int needed = ALIGNED | NOTSWAPPED | WRITEABLE;
-    int dtype = a && a->two == 2 && a->nd >= 0 && a->nd <= OW_MAX_DIMS && (a->flags & needed) == needed
-                    ? dtype_of(a->typekind, a->itemsize)
-                    : -1;
-    int usual = dtype >= 0;
-    if (usual) {
-        nbytes = a->itemsize;
-        for (int d = 0; d < a->nd; d++) {
-            int64_t stride = a->strides[d];
-            sizes[d] = a->shape[d];
-            strides[d] = stride / a->itemsize;
-            usual &= stride % a->itemsize == 0;
-            nbytes = sizes[d] && nbytes ? nbytes + (sizes[d] - 1) * (stride < 0 ? -stride : stride) : 0;
-        }
+    if ((PyObject *)Py_TYPE(array) != ow_array_class) Py_RETURN_NONE;
+    const ow_array *a = (const ow_array *)array;
+    int64_t strides[OW_MAX_DIMS], nbytes, itemsize;
+    const int needed = ALIGNED | WRITEABLE; /* and the dtype is one in native byte order */
+    int dtype = a->ndim <= OW_MAX_DIMS && (a->flags & needed) == needed ? ow_dtype_of_array(a) : -1;
+    if (dtype < 0) Py_RETURN_NONE;
+    nbytes = itemsize = ow_itemsize(dtype);
+    for (int d = 0; d < a->ndim; d++) {
+        int64_t size = a->sizes[d], stride = a->strides[d], span;
+        if (stride % itemsize || stride == INT64_MIN ||
+            __builtin_mul_overflow(size - 1, stride < 0 ? -stride : stride, &span) || __builtin_add_overflow(nbytes, span, &span))
+            Py_RETURN_NONE;
+        strides[d] = stride / itemsize;
+        nbytes = size && nbytes ? span : 0;
     }
-    double handle = 0.0;
-    if (usual) {
-        handle = ow_from_owner(array, (uintptr_t)a->data, nbytes, sizes, strides, a->nd, dtype, 0);
-    }
-    Py_DECREF(capsule);
+    double handle = ow_from_owner(array, (uintptr_t)a->data, nbytes, a->sizes, strides, a->ndim, dtype, 0);
     if (PyErr_Occurred()) return NULL;
-    if (usual) return PyFloat_FromDouble(handle);
-    Py_RETURN_NONE;
+    return handle == 0.0 ? ow_raise_pending() : ow_new_owner(ow_unpack(handle));
 }
 
 /* ---- to arrays ------------------------------------------------------------------------------------------ */
@@ -168,6 +153,18 @@ int ow_export_init(void) {
     return (exported_type = (PyTypeObject *)PyType_FromSpec(&exported_spec)) != NULL;
 }
 
+static PyObject *new_exported(const ow_tensor *t, int lasting) {
+    allocfunc allocate = (allocfunc)PyType_GetSlot(exported_type, Py_tp_alloc);
+    exported *result = (exported *)allocate(exported_type, 0);
+    if (!result) return NULL;
+    if (!(result->tensor = ow_tensor_alias(t))) {
+        Py_DECREF(result);
+        return PyErr_NoMemory();
+    }
+    if (lasting) ow_storage_memory(t->storage)->flags |= OW_STORAGE_EXPORTED;
+    return (PyObject *)result;
+}
+
 /* exported(tensor, lasting): an object with `__array_struct__` that keeps the memory; None where there is no memory, or no
  * such dtype in NumPy. What is lasting may be known to somebody for ever, so that the memory stays where it is; else the
  * caller is done with it before it returns. */
@@ -179,13 +176,23 @@ PyObject *ow_exported(PyObject *module, PyObject *const *arguments, Py_ssize_t n
         return PyErr_Format(PyExc_TypeError, "can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the "
                                              "tensor to host memory first.");
     if (!typekind(t->dtype) || !t->numel) Py_RETURN_NONE;
-    allocfunc allocate = (allocfunc)PyType_GetSlot(exported_type, Py_tp_alloc);
-    exported *result = (exported *)allocate(exported_type, 0);
-    if (!result) return NULL;
-    if (!(result->tensor = ow_tensor_alias(t))) {
-        Py_DECREF(result);
-        return PyErr_NoMemory();
-    }
-    if (arguments[1] == Py_True) ow_storage_memory(t->storage)->flags |= OW_STORAGE_EXPORTED;
-    return (PyObject *)result;
+    return new_exported(t, arguments[1] == Py_True);
 }
+
+/* array_of(tensor): a lasting array over the memory of a tensor that is as most are; None of any other, and as long as NumPy
+ * is not loaded. */
+PyObject *ow_array_of(PyObject *module, PyObject *tensor) {
+    (void)module;
+    const ow_tensor *t = ow_array_class ? ow_plain_tensor(tensor) : NULL;
+    if (!t || !typekind(t->dtype) || !t->numel) Py_RETURN_NONE;
+    Py_ssize_t sizes[OW_MAX_DIMS], strides[OW_MAX_DIMS];
+    for (int d = 0; d < t->ndim; d++) {
+        sizes[d] = t->sizes[d];
+        strides[d] = t->strides[d] * ow_itemsize(t->dtype);
+    }
+    PyObject *owner = new_exported(t, 1);
+    if (!owner) return NULL;
+    t = ((exported *)owner)->tensor;
+    return ow_new_array(t->dtype, t->ndim, sizes, strides, t->data, !(t->storage->flags & OW_STORAGE_READONLY), owner);
+}
+

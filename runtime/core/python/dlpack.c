@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "abi/api.h"
+#include "operator_function.h"
 #include "tensor_object.h"
 
 typedef struct {
@@ -113,6 +114,10 @@ PyObject *ow_to_dlpack(PyObject *module, PyObject *const *arguments, Py_ssize_t 
     if (is_readonly && !is_versioned)
         return PyErr_Format(PyExc_BufferError, "the memory is read-only, which DLPack before version 1 cannot say; clone() "
                                                "the tensor");
+    for (int d = 0; d < t->ndim; d++)
+        if (t->strides[d] < 0)
+            return PyErr_Format(PyExc_BufferError, "the strides are negative, which consumers of DLPack do not take; clone() the "
+                                                   "tensor");
     lent *loan = calloc(1, sizeof *loan + 2 * t->ndim * sizeof(int64_t));
     if (!loan || !(loan->tensor = ow_tensor_alias(t))) {
         free(loan);
@@ -140,6 +145,8 @@ PyObject *ow_to_dlpack(PyObject *module, PyObject *const *arguments, Py_ssize_t 
 static const char *const loans[] = {"opweave.dltensor", "opweave.dltensor_versioned"};
 
 static void end_taken(PyObject *capsule) {
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback); /* the deleter may be Python, which must not run with an exception pending */
     if (PyCapsule_IsValid(capsule, loans[0])) {
         plain *of = PyCapsule_GetPointer(capsule, loans[0]);
         if (of->deleter) of->deleter(of);
@@ -147,6 +154,7 @@ static void end_taken(PyObject *capsule) {
         versioned *of = PyCapsule_GetPointer(capsule, loans[1]);
         if (of && of->deleter) of->deleter(of);
     }
+    PyErr_Restore(type, value, traceback);
 }
 
 /* Bytes from the lowest element to the end of the highest; -1 where they cannot be counted. */
@@ -181,6 +189,10 @@ static double over(const dl_tensor *t, PyObject *loan, int readonly) {
         }
         const int64_t *strides = t->strides ? t->strides : contiguous;
         int64_t nbytes = overflow && !t->strides ? -1 : extent(t, strides, ow_itemsize(dtype));
+        uint64_t end;
+        if (nbytes > 0 && (!t->data || __builtin_add_overflow((uintptr_t)t->data, t->byte_offset, &end) ||
+                           __builtin_add_overflow(end, (uint64_t)nbytes, &end)))
+            nbytes = -1;
         if (nbytes >= 0)
             return ow_from_owner(loan, (uintptr_t)t->data + t->byte_offset, nbytes, t->shape, strides, t->ndim, dtype, readonly);
         PyErr_Format(PyExc_BufferError, "the sizes and strides of the capsule do not describe memory");
@@ -188,24 +200,36 @@ static double over(const dl_tensor *t, PyObject *loan, int readonly) {
     return 0.0;
 }
 
-/* from_dlpack(capsule): takes the capsule, which nobody can take again; 0.0 with the core's error pending. */
-PyObject *ow_from_dlpack(PyObject *module, PyObject *capsule) {
+/* from_dlpack(capsule, readonly, of): a tensor over the memory of the capsule, which nobody can take again. A capsule that
+ * cannot say whether its memory may be written asks `readonly(of)`, unless that is None. */
+PyObject *ow_from_dlpack(PyObject *module, PyObject *const *arguments, Py_ssize_t n) {
     (void)module;
+    if (n != 3) return PyErr_Format(PyExc_TypeError, "from_dlpack() takes a capsule, a function or None, and its argument");
+    PyObject *capsule = arguments[0];
     int is_versioned = PyCapsule_IsValid(capsule, fresh[1]);
     if (!is_versioned && !PyCapsule_IsValid(capsule, fresh[0]))
         return PyErr_Format(PyExc_RuntimeError,
                             "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once, so "
                             "you might have already constructed a tensor from it once.");
+    int is_readonly = 0;
+    if (!is_versioned && arguments[1] != Py_None) {
+        PyObject *answer = PyObject_CallFunctionObjArgs(arguments[1], arguments[2], NULL);
+        is_readonly = answer ? PyObject_IsTrue(answer) : -1;
+        Py_XDECREF(answer);
+        if (is_readonly < 0) return NULL;
+        if (!PyCapsule_IsValid(capsule, fresh[0])) return PyErr_Format(PyExc_RuntimeError, "the capsule was taken meanwhile");
+    }
     void *of = PyCapsule_GetPointer(capsule, fresh[is_versioned]);
     PyObject *loan = PyCapsule_New(of, loans[is_versioned], end_taken);
     if (!loan) return NULL;
     double handle = 0.0;
     PyCapsule_SetName(capsule, used[is_versioned]);
     const versioned *v = of;
-    if (!is_versioned) handle = over(&((const plain *)of)->tensor, loan, 0);
+    if (!is_versioned) handle = over(&((const plain *)of)->tensor, loan, is_readonly);
     else if (v->major > MAJOR)
         PyErr_Format(PyExc_BufferError, "the capsule is of version %d.%d of DLPack, which is beyond 1", (int)v->major, (int)v->minor);
     else handle = over(&v->tensor, loan, (int)(v->flags & READ_ONLY));
     Py_DECREF(loan);
-    return PyErr_Occurred() ? NULL : PyFloat_FromDouble(handle);
+    if (PyErr_Occurred()) return NULL;
+    return handle == 0.0 ? ow_raise_pending() : ow_new_owner(ow_unpack(handle));
 }

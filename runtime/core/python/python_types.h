@@ -83,12 +83,30 @@ PyObject *ow_set_refresh(PyObject *module, PyObject *function);
 double ow_from_owner(PyObject *owner, uintptr_t data, int64_t nbytes, const int64_t *sizes, const int64_t *strides,
                      int32_t ndim, int32_t dtype, int readonly);
 PyObject *ow_read_array(PyObject *module, PyObject *array);
+PyObject *ow_array_of(PyObject *module, PyObject *tensor);
+/* PyArrayObject, of which NumPy's documentation names the fields; strides are in bytes. */
+typedef struct {
+    PyObject_HEAD
+    char *data;
+    int ndim;
+    int64_t *sizes, *strides;
+    PyObject *base, *descriptor;
+    int flags;
+} ow_array;
+/* The number of its dtype, -1 where tensors have none such: in another byte order, of records or objects. */
+int ow_dtype_of_array(const ow_array *array);
+/* The class of NumPy's arrays, NULL while it is not loaded; and a new one, which takes the owner of its memory whatever
+ * happens (numpy_arrays.c). */
+extern PyObject *ow_array_class;
+PyObject *ow_new_array(int dtype, int ndim, const Py_ssize_t *sizes, const Py_ssize_t *strides, void *data, int writeable,
+                       PyObject *owner);
+PyObject *ow_set_numpy(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_over_memory(PyObject *module, PyObject *arguments);
 /* And back: what is exported owns the storage, and not the tensor, which may be given another one. 0 on failure. */
 int ow_export_init(void);
 PyObject *ow_exported(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *ow_to_dlpack(PyObject *module, PyObject *const *arguments, Py_ssize_t n); /* (dlpack.c) */
-PyObject *ow_from_dlpack(PyObject *module, PyObject *capsule);
+PyObject *ow_from_dlpack(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 
 /* Sizes and strides as tuples (size_type.c). */
 PyObject *ow_shape_of(const struct ow_tensor *t);

@@ -439,11 +439,13 @@ static PyMethodDef functions[] = {
     {"set_watcher", ow_set_watcher, METH_O, "Says what looks at each new node while anomalies are looked for."},
     {"set_refresh", ow_set_refresh, METH_O, "Says what brings the edge of a view up to date."},
     {"set_size_class", ow_set_size_class, METH_O, "Says of which class shapes are."},
-    {"read_array", ow_read_array, METH_O, "A handle over the memory of a NumPy array."},
+    {"set_numpy", FAST(ow_set_numpy), METH_FASTCALL, "Says what makes arrays, once NumPy is loaded."},
+    {"read_array", ow_read_array, METH_O, "A tensor over the memory of a NumPy array, or None."},
+    {"array_of", ow_array_of, METH_O, "A NumPy array over the memory of a tensor, or None."},
     {"over_memory", ow_over_memory, METH_VARARGS, "A handle over memory that an object owns."},
     {"exported", FAST(ow_exported), METH_FASTCALL, "What keeps a tensor's memory, and describes it to NumPy."},
     {"to_dlpack", FAST(ow_to_dlpack), METH_FASTCALL, "A DLPack capsule over the memory of a tensor."},
-    {"from_dlpack", ow_from_dlpack, METH_O, "A handle over the memory of a DLPack capsule."},
+    {"from_dlpack", FAST(ow_from_dlpack), METH_FASTCALL, "A handle over the memory of a DLPack capsule."},
     {NULL, NULL, 0, NULL},
 };
 
