@@ -8,13 +8,13 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from .._C import ffi, lib
-from .._handle import ELSEWHERE, exported, needs_grad, over_memory, read_array, set_numpy
+from .._handle import ELSEWHERE, exported, needs_grad, over_memory, read_array
 from .._handle import from_dlpack as take_capsule
 from .allocation import allocate
+from .array_protocols import ARRAY_PROTOCOLS, as_array, load_numpy
 from .devices import CPU, META, available, device, on_device
 from .dtypes import BY_CODE, BY_NUMPY_NAME, dtype
 from .handles import address_of, exact_integer, type_name, wrap
@@ -102,7 +102,7 @@ def from_numpy(ndarray: NDArray[Any]) -> TensorType:
 
 def from_array(array: Any, warn: bool = True) -> TensorType:
     """A tensor over the memory of an array, with a warning (if wanted) when the array must not be written."""
-    _load_numpy()
+    load_numpy()
     tensor = read_array(array)
     if tensor is not None:
         return tensor  # type: ignore[no-any-return]
@@ -139,7 +139,6 @@ def from_array(array: Any, warn: bool = True) -> TensorType:
 
 # ---- other libraries ----------------------------------------------------------------------------------------
 
-_ARRAY_INTERFACES = ("__array__", "__array_interface__", "__array_struct__")
 _PYTHON_TYPES = frozenset((bool, int, float, complex, str, bytes, list, tuple, type))
 
 
@@ -150,7 +149,7 @@ def offered(value: Any) -> Any:
     """
     if type(value) in _PYTHON_TYPES or isinstance(value, type) or is_array_scalar(value):
         return None
-    has_array = any(hasattr(value, name) for name in _ARRAY_INTERFACES)
+    has_array = any(hasattr(value, name) for name in ARRAY_PROTOCOLS)
     if hasattr(value, "__dlpack__"):
         try:
             return from_dlpack(value)
@@ -189,23 +188,6 @@ def elements_of(array: Any) -> TensorType:
 
 
 # ---- to NumPy -----------------------------------------------------------------------------------------------
-
-def as_array(value: Any) -> NDArray[Any]:
-    """NumPy's array of an object that has one of its protocols or gives access to its memory."""
-    array: NDArray[Any] = _load_numpy().asarray(value)
-    if array.dtype.hasobject and any(hasattr(value, name) for name in _ARRAY_INTERFACES[1:]) and not is_array(value):
-        raise TypeError(f"{type_name(value)} offers its memory as that of Python objects, which nobody can check")
-    return array
-
-
-@cache
-def _load_numpy() -> Any:
-    """NumPy, which the core then knows as well."""
-    numpy = load("numpy")
-    internals = load("numpy._core" if hasattr(numpy, "_core") else "numpy.core")
-    descriptors = [numpy.dtype(each.numpy_name) if each.numpy_name else None for each in BY_CODE]
-    set_numpy(internals._multiarray_umath._ARRAY_API, tuple(descriptors))
-    return numpy
 
 
 def check_memory(tensor: Any, error: type[Exception]) -> None:

@@ -13,6 +13,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from .._base import handles, interchange
+from .._base.array_protocols import as_array
 from .._base.devices import META, available, device, get_default_device, is_meta
 from .._base.dtypes import EXPORTS, dtype, get_default_dtype
 from .._base.handles import OVERFLOW
@@ -146,7 +147,7 @@ def _over_memory(data: Any, may_copy: bool = True) -> TensorType | None:
 def _over_buffer(buffer: Any, wanted: dtype | None) -> TensorType:
     """A tensor over the memory of an object that has typed elements, or bytes, which are read as `wanted`."""
     if wanted is None and memoryview(buffer).format not in ("B", "c"):
-        return interchange.from_array(interchange.as_array(buffer))
+        return interchange.from_array(as_array(buffer))
     return interchange.frombuffer(buffer, dtype=wanted or get_default_dtype())
 
 
@@ -231,7 +232,7 @@ def _known(value: Any, depth: int = 0) -> Any:
         return _known(array.tolist(), depth) if array.dtype.hasobject else array
     if interchange.has_buffer(value):
         # Its elements are numbers of Python, of which the dtype follows as of any others.
-        return interchange.as_array(value).tolist()
+        return as_array(value).tolist()
     return value
 
 

@@ -229,3 +229,41 @@ def test_pandas_in_operators() -> None:
         assert type(result) is opweave.Tensor
         assert result.tolist() == [True, False, False]
     assert (opweave.ones(2, 2) - pandas.DataFrame([[1, 2], [3, 4]])).tolist() == [[0.0, -1.0], [-2.0, -3.0]]
+
+
+class Described:
+    """An object that describes memory by `__array_interface__`, two float64 unless something else is said."""
+
+    def __init__(self, **facts: Any) -> None:
+        self.memory = np.ones(4)
+        data = (self.memory.ctypes.data, False)
+        self.__array_interface__ = {"version": 3, "shape": (2,), "typestr": "<f8", "data": data, **facts}
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"shape": (-1,)},
+        {"shape": (2**62, 2**62)},
+        {"shape": "a"},
+        {"strides": (8, 8)},
+        {"strides": (3,)},
+        {"typestr": "<f3"},
+        {"typestr": ">f8"},
+        {"typestr": "|O8"},  # pointers to objects
+        {"typestr": "|V8"},
+        {"data": b"123"},  # fewer bytes than two numbers take
+        {"data": bytes(16), "offset": 8},
+        {"data": bytes(16), "strides": (16,)},
+        {"data": bytearray(24), "strides": (-8,)},
+        {"data": (0, False)},
+        {"data": (1, False)},
+        {"data": None},
+    ],
+)
+def test_descriptions_of_memory_that_is_not_there(facts: dict[str, Any]) -> None:
+    for function in (opweave.asarray, opweave.tensor, opweave.as_tensor):
+        with pytest.raises((TypeError, ValueError)):
+            function(Described(**facts))
+        assert function(Described(data=bytes(24), offset=8)).tolist() == [0, 0]
+        assert function(Described()).tolist() == [1, 1]
