@@ -74,6 +74,7 @@ _LAZY_MODULES = (
     "overrides",
     "random",
     "return_types",
+    "safetensors",
     "serialization",
     "signal",
     "special",

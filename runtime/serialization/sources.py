@@ -94,17 +94,18 @@ class FileObject(Source):
 
 
 class Mapped(Path):
-    """A file whose bytes are seen in memory, and not read before they are used."""
+    """A file whose bytes are seen in memory, and not read before they are used.
 
-    def __init__(self, path: Any) -> None:
+    `shared`: what is written to this memory goes to the file.
+    """
+
+    def __init__(self, path: Any, shared: bool) -> None:
         super().__init__(path)
-        shared = get_default_mmap_options() == mmap.MAP_SHARED
         with open(path, "r+b" if shared else "rb") as file:
             if not self.size:
                 raise EOFError("Ran out of input: the file is empty")
-            mapping = mmap.mmap(
-                file.fileno(), self.size, flags=get_default_mmap_options(), prot=mmap.PROT_READ | mmap.PROT_WRITE
-            )
+            flags, access = mmap.MAP_SHARED if shared else mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_WRITE
+            mapping = mmap.mmap(file.fileno(), self.size, flags=flags, prot=access)
         self.memory = ffi.from_buffer("char[]", mapping)
         """Keeps the mapping, as do the tensors whose memory is part of it."""
         self.address = int(ffi.cast("uintptr_t", self.memory))
@@ -113,7 +114,7 @@ class Mapped(Path):
 def open_source(file: Any, mapped: bool) -> Source:
     """What `load` reads from."""
     if isinstance(file, (str, os.PathLike)):
-        return Mapped(file) if mapped else Path(file)
+        return Mapped(file, get_default_mmap_options() == mmap.MAP_SHARED) if mapped else Path(file)
     if mapped:
         raise ValueError("f must be a file path in order to use the mmap argument")
     for method in ("read", "seek", "tell"):

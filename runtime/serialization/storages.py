@@ -16,9 +16,9 @@ from .._handle import over_memory
 from .._tensor.storage import STORAGE_TYPES, AnyStorage, UntypedStorage, seen_as
 from .archive_reader import ArchiveReader
 from .locations import Placement
-from .sources import Mapped
+from .sources import Mapped, Source
 
-__all__ = ["STORAGE_NAMES", "StorageType", "Storages", "described", "filled"]
+__all__ = ["STORAGE_NAMES", "StorageType", "Storages", "bytes_at", "described", "filled"]
 
 _BYTES = EXPORTS["uint8"]
 _WIDEST = 16
@@ -75,9 +75,7 @@ class Storages:
         """The bytes of a record as a tensor."""
         source = self._archive.source
         if isinstance(source, Mapped) and not self._swapped:
-            mapped = mapped_bytes(source, self._archive.start(name), size)
-            if mapped is not None:
-                return mapped
+            return bytes_at(source, self._archive.start(name), size, _WIDEST)
         return filled(size, lambda memory: self._archive.read_into(name, memory), of if self._swapped else None)
 
 
@@ -95,13 +93,14 @@ def described(reference: Any, length: int) -> tuple[type[AnyStorage], str, str, 
     return kind, key, location, count
 
 
-def mapped_bytes(source: Mapped, start: int, size: int) -> Any:
-    """A part of a mapped file as a tensor of bytes; None where elements would not be aligned in memory."""
-    if not size or start % _WIDEST:
-        return None
+def bytes_at(source: Source, start: int, size: int, alignment: int) -> Any:
+    """A tensor of bytes of a file: a part of the mapped file where elements are aligned in memory, else a copy."""
     if not 0 <= start <= start + size <= source.size:
         raise source.too_short(start, size)
-    return wrap(over_memory(source.memory, source.address + start, size, (size,), (1,), _BYTES.code, False))
+    if size and isinstance(source, Mapped) and not start % alignment:
+        address = source.address + start
+        return wrap(over_memory(source.memory, address, size, (size,), (1,), _BYTES.code, False))
+    return filled(size, lambda memory: source.read_into(start, memory))
 
 
 def filled(size: int, read_into: Callable[[memoryview], object], swapped: dtype | None = None) -> Any:
