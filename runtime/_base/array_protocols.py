@@ -38,30 +38,39 @@ def as_array(value: Any) -> NDArray[Any]:
     Raises TypeError and ValueError where the memory does not hold what the object says of it.
     """
     numpy = load_numpy()
-    array: NDArray[Any] = numpy.asarray(value)
-    described = not isinstance(value, numpy.ndarray) and any(hasattr(value, name) for name in _MEMORY_PROTOCOLS)
-    if described and array.size:
-        if array.dtype.hasobject:
-            raise TypeError(f"{type_name(value)} offers its memory as that of Python objects, which nobody can check")
-        _check_bounds(numpy, value, array)
+    if isinstance(value, numpy.ndarray) or not any(hasattr(value, name) for name in _MEMORY_PROTOCOLS):
+        array: NDArray[Any] = numpy.asarray(value)
+        return array
+    interface = None if hasattr(value, "__array_struct__") else value.__array_interface__
+    data = interface.get("data", ()) if isinstance(interface, dict) else ()
+    if data is None or isinstance(data, tuple):
+        array, buffer = numpy.asarray(value), value if data is None else None
+    else:
+        array, buffer = numpy.asarray(_Described(value, interface)), data
+    if array.size and array.dtype.hasobject:
+        raise TypeError(f"{type_name(value)} offers its memory as that of Python objects, which nobody can check")
+    if array.size and buffer is not None:
+        _check_bounds(value, array, numpy.frombuffer(buffer, "u1"))
     return array
 
 
-def _check_bounds(numpy: Any, value: Any, array: NDArray[Any]) -> None:
+class _Described:
+    """What has the `__array_interface__` that another object had once. Asked again it may have another one: images
+    copy their elements for it."""
+
+    def __init__(self, owner: Any, interface: Any) -> None:
+        self.owner = owner
+        self.__array_interface__ = interface
+
+
+def _check_bounds(value: Any, array: NDArray[Any], memory: NDArray[Any]) -> None:
     """Refuses an array of which a part lies outside the buffer that its interface names."""
-    interface = getattr(value, "__array_interface__", None)
-    if hasattr(value, "__array_struct__") or not isinstance(interface, dict):
-        return
-    data = interface.get("data")
-    if isinstance(data, tuple):
-        return
-    memory = numpy.frombuffer(value if data is None else data, "u1")
+    start = int(memory.ctypes.data)
     first = int(array.ctypes.data)
     last = first + array.itemsize
     for size, stride in zip(array.shape, array.strides, strict=True):
         first += min(0, (size - 1) * stride)
         last += max(0, (size - 1) * stride)
-    start = int(memory.ctypes.data)
     if not start <= first <= last <= start + memory.nbytes:
         raise ValueError(
             f"the __array_interface__ of {type_name(value)} describes {last - first} bytes, which are not all within "

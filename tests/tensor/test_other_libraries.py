@@ -267,3 +267,13 @@ def test_descriptions_of_memory_that_is_not_there(facts: dict[str, Any]) -> None
             function(Described(**facts))
         assert function(Described(data=bytes(24), offset=8)).tolist() == [0, 0]
         assert function(Described()).tolist() == [1, 1]
+
+
+def test_descriptions_that_are_made_when_they_are_asked_for() -> None:
+    class Image:
+        @property
+        def __array_interface__(self) -> dict[str, Any]:
+            return {"version": 3, "shape": (2, 3), "typestr": "|u1", "data": bytes(range(6))}
+
+    for function in (opweave.asarray, opweave.tensor, opweave.as_tensor):
+        assert function(Image()).tolist() == [[0, 1, 2], [3, 4, 5]]
