@@ -7,10 +7,10 @@ share bytes are refused, and names are only compared, never used as paths. So me
 from __future__ import annotations
 
 import struct
-import zlib
 from dataclasses import dataclass
 from typing import Any
 
+from .checksums import checksum
 from .sources import Source
 
 __all__ = ["ArchiveReader", "Entry"]
@@ -182,7 +182,7 @@ class ArchiveReader:
 
     def _check(self, name: str, data: Any) -> None:
         entry = self.entry(name)
-        if entry.checksum and zlib.crc32(data) != entry.checksum:
+        if entry.checksum and checksum(data) != entry.checksum:
             raise _damaged(f"the checksum of the record {name!r} is wrong")
 
 

@@ -11,6 +11,8 @@ import zlib
 from collections.abc import Callable
 from typing import Any
 
+from .checksums import checksum as checksum_of
+
 __all__ = ["ALIGNMENT", "ArchiveWriter"]
 
 ALIGNMENT = 64
@@ -42,7 +44,7 @@ class ArchiveWriter:
 
     def record(self, name: str, data: Any) -> None:
         """Add a record: bytes, or a memoryview of bytes."""
-        checksum = zlib.crc32(data) if self._checksums else 0
+        checksum = checksum_of(data) if self._checksums else 0
         begin = self._begin(name, len(data), checksum)
         if len(data):
             self._put(data)

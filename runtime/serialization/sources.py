@@ -79,12 +79,18 @@ class FileObject(Source):
         self._file.seek(self._start + offset)
         done = 0
         while done < len(memory):
-            # Text, or more than what was asked for, ends in the error that the assignment raises.
-            data = self._file.read(len(memory) - done)
-            if not data:
+            count = self._read_some(memory[done:])
+            if not count:
                 raise self.too_short(offset, len(memory))
-            memory[done : done + len(data)] = data
-            done += len(data)
+            done += count
+
+    def _read_some(self, memory: memoryview) -> int:
+        if hasattr(self._file, "readinto"):
+            return self._file.readinto(memory) or 0
+        # Text, or more than what was asked for, ends in the error that the assignment raises.
+        data = self._file.read(len(memory))
+        memory[: len(data)] = data
+        return len(data)
 
     def leave_at(self, end: int) -> None:
         self._end = end

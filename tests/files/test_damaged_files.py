@@ -20,6 +20,7 @@ import opweave as ow
 import pytest
 from opweave._base.memory import max_memory_allocated, memory_allocated, reset_peak_memory_stats
 from opweave.serialization.archive_writer import ArchiveWriter
+from opweave.serialization.checksums import checksum
 
 FAMILY = (pickle.UnpicklingError, RuntimeError, ValueError, EOFError)
 """What `load` raises for such files."""
@@ -371,6 +372,13 @@ def test_mutated_files() -> None:
             raise AssertionError(f"file {seed}: {error!r}") from error
     assert loaded, "some mutations change values alone"
     assert max_memory_allocated() - before < 1 << 20
+
+
+@pytest.mark.parametrize("length", [0, 1, 4095, 4096, 4159, 4160, 65536, 100_003, (1 << 24) + 64, (1 << 25) + 77])
+def test_checksums(length: int) -> None:
+    data = random.Random(length).randbytes(length)
+    assert checksum(data) == zlib.crc32(data)
+    assert checksum(memoryview(data)[3:]) == zlib.crc32(data[3:])
 
 
 def test_checksums_are_those_of_zip() -> None:

@@ -179,6 +179,22 @@ def test_objects_one_after_the_other() -> None:
     assert [ow.load(file).item() for _ in range(3)] == [0, 1, 2]
 
 
+def test_file_objects_of_few_methods() -> None:
+    class File:
+        def __init__(self, data: bytes) -> None:
+            self.file = io.BytesIO(data)
+            self.seek, self.tell = self.file.seek, self.file.tell
+
+        def read(self, count: int) -> bytes:
+            return self.file.read(min(count, 1000))  # it returns less than it is asked for
+
+    file = io.BytesIO()
+    ow.save(ow.arange(1000), file)
+    assert ow.load(File(file.getvalue()))[-1] == 999
+    with pytest.raises((TypeError, ValueError)):
+        ow.load(io.StringIO("text"))
+
+
 def test_files_that_cannot_seek_are_written() -> None:
     class Pipe:
         def __init__(self) -> None:

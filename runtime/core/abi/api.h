@@ -67,6 +67,8 @@ void storage_release(uintptr_t storage);
 double storage_tensor(uintptr_t storage, int32_t dtype); /* one-dimensional tensor over all of it */
 double storage_described(uintptr_t storage); /* the same of bytes, on the device `meta`; as guarded as it */
 int32_t memory_overlap(double a, double b);
+/* The CRC-32 of what had `before` and these bytes, a multiple of 64; -1 where the processor lacks the instruction. */
+int64_t checksum(uintptr_t data, int64_t nbytes, uint32_t before);
 /* Adds 1 to counts[v] for every v of values, both contiguous and of int64; 0 when a value is no place of counts. */
 int32_t count_values(double values, double counts);
 
