@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import struct
-import zlib
 from collections.abc import Callable
 from typing import Any
 
@@ -21,7 +20,7 @@ ALIGNMENT = 64
 _LIMIT32, _LIMIT16 = 2**32 - 1, 2**16 - 1
 _DESCRIBED, _UTF8 = 0x8, 0x800
 _BLANK = b"Z" * (2 * ALIGNMENT)
-_ZEROS = bytes(1 << 16)
+_ZEROS = bytes(1 << 18)
 
 
 class ArchiveWriter:
@@ -43,32 +42,28 @@ class ArchiveWriter:
         self._place += len(data)
 
     def record(self, name: str, data: Any) -> None:
-        """Add a record: bytes, or a memoryview of bytes."""
+        """Add a record: bytes, or a memoryview of bytes. Where others write to these meanwhile, it has no checksum."""
+        begun = self._begin(name, len(data))
         checksum = checksum_of(data) if self._checksums else 0
-        begin = self._begin(name, len(data), checksum)
         if len(data):
             self._put(data)
-        self._end(begin, len(data), checksum)
+        if checksum and not isinstance(data, bytes) and checksum_of(data) != checksum:
+            checksum = 0
+        self._end(begun, len(data), checksum)
 
     def room(self, name: str, size: int) -> None:
         """Add a record of zeros."""
-        checksum, left = 0, size
-        if self._checksums:
-            while left:
-                step = min(left, len(_ZEROS))
-                checksum, left = zlib.crc32(memoryview(_ZEROS)[:step], checksum), left - step
-        begin = self._begin(name, size, checksum)
-        left = size
-        while left:
-            step = min(left, len(_ZEROS))
-            self._put(memoryview(_ZEROS)[:step])
-            left -= step
-        self._end(begin, size, checksum)
+        begun, checksum = self._begin(name, size), 0
+        for start in range(0, size, len(_ZEROS)):
+            zeros = _ZEROS[: size - start]
+            if self._checksums:
+                checksum = checksum_of(zeros, checksum)
+            self._put(zeros)
+        self._end(begun, size, checksum)
 
-    def _begin(self, name: str, size: int, checksum: int) -> tuple[bytes, int]:
+    def _begin(self, name: str, size: int) -> tuple[bytes, int]:
         """Writes the header of a record. Returns its encoded name, and where the header is."""
         encoded = f"{self._folder}/{name}".encode()
-        self._digest.update(b"%d %d %s\n" % (checksum, size, encoded))
         # What does not fit into 32 bits is named in a field, as some readers look there.
         wide = struct.pack("<2H2Q", 1, 16, size, size) if size >= _LIMIT32 else b""
         start = self._place
@@ -90,6 +85,7 @@ class ArchiveWriter:
     def _end(self, begun: tuple[bytes, int], size: int, checksum: int) -> None:
         """Writes what stands behind a record."""
         encoded, start = begun
+        self._digest.update(b"%d %d %s\n" % (checksum, size, encoded))
         if size:
             self._put(struct.pack("<4sL2Q" if size >= _LIMIT32 else "<4s3L", b"PK\7\x08", checksum, size, size))
         wide = [value for value in (size, size, start) if value >= _LIMIT32]

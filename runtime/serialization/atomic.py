@@ -10,7 +10,7 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import IO, Any
 
 __all__ = ["replacing"]
@@ -26,7 +26,9 @@ def replacing(path: Any, size: int) -> Iterator[IO[bytes]]:
     `size`: what will be written has at most so many bytes. The room for large files is taken at once, which tells
     early that the disk is full, and lets file systems rename the file without writing it to the disk first.
     """
-    mode = None
+    if not os.path.basename(path):
+        raise FileNotFoundError(errno.ENOENT, "a file has to have a name", path)
+    status = None
     try:
         before = os.open(path, os.O_WRONLY | os.O_CLOEXEC)  # may it be written to?
     except FileNotFoundError:
@@ -38,13 +40,14 @@ def replacing(path: Any, size: int) -> Iterator[IO[bytes]]:
                 yield file
             return
         os.close(before)
-        mode = stat.S_IMODE(status.st_mode)
     target = os.path.realpath(os.fspath(path))
     descriptor, beside = _opened_beside(target)
     try:
         with open(descriptor, "wb") as file:
-            if mode is not None:
-                os.fchmod(descriptor, mode)
+            if status is not None:
+                with suppress(PermissionError):  # it is another user's
+                    os.fchown(descriptor, status.st_uid, status.st_gid)
+                os.fchmod(descriptor, stat.S_IMODE(status.st_mode))
             if size >= _LARGE:
                 _take_room(descriptor, size)
             yield file

@@ -15,11 +15,11 @@ _PIECE = 1 << 24
 """Bytes at a time, as the interpreter waits meanwhile."""
 
 
-def checksum(data: Any) -> int:
-    """The checksum of bytes."""
+def checksum(data: Any, before: int = 0) -> int:
+    """The checksum of bytes; of what has the checksum `before` and these bytes."""
     length = len(data)
     whole = length - length % 64 if length >= _SHORT else 0
-    value = done = 0
+    value, done = before, 0
     memory = ffi.from_buffer("char[]", data)
     address = int(ffi.cast("uintptr_t", memory))
     while done < whole:

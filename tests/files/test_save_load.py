@@ -169,6 +169,8 @@ def test_paths_and_file_objects(tmp_path: Path) -> None:
         ow.save(x, tmp_path / "none" / "a.pt")
     with pytest.raises(IsADirectoryError):
         ow.save(x, tmp_path)
+    with pytest.raises(FileNotFoundError):
+        ow.save(x, "")
 
 
 def test_objects_one_after_the_other() -> None:
@@ -222,6 +224,15 @@ def test_permissions_are_those_of_open(tmp_path: Path) -> None:
     assert ow.load(tmp_path / "new.pt") == 2
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make files of others")
+def test_owners_stay(tmp_path: Path) -> None:
+    ow.save(1, tmp_path / "x.pt")
+    os.chown(tmp_path / "x.pt", 1234, 2345)
+    ow.save(2, tmp_path / "x.pt")
+    status = (tmp_path / "x.pt").stat()
+    assert (status.st_uid, status.st_gid) == (1234, 2345)
+
+
 def test_links_are_followed(tmp_path: Path) -> None:
     ow.save(1, tmp_path / "a.pt")
     (tmp_path / "link.pt").symlink_to("a.pt")
@@ -270,6 +281,20 @@ ow.save(ow.ones(1_000_000), {str(path)!r})
 """
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == -9
     assert ow.load(path).tolist() == [0.0] * 10
+
+
+def test_memory_that_others_write_to() -> None:
+    x = ow.zeros(100_000)
+
+    class Changing(io.BytesIO):
+        def write(self, data: Any) -> int:
+            x.add_(1)
+            return super().write(data)
+
+    changing = Changing()
+    ow.save(x, changing)
+    changing.seek(0)
+    assert ow.load(changing).max() > 0, "no checksum is written that does not fit"
 
 
 def test_files_are_closed(tmp_path: Path) -> None:
