@@ -41,13 +41,16 @@ class ArchiveWriter:
         self._write(data)
         self._place += len(data)
 
-    def record(self, name: str, data: Any) -> None:
-        """Add a record: bytes, or a memoryview of bytes. Where others write to these meanwhile, it has no checksum."""
+    def record(self, name: str, data: Any, may_change: bool = False) -> None:
+        """Add a record: bytes, or a memoryview of bytes.
+
+        `may_change`: others may write to them meanwhile; if they do, the record has no checksum.
+        """
         begun = self._begin(name, len(data))
         checksum = checksum_of(data) if self._checksums else 0
         if len(data):
             self._put(data)
-        if checksum and not isinstance(data, bytes) and checksum_of(data) != checksum:
+        if may_change and checksum and checksum_of(data) != checksum:
             checksum = 0
         self._end(begun, len(data), checksum)
 

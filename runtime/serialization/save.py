@@ -6,6 +6,7 @@ import io
 import os
 import pickle
 import sys
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -59,7 +60,8 @@ def save(
             if skips_data() or storage.device.type == "meta":
                 archive.room(f"data/{key}", storage.nbytes())
             else:
-                archive.record(f"data/{key}", memory_of(storage))
+                may_change = threading.active_count() > 1 or storage.is_shared()
+                archive.record(f"data/{key}", memory_of(storage), may_change)
         archive.finish()
 
     def write_legacy(write: Write) -> None:

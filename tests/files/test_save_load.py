@@ -284,7 +284,7 @@ ow.save(ow.ones(1_000_000), {str(path)!r})
 
 
 def test_memory_that_others_write_to() -> None:
-    x = ow.zeros(100_000)
+    x = ow.zeros(100_000).share_memory_()
 
     class Changing(io.BytesIO):
         def write(self, data: Any) -> int:
