@@ -11,7 +11,8 @@ def _text(self: Any) -> str:
     return f"opweave.return_types.{type(self).__name__}(\n{fields})"
 
 
-def _from_sequence(cls: Any, values: Any) -> Any:
+def _from_sequence(cls: Any, values: Any, unnamed: Any = None) -> Any:
+    # `unnamed` is an empty dictionary in torch's pickles.
     return tuple.__new__(cls, values)
 
 

@@ -261,6 +261,14 @@ class RemovableHandle:
         if hooks is not None:
             hooks.pop(self.id, None)
 
+    def __getstate__(self) -> tuple[Any, ...]:
+        return self._hooks(), self.id, ()
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        hooks, self.id = state[:2]
+        self._hooks = weakref.ref(OrderedDict() if hooks is None else hooks)
+        RemovableHandle._ids = itertools.count(max(self.id + 1, next(self._ids)))
+
     def __enter__(self) -> RemovableHandle:
         return self
 

@@ -71,6 +71,8 @@ def is_own(module: str) -> bool:
 def resolve(module: str, name: str) -> Any:
     """What torch has as `name` in its module, from this package. Raises AttributeError where it has no such thing."""
     below = module.split(".")[1:]
+    if name == "_VariableFunctionsClass":  # whose attributes are torch's functions
+        return import_module(_PACKAGE)
     if below[:2] == ["_C", "_nn"]:
         below = ["nn", "functional"]
     while True:

@@ -16,12 +16,12 @@ from .._base.devices import is_meta
 from .._base.dtypes import BY_CODE, EXPORTS
 from .._base.generator import Generator
 from .._base.handles import shape_of, strides_of
-from .._base.warn import warn
 from .._C import lib
 from .._rebuild import _rebuild_tensor
 from .._tensor.storage import AnyStorage, TypedStorage, UntypedStorage, storage_of
 from .._tensor.tensor import Tensor
 from ..nn.parameter import Parameter
+from ..utils.hooks import warn_if_has_hooks
 from . import rebuild
 from .locations import location_tag
 from .modules import state_for_torch
@@ -129,7 +129,7 @@ def _reduced(tensor: Any) -> tuple[Any, tuple[Any, ...]]:
     sizes, strides = tuple(shape_of(handle)), (*strides_of(handle),)  # which is no other tensor's, to be pickled anew
     requires_grad = tensor.requires_grad
     if requires_grad:
-        _warn_of_hooks(tensor)
+        warn_if_has_hooks(tensor)
     if is_meta(tensor):
         return rebuild.rebuild_meta_tensor_no_storage, (dtype, sizes, strides, requires_grad)
     untyped = dtype in _WITHOUT_STORAGE_TYPE
@@ -139,14 +139,6 @@ def _reduced(tensor: Any) -> tuple[Any, tuple[Any, ...]]:
     if untyped:
         func, args = rebuild.rebuild_tensor_v3, (*args, dtype)
     return func, (*args, {"conj": True}) if tensor.is_conj() else args
-
-
-def _warn_of_hooks(tensor: Any) -> None:
-    edge = tensor._edge
-    hooks = edge[0].hooks if edge is not None else None
-    for hook in hooks.of_outputs.get(edge[1], {}).values() if hooks is not None else ():
-        if not hasattr(hook, "__torch_unserializable__"):
-            warn(f"backward hook {hook!r} on tensor will not be serialized")
 
 
 def torch_name(obj: Any, name: str | None) -> tuple[str, str] | None:

@@ -83,6 +83,10 @@ class WeightsUnpickler:
         return data
 
     def _number(self, width: int) -> int:
+        if width == 1:  # as most are
+            place = self._place
+            self._place = place + 1
+            return self._data[place]
         return int.from_bytes(self._take(width), "little")
 
     def _line(self) -> str:

@@ -6,9 +6,9 @@ from typing import Any as _Any
 from . import benchmark
 
 # Imported when first asked for.
-_LAZY = ("_python_dispatch", "checkpoint", "data", "dlpack")
+_LAZY = ("_python_dispatch", "checkpoint", "data", "dlpack", "hooks")
 
-__all__ = ["benchmark", "checkpoint", "data", "dlpack"]
+__all__ = ["benchmark", "checkpoint", "data", "dlpack", "hooks"]
 
 
 def __getattr__(name: str) -> _Any:

@@ -156,6 +156,31 @@ def test_generators(tmp_path: Path) -> None:
     assert torch.rand(3, generator=read_by_torch).tolist() == ow.rand(3, generator=read_by_us).tolist()
 
 
+def values(library: Any) -> Iterator[tuple[str, Any]]:
+    yield "functions", [library.sin, library.nn.functional.gelu, library.nn.init.zeros_, library.nn.Linear]
+    yield "results", library.tensor([[1.0, 2.0]]).max(1)
+    yield "sequences", library.nn.utils.rnn.pack_sequence([library.ones(3), library.ones(2)])
+    for name in ("Adam", "AdamW", "Adagrad", "RMSprop", "Adafactor", "NAdam", "LBFGS", "ASGD"):
+        parameter = library.nn.Parameter(library.ones(2))
+        parameter.grad = library.ones(2)
+        optimizer = getattr(library.optim, name)([parameter])
+        optimizer.step(*([parameter.sum] if name == "LBFGS" else []))
+        yield name, optimizer
+        yield f"scheduler of {name}", library.optim.lr_scheduler.StepLR(optimizer, 3)
+
+
+@pytest.mark.parametrize("name", [name for name, _ in values(torch)])
+def test_objects_that_need_trust(name: str) -> None:
+    for one, other in ((torch, ow), (ow, torch)):
+        found = other.load(saved(one, dict(values(one))[name]), weights_only=False)
+        expected = dict(values(other))[name]
+        assert type(found) is type(expected)
+        if name == "functions":
+            assert all(one is other for one, other in zip(found, expected, strict=True))
+        elif hasattr(found, "state_dict"):
+            assert described(found.state_dict()).keys() == described(expected.state_dict()).keys()
+
+
 def test_folders_are_named_after_files(tmp_path: Path) -> None:
     for library in (torch, ow):
         names = []

@@ -97,6 +97,22 @@ def test_hooks_are_left_out_with_a_warning() -> None:
     with pytest.warns(UserWarning, match="backward hook .* will not be serialized"):
         found = through(x)
     assert found.requires_grad
+    quiet = ow.ones(2, requires_grad=True)
+    quiet.register_hook(ow.utils.hooks.unserializable_hook(lambda grad: grad))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        through(quiet)
+
+
+def test_modules_whose_shape_is_not_known() -> None:
+    model = through(ow.nn.LazyLinear(3), weights_only=False)
+    assert model(ow.ones(2, 4)).shape == (2, 3)
+    assert type(model) is ow.nn.Linear
+    hooks: collections.OrderedDict[int, Any] = collections.OrderedDict()
+    handle, restored = pickle.loads(pickle.dumps([ow.utils.hooks.RemovableHandle(hooks, print), hooks]))
+    assert list(restored.values()) == [print]
+    handle.remove()
+    assert not restored
 
 
 def test_containers() -> None:
