@@ -48,8 +48,9 @@ def move(tensor: Any, make: Any = shared_bytes) -> None:
     moved = shared_copy(storage, make)
     sizes, offset = shape_of(handle), lib.storage_offset(handle)
     exact = lib.as_strided(moved._h, sizes, strides_of(handle), len(sizes), offset, lib.dtype(handle))
+    same: Any = wrap(exact)
     follow(objects_of(lib.storage_of(handle)), moved)
-    handles.exchange(tensor, wrap(exact))
+    handles.exchange(tensor, same.conj() if tensor.is_conj() else same)
 
 
 # ---- files --------------------------------------------------------------------------------------------------

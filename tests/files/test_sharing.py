@@ -47,6 +47,16 @@ def test_shared_memory() -> None:
         ow.empty(2, device="meta").share_memory_()
 
 
+def test_conjugates_stay_conjugates() -> None:
+    x = ow.tensor([1j]).conj()
+    x.share_memory_()
+    assert x.is_conj()
+    assert x.tolist() == [-1j]
+    one, other = mp.Pipe()
+    one.send(x)
+    assert other.recv().tolist() == [-1j]
+
+
 def test_memory_of_several_tensors_does_not_move() -> None:
     x = ow.arange(4.0)
     view = x[1:]
