@@ -20,10 +20,19 @@ if TYPE_CHECKING:
 __all__ = ["elements_of_file", "from_file", "is_movable", "move", "shared_copy"]
 
 
+def _known(tensor: Any) -> list[Any]:
+    """The tensors that are known to have the tensor's memory: itself, and what it is a view of."""
+    known, address = [], lib.storage_of(tensor._h)
+    while tensor is not None and lib.storage_of(tensor._h) == address:
+        known.append(tensor)
+        tensor = tensor._base
+    return known
+
+
 def is_movable(tensor: Any) -> bool:
-    """True if no other tensor has the tensor's memory, so that nobody misses where it has gone."""
-    own = {id(each._elements) for each in objects_of(lib.storage_of(tensor._h))} | {id(tensor)}
-    return lib.storage_uses(tensor._h) == len(own)
+    """True if no other tensors have the tensor's memory, which would miss where it has gone."""
+    elements = [each._elements for each in objects_of(lib.storage_of(tensor._h))]
+    return lib.storage_uses(tensor._h) == len({id(each) for each in (*_known(tensor), *elements)})
 
 
 def shared_copy(storage: AnyStorage, make: Any = shared_bytes) -> Any:
@@ -44,13 +53,14 @@ def move(tensor: Any, make: Any = shared_bytes) -> None:
             "share_memory_(): other tensors have the same memory, such as views of this one, and would not see it "
             "move. Call share_memory_() before there are any, or on clone()."
         )
-    handle = tensor._h
     moved = shared_copy(storage, make)
-    sizes, offset = shape_of(handle), lib.storage_offset(handle)
-    exact = lib.as_strided(moved._h, sizes, strides_of(handle), len(sizes), offset, lib.dtype(handle))
-    same: Any = wrap(exact)
-    follow(objects_of(lib.storage_of(handle)), moved)
-    handles.exchange(tensor, same.conj() if tensor.is_conj() else same)
+    follow(objects_of(lib.storage_of(tensor._h)), moved)
+    for each in _known(tensor):
+        handle = each._h
+        sizes, offset = shape_of(handle), lib.storage_offset(handle)
+        exact = lib.as_strided(moved._h, sizes, strides_of(handle), len(sizes), offset, lib.dtype(handle))
+        same: Any = wrap(exact)
+        handles.exchange(each, same.conj() if each.is_conj() else same)
 
 
 # ---- files --------------------------------------------------------------------------------------------------

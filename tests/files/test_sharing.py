@@ -51,11 +51,28 @@ def test_conjugates_stay_conjugates() -> None:
     x = ow.tensor([1j]).conj()
     one, other = mp.Pipe()
     one.send(x)
-    with ow.inference_mode():  # where views do not keep what they are views of
-        moved = ow.tensor([1j]).conj().share_memory_()
-        assert moved.is_conj()
-        assert moved.tolist() == [-1j]
-    assert other.recv().tolist() == [-1j]
+    assert x.is_shared()
+    assert x.is_conj()
+    assert x.tolist() == other.recv().tolist() == [-1j]
+
+
+def test_a_view_moves_with_its_base() -> None:
+    base = ow.arange(6.0)
+    view = base.reshape(2, 3).t()
+    view.share_memory_()
+    view[0, 1] = 9.0
+    assert base.is_shared()
+    assert base.tolist() == [0.0, 1.0, 2.0, 9.0, 4.0, 5.0]
+    other = ow.arange(6.0).reshape(2, 3).share_memory_()
+    assert other.tolist() == [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
+    bits = ow.ones(3)[1:].view(ow.int32).share_memory_()
+    assert bits.tolist() == [0x3F800000] * 2
+    leaf = ow.zeros(4, requires_grad=True)
+    result = leaf.view(2, 2)
+    result.share_memory_()
+    (result * 3).sum().backward()
+    assert leaf.grad.tolist() == [3.0] * 4
+    assert leaf.is_shared()
 
 
 def test_memory_of_several_tensors_does_not_move() -> None:
