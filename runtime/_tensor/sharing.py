@@ -17,7 +17,7 @@ from .storage import AnyStorage, follow, objects_of
 if TYPE_CHECKING:
     from .tensor import Tensor
 
-__all__ = ["elements_of_file", "from_file", "is_movable", "move", "shared_copy"]
+__all__ = ["elements_of_file", "from_file", "move", "share", "shared_copy"]
 
 
 def _known(tensor: Any) -> list[Any]:
@@ -29,8 +29,7 @@ def _known(tensor: Any) -> list[Any]:
     return known
 
 
-def is_movable(tensor: Any) -> bool:
-    """True if no other tensors have the tensor's memory, which would miss where it has gone."""
+def _is_movable(tensor: Any) -> bool:
     elements = [each._elements for each in objects_of(lib.storage_of(tensor._h))]
     return lib.storage_uses(tensor._h) == len({id(each) for each in (*_known(tensor), *elements)})
 
@@ -41,19 +40,21 @@ def shared_copy(storage: AnyStorage, make: Any = shared_bytes) -> Any:
     return make(storage.nbytes()).copy_(elements.view(EXPORTS["uint8"]))
 
 
-def move(tensor: Any, make: Any = shared_bytes) -> None:
-    """Give a tensor shared memory with the same elements, if it has not got such. Its storage objects follow."""
+def move(tensor: Any, make: Any = shared_bytes) -> bool:
+    """Give a tensor shared memory with the same elements, if it has not got such. Its storage objects follow.
+
+    Returns False, and does nothing, while other tensors have the memory, which would miss where it has gone.
+    """
     storage = tensor.untyped_storage()
     if is_meta(tensor):
         raise RuntimeError("_share_fd_: only available on CPU")
     if mapping_of(storage) is not None or not storage.nbytes():
-        return
-    if not is_movable(tensor):
-        raise RuntimeError(
-            "share_memory_(): other tensors have the same memory, such as views of this one, and would not see it "
-            "move. Call share_memory_() before there are any, or on clone()."
-        )
+        return True
+    if not _is_movable(tensor):
+        return False
     moved = shared_copy(storage, make)
+    if not _is_movable(tensor):  # since another thread has made a view meanwhile
+        return False
     follow(objects_of(lib.storage_of(tensor._h)), moved)
     for each in _known(tensor):
         handle = each._h
@@ -61,6 +62,16 @@ def move(tensor: Any, make: Any = shared_bytes) -> None:
         exact = lib.as_strided(moved._h, sizes, strides_of(handle), len(sizes), offset, lib.dtype(handle))
         same: Any = wrap(exact)
         handles.exchange(each, same.conj() if each.is_conj() else same)
+    return True
+
+
+def share(tensor: Any) -> None:
+    """Move a tensor. Raises RuntimeError where it cannot move."""
+    if not move(tensor):
+        raise RuntimeError(
+            "share_memory_(): other tensors have the same memory, such as views of this one, and would not see it "
+            "move. Call share_memory_() before there are any, or on clone()."
+        )
 
 
 # ---- files --------------------------------------------------------------------------------------------------

@@ -177,9 +177,9 @@ class AnyStorage:
         Raises RuntimeError while tensors have the memory, which would not see it move: `share_memory_` of a tensor
         moves both.
         """
-        from .sharing import move
+        from .sharing import share
 
-        move(self._elements)
+        share(self._elements)
         return self
 
     def untyped(self) -> UntypedStorage:

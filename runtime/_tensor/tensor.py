@@ -185,9 +185,9 @@ class Tensor(
 
         Raises RuntimeError while other tensors have the same memory, which would not see it move.
         """
-        from .sharing import move
+        from .sharing import share
 
-        move(self)
+        share(self)
         return self
 
     @property

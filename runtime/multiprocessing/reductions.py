@@ -8,7 +8,7 @@ from typing import Any
 
 from .._base.devices import is_meta
 from .._tensor.shared_memory import from_descriptor, from_name, mapping_of, named_bytes, shared_bytes
-from .._tensor.sharing import is_movable, move, shared_copy
+from .._tensor.sharing import move, shared_copy
 from .._tensor.storage import STORAGE_TYPES, AnyStorage, UntypedStorage, seen_as
 from .._tensor.tensor import Tensor
 from ..nn.parameter import Parameter
@@ -58,8 +58,8 @@ def reduce_tensor(tensor: Any) -> Any:
             "crossing process boundaries.  If you just want to transfer the data, call detach() on the tensor before "
             "serializing (e.g., putting it on the queue)."
         )
-    if not is_meta(tensor) and is_movable(tensor):
-        move(tensor, _MAKERS[_strategy])
+    if not is_meta(tensor):
+        move(tensor, _MAKERS[_strategy])  # else what is sent is a copy
     return tensor.__reduce_ex__(2)
 
 

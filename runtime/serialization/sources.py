@@ -107,9 +107,10 @@ class Mapped(Path):
 
     def __init__(self, path: Any, shared: bool) -> None:
         super().__init__(path)
+        if not self.size:
+            self.close()
+            raise EOFError("Ran out of input: the file is empty")
         with open(path, "r+b" if shared else "rb") as file:
-            if not self.size:
-                raise EOFError("Ran out of input: the file is empty")
             flags, access = mmap.MAP_SHARED if shared else mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_WRITE
             mapping = mmap.mmap(file.fileno(), self.size, flags=flags, prot=access)
         self.memory = ffi.from_buffer("char[]", mapping)
