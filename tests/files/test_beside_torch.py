@@ -190,6 +190,14 @@ def test_folders_are_named_after_files(tmp_path: Path) -> None:
         assert names == ["my.model/data.pkl", "plain/data.pkl", "archive/data.pkl"]
 
 
+def test_mapped_files(tmp_path: Path) -> None:
+    for one, other in ((torch, ow), (ow, torch)):
+        content = {name: each for name, each in contents(one) if name in DTYPES}
+        one.save(content, tmp_path / "x.pt")
+        found = other.load(tmp_path / "x.pt", mmap=True)
+        assert described(found) == described({name: each for name, each in contents(other) if name in DTYPES})
+
+
 def test_files_without_checksums(tmp_path: Path) -> None:
     for library in (torch, ow):
         library.serialization.set_crc32_options(False)

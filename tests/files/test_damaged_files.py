@@ -114,6 +114,13 @@ def test_forged_tensors(forged: bytes) -> None:
     refused(archived(forged, SIX))
 
 
+def test_tensors_of_other_devices() -> None:
+    file = archived(tensor(storage=reference(kind="torch.cuda\nFloatStorage", location="cuda:0")), SIX)
+    refused(file, "tagged with 'cuda:0'.*map_location='cpu'")
+    for location in ("cpu", {"cuda:0": "cpu"}, lambda storage, tag: storage):
+        assert load(file, map_location=location).tolist() == [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
+
+
 def test_references_must_agree() -> None:
     first, second = tensor()[2:-1], tensor(storage=reference(12, "torch\nDoubleStorage"), size=(12,), stride=(1,))[2:-1]
     refused(archived(b"\x80\x02(" + first + second + b"t.", SIX), "contradict")
