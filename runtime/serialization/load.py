@@ -94,13 +94,11 @@ def _unpickle(weights_only: bool, module: Any, options: dict[str, Any]) -> _Unpi
 
         return unpickle
 
-    kind = type("Unpickler", (module.Unpickler,), {"find_class": _find_class})
-
     def unpickle_all(data: bytes, place: int, persistent_load: Callable[[Any], Any]) -> tuple[Any, int]:
         file = io.BytesIO(data)
         file.seek(place)
-        reader = kind(file, **{"encoding": "utf-8", **options})
-        reader.persistent_load = persistent_load
+        methods = {"find_class": _find_class, "persistent_load": lambda self, reference: persistent_load(reference)}
+        reader = type("Unpickler", (module.Unpickler,), methods)(file, **{"encoding": "utf-8", **options})
         return reader.load(), file.tell()
 
     return unpickle_all

@@ -158,6 +158,10 @@ def test_storages() -> None:
     assert found[0].tolist() == [0.0, 1.0, 2.0]
     found[1][0:4] = 255
     assert found[2].isnan().tolist() == [True, False, False]
+    part = x.storage()[1:]
+    found = through([part, part, x])
+    assert found[0] is found[1]
+    assert [each.tolist() for each in found[1:]] == [[1.0, 2.0], [0.0, 1.0, 2.0]]
 
 
 # ---- where to and from --------------------------------------------------------------------------------------
