@@ -150,7 +150,7 @@ static PyObject *attached_by_python(PyObject *result, long number, PyObject *con
 }
 
 PyObject *ow_recorded(PyObject *result, long number, PyObject *const *arguments, Py_ssize_t n) {
-    plan of;
+    plan of = {0};
     if (!result || !planned(number, &of)) {
         Py_XDECREF(result);
         return NULL;

@@ -16,6 +16,7 @@ struct ow_tensor *ow_handle_of(PyObject *object);
 /* An int of 64 bits, which no bool is; 0 for anything else. */
 static inline int ow_read_int(PyObject *object, int64_t *value) {
     int overflow;
+    *value = 0;
     if (!PyLong_CheckExact(object)) return 0;
     *value = PyLong_AsLongLongAndOverflow(object, &overflow);
     return !overflow;

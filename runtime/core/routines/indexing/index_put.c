@@ -112,7 +112,7 @@ static int is_unknown(ow_tensor *const *indices, int n) {
 
 static int put_checked(ow_tensor *self, ow_tensor *const *indices, int n, ow_tensor *values, int accumulates) {
     ow_selection s;
-    int done, filled = accumulates ? 0 : fill_masked(self, indices, n, values, &done);
+    int done = 0, filled = accumulates ? 0 : fill_masked(self, indices, n, values, &done);
     if (!accumulates && done) return filled;
     if (is_unknown(indices, n)) {
         self->storage->version++;

@@ -100,7 +100,7 @@ static int gemv(int dtype, ow_scalar alpha, const ow_matrix *a, const ow_matrix 
 }
 
 static void gemm(int dtype, ow_scalar alpha, const ow_matrix *a, const ow_matrix *b, ow_scalar beta, const ow_matrix *c) {
-    layout of_a, of_b, of_c;
+    layout of_a = {0}, of_b = {0}, of_c = {0};
     if (!find_layout(a, &of_a) || !find_layout(b, &of_b) || !find_layout(c, &of_c)) return; /* callers made sure */
     if (of_c.trans == TRANSPOSED) {
         ow_matrix left = transpose(b), right = transpose(a), result = transpose(c);

@@ -12,7 +12,7 @@
 /* ---- bool ---------------------------------------------------------------------------------------------- */
 
 static inline uint8_t combine_bool(uint8_t v_acc, uint8_t v_self) {
-#line 67 "ops.yaml"
+#line 64 "ops.yaml"
 return v_acc > v_self ? v_acc : v_self;
 #line 18 "amax.c"
 }
@@ -81,7 +81,9 @@ static inline __attribute__((always_inline)) uint8_t in_lanes_bool(const char *x
         for (; done + width <= n; done += width)
             for (int64_t j = 0; j < width; j++)
                 lanes[j] = combine_bool(lanes[j], map_bool(from[done + j]));
-        for (int64_t j = 0; j < n - done; j++)
+        const int64_t rest = n - done;
+        if (rest >= width) __builtin_unreachable(); /* which the compiler does not see, and would allow for */
+        for (int64_t j = 0; j < rest; j++)
             lanes[j] = combine_bool(lanes[j], map_bool(from[done + j]));
     } else { /* gathered, so that the order of combination does not depend on the stride */
         for (int64_t j = 0; j < width; j++) lanes[j] = first_bool(*(const uint8_t *)(x + j * stride));
@@ -125,9 +127,9 @@ static void leaf_bool(char *result, const char *x, int64_t stride, int64_t n) {
 /* ---- i64 ----------------------------------------------------------------------------------------------- */
 
 static inline int64_t combine_i64(int64_t v_acc, int64_t v_self) {
-#line 67 "ops.yaml"
+#line 64 "ops.yaml"
 return v_acc > v_self ? v_acc : v_self;
-#line 131 "amax.c"
+#line 133 "amax.c"
 }
 
 static inline int64_t map_i64(int64_t v_self) {
@@ -194,7 +196,9 @@ static inline __attribute__((always_inline)) int64_t in_lanes_i64(const char *x,
         for (; done + width <= n; done += width)
             for (int64_t j = 0; j < width; j++)
                 lanes[j] = combine_i64(lanes[j], map_i64(from[done + j]));
-        for (int64_t j = 0; j < n - done; j++)
+        const int64_t rest = n - done;
+        if (rest >= width) __builtin_unreachable(); /* which the compiler does not see, and would allow for */
+        for (int64_t j = 0; j < rest; j++)
             lanes[j] = combine_i64(lanes[j], map_i64(from[done + j]));
     } else { /* gathered, so that the order of combination does not depend on the stride */
         for (int64_t j = 0; j < width; j++) lanes[j] = first_i64(*(const int64_t *)(x + j * stride));

@@ -200,21 +200,23 @@ const float each = v_self;
 #pragma GCC ivdep
         for (int64_t j = 0; j < COLUMNS; j++) {
             const float v_top = of_v_top[j];
+            (void)v_top;
             const float v_self = x[j];
 #line 164 "ops.yaml"
             called[j] = v_self - v_top;
-#line 207 "softmax.c"
+#line 208 "softmax.c"
         }
         ow_exp_block(called, called, COLUMNS);
 #pragma GCC ivdep
         for (int64_t j = 0; j < COLUMNS; j++) {
             const float v_top = of_v_top[j];
+            (void)v_top;
             const float staged = called[j], v_self = x[j]; (void)v_self;
 #line 164 "ops.yaml"
 const float each = staged;
             acc[j] = join_v_total_f32(acc[j], each);
             out[j] = each;
-#line 218 "softmax.c"
+#line 220 "softmax.c"
         }
     }
     for (int64_t half = used / 2; half > 0; half /= 2)
@@ -227,10 +229,11 @@ const float each = staged;
 #pragma GCC ivdep
         for (int64_t j = 0; j < COLUMNS; j++) {
             const float v_total = of_v_total[j];
+            (void)v_total;
             const float v_self = x[j];
 #line 165 "ops.yaml"
 out[j] = v_self / v_total;
-#line 234 "softmax.c"
+#line 237 "softmax.c"
         }
     }
 }
@@ -261,7 +264,7 @@ static void leaf_v_top_f64(char *to, const char *from, char *kept, int64_t n, co
 #line 163 "ops.yaml"
 const double each = v_self;
             lanes[j] = join_v_top_f64(lanes[j], each);
-#line 265 "softmax.c"
+#line 268 "softmax.c"
         }
     }
     for (int64_t j = 0; done + j < n; j++) {
@@ -306,7 +309,7 @@ static void leaf_v_total_f64(char *to, const char *from, char *kept, int64_t n, 
             const double v_self = x[done + j];
 #line 164 "ops.yaml"
             called[j] = v_self - v_top;
-#line 310 "softmax.c"
+#line 313 "softmax.c"
         }
         ow_exp_block_f64(called, called, LANES);
 #pragma GCC ivdep
@@ -316,7 +319,7 @@ static void leaf_v_total_f64(char *to, const char *from, char *kept, int64_t n, 
 const double each = staged;
             lanes[j] = join_v_total_f64(lanes[j], each);
             out[done + j] = each;
-#line 320 "softmax.c"
+#line 323 "softmax.c"
         }
     }
     for (double *some = lanes; done < n; done += SHORT, some += SHORT) {
@@ -328,7 +331,7 @@ const double each = staged;
             const double v_self = few[j];
 #line 164 "ops.yaml"
             called[j] = v_self - v_top;
-#line 332 "softmax.c"
+#line 335 "softmax.c"
         }
         ow_exp_block_f64(called, called, SHORT);
 #pragma GCC ivdep
@@ -368,7 +371,7 @@ static void map_f64(char *to, const char *from, int64_t n, const ow_row_context 
             const double v_self = x[done + j];
 #line 165 "ops.yaml"
 out[done + j] = v_self / v_total;
-#line 372 "softmax.c"
+#line 375 "softmax.c"
         }
     }
 #pragma GCC ivdep
@@ -397,7 +400,7 @@ static void columns_f64(char *to, int64_t to_step, const char *from, int64_t ste
 #line 163 "ops.yaml"
 const double each = v_self;
             acc[j] = join_v_top_f64(acc[j], each);
-#line 401 "softmax.c"
+#line 404 "softmax.c"
         }
     }
     for (int64_t half = used / 2; half > 0; half /= 2)
@@ -413,21 +416,23 @@ const double each = v_self;
 #pragma GCC ivdep
         for (int64_t j = 0; j < COLUMNS; j++) {
             const double v_top = of_v_top[j];
+            (void)v_top;
             const double v_self = x[j];
 #line 164 "ops.yaml"
             called[j] = v_self - v_top;
-#line 420 "softmax.c"
+#line 424 "softmax.c"
         }
         ow_exp_block_f64(called, called, COLUMNS);
 #pragma GCC ivdep
         for (int64_t j = 0; j < COLUMNS; j++) {
             const double v_top = of_v_top[j];
+            (void)v_top;
             const double staged = called[j], v_self = x[j]; (void)v_self;
 #line 164 "ops.yaml"
 const double each = staged;
             acc[j] = join_v_total_f64(acc[j], each);
             out[j] = each;
-#line 431 "softmax.c"
+#line 436 "softmax.c"
         }
     }
     for (int64_t half = used / 2; half > 0; half /= 2)
@@ -440,10 +445,11 @@ const double each = staged;
 #pragma GCC ivdep
         for (int64_t j = 0; j < COLUMNS; j++) {
             const double v_total = of_v_total[j];
+            (void)v_total;
             const double v_self = x[j];
 #line 165 "ops.yaml"
 out[j] = v_self / v_total;
-#line 447 "softmax.c"
+#line 453 "softmax.c"
         }
     }
 }
