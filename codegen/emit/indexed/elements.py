@@ -117,7 +117,9 @@ class Elements(Texts):
         for dim, (tree, each) in enumerate(zip(read.indices, indices, strict=True)):
             if each.affine is None:
                 place, size = f"{name}_{dim}", f"size_{read.tensor}_{dim}"
-                value = f"({self._index_text(tree)})"
+                emitted = self._index_value(tree, place)
+                part.before += emitted.statements
+                value = f"({emitted.value})"
                 if rule is Border.ERROR:
                     part.before.append(f"const int64_t {place} = ow_checked_index({value}, {size}, &status);")
                 else:
@@ -168,7 +170,8 @@ class Elements(Texts):
         rule = self.body.outside.get(read.tensor, Border.ERROR)
         for dim, (tree, is_sure) in enumerate(zip(read.indices, sure, strict=True)):
             place, size = f"{name}_{dim}", f"size_{read.tensor}_{dim}"
-            part.statements.append(f"const int64_t {place} = {self._index_text(tree)};")
+            emitted = self._index_value(tree, place)
+            part.statements += [*emitted.statements, f"const int64_t {place} = {emitted.value};"]
             if not is_sure and rule in (Border.NEAREST, Border.WRAP, Border.REFLECT):
                 assert isinstance(rule, Border)
                 places.append(f"ow_at_{rule.value}({place}, {size})")

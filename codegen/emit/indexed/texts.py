@@ -67,9 +67,9 @@ class Texts:
         assert self.lane is not None
         return f"{self.lane.start} + lane{'' if self.lane.step == '1' else f' * {self.lane.step}'}"
 
-    def _index_text(self, tree: Expr) -> str:
-        """An index in one lane."""
-        return self._emit(tree, INT64, "", position=True).text
+    def _index_value(self, tree: Expr, name: str) -> Emitted:
+        """An index in one lane, which is to be called by this name."""
+        return self._emit(tree, INT64, f"{name}_", position=True)
 
     def _offset(self, read: Read, indices: Sequence[Index], places: Mapping[int, str] = {}) -> tuple[str, str | None]:
         """Where the element of the first lane stands, and the step from lane to lane; None: all read the same."""

@@ -10,6 +10,7 @@ from ..._nn_functional import __all__ as __all__
 from . import (
     activation,
     attention,
+    choices,
     class_losses,
     dropout_family,
     heads,
@@ -18,10 +19,12 @@ from . import (
     normalization,
     pooling,
     rearranging,
+    sampling,
     tables,
 )
 from .activation import *  # noqa: F403
 from .attention import *  # noqa: F403
+from .choices import *  # noqa: F403
 from .class_losses import *  # noqa: F403
 from .dropout_family import *  # noqa: F403
 from .heads import *  # noqa: F403
@@ -30,10 +33,12 @@ from .losses import *  # noqa: F403
 from .normalization import *  # noqa: F403
 from .pooling import *  # noqa: F403
 from .rearranging import *  # noqa: F403
+from .sampling import *  # noqa: F403
 from .tables import *  # noqa: F403
 
 __all__ += activation.__all__
 __all__ += attention.__all__
+__all__ += choices.__all__
 __all__ += class_losses.__all__
 __all__ += dropout_family.__all__
 __all__ += heads.__all__
@@ -42,4 +47,5 @@ __all__ += losses.__all__
 __all__ += normalization.__all__
 __all__ += pooling.__all__
 __all__ += rearranging.__all__
+__all__ += sampling.__all__
 __all__ += tables.__all__

@@ -7,6 +7,7 @@ from . import (
     adaptive,
     attention,
     batchnorm,
+    choices,
     container,
     conv,
     distance,
@@ -28,6 +29,7 @@ from .activation import *  # noqa: F403
 from .adaptive import *  # noqa: F403
 from .attention import *  # noqa: F403
 from .batchnorm import *  # noqa: F403
+from .choices import *  # noqa: F403
 from .container import *  # noqa: F403
 from .conv import *  # noqa: F403
 from .distance import *  # noqa: F403
@@ -57,6 +59,7 @@ __all__ += rnn_cells.__all__
 __all__ += transformer.__all__
 __all__ += upsampling.__all__
 __all__ += batchnorm.__all__
+__all__ += choices.__all__
 __all__ += container.__all__
 __all__ += conv.__all__
 __all__ += pooling.__all__
