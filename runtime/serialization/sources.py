@@ -49,8 +49,8 @@ class Source:
 class Path(Source):
     """A file by its path."""
 
-    def __init__(self, path: Any) -> None:
-        self._file = open(path, "rb", buffering=0)  # noqa: SIM115 (closed by close)
+    def __init__(self, path: Any, mode: str = "rb") -> None:
+        self._file = open(path, mode, buffering=0)  # noqa: SIM115 (closed by close)
         self.size = os.fstat(self._file.fileno()).st_size
         self.name = path
 
@@ -106,13 +106,12 @@ class Mapped(Path):
     """
 
     def __init__(self, path: Any, shared: bool) -> None:
-        super().__init__(path)
+        super().__init__(path, "r+b" if shared else "rb")
         if not self.size:
             self.close()
             raise EOFError("Ran out of input: the file is empty")
-        with open(path, "r+b" if shared else "rb") as file:
-            flags, access = mmap.MAP_SHARED if shared else mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_WRITE
-            mapping = mmap.mmap(file.fileno(), self.size, flags=flags, prot=access)
+        flags, access = mmap.MAP_SHARED if shared else mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_WRITE
+        mapping = mmap.mmap(self._file.fileno(), self.size, flags=flags, prot=access)
         self.memory = ffi.from_buffer("char[]", mapping)
         """Keeps the mapping, as do the tensors whose memory is part of it."""
         self.address = int(ffi.cast("uintptr_t", self.memory))
