@@ -363,7 +363,8 @@ def tensor_over(storage: AnyStorage, offset: int, sizes: tuple[int, ...], stride
         raise TypeError(f"expected a storage, but got {handles.type_name(storage)}")
     if len(sizes) != len(strides):
         raise ValueError(f"{len(sizes)} sizes need as many strides, but got {len(strides)}")
-    return lib.as_strided(storage._elements._h, sizes, strides, len(sizes), offset, -1)
+    elements = storage._elements._h
+    return lib.as_strided(elements, sizes, strides, len(sizes), lib.storage_offset(elements) + offset, -1)
 
 
 def is_storage(value: object) -> TypeIs[AnyStorage]:

@@ -297,6 +297,16 @@ def test_storages_of_the_old_format_must_fit_into_the_file() -> None:
         refused(forged)
 
 
+def test_parts_of_storages_in_the_old_format() -> None:
+    data = saved(ow.arange(6.0), _use_new_zipfile_serialization=False)
+    whole = b"K\x06Ntq\x05QK\x00K\x06\x85"
+    part = b"K\x06(" + text("view") + b"K%cK%ctq\x63tq\x05QK%cK%c\x85"  # begin and length of it; offset and size in it
+    assert whole in data
+    assert load(data.replace(whole, part % (2, 3, 1, 2))).tolist() == [3.0, 4.0]
+    for forged in ((2, 5, 0, 1), (7, 0, 0, 1), (2, 3, 0, 6), (2, 3, 4, 1)):
+        refused(data.replace(whole, part % forged))
+
+
 # ---- mutations ----------------------------------------------------------------------------------------------
 
 MUTATIONS = 10_000
