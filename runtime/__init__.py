@@ -54,6 +54,7 @@ _LAZY_MODULES = (
     "accelerator",
     "amp",
     "array_api",
+    "as_torch",
     "autograd",
     "backends",
     "cpu",

@@ -83,6 +83,20 @@ class dtype:  # noqa: N801 (PyTorch's name)
             raise AttributeError(f"NumPy has no dtype for {self!r}")
         return load("numpy").dtype(self.numpy_name)
 
+    @property
+    def name(self) -> str:
+        """Its name without that of the package, as NumPy's dtypes have it: libraries look for it."""
+        return self._name
+
+    @property
+    def kind(self) -> str:
+        """The letter for its kind as NumPy's dtypes have it: one of `biufc`."""
+        if self.is_complex:
+            return "c"
+        if self.is_floating_point:
+            return "f"
+        return "b" if not self.is_integer else "i" if self.is_signed else "u"
+
     def to_real(self) -> dtype:
         """The dtype of the parts of a complex dtype; any other itself."""
         return EXPORTS[_PARTS[self._name]] if self.is_complex else self

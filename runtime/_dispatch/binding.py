@@ -35,9 +35,13 @@ _FUNCTION_KEYS = KEYS["subclass"] | KEYS["function_mode"]
 overloads: dict[str, Any] = {}
 """By the name of a view: what takes its arguments first; NotImplemented leaves them to the operator."""
 
+numpy_forms: dict[str, Any] = {}
+"""By the name of an operator: the same of arguments that NumPy's function of this name has and the schema does not."""
+
 _IN_PLACE = FORMS["in_place"]
 _OTHER_NAMES = {
     "axis": "dim",
+    "axes": "dims",
     "keepdims": "keepdim",
     "x": "input",
     "a": "input",
@@ -116,6 +120,10 @@ def unbound(function: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
     in_place = function.form == _IN_PLACE
     if op.alone is not None and len(args) + len(named) == 1 and not in_place and not function.leads:
         return op.alone(*args, **named)
+    if op.name in numpy_forms and not in_place:
+        other = numpy_forms[op.name](*args, **named)
+        if other is not NotImplemented:
+            return other
     if op.inplace_argument and not in_place and ("inplace" in named or len(args) > op.positional):
         return _with_inplace(function, args, named)
     if op.separate is not None and op.separate not in named:

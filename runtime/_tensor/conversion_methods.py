@@ -94,6 +94,10 @@ class ConversionMethods:
             )
         return to_array(self.detach().cpu().resolve_conj() if force else self, lasting=True)
 
+    def to_numpy(self: Any) -> NDArray[Any]:
+        """Return what `numpy()` does, under the name by which plotting libraries ask for an array."""
+        return self.numpy()
+
     def __array__(self: Any, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         array = self.numpy()
         if dtype is not None and array.dtype != dtype:

@@ -38,8 +38,8 @@ _FUNCTIONS: dict[str, Any] = {
 add_operators(_FUNCTIONS)
 __all__ = ["Array", "e", "fft", "inf", "linalg", "nan", "newaxis", "pi", *_FUNCTIONS]
 globals().update(_FUNCTIONS)
-globals().update({str(each)[8:]: each for each in _creation.DTYPES})
-__all__ += [str(each)[8:] for each in _creation.DTYPES if str(each) != "opweave.bool"]
+globals().update({each.name: each for each in _creation.DTYPES})
+__all__ += [each.name for each in _creation.DTYPES if each.name != "bool"]
 
 if TYPE_CHECKING:
 

@@ -191,4 +191,4 @@ class NamespaceInfo:
         """Return the dtypes of the standard by name, those of a kind or all."""
         if device is not None:
             available(device)
-        return {str(each)[8:]: each for each in DTYPES if kind is None or isdtype(each, kind)}
+        return {each.name: each for each in DTYPES if kind is None or isdtype(each, kind)}

@@ -277,3 +277,26 @@ def test_descriptions_that_are_made_when_they_are_asked_for() -> None:
 
     for function in (opweave.asarray, opweave.tensor, opweave.as_tensor):
         assert function(Image()).tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+def test_arguments_of_numpy() -> None:
+    """Libraries call functions by their names as they call NumPy's."""
+    x = opweave.arange(24).view(2, 3, 4)
+    assert opweave.transpose(x).shape == (4, 3, 2)
+    assert opweave.transpose(x, (1, 0, 2)).shape == opweave.transpose(x, axes=[1, 0, 2]).shape == (3, 2, 4)
+    assert x.transpose((2, 1, 0)).tolist() == opweave.transpose(x, dim0=0, dim1=2).tolist()
+    assert opweave.tensordot(x, x, axes=((0, 1), (0, 1))).shape == (4, 4)
+    assert opweave.stack([x, x], axis=1).shape == (2, 2, 3, 4)
+    for wrong in ((x, 0), (x, "a"), (x, 0, 1, 2), (), (x, (0, 1), 2)):
+        with pytest.raises(TypeError):
+            opweave.transpose(*wrong)
+
+
+def test_what_dtypes_say_to_libraries() -> None:
+    kinds = {"float32": "f", "bfloat16": "f", "int8": "i", "uint16": "u", "bool": "b", "complex64": "c"}
+    for name, kind in kinds.items():
+        dtype = getattr(opweave, name)
+        assert (dtype.name, dtype.kind) == (name, kind)
+    assert opweave.ones(2).to_numpy().tolist() == [1, 1]
+    with pytest.raises(RuntimeError, match="requires grad"):
+        opweave.ones(2, requires_grad=True).to_numpy()

@@ -1,0 +1,121 @@
+"""opweave under the name of torch, for programs and libraries that look for it: an opt-in, in one process.
+
+    python -m opweave.as_torch script.py [ARGUMENT...]
+    opweave.as_torch()  # before anything imports torch
+
+From then on `import torch`, `import torch.nn.functional` and the like give the modules of opweave, and the version says
+so: `torch.__version__` is "2.13.0+opweave". What opweave does not have is an ImportError or an AttributeError as ever.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import runpy
+import sys
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+__all__ = ["VERSION", "install"]
+
+VERSION = "2.13.0+opweave"
+_NAME = "torch"
+_PACKAGE = __name__.partition(".")[0]
+
+
+class _Namespace(ModuleType):
+    """The module `torch`: the names of opweave, and a version of its own."""
+
+    __version__ = VERSION
+
+    def __init__(self) -> None:
+        super().__init__(_NAME, sys.modules[_PACKAGE].__doc__)
+        self.__path__ = []  # so that it has submodules
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name != "__all__":
+            raise AttributeError(f"module {_NAME!r} has no attribute {name!r}")
+        try:
+            return getattr(sys.modules[_PACKAGE], name)
+        except AttributeError:
+            raise AttributeError(f"module {_NAME!r} (which is opweave) has no attribute {name!r}") from None
+
+    def __dir__(self) -> list[str]:
+        return sorted({*dir(sys.modules[_PACKAGE]), "__version__"})
+
+
+class _Finder(MetaPathFinder, Loader):
+    """Finds `torch` and the modules in it: those of opweave, which keep their own names."""
+
+    def find_spec(self, fullname: str, path: Any, target: ModuleType | None = None) -> ModuleSpec | None:
+        if fullname == _NAME:
+            return ModuleSpec(fullname, self, is_package=True)
+        first, _, rest = fullname.partition(".")
+        if first != _NAME:
+            return None
+        try:
+            found = importlib.util.find_spec(f"{_PACKAGE}.{rest}")
+        except ModuleNotFoundError:
+            return None
+        if found is None:
+            return None
+        return ModuleSpec(fullname, self, is_package=found.submodule_search_locations is not None)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        if spec.name == _NAME:
+            return _Namespace()
+        module = importlib.import_module(_PACKAGE + spec.name.removeprefix(_NAME))
+        spec.loader_state = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        # The import system has given the module the specification that was asked for: it gets its own again.
+        spec = module.__spec__
+        if spec is not None and spec.loader_state is not None:
+            module.__spec__ = spec.loader_state
+
+
+_finder = _Finder()
+
+
+def install() -> ModuleType:
+    """Makes `import torch` give opweave in this process, and returns the module `torch`.
+
+    Raises RuntimeError if torch itself has been imported.
+    """
+    known = sys.modules.get(_NAME)
+    if known is not None and not isinstance(known, _Namespace):
+        raise RuntimeError("torch itself has been imported: opweave takes its name only before that")
+    if _finder not in sys.meta_path:
+        sys.meta_path.insert(0, _finder)
+        # Libraries look for tensors of torch by the module of their class.
+        sys.modules[_PACKAGE].Tensor.__module__ = _NAME
+    return importlib.import_module(_NAME)
+
+
+class _Callable(ModuleType):
+    """This module can be called: `opweave.as_torch()`."""
+
+    def __call__(self) -> ModuleType:
+        return install()
+
+
+sys.modules[__name__].__class__ = _Callable
+
+
+def _main() -> None:
+    if len(sys.argv) < 2:
+        sys.exit("usage: python -m opweave.as_torch SCRIPT [ARGUMENT...]")
+    importlib.import_module(_PACKAGE)
+    from opweave.as_torch import install as install_once  # of the module that others import, not of __main__
+
+    install_once()
+    sys.argv = sys.argv[1:]
+    sys.path[0] = os.path.dirname(os.path.abspath(sys.argv[0]))  # as Python has it for a script
+    runpy.run_path(sys.argv[0], run_name="__main__")
+
+
+if __name__ == "__main__":
+    _main()

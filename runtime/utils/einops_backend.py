@@ -1,0 +1,22 @@
+"""opweave.utils.einops_backend: imported once, it makes einops take tensors. `einops.array_api` does so without it."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from .._base.lazy_imports import load
+
+_backends: Any = load("einops._backends")
+
+
+class OpweaveBackend(_backends.TorchBackend):  # type: ignore[misc]
+    """What einops calls for tensors. It finds the class among those derived from its own."""
+
+    framework_name = "opweave"
+
+    def __init__(self) -> None:
+        self.torch = sys.modules["opweave"]
+
+    def layers(self) -> Any:
+        raise NotImplementedError("einops has no layers for opweave: call einops.rearrange and the like in forward()")

@@ -1,0 +1,17 @@
+"""Tests of other libraries, as their users use them: `python -m pytest -m slow tests/ecosystem`. All are slow, because
+of the imports; those of libraries that are not installed are skipped (`pip install opweave[ecosystem]`)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("SCIPY_ARRAY_API", "1")  # read when SciPy is imported
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker("slow")

@@ -1,0 +1,84 @@
+"""opweave under the name of torch, in processes of their own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import opweave as ow
+import pytest
+
+PROGRAM = """
+import sys
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from torch import Tensor, optim
+from torch.utils.data import DataLoader
+
+assert torch.__version__ == "2.13.0+opweave"
+assert sys.argv[1:] == ["1", "two"] and __name__ == "__main__"
+import beside  # from the folder of the script
+
+model = nn.Sequential(nn.Linear(4, 3), nn.ReLU())
+loss = F.mse_loss(model(torch.ones(2, 4)), torch.zeros(2, 3))
+loss.backward()
+optim.SGD(model.parameters(), lr=0.1).step()
+import opweave
+assert torch.nn is opweave.nn and torch.float32 is opweave.float32 and Tensor is opweave.Tensor
+assert nn.__name__ == nn.__spec__.name == "opweave.nn", nn.__spec__
+assert type(loss).__module__ == "torch"
+assert torch.tensor([1, 2]).dtype is torch.int64
+try:
+    import torch.nothing
+except ModuleNotFoundError as error:
+    print(error)
+try:
+    torch.nothing
+except AttributeError as error:
+    print(error)
+from torch import *
+print(ones(2), "done")
+"""
+
+
+def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, cwd=cwd, timeout=120)
+
+
+def test_a_script(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "script.py").write_text(PROGRAM)
+    (folder / "beside.py").write_text("")
+    done = run("-m", "opweave.as_torch", "folder/script.py", "1", "two", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        "No module named 'torch.nothing'",
+        "module 'torch' (which is opweave) has no attribute 'nothing'",
+        "tensor([1., 1.]) done",
+    ]
+    usage = run("-m", "opweave.as_torch", cwd=tmp_path)
+    assert (usage.returncode, usage.stderr) == (1, "usage: python -m opweave.as_torch SCRIPT [ARGUMENT...]\n")
+
+
+def test_within_a_program(tmp_path: Path) -> None:
+    program = """
+import opweave
+torch = opweave.as_torch()
+assert opweave.as_torch() is torch
+import torch as again
+import torch.linalg
+assert again is torch and torch.linalg is opweave.linalg
+print(torch.ones(2))
+"""
+    done = run("-c", program, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "tensor([1., 1.])\n"), done.stderr
+
+
+def test_torch_itself_is_not_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", sys)
+    with pytest.raises(RuntimeError, match="torch itself has been imported"):
+        ow.as_torch()  # type: ignore[operator]
+    assert not any(type(finder).__module__ == "opweave.as_torch" for finder in sys.meta_path)
