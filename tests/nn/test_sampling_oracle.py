@@ -1,5 +1,5 @@
-"""grid_sample, unpooling and fractional pooling, which is `max_pool_at` drawn places: values, first and second gradients,
-options and errors, beside torch's."""
+"""grid_sample, unpooling and fractional pooling, which is `max_pool_at` drawn places: values, first and second
+gradients, options and errors, beside torch's."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from .clip import clip_grad_norm, clip_grad_norm_, clip_grad_value_, clip_grads_
 from .vectors import parameters_to_vector, vector_to_parameters
 
 # Imported when first asked for: they are written in terms of modules.
-_LAZY_MODULES = ("parametrizations", "parametrize", "stateless")
+_LAZY_MODULES = ("parametrizations", "parametrize", "prune", "stateless")
 _LAZY_NAMES = {
     "remove_spectral_norm": "old_norms",
     "remove_weight_norm": "old_norms",
@@ -28,6 +28,7 @@ __all__ = [
     "parameters_to_vector",
     "parametrizations",
     "parametrize",
+    "prune",
     "remove_spectral_norm",
     "remove_weight_norm",
     "rnn",
