@@ -38,8 +38,8 @@ class Array(Tensor):
     __hash__ = Tensor.__hash__
 
     def __getitem__(self, index: Any) -> Any:
-        flipped, forward = _forward(self, index)
-        return super(Array, flipped).__getitem__(forward)
+        tensor, forward = _forward(self.as_subclass(Tensor), index)
+        return tensor[forward].as_subclass(Array)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         if any(_is_backward(part) for part in _parts(index)):
@@ -97,6 +97,8 @@ def add_operators(functions: Mapping[str, Callable[..., Any]]) -> None:
         setattr(Array, f"__i{name}__", _in_place(functions[_OPERATORS[name]]))
     for name, function in _COMPARISONS.items():
         setattr(Array, f"__{name}__", _operator(f"__{name}__", functions[function], False))
+    for name in ("real", "imag"):  # of all arrays, as NumPy's have them
+        setattr(Array, name, property(functions[name]))
 
 
 def _operator(name: str, function: Callable[..., Any], reflected: bool) -> Callable[..., Any]:

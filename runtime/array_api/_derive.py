@@ -1,20 +1,18 @@
 """Functions of the standard made from operators: a signature and a schema say which argument is which.
 
-Within a function tensors count as those of class Tensor, whatever class they have, and its results are arrays.
+Within a function tensors are of class Tensor, whatever class they had, and its results are arrays.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial, wraps
+from functools import wraps
 from typing import Any, TypeVar, cast
 
-from .._base.dtypes import dtype
-from .._base.promotion import promote_types, result_type
+from .._base.dtypes import EXPORTS, dtype, get_default_dtype
+from .._base.promotion import promote_types
 from .._base.tensor_class import Tensor
 from .._dispatch.ops import ops
-from .._dispatch.subclass import SUBCLASS
-from .._handle import with_keys
 from ._array import Array
 
 _OTHER_NAMES = {
@@ -28,6 +26,7 @@ _OTHER_NAMES = {
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _NUMBERS = (bool, int, float, complex)
+_BOOL, _INT64 = EXPORTS["bool"], EXPORTS["int64"]
 
 
 def as_arrays(value: Any) -> Any:
@@ -41,12 +40,23 @@ def as_arrays(value: Any) -> Any:
     return value
 
 
+def as_tensors(value: Any) -> Any:
+    """Tensors of derived classes as those of class Tensor, those in a tuple or list as well."""
+    if isinstance(value, Tensor):
+        return value if type(value) is Tensor else value.as_subclass(Tensor)
+    if type(value) in (tuple, list):
+        return [as_tensors(each) for each in value] if type(value) is list else tuple(map(as_tensors, value))
+    return value
+
+
 def standard(function: _Function) -> _Function:
     """A function of the standard, of one that computes with tensors."""
 
     @wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
-        return as_arrays(with_keys(0, SUBCLASS, partial(function, *args, **kwargs)))
+        if kwargs:
+            kwargs = {name: as_tensors(value) for name, value in kwargs.items()}
+        return as_arrays(function(*map(as_tensors, args), **kwargs))
 
     return cast("_Function", called)
 
@@ -58,6 +68,8 @@ def promoted(*values: Any) -> list[Any]:
     """Operands of one dtype by the standard's rule: arrays without dimensions count as any other, and numbers of Python
     take the dtype of the arrays, of which there must be one, where its kind holds them."""
     tensors = [value for value in values if isinstance(value, Tensor)]
+    if len(tensors) == len(values) and len({each.dtype for each in tensors}) == 1:
+        return tensors
     if not tensors:
         raise TypeError("at least one argument must be an array, but all of them are numbers of Python")
     common = common_dtype(values)
@@ -85,10 +97,19 @@ def common_dtype(values: Iterable[Any]) -> dtype:
         raise ValueError("at least one array or dtype must be given")
     for value in given:
         if isinstance(value, _NUMBERS):
-            found = result_type(ops.empty((1,), dtype=found, device="meta"), value)
+            found = _with_number(found, value)
         elif not isinstance(value, (Tensor, dtype)):
             raise TypeError(f"expected arrays, dtypes and numbers, but got {type(value).__name__}")
     return found
+
+
+def _with_number(found: dtype, number: Any) -> dtype:
+    """The dtype of arrays beside a number of Python, which has none of its own: its kind counts."""
+    if isinstance(number, complex):
+        return found.to_complex() if found.is_floating_point or found.is_complex else get_default_dtype().to_complex()
+    if isinstance(number, float):
+        return found if found.is_floating_point or found.is_complex else get_default_dtype()
+    return _INT64 if found is _BOOL and not isinstance(number, bool) else found
 
 
 # ---- functions ----------------------------------------------------------------------------------------------

@@ -113,6 +113,8 @@ def test_complex_numbers() -> None:
     assert math.isnan(found[2].real)
     assert found[2].imag == 0
     assert found[3] == 1.00000000005e-10
+    assert xp.asarray([1.0, 2.0]).imag.tolist() == [0, 0]
+    check(xp.asarray([1 + 2j]).imag, [2])
     check(xp.round(array([1.5 - 2.5j], xp.complex128)), [2 - 2j])
     check(xp.sign(array([3 + 4j, 0], xp.complex128)), [0.6 + 0.8j, 0])
     values, indices, inverse, counts = xp.unique_all(array([1j, 2, 1j, 1], xp.complex128))
