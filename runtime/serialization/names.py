@@ -35,6 +35,7 @@ _MOVED = {
             ),
         ),
         ("pixelshuffle", "PixelShuffle PixelUnshuffle"),
+        ("pooling", "FractionalMaxPool2d FractionalMaxPool3d MaxUnpool1d MaxUnpool2d MaxUnpool3d"),
         ("rnn", "GRUCell LSTMCell RNNCell RNNCellBase"),
     )
     for name in names.split()
