@@ -11,15 +11,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from ..dtypes import DType
+from ..dtypes import FLOAT64, DType
 from ..expr.kernel_text import variable
+from ..expr.targets import c_number
 from ..model.computation import computed_dtype
-from ..model.compute import Compute
+from ..model.compute import Border, Compute
 from ..model.contraction import contraction
-from ..model.operator import Operator
+from ..model.margins import margins
+from ..model.operator import End, Operator
 from ..model.unrolled import by_position
 from . import compute_geometry, contraction_sizes
-from .expressions import enum
+from .expressions import enum, identity
 from .indexed.kernel import Loops
 from .indexed.lines import line_variable
 from .indexed.nodes import Kernel, Shared, Tensor
@@ -47,6 +49,7 @@ def context(operator: Operator, body: Compute) -> dict[str, object]:
         "g": compute_geometry.function(operator, body),
         "m": None if made is None or not continuous else contraction_sizes.sizes(operator, body, made),
         "splits": all(each.splits for each in groups[0].kernels) and groups[0].shared.inner is not None,
+        "margins": [_margin(operator, name, rule) for name, rule in margins(body).items()],
         "over_batch": body.over_batch,
         "small": len(body.small),
         "dtypes": ["OW_PROMOTED" if tuple(each) == operator.compute_dtypes else enum(each[0]) for each in computed],
@@ -76,6 +79,15 @@ def shared(operator: Operator, body: Compute) -> Shared:
         uniforms=tuple(body.uniforms),
         small=prod(body.small),
     )
+
+
+def _margin(operator: Operator, tensor: str, rule: Border | End | float) -> tuple[int, str, str]:
+    """The place of the tensor among the inputs, the rule of its margins, and the number that they have."""
+    place = [each.name for each in operator.inputs].index(tensor)
+    if isinstance(rule, Border):
+        return place, f"OW_MARGIN_{rule.name}", "0"
+    number = identity(rule, FLOAT64) if isinstance(rule, End) else c_number(rule, FLOAT64)
+    return place, "OW_MARGIN_NUMBER", number
 
 
 def _known(body: Compute, tensor: str) -> tuple[int | None, ...]:

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..expr import Apply, Expr, Literal, Name
-from ..expr.affine import ONE
+from ..expr.affine import ONE, Affine, Index
 from ..expr.emit_c import print_c
 from ..expr.geometry import TARGET, Geometry
 from ..expr.indexed import SHAPE
 from ..expr.kernel_text import variable
 from ..expr.typed import names
 from ..model.compute import Compute, Size
+from ..model.margins import margins
 from ..model.operator import Operator, Requirement
 from ..schema import ListType
 from ..schema.types import without_optional
@@ -45,6 +46,17 @@ class Exact:
 
 
 @dataclass(frozen=True)
+class Margin:
+    """How far indices of a dimension run beyond it."""
+
+    tensor: int
+    dim: int
+    size: str
+    bounds: tuple[tuple[str, str], ...]
+    """The least and the greatest of each index that may be outside."""
+
+
+@dataclass(frozen=True)
 class GeometryFunction:
     """Context of compute.c.j2: the function of the call's integers."""
 
@@ -60,6 +72,7 @@ class GeometryFunction:
     divisors: tuple[str, ...]
     """Integers by which indices are divided, which must be positive."""
     extents: tuple[Extent, ...]
+    margins: tuple[Margin, ...]
     work: tuple[str, ...]
 
 
@@ -83,6 +96,7 @@ def function(operator: Operator, body: Compute) -> GeometryFunction:
         ),
         divisors=tuple(dict.fromkeys(map(integer, _divisors(body)))),
         extents=tuple(_extents(body)),
+        margins=tuple(_margins(operator, body)),
         work=tuple(_work(body)),
     )
 
@@ -173,40 +187,62 @@ def _extents(body: Compute) -> list[Extent]:
         index = body.index(read.indices[dim])
         if index.affine is None:
             continue
-        magnitude, least, greatest = [f"fabs((double){integer(index.affine.rest)})"], [], []
-        known = True
-        for name, factor in index.affine.factors:
-            if name in body.ranges:
-                first, stop = body.ranges[name].first, body.ranges[name].stop
-                known = known and _is_uniform(body, first) and _is_uniform(body, stop)
-                if not known:
-                    continue
-                ends = _number(first), f"({_number(stop)} - 1)"
-            else:
-                ends = "0", f"(range_{variable(name)} - 1)"
-            text = integer(factor)
-            magnitude.append(f"fabs((double){text}) * fmax(fabs((double){ends[0]}), fabs((double){ends[1]}))")
-            least.append(f"ow_least({text}, {ends[0]}, {ends[1]})")
-            greatest.append(f"ow_greatest({text}, {ends[0]}, {ends[1]})")
-        rest = integer(index.affine.rest)
         checks = body.is_checked_before(read, dim)
-        if index.divisor != ONE:
-            divided = f"ow_div_down({{}}, {integer(index.divisor)})"
-            least = [divided.format(" + ".join([*least, rest]))]
-            greatest = [divided.format(" + ".join([*greatest, rest]))]
-            rest = "0"
-        plain = index.plain
-        what = f"index {plain or dim}"
+        what = f"index {index.plain or dim}"
         key = (read.tensor, f"{read.indices[dim]}|{dim}")
+        bounds = _bounds(body, index) if checks else None
         found[key] = Extent(
-            " + ".join(magnitude),
-            " + ".join([*greatest, rest]) if checks else None,
-            " + ".join([*least, rest]) if checks else None,
+            " + ".join([f"fabs((double){integer(index.affine.rest)})", *_magnitudes(body, index.affine)]),
+            None if bounds is None else bounds[1],
+            None if bounds is None else bounds[0],
             f"ow_ints_at(view, shape_{read.tensor}, {dim - len(read.indices)})",
             f"{what} of '{read.tensor}'",
             _given(body, read.tensor),
         )
     return list(found.values())
+
+
+def _ends(body: Compute, name: str) -> tuple[str, str] | None:
+    """The first and the last value of a variable, if they are known before."""
+    if name not in body.ranges:
+        return "0", f"(range_{variable(name)} - 1)"
+    first, stop = body.ranges[name].first, body.ranges[name].stop
+    known = _is_uniform(body, first) and _is_uniform(body, stop)
+    return (_number(first), f"({_number(stop)} - 1)") if known else None
+
+
+def _magnitudes(body: Compute, affine: Affine) -> Iterator[str]:
+    for name, factor in affine.factors:
+        ends = _ends(body, name)
+        if ends is not None:
+            yield f"fabs((double){integer(factor)}) * fmax(fabs((double){ends[0]}), fabs((double){ends[1]}))"
+
+
+def _bounds(body: Compute, index: Index) -> tuple[str, str]:
+    """The least and the greatest value of an index whose variables' ends are known."""
+    assert index.affine is not None
+    found = []
+    for word in ("least", "greatest"):
+        parts = []
+        for name, factor in index.affine.factors:
+            ends = _ends(body, name)
+            assert ends is not None
+            parts.append(f"ow_{word}({integer(factor)}, {ends[0]}, {ends[1]})")
+        text = " + ".join([*parts, integer(index.affine.rest)])
+        found.append(text if index.divisor == ONE else f"ow_div_down({text}, {integer(index.divisor)})")
+    return found[0], found[1]
+
+
+def _margins(operator: Operator, body: Compute) -> Iterator[Margin]:
+    rules = margins(body)
+    for place, argument in enumerate(operator.inputs):
+        if argument.name in rules:
+            for dim in range(body.tensors[argument.name]):
+                reads = [each for each in body.reads.values() if each.tensor == argument.name]
+                unsure = [each.indices[dim] for each in reads if not body.is_sure(each, dim)]
+                bounds = tuple(dict.fromkeys(_bounds(body, body.index(each)) for each in unsure))
+                size = f"ow_ints_at(view, shape_{argument.name}, {dim - body.tensors[argument.name]})"
+                yield Margin(place, dim, size, bounds)
 
 
 def _given(body: Compute, tensor: str) -> str:

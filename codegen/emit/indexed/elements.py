@@ -18,6 +18,9 @@ from ..expressions import identity
 from .nodes import Lanes
 from .texts import Texts, joined
 
+_PICKED = ("float32", "float64")
+"""The dtypes of which every second element is taken by shuffles of vectors."""
+
 
 @dataclass
 class Part:
@@ -138,7 +141,14 @@ class Elements(Texts):
             part.before.append(self._fetch(ctype, name, read, f"in_{read.tensor}[{offset}]"))
         else:
             part.before.append(f"const {ctype} *const {name}_from = in_{read.tensor} + ({offset});")
-            part.statements.append(f"const {ctype} {name} = {name}_from[{at(step)}];")
+            value = f"{name}_from[{at(step)}]"
+            if step == "step" and self.dtype.name in _PICKED:
+                part.before += [
+                    f"{ctype} {name}_picked[LANES];",
+                    f"if (OW_IS_SECOND(step)) ow_pick_{self.dtype.suffix}({name}_picked, {name}_from, n);",
+                ]
+                value = f"OW_IS_SECOND(step) ? {name}_picked[lane] : {value}"
+            part.statements.append(f"const {ctype} {name} = {value};")
 
     def _clips(
         self, read: Read, indices: Sequence[Index], sure: Sequence[bool], limits: tuple[str, str] = ("from", "to")

@@ -41,6 +41,8 @@ class Loops(Elements):
             cuts=tuple(self._cuts()),
             step=None if self.step is None else self._integer(self.step),
             phases=None if self.phases is None else self._integer(self.phases),
+            rows=self.rows,
+            row=variable(self.body.names[-2]) if self.rows > 1 else "",
             lanes="1" if self.lane is None else f"OW_LANES({self.dtype.c_type})",
             outputs=tuple(each.c_type for each in self.outputs),
         )
@@ -57,6 +59,10 @@ class Loops(Elements):
 
         def finish(inside: bool) -> Part:
             part = self._elements(trees, inside)
+            if self.rows > 1:
+                line = f"row * c->range[{len(self.body.names) - 1}] * {prod(self.body.small)}"
+                for index, dtype in enumerate(self.outputs):
+                    part.before.append(f"{dtype.c_type} *const to{index} = first_to{index} + {line};")
             small = prod(self.body.small)
             for index, each in enumerate(self.body.results):
                 emitted = self._emit(each.tree, self.outputs[index // small], f"r{index}_")
@@ -130,11 +136,14 @@ class Loops(Elements):
 
     def _start(self, name: str, fold: Fold) -> Iterator[Node]:
         ctype, start = self.body.value_dtype(fold, self.env).c_type, self._identity(fold)
-        yield Statement(f"{ctype} {name}[LANES];")
-        yield Statement(f"OW_FOR_LANES {name}[lane] = {start};")
+        yield self._array(ctype, name, start)
         if fold.reduction in POSITIONS:
-            yield Statement(f"int64_t {name}_at[LANES];")
-            yield Statement(f"OW_FOR_LANES {name}_at[lane] = -1;")
+            yield self._array("int64_t", f"{name}_at", "-1")
+
+    def _array(self, ctype: str, name: str, start: str) -> Statement:
+        """A variable of each lane, and of each line that is computed at a time."""
+        sizes, rows = ("[ROWS][LANES]", "OW_FOR_ROWS ") if self.rows > 1 else ("[LANES]", "")
+        return Statement(f"{ctype} {name}{sizes}; {rows}OW_FOR_LANES {name}[{self.place}] = {start};")
 
     def _term(self, group: Mapping[str, Fold], counts: bool) -> Iterator[Node]:
         """One step of reductions."""
@@ -161,17 +170,18 @@ class Loops(Elements):
         yield lanes(step(True), step(False))
 
     def _combine(self, name: str, fold: Fold, kept: str) -> Iterator[str]:
-        dtype, target = self.body.value_dtype(fold, self.env), f"{name}[lane]"
+        dtype, target = self.body.value_dtype(fold, self.env), f"{name}[{self.place}]"
         if fold.reduction in POSITIONS:
             emitted = self._emit(fold.value, dtype, f"{name}_")
             yield from emitted.statements
             yield f"const {dtype.c_type} {name}_item = {emitted.value};"
             order = ">" if fold.reduction == "argmax" else "<"
             nan = f" | (({name}_item != {name}_item) & ({target} == {target}))" if dtype.is_floating else ""
-            taken = f"({name}_at[lane] < 0) | ({name}_item {order} {target}){nan}"
+            place = f"{name}_at[{self.place}]"
+            taken = f"({place} < 0) | ({name}_item {order} {target}){nan}"
             yield f"const int {name}_takes = {f'({kept}) & ({taken})' if kept else taken};"
             yield f"{target} = {name}_takes ? {name}_item : {target};"
-            yield f"{name}_at[lane] = {name}_takes ? counted : {name}_at[lane];"
+            yield f"{place} = {name}_takes ? counted : {place};"
             return
         factors = self._product(fold, dtype)
         if factors is not None:

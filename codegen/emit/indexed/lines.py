@@ -1,7 +1,10 @@
-"""Which variable runs along the lines of a kernel."""
+"""Which variable runs along the lines of a kernel, and how many lines it computes at a time."""
 
 from __future__ import annotations
 
+from ...dtypes import FLOAT32, FLOAT64, DType
+from ...expr.affine import ONE
+from ...expr.indexed import POSITIONS
 from ...model.compute import Compute
 
 
@@ -12,3 +15,25 @@ def line_variable(body: Compute) -> str | None:
     last = body.names[-1]
     bounds = (bound for each in body.ranges.values() for bound in (each.first, each.stop))
     return None if any(body.depends(bound, last) for bound in bounds) else last
+
+
+def rows_at_a_time(body: Compute, dtype: DType) -> int:
+    """How many lines, of neighbouring positions of the variable before, take part in the same loops.
+
+    Each sum waits for the one before it, and there are several units that add: lines that have nothing to do with each
+    other keep them busy, and share what they read at the same places. Their variables must fit into registers, and the
+    loops must not depend on the line.
+    """
+    if dtype not in (FLOAT32, FLOAT64) or line_variable(body) is None or len(body.names) < 2 or not body.folds:
+        return 1
+    row = body.names[-2]
+    for fold in body.folds.values():
+        bounds = [bound for each in fold.ranges for bound in (each.first, each.stop)]
+        conditions = [] if fold.condition is None else [fold.condition]
+        if any(body.depends(each, row) for each in (*bounds, *conditions)):
+            return 1
+    indices = [body.index(each) for read in body.reads.values() for each in read.indices]
+    if any(each.divisor != ONE for each in indices):
+        return 1
+    arrays = sum(2 if each.reduction in POSITIONS else 1 for each in body.folds.values())
+    return {1: 4, 2: 2}.get(arrays, 1)

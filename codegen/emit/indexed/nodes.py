@@ -81,6 +81,10 @@ class Kernel:
     step: str | None
     """The step in memory, a number of the call, for which the small values have loops of their own."""
     phases: str | None
+    rows: int
+    """How many lines are computed at a time, where there are so many inside."""
+    row: str
+    """The variable that these differ by."""
     lanes: str
     outputs: tuple[str, ...]
     """The C types of the results."""

@@ -14,7 +14,7 @@ from ...expr.kernel_text import TARGET, emit_tree, variable
 from ...expr.lower import lower
 from ...model.compute import Compute
 from ...model.operator import Operator
-from .lines import line_variable
+from .lines import line_variable, rows_at_a_time
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,9 @@ class Texts:
         step = "phases" if self.phases else "1"
         self.lane = None if self.inner is None else Lane(self.inner, "start", step)
         self.step = self._step()
+        self.rows = rows_at_a_time(body, dtype)
+        self.place = "row][lane" if self.rows > 1 else "lane"
+        """The subscripts of variables of lanes."""
         self.same: dict[str, str] = {}
         """Reductions whose values others find."""
 
@@ -171,7 +174,7 @@ class Texts:
             texts[name] = name
             if isinstance(atom, Fold):
                 array = f"{name}_at" if atom.reduction in POSITIONS else self.same.get(name, name)
-                texts[name] = f"{array}[lane]"
+                texts[name] = f"{array}[{self.place}]"
         if position and self.lane is not None:
             texts[self.lane.name] = f"({self._position})"
         emitted = emit_tree(lower(tree, self.env, dtype, TARGET.native), texts | dict(own))

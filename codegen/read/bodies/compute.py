@@ -144,7 +144,7 @@ class _Reader:
         for name in expected:
             if name not in found and len(entry.diagnostics) == before:
                 entry.report(self.node.span, f"'compute' needs '{name}[...]'", EXAMPLE)
-        complete = all([self._check_places(name, places) for name, places in found.items()])
+        complete = all(self._check_places(name, places) for name, places in found.items())
         return [(name, found[name]) for name in expected if name in found and complete]
 
     def _indices(self, key: Scalar, text: str, start: int) -> tuple[int, ...] | None:

@@ -6,6 +6,7 @@
 #include "contraction.h"
 #include "elementwise.h"
 #include "kernel/compute.h"
+#include "margins.h"
 
 #define WORTHWHILE 8192 /* additions that are worth a share of a thread */
 
@@ -18,6 +19,9 @@ typedef struct {
     int nbatch;
     int64_t flat[OW_MAX_INPUTS][OW_MAX_DIMS]; /* sizes with the dimensions in front as one */
     ow_tensor *read[OW_MAX_INPUTS];     /* as kernels read them: the inputs, or copies */
+    ow_tensor *padded[OW_MAX_INPUTS];   /* copies with margins */
+    int64_t (*margins)[OW_MAX_VARIABLES][2];
+    int64_t (*padded_sizes)[OW_MAX_VARIABLES];
     ow_tensor *written[OW_MAX_RESULTS]; /* as kernels write them: the results, or of the dtype of computation */
     int compute, result;
     double work;   /* for an element */
@@ -66,7 +70,7 @@ static int find_integers(task *t) {
     for (int k = 0; k < OW_CALL_LISTS; k++) ow_ints_assign(&lists[k], &c->lists[k]);
     ow_view view = {.error = OW_OK, .used = 0};
     view.scalar_name = ow_dtype_scalar_names[c->inputs[0] ? c->inputs[0]->dtype : OW_FLOAT32];
-    if (t->table->geometry(&view, t->shapes, c->ints, lists, &t->context, &t->work)) return 1;
+    if (t->table->geometry(&view, t->shapes, c->ints, lists, &t->context, t->margins, &t->work)) return 1;
     ow_fail(view.error, "%s", view.message);
     return 0;
 }
@@ -167,6 +171,59 @@ static int make_results(task *t, ow_tensor **results) {
     return 1;
 }
 
+/* ---- margins ------------------------------------------------------------------------------------------ */
+
+enum {
+    SHORT_LINE = 256, /* elements, of which the ends are a good part */
+    LEAST_READS = 2   /* of each element, on average, that make a copy pay */
+};
+
+/* 1 if copies with margins are worth their time: `work` is that of all elements of the result. */
+static int suits_margins(const task *t, double work) {
+    const ow_compute_table *k = t->table;
+    if (!k->has_margins || t->context.range[k->variables - k->line] > SHORT_LINE) return 0;
+    double before = 0, after = 0;
+    for (int i = 0; i < t->call->op->ninputs; i++) {
+        const ow_tensor *x = t->read[i];
+        if (!x || !k->margins[i].rule) continue;
+        double all = 1;
+        for (int d = 0, n = inner_dims(t, i), flat = k->flat >> i & 1; d < n; d++)
+            all *= (double)(x->sizes[x->ndim - n + d] + t->margins[i][d + flat][0] + t->margins[i][d + flat][1]);
+        for (int d = 0; d < x->ndim - inner_dims(t, i); d++) all *= (double)x->sizes[d];
+        if (!x->numel) return 0;
+        before += (double)x->numel;
+        after += all;
+    }
+    return after <= 2 * before && work >= LEAST_READS * after;
+}
+
+static int add_margins(task *t, int i) {
+    int n = inner_dims(t, i), is_flat = t->table->flat >> i & 1;
+    const int64_t (*margins)[2] = (const int64_t (*)[2])t->margins[i] + is_flat;
+    ow_tensor *x = t->padded[i] = ow_with_margins(t->read[i], n, margins, t->table->margins[i]);
+    if (!x) return 0;
+    int64_t offset = 0, stride = 1;
+    for (int d = n - 1; d >= 0; d--) {
+        t->padded_sizes[i][d + is_flat] = x->sizes[x->ndim - n + d];
+        offset += margins[d][0] * stride;
+        stride *= x->sizes[x->ndim - n + d];
+    }
+    if (is_flat) t->padded_sizes[i][0] = t->context.sizes[i][0];
+    if (t->context.batch[i]) t->context.batch[i] = stride;
+    t->context.sizes[i] = t->padded_sizes[i];
+    t->context.in[i] = (char *)x->data + offset * ow_itemsize(x->dtype);
+    return 1;
+}
+
+/* Tensors are copied with margins where this makes loops quicker. 0 with the error set. */
+static int prepare_margins(task *t, double work) {
+    if (!suits_margins(t, work)) return 1;
+    for (int i = 0; i < t->call->op->ninputs; i++)
+        if (t->read[i] && t->table->margins[i].rule && !add_margins(t, i)) return 0;
+    t->context.inside = 1;
+    return 1;
+}
+
 /* ---- the call ----------------------------------------------------------------------------------------- */
 
 static void run_part(void *context, int64_t begin, int64_t end) {
@@ -209,6 +266,7 @@ static int run(task *t, ow_tensor **results) {
     double work = t->work * ow_cost_of(t->call->op, t->compute) * (double)line;
     int64_t grain = work > 0 && work < WORTHWHILE ? (int64_t)(WORTHWHILE / work) : 1, threads = ow_num_threads();
     if (!run_products(t, outer)) {
+        if (!prepare_margins(t, work * (double)outer)) return 0;
         t->parts = t->table->splits && outer < threads ? (int64_t)(work / WORTHWHILE) : 1;
         if (t->parts > 4 * threads) t->parts = 4 * threads;
         if (t->parts > 1) ow_parallel_for(outer * t->parts, 1, work * (double)outer, run_parts, t);
@@ -236,7 +294,15 @@ static int load_params(task *t, ow_scalar *values) {
 }
 
 int ow_compute(ow_call *c) {
-    task t = {.call = c, .table = c->op->tables[ow_level], .work = 1, .context.end = INT64_MAX};
+    int64_t margins[OW_MAX_INPUTS][OW_MAX_VARIABLES][2], padded_sizes[OW_MAX_INPUTS][OW_MAX_VARIABLES];
+    task t = {
+        .call = c,
+        .table = c->op->tables[ow_level],
+        .context.end = INT64_MAX,
+        .margins = margins,
+        .padded_sizes = padded_sizes,
+        .work = 1,
+    };
     ow_scalar values[OW_MAX_PARAMS];
     if (!find_dtypes(&t) || !broadcast_batch(&t) || !find_integers(&t) || !load_params(&t, values)) return 0;
     int done = make_results(&t, c->results);
@@ -244,8 +310,10 @@ int ow_compute(ow_call *c) {
         for (int k = 0; k < c->op->ninputs && done; k++) done = prepare_input(&t, k);
         done = done && run(&t, c->results);
     }
-    for (int k = 0; k < c->op->ninputs; k++)
-        if (t.read[k] && t.read[k] != c->inputs[k]) ow_tensor_free(t.read[k]);
+    for (int k = 0; k < c->op->ninputs; k++) {
+        ow_tensor_free(t.padded[k]);
+        if (t.read[k] != c->inputs[k]) ow_tensor_free(t.read[k]);
+    }
     for (int k = 0; k < t.table->results; k++) {
         if (t.written[k] != c->results[k]) ow_tensor_free(t.written[k]);
         if (!done) {

@@ -17,16 +17,18 @@ typedef struct ow_compute_context {
     int64_t batch[OW_MAX_INPUTS];         /* elements from one position of the batch to the next; 0: all have the same */
     int64_t range[OW_MAX_VARIABLES];      /* positions of each variable of the results, */
     int64_t origin[OW_MAX_VARIABLES];     /* from this one on */
+    int inside;                           /* do all indices lie inside? The tensors have margins then */
     int64_t begin, end;                   /* the part of each line that is computed, as far as there is a line */
     int64_t uniform[OW_MAX_UNIFORMS];
     int64_t positions;                    /* of the dimensions in front, together */
     const ow_scalar *params;
 } ow_compute_context;
 
-/* The call's integers: fills in range, uniform and the work for an element of the result, in additions; 0 with the error in
- * `view`, whose other fields are not used. `shapes` are those of the tensors, `ints` and `lists` the arguments. */
+/* The call's integers: fills in range, uniform, how far indices run beyond tensors that may have margins, before and behind
+ * each dimension, and the work for an element of the result, in additions; 0 with the error in `view`, whose other fields are
+ * not used. `shapes` are those of the tensors, `ints` and `lists` the arguments. */
 typedef int ow_compute_geometry(ow_view *view, const ow_ints *shapes, const int64_t *ints, ow_ints *lists,
-                                ow_compute_context *c, double *work);
+                                ow_compute_context *c, int64_t (*margins)[OW_MAX_VARIABLES][2], double *work);
 /* Positions [begin, end) of the batch and of all variables but those of a line. OW_OK, or the kind of the first error. */
 typedef int ow_compute_kernel(const ow_compute_context *c, int64_t begin, int64_t end);
 
@@ -52,12 +54,20 @@ typedef struct ow_contraction {
     ow_compute_kernel *rest[OW_NDTYPES]; /* what is added; NULL: nothing */
 } ow_contraction;
 
+/* What the margins of a tensor have. */
+typedef struct ow_margin {
+    enum { OW_MARGIN_NONE, OW_MARGIN_NUMBER, OW_MARGIN_NEAREST, OW_MARGIN_WRAP, OW_MARGIN_REFLECT } rule;
+    double number;
+} ow_margin;
+
 typedef struct ow_compute_table {
     ow_compute_geometry *geometry;
     const ow_contraction *contraction; /* NULL: none */
     ow_compute_kernel *by[OW_NDTYPES]; /* by dtype of computation */
     uint8_t variables;                 /* of the results */
     uint8_t line;                      /* how many of them, from the last on, one step of a kernel runs through */
+    uint8_t has_margins;               /* do all indices lie inside if tensors have margins? */
+    ow_margin margins[OW_MAX_INPUTS];
     uint8_t splits;                    /* may threads share one line? */
     uint8_t over_batch;                /* is the first variable the index of all dimensions in front, as one? */
     uint8_t results;
@@ -82,6 +92,7 @@ typedef struct ow_compute_table {
 
 #define OW_INLINE static inline __attribute__((always_inline))
 #define OW_FOR_LANES_IN(from, to) _Pragma("GCC ivdep") for (int64_t lane = from; lane < to; lane++)
+#define OW_FOR_ROWS _Pragma("GCC unroll 4") for (int64_t row = 0; row < rows; row++)
 #define OW_FOR_LANES _Pragma("GCC ivdep") for (int64_t lane = 0; lane < n; lane++)
 
 /* a * b + c with one rounding where the processor does that in one instruction. */
@@ -101,6 +112,31 @@ OW_INLINE int64_t ow_div_down(int64_t a, int64_t b) { return b == 1 ? a : a / b 
 /* Is a a multiple of b > 0? */
 OW_INLINE int ow_divides(int64_t a, int64_t b) { return b == 1 || a % b == 0; }
 
+/* Is the step from lane to lane known to be 2 when compiling? */
+#define OW_IS_SECOND(step) (__builtin_constant_p(step) && (step) == 2)
+/* to[i] = from[2 * i]: of two vectors that end with the last element that is taken, as compilers do not read beyond it. */
+#define OW_PICK(suffix, type, integer, lanes, ...)                                                            \
+    OW_INLINE void ow_pick_##suffix(type *to, const type *from, int64_t n) {                                  \
+        typedef type vector __attribute__((vector_size(lanes * sizeof(type))));                               \
+        typedef integer places __attribute__((vector_size(lanes * sizeof(type))));                            \
+        int64_t i = 0;                                                                                        \
+        for (; i + lanes <= n; i += lanes) {                                                                  \
+            vector a, b;                                                                                      \
+            memcpy(&a, from + 2 * i, sizeof a);                                                               \
+            memcpy(&b, from + 2 * i + lanes - 1, sizeof b);                                                   \
+            a = __builtin_shuffle(a, b, (places){__VA_ARGS__});                                               \
+            memcpy(to + i, &a, sizeof a);                                                                     \
+        }                                                                                                     \
+        for (; i < n; i++) to[i] = from[2 * i];                                                               \
+    }
+OW_PICK(f32, float, int32_t, 8, 0, 2, 4, 6, 9, 11, 13, 15)
+OW_PICK(f64, double, int64_t, 4, 0, 2, 5, 7)
+
+/* Widens margins so that an index from `least` to `greatest` lies inside. */
+OW_INLINE void ow_widen(int64_t *margin, int64_t least, int64_t greatest, int64_t size) {
+    if (-least > margin[0]) margin[0] = -least;
+    if (greatest - size + 1 > margin[1]) margin[1] = greatest - size + 1;
+}
 /* Cuts [*begin, *end) to the positions t of a line for which factor * t + [least, greatest] lies in [0, size). */
 OW_INLINE void ow_cut(int64_t *begin, int64_t *end, int64_t factor, int64_t least, int64_t greatest, int64_t size) {
     if (factor <= 0) {

@@ -1,0 +1,53 @@
+"""Tensors that may be copied with margins: the elements around them that indices outside of them mean.
+
+With margins all indices lie inside, and loops read without tests, which pays where lines are short.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from ..expr import names
+from ..expr.indexed import Fold, Read, vanishes, within
+from .compute import Border, Compute
+from .parts import End
+
+_NONE: Mapping[str, Border | End | float] = MappingProxyType({})
+
+
+def margins(body: Compute) -> Mapping[str, Border | End | float]:
+    """By tensor what its margins have, if all indices lie inside with them; else none at all."""
+    found: dict[str, Border | End | float] = {}
+    for name, read in body.reads.items():
+        if all(body.is_sure(read, dim) for dim in range(len(read.indices))):
+            continue
+        rule = body.outside.get(read.tensor, Border.ERROR)
+        if rule is Border.SKIP and _adds_nothing(body, name):
+            rule = 0.0
+        if rule in (Border.ERROR, Border.SKIP):
+            return _NONE
+        found[read.tensor] = rule
+    for read in body.reads.values():
+        if read.tensor in found and not all(_is_bounded(body, read, dim) for dim in range(len(read.indices))):
+            return _NONE
+    return found
+
+
+def _adds_nothing(body: Compute, name: str) -> bool:
+    """Is the element a factor of terms of sums alone?"""
+    users = [each for each in body.folds.values() if any(name == used for used, _ in within(body.atoms, each.value))]
+    direct = any(name in names(each.tree) for each in body.results)
+    return not direct and all(
+        isinstance(each, Fold) and each.reduction == "sum" and vanishes(each.value, lambda zero: zero == name)
+        for each in users
+    )
+
+
+def _is_bounded(body: Compute, read: Read, dim: int) -> bool:
+    """Are the least and the greatest index known before?"""
+    affine = body.index(read.indices[dim]).affine
+    if affine is None:
+        return False
+    ranges = (body.ranges[name] for name in affine.variables if name in body.ranges)
+    return all(names(bound) <= body.uniforms.keys() for each in ranges for bound in (each.first, each.stop))

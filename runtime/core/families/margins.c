@@ -1,0 +1,91 @@
+/* Copies of tensors with margins: the elements around them that indices outside of them mean. */
+#include "margins.h"
+
+typedef struct {
+    const ow_tensor *from;
+    ow_tensor *to;
+    const int64_t (*margins)[2]; /* of the last n dimensions */
+    int n;
+    ow_margin rule;
+    const char *outside; /* a row of nothing but the number */
+} task;
+
+/* The position that one outside means; -1: none, but the number. */
+static int64_t place(const task *t, int64_t i, int64_t size) {
+    if (i >= 0 && i < size) return i;
+    switch (t->rule.rule) {
+    case OW_MARGIN_NEAREST: return ow_at_nearest(i, size);
+    case OW_MARGIN_WRAP: return ow_at_wrap(i, size);
+    case OW_MARGIN_REFLECT: return ow_at_reflect(i, size);
+    default: return -1;
+    }
+}
+
+/* The same item n times; margins are too short for a call of memcpy. */
+static void repeat(char *to, const char *item, int itemsize, int64_t n) {
+    if (itemsize == 4)
+        for (int64_t k = 0; k < n; k++) memcpy(to + 4 * k, item, 4);
+    else if (itemsize == 8)
+        for (int64_t k = 0; k < n; k++) memcpy(to + 8 * k, item, 8);
+    else
+        memcpy(to, item, (size_t)(n * itemsize));
+}
+
+/* The margin of a row of `size` elements at `from`, whose first element is the i-th. */
+static void fill_margin(const task *t, char *to, const char *from, int64_t i, int64_t n, int64_t size) {
+    int itemsize = ow_itemsize(t->to->dtype);
+    if (t->rule.rule == OW_MARGIN_NUMBER) repeat(to, t->outside, itemsize, n);
+    else
+        for (int64_t k = 0; k < n; k++) memcpy(to + k * itemsize, from + place(t, i + k, size) * itemsize, (size_t)itemsize);
+}
+
+static void copy_rows(void *context, int64_t begin, int64_t end) {
+    const task *t = context;
+    int last = t->to->ndim - 1, first = t->to->ndim - t->n, itemsize = ow_itemsize(t->to->dtype);
+    int64_t width = t->to->sizes[last], size = t->from->sizes[last], at[OW_MAX_DIMS], rest = begin;
+    const int64_t *beside = t->margins[t->n - 1];
+    for (int d = last - 1; d >= 0; d--) {
+        at[d] = rest % t->to->sizes[d];
+        rest /= t->to->sizes[d];
+    }
+    char *to = (char *)t->to->data + begin * width * itemsize;
+    for (int64_t row = begin; row < end; row++, to += width * itemsize) {
+        int64_t source = 0;
+        int is_outside = 0;
+        for (int d = 0; d < last; d++) {
+            int64_t i = place(t, at[d] - (d < first ? 0 : t->margins[d - first][0]), t->from->sizes[d]);
+            is_outside |= i < 0;
+            source += i * t->from->strides[d];
+        }
+        for (int d = last - 1; d >= 0 && ++at[d] == t->to->sizes[d]; d--) at[d] = 0;
+        if (is_outside) {
+            memcpy(to, t->outside, (size_t)(width * itemsize));
+            continue;
+        }
+        const char *from = (const char *)t->from->data + source * itemsize;
+        fill_margin(t, to, from, -beside[0], beside[0], size);
+        memcpy(to + beside[0] * itemsize, from, (size_t)(size * itemsize));
+        fill_margin(t, to + (beside[0] + size) * itemsize, from, size, beside[1], size);
+    }
+}
+
+ow_tensor *ow_with_margins(const ow_tensor *x, int n, const int64_t (*margins)[2], ow_margin rule) {
+    int64_t sizes[OW_MAX_DIMS];
+    for (int d = 0; d < x->ndim; d++) {
+        int own = d - (x->ndim - n);
+        sizes[d] = x->sizes[d] + (own < 0 ? 0 : margins[own][0] + margins[own][1]);
+    }
+    int64_t width = sizes[x->ndim - 1], nbytes = width * ow_itemsize(x->dtype);
+    char *outside = ow_alloc(nbytes);
+    ow_tensor *result = outside ? ow_tensor_new(x->dtype, x->ndim, sizes, NULL) : NULL;
+    if (result) {
+        ow_cast_loop(x->dtype, OW_FLOAT64)(outside, ow_itemsize(x->dtype), (const char *)&rule.number, 0, width);
+        task t = {x, result, margins, n, rule, outside};
+        ow_parallel_for(result->numel / width, 1, (double)result->numel, copy_rows, &t);
+    }
+    if (outside) ow_dealloc(outside, nbytes);
+    else ow_fail(OW_OUT_OF_MEMORY, "no memory for %lld bytes", (long long)nbytes);
+    if (!ow_error_pending()) return result;
+    ow_tensor_free(result);
+    return NULL;
+}

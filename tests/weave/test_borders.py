@@ -1,0 +1,71 @@
+"""What lies outside of tensors, in lines that are short, for which tensors are copied with margins, and in long ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from weaving import python
+
+pytest.importorskip("opweave")
+
+from opweave._weave.weave import Woven, weave
+
+RULES = {"zero": "0", "seven": "7", "nearest": "nearest", "wrap": "wrap", "reflect": "reflect"}
+ENTRY = """
+- func: filtered_{name}(Tensor self, Tensor weight, int stride=1) -> Tensor
+  doc: Sums of products with weights around each position, and one that is two rows and columns further.
+  compute:
+    size: {{y: (self.size(-2) + stride - 1) // stride, x: (self.size(-1) + stride - 1) // stride}}
+    value[..., y, x]: >-
+      sum(self[..., y * stride + i - 1, x * stride + j - 2] * weight[i, j]
+          for i in range(weight.size(0)) for j in range(weight.size(1))) + self[..., y * stride + 2, x * stride + 2]
+    outside: {{self: {rule}}}
+  dtypes: numeric
+  derivatives: none
+"""
+CODE = """
+import numpy as np
+import opweave as ow
+import filters as ops
+
+rng = np.random.default_rng(5)
+modes = {"zero": dict(mode="constant"), "seven": dict(mode="constant", constant_values=7), "nearest": dict(mode="edge"),
+         "wrap": dict(mode="wrap"), "reflect": dict(mode="reflect")}
+
+def filtered(x, weight, stride, mode):
+    height, width = x.shape[-2:]
+    around = np.pad(x, [(0, 0)] * (x.ndim - 2) + [(1, 3), (2, 3)], **mode)
+    result = around[..., 3:3 + height, 4:4 + width].copy()
+    for i in range(weight.shape[0]):
+        for j in range(weight.shape[1]):
+            result += weight[i, j] * around[..., i:i + height, j:j + width]
+    return result[..., ::stride, ::stride]
+
+for name, mode in modes.items():
+    function = getattr(ops, f"filtered_{name}")
+    for shape in ((6, 5), (2, 3, 9, 40), (1, 4, 300), (7, 17), (12, 33)):
+        for stride in (1, 2, 3):
+            for dtype in ("float32", "float64", "int64", "int16"):
+                x = rng.integers(-9, 9, shape).astype(dtype)
+                weight = rng.integers(-9, 9, (3, 4)).astype(dtype)
+                got = function(ow.from_numpy(x), ow.from_numpy(weight), stride)
+                assert (got.numpy() == filtered(x, weight, stride, mode)).all(), (name, shape, stride, dtype)
+    turned = ow.from_numpy(rng.standard_normal((9, 3, 8)).astype("f4")).transpose(0, 2)
+    weight = np.ones((3, 4), "f4")
+    want = filtered(turned.numpy(), weight, 1, mode)
+    np.testing.assert_allclose(function(turned, ow.from_numpy(weight)).numpy(), want, rtol=1e-5, atol=1e-5)
+    assert function(ow.ones(3, 0, 4), ow.ones(3, 4)).shape == (3, 0, 4)
+"""
+
+
+@pytest.fixture(scope="module")
+def woven(tmp_path_factory: pytest.TempPathFactory) -> Woven:
+    folder = tmp_path_factory.mktemp("filters")
+    source: Path = folder / "filters.yaml"
+    source.write_text("".join(ENTRY.format(name=name, rule=rule) for name, rule in RULES.items()))
+    return weave(source, out=folder)
+
+
+def test_all_rules(woven: Woven) -> None:
+    python("-c", CODE, cwd=woven.folder.parent)
