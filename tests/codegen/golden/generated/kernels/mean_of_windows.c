@@ -5,7 +5,7 @@
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #include "compute.h"
 
-static int mean_of_windows_geometry(ow_view *view, const ow_ints *shapes, const int64_t *ints, ow_ints *lists, ow_compute_context *c, double *work) {
+static int mean_of_windows_geometry(ow_view *view, const ow_ints *shapes, const int64_t *ints, ow_ints *lists, ow_compute_context *c, int64_t (*margins)[OW_MAX_VARIABLES][2], double *work) {
     const int64_t v__batch = c->positions;
     (void)shapes, (void)ints, (void)lists, (void)v__batch;
     const ow_list shape_self = &shapes[0];
@@ -44,6 +44,11 @@ static int mean_of_windows_geometry(ow_view *view, const ow_ints *shapes, const 
     if (view->error) return 0;
     if (fabs((double)(-_u2)) + fabs((double)1) * fmax(fabs((double)0), fabs((double)(range_v_y - 1))) + fabs((double)1) * fmax(fabs((double)0), fabs((double)(_u0 - 1))) > 0x1p60) return ow_view_fail(view, OW_RUNTIME_ERROR, "mean_of_windows(): index 0 of 'self' is more than 64 bits hold");
     if (fabs((double)(-_u3)) + fabs((double)1) * fmax(fabs((double)0), fabs((double)(range_v_x - 1))) + fabs((double)1) * fmax(fabs((double)0), fabs((double)(_u1 - 1))) > 0x1p60) return ow_view_fail(view, OW_RUNTIME_ERROR, "mean_of_windows(): index 1 of 'self' is more than 64 bits hold");
+    (void)margins;
+    margins[0][0][0] = margins[0][0][1] = 0;
+    ow_widen(margins[0][0], ow_least(1, 0, (range_v_y - 1)) + ow_least(1, 0, (_u0 - 1)) + (-_u2), ow_greatest(1, 0, (range_v_y - 1)) + ow_greatest(1, 0, (_u0 - 1)) + (-_u2), ow_ints_at(view, shape_self, -2));
+    margins[0][1][0] = margins[0][1][1] = 0;
+    ow_widen(margins[0][1], ow_least(1, 0, (range_v_x - 1)) + ow_least(1, 0, (_u1 - 1)) + (-_u3), ow_greatest(1, 0, (range_v_x - 1)) + ow_greatest(1, 0, (_u1 - 1)) + (-_u3), ow_ints_at(view, shape_self, -1));
     *work = 1 + (double)(_u0 - 0) * (double)(_u1 - 0);
     return 1;
 }
@@ -51,9 +56,10 @@ static int mean_of_windows_geometry(ow_view *view, const ow_ints *shapes, const 
 /* ---- mean_of_windows_f32 ---- */
 
 #define LANES OW_LANES(float)
+#define ROWS 4
 
 /* n positions of a line from `start` on. */
-OW_INLINE int mean_of_windows_f32_lanes(const ow_compute_context *c, int64_t at, int64_t batch, int64_t v_y, int64_t position, int64_t n, const int inside, const int64_t step, const int64_t phase) {
+OW_INLINE int mean_of_windows_f32_lanes(const ow_compute_context *c, int64_t at, int64_t batch, int64_t v_y, int64_t position, int64_t n, const int inside, const int64_t step, const int64_t phase, const int64_t rows) {
     const int64_t size_self_0 = c->sizes[0][0];
     (void)size_self_0;
     const int64_t size_self_1 = c->sizes[0][1];
@@ -75,15 +81,17 @@ OW_INLINE int mean_of_windows_f32_lanes(const ow_compute_context *c, int64_t at,
     const float *const in_self = (const float *)c->in[0] + batch * c->batch[0];
     (void)in_self;
     const int64_t start = position;
+    const int64_t first_row = v_y;
     int status = 0, failed = 0, *err = &failed;
-    (void)batch, (void)start, (void)step, (void)phase, (void)inside, (void)err, (void)v_y;
-    float *const to0 = (float *)c->out[0] + at * c->range[1] + start;
+    (void)rows, (void)batch, (void)start, (void)step, (void)phase, (void)inside, (void)err, (void)v_y;
+    float *const first_to0 = (float *)c->out[0] + at * c->range[1] + start;
 #line 200 "ops.yaml"
-    float _3[LANES];
-    OW_FOR_LANES _3[lane] = 0.0f;
+    float _3[ROWS][LANES]; OW_FOR_ROWS OW_FOR_LANES _3[row][lane] = 0.0f;
     for (int64_t v_i = 0, stop_v_i = _u0; v_i < stop_v_i; v_i++) {
         for (int64_t v_j = 0, stop_v_j = _u1; v_j < stop_v_j; v_j++) {
-            {
+            OW_FOR_ROWS {
+                const int64_t v_y = first_row + row;
+                (void)v_y;
                 int64_t from = 0, to = n;
                 if (!inside) {
                     ow_cut(&from, &to, 0, (v_y + v_i + (-_u2)), (v_y + v_i + (-_u2)), size_self_0);
@@ -94,44 +102,49 @@ OW_INLINE int mean_of_windows_f32_lanes(const ow_compute_context *c, int64_t at,
                 OW_FOR_LANES_IN(from, to) {
                     const float _2 = _2_from[lane];
                     const float _3_item = _2;
-                    _3[lane] = _3[lane] + _3_item;
+                    _3[row][lane] = _3[row][lane] + _3_item;
                 }
             }
         }
     }
-    {
+    OW_FOR_ROWS {
+        const int64_t v_y = first_row + row;
+        (void)v_y;
+        float *const to0 = first_to0 + row * c->range[1] * 1;
         OW_FOR_LANES {
-            to0[lane] = _3[lane] / (float)_u4;
+            to0[lane] = _3[row][lane] / (float)_u4;
         }
     }
-#line 108 "mean_of_windows.c"
+#line 119 "mean_of_windows.c"
     return status ? OW_INDEX_ERROR : failed ? OW_ZERO_DIVISION : OW_OK;
 }
 
 /* The positions [begin, end) of a line, of which those in [from, to) are inside, with so many lanes that they are known when
  * compiling. At the end some positions are computed twice. */
-OW_INLINE int mean_of_windows_f32_strips(const ow_compute_context *c, int64_t at, int64_t batch, int64_t v_y, int64_t begin, int64_t end, int64_t from, int64_t to, const int64_t lanes, const int64_t step, const int64_t phase) {
+OW_INLINE int mean_of_windows_f32_strips(const ow_compute_context *c, int64_t at, int64_t batch, int64_t v_y, int64_t begin, int64_t end, int64_t from, int64_t to, const int64_t lanes, const int64_t step, const int64_t phase, const int64_t rows) {
     int status = OW_OK;
     for (int64_t position = begin; position < end; position += lanes) {
         const int64_t first = position + lanes <= end ? position : end - lanes;
-        if (first < from || first + lanes > to) status |= mean_of_windows_f32_lanes(c, at, batch, v_y, first, lanes, 0, step, phase);
+        if (rows == 1 && (first < from || first + lanes > to)) status |= mean_of_windows_f32_lanes(c, at, batch, v_y, first, lanes, 0, step, phase, rows);
         else
-            status |= mean_of_windows_f32_lanes(c, at, batch, v_y, first, lanes, 1, step, phase);
+            status |= mean_of_windows_f32_lanes(c, at, batch, v_y, first, lanes, 1, step, phase, rows);
     }
     (void)from, (void)to;
     return status;
 }
 
 /* Short lines have half or a quarter of the lanes, or as many as there are. */
-OW_INLINE int mean_of_windows_f32_line(const ow_compute_context *c, int64_t at, int64_t batch, int64_t v_y, int64_t begin, int64_t end, int64_t from, int64_t to, const int64_t step, const int64_t phase) {
+OW_INLINE int mean_of_windows_f32_line(const ow_compute_context *c, int64_t at, int64_t batch, int64_t v_y, int64_t begin, int64_t end, int64_t from, int64_t to, const int64_t step, const int64_t phase, const int64_t rows) {
     const int64_t count = end - begin;
-    if (count >= LANES) return mean_of_windows_f32_strips(c, at, batch, v_y, begin, end, from, to, LANES, step, phase);
-    if (count >= LANES / 2) return mean_of_windows_f32_strips(c, at, batch, v_y, begin, end, from, to, LANES / 2, step, phase);
-    if (count >= LANES / 4) return mean_of_windows_f32_strips(c, at, batch, v_y, begin, end, from, to, LANES / 4, step, phase);
-    return count > 0 ? mean_of_windows_f32_lanes(c, at, batch, v_y, begin, count, 0, step, phase) : OW_OK;
+    if (count >= LANES) return mean_of_windows_f32_strips(c, at, batch, v_y, begin, end, from, to, LANES, step, phase, rows);
+    if (rows == 1 && count >= LANES / 2) return mean_of_windows_f32_strips(c, at, batch, v_y, begin, end, from, to, LANES / 2, step, phase, rows);
+    if (count >= LANES / 4) return mean_of_windows_f32_strips(c, at, batch, v_y, begin, end, from, to, LANES / 4, step, phase, rows);
+    if (count <= 0) return OW_OK;
+    if (begin < from || end > to) return mean_of_windows_f32_lanes(c, at, batch, v_y, begin, count, 0, step, phase, 1);
+    return mean_of_windows_f32_lanes(c, at, batch, v_y, begin, count, 1, step, phase, 1);
 }
 
-static int mean_of_windows_f32(const ow_compute_context *c, int64_t begin, int64_t end) {
+OW_INLINE int mean_of_windows_f32_lines(const ow_compute_context *c, int64_t begin, int64_t end, const int64_t step) {
     const int64_t size_self_0 = c->sizes[0][0];
     (void)size_self_0;
     const int64_t size_self_1 = c->sizes[0][1];
@@ -147,37 +160,51 @@ static int mean_of_windows_f32(const ow_compute_context *c, int64_t begin, int64
     const int64_t _u4 = c->uniform[4];
     (void)_u4;
     int status = OW_OK, failed = 0, *err = &failed;
-    (void)err;
+    (void)err, (void)step;
+    int64_t rest = begin;
+    int64_t v_y = c->origin[0] + rest % c->range[0];
+    rest /= c->range[0];
+    int64_t batch = rest;
+
     for (int64_t at = begin; at < end; at++) {
-        int64_t rest = at;
-        const int64_t v_y = c->origin[0] + rest % c->range[0];
-        rest /= c->range[0];
-        const int64_t batch = rest;
-        (void)batch;
         const int64_t first_v_i = 0, last_v_i = _u0 - 1;
         (void)first_v_i, (void)last_v_i;
         const int64_t first_v_j = 0, last_v_j = _u1 - 1;
         (void)first_v_j, (void)last_v_j;
-        const int64_t step = 1, phases = 1;
+        const int64_t phases = 1;
         for (int64_t phase = 0; phase < phases && phase < c->range[1]; phase++) {
             const int64_t count = (c->range[1] + phases - 1 - phase) / phases;
-            const int64_t begin = c->begin, end = c->end < count ? c->end : count;
+            const int64_t first = c->begin, last = c->end < count ? c->end : count;
             int64_t from = 0, to = count;
-            ow_cut(&from, &to, 0, v_y + ow_least(1, first_v_i, last_v_i) + (-_u2), v_y + ow_greatest(1, first_v_i, last_v_i) + (-_u2), size_self_0);
-            ow_cut(&from, &to, 1, ow_least(1, first_v_j, last_v_j) + (-_u3), ow_greatest(1, first_v_j, last_v_j) + (-_u3), size_self_1);
-            status |= mean_of_windows_f32_line(c, at, batch, v_y, begin, end, from, to, step, phase);
+            if (c->inside && last - first >= LANES / 4 && at + ROWS <= end && v_y + ROWS <= c->origin[0] + c->range[0]) {
+                status |= mean_of_windows_f32_line(c, at, batch, v_y, first, last, from, to, step, phase, ROWS);
+                at += ROWS - 1, v_y += ROWS - 1;
+                continue;
+            }
+            if (!c->inside) ow_cut(&from, &to, 0, v_y + ow_least(1, first_v_i, last_v_i) + (-_u2), v_y + ow_greatest(1, first_v_i, last_v_i) + (-_u2), size_self_0);
+            if (!c->inside) ow_cut(&from, &to, 1, ow_least(1, first_v_j, last_v_j) + (-_u3), ow_greatest(1, first_v_j, last_v_j) + (-_u3), size_self_1);
+            status |= mean_of_windows_f32_line(c, at, batch, v_y, first, last, from, to, step, phase, 1);
         }
+        if (++v_y < c->origin[0] + c->range[0]) continue;
+        v_y = c->origin[0];
+        batch++;
     }
     return failed ? OW_ZERO_DIVISION : status;
 }
+
+static int mean_of_windows_f32(const ow_compute_context *c, int64_t begin, int64_t end) {
+    return mean_of_windows_f32_lines(c, begin, end, 1);
+}
 #undef LANES
+#undef ROWS
 
 /* ---- mean_of_windows_f64 ---- */
 
 #define LANES OW_LANES(double)
+#define ROWS 4
 
 /* n positions of a line from `start` on. */
-OW_INLINE int mean_of_windows_f64_lanes(const ow_compute_context *c, int64_t at, int64_t batch, int64_t v_y, int64_t position, int64_t n, const int inside, const int64_t step, const int64_t phase) {
+OW_INLINE int mean_of_windows_f64_lanes(const ow_compute_context *c, int64_t at, int64_t batch, int64_t v_y, int64_t position, int64_t n, const int inside, const int64_t step, const int64_t phase, const int64_t rows) {
     const int64_t size_self_0 = c->sizes[0][0];
     (void)size_self_0;
     const int64_t size_self_1 = c->sizes[0][1];
@@ -199,15 +226,17 @@ OW_INLINE int mean_of_windows_f64_lanes(const ow_compute_context *c, int64_t at,
     const double *const in_self = (const double *)c->in[0] + batch * c->batch[0];
     (void)in_self;
     const int64_t start = position;
+    const int64_t first_row = v_y;
     int status = 0, failed = 0, *err = &failed;
-    (void)batch, (void)start, (void)step, (void)phase, (void)inside, (void)err, (void)v_y;
-    double *const to0 = (double *)c->out[0] + at * c->range[1] + start;
+    (void)rows, (void)batch, (void)start, (void)step, (void)phase, (void)inside, (void)err, (void)v_y;
+    double *const first_to0 = (double *)c->out[0] + at * c->range[1] + start;
 #line 200 "ops.yaml"
-    double _3[LANES];
-    OW_FOR_LANES _3[lane] = 0.0;
+    double _3[ROWS][LANES]; OW_FOR_ROWS OW_FOR_LANES _3[row][lane] = 0.0;
     for (int64_t v_i = 0, stop_v_i = _u0; v_i < stop_v_i; v_i++) {
         for (int64_t v_j = 0, stop_v_j = _u1; v_j < stop_v_j; v_j++) {
-            {
+            OW_FOR_ROWS {
+                const int64_t v_y = first_row + row;
+                (void)v_y;
                 int64_t from = 0, to = n;
                 if (!inside) {
                     ow_cut(&from, &to, 0, (v_y + v_i + (-_u2)), (v_y + v_i + (-_u2)), size_self_0);
@@ -218,44 +247,49 @@ OW_INLINE int mean_of_windows_f64_lanes(const ow_compute_context *c, int64_t at,
                 OW_FOR_LANES_IN(from, to) {
                     const double _2 = _2_from[lane];
                     const double _3_item = _2;
-                    _3[lane] = _3[lane] + _3_item;
+                    _3[row][lane] = _3[row][lane] + _3_item;
                 }
             }
         }
     }
-    {
+    OW_FOR_ROWS {
+        const int64_t v_y = first_row + row;
+        (void)v_y;
+        double *const to0 = first_to0 + row * c->range[1] * 1;
         OW_FOR_LANES {
-            to0[lane] = _3[lane] / (double)_u4;
+            to0[lane] = _3[row][lane] / (double)_u4;
         }
     }
-#line 232 "mean_of_windows.c"
+#line 264 "mean_of_windows.c"
     return status ? OW_INDEX_ERROR : failed ? OW_ZERO_DIVISION : OW_OK;
 }
 
 /* The positions [begin, end) of a line, of which those in [from, to) are inside, with so many lanes that they are known when
  * compiling. At the end some positions are computed twice. */
-OW_INLINE int mean_of_windows_f64_strips(const ow_compute_context *c, int64_t at, int64_t batch, int64_t v_y, int64_t begin, int64_t end, int64_t from, int64_t to, const int64_t lanes, const int64_t step, const int64_t phase) {
+OW_INLINE int mean_of_windows_f64_strips(const ow_compute_context *c, int64_t at, int64_t batch, int64_t v_y, int64_t begin, int64_t end, int64_t from, int64_t to, const int64_t lanes, const int64_t step, const int64_t phase, const int64_t rows) {
     int status = OW_OK;
     for (int64_t position = begin; position < end; position += lanes) {
         const int64_t first = position + lanes <= end ? position : end - lanes;
-        if (first < from || first + lanes > to) status |= mean_of_windows_f64_lanes(c, at, batch, v_y, first, lanes, 0, step, phase);
+        if (rows == 1 && (first < from || first + lanes > to)) status |= mean_of_windows_f64_lanes(c, at, batch, v_y, first, lanes, 0, step, phase, rows);
         else
-            status |= mean_of_windows_f64_lanes(c, at, batch, v_y, first, lanes, 1, step, phase);
+            status |= mean_of_windows_f64_lanes(c, at, batch, v_y, first, lanes, 1, step, phase, rows);
     }
     (void)from, (void)to;
     return status;
 }
 
 /* Short lines have half or a quarter of the lanes, or as many as there are. */
-OW_INLINE int mean_of_windows_f64_line(const ow_compute_context *c, int64_t at, int64_t batch, int64_t v_y, int64_t begin, int64_t end, int64_t from, int64_t to, const int64_t step, const int64_t phase) {
+OW_INLINE int mean_of_windows_f64_line(const ow_compute_context *c, int64_t at, int64_t batch, int64_t v_y, int64_t begin, int64_t end, int64_t from, int64_t to, const int64_t step, const int64_t phase, const int64_t rows) {
     const int64_t count = end - begin;
-    if (count >= LANES) return mean_of_windows_f64_strips(c, at, batch, v_y, begin, end, from, to, LANES, step, phase);
-    if (count >= LANES / 2) return mean_of_windows_f64_strips(c, at, batch, v_y, begin, end, from, to, LANES / 2, step, phase);
-    if (count >= LANES / 4) return mean_of_windows_f64_strips(c, at, batch, v_y, begin, end, from, to, LANES / 4, step, phase);
-    return count > 0 ? mean_of_windows_f64_lanes(c, at, batch, v_y, begin, count, 0, step, phase) : OW_OK;
+    if (count >= LANES) return mean_of_windows_f64_strips(c, at, batch, v_y, begin, end, from, to, LANES, step, phase, rows);
+    if (rows == 1 && count >= LANES / 2) return mean_of_windows_f64_strips(c, at, batch, v_y, begin, end, from, to, LANES / 2, step, phase, rows);
+    if (count >= LANES / 4) return mean_of_windows_f64_strips(c, at, batch, v_y, begin, end, from, to, LANES / 4, step, phase, rows);
+    if (count <= 0) return OW_OK;
+    if (begin < from || end > to) return mean_of_windows_f64_lanes(c, at, batch, v_y, begin, count, 0, step, phase, 1);
+    return mean_of_windows_f64_lanes(c, at, batch, v_y, begin, count, 1, step, phase, 1);
 }
 
-static int mean_of_windows_f64(const ow_compute_context *c, int64_t begin, int64_t end) {
+OW_INLINE int mean_of_windows_f64_lines(const ow_compute_context *c, int64_t begin, int64_t end, const int64_t step) {
     const int64_t size_self_0 = c->sizes[0][0];
     (void)size_self_0;
     const int64_t size_self_1 = c->sizes[0][1];
@@ -271,30 +305,43 @@ static int mean_of_windows_f64(const ow_compute_context *c, int64_t begin, int64
     const int64_t _u4 = c->uniform[4];
     (void)_u4;
     int status = OW_OK, failed = 0, *err = &failed;
-    (void)err;
+    (void)err, (void)step;
+    int64_t rest = begin;
+    int64_t v_y = c->origin[0] + rest % c->range[0];
+    rest /= c->range[0];
+    int64_t batch = rest;
+
     for (int64_t at = begin; at < end; at++) {
-        int64_t rest = at;
-        const int64_t v_y = c->origin[0] + rest % c->range[0];
-        rest /= c->range[0];
-        const int64_t batch = rest;
-        (void)batch;
         const int64_t first_v_i = 0, last_v_i = _u0 - 1;
         (void)first_v_i, (void)last_v_i;
         const int64_t first_v_j = 0, last_v_j = _u1 - 1;
         (void)first_v_j, (void)last_v_j;
-        const int64_t step = 1, phases = 1;
+        const int64_t phases = 1;
         for (int64_t phase = 0; phase < phases && phase < c->range[1]; phase++) {
             const int64_t count = (c->range[1] + phases - 1 - phase) / phases;
-            const int64_t begin = c->begin, end = c->end < count ? c->end : count;
+            const int64_t first = c->begin, last = c->end < count ? c->end : count;
             int64_t from = 0, to = count;
-            ow_cut(&from, &to, 0, v_y + ow_least(1, first_v_i, last_v_i) + (-_u2), v_y + ow_greatest(1, first_v_i, last_v_i) + (-_u2), size_self_0);
-            ow_cut(&from, &to, 1, ow_least(1, first_v_j, last_v_j) + (-_u3), ow_greatest(1, first_v_j, last_v_j) + (-_u3), size_self_1);
-            status |= mean_of_windows_f64_line(c, at, batch, v_y, begin, end, from, to, step, phase);
+            if (c->inside && last - first >= LANES / 4 && at + ROWS <= end && v_y + ROWS <= c->origin[0] + c->range[0]) {
+                status |= mean_of_windows_f64_line(c, at, batch, v_y, first, last, from, to, step, phase, ROWS);
+                at += ROWS - 1, v_y += ROWS - 1;
+                continue;
+            }
+            if (!c->inside) ow_cut(&from, &to, 0, v_y + ow_least(1, first_v_i, last_v_i) + (-_u2), v_y + ow_greatest(1, first_v_i, last_v_i) + (-_u2), size_self_0);
+            if (!c->inside) ow_cut(&from, &to, 1, ow_least(1, first_v_j, last_v_j) + (-_u3), ow_greatest(1, first_v_j, last_v_j) + (-_u3), size_self_1);
+            status |= mean_of_windows_f64_line(c, at, batch, v_y, first, last, from, to, step, phase, 1);
         }
+        if (++v_y < c->origin[0] + c->range[0]) continue;
+        v_y = c->origin[0];
+        batch++;
     }
     return failed ? OW_ZERO_DIVISION : status;
 }
+
+static int mean_of_windows_f64(const ow_compute_context *c, int64_t begin, int64_t end) {
+    return mean_of_windows_f64_lines(c, begin, end, 1);
+}
 #undef LANES
+#undef ROWS
 
 extern const ow_compute_table OW_SYMBOL(table_mean_of_windows);
 const ow_compute_table OW_SYMBOL(table_mean_of_windows) = {
@@ -305,6 +352,10 @@ const ow_compute_table OW_SYMBOL(table_mean_of_windows) = {
     },
     .variables = 2,
     .line = 1,
+    .has_margins = 1,
+    .margins = {
+        [0] = { OW_MARGIN_NUMBER, 0.0 },
+    },
     .splits = 1,
     .over_batch = 0,
     .results = 1,
