@@ -2,8 +2,8 @@
 
     python benchmarks/woven.py [PATTERN]
 
-PATTERN selects rows by a part of their name. Both have two threads and allocate their results; numba's loops are compiled
-before, with `parallel` and `fastmath`. Needs numba.
+PATTERN selects rows by a part of their name. Both have two threads and allocate their results; numba's loops are
+compiled before, with `parallel` and `fastmath`. Needs numba.
 """
 
 from __future__ import annotations
@@ -212,7 +212,9 @@ def works() -> Iterator[tuple[str, str, Callable[..., Any], tuple[Any, ...], dic
     moments = (_random(10**6), _random(10**6), _random(10**6), abs(_random(10**6)))
     yield "Adam 1e6", "language", adam_step, moments, {"steps": 3.0}
     yield "drawdown 1000 x 1000", "language", drawdown, (abs(_random(1000, 1000)) + 1,), {}
-    numbers = {name: np.float32(value) for name, value in zip(("b0", "b1", "b2", "a1", "a2"), (0.2, 0.4, 0.2, -0.4, 0.2))}
+    numbers = {
+        name: np.float32(value) for name, value in (("b0", 0.2), ("b1", 0.4), ("b2", 0.2), ("a1", -0.4), ("a2", 0.2))
+    }
     yield "biquad 1000 x 1000", "language", biquad, (_random(1000, 1000),), numbers
     yield "Lennard-Jones 1000 particles", "neighbours", forces, (_random(1000, 3) * 10,), {}
     yield "NMS 1000 boxes", "language", kept_boxes, (_boxes(1000),), {}

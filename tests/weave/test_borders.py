@@ -1,4 +1,4 @@
-"""What lies outside of tensors, in lines that are short, for which tensors are copied with margins, and in long ones."""
+"""What lies outside of tensors, in short lines, for which tensors are copied with margins, and in long ones."""
 
 from __future__ import annotations
 

@@ -167,7 +167,8 @@ def test_sizes_that_do_not_fit(woven: Woven) -> None:
         """
 raises(RuntimeError, "self must have 2 dimensions, but has shape [3]", ops.life, ow.ones(3, dtype=ow.int32))
 raises(RuntimeError, "places must have 3 dimensions", ops.sample_bilinear, ow.ones(2, 2), ow.ones(2, 2))
-raises(RuntimeError, "places must have size 2 in dimension -1, but has shape [2, 2, 1]", ops.sample_bilinear, ow.ones(2, 2), ow.ones(2, 2, 1))
+raises(RuntimeError, "places must have size 2 in dimension -1, but has shape [2, 2, 1]",
+       ops.sample_bilinear, ow.ones(2, 2), ow.ones(2, 2, 1))
 raises(RuntimeError, "would be -2", ops.widest, ow.ones(3), 6)
 raises(RuntimeError, "overflow", ops.upsample, ow.ones(3), 2**62)
 raises(RuntimeError, "upsample(): an index is divided by 0, which is not positive", ops.upsample, ow.ones(3), 0)

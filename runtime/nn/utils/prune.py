@@ -48,7 +48,8 @@ class _Part(BasePruningMethod):
         self.amount: Any = amount
 
     def _count(self, size: int) -> int:
-        count: int = self.amount if isinstance(self.amount, numbers.Integral) else round(self.amount * size)
+        is_count = isinstance(self.amount, numbers.Integral)
+        count = int(self.amount) if is_count else round(self.amount * size)
         if count > size:
             raise ValueError(f"amount={count} should be smaller than the number of parameters to prune={size}")
         return count
