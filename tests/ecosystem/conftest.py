@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-os.environ.setdefault("SCIPY_ARRAY_API", "1")  # read when SciPy is imported
 
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.option.markexpr == "slow":
+        os.environ.setdefault("SCIPY_ARRAY_API", "1")  # read when SciPy is imported
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker("slow")
