@@ -6,7 +6,22 @@ numbers than torch's under the same seed; all others draw the same.
 
 from __future__ import annotations
 
-from . import classes, composed, constraints, discrete, gamma_family, real_valued, shares, transformed, transforms
+from . import (
+    bounded,
+    classes,
+    composed,
+    constraints,
+    discrete,
+    gamma_family,
+    kl_moments,  # noqa: F401 (registers divergences)
+    matrices,
+    real_valued,
+    relaxed,
+    shares,
+    transformed,
+    transforms,
+)
+from .bounded import *  # noqa: F403
 from .classes import *  # noqa: F403
 from .composed import *  # noqa: F403
 from .constraint_registry import biject_to, transform_to
@@ -14,18 +29,23 @@ from .discrete import *  # noqa: F403
 from .distribution import Distribution, ExponentialFamily
 from .gamma_family import *  # noqa: F403
 from .kl import kl_divergence, register_kl
+from .matrices import *  # noqa: F403
 from .real_valued import *  # noqa: F403
+from .relaxed import *  # noqa: F403
 from .shares import *  # noqa: F403
 from .transformed import *  # noqa: F403
 from .transforms import *  # noqa: F403
 
 __all__ = ["Distribution", "ExponentialFamily", "biject_to", "constraints", "kl_divergence", "register_kl"]
 __all__ += ["transform_to", "transforms"]
+__all__ += bounded.__all__
 __all__ += classes.__all__
 __all__ += composed.__all__
 __all__ += discrete.__all__
 __all__ += gamma_family.__all__
+__all__ += matrices.__all__
 __all__ += real_valued.__all__
+__all__ += relaxed.__all__
 __all__ += shares.__all__
 __all__ += transformed.__all__
 __all__ += transforms.__all__

@@ -39,14 +39,37 @@ Categorical(logits=x(3)) | i(3, 4)
 OneHotCategorical(logits=x(3)) | L.tensor([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
 Multinomial(5, logits=x(3)) | L.tensor([[1.0, 4.0, 0.0], [2.0, 1.0, 2.0]])
 Independent(D.Normal(x(2, 3), L.ones(2, 3)), 1) | x(4, 2, 3)
+ContinuousBernoulli(x(3, dtype='float64').sigmoid()) | x(2, 3, dtype='float64').sigmoid()
+ContinuousBernoulli(logits=L.tensor([0.001, -3.0, 4.0])) | x(2, 3).sigmoid()
+Kumaraswamy(0.5 + x(3).abs(), 1 + x(3).abs()) | x(2, 3).sigmoid()
+LogisticNormal(x(3), 0.5 + x(3).abs()) | x(2, 4).softmax(-1)
+GeneralizedPareto(x(3), 0.5 + x(3).abs(), L.tensor([0.0, 0.3, -0.7])) | x(3) + 0.1 + x(2, 3).abs() / 2
+RelaxedBernoulli(L.tensor(0.7), logits=x(3)) | x(2, 3).sigmoid()
+RelaxedOneHotCategorical(L.tensor([0.7]), x(2, 3).softmax(-1)) | x(4, 2, 3).softmax(-1)
+VonMises(x(3), 0.5 + 4 * x(3).abs()) | x(2, 3)
+LKJCholesky(3, 0.5 + x(2).abs()) | L.linalg.cholesky(L.eye(3) + 0.3 * (1 - L.eye(3))).expand(2, 3, 3)
+Wishart(L.tensor([4.0, 5.5]), L.eye(3) + 0.2) | (L.eye(3) + 0.3).expand(2, 3, 3)
+Wishart(4.5, scale_tril=(L.eye(2) + 0.2).tril()) | L.eye(2) + 0.3
+Wishart(4.5, precision_matrix=L.eye(2) + 0.2) | L.eye(2) + 0.3
+LowRankMultivariateNormal(x(3), x(2, 3, 2), 0.5 + x(3).abs()) | x(4, 2, 3)
 MultivariateNormal(x(3), L.eye(3) + 0.2) | x(2, 3)
 MultivariateNormal(x(2, 3), precision_matrix=L.eye(3) + 0.2) | x(2, 3)
 MultivariateNormal(x(3), scale_tril=(L.eye(3) + 0.2).tril()) | x(2, 3)
 MixtureSameFamily(D.Categorical(logits=x(3)), D.Normal(x(3), 0.5 + x(3).abs())) | x(4)
 TransformedDistribution(D.Normal(x(3), 1.0), [D.SigmoidTransform(), D.AffineTransform(1.0, 2.0)]) | x(3).sigmoid() + 1.5
 """
-DRAWN_OTHERWISE = ("Gamma", "InverseGamma", "Chi2", "Beta", "Dirichlet", "StudentT", "FisherSnedecor",
-                   "NegativeBinomial")
+DRAWN_OTHERWISE = (
+    "Gamma",
+    "InverseGamma",
+    "Chi2",
+    "Beta",
+    "Dirichlet",
+    "StudentT",
+    "FisherSnedecor",
+    "NegativeBinomial",
+    "LKJCholesky",
+    "Wishart",
+)
 
 
 def read(call: str) -> str:
@@ -75,6 +98,30 @@ def test_distribution(case: str) -> None:
 
 
 PROGRAMS = programs("""
+D = L.distributions
+d = D.LowRankMultivariateNormal(x(3), x(2, 3, 2), 0.5 + x(3).abs())
+d.scale_tril, d.covariance_matrix, d.precision_matrix
+---
+D = L.distributions
+d = D.Wishart(5.0, precision_matrix=L.eye(2) + 0.2)
+d.scale_tril, d.covariance_matrix, d.precision_matrix, d.rsample((3,)).shape
+---
+D = L.distributions
+w, k = D.Wishart(L.tensor([4.0, 9.0]), L.eye(3) + 0.2), D.LKJCholesky(4, L.tensor([0.5, 2.0]))
+bool(w.support.check(w.sample((50,))).all()), bool(k.support.check(k.sample((50,))).all())
+---
+D = L.distributions
+t, p = L.tensor(0.5, requires_grad=True), g(3)
+a, b = D.RelaxedBernoulli(t, logits=p), D.RelaxedOneHotCategorical(t, logits=p)
+(a.rsample((4,)).sum() + b.rsample((4,))[..., 0].sum()).backward()
+t.grad, p.grad, a.temperature, a.logits, b.probs
+---
+L.distributions.Wishart(1.5, L.eye(3))
+---
+L.distributions.LKJCholesky(1)
+---
+L.distributions.LowRankMultivariateNormal(x(3), x(2, 2), x(3).abs() + 1)
+---
 D = L.distributions
 m, s = g(3), (0.5 + x(3).abs()).requires_grad_()
 d = D.Normal(m, s)
@@ -161,6 +208,45 @@ d = D.OneHotCategoricalStraightThrough(logits=g(3)); y = d.rsample(); y, y.requi
 @pytest.mark.parametrize("text", PROGRAMS, ids=[f"{number}" for number in range(len(PROGRAMS))])
 def test_program(text: str) -> None:
     check(text, LIKE)
+
+
+FIRST = {
+    "Bernoulli": "L.tensor([0.3, 0.6])",
+    "Beta": "L.tensor([0.7, 2.0]), L.tensor([1.5, 3.0])",
+    "ContinuousBernoulli": "L.tensor([0.2, 0.9])",
+    "Exponential": "L.tensor([0.7, 2.0])",
+    "Gamma": "L.tensor([0.7, 2.0]), L.tensor([1.5, 3.0])",
+    "Gumbel": "L.tensor([-0.3, 1.2]), L.tensor([1.5, 0.8])",
+    "Laplace": "L.tensor([-0.3, 1.2]), L.tensor([1.5, 0.8])",
+    "Normal": "L.tensor([-0.3, 1.2]), L.tensor([1.5, 0.8])",
+    "Pareto": "L.tensor([1.3, 0.5]), L.tensor([3.5, 1.2])",
+    "Poisson": "L.tensor([0.7, 2.0])",
+    "Uniform": "L.tensor([0.1, -0.5]), L.tensor([0.8, 1.7])",
+}
+SECOND = {**FIRST, "Binomial": "4, L.tensor([0.3, 0.6])", "Pareto": "L.tensor([0.05, 1.5]), L.tensor([2.5, 1.1])"}
+
+
+@pytest.mark.parametrize("first", FIRST)
+def test_divergences_of_all_types(first: str) -> None:
+    """Infinite where the first has values that the second has not; NotImplementedError where torch has none."""
+    calls = [f"D.kl_divergence(p, D.{name}({arguments}))" for name, arguments in SECOND.items()]
+    text = f"D = L.distributions\nout = []\np = D.{first}({FIRST[first]})" + "".join(map(read, calls)) + "\nout"
+    check(text, LIKE)
+
+
+def test_divergences_of_vectors_and_matrices() -> None:
+    check(
+        """
+D = L.distributions
+m = D.MultivariateNormal(x(3), L.eye(3) + 0.2)
+a = D.LowRankMultivariateNormal(x(3), x(2, 3, 2), 0.5 + x(3).abs())
+b = D.LowRankMultivariateNormal(x(3) + 1, x(3, 1), L.ones(3))
+v, w = D.Wishart(4.5, L.eye(3) + 0.2), D.Wishart(6.0, L.eye(3))
+K = D.kl_divergence
+K(a, b), K(b, a), K(a, m), K(m, a), K(v, w)
+""",
+        LIKE,
+    )
 
 
 MASKED = """
