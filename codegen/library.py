@@ -10,7 +10,7 @@ from .check import calls, check
 from .check.calls import Provided
 from .errors import Diagnostics
 from .model.operator import Operator
-from .read import adjoints, copies, entry, fold_adjoints, functions, like, loop_adjoints
+from .read import adjoints, copies, entry, fold_adjoints, functions, like, loop_adjoints, rows_adjoints
 from .source import load
 from .source.text import to_yaml
 
@@ -44,6 +44,7 @@ def read(
     declarations += copies.derived(declarations)
     declarations = adjoints.derived(declarations, diagnostics)
     declarations = fold_adjoints.derived(declarations, diagnostics)
+    declarations = rows_adjoints.derived(declarations, diagnostics)
     declarations = loop_adjoints.derived(declarations, diagnostics)
     check(declarations, diagnostics, taken, complete=complete, is_sound=cache.is_sound)
     calls.check(declarations, diagnostics, provided)

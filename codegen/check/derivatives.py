@@ -8,7 +8,7 @@ from ..expr import Expr, ExpressionError, Name, check_by_differences, check_deri
 from ..model.compute import Compute
 from ..model.folding import Folding
 from ..model.loop import Loop
-from ..model.operator import Elementwise, Family, Operator, floating_expressions, grad_name, term_of
+from ..model.operator import Elementwise, Family, Operator, Rows, floating_expressions, grad_name, term_of
 from ..source import Scalar
 
 
@@ -21,7 +21,7 @@ def check(operator: Operator, diagnostics: Diagnostics) -> None:
             _check_formula(operator, name, derivative.tree, derivative.source, diagnostics)
     if not _needs_derivatives(operator):
         return
-    fixed = operator.body.fixed if isinstance(operator.body, (Elementwise, Folding, Loop, Compute)) else {}
+    fixed = operator.body.fixed if isinstance(operator.body, (Elementwise, Folding, Rows, Loop, Compute)) else {}
     # Indices and masks are integers and bools.
     discrete = ("index", "mask") if operator.family is Family.INDEXING else ()
     for argument in operator.inputs:

@@ -137,11 +137,12 @@ def _samples(operator: Operator, dtype: DType) -> Iterator[tuple[dict[str, Any],
     body = operator.body
     numbers = samples.numbers(operator)
     x = samples.matrix(dtype)
-    if isinstance(body, (Reduce, Scan, Rows)) and operator.schema.argument("dim") is not None:
+    alone = isinstance(body, (Reduce, Scan, Rows)) and [each.name for each in operator.inputs] == ["self"]
+    if isinstance(body, (Reduce, Scan, Rows)) and alone and operator.schema.argument("dim") is not None:
         defaults = {
             each.name: None if each.default is None else each.default.value for each in operator.schema.arguments
         }
-        expected, *others = samples.results(operator, body, x, dtype)
+        expected, *others = samples.results(operator, body, {"self": x}, dtype)
         if not others:
             kept = not isinstance(body, Reduce) and expected.shape[1] == x.shape[1]
             yield {**defaults, **numbers, "self": x, "dim": 1}, {}, expected if kept else expected[:, 0]

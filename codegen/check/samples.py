@@ -10,8 +10,8 @@ from typing import Any
 
 from ..dtypes import DType, Kind
 from ..expr import Expr, evaluate, names
-from ..model.computation import default_numbers
-from ..model.operator import End, Expression, Found, Operator, Reduce, Rows, Scan
+from ..model.computation import default_numbers, row_dtypes
+from ..model.operator import End, Expression, Extent, Found, Operator, Reduce, Rows, Scan
 
 Array = Any
 """A NumPy array."""
@@ -41,10 +41,13 @@ def numbers(operator: Operator) -> dict[str, float]:
     return {**{param.name: 1 if param.is_integral else 0.5 for param in operator.params}, **default_numbers(operator)}
 
 
-def results(operator: Operator, body: Reduce | Scan | Rows, x: Array, dtype: DType) -> tuple[Array, ...]:
-    """Results over the rows of a matrix; the reduced dimension is kept."""
+def results(
+    operator: Operator, body: Reduce | Scan | Rows, lines: Mapping[str, Array], dtype: DType
+) -> tuple[Array, ...]:
+    """Results over the rows of matrices; the reduced dimension is kept."""
     if isinstance(body, Rows):
-        return _row_results(body, x, dtype, numbers(operator))
+        return _row_results(operator, body, lines, dtype)
+    x = lines["self"]
     values, position = _accumulated(body, x, dtype)
     return tuple(values if found is Found.VALUE else position for found in body.results)
 
@@ -84,17 +87,26 @@ def _accumulated(body: Reduce | Scan, x: Array, dtype: DType) -> tuple[Array, Ar
     return values, np.argmax(values == x, 1)[:, None]
 
 
-def _row_results(body: Rows, x: Array, dtype: DType, given: Mapping[str, float]) -> tuple[Array, ...]:
+def _row_results(operator: Operator, body: Rows, lines: Mapping[str, Array], dtype: DType) -> tuple[Array, ...]:
     import numpy as np
 
-    env: dict[str, Array] = {"self": x, "count": np.array(x.shape[1], dtype.numpy)}
-    env |= {name: np.array(number, dtype.numpy) for name, number in given.items()}
+    types, shape = row_dtypes(operator, body, dtype), next(iter(lines.values())).shape
+    env: dict[str, Array] = {
+        name: each[:, :1] if name in body.per_row else each[:1] if name in body.per_place else each
+        for name, each in lines.items()
+    }
+    env["count"] = np.array(shape[1], dtype.numpy)
+    env |= {name: np.array(number, types[name].numpy) for name, number in numbers(operator).items()}
     join: Mapping[str | None, Any] = {"sum": np.sum, "max": np.max, "min": np.min}
     for let in body.lets:
         values = value(let.expression.tree, env, dtype)
-        env[let.name] = (
-            values if let.combine is None else join[let.combine](np.broadcast_to(values, x.shape), 1)[:, None]
-        )
-    if body.value is not None:
-        return (np.broadcast_to(value(body.value.tree, env, dtype), x.shape),)
-    return tuple(np.broadcast_to(value(each.tree, env, dtype), (len(x), 1)) for each in body.results)
+        env[let.name] = values if let.combine is None else join[let.combine](np.broadcast_to(values, shape), 1)[:, None]
+
+    def of(extent: Extent, expression: Expression) -> Array:
+        values = value(expression.tree, env, dtype)
+        if extent is Extent.ROW:
+            return np.broadcast_to(values, (shape[0], 1))
+        elements = np.broadcast_to(values, shape)
+        return elements if extent is Extent.ELEMENT else elements.sum(0, keepdims=True)
+
+    return tuple(of(extent, expression) for extent, expression in body.outputs)

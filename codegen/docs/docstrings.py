@@ -18,6 +18,7 @@ from ..model.operator import (
     Indexing,
     Operator,
     Reduce,
+    Rows,
     Scan,
 )
 from ..model.python_operators import PYTHON_OPERATORS
@@ -134,7 +135,11 @@ def _kinds(operator: Operator, parameter: Parameter) -> str:
         kinds.append("separate ints")
     if parameter == separate_tensors(operator):
         kinds.append("separate Tensors")
-    fixed = operator.body.fixed.get(argument.name) if isinstance(operator.body, (Elementwise, Folding, Loop)) else None
+    fixed = (
+        operator.body.fixed.get(argument.name)
+        if isinstance(operator.body, (Elementwise, Folding, Rows, Loop))
+        else None
+    )
     if fixed is not None:
         kinds = [f"{kind} of {fixed}" if kind == "Tensor" else kind for kind in kinds]
     if argument.is_optional and not _is_shape(operator, parameter):

@@ -25,7 +25,7 @@ from ..expr.functions import (
 )
 from ..expr.functions.lists import ITEM, LIST
 from ..expr.source import MAX_DEPTH
-from ..model.operator import MAX_OPERANDS, MAX_OUTPUTS, MAX_PARAMS, MAX_RESULTS, MAX_STAGES, Elementwise, Operator
+from ..model.operator import MAX_OPERANDS, MAX_OUTPUTS, MAX_PARAMS, MAX_ROW_VALUES, Elementwise, Operator
 
 _GROUPS: tuple[tuple[str, Sequence[Function]], ...] = (
     ("Operators", operators.OPERATORS),
@@ -154,8 +154,8 @@ applies to one element.
 *Names* are those of the entry's arguments, of its `let` and of the functions of the file. {constants} are constants.
 A name may not begin with `_`; formulas also know `grad` and `result`.
 
-*Limits*: {operands} tensors, {params} numbers and {outputs} results in an elementwise operator, {stages} reductions and
-{results} results in `rows`, expressions nested {depth} levels deep.
+*Limits*: {operands} tensors, {params} numbers and {outputs} results in an elementwise operator and in `rows`, {values}
+reductions in `rows`, expressions nested {depth} levels deep.
 
 *Associative functions* combine in any order, up to rounding, as `combine` of reductions and scans must:
 {associative}. A `combine` of another form is tried with sample values.
@@ -178,8 +178,7 @@ def page(declared: Iterable[Operator]) -> str:
         operands=MAX_OPERANDS,
         params=MAX_PARAMS,
         outputs=MAX_OUTPUTS,
-        stages=MAX_STAGES,
-        results=MAX_RESULTS,
+        values=MAX_ROW_VALUES,
         depth=MAX_DEPTH,
         associative=associative,
         rules="\n".join(f"| {rule.value} | {meaning} |" for rule, meaning in _RULES.items()),

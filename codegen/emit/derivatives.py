@@ -48,6 +48,9 @@ class GradFormula:
         given = " or ".join(f"{grad} is not None" for grad in self.grads)
         return f"{asked} and ({given})" if given else asked
 
+    shared: str | None = None
+    """The expression that gives the gradients by several inputs at once."""
+
     @property
     def returned(self) -> str:
         gradient = f"by_{self.name}"
@@ -117,6 +120,14 @@ class NodeClass:
     def in_order(self) -> list[GradFormula]:
         """The gradients in an order in which each follows those that its formula uses."""
         return sorted(self.gradients, key=lambda gradient: -len(gradient.needed_by))
+
+    @property
+    def shared(self) -> tuple[str, str] | None:
+        """An expression of gradients by several inputs, and the condition under which one of them is needed."""
+        users = [gradient for gradient in self.gradients if gradient.shared is not None]
+        if not users:
+            return None
+        return users[0].shared or "", " or ".join(gradient.condition for gradient in users)
 
     @property
     def edges(self) -> tuple[str, ...]:
@@ -268,9 +279,11 @@ def _gradient(
     of_complex = operator.complex_derivatives.get(name)
     text = None if of_complex is None else formulas.read(operator, of_complex, {}, python=True).text
     needed_by = tuple(map(variable, (name, *users)))
-    return GradFormula(
-        variable(name), None if formula is None else formula.text, kernel, operands, text, needed_by, grads
-    )
+    own = None if formula is None else formula.text
+    place = operator.derivatives[name].place if name in operator.derivatives else None
+    if place is not None:
+        return GradFormula(variable(name), f"_every[{place}]", kernel, operands, text, needed_by, grads, own)
+    return GradFormula(variable(name), own, kernel, operands, text, needed_by, grads)
 
 
 def _is_listed(operator: Operator) -> bool:

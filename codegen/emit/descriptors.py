@@ -34,7 +34,7 @@ _TABLES = {
     Family.FACTORY: "ow_elementwise_table",
     Family.REDUCE: "ow_reduce_table",
     Family.SCAN: "ow_scan_table",
-    Family.ROWS: "ow_rows_table",
+    Family.ROWS: "ow_row_table",
     Family.COMPUTE: "ow_compute_table",
     Family.FOLD: "ow_fold_table",
     Family.LOOP: "ow_elementwise_table",
@@ -86,7 +86,7 @@ def descriptor(operator: Operator) -> Descriptor:
     body = operator.body
     fixed, absent, natural = [], [], []
     for argument in operator.inputs:
-        dtype = body.fixed.get(argument.name) if isinstance(body, (Elementwise, Folding, Loop)) else None
+        dtype = body.fixed.get(argument.name) if isinstance(body, (Elementwise, Folding, Rows, Loop)) else None
         if isinstance(body, Compute) and argument.name in body.integers:
             dtype = INT64
         end = body.absent.get(argument.name) if isinstance(body, Elementwise) else None

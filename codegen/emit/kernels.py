@@ -18,7 +18,7 @@ from ..model.computation import position_dtype, typed
 from ..model.compute import Compute
 from ..model.folding import Folding
 from ..model.loop import Loop
-from ..model.operator import Elementwise, Factory, Family, Found, Operator, Reduce, Rows, Scan
+from ..model.operator import MAX_ROW_VALUES, Elementwise, Factory, Family, Found, Operator, Reduce, Rows, Scan
 from . import c_loops, compute, descriptors, elementwise, folds, requirements, rows, views
 from .expressions import Variable, enum, identity, parameters
 from .text import render
@@ -72,6 +72,9 @@ def emit(operator: Operator) -> str | None:
         return render(template, operator.file, output, **context)
     if isinstance(body, Rows):
         _add_kernels(context, rows.kernels(operator, body))
+        context |= {"kinds": rows.kinds(body), "per_row": rows.bits(operator, body.per_row)}
+        context["most"] = MAX_ROW_VALUES
+        context["per_place"] = rows.bits(operator, body.per_place)
         return render("rows.c.j2", operator.file, output, **context)
     if isinstance(body, Loop):
         _add_kernels(context, c_loops.kernels(operator, body))

@@ -25,7 +25,7 @@ from ..model.computation import (
     variable_dtypes,
 )
 from ..model.folding import Folding
-from ..model.operator import Elementwise, Factory, Found, Operator, Reduce, Rows, Scan
+from ..model.operator import Elementwise, Extent, Factory, Found, Operator, Reduce, Rows, Scan
 from .expressions import identity
 
 _DECLARED = re.compile(rf"\b{variable('')}(\w+)\b")
@@ -158,7 +158,8 @@ def _fold(operator: Operator, body: Folding, dtype: DType) -> list[str]:
 
 
 def _rows(operator: Operator, body: Rows, dtype: DType) -> list[str]:
-    env, names = row_dtypes(operator, body, dtype), {"self": "self[i]"}
+    env = row_dtypes(operator, body, dtype)
+    names = {each.name: f"{each.name}[{'line' if each.name in body.per_row else 'i'}]" for each in operator.inputs}
     lines = [f"/* the rows along `dim`, each of which stays in the cache; {_SHARED} rows */", _LINES]
     for let in body.lets:
         each = _renamed(emit_expression(let.expression.tree, env, dtype), names)
@@ -170,13 +171,17 @@ def _rows(operator: Operator, body: Rows, dtype: DType) -> list[str]:
         is_operation = isinstance(tree, Apply) and FUNCTIONS[tree.function].symbol is not None
         element = f"({each.value})" if is_operation and let.combine == "sum" else each.value
         lines += [f"{let.name} = {_JOINED[let.combine].format(let.name, element)};", "}"]
-    if body.value is not None:
-        value = emit_expression(body.value.tree, env, dtype)
-        lines += [_EACH, *_assigned(value, ["result[i]"], names), "}"]
-    for index, result in enumerate(body.results):
-        target = "result[line]" if len(body.results) == 1 else f"result_{index}[line]"
-        lines += _assigned(emit_expression(result.tree, env, dtype), [target], names)
-    return [*lines, "}"]
+    elements, of_row = [], []
+    for label, (extent, result) in zip(_labels(operator), body.outputs, strict=True):
+        computed = emit_expression(result.tree, env, dtype)
+        if extent is Extent.ROW:
+            of_row += _assigned(computed, [f"{label}[line]"], names)
+        elif extent is Extent.ELEMENT:
+            elements += _assigned(computed, [f"{label}[i]"], names)
+        else:
+            shown = _renamed(computed, names)
+            elements += [*shown.statements, f"{label}[i] += {shown.value};"]
+    return [*lines, *([_EACH, *elements, "}"] if elements else []), *of_row, "}"]
 
 
 _START = {"sum": "0", "max": "-INFINITY", "min": "INFINITY"}

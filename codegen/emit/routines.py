@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..model.operator import MAX_INPUTS, MAX_OUTPUTS, MAX_PARAMS, MAX_REDUCTIONS, MAX_RESULTS, MAX_SHORTCUTS, MAX_STAGES
+from ..model.operator import MAX_INPUTS, MAX_OUTPUTS, MAX_PARAMS, MAX_REDUCTIONS, MAX_RESULTS, MAX_SHORTCUTS
 from ..model.routines import CORE, DISTRIBUTIONS, INDEXINGS, LAPACK, ROUTINES
 from .text import render
 
@@ -22,7 +22,6 @@ def emit() -> str:
             "PARAMS": MAX_PARAMS,
             "OUTPUTS": MAX_OUTPUTS,
             "REDUCTIONS": MAX_REDUCTIONS,
-            "STAGES": MAX_STAGES,
             "RESULTS": MAX_RESULTS,
             "SHORTCUTS": MAX_SHORTCUTS,
         },

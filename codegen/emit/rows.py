@@ -1,15 +1,16 @@
-"""C kernels of row operators, in each dtype of computation."""
+"""C kernels of row operators, in each dtype of computation: context of rows.c.j2."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ..dtypes import DType
 from ..expr import Emitted, Expr, Literal, Name, names, parse, replaced
 from ..expr.kernel_text import emit_expression, is_inexact, variable
+from ..expr.lower import Env
 from ..model.computation import row_dtypes
-from ..model.operator import End, Expression, Operator, Rows
+from ..model.operator import End, Expression, Extent, Let, Operator, Rows
 from .blocks import BlockCall, block_call, emit_result
 from .expressions import Variable, enum, identity, parameters
 
@@ -19,23 +20,36 @@ _JOINS = {
     "max": ("maximum(acc, self)", End.LOWEST),
     "min": ("minimum(acc, self)", End.HIGHEST),
 }
+_KEPT = "_kept"
+"""What an element is called that a pass has left where the result goes; no argument has such a name."""
+
+
+@dataclass(frozen=True)
+class Operand:
+    """A tensor: its C name, and its place among the inputs; None: what a pass has left in the place of the result."""
+
+    name: str
+    ctype: str
+    index: int | None
 
 
 @dataclass(frozen=True)
 class Value:
-    """One expression and the C names of the row's values that it reads, directly (`direct`) or through others."""
+    """One expression and the C names that it reads: directly (`direct`), or through values that follow from others as
+    well (`reads`)."""
 
     name: str
     line: int
     each: Emitted
     reads: frozenset[str]
     direct: frozenset[str]
-    slot: int | None = None
-    """Its index among the reductions; None if it is computed from other values."""
+    slot: int = 0
+    """Its index among the values of the row: reductions come first."""
     combine: Emitted | None = None
     identity: str = ""
     block: BlockCall | None = None
     """The function of rows whose result `each` uses, which is called for many elements at once."""
+    assigned: str = "="
 
     @property
     def calls(self) -> bool:
@@ -44,96 +58,214 @@ class Value:
 
 
 @dataclass(frozen=True)
+class Pass:
+    """Values that are computed in one run over the row, the first of which is reduction `first`."""
+
+    lets: tuple[Value, ...]
+    first: int = 0
+    keeps: bool = False
+    """Are the elements of its only reduction left where the result goes?"""
+
+    @property
+    def direct(self) -> frozenset[str]:
+        return frozenset[str]().union(*(let.direct for let in self.lets))
+
+    @property
+    def reads(self) -> frozenset[str]:
+        return frozenset[str]().union(*(let.reads for let in self.lets))
+
+    @property
+    def calls(self) -> bool:
+        return any(let.calls for let in self.lets)
+
+
+@dataclass(frozen=True)
+class Phase:
+    """Values that follow from others once so many passes are done."""
+
+    index: int
+    lets: tuple[Value, ...]
+
+    @property
+    def given(self) -> frozenset[str]:
+        """What they read besides each other."""
+        own = {let.name for let in self.lets}
+        return frozenset[str]().union(*(let.direct for let in self.lets)) - own
+
+
+@dataclass(frozen=True)
 class RowsKernel:
-    """Context of rows.c.j2 for one dtype."""
+    """One dtype of computation."""
 
     suffix: str
     enum: str
     ctype: str
-    lets: tuple[Value, ...]
-    value: Value | None
-    results: tuple[Value, ...]
+    elements: tuple[Operand, ...]
+    per_row: tuple[Operand, ...]
     params: tuple[Variable, ...]
-    keeps: int
-    """The index of the reduction whose elements are all that `value` needs of the row, so that it reads these instead
-    of `self`; -1 if there is none."""
+    lets: tuple[Value, ...]
+    passes: tuple[Pass, ...]
+    phases: tuple[Phase, ...]
+    mapped: Pass | None
+    """What is computed of each element in the end: results, and what is added to sums over all rows."""
+    results: tuple[Value, ...]
+    side_by_side: bool
+    """Are there kernels of several rows?"""
+
+    has_complex_blocks = False
+
+    @property
+    def keeps(self) -> int:
+        return next((index for index, each in enumerate(self.passes) if each.keeps), -1)
+
+    @property
+    def inputs_read(self) -> tuple[str, ...]:
+        """The inputs that each pass reads, and what is computed in the end, as bits."""
+        runs = (*self.passes, *([self.mapped] if self.mapped else []))
+        return tuple(
+            hex(sum(1 << each.index for each in self.elements if each.index is not None and each.name in run.direct))
+            for run in runs
+        )
 
     @property
     def has_blocks(self) -> bool:
-        return any(value.block for value in (*self.lets, *([self.value] if self.value else [])))
-
-    @property
-    def stages(self) -> tuple[Value, ...]:
-        return tuple(let for let in self.lets if let.slot is not None)
-
-    @property
-    def reads(self) -> frozenset[str]:
-        values = (*self.lets, *self.results, *([self.value] if self.value else []))
-        return frozenset().union(*(value.reads for value in values))
+        runs = (*self.passes, *([self.mapped] if self.mapped else []))
+        return any(value.block for each in runs for value in each.lets)
 
     @property
     def finish_reads(self) -> frozenset[str]:
-        return frozenset().union(*(result.reads for result in self.results))
+        return frozenset[str]().union(*(result.direct for result in self.results))
 
 
 def kernels(operator: Operator, body: Rows) -> Iterator[RowsKernel]:
+    kept, outputs = _kept(operator, body)
     for dtype in operator.compute_dtypes:
-        lets: dict[str, Value] = {}
+        env = row_dtypes(operator, body, dtype) | {_KEPT: dtype}
+        reader = _Reader(env, dtype)
         for let in body.lets:
-            name = variable(let.name)
-            lets[name] = _value(operator, body, name, let.expression, dtype, lets, let.combine)
-        reduction, expression = _kept_reduction(body)
-        value = None if expression is None else _value(operator, body, "value", expression, dtype, lets)
+            reader.add(let)
+        mapped = [
+            reader.value(f"element_{index}", expression, len(outputs) == 1, "=" if extent is Extent.ELEMENT else "+=")
+            for index, (extent, expression) in enumerate(outputs)
+        ]
+        operands = [
+            Operand(variable(each.name), env[each.name].c_type, index) for index, each in enumerate(operator.inputs)
+        ]
+        rows = {variable(name) for name in body.per_row}
+        lets = reader.placed()
+        passes = tuple(_passes(lets, kept))
         yield RowsKernel(
             suffix=dtype.suffix,
             enum=enum(dtype),
             ctype=dtype.c_type,
-            lets=tuple(lets.values()),
-            value=value,
-            results=tuple(_value(operator, body, "result", result, dtype, lets) for result in body.results),
+            elements=(
+                *(each for each in operands if each.name not in rows),
+                *([Operand(variable(_KEPT), dtype.c_type, None)] if kept else []),
+            ),
+            per_row=tuple(each for each in operands if each.name in rows),
             params=parameters(operator, dtype),
-            keeps=-1 if reduction is None else lets[variable(reduction)].slot or 0,
+            lets=tuple(lets.values()),
+            passes=passes,
+            phases=tuple(_phases(lets, passes)),
+            mapped=Pass(tuple(mapped)) if mapped else None,
+            results=tuple(reader.value("result", each, False) for each in body.of(Extent.ROW)),
+            side_by_side=not body.of(Extent.PLACE),
         )
 
 
-def _kept_reduction(body: Rows) -> tuple[str | None, Expression | None]:
-    """The last reduction if its elements are all that `value` needs of the row, with `value` in terms of these
-    elements, which are then called `self`."""
-    if body.value is None:
-        return None, None
+def kinds(body: Rows) -> tuple[str, ...]:
+    """What the core calls the extents of the results."""
+    words = {Extent.ELEMENT: "OW_ROW_ELEMENT", Extent.ROW: "OW_ROW_RESULT", Extent.PLACE: "OW_ROW_SUM"}
+    return tuple(words[extent] for extent, _ in body.outputs)
+
+
+def bits(operator: Operator, tensors: frozenset[str]) -> str:
+    return hex(sum(1 << index for index, each in enumerate(operator.inputs) if each.name in tensors))
+
+
+def _kept(operator: Operator, body: Rows) -> tuple[str | None, list[tuple[Extent, Expression]]]:
+    """What is computed of each element in the end. If elements of the last reduction are all that the only such result
+    needs of the row: that reduction, and the result in terms of these elements."""
+    outputs = [(extent, body.of(extent)) for extent in (Extent.ELEMENT, Extent.PLACE)]
+    found = [(extent, each) for extent, expressions in outputs for each in expressions]
     last = next((let for let in reversed(body.lets) if let.combine is not None), None)
-    if last is not None and "self" not in names(_with(body.value, last.expression, Literal(0))):
-        return last.name, replace(body.value, tree=_with(body.value, last.expression, Name("self")))
-    return None, body.value
+    if last is None or [extent for extent, _ in found] != [Extent.ELEMENT]:
+        return None, found
+    value = found[0][1]
+    tensors = {each.name for each in operator.inputs} - body.per_row
+    if tensors & names(_with(value, last.expression, Literal(0))):
+        return None, found
+    return last.name, [(Extent.ELEMENT, replace(value, tree=_with(value, last.expression, Name(_KEPT))))]
 
 
 def _with(value: Expression, element: Expression, new: Expr) -> Expr:
     return replaced(value.tree, element.tree, new)
 
 
-def _value(
-    operator: Operator,
-    body: Rows,
-    name: str,
-    expression: Expression,
-    dtype: DType,
-    lets: dict[str, Value],
-    combine: str | None = None,
-) -> Value:
-    direct = frozenset(map(variable, names(expression.tree)))
-    reads = set(direct)
-    # A value that is recomputed wherever it is read needs the values that it reads itself.
-    for read in tuple(reads):
-        if read in lets and lets[read].slot is None:
-            reads |= lets[read].reads
-    each = emit_expression(expression.tree, row_dtypes(operator, body, dtype), dtype)
-    block = block_call(each, ("self",)) if combine is not None or name == "value" else None
-    if block is not None:
-        each = block.rest or emit_result(block.dtype)
-    if combine is None:
-        return Value(name, expression.line, each, frozenset(reads), direct, block=block)
-    text, start = _JOINS[combine]
-    joined = emit_expression(parse(text, ("acc", "self")), {"acc": dtype, "self": dtype}, dtype)
-    slot = sum(let.slot is not None for let in lets.values())
-    neutral = identity(start, dtype) if isinstance(start, End) else str(start)
-    return Value(name, expression.line, each, frozenset(reads), direct, slot, joined, neutral, block)
+def _passes(lets: dict[str, Value], kept: str | None) -> Iterator[Pass]:
+    """Reductions that follow each other run together where none needs another, but for those that call functions of
+    rows, or leave their elements."""
+    together: list[Value] = []
+    for let in lets.values():
+        if let.combine is None:
+            continue
+        alone = let.block is not None or let.name == variable(kept or "")
+        if together and (alone or together[0].block is not None or _needs(let, together)):
+            yield Pass(tuple(together), together[0].slot)
+            together = []
+        together.append(let)
+        if alone:
+            yield Pass((let,), let.slot, let.name == variable(kept or ""))
+            together = []
+    if together:
+        yield Pass(tuple(together), together[0].slot)
+
+
+def _phases(lets: dict[str, Value], passes: Sequence[Pass]) -> Iterator[Phase]:
+    after = {let.name: index + 1 for index, each in enumerate(passes) for let in each.lets}
+    for let in lets.values():
+        if let.combine is None:
+            after[let.name] = max((after[name] for name in let.reads if name in after), default=0)
+    for index in range(len(passes) + 1):
+        yield Phase(index, tuple(let for let in lets.values() if let.combine is None and after[let.name] == index))
+
+
+def _needs(let: Value, others: Sequence[Value]) -> bool:
+    return any(other.name in let.reads for other in others)
+
+
+class _Reader:
+    """Values of a row, in one dtype."""
+
+    def __init__(self, env: Env, dtype: DType) -> None:
+        self.env = env
+        self.dtype = dtype
+        self.lets: dict[str, Value] = {}
+
+    def add(self, let: Let) -> None:
+        name = variable(let.name)
+        value = self.value(name, let.expression, let.combine is not None)
+        if let.combine is not None:
+            text, start = _JOINS[let.combine]
+            joined = emit_expression(parse(text, ("acc", "self")), {"acc": self.dtype, "self": self.dtype}, self.dtype)
+            neutral = identity(start, self.dtype) if isinstance(start, End) else str(start)
+            value = replace(value, combine=joined, identity=neutral)
+        self.lets[name] = value
+
+    def placed(self) -> dict[str, Value]:
+        """All values, with their slots."""
+        order = sorted(self.lets.values(), key=lambda let: let.combine is None)
+        slots = {let.name: slot for slot, let in enumerate(order)}
+        return {name: replace(let, slot=slots[name]) for name, let in self.lets.items()}
+
+    def value(self, name: str, expression: Expression, in_blocks: bool, assigned: str = "=") -> Value:
+        direct = frozenset(map(variable, names(expression.tree)))
+        reads = set(direct)
+        for read in tuple(reads):
+            if read in self.lets and self.lets[read].combine is None:
+                reads |= self.lets[read].reads
+        each = emit_expression(expression.tree, self.env, self.dtype)
+        block = block_call(each, ()) if in_blocks else None
+        if block is not None:
+            each = block.rest or emit_result(block.dtype)
+        return Value(name, expression.line, each, frozenset(reads), direct, block=block, assigned=assigned)

@@ -90,7 +90,7 @@ def _promoted(operator: Operator, dtype: DType) -> DType:
 def own_dtypes(operator: Declaration) -> tuple[DType | None, ...]:
     """The dtypes of results that do not follow from promotion: declared ones, and bool among several results."""
     body = operator.body if isinstance(operator, Operator) else None
-    if isinstance(body, Loop):
+    if isinstance(body, (Loop, Rows)):
         return body.own
     return _own(operator, body) if isinstance(body, (Elementwise, Folding)) else (None,)
 
@@ -202,8 +202,9 @@ def position_dtype(dtype: DType) -> DType:
 
 def row_dtypes(operator: Operator, body: Rows, dtype: DType) -> dict[str, DType]:
     """Dtypes of the variables of a row operator computed in `dtype`."""
-    known = ("self", "count", *(let.name for let in body.lets), *(param.name for param in operator.params))
-    return dict.fromkeys(known, dtype)
+    env = {argument.name: body.fixed.get(argument.name, dtype) for argument in operator.inputs}
+    env |= {param.name: parameter_dtype(param, dtype) for param in operator.params}
+    return env | dict.fromkeys(("count", *(let.name for let in body.lets)), dtype)
 
 
 def typed(operator: Operator) -> Iterator[tuple[Expression, Env, DType]]:
@@ -220,10 +221,8 @@ def typed(operator: Operator) -> Iterator[tuple[Expression, Env, DType]]:
             yield body.value, dict.fromkeys(names(body.value.tree), work), work
         elif isinstance(body, Rows):
             env = row_dtypes(operator, body, dtype)
-            for expression in (*(let.expression for let in body.lets), *body.results):
+            for expression in body.expressions:
                 yield expression, env, dtype
-            if body.value is not None:
-                yield body.value, env, dtype
         elif isinstance(body, Folding):
             yield from _of_folding(operator, body, dtype)
         elif isinstance(body, Compute):

@@ -34,7 +34,8 @@ MAX_OUTPUTS = 8
 MAX_OPERANDS = 8
 """Tensors that an operator may take: the kernels of its derivatives may take gradients and results as well."""
 MAX_REDUCTIONS = 5
-MAX_STAGES = 4
+MAX_ROW_VALUES = 16
+MAX_ROW_LETS = 64
 MAX_RESULTS = 3
 MAX_SHORTCUTS = 8
 
@@ -81,14 +82,14 @@ class Found(Enum):
 
 
 def is_dimension(argument: Argument, family: Family) -> bool:
-    """Is it which lines a fold is along, or whether these leave a dimension?"""
-    return family is Family.FOLD and argument.name in ("dim", "keepdim")
+    """Is it which lines a fold or rows are along, or whether these leave a dimension?"""
+    return family in (Family.FOLD, Family.ROWS) and argument.name in ("dim", "keepdim")
 
 
 def parameters(schema: FunctionSchema, family: Family) -> tuple[Argument, ...]:
     """Arguments that kernels take as numbers."""
     takes_reals = family in (Family.ELEMENTWISE, Family.ROWS, Family.COMPUTE, Family.FOLD, Family.LOOP)
-    integral = family in (Family.ELEMENTWISE, Family.FOLD, Family.LOOP)
+    integral = family in (Family.ELEMENTWISE, Family.ROWS, Family.FOLD, Family.LOOP)
     return tuple(
         each
         for each in schema.arguments
@@ -191,16 +192,43 @@ class Let:
     combine: str | None
 
 
+class Extent(Enum):
+    """What a result of rows has one element for."""
+
+    ELEMENT = "value"
+    ROW = "results"
+    PLACE = "across"
+    """A place in the row: the sum over all rows."""
+
+
 @dataclass(frozen=True)
 class Rows:
-    """Values of each row one after the other; then an element for each of the row, or results of the row."""
+    """Values of each row one after the other; then results, in the order of the schema."""
 
     lets: tuple[Let, ...]
-    value: Expression | None
-    results: tuple[Expression, ...]
+    outputs: tuple[tuple[Extent, Expression], ...]
     degrees: tuple[int, ...] = ()
     """A row times a number has the results times powers of that number: its exponents. The first is of sums of squares,
     or a root of them. None: not so."""
+    per_row: frozenset[str] = frozenset()
+    """The tensors of which each row has one element."""
+    per_place: frozenset[str] = frozenset()
+    """The tensors whose elements are the same in all rows."""
+    fixed: Mapping[str, DType] = field(default_factory=dict)
+    own: tuple[DType | None, ...] = (None,)
+
+    def extent(self, tensor: str) -> Extent:
+        """What a tensor has one element for; its gradient has one there as well."""
+        if tensor in self.per_row:
+            return Extent.ROW
+        return Extent.PLACE if tensor in self.per_place else Extent.ELEMENT
+
+    def of(self, extent: Extent) -> tuple[Expression, ...]:
+        return tuple(expression for each, expression in self.outputs if each is extent)
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        return (*(let.expression for let in self.lets), *(expression for _, expression in self.outputs))
 
 
 @dataclass(frozen=True)
@@ -329,6 +357,8 @@ class Derivative:
     """Is it meant to be another one than the derivative of the body?"""
     calls: bool = False
     """Is it Python that calls an operator, although the family's formulas are expressions?"""
+    place: int | None = None
+    """Of a formula that gives several gradients at once, and is that of each: which of them."""
 
     @property
     def formula(self) -> str | None:

@@ -25,7 +25,6 @@ class _Fixed:
 _FIXED: Mapping[Family, _Fixed] = {
     Family.REDUCE: _Fixed(("self", "dim", "keepdim"), ("dtype",), "Tensor self, int[1]? dim=None, bool keepdim=False"),
     Family.SCAN: _Fixed(("self", "dim"), ("dtype",), "Tensor self, int dim, *, ScalarType? dtype=None"),
-    Family.ROWS: _Fixed(("self", "dim"), ("keepdim", "dtype"), "Tensor self, int[1]? dim=None, bool keepdim=False"),
 }
 # Families whose operators may have several results.
 _SEVERAL = (
@@ -49,10 +48,12 @@ _KINDS: Mapping[Family, str] = {
     Family.RANDOM: "Tensor, float, int and Generator",
     Family.COMPUTE: "Tensor, Scalar, float, int, bool and int[]",
     Family.FOLD: "Tensor, Scalar, float, int and bool",
+    Family.ROWS: "Tensor, Scalar, float, int, bool and ScalarType",
     Family.LOOP: "Tensor, Scalar, float, int and bool",
     Family.LAPACK: "Tensor, float, int and bool",
     Family.ROUTINE: "Tensor, Tensor[], float, int, bool, int[], ScalarType, MemoryFormat and Generator",
 }
+_WITH_RESULTS = (Family.ELEMENTWISE, Family.FOLD, Family.ROWS, Family.LOOP)
 _TYPES: Mapping[str, str] = {"self": "Tensor", "dim": "int", "keepdim": "bool", "dtype": "ScalarType"}
 
 
@@ -183,10 +184,11 @@ def _check_kinds(entry: Entry) -> None:
 
 
 def _suits(family: Family, argument: Argument) -> bool:
-    if family in (Family.FOLD, Family.LOOP):
+    if family in (Family.FOLD, Family.ROWS, Family.LOOP):
         is_number = argument.is_scalar or argument.is_real or argument.is_integral
-        is_dimension = family is Family.FOLD and argument.name == "dim"
-        return is_dimension or (not argument.is_optional and (argument.is_tensor or is_number))
+        is_dimension = family is not Family.LOOP and argument.name == "dim"
+        is_dtype = family is Family.ROWS and argument.name == "dtype" and base_name(argument.type) == "ScalarType"
+        return is_dimension or is_dtype or (not argument.is_optional and (argument.is_tensor or is_number))
     if family is Family.ELEMENTWISE:
         is_number = argument.is_scalar or argument.is_real or argument.is_integral
         return argument.is_tensor or is_number or base_name(argument.type) == "str"
@@ -214,7 +216,7 @@ def _suits(family: Family, argument: Argument) -> bool:
 def _check_fixed(entry: Entry, fixed: _Fixed) -> None:
     body = entry.family.body
     for argument in entry.schema.arguments:
-        if argument.group or (entry.family is Family.ROWS and argument in entry.scalars and not argument.is_optional):
+        if argument.group:
             continue
         if argument.name not in (*fixed.needed, *fixed.possible):
             message = f"{body} does not use argument '{argument.name}'"
@@ -238,9 +240,12 @@ def _check_numbers(entry: Entry) -> None:
         entry.report(entry.name_span, f"{entry.family.body} needs a Tensor argument")
     several = "a composite takes any number, and can"
     _limit(entry, entry.tensors, MAX_OPERANDS, "Tensor", f"{several} call two operators")
-    if entry.family is Family.FOLD:
+    if entry.family in (Family.FOLD, Family.ROWS):
         _check_dimension(entry)
-    if len(entry.schema.returns) > MAX_OUTPUTS and entry.family in (Family.ELEMENTWISE, Family.FOLD, Family.LOOP):
+    if entry.family is Family.ROWS and len(entry.tensors) > 1 and entry.schema.argument("dtype") is not None:
+        span = entry.argument_span(next(each for each in entry.schema.arguments if each.name == "dtype"))
+        entry.report(span, "rows of several tensors have the dtype that these promote to", "leave 'dtype' out")
+    if len(entry.schema.returns) > MAX_OUTPUTS and entry.family in _WITH_RESULTS:
         message = f"{len(entry.schema.returns)} results; the core takes up to {MAX_OUTPUTS}"
         entry.report(entry.name_span, message, f"{several} call two operators")
     _limit(entry, entry.scalars, MAX_PARAMS, "Scalar", f"{several} pass what follows from them")
@@ -251,11 +256,13 @@ def _check_numbers(entry: Entry) -> None:
 
 
 def _check_dimension(entry: Entry) -> None:
-    """A fold is along `dim`; where it is a reduction, `keepdim` says whether that stays."""
+    """A fold is along `dim`, and so are rows; of a reduction `keepdim` says whether that stays."""
     wanted = {"dim": "int"} if "scan" in entry.node else {"dim": "int", "keepdim": "bool"}
     example = "int dim" if "scan" in entry.node else "int[1]? dim=None, bool keepdim=False"
     for name, kind in wanted.items():
         argument = entry.schema.argument(name)
+        if argument is None and name == "keepdim" and entry.family is Family.ROWS:
+            continue
         if argument is None:
             entry.report(entry.name_span, f"{entry.family.body} needs argument '{name}'", example)
         elif base_name(argument.type) != kind or (argument.is_list and "scan" in entry.node):

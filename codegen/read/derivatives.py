@@ -8,6 +8,7 @@ from functools import partial
 from types import MappingProxyType
 
 from ..dtypes import DType
+from ..errors import suggest
 from ..expr import Expr, Literal, Name, apply, derive, parse, simplify
 from ..model.compute import Compute
 from ..model.folding import Folding
@@ -19,6 +20,7 @@ from ..model.operator import (
     Family,
     Found,
     Reduce,
+    Rows,
     Scan,
     floating_expressions,
     grad_name,
@@ -35,7 +37,7 @@ from .python_text import python_names
 DIFFERS = "straight_through"
 """The key of a formula that is meant to differ from the derivative: that of rounding, by which quantized networks
 learn."""
-_NOT_AUTOMATIC = "only expressions, reductions and scans to values can be differentiated automatically"
+_NOT_AUTOMATIC = "only expressions, rows, reductions and scans to values can be differentiated automatically"
 
 
 def read(entry: Entry, body: Body | None, accepts: Accepts) -> Mapping[str, Derivative]:
@@ -48,8 +50,14 @@ def read(entry: Entry, body: Body | None, accepts: Accepts) -> Mapping[str, Deri
     )
     derivatives: dict[str, Derivative] = {}
     if isinstance(node, MappingNode):
-        entry.known_keys(node, differentiable, "argument")
+        joint = _joint(entry, body, node, differentiable)
+        derivatives |= joint
+        entry.known_keys(node, (*differentiable, *(key.value for key in node.keys if "," in key.value)), "argument")
         for name in differentiable:
+            if name in joint and name in node:
+                entry.report(node.key(name).span, f"two formulas for '{name}'", "keep one of them")  # type: ignore[union-attr]
+            if name in joint:
+                continue
             kinds = node.get(name)
             differs = isinstance(kinds, MappingNode) and DIFFERS in kinds
             if isinstance(kinds, MappingNode) and (differs or entry.family is Family.ELEMENTWISE):
@@ -71,7 +79,7 @@ def read(entry: Entry, body: Body | None, accepts: Accepts) -> Mapping[str, Deri
             entry.report(scalar.span, f"unknown derivative '{scalar.value}'", help)
         elif scalar is not None:
             # Fixed inputs are masks and the like, which have no derivatives.
-            discrete = body.fixed if isinstance(body, (Elementwise, Folding, Loop)) else ()
+            discrete = body.fixed if isinstance(body, (Elementwise, Folding, Rows, Loop)) else ()
             fixed = body.integers if isinstance(body, Compute) else tuple(discrete)
             derivatives = {name: _formula(entry, body, name, scalar) for name in differentiable if name not in fixed}
     elif node is not None:
@@ -79,6 +87,31 @@ def read(entry: Entry, body: Body | None, accepts: Accepts) -> Mapping[str, Deri
     if node is not None and not isinstance(node, MappingNode) and not derivatives:
         derivatives = {name: Derivative("none", entry.func) for name in differentiable}  # as well
     return MappingProxyType(derivatives)
+
+
+def _joint(entry: Entry, body: Body | None, node: MappingNode, known: tuple[str, ...]) -> dict[str, Derivative]:
+    """Formulas for several arguments, `self, weight: both(grad)`, that give a tuple of gradients."""
+    found: dict[str, Derivative] = {}
+    for key in node.keys:
+        if "," not in key.value:
+            continue
+        listed = [word.strip() for word in key.value.split(",")]
+        wrong = next((each for each in listed if each not in known), None)
+        scalar = entry.text(node, key.value)
+        if wrong is not None:
+            entry.report(key.span, f"unknown argument '{wrong}'", suggest(wrong, known))
+        elif entry.family is Family.ELEMENTWISE:
+            entry.report(key.span, "formulas of an elementwise operator are of one argument each", "write one for each")
+        elif found or len(set(listed)) < len(listed):
+            entry.report(key.span, "an operator has one formula for several arguments, which are different ones")
+        elif scalar is not None and scalar.value.strip() in ("auto", "none"):
+            entry.report(
+                scalar.span, "a formula for several arguments gives a tuple", "f(grad), with a gradient for each"
+            )
+        elif scalar is not None:
+            formula = _formula(entry, body, listed[0], scalar)
+            found = {name: replace(formula, place=index) for index, name in enumerate(listed)}
+    return found
 
 
 def read_complex(entry: Entry) -> Mapping[str, Derivative]:
@@ -112,8 +145,8 @@ def _formula(entry: Entry, body: Body | None, name: str, scalar: Scalar) -> Deri
         return Derivative(text, scalar)
     if text == "auto":
         accumulates = isinstance(body, (Reduce, Scan)) and body.results == (Found.VALUE,)
-        if entry.family in (Family.COMPUTE, Family.FOLD) or accumulates:
-            return Derivative(text, scalar)  # adjoints.py and fold_adjoints.py replace it
+        if entry.family in (Family.COMPUTE, Family.FOLD, Family.ROWS) or accumulates:
+            return Derivative(text, scalar)  # adjoints.py, fold_adjoints.py and rows_adjoints.py replace it
         if entry.family is not Family.ELEMENTWISE:
             entry.report(scalar.span, _NOT_AUTOMATIC, "declare a formula, or 'none'")
             return Derivative("none", scalar)

@@ -4,29 +4,29 @@ torch's.
 
 from __future__ import annotations
 
-from math import prod, sqrt
+from math import prod
 from typing import Any
 
 from .._base.dtypes import EXPORTS
+from .._base.finfo import finfo
 from .._base.warn import warn
 from .._dispatch.ops import ops
 from .values import is_meta
 
 __all__ = [
-    "are_last",
     "beside",
     "by_running_statistics",
     "check_channels",
     "check_groups",
     "check_normalized",
     "check_rows",
+    "check_sizes_normalized",
     "chosen_dim",
-    "factor_or_one",
     "grouped",
-    "inverse_scale",
     "move_statistics",
+    "normalization_arguments",
     "padding_row",
-    "term_or_zero",
+    "rounding_of",
     "wide",
 ]
 
@@ -58,6 +58,13 @@ def check_rows(indices: Any, table: Any) -> None:
 
 
 def check_normalized(tensor: Any, shape: Any, weight: Any, bias: Any) -> None:
+    """Check what is normalized to mean zero."""
+    check_sizes_normalized(tensor, shape, weight, bias)
+    if not tensor.dtype.is_floating_point:
+        raise NotImplementedError(f"\"LayerNormKernelImpl\" not implemented for '{tensor.dtype.scalar_name}'")
+
+
+def check_sizes_normalized(tensor: Any, shape: Any, weight: Any, bias: Any) -> None:
     """Check the last dimensions, whose sizes are to be `shape`, as those of weight and bias."""
     shape = list(shape)
     if not shape:
@@ -76,8 +83,6 @@ def check_normalized(tensor: Any, shape: Any, weight: Any, bias: Any) -> None:
             f"Given normalized_shape={shape}, expected input with shape [*, {', '.join(map(str, shape))}], but got "
             f"input of size{list(tensor.shape)}"
         )
-    if not tensor.dtype.is_floating_point:
-        raise NotImplementedError(f"\"LayerNormKernelImpl\" not implemented for '{tensor.dtype.scalar_name}'")
 
 
 def check_groups(input: Any, groups: int, weight: Any, bias: Any) -> None:
@@ -130,28 +135,16 @@ def beside(vector: Any, tensor: Any) -> Any:
     return None if vector is None else vector.reshape(-1, *(1,) * (tensor.ndim - 2))
 
 
-def inverse_scale(spread: Any, eps: float) -> Any:
-    """Return what deviations are multiplied by: one over the root of the variance plus `eps`, without the square of the
-    spread, which could overflow.
-    """
-    if eps < 0:
-        return (spread * spread + eps).rsqrt()
-    return spread.hypot(ops.full((), sqrt(eps), dtype=spread.dtype)).reciprocal()
+def normalization_arguments(input: Any, weight: Any, bias: Any) -> tuple[Any, Any, Any]:
+    """Return the three tensors, with one and zero for a weight and a bias that are not there."""
+    numbers = wide(input)
+    weight = numbers.new_ones(()) if weight is None else weight
+    return numbers, weight, numbers.new_zeros(()) if bias is None else bias
 
 
-def are_last(dims: Any, ndim: int) -> bool:
-    """Return whether dimensions are the last ones."""
-    return sorted(dim % ndim for dim in dims) == list(range(ndim - len(dims), ndim))
-
-
-def factor_or_one(weight: Any, like: Any) -> Any:
-    """Return a weight, or one where there is none."""
-    return like.new_ones(()) if weight is None else weight
-
-
-def term_or_zero(bias: Any, like: Any) -> Any:
-    """Return a bias, or zero where there is none."""
-    return like.new_zeros(()) if bias is None else bias
+def rounding_of(tensor: Any) -> float:
+    """Return the distance from 1 to the next number of the dtype."""
+    return float(finfo(tensor.dtype).eps)
 
 
 def by_running_statistics(input: Any, mean: Any, var: Any, weight: Any, bias: Any, eps: float) -> Any:
@@ -163,14 +156,14 @@ def by_running_statistics(input: Any, mean: Any, var: Any, weight: Any, bias: An
     return ops.addcmul(beside(offset, input), input, beside(factor, input)).to(input.dtype)
 
 
-def move_statistics(mean: Any, var: Any, centre: Any, spread: Any, input: Any, momentum: float) -> None:
+def move_statistics(mean: Any, var: Any, centre: Any, variance: Any, input: Any, momentum: float) -> None:
     """Move running statistics towards those of a batch, whose variance is that of a sample."""
     count = input.numel() // max(input.size(1), 1)
-    for running, value in ((mean, centre), (var, None)):
+    scale = count / (count - 1) if count > 1 else 1.0
+    for running, value, factor in ((mean, centre, 1.0), (var, variance, scale)):
         if running is not None:
-            if value is None:
-                value = spread.detach().square() * (count / (count - 1) if count > 1 else 1.0)
-            running.mul_(1 - momentum).add_(value.detach().reshape(-1).to(running.dtype), alpha=momentum)
+            moved = value.detach().reshape(-1).to(running.dtype)
+            running.mul_(1 - momentum).add_(moved, alpha=momentum * factor)
 
 
 def padding_row(padding: int, rows: int) -> int:

@@ -123,7 +123,7 @@ def _results(operator: Operator, body: Body, inputs: Mapping[str, Array]) -> tup
 
     if isinstance(body, Folding):
         return folds.results(operator, body, inputs, FLOAT64)
-    return samples.results(operator, body, inputs["self"], FLOAT64)
+    return samples.results(operator, body, inputs, FLOAT64)
 
 
 def _forms(operator: Operator, body: Body) -> Iterator[tuple[int, bool]]:

@@ -216,7 +216,7 @@ def test_an_entry_takes_what_it_does_not_say_of_another(tmp_path: Path) -> None:
     assert (len(f.dtypes), h.dtypes, k.dtypes) == (1, DTYPE_CLASSES["all"], DTYPE_CLASSES["all"])
     assert [str(each.expression.tree) for each in f.body.lets] == ["self", "top + eps"]
     assert [str(each.expression.tree) for each in h.body.lets] == ["self", "top * eps"]
-    assert (str(h.body.value.tree), k.body) == ("self - scale", h.body)
+    assert (str(h.body.outputs[0][1].tree), k.body) == ("self - scale", h.body)
     assert (f.derivatives["self"].text, k.derivatives["self"].text) == ("grad", "none")
     assert k.text == (
         "- func: k(Tensor self, int dim, *, Scalar eps=2) -> Tensor\n  like: h\n  doc: Second.\n  cost: 7\n"

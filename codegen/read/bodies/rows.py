@@ -3,50 +3,43 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
-from ...model.operator import MAX_RESULTS, MAX_STAGES, Expression, Let, Rows
+from ...expr import names
+from ...model.operator import MAX_ROW_LETS, MAX_ROW_VALUES, Expression, Extent, Let, Rows
 from ...source import Mapping, Node, Scalar, Sequence
 from ..fields import Entry
 from ..reserved import argument_reason
 from . import shared
-from .shared import expression
+from .shared import conditions, expression, own_dtypes, report_unused
 
 EXAMPLE = "rows: {let: {total: {sum: self}}, value: self / total}"
 REDUCTIONS = ("sum", "max", "min")
-_KEYS = ("let", "value", "results", "degrees")
+_RESULTS = tuple(extent.value for extent in Extent)
+_KEYS = ("let", *_RESULTS, "per_row", "per_place", "degrees", "dtype")
 _WORD = re.compile(r"\w+")
+
+_Outputs = tuple[tuple[Extent, Expression], ...]
 
 
 def read(entry: Entry, node: Mapping) -> Rows | None:
     entry.known_keys(node, _KEYS, where="rows")
     before = len(entry.diagnostics)
-    known = ["count", *(argument.name for argument in entry.scalars)]
-    lets: list[Let] = []
-    broken: set[str] = set()
-    named = entry.mapping(node, "let", "name to a reduction or an expression")
-    for key in named.keys if named is not None else ():
-        let = None if named is None else _let(entry, named, key, known, broken)
-        if let is None:
-            broken.add(key.value)
-        else:
-            lets.append(let)
-            known.append(let.name)
-    value = node.get("value")
-    given = node.get("results")
-    if (value is None) == (given is None):
-        entry.report(node.span, "'rows' needs either 'value' or 'results'", EXAMPLE)
-        return None
-    each = _expression(entry, value, [*known, "self"], broken) if value is not None else None
-    items = tuple(given) if isinstance(given, Sequence) else () if given is None else (given,)
-    results = tuple(found for item in items if (found := _expression(entry, item, known, broken)) is not None)
-    _limit(entry, node, sum(let.combine is not None for let in lets), MAX_STAGES, "reductions")
-    _limit(entry, node, len(results), MAX_RESULTS, "results")
-    degrees = shared.degrees(entry, node, "degrees", len(results))
+    reader = _Reader(entry, node)
+    lets = reader.lets()
+    outputs = reader.outputs()
+    _limit(entry, node, sum(let.combine is not None for let in lets), MAX_ROW_VALUES, "reductions")
+    _limit(entry, node, len(lets), MAX_ROW_LETS, "names of 'let'")
+    degrees = shared.degrees(entry, node, "degrees", len(outputs))
+    own = own_dtypes(entry, node)
     if len(entry.diagnostics) > before:
         return None
-    if len(entry.schema.returns) != (len(results) or 1):
-        entry.report(entry.name_span, f"the schema has {len(entry.schema.returns)} results, the body {len(results)}")
-    return Rows(tuple(lets), each, results, degrees)
+    if degrees and (len(entry.tensors) > 1 or {extent for extent, _ in outputs} != {Extent.ROW}):
+        entry.report(node.span, "'degrees' are for results of rows of one tensor", "leave 'degrees' out")
+    body = Rows(lets, outputs, degrees, reader.per_row, reader.per_place, own=own)
+    trees = [each.tree for each in body.expressions]
+    report_unused(entry, "body", (*entry.tensors, *entry.scalars), frozenset().union(*map(names, trees)))
+    return replace(body, fixed=conditions(entry, trees))
 
 
 def _limit(entry: Entry, node: Mapping, count: int, most: int, what: str) -> None:
@@ -55,29 +48,102 @@ def _limit(entry: Entry, node: Mapping, count: int, most: int, what: str) -> Non
         entry.report(node.span, message, "write two operators, and a composite that calls both")
 
 
-def _let(entry: Entry, named: Mapping, key: Scalar, known: list[str], broken: set[str]) -> Let | None:
-    reason = argument_reason(key.value, entry.family)
-    if reason is not None or key.value in (*known, "self"):
-        entry.report(key.span, f"'{key.value}' {reason or 'is there already'}", "rename it")
-    node = named.get(key.value)
-    if not isinstance(node, Mapping):
-        expression = _expression(entry, node, known, broken)
-        return None if expression is None else Let(key.value, expression, None)
-    entry.known_keys(node, REDUCTIONS, "reduction")
-    if len(node.keys) != 1:
-        entry.report(node.span, f"{len(node.keys)} reductions in one variable", "{sum: expression}")
-    for reduction in node.keys[:1]:
-        expression = _expression(entry, node.get(reduction.value), [*known, "self"], broken)
-        if expression is not None and reduction.value in REDUCTIONS:
-            return Let(key.value, expression, reduction.value)
-    return None
+class _Reader:
+    def __init__(self, entry: Entry, node: Mapping) -> None:
+        self.entry = entry
+        self.node = node
+        tensors = [each.name for each in entry.tensors]
+        self.per_row = self._tensors("per_row", tensors)
+        self.per_place = self._tensors("per_place", [each for each in tensors if each not in self.per_row])
+        self.elements = [name for name in tensors if name not in self.per_row]
+        if not self.elements and tensors:
+            entry.report(
+                entry.words("per_row", node)[0].span,
+                "no tensor has elements along the rows",
+                "leave one out of 'per_row'",
+            )
+        self.known = ["count", *(each.name for each in entry.scalars), *self.per_row]
+        self.broken: set[str] = set()
 
+    def _tensors(self, key: str, known: list[str]) -> frozenset[str]:
+        words = self.entry.words(key, self.node)
+        return frozenset(word.value for word in words if self.entry.known("tensor", word, known))
 
-def _expression(entry: Entry, node: Node | None, known: list[str], broken: set[str]) -> Expression | None:
-    if not isinstance(node, Scalar):
-        span = entry.node.span if node is None else node.span
-        entry.report(span, "'rows' has an expression that is no text", EXAMPLE)
+    def lets(self) -> tuple[Let, ...]:
+        found: list[Let] = []
+        named = self.entry.mapping(self.node, "let", "name to a reduction or an expression")
+        for key in named.keys if named is not None else ():
+            let = None if named is None else self._let(named, key)
+            if let is None:
+                self.broken.add(key.value)
+            else:
+                found.append(let)
+                self.known.append(let.name)
+        return tuple(found)
+
+    def _let(self, named: Mapping, key: Scalar) -> Let | None:
+        entry = self.entry
+        reason = argument_reason(key.value, entry.family)
+        if reason is not None or key.value in (*self.known, *self.elements):
+            entry.report(key.span, f"'{key.value}' {reason or 'is there already'}", "rename it")
+        node = named.get(key.value)
+        if not isinstance(node, Mapping):
+            value = self._expression(node, self.known)
+            return None if value is None else Let(key.value, value, None)
+        entry.known_keys(node, REDUCTIONS, "reduction")
+        if len(node.keys) != 1:
+            entry.report(node.span, f"{len(node.keys)} reductions in one variable", "{sum: expression}")
+        for reduction in node.keys[:1]:
+            value = self._expression(node.get(reduction.value), [*self.known, *self.elements])
+            if value is not None and reduction.value in REDUCTIONS:
+                return Let(key.value, value, reduction.value)
         return None
-    if broken.intersection(_WORD.findall(node.value)):
-        return None  # the definition of such a name has to be corrected first
-    return expression(entry, node, known)
+
+    def outputs(self) -> _Outputs:
+        """The results in the order of the schema: by their names, or where they are of one kind by their places."""
+        entry, returns = self.entry, self.entry.schema.returns
+        given = {extent: node for extent in Extent if (node := self.node.get(extent.value)) is not None}
+        if not given:
+            entry.report(self.node.span, "'rows' needs 'value', 'results' or 'across'", EXAMPLE)
+            return ()
+        if len(given) == 1 and not isinstance(next(iter(given.values())), Mapping):
+            ((extent, node),) = given.items()
+            items = tuple(node) if isinstance(node, Sequence) else (node,)
+            if len(items) != len(returns) and all(isinstance(each, Scalar) for each in items):
+                message = f"the schema has {len(returns)} results, the body {len(items)}"
+                entry.report(entry.name_span, message)
+            values = [self._expression(each, self._names(extent)) for each in items]
+            return tuple((extent, value) for value in values if value is not None)
+        found: dict[str, tuple[Extent, Expression]] = {}
+        labels = [result.name for result in returns if result.name]
+        for extent, node in given.items():
+            if not isinstance(node, Mapping):
+                help = f"{extent.value}: {{{', '.join(f'{label}: …' for label in labels)}}}"
+                entry.report(node.span, "several kinds of results are given by their names in the schema", help)
+                continue
+            entry.known_keys(node, labels, "result", extent.value)
+            for key in node.keys:
+                if key.value in found:
+                    entry.report(key.span, f"the result '{key.value}' has two expressions", "keep one of them")
+                value = self._expression(node.get(key.value), self._names(extent))
+                if value is not None and key.value in labels:
+                    found[key.value] = (extent, value)
+        keys = [key.value for node in given.values() if isinstance(node, Mapping) for key in node.keys]
+        for label in labels:
+            if label not in keys:
+                entry.report(entry.name_span, f"the result '{label}' has no expression", f"value: {{{label}: …}}")
+        if len(labels) != len(returns):
+            entry.report(entry.name_span, "results that are given by their names have names", "-> (Tensor a, Tensor b)")
+        return tuple(found[label] for label in labels if label in found)
+
+    def _names(self, extent: Extent) -> list[str]:
+        return self.known if extent is Extent.ROW else [*self.known, *self.elements]
+
+    def _expression(self, node: Node | None, known: list[str]) -> Expression | None:
+        if not isinstance(node, Scalar):
+            span = self.entry.node.span if node is None else node.span
+            self.entry.report(span, "'rows' has an expression that is no text", EXAMPLE)
+            return None
+        if self.broken.intersection(_WORD.findall(node.value)):
+            return None  # the definition of such a name has to be corrected first
+        return expression(self.entry, node, known)

@@ -1,4 +1,4 @@
-"""Gradients of losses over classes, of normalized rows, and of tables."""
+"""Gradients of losses over classes and of tables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = [
     "class_entropy_backward",
     "embedding_backward",
     "given_or_zeros",
-    "statistics_backward",
+    "zeros_for",
 ]
 
 
@@ -25,20 +25,15 @@ def class_entropy_backward(grad: Any, grad_total: Any, input: Any, target: Any, 
     return result if grad is None else result.scatter_add_(dim, target.unsqueeze(dim), -grad.unsqueeze(dim))
 
 
-def statistics_backward(grad_centre: Any, grad_spread: Any, input: Any, centre: Any, spread: Any) -> Any:
-    """Gradient of rows by those of their means and deviations."""
-    count = max(input.numel(), 1) // max(centre.numel(), 1)
-    result = None if grad_centre is None else (grad_centre / count).expand(input.shape)
-    if grad_spread is not None:
-        share = (grad_spread / (spread * count)).masked_fill(spread == 0, 0)
-        part = ops.centred_scaled(input, centre, share)
-        result = part if result is None else result + part
-    return result
-
-
 def given_or_zeros(grad: Any, like: Any) -> Any:
     """Return the gradient of a result, or zeros where it has none but another result has one."""
     return ops.zeros_like(like) if grad is None else grad
+
+
+def zeros_for(like: Any, *grads: Any) -> list[Any]:
+    """Return gradients, with one zero in place of those that there are not."""
+    zero = like.new_zeros(())
+    return [zero if grad is None else grad for grad in grads]
 
 
 def embedding_backward(grad: Any, indices: Any, shape: Any, padding: int | None, by_frequency: bool) -> Any:

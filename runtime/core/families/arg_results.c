@@ -172,7 +172,6 @@ static int scan_positions(const ow_op *op, ow_tensor *self, int64_t dim, ow_tens
 
 int ow_multi(const ow_op *op, ow_tensor *self, const int64_t *dims, int ndims, int all, int keepdim, int dtype,
                ow_tensor *const *params, ow_tensor **results) {
-    uint64_t along;
     int has_positions = op->family == OW_ROWS || op->results & OW_POSITION;
     if (!has_positions || (op->family == OW_SCAN && ndims != 1)) {
         ow_fail(OW_TYPE_ERROR, "%s is not called in this way", op->name);
@@ -180,6 +179,5 @@ int ow_multi(const ow_op *op, ow_tensor *self, const int64_t *dims, int ndims, i
     }
     if (op->family == OW_REDUCE) return reduce_positions(op, self, dims, ndims, all, keepdim, results);
     if (op->family == OW_SCAN) return scan_positions(op, self, dims[0], results);
-    if (!ow_read_dims(self, dims, ndims, all, &along)) return 0;
-    return ow_rows(op, self, along, keepdim, dtype, params, results);
+    return ow_rows(op, &self, dims, ndims, all, keepdim, dtype, params, results) != 0;
 }

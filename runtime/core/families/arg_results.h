@@ -8,8 +8,8 @@
 #define OW_MULTI_FAMILIES (OW_FAMILY(REDUCE) | OW_FAMILY(SCAN) | OW_FAMILY(ROWS))
 int ow_multi(const ow_op *op, ow_tensor *self, const int64_t *dims, int ndims, int all, int keepdim, int dtype,
                ow_tensor *const *params, ow_tensor **results);
-/* The same for row operators; along: bit d for dimension d. (rows.c) */
-int ow_rows(const ow_op *op, ow_tensor *self, uint64_t along, int keepdim, int dtype, ow_tensor *const *params,
-            ow_tensor **results);
+/* The same for row operators, of all inputs: how many results there are, or 0 with the error set. (rows.c) */
+int ow_rows(const ow_op *op, ow_tensor *const *inputs, const int64_t *dims, int ndims, int all, int keepdim, int dtype,
+            ow_tensor *const *params, ow_tensor **results);
 
 #endif

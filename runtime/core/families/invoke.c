@@ -68,7 +68,9 @@ int ow_invoke(ow_call *c) {
         if (!gives_value(c)) return multi(c);
         result = ow_scan(c->op, c->inputs[0], list->v[0], c->dtype, c->out, c->mode);
         break;
-    case OW_ROWS: return multi(c);
+    case OW_ROWS:
+        return ow_rows(c->op, c->inputs, list->v, c->all ? 0 : list->n, c->all ? OW_NO_LIST : 0, c->keepdim, c->dtype,
+                       c->params, c->results);
     case OW_VIEW: result = ow_view_call(c->op, c->inputs[0], c->ints, c->lists); break;
     case OW_INDEXING: result = ow_indexing(c->op, c->inputs, c->params[0], c->ints, c->out, c->mode); break;
     case OW_FACTORY: result = ow_factory(c->op, list->v, list->n, c->dtype, params, c->out); break;

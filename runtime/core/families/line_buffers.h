@@ -36,12 +36,4 @@ static inline int ow_lines_are_apart(const ow_axis *axis, int naxes, int64_t k, 
     return naxes && axis->in == step && k % axis->size + count <= axis->size;
 }
 
-/* The same for OW_COLUMNS lines at a time, for the first result alone: element i of line j is the j-th at x + i * step.
- * task(context, line, count, x, step, out, out_step): of these lines only the first `count` exist. (line_batches.c) */
-typedef void ow_column_task(void *context, int64_t line, int64_t count, const char *x, int64_t step, char *out,
-                            int64_t out_step);
-int ow_columns_run(const ow_lines *l, double cost, ow_column_task *task, void *context);
-/* 1 if they are faster that way. Never where a line is longer than OW_ROW_LEAF. */
-int ow_columns_suit(const ow_lines *l);
-
 #endif

@@ -5,6 +5,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "kernel/rows.h"
 #include "reduce.h"
 
 typedef struct {
@@ -78,17 +79,23 @@ static void reduce_row(const rescaling *c, const char *x, double scale, double *
 }
 
 static void finish_row(const rescaling *c, const char *x, double scale, double *values) {
-    const ow_rows_kernels *kernels = &((const ow_rows_table *)c->op->tables[ow_level])->by[OW_FLOAT64];
-    double some[OW_BLOCK], lets[OW_MAX_STAGES], part;
-    ow_row_context row = {(const char *)lets, c->params, c->r->count};
-    for (int stage = 0; stage < kernels->stages; stage++)
+    const ow_row_kernels *kernels = &((const ow_row_table *)c->op->tables[ow_level])->by[OW_FLOAT64];
+    double some[OW_BLOCK], lets[OW_ROW_LETS], part[OW_ROW_PASSES];
+    char *elements[] = {(char *)some};
+    int64_t step = sizeof *some;
+    ow_row_state row = {(const char *)lets, c->params, c->r->count};
+    for (int pass = 0;; pass++) {
+        if (kernels->one.values[pass]) kernels->one.values[pass]((char *)lets, elements, &row);
+        if (pass == kernels->passes) break;
         for (int64_t at = 0; at < c->r->count; at += OW_BLOCK) {
             int64_t n = c->r->count - at < OW_BLOCK ? c->r->count - at : OW_BLOCK;
+            char *of_pass = (char *)(lets + kernels->first[pass]);
             gather(c->r, x, at, n, scale, some);
-            kernels->leaf[stage]((char *)(at ? &part : lets + stage), (const char *)some, NULL, n, &row);
-            if (at) kernels->merge[stage]((char *)(lets + stage), (const char *)&part);
+            kernels->one.leaf[pass](at ? (char *)part : of_pass, elements, &step, NULL, 0, n, &row);
+            if (at) kernels->one.merge[pass](of_pass, (const char *)part);
         }
-    kernels->finish((char *)values, &row);
+    }
+    kernels->one.finish((char *)values, elements, &row);
 }
 
 static void run(void *context, int64_t begin, int64_t end) {

@@ -1,127 +1,248 @@
-/* The driver of row operators: each row is reduced, several times where need be, while it is in the cache.
+/* The driver of row operators: each row is reduced, in several passes where need be, while it is in the cache.
  *
- * A row is cut into leaves that join in a pairwise tree, and a long one into units that threads share. The cuts depend on
- * its length alone, so results never depend on the number of threads. */
+ * A row is cut into parts that join in a pairwise tree, and a long one into units that threads share. Sums over all rows are
+ * those of chunks of rows, which are summed in their order. The cuts depend on sizes and layouts alone, so results never depend
+ * on the number of threads. */
 #include <stdatomic.h>
 
-#include "line_buffers.h"
 #include "arg_results.h"
+#include "elementwise.h"
 #include "reduce.h"
+#include "row_lines.h"
 
 #define UNIT 65536 /* elements of a row that are worth a task of their own */
+#define CHUNKS 64  /* of rows, at most, whose sums are kept apart */
+#define CHUNK 16384 /* elements of a chunk, at least */
+#define LEVELS 10  /* of the tree of a unit's parts */
 
 typedef struct {
-    const ow_rows_kernels *kernels;
-    const ow_scalar *params;
-    ow_tensor *const *results; /* one element for each row; NULL where there is one for each element */
-    int nresults, compute;
-    int64_t length, size;
+    const ow_op *op;
+    const ow_row_kernels *kernels;
+    const ow_row_functions *functions;
+    ow_scalar params[OW_MAX_PARAMS];
+    ow_row_lines lines;
+    int64_t width, size; /* rows side by side, bytes of an element that is computed */
+    int compute, nelements, nresults, nsums;
+    ow_tensor *results[OW_MAX_OUTPUTS]; /* of each row */
+    char *sums;                         /* of all rows of a chunk, for each place; those of a result follow each other */
+    int64_t per_chunk;                  /* rows */
     double cost;
     atomic_int failed; /* to allocate */
 } rows_call;
 
-/* ---- one row ------------------------------------------------------------------------------------------ */
+/* ---- some rows ---------------------------------------------------------------------------------------- */
 
 typedef struct {
     rows_call *call;
-    const ow_row_context *row;
-    const char *x;
-    char *partials, *out;
-    int stage;
-} row_part;
+    const ow_row_state *row;
+    ow_row_view *view;
+    int64_t line, count;
+    char *partials, *sums;
+    int pass; /* the number of passes: elements of results */
+} row_task;
 
-/* n elements from position `at` on. */
-static void reduce_unit(const row_part *p, int64_t at, int64_t n, char *acc) {
-    const rows_call *c = p->call;
-    const char *x = p->x + at * c->size;
-    char *out = p->stage == c->kernels->keeps ? p->out + at * c->size : NULL;
-    _Alignas(64) char parts[UNIT / OW_ROW_LEAF * OW_MAX_ITEMSIZE];
-    int64_t m = 0;
+static int first_output(const rows_call *c) { return c->lines.noperands - c->nelements; }
+
+/* Elements [begin, end), reduced to the values of a pass; parts join as a counter in base 2 carries. */
+static void reduce_range(const row_task *t, ow_row_view *v, int64_t begin, int64_t end, char *acc) {
+    const rows_call *c = t->call;
+    ow_row_merge *merge = c->functions->merge[t->pass];
+    int64_t nbytes = c->kernels->number[t->pass] * c->width * c->size, parts = 0;
+    int out = first_output(c), keeps = t->pass == c->kernels->keeps;
+    _Alignas(64) char levels[LEVELS][OW_ROW_PASSES * OW_ROW_WIDTH * OW_MAX_ITEMSIZE];
     do {
-        int64_t count = n < OW_ROW_LEAF ? n : OW_ROW_LEAF;
-        c->kernels->leaf[p->stage](parts + m++ * c->size, x, out, count, p->row);
-        x += count * c->size;
-        if (out) out += count * c->size;
-        n -= count;
-    } while (n > 0);
-    for (; m > 1; m = (m + 1) / 2)
-        for (int64_t k = 0; k < m / 2; k++)
-            c->kernels->merge[p->stage](parts + k * c->size, parts + (k + (m + 1) / 2) * c->size);
-    memcpy(acc, parts, (size_t)c->size);
+        int64_t n = ow_row_part(&c->lines, begin, end - begin);
+        ow_row_view_part(v, begin, n, c->kernels->reads[t->pass]);
+        c->functions->leaf[t->pass](acc, v->x, v->step, keeps ? v->x[out] : NULL, keeps ? v->step[out] : 0, n, t->row);
+        int level = 0;
+        for (; parts >> level & 1; level++) {
+            merge(levels[level], acc);
+            memcpy(acc, levels[level], (size_t)nbytes);
+        }
+        begin += n;
+        parts++;
+        if (begin < end || parts > 1) memcpy(levels[level], acc, (size_t)nbytes);
+    } while (begin < end);
+    if (parts < 2) return;
+    int level = 0;
+    while (!(parts >> level & 1)) level++;
+    memcpy(acc, levels[level], (size_t)nbytes);
+    while (parts >> ++level)
+        if (parts >> level & 1) {
+            merge(levels[level], acc);
+            memcpy(acc, levels[level], (size_t)nbytes);
+        }
 }
 
-static void reduce_units(void *context, int64_t begin, int64_t end) {
-    const row_part *p = context;
-    int64_t size = p->call->size;
-    for (int64_t k = begin; k < end; k++) {
-        int64_t rest = p->call->length - k * UNIT;
-        reduce_unit(p, k * UNIT, rest < UNIT ? rest : UNIT, p->partials + k * size);
+static void map_range(const row_task *t, ow_row_view *v, int64_t begin, int64_t end) {
+    const rows_call *c = t->call;
+    char *out[OW_MAX_OUTPUTS];
+    int64_t step[OW_MAX_OUTPUTS], first = first_output(c);
+    for (int64_t n; begin < end; begin += n) {
+        n = ow_row_part(&c->lines, begin, end - begin);
+        ow_row_view_part(v, begin, n, c->kernels->reads[c->kernels->passes]);
+        for (int k = 0; k < c->nelements; k++) out[k] = v->x[first + k], step[k] = v->step[first + k];
+        for (int k = 0; k < c->nsums; k++) {
+            out[c->nelements + k] = t->sums + (k * c->lines.length + begin) * c->size;
+            step[c->nelements + k] = c->size;
+        }
+        c->functions->map(out, step, v->x, v->step, n, t->row);
+        ow_row_view_store(v, begin, n);
     }
 }
 
-static void map_units(void *context, int64_t begin, int64_t end) {
-    const row_part *p = context;
-    int64_t size = p->call->size, last = end * UNIT < p->call->length ? end * UNIT : p->call->length;
-    p->call->kernels->map(p->out + begin * UNIT * size, p->x + begin * UNIT * size, last - begin * UNIT, p->row);
-}
-
-static void reduce_row(row_part *p, char *acc) {
-    rows_call *c = p->call;
-    int64_t units = (c->length + UNIT - 1) / UNIT;
-    if (units <= 1) {
-        reduce_unit(p, 0, c->length, acc);
-        return;
-    }
-    _Alignas(16) char few[64 * OW_MAX_ITEMSIZE];
-    p->partials = units <= 64 ? few : ow_alloc(units * c->size);
-    if (!p->partials) {
+static void run_units(void *context, int64_t begin, int64_t end) {
+    const row_task *t = context;
+    rows_call *c = t->call;
+    ow_row_view v;
+    if (!ow_row_view_begin(&v, &c->lines, c->width, 0)) {
         atomic_store(&c->failed, 1);
         return;
     }
-    ow_parallel_for(units, 1, (double)c->length * c->cost, reduce_units, p);
-    for (int64_t m = units; m > 1; m = (m + 1) / 2)
-        for (int64_t k = 0; k < m / 2; k++)
-            c->kernels->merge[p->stage](p->partials + k * c->size, p->partials + (k + (m + 1) / 2) * c->size);
-    memcpy(acc, p->partials, (size_t)c->size);
-    if (p->partials != few) ow_dealloc(p->partials, units * c->size);
+    v.whole = t->view->whole; /* which all units share */
+    for (int k = 0; k < c->lines.noperands; k++)
+        if (v.whole >> k & 1) v.buffer[k] = t->view->buffer[k];
+    ow_row_view_rows(&v, t->line, t->count);
+    for (int64_t unit = begin; unit < end; unit++) {
+        int64_t from = unit * UNIT, to = from + UNIT < c->lines.length ? from + UNIT : c->lines.length;
+        if (t->pass == c->kernels->passes) map_range(t, &v, from, to);
+        else reduce_range(t, &v, from, to, t->partials + unit * c->kernels->number[t->pass] * c->width * c->size);
+    }
+    ow_row_view_end(&v);
 }
 
-static void run_row(void *context, int64_t line, const char *x, char *const *out) {
-    rows_call *c = context;
-    _Alignas(16) char lets[OW_MAX_STAGES * OW_MAX_ITEMSIZE], results[OW_MAX_RESULTS * OW_MAX_ITEMSIZE];
-    ow_row_context row = {lets, c->params, c->length};
-    row_part p = {.call = c, .row = &row, .x = x, .out = out[0]};
-    for (p.stage = 0; p.stage < c->kernels->stages; p.stage++) reduce_row(&p, lets + p.stage * c->size);
-    if (c->kernels->map) {
-        ow_parallel_for((c->length + UNIT - 1) / UNIT, 1, (double)c->length * c->cost, map_units, &p);
+static void reduce_rows(row_task *t, char *acc) {
+    rows_call *c = t->call;
+    int64_t length = c->lines.length, units = (length + UNIT - 1) / UNIT;
+    int64_t nbytes = c->kernels->number[t->pass] * c->width * c->size;
+    if (units <= 1) {
+        reduce_range(t, t->view, 0, length, acc);
         return;
     }
-    c->kernels->finish(results, &row);
+    if (!(t->partials = ow_alloc(units * nbytes))) {
+        atomic_store(&c->failed, 1);
+        return;
+    }
+    ow_parallel_for(units, 1, (double)length * (double)c->width * c->cost, run_units, t);
+    for (int64_t m = units; m > 1; m = (m + 1) / 2)
+        for (int64_t k = 0; k < m / 2; k++)
+            c->functions->merge[t->pass](t->partials + k * nbytes, t->partials + (k + (m + 1) / 2) * nbytes);
+    memcpy(acc, t->partials, (size_t)nbytes);
+    ow_dealloc(t->partials, units * nbytes);
+}
+
+static void run_rows(rows_call *c, ow_row_view *v, int64_t line, int64_t count, char *sums) {
+    _Alignas(64) char lets[OW_ROW_LETS * OW_ROW_WIDTH * OW_MAX_ITEMSIZE];
+    _Alignas(64) char acc[OW_ROW_PASSES * OW_ROW_WIDTH * OW_MAX_ITEMSIZE];
+    _Alignas(64) char results[OW_MAX_OUTPUTS * OW_ROW_WIDTH * OW_MAX_ITEMSIZE];
+    ow_row_state row = {lets, c->params, c->lines.length};
+    row_task t = {.call = c, .row = &row, .view = v, .line = line, .count = count, .sums = sums};
+    int64_t item = c->width * c->size;
+    ow_row_view_rows(v, line, count);
+    for (;; t.pass++) {
+        if (c->functions->values[t.pass]) c->functions->values[t.pass](lets, v->x, &row);
+        if (t.pass == c->kernels->passes) break;
+        reduce_rows(&t, acc);
+        memcpy(lets + c->kernels->first[t.pass] * item, acc, (size_t)(c->kernels->number[t.pass] * item));
+    }
+    if (c->functions->map && c->lines.length <= UNIT) map_range(&t, v, 0, c->lines.length);
+    else if (c->functions->map)
+        ow_parallel_for((c->lines.length + UNIT - 1) / UNIT, 1, (double)c->lines.length * (double)c->width * c->cost, run_units, &t);
+    if (!c->functions->finish) return;
+    c->functions->finish(results, v->x, &row);
     for (int k = 0; k < c->nresults; k++) {
         const ow_tensor *to = c->results[k];
-        ow_cast_loop(to->dtype, c->compute)(to->data + line * ow_itemsize(to->dtype), 0, results + k * c->size, 0, 1);
+        int64_t size = ow_itemsize(to->dtype);
+        ow_cast_loop(to->dtype, c->compute)(to->data + line * size, size, results + k * item, c->size, count);
     }
 }
 
-/* ---- several rows side by side ------------------------------------------------------------------------- */
+/* ---- all rows ----------------------------------------------------------------------------------------- */
 
-static void run_rows(void *context, int64_t line, int64_t count, const char *x, int64_t step, char *out, int64_t out_step) {
-    const rows_call *c = context;
-    _Alignas(64) char results[OW_MAX_RESULTS * OW_COLUMNS * OW_MAX_ITEMSIZE];
-    ow_row_context row = {NULL, c->params, c->length};
-    c->kernels->columns(c->kernels->map ? out : results, out_step, x, step, c->length, &row);
-    for (int k = 0; k < c->nresults && !c->kernels->map; k++) {
-        const ow_tensor *to = c->results[k];
-        int64_t item = ow_itemsize(to->dtype);
-        ow_cast_loop(to->dtype, c->compute)(to->data + line * item, item, results + k * OW_COLUMNS * c->size, c->size,
-                                            count);
+/* A task is `width` rows, or a chunk of them. */
+static void run_tasks(void *context, int64_t begin, int64_t end) {
+    rows_call *c = context;
+    ow_row_view v;
+    int is_long = c->lines.length > OW_ROW_PART || c->lines.cut;
+    uint32_t whole = c->kernels->keeps >= 0 && is_long ? (uint32_t)1 << first_output(c) : 0;
+    if (whole && c->width == 1) {
+        const ow_row_operand *o = &c->lines.operands[first_output(c)];
+        if (!o->converts && o->is_linear && o->along[0] == o->item) whole = 0;
     }
+    if (!ow_row_view_begin(&v, &c->lines, c->width, whole)) {
+        atomic_store(&c->failed, 1);
+        return;
+    }
+    for (int64_t task = begin; task < end; task++) {
+        int64_t line = task * c->per_chunk, rest = c->lines.number - line;
+        int64_t n = rest < c->per_chunk ? rest : c->per_chunk;
+        int64_t nbytes = c->nsums * c->lines.length * c->size;
+        char *sums = c->sums ? c->sums + task * nbytes : NULL;
+        if (sums) memset(sums, 0, (size_t)nbytes);
+        for (int64_t i = 0; i < n; i += c->width)
+            run_rows(c, &v, line + i, n - i < c->width ? n - i : c->width, sums);
+    }
+    ow_row_view_end(&v);
+}
+
+typedef struct {
+    const rows_call *call;
+    ow_tensor *const *to;
+    int64_t chunks;
+} sums_task;
+
+/* Places [begin, end) of the sums over all rows, those of several results one after the other. */
+static void join_sums(void *context, int64_t begin, int64_t end) {
+    const sums_task *t = context;
+    const rows_call *c = t->call;
+    int64_t all = c->nsums * c->lines.length;
+    for (int64_t at = begin, n; at < end; at += n) {
+        double sums[OW_BLOCK] = {0}, part[OW_BLOCK];
+        int64_t place = at % c->lines.length, left = c->lines.length - place;
+        n = end - at < OW_BLOCK ? end - at : OW_BLOCK;
+        if (n > left) n = left;
+        for (int64_t chunk = 0; chunk < t->chunks; chunk++) {
+            ow_cast_loop(OW_FLOAT64, c->compute)((char *)part, sizeof *part, c->sums + (chunk * all + at) * c->size, c->size, n);
+            for (int64_t i = 0; i < n; i++) sums[i] += part[i];
+        }
+        const ow_tensor *to = t->to[at / c->lines.length];
+        int64_t item = ow_itemsize(to->dtype);
+        ow_cast_loop(to->dtype, OW_FLOAT64)(to->data + place * item, item, (const char *)sums, sizeof *sums, n);
+    }
+}
+
+static int run(rows_call *c, ow_tensor *const *sums) {
+    int64_t length = c->lines.length, number = c->lines.number;
+    c->width = !c->nsums && ow_row_lines_suit(&c->lines) ? OW_ROW_WIDTH : 1;
+    c->functions = c->width > 1 ? &c->kernels->several : &c->kernels->one;
+    c->per_chunk = c->width;
+    if (c->nsums) {
+        int64_t least = (number + CHUNKS - 1) / CHUNKS, worth = CHUNK / (length + 1);
+        c->per_chunk = least > worth ? least : worth;
+        c->per_chunk += !c->per_chunk;
+    }
+    int64_t tasks = (number + c->per_chunk - 1) / c->per_chunk, nbytes = tasks * c->nsums * length * c->size;
+    if (nbytes && !(c->sums = ow_alloc(nbytes))) {
+        ow_fail(OW_OUT_OF_MEMORY, "no memory for sums of rows");
+        return 0;
+    }
+    int copies = 0;
+    for (int k = 0; k < c->lines.noperands; k++) copies |= c->lines.operands[k].converts;
+    double each = (double)c->per_chunk * (double)(length + 8) * c->cost;
+    int done = ow_long_for(tasks, 1 + (int64_t)(16384 / each), each * (double)tasks * (copies ? 4 : 1), run_tasks, c);
+    sums_task t = {c, sums, tasks};
+    if (done && c->nsums && length) done = ow_long_for(c->nsums * length, OW_BLOCK, (double)nbytes, join_sums, &t);
+    if (c->sums) ow_dealloc(c->sums, nbytes);
+    if (c->failed) ow_fail(OW_OUT_OF_MEMORY, "no memory for rows of %lld elements", (long long)length);
+    return done && !c->failed;
 }
 
 /* ---- the call ----------------------------------------------------------------------------------------- */
 
-static int result_dtype(const ow_op *op, const ow_tensor *self, int dtype) {
-    int result = dtype >= 0 ? dtype : self->dtype;
+/* The dtype of results, by what the inputs promote to or by what was asked for; -1 with the error set. */
+static int promoted(const ow_op *op, ow_tensor *const *inputs, int dtype) {
+    int result = dtype >= 0 ? dtype : inputs[0]->dtype;
+    if (op->ninputs > 1) return ow_check_operands(op, inputs) && ow_promote_operands(op, inputs, &result) ? result : -1;
     if (dtype < 0 && op->promotion == OW_PROMOTE_INT_TO_FLOAT && ow_dtype_kinds[result] < OW_KIND_FLOATING)
         result = ow_default_dtype;
     if (op->dtypes >> result & 1) return result;
@@ -129,43 +250,70 @@ static int result_dtype(const ow_op *op, const ow_tensor *self, int dtype) {
     return -1;
 }
 
-int ow_rows(const ow_op *op, ow_tensor *self, uint64_t along, int keepdim, int dtype, ow_tensor *const *params,
-            ow_tensor **results) {
-    const ow_rows_table *table = op->tables[ow_level];
-    int result = result_dtype(op, self, dtype), n = 0;
-    if (result < 0) return 0;
-    rows_call c = {.compute = ow_compute_dtype[result], .nresults = op->results, .results = results, .cost = op->cost};
+/* Tensors of which each row, or each place in all rows, has one element have no other dimensions. */
+static int check_extents(const ow_op *op, const ow_row_table *table, ow_tensor *const *inputs, int ndim, uint64_t along) {
+    for (int k = 0; k < op->ninputs; k++) {
+        int per_row = table->per_row >> k & 1, per_place = table->per_place >> k & 1;
+        for (int d = 0; (per_row || per_place) && d < inputs[k]->ndim; d++) {
+            int64_t size = inputs[k]->sizes[d];
+            int is_along = along >> (ndim - inputs[k]->ndim + d) & 1;
+            if (size == 1 || is_along != per_row) continue;
+            ow_fail(OW_RUNTIME_ERROR, "%s(): argument %d has one element for each %s, so its size at dimension %d must be 1, "
+                    "not %lld", op->name, k + 1, per_row ? "row" : "place in a row", d, (long long)size);
+            return 0;
+        }
+    }
+    return 1;
+}
+
+int ow_rows(const ow_op *op, ow_tensor *const *inputs, const int64_t *dims, int ndims, int all, int keepdim, int dtype,
+            ow_tensor *const *params, ow_tensor **results) {
+    const ow_row_table *table = op->tables[ow_level];
+    int64_t shape[OW_MAX_DIMS], of_rows[OW_MAX_DIMS], of_places[OW_MAX_DIMS];
+    int nrows = 0, nplaces = 0, ndim = ow_broadcast_shape(inputs, op->ninputs, shape), result = promoted(op, inputs, dtype);
+    uint64_t along;
+    ow_tensor whole = *inputs[0];
+    whole.ndim = ndim;
+    if (result < 0 || ndim < 0 || !ow_read_dims(&whole, dims, ndims, all, &along)) return 0;
+    if (!check_extents(op, table, inputs, ndim, along)) return 0;
+    rows_call c = {.op = op, .compute = ow_compute_dtype[result]};
     c.kernels = &table->by[c.compute];
     c.size = ow_itemsize(c.compute);
-    ow_scalar values[OW_MAX_PARAMS];
-    for (int k = 0; k < op->nparams; k++) {
-        values[k].d = op->defaults[k];
-        if (params[k] && !ow_load_op_param(op, k, params[k], c.compute, &values[k])) return 0;
+    c.cost = op->cost * (c.kernels->passes + (c.kernels->one.map != NULL));
+    c.lines.per_row = table->per_row;
+    if (!ow_load_all_params(op, params, c.compute, c.params)) return 0;
+    for (int d = 0; d < ndim; d++) {
+        if (!(along >> d & 1)) of_rows[nrows++] = shape[d];
+        else if (keepdim) of_rows[nrows++] = 1;
+        if (along >> d & 1) of_places[nplaces++] = shape[d];
     }
-    c.params = values;
-    int64_t shape[OW_MAX_DIMS];
-    for (int d = 0; d < self->ndim; d++)
-        if (c.kernels->map || !(along >> d & 1)) shape[n++] = self->sizes[d];
-        else if (keepdim) shape[n++] = 1;
-    ow_lines lines;
-    if (!ow_lines_begin(&lines, self, along, c.compute)) return 0;
-    int done = 1;
-    for (int k = 0; k < op->results; k++) done = done && (results[k] = ow_tensor_new(result, n, shape, NULL));
-    c.length = lines.length;
-    if (done && c.kernels->map) {
-        int64_t dim = 0;
-        while (dim + 1 < self->ndim && !(along >> dim & 1)) dim++;
-        ow_lines_add(&lines, 0, results[0], c.compute, dim);
+    ow_tensor *operands[OW_MAX_OPERANDS], *sums[OW_MAX_OUTPUTS];
+    for (int k = 0; k < op->ninputs; k++) {
+        operands[k] = inputs[k];
+        ow_row_operand_add(&c.lines, inputs[k], op->fixed[k] == OW_PROMOTED ? c.compute : op->fixed[k], 0);
     }
-    double cost = op->cost * c.kernels->stages;
-    if (done && results[0]->numel && !ow_infers())
-        done = ow_columns_suit(&lines) ? ow_columns_run(&lines, cost, run_rows, &c) : ow_lines_run(&lines, cost, run_row, &c);
-    if (done && c.failed) {
-        ow_fail(OW_OUT_OF_MEMORY, "no memory to reduce rows of %lld elements", (long long)c.length);
-        done = 0;
+    int made = 0, is_empty = 1;
+    for (; made < op->results; made++) {
+        int own = op->own[made] ? op->own[made] - 1 : result, kind = table->kinds[made];
+        const int64_t *sizes = kind == OW_ROW_ELEMENT ? shape : kind == OW_ROW_RESULT ? of_rows : of_places;
+        ow_tensor *t = results[made] = ow_tensor_new(own, kind == OW_ROW_ELEMENT ? ndim : kind == OW_ROW_RESULT ? nrows : nplaces,
+                                                     sizes, NULL);
+        if (!t) break;
+        is_empty &= !t->numel;
+        if (kind == OW_ROW_SUM) sums[c.nsums++] = t;
+        else if (kind == OW_ROW_RESULT) c.results[c.nresults++] = t;
+        else {
+            operands[c.lines.noperands] = t;
+            ow_row_operand_add(&c.lines, t, c.compute, 1);
+            c.nelements++;
+        }
     }
-    ow_lines_end(&lines);
-    done = done && ow_rescale(op, self, results, along, keepdim, values);
-    for (int k = 0; k < op->results && !done; k++) ow_tensor_free(results[k]);
-    return done;
+    int done = made == op->results;
+    if (done && !is_empty && !ow_infers()) {
+        ow_row_lines_arrange(&c.lines, operands, ndim, shape, along);
+        done = run(&c, sums);
+    }
+    done = done && ow_rescale(op, inputs[0], results, along, keepdim, c.params);
+    for (int k = 0; k < made && !done; k++) ow_tensor_free(results[k]);
+    return done ? made : 0;
 }

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ... import _operators as ops
-from ..._base.finfo import finfo
 
-__all__ = ["instance_norm", "local_response_norm", "rms_norm"]
+__all__ = ["instance_norm", "local_response_norm"]
 
 
 def instance_norm(
@@ -57,42 +56,6 @@ def instance_norm(
             if running is not None:
                 running.copy_(values.view(batch, channels).mean(0))
     return result.view(input.shape)
-
-
-def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float | None = None) -> Any:
-    """Divide the last dimensions by the root of the mean of their squares (Zhang and Sennrich, 2019).
-
-    Args:
-        input (Tensor): of shape (*, normalized_shape).
-        normalized_shape (list of int): the last sizes.
-        weight (Tensor): of this shape; multiplies the result.
-        eps (float): is added to the mean; None: the distance from 1 to the next number of the dtype.
-
-    Raises:
-        RuntimeError: the shapes do not fit.
-    """
-    shape = list(normalized_shape)
-    if not shape:
-        raise RuntimeError(
-            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got "
-            "normalized_shape = []"
-        )
-    if weight is not None and list(weight.shape) != shape:
-        raise RuntimeError(
-            "Expected weight to be of same shape as normalized_shape, but got weight of shape "
-            f"{list(weight.shape)} and normalized_shape = {shape}"
-        )
-    if list(input.shape[-len(shape) :]) != shape:
-        raise RuntimeError(
-            f"Given normalized_shape={shape}, expected input with shape [*, {', '.join(map(str, shape))}], but got "
-            f"input of size{list(input.shape)}"
-        )
-    numbers = input.float() if input.dtype.itemsize < 4 else input
-    if eps is None:
-        eps = finfo(numbers.dtype).eps
-    squares = numbers.square().mean(list(range(-len(shape), 0)), keepdim=True)
-    result = numbers * (squares + eps).rsqrt()
-    return (result if weight is None else result * weight).to(input.dtype)
 
 
 def local_response_norm(input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Any:

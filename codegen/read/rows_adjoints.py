@@ -1,0 +1,161 @@
+"""`derivatives: auto` of rows: the operator of their gradients, which is of rows too, and formulas that call it.
+
+One operator computes all gradients in one run. It has derivatives of its own, from an operator that has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from ..dtypes import DTYPE_CLASSES, Promotion
+from ..errors import Diagnostics
+from ..expr import ExpressionError, names
+from ..model.operator import (
+    MAX_INPUTS,
+    MAX_OUTPUTS,
+    MAX_ROW_LETS,
+    MAX_ROW_VALUES,
+    Declaration,
+    Derivative,
+    Extent,
+    Operator,
+    Rows,
+)
+from ..model.rows_adjoint import adjoint, saved_values
+from .adjoints import AUTO
+from .internal import internal
+
+_DEPTH = 2
+"""How often an operator can be differentiated."""
+
+
+def derived(declarations: Iterable[Declaration], diagnostics: Diagnostics) -> list[Declaration]:
+    """The declarations, with formulas in place of `auto`, and the operators that these call."""
+    found: list[Declaration] = []
+    for declaration in declarations:
+        if isinstance(declaration, Operator) and isinstance(declaration.body, Rows):
+            found += _with_adjoint(declaration, declaration.body, diagnostics, _DEPTH)
+        else:
+            found.append(declaration)
+    return found
+
+
+def _with_adjoint(operator: Operator, body: Rows, diagnostics: Diagnostics | None, depth: int) -> Iterator[Operator]:
+    targets = [name for name, each in operator.derivatives.items() if each.text == AUTO]
+    if not targets:
+        yield operator
+        return
+    source = operator.derivatives[targets[0]].source
+    problem = f"the gradient would take more than {MAX_INPUTS} tensors or {MAX_ROW_VALUES} reductions"
+    made: Operator | None = None
+    formula = "none"
+    if depth:
+        try:
+            made, formula = _made(operator, body, targets)
+        except ExpressionError as error:
+            for each in error.all if diagnostics is not None else ():
+                diagnostics.report(each.place(body.outputs[0][1].source), each.message, each.help)  # type: ignore[union-attr]
+            problem = ""
+    if made is None and diagnostics is not None and problem:
+        diagnostics.report(source.span, problem, "declare a formula, or 'none'")
+    joint = len(targets) > 1 and made is not None
+    text = formula if joint or made is None else f"{formula}[0]"
+    formulas = {
+        name: Derivative(text, source, place=targets.index(name) if joint else None) if name in targets else each
+        for name, each in operator.derivatives.items()
+    }
+    yield replace(operator, derivatives=MappingProxyType(formulas))
+    if made is not None:
+        assert isinstance(made.body, Rows)
+        yield from _with_adjoint(made, made.body, None, depth - 1)
+
+
+def _made(operator: Operator, body: Rows, targets: list[str]) -> tuple[Operator | None, str]:
+    """The operator of the gradients, and the formula that calls it; None where the core does not take it."""
+    taken = {each.name for each in operator.schema.arguments} | {let.name for let in body.lets}
+    floating = [index for index, own in enumerate(body.own) if own is None or own.is_floating]
+    grads = {_unused(f"given_{operator.labels[index]}".rstrip("_"), taken): index for index in floating}
+    kept = {name: index for name, index in saved_values(body).items() if index in floating}
+    saved = {name: _unused(f"kept_{name}", taken) for name in kept}
+    rows, moving = adjoint(body, targets, grads, saved)
+    constant = {saved[name] for name in kept if name not in moving}
+    used = frozenset[str]().union(*(names(each.tree) for each in rows.expressions))
+    grads = {name: index for name, index in grads.items() if name in used}
+    inputs = [each.name for each in operator.inputs if each.name in used]
+    saved = {name: label for name, label in saved.items() if label in used}
+    tensors = [*grads, *inputs, *saved.values()]
+    numbers = [each for each in operator.params if each.name in used]
+    reductions = sum(let.combine is not None for let in rows.lets)
+    many = len(tensors) > MAX_INPUTS or len(targets) > MAX_OUTPUTS
+    if many or reductions > MAX_ROW_VALUES or len(rows.lets) > MAX_ROW_LETS:
+        return None, "none"
+    rows = replace(
+        rows,
+        per_row=rows.per_row & frozenset(tensors),
+        per_place=rows.per_place & frozenset(tensors),
+        fixed=MappingProxyType({name: each for name, each in rows.fixed.items() if name in inputs}),
+    )
+    name = f"{operator.name}_backward"
+    if not any(rows.extent(each) is Extent.ELEMENT for each in tensors):
+        tensors.append(next(each.name for each in operator.inputs if body.extent(each.name) is Extent.ELEMENT))
+        inputs.append(tensors[-1])  # which tells the shape
+    arguments = [f"Tensor {each}" for each in tensors]
+    arguments += ["int[1]? dim", "bool keepdim", *(f"{each.type} {each.name}" for each in numbers)]
+    results = [f"Tensor by_{each}" for each in targets]
+    returns = f"({', '.join(results)})" if len(targets) > 1 else "Tensor"
+    source = operator.derivatives[targets[0]].source
+    made = internal(
+        operator,
+        f"{name}({', '.join(arguments)}) -> {returns}",
+        rows,
+        f"Gradients of `{operator.name}` by {' and '.join(f'`{each}`' for each in targets)}.",
+        dtypes=operator.dtypes & (DTYPE_CLASSES["floating"] | DTYPE_CLASSES["complex"]),
+        promotion=Promotion.DEFAULT,
+        derivatives=MappingProxyType(
+            {
+                each: Derivative("None" if each in constant else AUTO, source)
+                for each in tensors
+                if each not in rows.fixed
+            }
+        ),
+    )
+    return made, _formula(operator, body, made, targets, grads, inputs, {saved[each]: kept[each] for each in saved})
+
+
+def _unused(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
+
+
+def _formula(
+    operator: Operator,
+    body: Rows,
+    made: Operator,
+    targets: list[str],
+    grads: Mapping[str, int],
+    inputs: list[str],
+    saved: Mapping[str, int],
+) -> str:
+    def named(kind: str, index: int) -> str:
+        return f"{kind}_{operator.labels[index]}".rstrip("_")
+
+    def listed(texts: Iterable[str]) -> str:
+        return f"({''.join(f'{text}, ' for text in texts)})"
+
+    extents = [extent.value for extent, _ in body.outputs]
+    parts = (
+        made.name,
+        "dim",
+        "keepdim" if operator.schema.argument("keepdim") is not None else "False",
+        listed(f"{each.name}.shape" for each in operator.inputs),
+        listed(f"({named('grad', index)}, {extents[index]!r})" for index in grads.values()),
+        listed(f"({each}, {body.extent(each).value!r})" for each in inputs),
+        listed(named("result", index) for index in saved.values()),
+        listed(each.name for each in operator.params if made.schema.argument(each.name) is not None),
+        listed(f"({each}.shape, {body.extent(each).value!r})" for each in targets),
+    )
+    return f"rows_backward({', '.join(parts)})"

@@ -1,0 +1,50 @@
+"""Gradients of rows, all of an operator's at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..._base.shapes import broadcast_shapes
+from .basic import dimensions
+
+__all__ = ["rows_backward"]
+
+
+def rows_backward(
+    backward: Callable[..., Any],
+    dim: Any,
+    keepdim: bool,
+    shapes: Sequence[Sequence[int]],
+    grads: Sequence[tuple[Any, str]],
+    inputs: Sequence[tuple[Any, str]],
+    saved: Sequence[Any],
+    numbers: Sequence[Any],
+    targets: Sequence[tuple[Sequence[int], str]],
+) -> tuple[Any, ...]:
+    """Return the gradients by tensors of the shapes in `targets`. With each tensor stands what it has an element for:
+    each one (`value`), each row (`results`), or each place in a row (`across`). `shapes` are those of all tensors of
+    the operator, `saved` values of rows.
+    """
+    shape = list(broadcast_shapes(*shapes))
+    along = dimensions(dim, len(shape))
+    of_row = [1 if d in along else size for d, size in enumerate(shape)]
+    of_place = [size if d in along else 1 for d, size in enumerate(shape)]
+    like = next(grad for grad, _ in grads if grad is not None)
+
+    def of_result(grad: Any, kind: str) -> Any:
+        if grad is None:
+            return like.new_zeros(())
+        return grad if kind == "value" else grad.reshape(of_row if kind == "results" else of_place)
+
+    given = [(of_result(*each), each[1]) for each in grads] + list(inputs)
+    # One of them tells the shape of all.
+    index = next(place for place, (_, kind) in enumerate(given) if kind == "value")
+    tensors = [tensor.expand(shape) if place == index else tensor for place, (tensor, _) in enumerate(given)]
+    tensors += [each.reshape(of_row) for each in saved]
+    found = backward(*tensors, along, True, *numbers)
+    found = found if isinstance(found, tuple) else (found,)
+    return tuple(
+        (each.reshape(of_place) if kind == "across" else each).sum_to_size(size)
+        for each, (size, kind) in zip(found, targets, strict=True)
+    )
