@@ -41,8 +41,6 @@ SLOW |= CANCELLING.keys() - {"gelu"}
 
 _MANY = "of so many inputs there are too many combinations; its parts are tried"
 LEFT_OUT = {
-    "affine_rows": _MANY,
-    "normalized_product": _MANY,
     "normalized_slope": _MANY,
     "binary_entropy_terms": "torch bounds the gradient where a probability is almost 0 or 1, as it does the logarithm",
     "sinc": "far out, pi times the argument has no digits left of which a sine or a cosine is",
