@@ -1,4 +1,5 @@
-"""What the tests of weaving share: running Python in a fresh process, and declarations of every family."""
+"""What the tests of weaving share: packages that are woven once, running Python in a fresh process, and declarations of
+every family."""
 
 from __future__ import annotations
 
@@ -6,6 +7,8 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 DECLARATIONS = """\
 - func: wipe.Tensor(Tensor self, Tensor other, *, Scalar amount=0.5) -> Tensor
@@ -118,6 +121,14 @@ TINY = """\
   dtypes: floating
   derivatives: auto
 """
+
+
+def shared_folder(factory: pytest.TempPathFactory, name: str) -> Path:
+    """A folder for all processes of a test run: the first of them weaves a package there, the others find it."""
+    own = factory.getbasetemp()
+    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / name
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 def python(*arguments: str, cwd: Path, status: int = 0, **environment: str) -> subprocess.CompletedProcess[str]:

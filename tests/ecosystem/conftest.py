@@ -12,6 +12,8 @@ import pytest
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.option.markexpr == "slow":
         os.environ.setdefault("SCIPY_ARRAY_API", "1")  # read when SciPy is imported
+    folder = Path(__file__).parent
+    here = {path for path in {item.path for item in items} if folder in path.parents}
     for item in items:
-        if Path(__file__).parent in item.path.parents:
+        if item.path in here:
             item.add_marker("slow")

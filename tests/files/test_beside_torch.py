@@ -61,7 +61,7 @@ def contents(library: Any) -> Iterator[tuple[str, Any]]:
     yield "state of an optimizer", optimizer.state_dict()
 
 
-NAMES = [name for name, _ in contents(torch)]
+NAMES = [name for name, _ in contents(ow)]
 
 
 def records(file: io.BytesIO) -> dict[str, bytes]:

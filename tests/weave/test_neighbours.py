@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from weaving import python
+from weaving import python, shared_folder
 
 pytest.importorskip("opweave")
 
@@ -37,7 +37,7 @@ check_again = ow.autograd.gradgradcheck
 
 @pytest.fixture(scope="module")
 def woven(tmp_path_factory: pytest.TempPathFactory) -> Woven:
-    return weave(EXAMPLES, out=tmp_path_factory.mktemp("neighbours"))
+    return weave(EXAMPLES, out=shared_folder(tmp_path_factory, "neighbours"))
 
 
 def run(woven: Woven, code: str, **environment: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from weaving import python
+from weaving import python, shared_folder
 
 pytest.importorskip("opweave")
 
@@ -38,7 +38,7 @@ def check(function, *tensors):
 
 @pytest.fixture(scope="module")
 def woven(tmp_path_factory: pytest.TempPathFactory) -> Woven:
-    return weave(EXAMPLES, out=tmp_path_factory.mktemp("vectors"))
+    return weave(EXAMPLES, out=shared_folder(tmp_path_factory, "vectors"))
 
 
 def run(woven: Woven, code: str, **environment: str) -> None:
