@@ -17,15 +17,16 @@ from types import MappingProxyType
 from ..dtypes import INT64, INT_LIST
 from ..expr import Apply, Expr, Literal, Name, derive, names, simplify, substitute
 from ..expr.affine import ONE, ZERO, Affine, Index, product, total, tree_of
-from ..expr.functions.lists import ITEM
-from ..expr.geometry import TARGET, Geometry
-from ..expr.indexed import SHAPE, Atoms, Fold, Range, Read, conjuncts, rebuilt, vanishes, within
-from ..expr.lower import lower_integers
+from ..expr.geometry import Geometry
+from ..expr.indexed import POSITIONS, SHAPE, Atoms, Fold, Range, Read, conjuncts, rebuilt, vanishes, within
 from ..expr.typed import Arg, Const, replaced
-from .compute import BATCH, Border, Compute, Result, Size
+from .compute import BATCH, Border, Compute, Result, Size, size_of, uniform_name
 from .unrolled import unrolled
 
 GRAD = "grad_output"
+EXTREMA = ("max", "min")
+_CONSTANT = (*POSITIONS, "any", "all")
+"""Reductions to what does not change with the elements but in jumps."""
 _POSITION = "_n"
 """The index of the dimensions in front, where they are one."""
 _TO = ("_p{}", "_q{}")
@@ -46,8 +47,16 @@ def shape_argument(tensor: str) -> str:
     return f"{tensor}_shape"
 
 
+class UnsolvedIndexError(NoAdjointError):
+    """No variable follows from an index; terms can still be added where they belong."""
+
+
+class IndependentError(NoAdjointError):
+    """The gradient is zero."""
+
+
 @dataclass(frozen=True)
-class _Path:
+class Path:
     """How a result depends on an element: the reductions that it goes through, and the derivative."""
 
     read: Read
@@ -62,8 +71,9 @@ def adjoint(body: Compute, target: str, result: int) -> Compute:
 
 def is_linear(body: Compute, target: str) -> bool:
     """Is every result a sum of products with one element of the tensor each?"""
-    return all(
-        all(not _reads(body, path.derivative, target) for path in _paths(body, each.tree, target))
+    places = (index for read in body.reads.values() for index in read.indices)
+    return not any(_reads(body, each, target) for each in places) and all(
+        all(not _reads(body, path.derivative, target) for path in paths(body, each.tree, target))
         and vanishes(each.tree, lambda name: _is_zero(body, name, target))
         for each in body.results
     )
@@ -83,19 +93,19 @@ def _is_zero(body: Compute, name: str, target: str) -> bool:
     return vanishes(atom.value, lambda inner: _is_zero(body, inner, target))
 
 
-def _paths(body: Compute, tree: Expr, target: str) -> Iterator[_Path]:
+def paths(body: Compute, tree: Expr, target: str) -> Iterator[Path]:
     for name in sorted(names(tree) & body.atoms.keys()):
         atom = body.atoms[name]
         if isinstance(atom, Read) and atom.tensor == target:
-            yield _Path(atom, (), derive(tree, name))
-        elif isinstance(atom, Fold):
-            inner = list(_paths(body, atom.value, target))
-            if inner and atom.reduction != "sum":
+            yield Path(atom, (), derive(tree, name))
+        elif isinstance(atom, Fold) and atom.reduction not in _CONSTANT:
+            inner = list(paths(body, atom.value, target))
+            if inner and atom.reduction not in ("sum", *EXTREMA):
                 raise NoAdjointError(f"the derivative of '{atom.reduction}' does not follow")
             outer = derive(tree, name) if inner else ZERO
             for path in inner:
                 factor = simplify(Apply("mul", (outer, path.derivative)))
-                yield _Path(path.read, (atom, *path.folds), factor)
+                yield Path(path.read, (atom, *path.folds), factor)
 
 
 class _Adjoint:
@@ -116,11 +126,11 @@ class _Adjoint:
     def body(self) -> Compute:
         rank = self.old.tensors[self.target]
         tree: Expr = ZERO
-        for path in _paths(self.old, self.result.tree, self.target):
+        for path in paths(self.old, self.result.tree, self.target):
             part = self._contribution(path)
             tree = part if tree == ZERO else Apply("add", (tree, part))
         if tree == ZERO:
-            raise NoAdjointError(f"the result does not depend on '{self.target}'")
+            raise IndependentError(f"the result does not depend on '{self.target}'")
         atoms = dict(within(self.atoms.named, tree))
         reads = [each for each in atoms.values() if isinstance(each, Read)]
         given = {each.tensor for each in reads}
@@ -164,10 +174,6 @@ class _Adjoint:
             return tree
         return replaced(tree, Arg(INT_LIST, self.target + SHAPE), Arg(INT_LIST, shape_argument(self.target)))
 
-    def _size_of(self, tensor: str, dim: int) -> Geometry:
-        item = Apply(ITEM, (Name(tensor + SHAPE), Literal(dim)))
-        return lower_integers(item, {tensor + SHAPE: INT_LIST}, INT64, TARGET.native)
-
     def _size(self, dim: int, given: set[str]) -> Size:
         """The size of a dimension of the gradient: that of one of `grad`, where they have the same index."""
         if (self.target, dim) in self.old.exact:
@@ -175,19 +181,16 @@ class _Adjoint:
         for place, (_, size) in enumerate(self.old.variables):
             if (size.tensor, size.dim) == (self.target, dim):
                 return Size(None, self.grad, place - len(self.old.variables))
-        return Size(self._shapes(self._size_of(self.target, dim), given))
+        return Size(self._shapes(size_of(self.target, dim), given))
 
     def _uniform(self, geometry: Geometry) -> Expr:
-        for name, known in self.uniforms.items():
-            if known == geometry:
-                return Name(name)
-        name = f"_u{len(self.uniforms)}"
-        self.uniforms[name] = geometry
-        return Name(name)
+        return Name(uniform_name(geometry, self.uniforms))
 
     # ---- one path
 
-    def _contribution(self, path: _Path) -> Expr:
+    def _contribution(self, path: Path) -> Expr:
+        if any(fold.reduction in EXTREMA for fold in path.folds):
+            raise UnsolvedIndexError("which element a reduction has chosen does not follow from its index")
         ranges = {each.name: each for fold in path.folds for each in fold.ranges}
         conditions = [each for fold in path.folds for each in conjuncts(fold.condition)]
         solved, kept, more = self._solved(path.read, ranges, conditions)
@@ -222,7 +225,7 @@ class _Adjoint:
         number = dict(self.old.variables)[name].number
         if number is not None:
             return Literal(number)
-        return self._uniform(self._size_of(self.grad, self.old.names.index(name) - len(self.old.names)))
+        return self._uniform(size_of(self.grad, self.old.names.index(name) - len(self.old.names)))
 
     def _grad(self) -> Expr:
         indices = tuple(self._carried(Name(name)) for name in self.old.names)
@@ -251,7 +254,7 @@ class _Adjoint:
         """The variables that follow from the position, the conditions that are left, and further ranges."""
         rule = self.old.outside.get(read.tensor)
         if rule in (Border.NEAREST, Border.WRAP, Border.REFLECT):
-            raise NoAdjointError(f"several indices of '{read.tensor}' lead to one element")
+            raise UnsolvedIndexError(f"several indices of '{read.tensor}' lead to one element")
         indices = [self.old.index(each) for each in read.indices]
         solved: dict[str, Expr] = {}
         more: list[Range] = []
@@ -260,7 +263,7 @@ class _Adjoint:
             index, place = indices[dim], Name(self.to.format(dim))
             affine = index.affine
             if affine is None:
-                raise NoAdjointError(f"an index of '{read.tensor}' cannot be solved for a variable")
+                raise UnsolvedIndexError(f"an index of '{read.tensor}' cannot be solved for a variable")
             goal = self._goal(index, place, kept, more)
             free = [name for name in affine.variables if name not in solved]
             if not free:

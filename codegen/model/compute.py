@@ -6,15 +6,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
+from itertools import count
 
-from ..dtypes import BOOL, INT64, DType
+from ..dtypes import BOOL, INT64, INT_LIST, DType
 from ..errors import Span
 from ..expr import Apply, Expr, Literal, Name, names
 from ..expr.affine import Index, index
 from ..expr.functions.lists import ITEM
-from ..expr.geometry import Geometry
+from ..expr.geometry import TARGET, Geometry
 from ..expr.indexed import POSITIONS, SHAPE, Atom, Fold, Integer, Range, Read, within
-from ..expr.lower import Env, type_of
+from ..expr.lower import Env, lower_integers, type_of
 from ..expr.typed import Arg, Const, Op
 from .parts import End, Expression, Requirement
 
@@ -37,6 +38,22 @@ BATCH = "_batch"
 
 Outside = Border | End | float
 """A rule for indices that are outside, or the value of elements there."""
+
+
+def uniform_name(geometry: Geometry, uniforms: dict[str, Geometry]) -> str:
+    """The name of an integer among those that are the same in the whole call, of which it becomes one."""
+    for name, known in uniforms.items():
+        if known == geometry:
+            return name
+    name = next(name for name in map("_u{}".format, count()) if name not in uniforms)
+    uniforms[name] = geometry
+    return name
+
+
+def size_of(tensor: str, dim: int) -> Geometry:
+    """The size of a dimension, counted from the last if it is negative."""
+    item = Apply(ITEM, (Name(tensor + SHAPE), Literal(dim)))
+    return lower_integers(item, {tensor + SHAPE: INT_LIST}, INT64, TARGET.native)
 
 
 @dataclass(frozen=True)

@@ -10,18 +10,32 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
+from typing import TypeAlias
 
 from ..dtypes import DTYPE_CLASSES, Promotion
 from ..errors import Diagnostics
 from ..expr import Literal, names, substitute
 from ..expr.indexed import Read
 from ..expr.typed import names as typed_names
-from ..model.adjoint import GRAD, NoAdjointError, adjoint, grad_name, is_linear, shape_argument
+from ..model.adjoint import (
+    GRAD,
+    IndependentError,
+    NoAdjointError,
+    UnsolvedIndexError,
+    adjoint,
+    grad_name,
+    is_linear,
+    shape_argument,
+)
 from ..model.compute import Compute
 from ..model.operator import Declaration, Derivative, Operator
+from ..model.scatter import scattered
+from ..source import Scalar
 from .internal import internal
 
 AUTO = "auto"
+_Made: TypeAlias = Operator | tuple[Operator, Operator] | NoAdjointError
+"""The operator of a gradient, or those of its terms and of their places, or why there is none."""
 
 
 def name_of(operator: str, argument: str) -> str:
@@ -44,38 +58,63 @@ def _with_adjoints(operator: Operator, body: Compute, diagnostics: Diagnostics) 
     automatic = [name for name, each in operator.derivatives.items() if each.text == AUTO]
     formulas: dict[str, Derivative] = dict(operator.derivatives)
     adjoints: dict[str, Operator] = {}
+    added: list[Operator] = []
     for name in automatic:
         made = _adjoint(operator, body, name)
-        if isinstance(made, str):
-            source = formulas[name].source
+        source = formulas[name].source
+        formulas[name] = Derivative(_formula(operator, body, made, name), source)
+        if isinstance(made, NoAdjointError):
             diagnostics.report(source.span, f"'{name}': {made}", "declare a formula, or 'none'")
-            formulas[name] = Derivative("none", source)
-        else:
+        elif isinstance(made, Operator):
             adjoints[name] = made
-            formulas[name] = Derivative(_call(operator, body, made, name), formulas[name].source)
+        else:
+            terms, places = made
+            added += [*_terms(terms, source), _constant(places, source)]
     yield replace(operator, derivatives=MappingProxyType(formulas))
+    yield from added
     for name, made in adjoints.items():
         yield from _differentiable(operator, body, name, made, adjoints)
 
 
-def _adjoint(operator: Operator, body: Compute, name: str) -> Operator | str:
-    """The operator of a gradient; a text says why there is none."""
+def _formula(operator: Operator, body: Compute, made: _Made, target: str) -> str:
+    """The formula of a gradient that is computed by these operators."""
+    if isinstance(made, IndependentError):
+        return f"{target}.new_zeros({target}.shape)"
+    if isinstance(made, NoAdjointError):
+        return "none"
+    if isinstance(made, Operator):
+        return _call(operator, body, made, target)
+    terms, places = (_plain_call(operator, body, each) for each in made)
+    assert isinstance(made[0].body, Compute)
+    inner = f", {body.tensors[target]}, {len(made[0].body.names)}" if body.is_batched(target) else ""
+    return f"add_at({_grad(operator)}, {target}.shape, {places}, {terms}{inner})"
+
+
+def _adjoint(operator: Operator, body: Compute, name: str) -> _Made:
+    """The operator of a gradient, or those of its terms and of their places; a text says why there is none."""
+    grad = grad_name(body)
     try:
-        made = adjoint(body, name, 0)  # further results are positions
+        try:
+            made = adjoint(body, name, 0)  # further results are positions
+        except UnsolvedIndexError:
+            terms, places = scattered(body, name, 0)
+            return (
+                _operator(operator, terms, name_of(operator.name, name), name, grad),
+                _operator(operator, places, f"{operator.name}_places_{name}", name),
+            )
     except NoAdjointError as error:
-        return str(error)
-    return _operator(operator, made, name, grad_name(body))
+        return error
+    return _operator(operator, made, name_of(operator.name, name), name, grad)
 
 
-def _operator(operator: Operator, body: Compute, target: str, grad: str) -> Operator:
+def _operator(operator: Operator, body: Compute, name: str, target: str, grad: str | None = None) -> Operator:
     used = _used(body)
-    arguments = [f"Tensor {grad}"]
+    arguments = [f"Tensor {grad}"] if grad is not None and grad in body.tensors else []
     for argument in operator.schema.arguments:
         if not argument.is_tensor or argument.name in body.tensors:
             arguments.append(f"{argument.type} {argument.name}")
-    if shape_argument(target) in used:
-        arguments.append(f"int[] {shape_argument(target)}")
-    name = name_of(operator.name, target)
+    shapes = [shape_argument(each.name) for each in operator.inputs]
+    arguments += [f"int[] {each}" for each in shapes if each in used]
     return internal(
         operator,
         f"{name}({', '.join(arguments)}) -> Tensor",
@@ -99,9 +138,7 @@ def _used(body: Compute) -> set[str]:
 
 def _call(operator: Operator, body: Compute, made: Operator, target: str, values: Mapping[str, str] = {}) -> str:
     """The call of a gradient's operator in a formula of the operator."""
-    grad = "grad" if len(operator.schema.returns) == 1 else f"grad_{operator.schema.returns[0].name or 0}"
-    given = {grad_name(body): grad, shape_argument(target): f"{target}.shape", **values}
-    text = f"{made.name}({', '.join(given.get(each.name, each.name) for each in made.schema.arguments)})"
+    text = _plain_call(operator, body, made, values)
     batched = [each for each in body.tensors if body.is_batched(each)]
     if target in batched and len(batched) > 1:
         return f"{text}.sum_to_size({target}.shape)"
@@ -111,6 +148,17 @@ def _call(operator: Operator, body: Compute, made: Operator, target: str, values
     return f"{text}.expand({target}.shape)" if unknown else text
 
 
+def _plain_call(operator: Operator, body: Compute, made: Operator, values: Mapping[str, str] = {}) -> str:
+    given = {shape_argument(each.name): f"{each.name}.shape" for each in operator.inputs}
+    given |= {grad_name(body): _grad(operator), **values}
+    return f"{made.name}({', '.join(given.get(each.name, each.name) for each in made.schema.arguments)})"
+
+
+def _grad(operator: Operator) -> str:
+    """The gradient of the first result, as formulas call it."""
+    return "grad" if len(operator.schema.returns) == 1 else f"grad_{operator.schema.returns[0].name or 0}"
+
+
 def _differentiable(
     operator: Operator, body: Compute, target: str, made: Operator, adjoints: Mapping[str, Operator]
 ) -> Iterator[Operator]:
@@ -118,6 +166,7 @@ def _differentiable(
     assert isinstance(made.body, Compute)
     formulas: dict[str, Derivative] = {}
     further: dict[str, Operator] = {}
+    scatters: list[Operator] = []
     source = operator.derivatives[target].source
     linear = _without_optional(body, target)
     for argument in made.inputs:
@@ -130,13 +179,14 @@ def _differentiable(
             text = _call(operator, body, adjoints[argument.name], argument.name, {GRAD: GRAD, target: "grad"})
         if text is None or not _known(text, made):
             second = _adjoint(made, made.body, argument.name)
-            if isinstance(second, str):
-                text = "none"
-            else:
+            text = _formula(made, made.body, second, argument.name)
+            if isinstance(second, Operator):
                 further[argument.name] = second
-                text = _call(made, made.body, second, argument.name)
+            elif isinstance(second, tuple):
+                scatters += second
         formulas[argument.name] = Derivative(text, source)
     yield replace(made, derivatives=MappingProxyType(formulas))
+    yield from (_constant(each, source) for each in scatters)
     for name, second in further.items():
         last = {each.name: Derivative("none", source) for each in second.inputs}
         if is_linear(made.body, name):
@@ -144,6 +194,27 @@ def _differentiable(
             text = _original(made, name, made.body, {shape_argument(target): f"{grad}.shape"})
             last[grad] = Derivative(text, source)
         yield replace(second, derivatives=MappingProxyType(last))
+
+
+def _constant(made: Operator, source: Scalar) -> Operator:
+    """The operator without derivatives."""
+    assert isinstance(made.body, Compute)
+    names = (each.name for each in made.inputs if each.name not in made.body.integers)
+    return replace(made, derivatives=MappingProxyType({name: Derivative("none", source) for name in names}))
+
+
+def _terms(made: Operator, source: Scalar) -> Iterator[Operator]:
+    """The operator of terms with derivatives, and what they call."""
+    assert isinstance(made.body, Compute)
+    formulas: dict[str, Derivative] = {}
+    further: list[Operator] = []
+    for argument in made.inputs:
+        if argument.name not in made.body.integers:
+            second = _adjoint(made, made.body, argument.name)
+            formulas[argument.name] = Derivative(_formula(made, made.body, second, argument.name), source)
+            further += [second] if isinstance(second, Operator) else second if isinstance(second, tuple) else []
+    yield replace(made, derivatives=MappingProxyType(formulas))
+    yield from (_constant(each, source) for each in further)
 
 
 def _without_optional(body: Compute, target: str) -> Compute | None:

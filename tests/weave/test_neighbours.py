@@ -182,3 +182,42 @@ out = ow.empty(0)
 assert ops.correlate(ow.ones(4), ow.ones(3), out=out) is out and out.tolist() == [2, 3, 3, 2]
 """,
     )
+
+
+def test_gradients_are_added_where_indices_lead(woven: Woven) -> None:
+    run(
+        woven,
+        """
+def recorded(*shape):
+    return ow.from_numpy(rng.standard_normal(shape)).requires_grad_()
+
+table, index = recorded(5, 3), ow.tensor([4, 0, 4, 4])
+ops.lookup(table, index).backward(ow.ones(4, 3, dtype=ow.float64) * 2)
+assert table.grad.tolist() == [[2.0] * 3, [0.0] * 3, [0.0] * 3, [0.0] * 3, [6.0] * 3]
+rows = ow.from_numpy(rng.integers(-1, 6, (2, 4, 3)))
+places = ow.from_numpy(rng.uniform(-2, 7, (4, 3, 2))).requires_grad_()
+for function, tensors in (
+    (lambda t: ops.lookup(t, index), (recorded(5, 3),)),
+    (ops.sample_bilinear, (recorded(5, 6), places)),
+    (lambda t, w: ops.bag(t, rows, w), (recorded(5, 2), recorded(2, 4, 3))),
+    (lambda t, w: ops.bag(t, rows, w), (recorded(5, 2), recorded(4, 3))),
+    (lambda t: ops.blur(t, (1, 2)), (recorded(4, 5),)),
+    (lambda t: ops.spread(t, 2), (recorded(9),)),
+):
+    assert check(function, tensors), function
+    assert check_again(function, tensors), tensors[0].shape
+""",
+    )
+
+
+def test_gradients_go_to_the_first_of_equal_values(woven: Woven) -> None:
+    run(
+        woven,
+        """
+x = ow.tensor([1.0, 3.0, 3.0, 2.0, 5.0], requires_grad=True)
+ops.spread(x, 1).backward(ow.tensor([1.0, 10.0, 100.0, 1000.0, 10000.0]))
+assert x.grad.tolist() == [-11.0, 111.0, 0.0, -11100.0, 11000.0]
+ops.widest(x, 2).values.sum().backward()
+assert x.grad.tolist() == [-11.0, 113.0, 1.0, -11100.0, 11001.0]
+""",
+    )

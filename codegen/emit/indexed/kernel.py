@@ -126,9 +126,9 @@ class Loops(Elements):
         group = {name: each for name, each in group.items() if name not in self.same}
         for name, each in group.items():
             yield from self._start(name, each)
-        if searches:
-            yield Statement("int64_t counted = -1;")
-        inner: list[Node] = list(self._term(group, bool(searches)))
+        for name in searches.values():
+            yield Statement(f"int64_t {name}_counted = -1;")
+        inner: list[Node] = list(self._term(group, tuple(searches.values())))
         for bounds in reversed(fold.ranges):
             first, stop = self._integer(bounds.first), self._integer(bounds.stop)
             inner = [Loop(variable(bounds.name), first, stop, tuple(inner))]
@@ -145,11 +145,11 @@ class Loops(Elements):
         sizes, rows = ("[ROWS][LANES]", "OW_FOR_ROWS ") if self.rows > 1 else ("[LANES]", "")
         return Statement(f"{ctype} {name}{sizes}; {rows}OW_FOR_LANES {name}[{self.place}] = {start};")
 
-    def _term(self, group: Mapping[str, Fold], counts: bool) -> Iterator[Node]:
+    def _term(self, group: Mapping[str, Fold], counts: Sequence[str]) -> Iterator[Node]:
         """One step of reductions."""
         fold = next(iter(group.values()))
         if counts:
-            yield Statement("counted++;")
+            yield Statement(" ".join(f"{name}_counted++;" for name in counts))
         masks: list[str] = []
         for condition in conjuncts(fold.condition):
             text, uniform = self._condition(condition)
@@ -181,7 +181,7 @@ class Loops(Elements):
             taken = f"({place} < 0) | ({name}_item {order} {target}){nan}"
             yield f"const int {name}_takes = {f'({kept}) & ({taken})' if kept else taken};"
             yield f"{target} = {name}_takes ? {name}_item : {target};"
-            yield f"{place} = {name}_takes ? counted : {place};"
+            yield f"{place} = {name}_takes ? {name}_counted : {place};"
             return
         factors = self._product(fold, dtype)
         if factors is not None:

@@ -17,7 +17,7 @@ from ...expr.indexed import read as read_expression
 from ...expr.lower import lower_integers
 from ...expr.typed import Const
 from ...expr.typed import names as typed_names
-from ...model.compute import MAX_UNIFORMS, MAX_VARIABLES, Border, Compute, Outside, Result, Size
+from ...model.compute import MAX_UNIFORMS, MAX_VARIABLES, Border, Compute, Outside, Result, Size, uniform_name
 from ...model.operator import End, Requirement
 from ...model.unrolled import unrolled
 from ...source import Mapping as MappingNode
@@ -268,12 +268,7 @@ class _Reader:
 
     def _slot(self, geometry: Geometry) -> str:
         self._note(geometry)
-        for name, known in self.uniforms.items():
-            if known == geometry:
-                return name
-        name = f"_u{len(self.uniforms)}"
-        self.uniforms[name] = geometry
-        return name
+        return uniform_name(geometry, self.uniforms)
 
     # ---- sizes
 

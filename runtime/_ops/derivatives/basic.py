@@ -15,6 +15,7 @@ from ..._dispatch.ops import ops
 from ..values import holds
 
 __all__ = [
+    "add_at",
     "as_strided_backward",
     "as_tensor_like",
     "broadcast_shapes",
@@ -64,6 +65,21 @@ def total(*terms: Any) -> Any:
     """Return the sum of the terms that there are, of which one is."""
     given = [term for term in terms if term is not None]
     return sum(given[1:], given[0])
+
+
+def add_at(grad: Any, shape: Any, places: Any, terms: Any, rank: int = 0, inner: int = 0) -> Any:
+    """Return zeros of a shape with the terms added at their places, which count through all elements.
+
+    With `rank` they count through the last `rank` dimensions; of the terms the last `inner` belong to these, and the
+    dimensions in front are the same.
+    """
+    places = places.expand(terms.shape)
+    if not rank:
+        return grad.new_zeros(shape).put(places, terms, True)
+    front, within = terms.shape[: terms.ndim - inner], shape[len(shape) - rank :]
+    zeros = grad.new_zeros((*front, within.numel()))
+    added = zeros.scatter_add(-1, places.reshape(*front, -1), terms.reshape(*front, -1))
+    return added.reshape(*front, *within).sum_to_size(shape)
 
 
 def as_tensor_like(value: Any, grad: Any) -> Any:

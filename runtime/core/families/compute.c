@@ -93,7 +93,9 @@ static int find_dtypes(task *t) {
             return 0;
         }
     }
-    t->result = ow_promoted_dtype(op, ow_result_type(promoted, op->ninputs));
+    int common = ow_result_type(promoted, op->ninputs);
+    /* Where all tensors are indices no result depends on the dtype of computation. */
+    t->result = ow_promoted_dtype(op, common < 0 ? ow_default_dtype : common);
     t->compute = ow_compute_dtype[t->result];
     return op->dtypes >> t->result & 1 ? 1 : (ow_refuse_dtype(op, "", t->result), 0);
 }

@@ -1,0 +1,213 @@
+"""The gradient by a tensor at whose elements no index can be solved for a variable: terms, and where they are added.
+
+An index that is made of data, or that leads several positions to one element at a border, says for each position of the
+result, and of the sums that it goes through, to which element its term belongs; and so does the position that a maximum
+or a minimum has chosen, the first one of equal values:
+
+    value[t, d]: self[index[t], d]    has terms  grad[t, d]  that are added at  index[t] * self.size(1) + d
+
+Both are expressions over indices, with the variables of the reductions behind those of the result, and a last one for
+the elements that an expression reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from ..dtypes import INT64, INT_LIST
+from ..expr import Apply, Expr, Literal, Name, names, simplify, substitute
+from ..expr.affine import ONE, ZERO, product, total
+from ..expr.geometry import TARGET, Geometry
+from ..expr.indexed import SHAPE, Atoms, Fold, Range, Read, rebuilt, within
+from ..expr.lower import lower_integers
+from ..expr.typed import Arg, Const, replaced
+from .adjoint import EXTREMA, IndependentError, NoAdjointError, Path, grad_name, paths, shape_argument
+from .compute import Border, Compute, Result, Size, size_of, uniform_name
+from .unrolled import unrolled
+
+_ELEMENT = "_e"
+"""The variable of the elements that an expression reads."""
+
+
+def scattered(body: Compute, target: str, result: int) -> tuple[Compute, Compute]:
+    """The terms of the gradient, of `grad` by the result, and their places among all elements. Raises
+    NoAdjointError."""
+    return _Scatter(body, target, body.results[result]).bodies()
+
+
+def _extent_of(bounds: Range) -> Expr:
+    return bounds.stop if bounds.first == ZERO else Apply("sub", (bounds.stop, bounds.first))
+
+
+class _Scatter:
+    def __init__(self, body: Compute, target: str, result: Result) -> None:
+        self.body = body
+        self.target = target
+        self.result = result
+        self.grad = grad_name(body)
+        self.atoms = Atoms()
+        self.uniforms: dict[str, Geometry] = dict(body.uniforms)
+
+    def bodies(self) -> tuple[Compute, Compute]:
+        found = list(paths(self.body, self.result.tree, self.target))
+        if not found:
+            raise IndependentError(f"the result does not depend on '{self.target}'")
+        ranges = self._ranges(found)
+        sizes = [*self.body.variables, *((each.name, self._size(each)) for each in ranges)]
+        if len(found) > 1:
+            sizes.append((_ELEMENT, Size(Const(INT64, len(found)))))
+        first = {each.name: total(Name(each.name), each.first) for each in ranges if each.first != ZERO}
+        values = [self._values(each, first) for each in found]
+        terms = self._chosen([self._term(*each) for each in zip(found, values, strict=True)])
+        places = self._chosen(
+            [self._carried(self._place(path.read), known) for path, known in zip(found, values, strict=True)]
+        )
+        return self._body(terms, sizes, loosely=True), self._body(places, sizes, loosely=False)
+
+    def _ranges(self, found: list[Path]) -> tuple[Range, ...]:
+        """The variables of the sums that all paths go through."""
+        sums = [[fold for fold in each.folds if fold.reduction == "sum"] for each in found]
+        ranges = [tuple(bounds for fold in each for bounds in fold.ranges) for each in sums]
+        if any(each != ranges[0] for each in ranges):
+            raise NoAdjointError(f"elements of '{self.target}' are read within different reductions")
+        for each in ranges[0]:
+            if not names(each.first) | names(each.stop) <= self.body.uniforms.keys():
+                raise NoAdjointError(f"the range of '{each.name}' depends on other variables")
+        return ranges[0]
+
+    def _chosen(self, trees: list[Expr]) -> Expr:
+        result = trees[-1]
+        for place in reversed(range(len(trees) - 1)):
+            result = Apply("where", (Apply("eq", (Name(_ELEMENT), Literal(place))), trees[place], result))
+        return result
+
+    def _values(self, path: Path, first: Mapping[str, Expr]) -> Mapping[str, Expr]:
+        """What variables of reductions are: those of sums begin with 0, those of extrema have chosen a position."""
+        values = dict(first)
+        for fold in path.folds:
+            if fold.reduction in EXTREMA:
+                position = self._position(fold, values)
+                inner: Expr = ONE
+                for bounds in reversed(fold.ranges):
+                    extent = self._carried(_extent_of(bounds), values)
+                    place = Apply("remainder", (Apply("floor_divide", (position, inner)), extent))
+                    values[bounds.name] = total(place, self._carried(bounds.first, values))
+                    inner = product(inner, extent)
+        return values
+
+    def _position(self, fold: Fold, values: Mapping[str, Expr]) -> Expr:
+        """The position that an extremum has chosen; -1: none."""
+        atom = rebuilt(replace(fold, reduction=f"arg{fold.reduction}"), lambda each: self._carried(each, values))
+        assert isinstance(atom, Fold)
+        return Name(self.atoms.name(atom))
+
+    def _carried(self, tree: Expr, first: Mapping[str, Expr]) -> Expr:
+        """An expression of the old body, with variables that all begin with 0."""
+        found: dict[str, Expr] = dict(first)
+        for name in sorted(names(tree) & self.body.atoms.keys()):
+            atom = rebuilt(self.body.atoms[name], lambda each: self._carried(each, first))
+            found[name] = Name(self.atoms.name(atom))
+        return substitute(tree, found)
+
+    # ---- what is added, and where
+
+    def _term(self, path: Path, first: Mapping[str, Expr]) -> Expr:
+        grad = Read(self.grad, tuple(map(Name, self.body.names)), self.body.batched)
+        derivative = self._carried(path.derivative, first)
+        term = simplify(Apply("mul", (Name(self.atoms.name(grad)), derivative)))
+        conditions = [each.condition for each in path.folds if each.condition is not None]
+        rule = self.body.outside.get(self.target, Border.ERROR)
+        if rule is Border.SKIP or not isinstance(rule, Border):
+            conditions += self._inside(path.read)
+        chosen = [self._position(each, first) for each in path.folds if each.reduction in EXTREMA]
+        tests = [*(self._carried(each, first) for each in conditions), *(Apply("ge", (each, ZERO)) for each in chosen)]
+        for test in tests:
+            term = Apply("where", (test, term, ZERO))
+        return term
+
+    def _inside(self, read: Read) -> Iterator[Expr]:
+        for dim, tree in enumerate(read.indices):
+            if not self.body.is_inside(read, dim):
+                yield Apply("ge", (tree, ZERO))
+                yield Apply("lt", (tree, self._extent(read, dim)))
+
+    def _place(self, read: Read) -> Expr:
+        place: Expr = ZERO
+        for dim, tree in enumerate(read.indices):
+            index = tree if self.body.is_inside(read, dim) else self._led(tree, self._extent(read, dim))
+            place = total(product(place, self._extent(read, dim)), index)
+        return place
+
+    def _led(self, index: Expr, size: Expr) -> Expr:
+        """Where an index outside leads; what is left out is added as zero somewhere."""
+        rule = self.body.outside.get(self.target, Border.ERROR)
+        last = Apply("sub", (size, ONE))
+        if rule is Border.ERROR:
+            return index
+        if rule is Border.WRAP:
+            return Apply("remainder", (index, size))
+        if rule is Border.REFLECT:
+            period = Apply("maximum", (product(Literal(2), last), ONE))
+            turned = Apply("remainder", (index, period))
+            return Apply("minimum", (turned, Apply("sub", (period, turned))))
+        return Apply("minimum", (Apply("maximum", (index, ZERO)), last))
+
+    # ---- sizes
+
+    def _size(self, bounds: Range) -> Size:
+        extent = _extent_of(bounds)
+        scope = dict.fromkeys(self.uniforms, INT64)
+        tree = lower_integers(extent, scope, INT64, TARGET.native)
+        for name in names(extent):
+            tree = replaced(tree, Arg(INT64, name), self.uniforms[name])
+        return Size(tree)
+
+    def _extent(self, read: Read, dim: int) -> Expr:
+        """The size of a dimension of the tensor, whose shape is an argument of its own."""
+        return Name(uniform_name(size_of(self.target, dim - len(read.indices)), self.uniforms))
+
+    def _body(self, tree: Expr, sizes: list[tuple[str, Size]], loosely: bool) -> Compute:
+        atoms = dict(within(self.atoms.named, tree))
+        reads = [each for each in atoms.values() if isinstance(each, Read)]
+        given = {each.tensor for each in reads}
+        used = frozenset(
+            name
+            for each in (tree, *(part for atom in atoms.values() for part in atom.expressions))
+            for name in names(each)
+        )
+        made = Compute(
+            variables=tuple((name, self._known(size, name, given)) for name, size in sizes),
+            batched=any(each.batched for each in reads),
+            results=(Result(tree, self.result.source, "value"),),
+            atoms=MappingProxyType(atoms),
+            uniforms=MappingProxyType(
+                {name: self._shapes(each, given) for name, each in self.uniforms.items() if name in used}
+            ),
+            outside=MappingProxyType({name: rule for name, rule in self.body.outside.items() if name in given}),
+            let=tuple((name, self._shapes(each, given)) for name, each in self.body.let),
+            require=(),
+            late=(),
+            tensors=MappingProxyType({each.tensor: len(each.indices) for each in reads}),
+            integers=self.body.integers & given,
+            optional=self.body.optional & given,
+            span=self.body.span,
+        )
+        return unrolled(made, loosely)
+
+    def _known(self, size: Size, name: str, given: set[str]) -> Size:
+        """The size of a variable by the tensors that are given."""
+        if size.geometry is not None:
+            return Size(self._shapes(size.geometry, given))
+        if size.tensor in given:
+            return size
+        if self.grad in given:
+            return Size(None, self.grad, self.body.names.index(name) - len(self.body.names))
+        return Size(self._shapes(size_of(size.tensor, size.dim), given))
+
+    def _shapes(self, tree: Geometry, given: set[str]) -> Geometry:
+        """The shapes of tensors are arguments, unless their elements are read."""
+        for name in self.body.tensors.keys() - given:
+            tree = replaced(tree, Arg(INT_LIST, name + SHAPE), Arg(INT_LIST, shape_argument(name)))
+        return tree
