@@ -13,7 +13,7 @@
 #include "ow_dtypes.h" /* generated: enum ow_dtype, OW_NDTYPES and the tables of dtypes */
 
 /* A descriptor's size depends on the number of levels it was built for, so that is part of the version. */
-#define OW_ABI_VERSION (11 * 256 + OW_NLEVELS)
+#define OW_ABI_VERSION (12 * 256 + OW_NLEVELS)
 #define OW_MAX_DIMS 64
 #define OW_MAX_INPUTS 12
 #define OW_MAX_PARAMS 8
@@ -114,35 +114,7 @@ typedef struct ow_scan_table {
     ow_scan_kernels by[OW_NDTYPES];
 } ow_scan_table;
 
-/* Row kernels for one compute dtype: reductions of a row one after the other, each of which may use the results of those
- * before it (`lets`), then a result. Elements are contiguous, `count` is their number in the whole row.
- * leaf: *acc = reduction of n elements.   merge: *acc joins *other.
- * map: an element of the result for each of the row.   finish: the results of the row instead, side by side.
- * columns: all of that for OW_COLUMNS rows of at most OW_ROW_LEAF elements that lie side by side: element i of row j is the
- * j-th at x + i * step, and of out; results k of rows j are the numbers k * OW_COLUMNS + j of out. */
-#define OW_MAX_STAGES 4
-#define OW_MAX_RESULTS 3
-#define OW_COLUMNS 16
-#define OW_ROW_LEAF 2048
-typedef struct ow_row_context {
-    const char *lets;
-    const ow_scalar *params;
-    int64_t count;
-} ow_row_context;
-
-typedef struct ow_rows_kernels {
-    int32_t stages;
-    int32_t keeps; /* the stage whose leaves leave their elements in `out`, where `map` finds them; -1: none */
-    void (*leaf[OW_MAX_STAGES])(char *acc, const char *x, char *out, int64_t n, const ow_row_context *row);
-    void (*merge[OW_MAX_STAGES])(char *acc, const char *other);
-    void (*map)(char *out, const char *x, int64_t n, const ow_row_context *row);
-    void (*finish)(char *out, const ow_row_context *row);
-    void (*columns)(char *out, int64_t out_step, const char *x, int64_t step, int64_t n, const ow_row_context *row);
-} ow_rows_kernels;
-
-typedef struct ow_rows_table {
-    ow_rows_kernels by[OW_NDTYPES];
-} ow_rows_table;
+#define OW_MAX_RESULTS 3 /* of reductions of rows */
 
 /* Folds: reductions and scans with a state of several values, for one compute dtype. A state is that of OW_FOLD_LANES lines,
  * which are computed side by side; inputs and results of a lane lie beside those of the next one.

@@ -22,7 +22,7 @@ typedef struct {
     ow_tensor *padded[OW_MAX_INPUTS];   /* copies with margins */
     int64_t (*margins)[OW_MAX_VARIABLES][2];
     int64_t (*padded_sizes)[OW_MAX_VARIABLES];
-    ow_tensor *written[OW_MAX_RESULTS]; /* as kernels write them: the results, or of the dtype of computation */
+    ow_tensor *written[OW_MAX_OUTPUTS]; /* as kernels write them: the results, or of the dtype of computation */
     int compute, result;
     double work;   /* for an element */
     int64_t parts; /* of each line, which threads share */

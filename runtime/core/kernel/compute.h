@@ -12,7 +12,7 @@
 
 typedef struct ow_compute_context {
     const void *in[OW_MAX_INPUTS]; /* NULL: absent */
-    void *out[OW_MAX_RESULTS];
+    void *out[OW_MAX_OUTPUTS];
     const int64_t *sizes[OW_MAX_INPUTS];  /* of the dimensions that indices are written for */
     int64_t batch[OW_MAX_INPUTS];         /* elements from one position of the batch to the next; 0: all have the same */
     int64_t range[OW_MAX_VARIABLES];      /* positions of each variable of the results, */
@@ -75,7 +75,7 @@ typedef struct ow_compute_table {
     uint8_t optional[OW_MAX_INPUTS]; /* may it be absent? */
     uint8_t batched;                 /* bit set: tensors with further dimensions in front */
     uint8_t flat;                    /* bit set: those of which these are one dimension, for which there is an index */
-    uint8_t dtypes[OW_MAX_RESULTS];  /* of each result, or OW_PROMOTED */
+    uint8_t dtypes[OW_MAX_OUTPUTS];  /* of each result, or OW_PROMOTED */
 } ow_compute_table;
 
 /* ---- kernels ------------------------------------------------------------------------------------------ */

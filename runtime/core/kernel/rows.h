@@ -2,8 +2,8 @@
  *
  * A row is run through several times while it lies in the cache: each pass reduces its elements to some values, and may use
  * those of the passes before it (`lets`); then come elements of results, and results of the row. Kernels work on one row, or on
- * OW_COLUMNS of them side by side: operand k has element i of row j as the j-th at x[k] + i * step[k], and of one row all
- * elements follow each other. Operands of which there is one element for each row are that element, or the OW_COLUMNS. */
+ * OW_ROW_WIDTH of them side by side: operand k has element i of row j as the j-th at x[k] + i * step[k], and of one row all
+ * elements follow each other. Operands of which there is one element for each row are that element, or the OW_ROW_WIDTH. */
 #ifndef OPWEAVE_ROWS_KERNEL_H
 #define OPWEAVE_ROWS_KERNEL_H
 
