@@ -24,9 +24,11 @@ from ..model.computation import (
     row_dtypes,
     variable_dtypes,
 )
+from ..model.compute import Compute
 from ..model.folding import Folding
 from ..model.operator import Elementwise, Extent, Factory, Found, Operator, Reduce, Rows, Scan
 from .expressions import identity
+from .indexed import shown
 
 _DECLARED = re.compile(rf"\b{variable('')}(\w+)\b")
 _EACH = "for (int64_t i = 0; i < count; i++) {"
@@ -55,6 +57,8 @@ def nest(operator: Operator) -> str | None:
         return _text(_fold(operator, body, dtype))
     if isinstance(body, Rows):
         return _text(_rows(operator, body, dtype))
+    if isinstance(body, Compute):
+        return _text(shown.nest(operator, body, dtype))
     if isinstance(body, Factory) and body.value is not None:
         return _text(_factory(operator, body, dtype))
     return None

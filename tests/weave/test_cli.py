@@ -84,6 +84,17 @@ def test_show_prints_the_derivative_and_its_kernels(tmp_path: Path) -> None:
     assert "Backward0" not in opweave("show", "floor", "--only", "c", cwd=tmp_path).stdout
 
 
+def test_show_prints_loops_over_indices(tmp_path: Path) -> None:
+    loops = opweave("show", "convolve2d", "--only", "loops", cwd=tmp_path).stdout
+    for line in (
+        "    for (int64_t o = 0; o < weight.size(-4); o++) {",
+        "                    for (int64_t i = 0; i < weight.size(3); i++) {",
+        "sum = sum + (self[..., g, c, y * stride[0] + i * dilation[0] - padding[0], x * stride[1] + j * dilation[1]",
+        "                result[..., g, o, y, x] = sum + bias[g, o];",
+    ):
+        assert line in loops
+
+
 def test_show_finds_aliases_and_special_methods_and_one_part(tmp_path: Path) -> None:
     assert "- func: gt.Tensor" in opweave("show", "greater", "--only", "yaml", cwd=tmp_path).stdout
     text = opweave("show", "__matmul__", cwd=tmp_path).stdout
