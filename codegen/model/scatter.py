@@ -12,7 +12,7 @@ the elements that an expression reads.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -59,11 +59,9 @@ class _Scatter:
         if len(found) > 1:
             sizes.append((_ELEMENT, Size(Const(INT64, len(found)))))
         first = {each.name: total(Name(each.name), each.first) for each in ranges if each.first != ZERO}
-        values = [self._values(each, first) for each in found]
-        terms = self._chosen([self._term(*each) for each in zip(found, values, strict=True)])
-        places = self._chosen(
-            [self._carried(self._place(path.read), known) for path, known in zip(found, values, strict=True)]
-        )
+        known = [(path, *self._values(path, first)) for path in found]
+        terms = self._chosen([self._term(*each) for each in known])
+        places = self._chosen([self._carried(self._place(path.read), values) for path, values, _ in known])
         return self._body(terms, sizes, loosely=True), self._body(places, sizes, loosely=False)
 
     def _ranges(self, found: list[Path]) -> tuple[Range, ...]:
@@ -83,19 +81,21 @@ class _Scatter:
             result = Apply("where", (Apply("eq", (Name(_ELEMENT), Literal(place))), trees[place], result))
         return result
 
-    def _values(self, path: Path, first: Mapping[str, Expr]) -> Mapping[str, Expr]:
-        """What variables of reductions are: those of sums begin with 0, those of extrema have chosen a position."""
-        values = dict(first)
+    def _values(self, path: Path, first: Mapping[str, Expr]) -> tuple[Mapping[str, Expr], list[Expr]]:
+        """What variables of reductions are: those of sums begin with 0, those of extrema follow from the positions that
+        these have chosen, which are the second result."""
+        values, chosen = dict(first), []
         for fold in path.folds:
             if fold.reduction in EXTREMA:
                 position = self._position(fold, values)
+                chosen.append(position)
                 inner: Expr = ONE
                 for bounds in reversed(fold.ranges):
                     extent = self._carried(_extent_of(bounds), values)
                     place = Apply("remainder", (Apply("floor_divide", (position, inner)), extent))
                     values[bounds.name] = total(place, self._carried(bounds.first, values))
                     inner = product(inner, extent)
-        return values
+        return values, chosen
 
     def _position(self, fold: Fold, values: Mapping[str, Expr]) -> Expr:
         """The position that an extremum has chosen; -1: none."""
@@ -113,16 +113,15 @@ class _Scatter:
 
     # ---- what is added, and where
 
-    def _term(self, path: Path, first: Mapping[str, Expr]) -> Expr:
+    def _term(self, path: Path, values: Mapping[str, Expr], chosen: Sequence[Expr]) -> Expr:
         grad = Read(self.grad, tuple(map(Name, self.body.names)), self.body.batched)
-        derivative = self._carried(path.derivative, first)
+        derivative = self._carried(path.derivative, values)
         term = simplify(Apply("mul", (Name(self.atoms.name(grad)), derivative)))
         conditions = [each.condition for each in path.folds if each.condition is not None]
         rule = self.body.outside.get(self.target, Border.ERROR)
         if rule is Border.SKIP or not isinstance(rule, Border):
             conditions += self._inside(path.read)
-        chosen = [self._position(each, first) for each in path.folds if each.reduction in EXTREMA]
-        tests = [*(self._carried(each, first) for each in conditions), *(Apply("ge", (each, ZERO)) for each in chosen)]
+        tests = [*(self._carried(each, values) for each in conditions), *(Apply("ge", (each, ZERO)) for each in chosen)]
         for test in tests:
             term = Apply("where", (test, term, ZERO))
         return term

@@ -180,10 +180,15 @@ enum {
     LEAST_READS = 2   /* of each element, on average, that make a copy pay */
 };
 
+/* The positions of the variable of lines; 1 if there is none. */
+static int64_t line_length(const task *t) {
+    return t->table->line ? t->context.range[t->table->variables - t->table->line] : 1;
+}
+
 /* 1 if copies with margins are worth their time: `work` is that of all elements of the result. */
 static int suits_margins(const task *t, double work) {
     const ow_compute_table *k = t->table;
-    if (!k->has_margins || t->context.range[k->variables - k->line] > SHORT_LINE) return 0;
+    if (!k->has_margins || line_length(t) > SHORT_LINE) return 0;
     double before = 0, after = 0;
     for (int i = 0; i < t->call->op->ninputs; i++) {
         const ow_tensor *x = t->read[i];
@@ -237,7 +242,7 @@ static void run_part(void *context, int64_t begin, int64_t end) {
 /* Parts of lines, of which there are `parts` in each. */
 static void run_parts(void *context, int64_t begin, int64_t end) {
     task *t = context;
-    int64_t line = t->context.range[t->table->variables - t->table->line], size = (line + t->parts - 1) / t->parts;
+    int64_t size = (line_length(t) + t->parts - 1) / t->parts;
     for (int64_t at = begin; at < end; at++) {
         ow_compute_context c = t->context;
         c.begin = at % t->parts * size;
