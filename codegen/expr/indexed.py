@@ -10,7 +10,7 @@ only who makes loops looks into the atoms.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -154,6 +154,15 @@ def conjuncts(condition: Expr | None) -> Iterator[Expr]:
             yield from conjuncts(each)
     elif condition is not None:
         yield condition
+
+
+def chosen(variable: str, trees: Sequence[Expr]) -> Expr:
+    """The expression whose number a variable is."""
+    result = trees[-1]
+    for number in reversed(range(len(trees) - 1)):
+        if trees[number] != result:
+            result = Apply("where", (Apply("eq", (Name(variable), Literal(number))), trees[number], result))
+    return result
 
 
 def vanishes(tree: Expr, is_zero: Callable[[str], bool]) -> bool:

@@ -20,7 +20,7 @@ from ..dtypes import INT64, INT_LIST
 from ..expr import Apply, Expr, Literal, Name, names, simplify, substitute
 from ..expr.affine import ONE, ZERO, product, total
 from ..expr.geometry import TARGET, Geometry
-from ..expr.indexed import SHAPE, Atoms, Fold, Range, Read, rebuilt, within
+from ..expr.indexed import SHAPE, Atoms, Fold, Range, Read, chosen, rebuilt, within
 from ..expr.lower import lower_integers
 from ..expr.typed import Arg, Const, replaced
 from .adjoint import EXTREMA, IndependentError, NoAdjointError, Path, grad_name, paths, shape_argument
@@ -60,8 +60,8 @@ class _Scatter:
             sizes.append((_ELEMENT, Size(Const(INT64, len(found)))))
         first = {each.name: total(Name(each.name), each.first) for each in ranges if each.first != ZERO}
         known = [(path, *self._values(path, first)) for path in found]
-        terms = self._chosen([self._term(*each) for each in known])
-        places = self._chosen([self._carried(self._place(path.read), values) for path, values, _ in known])
+        terms = chosen(_ELEMENT, [self._term(*each) for each in known])
+        places = chosen(_ELEMENT, [self._carried(self._place(path.read), values) for path, values, _ in known])
         return self._body(terms, sizes, loosely=True), self._body(places, sizes, loosely=False)
 
     def _ranges(self, found: list[Path]) -> tuple[Range, ...]:
@@ -75,27 +75,21 @@ class _Scatter:
                 raise NoAdjointError(f"the range of '{each.name}' depends on other variables")
         return ranges[0]
 
-    def _chosen(self, trees: list[Expr]) -> Expr:
-        result = trees[-1]
-        for place in reversed(range(len(trees) - 1)):
-            result = Apply("where", (Apply("eq", (Name(_ELEMENT), Literal(place))), trees[place], result))
-        return result
-
     def _values(self, path: Path, first: Mapping[str, Expr]) -> tuple[Mapping[str, Expr], list[Expr]]:
         """What variables of reductions are: those of sums begin with 0, those of extrema follow from the positions that
         these have chosen, which are the second result."""
-        values, chosen = dict(first), []
+        values, positions = dict(first), []
         for fold in path.folds:
             if fold.reduction in EXTREMA:
                 position = self._position(fold, values)
-                chosen.append(position)
+                positions.append(position)
                 inner: Expr = ONE
                 for bounds in reversed(fold.ranges):
                     extent = self._carried(_extent_of(bounds), values)
                     place = Apply("remainder", (Apply("floor_divide", (position, inner)), extent))
                     values[bounds.name] = total(place, self._carried(bounds.first, values))
                     inner = product(inner, extent)
-        return values, chosen
+        return values, positions
 
     def _position(self, fold: Fold, values: Mapping[str, Expr]) -> Expr:
         """The position that an extremum has chosen; -1: none."""
@@ -113,7 +107,7 @@ class _Scatter:
 
     # ---- what is added, and where
 
-    def _term(self, path: Path, values: Mapping[str, Expr], chosen: Sequence[Expr]) -> Expr:
+    def _term(self, path: Path, values: Mapping[str, Expr], positions: Sequence[Expr]) -> Expr:
         grad = Read(self.grad, tuple(map(Name, self.body.names)), self.body.batched)
         derivative = self._carried(path.derivative, values)
         term = simplify(Apply("mul", (Name(self.atoms.name(grad)), derivative)))
@@ -121,7 +115,10 @@ class _Scatter:
         rule = self.body.outside.get(self.target, Border.ERROR)
         if rule is Border.SKIP or not isinstance(rule, Border):
             conditions += self._inside(path.read)
-        tests = [*(self._carried(each, values) for each in conditions), *(Apply("ge", (each, ZERO)) for each in chosen)]
+        tests = [
+            *(self._carried(each, values) for each in conditions),
+            *(Apply("ge", (each, ZERO)) for each in positions),
+        ]
         for test in tests:
             term = Apply("where", (test, term, ZERO))
         return term

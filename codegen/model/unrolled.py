@@ -20,7 +20,7 @@ from types import MappingProxyType
 
 from ..dtypes import INT64
 from ..expr import Apply, Expr, Literal, Name, names, simplify, substitute
-from ..expr.indexed import Atom, Atoms, Fold, Range, Read, rebuilt, within
+from ..expr.indexed import Atom, Atoms, Fold, Range, Read, chosen, rebuilt, within
 from ..expr.typed import Arg
 from .compute import BATCH, Compute, Result, Size
 
@@ -75,12 +75,9 @@ def _choice(unroller: _Unroller, tree: Expr, sizes: Mapping[str, int], known: Ma
     if not sizes:
         return unroller.at(tree, known)
     (name, size), *others = sizes.items()
-    parts = [_choice(unroller, tree, dict(others), {**known, name: Literal(place)}) for place in range(size)]
-    result = parts[-1]
-    for place in reversed(range(size - 1)):
-        if parts[place] != result:
-            result = Apply("where", (Apply("eq", (Name(name), Literal(place))), parts[place], result))
-    return result
+    return chosen(
+        name, [_choice(unroller, tree, dict(others), {**known, name: Literal(place)}) for place in range(size)]
+    )
 
 
 def _with(body: Compute, results: tuple[Result, ...], atoms: Atoms) -> Compute:

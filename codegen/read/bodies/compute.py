@@ -9,10 +9,10 @@ from types import MappingProxyType
 
 from ...dtypes import BOOL, INT64, INT_LIST, DType
 from ...errors import Span
-from ...expr import Apply, Expr, ExpressionError, Literal, Name, names
+from ...expr import Apply, Expr, ExpressionError, Name, names
 from ...expr import geometry as geometries
 from ...expr.geometry import Geometry
-from ...expr.indexed import SHAPE, Atoms, Fold, Integer, Read, Scope, rebuilt, within
+from ...expr.indexed import SHAPE, Atoms, Fold, Integer, Read, Scope, chosen, rebuilt, within
 from ...expr.indexed import read as read_expression
 from ...expr.lower import lower_integers
 from ...expr.typed import Const
@@ -189,7 +189,7 @@ class _Reader:
             if (text := self.entry.text(self.node, key.value))
         }
         known = {place: tree for place, tree in trees.items() if tree is not None}
-        return _chosen(known, ()) if len(known) == len(places) else None
+        return _at(known, ()) if len(known) == len(places) else None
 
     # ---- expressions
 
@@ -379,16 +379,12 @@ class _Reader:
         return any(typed_names(tree) & lets for tree in trees)
 
 
-def _chosen(trees: Mapping[tuple[int, ...], Expr], known: tuple[int, ...]) -> Expr:
+def _at(trees: Mapping[tuple[int, ...], Expr], known: tuple[int, ...]) -> Expr:
     """The expression for all positions that begin with the known numbers."""
     if known in trees:
         return trees[known]
     size = 1 + max(place[len(known)] for place in trees if place[: len(known)] == known)
-    parts = [_chosen(trees, (*known, place)) for place in range(size)]
-    result, variable = parts[-1], Name(_PLACE.format(len(known)))
-    for place in reversed(range(size - 1)):
-        result = Apply("where", (Apply("eq", (variable, Literal(place))), parts[place], result))
-    return result
+    return chosen(_PLACE.format(len(known)), [_at(trees, (*known, place)) for place in range(size)])
 
 
 def _functions(tree: Expr) -> set[str]:
