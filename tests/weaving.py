@@ -123,6 +123,18 @@ TINY = """\
 """
 
 
+RAISES = """
+def raises(kind, text, function, *arguments):
+    try:
+        function(*arguments)
+    except kind as error:
+        assert text in str(error), error
+    else:
+        raise AssertionError(f"no {kind.__name__}")
+"""
+"""A function for scripts that `python` runs: the call raises an error with this text."""
+
+
 def shared_folder(factory: pytest.TempPathFactory, name: str) -> Path:
     """A folder for all processes of a test run: the first of them weaves a package there, the others find it."""
     own = factory.getbasetemp()

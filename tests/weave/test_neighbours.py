@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from weaving import python, shared_folder
+from weaving import RAISES, python, shared_folder
 
 pytest.importorskip("opweave")
 
@@ -22,14 +22,6 @@ rng = np.random.default_rng(5)
 def near(got, want, rtol=1e-12):
     np.testing.assert_allclose(got.detach().numpy() if hasattr(got, "detach") else got, want, rtol=rtol, atol=rtol)
 
-def raises(kind, text, function, *arguments):
-    try:
-        function(*arguments)
-    except kind as error:
-        assert text in str(error), error
-    else:
-        raise AssertionError(f"no {kind.__name__}")
-
 check = ow.autograd.gradcheck
 check_again = ow.autograd.gradgradcheck
 """
@@ -41,7 +33,7 @@ def woven(tmp_path_factory: pytest.TempPathFactory) -> Woven:
 
 
 def run(woven: Woven, code: str, **environment: str) -> None:
-    python("-c", HEAD + code, cwd=woven.folder.parent, **environment)
+    python("-c", HEAD + RAISES + code, cwd=woven.folder.parent, **environment)
 
 
 def test_sides_that_are_joined(woven: Woven) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from weaving import python, shared_folder
+from weaving import RAISES, python, shared_folder
 
 pytest.importorskip("opweave")
 
@@ -19,14 +19,6 @@ import vectors as ops
 
 rng = np.random.default_rng(5)
 SHAPES = ((), (1,), (5,), (17,), (3, 50), (1000,), (70000,), (0,))
-
-def raises(kind, text, function, *arguments):
-    try:
-        function(*arguments)
-    except kind as error:
-        assert text in str(error), error
-    else:
-        raise AssertionError(f"no {kind.__name__}")
 
 def recorded(*shape):
     return ow.from_numpy(rng.standard_normal(shape)).requires_grad_()
@@ -42,7 +34,7 @@ def woven(tmp_path_factory: pytest.TempPathFactory) -> Woven:
 
 
 def run(woven: Woven, code: str, **environment: str) -> None:
-    python("-c", HEAD + code, cwd=woven.folder.parent, **environment)
+    python("-c", HEAD + RAISES + code, cwd=woven.folder.parent, **environment)
 
 
 def test_positions_with_expressions_of_their_own(woven: Woven) -> None:
