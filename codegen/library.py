@@ -50,3 +50,21 @@ def read(
     calls.check(declarations, diagnostics, provided)
     diagnostics.raise_if_any()
     return tuple(operator for operator in declarations if isinstance(operator, Operator))
+
+
+class Entries:
+    """The entries of a file that was found to be right, each read when it is asked for."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._diagnostics = Diagnostics()
+        self._document = load(path, self._diagnostics)
+        nodes, self._language = functions.read(self._document.root, self._diagnostics)
+        self._nodes = {like.name_of(node): node for node in like.resolve(nodes, self._diagnostics) if node is not None}
+
+    def operator(self, name: str) -> Operator:
+        """The operator as its entry says, with `auto` among its derivatives."""
+        document = self._document
+        found = entry.read(self._nodes[name], document.file, document.lines, self._diagnostics, self._language)
+        self._diagnostics.raise_if_any()
+        assert isinstance(found, Operator)
+        return found

@@ -14,7 +14,7 @@ from ..dtypes import FLOAT64, DType
 from ..errors import Diagnostics
 from ..expr import Expr, ExpressionError
 from ..expr.kernel_text import emit_expressions
-from ..model.computation import fold_dtypes, parameter_dtype, typed
+from ..model.computation import fold_dtypes, parameter_dtype, result_dtypes, typed
 from ..model.folding import OTHER, Folding
 from ..model.operator import Operator
 from . import samples
@@ -56,12 +56,14 @@ def _check_divisions(operator: Operator, diagnostics: Diagnostics) -> None:
 class Steps:
     """What a fold computes, for arrays of lines side by side."""
 
-    def __init__(self, operator: Operator, body: Folding, dtype: DType) -> None:
+    def __init__(
+        self, operator: Operator, body: Folding, dtype: DType, numbers: Mapping[str, float] | None = None
+    ) -> None:
         import numpy as np
 
         self.body = body
         self.types = fold_dtypes(operator, body, dtype)
-        given = samples.numbers(operator)
+        given = samples.numbers(operator) if numbers is None else numbers
         self.numbers = {
             each.name: np.array(given[each.name], parameter_dtype(each, dtype).numpy) for each in operator.params
         }
@@ -138,16 +140,20 @@ def _first(left: Any, right: Any, dtype: DType) -> int | None:
     return int(indices[0]) if len(indices) else None
 
 
-def results(operator: Operator, body: Folding, lines: Mapping[str, Array], dtype: DType) -> tuple[Array, ...]:
-    """Results over the rows of matrices; the reduced dimension is kept."""
+def results(
+    operator: Operator,
+    body: Folding,
+    lines: Mapping[str, Array],
+    dtype: DType,
+    numbers: Mapping[str, float] | None = None,
+) -> tuple[Array, ...]:
+    """Results over the rows of matrices; the reduced dimension is kept. `numbers` are the parameters; None: samples."""
     import numpy as np
 
-    from ..model.computation import result_dtypes
-
-    steps, types = Steps(operator, body, dtype), result_dtypes(operator, dtype)
+    steps, types = Steps(operator, body, dtype, numbers), result_dtypes(operator, dtype)
     rows, length = next(iter(lines.values())).shape
     columns = [{name: value[:, index] for name, value in lines.items()} for index in range(length)]
-    state: State = {}
+    state: State = {} if body.is_scan else steps.start({})
     found = []
     for index, element in enumerate(columns):
         if body.is_scan:
@@ -155,7 +161,7 @@ def results(operator: Operator, body: Folding, lines: Mapping[str, Array], dtype
             found.append(steps.results({**state, **element}, types))
             state = steps.after(state, element)
         else:
-            state = steps.combined(state if index else steps.start({}), steps.of(element))
+            state = steps.combined(state, steps.of(element))
     if body.is_scan:
         return tuple(np.stack([np.broadcast_to(each[k], rows) for each in found], 1) for k in range(len(types)))
     values = steps.results({**state, "count": np.array(length, np.int64)}, types)

@@ -46,7 +46,7 @@ def results(
 ) -> tuple[Array, ...]:
     """Results over the rows of matrices; the reduced dimension is kept."""
     if isinstance(body, Rows):
-        return _row_results(operator, body, lines, dtype)
+        return row_results(operator, body, lines, dtype, numbers(operator))
     x = lines["self"]
     values, position = _accumulated(body, x, dtype)
     return tuple(values if found is Found.VALUE else position for found in body.results)
@@ -87,7 +87,10 @@ def _accumulated(body: Reduce | Scan, x: Array, dtype: DType) -> tuple[Array, Ar
     return values, np.argmax(values == x, 1)[:, None]
 
 
-def _row_results(operator: Operator, body: Rows, lines: Mapping[str, Array], dtype: DType) -> tuple[Array, ...]:
+def row_results(
+    operator: Operator, body: Rows, lines: Mapping[str, Array], dtype: DType, numbers: Mapping[str, float]
+) -> tuple[Array, ...]:
+    """Results over the rows of matrices, for parameters that are these `numbers`."""
     import numpy as np
 
     types, shape = row_dtypes(operator, body, dtype), next(iter(lines.values())).shape
@@ -96,7 +99,7 @@ def _row_results(operator: Operator, body: Rows, lines: Mapping[str, Array], dty
         for name, each in lines.items()
     }
     env["count"] = np.array(shape[1], dtype.numpy)
-    env |= {name: np.array(number, types[name].numpy) for name, number in numbers(operator).items()}
+    env |= {name: np.array(number, types[name].numpy) for name, number in numbers.items()}
     join: Mapping[str | None, Any] = {"sum": np.sum, "max": np.max, "min": np.min}
     for let in body.lets:
         values = value(let.expression.tree, env, dtype)

@@ -35,6 +35,7 @@ from ..model.operator import (
 from ..model.reference import reference
 from ..model.signatures import accepted_types
 from ..schema import Argument, base_name
+from .guards import AUTO
 from .text import render
 
 _SUITES = {
@@ -45,7 +46,14 @@ _SUITES = {
     Family.FACTORY: "factories.FactoryTests",
     Family.EXTERN: "products.ExternTests",
     Family.COMPOSITE: "products.CompositeTests",
+    Family.COMPUTE: "indexed.ComputeTests",
+    Family.FOLD: "lines.LineTests",
+    Family.ROWS: "lines.LineTests",
 }
+_BODIES = (Family.COMPUTE, Family.FOLD, Family.ROWS)
+"""Families whose results are compared with the body itself."""
+_INTERNAL = "_dispatch.ops.ops"
+"""Where the runtime has operators that users do not call."""
 _GRADIENTS = "gradients.GradientTests"
 
 # Fields of a Spec whose default is not empty or false.
@@ -65,7 +73,9 @@ def emit(
     operators: Sequence[Operator], source: str, output: str, cache: Cache = NO_CACHE, gradients: bool = False
 ) -> str:
     """The tests of operators; with `gradients` those of their gradients as well, which opweave's own have elsewhere."""
-    classes = [_test_class(each, cache, gradients) for each in callables(operators) if has_suite(each.operator)]
+    internal = (Callable(each, each) for each in operators if each.internal and not each.derived)
+    tested = (*callables(operators), *(each for each in internal if each.operator.family in _BODIES))
+    classes = [_test_class(each, cache, gradients) for each in tested if has_suite(each.operator)]
     modules = sorted({suite.partition(".")[0] for each in classes for suite in each.suites})
     return render("tests.py.j2", source, output, modules=modules, classes=classes)
 
@@ -126,7 +136,7 @@ def _written(callable: Callable) -> list[tuple[str, str]]:
 def _has_gradients(callable: Callable) -> bool:
     """Is every derivative there, and the one of the body? Composites have those of what they call."""
     operator = callable.operator
-    if any(each.differs for each in operator.derivatives.values()):
+    if operator.family in _BODIES or any(each.differs for each in operator.derivatives.values()):
         return False
     formulas = [each.text for each in operator.derivatives.values()]
     return operator.family is Family.COMPOSITE or (bool(formulas) and "none" not in formulas)
@@ -147,7 +157,7 @@ def facts(callable: Callable) -> Iterator[tuple[str, object]]:
         rest = []  # the suite supplies their arguments
     yield "name", variants.own_name(public)
     yield "chosen", dict(callable.chosen)
-    yield "module", public.module
+    yield "module", _INTERNAL if public.internal else public.module
     yield "inputs", tuple(p.name for p in parameters if p.argument.is_tensor)
     free = [name for name in operator.inputs if isinstance(body, Elementwise) and name.name not in body.fixed]
     yield "numbers", tuple(_python_name(each.name) for each in free if len(accepted_types(operator, each)) > 1)
@@ -176,11 +186,13 @@ def facts(callable: Callable) -> Iterator[tuple[str, object]]:
     yield "same_dtype", "same_dtype" in operator.tags
     yield "strict_numbers", "strict_numbers" in operator.tags
     yield "inexact", tuple(dict.fromkeys(dtype.name for dtype in _inexact(operator)))
-    yield "function", public.function
+    yield "function", public.function or public.internal
     yield "method", public.method
     yield "inplace", public.method and variants.has_inplace(operator)
     yield "inplace_argument", variants.has_inplace_argument(operator)
-    yield "out", variants.has_out(operator)
+    several_out = operator.family in _BODIES and len(operator.schema.returns) > 1 and variants.has_out(operator)
+    yield "out", variants.has_out(operator) and not several_out
+    yield "several_out", several_out
     yield "aliases", public.aliases if public is operator else ()
     yield "exports", public.exports if public is operator else ()
     yield "operator", operator.operator
@@ -205,6 +217,10 @@ def facts(callable: Callable) -> Iterator[tuple[str, object]]:
         yield "copies", body.copies
     if isinstance(body, Extern):
         yield "signature", body.signature
+    if operator.family in _BODIES:
+        yield "entry", (operator.file, operator.name)
+        formulas = operator.derivatives.items()
+        yield "automatic", tuple(name for name, each in formulas if each.source.value.strip() == AUTO)
 
 
 def _accepted(operator: Operator) -> Iterator[DType]:

@@ -31,10 +31,17 @@ def evaluate(expr: Expr, env: Mapping[str, Array], result: DType | None = None) 
 
     given = {name: np.asarray(value) for name, value in env.items()}
     types = {name: _dtype_of(name, array) for name, array in given.items()}
+    value = compute(lower(expr, types, result), given)
+    shape = np.broadcast_shapes(*(array.shape for array in given.values()))
+    return np.broadcast_to(value, np.broadcast_shapes(shape, np.shape(value))).copy()
+
+
+def compute(node: Node, env: Mapping[str, Array]) -> Array:
+    """The value of a typed tree for arrays of the dtypes that it expects."""
+    import numpy as np
+
     with np.errstate(all="ignore"):
-        value = _compute(lower(expr, types, result), given, {})
-        shape = np.broadcast_shapes(*(array.shape for array in given.values()))
-        return np.broadcast_to(value, np.broadcast_shapes(shape, np.shape(value))).copy()
+        return _compute(node, env, {})
 
 
 def _dtype_of(name: str, array: np.ndarray[Any, Any]) -> DType:

@@ -473,6 +473,8 @@ class Operator(Declaration):
     """Python for what the function returns that is called with its first argument only."""
     text: str
     """The entry as it stands in the file, for `opweave show`."""
+    derived: bool = False
+    """Does it follow from another entry, as a gradient does?"""
 
     @cached_property
     def tensors_only(self) -> tuple[Argument, ...]:

@@ -26,6 +26,7 @@ def internal(operator: Operator, schema: str, body: Body, doc: str, **facts: Any
         module=None,
         exports=(),
         internal=True,
+        derived=True,
         tags=(),
         places={name: operator.span},
         body=body,

@@ -22,11 +22,12 @@ _NAME = re.compile(r"\s*(\w+)")
 def resolve(nodes: Iterable[Node], diagnostics: Diagnostics) -> tuple[Node | None, ...]:
     """The entries merged with those that they are like; None for entries that could not be merged."""
     entries = tuple(nodes)
-    resolver = _Resolver({name: node for node in entries if (name := _name(node)) is not None}, diagnostics)
+    resolver = _Resolver({name: node for node in entries if (name := name_of(node)) is not None}, diagnostics)
     return tuple(resolver.resolved(node) for node in entries)
 
 
-def _name(node: Node) -> str | None:
+def name_of(node: Node) -> str | None:
+    """The name of an entry's operator, if it can be read."""
     func = node.get("func") if isinstance(node, MappingNode) else None
     match = _NAME.match(func.value) if isinstance(func, Scalar) else None
     return match[1] if match else None
@@ -63,7 +64,7 @@ class _Resolver:
             return None
         if any(base is each for each in (*before, node)):
             if base is (*before, node)[0]:
-                path = " → ".join(filter(None, map(_name, (*before, node, base))))
+                path = " → ".join(filter(None, map(name_of, (*before, node, base))))
                 self.diagnostics.report(word.span, f"an entry cannot be like itself: {path}")
             return None
         merged = self.resolved(base, (*before, node))

@@ -39,7 +39,8 @@ def run(yaml: Path, options: Sequence[str] = (), slow: bool = False) -> int:
 
     from ..codegen.emit import tests
 
-    operators = [_with_reference(each) for each in read(yaml, text.name_of(declarations))]
+    read_ = read(yaml, text.name_of(declarations))
+    operators = [replace(_with_reference(each), file=os.fspath(yaml.resolve())) for each in read_]
     module = text.woven(declarations, os.fspath(yaml))
     untested = [each.name for each in operators if not (each.internal or tests.has_suite(each))]
     if untested:

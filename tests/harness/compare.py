@@ -80,8 +80,12 @@ def check(
     check_values(array(result), want, DTYPES[dtype], ulp, what, bound, signed_zeros)
 
 
-def check_same(result: opweave.Tensor, other: opweave.Tensor, what: str = "") -> None:
-    """Two tensors are alike in dtype, shape and values, to the bit."""
+def check_same(result: Any, other: Any, what: str = "") -> None:
+    """Two tensors, or several results, are alike in dtype, shape and values, to the bit."""
+    if isinstance(other, tuple):
+        for one, each in zip(result, other, strict=True):
+            check_same(one, each, what)
+        return
     check(result, array(other), dtype_of(other).name, 0, what)
 
 

@@ -36,7 +36,7 @@ class GradientTests(Base):
     def check_gradient(self, case: Case) -> None:
         """At other values than those of the case, in double precision."""
         places = [index for index, each in enumerate(case.arguments) if _is_floating(each)]
-        inputs = [_differentiated(case.arguments[index], index) for index in places]
+        inputs = [differentiated(case.arguments[index], index) for index in places]
 
         def call(*given: opweave.Tensor) -> Any:
             arguments = list(case.arguments)
@@ -54,6 +54,7 @@ def _is_floating(value: object) -> bool:
     return isinstance(value, opweave.Tensor) and value.is_floating_point()
 
 
-def _differentiated(like: opweave.Tensor, seed: int) -> opweave.Tensor:
+def differentiated(like: opweave.Tensor, seed: int) -> opweave.Tensor:
+    """Values in double precision, all different, by which a gradient is taken."""
     values = Drawn(seed, like.numel()).uniform(_LOW, _HIGH, tuple(like.shape))
     return tensor(values, DTYPES["float64"]).requires_grad_()

@@ -90,6 +90,13 @@ class Spec:
     """Does a view make conditions of its own?"""
     copies: bool = False
     """Does a view of a memory order that has none give a copy?"""
+    entry: tuple[str, str] = ("", "")
+    """The file that declares the operator, relative to the folder two above that of its tests, and its name there: for
+    suites that compare with the body itself."""
+    automatic: tuple[str, ...] = ()
+    """Arguments whose derivative follows from the body, by the names of the schema."""
+    several_out: bool = False
+    """Are there several results, which `out=` may name?"""
     fallible: bool = False
     """Can the computation itself fail, for example by a division by zero?"""
 

@@ -30,7 +30,8 @@ def rows_backward(
     along = dimensions(dim, len(shape))
     of_row = [1 if d in along else size for d, size in enumerate(shape)]
     of_place = [size if d in along else 1 for d, size in enumerate(shape)]
-    like = next(grad for grad, _ in grads if grad is not None)
+    # There may be no gradient but that of a result which does not depend on the targets.
+    like = next(each for each, _ in (*grads, *inputs) if each is not None)
 
     def of_result(grad: Any, kind: str) -> Any:
         if grad is None:

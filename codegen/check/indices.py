@@ -1,0 +1,282 @@
+"""Computes expressions over indices by loops over their ranges, with NumPy for all positions of the results at once.
+
+It follows the tree that was read, and knows nothing of how kernels are made of it: tests compare the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from ..dtypes import BOOL, INT64, DType
+from ..expr import Expr, lower, names
+from ..expr.evaluate import compute, primitive
+from ..expr.functions.lists import ITEM, LENGTH
+from ..expr.geometry import Geometry
+from ..expr.indexed import POSITIONS, SHAPE, Fold, Integer, Range, Read
+from ..expr.typed import Arg, Const, Node, Op
+from ..model.computation import computed_dtype
+from ..model.compute import Border, Compute, Size
+from ..model.operator import Operator, Requirement
+from ..model.parts import End
+from .samples import Array
+
+
+class RefusedError(ValueError):
+    """The call is one of which a kernel says that it is wrong."""
+
+
+def results(
+    operator: Operator,
+    body: Compute,
+    tensors: Mapping[str, Array | None],
+    arguments: Mapping[str, Any],
+    dtype: DType,
+) -> tuple[Array, ...]:
+    """The results of a call, computed in `dtype`. Tensors are of this dtype, of int64 if they are indices, or absent;
+    `arguments` are the others. Raises RefusedError."""
+    return _Call(operator, body, tensors, arguments, dtype).results()
+
+
+class _Call:
+    def __init__(
+        self,
+        operator: Operator,
+        body: Compute,
+        tensors: Mapping[str, Array | None],
+        arguments: Mapping[str, Any],
+        dtype: DType,
+    ) -> None:
+        import numpy as np
+
+        self.operator, self.body, self.dtype = operator, body, dtype
+        self.tensors = {name: each for name, each in tensors.items() if each is not None}
+        self.types = dict(body.env({each.name: dtype for each in operator.params}, dtype))
+        self.integers: dict[str, Any] = {**arguments}
+        for each in operator.inputs:
+            self.integers[f"{each.name}{SHAPE}"] = list(np.shape(self.tensors.get(each.name, ())))
+        self.numbers = {each.name: np.array(arguments[each.name], dtype.numpy) for each in operator.params}
+        self.skipped: list[Array] = []
+        """For each reduction that is being computed, the positions at which it leaves out an element."""
+
+    def results(self) -> tuple[Array, ...]:
+        import numpy as np
+
+        body = self.body
+        self._require(body.require)
+        for name, tree in body.let:
+            self.integers[name] = _integer(tree, self.integers)
+        self._require(body.late)
+        for (tensor, dim), size in body.exact.items():
+            if tensor in self.tensors and self.tensors[tensor].shape[dim] != size:
+                raise RefusedError(f"'{tensor}' has another size at {dim} than {size}")
+        batch = self._batch()
+        sizes = tuple(self._size(size) for _, size in body.variables)
+        if any(size < 0 for size in sizes):
+            raise RefusedError("a negative size")
+        self.shape = (*batch, *sizes)
+        grid = np.ogrid[tuple(slice(size) for size in self.shape)] if self.shape else []
+        self.before = grid[: len(batch)]
+        env: dict[str, Array] = dict(zip(body.names, grid[len(batch) :], strict=True))
+        env |= {name: np.array(_integer(tree, self.integers), np.int64) for name, tree in body.uniforms.items()}
+        env |= self.numbers
+        for read in body.reads.values():
+            for divisor in (body.index(each).divisor for each in read.indices):
+                if np.any(self._value(divisor, env, np.True_, INT64) <= 0):
+                    raise RefusedError("an index is divided by what is not positive")
+        found = []
+        for index, each in enumerate(body.results):
+            result = computed_dtype(self.operator, body, index, self.dtype)
+            self.skipped.append(np.False_)
+            found.append(np.broadcast_to(self._value(each.tree, env, np.True_, result), self.shape))
+            self.skipped.pop()
+        return tuple(found)
+
+    # ---- integers
+
+    def _require(self, requirements: Sequence[Requirement[Geometry, Geometry]]) -> None:
+        for each in requirements:
+            if not _integer(each.check, self.integers):
+                raise RefusedError("a requirement does not hold")
+
+    def _size(self, size: Size) -> int:
+        if size.geometry is None:
+            return int(self.tensors[size.tensor].shape[size.dim])
+        return int(_integer(size.geometry, self.integers))
+
+    def _batch(self) -> tuple[int, ...]:
+        import numpy as np
+
+        body = self.body
+        for name, each in self.tensors.items():
+            rank = body.tensors.get(name, 0)
+            if each.ndim < rank or (each.ndim > rank and not body.is_batched(name)):
+                raise RefusedError(f"'{name}' has {each.ndim} dimensions")
+        batches = [each.shape[: each.ndim - body.tensors.get(name, 0)] for name, each in self.tensors.items()]
+        try:
+            return np.broadcast_shapes(*batches)
+        except ValueError as error:
+            raise RefusedError(str(error)) from None
+
+    # ---- values
+
+    def _value(self, tree: Expr, env: Mapping[str, Array], live: Array, dtype: DType | None = None) -> Array:
+        """The value of an expression where it is `live`; elsewhere it may be anything."""
+        known = dict(env)
+        for name in sorted(names(tree) & self.body.atoms.keys()):
+            atom = self.body.atoms[name]
+            if isinstance(atom, Read):
+                known[name] = self._read(atom, env, live)
+            elif isinstance(atom, Integer):
+                known[name] = _whole(self._value(atom.value, env, live))
+            else:
+                known[name] = self._fold(atom, env, live)
+        types = tuple((name, self.types[name]) for name in sorted(names(tree)))
+        return compute(_lowered(tree, types, dtype), known)
+
+    def _read(self, read: Read, env: Mapping[str, Array], live: Array) -> Array:
+        import numpy as np
+
+        tensor = self.tensors.get(read.tensor)
+        if tensor is None:
+            return np.zeros((), self.dtype.numpy)
+        rule = self.body.outside.get(read.tensor, Border.ERROR)
+        more = tensor.ndim - len(read.indices)
+        places = [np.zeros_like(at) if size == 1 else at for at, size in self._in_front(tensor, more)]
+        inside: Array = np.True_
+        for dim, tree in enumerate(read.indices):
+            index, size = self._value(tree, env, live, INT64), tensor.shape[more + dim]
+            within = (index >= 0) & (index < size)
+            if rule is Border.ERROR and not np.all(within | ~live):
+                raise RefusedError(f"index {dim} of '{read.tensor}' is outside")
+            inside = inside & within
+            places.append(_led(index, size, rule))
+        if tensor.size:
+            value = tensor[tuple(np.broadcast_arrays(*places))] if places else tensor
+        else:
+            value = np.zeros((), tensor.dtype)
+        if rule is Border.SKIP:
+            self.skipped[-1] = self.skipped[-1] | ~inside
+        if isinstance(rule, End):
+            rule = float(_end(self.dtype, rule))
+        return value if isinstance(rule, Border) else np.where(inside, value, np.array(rule).astype(tensor.dtype))
+
+    def _in_front(self, tensor: Array, count: int) -> Iterator[tuple[Array, int]]:
+        """The indices of the dimensions in front, with the sizes that these have in a tensor."""
+        return zip(self.before[len(self.before) - count :], tensor.shape[:count], strict=True)
+
+    # ---- reductions
+
+    def _fold(self, fold: Fold, env: Mapping[str, Array], live: Array) -> Array:
+        import numpy as np
+
+        dtype = self.body.value_dtype(fold, self.types)
+        state: Array = np.array(_first(fold.reduction, dtype)).astype(dtype.numpy)
+        place: Array = np.array(-1, np.int64)
+        for position, within, values in self._steps(fold.ranges, env, live, np.array(0, np.int64)):
+            self.skipped.append(np.False_)
+            if fold.condition is not None:
+                within = within & self._value(fold.condition, values, within, BOOL)
+            value = self._value(fold.value, values, within, dtype)
+            within = within & ~self.skipped.pop()
+            better = within & ((value > state) if fold.reduction.endswith("max") else (value < state))
+            place = np.where(better | (within & (place < 0)), position, place)
+            with np.errstate(all="ignore"):
+                state = np.where(within, _joined(fold.reduction, state, value), state)
+        return place if fold.reduction in POSITIONS else state
+
+    def _steps(
+        self, ranges: Sequence[Range], env: Mapping[str, Array], live: Array, position: Array
+    ) -> Iterator[tuple[Array, Array, Mapping[str, Array]]]:
+        """The positions in the ranges, where they are taken part in, and the variables."""
+        import numpy as np
+
+        if not ranges:
+            yield position, live, env
+            return
+        first, stop = (self._value(each, env, live, INT64) for each in (ranges[0].first, ranges[0].stop))
+        nothing = not np.any(live) or not np.size(first) or not np.size(stop)
+        for at in () if nothing else range(int(np.min(first)), int(np.max(stop))):
+            within = live & (first <= at) & (at < stop)
+            number = np.array(at, np.int64)
+            if np.any(within):
+                reached = position * np.maximum(stop - first, 1) + (number - first)
+                yield from self._steps(ranges[1:], {**env, ranges[0].name: number}, within, reached)
+
+
+@cache
+def _lowered(tree: Expr, types: tuple[tuple[str, DType], ...], dtype: DType | None) -> Node:
+    return lower(tree, dict(types), dtype)
+
+
+def _integer(tree: Geometry, known: Mapping[str, Any]) -> Any:
+    """An integer, a truth value or a list of the call."""
+    import numpy as np
+
+    if isinstance(tree, Arg):
+        return known[tree.name]
+    if isinstance(tree, Const):
+        return int(tree.value)
+    assert isinstance(tree, Op)
+    operands = [_integer(each, known) for each in tree.operands]
+    if tree.function == LENGTH:
+        return len(operands[0])
+    if tree.function == ITEM:
+        items, at = operands
+        if not -len(items) <= at < len(items):
+            raise RefusedError(f"there is no item {at}")
+        return items[at]
+    if any(isinstance(each, list) for each in operands):
+        raise NotImplementedError(f"'{tree.function}' of lists")
+    if tree.function in ("floor_divide", "remainder", "ceil_div") and operands[1] == 0:
+        raise RefusedError("a division by zero")
+    if tree.function == "ceil_div":
+        return -(-operands[0] // operands[1])
+    arrays = (np.array(each, node.dtype.numpy) for each, node in zip(operands, tree.operands, strict=True))
+    return primitive(tree.row)(*arrays).item()
+
+
+def _whole(value: Array) -> Array:
+    import numpy as np
+
+    if value.dtype.kind != "f":
+        return value.astype(np.int64)
+    fits = np.abs(value) < 2.0**62
+    return np.where(fits, np.where(fits, value, 0).astype(np.int64), -(2**62))
+
+
+def _led(index: Array, size: int, rule: Border | End | float) -> Array:
+    """The position that stands for an index outside; where there is none, some position."""
+    import numpy as np
+
+    if rule is Border.WRAP:
+        return np.mod(index, max(size, 1))
+    if rule is Border.REFLECT:
+        period = max(2 * size - 2, 1)
+        turned = np.mod(index, period)
+        return np.minimum(turned, period - turned) if size > 1 else np.zeros_like(index)
+    return np.clip(index, 0, max(size - 1, 0))
+
+
+def _end(dtype: DType, end: End) -> float:
+    import numpy as np
+
+    low, high = (-np.inf, np.inf) if dtype.is_floating else (dtype.lowest, dtype.highest)
+    return low if end is End.LOWEST else high
+
+
+def _first(reduction: str, dtype: DType) -> object:
+    """What a reduction of nothing is."""
+    if reduction in ("sum", "any"):
+        return 0
+    if reduction in ("prod", "all"):
+        return 1
+    return _end(dtype, End.LOWEST if reduction.endswith("max") else End.HIGHEST)
+
+
+def _joined(reduction: str, state: Array, value: Array) -> Array:
+    import numpy as np
+
+    join = {"sum": np.add, "prod": np.multiply, "any": np.logical_or, "all": np.logical_and}
+    return join.get(reduction, np.maximum if reduction.endswith("max") else np.minimum)(state, value)

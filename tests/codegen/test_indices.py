@@ -1,0 +1,86 @@
+"""Expressions over indices, computed by loops: the reference of the tests of operators (codegen/check/indices.py)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from codegen import library
+from codegen.check import indices
+from codegen.dtypes import FLOAT64, INT32
+from codegen.model.compute import Compute
+
+SUMS = "sum(self[x + i] * (2 * i + 3) for i in range(-1, 2))"
+SIGNAL = np.array([1.0, 10.0, 100.0])
+
+
+def computed(folder: Path, schema: str, body: str, tensors: dict[str, Any], dtype: Any = FLOAT64, **others: Any) -> Any:
+    """The only result of an operator."""
+    path = folder / "one.yaml"
+    lines = body.strip().replace("\n", "\n    ")
+    head = f"- func: one({schema}) -> Tensor\n  doc: D.\n  compute:\n"
+    path.write_text(f"{head}    {lines}\n  dtypes: [floating, int32]\n  derivatives: none\n")
+    (operator,) = library.read(path)
+    assert isinstance(operator.body, Compute)
+    (result,) = indices.results(operator, operator.body, tensors, others, dtype)
+    return result.tolist()
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        ("0", [53, 531, 310]),
+        ("7", [60, 531, 345]),
+        ("nearest", [54, 531, 810]),
+        ("wrap", [153, 531, 315]),
+        ("reflect", [63, 531, 360]),
+        ("skip", [53, 531, 310]),
+    ],
+)
+def test_rules_of_borders(tmp_path: Path, rule: str, expected: list[float]) -> None:
+    body = f"size: {{x: self.size(0)}}\nvalue[x]: {SUMS}\noutside: {rule}"
+    assert computed(tmp_path, "Tensor self", body, {"self": SIGNAL}) == expected
+
+
+def test_what_a_kernel_would_refuse(tmp_path: Path) -> None:
+    body = f"size: {{x: self.size(0)}}\nvalue[x]: {SUMS}\noutside: error"
+    with pytest.raises(indices.RefusedError, match="index 0 of 'self' is outside"):
+        computed(tmp_path, "Tensor self", body, {"self": SIGNAL})
+    body = "size: {x: n - 1}\nrequire: {check: n != 3, message: 'n is {n}'}\nvalue[x]: self[x // n]\noutside: 0"
+    for n, why in ((3, "requirement"), (0, "negative")):
+        with pytest.raises(indices.RefusedError, match=why):
+            computed(tmp_path, "Tensor self, int n", body, {"self": SIGNAL}, n=n)
+    assert computed(tmp_path, "Tensor self, int n", body, {"self": SIGNAL}, n=5) == [1, 1, 1, 1]
+
+
+def test_reductions_with_bounds_and_conditions(tmp_path: Path) -> None:
+    numbers = {"self": np.array([[3, 1, 3], [2, 5, 5]], np.int32)}
+    for reduction, expected in {
+        "sum": [[3, 6], [2, 12]],
+        "prod": [[3, 9], [2, 50]],
+        "max": [[3, 3], [2, 5]],
+        "min": [[3, 3], [2, 2]],
+        "argmax": [[0, 0], [0, 1]],
+        "argmin": [[0, 0], [0, 0]],
+    }.items():
+        generator = "self[..., x] for x in range(2 * n + 1) if (x != 1) | (self[..., 0] == 2)"
+        body = f"size: {{n: 2}}\nvalue[..., n]: {reduction}({generator})\noutside: skip"
+        assert computed(tmp_path, "Tensor self", body, numbers, INT32) == expected
+
+
+def test_positions_of_several_ranges_and_dimensions_in_front(tmp_path: Path) -> None:
+    values = np.array([[[1.0, 4.0, 4.0], [0.0, 4.0, 2.0]], [[0.0, 0.0, 0.0], [0.0, 0.0, 9.0]]])
+    body = "value[...]: argmax(self[..., y, x] for y in range(self.size(-2)) for x in range(self.size(-1)))"
+    assert computed(tmp_path, "Tensor self", body, {"self": values}) == [1, 5]
+    body = "value[..., x]: sum(self[..., y, x] * other[..., y] for y in range(self.size(-2)))"
+    tensors = {"self": values, "other": np.array([1.0, 10.0])}
+    assert computed(tmp_path, "Tensor self, Tensor other", body, tensors) == [[1, 44, 24], [0, 0, 90]]
+
+
+def test_indices_that_are_data_and_absent_tensors(tmp_path: Path) -> None:
+    body = "value[t]: self[index[t]] + more[t]\noutside: {self: -1}"
+    tensors = {"self": SIGNAL, "index": np.array([2, 5, -1, 0]), "more": None}
+    assert computed(tmp_path, "Tensor self, Tensor index, Tensor? more", body, tensors) == [100, -1, -1, 1]

@@ -1,0 +1,151 @@
+"""Tests of expressions over indices, by calls in which equal indices have equal sizes."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from codegen.check import indices
+from codegen.check.indices import RefusedError
+from codegen.dtypes import BOOL, INT64, DType
+from codegen.expr import Name
+from codegen.model.computation import computed_dtype
+from codegen.model.compute import Compute
+from codegen.model.operator import Operator
+
+from .arrays import Array
+from .bodies import BodyTests, Call, Shape, drawn_argument, operator_of
+from .drawn import Drawn
+
+_CALLS = 3
+_ATTEMPTS = 400
+_LONG = (37, 70)
+"""Sizes of lines that are longer than two vectors."""
+_BATCHES: tuple[Shape, ...] = ((), (2,), (3, 2))
+
+
+class ComputeTests(BodyTests):
+    """Expressions over indices."""
+
+    @property
+    def body(self) -> Compute:
+        assert isinstance(self.operator.body, Compute)
+        return self.operator.body
+
+    def fixed(self, name: str) -> DType | None:
+        return self.body.fixed.get(name)
+
+    def own(self, dtype: DType) -> Sequence[DType | None]:
+        computed = [computed_dtype(self.operator, self.body, index, dtype) for index in range(len(self.body.results))]
+        return [each if each in (INT64, BOOL) else None for each in computed]
+
+    def expected(self, call: Call, values: Mapping[str, Array | None], dtype: DType) -> tuple[Array, ...]:
+        return indices.results(self.operator, self.body, values, call.arguments, dtype)
+
+    def calls(self) -> Sequence[Call]:
+        return _computed_calls(type(self), _LONG)
+
+    def short_calls(self) -> Sequence[Call]:
+        return _computed_calls(type(self), ())[:2]
+
+
+@cache
+def _computed_calls(suite: type[BodyTests], long: Shape) -> tuple[Call, ...]:
+    """Calls that the body accepts, with results that are numbers if it has such, and one without elements; `long` are
+    sizes of lines among short ones."""
+    operator = operator_of(suite)
+    body = operator.body
+    assert isinstance(body, Compute)
+    random = Drawn(zlib.crc32(operator.name.encode()))
+    dtype = max((each for each in operator.compute_dtypes if not each.is_complex), key=lambda each: each.is_floating)
+    found: list[Call] = []
+    empty: list[Call] = []
+    for attempt in range(_ATTEMPTS):
+        call = _draw(operator, body, random, (3, *long), alike=attempt % 4 == 3, empty=attempt % 5 == 4)
+        values = {
+            name: None
+            if shape is None
+            else call.places(name, INT64, 0)
+            if name in body.integers
+            else call.values(name, dtype, 0)
+            for name, shape in call.shapes.items()
+        }
+        try:
+            results = indices.results(operator, body, values, call.arguments, dtype)
+        except RefusedError:
+            continue
+        if not results[0].size:
+            empty = empty or [call]
+        elif len(found) < _CALLS and (attempt > _ATTEMPTS // 2 or all(np.isfinite(each).all() for each in results)):
+            found.append(call)
+        if len(found) == _CALLS and empty:
+            break
+    assert found, f"of {_ATTEMPTS} calls {operator.name} accepts none"
+    return (*found, *empty)
+
+
+def _draw(operator: Operator, body: Compute, random: Drawn, lines: Shape, alike: bool, empty: bool) -> Call:
+    def one(values: Sequence[Any]) -> Any:
+        return values[int(random.integers(0, len(values), ()))]
+
+    classes = _tied(body)
+    sizes = {root: one((1, 2, 3, 4, 5)) for root in dict.fromkeys(classes.values())}
+    if alike:
+        sizes = dict.fromkeys(sizes, one((2, 3, 4)))
+    last = classes.get((operator.inputs[0].name, -1))
+    if last is not None and not alike:
+        sizes[last] = one(lines)
+    if empty and sizes:
+        sizes[one([*sizes])] = 0
+    for place, size in body.exact.items():
+        sizes[classes[place]] = size
+    batch = one(_BATCHES)
+    shapes: dict[str, Shape | None] = {}
+    for argument in operator.inputs:
+        rank, front = body.tensors.get(argument.name, 0), ()
+        if body.is_batched(argument.name):
+            front = batch if argument is operator.inputs[0] else one((batch, (), (1,) * len(batch)))
+        own = tuple(sizes[classes[argument.name, dim - rank]] for dim in range(rank))
+        shapes[argument.name] = None if argument.is_optional and one((True, False)) else (*front, *own)
+    arguments = {
+        each.name: drawn_argument(each, one, each in operator.params)
+        for each in operator.schema.arguments
+        if not each.is_tensor
+    }
+    limits = one(((0, 1), (0, 2), (0, 3))) if not body.outside else one(((0, 2), (-2, 6)))
+    return Call(shapes, arguments, limits, one((True, False)))
+
+
+def _tied(body: Compute) -> dict[tuple[str, int], object]:
+    """For each dimension of a tensor, counted from the last, what stands for all that have the same indices."""
+    parents: dict[object, object] = {}
+
+    def root(of: object) -> object:
+        while parents.setdefault(of, of) != of:
+            of = parents[of]
+        return of
+
+    def tie(one: object, other: object) -> None:
+        parents[root(one)] = root(other)
+
+    for name, size in body.variables:
+        known = (size.tensor, size.dim) if size.geometry is None else body.size_of(size.geometry)
+        if known is not None:
+            tie(name, known)
+    for read in body.reads.values():
+        for dim, tree in enumerate(read.indices):
+            place, plain = (read.tensor, dim - len(read.indices)), body.index(tree).plain
+            root(place)
+            if plain in body.ranges:
+                stop = body.ranges[plain].stop
+                uniform = body.uniforms.get(stop.name) if isinstance(stop, Name) else None
+                known = None if uniform is None else body.size_of(uniform)
+                if known is not None:
+                    tie(place, known)
+            elif plain is not None:
+                tie(place, plain)
+    return {place: root(place) for place in parents if isinstance(place, tuple)}
