@@ -6,9 +6,11 @@ run of the tests waits for the first one's import. Where opweave is not installe
 
 from __future__ import annotations
 
+import gc
 import importlib
 import importlib.util
 import os
+from collections.abc import Generator
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -22,11 +24,23 @@ with nullcontext() if "PYTEST_XDIST_WORKER" in os.environ else locked(Path(__fil
     if importlib.util.find_spec("opweave") is not None:
         importlib.import_module("opweave")
 
+pytest_plugins = ["batches"]
 
 # The same examples in every run, however long they take, so that a failure is the doing of a change; what is marked
 # slow tries new ones.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is collected stays: the garbage collector looks at nothing of it, now or in the tests."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
