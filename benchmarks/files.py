@@ -1,4 +1,4 @@
-"""Saving, loading and pickling beside torch and NumPy: a million numbers, a thousand small tensors, a mapped file.
+"""Saving, loading, pickling and exchange of arrays beside torch and NumPy.
 
     python benchmarks/files.py [PATTERN]
 
@@ -53,7 +53,28 @@ def pickled(value: Any) -> Callable[[], Any]:
     return lambda: pickle.loads(pickle.dumps(value, 5))
 
 
-def rows(lib: Libraries, folder: Path) -> Iterator[measure.Figure]:
+def rows(lib: Libraries) -> Iterator[measure.Figure]:
+    with tempfile.TemporaryDirectory() as folder:
+        yield from of_files(lib, Path(folder))
+    numbers = np.random.default_rng(0).random(MILLION, dtype=np.float32)
+    yield from lib.run(
+        "pickle and unpickle 1e6 float32",
+        lambda library: pickled(library.rand(MILLION)),
+        pickled(numbers),
+        1.1,
+        "numpy",
+    )
+    four = np.arange(4, dtype=np.float32)
+    given: tuple[tuple[str, Callable[[Any], Callable[[], Any]]], ...] = (
+        ("from_numpy", lambda library: lambda: library.from_numpy(four)),
+        ("from_dlpack of an array", lambda library: lambda: library.from_dlpack(four)),
+        ("np.asarray", lambda library: partial(np.asarray, library.ones(4))),
+    )
+    for name, make in given:
+        yield from lib.run(f"{name}, 4 elements", make, None, 0.6)
+
+
+def of_files(lib: Libraries, folder: Path) -> Iterator[measure.Figure]:
     """Figures, with files in a folder."""
     contents: tuple[tuple[str, Callable[[Any], Any]], ...] = (
         ("1e6 float32", lambda library: library.rand(MILLION)),
@@ -68,20 +89,7 @@ def rows(lib: Libraries, folder: Path) -> Iterator[measure.Figure]:
         yield from lib.run(
             f"load with mmap, {elements:,} float32", partial(mapped, path=folder, elements=elements), None, 1.0
         )
-    numbers = np.random.default_rng(0).random(MILLION, dtype=np.float32)
-    yield from lib.run(
-        "pickle and unpickle 1e6 float32",
-        lambda library: pickled(library.rand(MILLION)),
-        pickled(numbers),
-        1.1,
-        "numpy",
-    )
-
-
-def main() -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        show(list(rows(Libraries(" ".join(sys.argv[1:])), Path(folder))))
 
 
 if __name__ == "__main__":
-    main()
+    show(list(rows(Libraries(" ".join(sys.argv[1:])))))

@@ -21,6 +21,7 @@ from typing import Any
 import autograd
 import fft
 import figures
+import files
 import indexing
 import linalg
 import measure
@@ -51,6 +52,7 @@ SECTIONS: Mapping[str, tuple[str, tuple[Rows, ...]]] = {
     "autograd": ("Forward and backward passes", (autograd.rows,)),
     "optimizers": ("Steps of optimizers", (optimizers.rows,)),
     "nn": ("Layers of networks", (nn.rows,)),
+    "files": ("Files, pickles and arrays of others", (files.rows,)),
 }
 README: tuple[tuple[str, str, str], ...] = (
     ("calls", "a + b, 4 elements", "`a + b` of 4 elements"),

@@ -12,26 +12,24 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import ROOT, Core
+from .conftest import Core
 
 SCRIPT = """
-import sys
-sys.path.insert(0, {root!r})
-from tests.core.conftest import load_core
-core = load_core({library!r})
-out = core.ffi.new("int64_t[76]")
-core.lib.memory_statistics(out, 76)
-problem = core.lib.environment_problem()
-text = "" if problem == core.ffi.NULL else core.ffi.string(problem).decode()
-print(core.lib.level(), core.lib.get_num_threads(), out[74], text, sep="|")
+import ctypes, sys
+core = ctypes.CDLL(sys.argv[1])
+core.environment_problem.restype = ctypes.c_char_p
+statistics = (ctypes.c_int64 * 76)()
+core.memory_statistics(statistics, 76)
+problem = core.environment_problem()
+print(core.level(), core.get_num_threads(), statistics[74], (problem or b"").decode(), sep="|")
 """
 
 
 def state(library: Path, **variables: str) -> tuple[int, int, int, str]:
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("OPWEAVE_", "OMP_"))}
     environment.update(variables)
-    script = SCRIPT.format(root=str(ROOT), library=str(library))
-    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)
+    command = [sys.executable, "-S", "-c", SCRIPT, library]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     level, threads, cap, problem = done.stdout.rstrip("\n").split("|")
     return int(level), int(threads), int(cap), problem

@@ -36,8 +36,10 @@ def from_bfloat16_bits(bits: Array) -> Array:
 
 def cast(values: Any, dtype: DType) -> Array:
     """Values of any NumPy dtype as those of `dtype`. Floats outside an integer's range are the caller's concern."""
+    array = np.asarray(values)
+    if dtype.numpy is not None and array.dtype == dtype.numpy:
+        return array.copy()
     with np.errstate(all="ignore"):
-        array = np.asarray(values)
         if dtype.is_bool:
             return np.asarray(array != 0)
         if array.dtype.kind == "c" and not dtype.is_complex:

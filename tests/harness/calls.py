@@ -18,6 +18,7 @@ from .arrays import Array, cast
 from .compare import check
 from .drawn import Drawn
 from .extremes import extremes, largest, ordinary
+from .layouts import Layout
 from .promotion import operand
 from .spec import Spec
 
@@ -35,13 +36,19 @@ def divisible(spec: Spec, name: str, values: Array) -> Array:
 
 def shaped_values(spec: Spec, dtype: DType, shape: tuple[int, ...]) -> dict[str, Array]:
     """Ordinary and extreme values for every input."""
-    results = {}
-    for index, (name, facts) in enumerate(input_dtypes(spec, dtype).items()):
-        count = max(int(np.prod(shape)), 1)
-        mixed = np.concatenate([ordinary(facts, count, index), extremes(facts)])
-        order = Drawn(index, count).permutation(mixed.size)
-        results[name] = divisible(spec, name, np.resize(mixed[order], shape))
-    return results
+    return {
+        name: divisible(spec, name, _shaped(index, facts, shape))
+        for index, (name, facts) in enumerate(input_dtypes(spec, dtype).items())
+    }
+
+
+@cache  # every operator asks for the same ones
+def _shaped(index: int, dtype: DType, shape: tuple[int, ...]) -> Array:
+    count = max(int(np.prod(shape)), 1)
+    mixed = np.concatenate([ordinary(dtype, count, index), extremes(dtype)])
+    values = np.resize(mixed[Drawn(index, count).permutation(mixed.size)], shape)
+    values.flags.writeable = False
+    return values
 
 
 def moderate(spec: Spec, name: str, dtypes: tuple[DType, ...], shape: tuple[int, ...], facts: DType) -> Array:
@@ -52,7 +59,7 @@ def moderate(spec: Spec, name: str, dtypes: tuple[DType, ...], shape: tuple[int,
     return _moderate(len(name), shape, facts, max(low, -9), all(dtype.itemsize > 1 for dtype in bounds), nonzero)
 
 
-@cache  # every operator asks for the same ones
+@cache
 def _moderate(seed: int, shape: tuple[int, ...], dtype: DType, low: int, large: bool, nonzero: bool) -> Array:
     random = Drawn(seed, dtype.code, len(shape))
     numbers = random.integers(low, 10, shape)
@@ -65,6 +72,20 @@ def _moderate(seed: int, shape: tuple[int, ...], dtype: DType, low: int, large: 
     values = cast(numbers, dtype)
     values.flags.writeable = False
     return values
+
+
+_PLACED: dict[tuple[Layout, DType, int], tuple[Array, opweave.Tensor, Array]] = {}
+"""By layout, dtype and the identity of the values, which are kept: what placed() has made."""
+
+
+def placed(layout: Layout, values: Array, dtype: DType) -> tuple[opweave.Tensor, Array]:
+    """As layout.place(), once for values that nothing writes to; nothing may write to the results either."""
+    if values.flags.writeable:
+        return layout.place(values, dtype)
+    key = layout, dtype, id(values)
+    if key not in _PLACED:
+        _PLACED[key] = values, *layout.place(values, dtype)
+    return _PLACED[key][1:]
 
 
 def run(spec: Spec, operands: Mapping[str, Any], **params: Any) -> opweave.Tensor:

@@ -19,6 +19,7 @@ from .calls import (
     divisible,
     input_dtypes,
     moderate,
+    placed,
     refusal_of,
     run,
     shaped_values,
@@ -99,7 +100,7 @@ class ElementwiseTests(OperatorTests):
         operands, effective = {}, {}
         for index, (name, dtype) in enumerate(input_dtypes(spec, facts).items()):
             layout = chosen[index] if index < len(chosen) else next(layouts(values[name].shape))
-            operands[name], effective[name] = layout.place(values[name], dtype)
+            operands[name], effective[name] = placed(layout, values[name], dtype)
         compare(spec, operands, effective, f"{facts} {', '.join(map(str, chosen))}")
 
     def test_broadcasting(self, dtype: str) -> None:
@@ -181,7 +182,7 @@ class ElementwiseTests(OperatorTests):
             dtype = DTYPES[spec.fixed[name]] if name in spec.fixed else dtypes[index]
             array = moderate(spec, name, dtypes, shapes[index], dtype)
             layout = chosen[index] if chosen else next(layouts(shapes[index]))
-            operands[name], values[name] = layout.place(array, dtype)
+            operands[name], values[name] = placed(layout, array, dtype)
         compare_or_refuse(self.spec, operands, values, f"{dtypes[0]} {shapes[0]} and {dtypes[1]} {shapes[1]}")
 
     @only_if(lambda spec: spec.numbers)

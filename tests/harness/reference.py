@@ -18,7 +18,9 @@ import numpy as np
 import pytest
 
 from codegen.dtypes import DTYPES, DType
-from codegen.expr import Expr, evaluate, parse
+from codegen.expr import lower, parse
+from codegen.expr.evaluate import compute
+from codegen.expr.typed import Node
 
 from . import promotion
 from .arrays import Array, cast, holder
@@ -46,8 +48,8 @@ def _compiled(expression: str) -> CodeType:
 
 
 @cache
-def _tree(expression: str, names: tuple[str, ...]) -> Expr:
-    return parse(expression, names)
+def _typed(expression: str, dtypes: tuple[tuple[str, DType], ...]) -> Node:
+    return lower(parse(expression, tuple(name for name, _ in dtypes)), dict(dtypes))
 
 
 @dataclass(frozen=True)
@@ -121,8 +123,9 @@ class Elementwise:
         """The value of the declared expression in the dtype of the computation."""
         text = next(text for dtypes, text in self.spec.expressions if self.computation.name in dtypes)
         schema_names = self.spec.schema_names
-        arguments = {schema_names[n]: self._argument(n, None) for n in schema_names}
-        return self._finish(evaluate(_tree(text, tuple(arguments)), arguments))
+        arguments = {schema_names[n]: np.asarray(self._argument(n, None)) for n in schema_names}
+        dtypes = tuple((name, DTYPES[values.dtype.name]) for name, values in arguments.items())
+        return self._finish(compute(_typed(text, dtypes), arguments))
 
     @cached_property
     def numbers(self) -> dict[str, Any]:
