@@ -97,6 +97,7 @@ _LAZY_NAMES = {
     "is_inference_mode_enabled": "_autograd.grad_mode",
     "no_grad": "_autograd.grad_mode",
     "set_grad_enabled": "_autograd.grad_mode",
+    "align_tensors": "_representations.named.methods",
     "load": "serialization",
     "save": "serialization",
     "Storage": "_tensor.storage",

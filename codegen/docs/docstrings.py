@@ -125,6 +125,8 @@ def _arguments(operator: Operator) -> Iterator[str]:
         yield f"out ({kind}, optional): where to write the result; resized if its shape differs."
     if operator.family is Family.FACTORY or is_factory(operator):
         yield "requires_grad (bool, optional): whether to record operations on the result."
+        if not operator.inputs:
+            yield "names (sequence of str or None, optional): the names of the dimensions."
 
 
 def _kinds(operator: Operator, parameter: Parameter) -> str:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 
 from ..dtypes import ordered
-from ..model import variants
+from ..model import naming, variants
 from ..model.operator import Operator
 
 
@@ -31,5 +31,6 @@ def _record(operator: Operator) -> dict[str, object]:
         "reference": operator.reference,
         "derivatives": {name: derivative.formula for name, derivative in operator.derivatives.items()},
         "tags": operator.tags,
+        "names": naming.rule(operator),
         "line": operator.span.line,
     }

@@ -16,7 +16,7 @@ from ..cache import Cache
 from ..docs.docstrings import docstring
 from ..docs.results import meaning
 from ..dtypes import DTYPES
-from ..model import layout, variants
+from ..model import layout, naming, variants
 from ..model.operator import Composite, Factory, Family, Indexing, Operator, Random, Reduce
 from ..model.python_operators import PythonOperator
 from ..model.signatures import accepted_types
@@ -176,6 +176,7 @@ def _keywords(operator: Operator) -> Iterator[tuple[str, str | None]]:
     yield "single", _flag("scalar_ok" in operator.tags)
     yield "inplace_argument", _flag(variants.has_inplace_argument(operator))
     yield "differentiable", _flag(bool(operator.derivatives))
+    yield "naming", repr(rule) if (rule := naming.rule(operator)) else None
     yield "choices", repr(choices) if choices else None
     yield "alone", f"lambda {_first(operator)}: {operator.alone}" if operator.alone else None
     yield "pairwise", repr(body.pairwise) if isinstance(body, Reduce) and body.pairwise else None

@@ -475,6 +475,8 @@ class Operator(Declaration):
     """The entry as it stands in the file, for `opweave show`."""
     derived: bool = False
     """Does it follow from another entry, as a gradient does?"""
+    naming: str | None = None
+    """The rule by which results get names of dimensions (naming.py), where the entry declares one."""
 
     @cached_property
     def tensors_only(self) -> tuple[Argument, ...]:

@@ -76,6 +76,8 @@ def signature(operator: Operator, first: str, *, with_out: bool = True) -> str:
     added += [("out", kind, "None")] if with_out and has_out(operator) else []
     if operator.family is Family.FACTORY or is_factory(operator):
         added.append(("requires_grad", "bool", "False"))
+        if not operator.inputs:
+            added.append(("names", "Sequence[str | None] | None", "None"))
     if {"dim", "keepdim"} <= {parameter.name for parameter in declared}:
         added += _NUMPY
     if isinstance(operator.body, Reduce) and operator.body.pairwise:

@@ -26,7 +26,7 @@ from ..schema import FunctionSchema, SchemaError, SchemaKind, parse
 from ..source import Mapping as MappingNode
 from ..source import Node, Scalar
 from ..source.text import to_yaml
-from . import accepts, arguments, bodies, derivatives, like, overloads, submodules, tags
+from . import accepts, arguments, bodies, derivatives, like, naming, overloads, submodules, tags
 from .bodies import folding
 from .bodies.composite import PYTHON
 from .fields import ROUTINE, ROUTINES, Entry, Fields, lacks
@@ -34,7 +34,7 @@ from .fields import ROUTINE, ROUTINES, Entry, Fields, lacks
 BODY_KEYS = (*(family.value for family in Family if family not in (*ROUTINES, Family.FOLD)), ROUTINE)
 KEYS = (
     "func", "doc", like.KEY, *BODY_KEYS, "accepts", "aliases", "cost", "derivatives", "dtype_error", "dtypes",
-    "none_means", "operator", "out", "overloads", "promotion", "python_module", "reference", "require", "tags",
+    "names", "none_means", "operator", "out", "overloads", "promotion", "python_module", "reference", "require", "tags",
     "unused", "variants",
 )  # fmt: skip
 # Keys that have a meaning for some families only.
@@ -99,6 +99,7 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
     sound = len(fields.diagnostics) == before
     accepted = accepts.read(entry)
     formulas = derivatives.read(entry, body, accepted)
+    rule = naming.read(entry)
     named = _property(entry)
     method, function, internal = _variants(entry, module)
     operator = _operator(entry)
@@ -141,6 +142,7 @@ def _read(fields: Fields, source: _Source) -> Declaration | None:
         unused=frozenset(word.value for word in fields.words("unused")),
         **vars(overloads.read(entry)),
         accepts=accepted,
+        naming=rule,
         text="- " + to_yaml(fields.node, "  ") if like.KEY in fields.node else _text(fields.node.span, source.lines),
     )
     _check_parameters(entry, read_operator)

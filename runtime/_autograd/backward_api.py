@@ -8,6 +8,8 @@ from typing import Any
 
 from .._base import handles
 from .._base.type_names import type_name
+from .._base.warn import warn
+from .._C import lib
 from .._dispatch.ops import ops
 from .._handle import edges, with_keys
 from . import engine
@@ -178,7 +180,18 @@ def _root_gradient(index: int, tensor: Any, grad: Any) -> Any:
             "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
             f"grad_output[{index}] has a dtype of {grad.dtype} and output[{index}] has a dtype of {tensor.dtype}."
         )
-    return grad
+    return _without_names(grad)
+
+
+def _without_names(grad: Any) -> Any:
+    if not lib.keys(grad._h) & engine.NAMED:
+        return grad
+    warn(
+        f"Autograd was passed a named grad tensor with dims {list(grad.names)}. Autograd does not yet support named "
+        "tensor semantics, so all names will be ignored. In practice all computed gradients will still be correct "
+        "according to regular tensor semantics."
+    )
+    return with_keys(0, engine.NAMED, ops.alias, grad)
 
 
 def _zeros_like(tensor: Any) -> Any:

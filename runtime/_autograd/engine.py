@@ -14,6 +14,7 @@ from typing import Any
 
 from .._base.devices import CPU, META
 from .._base.dtypes import BY_CODE
+from .._base.keys import KEY_BITS
 from .._base.type_names import type_name
 from .._base.types import contiguous_format
 from .._C import lib
@@ -23,6 +24,9 @@ from .grad_mode import AUTOGRAD, CONFINED, UNRECORDED
 from .node import AccumulateGrad, Edge, Hook, Hooks, Node, hooks_of
 
 storage_uses, flags = lib.storage_uses, lib.flags
+
+NAMED = KEY_BITS["named"]
+"""Gradients have no names, and what is saved for them is read without."""
 
 _DENSE = 4
 """OW_DENSE"""
@@ -75,7 +79,7 @@ def run(
     `accumulate` leaves among them get theirs added. Without, every leaf does.
     """
     needed = None if targets is None else _leading_to(targets, [node for (node, _), _ in roots], accumulate)
-    cleared, added = (UNRECORDED, 0) if create_graph else (0, UNRECORDED)
+    cleared, added = (UNRECORDED, NAMED) if create_graph else (0, UNRECORDED | NAMED)
     if targets is not None:
         added |= CONFINED
     return with_keys(cleared, added, _pass_through, roots, keep_graph, targets, needed, accumulate)

@@ -38,6 +38,9 @@ overloads: dict[str, Any] = {}
 numpy_forms: dict[str, Any] = {}
 """By the name of an operator: the same of arguments that NumPy's function of this name has and the schema does not."""
 
+name_reader: Any = None
+"""What checks the argument `names` of functions that make tensors, before one is made: name_reader(function, names)."""
+
 _IN_PLACE = FORMS["in_place"]
 _OTHER_NAMES = {
     "axis": "dim",
@@ -129,6 +132,7 @@ def unbound(function: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
     if op.separate is not None and op.separate not in named:
         args = _separate(op, args)
     extra = {name: named.pop(name) for name in _extra_arguments(op, in_place) if name in named}
+    names = name_reader(op.name, extra["names"]) if extra.get("names") is not None else None
     if op.single and op.separate is not None and args and isinstance(args[0], Tensor):
         return function((args[0],), **named)[0]
     values = _bind(function, args, named)
@@ -136,6 +140,8 @@ def unbound(function: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
     if extra.get("other") is not None:
         return _with_other(op, values, extra["other"], out)
     result = bound(function, values, out)
+    if names is not None:
+        result.names = names
     return result.requires_grad_() if extra.get("requires_grad") else result
 
 
@@ -163,6 +169,8 @@ def _extra_arguments(op: Op, in_place: bool) -> dict[str, Any]:
     extra: dict[str, Any] = {} if op.pairwise is None else {"other": None}
     if not in_place and (op.family == "factory" or any(types == "placement" for _, _, types in op.params)):
         extra["requires_grad"] = False
+        if not any("Tensor" in types for _, _, types in op.params):
+            extra["names"] = None
     return extra
 
 

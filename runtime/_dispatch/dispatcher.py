@@ -25,8 +25,8 @@ decline."""
 _ORDER = (
     "function_mode",
     "subclass",
-    "autograd",
     "named",
+    "autograd",
     "dispatch_mode",
     "conj",
     "sparse",

@@ -68,8 +68,8 @@ class Op:
     __slots__ = (
         "alone", "body", "bounds", "choices", "complex_refusal", "decomposes", "default_dtype", "defaults",
         "derivative", "family", "function", "getter", "index", "inplace_argument", "lone_numbers", "name", "names",
-        "numbers", "opaque", "out", "overload", "package", "pairwise", "params", "positional", "promotes", "refusal",
-        "refused", "results", "schema", "separate", "single", "target", "view", "words",
+        "naming", "numbers", "opaque", "out", "overload", "package", "pairwise", "params", "positional", "promotes",
+        "refusal", "refused", "results", "schema", "separate", "single", "target", "view", "words",
     )  # fmt: skip
 
     def __init__(
@@ -104,6 +104,7 @@ class Op:
         words: Mapping[Any, int] | None = None,
         body: Callable[..., Any] | None = None,
         opaque: bool = False,
+        naming: str | None = None,
     ) -> None:
         self.index = index
         """Its number in the core; -1: it is a composite."""
@@ -165,6 +166,8 @@ class Op:
         dtype and numbers; None: the core does all."""
         self.opaque = opaque
         """Does the body of a composite read memory or handles itself?"""
+        self.naming = naming
+        """The rule by which results get names of dimensions, where it does not follow from the family."""
         self.package = package
         """The one whose generated modules it is in."""
         self.function: Any = None

@@ -22,6 +22,8 @@ from .._base.type_names import type_name
 from .._base.types import check_placement
 from .._C import lib
 from .._dispatch.ops import ops
+from .._representations.named.names import read as read_names
+from .._representations.named.names import rename_new
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -42,13 +44,16 @@ def tensor(
     device: device | str | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
+    names: Sequence[str | None] | None = None,
 ) -> TensorType:
     """Return a new tensor with the values of `data`: a number, nested sequences of numbers, an array or a tensor.
 
     The shape is that of the nesting. The dtype is `dtype`, that of an array or tensor, or follows from the numbers:
     bool, int64, the default dtype for floats, its complex counterpart for complex numbers. Raises ValueError for
-    sequences of unequal lengths, texts and integers beyond int64, RuntimeError for other objects.
+    sequences of unequal lengths, texts and integers beyond int64, RuntimeError for other objects. `names` are those
+    of the dimensions.
     """
+    given_names = read_names("tensor", names)
     named = None if device is None else available(device)
     if pin_memory:
         check_placement("tensor", pin_memory=pin_memory)
@@ -61,7 +66,9 @@ def tensor(
             stacklevel=2,
         )
         data = data.detach()
-    result = _moved(_new(data, wanted), named)
+    result: TensorType = _moved(_new(data, wanted), named)
+    if given_names is not None:
+        rename_new(result, given_names)
     return result.requires_grad_() if requires_grad else result
 
 

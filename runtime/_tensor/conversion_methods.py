@@ -16,6 +16,7 @@ from .._base.interchange import check_memory, from_array, to_array
 from .._base.lazy_imports import load
 from .._C import lib
 from .._handle import ELSEWHERE, adopt, array_of, needs_grad, to_dlpack
+from .._representations.named.names import check_savable, names_of, set_names
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -161,8 +162,8 @@ class ConversionMethods:
     # ---- copies and pickles ----
 
     def __copy__(self: Any) -> Any:
-        rebuild, arguments, *state = self.__reduce_ex__(2)
-        return rebuild(*arguments, *state)
+        rebuild, arguments, *state = _reduced(self)
+        return set_names(rebuild(*arguments, *state), names_of(self))
 
     def __deepcopy__(self: Any, memo: dict[int, Any]) -> Any:
         from copy import deepcopy
@@ -172,22 +173,28 @@ class ConversionMethods:
                 "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
                 "moment. Use detach() or clone() for what was computed."
             )
-        rebuild, (kind, storage, *geometry), *state = self.__reduce_ex__(2)
+        rebuild, (kind, storage, *geometry), *state = _reduced(self)
         copied = rebuild(kind, deepcopy(storage, memo), *geometry, *deepcopy(state, memo))
-        memo[id(self)] = copied
+        memo[id(self)] = set_names(copied, names_of(self))
         if self.grad is not None:
             copied.grad = deepcopy(self.grad, memo)
         return copied
 
     def __reduce_ex__(self: Any, protocol: Any) -> tuple[Any, ...]:
-        if self.is_conj():
-            return self.resolve_conj().__reduce_ex__(protocol)
-        # Tensors that share memory have one Storage object, so they share it again when they are restored together.
-        handle = self._h
-        geometry = (lib.storage_offset(handle), tuple(shape_of(handle)), strides_of(handle))
-        reduced = (_rebuild_tensor, (self.__class__, self.storage(), *geometry, self._requires_grad))
-        state = getattr(self, "__dict__", None)
-        return (*reduced, state) if state else reduced
+        check_savable(self)
+        return _reduced(self)
+
+
+def _reduced(tensor: Any) -> tuple[Any, ...]:
+    """What makes the same tensor, but for names of dimensions."""
+    if tensor.is_conj():
+        return _reduced(tensor.resolve_conj())
+    # Tensors that share memory have one Storage object, so they share it again when they are restored together.
+    handle = tensor._h
+    geometry = (lib.storage_offset(handle), tuple(shape_of(handle)), strides_of(handle))
+    reduced = (_rebuild_tensor, (tensor.__class__, tensor.storage(), *geometry, tensor._requires_grad))
+    state = getattr(tensor, "__dict__", None)
+    return (*reduced, state) if state else reduced
 
 
 def _rebuild_tensor(

@@ -60,7 +60,7 @@ def apply(tensor: Any, index: Any) -> tuple[Any, list[Any], bool]:
         else:
             view = getattr(ops, name)(view, dim, *rest)
     if view is tensor and not steps.tensors:  # all of it, which is another tensor nevertheless
-        view = ops.view(tensor, tensor.shape)
+        view = ops.alias(tensor)
     return view, steps.tensors, steps.is_masked
 
 

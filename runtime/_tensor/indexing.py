@@ -93,7 +93,7 @@ def _assign(self: Any, index: Any, value: Any) -> None:
         return  # an index of bools that are not all true selects nothing, and takes every value
     leading = next((dim for dim, size in enumerate(source.shape) if size != 1), source.ndim)
     if leading:  # dimensions of size one that are of no account
-        source = source.view(source.shape[leading:])
+        source = source.squeeze(tuple(range(leading)))
     if tensors:
         ops._index_put_(view, tensors, source)
     else:

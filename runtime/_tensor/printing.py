@@ -193,6 +193,9 @@ def _suffixes(t: Printable, default_dtype_name: str, options: PrintOptions) -> l
         parts.append(f"grad_fn=<{type(grad_fn).__name__}>")
     elif getattr(t, "requires_grad", False):
         parts.append("requires_grad=True")
+    names = getattr(t, "names", ())
+    if any(name is not None for name in names):
+        parts.append(f"names={names}")
     return parts
 
 

@@ -9,13 +9,14 @@ from typing import Any, SupportsIndex, overload
 
 from .._base.dtypes import EXPORTS, dtype
 from .._base.errors import raise_pending
-from .._base.handles import integer, shape_of, strides_of
+from .._base.handles import shape_of, strides_of
 from .._base.tensor_class import Tensor
 from .._base.types import Size, contiguous_format, memory_format, memory_order
 from .._C import lib
 from .._dispatch.binding import numpy_forms, overloads
 from .._dispatch.ops import ops
 from .._handle import SizeMethod
+from .._representations.named.names import dimension
 
 _CONTIGUOUS = 1
 """OW_CONTIGUOUS, a flag of handles."""
@@ -31,7 +32,7 @@ def _size(self: Any, dim: Any = None) -> Size | int:
     """
     if dim is None:
         return shape_of(self._h)
-    size = lib.size(self._h, integer("size", "dim", dim))
+    size = lib.size(self._h, dimension("size", self, dim))
     if size < 0:
         raise_pending()
     return size
@@ -60,7 +61,7 @@ class GeometryMethods:
         strides = strides_of(self._h)
         if dim is None:
             return strides
-        dim = integer("stride", "dim", dim)
+        dim = dimension("stride", self, dim)
         if lib.size(self._h, dim) < 0:
             raise_pending()
         return strides[dim]

@@ -20,6 +20,8 @@ from .._C import lib
 from .._dispatch.ops import ops
 from .._dispatch.subclass import SubclassMethods, takes_part
 from .._handle import TensorBase, adopt, apart, set_edge, set_tensor_class
+from .._representations.named.methods import NamesMethods
+from .._representations.named.names import names_of, set_names
 from .conversion_methods import ConversionMethods
 from .dtype_methods import DtypeMethods
 from .grad_methods import AutogradMethods
@@ -49,6 +51,7 @@ class Tensor(
     DtypeMethods,
     GeometryMethods,
     MutationMethods,
+    NamesMethods,
     RemovedMethods,
     SubclassMethods,
     _operators.TensorMethods,
@@ -193,7 +196,7 @@ class Tensor(
     @property
     def data(self) -> Tensor:
         """The same elements without history. No graph learns of what is written to them."""
-        same: Any = apart(self, 0)
+        same: Any = set_names(apart(self, 0), names_of(self))
         return same.as_subclass(type(self)) if takes_part(self) else same  # type: ignore[no-any-return]
 
     @data.setter
@@ -206,6 +209,7 @@ class Tensor(
                 "type."
             )
         handles.exchange(self, apart(value, lib.version(self._h)))
+        set_names(self, names_of(value))
 
     def new(self, *args: Any, **kwargs: Any) -> Tensor:
         """A tensor of this dtype, from sizes or from values as `FloatTensor` takes them."""
@@ -226,7 +230,7 @@ class Tensor(
         same: Any = adopt(handles.same_view(self._h), cls)
         if self._edge is not None:
             set_edge(same, self._edge)
-        return same  # type: ignore[no-any-return]
+        return set_names(same, names_of(self))  # type: ignore[no-any-return]
 
     def __len__(self) -> int:
         if not lib.ndim(self._h):

@@ -18,6 +18,7 @@ from .._base.generator import Generator
 from .._base.handles import shape_of, strides_of
 from .._C import lib
 from .._rebuild import _rebuild_tensor
+from .._representations.named.names import check_savable
 from .._tensor.storage import AnyStorage, TypedStorage, UntypedStorage, storage_of
 from .._tensor.tensor import Tensor
 from ..nn.parameter import Parameter
@@ -130,6 +131,7 @@ class TorchPickler(_Pickler):  # type: ignore[misc]
 
 def _reduced(tensor: Any) -> tuple[Any, tuple[Any, ...]]:
     """The function that makes a tensor of class Tensor anew, and its arguments."""
+    check_savable(tensor)
     handle = tensor._h
     dtype = BY_CODE[lib.dtype(handle)]
     sizes, strides = tuple(shape_of(handle)), (*strides_of(handle),)  # which is no other tensor's, to be pickled anew

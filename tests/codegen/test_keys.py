@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from codegen.dtypes import Promotion
+from codegen.model.naming import WORDS
 from codegen.read.entry import BODY_KEYS, KEYS
 from codegen.read.tags import NUMBERS, OUTS, TAGS
 
@@ -25,9 +26,10 @@ def test_the_tables_have_a_row_for_every_key() -> None:
 def test_the_rows_explain_every_word() -> None:
     assert set(TAGS) <= words("tags")
     assert set(OUTS) <= words("out")
+    assert set(WORDS) <= words("names")
     assert {*NUMBERS, *(kind.value for kind in Promotion)} <= words("promotion")
 
 
 def test_there_are_few_keys_and_tags() -> None:
-    assert len(KEYS) <= 29
+    assert len(KEYS) <= 30
     assert len(TAGS) <= 10

@@ -10,6 +10,7 @@ from ...source import Scalar
 from ..fields import Entry, lacks
 
 _DIMENSIONS = re.compile(r"\((?:[a-z]\w*(?:,[a-z]\w*)*)?\)")
+_OPTIONAL_DIMENSIONS = re.compile(r"\((?:[a-z]\w*\??(?:,[a-z]\w*\??)*)?\)")
 _EXAMPLE = "(n,k),(k,m)->(n,m)"
 
 
@@ -23,15 +24,17 @@ def read(entry: Entry) -> Extern | None:
     signature = entry.text(entry.routine, "signature")
     if signature is None or routine is None:
         return None
-    _check_signature(entry, signature)
+    check_signature(entry, signature)
     return Extern(routine.value, signature.value)
 
 
-def _check_signature(entry: Entry, signature: Scalar) -> None:
-    """The dimensions of each input, `->`, and those of the result, each of which must occur in an input."""
+def check_signature(entry: Entry, signature: Scalar, optional: bool = False) -> None:
+    """The dimensions of each input, `->`, and those of the result, each of which must occur in an input. `optional`: a
+    question mark may follow one that some tensors do not have."""
     text, at, inputs = signature.value, 0, 0
+    dimensions = _OPTIONAL_DIMENSIONS if optional else _DIMENSIONS
     while True:
-        group = _DIMENSIONS.match(text, at)
+        group = dimensions.match(text, at)
         if group is None:
             _malformed(entry, signature, at)
             return
@@ -43,7 +46,7 @@ def _check_signature(entry: Entry, signature: Scalar) -> None:
             _malformed(entry, signature, at)
             return
         at += 1
-    result = _DIMENSIONS.match(text, at + 2)
+    result = dimensions.match(text, at + 2)
     if result is None or result.end() != len(text):
         _malformed(entry, signature, at + 2 if result is None else result.end())
         return

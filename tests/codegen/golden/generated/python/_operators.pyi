@@ -110,9 +110,9 @@ def cumsum_(self: Tensor, dim: int, *, dtype: dtype | None = None) -> Tensor:
     """In-place version of `cumsum`."""
 def select(input: Tensor, dim: int, index: int) -> Tensor:
     """View of one position along `dim`, which disappears."""
-def full(size: Sequence[int], fill_value: Number, *, dtype: dtype | None = None, layout: layout | None = None, out: Tensor | None = None, requires_grad: bool = False) -> Tensor:
+def full(size: Sequence[int], fill_value: Number, *, dtype: dtype | None = None, layout: layout | None = None, out: Tensor | None = None, requires_grad: bool = False, names: Sequence[str | None] | None = None) -> Tensor:
     """Tensor of the given size filled with `fill_value`."""
-def arange(start: Number, end: Number | None = None, *, dtype: dtype | None = None, out: Tensor | None = None, requires_grad: bool = False) -> Tensor:
+def arange(start: Number, end: Number | None = None, *, dtype: dtype | None = None, out: Tensor | None = None, requires_grad: bool = False, names: Sequence[str | None] | None = None) -> Tensor:
     """Evenly spaced values from `start` up to, but not including, `end`."""
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """Computes `beta * self + alpha * (mat1 @ mat2)`."""
@@ -124,7 +124,7 @@ def scatter_(self: Tensor, dim: int, index: Tensor, src: Tensor | Number | None 
     """In-place version of `scatter`."""
 def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Product of matrices."""
-def rand(size: int | Sequence[int], *more: int, generator: Generator | None = None, dtype: dtype | None = None, out: Tensor | None = None, requires_grad: bool = False) -> Tensor:
+def rand(size: int | Sequence[int], *more: int, generator: Generator | None = None, dtype: dtype | None = None, out: Tensor | None = None, requires_grad: bool = False, names: Sequence[str | None] | None = None) -> Tensor:
     """Tensor of numbers from the uniform distribution."""
 def softmax(input: Tensor, dim: int, dtype: dtype | None = None, *, out: Tensor | None = None) -> Tensor:
     """Exponentials of the elements, scaled to sum to one along `dim`."""

@@ -1,0 +1,1 @@
+"""Tensors that are not dense: a folder and a dispatch key for each representation."""

@@ -1,0 +1,91 @@
+"""Which names the results of an operator have, by the rule that its entry or its family has (codegen/model/naming.py).
+
+A rule takes the operator and the arguments of a call and returns the names that its results may have, of which each
+gets those that are as many as its dimensions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from typing import Any, TypeAlias
+
+from ..._base.tensor_class import Tensor
+from ..._dispatch.op import Op
+from .dimensions import reduced
+from .names import Names, names_of, tensors_of, without
+from .products import names_of_product
+from .unify import unified_of
+from .views import names_of_view
+
+Rule: TypeAlias = Callable[[Op, Sequence[Any]], list[Names]]
+
+
+def _keeps(op: Op, args: Sequence[Any]) -> list[Names]:
+    """Those of the tensor that the method is called of."""
+    return [names_of(args[op.target])]
+
+
+def _unifies(op: Op, args: Sequence[Any]) -> list[Names]:
+    return [unified_of(tensors_of(args))]
+
+
+def _reduces(op: Op, args: Sequence[Any]) -> list[Names]:
+    """Without the dimensions that are reduced, or of results that still have them with all."""
+    names = unified_of(tensors_of(args))
+    return [without(names, reduced(op, args, len(names))), names]
+
+
+def _views(op: Op, args: Sequence[Any]) -> list[Names]:
+    return [names_of_view(op, args)]
+
+
+def _multiplies(signature: str, op: Op, args: Sequence[Any]) -> list[Names]:
+    names = names_of_product(signature, tensors_of(args))
+    return [] if names is None else [names]
+
+
+def _joins(op: Op, args: Sequence[Any]) -> list[Names]:
+    """Of tensors in a list, which must have as many dimensions."""
+    tensors = tensors_of(args)
+    for each in tensors:
+        if each.ndim != tensors[0].ndim:
+            raise RuntimeError(f"Tensors must have same number of dimensions: got {tensors[0].ndim} and {each.ndim}")
+    return [unified_of(tensors, op.name)]
+
+
+def _selects(op: Op, args: Sequence[Any]) -> list[Names]:
+    """A vector of elements has no name, but those of the tensors must match."""
+    _unifies(op, args)
+    return [(None,)]
+
+
+def _drops(op: Op, args: Sequence[Any]) -> list[Names]:
+    """None at all, whatever the results are."""
+    return []
+
+
+_WORDS: Mapping[str, Rule | None] = {
+    "drop": _drops,
+    "join": _joins,
+    "keep": _keeps,
+    "reduce": _reduces,
+    "refuse": None,
+    "select": _selects,
+    "unify": _unifies,
+    "view": _views,
+}
+"""By the word of the declarations (codegen/model/naming.py)."""
+
+
+@cache
+def rule_of(op: Op) -> Rule | None:
+    """None: there is none, so that a composite is decomposed and another operator refuses names."""
+    if op.naming is None:
+        return None
+    return partial(_multiplies, op.naming) if "(" in op.naming else _WORDS[op.naming]
+
+
+def fitting(candidates: list[Names], result: Any) -> Names | None:
+    """Those of the names that a result has; None: it has none."""
+    return next((names for names in candidates if isinstance(result, Tensor) and len(names) == result.ndim), None)
