@@ -126,7 +126,7 @@ def _arguments(operator: Operator) -> Iterator[str]:
     if operator.family is Family.FACTORY or is_factory(operator):
         yield "requires_grad (bool, optional): whether to record operations on the result."
         if not operator.inputs:
-            yield "names (sequence of str or None, optional): the names of the dimensions."
+            yield "names (tuple of strs, optional): the names of the dimensions, None for those that have none."
 
 
 def _kinds(operator: Operator, parameter: Parameter) -> str:

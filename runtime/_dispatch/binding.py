@@ -169,7 +169,7 @@ def _extra_arguments(op: Op, in_place: bool) -> dict[str, Any]:
     extra: dict[str, Any] = {} if op.pairwise is None else {"other": None}
     if not in_place and (op.family == "factory" or any(types == "placement" for _, _, types in op.params)):
         extra["requires_grad"] = False
-        if not any("Tensor" in types for _, _, types in op.params):
+        if not any(types.startswith("Tensor") for _, _, types in op.params):
             extra["names"] = None
     return extra
 

@@ -33,7 +33,7 @@ CONSTANTS: Mapping[str, Any] = {
     "number": 2, "int": 1, "float": 0.5, "bool": True, "None": None, "dtype": opweave.float64,
     "layout": opweave.strided, "device": opweave.device("cpu"), "memory format": opweave.contiguous_format,
     "Generator": opweave.Generator(), "tuple of ints": (1,), "tuple of floats": (0.0, 1.0), "tuple of numbers": (1, 2),
-    "separate ints": (1, 1), "str": "cpu",
+    "separate ints": (1, 1), "str": "cpu", "tuple of strs": ("N",),
 }  # fmt: skip
 """A value of each kind; the example's own value goes first."""
 CLASSES: Mapping[str, tuple[type, ...]] = {

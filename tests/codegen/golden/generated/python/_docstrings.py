@@ -276,7 +276,7 @@ Args:
     layout (layout or None, optional): must be strided.
     out (Tensor, optional): where to write the result; resized if its shape differs.
     requires_grad (bool, optional): whether to record operations on the result.
-    names (sequence of str or None, optional): the names of the dimensions.
+    names (tuple of strs, optional): the names of the dimensions, None for those that have none.
 
 Returns:
     Tensor of shape `size`; dtype: `dtype`, or that of the numbers given, or the default dtype.
@@ -293,7 +293,7 @@ Args:
     dtype (dtype or None, optional): dtype of the result.
     out (Tensor, optional): where to write the result; resized if its shape differs.
     requires_grad (bool, optional): whether to record operations on the result.
-    names (sequence of str or None, optional): the names of the dimensions.
+    names (tuple of strs, optional): the names of the dimensions, None for those that have none.
 
 Returns:
     Tensor of one dimension; dtype: `dtype`, or that of the numbers given, or the default dtype.
@@ -402,7 +402,7 @@ Args:
     dtype (dtype or None, optional): dtype of the result.
     out (Tensor, optional): where to write the result; resized if its shape differs.
     requires_grad (bool, optional): whether to record operations on the result.
-    names (sequence of str or None, optional): the names of the dimensions.
+    names (tuple of strs, optional): the names of the dimensions, None for those that have none.
 
 Returns:
     Tensor of shape `size`; dtype: `dtype`, or float32.
