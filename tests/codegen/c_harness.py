@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import pickle
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -14,12 +15,13 @@ import numpy as np
 
 from codegen.dtypes import COMPUTE_DTYPES, DTYPES, DType
 from codegen.expr import emit_c, parse
+from codegen.generate import locked
 
 # That a uint8 is never negative is no mistake of the printer, nor is the cast of a complement.
 _QUIET = ("-Wno-unused-variable", "-Wno-type-limits", "-Wno-sign-compare")
 _WARNINGS = ("-Wall", "-Wextra", "-Werror", *_QUIET)
 FLAGS = ("-O2", "-ffp-contract=off", "-fno-math-errno", *_WARNINGS)
-TRAP = ("-O1", "-ffp-contract=off", "-fsanitize=undefined", "-fsanitize-undefined-trap-on-error")
+TRAP = ("-O0", "-ffp-contract=off", "-fsanitize=undefined", "-fsanitize-undefined-trap-on-error", *_WARNINGS)
 
 _CORE = Path(__file__).resolve().parents[2] / "runtime" / "core"
 _INCLUDES = [f"-I{_CORE / folder}" for folder in ("kernel", "abi")]
@@ -162,19 +164,26 @@ def grid(types: Mapping[str, DType]) -> dict[str, np.ndarray]:
     return {name: array.ravel() for name, array in zip(types, mesh, strict=True)}
 
 
-def run_trapping(cases: Sequence[Case], folder: Path) -> None:
-    """Runs every case on extreme values in a process of its own that undefined behaviour kills."""
-    root, here = Path(__file__).parents[2], Path(__file__).parent
+def outcomes(cases: Sequence[Case], folder: Path) -> list[tuple[np.ndarray, np.ndarray]]:
+    """What every case gives on extreme values, and where its error flag was set, from a process that undefined
+    behaviour kills. It runs once for all processes of a test run, which share the folder."""
+    kept, root, here = folder / "outcomes.pickle", Path(__file__).parents[2], Path(__file__).parent
     program = (
-        f"import sys; sys.path[:0] = [{str(root)!r}, {str(here)!r}]\n"
+        f"import pickle, sys; sys.path[:0] = [{str(root)!r}, {str(here)!r}]\n"
         "from pathlib import Path\n"
         "from c_harness import Case, Library, TRAP, grid\n"
         f"cases = [Case(*fields) for fields in {[(c.text, c.env, c.result) for c in cases]!r}]\n"
         f"library = Library(cases, Path({str(folder)!r}), TRAP)\n"
+        "found = []\n"
         "for number, case in enumerate(cases):\n"
         "    print(case, flush=True)\n"
-        "    library.run(number, grid(case.types))\n"
+        "    found.append(library.run(number, grid(case.types)))\n"
+        f"Path({str(kept)!r}).write_bytes(pickle.dumps(found))\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    last = done.stdout.strip().splitlines()[-1:]
-    assert done.returncode == 0, f"undefined behaviour in {last}: {done.stderr[-2000:]}"
+    with locked(folder):
+        if not kept.exists():
+            done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+            last = done.stdout.strip().splitlines()[-1:]
+            assert done.returncode == 0, f"undefined behaviour in {last}: {done.stderr[-2000:]}"
+    found: list[tuple[np.ndarray, np.ndarray]] = pickle.loads(kept.read_bytes())
+    return found
