@@ -23,12 +23,14 @@ def read(
     taken: Iterable[str] = (),
     provided: Provided | None = None,
     cache: caches.Cache = caches.NONE,
+    sound: bool = False,
 ) -> tuple[Operator, ...]:
     """The operators of one file, in its order.
 
     `name` is what messages and generated files call it; `taken` are names it must not define, `provided` the functions
     that its bodies and its formulas may call besides its own (None: they are not known). `cache` knows which operators
-    need not be checked again. Raises CodegenError with every mistake found.
+    need not be checked again; of a `sound` file, which was built before, none need. Raises CodegenError with every
+    mistake found.
     """
     diagnostics = Diagnostics()
     document = load(path, diagnostics, name)
@@ -46,8 +48,9 @@ def read(
     declarations = fold_adjoints.derived(declarations, diagnostics)
     declarations = rows_adjoints.derived(declarations, diagnostics)
     declarations = loop_adjoints.derived(declarations, diagnostics)
-    check(declarations, diagnostics, taken, complete=complete, is_sound=cache.is_sound)
-    calls.check(declarations, diagnostics, provided)
+    if not sound:
+        check(declarations, diagnostics, taken, complete=complete, is_sound=cache.is_sound)
+        calls.check(declarations, diagnostics, provided)
     diagnostics.raise_if_any()
     return tuple(operator for operator in declarations if isinstance(operator, Operator))
 

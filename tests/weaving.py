@@ -143,6 +143,15 @@ def shared_folder(factory: pytest.TempPathFactory, name: str) -> Path:
     return folder
 
 
+def written(path: Path, text: str) -> Path:
+    """The file with this text, which other processes of the run may be reading already."""
+    if not path.exists():
+        own = path.with_suffix(f".{os.getpid()}")
+        own.write_text(text)
+        own.replace(path)
+    return path
+
+
 def python(*arguments: str, cwd: Path, status: int = 0, **environment: str) -> subprocess.CompletedProcess[str]:
     """Runs the interpreter with `cwd` as the working folder and checks its exit status."""
     done = subprocess.run(

@@ -275,12 +275,11 @@ def _stubs(options: argparse.Namespace) -> None:
 
 
 def _functions(options: argparse.Namespace) -> None:
-    from .._base import package_data
-    from ..codegen import library
     from ..codegen.docs import functions
     from ..codegen.errors import suggest
+    from .inspect_op import own_operators
 
-    declared = library.read(package_data.path("ops.yaml"), "ops.yaml")
+    declared = own_operators()
     if options.markdown:
         print(functions.page(declared), end="")
         return

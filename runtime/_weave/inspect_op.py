@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,15 +38,21 @@ class Known:
 
 def known() -> list[Known]:
     """opweave's operators, then those of each library that this process has loaded."""
-    sources = [("opweave", package_data.path("ops.yaml"))]
-    sources += [(each.package, Path(each.folder) / DECLARATIONS) for each in loaded_libraries.loaded()]
-    return [Known(package, operator) for package, path in sources for operator in _read(path)]
+    own = [Known("opweave", operator) for operator in own_operators()]
+    woven = [(each.package, Path(each.folder) / DECLARATIONS) for each in loaded_libraries.loaded()]
+    return own + [Known(package, operator) for package, path in woven for operator in _read(path)]
+
+
+@cache
+def own_operators() -> tuple[Operator, ...]:
+    """Those of opweave itself."""
+    return _read(package_data.path("ops.yaml"))
 
 
 def _read(path: Path) -> tuple[Operator, ...]:
     from ..codegen import library
 
-    return library.read(path, path.name)
+    return library.read(path, path.name, sound=True)
 
 
 def find(name: str) -> list[Known]:

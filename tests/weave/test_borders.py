@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from weaving import python
+from weaving import python, shared_folder, written
 
 pytest.importorskip("opweave")
 
@@ -61,10 +59,9 @@ for name, mode in modes.items():
 
 @pytest.fixture(scope="module")
 def woven(tmp_path_factory: pytest.TempPathFactory) -> Woven:
-    folder = tmp_path_factory.mktemp("filters")
-    source: Path = folder / "filters.yaml"
-    source.write_text("".join(ENTRY.format(name=name, rule=rule) for name, rule in RULES.items()))
-    return weave(source, out=folder)
+    folder = shared_folder(tmp_path_factory, "filters")
+    entries = "".join(ENTRY.format(name=name, rule=rule) for name, rule in RULES.items())
+    return weave(written(folder / "filters.yaml", entries), out=folder)
 
 
 def test_all_rules(woven: Woven) -> None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from weaving import DECLARATIONS, TINY, python
+from weaving import DECLARATIONS, TINY, python, shared_folder, written
 
 pytest.importorskip("opweave")
 
@@ -21,9 +21,8 @@ from opweave._weave.weave import WeaveError, Woven, weave
 @pytest.fixture(scope="module")
 def woven(tmp_path_factory: pytest.TempPathFactory) -> Woven:
     """A package with an operator of every family, in a folder whose name is awkward."""
-    folder = tmp_path_factory.mktemp("wov\"en it's")
-    (folder / "every_family.yaml").write_text(DECLARATIONS)
-    return weave(folder / "every_family.yaml", out=folder)
+    folder = shared_folder(tmp_path_factory, "wov\"en it's")
+    return weave(written(folder / "every_family.yaml", DECLARATIONS), out=folder)
 
 
 @pytest.fixture
@@ -44,7 +43,6 @@ def check(woven: Woven, code: str, **environment: str) -> None:
 
 def test_result_describes_the_package(woven: Woven) -> None:
     assert woven.name == "every_family"
-    assert woven.rebuilt
     assert woven.operators[:2] == ("wipe", "softsign")
     assert (woven.folder / "kernels" / "wipe.c").is_file()
     compile((woven.folder / "__init__.pyi").read_text(), "__init__.pyi", "exec")
