@@ -95,6 +95,11 @@ class ConversionMethods:
             )
         return to_array(self.detach().cpu().resolve_conj() if force else self, lasting=True)
 
+    if TYPE_CHECKING:
+
+        def __buffer__(self, flags: int, /) -> memoryview:
+            """A slot of the C type (core/python/buffer.c)."""
+
     def to_numpy(self: Any) -> NDArray[Any]:
         """Return what `numpy()` does, under the name by which plotting libraries ask for an array."""
         return self.numpy()

@@ -91,13 +91,15 @@ PyObject *ow_read_array(PyObject *module, PyObject *array) {
 typedef struct {
     PyObject_HEAD
     ow_tensor *tensor;
+    Py_ssize_t *geometry; /* what a buffer refers to besides, or NULL */
 } exported;
 
 static PyTypeObject *exported_type;
 
 static void exported_dealloc(PyObject *self) {
     PyTypeObject *type = Py_TYPE(self);
-    ow_tensor_free(((exported *)self)->tensor);
+    if (((exported *)self)->tensor) ow_tensor_free(((exported *)self)->tensor);
+    PyMem_Free(((exported *)self)->geometry);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     release(self);
     Py_DECREF(type);
@@ -153,10 +155,11 @@ int ow_export_init(void) {
     return (exported_type = (PyTypeObject *)PyType_FromSpec(&exported_spec)) != NULL;
 }
 
-static PyObject *new_exported(const ow_tensor *t, int lasting) {
+static PyObject *new_exported(const ow_tensor *t, int lasting, Py_ssize_t *geometry) {
     allocfunc allocate = (allocfunc)PyType_GetSlot(exported_type, Py_tp_alloc);
     exported *result = (exported *)allocate(exported_type, 0);
-    if (!result) return NULL;
+    if (!result) return PyMem_Free(geometry), NULL;
+    result->geometry = geometry;
     if (!(result->tensor = ow_tensor_alias(t))) {
         Py_DECREF(result);
         return PyErr_NoMemory();
@@ -164,6 +167,8 @@ static PyObject *new_exported(const ow_tensor *t, int lasting) {
     if (lasting) ow_storage_memory(t->storage)->flags |= OW_STORAGE_EXPORTED;
     return (PyObject *)result;
 }
+
+PyObject *ow_new_exported(const ow_tensor *t, Py_ssize_t *geometry) { return new_exported(t, 1, geometry); }
 
 /* exported(tensor, lasting): an object with `__array_struct__` that keeps the memory; None where there is no memory, or no
  * such dtype in NumPy. What is lasting may be known to somebody for ever, so that the memory stays where it is; else the
@@ -176,7 +181,7 @@ PyObject *ow_exported(PyObject *module, PyObject *const *arguments, Py_ssize_t n
         return PyErr_Format(PyExc_TypeError, "can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the "
                                              "tensor to host memory first.");
     if (!typekind(t->dtype) || !t->numel) Py_RETURN_NONE;
-    return new_exported(t, arguments[1] == Py_True);
+    return new_exported(t, arguments[1] == Py_True, NULL);
 }
 
 /* array_of(tensor): a lasting array over the memory of a tensor that is as most are; None of any other, and as long as NumPy
@@ -190,7 +195,7 @@ PyObject *ow_array_of(PyObject *module, PyObject *tensor) {
         sizes[d] = t->sizes[d];
         strides[d] = t->strides[d] * ow_itemsize(t->dtype);
     }
-    PyObject *owner = new_exported(t, 1);
+    PyObject *owner = new_exported(t, 1, NULL);
     if (!owner) return NULL;
     t = ((exported *)owner)->tensor;
     return ow_new_array(t->dtype, t->ndim, sizes, strides, t->data, !(t->storage->flags & OW_STORAGE_READONLY), owner);

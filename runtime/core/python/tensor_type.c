@@ -348,6 +348,7 @@ static PyType_Slot owner_slots[] = {
     {Py_tp_members, owner_members},
     {Py_tp_methods, owner_methods},
     {Py_mp_subscript, owner_subscript},
+    {OW_BF_GETBUFFER, ow_get_buffer},
     {Py_tp_doc, "Owns the handle of a tensor."},
     {0, NULL},
 };
