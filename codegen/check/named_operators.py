@@ -18,7 +18,7 @@ def check(declarations: Sequence[Declaration], diagnostics: Diagnostics) -> None
 
 def _check_choices(declarations: Sequence[Declaration], diagnostics: Diagnostics) -> None:
     """Check that every operator that is chosen exists and takes the same tensors, and that every internal operator is
-    chosen, or called by a composite or a derivative."""
+    chosen, called by a composite or a derivative, or said to be what handlers of dispatch keys call."""
     by_name = {declaration.name: declaration for declaration in declarations}
     chosen: set[str] = set()
     for operator in declarations:
@@ -36,15 +36,18 @@ def _check_choices(declarations: Sequence[Declaration], diagnostics: Diagnostics
             texts += [each.value for each in (operator.body.source, *operator.body.quoted)]
         chosen.update(word for text in texts for word in re.findall(r"\w+", text))
     for declaration in declarations:
-        if declaration.internal and not _is_routine(declaration) and declaration.name not in chosen:
-            diagnostics.report(declaration.span, f"no operator chooses or calls '{declaration.name}'")
+        if declaration.internal and not _is_called_by_python(declaration) and declaration.name not in chosen:
+            diagnostics.report(
+                declaration.span, f"no operator chooses or calls '{declaration.name}'", "tags: [handler]"
+            )
 
 
-def _is_routine(declaration: Declaration) -> bool:
-    """Is it what functions behind composites, and methods of Tensor, call?"""
+def _is_called_by_python(declaration: Declaration) -> bool:
+    """Is it what functions behind composites, methods of Tensor, or handlers of dispatch keys call?"""
     body = declaration.body if isinstance(declaration, Operator) else None
     is_python = isinstance(body, Composite) and body.opaque
-    return is_python or declaration.family in (Family.RANDOM, Family.ROUTINE)
+    is_handled = isinstance(declaration, Operator) and "handler" in declaration.tags
+    return is_python or is_handled or declaration.family in (Family.RANDOM, Family.ROUTINE)
 
 
 def _check_shortcuts(declarations: Sequence[Declaration], diagnostics: Diagnostics) -> None:

@@ -157,8 +157,23 @@ def _work(body: Compute) -> list[str]:
             for each in fold.ranges
             if _is_uniform(body, each.first) and _is_uniform(body, each.stop)
         ]
+        extents += [_mean_length(body, each.name) for each in fold.ranges if each.name in body.ragged]
         products.append(" * ".join(extents) or "4")
     return products
+
+
+def _mean_length(body: Compute, name: str) -> str:
+    """How many steps a range whose bounds are data has, if all together they run once over what it is the index of."""
+    bounds = body.ranges[name]
+    sizes = [
+        f"(double)ow_ints_at(view, shape_{read.tensor}, {dim - len(read.indices)})"
+        for read in body.reads.values()
+        for dim, tree in enumerate(read.indices)
+        if tree == Name(name) and not body.optional & {read.tensor}
+    ]
+    counts = [each for each in body.names if body.depends(bounds.first, each) or body.depends(bounds.stop, each)]
+    positions = " * ".join(f"(double)range_{variable(each)}" for each in counts) or "1"
+    return f"{sizes[0]} / fmax(1, {positions})" if sizes else "4"
 
 
 def _is_uniform(body: Compute, tree: Expr) -> bool:

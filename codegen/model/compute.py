@@ -135,6 +135,16 @@ class Compute:
         return {each.name: each for fold in self.folds.values() for each in fold.ranges}
 
     @cached_property
+    def ragged(self) -> frozenset[str]:
+        """The variables of reductions whose bounds are data, as those of the rows of a compressed matrix are."""
+        return frozenset(
+            each.name for each in self.ranges.values() if (names(each.first) | names(each.stop)) & self.atoms.keys()
+        )
+
+    def is_ragged(self, index: Index) -> bool:
+        return index.affine is not None and not self.ragged.isdisjoint(index.affine.variables)
+
+    @cached_property
     def all_variables(self) -> frozenset[str]:
         return frozenset((*self.names, *self.ranges))
 
@@ -247,4 +257,9 @@ class Compute:
 
     def is_sure(self, read: Read, dim: int) -> bool:
         """Does a kernel find the index inside?"""
-        return self.is_inside(read, dim) or self.is_checked_before(read, dim)
+        return self.is_inside(read, dim) or self.is_checked_before(read, dim) or self.is_bound(read, dim)
+
+    def is_bound(self, read: Read, dim: int) -> bool:
+        """Is the index a variable whose bounds are data, which are checked where its loop begins?"""
+        plain = self.index(read.indices[dim]).plain
+        return plain in self.ragged and self.outside.get(read.tensor, Border.ERROR) is Border.ERROR

@@ -52,6 +52,7 @@ CORE = (
     "argsort",
     "topk",
     "sort_values",
+    "csr_product_pattern",
 )
 """Functions that are given the whole call: ow_core_NAME."""
 

@@ -94,6 +94,8 @@ def _adjoint(operator: Operator, body: Compute, name: str) -> _Made:
     """The operator of a gradient, or those of its terms and of their places; a text says why there is none."""
     grad = grad_name(body)
     try:
+        if body.ragged:
+            raise NoAdjointError("there is no automatic gradient of sums over ranges whose bounds are data")
         try:
             made = adjoint(body, name, 0)  # further results are positions
         except UnsolvedIndexError:

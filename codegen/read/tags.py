@@ -18,6 +18,7 @@ _COMPOSITE = frozenset({Family.COMPOSITE})
 TAGS: Mapping[str, frozenset[Family]] = {
     "complex_result": _COMPOSITE,
     copies.TAG: frozenset({Family.COMPOSITE, Family.VIEW}),
+    "handler": frozenset(Family),
     "inplace": frozenset({Family.COMPOSITE, Family.VIEW}),
     "inplace_argument": _ELEMENTWISE | _COMPOSITE,
     "promotes": _COMPOSITE,

@@ -213,3 +213,54 @@ ops.widest(x, 2).values.sum().backward()
 assert x.grad.tolist() == [-11.0, 113.0, 1.0, -11100.0, 11001.0]
 """,
     )
+
+
+def test_ranges_whose_bounds_are_data(woven: Woven) -> None:
+    run(
+        woven,
+        """
+dense = np.where(rng.random((7, 9)) < 0.4, rng.standard_normal((7, 9)), 0)
+dense[3] = 0
+places = np.nonzero(dense)
+starts, columns, values = np.r_[0, np.cumsum(np.bincount(places[0], minlength=7))], places[1], dense[places]
+for width in (1, 3, 20, 70):
+    other = rng.standard_normal((9, width))
+    given = [ow.from_numpy(each) for each in (starts, columns, values, other)]
+    near(ops.compressed_product(*given), dense @ other)
+    near(ops.compressed_product(given[0].to(ow.int32), *given[1:]), dense @ other)
+two = [ow.tensor(each) for each in ([0, 1, 2], [0, 1], [2, 3], [[4], [5]])]
+assert ops.compressed_product(*two).tolist() == [[8], [15]]
+assert ops.compressed_product(ow.tensor([0]), *two[1:]).shape == (0, 1)
+
+# A range that would leave a tensor is left out, and an error.
+for wrong in ([0, 3], [-1, 2], [0, 2**62], [-(2**62), 2**62]):
+    given = (ow.tensor(wrong), *two[1:])
+    raises(IndexError, "compressed_product(): an index is out of range", ops.compressed_product, *given)
+for columns, rows in ([0, 2], 2), ([0, -1], 2), ([0, 0], 0):
+    raises(IndexError, "out of range", ops.compressed_product, two[0], ow.tensor(columns), two[2], ow.ones(rows, 3))
+assert ops.compressed_product(ow.tensor([2, 1, -5, -7]), *two[1:]).tolist() == [[0]] * 3
+
+signal = ow.tensor([0.0, 1.0, 4.0, 2.0, 2.5])
+assert ops.widest_step(ow.tensor([0, 1, 3]), ow.tensor([2, 9, 4]), signal).tolist() == [3.0, 3.0, 0.5]
+raises(IndexError, "out of range", ops.widest_step, ow.tensor([-1]), ow.tensor([2]), signal)
+""",
+    )
+
+
+def test_lanes_along_a_range(woven: Woven) -> None:
+    run(
+        woven,
+        """
+for length in (1, 7, 8, 9, 40):
+    left, right = rng.standard_normal((5, length)), rng.standard_normal((6, length))
+    rows, columns = rng.integers(0, 5, 11), rng.integers(0, 6, 11)
+    given = [ow.from_numpy(each) for each in (rows, columns, left, right)]
+    near(ops.dots(*given), (left[rows] * right[columns]).sum(1))
+    whole = [(each * 8).to(ow.int8) for each in given[2:]]
+    expected = whole[0].numpy()[rows] * whole[1].numpy()[columns]
+    assert ops.dots(*given[:2], *whole).tolist() == expected.sum(1, "int8").tolist()
+    assert ow.autograd.gradcheck(lambda a, b: ops.dots(*given[:2], a, b), [each.requires_grad_() for each in given[2:]])
+assert ops.dots(ow.tensor([0]), ow.tensor([1]), ow.ones(1, 0), ow.ones(2, 0)).tolist() == [0.0]
+raises(IndexError, "out of range", ops.dots, ow.tensor([0]), ow.tensor([2]), ow.ones(1, 3), ow.ones(2, 3))
+""",
+    )

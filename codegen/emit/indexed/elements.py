@@ -77,7 +77,7 @@ class Elements(Texts):
         sure = [self.body.is_sure(read, dim) for dim in range(len(indices))]
         if self._is_row(read, indices, sure):
             self._row(name, read, indices, part)
-        elif any(each.affine is None for each in indices):
+        elif any(each.affine is None for each in indices) or self._is_ragged(indices, sure):
             self._computed(name, read, sure, part, bool(group))
         elif inside or all(sure):
             self._plain(name, read, indices, part)
@@ -88,6 +88,10 @@ class Elements(Texts):
             self._computed(name, read, sure, part, bool(group))
         else:
             self._staged(name, read, indices, sure, part)
+
+    def _is_ragged(self, indices: Sequence[Index], sure: Sequence[bool]) -> bool:
+        """Does it depend on data which of the indices are inside?"""
+        return any(self.body.is_ragged(each) for each, is_sure in zip(indices, sure, strict=True) if not is_sure)
 
     def _ctype(self, read: Read) -> str:
         return (INT64 if read.tensor in self.body.integers else self.dtype).c_type

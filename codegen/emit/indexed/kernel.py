@@ -9,7 +9,7 @@ from math import prod
 from ...dtypes import DType
 from ...expr import Apply, Expr, Literal, Name, names, parse
 from ...expr.affine import ONE, ZERO, Affine
-from ...expr.indexed import POSITIONS, Fold, Read, conjuncts, within
+from ...expr.indexed import POSITIONS, Fold, Range, Read, conjuncts, within
 from ...expr.kernel_text import TARGET, emit_tree, variable
 from ...expr.lower import lower
 from ...expr.targets import c_number
@@ -17,7 +17,7 @@ from ...model.compute import Border
 from ...model.operator import End
 from ..expressions import enum, identity, parameters
 from .elements import Elements, Part, at, lanes
-from .nodes import Copy, Cut, Kernel, Loop, Node, Statement
+from .nodes import Copy, Cut, Kernel, Loop, Node, Statement, Strips
 from .texts import joined
 
 _JOINS = {"sum": "acc + item", "prod": "acc * item", "max": "maximum(acc, item)", "min": "minimum(acc, item)",
@@ -43,9 +43,15 @@ class Loops(Elements):
             phases=None if self.phases is None else self._integer(self.phases),
             rows=self.rows,
             row=variable(self.body.names[-2]) if self.rows > 1 else "",
-            lanes="1" if self.lane is None else f"OW_LANES({self.dtype.c_type})",
+            lanes=self._lanes(),
             outputs=tuple(each.c_type for each in self.outputs),
         )
+
+    def _lanes(self) -> str:
+        """As many as vectors have room for. Those of partial sums are the same at every instruction-set level."""
+        if self.lane is None:
+            return "1"
+        return f"OW_LANES({self.dtype.c_type})" if self.lane_range is None else f"(64 / sizeof({self.dtype.c_type}))"
 
     # ---- loops
 
@@ -130,9 +136,32 @@ class Loops(Elements):
             yield Statement(f"int64_t {name}_counted = -1;")
         inner: list[Node] = list(self._term(group, tuple(searches.values())))
         for bounds in reversed(fold.ranges):
-            first, stop = self._integer(bounds.first), self._integer(bounds.stop)
-            inner = [Loop(variable(bounds.name), first, stop, tuple(inner))]
+            inner = [self._loop(bounds, inner)]
         yield from inner
+        if self.lane_range is not None:
+            for name, each in group.items():
+                dtype = self.body.value_dtype(each, self.env)
+                value = self._joined(each, dtype, f"{name}[lane]", f"{name}[lane + half]")
+                yield Statement(f"OW_FOR_HALVES OW_FOR_LANES_IN(0, half) {name}[lane] = {value};")
+
+    def _loop(self, bounds: Range, inner: Sequence[Node]) -> Loop | Strips:
+        name, first, stop = variable(bounds.name), self._integer(bounds.first), self._integer(bounds.stop)
+        if bounds == self.lane_range:
+            assert self.lane is not None
+            return Strips(self.lane.start, first, stop, tuple(inner))
+        if bounds.name not in self.body.ragged:
+            return Loop(name, first, stop, tuple(inner))
+        data = self._elements([bounds.first, bounds.stop], False)
+        own_first, own_stop = f"first_{name}", f"end_{name}"
+        before = [*data.before, *data.statements, f"int64_t {own_first} = {first}, {own_stop} = {stop};"]
+        sizes = dict.fromkeys(
+            f"size_{read.tensor}_{dim}"
+            for read in self.body.reads.values()
+            for dim, index in enumerate(read.indices)
+            if self.body.is_bound(read, dim) and self.body.index(index).plain == bounds.name
+        )
+        before += [f"ow_keep_inside(&{own_first}, &{own_stop}, {size}, &status);" for size in sizes]
+        return Loop(name, own_first, own_stop, tuple(inner), tuple(before))
 
     def _start(self, name: str, fold: Fold) -> Iterator[Node]:
         ctype, start = self.body.value_dtype(fold, self.env).c_type, self._identity(fold)
@@ -143,7 +172,8 @@ class Loops(Elements):
     def _array(self, ctype: str, name: str, start: str) -> Statement:
         """A variable of each lane, and of each line that is computed at a time."""
         sizes, rows = ("[ROWS][LANES]", "OW_FOR_ROWS ") if self.rows > 1 else ("[LANES]", "")
-        return Statement(f"{ctype} {name}{sizes}; {rows}OW_FOR_LANES {name}[{self.place}] = {start};")
+        lanes = "OW_FOR_LANES" if self.lane_range is None else "OW_FOR_LANES_IN(0, LANES)"
+        return Statement(f"{ctype} {name}{sizes}; {rows}{lanes} {name}[{self.place}] = {start};")
 
     def _term(self, group: Mapping[str, Fold], counts: Sequence[str]) -> Iterator[Node]:
         """One step of reductions."""
@@ -193,9 +223,12 @@ class Loops(Elements):
             emitted = self._emit(fold.value, dtype, f"{name}_")
             yield from emitted.statements
             yield f"const {dtype.c_type} {name}_item = {emitted.value};"
-            joined = lower(parse(_JOINS[fold.reduction]), {"acc": dtype, "item": dtype}, dtype, TARGET.native)
-            value = emit_tree(joined, {"acc": target, "item": f"{name}_item"}).value
+            value = self._joined(fold, dtype, target, f"{name}_item")
         yield f"{target} = {f'{kept} ? {value} : {target}' if kept else value};"
+
+    def _joined(self, fold: Fold, dtype: DType, value: str, item: str) -> str:
+        joined = lower(parse(_JOINS[fold.reduction]), {"acc": dtype, "item": dtype}, dtype, TARGET.native)
+        return emit_tree(joined, {"acc": value, "item": item}).value
 
     def _product(self, fold: Fold, dtype: DType) -> tuple[Expr, ...] | None:
         tree = fold.value
@@ -213,6 +246,8 @@ class Loops(Elements):
 
     def _bounds(self) -> Iterator[str]:
         for each in self.body.ranges.values():
+            if each.name in self.body.ragged:
+                continue
             name = variable(each.name)
             first, stop = self._integer(each.first), self._integer(each.stop)
             yield f"const int64_t first_{name} = {first}, last_{name} = {stop} - 1;"
@@ -224,6 +259,8 @@ class Loops(Elements):
             tree = read.indices[dim]
             index = self.body.index(tree)
             if index.affine is None or self.body.is_sure(read, dim) or (read.tensor, tree, dim) in seen:
+                continue
+            if self.body.is_ragged(index):
                 continue
             seen.add((read.tensor, tree, dim))
             least, greatest = (self._extreme(index.affine, word) for word in ("least", "greatest"))

@@ -4,17 +4,39 @@ from __future__ import annotations
 
 from ...dtypes import FLOAT32, FLOAT64, DType
 from ...expr.affine import ONE
-from ...expr.indexed import POSITIONS
+from ...expr.indexed import POSITIONS, Range, Read, within
 from ...model.compute import Compute
 
 
 def line_variable(body: Compute) -> str | None:
     """The last variable of the results, unless ranges depend on it, so that each position has loops of its own."""
-    if not body.names:
+    if not body.names or lane_range(body) is not None:
         return None
     last = body.names[-1]
     bounds = (bound for each in body.ranges.values() for bound in (each.first, each.stop))
     return None if any(body.depends(bound, last) for bound in bounds) else last
+
+
+def lane_range(body: Compute) -> Range | None:
+    """The last range of a reduction, where lanes run along it: each sums a part of the terms.
+
+    That is where neighbours along the last variable of the results are anywhere, as their indices are made of data, and
+    those along the range are not.
+    """
+    if not body.names or len(body.results) != 1 or len(body.folds) != 1 or body.ragged:
+        return None
+    (fold,) = body.folds.values()
+    if fold.reduction in POSITIONS:
+        return None
+    reads = [each for _, each in within(body.atoms, fold.value) if isinstance(each, Read)]
+    found = fold.ranges[-1]
+    scattered = any(_is_scattered(body, each, body.names[-1]) for each in reads)
+    return found if scattered and not any(_is_scattered(body, each, found.name) for each in reads) else None
+
+
+def _is_scattered(body: Compute, read: Read, variable: str) -> bool:
+    """Is an index made of data that depends on the variable?"""
+    return any(body.index(each).affine is None and body.depends(each, variable) for each in read.indices)
 
 
 def rows_at_a_time(body: Compute, dtype: DType) -> int:

@@ -9,13 +9,25 @@ from ..expressions import Variable
 
 @dataclass(frozen=True)
 class Loop:
-    """A loop over a range."""
+    """A loop over a range, and the statements that find its bounds."""
 
     variable: str
     first: str
     stop: str
     body: tuple[Node, ...]
+    before: tuple[str, ...] = ()
     kind: str = "loop"
+
+
+@dataclass(frozen=True)
+class Strips:
+    """A loop over a range whose integers are those of the lanes, as many at a time as there are; at the end fewer."""
+
+    variable: str
+    first: str
+    stop: str
+    body: tuple[Node, ...]
+    kind: str = "strips"
 
 
 @dataclass(frozen=True)
@@ -52,7 +64,7 @@ class Copy:
     kind: str = "copy"
 
 
-Node = Loop | Statement | Lanes | Copy
+Node = Loop | Strips | Statement | Lanes | Copy
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from ...expr.kernel_text import TARGET, emit_tree, variable
 from ...expr.lower import lower
 from ...model.compute import Compute
 from ...model.operator import Operator
-from .lines import line_variable, rows_at_a_time
+from .lines import lane_range, line_variable, rows_at_a_time
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,9 @@ class Texts:
         self.phases = self._phases()
         step = "phases" if self.phases else "1"
         self.lane = None if self.inner is None else Lane(self.inner, "start", step)
+        self.lane_range = lane_range(body)
+        if self.lane_range is not None:
+            self.lane = Lane(self.lane_range.name, f"from_{variable(self.lane_range.name)}", step)
         self.step = self._step()
         self.rows = rows_at_a_time(body, dtype)
         self.place = "row][lane" if self.rows > 1 else "lane"
@@ -155,7 +158,7 @@ class Texts:
         if isinstance(tree, Literal):
             return str(int(tree.value))
         if isinstance(tree, Name):
-            return tree.name if tree.name in self.body.uniforms else variable(tree.name)
+            return tree.name if tree.name in self.body.uniforms | self.body.atoms.keys() else variable(tree.name)
         assert isinstance(tree, Apply)
         symbols = {"add": "+", "sub": "-", "mul": "*"}
         if tree.function in symbols:

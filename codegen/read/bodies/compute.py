@@ -10,6 +10,7 @@ from types import MappingProxyType
 from ...dtypes import BOOL, INT64, INT_LIST, DType
 from ...errors import Span
 from ...expr import Apply, Expr, ExpressionError, Name, names
+from ...expr import Span as ExprSpan
 from ...expr import geometry as geometries
 from ...expr.geometry import Geometry
 from ...expr.indexed import SHAPE, Atoms, Fold, Integer, Read, Scope, chosen, rebuilt, within
@@ -109,6 +110,7 @@ class _Reader:
         )
         body = unrolled(body)
         self._check_inside(body)
+        self._check_bounds(body)
         for what, count, most in (
             ("index variables", len(sizes), MAX_VARIABLES),
             ("integers of the call", len(self.uniforms), MAX_UNIFORMS),
@@ -346,6 +348,20 @@ class _Reader:
             self.entry.known("rule", text, words)
             return None
 
+    def _check_bounds(self, body: Compute) -> None:
+        """What bounds are made of is known where their loop begins."""
+        for bounds in body.ranges.values():
+            for _, atom in within(body.atoms, bounds.first, bounds.stop):
+                what = f"a bound of the range of '{bounds.name}'"
+                if isinstance(atom, Fold):
+                    self.entry.report(self._place(body, atom.span), f"{what} uses a reduction")
+                elif isinstance(atom, Read) and not isinstance(body.outside.get(atom.tensor, Border.ERROR), Border):
+                    message = f"{what} may be read outside of '{atom.tensor}'"
+                    self.entry.report(self._place(body, atom.span), message, "outside: error, nearest, wrap or reflect")
+
+    def _place(self, body: Compute, span: ExprSpan) -> Span:
+        return (span.origin or body.results[0].source).span_at(span.offset, span.length)
+
     def _check_inside(self, body: Compute) -> None:
         """An index that is no variable must be sure to be inside, or `outside` says what it means."""
         reported: set[Span] = set()
@@ -355,8 +371,7 @@ class _Reader:
                 continue
             if index.plain is not None:
                 continue  # sizes that differ are an error of the call
-            source = read.span.origin or body.results[0].source
-            span = source.span_at(read.span.offset, read.span.length)
+            span = self._place(body, read.span)
             if span not in reported:
                 reported.add(span)
                 message = f"index {dim} of '{read.tensor}' cannot be proven to lie inside"

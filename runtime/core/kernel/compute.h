@@ -91,6 +91,8 @@ typedef struct ow_compute_table {
 #define OW_LANES(type) (2 * OW_VECTOR / (int64_t)sizeof(type))
 
 #define OW_INLINE static inline __attribute__((always_inline))
+/* Each half of the lanes is joined to the other one, until one lane is left. */
+#define OW_FOR_HALVES for (int64_t half = LANES / 2; half; half /= 2)
 #define OW_FOR_LANES_IN(from, to) _Pragma("GCC ivdep") for (int64_t lane = from; lane < to; lane++)
 #define OW_FOR_ROWS _Pragma("GCC unroll 4") for (int64_t row = 0; row < rows; row++)
 #define OW_FOR_LANES _Pragma("GCC ivdep") for (int64_t lane = 0; lane < n; lane++)
@@ -160,6 +162,12 @@ OW_INLINE int64_t ow_checked_index(int64_t i, int64_t size, int *status) {
     if ((uint64_t)i < (uint64_t)size) return i;
     *status = 1;
     return 0;
+}
+/* Bounds that are data: a loop that would leave [0, size) is left out, and `*status` set. */
+OW_INLINE void ow_keep_inside(int64_t *first, int64_t *stop, int64_t size, int *status) {
+    if (*first >= *stop || (*first >= 0 && *stop <= size)) return;
+    *status = 1;
+    *stop = *first;
 }
 /* An index of a number, whose fraction is left out. */
 OW_INLINE int64_t ow_index_of(double x) { return x > -0x1p62 && x < 0x1p62 ? (int64_t)x : INT64_MIN / 2; }

@@ -1,0 +1,91 @@
+"""Operators over compressed matrices, by which sparse tensors compute: against dense matrices, and what they refuse."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import opweave
+import pytest
+from opweave._dispatch.ops import ops
+
+
+def compressed(dense: np.ndarray) -> tuple[Any, Any, Any]:
+    places = np.nonzero(dense)
+    starts = np.r_[0, np.cumsum(np.bincount(places[0], minlength=len(dense)))]
+    return tuple(opweave.from_numpy(np.ascontiguousarray(each)) for each in (starts, places[1], dense[places]))
+
+
+def matrix(seed: int, rows: int, columns: int, density: float = 0.3) -> np.ndarray:
+    random = np.random.default_rng(seed)
+    return np.where(random.random((rows, columns)) < density, random.integers(-4, 5, (rows, columns)), 0)
+
+
+def restored(starts: Any, columns: Any, values: Any, width: int) -> np.ndarray:
+    result = np.zeros((len(starts) - 1, width), values.numpy().dtype)
+    for row in range(len(starts) - 1):
+        for place in range(int(starts[row]), int(starts[row + 1])):
+            result[row, int(columns[place])] += values[place].numpy()
+    return result
+
+
+@pytest.mark.parametrize("shapes", [(5, 7, 6), (1, 1, 1), (4, 0, 3), (0, 3, 2), (3, 4, 0), (60, 200, 5000)])
+def test_the_product_of_two_matrices(shapes: tuple[int, int, int]) -> None:
+    rows, inner, columns = shapes
+    left, right = matrix(1, rows, inner), matrix(2, inner, columns, 0.02 if columns > 100 else 0.3)
+    (crow, col, values), (other_crow, other_col, other_values) = compressed(left), compressed(right)
+    starts, places, *pairs = ops.csr_product_pattern(crow, col, other_crow, other_col, columns)
+    found = ops.csr_product_values(*pairs, values, other_values)
+    assert (restored(starts, places, found, columns) == left @ right).all()
+    for row in range(rows):  # the columns of a row ascend
+        own = places[int(starts[row]) : int(starts[row + 1])].tolist()
+        assert own == sorted(set(own))
+
+
+def test_the_product_does_not_depend_on_threads() -> None:
+    (crow, col, _), (other_crow, other_col, _) = compressed(matrix(3, 300, 80)), compressed(matrix(4, 80, 90))
+    threads = opweave.get_num_threads()
+    results = []
+    for number in (1, 4):
+        opweave.set_num_threads(number)
+        results.append([each.tolist() for each in ops.csr_product_pattern(crow, col, other_crow, other_col, 90)])
+    opweave.set_num_threads(threads)
+    assert results[0] == results[1]
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "text"),
+    [
+        ({"crow": [0, 3, 2]}, RuntimeError, "the starts of the left matrix's rows must ascend from 0 to 2"),
+        ({"crow": [1, 1, 2]}, RuntimeError, "the starts of the left matrix's rows must ascend from 0 to 2"),
+        ({"crow": [0, 2**62, 2]}, RuntimeError, "the starts of the left matrix's rows must ascend from 0 to 2"),
+        ({"other_crow": [0, 1, 3]}, RuntimeError, "the starts of the right matrix's rows must ascend from 0 to 2"),
+        ({"col": [0, 2]}, IndexError, "column 2 of the left matrix is outside of its 2 columns"),
+        ({"other_col": [0, -1]}, IndexError, "column -1 of the right matrix is outside of its 3 columns"),
+        ({"columns": -1}, RuntimeError, "a matrix cannot have -1 columns"),
+        ({"crow": []}, RuntimeError, "expected the starts of rows and the columns of each matrix as vectors of int64"),
+    ],
+)
+def test_indices_are_checked(change: dict[str, Any], error: type[Exception], text: str) -> None:
+    given = {"crow": [0, 1, 2], "col": [0, 1], "other_crow": [0, 1, 2], "other_col": [0, 2], "columns": 3} | change
+    tensors = [opweave.tensor(each, dtype=opweave.int64) if isinstance(each, list) else each for each in given.values()]
+    with pytest.raises(error, match=re.escape(text)):
+        ops.csr_product_pattern(*tensors)
+
+
+def test_products_with_dense_tensors() -> None:
+    dense = matrix(5, 6, 5)
+    crow, col, values = compressed(dense)
+    other = np.arange(15).reshape(5, 3)
+    assert (ops.csr_matmul(crow, col, values, opweave.from_numpy(other)).numpy() == dense @ other).all()
+    assert (ops.csr_matvec(crow, col, values, opweave.from_numpy(other[:, 0])).numpy() == dense @ other[:, 0]).all()
+    batch = np.stack([other, -other])
+    result = ops.csr_matmul(*(each.expand(2, -1) for each in (crow, col, values)), opweave.from_numpy(batch))
+    assert (result.numpy() == dense @ batch).all()
+    rows = opweave.from_numpy(np.nonzero(dense)[0])
+    left = np.arange(12).reshape(6, 2)
+    found = ops.sampled_product(rows, col, opweave.from_numpy(left), opweave.from_numpy(other[:, :2]))
+    assert (found.numpy() == (left @ other[:, :2].T)[np.nonzero(dense)]).all()
+    starts, places = opweave.tensor([0, 2, 2, 3]), opweave.tensor([4, 0, 1])
+    assert ops.segment_sum(starts, places, opweave.from_numpy(other)).tolist() == [[12, 14, 16], [0, 0, 0], [3, 4, 5]]
