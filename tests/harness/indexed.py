@@ -69,7 +69,7 @@ def _computed_calls(suite: type[BodyTests], long: Shape) -> tuple[Call, ...]:
         values = {
             name: None
             if shape is None
-            else call.places(name, INT64, 0)
+            else call.places(name, INT64)
             if name in body.integers
             else call.values(name, dtype, 0)
             for name, shape in call.shapes.items()
