@@ -15,10 +15,13 @@ from ..._handle import with_keys
 from .dimensions import resolved
 from .names import NAMED, check_same, names_of, set_names
 from .rules import fitting, rule_of
+from .shapes import UNNAMED_SIZES
 from .special import ANSWERS
 
 _REFUSED = " is not yet supported with named tensors. "
 """In the error of operators that have no rule."""
+_REFUSED_PARTS = (_REFUSED, UNNAMED_SIZES)
+"""In errors of operators that others are made of, which have no rule then either."""
 
 
 def handle(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
@@ -45,7 +48,7 @@ def _decomposed(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
     try:
         result = redispatch(op, args, None, NEW if out is not None else mode, below="named")
     except RuntimeError as error:
-        if _REFUSED not in str(error):
+        if not any(text in str(error) for text in _REFUSED_PARTS):
             raise
         raise _refusal(op, out, mode) from None  # of what was called, not of a part of it
     if out is None:

@@ -13,6 +13,8 @@ from ..._dispatch.ops import ops
 from ..._handle import with_keys
 from .names import NAMED, check_fit, check_name, described, has_names, listed, names_of, position, read, set_names
 
+UNNAMED_SIZES = "input is a named tensor but no names were given for unflattened sizes"
+
 
 def _flattened(tensor: Any, first: int, last: int, name: str) -> Any:
     before = names_of(tensor)
@@ -76,7 +78,7 @@ def unflatten(input: Any, dim: Any, sizes: Any) -> Any:
     if not is_by_name(sizes):
         if isinstance(dim, str):
             raise TypeError("unflatten(): argument 'dim' (position 1) must be int, not str")
-        raise RuntimeError("unflatten: input is a named tensor but no names were given for unflattened sizes")
+        raise RuntimeError(f"unflatten: {UNNAMED_SIZES}")
     pairs = list(sizes.items()) if isinstance(sizes, Mapping) else list(sizes)
     for each in pairs:
         if not isinstance(each, (tuple, list)) or len(each) != 2:

@@ -45,7 +45,11 @@ def _matched(
     names: Names, shape: Sequence[int], strides: Sequence[int], sizes: Sequence[int], steps: Sequence[int]
 ) -> Names:
     """The name of each dimension of the view, which has these sizes and strides (`steps`)."""
-    found: list[int | None] = [strides.index(step) if step in strides else None for step in steps]
+    found: list[int | None] = [
+        # A new dimension of size one may have the stride of the next one.
+        strides.index(step) if step in strides and step not in steps[place + 1 :] else None
+        for place, step in enumerate(steps)
+    ]
     left = [dim for dim in range(len(shape)) if dim not in found]
     for place, dim in enumerate(found):
         if dim is not None:
