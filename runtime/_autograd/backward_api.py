@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._base import handles
+from .._base.keys import KEY_BITS
 from .._base.type_names import type_name
 from .._base.warn import warn
 from .._C import lib
@@ -15,6 +16,8 @@ from .._handle import edges, with_keys
 from . import engine
 from .grad_mode import AUTOGRAD
 from .node import AccumulateGrad, Edge
+
+SPARSE = KEY_BITS["sparse"]
 
 
 def backward(
@@ -90,6 +93,10 @@ def grad(
     targets = [_target(each) for each in wanted]
     keep = create_graph if retain_graph is None else retain_graph
     gradients = engine.run(roots, keep_graph=keep, create_graph=create_graph, targets=targets, accumulate=False)
+    gradients = [
+        tensor._with_values(each) if each is not None and _is_sparse(tensor) else each
+        for each, tensor in zip(gradients, wanted, strict=True)
+    ]
     if any(each is None for each in gradients):
         if materialize_grads:
             gradients = [
@@ -129,9 +136,16 @@ def _listed(tensors: Any) -> Sequence[Any]:
         raise TypeError(f"expected a Tensor or a sequence of Tensors, but got {type_name(tensors)}") from None
 
 
+def _is_sparse(tensor: Any) -> bool:
+    """True if the history is that of the tensor's values."""
+    return bool(lib.keys(tensor._h) & SPARSE)
+
+
 def _target(tensor: Any) -> Edge:
     if not isinstance(tensor, handles.Tensor):
         raise TypeError(f"expected a tensor to differentiate by, not {type_name(tensor)}")
+    if _is_sparse(tensor):
+        tensor = tensor._sparse.values
     if not tensor._requires_grad:
         raise RuntimeError("One of the differentiated Tensors does not require grad")
     return edge(tensor) or (AccumulateGrad(tensor), 0)  # no gradient arrives at a view that is older than the wish
@@ -151,6 +165,9 @@ def _roots(tensors: Sequence[Any], grads: Any, create_graph: bool) -> list[tuple
     for index, (tensor, grad) in enumerate(zip(tensors, given, strict=True)):
         if not isinstance(tensor, handles.Tensor):
             raise TypeError(f"element {index} of tensors must be a Tensor, but got {type_name(tensor)}")
+        if _is_sparse(tensor):
+            grad = None if grad is None else tensor._values_of_gradient(grad)
+            tensor = tensor._sparse.values
         root = edge(tensor)
         if root is None:
             raise RuntimeError(f"element {index} of tensors does not require grad and does not have a grad_fn")

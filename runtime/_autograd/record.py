@@ -11,6 +11,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any, NoReturn
 
+from .._base.keys import KEY_BITS
 from .._base.tensor_class import Tensor
 from .._C import lib
 from .._dispatch.check import check
@@ -18,10 +19,12 @@ from .._dispatch.composite import run_inplace
 from .._dispatch.dispatcher import redispatch, register
 from .._dispatch.op import INPLACE, OPERATORS, Op
 from .._dispatch.strided_views import become, view_for
-from .._handle import meta, needs_grad, own, packing, set_edge, set_recorder, set_refresh, with_keys
+from .._handle import keys, meta, needs_grad, own, packing, set_edge, set_recorder, set_refresh, with_keys
 from . import inplace_views, saved_tensors
 from .grad_mode import AUTOGRAD
 from .node import AccumulateGrad, Node, edges_of, is_differentiable, part_of_graph, take_edge
+
+SPARSE = KEY_BITS["sparse"]
 
 set_refresh(inplace_views.refresh)
 
@@ -44,6 +47,8 @@ def handle(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
     """The handler of the key `autograd`: the call runs unrecorded, and its result becomes an output of a node."""
     if out is not None:
         refuse_out(op, args)
+    if keys(args) & SPARSE:  # calls of their values are recorded
+        return redispatch(op, args, None, mode, below="autograd")
     if mode == INPLACE and isinstance(args[op.target], Tensor) and not (op.is_composite and op.is_inplace):
         return call_inplace(op, args)
     kind = derivative(op)

@@ -20,6 +20,11 @@ __all__ = [
     "layout",
     "memory_format",
     "preserve_format",
+    "sparse_bsc",
+    "sparse_bsr",
+    "sparse_coo",
+    "sparse_csc",
+    "sparse_csr",
     "strided",
 ]
 
@@ -91,7 +96,7 @@ class _Constant:
 
 
 class layout(_Constant):  # noqa: N801 (PyTorch's name)
-    """The storage scheme of a tensor; there is only `strided`."""
+    """The storage scheme of a tensor: where in memory its elements are."""
 
     __slots__ = ()
     __module__ = "opweave"
@@ -111,6 +116,11 @@ class memory_format(_Constant):  # noqa: N801 (PyTorch's name)
 
 _layout = layout
 strided = layout("strided")
+sparse_coo = layout("sparse_coo")
+sparse_csr = layout("sparse_csr")
+sparse_csc = layout("sparse_csc")
+sparse_bsr = layout("sparse_bsr")
+sparse_bsc = layout("sparse_bsc")
 preserve_format = memory_format("preserve_format", 0)
 contiguous_format = memory_format("contiguous_format", 1)
 channels_last = memory_format("channels_last", 2)

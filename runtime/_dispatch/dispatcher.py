@@ -16,7 +16,7 @@ from .._base.keys import KEY_BITS
 from .._handle import keys as keys_of
 from . import kernels
 from .op import NEW, Op
-from .placement import is_made_on
+from .placement import is_laid_out, is_made_on
 
 Handler: TypeAlias = Callable[[Op, Sequence[Any], Any, int], Any]
 """Called as `handler(op, args, out, mode)`; its result is that of the call. NotImplemented stands for classes that all
@@ -88,8 +88,11 @@ def redispatch(op: Op, args: Sequence[Any], out: Any = None, mode: int = NEW, *,
 
 
 def _keys(op: Op, args: Sequence[Any], out: Any) -> int:
-    """The keys of all tensors. A call that makes some of nothing has that of their device, where a handler wants it."""
+    """The keys of all tensors. A call that makes some of nothing has those of their device and their layout, where a
+    handler wants them."""
     keys = keys_of(args, out)
+    if op in _handlers["sparse"] and is_laid_out(op, args):
+        keys |= KEYS["sparse"]
     return keys | KEYS["meta"] if op in _handlers["meta"] and is_made_on(META, op, args, out) else keys
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from .._base.devices import CPU, META, available, device, get_default_device
+from .._base.devices import CPU, META, available, device, get_default_device, is_meta
 from .._base.keys import KEY_BITS
 from .._base.tensor_class import Tensor
 from .._base.type_names import type_name
-from .._base.types import check_placement
+from .._base.types import check_placement, layout, strided
 from .._handle import keys as keys_of
 from .op import Op
 
@@ -33,11 +33,28 @@ def is_made_on(where: device, op: Op, args: Sequence[Any], out: Any) -> bool:
     return where is (_device_of(args, out) or get_default_device() if named is None else available(named))
 
 
+def is_laid_out(op: Op, args: Sequence[Any]) -> bool:
+    """True if the call asks for a tensor of another layout than `strided`."""
+    asked = args[op.names.index("layout")] if "layout" in op.names else None
+    return isinstance(asked, layout) and asked is not strided
+
+
 def _device_of(values: Sequence[Any], out: Any) -> device | None:
     """The device of tensors; None where there are none."""
-    if keys_of(values, out) & KEY_BITS["meta"]:
+    keys = keys_of(values, out)
+    if keys & KEY_BITS["sparse"]:  # whose handles have no memory, wherever their values are
+        return META if any(map(is_meta, _tensors_of([*values, out]))) else CPU
+    if keys & KEY_BITS["meta"]:
         return META
     return CPU if out is not None or any(_is_of_tensors(value) for value in values) else None
+
+
+def _tensors_of(values: Sequence[Any]) -> Iterator[Any]:
+    for each in values:
+        if isinstance(each, Tensor):
+            yield each
+        elif isinstance(each, (list, tuple)):
+            yield from _tensors_of(each)
 
 
 def _is_of_tensors(value: Any) -> bool:

@@ -156,9 +156,9 @@ def tensor_text(t: Printable, *, default_dtype_name: str = "float32", contents: 
     kind = type(t).__name__
     prefix = "tensor(" if kind in ("Tensor", "Parameter") else f"{kind}("
     if contents is None:
-        contents = "..." if _has_no_values(t) else _values_text(t, len(prefix), options)
+        contents = "..." if _has_no_values(t) else values_text(t, len(prefix), options)
     suffixes = _suffixes(t, default_dtype_name, options)
-    return _append_suffixes(prefix + contents, suffixes, len(prefix), options.linewidth)
+    return append_suffixes(prefix + contents, suffixes, len(prefix), options.linewidth)
 
 
 def _has_no_values(t: Printable) -> bool:
@@ -188,23 +188,30 @@ def _suffixes(t: Printable, default_dtype_name: str, options: PrintOptions) -> l
         parts.append(f"size={shape}")
     if not dtype_is_known:
         parts.append(f"dtype={dtype}")
+    return parts + history_suffixes(t)
+
+
+def history_suffixes(t: Printable) -> list[str]:
+    """Those that tell of gradients and of names."""
     grad_fn = getattr(t, "grad_fn", None)
     if grad_fn is not None:
-        parts.append(f"grad_fn=<{type(grad_fn).__name__}>")
-    elif getattr(t, "requires_grad", False):
-        parts.append("requires_grad=True")
+        parts = [f"grad_fn=<{type(grad_fn).__name__}>"]
+    else:
+        parts = ["requires_grad=True"] if getattr(t, "requires_grad", False) else []
     names = getattr(t, "names", ())
     if any(name is not None for name in names):
         parts.append(f"names={names}")
     return parts
 
 
-def _append_suffixes(text: str, suffixes: list[str], indent: int, linewidth: int) -> str:
-    """Add the suffixes and the closing parenthesis, each on the current line if it fits there."""
+def append_suffixes(text: str, suffixes: list[str], indent: int, linewidth: int, breaks_first: bool = False) -> str:
+    """Add the suffixes and the closing parenthesis, each on the current line if it fits there; the first on a line of
+    its own if `breaks_first`."""
     # Two more characters than the last line has are counted, as in PyTorch: lines break there, not later.
     used = len(text) - (text.rfind("\n") + 1) + 2
     for suffix in suffixes:
-        if used + len(suffix) + 2 > linewidth:
+        if breaks_first or used + len(suffix) + 2 > linewidth:
+            breaks_first = False
             text += ",\n" + " " * indent + suffix
             used = indent + len(suffix)
         else:
@@ -213,7 +220,7 @@ def _append_suffixes(text: str, suffixes: list[str], indent: int, linewidth: int
     return text + ")"
 
 
-def _values_text(t: Printable, indent: int, options: PrintOptions) -> str:
+def values_text(t: Printable, indent: int, options: PrintOptions) -> str:
     """The values in brackets; continuation lines begin after `indent` characters."""
     count = t.numel()
     if count == 0:

@@ -29,6 +29,7 @@ from .indexing import IndexingMethods, subscript
 from .inplace_methods import MutationMethods
 from .removed import RemovedMethods
 from .shape_methods import GeometryMethods
+from .sparse_methods import SparseMethods
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -53,6 +54,7 @@ class Tensor(
     MutationMethods,
     NamesMethods,
     RemovedMethods,
+    SparseMethods,
     SubclassMethods,
     _operators.TensorMethods,
 ):
@@ -240,7 +242,10 @@ class Tensor(
     def __repr__(self, *, tensor_contents: str | None = None) -> str:
         from .._base.dtypes import get_default_dtype
         from .printing import tensor_text
+        from .sparse_printing import sparse_text
 
+        if self.layout is not strided:
+            return sparse_text(self, tensor_contents)
         return tensor_text(self, default_dtype_name=str(get_default_dtype())[8:], contents=tensor_contents)
 
     def __format__(self, spec: str) -> str:

@@ -22,7 +22,7 @@ from opweave._dispatch import dispatcher
 from opweave._dispatch.op import INPLACE, Op
 from opweave._handle import over_memory
 
-KEY = "sparse"
+KEY = "cuda"
 ROOM = 1 << 40
 """Bytes of addresses that may not be read."""
 
@@ -114,9 +114,9 @@ def test_values() -> None:
 
 def test_memory_is_not_given_away() -> None:
     tensor = hidden(opweave.ones(2))
-    with pytest.raises(TypeError, match="the memory of a sparse tensor does not hold its elements"):
+    with pytest.raises(TypeError, match="the memory of a cuda tensor does not hold its elements"):
         tensor.numpy()
-    with pytest.raises(BufferError, match="the memory of a sparse tensor does not hold its elements"):
+    with pytest.raises(BufferError, match="the memory of a cuda tensor does not hold its elements"):
         tensor.__dlpack__()
 
 

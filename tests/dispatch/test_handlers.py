@@ -22,7 +22,7 @@ from opweave._dispatch.ops import ops
 from opweave._dispatch.overloads import as_called, function_of
 from opweave._handle import over_memory
 
-KEY = "sparse"
+KEY = "cuda"
 ANSWER = object()
 GUARDED = mmap.PAGESIZE
 
@@ -157,7 +157,7 @@ def test_operators_of_python(calls: list[Any]) -> None:
 
 def test_without_a_handler() -> None:
     dispatcher.unregister(KEY)
-    with pytest.raises(NotImplementedError, match=r"add\(\) has no implementation for sparse tensors; register"):
+    with pytest.raises(NotImplementedError, match=r"add\(\) has no implementation for cuda tensors; register"):
         guarded() + 1
 
 
