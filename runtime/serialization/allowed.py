@@ -12,7 +12,7 @@ from typing import Any
 
 from .._base.devices import device
 from .._base.dtypes import EXPORTS
-from .._base.types import Size, strided
+from .._base.types import Size
 from .._tensor.tensor import Tensor
 from .._tensor.typed_tensors import TENSOR_TYPES
 from ..nn.parameter import Parameter
@@ -77,12 +77,6 @@ def _set(elements: Any = ()) -> set[Any]:
     return set(elements)
 
 
-def _layout(name: Any) -> Any:
-    if name != "torch.strided":
-        raise UnpicklingError(f"there is no layout {name!r} here")
-    return strided
-
-
 def _device(*arguments: Any) -> device:
     return device(*arguments)
 
@@ -97,7 +91,6 @@ _TABLE: dict[str, tuple[Any, Callable[..., Any] | None]] = {
     "torch.nn.parameter.Parameter": (Parameter, make_parameter),
     "torch.Size": (Size, _size),
     "torch.device": (device, _device),
-    "torch.serialization._get_layout": (_layout, _layout),
     "collections.OrderedDict": (OrderedDict, _ordered_dict),
     "collections.Counter": (Counter, _counter),
     "builtins.set": (set, _set),

@@ -16,8 +16,9 @@ from .._base.devices import is_meta
 from .._base.dtypes import BY_CODE, EXPORTS
 from .._base.generator import Generator
 from .._base.handles import shape_of, strides_of
+from .._base.types import layout
 from .._C import lib
-from .._rebuild import _rebuild_tensor
+from .._rebuild import _rebuild_sparse_tensor, _rebuild_tensor
 from .._representations.named.names import check_savable
 from .._tensor.storage import AnyStorage, TypedStorage, UntypedStorage, storage_of
 from .._tensor.tensor import Tensor
@@ -103,6 +104,8 @@ class TorchPickler(_Pickler):  # type: ignore[misc]
     dispatch[FunctionType] = save_global
 
     def save_reduce(self, func: Any, args: Any, state: Any = None, *rest: Any, obj: Any = None, **more: Any) -> None:
+        if func is _rebuild_sparse_tensor:
+            func = rebuild.rebuild_sparse_tensor
         if func is _rebuild_tensor:  # of a subclass
             kind, storage, offset, sizes, strides, requires_grad = args
             args = (storage, offset, sizes, strides, requires_grad, OrderedDict())
@@ -127,6 +130,12 @@ class TorchPickler(_Pickler):  # type: ignore[misc]
         super().save_reduce(func, args, obj=parameter)
 
     dispatch[Parameter] = save_parameter
+
+    def save_layout(self, named: layout) -> None:
+        """A layout, whose name in a pickle is an argument, as torch has it."""
+        super().save_reduce(rebuild.get_layout, (repr(named).replace("opweave", "torch", 1),), obj=named)
+
+    dispatch[layout] = save_layout
 
 
 def _reduced(tensor: Any) -> tuple[Any, tuple[Any, ...]]:

@@ -14,7 +14,10 @@ from .._base import handles
 from .._base.devices import META, device, on_device
 from .._base.dtypes import dtype
 from .._base.handles import wrap
+from .._base.types import LAYOUTS
+from .._base.types import layout as layout_class
 from .._C import lib
+from .._rebuild import _rebuild_sparse_tensor
 from .._tensor.storage import AnyStorage
 from ..nn.parameter import Parameter
 
@@ -154,6 +157,24 @@ def rebuild_device_tensor_from_cpu_tensor(data: Any, dtype: Any, device: Any, re
     return data.to(dtype).requires_grad_(requires_grad)
 
 
+def rebuild_sparse_tensor(layout: Any, data: Any) -> Any:
+    """A sparse tensor of the tensors that it consists of."""
+    _check(isinstance(layout, layout_class), "a layout", layout)
+    _check(isinstance(data, tuple), "a tuple", data)
+    try:
+        return _rebuild_sparse_tensor(layout, data)
+    except (RuntimeError, TypeError, ValueError) as error:
+        raise UnpicklingError(f"a tensor in the file is damaged: {error}") from error
+
+
+def get_layout(name: Any) -> Any:
+    """A layout, by torch's name."""
+    found = next((each for each in LAYOUTS if repr(each).replace("opweave", "torch", 1) == name), None)
+    if found is None:
+        raise UnpicklingError(f"there is no layout {name!r} here")
+    return found
+
+
 def make_parameter(data: Any = None, requires_grad: Any = True) -> Any:
     """What `Parameter(...)` makes."""
     _check(data is None or isinstance(data, handles.Tensor), "a tensor", data)
@@ -173,6 +194,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "torch._utils._rebuild_parameter_with_state": rebuild_parameter_with_state,
     "torch._utils._rebuild_meta_tensor_no_storage": rebuild_meta_tensor_no_storage,
     "torch._utils._rebuild_device_tensor_from_cpu_tensor": rebuild_device_tensor_from_cpu_tensor,
+    "torch._utils._rebuild_sparse_tensor": rebuild_sparse_tensor,
+    "torch.serialization._get_layout": get_layout,
     "torch._tensor._rebuild_from_type_v2": rebuild_from_type_v2,
 }
 """By torch's names."""

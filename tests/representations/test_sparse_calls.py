@@ -1,14 +1,13 @@
 """Calls with sparse tensors, and what torch 2.13 answered, to the letter: texts of tensors, values, errors.
 
-The calls and the answers are in sparse_calls.txt, separated by lines of `%%`. Where opweave does more than torch, or checks
-more, other files have the tests.
+The calls and the answers are in sparse_calls.txt, separated by lines of `%%`. Where opweave does more than torch, or
+checks more, other files have the tests.
 """
 
 from pathlib import Path
 
-import pytest
-
 import opweave as torch
+import pytest
 
 CALLS = [
     each.split("\n", 1)

@@ -44,11 +44,9 @@ def places_of(payload: Payload) -> Any:
         return payload.indices
     batches, count = payload.size[: payload.batch_dim], payload.nnz
     starts = payload.starts.reshape(prod(batches), -1)
-    rows = [expand(each) for each in starts.unbind(0)]
+    rows = [expand(each, count) for each in starts.unbind(0)]
     row = rows[0] if len(rows) == 1 else ops.cat(rows) if rows else payload.places.reshape(-1)
     first, second = row, payload.places.reshape(-1).to(_INT64)
-    if first.size(0) != second.size(0):
-        raise RuntimeError(f"{payload.names[0]} no longer describe the {second.size(0)} elements of the tensor")
     pair = (first, second) if payload.is_by_rows else (second, first)
     if not batches:
         return ops.stack(pair)

@@ -11,7 +11,17 @@ from ..._base.devices import is_meta
 from ..._base.dtypes import EXPORTS
 from ..._dispatch.ops import ops
 
-__all__ = ["compress", "coo_sorted", "csr_matmul", "csr_pairs", "csr_sampled", "expand", "linear", "sum_parts"]
+__all__ = [
+    "compress",
+    "coo_sorted",
+    "csr_matmul",
+    "csr_pairs",
+    "csr_sampled",
+    "expand",
+    "lengths",
+    "linear",
+    "sum_parts",
+]
 
 _INT64 = EXPORTS["int64"]
 
@@ -72,25 +82,37 @@ def compress(rows: Any, count: int) -> Any:
     return ops.searchsorted(rows.to(_INT64), starts)
 
 
-def expand(starts: Any) -> Any:
-    """The row of each element, given where the rows start."""
+def lengths(starts: Any, count: int) -> Any:
+    """How many of `count` elements each row has. Raises IndexError where the starts do not count up from 0 to that."""
     starts = starts.to(_INT64)
-    count = starts.size(0) - 1
+    found = starts.diff()
+    if not is_meta(starts) and starts.numel():
+        first, last, least = int(starts[0]), int(starts[-1]), int(found.min()) if found.numel() else 0
+        if first or last != count or least < 0:
+            raise IndexError(
+                f"the starts of {starts.size(0) - 1} rows must count up from 0 to {count}, but they begin with "
+                f"{first}, end with {last}, and the smallest step is {least}"
+            )
+    return found
+
+
+def expand(starts: Any, count: int) -> Any:
+    """The row of each of `count` elements, given where the rows start."""
     if is_meta(starts):
-        return ops.empty(0, dtype=_INT64, device=starts.device)
-    return ops.arange(count, dtype=_INT64).repeat_interleave(starts.diff())
+        return ops.empty(count, dtype=_INT64, device=starts.device)
+    return ops.arange(starts.size(0) - 1, dtype=_INT64).repeat_interleave(lengths(starts, count))
 
 
 def csr_matmul(starts: Any, places: Any, values: Any, dense: Any) -> Any:
     """The product of a compressed matrix with a dense one."""
     result = ops.zeros((starts.size(0) - 1, dense.size(1)), dtype=dense.dtype, device=dense.device)
     rows = dense.index_select(0, places.to(_INT64)) * values.unsqueeze(1)
-    return result.index_add(0, expand(starts), rows)
+    return result.index_add(0, expand(starts, places.size(0)), rows)
 
 
 def csr_sampled(starts: Any, places: Any, left: Any, right: Any) -> Any:
     """The elements of `left @ right.T` at the places of a compressed matrix."""
-    return (left.index_select(0, expand(starts)) * right.index_select(0, places.to(_INT64))).sum(1)
+    return (left.index_select(0, expand(starts, places.size(0))) * right.index_select(0, places.to(_INT64))).sum(1)
 
 
 def csr_pairs(
@@ -98,8 +120,8 @@ def csr_pairs(
 ) -> tuple[Any, Any, Any, Any, Any]:
     """Which elements of two compressed matrices are multiplied for each element of their product: the starts of the
     product's rows and its columns; for each pair the element of the product, of the first and of the second matrix."""
-    rows, places = expand(starts), places.to(_INT64)
-    counts = other_starts.to(_INT64).diff().index_select(0, places)
+    rows, places = expand(starts, places.size(0)), places.to(_INT64)
+    counts = lengths(other_starts, other_places.size(0)).index_select(0, places)
     left = ops.arange(places.size(0), dtype=_INT64).repeat_interleave(counts)
     first = other_starts.to(_INT64).index_select(0, places) - (counts.cumsum(0) - counts)
     right = ops.arange(left.size(0), dtype=_INT64) + first.index_select(0, left)

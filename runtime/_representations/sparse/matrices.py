@@ -35,7 +35,7 @@ class Places:
 
     @cached_property
     def rows(self) -> Any:
-        return kernels.expand(self.starts)
+        return kernels.expand(self.starts, self.columns.size(0))
 
     @cached_property
     def _order(self) -> Any:

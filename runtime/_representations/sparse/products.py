@@ -110,7 +110,7 @@ def _of_both(name: str, left: Payload, right: Payload) -> Payload:
     size = (left.size[0], right.size[1])
     if left.layout in COMPRESSED and right.layout in COMPRESSED:
         return Compressed(sparse_csr, starts, columns, sums, size)
-    return Coordinates(ops.stack([kernels.expand(starts), columns]), sums, size, True)
+    return Coordinates(ops.stack([kernels.expand(starts, columns.size(0)), columns]), sums, size, True)
 
 
 # ---- what only `opweave.sparse` has -----------------------------------------------------------------------------
