@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._base.dtypes import EXPORTS, dtype
 from .._base.handles import integers, type_name
@@ -23,6 +23,9 @@ from .._representations.sparse.invariants import (
 from .._representations.sparse.payload import BLOCKED, BY_ROWS, Compressed, Coordinates, Payload
 from .._representations.sparse.tensor import made
 from .construct import as_tensor
+
+if TYPE_CHECKING:
+    from .tensor import Tensor as TensorType
 
 __all__ = [
     "sparse_bsc_tensor",
@@ -47,7 +50,7 @@ def sparse_coo_tensor(
     requires_grad: bool = False,
     check_invariants: bool | None = None,
     is_coalesced: bool | None = None,
-) -> Any:
+) -> TensorType:
     """Return a tensor of layout `sparse_coo`: `values[k]` stands at the coordinates `indices[:, k]`, all others are 0.
 
     Indices of int64 and values share their memory with the tensor. The shape is `size`, else the smallest one. With a
@@ -81,7 +84,7 @@ def sparse_coo_tensor(
     return _tensor(found, "SparseCooTensorWithDimsAndTensorsBackward0", requires_grad)
 
 
-def _empty(size: Any, dtype: Any, device: Any, pin_memory: bool, requires_grad: bool) -> Any:
+def _empty(size: Any, dtype: Any, device: Any, pin_memory: bool, requires_grad: bool) -> TensorType:
     if size is None:
         raise TypeError(
             "sparse_coo_tensor() received an invalid combination of arguments - got (), but expected indices, "
@@ -89,7 +92,7 @@ def _empty(size: Any, dtype: Any, device: Any, pin_memory: bool, requires_grad: 
         )
     where = check_placement("sparse_coo_tensor", device=device, pin_memory=pin_memory)
     sizes = integers("sparse_coo_tensor", "size", (size,))
-    result = made(zeros(sizes, sparse_coo, dtype or ops.empty(0).dtype, where))
+    result: TensorType = made(zeros(sizes, sparse_coo, dtype or ops.empty(0).dtype, where))
     return result.requires_grad_() if requires_grad else result
 
 
@@ -103,11 +106,14 @@ def _extents(places: Any) -> tuple[int, ...]:
     return tuple(high + 1 for high in places.amax(1).tolist())
 
 
-def _tensor(payload: Payload, node: str, requires_grad: bool) -> Any:
+def _tensor(payload: Payload, node: str, requires_grad: bool) -> TensorType:
     values = payload.values
     if requires_grad:
-        return made(payload.with_values(alias(values).requires_grad_()))
-    return made(payload.with_values(seen_as(node, values)))
+        values = alias(values).requires_grad_()
+    else:
+        values = seen_as(node, values)
+    tensor: TensorType = made(payload.with_values(values))
+    return tensor
 
 
 # ---- compressed layouts ---------------------------------------------------------------------------------------
@@ -125,7 +131,7 @@ def sparse_compressed_tensor(
     pin_memory: bool = False,
     requires_grad: bool = False,
     check_invariants: bool | None = None,
-) -> Any:
+) -> TensorType:
     """Return a tensor of one of the compressed layouts. See `sparse_csr_tensor`.
 
     Args:
@@ -147,7 +153,7 @@ def _compressed(
     options: dict[str, Any],
     requires_grad: bool,
     check_invariants: bool | None,
-) -> Any:
+) -> TensorType:
     where = check_placement(name, device=options["device"], pin_memory=options["pin_memory"])
     starts, places = (_indices(each, where) for each in parts[:2])
     values = as_tensor(parts[2], dtype=options["dtype"], device=where)
@@ -178,7 +184,7 @@ def _inferred(layout: layout, starts: Any, places: Any, values: Any) -> tuple[in
     return (*starts.shape[:batch], rows * blocks[0], columns * blocks[1], *dense)
 
 
-def _constructor(kind: layout, by_rows: bool) -> Callable[..., Any]:
+def _constructor(kind: layout, by_rows: bool) -> Callable[..., TensorType]:
     name = f"{kind!r}_tensor".removeprefix("opweave.")
     starts_name, places_name = ("crow_indices", "col_indices") if by_rows else ("ccol_indices", "row_indices")
     lines, others = ("row", "column") if by_rows else ("column", "row")
@@ -196,14 +202,14 @@ def _constructor(kind: layout, by_rows: bool) -> Callable[..., Any]:
         pin_memory: bool = False,
         requires_grad: bool = False,
         check_invariants: bool | None = None,
-    ) -> Any:
+    ) -> TensorType:
         if layout is not None and layout is not kind:
             raise RuntimeError(f"{name}() makes tensors of layout {kind!r}, but got layout {layout!r}")
         options = {"dtype": dtype, "device": device, "pin_memory": pin_memory}
         parts = (compressed_indices, plain_indices, values)
         return _compressed(name, kind, parts, size, options, requires_grad, check_invariants)
 
-    def named(*args: Any, **kwargs: Any) -> Any:
+    def named(*args: Any, **kwargs: Any) -> TensorType:
         for own, common in ((starts_name, "compressed_indices"), (places_name, "plain_indices")):
             if own in kwargs:
                 kwargs[common] = kwargs.pop(own)
