@@ -36,7 +36,8 @@ overloads: dict[str, Any] = {}
 """By the name of a view: what takes its arguments first; NotImplemented leaves them to the operator."""
 
 numpy_forms: dict[str, Any] = {}
-"""By the name of an operator: the same of arguments that NumPy's function of this name has and the schema does not."""
+"""By the name of an operator: the same of arguments that the schema does not have, but NumPy's function of this name or
+torch's other overloads."""
 
 name_reader: Any = None
 """What checks the argument `names` of functions that make tensors, before one is made: name_reader(function, names)."""

@@ -16,7 +16,7 @@ from .._base.interchange import check_memory, from_array, to_array
 from .._base.lazy_imports import load
 from .._C import lib
 from .._handle import ELSEWHERE, adopt, array_of, needs_grad, to_dlpack
-from .._representations.named.names import check_savable, names_of, set_names
+from .._representations.named.names import check_savable, with_names_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -168,7 +168,7 @@ class ConversionMethods:
 
     def __copy__(self: Any) -> Any:
         rebuild, arguments, *state = _reduced(self)
-        return set_names(rebuild(*arguments, *state), names_of(self))
+        return with_names_of(rebuild(*arguments, *state), self)
 
     def __deepcopy__(self: Any, memo: dict[int, Any]) -> Any:
         from copy import deepcopy
@@ -180,7 +180,7 @@ class ConversionMethods:
             )
         rebuild, (kind, storage, *geometry), *state = _reduced(self)
         copied = rebuild(kind, deepcopy(storage, memo), *geometry, *deepcopy(state, memo))
-        memo[id(self)] = set_names(copied, names_of(self))
+        memo[id(self)] = with_names_of(copied, self)
         if self.grad is not None:
             copied.grad = deepcopy(self.grad, memo)
         return copied

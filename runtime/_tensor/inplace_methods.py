@@ -23,14 +23,14 @@ class MutationMethods:
         """Replace each element by the number that `callable` returns for it, one after another in Python; return
         the tensor.
         """
-        return _replace(self, map(callable, self.flatten().tolist()))
+        return _replace(self, map(callable, self.rename(None).flatten().tolist()))
 
     def map_(self: Any, tensor: TensorType, callable: Callable[[Any, Any], Any]) -> TensorType:
         """Replace each element by the number that `callable` returns for it and for the element of `tensor` at its
         index; return the tensor. Raises RuntimeError if `tensor` does not broadcast to this tensor's shape.
         """
-        other = tensor.expand(self.shape).flatten()
-        return _replace(self, map(callable, self.flatten().tolist(), other.tolist()))
+        other = tensor.rename(None).expand(self.shape).flatten()
+        return _replace(self, map(callable, self.rename(None).flatten().tolist(), other.tolist()))
 
     def is_set_to(self: Any, tensor: TensorType) -> bool:
         """Return whether both tensors have the same memory, offset, shape and strides."""

@@ -32,7 +32,7 @@ def _size(self: Any, dim: Any = None) -> Size | int:
     """
     if dim is None:
         return shape_of(self._h)
-    size = lib.size(self._h, dimension("size", self, dim))
+    size = lib.size(self._h, dim if type(dim) is int else dimension("size", self, dim))
     if size < 0:
         raise_pending()
     return size

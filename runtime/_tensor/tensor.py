@@ -21,7 +21,7 @@ from .._dispatch.ops import ops
 from .._dispatch.subclass import SubclassMethods, takes_part
 from .._handle import TensorBase, adopt, apart, set_edge, set_tensor_class
 from .._representations.named.methods import NamesMethods
-from .._representations.named.names import names_of, set_names
+from .._representations.named.names import names_of, set_names, with_names_of
 from .conversion_methods import ConversionMethods
 from .dtype_methods import DtypeMethods
 from .grad_methods import AutogradMethods
@@ -198,7 +198,7 @@ class Tensor(
     @property
     def data(self) -> Tensor:
         """The same elements without history. No graph learns of what is written to them."""
-        same: Any = set_names(apart(self, 0), names_of(self))
+        same: Any = with_names_of(apart(self, 0), self)
         return same.as_subclass(type(self)) if takes_part(self) else same  # type: ignore[no-any-return]
 
     @data.setter
@@ -232,7 +232,7 @@ class Tensor(
         same: Any = adopt(handles.same_view(self._h), cls)
         if self._edge is not None:
             set_edge(same, self._edge)
-        return set_names(same, names_of(self))  # type: ignore[no-any-return]
+        return with_names_of(same, self)  # type: ignore[no-any-return]
 
     def __len__(self) -> int:
         if not lib.ndim(self._h):

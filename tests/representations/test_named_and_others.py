@@ -205,3 +205,16 @@ def test_modules() -> None:
     layer = opweave.nn.Linear(3, 4)
     assert layer(named("N:2,C:3")).names == ("N", None)
     assert opweave.nn.Sequential(opweave.nn.ReLU(), opweave.nn.Softmax("C"))(named("N:2,C:3")).names == ("N", "C")
+    split = opweave.nn.Unflatten("C", (("H", 3), ("W", 2)))
+    assert split(named("N:2,C:6")).names == ("N", "H", "W")
+    with pytest.raises(
+        TypeError, match="unflattened_size must be tuple of tuples, but found element of type int at pos 0"
+    ):
+        opweave.nn.Unflatten("C", (3, 2))
+
+
+def test_python_for_each_element() -> None:
+    x = named("N:2,C:3").clone()
+    assert x.apply_(lambda value: value + 1).tolist() == [[2.0, 3.0, 4.0], [5.0, 6.0, 7.0]]
+    assert x.map_(named("2,3"), lambda value, other: value - other).tolist() == [[1.0] * 3] * 2
+    assert x.names == ("N", "C")

@@ -42,6 +42,11 @@ def set_names(tensor: Any, names: Names | None) -> Any:
     return tensor
 
 
+def with_names_of(tensor: Any, other: Any) -> Any:
+    """The tensor, which is new, with the names of another of its shape."""
+    return set_names(tensor, other._names) if has_names(other) else tensor
+
+
 def read(function: str, names: Any) -> Names | None:
     """An argument `names`. Raises TypeError for anything but None and a sequence of texts and Nones, RuntimeError for
     texts that are no names."""

@@ -51,24 +51,27 @@ class Unflatten(Module):
     """Makes several dimensions of one.
 
     Args:
-        dim (int): the dimension.
-        unflattened_size (tuple of int): the sizes that it becomes.
+        dim (int or str): the dimension, or its name.
+        unflattened_size (tuple of int, or of tuples): the sizes that it becomes; of a dimension that is named pairs of
+            a name and a size.
 
     Raises:
-        TypeError: they are no ints.
+        TypeError: they are of other types.
     """
 
     def __init__(self, dim: Any, unflattened_size: Any) -> None:
         super().__init__()
-        if not isinstance(dim, int):
-            raise TypeError(f"dim must be an int, but got {type(dim).__name__}: dimensions have no names")
+        if not isinstance(dim, (int, str)):
+            raise TypeError(f"dim must be an int or a name, but got {type(dim).__name__}")
+        kind, kinds = (int, "ints") if isinstance(dim, int) else (tuple, "tuples")
         if not isinstance(unflattened_size, (tuple, list)):
-            raise TypeError(f"unflattened_size must be tuple of ints, but found type {type(unflattened_size).__name__}")
+            found = type(unflattened_size).__name__
+            raise TypeError(f"unflattened_size must be tuple of {kinds}, but found type {found}")
         for place, size in enumerate(unflattened_size):
-            if not isinstance(size, int):
+            if not isinstance(size, kind):
+                found = type(size).__name__
                 raise TypeError(
-                    f"unflattened_size must be tuple of ints, but found element of type {type(size).__name__} at pos "
-                    f"{place}"
+                    f"unflattened_size must be tuple of {kinds}, but found element of type {found} at pos {place}"
                 )
         self.dim, self.unflattened_size = dim, unflattened_size
 
