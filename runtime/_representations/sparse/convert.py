@@ -30,10 +30,11 @@ def coalesced(payload: Coordinates) -> Coordinates:
         linear(payload.indices, payload.size[: payload.sparse_dim])
         return replace(payload, is_coalesced=True)
     sizes = payload.size[: payload.sparse_dim]
-    order, unique, which = coo_sorted(payload.indices, sizes)
-    values = payload.values.index_select(0, order)
-    if unique.size(0) != values.size(0):
-        values = sum_parts(values, which, unique.size(0))
+    order, unique, starts = coo_sorted(payload.indices, sizes)
+    if unique.size(0) == payload.nnz:
+        values = payload.values.index_select(0, order)
+    else:
+        values = sum_parts(payload.values, order, starts)
     return Coordinates(coordinates(unique, sizes), values, payload.size, True)
 
 
@@ -135,7 +136,8 @@ def compressed(
     pair = (row // height, column // width) if by_rows else (column // width, row // height)
     at = ops.stack([*found.indices[:-2].unbind(0), *pair])
     if layout in BLOCKED:
-        order, unique, which = coo_sorted(at, sizes)
+        order, unique, starts = coo_sorted(at, sizes)
+        which = expand(starts, order.size(0))
         inside = ((row % height) * width + column % width).index_select(0, order)
         zeros = ops.zeros(
             (unique.size(0) * height * width, *values.shape[1:]), dtype=values.dtype, device=values.device

@@ -10,12 +10,14 @@ from typing import Any
 from ..._base.devices import is_meta
 from ..._base.dtypes import EXPORTS
 from ..._dispatch.ops import ops
+from ..._handle import needs_grad
 
 __all__ = [
     "compress",
     "coo_sorted",
+    "coordinates",
     "csr_matmul",
-    "csr_pairs",
+    "csr_product",
     "csr_sampled",
     "expand",
     "lengths",
@@ -58,20 +60,36 @@ def coordinates(places: Any, sizes: Sequence[int]) -> Any:
 
 def coo_sorted(indices: Any, sizes: Sequence[int]) -> tuple[Any, Any, Any]:
     """An order of the columns of coordinates in which their places are sorted, equal ones in the order in which they
-    stand; the places that occur; and for each column in that order, which of these it has."""
+    stand; the places that occur; and where in the order each of them starts, and its end."""
     places = linear(indices, sizes)
-    sorted_places, order = places.sort(stable=True)
+    count = places.size(0)
     if is_meta(places):
-        return order, sorted_places, order
-    unique, which = ops.unique_consecutive(sorted_places, return_inverse=True)
-    return order, unique, which
+        return places, places, ops.empty(count + 1, dtype=_INT64, device=places.device)
+    steps = places.diff()
+    order = ops.arange(count, dtype=_INT64)
+    if not bool((steps >= 0).all()):
+        places, order = places.sort(stable=True)
+        steps = places.diff()
+    changes = (steps != 0).nonzero().reshape(-1) + 1
+    starts = ops.cat([changes.new_zeros(min(count, 1)), changes, changes.new_full((1,), count)])
+    return order, places.index_select(0, starts[:-1]), starts
 
 
-def sum_parts(values: Any, which: Any, count: int) -> Any:
-    """Sums of the rows of values that have the same number, for `count` numbers; for bools whether one is True."""
-    if values.dtype is EXPORTS["bool"]:
-        return sum_parts(values.to(EXPORTS["int32"]), which, count) > 0
-    return ops.zeros((count, *values.shape[1:]), dtype=values.dtype, device=values.device).index_add(0, which, values)
+def sum_parts(values: Any, order: Any, starts: Any) -> Any:
+    """Sums of rows of values, taken in an order, of which each part is one sum; of bools whether one is True."""
+    dtype, count = values.dtype, starts.size(0) - 1
+    if dtype is EXPORTS["bool"]:
+        return sum_parts(values.to(EXPORTS["int32"]), order, starts) > 0
+    if needs_grad(values) or is_meta(values):
+        parts = expand(starts, order.size(0))
+        zeros = ops.zeros((count, *values.shape[1:]), dtype=dtype, device=values.device)
+        return zeros.index_add(0, parts, values.index_select(0, order))
+    width = prod(values.shape[1:])
+    if dtype.is_complex:
+        parts = ops.view_as_real(values.contiguous()).reshape(values.size(0), 2 * width)
+        sums = ops.segment_sum(starts, order, parts).reshape(count, *values.shape[1:], 2)
+        return ops.view_as_complex(sums)
+    return ops.segment_sum(starts, order, values.reshape(values.size(0), width)).reshape(count, *values.shape[1:])
 
 
 def compress(rows: Any, count: int) -> Any:
@@ -105,33 +123,38 @@ def expand(starts: Any, count: int) -> Any:
 
 def csr_matmul(starts: Any, places: Any, values: Any, dense: Any) -> Any:
     """The product of a compressed matrix with a dense one."""
-    result = ops.zeros((starts.size(0) - 1, dense.size(1)), dtype=dense.dtype, device=dense.device)
-    rows = dense.index_select(0, places.to(_INT64)) * values.unsqueeze(1)
-    return result.index_add(0, expand(starts, places.size(0)), rows)
+    if values.is_complex():
+        return _complex_matmul(starts, places, values, dense)
+    if dense.size(1) == 1:
+        return ops.csr_matvec(starts, places, values, dense.squeeze(1)).unsqueeze(1)
+    return ops.csr_matmul(starts, places, values, dense)
+
+
+def _complex_matmul(starts: Any, places: Any, values: Any, dense: Any) -> Any:
+    """(a + bi) @ (c + di), by the products of a and b with the columns of c and d side by side."""
+    columns = ops.view_as_real(dense.resolve_conj()).reshape(dense.size(0), -1)
+    parts = ops.view_as_real(values.resolve_conj())
+    by_real, by_imag = (csr_matmul(starts, places, parts.select(1, k).contiguous(), columns) for k in (0, 1))
+    by_real, by_imag = (each.reshape(each.size(0), -1, 2) for each in (by_real, by_imag))
+    turned = ops.stack([-by_imag.select(2, 1), by_imag.select(2, 0)], 2)
+    return ops.view_as_complex(by_real + turned)
 
 
 def csr_sampled(starts: Any, places: Any, left: Any, right: Any) -> Any:
     """The elements of `left @ right.T` at the places of a compressed matrix."""
-    return (left.index_select(0, expand(starts, places.size(0))) * right.index_select(0, places.to(_INT64))).sum(1)
+    if left.is_complex():
+        (a, b), (c, d) = (ops.view_as_real(each.resolve_conj()).unbind(2) for each in (left, right))
+        real = csr_sampled(starts, places, ops.cat([a, -b], 1), ops.cat([c, d], 1))
+        return ops.complex(real, csr_sampled(starts, places, ops.cat([a, b], 1), ops.cat([d, c], 1)))
+    return ops.sampled_product(expand(starts, places.size(0)), places.to(_INT64), left.contiguous(), right.contiguous())
 
 
-def csr_pairs(
-    starts: Any, places: Any, other_starts: Any, other_places: Any, columns: int
-) -> tuple[Any, Any, Any, Any, Any]:
-    """Which elements of two compressed matrices are multiplied for each element of their product: the starts of the
-    product's rows and its columns; for each pair the element of the product, of the first and of the second matrix."""
-    rows, places = expand(starts, places.size(0)), places.to(_INT64)
-    counts = lengths(other_starts, other_places.size(0)).index_select(0, places)
-    left = ops.arange(places.size(0), dtype=_INT64).repeat_interleave(counts)
-    first = other_starts.to(_INT64).index_select(0, places) - (counts.cumsum(0) - counts)
-    right = ops.arange(left.size(0), dtype=_INT64) + first.index_select(0, left)
-    at = ops.stack([rows.index_select(0, left), other_places.to(_INT64).index_select(0, right)])
-    sizes = (starts.size(0) - 1, columns)
-    order, unique, which = coo_sorted(at, sizes)
-    found = coordinates(unique, sizes)
-    return compress(found[0], sizes[0]), found[1], which, left.index_select(0, order), right.index_select(0, order)
-
-
-def fits(sizes: Sequence[int]) -> bool:
-    """True if places of an array of these sizes are numbers of 63 bits."""
-    return prod(sizes) < 2**63
+def csr_product(one: tuple[Any, Any, Any], other: tuple[Any, Any, Any], columns: int) -> tuple[Any, Any, Any]:
+    """The product of two compressed matrices, each given by starts, places and values: the same of it."""
+    pattern = [each.to(_INT64) for each in (*one[:2], *other[:2])]
+    starts, places, pairs, left, right = ops.csr_product_pattern(*pattern, columns)
+    values, others = one[2], other[2]
+    if needs_grad(values, others) or values.is_complex():
+        products = values.index_select(0, left) * others.index_select(0, right)
+        return starts, places, sum_parts(products, ops.arange(left.size(0), dtype=_INT64), pairs)
+    return starts, places, ops.csr_product_values(pairs, left, right, values, others)

@@ -103,10 +103,9 @@ def _of_both(name: str, left: Payload, right: Payload) -> Payload:
             f"{name}() of two sparse tensors takes matrices without batches; use to_dense() of one"
         )
     (first, values), (second, others) = matrix_of(left), matrix_of(right)
-    starts, columns, which, one, other = kernels.csr_pairs(
-        first.starts, first.columns, second.starts, second.columns, second.width
+    starts, columns, sums = kernels.csr_product(
+        (first.starts, first.columns, values), (second.starts, second.columns, others), second.width
     )
-    sums = kernels.sum_parts(values.index_select(0, one) * others.index_select(0, other), which, columns.size(0))
     size = (left.size[0], right.size[1])
     if left.layout in COMPRESSED and right.layout in COMPRESSED:
         return Compressed(sparse_csr, starts, columns, sums, size)

@@ -7,7 +7,7 @@ from typing import Any
 from ..._base.shapes import wrap_dim
 from ..._dispatch.ops import ops
 from .convert import as_coordinates, coalesced, compressed
-from .kernels import coo_sorted
+from .kernels import coo_sorted, expand
 from .payload import Coordinates
 from .tensor import made
 
@@ -33,8 +33,8 @@ def _along_sparse(found: Coordinates, values: Any, dim: int, is_log: bool) -> An
     """Elements that differ in the coordinate of the dimension alone are one line."""
     others = [d for d in range(found.sparse_dim) if d != dim]
     sizes = [found.size[d] for d in others]
-    order, unique, which = coo_sorted(found.indices.index_select(0, _numbers(others, found)), sizes)
-    line = ops.index_copy(which.new_zeros(which.shape), 0, order, which)
+    order, unique, starts = coo_sorted(found.indices.index_select(0, _numbers(others, found)), sizes)
+    line = ops.index_copy(order.new_zeros(order.shape), 0, order, expand(starts, order.size(0)))
     count = unique.size(0)
     empty = values.new_zeros((count, *values.shape[1:]))
     largest = ops.index_reduce(empty, 0, line, values.detach(), "amax", include_self=False)
