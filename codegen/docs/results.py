@@ -6,7 +6,7 @@ What does not follow is the last sentence of the entry's `doc`, either part of w
 
 from __future__ import annotations
 
-from ..dtypes import COMPLEX64, DTYPE_CLASSES, FLOAT32, INT64, DType, Promotion, ordered
+from ..dtypes import BOOL, COMPLEX64, DTYPE_CLASSES, FLOAT32, INT64, DType, Promotion, ordered
 from ..expr.geometry import Geometry
 from ..expr.typed import Arg, Op
 from ..model.computation import result_dtype
@@ -131,6 +131,8 @@ def _dtype(operator: Operator) -> str:
     is_view = operator.family is Family.VIEW or operator.schema.returns_alias
     if is_view or operator.family in (Family.EXTERN, Family.INDEXING, Family.ROUTINE) or operator.schema.name.inplace:
         return "that of the input"
+    if isinstance(body, Elementwise) and body.is_single and body.own[0] is not None:
+        return str(body.own[0])
     dtype = _RESULTS[operator.promotion]
     if len(operator.inputs) == 1:
         dtype = dtype.replace(_PROMOTED, "that of the input")
@@ -156,6 +158,8 @@ def errors(operator: Operator) -> list[str]:
         # Reductions of floating numbers raise RuntimeError for integers, as no dtype of the result follows.
         real = operator.refusal or (isinstance(operator.body, Reduce) and INT64 in refused)
         refusals = {operator.complex_refusal if dtype.is_complex else real for dtype in refused}
+        if isinstance(operator.body, Elementwise) and set(operator.body.fixed.values()) - {BOOL}:
+            refusals.add("an input has a dtype of its own")
         kinds = sorted({"RuntimeError" if refusal else "NotImplementedError" for refusal in refusals})
         errors.append(f"{' or '.join(kinds)}: a dtype is not {named(accepted)}.")
     if len(operator.inputs) > 1:

@@ -53,6 +53,7 @@ CORE = (
     "topk",
     "sort_values",
     "csr_product_pattern",
+    "byte_product",
 )
 """Functions that are given the whole call: ow_core_NAME."""
 

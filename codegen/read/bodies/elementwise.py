@@ -17,7 +17,7 @@ from ...source import Node, Scalar, Sequence
 from ..fields import Entry
 from ..reserved import argument_reason
 from . import iterate, requirements
-from .shared import Locals, conditions, expression, own_dtypes, report_unused
+from .shared import Locals, conditions, declared_dtypes, expression, own_dtypes, report_unused
 
 _NONNEGATIVE = re.compile(r"(\w+) >= 0")
 _PARTS = ("let", "iterate", "value", "dtype")
@@ -37,14 +37,27 @@ def read(entry: Entry, node: Node) -> Elementwise | None:
     loop = None if parts is None else iterate.read(entry, local, parts)
     owner, key = (entry.node, "elementwise") if parts is None else (parts, "value")
     cases = _results(entry, local, owner, key)
-    own = (None,) * max(1, len(entry.schema.returns)) if parts is None else own_dtypes(entry, parts)
+    own, fixed = _dtypes(entry, parts)
     local.report_unused()
     if cases is None or (loop is None and parts is not None and "iterate" in parts):
         return None
     trees = [case.tree for _, expressions in cases for case in expressions]
     trees += [] if loop is None else [each.tree for each in (*dict(loop.state).values(), loop.times, *loop.rounds)]
     report_unused(entry, "expression", (*entry.tensors, *entry.scalars), frozenset().union(*map(names, trees)))
-    return Elementwise(cases, conditions(entry, trees), absent, natural, require, tuple(local.given.items()), own, loop)
+    fixed = MappingProxyType({**conditions(entry, trees), **fixed})
+    return Elementwise(cases, fixed, absent, natural, require, tuple(local.given.items()), own, loop)
+
+
+def _dtypes(entry: Entry, parts: MappingNode | None) -> tuple[tuple[DType | None, ...], Mapping[str, DType]]:
+    """Those of results, and of inputs, that do not follow from promotion: `dtype: {self: uint8}`."""
+    results = [result.name or "" for result in entry.schema.returns] or [""]
+    if parts is None:
+        return (None,) * len(results), {}
+    if not isinstance(parts.get("dtype"), MappingNode):
+        return own_dtypes(entry, parts), {}
+    inputs = [argument.name for argument in entry.tensors]
+    found = declared_dtypes(entry, parts, [*filter(None, results), *inputs], "result or an input")
+    return tuple(found.get(name) for name in results), {name: found[name] for name in inputs if name in found}
 
 
 def _refused(name: str) -> str | None:

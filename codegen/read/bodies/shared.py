@@ -125,17 +125,22 @@ def report_unused(entry: Entry, what: str, arguments: Iterable[Argument], used: 
 def own_dtypes(entry: Entry, parts: Mapping) -> tuple[DType | None, ...]:
     """`dtype`: that of the result, or of some by their names."""
     labels = [result.name or "" for result in entry.schema.returns] or [""]
+    return tuple(declared_dtypes(entry, parts, labels, "result").get(name) for name in labels)
+
+
+def declared_dtypes(entry: Entry, parts: Mapping, labels: list[str], what: str) -> dict[str, DType]:
+    """`dtype`: that of everything that has a label, or of some by their names."""
     node = parts.get("dtype")
     if isinstance(node, Mapping):
-        entry.known_keys(node, labels, "result")
+        entry.known_keys(node, labels, what)
         given = {name: text for name in node if name in labels and (text := entry.text(node, name)) is not None}
     else:
         text = entry.text(parts, "dtype")
         given = {} if text is None else dict.fromkeys(labels, text)
     known = {dtype.name: dtype for dtype in DTYPES.values() if dtype.compute}
     for text in dict.fromkeys(given.values()):
-        entry.known("dtype of a result", text, known)
-    return tuple(known.get(given[name].value) if name in given else None for name in labels)
+        entry.known(f"dtype of a {what}", text, known)
+    return {name: known[text.value] for name, text in given.items() if text.value in known}
 
 
 def conditions(entry: Entry, trees: list[Expr]) -> abc.Mapping[str, DType]:
