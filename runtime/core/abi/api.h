@@ -41,6 +41,9 @@ int32_t shape_id(double t); /* index into an interned table of shapes, -1: not i
 int32_t ndim(double t);
 int64_t numel(double t);
 int32_t dtype(double t);
+/* The dtype of the elements where the memory has other ones: of quantized tensors that of the memory, and as many more as there
+ * are dtypes. */
+int32_t element_dtype(double t);
 void sizes(double t, int64_t *out);
 void strides(double t, int64_t *out);
 int64_t size(double t, int64_t dim); /* negative dim counts from the end; -1 with the error set */

@@ -160,6 +160,11 @@ int64_t numel(double t) { return ow_unpack(t)->numel; }
 
 int32_t dtype(double t) { return ow_unpack(t)->dtype; }
 
+int32_t element_dtype(double h) {
+    const ow_tensor *t = ow_unpack(h);
+    return t->dtype + (t->keys & OW_KEY_QUANTIZED ? OW_NDTYPES : 0);
+}
+
 void sizes(double t, int64_t *out) {
     const ow_tensor *self = ow_unpack(t);
     for (int d = 0; d < self->ndim; d++) out[d] = self->sizes[d];
