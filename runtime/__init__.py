@@ -16,7 +16,8 @@ from typing import Any as _Any
 from . import _operators
 from ._base.devices import device, get_default_device, set_default_device
 from ._base.dtypes import EXPORTS as _DTYPES
-from ._base.dtypes import dtype, get_default_dtype, set_default_dtype
+from ._base.dtypes import OF_ELEMENTS as _OF_ELEMENTS
+from ._base.dtypes import dtype, get_default_dtype, qint8, qint32, quint2x4, quint4x2, quint8, set_default_dtype
 from ._base.errors import LinAlgError, OutOfMemoryError
 from ._base.finfo import finfo, iinfo
 from ._base.generator import Generator, default_generator
@@ -37,7 +38,13 @@ from ._base.types import (
     contiguous_format,
     layout,
     memory_format,
+    per_channel_affine,
+    per_channel_affine_float_qparams,
+    per_channel_symmetric,
+    per_tensor_affine,
+    per_tensor_symmetric,
     preserve_format,
+    qscheme,
     strided,
 )
 from ._tensor.construct import as_tensor, asarray, is_tensor, tensor
@@ -53,6 +60,7 @@ newaxis = None
 _LAZY_MODULES = (
     "accelerator",
     "amp",
+    "ao",
     "array_api",
     "as_torch",
     "autograd",
@@ -105,7 +113,7 @@ _LAZY_NAMES = {
     "TypedStorage": "_tensor.storage",
     "UntypedStorage": "_tensor.storage",
     "is_storage": "_tensor.storage",
-    **{f"{each.scalar_name}Storage": "_tensor.storage" for each in _DTYPES.values()},
+    **{f"{each.scalar_name}Storage": "_tensor.storage" for each in _OF_ELEMENTS.values()},
     "from_file": "_tensor.sharing",
     "get_printoptions": "_tensor.printing",
     "printoptions": "_tensor.printing",
@@ -122,6 +130,22 @@ _LAZY_NAMES = {
     "sparse_csr": "_representations.sparse",
     "sparse_csr_tensor": "_tensor.sparse_constructors",
     "to_dlpack": "utils.dlpack",
+    "dequantize": "_representations.quantized.creation",
+    "empty_quantized": "_representations.quantized.creation",
+    "int_repr": "_representations.quantized.creation",
+    "q_per_channel_axis": "_representations.quantized.creation",
+    "q_per_channel_scales": "_representations.quantized.creation",
+    "q_per_channel_zero_points": "_representations.quantized.creation",
+    "q_scale": "_representations.quantized.creation",
+    "q_zero_point": "_representations.quantized.creation",
+    "quantize_per_channel": "_representations.quantized.creation",
+    "quantize_per_tensor": "_representations.quantized.creation",
+    "quantize_per_tensor_dynamic": "_representations.quantized.creation",
+    "_choose_qparams_per_tensor": "_representations.quantized.creation",
+    "_empty_affine_quantized": "_representations.quantized.creation",
+    "_empty_per_channel_affine_quantized": "_representations.quantized.creation",
+    "_make_per_channel_quantized_tensor": "_representations.quantized.creation",
+    "_make_per_tensor_quantized_tensor": "_representations.quantized.creation",
     "weave_text": "_weave.text",
 }
 

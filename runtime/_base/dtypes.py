@@ -12,7 +12,7 @@ from .._dtypes import TABLE
 from .lazy_imports import load
 from .type_names import type_name
 
-__all__ = ["BY_CODE", "EXPORTS", "dtype", "get_default_dtype", "set_default_dtype"]
+__all__ = ["BY_CODE", "EXPORTS", "OF_ELEMENTS", "QUANTIZED", "dtype", "get_default_dtype", "set_default_dtype"]
 
 
 class dtype:  # noqa: N801 (PyTorch's name)
@@ -116,6 +116,11 @@ class dtype:  # noqa: N801 (PyTorch's name)
             return value
         if isinstance(value, type) and value in _OF_PYTHON_TYPES:
             return _OF_PYTHON_TYPES[value]
+        if isinstance(value, dtype):
+            raise RuntimeError(
+                f"{function}() cannot make elements of {value!r}, which need a scale and a zero point: quantize a "
+                "float tensor with quantize_per_tensor() or quantize_per_channel()"
+            )
         raise TypeError(f"{function}(): argument 'dtype' must be opweave.dtype, not {type_name(value)}")
 
 
@@ -167,6 +172,37 @@ def _make(
     return result
 
 
+class _QuantizedDtype(dtype):
+    """The dtype of elements of which integers of another one are in memory. The core and its kernels know that alone,
+    and by its number."""
+
+    __slots__ = ("memory",)
+    __module__ = "opweave"
+
+    memory: dtype | None
+    """None: such elements are smaller than a byte, and nothing computes with them."""
+
+    @property
+    def is_signed(self) -> bool:  # type: ignore[override]
+        raise RuntimeError("isSignedType not supported for quantized types")
+
+
+def _make_quantized(name: str, memory: str | None, scalar_name: str) -> dtype:
+    result = object.__new__(_QuantizedDtype)
+    integers = EXPORTS[memory or "uint8"]
+    for attribute, value in {
+        "_name": name,
+        "code": integers.code,
+        "memory": integers if memory else None,
+        "scalar_name": scalar_name,
+        **{each: getattr(integers, each) for each in ("itemsize", "minimum", "maximum")},
+        **dict.fromkeys(("is_floating_point", "is_complex", "is_integer"), False),
+        **dict.fromkeys(("numpy_name", "method", "typecode")),
+    }.items():
+        object.__setattr__(result, attribute, value)
+    return result
+
+
 BY_CODE: tuple[dtype, ...] = tuple(_make(*row) for row in sorted(TABLE, key=lambda row: row[1]))
 """The dtypes by the core's number."""
 
@@ -174,6 +210,27 @@ EXPORTS: dict[str, dtype] = {
     name: BY_CODE[code] for canonical, code, _, _, _, aliases, _, _ in TABLE for name in (canonical, *aliases)
 }
 """Every name of every dtype."""
+
+QUANTIZED: dict[str, dtype] = {
+    name: _make_quantized(name, memory, scalar_name)
+    for name, memory, scalar_name in (
+        ("qint8", "int8", "QInt8"),
+        ("quint8", "uint8", "QUInt8"),
+        ("qint32", "int32", "QInt32"),
+        ("quint4x2", None, "QUInt4x2"),
+        ("quint2x4", None, "QUInt2x4"),
+    )
+}
+"""Those of quantized tensors, by name."""
+
+qint8, quint8, qint32, quint4x2, quint2x4 = QUANTIZED.values()
+
+OF_ELEMENTS: dict[int, dtype] = {each.code: each for each in BY_CODE}
+"""The dtypes of elements by the number that `lib.element_dtype` gives: that of the memory, and of quantized elements so
+many more."""
+for _each in QUANTIZED.values():
+    if (_memory := getattr(_each, "memory", None)) is not None:
+        OF_ELEMENTS[len(BY_CODE) + _memory.code] = _each
 
 BY_NUMPY_NAME: dict[str, dtype] = {each.numpy_name: each for each in BY_CODE if each.numpy_name}
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from .._C import lib
 from . import handles
 from .allocation import allocate
-from .dtypes import BY_CODE, dtype
+from .dtypes import BY_CODE, QUANTIZED, dtype
 from .handles import type_name, wrap
 
 if TYPE_CHECKING:
@@ -34,6 +34,13 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
                 f"promote_types(): argument 'type{position}' (position {position}) must be opweave.dtype, not "
                 f"{type_name(value)}"
             )
+    if type1 in QUANTIZED.values() or type2 in QUANTIZED.values():
+        if type1 is type2:
+            return type1
+        raise RuntimeError(
+            "promoteTypes with quantized numbers is not handled yet; figure out what the correct rules should be, "
+            f"offending types: {type1.scalar_name} {type2.scalar_name}"
+        )
     first, second = _sample(type1), _sample(type2)
     return BY_CODE[lib.result_type(first._h, second._h)]
 

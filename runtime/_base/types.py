@@ -128,6 +128,28 @@ channels_last = memory_format("channels_last", 2)
 channels_last_3d = memory_format("channels_last_3d", 3)
 
 
+class qscheme(_Constant):  # noqa: N801 (PyTorch's name)
+    """How a quantized tensor is quantized."""
+
+    __slots__ = ()
+    __module__ = "opweave"
+
+
+per_tensor_affine = qscheme("per_tensor_affine")
+per_channel_affine = qscheme("per_channel_affine")
+per_tensor_symmetric = qscheme("per_tensor_symmetric")
+per_channel_symmetric = qscheme("per_channel_symmetric")
+per_channel_affine_float_qparams = qscheme("per_channel_affine_float_qparams")
+QSCHEMES = {
+    "per_tensor_affine": per_tensor_affine,
+    "per_channel_affine": per_channel_affine,
+    "per_tensor_symmetric": per_tensor_symmetric,
+    "per_channel_symmetric": per_channel_symmetric,
+    "per_channel_affine_float_qparams": per_channel_affine_float_qparams,
+}
+"""By name."""
+
+
 FORMATS = (contiguous_format, channels_last, channels_last_3d)
 """The memory formats that determine strides, the usual one first."""
 

@@ -13,10 +13,12 @@ from .._base.devices import CPU
 from .._base.dtypes import BY_CODE, EXPORTS, dtype
 from .._base.errors import raise_pending, take_pending
 from .._base.handles import OVERFLOW, type_name
+from .._base.keys import KEY_BITS
 from .._C import lib
 from .._dispatch.ops import ops
 
 _UINT64 = EXPORTS["uint64"]
+_QUANTIZED = KEY_BITS["quantized"]
 # The largest numbers of floating dtypes narrower than Python's, by scalar name.
 _MAXIMA = {"Half": 65504.0, "BFloat16": 3.3895313892515355e38, "Float": 3.4028234663852886e38}
 
@@ -77,7 +79,7 @@ def _number_handle(value: Any, target: dtype) -> float:
 
 def tensor_of(value: Any, target: float) -> Any:
     """A tensor of a value that is none, for the tensor with the handle `target`."""
-    dtype = BY_CODE[lib.dtype(target)]
+    dtype = EXPORTS["float32"] if lib.keys(target) & _QUANTIZED else BY_CODE[lib.dtype(target)]
     if type(value) not in _NUMBERS:
         return _elements_of(value, dtype)
     return ops._to_copy(handles.wrap(_number_handle(value, dtype)), dtype=dtype)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from .._base import handles
 from .._base.devices import device, is_meta
-from .._base.dtypes import dtype
+from .._base.dtypes import QUANTIZED, dtype
 from .._base.errors import raise_pending
 from .._base.handles import shape_of, strides_of
 from .._base.interchange import check_memory, from_array, to_array
+from .._base.keys import KEY_BITS
 from .._base.lazy_imports import load
 from .._C import lib
 from .._handle import ELSEWHERE, adopt, array_of, needs_grad, to_dlpack
@@ -221,6 +222,8 @@ def _rebuild_tensor(
     tensor: Any = adopt(handle, kind)
     if state:
         tensor.__dict__.update(state)
+    if storage.dtype in QUANTIZED.values():
+        lib.set_keys(handle, KEY_BITS["quantized"])  # the quantizer is an attribute
     return tensor.requires_grad_() if requires_grad else tensor
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from .._base import handles
 from .._base.devices import META, available, device, is_meta
-from .._base.dtypes import BY_CODE, dtype
+from .._base.dtypes import BY_CODE, OF_ELEMENTS, dtype
 from .._base.type_names import type_name
 from .._base.types import check_placement, memory_format, memory_order, preserve_format
 from .._C import lib
@@ -18,7 +18,7 @@ from .._dispatch.ops import ops
 
 def _cast_method(name: str, target: dtype) -> Any:
     def cast(self: Any, memory_format: Any = preserve_format) -> Any:
-        if lib.dtype(self._h) == target.code:
+        if lib.element_dtype(self._h) == target.code:
             return self
         memory_order(name, memory_format)
         return ops._to_copy(self, dtype=target, memory_format=memory_format)
@@ -84,11 +84,13 @@ class DtypeMethods(CastMethods):
         arguments, NotImplementedError for the CPU where the tensor has no elements.
         """
         if len(args) == 1 and not kwargs and type(args[0]) is dtype:
-            return self if args[0].code == lib.dtype(self._h) else ops._to_copy(self, dtype=args[0])
-        where, wanted, copy, order = _to_arguments(args, kwargs)
+            return self if args[0].code == lib.element_dtype(self._h) else ops._to_copy(self, dtype=args[0])
+        where, wanted, copy, order = _to_arguments(args, kwargs, self.dtype)
+        if wanted is self.dtype:
+            wanted = None
         if where is not None and is_meta(self) != (where is META):
             return ops._to_copy(self, dtype=wanted, device=where, memory_format=order)
-        if not copy and wanted in (None, self.dtype) and memory_order("to", order) in (0, lib.suggested_order(self._h)):
+        if not copy and wanted is None and memory_order("to", order) in (0, lib.suggested_order(self._h)):
             return self
         return ops._to_copy(self, dtype=wanted, memory_format=order)
 
@@ -102,8 +104,8 @@ class DtypeMethods(CastMethods):
         `dtype` is a dtype or the name of a type. Raises ValueError for another name.
         """
         if dtype is None:
-            package = "opweave.meta" if is_meta(self) else "opweave"
-            return f"{package}.{BY_CODE[lib.dtype(self._h)].scalar_name}Tensor"
+            package = "opweave.meta" if is_meta(self) else "opweave.quantized" if self.is_quantized else "opweave"
+            return f"{package}.{OF_ELEMENTS[lib.element_dtype(self._h)].scalar_name}Tensor"
         return self.to(_dtype_of_name(dtype))
 
     def cuda(
@@ -135,7 +137,9 @@ class DtypeMethods(CastMethods):
 # ---- arguments of to() --------------------------------------------------------------------------------------
 
 
-def _to_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[device | None, dtype | None, bool, Any]:
+def _to_arguments(
+    args: tuple[Any, ...], kwargs: dict[str, Any], own: dtype
+) -> tuple[device | None, dtype | None, bool, Any]:
     """Device and dtype (None: the tensor's own), whether to copy in any case, and the memory format of a copy."""
     names: tuple[str, ...]
     first = args[0] if args else None
@@ -164,7 +168,9 @@ def _to_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[device
         if not isinstance(where, (str, int, device)):
             raise TypeError(_TO_FORMS.format(_call_text(args, kwargs)))
         where = available(where)
-    if given.get("dtype") is not None:
+    if given.get("dtype") is own:
+        wanted = own
+    elif given.get("dtype") is not None:
         wanted = dtype.resolve(given["dtype"], "to")
     memory_order("to", memory_format)
     return where, wanted, given.get("copy", False), memory_format

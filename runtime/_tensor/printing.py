@@ -17,6 +17,7 @@ from itertools import chain
 from typing import Any, Protocol
 
 from .._base.type_names import type_name
+from .._base.types import per_tensor_affine, per_tensor_symmetric
 
 __all__ = ["PrintOptions", "get_printoptions", "printoptions", "set_printoptions", "tensor_text"]
 
@@ -155,9 +156,11 @@ def tensor_text(t: Printable, *, default_dtype_name: str = "float32", contents: 
     options = _options
     kind = type(t).__name__
     prefix = "tensor(" if kind in ("Tensor", "Parameter") else f"{kind}("
+    is_quantized = getattr(t, "is_quantized", False)
     if contents is None:
-        contents = "..." if _has_no_values(t) else values_text(t, len(prefix), options)
-    suffixes = _suffixes(t, default_dtype_name, options)
+        values: Any = t.dequantize() if is_quantized else t  # type: ignore[attr-defined]
+        contents = "..." if _has_no_values(t) else values_text(values, len(prefix), options)
+    suffixes = _suffixes_of_quantized(t) if is_quantized else _suffixes(t, default_dtype_name, options)
     return append_suffixes(prefix + contents, suffixes, len(prefix), options.linewidth)
 
 
@@ -202,6 +205,17 @@ def history_suffixes(t: Printable) -> list[str]:
     if any(name is not None for name in names):
         parts.append(f"names={names}")
     return parts
+
+
+def _suffixes_of_quantized(t: Any) -> list[str]:
+    """The same for a quantized tensor, whose shape and dtype are always said."""
+    parts = ["device='meta'"] if _has_no_values(t) else []
+    scheme = t.qscheme()
+    parts += [f"size={tuple(t.shape)}", f"dtype={t.dtype}", f"quantization_scheme={scheme}"]
+    if scheme in (per_tensor_affine, per_tensor_symmetric):
+        return [*parts, f"scale={t.q_scale()}", f"zero_point={t.q_zero_point()}"]
+    parts += [f"scale={t.q_per_channel_scales()}", f"zero_point={t.q_per_channel_zero_points()}"]
+    return [*parts, f"axis={t.q_per_channel_axis()}"]
 
 
 def append_suffixes(text: str, suffixes: list[str], indent: int, linewidth: int, breaks_first: bool = False) -> str:

@@ -15,7 +15,7 @@ from .._base import handles
 from .._base.allocation import allocate
 from .._base.devices import CPU, META, is_meta, on_device
 from .._base.devices import device as device_class
-from .._base.dtypes import BY_CODE, EXPORTS, get_default_dtype
+from .._base.dtypes import EXPORTS, OF_ELEMENTS, get_default_dtype
 from .._base.dtypes import dtype as dtype_class
 from .._base.errors import raise_pending
 from .._base.handles import is_integer
@@ -154,7 +154,7 @@ class AnyStorage:
 
     def __getattr__(self, name: str) -> Any:
         # `float()`, `int()` and so on, one for each dtype.
-        for dtype in BY_CODE:
+        for dtype in OF_ELEMENTS.values():
             if name == dtype.method:
                 return partial(self.to, dtype=dtype)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -291,7 +291,7 @@ STORAGE_TYPES: dict[str, type[TypedStorage]] = {
     f"{dtype.scalar_name}Storage": type(
         f"{dtype.scalar_name}Storage", (TypedStorage,), {"__slots__": (), "__module__": "opweave", "dtype": dtype}
     )
-    for dtype in BY_CODE
+    for dtype in OF_ELEMENTS.values()
 }
 """By their names."""
 
@@ -300,7 +300,8 @@ globals().update(STORAGE_TYPES)
 Storage = STORAGE_TYPES["FloatStorage"]
 """The storage type of the default dtype, as in torch."""
 
-_type_of_code = dict(zip((dtype.code for dtype in BY_CODE), STORAGE_TYPES.values(), strict=True))
+_type_of_code = dict(zip(OF_ELEMENTS, STORAGE_TYPES.values(), strict=True))
+"""By the number of the dtype of the elements."""
 
 # By address and class, while they are in use. The address cannot be taken by another storage meanwhile, as the
 # elements keep it.
@@ -309,7 +310,7 @@ _storages: WeakValueDictionary[tuple[int, type], AnyStorage] = WeakValueDictiona
 
 def storage_of(tensor: Any, untyped: bool = False) -> Any:
     """The storage of a tensor, the same object for all its views."""
-    kind = UntypedStorage if untyped else _type_of_code[lib.dtype(tensor._h)]
+    kind = UntypedStorage if untyped else _type_of_code[lib.element_dtype(tensor._h)]
     return seen_as(kind, tensor)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from .. import _operators
 from .._base import handles
 from .._base.devices import CPU, META, device, is_meta
-from .._base.dtypes import BY_CODE, dtype
+from .._base.dtypes import OF_ELEMENTS, dtype
 from .._base.keys import KEY_BITS
 from .._base.tensor_class import adds_methods
 from .._base.type_names import type_name
@@ -27,6 +27,7 @@ from .dtype_methods import DtypeMethods
 from .grad_methods import AutogradMethods
 from .indexing import IndexingMethods, subscript
 from .inplace_methods import MutationMethods
+from .quantized_methods import QuantizedMethods, as_quantized
 from .removed import RemovedMethods
 from .shape_methods import GeometryMethods
 from .sparse_methods import SparseMethods
@@ -38,8 +39,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Tensor"]
 
-_dtype = lib.dtype
+_dtype = lib.element_dtype
 _META = KEY_BITS["meta"]
+_QUANTIZED = KEY_BITS["quantized"]
 _Kind = TypeVar("_Kind", bound="Tensor")
 
 
@@ -53,6 +55,7 @@ class Tensor(
     GeometryMethods,
     MutationMethods,
     NamesMethods,
+    QuantizedMethods,
     RemovedMethods,
     SparseMethods,
     SubclassMethods,
@@ -72,7 +75,7 @@ class Tensor(
     __pandas_priority__ = 5000
 
     is_cuda = is_ipu = is_maia = is_mkldnn = is_mps = is_mtia = is_vulkan = is_xla = is_xpu = False
-    is_nested = is_quantized = is_sparse = is_sparse_csr = False
+    is_nested = is_sparse = is_sparse_csr = False
 
     # Comparing elements with == must not take away the hash by identity.
     __hash__ = object.__hash__
@@ -80,7 +83,7 @@ class Tensor(
     @property
     def dtype(self) -> dtype:
         """The dtype of the elements."""
-        return BY_CODE[_dtype(self._h)]
+        return OF_ELEMENTS[_dtype(self._h)]
 
     @property
     def device(self) -> device:
@@ -96,6 +99,11 @@ class Tensor(
     def is_cpu(self) -> bool:
         """True if the memory is that of the CPU."""
         return not is_meta(self)
+
+    @property
+    def is_quantized(self) -> bool:
+        """True if the memory has integers that stand for numbers."""
+        return bool(lib.keys(self._h) & _QUANTIZED)
 
     @property
     def layout(self) -> layout:
@@ -121,17 +129,17 @@ class Tensor(
 
     def element_size(self) -> int:
         """Return the number of bytes of an element."""
-        return BY_CODE[_dtype(self._h)].itemsize
+        return OF_ELEMENTS[_dtype(self._h)].itemsize
 
     @property
     def itemsize(self) -> int:
         """Bytes of an element."""
-        return BY_CODE[_dtype(self._h)].itemsize
+        return OF_ELEMENTS[_dtype(self._h)].itemsize
 
     @property
     def nbytes(self) -> int:
         """Bytes of all elements."""
-        return lib.numel(self._h) * BY_CODE[_dtype(self._h)].itemsize
+        return lib.numel(self._h) * OF_ELEMENTS[_dtype(self._h)].itemsize
 
     def data_ptr(self) -> int:
         """Return the address of the first element, 0 if there is none."""
@@ -198,7 +206,7 @@ class Tensor(
     @property
     def data(self) -> Tensor:
         """The same elements without history. No graph learns of what is written to them."""
-        same: Any = with_names_of(apart(self, 0), self)
+        same: Any = with_names_of(as_quantized(apart(self, 0), self), self)
         return same.as_subclass(type(self)) if takes_part(self) else same  # type: ignore[no-any-return]
 
     @data.setter
@@ -229,7 +237,7 @@ class Tensor(
                 "Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. Make sure "
                 f"your class inherits from Tensor (got {cls!r})."
             )
-        same: Any = adopt(handles.same_view(self._h), cls)
+        same: Any = as_quantized(adopt(handles.same_view(self._h), cls), self)
         if self._edge is not None:
             set_edge(same, self._edge)
         return with_names_of(same, self)  # type: ignore[no-any-return]

@@ -11,8 +11,8 @@ from types import TracebackType
 from typing import Any
 
 from .._base.devices import device
-from .._base.dtypes import EXPORTS
-from .._base.types import Size
+from .._base.dtypes import EXPORTS, QUANTIZED
+from .._base.types import QSCHEMES, Size
 from .._tensor.tensor import Tensor
 from .._tensor.typed_tensors import TENSOR_TYPES
 from ..nn.parameter import Parameter
@@ -85,7 +85,8 @@ def _device(*arguments: Any) -> device:
 _TABLE: dict[str, tuple[Any, Callable[..., Any] | None]] = {
     **{name: (function, function) for name, function in FUNCTIONS.items()},
     **{name: (kind, None) for name, kind in STORAGE_NAMES.items()},
-    **{f"torch.{name}": (each, None) for name, each in EXPORTS.items()},
+    **{f"torch.{name}": (each, None) for name, each in (EXPORTS | QUANTIZED).items()},
+    **{f"torch.{name}": (each, None) for name, each in QSCHEMES.items()},
     **{f"torch.{name}": (kind, None) for name, kind in TENSOR_TYPES.items()},
     "torch.Tensor": (Tensor, None),
     "torch.nn.parameter.Parameter": (Parameter, make_parameter),

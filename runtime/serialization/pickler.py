@@ -13,7 +13,7 @@ from types import FunctionType
 from typing import Any
 
 from .._base.devices import is_meta
-from .._base.dtypes import BY_CODE, EXPORTS
+from .._base.dtypes import EXPORTS
 from .._base.generator import Generator
 from .._base.handles import shape_of, strides_of
 from .._base.types import layout
@@ -115,8 +115,8 @@ class TorchPickler(_Pickler):  # type: ignore[misc]
     def save_tensor(self, tensor: Any) -> None:
         """A tensor of class Tensor."""
         func, args = _reduced(tensor)
-        if tensor.__dict__:
-            func, args = rebuild.rebuild_from_type_v2, (func, Tensor, args, tensor.__dict__)
+        if attributes := rebuild.attributes_of(tensor):
+            func, args = rebuild.rebuild_from_type_v2, (func, Tensor, args, attributes)
         super().save_reduce(func, args, obj=tensor)
 
     dispatch[Tensor] = save_tensor
@@ -125,8 +125,8 @@ class TorchPickler(_Pickler):  # type: ignore[misc]
         """A tensor of class Parameter."""
         func: Any = rebuild.rebuild_parameter
         args: tuple[Any, ...] = parameter.data.as_subclass(Tensor), parameter.requires_grad, OrderedDict()
-        if parameter.__dict__:
-            func, args = rebuild.rebuild_parameter_with_state, (*args, parameter.__dict__)
+        if attributes := rebuild.attributes_of(parameter):
+            func, args = rebuild.rebuild_parameter_with_state, (*args, attributes)
         super().save_reduce(func, args, obj=parameter)
 
     dispatch[Parameter] = save_parameter
@@ -142,13 +142,16 @@ def _reduced(tensor: Any) -> tuple[Any, tuple[Any, ...]]:
     """The function that makes a tensor of class Tensor anew, and its arguments."""
     check_savable(tensor)
     handle = tensor._h
-    dtype = BY_CODE[lib.dtype(handle)]
+    dtype = tensor.dtype
     sizes, strides = tuple(shape_of(handle)), (*strides_of(handle),)  # which is no other tensor's, to be pickled anew
     requires_grad = tensor.requires_grad
     if requires_grad:
         warn_if_has_hooks(tensor)
     if is_meta(tensor):
         return rebuild.rebuild_meta_tensor_no_storage, (dtype, sizes, strides, requires_grad)
+    if tensor.is_quantized:
+        geometry = storage_of(tensor), lib.storage_offset(handle), sizes, strides
+        return rebuild.rebuild_qtensor, (*geometry, rebuild.quantizer_parameters(tensor), requires_grad, OrderedDict())
     untyped = dtype in _WITHOUT_STORAGE_TYPE
     args: tuple[Any, ...]
     args = (storage_of(tensor, untyped), lib.storage_offset(handle), sizes, strides, requires_grad, OrderedDict())

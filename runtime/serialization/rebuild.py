@@ -14,10 +14,12 @@ from .._base import handles
 from .._base.devices import META, device, on_device
 from .._base.dtypes import dtype
 from .._base.handles import wrap
-from .._base.types import LAYOUTS
+from .._base.types import LAYOUTS, per_channel_affine, per_channel_affine_float_qparams, per_tensor_affine
 from .._base.types import layout as layout_class
 from .._C import lib
 from .._rebuild import _rebuild_sparse_tensor
+from .._representations.quantized.quantizer import per_channel, per_tensor
+from .._representations.quantized.tensors import is_quantized, own_quantizer, with_quantizer
 from .._tensor.storage import AnyStorage
 from ..nn.parameter import Parameter
 
@@ -105,6 +107,49 @@ def rebuild_tensor_v3(
     return _tensor(storage, storage_offset, size, stride, requires_grad, dtype, metadata)
 
 
+def rebuild_qtensor(
+    storage: Any,
+    storage_offset: Any,
+    size: Any,
+    stride: Any,
+    quantizer_params: Any,
+    requires_grad: Any,
+    backward_hooks: Any,
+) -> Any:
+    """A quantized tensor in a storage of integers."""
+    integers = _tensor(storage, storage_offset, size, stride, False, None)
+    of = storage.dtype
+    _check(hasattr(of, "memory"), "a storage of quantized elements", storage)
+    _check(isinstance(quantizer_params, tuple) and bool(quantizer_params), "scales and zero points", quantizer_params)
+    scheme, *params = quantizer_params
+    try:
+        if scheme is per_tensor_affine:
+            scale, zero_point = params
+            _check(isinstance(scale, (int, float)), "a scale", scale)
+            _check(type(zero_point) is int, "a zero point", zero_point)
+            return with_quantizer(integers, per_tensor("load", scale, zero_point, of))
+        if scheme not in (per_channel_affine, per_channel_affine_float_qparams):
+            raise UnpicklingError(f"a tensor in the file is damaged: it is quantized by {scheme!r}")
+        scales, zero_points, axis = params
+        for each in (scales, zero_points):
+            _check(isinstance(each, handles.Tensor) and not is_quantized(each), "a tensor", each)
+        _check(type(axis) is int, "a dimension", axis)
+        return with_quantizer(integers, per_channel("load", scales, zero_points, axis, integers.shape, of))
+    except (RuntimeError, ValueError) as error:
+        raise UnpicklingError(f"a quantized tensor in the file is damaged: {error}") from error
+
+
+def quantizer_parameters(tensor: Any) -> tuple[Any, ...]:
+    """What rebuild_qtensor is given about scales and zero points."""
+    quantizer = own_quantizer(tensor)
+    return quantizer.scheme, *quantizer.arguments
+
+
+def attributes_of(tensor: Any) -> dict[str, Any]:
+    """What users have set on a tensor."""
+    return {name: value for name, value in tensor.__dict__.items() if name != "_quantizer"}
+
+
 def rebuild_parameter(data: Any, requires_grad: Any, backward_hooks: Any) -> Any:
     """A parameter over a tensor's memory."""
     _check(isinstance(data, handles.Tensor), "a tensor", data)
@@ -190,6 +235,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "torch._utils._rebuild_tensor": rebuild_tensor,
     "torch._utils._rebuild_tensor_v2": rebuild_tensor_v2,
     "torch._utils._rebuild_tensor_v3": rebuild_tensor_v3,
+    "torch._utils._rebuild_qtensor": rebuild_qtensor,
     "torch._utils._rebuild_parameter": rebuild_parameter,
     "torch._utils._rebuild_parameter_with_state": rebuild_parameter_with_state,
     "torch._utils._rebuild_meta_tensor_no_storage": rebuild_meta_tensor_no_storage,

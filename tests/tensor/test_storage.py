@@ -10,7 +10,7 @@ import weakref
 import opweave
 import pytest
 
-DTYPES = sorted({d for d in vars(opweave).values() if isinstance(d, opweave.dtype)}, key=str)
+DTYPES = sorted({d for d in vars(opweave).values() if type(d) is opweave.dtype}, key=str)
 
 
 def test_views_share_one_storage() -> None:

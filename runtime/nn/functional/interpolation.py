@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ... import _nn_functional, _operators
+from ..._tensor.quantized_methods import quantized_as
 
 if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
@@ -37,6 +38,10 @@ def interpolate(
     `input`. Raises ValueError for arguments that do not fit together, NotImplementedError for a mode that does not suit
     the number of dimensions.
     """
+    if input.is_quantized:
+        numbers = input.dequantize(), size, scale_factor, mode, align_corners, recompute_scale_factor, antialias
+        resampled: Tensor = quantized_as(interpolate(*numbers), input)
+        return resampled
     dims = input.ndim - 2
     _check_align(mode, align_corners, antialias, dims)
     sizes, scales = _sizes(input, dims, size, scale_factor, recompute_scale_factor)

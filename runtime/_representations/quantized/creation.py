@@ -1,0 +1,349 @@
+"""Quantized tensors from others and back: `quantize_per_tensor` and its relatives, and what can be asked of one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..._base.dtypes import EXPORTS, dtype
+from ..._base.tensor_class import Tensor
+from ..._base.type_names import type_name
+from ..._base.types import check_placement, qscheme
+from ..._dispatch.ops import ops
+from .quantizer import PerChannel, PerTensor, per_channel, per_tensor
+from .tensors import (
+    dequantize as _dequantized,
+)
+from .tensors import (
+    dtype_of_memory,
+    is_quantized,
+    memory_of,
+    own_quantizer,
+    quantize,
+    quantized_dtype,
+    with_quantizer,
+)
+
+__all__ = [
+    "dequantize",
+    "int_repr",
+    "q_per_channel_axis",
+    "q_per_channel_scales",
+    "q_per_channel_zero_points",
+    "q_scale",
+    "q_zero_point",
+    "quantize_per_channel",
+    "quantize_per_tensor",
+    "quantize_per_tensor_dynamic",
+]
+
+_FLOAT32, _FLOAT16 = EXPORTS["float32"], EXPORTS["float16"]
+
+
+# ---- quantizing ---------------------------------------------------------------------------------------------
+
+
+def quantize_per_tensor(input: Any, scale: Any, zero_point: Any, dtype: dtype) -> Any:
+    """Quantize a float tensor with one scale and one zero point, which may be tensors with one element.
+
+    `input` may be a list of tensors, with vectors of as many scales and zero points; the result is a tuple then.
+
+    Args:
+        input (Tensor): tensor of float32.
+        scale (float): the distance of two neighbouring numbers.
+        zero_point (int): the integer that stands for zero.
+        dtype: `quint8`, `qint8` or `qint32`.
+    """
+    if isinstance(input, (list, tuple)):
+        return tuple(
+            quantize_per_tensor(each, scale[place], zero_point[place], dtype) for place, each in enumerate(input)
+        )
+    of = quantized_dtype("quantize_per_tensor", dtype)
+    _check_float("quantize_per_tensor", input, f"Quantize only works on Float Tensor, got {_scalar_name(input)}")
+    number = _number("scale", 2, scale, float)
+    quantizer = per_tensor("quantize_tensor_per_tensor_affine", number, _number("zero_point", 3, zero_point, int), of)
+    return quantize(input.contiguous(memory_format=_order(input)), quantizer, of)
+
+
+def quantize_per_channel(input: Any, scales: Any, zero_points: Any, axis: int, dtype: dtype) -> Any:
+    """Quantize a float tensor with a scale and a zero point for each position in the dimension `axis`.
+
+    Args:
+        input (Tensor): tensor of float32.
+        scales (Tensor): floating numbers.
+        zero_points (Tensor): integers; with floating numbers the scheme is `per_channel_affine_float_qparams`.
+        axis (int): the dimension of the channels.
+        dtype: `quint8`, `qint8` or `qint32`.
+    """
+    function = "quantize_per_channel"
+    for place, (name, value) in enumerate((("scales", scales), ("zero_points", zero_points)), 2):
+        _check_tensor(function, name, place, value)
+    of = quantized_dtype(function, dtype)
+    _check_float(
+        function, input, f"quantize_tensor_per_channel_affine expects a Float Tensor, got {_scalar_name(input)}"
+    )
+    quantizer = per_channel("quantize_tensor_per_channel_affine", scales, zero_points, axis, input.shape, of)
+    return quantize(input.contiguous(memory_format=_order(input)), quantizer, of)
+
+
+def quantize_per_tensor_dynamic(input: Any, dtype: dtype, reduce_range: bool) -> Any:
+    """Quantize a float tensor with the scale and the zero point that its range asks for.
+
+    With `reduce_range` one bit of the dtype is left unused. `float16` as dtype rounds to that instead.
+    """
+    function = "quantize_per_tensor_dynamic"
+    if dtype is _FLOAT16:
+        return input.to(_FLOAT16)
+    of = quantized_dtype(function, dtype)
+    if of.itemsize != 1:
+        raise RuntimeError(f"dtype {of.scalar_name} not supported: expected quint8 or qint8")
+    _check_float(function, input, f"Quantize only works on Float Tensor, got {_scalar_name(input)}")
+    low, high = (of.minimum, of.maximum) if not reduce_range else (of.minimum // 2, of.maximum // 2)
+    scale, zero_point = chosen_parameters(input.min().item(), input.max().item(), low, high)
+    return quantize_per_tensor(input, scale, zero_point, of)
+
+
+def chosen_parameters(lowest: float, highest: float, low: int, high: int) -> tuple[float, int]:
+    """The scale and the zero point of integers from `low` to `high` that hold the numbers from `lowest` to `highest`.
+
+    Zero is one of the numbers, and stands for itself exactly.
+    """
+    if not lowest <= highest:
+        raise RuntimeError(f"In ChooseQuantizationParams, min should be less than or equal to max: {lowest}, {highest}")
+    lowest, highest = min(lowest, 0.0), max(highest, 0.0)
+    scale = (highest - lowest) / (high - low)
+    if scale < 2.0**-128:  # so small that one divided by it is no float32
+        scale = 0.1
+    if scale < _LEAST_SCALE:
+        lowest, highest = lowest * (_LEAST_SCALE / scale), highest * (_LEAST_SCALE / scale)
+        scale = _LEAST_SCALE
+    # Of both ends that one decides in whose zero point there is less rounding.
+    from_low, from_high = low - lowest / scale, high - highest / scale
+    is_lower = abs(low) + abs(lowest / scale) < abs(high) + abs(highest / scale)
+    zero_point = from_low if is_lower else from_high
+    return scale, round(min(max(zero_point, low), high)) if zero_point == zero_point else low
+
+
+_LEAST_SCALE = 6.0999998822808266e-05  # a float32
+
+
+# ---- back, and what a quantized tensor is made of -----------------------------------------------------------
+
+
+def dequantize(input: Any) -> Any:
+    """Return the numbers that a quantized tensor stands for as float32; of a list of tensors, a tuple of them.
+
+    The elements of another tensor are converted to float32.
+    """
+    if isinstance(input, (list, tuple)):
+        return tuple(_dequantized(_quantized("dequantize", each)) for each in input)
+    _check_tensor("dequantize", "input", 1, input)
+    return _dequantized(input) if is_quantized(input) else input.to(_FLOAT32)
+
+
+def int_repr(input: Any) -> Any:
+    """Return a copy of the integers in the memory of a quantized tensor."""
+    return memory_of(_quantized("int_repr", input)).clone()
+
+
+def q_scale(input: Any) -> float:
+    """Return the scale of a tensor that is quantized with one."""
+    return _per_tensor("q_scale", input).scale
+
+
+def q_zero_point(input: Any) -> int:
+    """Return the zero point of a tensor that is quantized with one."""
+    return _per_tensor("q_zero_point", input).zero_point
+
+
+def q_per_channel_scales(input: Any) -> Any:
+    """Return the scales of a tensor that is quantized by channel."""
+    return _per_channel("q_per_channel_scales", input).scales.clone()
+
+
+def q_per_channel_zero_points(input: Any) -> Any:
+    """Return the zero points of a tensor that is quantized by channel."""
+    return _per_channel("q_per_channel_zero_points", input).zero_points.clone()
+
+
+def q_per_channel_axis(input: Any) -> int:
+    """Return the dimension of the channels of a tensor that is quantized by channel."""
+    return _per_channel("q_per_channel_axis", input).axis
+
+
+def scheme_of(input: Any) -> qscheme:
+    """How a quantized tensor is quantized."""
+    return own_quantizer(_quantized("qscheme", input)).scheme
+
+
+# ---- of integers, and without values ------------------------------------------------------------------------
+
+
+def _make_per_tensor_quantized_tensor(input: Any, scale: float, zero_point: int) -> Any:
+    """The quantized tensor that has these integers."""
+    of = _dtype_of_integers("_make_per_tensor_quantized_tensor", input)
+    return with_quantizer(input.clone(), per_tensor("_make_per_tensor_quantized_tensor", scale, zero_point, of))
+
+
+def _make_per_channel_quantized_tensor(input: Any, scale: Any, zero_point: Any, axis: int) -> Any:
+    """The same by channel."""
+    function = "_make_per_channel_quantized_tensor"
+    of = _dtype_of_integers(function, input)
+    return with_quantizer(input.clone(), per_channel(function, scale, zero_point, axis, input.shape, of))
+
+
+def _empty_affine_quantized(
+    size: Sequence[int],
+    *,
+    scale: float = 1.0,
+    zero_point: int = 0,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+    memory_format: Any = None,
+) -> Any:
+    """A quantized tensor whose integers are not set."""
+    function = "_empty_affine_quantized"
+    of = _asked_dtype(dtype)
+    memory = _empty(function, size, of, layout, device, pin_memory, memory_format)
+    return with_quantizer(memory, per_tensor(function, scale, zero_point, of))
+
+
+def _empty_per_channel_affine_quantized(
+    size: Sequence[int],
+    *,
+    scales: Any,
+    zero_points: Any,
+    axis: int,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+    memory_format: Any = None,
+) -> Any:
+    """The same by channel."""
+    function = "_empty_per_channel_affine_quantized"
+    of = _asked_dtype(dtype)
+    memory = _empty(function, size, of, layout, device, pin_memory, memory_format)
+    return with_quantizer(memory, per_channel(function, scales, zero_points, axis, memory.shape, of))
+
+
+def empty_quantized(
+    size: Sequence[int],
+    qtensor: Any,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+    memory_format: Any = None,
+) -> Any:
+    """A tensor of another size that is quantized as `qtensor`, and whose integers are not set."""
+    quantizer = own_quantizer(_quantized("empty_quantized", qtensor))
+    of = qtensor.dtype if dtype is None else _asked_dtype(dtype)
+    where = qtensor.device if device is None else device
+    memory = _empty("empty_quantized", size, of, layout, where, pin_memory, memory_format)
+    if isinstance(quantizer, PerChannel):
+        made = per_channel("empty_quantized", quantizer.scales, quantizer.zero_points, quantizer.axis, memory.shape, of)
+        return with_quantizer(memory, made)
+    return with_quantizer(memory, quantizer)
+
+
+def _empty(function: str, size: Any, of: Any, layout: Any, device: Any, pin_memory: Any, memory_format: Any) -> Any:
+    check_placement(function, layout=layout, pin_memory=pin_memory)
+    return ops.empty(size, dtype=of.memory, device=device, memory_format=memory_format)
+
+
+_NEEDS_QUANTIZED = "Creation of quantized tensor requires quantized dtype like opweave.quint8"
+
+
+def _asked_dtype(of: Any) -> Any:
+    if of is None or not hasattr(of, "memory"):
+        raise RuntimeError(f"{_NEEDS_QUANTIZED}, but got {of}")
+    return quantized_dtype("empty", of)
+
+
+def _dtype_of_integers(function: str, input: Any) -> Any:
+    _check_tensor(function, "input", 1, input)
+    of = dtype_of_memory(input.dtype)
+    if of is None:
+        raise RuntimeError(f"{_NEEDS_QUANTIZED}: integers of uint8, int8 or int32, but got {input.dtype}")
+    return of
+
+
+# ---- arguments ----------------------------------------------------------------------------------------------
+
+
+def _order(tensor: Any) -> Any:
+    """The memory format in which a quantized tensor is made: that of images, or the usual one."""
+    from ..._base.types import channels_last, channels_last_3d, contiguous_format
+
+    for each in (channels_last, channels_last_3d):
+        if tensor.ndim == (4 if each is channels_last else 5) and tensor.is_contiguous(memory_format=each):
+            return contiguous_format if tensor.is_contiguous() else each
+    return contiguous_format
+
+
+def _check_tensor(function: str, name: str, place: int, value: Any) -> None:
+    if not isinstance(value, Tensor):
+        raise TypeError(f"{function}(): argument '{name}' (position {place}) must be Tensor, not {type_name(value)}")
+
+
+def _check_float(function: str, input: Any, message: str) -> None:
+    _check_tensor(function, "input", 1, input)
+    if is_quantized(input):
+        raise NotImplementedError(
+            f"Could not run 'aten::{function}' with arguments from the 'QuantizedCPU' backend. {function}() is for "
+            "float tensors: call it of dequantize()"
+        )
+    if input.dtype is not _FLOAT32:
+        raise RuntimeError(message)
+
+
+def _scalar_name(input: Any) -> str:
+    return input.dtype.scalar_name if isinstance(input, Tensor) else ""
+
+
+def _number(name: str, place: int, value: Any, kind: type) -> Any:
+    """A number, or the one of a tensor."""
+    if isinstance(value, Tensor):
+        value = value.item()
+    is_number = isinstance(value, (int, float) if kind is float else int) and not isinstance(value, bool)
+    if not is_number:
+        raise TypeError(
+            f"quantize_per_tensor(): argument '{name}' (position {place}) must be {kind.__name__} or Tensor, not "
+            f"{type_name(value)}"
+        )
+    return kind(value)
+
+
+def _quantized(function: str, input: Any) -> Any:
+    _check_tensor(function, "input", 1, input)
+    if not is_quantized(input):
+        raise NotImplementedError(
+            f"Could not run 'aten::{function}' with arguments from the 'CPU' backend. {function}() is for quantized "
+            "tensors, which quantize_per_tensor() makes"
+        )
+    return input
+
+
+def _per_tensor(function: str, input: Any) -> PerTensor:
+    quantizer = own_quantizer(_quantized(function, input))
+    if not isinstance(quantizer, PerTensor):
+        raise RuntimeError(
+            f"Expected quantizer->qscheme() == kPerTensorAffine to be true, but got false.  {function}() is for "
+            f"tensors that are quantized with one scale, but this one has {quantizer.scheme}"
+        )
+    return quantizer
+
+
+def _per_channel(function: str, input: Any) -> PerChannel:
+    quantizer = own_quantizer(_quantized(function, input))
+    if not isinstance(quantizer, PerChannel):
+        raise RuntimeError(
+            "Expected quantizer->qscheme() == kPerChannelAffine || quantizer->qscheme() == "
+            f"kPerChannelAffineFloatQParams to be true, but got false.  {function}() is for tensors that are "
+            f"quantized by channel, but this one has {quantizer.scheme}"
+        )
+    return quantizer

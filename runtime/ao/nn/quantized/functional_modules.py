@@ -1,0 +1,119 @@
+"""Modules that stand for functions, so that the scales of their results have a place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...._dispatch.ops import ops
+from ...._tensor.construct import tensor
+from ....nn.modules.linear import Identity
+from ....nn.modules.module import Module
+from . import functional
+
+__all__ = ["FloatFunctional", "QFunctional"]
+
+
+class FloatFunctional(Module):
+    """Functions of float tensors, whose results an observer may see as `activation_post_process`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.activation_post_process = Identity()
+
+    def forward(self, x: Any) -> Any:
+        raise RuntimeError(
+            f"{type(self).__name__} is not intended to use the 'forward'. Please use the underlying operation, such "
+            "as add()"
+        )
+
+    def add(self, x: Any, y: Any) -> Any:
+        """Return `x + y`."""
+        return self.activation_post_process(ops.add(x, y))
+
+    def add_scalar(self, x: Any, y: float) -> Any:
+        """Return `x + y` for a number."""
+        return ops.add(x, y)
+
+    def mul(self, x: Any, y: Any) -> Any:
+        """Return `x * y`."""
+        return self.activation_post_process(ops.mul(x, y))
+
+    def mul_scalar(self, x: Any, y: float) -> Any:
+        """Return `x * y` for a number."""
+        return ops.mul(x, y)
+
+    def cat(self, x: Sequence[Any], dim: int = 0) -> Any:
+        """Return tensors one after the other."""
+        return self.activation_post_process(ops.cat(x, dim=dim))
+
+    def add_relu(self, x: Any, y: Any) -> Any:
+        """Return the positive part of `x + y`."""
+        return self.activation_post_process(ops.relu(ops.add(x, y)))
+
+    def matmul(self, x: Any, y: Any) -> Any:
+        """Return `x @ y`."""
+        return self.activation_post_process(ops.matmul(x, y))
+
+
+class QFunctional(Module):
+    """The same functions of quantized tensors, whose results have the module's scale and zero point."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale = 1.0
+        self.zero_point = 0
+        self.activation_post_process = Identity()
+
+    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+        super()._save_to_state_dict(destination, prefix, keep_vars)
+        destination[prefix + "scale"] = tensor(self.scale)
+        destination[prefix + "zero_point"] = tensor(self.zero_point)
+
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, metadata: Any, strict: bool, *rest: Any) -> None:
+        self.scale = float(state_dict.pop(prefix + "scale"))
+        self.zero_point = int(state_dict.pop(prefix + "zero_point"))
+        super()._load_from_state_dict(state_dict, prefix, metadata, False, *rest)
+
+    def extra_repr(self) -> str:
+        return f"scale={self.scale}, zero_point={self.zero_point}"
+
+    def forward(self, x: Any) -> Any:
+        raise RuntimeError(
+            "Functional is not intended to use the 'forward'. Please use the underlying operation, such as add()"
+        )
+
+    def add(self, x: Any, y: Any) -> Any:
+        """Return `x + y`."""
+        return self.activation_post_process(functional.add(x, y, self.scale, self.zero_point))
+
+    def mul(self, x: Any, y: Any) -> Any:
+        """Return `x * y`."""
+        return self.activation_post_process(functional.mul(x, y, self.scale, self.zero_point))
+
+    def cat(self, x: Sequence[Any], dim: int = 0) -> Any:
+        """Return tensors one after the other."""
+        from ...._representations.quantized.products import computed
+
+        joined = computed(lambda *each: ops.cat(each, dim=dim), "cat", self.scale, self.zero_point, *x)
+        return self.activation_post_process(joined)
+
+    def add_relu(self, x: Any, y: Any) -> Any:
+        """Return the positive part of `x + y`."""
+        return self.activation_post_process(functional.add_relu(x, y, self.scale, self.zero_point))
+
+    def matmul(self, x: Any, y: Any) -> Any:
+        """Return `x @ y`."""
+        return self.activation_post_process(functional.matmul(x, y, self.scale, self.zero_point))
+
+    @classmethod
+    def from_float(cls, mod: Any, use_precomputed_fake_quant: bool = False) -> QFunctional:
+        """The quantized counterpart of a FloatFunctional whose results were observed."""
+        if type(mod) is not FloatFunctional:
+            raise AssertionError(
+                f"QFunctional.from_float expects an instance of FloatFunctional, but got {type(mod).__name__}"
+            )
+        scale, zero_point = mod.activation_post_process.calculate_qparams()
+        made = cls()
+        made.scale, made.zero_point = float(scale), int(zero_point)
+        return made
