@@ -8,7 +8,7 @@ from typing import Any
 from ..._base.dtypes import EXPORTS, dtype
 from ..._base.tensor_class import Tensor
 from ..._base.type_names import type_name
-from ..._base.types import check_placement, qscheme
+from ..._base.types import qscheme
 from ..._dispatch.ops import ops
 from .quantizer import PerChannel, PerTensor, per_channel, per_tensor
 from .tensors import (
@@ -193,66 +193,31 @@ def _make_per_channel_quantized_tensor(input: Any, scale: Any, zero_point: Any, 
 
 
 def _empty_affine_quantized(
-    size: Sequence[int],
-    *,
-    scale: float = 1.0,
-    zero_point: int = 0,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: Any = None,
-    memory_format: Any = None,
+    size: Sequence[int], *, scale: float = 1.0, zero_point: int = 0, dtype: Any = None, **placement: Any
 ) -> Any:
-    """A quantized tensor whose integers are not set."""
-    function = "_empty_affine_quantized"
+    """A quantized tensor whose integers are not set. `placement`: the arguments of `empty` by name."""
     of = _asked_dtype(dtype)
-    memory = _empty(function, size, of, layout, device, pin_memory, memory_format)
-    return with_quantizer(memory, per_tensor(function, scale, zero_point, of))
+    quantizer = per_tensor("_empty_affine_quantized", scale, zero_point, of)
+    return with_quantizer(ops.empty(size, dtype=of.memory, **placement), quantizer)
 
 
 def _empty_per_channel_affine_quantized(
-    size: Sequence[int],
-    *,
-    scales: Any,
-    zero_points: Any,
-    axis: int,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: Any = None,
-    memory_format: Any = None,
+    size: Sequence[int], *, scales: Any, zero_points: Any, axis: int, dtype: Any = None, **placement: Any
 ) -> Any:
     """The same by channel."""
-    function = "_empty_per_channel_affine_quantized"
     of = _asked_dtype(dtype)
-    memory = _empty(function, size, of, layout, device, pin_memory, memory_format)
-    return with_quantizer(memory, per_channel(function, scales, zero_points, axis, memory.shape, of))
+    quantizer = per_channel("_empty_per_channel_affine_quantized", scales, zero_points, axis, size, of)
+    return with_quantizer(ops.empty(size, dtype=of.memory, **placement), quantizer)
 
 
-def empty_quantized(
-    size: Sequence[int],
-    qtensor: Any,
-    *,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: Any = None,
-    memory_format: Any = None,
-) -> Any:
+def empty_quantized(size: Sequence[int], qtensor: Any, *, dtype: Any = None, **placement: Any) -> Any:
     """A tensor of another size that is quantized as `qtensor`, and whose integers are not set."""
     quantizer = own_quantizer(_quantized("empty_quantized", qtensor))
     of = qtensor.dtype if dtype is None else _asked_dtype(dtype)
-    where = qtensor.device if device is None else device
-    memory = _empty("empty_quantized", size, of, layout, where, pin_memory, memory_format)
     if isinstance(quantizer, PerChannel):
-        made = per_channel("empty_quantized", quantizer.scales, quantizer.zero_points, quantizer.axis, memory.shape, of)
-        return with_quantizer(memory, made)
-    return with_quantizer(memory, quantizer)
-
-
-def _empty(function: str, size: Any, of: Any, layout: Any, device: Any, pin_memory: Any, memory_format: Any) -> Any:
-    check_placement(function, layout=layout, pin_memory=pin_memory)
-    return ops.empty(size, dtype=of.memory, device=device, memory_format=memory_format)
+        quantizer = per_channel("empty_quantized", *quantizer.arguments, size, of)
+    placement.setdefault("device", qtensor.device)
+    return with_quantizer(ops.empty(size, dtype=of.memory, **placement), quantizer)
 
 
 _NEEDS_QUANTIZED = "Creation of quantized tensor requires quantized dtype like opweave.quint8"

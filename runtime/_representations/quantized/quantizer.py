@@ -88,7 +88,7 @@ class PerChannel:
         return Operands.of(*(each.to(elements.device).view(sizes) for each in (self.scales, self.zero_points)))
 
     @property
-    def arguments(self) -> tuple[Any, ...]:
+    def arguments(self) -> tuple[Any, Any, int]:
         return self.scales, self.zero_points, self.axis
 
     def __eq__(self, other: object) -> bool:

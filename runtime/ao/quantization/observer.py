@@ -196,7 +196,34 @@ def _is_valid(min_val: Any, max_val: Any) -> bool:
     return True
 
 
-class MinMaxObserver(UniformQuantizationObserverBase):
+class _RangeObserver(UniformQuantizationObserverBase):
+    """The base of observers that have the least and the greatest elements as buffers."""
+
+    def calculate_qparams(self) -> tuple[Any, Any]:  # type: ignore[override]
+        """Return scales and zero points, one of each for every channel, or one alone."""
+        return self._calculate_qparams(self.min_val, self.max_val)
+
+    def extra_repr(self) -> str:
+        return f"min_val={self.min_val}, max_val={self.max_val}"
+
+    def reset_min_max_vals(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
+        """Makes the buffers, as they are before anything was observed."""
+        raise NotImplementedError("Cannot reset min/max values in the given observer.")
+
+    def _update(self, low: Any, high: Any) -> None:
+        """Takes notice of the least and the greatest elements of a tensor."""
+        self.min_val.copy_(ops.minimum(low, self.min_val))
+        self.max_val.copy_(ops.maximum(high, self.max_val))
+
+    def _approach(self, low: Any, high: Any, share: float) -> None:
+        self.min_val.add_(share * (low - self.min_val))
+        self.max_val.add_(share * (high - self.max_val))
+
+
+class MinMaxObserver(_RangeObserver):
     """Remembers the least and the greatest element of all tensors."""
 
     _axes: tuple[Any, ...] = PER_TENSOR
@@ -210,9 +237,9 @@ class MinMaxObserver(UniformQuantizationObserverBase):
             )
         if self.qscheme in SYMMETRIC and self.reduce_range and self.dtype is quint8:
             raise NotImplementedError("Cannot reduce range for symmetric quantization for quint8")
-        self._reset()
+        self._begin()
 
-    def _reset(self) -> None:
+    def _begin(self) -> None:
         self.register_buffer("min_val", tensor(float("inf")))
         self.register_buffer("max_val", tensor(float("-inf")))
 
@@ -221,20 +248,6 @@ class MinMaxObserver(UniformQuantizationObserverBase):
             x = x_orig.detach().to(self.min_val.dtype)
             self._update(*ops.aminmax(x))
         return x_orig
-
-    def _update(self, low: Any, high: Any) -> None:
-        self.min_val.copy_(ops.minimum(low, self.min_val))
-        self.max_val.copy_(ops.maximum(high, self.max_val))
-
-    def calculate_qparams(self) -> tuple[Any, Any]:  # type: ignore[override]
-        """Return scale and zero point, tensors with one element."""
-        return self._calculate_qparams(self.min_val, self.max_val)
-
-    def extra_repr(self) -> str:
-        return f"min_val={self.min_val}, max_val={self.max_val}"
-
-    def reset_min_max_vals(self) -> None:
-        self._reset()
 
 
 class MovingAverageMinMaxObserver(MinMaxObserver):
@@ -252,11 +265,10 @@ class MovingAverageMinMaxObserver(MinMaxObserver):
         if self.min_val.item() == float("inf") and self.max_val.item() == float("-inf"):
             super()._update(low, high)
             return
-        self.min_val.add_(self.averaging_constant * (low - self.min_val))
-        self.max_val.add_(self.averaging_constant * (high - self.max_val))
+        self._approach(low, high, self.averaging_constant)
 
 
-class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
+class PerChannelMinMaxObserver(_RangeObserver):
     """Remembers the least and the greatest element of each channel.
 
     Args:
@@ -275,11 +287,11 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
             raise NotImplementedError("PerChannelMinMaxObserver doesn't support dynamic quantization")
         super().__init__(dtype, qscheme, *args, **kwargs)
         self.ch_axis = ch_axis
-        self._reset()
+        self._begin()
         if qscheme is per_channel_symmetric and self.reduce_range and dtype is quint8:
             raise NotImplementedError("Cannot reduce range for symmetric quantization for quint8")
 
-    def _reset(self) -> None:
+    def _begin(self) -> None:
         self.register_buffer("min_val", tensor([]))
         self.register_buffer("max_val", tensor([]))
 
@@ -293,20 +305,6 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
             else:
                 self._update(low, high)
         return x_orig
-
-    def _update(self, low: Any, high: Any) -> None:
-        self.min_val.copy_(ops.minimum(low, self.min_val))
-        self.max_val.copy_(ops.maximum(high, self.max_val))
-
-    def calculate_qparams(self) -> tuple[Any, Any]:  # type: ignore[override]
-        """Return scales and zero points, one of each for every channel."""
-        return self._calculate_qparams(self.min_val, self.max_val)
-
-    def extra_repr(self) -> str:
-        return f"min_val={self.min_val}, max_val={self.max_val}"
-
-    def reset_min_max_vals(self) -> None:
-        self._reset()
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *rest: Any) -> None:
         for name in ("min_val", "max_val"):  # which have as many elements as there were channels
@@ -323,5 +321,4 @@ class MovingAveragePerChannelMinMaxObserver(PerChannelMinMaxObserver):
         self.averaging_constant = averaging_constant
 
     def _update(self, low: Any, high: Any) -> None:
-        self.min_val.add_(self.averaging_constant * (low - self.min_val))
-        self.max_val.add_(self.averaging_constant * (high - self.max_val))
+        self._approach(low, high, self.averaging_constant)

@@ -10,28 +10,24 @@ from ...nn import Module
 __all__ = ["DeQuantStub", "QuantStub", "QuantWrapper"]
 
 
-class QuantStub(Module):
+class _Stub(Module):
+    """Passes a tensor on."""
+
+    def __init__(self, qconfig: Any = None) -> None:
+        super().__init__()
+        if qconfig:
+            self.qconfig = qconfig
+
+    def forward(self, x: Any) -> Any:
+        return x
+
+
+class QuantStub(_Stub):
     """Passes a tensor on; becomes `Quantize` when the model is converted."""
 
-    def __init__(self, qconfig: Any = None) -> None:
-        super().__init__()
-        if qconfig:
-            self.qconfig = qconfig
 
-    def forward(self, x: Any) -> Any:
-        return x
-
-
-class DeQuantStub(Module):
+class DeQuantStub(_Stub):
     """Passes a tensor on; becomes `DeQuantize` when the model is converted."""
-
-    def __init__(self, qconfig: Any = None) -> None:
-        super().__init__()
-        if qconfig:
-            self.qconfig = qconfig
-
-    def forward(self, x: Any) -> Any:
-        return x
 
 
 class QuantWrapper(Module):

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...._dispatch.ops import ops
-from ...._tensor.construct import tensor
 from ....nn.modules.linear import Identity
 from ....nn.modules.module import Module
 from . import functional
+from .scaled import Scaled
 
 __all__ = ["FloatFunctional", "QFunctional"]
 
@@ -56,24 +56,12 @@ class FloatFunctional(Module):
         return self.activation_post_process(ops.matmul(x, y))
 
 
-class QFunctional(Module):
+class QFunctional(Scaled):
     """The same functions of quantized tensors, whose results have the module's scale and zero point."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.scale = 1.0
-        self.zero_point = 0
         self.activation_post_process = Identity()
-
-    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
-        super()._save_to_state_dict(destination, prefix, keep_vars)
-        destination[prefix + "scale"] = tensor(self.scale)
-        destination[prefix + "zero_point"] = tensor(self.zero_point)
-
-    def _load_from_state_dict(self, state_dict: Any, prefix: str, metadata: Any, strict: bool, *rest: Any) -> None:
-        self.scale = float(state_dict.pop(prefix + "scale"))
-        self.zero_point = int(state_dict.pop(prefix + "zero_point"))
-        super()._load_from_state_dict(state_dict, prefix, metadata, False, *rest)
 
     def extra_repr(self) -> str:
         return f"scale={self.scale}, zero_point={self.zero_point}"

@@ -14,7 +14,8 @@ from ...._representations.quantized.creation import (
     quantize_per_channel,
     quantize_per_tensor,
 )
-from ....nn import Module
+from ....nn.modules.module import Module
+from .scaled import Scaled
 
 __all__ = ["Linear", "quantized_weight"]
 
@@ -49,7 +50,7 @@ class _Parameters(Module):
         super()._load_from_state_dict(state_dict, prefix, metadata, False, *rest)
 
 
-class Linear(Module):
+class Linear(Scaled):
     """A linear map of a quantized tensor with a quantized weight.
 
     Args:
@@ -64,8 +65,6 @@ class Linear(Module):
         if dtype is not qint8:
             raise RuntimeError(f"Unsupported dtype specified for quantized Linear: {dtype}; expected opweave.qint8")
         self.in_features, self.out_features = in_features, out_features
-        self.scale = 1.0
-        self.zero_point = 0
         weight = _empty_affine_quantized((out_features, in_features), scale=1.0, zero_point=0, dtype=qint8)
         self._packed_params = _Parameters(weight.fill_(0.0), ops.zeros((out_features,)) if bias_ else None)
 
@@ -95,15 +94,3 @@ class Linear(Module):
 
     def _get_name(self) -> str:
         return "QuantizedLinear"
-
-    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
-        from ...._tensor.construct import tensor
-
-        super()._save_to_state_dict(destination, prefix, keep_vars)
-        destination[prefix + "scale"] = tensor(self.scale)
-        destination[prefix + "zero_point"] = tensor(self.zero_point)
-
-    def _load_from_state_dict(self, state_dict: Any, prefix: str, metadata: Any, strict: bool, *rest: Any) -> None:
-        self.scale = float(state_dict.pop(prefix + "scale"))
-        self.zero_point = int(state_dict.pop(prefix + "zero_point"))
-        super()._load_from_state_dict(state_dict, prefix, metadata, False, *rest)
