@@ -16,7 +16,6 @@ from typing import Any as _Any
 from . import _operators
 from ._base.devices import device, get_default_device, set_default_device
 from ._base.dtypes import EXPORTS as _DTYPES
-from ._base.dtypes import OF_ELEMENTS as _OF_ELEMENTS
 from ._base.dtypes import dtype, get_default_dtype, qint8, qint32, quint2x4, quint4x2, quint8, set_default_dtype
 from ._base.errors import LinAlgError, OutOfMemoryError
 from ._base.finfo import finfo, iinfo
@@ -113,7 +112,10 @@ _LAZY_NAMES = {
     "TypedStorage": "_tensor.storage",
     "UntypedStorage": "_tensor.storage",
     "is_storage": "_tensor.storage",
-    **{f"{each.scalar_name}Storage": "_tensor.storage" for each in _OF_ELEMENTS.values()},
+    "QInt32Storage": "_tensor.storage",
+    "QInt8Storage": "_tensor.storage",
+    "QUInt8Storage": "_tensor.storage",
+    **{f"{each.scalar_name}Storage": "_tensor.storage" for each in _DTYPES.values()},
     "from_file": "_tensor.sharing",
     "get_printoptions": "_tensor.printing",
     "printoptions": "_tensor.printing",
@@ -152,7 +154,7 @@ _LAZY_NAMES = {
 # What was imported above, without the submodules that it came from.
 _WRITTEN_NAMES = [name for name, value in globals().items() if name[0] != "_" and not isinstance(value, _ModuleType)]
 _ALL_NAMES = {*_WRITTEN_NAMES, *_LAZY_NAMES, *_LAZY_MODULES, *_operators.FUNCTIONS, *_TENSOR_TYPES}
-__all__ = sorted(_ALL_NAMES - {"annotations"})
+__all__ = sorted(name for name in _ALL_NAMES - {"annotations"} if name[0] != "_")
 
 globals().update(_operators.FUNCTIONS)
 globals().update(_TENSOR_TYPES)

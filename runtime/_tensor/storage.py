@@ -296,6 +296,7 @@ STORAGE_TYPES: dict[str, type[TypedStorage]] = {
 """By their names."""
 
 globals().update(STORAGE_TYPES)
+QInt8Storage, QUInt8Storage, QInt32Storage = (STORAGE_TYPES[f"{name}Storage"] for name in ("QInt8", "QUInt8", "QInt32"))
 
 Storage = STORAGE_TYPES["FloatStorage"]
 """The storage type of the default dtype, as in torch."""

@@ -1,14 +1,17 @@
 """Quantized tensors from others and back: `quantize_per_tensor` and its relatives, and what can be asked of one."""
 
+# mypy: disable-error-code="no-any-return"
+# (the layers below class Tensor know none of its methods)
+
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from ..._base.dtypes import EXPORTS, dtype
 from ..._base.tensor_class import Tensor
 from ..._base.type_names import type_name
-from ..._base.types import qscheme
+from ..._base.types import channels_last, channels_last_3d, qscheme
 from ..._dispatch.ops import ops
 from .quantizer import PerChannel, PerTensor, per_channel, per_tensor
 from .tensors import (
@@ -23,6 +26,9 @@ from .tensors import (
     quantized_dtype,
     with_quantizer,
 )
+
+if TYPE_CHECKING:
+    from ..._tensor.tensor import Tensor as TensorType
 
 __all__ = [
     "dequantize",
@@ -43,6 +49,14 @@ _FLOAT32, _FLOAT16 = EXPORTS["float32"], EXPORTS["float16"]
 # ---- quantizing ---------------------------------------------------------------------------------------------
 
 
+@overload
+def quantize_per_tensor(
+    input: TensorType, scale: float | TensorType, zero_point: int | TensorType, dtype: dtype
+) -> TensorType: ...
+@overload
+def quantize_per_tensor(
+    input: Sequence[TensorType], scale: TensorType, zero_point: TensorType, dtype: dtype
+) -> tuple[TensorType, ...]: ...
 def quantize_per_tensor(input: Any, scale: Any, zero_point: Any, dtype: dtype) -> Any:
     """Quantize a float tensor with one scale and one zero point, which may be tensors with one element.
 
@@ -62,10 +76,12 @@ def quantize_per_tensor(input: Any, scale: Any, zero_point: Any, dtype: dtype) -
     _check_float("quantize_per_tensor", input, f"Quantize only works on Float Tensor, got {_scalar_name(input)}")
     number = _number("scale", 2, scale, float)
     quantizer = per_tensor("quantize_tensor_per_tensor_affine", number, _number("zero_point", 3, zero_point, int), of)
-    return quantize(input.contiguous(memory_format=_order(input)), quantizer, of)
+    return quantize(_in_order(input), quantizer, of)
 
 
-def quantize_per_channel(input: Any, scales: Any, zero_points: Any, axis: int, dtype: dtype) -> Any:
+def quantize_per_channel(
+    input: TensorType, scales: TensorType, zero_points: TensorType, axis: int, dtype: dtype
+) -> TensorType:
     """Quantize a float tensor with a scale and a zero point for each position in the dimension `axis`.
 
     Args:
@@ -83,10 +99,10 @@ def quantize_per_channel(input: Any, scales: Any, zero_points: Any, axis: int, d
         function, input, f"quantize_tensor_per_channel_affine expects a Float Tensor, got {_scalar_name(input)}"
     )
     quantizer = per_channel("quantize_tensor_per_channel_affine", scales, zero_points, axis, input.shape, of)
-    return quantize(input.contiguous(memory_format=_order(input)), quantizer, of)
+    return quantize(_in_order(input), quantizer, of)
 
 
-def quantize_per_tensor_dynamic(input: Any, dtype: dtype, reduce_range: bool) -> Any:
+def quantize_per_tensor_dynamic(input: TensorType, dtype: dtype, reduce_range: bool) -> TensorType:
     """Quantize a float tensor with the scale and the zero point that its range asks for.
 
     With `reduce_range` one bit of the dtype is left unused. `float16` as dtype rounds to that instead.
@@ -101,6 +117,11 @@ def quantize_per_tensor_dynamic(input: Any, dtype: dtype, reduce_range: bool) ->
     low, high = (of.minimum, of.maximum) if not reduce_range else (of.minimum // 2, of.maximum // 2)
     scale, zero_point = chosen_parameters(input.min().item(), input.max().item(), low, high)
     return quantize_per_tensor(input, scale, zero_point, of)
+
+
+def _choose_qparams_per_tensor(input: Any, reduce_range: bool = False) -> tuple[float, int]:
+    """The scale and the zero point of `quint8` that the range of a tensor asks for."""
+    return chosen_parameters(input.min().item(), input.max().item(), 0, 127 if reduce_range else 255)
 
 
 def chosen_parameters(lowest: float, highest: float, low: int, high: int) -> tuple[float, int]:
@@ -130,6 +151,10 @@ _LEAST_SCALE = 6.0999998822808266e-05  # a float32
 # ---- back, and what a quantized tensor is made of -----------------------------------------------------------
 
 
+@overload
+def dequantize(input: TensorType) -> TensorType: ...
+@overload
+def dequantize(input: Sequence[TensorType]) -> tuple[TensorType, ...]: ...
 def dequantize(input: Any) -> Any:
     """Return the numbers that a quantized tensor stands for as float32; of a list of tensors, a tuple of them.
 
@@ -141,32 +166,32 @@ def dequantize(input: Any) -> Any:
     return _dequantized(input) if is_quantized(input) else input.to(_FLOAT32)
 
 
-def int_repr(input: Any) -> Any:
+def int_repr(input: TensorType) -> TensorType:
     """Return a copy of the integers in the memory of a quantized tensor."""
     return memory_of(_quantized("int_repr", input)).clone()
 
 
-def q_scale(input: Any) -> float:
+def q_scale(input: TensorType) -> float:
     """Return the scale of a tensor that is quantized with one."""
     return _per_tensor("q_scale", input).scale
 
 
-def q_zero_point(input: Any) -> int:
+def q_zero_point(input: TensorType) -> int:
     """Return the zero point of a tensor that is quantized with one."""
     return _per_tensor("q_zero_point", input).zero_point
 
 
-def q_per_channel_scales(input: Any) -> Any:
+def q_per_channel_scales(input: TensorType) -> TensorType:
     """Return the scales of a tensor that is quantized by channel."""
     return _per_channel("q_per_channel_scales", input).scales.clone()
 
 
-def q_per_channel_zero_points(input: Any) -> Any:
+def q_per_channel_zero_points(input: TensorType) -> TensorType:
     """Return the zero points of a tensor that is quantized by channel."""
     return _per_channel("q_per_channel_zero_points", input).zero_points.clone()
 
 
-def q_per_channel_axis(input: Any) -> int:
+def q_per_channel_axis(input: TensorType) -> int:
     """Return the dimension of the channels of a tensor that is quantized by channel."""
     return _per_channel("q_per_channel_axis", input).axis
 
@@ -210,10 +235,12 @@ def _empty_per_channel_affine_quantized(
     return with_quantizer(ops.empty(size, dtype=of.memory, **placement), quantizer)
 
 
-def empty_quantized(size: Sequence[int], qtensor: Any, *, dtype: Any = None, **placement: Any) -> Any:
+def empty_quantized(
+    size: Sequence[int], qtensor: TensorType, *, dtype: dtype | None = None, **placement: Any
+) -> TensorType:
     """A tensor of another size that is quantized as `qtensor`, and whose integers are not set."""
     quantizer = own_quantizer(_quantized("empty_quantized", qtensor))
-    of = qtensor.dtype if dtype is None else _asked_dtype(dtype)
+    of: Any = qtensor.dtype if dtype is None else _asked_dtype(dtype)
     if isinstance(quantizer, PerChannel):
         quantizer = per_channel("empty_quantized", *quantizer.arguments, size, of)
     placement.setdefault("device", qtensor.device)
@@ -240,14 +267,13 @@ def _dtype_of_integers(function: str, input: Any) -> Any:
 # ---- arguments ----------------------------------------------------------------------------------------------
 
 
-def _order(tensor: Any) -> Any:
-    """The memory format in which a quantized tensor is made: that of images, or the usual one."""
-    from ..._base.types import channels_last, channels_last_3d, contiguous_format
-
-    for each in (channels_last, channels_last_3d):
-        if tensor.ndim == (4 if each is channels_last else 5) and tensor.is_contiguous(memory_format=each):
-            return contiguous_format if tensor.is_contiguous() else each
-    return contiguous_format
+def _in_order(tensor: Any) -> Any:
+    """The tensor in the order of images if it has that, else in the usual one: those of quantized tensors."""
+    if tensor.is_contiguous():
+        return tensor
+    if tensor.ndim in (4, 5) and tensor.is_contiguous(memory_format=(channels_last, channels_last_3d)[tensor.ndim - 4]):
+        return tensor
+    return tensor.contiguous()
 
 
 def _check_tensor(function: str, name: str, place: int, value: Any) -> None:

@@ -51,7 +51,7 @@ static void pack_panels(const product *p, const packing *m, int64_t begin, int64
     for (int64_t k = begin; k < end; k++) {
         const int64_t first = k * m->width;
         m->pack(m->to + k * m->width * p->units, m->from + first * m->line_stride, m->line_stride, m->inner_stride,
-                least(m->width, m->lines - first), p->inner, m->flip, m->is_signed, m->sums + first);
+                least(m->width, m->lines - first), p->inner, m->flip, m->is_signed, m->sums ? m->sums + first : NULL);
     }
 }
 
@@ -90,7 +90,6 @@ static void multiply(void *context, int64_t begin, int64_t end) {
         const int64_t panel = k / p->groups, group = k % p->groups;
         const int64_t last = least(p->a.panels, (group + 1) * PANELS_TOGETHER);
         for (int64_t row = group * PANELS_TOGETHER; row < last; row++) {
-            memset(tile, 0, sizeof(int32_t) * (size_t)(p->a.width * p->b.width));
             p->kernels->multiply(tile, p->a.to + row * p->a.width * p->units, p->b.to + panel * p->b.width * p->units,
                                  p->units);
             store(p, tile, row * p->a.width, panel * p->b.width);
@@ -182,6 +181,7 @@ int ow_core_byte_product(ow_call *c) {
         for (int64_t j = 0; j < sizes[1]; j++) ((uint32_t *)shifted->data)[j] = ((uint32_t *)zeros->data)[j] + (uint32_t)p.shift;
         p.zeros = (int32_t *)shifted->data;
     }
+    if (!p.zero) p.b.sums = NULL; /* of which nothing is taken away */
     if (done) run(&p);
     release(&p, &p.a);
     release(&p, &p.b);

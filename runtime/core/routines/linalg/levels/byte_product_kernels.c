@@ -15,6 +15,7 @@ typedef __m512i vector;
 #define LOAD(p) _mm512_loadu_si512(p)
 #define STORE(p, x) _mm512_storeu_si512(p, x)
 #define EACH(p) _mm512_set1_epi32(*(p))
+#define ZERO _mm512_setzero_si512()
 #define ADD(x, y) _mm512_add_epi32(x, y)
 #define PAIRS(sum, x, y) ADD(sum, _mm512_madd_epi16(x, y))
 #define ROWS 8
@@ -24,6 +25,7 @@ typedef __m256i vector;
 #define LOAD(p) _mm256_loadu_si256((const __m256i *)(p))
 #define STORE(p, x) _mm256_storeu_si256((__m256i *)(p), x)
 #define EACH(p) _mm256_set1_epi32(*(p))
+#define ZERO _mm256_setzero_si256()
 #define ADD(x, y) _mm256_add_epi32(x, y)
 #define PAIRS(sum, x, y) ADD(sum, _mm256_madd_epi16(x, y))
 #define ROWS 6
@@ -33,6 +35,7 @@ typedef __m128i vector;
 #define LOAD(p) _mm_loadu_si128((const __m128i *)(p))
 #define STORE(p, x) _mm_storeu_si128((__m128i *)(p), x)
 #define EACH(p) _mm_set1_epi32(*(p))
+#define ZERO _mm_setzero_si128()
 #define ADD(x, y) _mm_add_epi32(x, y)
 #define PAIRS(sum, x, y) ADD(sum, _mm_madd_epi16(x, y))
 #define ROWS 4
@@ -42,6 +45,7 @@ typedef int32_t vector;
 #define LOAD(p) (*(const int32_t *)(p))
 #define STORE(p, x) (*(int32_t *)(p) = (x))
 #define EACH(p) (*(p))
+#define ZERO 0
 #define PAIRS(sum, x, y) \
     (int32_t)((uint32_t)(sum) + (uint32_t)((int16_t)(x) * (int16_t)(y)) + (uint32_t)(((x) >> 16) * ((y) >> 16)))
 #define ROWS 3
@@ -55,7 +59,7 @@ typedef int32_t vector;
     target static void name(int32_t *tile, const int32_t *a, const int32_t *b, int64_t units) { \
         vector sums[ROWS][VECTORS]; \
         _Pragma("GCC unroll 8") for (int i = 0; i < ROWS; i++) \
-            _Pragma("GCC unroll 4") for (int j = 0; j < VECTORS; j++) sums[i][j] = LOAD(tile + i * COLUMNS + j * WIDTH); \
+            _Pragma("GCC unroll 4") for (int j = 0; j < VECTORS; j++) sums[i][j] = ZERO; \
         for (int64_t k = 0; k < units; k++, a += ROWS, b += COLUMNS) { \
             vector right[VECTORS]; \
             _Pragma("GCC unroll 4") for (int j = 0; j < VECTORS; j++) right[j] = LOAD(b + j * WIDTH); \
@@ -148,11 +152,12 @@ INLINE void pack_panel(int32_t *to, const uint8_t *from, int64_t line_stride, in
     target static void name(int32_t *to, const uint8_t *from, int64_t line_stride, int64_t inner_stride, int64_t count, \
                             int64_t inner, uint8_t flip, int is_signed, int32_t *sums) { \
         const int64_t words = (inner + (unit)-1) / (unit) * (lines), step = (vectors) * WIDTH; \
-        const int32_t one = (unit) == 4 ? 0x01010101 : 0x00010001, none[(vectors) * WIDTH] = {0}; \
+        const int32_t one = (unit) == 4 ? 0x01010101 : 0x00010001; \
         if (is_signed) pack_panel(to, from, line_stride, inner_stride, count, lines, inner, unit, flip, 1); \
         else pack_panel(to, from, line_stride, inner_stride, count, lines, inner, unit, flip, 0); \
+        if (!sums) return; \
         vector ones = EACH(&one), totals[vectors]; \
-        for (int j = 0; j < (vectors); j++) totals[j] = LOAD(none + j * WIDTH); \
+        for (int j = 0; j < (vectors); j++) totals[j] = ZERO; \
         int32_t rest[(vectors) * WIDTH] = {0}, total[(vectors) * WIDTH]; \
         for (int64_t k = 0; k < words; k += step, to += step) { \
             const int32_t *whole = words - k < step ? memcpy(rest, to, sizeof(int32_t) * (size_t)(words - k)) : to; \

@@ -1,0 +1,91 @@
+"""Rounding to integers and products of bytes, compared with torch's recorded answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from harness.oracle import Like, check
+
+pytestmark = pytest.mark.oracle
+
+NUMBERS = np.random.default_rng(3).normal(0, 4, (6, 5, 4)).astype(np.float32).round(2)
+SCALES = np.linspace(0.05, 0.3, 6).astype(np.float32)
+
+
+def numbers(library: Any, *sizes: int) -> Any:
+    flat = library.tensor(NUMBERS.reshape(-1).tolist())
+    return flat.view(sizes or NUMBERS.shape)
+
+
+@pytest.mark.parametrize("dtype", ["quint8", "qint8", "qint32"])
+def test_one_scale(dtype: str) -> None:
+    for scale, zero_point in ((0.25, 3), (0.5, 100), (2.0, 0)):
+
+        def call(library: Any, scale: float = scale, zero_point: int = zero_point) -> Any:
+            q = library.quantize_per_tensor(numbers(library), scale, zero_point, getattr(library, dtype))
+            return (
+                q.int_repr(),
+                q.dequantize(),
+                q.relu().int_repr(),
+                q.sort(1).values.dequantize(),
+                q.mean(2).int_repr(),
+            )
+
+        check(call, f"{dtype} {scale} {zero_point}")
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_scales_by_channel(axis: int) -> None:
+    def call(library: Any) -> Any:
+        sizes = NUMBERS.shape
+        scales = library.tensor([0.25, 0.5, 1.0, 2.0, 0.125, 4.0][: sizes[axis]])
+        zero_points = library.tensor([0, 3, -7, 10, 100, -100][: sizes[axis]])
+        q = library.quantize_per_channel(numbers(library), scales, zero_points, axis, library.qint8)
+        return (
+            q.int_repr(),
+            q.dequantize(),
+            q.q_per_channel_scales(),
+            q.q_per_channel_zero_points(),
+            q.q_per_channel_axis(),
+        )
+
+    check(call, f"axis {axis}")
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_fake_quantization_by_channel(axis: int) -> None:
+    def call(library: Any) -> Any:
+        x = numbers(library).requires_grad_()
+        scales = library.tensor(SCALES[: x.shape[axis]].tolist())
+        zero_points = library.tensor([0, 3, 7, 10, 100, 15][: x.shape[axis]], dtype=library.int32)
+        y = library.fake_quantize_per_channel_affine(x, scales, zero_points, axis, 0, 127)
+        y.sum().backward()
+        return y, x.grad
+
+    check(call, f"axis {axis}", Like(rtol=1e-6))
+
+
+def test_fake_quantization() -> None:
+    for scale, zero_point, low, high in ((0.1, 0, -20, 20), (0.25, 5, 0, 15), (1.0, 0, -128, 127)):
+
+        def call(library: Any, given: tuple[Any, ...] = (scale, zero_point, low, high)) -> Any:
+            x = numbers(library).requires_grad_()
+            y = library.fake_quantize_per_tensor_affine(x, *given)
+            y.sum().backward()
+            return y, x.grad
+
+        check(call, f"{scale} {zero_point}", Like(rtol=1e-6))
+
+
+@pytest.mark.parametrize("sizes", [(17, 33, 16), (32, 128, 8), (40, 64, 72)])
+def test_products(sizes: tuple[int, int, int]) -> None:
+    n, m, p = sizes
+    a, b = (np.random.default_rng(k).integers(-128, 128, shape) for k, shape in enumerate(((n, m), (m, p))))
+
+    def call(library: Any) -> Any:
+        left, right = (library.tensor(each.tolist(), dtype=library.int8) for each in (a, b))
+        return library._int_mm(left, right)
+
+    check(call, f"{n} x {m} x {p}")
