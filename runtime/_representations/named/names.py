@@ -27,7 +27,8 @@ def has_names(tensor: Any) -> bool:
 
 def names_of(tensor: Any) -> Names:
     """The names, None for each dimension that has none."""
-    return cast(Names, tensor._names) if has_names(tensor) else (None,) * lib.ndim(tensor._h)
+    names = getattr(tensor, "_names", None) if has_names(tensor) else None
+    return (None,) * lib.ndim(tensor._h) if names is None else cast(Names, names)
 
 
 def set_names(tensor: Any, names: Names | None) -> Any:
@@ -38,13 +39,13 @@ def set_names(tensor: Any, names: Names | None) -> Any:
         lib.set_keys(tensor._h, keys | NAMED)
     elif keys & NAMED:
         lib.set_keys(tensor._h, keys & ~NAMED)
-        del tensor._names
+        vars(tensor).pop("_names", None)
     return tensor
 
 
 def with_names_of(tensor: Any, other: Any) -> Any:
     """The tensor, which is new, with the names of another of its shape."""
-    return set_names(tensor, other._names) if has_names(other) else tensor
+    return set_names(tensor, names_of(other)) if has_names(other) else tensor
 
 
 def read(function: str, names: Any) -> Names | None:
