@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ..expr import Expr, names
+from .compute import Compute
+from .loop import Loop
 from .operator import Extern, Family, Operator
 
 WORDS = ("drop", "join", "keep", "reduce", "refuse", "select", "unify", "view")
@@ -26,9 +29,43 @@ and refuse tensors with names."""
 
 
 def rule(operator: Operator) -> str | None:
-    """A word, or the signature of a product; None: there is none."""
+    """A word or a signature; None: there is none."""
     if operator.naming is not None:
         return operator.naming
     if isinstance(operator.body, Extern):
         return operator.body.signature
+    if isinstance(operator.body, Loop) and len(operator.body.results) == 1:
+        return _signature(operator.body.inputs, operator.body.results[0])
+    if isinstance(operator.body, Compute):
+        return _of_indices(operator, operator.body)
     return FAMILIES.get(operator.family)
+
+
+def _of_indices(operator: Operator, body: Compute) -> str | None:
+    """A dimension of a tensor is that dimension of the results whose variable, alone, is in its indices."""
+    if body.flat or body.over_batch or body.small:
+        return None
+    inputs = []
+    for argument in operator.inputs:
+        reads = [read.indices for read in body.reads.values() if read.tensor == argument.name]
+        places = range(body.tensors.get(argument.name, 0))
+        found = [{_variable(body, indices[place]) for indices in reads} for place in places]
+        single = [next(iter(each)) if len(each) == 1 else None for each in found]
+        letters = (each if single.count(each) == 1 else None for each in single)
+        inputs.append(tuple(each or f"{argument.name}_{place}" for place, each in enumerate(letters)))
+    return _signature(tuple(inputs), body.names)
+
+
+def _variable(body: Compute, index: Expr) -> str | None:
+    """The only variable of the results that an index depends on, also by the bounds of reductions; None where it
+    depends on data as well."""
+    used = names(index)
+    for each in used & body.ranges.keys():
+        used |= names(body.ranges[each].first) | names(body.ranges[each].stop)
+    variables = [name for name in body.names if name in used]
+    return variables[0] if len(variables) == 1 and used.isdisjoint(body.atoms) else None
+
+
+def _signature(inputs: tuple[tuple[str, ...], ...], result: tuple[str, ...]) -> str:
+    groups = [f"({','.join(each)})" for each in (*inputs, result)]
+    return f"{','.join(groups[:-1])}->{groups[-1]}"

@@ -7,6 +7,7 @@ from typing import Any
 
 import opweave
 import pytest
+from harness.catalog import described
 from representations.named import named
 
 Names = tuple[str | None, ...]
@@ -235,6 +236,50 @@ def test_pooling() -> None:
     assert F.max_pool2d(x, 2).names == ("A", "B", "C", "D")
     assert names(F.max_pool2d(x, 2, return_indices=True)) == [("A", "B", "C", "D")] * 2
     assert F.max_pool3d(named("A:1,B:1,C:2,D:2,E:2"), 2).names == ("A", "B", "C", "D", "E")
+    for function in (F.avg_pool2d, F.adaptive_avg_pool2d, F.adaptive_max_pool2d):
+        assert function(x, 2).names == ("A", "B", "C", "D")
+        assert function(x.select("A", 0), 2).names == ("B", "C", "D")
+    assert F.avg_pool1d(named("B:2,C:4,D:4"), 2).names == ("B", "C", "D")
+
+
+def test_convolutions() -> None:
+    x, weight, bias = named("N:2,C:3,H:4,W:5"), named("out:6,C:3,h:2,w:2"), named("out:6")
+    assert F.conv2d(x, weight).names == F.conv2d(x, weight, bias).names == ("N", "out", "H", "W")
+    assert F.conv2d(x, weight.rename(None)).names == ("N", None, "H", "W")
+    assert F.conv2d(x[0], weight).names == ("out", "H", "W")
+    assert F.conv2d(x.rename(None), weight, bias).names == (None, "out", None, None)
+    assert F.conv_transpose2d(named("N:2,out:6,H:4,W:5"), weight).names == ("N", "C", "H", "W")
+    assert F.conv1d(named("N:2,C:3,L:4"), named("out:6,C:3,l:2")).names == ("N", "out", "L")
+    with pytest.raises(RuntimeError, match="dim 'out' and dim 'other' are at the same position from the right"):
+        F.conv2d(x, weight, named("other:6"))
+    with pytest.raises(RuntimeError, match="Misaligned dims when batch matrix multiplying"):
+        F.conv2d(x, weight.rename("N", "C", "h", "w"))
+    with pytest.raises(RuntimeError, match="would produce output tensor with duplicate names"):
+        F.conv2d(x, weight.rename("H", "C", "h", "w"))
+
+
+@pytest.mark.parametrize(
+    ("operator", "rule"),
+    [
+        ("add", "unify"),
+        ("sum", "reduce"),
+        ("cumsum", "keep"),
+        ("softmax", "reduce"),
+        ("normal_", "keep"),
+        ("permute", "view"),
+        ("mm", "(n,k),(k,m)->(n,m)"),
+        ("mean_of_windows2d", "(y,x)->(y,x)"),
+        ("mean_of_parts2d", "(y,x)->(y,x)"),
+        ("windows2d", "(self_0,self_1)->(i,j,y,x)"),
+        ("convolve2d", "(g,self_1,y,x),(g,o,weight_2,weight_3,weight_4),(g,o)->(g,o,y,x)"),
+        ("sample_nearest", "(n,c,self_2,self_3,self_4),(n,p),(n,p),(n,p)->(n,c,p)"),
+        ("var", None),
+        ("gather", None),
+        ("lapack_gesv", None),
+    ],
+)
+def test_derived_rules(operator: str, rule: str | None) -> None:
+    assert next(each["names"] for each in described() if each["name"] == operator) == rule
 
 
 # ---- views --------------------------------------------------------------------------------------------------
@@ -462,7 +507,6 @@ REFUSED: list[tuple[Call, str]] = [
     (opweave.linalg.svd, "linalg_svd"),
     (opweave.fft.fft, "fft_fft"),
     (lambda x: x.tril_(), "tril_"),
-    (lambda x: F.conv1d(x[None], opweave.ones(1, 2, 1)), "conv1d"),
     (lambda x: opweave.quantile(x, 0.5, dim="C"), "quantile"),
 ]
 

@@ -1,8 +1,8 @@
-"""The names of products: what a signature such as `(n?,k),(k,m?)->(n?,m?)` says of dimensions.
+"""The names of results whose dimensions a signature names, as `(n?,k),(k,m?)->(n?,m?)`.
 
-It names the last dimensions of each tensor; those with a question mark are left out of tensors that have too few. The
-two tensors that have the letter which the result does not have are multiplied, and their other dimensions are batches,
-which are matched from the right. What remains is added to the product.
+It names the last dimensions of each tensor; those with a question mark are left out of tensors that have too few.
+Dimensions before them are matched from the right. Two tensors that have dimensions which the result does not have are
+multiplied, and those that both share with the result are batches; other tensors are added to the product.
 """
 
 from __future__ import annotations
@@ -18,19 +18,30 @@ from .unify import unified
 Letters = tuple[str, ...]
 
 
-def names_of_product(signature: str, tensors: Sequence[Any]) -> Names | None:
-    """The names of the result; None where a tensor has too few dimensions, which the operator refuses. Raises
-    RuntimeError where names do not match or one would be there twice."""
+def names_of_product(signature: str, operands: Sequence[Any]) -> Names | None:
+    """The names of the result of these tensors, of which some may be None; None where one has too few dimensions, which
+    the operator refuses. Raises RuntimeError where names do not match or one would be there twice."""
     inputs, output = _parsed(signature)
-    each = list(zip(inputs, map(names_of, tensors), strict=False))
+    each = [
+        (letters, names_of(tensor)) for letters, tensor in zip(inputs, operands, strict=False) if tensor is not None
+    ]
     factors = [pair for pair in each if any(letter not in _plain(output) for letter in _plain(pair[0]))]
     if any(len(names) < sum(not letter.endswith("?") for letter in letters) for letters, names in factors):
         return None
-    product = _product(factors, output)
+    result: Names = ()
+    if len(factors) == 2:
+        result = _product(factors, output)
+        each = [pair for pair in each if not any(pair is factor for factor in factors)]
     for letters, names in each:
-        if not any(letters is pair[0] and names is pair[1] for pair in factors):
-            product = unified(product, names)
-    return product
+        result = unified(result, _mapped(letters, names, output))
+    return result
+
+
+def _mapped(letters: Letters, names: Names, output: Letters) -> Names:
+    """The names of a tensor at the places where the result has its dimensions."""
+    count = min(len(letters), len(names))
+    core = dict(zip(_plain(letters)[len(letters) - count :], names[len(names) - count :], strict=True))
+    return (*names[: len(names) - count], *(core.get(letter) for letter in _plain(output)))
 
 
 def _product(factors: list[tuple[Letters, Names]], output: Letters) -> Names:

@@ -41,7 +41,8 @@ def _views(op: Op, args: Sequence[Any]) -> list[Names]:
 
 
 def _multiplies(signature: str, op: Op, args: Sequence[Any]) -> list[Names]:
-    names = names_of_product(signature, tensors_of(args))
+    tensors = [value for value, (_, _, types) in zip(args, op.params, strict=True) if types.startswith("Tensor")]
+    names = names_of_product(signature, tensors)
     return [] if names is None else [names]
 
 
