@@ -13,7 +13,7 @@ from .._base.handles import shape_of, strides_of
 from .._base.tensor_class import Tensor
 from .._base.types import Size, contiguous_format, memory_format, memory_order
 from .._C import lib
-from .._dispatch.binding import numpy_forms, overloads
+from .._dispatch.binding import overloads
 from .._dispatch.ops import ops
 from .._handle import SizeMethod
 from .._representations.named.names import dimension
@@ -95,18 +95,6 @@ def _narrow_from_tensor(input: Any, dim: Any, start: Any, length: Any) -> Any:
     return NotImplemented
 
 
-def _transpose_as_numpy(*args: Any, **named: Any) -> Any:
-    """NumPy's `transpose`: all dimensions in reverse order, or in that of a list."""
-    given = [*args, named.get("axes")] if named.keys() <= {"axes"} else []
-    if len(given) not in (2, 3) or not isinstance(given[0], Tensor):
-        return NotImplemented
-    axes = given[1]
-    if not (axes is None or isinstance(axes, (tuple, list))):
-        return NotImplemented
-    return ops.permute(given[0], list(range(given[0].ndim))[::-1] if axes is None else axes)
-
-
-numpy_forms["transpose"] = _transpose_as_numpy
 overloads["view"] = _view_as_dtype
 overloads["narrow"] = _narrow_from_tensor
 

@@ -22,6 +22,7 @@ from .._dispatch.subclass import SubclassMethods, takes_part
 from .._handle import TensorBase, adopt, apart, set_edge, set_tensor_class
 from .._representations.named.methods import NamesMethods
 from .._representations.named.names import names_of, set_names, with_names_of
+from . import numpy_forms as numpy_forms  # adds forms of calls
 from .conversion_methods import ConversionMethods
 from .dtype_methods import DtypeMethods
 from .grad_methods import AutogradMethods

@@ -294,3 +294,15 @@ def test_operators_that_numpy_computes_keep_their_gradients() -> None:
     assert w.grad is not None
     assert opweave.searchsorted(w.detach().sort()[0], w).tolist() == [2, 0, 1]
     assert copy.copy(w).tolist() == [3.0, 1.0, 2.0]
+
+
+def test_extrema_by_functions_of_numpy() -> None:
+    x = opweave.tensor([[1.0, 5.0], [7.0, 3.0]])
+    assert np.max(x, axis=0).tolist() == [7, 5]
+    assert np.min(x, axis=1, keepdims=True).tolist() == [[1], [3]]
+    assert np.max(x, axis=(0, 1)).item() == np.max(x).item() == 7
+    assert np.min(x, axis=None).item() == 1
+    assert np.max(x, axis=0, out=opweave.zeros(2)).tolist() == [7, 5]
+    assert x.max(axis=0).indices.tolist() == [1, 0]  # torch's method by NumPy's name alone
+    with pytest.raises(TypeError):
+        np.max(x, axis=0, initial=3)
