@@ -90,8 +90,10 @@ def install() -> ModuleType:
         raise RuntimeError("torch itself has been imported: opweave takes its name only before that")
     if _finder not in sys.meta_path:
         sys.meta_path.insert(0, _finder)
-        # Libraries look for tensors of torch by the module of their class.
+        # Libraries look for tensors of torch by the module of their class, and for NumPy's arrays by their dtypes.
         sys.modules[_PACKAGE].Tensor.__module__ = _NAME
+        for name in ("__numpy_dtype__", "kind"):
+            delattr(sys.modules[_PACKAGE].dtype, name)
     return importlib.import_module(_NAME)
 
 

@@ -30,6 +30,8 @@ assert torch.nn is opweave.nn and torch.float32 is opweave.float32 and Tensor is
 assert nn.__name__ == nn.__spec__.name == "opweave.nn", nn.__spec__
 assert type(loss).__module__ == "torch"
 assert torch.tensor([1, 2]).dtype is torch.int64
+import numpy
+assert torch.int64 not in (numpy.dtype("int64"), numpy.int64)
 try:
     import torch.nothing
 except ModuleNotFoundError as error:
