@@ -65,6 +65,6 @@ need the slow path."""
 
 DISTRIBUTIONS = (
     "uniform", "normal", "log_normal", "exponential", "cauchy", "geometric", "integers", "bernoulli", "permutation",
-    "poisson", "binomial", "choices",
+    "poisson", "binomial", "gamma", "choices",
 )  # fmt: skip
 """Distributions that a `random` body may name: the core has a constant ow_distribution_NAME for each."""

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._base.finfo import finfo
 from .._base.handles import integer, type_name
 from .values import holds
 
 __all__ = [
     "check_binomial",
     "check_multinomial",
+    "check_one_dtype",
     "check_weights",
     "normal_size",
     "permutation_size",
     "randint_high",
     "randint_low",
     "randint_size",
+    "share_bounds",
 ]
 
 
@@ -77,8 +80,19 @@ def check_binomial(count: Any, prob: Any) -> None:
     for name, value in (("count", count), ("prob", prob)):
         if not value.is_floating_point():
             raise ValueError(f"binomial only supports floating-point dtypes for {name}, got: {value.dtype.scalar_name}")
-    if count.dtype is not prob.dtype:
-        raise RuntimeError(f"Found dtype {prob.dtype.scalar_name} but expected {count.dtype.scalar_name}")
+    check_one_dtype(count, prob)
+
+
+def check_one_dtype(*tensors: Any) -> None:
+    for tensor in tensors:
+        if tensor.dtype is not tensors[0].dtype:
+            raise RuntimeError(f"Found dtype {tensor.dtype.scalar_name} but expected {tensors[0].dtype.scalar_name}")
+
+
+def share_bounds(dtype: Any) -> tuple[float, float]:
+    """The range of shares, whose logarithms are finite and those of the rest are."""
+    facts = finfo(dtype)
+    return facts.tiny, 1 - facts.eps / 2
 
 
 def check_multinomial(weights: Any, count: int, replacement: bool) -> None:

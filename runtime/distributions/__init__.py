@@ -1,8 +1,4 @@
-"""opweave.distributions: probability distributions, as in torch.distributions.
-
-Those that are drawn by means of gamma distributed numbers (Gamma, Beta, Dirichlet, Chi2, StudentT, ...) draw other
-numbers than torch's under the same seed; all others draw the same.
-"""
+"""opweave.distributions: probability distributions, as in torch.distributions. A seed draws the same numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +10,9 @@ from . import (
     discrete,
     gamma_family,
     kl_moments,  # noqa: F401 (registers divergences)
+    lkj_cholesky,
     matrices,
+    mixture_same_family,
     real_valued,
     relaxed,
     shares,
@@ -29,7 +27,10 @@ from .discrete import *  # noqa: F403
 from .distribution import Distribution, ExponentialFamily
 from .gamma_family import *  # noqa: F403
 from .kl import kl_divergence, register_kl
+from .lkj_cholesky import *  # noqa: F403
 from .matrices import *  # noqa: F403
+from .mixture_same_family import *  # noqa: F403
+from .module_names import named_modules
 from .real_valued import *  # noqa: F403
 from .relaxed import *  # noqa: F403
 from .shares import *  # noqa: F403
@@ -43,9 +44,13 @@ __all__ += classes.__all__
 __all__ += composed.__all__
 __all__ += discrete.__all__
 __all__ += gamma_family.__all__
+__all__ += lkj_cholesky.__all__
 __all__ += matrices.__all__
+__all__ += mixture_same_family.__all__
 __all__ += real_valued.__all__
 __all__ += relaxed.__all__
 __all__ += shares.__all__
 __all__ += transformed.__all__
 __all__ += transforms.__all__
+
+globals().update(named_modules(__name__, [each for name in __all__ if isinstance(each := globals()[name], type)]))

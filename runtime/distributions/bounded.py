@@ -9,7 +9,7 @@ from .. import _operators as ops
 from .._autograd.grad_mode import no_grad
 from .._base.dtypes import EXPORTS
 from . import constraints
-from .distribution import Distribution
+from .distribution import Distribution, Symmetric
 from .real_valued import Normal, Uniform
 from .transformed import TransformedDistribution
 from .transforms import AffineTransform, PowerTransform, StickBreakingTransform
@@ -199,7 +199,7 @@ def _log_bessel(x: Any, order: int) -> Any:
     return ops.where(x < 3.75, small, large)
 
 
-class VonMises(Distribution):
+class VonMises(Symmetric):
     """Von Mises' distribution of angles around `loc`; the larger `concentration`, the narrower."""
 
     arg_constraints = {"loc": constraints.real, "concentration": constraints.positive}  # noqa: RUF012
@@ -234,16 +234,6 @@ class VonMises(Distribution):
         """Return the logarithms of the densities of values."""
         toward = self.concentration * (self._checked(value) - self.loc).cos()
         return toward - math.log(2 * math.pi) - _log_bessel(self.concentration, 0)
-
-    @property
-    def mean(self) -> Any:
-        """The expectations."""
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        """The most probable values."""
-        return self.loc
 
     @lazy_property
     def variance(self) -> Any:

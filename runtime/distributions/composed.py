@@ -1,4 +1,4 @@
-"""Distributions of several numbers at once, and mixtures."""
+"""Distributions of several numbers at once."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from typing import Any
 
 from .. import _operators as ops
 from .. import linalg
-from .._autograd.grad_mode import no_grad
 from .._base.types import Size
 from . import constraints
-from .distribution import Distribution
+from .distribution import Distribution, Symmetric
 from .utils import standard_normal, sum_rightmost
 
-__all__ = ["Independent", "MixtureSameFamily", "MultivariateNormal"]
+__all__ = ["Independent", "MultivariateNormal"]
 
 
 class Independent(Distribution):
@@ -107,7 +106,7 @@ def half_log_det(scale_tril: Any) -> Any:
     return scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
 
 
-class MultivariateNormal(Distribution):
+class MultivariateNormal(Symmetric):
     """The normal distribution of vectors, by a mean and a covariance, or its inverse, or its Cholesky factor.
 
     Args:
@@ -196,16 +195,6 @@ class MultivariateNormal(Distribution):
         return given if given is not None else self._tril.cholesky_inverse()
 
     @property
-    def mean(self) -> Any:
-        """The expectations."""
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        """The most probable values."""
-        return self.loc
-
-    @property
     def variance(self) -> Any:
         """The variances of the components."""
         return self._tril.square().sum(-1)
@@ -239,87 +228,3 @@ def _tril_of_inverse(precision: Any) -> Any:
     upper = factor.flip((-2, -1)).mT
     unit = ops.eye(precision.size(-1), dtype=precision.dtype)
     return linalg.solve_triangular(upper, unit, upper=False)
-
-
-class MixtureSameFamily(Distribution):
-    """A mixture of the distributions along the last dimension of a batch.
-
-    Args:
-        mixture_distribution (Categorical): the probabilities of the components.
-        component_distribution (Distribution): the components.
-        validate_args (bool): are values checked?
-    """
-
-    arg_constraints = {}  # noqa: RUF012
-
-    def __init__(
-        self, mixture_distribution: Any, component_distribution: Any, validate_args: bool | None = None
-    ) -> None:
-        from .classes import Categorical
-
-        if not isinstance(mixture_distribution, Categorical):
-            raise ValueError("The Mixture distribution needs to be an  instance of opweave.distributions.Categorical")
-        if not isinstance(component_distribution, Distribution):
-            raise ValueError("The Component distribution need to be an instance of opweave.distributions.Distribution")
-        count = mixture_distribution.logits.size(-1)
-        if component_distribution.batch_shape[-1] != count:
-            raise ValueError(
-                f"`mixture_distribution component` ({count}) does not equal "
-                f"`component_distribution.batch_shape[-1]` ({component_distribution.batch_shape[-1]})"
-            )
-        self.mixture_distribution, self.component_distribution = mixture_distribution, component_distribution
-        super().__init__(
-            component_distribution.batch_shape[:-1], component_distribution.event_shape, validate_args=validate_args
-        )
-
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """Return a distribution whose parameters are expanded to another batch shape."""
-        shape = Size(batch_shape)
-        parts = self.component_distribution.expand((*shape, self.component_distribution.batch_shape[-1]))
-        return MixtureSameFamily(self.mixture_distribution.expand(shape), parts, validate_args=False)
-
-    @constraints.dependent_property
-    def support(self) -> Any:
-        """Which values samples may have."""
-        return self.component_distribution.support
-
-    def _weights(self) -> Any:
-        probs = self.mixture_distribution.probs
-        return probs.reshape((*probs.shape, *(1,) * len(self._event_shape)))
-
-    @property
-    def mean(self) -> Any:
-        """The expectations."""
-        return (self._weights() * self.component_distribution.mean).sum(-1 - len(self._event_shape))
-
-    @property
-    def variance(self) -> Any:
-        """The variances."""
-        dim, parts = -1 - len(self._event_shape), self.component_distribution
-        apart = parts.mean - self.mean.unsqueeze(dim)
-        return (self._weights() * (parts.variance + apart.square())).sum(dim)
-
-    def _spread(self, value: Any) -> Any:
-        return value.unsqueeze(-1 - len(self._event_shape))
-
-    def log_prob(self, value: Any) -> Any:
-        """Return the logarithms of the densities of values."""
-        parts = self.component_distribution.log_prob(self._spread(self._checked(value)))
-        return (parts + self.mixture_distribution.logits.log_softmax(-1)).logsumexp(-1)
-
-    def cdf(self, value: Any) -> Any:
-        """Return the probabilities of values that are not larger."""
-        return (self.component_distribution.cdf(self._spread(value)) * self.mixture_distribution.probs).sum(-1)
-
-    def sample(self, sample_shape: Any = ()) -> Any:
-        """Return samples."""
-        with no_grad():
-            chosen = self.mixture_distribution.sample(sample_shape)
-            drawn = self.component_distribution.sample(sample_shape)
-            dim = len(tuple(sample_shape)) + len(self._batch_shape)
-            shape = (*chosen.shape, 1, *self._event_shape)
-            places = chosen.reshape((*chosen.shape, 1, *(1,) * len(self._event_shape))).expand(shape)
-            return drawn.gather(dim, places).squeeze(dim)
-
-    def __repr__(self) -> str:
-        return f"MixtureSameFamily(\n  {self.mixture_distribution},\n  {self.component_distribution})"

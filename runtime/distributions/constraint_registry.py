@@ -66,6 +66,14 @@ def _between(constraint: Any) -> Any:
     return transforms.ComposeTransform([sigmoid, transforms.AffineTransform(low, high - low)])
 
 
+def _cat(registry: ConstraintRegistry) -> Callable[[Any], Any]:
+    return lambda parts: transforms.CatTransform([registry(each) for each in parts.cseq], parts.dim, parts.lengths)
+
+
+def _stack(registry: ConstraintRegistry) -> Callable[[Any], Any]:
+    return lambda parts: transforms.StackTransform([registry(each) for each in parts.cseq], parts.dim)
+
+
 for _registry in (biject_to, transform_to):
     _registry.register(constraints.real, lambda _: transforms.identity_transform)
     _registry.register(constraints.positive, _positive)
@@ -73,6 +81,11 @@ for _registry in (biject_to, transform_to):
     _registry.register(constraints.less_than(0), _below)
     _registry.register(constraints.unit_interval, _between)
     _registry.register(constraints.half_open_interval(0, 1), _between)
-    _registry.register(constraints.lower_cholesky, lambda _: transforms.LowerCholeskyTransform())
+    _registry.register(constraints.corr_cholesky, lambda _: transforms.CorrCholeskyTransform())
+    _registry.register(constraints.cat, _cat(_registry))
+    _registry.register(constraints.stack, _stack(_registry))
 biject_to.register(constraints.simplex, lambda _: transforms.StickBreakingTransform())
 transform_to.register(constraints.simplex, lambda _: transforms.SoftmaxTransform())
+transform_to.register(constraints.lower_cholesky, lambda _: transforms.LowerCholeskyTransform())
+transform_to.register(constraints.positive_definite, lambda _: transforms.PositiveDefiniteTransform())
+transform_to.register(constraints.positive_semidefinite, lambda _: transforms.PositiveDefiniteTransform())

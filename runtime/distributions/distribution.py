@@ -186,5 +186,21 @@ class Distribution:
         return f"{self.__class__.__name__}({', '.join(parts)})"
 
 
+class Symmetric(Distribution):
+    """Base of distributions that are symmetric about `loc`, where they are densest."""
+
+    loc: Any
+
+    @property
+    def mean(self) -> Any:
+        """The expectations."""
+        return self.loc
+
+    @property
+    def mode(self) -> Any:
+        """The most probable values."""
+        return self.loc
+
+
 class ExponentialFamily(Distribution):
     """Base of distributions of the exponential family."""

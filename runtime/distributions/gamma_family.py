@@ -6,60 +6,12 @@ import math
 from typing import Any
 
 from .. import _operators as ops
-from .._base.dtypes import EXPORTS
 from .._base.finfo import finfo
-from ..autograd.function import Function
 from . import constraints
 from .distribution import Distribution, ExponentialFamily
 from .utils import shape_of
 
 __all__ = ["Chi2", "Exponential", "Gamma", "InverseGamma"]
-
-
-def _draw(concentration: Any) -> Any:
-    """Draws of gamma distributions of rate one, in double precision, by rejection (Marsaglia and Tsang, A Simple Method
-    for Generating Gamma Variables, 2000).
-    """
-    small = concentration < 1
-    a = ops.where(small, concentration + 1, concentration)
-    boost = ops.rand_like(a).pow(1 / concentration)
-    d = a - 1.0 / 3
-    c = (9 * d).rsqrt()
-    result, pending = ops.zeros_like(a), ops.ones_like(a, dtype=EXPORTS["bool"])
-    while bool(pending.any()):
-        x, u = ops.randn_like(a), ops.rand_like(a)
-        v = (1 + c * x) ** 3
-        inside = v > 0
-        log_v = ops.where(inside, v, 1.0).log()
-        taken = pending & inside & (u.log() < 0.5 * x * x + d * (1 - v + log_v))
-        result = ops.where(taken, d * v, result)
-        pending = pending & ~taken
-    return ops.where(small, result * boost, result)
-
-
-class _StandardGamma(Function):
-    """Draws, whose gradient by the concentration keeps the value of the cumulative distribution function."""
-
-    @staticmethod
-    def forward(ctx: Any, concentration: Any) -> Any:
-        wide = concentration.detach().to(EXPORTS["float64"])
-        result = _draw(wide).to(concentration.dtype).clamp(min=finfo(concentration.dtype).tiny)
-        ctx.save_for_backward(concentration, result)
-        return result
-
-    @staticmethod
-    def backward(ctx: Any, grad: Any) -> Any:
-        concentration, result = (each.detach().to(EXPORTS["float64"]) for each in ctx.saved_tensors)
-        step = 1e-5 * concentration.clamp(min=1e-2)
-        change = (ops.igamma(concentration + step, result) - ops.igamma(concentration - step, result)) / (2 * step)
-        density = ((concentration - 1) * result.log() - result - concentration.lgamma()).exp()
-        slope = ops.where(density > 0, -change / density, 0.0)
-        return grad * slope.to(grad.dtype)
-
-
-def standard_gamma(concentration: Any) -> Any:
-    """Draws of gamma distributions of rate one, with gradients."""
-    return _StandardGamma.apply(concentration)
 
 
 _GAMMA = {"concentration": constraints.positive, "rate": constraints.positive}
@@ -94,7 +46,9 @@ class Gamma(ExponentialFamily):
     def rsample(self, sample_shape: Any = ()) -> Any:
         """Return samples with gradients."""
         shape = self._extended_shape(sample_shape)
-        return standard_gamma(self.concentration.expand(shape)) / self.rate.expand(shape)
+        drawn = ops._standard_gamma(self.concentration.expand(shape)) / self.rate.expand(shape)
+        drawn.detach().clamp_(min=finfo(drawn.dtype).tiny)
+        return drawn
 
     def log_prob(self, value: Any) -> Any:
         """Return the logarithms of the densities of values."""

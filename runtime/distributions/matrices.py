@@ -8,21 +8,19 @@ from typing import Any
 
 from .. import _operators as ops
 from .. import linalg
-from .._autograd.grad_mode import no_grad
 from .._base.finfo import finfo
 from .._base.shapes import broadcast_shapes
 from .._base.types import Size
 from . import constraints
 from .composed import _tril_of_inverse, half_log_det, mahalanobis
-from .distribution import Distribution, ExponentialFamily
+from .distribution import ExponentialFamily, Symmetric
 from .gamma_family import Chi2
-from .shares import Beta
 from .utils import lazy_property, shape_of, standard_normal
 
-__all__ = ["LKJCholesky", "LowRankMultivariateNormal", "Wishart"]
+__all__ = ["LowRankMultivariateNormal", "Wishart"]
 
 
-class LowRankMultivariateNormal(Distribution):
+class LowRankMultivariateNormal(Symmetric):
     """The normal distribution of vectors of n numbers whose covariance is `cov_factor @ cov_factor.mT`, of m factors,
     and the diagonal `cov_diag`. Computations are with matrices (m, m).
 
@@ -66,16 +64,6 @@ class LowRankMultivariateNormal(Distribution):
         super().__init__(shape, event, validate_args=validate_args)
         scaled = self.cov_factor.mT / self.cov_diag.unsqueeze(-2)
         self._capacitance_tril = linalg.cholesky(_plus_identity(scaled @ self.cov_factor))
-
-    @property
-    def mean(self) -> Any:
-        """The expectations."""
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        """The most probable values."""
-        return self.loc
 
     @property
     def variance(self) -> Any:
@@ -232,18 +220,28 @@ class Wishart(ExponentialFamily):
         factor = self._tril @ (diagonal + below)
         return factor @ factor.mT
 
-    def rsample(self, sample_shape: Any = (), max_try_correction: int = 10) -> Any:
-        """Return samples with gradients (Bartlett's decomposition); singular ones are drawn again, so many times."""
-        shape = Size(sample_shape)
-        result = self._bartlett(shape)
-        for attempt in range(max_try_correction + 1):
-            singular = ~self.support.check(result)
-            if not bool(singular.any()) or attempt == max_try_correction:
+    def rsample(self, sample_shape: Any = (), max_try_correction: int | None = None) -> Any:
+        """Return samples with gradients (Bartlett's decomposition); singular ones are drawn again, up to
+        `max_try_correction` times (10 unless given).
+        """
+        result = self._bartlett(Size(sample_shape))
+        # torch draws regular samples once more, so its numbers, which these are, are the second ones.
+        again = self._any_of_batch(self.support.check(result))
+        for attempt in range(10 if max_try_correction is None else max_try_correction):
+            count = int(again.sum())
+            if not count:
                 break
-            if not attempt:
+            if attempt == 1:
                 warnings.warn("Singular sample detected.", stacklevel=2)
-            result = ops.where(singular[..., None, None], self._bartlett(shape), result)
+            drawn = self._bartlett((count,))
+            result[again] = drawn
+            again = ops.zeros_like(again).masked_scatter(again, self._any_of_batch(~self.support.check(drawn)))
         return result
+
+    def _any_of_batch(self, condition: Any) -> Any:
+        """Does it hold for one of the batch in a sample?"""
+        dims = tuple(range(-len(self._batch_shape), 0))
+        return condition.any(dims) if dims else condition
 
     def log_prob(self, value: Any) -> Any:
         """Return the logarithms of the densities of values."""
@@ -264,52 +262,3 @@ class Wishart(ExponentialFamily):
 def multivariate_digamma(x: Any, n: int) -> Any:
     """The derivative of the multivariate logarithm of the gamma function."""
     return (x.unsqueeze(-1) - ops.arange(n, dtype=x.dtype) / 2).digamma().sum(-1)
-
-
-class LKJCholesky(Distribution):
-    """The Cholesky factors of correlation matrices whose density is their determinant to the power `concentration - 1`
-    (Lewandowski, Kurowicka and Joe, Generating random correlation matrices, 2009).
-
-    Args:
-        dim (int): the number of rows.
-        concentration (number or Tensor): one makes all correlation matrices equally probable.
-        validate_args (bool): are parameters and values checked?
-
-    Raises:
-        ValueError: there are fewer than two rows.
-    """
-
-    arg_constraints = {"concentration": constraints.positive}  # noqa: RUF012
-    support = constraints.corr_cholesky
-
-    def __init__(self, dim: int, concentration: Any = 1.0, validate_args: bool | None = None) -> None:
-        if dim < 2:
-            raise ValueError(f"Expected dim to be an integer greater than or equal to 2. Found dim={dim}.")
-        self.dim = dim
-        (self.concentration,), shape = shape_of(concentration)
-        super().__init__(shape, (dim, dim), validate_args)
-
-    def _expanded(self, made: Any, shape: Size) -> None:
-        made.dim = self.dim
-
-    def sample(self, sample_shape: Any = ()) -> Any:
-        """Return samples, row by row as points on spheres."""
-        with no_grad():
-            offset = ops.arange(-1, self.dim - 1, dtype=self.concentration.dtype).clamp(min=0)
-            rest = (self.concentration + 0.5 * (self.dim - 2)).unsqueeze(-1) - 0.5 * offset
-            squares = Beta(offset + 0.5, rest, validate_args=False).sample(sample_shape).unsqueeze(-1)
-            drawn = ops.randn(self._extended_shape(sample_shape), dtype=squares.dtype).tril(-1)
-            points = drawn / ops.norm(drawn, dim=-1, keepdim=True)
-            points[..., 0, :] = 0.0
-            rows = squares.sqrt() * points
-            left = (1 - rows.square().sum(-1)).clamp(min=finfo(rows.dtype).tiny).sqrt()
-            return rows + left.diag_embed()
-
-    def log_prob(self, value: Any) -> Any:
-        """Return the logarithms of the densities of values."""
-        diagonal = self._checked(value).diagonal(dim1=-1, dim2=-2)[..., 1:]
-        powers = self.dim - ops.arange(2, self.dim + 1) + 2 * (self.concentration - 1).unsqueeze(-1)
-        n = self.dim - 1
-        alpha = self.concentration + 0.5 * n
-        norm = 0.5 * n * math.log(math.pi) + (alpha - 0.5).mvlgamma(n) - alpha.lgamma() * n
-        return (powers * diagonal.log()).sum(-1) - norm

@@ -9,7 +9,7 @@ from .. import _operators as ops
 from .._autograd.grad_mode import no_grad
 from .._base.finfo import finfo
 from . import constraints
-from .distribution import Distribution, ExponentialFamily
+from .distribution import Distribution, ExponentialFamily, Symmetric
 from .utils import shape_of, standard_normal
 
 __all__ = ["Cauchy", "HalfCauchy", "HalfNormal", "Laplace", "Normal", "Uniform"]
@@ -17,7 +17,7 @@ __all__ = ["Cauchy", "HalfCauchy", "HalfNormal", "Laplace", "Normal", "Uniform"]
 _LOCATION = {"loc": constraints.real, "scale": constraints.positive}
 
 
-class _LocationScale(Distribution):
+class _LocationScale(Symmetric):
     arg_constraints = _LOCATION
     support = constraints.real
     has_rsample = True
@@ -25,16 +25,6 @@ class _LocationScale(Distribution):
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
         (self.loc, self.scale), shape = shape_of(loc, scale)
         super().__init__(shape, validate_args=validate_args)
-
-    @property
-    def mean(self) -> Any:
-        """The expectations."""
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        """The most probable values."""
-        return self.loc
 
 
 class Normal(_LocationScale, ExponentialFamily):

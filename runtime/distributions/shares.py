@@ -9,8 +9,8 @@ from .. import _operators as ops
 from .._base.finfo import finfo
 from .._base.types import Size
 from . import constraints
-from .distribution import Distribution, ExponentialFamily
-from .gamma_family import Chi2, standard_gamma
+from .distribution import Distribution, ExponentialFamily, Symmetric
+from .gamma_family import Chi2, Gamma
 from .utils import shape_of, standard_normal
 
 __all__ = ["Beta", "Dirichlet", "FisherSnedecor", "StudentT"]
@@ -52,8 +52,7 @@ class Dirichlet(ExponentialFamily):
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         """Return samples with gradients."""
-        drawn = standard_gamma(self.concentration.expand(self._extended_shape(sample_shape)))
-        return drawn / drawn.sum(-1, keepdim=True)
+        return ops._sample_dirichlet(self.concentration.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value: Any) -> Any:
         """Return the logarithms of the densities of values."""
@@ -123,7 +122,7 @@ class Beta(ExponentialFamily):
         return self._dirichlet.entropy()
 
 
-class StudentT(Distribution):
+class StudentT(Symmetric):
     """Student's distribution of `df` degrees of freedom, around `loc`."""
 
     arg_constraints = {"df": constraints.positive, "loc": constraints.real, "scale": constraints.positive}  # noqa: RUF012
@@ -138,11 +137,6 @@ class StudentT(Distribution):
     def mean(self) -> Any:
         """The expectations; NaN up to one degree of freedom."""
         return self.loc.masked_fill(self.df <= 1, math.nan)
-
-    @property
-    def mode(self) -> Any:
-        """The most probable values."""
-        return self.loc
 
     @property
     def variance(self) -> Any:
@@ -201,9 +195,9 @@ class FisherSnedecor(Distribution):
 
     def rsample(self, sample_shape: Any = ()) -> Any:
         """Return samples with gradients."""
-        parts = (Chi2(each, validate_args=False).rsample(sample_shape) / each for each in (self.df1, self.df2))
+        parts = (Gamma(each * 0.5, each, validate_args=False).rsample(sample_shape) for each in (self.df1, self.df2))
         above, below = parts
-        return above / below.clamp(min=finfo(below.dtype).tiny)
+        return (above / below).clamp(min=finfo(below.dtype).tiny)
 
     def log_prob(self, value: Any) -> Any:
         """Return the logarithms of the densities of values."""

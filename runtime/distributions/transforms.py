@@ -9,13 +9,18 @@ from .. import _operators as ops
 from .._base.finfo import finfo
 from .._base.types import Size
 from . import constraints
+from .matrix_transforms import CorrCholeskyTransform, LowerCholeskyTransform, PositiveDefiniteTransform
+from .part_transforms import CatTransform, StackTransform
+from .simplex_transforms import SoftmaxTransform, StickBreakingTransform
 from .transform_base import ComposeTransform, IndependentTransform, Transform, identity_transform
 from .utils import broadcast_all, sum_rightmost
 
 __all__ = [
-    "AbsTransform", "AffineTransform", "ComposeTransform", "ExpTransform", "IndependentTransform",
-    "LowerCholeskyTransform", "PowerTransform", "ReshapeTransform", "SigmoidTransform", "SoftmaxTransform",
-    "SoftplusTransform", "StickBreakingTransform", "TanhTransform", "Transform", "identity_transform",
+    "AbsTransform", "AffineTransform", "CatTransform", "ComposeTransform", "CorrCholeskyTransform",
+    "CumulativeDistributionTransform", "ExpTransform", "IndependentTransform", "LowerCholeskyTransform",
+    "PositiveDefiniteTransform", "PowerTransform", "ReshapeTransform", "SigmoidTransform", "SoftmaxTransform",
+    "SoftplusTransform", "StackTransform", "StickBreakingTransform", "TanhTransform", "Transform",
+    "identity_transform",
 ]  # fmt: skip
 
 
@@ -207,79 +212,6 @@ class AffineTransform(Transform):
         return result.expand(x.shape)
 
 
-class SoftmaxTransform(Transform):
-    """Softmax along the last dimension; which is not bijective."""
-
-    domain, codomain = constraints.real_vector, constraints.simplex
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, SoftmaxTransform)
-
-    __hash__ = object.__hash__
-
-    def _call(self, x: Any) -> Any:
-        return x.softmax(-1)
-
-    def _inverse(self, y: Any) -> Any:
-        return y.log()
-
-
-class StickBreakingTransform(Transform):
-    """Shares of a whole of one more number, each a part of what those before it left."""
-
-    bijective = True
-    domain, codomain = constraints.real_vector, constraints.simplex
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, StickBreakingTransform)
-
-    __hash__ = object.__hash__
-
-    @staticmethod
-    def _offset(x: Any, more: int) -> Any:
-        return (x.size(-1) + more - ops.ones_like(x.detach()).cumsum(-1)).log()
-
-    def _call(self, x: Any) -> Any:
-        z = (x - self._offset(x, 1)).sigmoid().clamp(min=finfo(x.dtype).tiny, max=1 - finfo(x.dtype).eps)
-        left = (1 - z).cumprod(-1)
-        return ops.pad(z, [0, 1], value=1) * ops.pad(left, [1, 0], value=1)
-
-    def _inverse(self, y: Any) -> Any:
-        cropped = y[..., :-1]
-        left = (1 - cropped.cumsum(-1)).clamp(min=finfo(y.dtype).tiny)
-        return cropped.log() - left.log() + self._offset(cropped, 1)
-
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        """Return the logarithm of the size of the determinant of the derivative."""
-        x = x - self._offset(x, 1)
-        return (-x + ops.logsigmoid(x) + y[..., :-1].log()).sum(-1)
-
-    def forward_shape(self, shape: Any) -> Any:
-        """Return the shape of the image of a value of this shape."""
-        return type(shape)((*shape[:-1], shape[-1] + 1))
-
-    def inverse_shape(self, shape: Any) -> Any:
-        """Return the shape of a value whose image has this shape."""
-        return type(shape)((*shape[:-1], shape[-1] - 1))
-
-
-class LowerCholeskyTransform(Transform):
-    """Lower triangular matrices with a positive diagonal, of any."""
-
-    domain, codomain = constraints.independent(constraints.real, 2), constraints.lower_cholesky
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, LowerCholeskyTransform)
-
-    __hash__ = object.__hash__
-
-    def _call(self, x: Any) -> Any:
-        return x.tril(-1) + x.diagonal(dim1=-2, dim2=-1).exp().diag_embed()
-
-    def _inverse(self, y: Any) -> Any:
-        return y.tril(-1) + y.diagonal(dim1=-2, dim2=-1).log().diag_embed()
-
-
 class ReshapeTransform(Transform):
     """The same numbers in another shape."""
 
@@ -315,3 +247,35 @@ class ReshapeTransform(Transform):
     def inverse_shape(self, shape: Any) -> Any:
         """Return the shape of a value whose image has this shape."""
         return Size(shape[: len(shape) - len(self.out_shape)]) + self.in_shape
+
+
+class CumulativeDistributionTransform(Transform):
+    """The values of the cumulative distribution function of a distribution."""
+
+    bijective = True
+    codomain = constraints.unit_interval
+    sign = 1
+
+    def __init__(self, distribution: Any, cache_size: int = 0) -> None:
+        super().__init__(cache_size=cache_size)
+        self.distribution = distribution
+
+    @property
+    def domain(self) -> Any:
+        """Which values there are images of."""
+        return self.distribution.support
+
+    def with_cache(self, cache_size: int = 1) -> Any:
+        """Return the transform with a cache of this size."""
+        same = self._cache_size == cache_size
+        return self if same else CumulativeDistributionTransform(self.distribution, cache_size=cache_size)
+
+    def _call(self, x: Any) -> Any:
+        return self.distribution.cdf(x)
+
+    def _inverse(self, y: Any) -> Any:
+        return self.distribution.icdf(y)
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        """Return the logarithm of the derivative."""
+        return self.distribution.log_prob(x)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ from .._base.types import Size
 from .._tensor.construct import tensor
 
 __all__ = ["broadcast_all", "clamp_probs", "lazy_property", "logits_to_probs", "probs_to_logits", "sum_rightmost"]
+__all__ += ["tril_matrix_to_vec", "vec_to_tril_matrix"]
 
 euler_constant = 0.57721566490153286060
 
@@ -58,6 +60,33 @@ def probs_to_logits(probs: Any, is_binary: bool = False) -> Any:
     """Return logits of probabilities."""
     clamped = clamp_probs(probs)
     return clamped.log() - (-clamped).log1p() if is_binary else clamped.log()
+
+
+def tril_matrix_to_vec(mat: Any, diag: int = 0) -> Any:
+    """Return what is up to a diagonal of matrices (*, n, n), row by row. Raises ValueError if there is no such one."""
+    n = mat.shape[-1]
+    if not -n <= diag < n:
+        raise ValueError(f"diag ({diag}) provided is outside [{-n}, {n - 1}].")
+    row, column = ops.tril_indices(n, n, diag)
+    return mat[..., row, column]
+
+
+def vec_to_tril_matrix(vec: Any, diag: int = 0) -> Any:
+    """Return matrices that have the numbers up to a diagonal, row by row, and zeros. Raises ValueError if there are no
+    matrices of so many.
+    """
+    count, shift = vec.shape[-1], 1 + 2 * diag
+    exact = (math.sqrt(shift**2 + 8 * count + 4 * abs(diag) * (diag + 1)) - shift) / 2
+    n = round(exact)
+    if n - exact > finfo(vec.dtype).eps:
+        raise ValueError(
+            f"The size of last dimension is {count} which cannot be expressed as the lower triangular part of a square "
+            "D x D matrix."
+        )
+    row, column = ops.tril_indices(n, n, diag)
+    mat = vec.new_zeros((*vec.shape[:-1], n, n))
+    mat[..., row, column] = vec
+    return mat
 
 
 class lazy_property:  # noqa: N801 (PyTorch's name)

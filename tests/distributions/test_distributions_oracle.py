@@ -58,18 +58,6 @@ MultivariateNormal(x(3), scale_tril=(L.eye(3) + 0.2).tril()) | x(2, 3)
 MixtureSameFamily(D.Categorical(logits=x(3)), D.Normal(x(3), 0.5 + x(3).abs())) | x(4)
 TransformedDistribution(D.Normal(x(3), 1.0), [D.SigmoidTransform(), D.AffineTransform(1.0, 2.0)]) | x(3).sigmoid() + 1.5
 """
-DRAWN_OTHERWISE = (
-    "Gamma",
-    "InverseGamma",
-    "Chi2",
-    "Beta",
-    "Dirichlet",
-    "StudentT",
-    "FisherSnedecor",
-    "NegativeBinomial",
-    "LKJCholesky",
-    "Wishart",
-)
 
 
 def read(call: str) -> str:
@@ -91,8 +79,7 @@ def test_distribution(case: str) -> None:
     if name in ("HalfNormal", "HalfCauchy", "InverseGamma"):
         calls = calls[1:]  # torch prints no parameters
     calls += ["d.icdf(L.tensor(0.3))", "d.enumerate_support()"]
-    if name not in DRAWN_OTHERWISE:
-        calls += ["d.sample()", "d.sample((2, 2))", "d.rsample((2,))"]
+    calls += ["d.sample()", "d.sample((2, 2))", "d.rsample((2,))"]
     text = "D = L.distributions\nout = []\n" + f"d, v = D.{made}, {values}" + "".join(map(read, calls)) + "\nout"
     check(text, LIKE)
 
@@ -185,6 +172,56 @@ D, C = L.distributions, L.distributions.constraints
 [D.biject_to(c)(x(2, 3)) for c in (C.real, C.positive, C.unit_interval, C.interval(-1.0, 2.0), C.simplex,
     C.greater_than(2.0))]
 ---
+T = L.distributions.transforms
+t = T.CorrCholeskyTransform(); y = t(x(2, 6))
+y, t.inv(y), t.log_abs_det_jacobian(x(2, 6), y), t.forward_shape((5, 6)), t.inverse_shape((5, 4, 4)), t.bijective
+---
+L.distributions.transforms.CorrCholeskyTransform().forward_shape((5,))
+---
+T = L.distributions.transforms
+t = T.PositiveDefiniteTransform(); y = t(x(3, 3))
+y, t.inv(y), t.domain.event_dim, t == T.PositiveDefiniteTransform()
+---
+T = L.distributions.transforms
+t = T.CatTransform([T.ExpTransform(), T.AffineTransform(1.0, -2.0)], 1, [2, 3])
+y = t(x(2, 5)); y, t.inv(y), t.log_abs_det_jacobian(x(2, 5), y), t.bijective, t.domain.check(y), t.event_dim, t.length
+---
+T = L.distributions.transforms
+t = T.CatTransform([T.StickBreakingTransform(), T.identity_transform], 0, [2, 1])
+a, b = x(3, 4), x(3, 5)
+t.event_dim
+---
+T = L.distributions.transforms
+T.CatTransform([T.ExpTransform()], 0, [2])(x(3))
+---
+T = L.distributions.transforms
+t = T.StackTransform([T.ExpTransform(), T.SigmoidTransform()], -1)
+y = t(x(3, 2)); y, t.inv(y), t.log_abs_det_jacobian(x(3, 2), y), t.codomain.check(y)
+---
+D = L.distributions
+t = D.transforms.CumulativeDistributionTransform(D.Normal(0.5, 2.0))
+y = t(x(4)); y, t.inv(y), t.log_abs_det_jacobian(x(4), y), repr(t.domain), t.sign
+---
+D, C = L.distributions, L.distributions.constraints
+c = C.cat([C.positive, C.unit_interval], 0, [2, 1]); s = C.stack([C.real, C.greater_than(1.0)], 0)
+[D.biject_to(c)(x(3)), D.transform_to(s)(x(2)), D.biject_to(C.corr_cholesky)(x(3)),
+ D.transform_to(C.lower_cholesky)(x(2, 2)), D.transform_to(C.positive_definite)(x(2, 2))]
+---
+try:
+    found = L.distributions.biject_to(L.distributions.constraints.lower_cholesky)
+except NotImplementedError:
+    found = None
+found
+---
+D = L.distributions
+d = D.MixtureSameFamily(D.Categorical(L.ones(2)), D.Uniform(L.zeros(2), L.tensor([1.0, 2.0])))
+repr(d.support), d.support.check(L.tensor([0.5, 1.5, -1.0])), d.support.event_dim, d.support.is_discrete
+---
+U = L.distributions.utils
+m = U.vec_to_tril_matrix(x(2, 6), 0), U.vec_to_tril_matrix(x(3), -1); m, U.tril_matrix_to_vec(m[0], -1)
+---
+L.distributions.utils.vec_to_tril_matrix(x(4))
+---
 D, C = L.distributions, L.distributions.constraints
 [D.transform_to(c)(x(2, 3)) for c in (C.real, C.positive, C.simplex, C.less_than(-1.0), C.half_open_interval(0.0, 2.0))]
 ---
@@ -234,6 +271,39 @@ def test_divergences_of_all_types(first: str) -> None:
     check(text, LIKE)
 
 
+GRADIENTS = """
+Gamma(g(3, dtype=f).exp(), 1.5)
+Chi2(g(3, dtype=f).exp())
+Beta(g(3, dtype=f).exp(), 0.3)
+Beta(2 + 30 * g(3, dtype=f).exp(), 25.0)
+Dirichlet(g(2, 3, dtype=f).exp())
+StudentT(g(3, dtype=f).exp(), 0.5, 2.0)
+FisherSnedecor(g(3, dtype=f).exp(), 3.0)
+InverseGamma(g(3, dtype=f).exp(), 2.0)
+"""
+
+
+@pytest.mark.parametrize("made", GRADIENTS.strip().splitlines())
+def test_gradients_of_samples(made: str) -> None:
+    """The draws of gamma distributed numbers keep the value of the distribution function."""
+    text = "D, f = L.distributions, 'float64'\nv = []\ng0, g = g, lambda *n, **o: v.append(g0(*n, **o)) or v[-1]\n"
+    check(text + f"y = D.{made}.rsample((50,))\n(y * x(*y.shape, dtype=f)).sum().backward()\ny, v[0].grad", LIKE)
+
+
+def test_slopes_of_gamma_and_beta() -> None:
+    """In every region of the approximations."""
+    check(
+        """
+a, q = (x(30, dtype='float64', step=0.9) * 6).exp(), (x(30, dtype='float64', step=0.31) * 2).exp()
+b, s = (x(30, dtype='float64', step=1.7) * 5).exp(), (x(30, dtype='float64', step=1.3) * 4).sigmoid()
+(L._standard_gamma_grad(a, a * q), L._standard_gamma_grad(a, a), L._dirichlet_grad(s, a, a + b),
+ L._dirichlet_grad(a / (a + b), a, a + b), L._dirichlet_grad(1e-3 * s, a, a + b),
+ L._dirichlet_grad(1 - 1e-3 * s, a, a + b))
+""",
+        LIKE,
+    )
+
+
 def test_divergences_of_vectors_and_matrices() -> None:
     check(
         """
@@ -254,6 +324,7 @@ M.sum(v, 1, mask=m)
 M.sum(v, mask=m, dtype=L.float64)
 M.prod(v, (0, 1), mask=m)
 M.amax(v, 1, mask=m), M.amin(v, 0, keepdim=True, mask=m)
+M.argmax(v, 1, mask=m), M.argmin(v, mask=m), M.argmax(v, 0, keepdim=True, dtype=L.float64)
 M.mean(v, 1, mask=m), M.mean(v, 1)
 M.var(v, 1, mask=m, unbiased=True), M.std(v, 1, False, mask=m)
 M.norm(v, 2.0, 1, mask=m), M.norm(v, float('inf'), 1, mask=m)

@@ -82,6 +82,14 @@ RECORDED: dict[str, tuple[Draw, list[float]]] = {
     "bernoulli_": (lambda m: m.empty(8).bernoulli_(0.4), [1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0]),
     "bernoulli": (lambda m: m.bernoulli(m.full((8,), 0.4)), [0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0]),
     "poisson": (lambda m: m.poisson(m.tensor([0.0, 0.5, 9.0, 11.0, 500.0])), [0.0, 0.0, 4.0, 5.0, 474.0]),
+    "gamma": (
+        lambda m: m._standard_gamma(m.tensor([0.0, 1e-3, 0.5, 1.0, 4.5, 1e4])),
+        [2.0**-126, 1.082860043095952e-26, 0.3128827214241028, 0.26964449882507324, 5.356687545776367, 10080.8203125],
+    ),
+    "dirichlet": (
+        lambda m: m._sample_dirichlet(m.tensor([0.5, 2.0, 3.0])),
+        [0.4079904556274414, 0.506523609161377, 0.08548595756292343],
+    ),
     "binomial": (
         lambda m: m.binomial(m.tensor([5.0, 100.0, 100.0, 1e6]), m.tensor([0.3, 0.7, 0.01, 0.5])),
         [0.0, 79.0, 0.0, 500037.0],

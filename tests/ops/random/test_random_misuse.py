@@ -61,6 +61,8 @@ x, whole = ow.zeros(3), ow.zeros(3, dtype=ow.int64)
         (lambda: ow.randperm(5, dtype=ow.bool), NotImplementedError, "\"randperm\" not implemented for 'Bool'"),
         (lambda: ow.normal(0.0, 1.0), TypeError, "normal.. received an invalid combination of arguments"),
         (lambda: ow.normal(x, x - 1), RuntimeError, "normal expects all elements of std >= 0.0"),
+        (lambda: ow._standard_gamma(x.half()), NotImplementedError, "\"gamma_cpu\" not implemented for 'Half'"),
+        (lambda: ow._sample_dirichlet(x.int()), NotImplementedError, "\"_sample_dirichlet\" not implemented for 'Int'"),
         (lambda: ow.poisson(x - 1), RuntimeError, "invalid Poisson rate, expected rate to be non-negative"),
         (
             lambda: ow.binomial(whole, x),

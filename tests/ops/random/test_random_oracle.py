@@ -84,6 +84,9 @@ def test_from_tensors(dtype: str) -> None:
     compare(lambda m, d: m.normal(2.0, m.rand(1000, dtype=d)), dtype)
     if dtype in ("float32", "float64"):
         compare(lambda m, d: m.binomial((m.rand(1000, dtype=d) * 90).floor(), m.rand(1000, dtype=d)), dtype)
+        compare(lambda m, d: m._standard_gamma(m.rand(40, 25, dtype=d).t() * 5), dtype)
+        compare(lambda m, d: m._standard_gamma(m.tensor([0.0, 1e-3, 1e-30, 1.0, 1e8], dtype=d).expand(50, 5)), dtype)
+        compare(lambda m, d: m._sample_dirichlet(m.rand(300, 4, dtype=d) * 5), dtype)
 
 
 @pytest.mark.oracle

@@ -1,0 +1,36 @@
+"""Modules named as PyTorch's are, so that `from opweave.distributions.normal import Normal` finds the class."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from types import ModuleType
+
+__all__ = ["named_modules"]
+
+_OTHERWISE = {
+    "ExpRelaxedCategorical": "relaxed_categorical",
+    "ExponentialFamily": "exp_family",
+    "FisherSnedecor": "fishersnedecor",
+    "LogitRelaxedBernoulli": "relaxed_bernoulli",
+    "LowRankMultivariateNormal": "lowrank_multivariate_normal",
+    "OneHotCategoricalStraightThrough": "one_hot_categorical",
+    "RelaxedOneHotCategorical": "relaxed_categorical",
+    "StudentT": "studentT",
+}
+"""Classes whose module is not named by the words of their name."""
+
+
+def named_modules(package: str, classes: Iterable[type]) -> Iterator[tuple[str, ModuleType]]:
+    """Make a module for each name that no file has, with its classes, and have the package know it."""
+    made: dict[str, ModuleType] = {}
+    for each in classes:
+        name = _OTHERWISE.get(each.__name__) or re.sub("(?<=[a-z])(?=[A-Z])", "_", each.__name__).lower()
+        if f"{package}.{name}" in sys.modules and name not in made:
+            continue
+        module = made.setdefault(name, ModuleType(f"{package}.{name}", f"The same as in {package}."))
+        sys.modules[module.__name__] = module
+        setattr(module, each.__name__, each)
+        module.__dict__.setdefault("__all__", []).append(each.__name__)
+    yield from made.items()
