@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+from . import datapipes, distributed, graph, graph_settings
 from .collate import default_collate, default_convert
 from .dataloader import DataLoader
+from .datapipes.datapipe import DataChunk, DFIterDataPipe, IterDataPipe, MapDataPipe
+from .datapipes.decorators import (
+    argument_validation,
+    functional_datapipe,
+    guaranteed_datapipes_determinism,
+    non_deterministic,
+    runtime_validation,
+    runtime_validation_disabled,
+)
 from .dataset import (
     ChainDataset,
     ConcatDataset,
@@ -26,23 +36,10 @@ from .sampler import (
 from .worker import get_worker_info
 
 __all__ = [
-    "BatchSampler",
-    "ChainDataset",
-    "ConcatDataset",
-    "DataLoader",
-    "Dataset",
-    "DistributedSampler",
-    "IterableDataset",
-    "RandomSampler",
-    "Sampler",
-    "SequentialSampler",
-    "StackDataset",
-    "Subset",
-    "SubsetRandomSampler",
-    "TensorDataset",
-    "WeightedRandomSampler",
-    "default_collate",
-    "default_convert",
-    "get_worker_info",
-    "random_split",
-]
+    "BatchSampler", "ChainDataset", "ConcatDataset", "DFIterDataPipe", "DataChunk", "DataLoader", "Dataset",
+    "DistributedSampler", "IterDataPipe", "IterableDataset", "MapDataPipe", "RandomSampler", "Sampler",
+    "SequentialSampler", "StackDataset", "Subset", "SubsetRandomSampler", "TensorDataset", "WeightedRandomSampler",
+    "argument_validation", "datapipes", "default_collate", "default_convert", "distributed", "functional_datapipe",
+    "get_worker_info", "graph", "graph_settings", "guaranteed_datapipes_determinism", "non_deterministic",
+    "random_split", "runtime_validation", "runtime_validation_disabled",
+]  # fmt: skip

@@ -10,7 +10,9 @@ from ..._base.dtypes import EXPORTS
 from ..._base.warn import warn
 from ..._operators import empty
 from .collate import default_collate, default_convert
+from .datapipes.datapipe import IterDataPipe
 from .dataset import IterableDataset
+from .graph_settings import apply_shuffle_settings, prepare_pipes
 from .sampler import BatchSampler, RandomSampler, SequentialSampler
 from .worker import Fetcher
 
@@ -82,6 +84,8 @@ class DataLoader(Generic[T_co]):
         self.pin_memory, self.pin_memory_device = pin_memory, pin_memory_device
         self.worker_init_fn, self.in_order = worker_init_fn, in_order
         self._is_iterable = isinstance(dataset, IterableDataset)
+        if isinstance(dataset, IterDataPipe):
+            self.dataset, shuffle = apply_shuffle_settings(dataset, shuffle), None
         if self._is_iterable:
             if shuffle:
                 raise ValueError(
@@ -143,6 +147,10 @@ class DataLoader(Generic[T_co]):
         drawn = empty((), dtype=EXPORTS["int64"]).random_(generator=self.generator)
         return int(drawn.item())
 
+    def _pipe_seed(self) -> int | None:
+        """That of the pipes, which is the same in all workers."""
+        return self._seed() if isinstance(self.dataset, IterDataPipe) else None
+
     def __iter__(self) -> Iterator[Any]:
         if not self.num_workers:
             return _Here(self)
@@ -168,6 +176,7 @@ class _Here:
     """The batches of one pass, made in this process."""
 
     def __init__(self, loader: DataLoader[Any]) -> None:
+        prepare_pipes(loader.dataset, loader._pipe_seed())
         self._indices = iter(loader._index_sampler)
         self._base_seed = loader._seed()
         self._fetcher = Fetcher(loader.dataset, *loader._options())

@@ -14,6 +14,7 @@ from typing import Any
 from ... import random as seeds
 from ..._base.threads import set_num_threads
 from .dataset import IterableDataset
+from .graph_settings import prepare_pipes
 
 __all__ = ["ExceptionWrapper", "Fetcher", "WorkerInfo", "get_worker_info", "run"]
 
@@ -127,8 +128,10 @@ def run(
         number, wanted = task
         try:
             if number is None:  # a new pass over the data
-                _begin(wanted + worker)
-                _info = WorkerInfo(worker, workers, wanted + worker, dataset)
+                seed, pipe_seed = wanted
+                _begin(seed + worker)
+                _info = WorkerInfo(worker, workers, seed + worker, dataset)
+                prepare_pipes(dataset, pipe_seed, workers, worker)
                 if first and init is not None:
                     init(worker)
                 first = False

@@ -63,10 +63,11 @@ class Workers:
         """Begins another pass."""
         while self.outstanding:  # batches of a pass that was not finished
             self._receive()
+        pipe_seed = self.loader._pipe_seed()
         self.sampler = iter(self.loader._index_sampler)
         seed = self.loader._seed()
         for each in self.queues:
-            each.put((None, seed))
+            each.put((None, (seed, pipe_seed)))
         self.sent = self.wanted = 0
         self.arrived: dict[int, Any] = {}
         self.active = [True] * len(self.queues)
