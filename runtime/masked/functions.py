@@ -1,4 +1,4 @@
-"""opweave.masked: reductions and normalizations of the elements for which a mask is True, as in torch.masked."""
+"""Reductions and normalizations of the elements for which a mask is True."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from . import _operators as ops
-from ._base.dtypes import EXPORTS
+from .. import _operators as ops
+from .._base.dtypes import EXPORTS
 
-__all__ = [
-    "amax", "amin", "argmax", "argmin", "cumprod", "cumsum", "log_softmax", "logaddexp", "logsumexp", "mean", "median",
-    "norm", "normalize", "prod", "softmax", "softmin", "std", "sum", "var",
-]  # fmt: skip
+REDUCTIONS = ("amax", "amin", "argmax", "argmin", "logsumexp", "mean", "norm", "prod", "std", "sum", "var")
+"""Functions of the names of operators whose result has an element for each row,"""
+SCANS = ("cumprod", "cumsum", "log_softmax", "softmax")
+"""and those whose result has one for each element."""
+
+__all__ = [*REDUCTIONS, *SCANS, "logaddexp", "median", "normalize", "softmin"]
 
 
 def _dims(input: Any, dim: Any) -> list[int]:
@@ -32,7 +34,7 @@ def _filled(input: Any, mask: Any, value: Any) -> Any:
 def _lowest(input: Any, sign: int) -> Any:
     if input.dtype.is_floating_point:
         return sign * math.inf
-    from ._base.finfo import iinfo
+    from .._base.finfo import iinfo
 
     return iinfo(input.dtype).max if sign > 0 else iinfo(input.dtype).min
 
@@ -67,15 +69,15 @@ def amin(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = Non
 
 
 def argmax(input: Any, dim: int | None = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
-    """Return where the largest of the elements that count stands."""
+    """Return where the largest of the elements that count stands, as a number of the dtype of the elements."""
     input = _converted(input, dtype)
-    return ops.argmax(_filled(input, mask, _lowest(input, -1)), dim, keepdim)
+    return ops.argmax(_filled(input, mask, _lowest(input, -1)), dim, keepdim).to(input.dtype)
 
 
 def argmin(input: Any, dim: int | None = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
-    """Return where the least of the elements that count stands."""
+    """Return where the least of the elements that count stands, as a number of the dtype of the elements."""
     input = _converted(input, dtype)
-    return ops.argmin(_filled(input, mask, _lowest(input, 1)), dim, keepdim)
+    return ops.argmin(_filled(input, mask, _lowest(input, 1)), dim, keepdim).to(input.dtype)
 
 
 def _count(input: Any, dim: Any, keepdim: bool, mask: Any) -> Any:
