@@ -19,7 +19,7 @@ from .gradient_optimizer import (
     step_count,
 )
 from .optimizer import Parameters
-from .parameter_groups import Group
+from .parameter_groups import Group, options_of
 
 __all__ = ["Adadelta"]
 
@@ -62,17 +62,7 @@ class Adadelta(GradientOptimizer):
             raise ValueError(f"Invalid rho value: {rho}")
         check_not_negative("epsilon value", eps)
         check_not_negative("weight_decay value", weight_decay)
-        options = {
-            "lr": lr,
-            "rho": rho,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "maximize": maximize,
-            "capturable": capturable,
-            "foreach": foreach,
-            "differentiable": differentiable,
-        }
-        super().__init__(params, options)
+        super().__init__(params, options_of(locals()))
 
     def _update(self, group: Group) -> None:
         lr, rho, eps = float(group["lr"]), group["rho"], group["eps"]

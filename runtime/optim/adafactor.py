@@ -14,7 +14,7 @@ from .gradient_optimizer import (
     step_count,
 )
 from .optimizer import Parameters
-from .parameter_groups import Group
+from .parameter_groups import Group, options_of
 
 __all__ = ["Adafactor"]
 
@@ -50,6 +50,7 @@ class Adafactor(GradientOptimizer):
         foreach: bool | None = None,
         maximize: bool = False,
     ) -> None:
+        options = options_of(locals())
         if isinstance(lr, Tensor) and lr.numel() != 1:
             raise ValueError("Tensor lr must be 1-element")
         if not lr >= 0.0:
@@ -63,15 +64,6 @@ class Adafactor(GradientOptimizer):
             raise ValueError(f"Clipping threshold d should be >= 1 but is: {d}")
         if not weight_decay >= 0.0:
             raise ValueError(f"weight_decay should be >= 0 but is: {weight_decay}")
-        options = {
-            "lr": lr,
-            "beta2_decay": beta2_decay,
-            "eps": eps,
-            "d": d,
-            "weight_decay": weight_decay,
-            "foreach": foreach,
-            "maximize": maximize,
-        }
         super().__init__(params, options)
 
     def _update(self, group: Group) -> None:

@@ -19,7 +19,7 @@ from .gradient_optimizer import (
     step_count,
 )
 from .optimizer import Parameters
-from .parameter_groups import Group
+from .parameter_groups import Group, options_of
 
 __all__ = ["Adagrad"]
 
@@ -64,18 +64,7 @@ class Adagrad(GradientOptimizer):
         check_not_negative("weight_decay value", weight_decay)
         check_not_negative("initial_accumulator_value value", initial_accumulator_value)
         check_not_negative("epsilon value", eps)
-        options = {
-            "lr": lr,
-            "lr_decay": lr_decay,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "initial_accumulator_value": initial_accumulator_value,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "fused": fused,
-        }
-        super().__init__(params, options)
+        super().__init__(params, options_of(locals()))
         for group in self.param_groups:
             for parameter in group["params"]:
                 self._begin(parameter)

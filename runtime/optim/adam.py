@@ -20,7 +20,7 @@ from .gradient_optimizer import (
     step_count,
 )
 from .optimizer import Parameters
-from .parameter_groups import Group
+from .parameter_groups import Group, options_of
 
 __all__ = ["Adam", "AdamW"]
 
@@ -71,20 +71,7 @@ class Adam(GradientOptimizer):
         check_not_negative("weight_decay value", weight_decay)
         if not any(all(isinstance(beta, kind) for beta in betas) for kind in (float, Tensor)):
             raise ValueError("betas must be either both floats or both Tensors")
-        options = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "amsgrad": amsgrad,
-            "maximize": maximize,
-            "foreach": foreach,
-            "capturable": capturable,
-            "differentiable": differentiable,
-            "fused": fused,
-            "decoupled_weight_decay": decoupled_weight_decay,
-        }
-        super().__init__(params, options)
+        super().__init__(params, options_of(locals()))
 
     def _update(self, group: Group) -> None:
         lr, eps, (beta1, beta2) = float(group["lr"]), group["eps"], map(float, group["betas"])

@@ -19,7 +19,7 @@ from .gradient_optimizer import (
     step_count,
 )
 from .optimizer import Parameters
-from .parameter_groups import Group
+from .parameter_groups import Group, options_of
 
 __all__ = ["Adamax"]
 
@@ -60,17 +60,7 @@ class Adamax(GradientOptimizer):
         check_not_negative("epsilon value", eps)
         check_factors(betas)
         check_not_negative("weight_decay value", weight_decay)
-        options = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "capturable": capturable,
-        }
-        super().__init__(params, options)
+        super().__init__(params, options_of(locals()))
 
     def _update(self, group: Group) -> None:
         lr, eps, (beta1, beta2) = float(group["lr"]), group["eps"], group["betas"]

@@ -18,7 +18,7 @@ from .gradient_optimizer import (
     step_count,
 )
 from .optimizer import Parameters
-from .parameter_groups import Group
+from .parameter_groups import Group, options_of
 
 __all__ = ["ASGD"]
 
@@ -58,18 +58,7 @@ class ASGD(GradientOptimizer):
     ) -> None:
         check_rate(lr)
         check_not_negative("weight_decay value", weight_decay)
-        options = {
-            "lr": lr,
-            "lambd": lambd,
-            "alpha": alpha,
-            "t0": t0,
-            "weight_decay": weight_decay,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "capturable": capturable,
-        }
-        super().__init__(params, options)
+        super().__init__(params, options_of(locals()))
 
     def _update(self, group: Group) -> None:
         lr, lambd = float(group["lr"]), group["lambd"]

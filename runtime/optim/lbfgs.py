@@ -11,6 +11,7 @@ from .._tensor.tensor import Tensor
 from .gradient_optimizer import Rate, check_rate, numbers_of
 from .line_search import Trial, strong_wolfe
 from .optimizer import Optimizer, Parameters
+from .parameter_groups import options_of
 
 __all__ = ["LBFGS"]
 
@@ -51,16 +52,8 @@ class LBFGS(Optimizer):
         line_search_fn: str | None = None,
     ) -> None:
         check_rate(lr)
-        options = {
-            "lr": lr,
-            "max_iter": max_iter,
-            "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
-            "tolerance_grad": tolerance_grad,
-            "tolerance_change": tolerance_change,
-            "history_size": history_size,
-            "line_search_fn": line_search_fn,
-        }
-        super().__init__(params, options)
+        max_eval = max_iter * 5 // 4 if max_eval is None else max_eval
+        super().__init__(params, options_of(locals()))
         if len(self.param_groups) != 1:
             raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
 

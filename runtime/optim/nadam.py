@@ -20,7 +20,7 @@ from .gradient_optimizer import (
     step_count,
 )
 from .optimizer import Parameters
-from .parameter_groups import Group
+from .parameter_groups import Group, options_of
 
 __all__ = ["NAdam"]
 
@@ -65,19 +65,7 @@ class NAdam(GradientOptimizer):
         check_factors(betas)
         check_not_negative("weight_decay value", weight_decay)
         check_not_negative("momentum_decay value", momentum_decay)
-        options = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "momentum_decay": momentum_decay,
-            "decoupled_weight_decay": decoupled_weight_decay,
-            "maximize": maximize,
-            "foreach": foreach,
-            "capturable": capturable,
-            "differentiable": differentiable,
-        }
-        super().__init__(params, options)
+        super().__init__(params, options_of(locals()))
 
     def _update(self, group: Group) -> None:
         lr, eps, (beta1, beta2), decay = float(group["lr"]), group["eps"], group["betas"], group["weight_decay"]

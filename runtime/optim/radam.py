@@ -20,7 +20,7 @@ from .gradient_optimizer import (
     step_count,
 )
 from .optimizer import Parameters
-from .parameter_groups import Group
+from .parameter_groups import Group, options_of
 
 __all__ = ["RAdam"]
 
@@ -63,18 +63,7 @@ class RAdam(GradientOptimizer):
         check_not_negative("epsilon value", eps)
         check_factors(betas)
         check_not_negative("weight_decay value", weight_decay)
-        options = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "maximize": maximize,
-            "foreach": foreach,
-            "capturable": capturable,
-            "decoupled_weight_decay": decoupled_weight_decay,
-            "differentiable": differentiable,
-        }
-        super().__init__(params, options)
+        super().__init__(params, options_of(locals()))
 
     def _update(self, group: Group) -> None:
         lr, eps, (beta1, beta2), decay = float(group["lr"]), group["eps"], group["betas"], group["weight_decay"]

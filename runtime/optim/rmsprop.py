@@ -19,7 +19,7 @@ from .gradient_optimizer import (
     step_count,
 )
 from .optimizer import Parameters
-from .parameter_groups import Group
+from .parameter_groups import Group, options_of
 
 __all__ = ["RMSprop"]
 
@@ -66,19 +66,7 @@ class RMSprop(GradientOptimizer):
         check_not_negative("momentum value", momentum)
         check_not_negative("weight_decay value", weight_decay)
         check_not_negative("alpha value", alpha)
-        options = {
-            "lr": lr,
-            "momentum": momentum,
-            "alpha": alpha,
-            "eps": eps,
-            "centered": centered,
-            "weight_decay": weight_decay,
-            "capturable": capturable,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-        }
-        super().__init__(params, options)
+        super().__init__(params, options_of(locals()))
 
     def _update(self, group: Group) -> None:
         lr, alpha, eps, momentum = float(group["lr"]), group["alpha"], group["eps"], group["momentum"]

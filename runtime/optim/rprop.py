@@ -17,7 +17,7 @@ from .gradient_optimizer import (
     step_count,
 )
 from .optimizer import Parameters
-from .parameter_groups import Group
+from .parameter_groups import Group, options_of
 
 __all__ = ["Rprop"]
 
@@ -55,16 +55,7 @@ class Rprop(GradientOptimizer):
         check_rate(lr)
         if not 0.0 < etas[0] < 1.0 < etas[1]:
             raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
-        options = {
-            "lr": lr,
-            "etas": etas,
-            "step_sizes": step_sizes,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "capturable": capturable,
-        }
-        super().__init__(params, options)
+        super().__init__(params, options_of(locals()))
 
     def _update(self, group: Group) -> None:
         (shrink, grow), (least, most) = group["etas"], group["step_sizes"]

@@ -7,7 +7,7 @@ from .._tensor.tensor import Tensor
 from .functional import moving_sum_
 from .gradient_optimizer import GradientOptimizer, Rate, check_not_negative, check_rate, descent, numbers_of, state_of
 from .optimizer import Parameters
-from .parameter_groups import Group
+from .parameter_groups import Group, options_of
 
 __all__ = ["SGD"]
 
@@ -53,18 +53,7 @@ class SGD(GradientOptimizer):
         check_not_negative("weight_decay value", weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
-        options = {
-            "lr": lr,
-            "momentum": momentum,
-            "dampening": dampening,
-            "weight_decay": weight_decay,
-            "nesterov": nesterov,
-            "maximize": maximize,
-            "foreach": foreach,
-            "differentiable": differentiable,
-            "fused": fused,
-        }
-        super().__init__(params, options)
+        super().__init__(params, options_of(locals()))
 
     def _update(self, group: Group) -> None:
         lr, momentum, nesterov = float(group["lr"]), group["momentum"], group["nesterov"]
