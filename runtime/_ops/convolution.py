@@ -7,18 +7,17 @@ from math import prod
 from typing import Any
 
 from .._dispatch.ops import ops
+from .values import per_dimension
 
-__all__ = ["convolution_arguments", "transposed_arguments", "without_groups"]
+_FAR = 2**62
+"""What is twice as much has more than 64 bits."""
+
+__all__ = ["check_time_first", "convolution_arguments", "transposed_arguments", "without_groups"]
 
 
-def _per_dimension(name: str, value: Any, dims: int) -> list[int]:
-    values = [value] if isinstance(value, int) else list(value)
-    if len(values) not in (1, dims):
-        raise RuntimeError(
-            f"expected {name} to be a single integer value or a list of {dims} values to match the convolution "
-            f"dimensions, but got {name}={values}"
-        )
-    return values * dims if len(values) == 1 else values
+def _per_dimension(what: str, value: Any, dims: int) -> list[int]:
+    message = f"a list of {dims} values to match the convolution dimensions, but got {{what}}={{given}}"
+    return per_dimension(what, value, dims, "expected {what} to be a single integer value or " + message)
 
 
 def convolution_arguments(
@@ -34,6 +33,7 @@ def convolution_arguments(
     _check_numbers(stride, padding, dilation, groups)
     _check_weight(input, weight, bias, groups)
     _check_kernel(input, weight, padding, dilation)
+    _check_extent(input, dims)
     if dims == 1:
         stride, padding, dilation = [1, *stride], [0, *padding], [1, *dilation]
     added = None if bias is None else bias.unflatten(0, (groups, bias.shape[0] // groups))
@@ -59,12 +59,38 @@ def transposed_arguments(
     more = _per_dimension("output_padding", output_padding, dims)
     _check_numbers(stride, padding, dilation, groups)
     _check_transposed(input, weight, bias, groups)
+    _check_extent(input, dims)
     sizes = _transposed_sizes(input, weight, stride, padding, more, dilation)
     if dims == 1:
         stride, padding, dilation, sizes = [1, *stride], [0, *padding], [1, *dilation], [1, *sizes]
     grouped, weights = _with_groups(input, weight, groups, dims)
     shape = [*grouped.shape[: -len(sizes) - 1], weights.shape[2], *sizes]
     return grouped, weights, stride, padding, dilation, shape
+
+
+def check_time_first(input: Any, weight: Any, bias: Any, pad: int) -> None:
+    if input.ndim != 3:
+        raise RuntimeError(f"Input must have 3 dims: time, batch, in_channel, but got size {list(input.shape)}")
+    if weight.ndim != 3:
+        raise RuntimeError(
+            f"Weight tensor must have 3 dims: kernel_width, in_channels, out_channels, but got {list(weight.shape)}"
+        )
+    if bias.ndim != 1:
+        raise RuntimeError(f"Bias must be 1-D, but got size {list(bias.shape)}")
+    if input.shape[2] != weight.shape[1]:
+        raise RuntimeError(
+            "Input dim 2 (input channels) is not == dim 1 in the weight tensor, with sizes "
+            f"{list(input.shape)} and {list(weight.shape)}"
+        )
+    if weight.shape[2] != bias.shape[0]:
+        raise RuntimeError(
+            "Bias size must equal dim 2 in the weight tensor (output channels), with sizes "
+            f"{list(bias.shape)} and {list(weight.shape)}"
+        )
+    if input.shape[0] + 2 * pad - weight.shape[0] + 1 <= 0:
+        raise RuntimeError(
+            f"a kernel of {weight.shape[0]} is longer than {input.shape[0]} steps with {pad} zeros on both sides"
+        )
 
 
 # ---- groups -------------------------------------------------------------------------------------------------
@@ -118,6 +144,9 @@ def _check_numbers(stride: list[int], padding: list[int], dilation: list[int], g
         raise RuntimeError("non-positive groups is not supported")
     if any(margin < 0 for margin in padding):
         raise RuntimeError("negative padding is not supported")
+    if any(margin >= _FAR for margin in padding):
+        at = next(place for place, margin in enumerate(padding) if margin >= _FAR)
+        raise RuntimeError(f"Given padding={padding[at]} at dimension {at}, expected padding to be at most {_FAR - 1}")
     if any(step <= 0 for step in stride):
         raise RuntimeError("non-positive stride is not supported")
     if any(gap <= 0 for gap in dilation):
@@ -179,7 +208,12 @@ def _check_weight(input: Any, weight: Any, bias: Any, groups: int) -> None:
 
 def _check_transposed(input: Any, weight: Any, bias: Any, groups: int) -> None:
     size, channels = list(weight.shape), input.shape[1 - weight.ndim]
-    if channels != size[0] or channels % groups:
+    if size[0] % groups:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got weight of "
+            f"size [{size}] instead"
+        )
+    if channels != size[0]:
         raise RuntimeError(
             f"Given transposed=1, weight of size {size}, expected input{list(input.shape)} to have {size[0]} channels, "
             f"but got {channels} channels instead"
@@ -206,9 +240,18 @@ def _check_kernel(input: Any, weight: Any, padding: list[int], dilation: list[in
         )
 
 
+def _check_extent(input: Any, dims: int) -> None:
+    if 0 in input.shape[-dims:]:
+        raise RuntimeError(
+            f"Only zero batch or zero channel inputs are supported, but got input shape: {list(input.shape)}"
+        )
+
+
 def _transposed_sizes(
     input: Any, weight: Any, stride: list[int], padding: list[int], more: list[int], dilation: list[int]
 ) -> list[int]:
+    if any(extra < 0 for extra in more):
+        raise RuntimeError("negative output_padding is not supported")
     if any(extra >= step and extra >= gap for extra, step, gap in zip(more, stride, dilation, strict=True)):
         raise RuntimeError(
             "output padding must be smaller than either stride or dilation, but got "
@@ -220,10 +263,10 @@ def _transposed_sizes(
         (size - 1) * step - 2 * margin + gap * (kernel - 1) + extra + 1
         for size, step, margin, gap, kernel, extra in steps
     ]
-    if any(size < 1 for size in sizes):
+    if any(not 1 <= size < 2**63 for size in sizes):
         before, after = (" x ".join(map(str, each)) for each in (given, sizes))
         raise RuntimeError(
             f"Given input size per channel: ({before}). Calculated output size per channel: ({after}). "
-            "Output size is too small"
+            f"Output size is too {'small' if min(sizes) < 1 else 'large'}"
         )
     return sizes

@@ -59,6 +59,11 @@ def _constant(tensor: Any, margins: Sequence[tuple[int, int, int]], value: float
     shape = list(tensor.shape)
     for dim, before, after in margins:
         shape[dim] += before + after
+        if shape[dim] >= 2**63:
+            raise RuntimeError(
+                f"The input size {tensor.size(dim)} and padding ({before}, {after}) give a size of {shape[dim]} at "
+                f"dimension {dim}, which is more than 64 bits hold"
+            )
         tensor = _trimmed(tensor, dim, before, after)
     result = tensor.new_full(shape, value)
     inner = result
@@ -70,6 +75,10 @@ def _constant(tensor: Any, margins: Sequence[tuple[int, int, int]], value: float
 
 def _check(mode: str, tensor: Any, dim: int, before: int, after: int) -> None:
     size = tensor.size(dim)
+    if not size:
+        raise RuntimeError(
+            f"Expected input with possibly 0 batch size and other non-zero dimensions, but got: {list(tensor.shape)}"
+        )
     if mode == "reflect" and (before >= size or after >= size):
         raise RuntimeError(
             "Argument #4: Padding size should be less than the corresponding input dimension, but got: padding "

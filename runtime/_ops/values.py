@@ -1,4 +1,4 @@
-"""Questions about values, which tensors on the device `meta` do not have."""
+"""Questions about values, which tensors on the device `meta` do not have, and numbers for several dimensions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from .._base.devices import is_meta as is_meta
 
-__all__ = ["check_values", "holds", "is_meta"]
+__all__ = ["check_values", "holds", "is_meta", "per_dimension"]
 
 
 def holds(condition: Any, unknown: bool) -> bool:
@@ -21,3 +21,13 @@ def check_values(function: str, *tensors: Any) -> None:
             f"{function}(): the shape of this result depends on the values of a tensor, and tensors on the device meta "
             "have none"
         )
+
+
+def per_dimension(what: str, value: Any, dims: int, refused: str) -> list[int]:
+    """The numbers of an argument, of which there is one for all dimensions or one for each. `refused` is the message of
+    the RuntimeError otherwise, in which {what} and {given} stand for its name and its numbers.
+    """
+    values = [value] if isinstance(value, int) else list(value)
+    if len(values) not in (1, dims):
+        raise RuntimeError(refused.format(what=what, given=values))
+    return values * dims if len(values) == 1 else values

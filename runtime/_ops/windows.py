@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
+from .values import per_dimension
+
 __all__ = [
     "fold_arguments",
     "gradient_of_chosen",
@@ -23,10 +25,7 @@ _WORDS = {1: "a single int", 2: "a tuple of two ints", 3: "a tuple of three ints
 
 
 def _per_dimension(name: str, what: str, value: Any, dims: int) -> list[int]:
-    values = [value] if isinstance(value, int) else list(value)
-    if len(values) not in (1, dims):
-        raise RuntimeError(f"{name}: {what} must either be a single int, or {_WORDS[dims]}")
-    return values * dims if len(values) == 1 else values
+    return per_dimension(what, value, dims, f"{name}: {{what}} must either be a single int, or {_WORDS[dims]}")
 
 
 def _check_image(name: str, input: Any, dims: int) -> None:

@@ -175,6 +175,58 @@ def test_gradients_of_convolutions(call: str) -> None:
     check(f"import importlib\nimportlib.import_module(L.__name__ + '.nn.grad').{call}")
 
 
+PRODUCTS = """
+F.grouped_mm(g(8, 4), g(3, 4, 4), offs=L.tensor([2, 5, 8], dtype=L.int32))
+F.grouped_mm(x(4, 8), x(8, 4), offs=L.tensor([2, 2, 8], dtype=L.int32))
+F.grouped_mm(x(3, 5, 4), x(4, 8), offs=L.tensor([1, 4, 8], dtype=L.int32))
+F.grouped_mm(x(3, 5, 4), x(3, 4, 4))
+F.grouped_mm(x(8, 4), x(3, 4, 4))
+F.grouped_mm(x(8, 4), x(3, 4, 4), offs=L.tensor([2, 5, 8]))
+F.grouped_mm(x(8, 4), x(3, 4, 4), offs=L.tensor([2, 8], dtype=L.int32))
+F.grouped_mm(x(8, 4), x(3, 3, 4), offs=L.tensor([2, 5, 8], dtype=L.int32))
+F.grouped_mm(x(8, 4, dtype="float64"), x(3, 4, 4, dtype="float64"), offs=L.tensor([2, 5, 8], dtype=L.int32))
+F.grouped_mm(x(8, 4), x(3, 4, 4), offs=L.tensor([2, 5, 8], dtype=L.int32), bias=x(4))
+F.grouped_mm(x(8, 4), x(3, 4, 4), offs=L.tensor([2, 5, 8], dtype=L.int32), out_dtype=L.float64)
+F.conv_tbc(g(5, 2, 3), g(3, 3, 4), g(4), 1)
+L.conv_tbc(x(5, 2, 3), x(5, 3, 4), x(4))
+F.linear_cross_entropy(g(5, 3), g(4, 3), i(4, 5), linear_bias=x(4), reduction='none')
+F.linear_cross_entropy(x(5, 3), x(4, 3), x(5, 4).softmax(1), ignore_index=1)
+F.linear_cross_entropy(x(5, 3, 1), x(4, 3), i(4, 5))
+F.linear_cross_entropy(x(5, 3), x(3), i(4, 5))
+F.linear_cross_entropy(x(5, 3), x(4, 2), i(4, 5))
+F.linear_cross_entropy(x(5, 3), x(4, 3), i(4, 5), linear_bias=x(3))
+F.linear_cross_entropy(x(3), x(4, 2, 3), i(4, 2))
+nn.LinearCrossEntropyLoss(3, 4, weight=x(3))
+nn.LinearCrossEntropyLoss(3, 4, label_smoothing=2.0)
+"""
+
+
+@pytest.mark.parametrize("call", PRODUCTS.strip().splitlines())
+def test_products(call: str) -> None:
+    check(call)
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+def test_cross_entropy_of_parts_of_a_batch(reduction: str) -> None:
+    """The parts give what the whole gives, and have gradients."""
+    check(
+        f"""
+a, w, b = g(7, 3), g(5, 3, step=0.4), g(5, step=0.9)
+o = nn.LinearCrossEntropyOptions(batch_chunk_size=2, chunking_method=None)
+y = F.linear_cross_entropy(a, w, i(5, 7), linear_bias=b, weight=x(5).abs(), ignore_index=1, reduction={reduction!r},
+                           options=o)
+y.sum().backward()
+y, a.grad, w.grad, b.grad, F.linear_cross_entropy(x(3), x(4, 3), L.tensor(2), options=nn.LinearCrossEntropyOptions())
+"""
+    )
+
+
+@pytest.mark.parametrize("options", ["acc_policy='none'", "chunking_method='rows'", "chunking_method='aspect_ratio:0'",
+                                     "batch_chunk_size=0", "batch_chunk_size=2.5"])  # fmt: skip
+def test_wrong_options_of_linear_cross_entropy(options: str) -> None:
+    check(f"nn.LinearCrossEntropyOptions({options})")
+
+
 WRONG = """
 nn.Conv2d(3, 4, 3, groups=2)
 nn.Conv2d(4, 3, 3, groups=2)

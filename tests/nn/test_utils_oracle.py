@@ -90,6 +90,35 @@ U.skip_init(nn.Linear, 2, 3).weight.shape
 ---
 U.skip_init(nn.ReLU)
 ---
+c, b = nn.Conv2d(2, 3, 2, bias=False).eval(), nn.BatchNorm2d(3).eval()
+b.running_mean.copy_(x(3)), b.running_var.copy_(x(3, step=0.4).abs() + 0.1)
+f = U.fuse_conv_bn_eval(c, b); z = x(2, 2, 4, 4)
+f.weight, f.bias, f(z), b(c(z)), c.bias, f.weight.requires_grad, f.bias.requires_grad
+---
+c, b = nn.ConvTranspose1d(2, 3, 2).eval(), nn.BatchNorm1d(3, affine=False).eval()
+b.running_mean.copy_(x(3)), b.running_var.copy_(x(3, step=0.4).abs() + 0.1)
+f = U.fuse_conv_bn_eval(c, b, transpose=True); z = x(2, 2, 4)
+f(z), b(c(z)), [p.requires_grad for p in f.parameters()], type(f).__name__
+---
+l, b = nn.Linear(2, 3).eval(), nn.BatchNorm1d(3).eval()
+b.running_mean.copy_(x(3)), b.running_var.copy_(x(3, step=0.4).abs() + 0.1)
+f = U.fuse_linear_bn_eval(l, b); f(x(4, 2)), b(l(x(4, 2))), f.weight, f.bias
+---
+U.fuse_linear_bn_eval(nn.Linear(2, 3).eval(), nn.BatchNorm1d(4).eval())
+---
+U.fuse_conv_bn_eval(nn.Conv2d(2, 3, 2), nn.BatchNorm2d(3).eval())
+---
+U.fuse_conv_bn_eval(nn.Conv2d(2, 3, 2).eval(), nn.BatchNorm2d(3, track_running_stats=False).eval())
+---
+n = nn.Sequential(nn.Conv2d(4, 3, 2), nn.Sequential(nn.ConvTranspose2d(2, 2, 2)), nn.Conv3d(1, 2, 2), nn.Linear(2, 3))
+U.convert_conv2d_weight_memory_format(n, L.channels_last) is n, [p.stride() for p in n.parameters()]
+---
+n = nn.Sequential(nn.Conv2d(4, 3, 2), nn.Conv3d(3, 2, 2))
+U.convert_conv3d_weight_memory_format(n, L.channels_last_3d); [p.stride() for p in n.parameters()], n[1].weight
+---
+[importlib.import_module(f'{L.__name__}.nn.utils.{n}').__name__.partition('.')[2]
+ for n in ('clip_grad', 'convert_parameters', 'fusion', 'init', 'memory_format')]
+---
 f = L.func.functional_call
 y = x(2, 3)
 f(m, {'0.weight': L.ones(4, 3)}, (y,)), f(m, ({'1.bias': L.zeros(2)}, {'1.weight': L.ones(2, 4)}), y), m(y)

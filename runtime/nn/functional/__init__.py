@@ -15,9 +15,11 @@ from . import (
     dropout_family,
     heads,
     interpolation,
+    linear_losses,
     losses,
     normalization,
     pooling,
+    products,
     rearranging,
     sampling,
     tables,
@@ -29,9 +31,11 @@ from .class_losses import *  # noqa: F403
 from .dropout_family import *  # noqa: F403
 from .heads import *  # noqa: F403
 from .interpolation import *  # noqa: F403
+from .linear_losses import *  # noqa: F403
 from .losses import *  # noqa: F403
 from .normalization import *  # noqa: F403
 from .pooling import *  # noqa: F403
+from .products import *  # noqa: F403
 from .rearranging import *  # noqa: F403
 from .sampling import *  # noqa: F403
 from .tables import *  # noqa: F403
@@ -43,9 +47,11 @@ __all__ += class_losses.__all__
 __all__ += dropout_family.__all__
 __all__ += heads.__all__
 __all__ += interpolation.__all__
+__all__ += linear_losses.__all__
 __all__ += losses.__all__
 __all__ += normalization.__all__
 __all__ += pooling.__all__
+__all__ += products.__all__
 __all__ += rearranging.__all__
 __all__ += sampling.__all__
 __all__ += tables.__all__

@@ -48,9 +48,12 @@ def scaled_dot_product_attention(
         Shape (*, H, L, V). A query that sees no key gives zeros.
 
     Raises:
-        RuntimeError: dtypes or shapes do not fit, or there is a mask besides `is_causal`.
+        RuntimeError: dtypes or shapes do not fit, there is a mask besides `is_causal`, or `dropout_p` is no
+            probability.
     """
     _check(query, key, value, attn_mask, is_causal)
+    if not 0 <= dropout_p <= 1:
+        raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {dropout_p}")
     if scale is None:
         scale = 1 / math.sqrt(query.size(-1)) if query.size(-1) else 1.0
     if enable_gqa:
@@ -58,8 +61,9 @@ def scaled_dot_product_attention(
     if attn_mask is not None and attn_mask.dtype is EXPORTS["bool"]:
         attn_mask = query.new_zeros(attn_mask.shape).masked_fill_(~attn_mask, float("-inf"))
     batch = broadcast_shapes(query.shape[:-2], key.shape[:-2], value.shape[:-2])
+    heads = math.prod(batch)
     query, key, value = (
-        each.expand(*batch, *each.shape[-2:]).reshape(-1, *each.shape[-2:]) for each in (query, key, value)
+        each.expand(*batch, *each.shape[-2:]).reshape(heads, *each.shape[-2:]) for each in (query, key, value)
     )
     plan = _Plan(tuple(batch), query.size(1), key.size(1), is_causal)
     if dropout_p > 0:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ... import _nn_functional
 from ... import _operators as ops
+from ..._ops.values import per_dimension
 
 if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
@@ -115,28 +116,8 @@ def _put_back(input: Tensor, indices: Tensor, size: list[int]) -> Tensor:
 # ---- fractional pooling -------------------------------------------------------------------------------------
 
 
-def _fractional_max_pool(dims: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
+def _fractional_max_pool(dims: int, with_indices: bool = False) -> Callable[..., Any]:
     name = f"fractional_max_pool{dims}d"
-
-    def chosen(
-        input: Tensor,
-        kernel_size: Sizes,
-        output_size: Sizes | None = None,
-        output_ratio: float | Sequence[float] | None = None,
-        return_indices: bool = False,
-        _random_samples: Tensor | None = None,
-    ) -> tuple[Tensor, Tensor]:
-        if output_size is None and output_ratio is None:
-            raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")
-        if output_size is None:
-            ratios = _each(output_ratio, dims)
-            output_size = [int(size * ratio) for size, ratio in zip(input.shape[-dims:], ratios, strict=True)]
-        if _random_samples is None:
-            batch = 1 if input.ndim == dims + 1 else input.shape[0]
-            _random_samples = ops.rand(batch, input.shape[-dims - 1], dims, dtype=input.dtype)
-        kernel, size = _named_sizes(name, kernel_size, output_size, dims)
-        _check_fractional(name, input, kernel, size, _random_samples)
-        return _in_windows(input, kernel, size, _random_samples)
 
     def pool(
         input: Tensor,
@@ -146,31 +127,32 @@ def _fractional_max_pool(dims: int) -> tuple[Callable[..., Any], Callable[..., A
         return_indices: bool = False,
         _random_samples: Tensor | None = None,
     ) -> Any:
-        result = chosen(input, kernel_size, output_size, output_ratio, return_indices, _random_samples)
-        return result if return_indices else result[0]
+        if output_size is None and output_ratio is None:
+            raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")
+        if output_size is None:
+            ratios = _each(output_ratio, dims)
+            output_size = [int(size * ratio) for size, ratio in zip(input.shape[-dims:], ratios, strict=True)]
+        if _random_samples is None:
+            batch = 1 if input.ndim == dims + 1 else input.shape[0]
+            _random_samples = ops.rand(batch, input.shape[-dims - 1], dims, dtype=input.dtype)
+        refused = f"{name}: {{what}} must either be a single Int or tuple of Ints"
+        kernel = per_dimension("kernel_size", kernel_size, dims, refused)
+        size = per_dimension("output_size", output_size, dims, refused)
+        _check_fractional(name, input, kernel, size, _random_samples)
+        result = _in_windows(input, kernel, size, _random_samples)
+        return result if with_indices or return_indices else result[0]
 
-    pool.__doc__ = f"""Largest elements of windows whose distances are drawn so that there are `output_size` of them.
+    what = f"""Largest elements of windows whose distances are drawn so that there are `output_size` of them.
 
     The number of windows is named, or is `output_ratio` times the size of the input. `_random_samples` (N, C, {dims})
     are the numbers drawn from 0 to 1. With `return_indices` the result has also where each element stands in the
     flattened input. The dtype is that of `input`. Raises ValueError if there is no size, RuntimeError if the windows
     do not fit.
     """
-    chosen.__doc__ = f"""Return what `{name}` does with `return_indices=True`, and raise the same errors."""
-    pool.__name__ = pool.__qualname__ = name
-    chosen.__name__ = chosen.__qualname__ = f"{name}_with_indices"
-    return pool, chosen
-
-
-def _named_sizes(name: str, kernel_size: Any, output_size: Any, dims: int) -> tuple[list[int], list[int]]:
-    lists = []
-    for what, value in (("kernel_size", kernel_size), ("output_size", output_size)):
-        numbers = _each(value, dims)
-        numbers = numbers * dims if len(numbers) == 1 else numbers
-        if len(numbers) != dims:
-            raise RuntimeError(f"{name}: {what} must either be a single Int or tuple of Ints")
-        lists.append(numbers)
-    return lists[0], lists[1]
+    both = f"""Return what `{name}` does with `return_indices=True`, and raise the same errors."""
+    pool.__name__ = pool.__qualname__ = f"{name}_with_indices" if with_indices else name
+    pool.__doc__ = both if with_indices else what
+    return pool
 
 
 def _check_fractional(name: str, input: Tensor, kernel: list[int], size: list[int], samples: Tensor) -> None:
@@ -237,8 +219,10 @@ def _starts(sample: Tensor, extent: int, kernel: int, count: int) -> Tensor:
 
 
 max_unpool1d, max_unpool2d, max_unpool3d = map(_max_unpool, (1, 2, 3))
-fractional_max_pool2d, fractional_max_pool2d_with_indices = _fractional_max_pool(2)
-fractional_max_pool3d, fractional_max_pool3d_with_indices = _fractional_max_pool(3)
+fractional_max_pool2d, fractional_max_pool3d = map(_fractional_max_pool, (2, 3))
+fractional_max_pool2d_with_indices, fractional_max_pool3d_with_indices = (
+    _fractional_max_pool(dims, with_indices=True) for dims in (2, 3)
+)
 
 __all__ = ["fractional_max_pool2d", "fractional_max_pool2d_with_indices", "fractional_max_pool3d"]
 __all__ += ["fractional_max_pool3d_with_indices", "max_unpool1d", "max_unpool2d", "max_unpool3d"]

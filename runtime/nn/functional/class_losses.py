@@ -154,11 +154,17 @@ def ctc_loss(
     for name, lengths in (("input_lengths", inputs), ("target_lengths", labels)):
         if len(lengths) != batch:
             raise RuntimeError(f"{name} must be of size batch_size")
-    if any(not 0 <= each <= steps for each in inputs):
-        raise RuntimeError(
-            f"Expected input_lengths to have value at most {steps}, but got value {max(inputs)} (while checking "
-            "arguments for ctc_loss)"
-        )
+    longest = targets.size(1) if targets.dim() == 2 else targets.numel()
+    for name, lengths, most in (("input_lengths", inputs, steps), ("target_lengths", labels, longest)):
+        for each in lengths:
+            if not 0 <= each <= most:
+                bound = "least 0" if each < 0 else f"most {most}"
+                raise RuntimeError(
+                    f"Expected {name} to have value at {bound}, but got value {each} (while checking arguments for "
+                    "ctc_loss)"
+                )
+    if targets.dim() == 1 and sum(labels) > longest:
+        raise RuntimeError(f"target_lengths {labels} are more than the {longest} elements of targets together")
     losses = _alignments(log_probs, _padded(targets, labels, blank), inputs, labels, blank)
     if zero_infinity:
         losses = ops.where(losses == float("inf"), ops.zeros_like(losses.detach()), losses)

@@ -68,9 +68,12 @@ def local_response_norm(input: Any, size: int, alpha: float = 1e-4, beta: float 
 
     Raises:
         ValueError: there are fewer than three dimensions.
+        RuntimeError: the size is not positive.
     """
     if input.dim() < 3:
         raise ValueError(f"Expected 3D or higher dimensionality input (got {input.dim()} dimensions)")
+    if size <= 0:
+        raise RuntimeError(f"local_response_norm(): size should be greater than zero, but got {size}")
     if not input.numel():
         return input
     margins = [0, 0] * (input.dim() - 2) + [size // 2, (size - 1) // 2]

@@ -113,6 +113,7 @@ def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Any
 
     Raises:
         ValueError: shapes do not fit, or sizes are not positive.
+        RuntimeError: there are not as many maps as images.
     """
     if not theta.is_floating_point():
         raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")
@@ -130,6 +131,8 @@ def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Any
         )
     if min(size) <= 0:
         raise ValueError(f"Expected non-zero, positive output size. Got {tuple(size)}")
+    if theta.size(0) != size[0]:
+        raise RuntimeError(f"affine_grid(): {theta.size(0)} maps for a result of {size[0]} images, size {tuple(size)}")
     dtype = theta.dtype
 
     def line(steps: int) -> Any:

@@ -83,7 +83,7 @@ def embedding_bag(
 
     Raises:
         ValueError: shapes do not fit, or the mode is not known.
-        IndexError: an index is no row.
+        RuntimeError: an index is no row.
     """
     if per_sample_weights is not None and input.size() != per_sample_weights.size():
         raise ValueError(
@@ -115,7 +115,14 @@ def embedding_bag(
     else:
         raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}")
     places = input.reshape(-1).to(int64)
-    check_rows(places, weight)
+    try:
+        check_rows(places, weight)
+    except IndexError:
+        outside = (places < 0) | (places >= weight.size(0))
+        at = int(outside.nonzero()[0].item())
+        raise RuntimeError(
+            f"Index {at} of input takes value {places[at].item()} which is not in the valid range [0, {weight.size(0)})"
+        ) from None
     factors = None if per_sample_weights is None else per_sample_weights.reshape(-1)
     if padding_idx is not None:
         padding_idx = padding_row(padding_idx, weight.size(0))

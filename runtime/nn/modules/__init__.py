@@ -13,6 +13,7 @@ from . import (
     distance,
     dropout,
     linear,
+    linear_losses,
     loss,
     normalization,
     parallel,
@@ -35,6 +36,7 @@ from .conv import *  # noqa: F403
 from .distance import *  # noqa: F403
 from .dropout import *  # noqa: F403
 from .linear import *  # noqa: F403
+from .linear_losses import *  # noqa: F403
 from .loss import *  # noqa: F403
 from .module import Module
 from .normalization import *  # noqa: F403
@@ -66,6 +68,7 @@ __all__ += pooling.__all__
 __all__ += distance.__all__
 __all__ += dropout.__all__
 __all__ += linear.__all__
+__all__ += linear_losses.__all__
 __all__ += loss.__all__
 __all__ += normalization.__all__
 __all__ += shapes.__all__

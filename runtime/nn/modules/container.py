@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 from typing import Any
 
+from ..._base.warn import warn
 from .module import Module
 
-__all__ = ["ModuleDict", "ModuleList", "Sequential"]
+__all__ = ["Container", "ModuleDict", "ModuleList", "Sequential"]
 
 
 def place_of(given: Any, length: int) -> int:
@@ -285,3 +286,17 @@ class ModuleDict(Keyed, Module):
             TypeError: they are none.
         """
         self._update(modules)
+
+
+class Container(Module):
+    """A module with parts of these names. Deprecated: a class derived from Module does the same."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        warn(
+            "`nn.Container` is deprecated. All of its functionality is now implemented in `nn.Module`. Subclass that "
+            "instead.",
+            FutureWarning,
+        )
+        super().__init__()
+        for name, module in kwargs.items():
+            self.add_module(name, module)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ... import _operators as ops
 from ._pruning import BasePruningMethod, PruningContainer
-from .vectors import parameters_to_vector
+from .convert_parameters import parameters_to_vector
 
 if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor
