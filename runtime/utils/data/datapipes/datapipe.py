@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from ..dataset import Dataset, IterableDataset
 
-__all__ = ["DFIterDataPipe", "DataChunk", "IterDataPipe", "MapDataPipe", "length_of"]
+__all__ = ["Batches", "DFIterDataPipe", "DataChunk", "IterDataPipe", "MapDataPipe", "length_of"]
 
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
@@ -186,3 +186,19 @@ def length_of(pipe: Any, source: Any) -> int:
     if isinstance(source, Sized):
         return len(source)
     raise TypeError(f"{type(pipe).__name__} instance doesn't have valid length")
+
+
+class Batches:
+    """The options and the number of batches of pipes of both kinds."""
+
+    def __init__(
+        self, datapipe: Any, batch_size: int, drop_last: bool = False, wrapper_class: Callable[[Any], Any] = DataChunk
+    ) -> None:
+        if batch_size <= 0:
+            raise AssertionError("Batch size is required to be larger than 0!")
+        self.datapipe, self.batch_size, self.drop_last = datapipe, batch_size, drop_last
+        self.wrapper_class = wrapper_class
+
+    def __len__(self) -> int:
+        length = length_of(self, self.datapipe)
+        return length // self.batch_size if self.drop_last else -(-length // self.batch_size)

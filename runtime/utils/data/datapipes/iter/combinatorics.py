@@ -12,7 +12,7 @@ from ...sampler import SequentialSampler
 from ..datapipe import IterDataPipe, length_of
 from ..decorators import functional_datapipe
 
-__all__ = ["SamplerIterDataPipe", "ShufflerIterDataPipe", "drawn_seed"]
+__all__ = ["SamplerIterDataPipe", "ShufflerIterDataPipe", "Shuffling", "drawn_seed"]
 
 
 def drawn_seed(generator: Any = None) -> int:
@@ -42,17 +42,12 @@ class SamplerIterDataPipe(IterDataPipe[Any]):
         return length_of(self, self.sampler)
 
 
-@functional_datapipe("shuffle")
-class ShufflerIterDataPipe(IterDataPipe[Any]):
-    """The elements in an order that is drawn: each comes from a buffer of `buffer_size` that the next one enters."""
+class Shuffling(IterDataPipe[Any]):
+    """Base of pipes whose order is drawn."""
 
-    def __init__(self, datapipe: Any, *, buffer_size: int = 10000, unbatch_level: int = 0) -> None:
-        if buffer_size <= 0:
-            raise AssertionError("buffer_size should be larger than 0")
-        self.datapipe = datapipe.unbatch(unbatch_level=unbatch_level) if unbatch_level else datapipe
-        self.buffer_size = buffer_size
-        self._buffer: list[Any] = []
-        self._enabled, self._seed, self._rng = True, None, random.Random()
+    def __init__(self) -> None:
+        self._enabled, self._rng = True, random.Random()
+        self._seed: int | None = None
 
     def set_shuffle(self, shuffle: bool = True) -> Any:
         """Say whether the order is drawn. Returns the pipe."""
@@ -63,6 +58,19 @@ class ShufflerIterDataPipe(IterDataPipe[Any]):
         """Set the seed of the next pass. Returns the pipe."""
         self._seed = seed
         return self
+
+
+@functional_datapipe("shuffle")
+class ShufflerIterDataPipe(Shuffling):
+    """The elements in an order that is drawn: each comes from a buffer of `buffer_size` that the next one enters."""
+
+    def __init__(self, datapipe: Any, *, buffer_size: int = 10000, unbatch_level: int = 0) -> None:
+        if buffer_size <= 0:
+            raise AssertionError("buffer_size should be larger than 0")
+        self.datapipe = datapipe.unbatch(unbatch_level=unbatch_level) if unbatch_level else datapipe
+        self.buffer_size = buffer_size
+        self._buffer: list[Any] = []
+        super().__init__()
 
     def __iter__(self) -> Iterator[Any]:
         if not self._enabled:

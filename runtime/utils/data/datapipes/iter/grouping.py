@@ -7,23 +7,15 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..columns import check_function
-from ..datapipe import DataChunk, IterDataPipe, length_of
+from ..datapipe import Batches, DataChunk, IterDataPipe
 from ..decorators import functional_datapipe
 
 __all__ = ["BatcherIterDataPipe", "GrouperIterDataPipe", "UnBatcherIterDataPipe"]
 
 
 @functional_datapipe("batch")
-class BatcherIterDataPipe(IterDataPipe[Any]):
+class BatcherIterDataPipe(Batches, IterDataPipe[Any]):
     """Batches of elements; a last shorter one is left out if `drop_last`."""
-
-    def __init__(
-        self, datapipe: Any, batch_size: int, drop_last: bool = False, wrapper_class: Callable[[Any], Any] = DataChunk
-    ) -> None:
-        if batch_size <= 0:
-            raise AssertionError("Batch size is required to be larger than 0!")
-        self.datapipe, self.batch_size, self.drop_last = datapipe, batch_size, drop_last
-        self.wrapper_class = wrapper_class
 
     def __iter__(self) -> Iterator[Any]:
         batch: list[Any] = []
@@ -34,10 +26,6 @@ class BatcherIterDataPipe(IterDataPipe[Any]):
                 batch = []
         if batch and not self.drop_last:
             yield self.wrapper_class(batch)
-
-    def __len__(self) -> int:
-        length = length_of(self, self.datapipe)
-        return length // self.batch_size if self.drop_last else -(-length // self.batch_size)
 
 
 @functional_datapipe("unbatch")

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import copy
-import random
 import warnings
 from collections.abc import Callable, Iterator, Sized
 from typing import Any
 
 from ..columns import check_function
-from ..datapipe import DataChunk, IterDataPipe, MapDataPipe
+from ..datapipe import Batches, MapDataPipe
 from ..decorators import functional_datapipe
-from ..iter.combinatorics import drawn_seed
+from ..iter.combinatorics import Shuffling, drawn_seed
 
 __all__ = ["Batcher", "Concater", "Mapper", "SequenceWrapper", "Shuffler", "Zipper"]
 
@@ -58,16 +57,8 @@ class MapperMapDataPipe(MapDataPipe[Any]):
 
 
 @functional_datapipe("batch")
-class BatcherMapDataPipe(MapDataPipe[Any]):
+class BatcherMapDataPipe(Batches, MapDataPipe[Any]):
     """Batches of elements with neighbouring keys; a last shorter one is left out if `drop_last`."""
-
-    def __init__(
-        self, datapipe: Any, batch_size: int, drop_last: bool = False, wrapper_class: Callable[[Any], Any] = DataChunk
-    ) -> None:
-        if batch_size <= 0:
-            raise AssertionError("Batch size is required to be larger than 0!")
-        self.datapipe, self.batch_size, self.drop_last = datapipe, batch_size, drop_last
-        self.wrapper_class = wrapper_class
 
     def __getitem__(self, index: Any) -> Any:
         batch: list[Any] = []
@@ -78,10 +69,6 @@ class BatcherMapDataPipe(MapDataPipe[Any]):
             if self.drop_last or not batch:
                 raise IndexError(f"Index {index} is out of bound.") from error
         return self.wrapper_class(batch)
-
-    def __len__(self) -> int:
-        length = len(self.datapipe)
-        return length // self.batch_size if self.drop_last else -(-length // self.batch_size)
 
 
 class _OfSeveral(MapDataPipe[Any]):
@@ -128,25 +115,14 @@ class ZipperMapDataPipe(_OfSeveral):
         return min(map(len, self.datapipes))
 
 
-class ShufflerIterDataPipe(IterDataPipe[Any]):
+class ShufflerIterDataPipe(Shuffling):
     """The elements of a pipe with keys, or those of `indices`, in an order that is drawn."""
 
     def __init__(self, datapipe: Any, *, indices: list[Any] | None = None) -> None:
         self.datapipe = datapipe
         self.indices = list(range(len(datapipe))) if indices is None else indices
-        self._seed: int | None = None
-        self._enabled, self._rng = True, random.Random()
+        super().__init__()
         self._shuffled_indices = self.indices
-
-    def set_shuffle(self, shuffle: bool = True) -> Any:
-        """Say whether the order is drawn. Returns the pipe."""
-        self._enabled = shuffle
-        return self
-
-    def set_seed(self, seed: Any) -> Any:
-        """Set the seed of the next pass. Returns the pipe."""
-        self._seed = seed
-        return self
 
     def __iter__(self) -> Iterator[Any]:
         if not self._enabled:

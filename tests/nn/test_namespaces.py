@@ -1,0 +1,104 @@
+"""Modules below nn and distributions that have PyTorch's names, and what they say where there is one device."""
+
+from __future__ import annotations
+
+import importlib
+
+import opweave
+import pytest
+from opweave import nn
+from opweave.nn import functional
+
+from .programs import check, programs
+
+PROGRAMS = programs("""
+with A.sdpa_kernel([A.SDPBackend.MATH, A.SDPBackend.FLASH_ATTENTION]):
+    y = F.scaled_dot_product_attention(x(2, 3, 4), x(2, 5, 4), x(2, 5, 4))
+y, [int(each) for each in (A.SDPBackend.ERROR, A.SDPBackend.MATH, A.SDPBackend.CUDNN_ATTENTION)]
+---
+with A.sdpa_kernel('math'):
+    pass
+---
+m = B.causal_lower_right(3, 5)
+y = F.scaled_dot_product_attention(x(2, 3, 4), x(2, 5, 4), x(2, 5, 4), attn_mask=m)
+y, m.variant, m.seq_len_q, m.seq_len_kv
+---
+F.scaled_dot_product_attention(x(2, 3, 4), x(2, 5, 4), x(2, 5, 4), attn_mask=B.causal_upper_left(3, 5))
+---
+B.CausalBias(1, 2, 3)
+""")
+
+
+@pytest.mark.parametrize("text", PROGRAMS, ids=[f"{number}" for number in range(len(PROGRAMS))])
+def test_attention(text: str) -> None:
+    check(
+        "import importlib\n"
+        "A, B = (importlib.import_module(f'{L.__name__}.nn.attention{n}') for n in ('', '.bias'))\n" + text
+    )
+
+
+def test_other_implementations_of_attention() -> None:
+    attention = importlib.import_module("opweave.nn.attention")
+    assert attention.list_flash_attention_impls() == []
+    assert attention.current_flash_attention_impl() is None
+    assert attention.restore_flash_attention_impl() is None
+    with pytest.raises(ValueError, match="Unknown flash attention impl 'FA4'"):
+        attention.activate_flash_attention_impl("FA4")
+    with pytest.raises(NotImplementedError, match="one implementation"):
+        attention.register_flash_attention_impl("x", register_fn=print)
+
+
+def test_one_device() -> None:
+    """A module that is to be copied is called itself; what needs several devices or processes says what to use."""
+    parallel = importlib.import_module("opweave.nn.parallel")
+    layer, rows = nn.Linear(2, 3), opweave.ones(4, 2)
+    assert opweave.equal(parallel.data_parallel(layer, rows), layer(rows))
+    assert opweave.equal(parallel.DataParallel(layer)(rows), layer(rows))
+    outputs = parallel.parallel_apply([layer, nn.Flatten(0)], [rows, (rows,)])
+    assert [tuple(each.shape) for each in outputs] == [(4, 3), (8,)]
+    with pytest.raises(AssertionError, match="modules 1 is not equal to that of inputs 2"):
+        parallel.parallel_apply([layer], [rows, rows])
+    for call in (parallel.replicate, parallel.scatter, parallel.gather, parallel.DistributedDataParallel):
+        with pytest.raises(RuntimeError, match=r"one device, the CPU of one process: (use|call)"):
+            call(layer, [0])
+
+
+def test_numbers_of_eight_bits() -> None:
+    kinds = functional.ScalingType.TensorWise
+    with pytest.raises(NotImplementedError, match="use `mm`"):
+        functional.scaled_mm(opweave.ones(2, 2), opweave.ones(2, 2), opweave.ones(1), kinds, opweave.ones(1), kinds)
+    with pytest.raises(NotImplementedError, match="use `grouped_mm`"):
+        functional.scaled_grouped_mm()
+
+
+def test_rows_behind_the_last_group_are_zero() -> None:
+    ends = opweave.tensor([1, 3], dtype=opweave.int32)
+    result = functional.grouped_mm(opweave.ones(4, 2), opweave.ones(2, 2, 3), offs=ends)
+    assert result.tolist() == [[2.0] * 3] * 3 + [[0.0] * 3]
+    with pytest.raises(RuntimeError, match=r"offs must not fall, nor exceed 4, but got \[3, 1\]"):
+        functional.grouped_mm(opweave.ones(4, 2), opweave.ones(2, 2, 3), offs=ends.flip(0))
+
+
+@pytest.mark.parametrize(
+    ("module", "names"),
+    [
+        ("normal", ["Normal"]),
+        ("studentT", ["StudentT"]),
+        ("half_normal", ["HalfNormal"]),
+        ("one_hot_categorical", ["OneHotCategorical", "OneHotCategoricalStraightThrough"]),
+        ("lowrank_multivariate_normal", ["LowRankMultivariateNormal"]),
+        ("exp_family", ["ExponentialFamily"]),
+        ("lkj_cholesky", ["LKJCholesky"]),
+        ("mixture_same_family", ["MixtureSameFamily"]),
+    ],
+)
+def test_modules_of_distributions(module: str, names: list[str]) -> None:
+    found = importlib.import_module(f"opweave.distributions.{module}")
+    assert found.__all__ == names
+    assert all(getattr(found, name) is getattr(opweave.distributions, name) for name in names)
+
+
+def test_container() -> None:
+    with pytest.warns(FutureWarning, match="Container"):
+        made = nn.Container(first=nn.Linear(2, 3))
+    assert list(made.state_dict()) == ["first.weight", "first.bias"]
