@@ -82,7 +82,11 @@ class MaskedTensor(Tensor):
         """Return what a function does with masked tensors. Raises TypeError if that is not known."""
         op = getattr(func, "op", None)
         kwargs = kwargs or {}
-        if op is None or op.view or op.name in _MOVING:
+        if isinstance(getattr(func, "__self__", None), property):  # as Tensor.mT
+            return _moved(func, args, kwargs)
+        if op is None:
+            return NotImplemented
+        if op.view or op.name in _MOVING:
             return _moved(func, args, kwargs)
         given = _by_name(op, args, kwargs)
         if op.name == "where":
