@@ -46,8 +46,15 @@ _AS_PUBLIC = ("distributions", "optim.lr_scheduler")
 _ELSEWHERE = {
     ("optim.adam", "AdamW"): "torch.optim.adamw",
     ("optim.adafactor", "Adafactor"): "torch.optim",
+    ("nn.utils.old_norms", "SpectralNorm"): "torch.nn.utils.spectral_norm",
+    ("nn.utils.old_norms", "WeightNorm"): "torch.nn.utils.weight_norm",
+    ("nn.utils._pruning", "BasePruningMethod"): "torch.nn.utils.prune",
+    ("nn.utils._pruning", "PruningContainer"): "torch.nn.utils.prune",
     ("utils.data.sampler", "DistributedSampler"): "torch.utils.data.distributed",
 }
+
+
+_BELOW = {(theirs, name): below for (below, name), theirs in _ELSEWHERE.items()}
 
 
 def module_of_torch(module: str, name: str) -> str:
@@ -71,7 +78,8 @@ def is_own(module: str) -> bool:
 
 def resolve(module: str, name: str) -> Any:
     """What torch has as `name` in its module, from this package. Raises AttributeError where it has no such thing."""
-    below = module.split(".")[1:]
+    path = _BELOW.get((module, name), module.partition(".")[2])
+    below = path.split(".") if path else []
     if name == "_VariableFunctionsClass":  # whose attributes are torch's functions
         return import_module(_PACKAGE)
     if below[:2] == ["_C", "_nn"]:

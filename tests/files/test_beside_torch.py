@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import pickle
 import zipfile
@@ -146,6 +147,27 @@ def test_classes_have_the_names_that_torch_gives_them() -> None:
             one, other = getattr(ours, own), getattr(theirs, own, None)
             if isinstance(one, type) and isinstance(other, type) and other.__module__.startswith("torch."):
                 assert torch_name(one, None) == (other.__module__, other.__qualname__)
+
+
+def test_hooks_of_weights() -> None:
+    importlib.import_module("torch.nn.utils.prune")
+    made = [library.nn.utils.weight_norm(library.nn.Linear(2, 3)) for library in (torch, ow)]
+    pruned = [library.nn.utils.prune.l1_unstructured(library.nn.Linear(4, 4), "weight", 3) for library in (torch, ow)]
+    for theirs, ours in (made, pruned):
+        read_by_us = ow.load(saved(torch, theirs), weights_only=False)
+        read_by_torch = torch.load(saved(ow, ours), weights_only=False)
+        for one, other in ((read_by_us, theirs), (read_by_torch, ours)):
+            x = [1.0, 2.0, 3.0, 4.0][: one.in_features]
+            assert [type(each).__name__ for each in one._forward_pre_hooks.values()] == [
+                type(each).__name__ for each in other._forward_pre_hooks.values()
+            ]
+            results = [
+                module((torch if isinstance(module, torch.nn.Module) else ow).tensor(x)).tolist()
+                for module in (one, other)
+            ]
+            assert results[0] == pytest.approx(results[1], rel=1e-5)
+    hook = ow.nn.utils.spectral_norm(ow.nn.Linear(2, 3))._forward_pre_hooks.popitem()[1]
+    assert torch_name(type(hook), None) == ("torch.nn.utils.spectral_norm", "SpectralNorm")
 
 
 def test_generators(tmp_path: Path) -> None:
