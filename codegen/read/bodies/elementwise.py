@@ -56,7 +56,7 @@ def _dtypes(entry: Entry, parts: MappingNode | None) -> tuple[tuple[DType | None
     if not isinstance(parts.get("dtype"), MappingNode):
         return own_dtypes(entry, parts), {}
     inputs = [argument.name for argument in entry.tensors]
-    found = declared_dtypes(entry, parts, [*filter(None, results), *inputs], "result or an input")
+    found = declared_dtypes(entry, parts, [*filter(None, results), *inputs], "result or input")
     return tuple(found.get(name) for name in results), {name: found[name] for name in inputs if name in found}
 
 
