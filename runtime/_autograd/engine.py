@@ -28,6 +28,8 @@ storage_uses, flags = lib.storage_uses, lib.flags
 NAMED = KEY_BITS["named"]
 """Gradients have no names, and what is saved for them is read without."""
 
+_SPARSE = KEY_BITS["sparse"]
+
 _DENSE = 4
 """OW_DENSE"""
 
@@ -316,7 +318,7 @@ def _accumulate(leaf: AccumulateGrad, grad: Any, own: bool) -> None:
         else:
             keeps = own and storage_uses(grad._h) == 1 and _lies_as(grad, variable)
             leaf.grad = grad if keeps else _copy_as(grad, variable)
-    elif recording:
+    elif recording or _is_sparse(leaf.grad):  # to which a dense gradient cannot be added in place
         leaf.grad = leaf.grad + grad
     else:
         leaf.grad.add_(grad)
@@ -326,6 +328,10 @@ def _accumulate(leaf: AccumulateGrad, grad: Any, own: bool) -> None:
     if leaf.hooks is not None:
         for hook in [*leaf.hooks.after.values()]:
             hook((), (grad,))
+
+
+def _is_sparse(tensor: Any) -> bool:
+    return bool(lib.keys(tensor._h) & _SPARSE)
 
 
 def _strides_of_gradient(variable: Any) -> Any:
@@ -347,7 +353,7 @@ def _lies_as(grad: Any, variable: Any) -> bool:
 def _copy_as(grad: Any, variable: Any) -> Any:
     """A copy that lies so."""
     strides = _strides_of_gradient(variable)
-    if strides is None or variable.is_contiguous():
+    if strides is None or variable.is_contiguous() or _is_sparse(grad):
         return grad.clone(memory_format=contiguous_format)
     return grad.new_empty_strided(variable.shape, strides).copy_(grad)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._base.types import layout as layout_class
 from .._base.types import sparse_bsc, sparse_bsr, sparse_coo, sparse_csc, sparse_csr, strided
+from .._dispatch.ops import ops
 
 if TYPE_CHECKING:
     from .tensor import Tensor as TensorType
@@ -140,6 +141,14 @@ class SparseMethods:
     def sparse_resize_and_clear_(self: Any, size: Any, sparse_dim: int, dense_dim: int) -> TensorType:
         """Give a tensor of layout `sparse_coo` another shape and no elements, and return it."""
         return _methods().resize(self, size, sparse_dim, dense_dim, clear=True)
+
+
+def _rows(places: Any, values: Any, shape: Any) -> Any:
+    """The sparse tensor of rows of a table, for gradients."""
+    return _methods().rows(places, values, shape)
+
+
+ops.sparse_rows = _rows
 
 
 def _methods() -> Any:

@@ -1,7 +1,12 @@
-"""SparseAdam, of whose gradients there are none."""
+"""SparseAdam: Adam for gradients that are sparse."""
 
 from __future__ import annotations
 
+from typing import Any
+
+from .._base.types import strided
+from .._operators import zeros_like
+from .._tensor.tensor import Tensor
 from .gradient_optimizer import GradientOptimizer, Rate, check_factors
 from .optimizer import Parameters
 from .parameter_groups import Group, options_of
@@ -10,14 +15,15 @@ __all__ = ["SparseAdam"]
 
 
 class SparseAdam(GradientOptimizer):
-    """Adam for sparse gradients, of which opweave has none: a step along a dense one is an error.
+    """Adam of those elements alone at whose places the gradient has some: all others keep their means.
 
     Args:
         params: parameters or groups of them.
         lr, betas, eps, maximize: as of Adam.
 
     Raises:
-        ValueError: an option is negative, or a factor not less than 1.
+        ValueError: an option is negative, or a factor not less than 1; a parameter is sparse.
+        RuntimeError: a gradient is dense.
     """
 
     def __init__(
@@ -34,7 +40,36 @@ class SparseAdam(GradientOptimizer):
             raise ValueError(f"Invalid epsilon value: {eps}")
         check_factors(betas)
         super().__init__(params, options_of(locals()))
+        parameters = [parameter for group in self.param_groups for parameter in group["params"]]
+        wrong = [place for place, each in enumerate(parameters) if each.layout is not strided]
+        if wrong:
+            raise ValueError(f"Sparse params at indices {wrong}: SparseAdam requires dense parameter tensors")
 
     def _update(self, group: Group) -> None:
-        if any(parameter.grad is not None for parameter in group["params"]):
-            raise RuntimeError("SparseAdam does not support dense gradients, please consider Adam instead")
+        lr, eps, (beta1, beta2) = float(group["lr"]), group["eps"], group["betas"]
+        for parameter in group["params"]:
+            if parameter.grad is None:
+                continue
+            if not parameter.grad.is_sparse:
+                raise RuntimeError("SparseAdam does not support dense gradients, please consider Adam instead")
+            state = self.state[parameter] or self._begin(parameter)
+            state["step"] += 1
+            step = state["step"]
+            gradient = parameter.grad.detach().coalesce()
+            if not gradient._nnz():
+                continue
+            places = tuple(gradient.indices())
+            values = -gradient.values() if group["maximize"] else gradient.values()
+            mean, square = state["exp_avg"], state["exp_avg_sq"]
+            means = mean[places].lerp_(values, 1 - beta1)
+            squares = square[places].lerp_(values * values, 1 - beta2)
+            mean[places], square[places] = means, squares
+            rate = lr * (1 - beta2**step) ** 0.5 / (1 - beta1**step)
+            parameter[places] = parameter[places].addcdiv_(means, squares.sqrt_().add_(eps), value=-rate)
+
+    def _begin(self, parameter: Tensor) -> dict[str, Any]:
+        state = self.state[parameter]
+        state["step"] = 0
+        for name in ("exp_avg", "exp_avg_sq"):
+            state[name] = zeros_like(parameter)
+        return state

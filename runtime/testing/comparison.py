@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from .._base.dtypes import EXPORTS
 from .._base.tensor_class import Tensor
+from .._base.types import strided
 from .._base.warn import warn
 from .._tensor.construct import as_tensor
 
@@ -199,6 +200,9 @@ def _compare_tensors(actual: Any, expected: Any, options: _Options) -> None:
     ):
         if wanted:
             same(name, getattr(actual, name), getattr(expected, name))
+    if not (actual.layout is expected.layout is strided):
+        _compare_sparse(actual, expected, options)
+        return
     if options.check_stride:
         same("stride()", actual.stride(), expected.stride())
     rtol, atol = options.tolerances(actual.dtype, expected.dtype)
@@ -217,6 +221,22 @@ def _compare_tensors(actual: Any, expected: Any, options: _Options) -> None:
         gap = abs(one - other)
         options.fail(_of_numbers(one, other, gap, gap / abs(other) if other else math.inf, rtol, atol))
     options.fail(_of_tensors(close, difference, relative, rtol, atol))
+
+
+def _compare_sparse(actual: Any, expected: Any, options: _Options) -> None:
+    """The tensors that sparse ones consist of; all elements where the layouts differ."""
+    if actual.layout is not expected.layout:
+        _compare_tensors(actual.to_dense(), expected.to_dense(), options)
+        return
+    if actual.is_sparse:
+        actual, expected = actual.coalesce(), expected.coalesce()
+    if actual._nnz() != expected._nnz():
+        options.fail(
+            f"The number of specified values in sparse {repr(actual.layout)[-3:].upper()} tensors does not match: "
+            f"{actual._nnz()} != {expected._nnz()}"
+        )
+    for (name, part), (_, other) in zip(actual._sparse.parts, expected._sparse.parts, strict=True):
+        _compare(part, other, options.at(name))
 
 
 def _of_tensors(close: Any, difference: Any, relative: Any, rtol: float, atol: float) -> str:

@@ -36,10 +36,20 @@ def zeros_for(like: Any, *grads: Any) -> list[Any]:
     return [zero if grad is None else grad for grad in grads]
 
 
-def embedding_backward(grad: Any, indices: Any, shape: Any, padding: int | None, by_frequency: bool) -> Any:
-    """Gradient of a table: each row has the sum of those of its copies, or their mean; that of `padding` has zeros."""
+def embedding_backward(
+    grad: Any, indices: Any, shape: Any, padding: int | None, by_frequency: bool, is_sparse: bool
+) -> Any:
+    """Gradient of a table: each row has the sum of those of its copies, or their mean; that of `padding` has zeros. A
+    sparse one has the copies themselves."""
     flat = indices.flatten()
     grad = grad.reshape(flat.numel(), shape[-1])
+    if is_sparse:
+        if by_frequency:
+            raise RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients")
+        if padding is not None:
+            kept = (flat != padding).nonzero().flatten()
+            flat, grad = flat.index_select(0, kept), grad.index_select(0, kept)
+        return ops.sparse_rows(flat, grad, shape)
     if by_frequency:
         counts = ops.zeros(shape[0], dtype=grad.dtype).index_add_(0, flat, grad.new_ones(flat.shape))
         grad = grad / counts.index_select(0, flat).unsqueeze(-1)

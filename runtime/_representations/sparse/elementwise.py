@@ -44,7 +44,7 @@ def handle(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
         return deliver(op, _of_several(op, args, sparse, payloads), args, out, mode)
     if len(sparse) == len(dense) == 1:
         return _beside_dense(op, args, out, mode, sparse[0], dense[0])
-    return unsupported(op, args, "more than one tensor is dense")
+    return _dense(op, args, out, mode, sparse, dense)
 
 
 def _to_out(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
@@ -176,14 +176,19 @@ def _beside_dense(op: Op, args: Sequence[Any], out: Any, mode: int, place: int, 
         given = list(args)
         given[place], given[other] = payload.values, values_at(tensor.expand(shape), payload)
         return deliver(op, payload.with_values(call(op, given, None, NEW)), args, out, mode)
-    if tuple(shape) != tuple(tensor.shape):
-        unsupported(op, args, f"its result is dense and has the shape {list(shape)}, which no tensor in memory has")
-    given = list(args)
     stays = payload.size == tuple(shape) and out is None and (mode != INPLACE or writes_dense)
     if stays and probe.is_other_beside(zero):
         return _at_places(op, args, mode, place, other, payload)
-    given[place] = to_dense(payload)
-    if writes_dense:
+    return _dense(op, args, out, mode, [place], [other])
+
+
+def _dense(op: Op, args: Sequence[Any], out: Any, mode: int, sparse: Sequence[int], dense: Sequence[int]) -> Any:
+    """The call with all elements of the sparse tensors, where a tensor in memory has the shape of the result."""
+    shape = tuple(broadcast_shapes(*[tuple(args[place].shape) for place in (*sparse, *dense)]))
+    if shape not in [tuple(args[place].shape) for place in dense]:
+        unsupported(op, args, f"its result is dense and has the shape {list(shape)}, which no tensor in memory has")
+    given = [to_dense(each._sparse) if place in sparse else each for place, each in enumerate(args)]
+    if mode == INPLACE and op.target in dense:
         return call(op, given, None, INPLACE)
     return deliver(op, call(op, given, None, NEW), args, out, mode)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, NoReturn
 
+from ..._base.dtypes import EXPORTS
 from ..._base.handles import integers, is_integer, type_name
 from ..._base.tensor_class import Tensor
 from ..._base.types import layout as layout_class
@@ -109,6 +110,12 @@ def _between(tensor: Any, what: str, layout: layout_class, blocksize: Any, dense
             f"with {payload.sparse_dim} sparse dimensions"
         )
     return made(compressed(as_coordinates(payload), layout, blocksize, what))
+
+
+def rows(places: Any, values: Any, shape: Any) -> Any:
+    """The tensor whose rows, at these places, are the values."""
+    found = places.to(EXPORTS["int64"]).unsqueeze(0)
+    return made(Coordinates(found, values, tuple(shape), values.size(0) < 2))
 
 
 def sparse_mask(tensor: Any, mask: Any) -> Any:

@@ -306,6 +306,10 @@ class SparseTensor(Tensor):  # type: ignore[misc]
 
         return reduced(self)
 
+    def __copy__(self) -> Any:
+        rebuild, arguments = self.__reduce_ex__(2)
+        return rebuild(*arguments)
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         from copy import deepcopy
 

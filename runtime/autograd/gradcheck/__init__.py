@@ -18,6 +18,7 @@ from ..._tensor.tensor import Tensor
 from . import backward_checks
 from .compare import Comparison, Elements, RandomVectors
 from .jacobians import GradcheckError, as_tuple, differentiable
+from .sparse_values import of_values
 
 if TYPE_CHECKING:
     from .jacobians import Function
@@ -59,7 +60,8 @@ def gradcheck(
     * `check_batched_grad`: must gradients of a batch (`is_grads_batched`) be those of its members?
     * `fast_mode`: compare v·J·u for random vectors u and v, by two calls of `func` for an input and one backward for an
       output, where the whole Jacobian takes as many as these have elements.
-    * `check_grad_dtypes` and `masked` change nothing: dtypes are always compared, and tensors are dense.
+    * `check_grad_dtypes` and `masked` change nothing: dtypes are always compared, and gradients by sparse tensors are
+      always those by the elements that these have in memory.
 
     Raises GradcheckError when a derivative is wrong, has another shape or dtype than its input, differs from one
     backward to the next, or when outputs change with the inputs and none of them requires gradients; ValueError when no
@@ -67,7 +69,7 @@ def gradcheck(
     exclude each other; NotImplementedError for those of forward mode.
     """
     _check_modes(check_forward_ad, check_backward_ad, check_batched_grad, check_batched_forward_grad)
-    arguments = as_tuple(inputs)
+    func, arguments = of_values(func, as_tuple(inputs))
     targets = _checked_inputs(arguments)
     directions = RandomVectors() if fast_mode else Elements()
     try:
@@ -115,7 +117,7 @@ def gradgradcheck(
     for name, wanted in (("check_undefined_grad", check_undefined_grad), ("check_batched_grad", check_batched_grad)):
         if wanted and not check_rev_over_rev:
             raise AssertionError(f"Setting {name}=True requires check_rev_over_rev to be True")
-    arguments = as_tuple(inputs)
+    func, arguments = of_values(func, as_tuple(inputs))
     if grad_outputs is None:
         outputs = differentiable(as_tuple(func(*arguments)))
         cotangents = tuple(_random_gradient(output, gen_non_contig_grad_outputs) for output in outputs)

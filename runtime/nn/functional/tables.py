@@ -73,7 +73,7 @@ def embedding_bag(
         max_norm, norm_type (float): rows that are used are scaled down to that norm, in place.
         scale_grad_by_freq (bool): is the gradient of a row the mean of those of its copies?
         mode (str): `sum`, `mean` or `max`.
-        sparse (bool): without effect.
+        sparse (bool): is the gradient of the table a sparse tensor of the rows that are used?
         per_sample_weights (Tensor): factors of the rows, of the shape of `input`; for `sum` alone.
         include_last_offset (bool): does `offsets` end with the end of the last bag?
         padding_idx (int): a row that does not count.
@@ -129,7 +129,7 @@ def embedding_bag(
         kept = places != padding_idx
         places, owners = places.masked_select(kept), owners.masked_select(kept)
         factors = None if factors is None else factors.masked_select(kept)
-    rows = ops.embedding(places, weight, None, max_norm, norm_type, scale_grad_by_freq)
+    rows = ops.embedding(places, weight, None, max_norm, norm_type, scale_grad_by_freq, sparse)
     if factors is not None:
         rows = rows * factors.unsqueeze(1)
     result = rows.new_zeros((bags, weight.size(1)))

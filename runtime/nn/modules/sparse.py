@@ -58,7 +58,7 @@ class Embedding(_Table):
         padding_idx (int): a row that begins with zeros, and has no gradient.
         max_norm, norm_type (float): rows that are used are scaled down to that norm, in place.
         scale_grad_by_freq (bool): is the gradient of a row the mean of those of its copies?
-        sparse (bool): without effect.
+        sparse (bool): is the gradient of the table a sparse tensor of the rows that are used?
         device, dtype: those of the table.
 
     Raises:
@@ -121,7 +121,7 @@ class EmbeddingBag(_Table):
         max_norm, norm_type (float): rows that are used are scaled down to that norm, in place.
         scale_grad_by_freq (bool): is the gradient of a row the mean of those of its copies?
         mode (str): `sum`, `mean` or `max`.
-        sparse (bool): without effect.
+        sparse (bool): is the gradient of the table a sparse tensor of the rows that are used?
         include_last_offset (bool): do offsets end with the end of the last bag?
         padding_idx (int): a row that does not count.
         device, dtype: those of the table.
