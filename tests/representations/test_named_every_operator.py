@@ -105,4 +105,5 @@ def test_operator(operator: dict[str, Any]) -> None:
             assert all(tensor.names.count(name) == 1 for name in tensor.names if name is not None)
             names = expected(operator, args, tensor)
             assert names in (None, tensor.names), f"{operator['names']} {[each.shape for each in tensors(args)]}"
-    assert (operator["name"] in REFUSING) == (refuses and not answers)
+    hint = "docs/generalized-tensors.md lists the operators that refuse names"
+    assert (operator["name"] in REFUSING) == (refuses and not answers), hint

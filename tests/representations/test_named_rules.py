@@ -522,3 +522,26 @@ def test_refused(call: Call, operator: str) -> None:
         "tensor.rename(None)`, call the op with an unnamed tensor, and set names on the result of the operation."
     )
     assert (x.names, x.tolist()) == (("N", "C"), named("N:2,C:3").tolist())
+
+
+BAD_OPERANDS: list[tuple[Call, type[Exception], str]] = [
+    (lambda x: opweave.equal(x, 3), TypeError, "equal(): argument 'other' (position 2) must be Tensor, not int"),
+    (lambda x: opweave.mm(x, 3), TypeError, "mm(): argument 'mat2' (position 2) must be Tensor, not int"),
+    (lambda x: opweave.index_fill([1], 0, x, 1.0), TypeError, "argument 'input' (position 1) must be Tensor, not list"),
+    (lambda x: x.sum(dim=object()), TypeError, "argument 'dim' (position 2) must be tuple of ints, not object"),
+    (lambda x: x.sum(dim=5), IndexError, "Dimension out of range (expected to be in range of [-2, 1], but got 5)"),
+    (lambda x: x.softmax(1.5), TypeError, "argument 'dim'"),
+    (lambda x: x.permute("N", 1), TypeError, "permute()"),
+    (lambda x: x.select("N", 7), IndexError, "select(): index 7 out of range for tensor of size [2, 3] at dimension 0"),
+    (lambda x: x.resize_(None), TypeError, "argument 'size'"),
+    (lambda x: x + object(), TypeError, "unsupported operand"),
+    (lambda x: opweave.cat([x, 3]), TypeError, "expected Tensor as element 1"),
+    (lambda x: x.sum("C", out=3), TypeError, "argument 'out' must be Tensor, not int"),
+]
+
+
+@pytest.mark.parametrize(("call", "kind", "message"), BAD_OPERANDS)
+def test_bad_operands(call: Call, kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind) as caught:
+        call(named("N:2,C:3"))
+    assert message in str(caught.value)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
+from ..._base.handles import exact_integer, is_integer
 from ..._dispatch.op import Op
 from .names import Names, names_of, position, tensors_of
 
@@ -57,4 +58,4 @@ def reduced(op: Op, args: Sequence[Any], ndim: int) -> tuple[int, ...]:
         given = list(given[0])
     if not given:
         return tuple(range(ndim))
-    return tuple([int(each) % ndim for each in given if ndim])
+    return tuple([exact_integer(each) % ndim for each in given if ndim and is_integer(each)])

@@ -22,8 +22,9 @@ Rule: TypeAlias = Callable[[Op, Sequence[Any]], list[Names]]
 
 
 def _keeps(op: Op, args: Sequence[Any]) -> list[Names]:
-    """Those of the tensor that the method is called of."""
-    return [names_of(args[op.target])]
+    """Those of the tensor that the method is called of. What is none the operator refuses."""
+    tensor = args[op.target]
+    return [names_of(tensor)] if isinstance(tensor, Tensor) else []
 
 
 def _unifies(op: Op, args: Sequence[Any]) -> list[Names]:
@@ -37,12 +38,12 @@ def _reduces(op: Op, args: Sequence[Any]) -> list[Names]:
 
 
 def _views(op: Op, args: Sequence[Any]) -> list[Names]:
-    return [names_of_view(op, args)]
+    return [names_of_view(op, args)] if isinstance(args[op.target], Tensor) else []
 
 
 def _multiplies(signature: str, op: Op, args: Sequence[Any]) -> list[Names]:
-    tensors = [value for value, (_, _, types) in zip(args, op.params, strict=True) if types.startswith("Tensor")]
-    names = names_of_product(signature, tensors)
+    given = [value for value, (_, _, types) in zip(args, op.params, strict=True) if types.startswith("Tensor")]
+    names = names_of_product(signature, [value if isinstance(value, Tensor) else None for value in given])
     return [] if names is None else [names]
 
 

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from ..._base.handles import shape_of
+from ..._dispatch.check import check
 from ..._dispatch.dispatcher import redispatch
 from ..._dispatch.op import Op
 from ..._dispatch.ops import ops
@@ -16,13 +17,14 @@ from .names import NAMED, described, names_of
 
 def _equal(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
     """Tensors of different names are not equal."""
-    same = names_of(args[0]) == names_of(args[1])
+    left, right = check(op, args)
+    same = names_of(left) == names_of(right)
     return same and with_keys(0, NAMED, partial(redispatch, op, args, out, mode, below="named"))
 
 
 def _resize(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
     """The shape of a tensor that has names stays."""
-    shape, wanted = list(shape_of(args[0]._h)), list(args[1])
+    shape, wanted = list(shape_of(args[0]._h)), list(check(op, args)[1])
     if shape != wanted:
         raise RuntimeError(
             f"Cannot resize named tensor with resize_ or resize_as_ (tried to resize {described(names_of(args[0]))} "
