@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from .._base.types import strided
@@ -22,7 +23,7 @@ class SparseAdam(GradientOptimizer):
         lr, betas, eps, maximize: as of Adam.
 
     Raises:
-        ValueError: an option is negative, or a factor not less than 1; a parameter is sparse.
+        ValueError: an option is negative, or a factor not less than 1; a parameter is sparse or complex.
         RuntimeError: a gradient is dense.
     """
 
@@ -34,16 +35,23 @@ class SparseAdam(GradientOptimizer):
         eps: float = 1e-8,
         maximize: bool = False,
     ) -> None:
+        if isinstance(lr, Tensor) and lr.numel() != 1:
+            raise ValueError("Tensor lr must be 1-element")
         if not lr > 0.0:
             raise ValueError(f"Invalid learning rate: {lr}")
         if not eps > 0.0:
             raise ValueError(f"Invalid epsilon value: {eps}")
         check_factors(betas)
         super().__init__(params, options_of(locals()))
-        parameters = [parameter for group in self.param_groups for parameter in group["params"]]
-        wrong = [place for place, each in enumerate(parameters) if each.layout is not strided]
-        if wrong:
-            raise ValueError(f"Sparse params at indices {wrong}: SparseAdam requires dense parameter tensors")
+        self._refuse("Sparse", "requires dense parameter tensors", lambda each: each.layout is not strided)
+        self._refuse("Complex", "does not support complex parameters", Tensor.is_complex)
+
+    def _refuse(self, kind: str, reason: str, test: Callable[[Tensor], bool]) -> None:
+        """Raises ValueError for parameters of a kind, by the numbers of their groups and theirs in these."""
+        listed = [(number, enumerate(group["params"])) for number, group in enumerate(self.param_groups)]
+        found = [[number, place] for number, parameters in listed for place, each in parameters if test(each)]
+        if found:
+            raise ValueError(f"{kind} params at indices {found}: SparseAdam {reason}")
 
     def _update(self, group: Group) -> None:
         lr, eps, (beta1, beta2) = float(group["lr"]), group["eps"], group["betas"]

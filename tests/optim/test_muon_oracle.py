@@ -30,12 +30,7 @@ a, b, o.state_dict(), repr(o)
 
 
 @pytest.mark.parametrize("call", ["Muon([g(3)])", "Muon([g(3, 2)], lr=-1)", "Muon([g(3, 2)], momentum=-1.0)",
-                                  "Muon([g(3, 2)], weight_decay=-1.0)", "Muon([g(3, 2)], adjust_lr_fn='other')",
-                                  "SparseAdam([g(3)], lr=0)", "SparseAdam([g(3)], eps=-1)",
-                                  "SparseAdam([g(3)], betas=(1.0, 0.9))"])  # fmt: skip
+                                  "Muon([g(3, 2)], weight_decay=-1.0)",
+                                  "Muon([g(3, 2)], adjust_lr_fn='other')"])  # fmt: skip
 def test_wrong_options(call: str) -> None:
     check(f"L.optim.{call}")
-
-
-def test_sparse_adam_wants_sparse_gradients() -> None:
-    check("a = g(3)\na.sum().backward()\no = L.optim.SparseAdam([a])\no.step()")
