@@ -339,6 +339,17 @@ def test_views(text: str, call: Call, expected: Names) -> None:
     assert opweave.equal(call(x.requires_grad_()), result)
 
 
+def test_diagonals_with_a_name() -> None:
+    x = named("A:2,B:3,C:5,D:7")
+    assert x.diagonal(outdim="E", dim1="B", dim2="D").names == ("A", "C", "E")
+    assert opweave.diagonal(x, 1, outdim="E", dim1=0, dim2=1).names == ("C", "D", "E")
+    for bad, kind in (("A", RuntimeError), ("1", RuntimeError), (3, TypeError)):
+        with pytest.raises(kind):
+            x.diagonal(outdim=bad, dim1="B", dim2="D")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'outdim'"):
+        x.unsqueeze(0, outdim="E")
+
+
 def test_views_in_place() -> None:
     x = named("N:1,C:3")
     assert x.t_().names == ("C", "N")

@@ -44,6 +44,15 @@ def _flatten_by_name(*args: Any, **named: Any) -> Any:
     return flatten_by_name(*args, **named)
 
 
+def _diagonal(*args: Any, **named: Any) -> Any:
+    """`diagonal(outdim='D', dim1='rows', dim2='columns')`"""
+    if "outdim" not in named:
+        return NotImplemented
+    from .shapes import diagonal
+
+    return diagonal(*args, **named)
+
+
 def _unflatten(input: Any, dim: Any, sizes: Any) -> Any:
     """`unflatten('features', (('H', 2), ('W', 3)))`"""
     from .shapes import is_by_name, unflatten
@@ -55,6 +64,7 @@ register("named", _handle)
 binding.name_reader = read
 binding.overloads["flatten"] = _flatten
 binding.overloads["unflatten"] = _unflatten
+binding.numpy_forms["diagonal"] = _diagonal
 binding.numpy_forms["flatten"] = _flatten_by_name
 
 

@@ -1,4 +1,4 @@
-"""flatten and unflatten by name: several dimensions become one with a name, one becomes several with names."""
+"""flatten, unflatten and diagonal by name: several dimensions become one with a name, one becomes several."""
 
 from __future__ import annotations
 
@@ -63,6 +63,14 @@ def _dim(function: str, tensor: Any, dim: Any) -> int:
         return position(names_of(tensor), dim)
     place: int = wrap_dim(integer(function, "dim", dim), lib.ndim(tensor._h))
     return place
+
+
+def diagonal(input: Any, *args: Any, outdim: Any, **named: Any) -> Any:
+    """The diagonal, whose dimension is new and has a name."""
+    view = ops.diagonal(input, *args, **named)
+    after = (*names_of(view)[:-1], *(read("diagonal", (outdim,)) or ()))
+    check_fit(len(after), after)
+    return set_names(view, after)
 
 
 def is_by_name(sizes: Any) -> bool:
