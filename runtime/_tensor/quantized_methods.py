@@ -40,48 +40,48 @@ class QuantizedMethods:
 
     def dequantize(self: Any) -> TensorType:
         """Return the numbers that a quantized tensor stands for; the elements of any other as float32."""
-        from .._representations.quantized import creation
+        from .._representations.quantized import description
 
-        return creation.dequantize(self)
+        return description.dequantize(self)
 
     def int_repr(self: Any) -> TensorType:
         """Return a copy of the integers in the memory of a quantized tensor."""
-        from .._representations.quantized import creation
+        from .._representations.quantized import description
 
-        return creation.int_repr(self)
+        return description.int_repr(self)
 
     def qscheme(self: Any) -> qscheme:
         """Return how a quantized tensor is quantized, such as `opweave.per_tensor_affine`."""
-        from .._representations.quantized import creation
+        from .._representations.quantized import description
 
-        return creation.scheme_of(self)
+        return description.scheme_of(self)
 
     def q_scale(self: Any) -> float:
         """Return the scale of a tensor that is quantized with one."""
-        from .._representations.quantized import creation
+        from .._representations.quantized import description
 
-        return creation.q_scale(self)
+        return description.q_scale(self)
 
     def q_zero_point(self: Any) -> int:
         """Return the zero point of a tensor that is quantized with one."""
-        from .._representations.quantized import creation
+        from .._representations.quantized import description
 
-        return creation.q_zero_point(self)
+        return description.q_zero_point(self)
 
     def q_per_channel_scales(self: Any) -> TensorType:
         """Return the scales of a tensor that is quantized by channel."""
-        from .._representations.quantized import creation
+        from .._representations.quantized import description
 
-        return creation.q_per_channel_scales(self)
+        return description.q_per_channel_scales(self)
 
     def q_per_channel_zero_points(self: Any) -> TensorType:
         """Return the zero points of a tensor that is quantized by channel."""
-        from .._representations.quantized import creation
+        from .._representations.quantized import description
 
-        return creation.q_per_channel_zero_points(self)
+        return description.q_per_channel_zero_points(self)
 
     def q_per_channel_axis(self: Any) -> int:
         """Return the dimension of the channels of a tensor that is quantized by channel."""
-        from .._representations.quantized import creation
+        from .._representations.quantized import description
 
-        return creation.q_per_channel_axis(self)
+        return description.q_per_channel_axis(self)

@@ -1,4 +1,4 @@
-"""Quantized tensors from others and back: `quantize_per_tensor` and its relatives, and what can be asked of one."""
+"""Quantized tensors from others: `quantize_per_tensor` and its relatives."""
 
 # mypy: disable-error-code="no-any-return"
 # (the layers below class Tensor know none of its methods)
@@ -11,37 +11,16 @@ from typing import TYPE_CHECKING, Any, overload
 from ..._base.dtypes import EXPORTS, dtype
 from ..._base.tensor_class import Tensor
 from ..._base.type_names import type_name
-from ..._base.types import channels_last, channels_last_3d, qscheme
+from ..._base.types import channels_last, channels_last_3d
 from ..._dispatch.ops import ops
-from .quantizer import PerChannel, PerTensor, per_channel, per_tensor
-from .tensors import (
-    dequantize as _dequantized,
-)
-from .tensors import (
-    dtype_of_memory,
-    is_quantized,
-    memory_of,
-    own_quantizer,
-    quantize,
-    quantized_dtype,
-    with_quantizer,
-)
+from .description import check_quantized, check_tensor
+from .quantizer import PerChannel, per_channel, per_tensor
+from .tensors import dtype_of_memory, is_quantized, own_quantizer, quantize, quantized_dtype, with_quantizer
 
 if TYPE_CHECKING:
     from ..._tensor.tensor import Tensor as TensorType
 
-__all__ = [
-    "dequantize",
-    "int_repr",
-    "q_per_channel_axis",
-    "q_per_channel_scales",
-    "q_per_channel_zero_points",
-    "q_scale",
-    "q_zero_point",
-    "quantize_per_channel",
-    "quantize_per_tensor",
-    "quantize_per_tensor_dynamic",
-]
+__all__ = ["quantize_per_channel", "quantize_per_tensor", "quantize_per_tensor_dynamic"]
 
 _FLOAT32, _FLOAT16 = EXPORTS["float32"], EXPORTS["float16"]
 
@@ -93,7 +72,7 @@ def quantize_per_channel(
     """
     function = "quantize_per_channel"
     for place, (name, value) in enumerate((("scales", scales), ("zero_points", zero_points)), 2):
-        _check_tensor(function, name, place, value)
+        check_tensor(function, name, place, value)
     of = quantized_dtype(function, dtype)
     _check_float(
         function, input, f"quantize_tensor_per_channel_affine expects a Float Tensor, got {_scalar_name(input)}"
@@ -148,59 +127,6 @@ def chosen_parameters(lowest: float, highest: float, low: int, high: int) -> tup
 _LEAST_SCALE = 6.0999998822808266e-05  # a float32
 
 
-# ---- back, and what a quantized tensor is made of -----------------------------------------------------------
-
-
-@overload
-def dequantize(input: TensorType) -> TensorType: ...
-@overload
-def dequantize(input: Sequence[TensorType]) -> tuple[TensorType, ...]: ...
-def dequantize(input: Any) -> Any:
-    """Return the numbers that a quantized tensor stands for as float32; of a list of tensors, a tuple of them.
-
-    The elements of another tensor are converted to float32.
-    """
-    if isinstance(input, (list, tuple)):
-        return tuple(_dequantized(_quantized("dequantize", each)) for each in input)
-    _check_tensor("dequantize", "input", 1, input)
-    return _dequantized(input) if is_quantized(input) else input.to(_FLOAT32)
-
-
-def int_repr(input: TensorType) -> TensorType:
-    """Return a copy of the integers in the memory of a quantized tensor."""
-    return memory_of(_quantized("int_repr", input)).clone()
-
-
-def q_scale(input: TensorType) -> float:
-    """Return the scale of a tensor that is quantized with one."""
-    return _per_tensor("q_scale", input).scale
-
-
-def q_zero_point(input: TensorType) -> int:
-    """Return the zero point of a tensor that is quantized with one."""
-    return _per_tensor("q_zero_point", input).zero_point
-
-
-def q_per_channel_scales(input: TensorType) -> TensorType:
-    """Return the scales of a tensor that is quantized by channel."""
-    return _per_channel("q_per_channel_scales", input).scales.clone()
-
-
-def q_per_channel_zero_points(input: TensorType) -> TensorType:
-    """Return the zero points of a tensor that is quantized by channel."""
-    return _per_channel("q_per_channel_zero_points", input).zero_points.clone()
-
-
-def q_per_channel_axis(input: TensorType) -> int:
-    """Return the dimension of the channels of a tensor that is quantized by channel."""
-    return _per_channel("q_per_channel_axis", input).axis
-
-
-def scheme_of(input: Any) -> qscheme:
-    """How a quantized tensor is quantized."""
-    return own_quantizer(_quantized("qscheme", input)).scheme
-
-
 # ---- of integers, and without values ------------------------------------------------------------------------
 
 
@@ -239,7 +165,7 @@ def empty_quantized(
     size: Sequence[int], qtensor: TensorType, *, dtype: dtype | None = None, **placement: Any
 ) -> TensorType:
     """A tensor of another size that is quantized as `qtensor`, and whose integers are not set."""
-    quantizer = own_quantizer(_quantized("empty_quantized", qtensor))
+    quantizer = own_quantizer(check_quantized("empty_quantized", qtensor))
     of: Any = qtensor.dtype if dtype is None else _asked_dtype(dtype)
     if isinstance(quantizer, PerChannel):
         quantizer = per_channel("empty_quantized", *quantizer.arguments, size, of)
@@ -257,7 +183,7 @@ def _asked_dtype(of: Any) -> Any:
 
 
 def _dtype_of_integers(function: str, input: Any) -> Any:
-    _check_tensor(function, "input", 1, input)
+    check_tensor(function, "input", 1, input)
     of = dtype_of_memory(input.dtype)
     if of is None:
         raise RuntimeError(f"{_NEEDS_QUANTIZED}: integers of uint8, int8 or int32, but got {input.dtype}")
@@ -276,13 +202,8 @@ def _in_order(tensor: Any) -> Any:
     return tensor.contiguous()
 
 
-def _check_tensor(function: str, name: str, place: int, value: Any) -> None:
-    if not isinstance(value, Tensor):
-        raise TypeError(f"{function}(): argument '{name}' (position {place}) must be Tensor, not {type_name(value)}")
-
-
 def _check_float(function: str, input: Any, message: str) -> None:
-    _check_tensor(function, "input", 1, input)
+    check_tensor(function, "input", 1, input)
     if is_quantized(input):
         raise NotImplementedError(
             f"Could not run 'aten::{function}' with arguments from the 'QuantizedCPU' backend. {function}() is for "
@@ -307,34 +228,3 @@ def _number(name: str, place: int, value: Any, kind: type) -> Any:
             f"{type_name(value)}"
         )
     return kind(value)
-
-
-def _quantized(function: str, input: Any) -> Any:
-    _check_tensor(function, "input", 1, input)
-    if not is_quantized(input):
-        raise NotImplementedError(
-            f"Could not run 'aten::{function}' with arguments from the 'CPU' backend. {function}() is for quantized "
-            "tensors, which quantize_per_tensor() makes"
-        )
-    return input
-
-
-def _per_tensor(function: str, input: Any) -> PerTensor:
-    quantizer = own_quantizer(_quantized(function, input))
-    if not isinstance(quantizer, PerTensor):
-        raise RuntimeError(
-            f"Expected quantizer->qscheme() == kPerTensorAffine to be true, but got false.  {function}() is for "
-            f"tensors that are quantized with one scale, but this one has {quantizer.scheme}"
-        )
-    return quantizer
-
-
-def _per_channel(function: str, input: Any) -> PerChannel:
-    quantizer = own_quantizer(_quantized(function, input))
-    if not isinstance(quantizer, PerChannel):
-        raise RuntimeError(
-            "Expected quantizer->qscheme() == kPerChannelAffine || quantizer->qscheme() == "
-            f"kPerChannelAffineFloatQParams to be true, but got false.  {function}() is for tensors that are "
-            f"quantized by channel, but this one has {quantizer.scheme}"
-        )
-    return quantizer

@@ -69,14 +69,7 @@ KEPT = frozenset(
         "rand_like",
         "randn_like",
         "adaptive_avg_pool1d",
-        "adaptive_avg_pool2d",
-        "adaptive_avg_pool3d",
         "avg_pool1d",
-        "avg_pool2d",
-        "avg_pool3d",
-        "interpolate",
-        "channel_shuffle",
-        "pixel_shuffle",
     ]
 )
 """Computed of the numbers; results are quantized as the first tensor is."""
