@@ -38,7 +38,7 @@ class Array(Tensor):
     __hash__ = Tensor.__hash__
 
     def __getitem__(self, index: Any) -> Any:
-        tensor, forward = _forward(self.as_subclass(Tensor), index)
+        tensor, forward = _forward(self.as_subclass(Tensor), _mask(self, index))
         return tensor[forward].as_subclass(Array)
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -46,6 +46,16 @@ class Array(Tensor):
             chosen = Array.__getitem__(ops.arange(self.numel()).view(self.shape).as_subclass(Array), index)
             index = ops.unravel_index(chosen, self.shape)
         super().__setitem__(index, value)
+
+
+def _mask(array: Any, index: Any) -> Any:
+    """A mask of size 0 along some dimensions, which the standard takes for those of any size, chooses nothing."""
+    if not (isinstance(index, _Tensor) and index.dtype is _BOOL and 0 in index.shape and index.ndim <= array.ndim):
+        return index
+    shape = array.shape[: index.ndim]
+    if not all(size in (0, other) for size, other in zip(index.shape, shape, strict=True)):
+        return index
+    return ops.zeros(shape, dtype=_BOOL)
 
 
 def _parts(index: Any) -> tuple[Any, ...]:

@@ -183,6 +183,13 @@ def test_indices() -> None:
         ow.arange(3)[::-1]  # torch's rule
     for shape, mask in (((0, 3), (0,)), ((0, 3), (0, 3)), ((2, 0), (2, 0)), ((0,), (0,))):
         assert 0 in xp.zeros(shape)[xp.zeros(mask, dtype=xp.bool)].shape
+    for shape, mask, chosen in (((2, 4), (0,), (0, 4)), ((3, 4), (3, 0), (0,)), ((1, 1, 2), (0, 1), (0, 2))):
+        assert xp.ones(shape)[xp.zeros(mask, dtype=xp.bool)].shape == chosen
+    for mask in ((0, 3), (3,), (0, 4, 1)):
+        with pytest.raises(IndexError):
+            xp.ones((2, 4))[xp.zeros(mask, dtype=xp.bool)]
+    with pytest.raises(IndexError):
+        ow.ones(2, 4)[ow.zeros(0, dtype=ow.bool)]  # torch's rule
     assert xp.asarray(3)[xp.asarray(True)].tolist() == [3]
 
 
