@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
+import warnings
+from typing import Any
+
 import pytest
 from harness import oracle
 from harness.oracle import Like
@@ -171,3 +175,17 @@ nn.CTCLoss(reduction='sum', zero_infinity=True) | g(3, 2, 4).log_softmax(2), L.t
 def test_module(case: str) -> None:
     module, _, inputs = case.partition(" | ")
     oracle.check(lambda library: results(library, module, inputs), case, LIKE)
+
+
+def test_losses_of_users() -> None:
+    """The bases that they derive from, which have no public names."""
+
+    def made(library: Any) -> Any:
+        losses = importlib.import_module(f"{library.__name__}.nn.modules.loss")
+        weighted = losses._WeightedLoss(library.ones(2), reduction="sum")
+        old = losses._Loss(size_average=False)
+        return old.reduction, losses._Loss().reduction, weighted.reduction, dict(weighted.state_dict())
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        oracle.check(made, "losses", LIKE)

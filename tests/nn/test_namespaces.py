@@ -75,3 +75,18 @@ def test_container() -> None:
     with pytest.warns(FutureWarning, match="Container"):
         made = nn.Container(first=nn.Linear(2, 3))
     assert list(made.state_dict()) == ["first.weight", "first.bias"]
+
+
+def test_helpers_of_modules() -> None:
+    """What libraries of layers import from PyTorch's modules."""
+    utils = importlib.import_module("opweave.nn.modules.utils")
+    types = importlib.import_module("opweave.nn.common_types")
+    assert utils._pair(3) == (3, 3)
+    assert utils._triple([1, 2, 3]) == (1, 2, 3)
+    assert utils._reverse_repeat_tuple((1, 2), 2) == (2, 2, 1, 1)
+    assert types._size_2_t == int | tuple[int, int]
+    state = nn.DataParallel(nn.Sequential(nn.Linear(2, 3))).state_dict()
+    utils.consume_prefix_in_state_dict_if_present(state, "module.")
+    assert sorted(state) == ["0.bias", "0.weight"]
+    assert nn.Sequential(nn.Linear(2, 3)).load_state_dict(state)
+    assert sorted(state._metadata) == ["", "0"]

@@ -25,6 +25,7 @@ from . import (
     sparse,
     transformer,
     upsampling,
+    utils,  # noqa: F401 (PyTorch's name)
 )
 from .activation import *  # noqa: F403
 from .adaptive import *  # noqa: F403

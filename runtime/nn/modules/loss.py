@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..._ops.losses import reduction_word
 from ..._tensor.tensor import Tensor
 from ._declared import Loss
+from .module import Module
 
 __all__ = [
     "BCELoss",
@@ -32,6 +34,31 @@ __all__ = [
     "TripletMarginLoss",
     "TripletMarginWithDistanceLoss",
 ]
+
+
+class _Loss(Module):
+    """Base of losses that users write, by PyTorch's name: the word that its options mean."""
+
+    reduction: str
+
+    def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> None:
+        super().__init__()
+        old = size_average is not None or reduce is not None
+        self.reduction = reduction_word(reduction, size_average, reduce) if old else reduction
+
+
+class _WeightedLoss(_Loss):
+    """Base of those with a weight for each class."""
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)
 
 
 class L1Loss(Loss, call="l1_loss"):
