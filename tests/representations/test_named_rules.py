@@ -434,6 +434,15 @@ BAD_PRODUCTS: list[tuple[Call, str, str, str]] = [
         ),
     ),
     (opweave.matmul, "N:3,A:3,B:3", "N:3,C:3", "Misaligned dims when batch matrix multiplying"),
+    (
+        opweave.matmul,
+        "N:3,C:3",
+        "N:3,A:3,B:3",
+        (
+            "there is overlap between the feature dims of the first tensor (['N', 'C']) and the batch dims of the second "
+            "tensor (['N']). Please ensure batch dims are not present in the feature dims."
+        ),
+    ),
     (opweave.matmul, "A:3,B:2", "B:2,A:5", "with duplicate names ['A', 'A']"),
     (opweave.matmul, "", "A:2", "both arguments to matmul need to be at least 1D, but they are 0D and 1D"),
     (opweave.matmul, "A:2", "", "both arguments to matmul need to be at least 1D, but they are 1D and 0D"),
