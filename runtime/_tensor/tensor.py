@@ -43,6 +43,8 @@ __all__ = ["Tensor"]
 _dtype = lib.element_dtype
 _META = KEY_BITS["meta"]
 _QUANTIZED = KEY_BITS["quantized"]
+_DESCRIBED = KEY_BITS["named"] | _QUANTIZED
+"""Of tensors that have more to tell than their handles."""
 _Kind = TypeVar("_Kind", bound="Tensor")
 
 
@@ -207,19 +209,21 @@ class Tensor(
     @property
     def data(self) -> Tensor:
         """The same elements without history. No graph learns of what is written to them."""
-        same: Any = with_names_of(as_quantized(apart(self, 0), self), self)
+        same: Any = apart(self, 0)
+        if lib.keys(self._h) & _DESCRIBED:
+            same = with_names_of(as_quantized(same, self), self)
         return same.as_subclass(type(self)) if takes_part(self) else same  # type: ignore[no-any-return]
 
     @data.setter
     def data(self, value: Tensor) -> None:
         if not isinstance(value, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type_name(value)}")
-        if value.device != self.device:
+        if value.device != self.device or value.is_quantized is not self.is_quantized:
             raise RuntimeError(
                 "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor "
                 "type."
             )
-        handles.exchange(self, apart(value, lib.version(self._h)))
+        handles.exchange(as_quantized(self, value), apart(value, lib.version(self._h)))
         set_names(self, names_of(value))
 
     def new(self, *args: Any, **kwargs: Any) -> Tensor:

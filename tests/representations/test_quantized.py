@@ -250,6 +250,17 @@ def test_writing() -> None:
     assert q.unsqueeze_(0).is_quantized
 
 
+def test_data() -> None:
+    q, other = sample(), L.quantize_per_tensor(L.ones(3), 0.5, 3, L.quint8)
+    assert q.data.q_scale() == 0.1
+    q.data = other
+    assert (q.q_scale(), q.tolist()) == (0.5, [1.0, 1.0, 1.0])
+    plain = L.ones(3)
+    for target, value in ((plain, other), (other, plain)):
+        with pytest.raises(RuntimeError, match="incompatible tensor type"):
+            target.data = value
+
+
 def test_channels_of_views() -> None:
     q = by_channel()
     assert (q.t().q_per_channel_axis(), q.unsqueeze(0).q_per_channel_axis(), q[None, :, None].q_per_channel_axis()) == (
