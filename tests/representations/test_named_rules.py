@@ -439,8 +439,8 @@ BAD_PRODUCTS: list[tuple[Call, str, str, str]] = [
         "N:3,C:3",
         "N:3,A:3,B:3",
         (
-            "there is overlap between the feature dims of the first tensor (['N', 'C']) and the batch dims of the second "
-            "tensor (['N']). Please ensure batch dims are not present in the feature dims."
+            "there is overlap between the feature dims of the first tensor (['N', 'C']) and the batch dims of the "
+            "second tensor (['N']). Please ensure batch dims are not present in the feature dims."
         ),
     ),
     (opweave.matmul, "A:3,B:2", "B:2,A:5", "with duplicate names ['A', 'A']"),
