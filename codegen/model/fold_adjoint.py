@@ -8,7 +8,7 @@ after the element that comes next.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -18,8 +18,6 @@ from .folding import OTHER, Folding
 from .operator import Reduce, Scan
 from .parts import End, Expression
 
-FIRST = "is_first_"
-"""The input of the second scan that is true for the first element of each line."""
 COUNT = "count_"
 """Its parameter for the length of a line, where the results of a reduction use that."""
 
@@ -73,9 +71,12 @@ def states(body: Folding, types: Mapping[str, DType]) -> Folding:
     )
 
 
-def adjoint(body: Folding, target: str, types: Mapping[str, DType], grads: Mapping[int, str]) -> Folding:
-    """The scan backwards whose result is the gradient by the input `target`. `grads` are the names of the gradients of
-    those results that have one. Raises ExpressionError where a derivative is not known."""
+def adjoint(
+    body: Folding, targets: Sequence[str], types: Mapping[str, DType], grads: Mapping[int, str], first: str
+) -> Folding:
+    """The scan backwards whose results are the gradients by the inputs `targets`. `grads` are the names of the
+    gradients of those results that have one, `first` that of an input that is true for the first element of each line.
+    Raises ExpressionError where a derivative is not known."""
     source, after = body.following[0].source, _after(body)
     floating = [name for name in body.names if types[name].is_floating]
     adjoints = {name: Name(f"adjoint_{name}") for name in floating}
@@ -104,19 +105,22 @@ def adjoint(body: Folding, target: str, types: Mapping[str, DType], grads: Mappi
 
     before = {name: by(name) for name in floating}
     starts = {name: start.tree for name, start in body.state}
-    gradient = by(target)
-    if body.is_scan:
-        of_start = through(starts, before, target)
+
+    def gradient(target: str) -> Expression:
+        found = by(target)
+        of_start = through(starts, before, target) if body.is_scan else Literal(0)
         if of_start != Literal(0):
-            gradient = apply("add", gradient, apply("where", Name(FIRST), of_start, Literal(0)))
+            found = apply("add", found, apply("where", Name(first), of_start, Literal(0)))
+        return Expression(found, source)
+
     return Folding(
         is_scan=True,
         state=tuple((f"adjoint_{name}", Expression(at_the_end(name), source)) for name in floating),
         element=(),
         following=tuple(Expression(before[name], source) for name in floating),
-        results=(Expression(gradient, source),),
-        fixed=MappingProxyType({**body.fixed, FIRST: BOOL}),
-        own=(None,),
+        results=tuple(map(gradient, targets)),
+        fixed=MappingProxyType({**body.fixed, first: BOOL}),
+        own=(None,) * len(targets),
     )
 
 

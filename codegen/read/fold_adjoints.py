@@ -1,12 +1,12 @@
 """`derivatives: auto` of reductions and scans: the operators of their gradients, and formulas that call
 them.
 
-These operators have no derivatives themselves.
+One operator computes all gradients in one run. It has derivatives of its own, from operators that have none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -14,10 +14,11 @@ from ..dtypes import FLOAT64
 from ..errors import Diagnostics
 from ..expr import ExpressionError
 from ..model.computation import fold_dtypes, own_dtypes
-from ..model.fold_adjoint import COUNT, FIRST, adjoint, of_one_value, states, used
+from ..model.fold_adjoint import COUNT, adjoint, of_one_value, states, used
 from ..model.folding import Folding
 from ..model.operator import (
     MAX_INPUTS,
+    MAX_OUTPUTS,
     Declaration,
     Derivative,
     Family,
@@ -26,9 +27,11 @@ from ..model.operator import (
     Scan,
     grad_name,
 )
-from ..source import Scalar
-from .adjoints import AUTO, name_of
-from .internal import internal
+from .adjoints import AUTO
+from .internal import internal, listed, unused
+
+_DEPTH = 2
+"""How often an operator can be differentiated."""
 
 
 def derived(declarations: Iterable[Declaration], diagnostics: Diagnostics) -> list[Declaration]:
@@ -38,97 +41,128 @@ def derived(declarations: Iterable[Declaration], diagnostics: Diagnostics) -> li
         body = declaration.body if isinstance(declaration, Operator) else None
         if isinstance(body, (Reduce, Scan)):
             body = of_one_value(body)
-        if isinstance(declaration, Operator) and isinstance(body, Folding) and _is_automatic(declaration):
-            found += _Adjoints(declaration, body, diagnostics).operators()
+        if isinstance(declaration, Operator) and isinstance(body, Folding):
+            found += _with_adjoint(declaration, body, diagnostics, _DEPTH)
         else:
             found.append(declaration)
     return found
 
 
-def _is_automatic(operator: Operator) -> bool:
-    return any(each.text == AUTO for each in operator.derivatives.values())
+def _with_adjoint(operator: Operator, body: Folding, diagnostics: Diagnostics | None, depth: int) -> Iterator[Operator]:
+    targets = [name for name, each in operator.derivatives.items() if each.text == AUTO]
+    if not targets:
+        yield operator
+        return
+    made: list[Operator] = []
+    formula = "none"
+    if depth:
+        try:
+            made, formula = _Adjoint(operator, body, targets).made()
+        except ExpressionError as error:
+            for each in error.all if diagnostics is not None else ():
+                place = each.place(operator.derivatives[targets[0]].source)
+                diagnostics.report(place, each.message, each.help)  # type: ignore[union-attr]
+        except _TooManyError as error:
+            if diagnostics is not None:
+                span = operator.derivatives[targets[0]].source.span
+                diagnostics.report(span, str(error), "declare a formula, or 'none'")
+    joint = len(targets) > 1 and bool(made)
+    text = formula if joint or not made else f"{formula}[0]"
+    formulas = {
+        name: Derivative(text, each.source, place=targets.index(name) if joint else None) if name in targets else each
+        for name, each in operator.derivatives.items()
+    }
+    yield replace(operator, derivatives=MappingProxyType(formulas))
+    for other in made:
+        assert isinstance(other.body, Folding)
+        yield from _with_adjoint(other, other.body, None, depth - 1)
 
 
-class _Adjoints:
-    def __init__(self, operator: Operator, body: Folding, diagnostics: Diagnostics) -> None:
+class _TooManyError(ValueError):
+    """More tensors than the core takes."""
+
+
+class _Adjoint:
+    """The gradients of an operator by `targets`."""
+
+    def __init__(self, operator: Operator, body: Folding, targets: Sequence[str]) -> None:
         self.operator = operator
         self.body = body
-        self.diagnostics = diagnostics
+        self.targets = targets
         self.types = fold_dtypes(operator, body, FLOAT64)
+        taken = {each.name for each in operator.schema.arguments} | {*body.names}
         own = own_dtypes(operator)
         self.grads = {
-            index: grad_name(label)
+            index: unused(f"given_{label}".rstrip("_"), taken)
             for index, label in enumerate(operator.labels)
             if own[index] is None or own[index].is_floating  # type: ignore[union-attr]
         }
+        self.first = unused("is_first", taken)
         self.numbers = [f"{each.type} {each.name}" for each in operator.params]
 
-    def operators(self) -> Iterator[Operator]:
-        automatic = [name for name, each in self.operator.derivatives.items() if each.text == AUTO]
-        formulas: dict[str, Derivative] = dict(self.operator.derivatives)
-        made: list[Operator] = []
-        for name in automatic:
-            source = formulas[name].source
-            formulas[name] = Derivative("none", source)
-            try:
-                body = adjoint(self.body, name, self.types, self.grads)
-            except ExpressionError as error:
-                for each in error.all:
-                    self.diagnostics.report(each.place(source), each.message, each.help)
-                continue
-            kept = [each for each in self.body.names if each in used(body)]
-            tensors = [*self.grads.values(), *(each.name for each in self.operator.inputs), *kept, FIRST]
-            if len(tensors) > MAX_INPUTS:
-                message = f"the gradient would take {len(tensors)} tensors; the core takes up to {MAX_INPUTS}"
-                self.diagnostics.report(source.span, message, "declare a formula, or 'none'")
-                continue
-            count = [] if self.body.is_scan else [f"int {COUNT}"]
-            made.append(self._made(name_of(self.operator.name, name), body, tensors, count, 1))
-            if kept:
-                self._add_states(made)
-            formulas[name] = Derivative(self._formula(name, kept), source)
-        yield replace(self.operator, derivatives=MappingProxyType(formulas))
-        yield from made
+    def made(self) -> tuple[list[Operator], str]:
+        """The operators, and the formula that calls them."""
+        body = adjoint(self.body, self.targets, self.types, self.grads, self.first)
+        needed = used(body)
+        inputs = [each.name for each in self.operator.inputs if each.name in needed]
+        kept = [each for each in self.body.names if each in needed]
+        tensors = [*self.grads.values(), *inputs, *kept, *([self.first] if self.first in needed else [])]
+        if len(tensors) > MAX_INPUTS or len(self.targets) > MAX_OUTPUTS:
+            message = f"the gradient would take {len(tensors)} tensors; the core takes up to {MAX_INPUTS}"
+            raise _TooManyError(message)
+        count = [] if self.body.is_scan else [f"int {COUNT}"]
+        fixed = MappingProxyType({name: each for name, each in body.fixed.items() if name in tensors})
+        backward = self._made("backward", replace(body, fixed=fixed), tensors, count, self.targets)
+        made = [backward]
+        before = "None"
+        if kept and not self._gives_states:
+            of_inputs = [each.name for each in self.operator.inputs]
+            made.append(self._made("states", states(self.body, self.types), of_inputs, [], self.body.names))
+            before = made[1].name
+        return made, self._formula(backward, before, inputs, kept)
 
     @property
-    def _states(self) -> str:
-        return f"{self.operator.name}_states"
+    def _gives_states(self) -> bool:
+        """Are the results the states before each element themselves?"""
+        body = self.body
+        return body.is_scan and body.results == states(body, self.types).results
 
-    def _add_states(self, made: list[Operator]) -> None:
-        if not any(each.name == self._states for each in made):
-            tensors = [each.name for each in self.operator.inputs]
-            body = states(self.body, self.types)
-            made.append(self._made(self._states, body, tensors, [], len(body.names)))
-
-    def _made(self, name: str, body: Folding, tensors: list[str], more: list[str], results: int) -> Operator:
+    def _made(
+        self, kind: str, body: Folding, tensors: Sequence[str], more: Sequence[str], results: Sequence[str]
+    ) -> Operator:
         arguments = [*(f"Tensor {each}" for each in tensors), "int dim", *self.numbers, *more]
-        returns = "Tensor" if results == 1 else f"({', '.join(['Tensor'] * results)})"
+        returns = ", ".join(f"Tensor by_{each}" for each in results) if len(results) > 1 else "Tensor"
+        source = next(iter(self.operator.derivatives.values())).source
         return internal(
             self.operator,
-            f"{name}({', '.join(arguments)}) -> {returns}",
+            f"{self.operator.name}_{kind}({', '.join(arguments)}) -> {f'({returns})' if len(results) > 1 else returns}",
             body,
             f"Part of the gradient of `{self.operator.name}`.",
             family=Family.FOLD,
-            derivatives=MappingProxyType({each: Derivative("none", self._source) for each in tensors if each != FIRST}),
+            derivatives=MappingProxyType(
+                {each: Derivative(AUTO, source) for each in tensors if self._is_floating(each, body)}
+            ),
         )
 
-    @property
-    def _source(self) -> Scalar:
-        return next(iter(self.operator.derivatives.values())).source
+    def _is_floating(self, name: str, body: Folding) -> bool:
+        return name not in body.fixed and (name not in self.body.names or self.types[name].is_floating)
 
-    def _formula(self, name: str, kept: list[str]) -> str:
+    def _formula(self, backward: Operator, before: str, inputs: Sequence[str], kept: Sequence[str]) -> str:
+        labels = self.operator.labels
         places = [self.body.names.index(each) for each in kept]
+        results = [f"result_{labels[place]}".rstrip("_") for place in places] if self._gives_states else []
+        names = [each.name for each in self.operator.inputs]
         parts = (
-            f"({self._states}, {places})" if kept else "None",
-            name_of(self.operator.name, name),
+            backward.name,
+            before,
+            listed(results) if before == "None" else str(places),
             "dim",
             "None" if self.body.is_scan else "keepdim",
-            _tuple(self.grads.values()),
-            _tuple(each.name for each in self.operator.inputs),
-            _tuple(each.name for each in self.operator.params),
+            listed(grad_name(labels[index]) for index in self.grads),
+            listed(names),
+            str([names.index(each) for each in inputs]),
+            listed(each.name for each in self.operator.params),
+            str(backward.schema.argument(self.first) is not None),
+            listed(f"{each}.shape" for each in self.targets),
         )
         return f"fold_backward({', '.join(parts)})"
-
-
-def _tuple(texts: Iterable[str]) -> str:
-    return f"({''.join(f'{text}, ' for text in texts)})"

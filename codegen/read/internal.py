@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -37,3 +38,16 @@ def internal(operator: Operator, schema: str, body: Body, doc: str, **facts: Any
         accepts=MappingProxyType({}),
         **facts,
     )
+
+
+def unused(name: str, taken: set[str]) -> str:
+    """The name, longer where it is taken; it is taken then."""
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
+
+
+def listed(texts: Iterable[str]) -> str:
+    """A tuple in a formula."""
+    return f"({''.join(f'{text}, ' for text in texts)})"

@@ -25,7 +25,7 @@ from ..model.operator import (
 )
 from ..model.rows_adjoint import adjoint, saved_values
 from .adjoints import AUTO
-from .internal import internal
+from .internal import internal, listed, unused
 
 _DEPTH = 2
 """How often an operator can be differentiated."""
@@ -76,9 +76,9 @@ def _made(operator: Operator, body: Rows, targets: list[str]) -> tuple[Operator 
     """The operator of the gradients, and the formula that calls it; None where the core does not take it."""
     taken = {each.name for each in operator.schema.arguments} | {let.name for let in body.lets}
     floating = [index for index, own in enumerate(body.own) if own is None or own.is_floating]
-    grads = {_unused(f"given_{operator.labels[index]}".rstrip("_"), taken): index for index in floating}
+    grads = {unused(f"given_{operator.labels[index]}".rstrip("_"), taken): index for index in floating}
     kept = {name: index for name, index in saved_values(body).items() if index in floating}
-    saved = {name: _unused(f"kept_{name}", taken) for name in kept}
+    saved = {name: unused(f"kept_{name}", taken) for name in kept}
     rows, moving = adjoint(body, targets, grads, saved)
     constant = {saved[name] for name in kept if name not in moving}
     used = frozenset[str]().union(*(names(each.tree) for each in rows.expressions))
@@ -124,13 +124,6 @@ def _made(operator: Operator, body: Rows, targets: list[str]) -> tuple[Operator 
     return made, _formula(operator, body, made, targets, grads, inputs, {saved[each]: kept[each] for each in saved})
 
 
-def _unused(name: str, taken: set[str]) -> str:
-    while name in taken:
-        name += "_"
-    taken.add(name)
-    return name
-
-
 def _formula(
     operator: Operator,
     body: Rows,
@@ -142,9 +135,6 @@ def _formula(
 ) -> str:
     def named(kind: str, index: int) -> str:
         return f"{kind}_{operator.labels[index]}".rstrip("_")
-
-    def listed(texts: Iterable[str]) -> str:
-        return f"({''.join(f'{text}, ' for text in texts)})"
 
     extents = [extent.value for extent, _ in body.outputs]
     parts = (

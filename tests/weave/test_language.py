@@ -281,6 +281,8 @@ for dim in (0, 1, None):
     for keepdim in (False, True):
         weights = leaf(5)
         assert check(lambda x, w: ops.weighted_mean(x, w, dim, keepdim), (x, weights))
+        assert check_again(lambda x, w: ops.weighted_mean(x, w, dim, keepdim), (x, weights))
+    assert check_again(lambda x: ops.log_of_sum(x, dim), x) and check_again(lambda x: ops.exact_sum(x, dim), x)
 cube = leaf(2, 3, 4)
 assert check(lambda x: ops.log_of_sum(x, (0, 2)), cube)
 assert check(lambda x, w: ops.weighted_mean(x, w, (-1, 0), True), (cube, leaf(3, 1)))
@@ -348,6 +350,8 @@ for dim in (0, 1, -1):
     assert check(lambda x: ops.forward_fill(x, dim), x)
     start = leaf(1, 5) if dim == 0 else leaf(3, 1)
     assert check(lambda f, t, s: ops.linear_recurrence(f, t, s, dim), (x, leaf(5), start))
+    assert check_again(lambda f, t, s: ops.linear_recurrence(f, t, s, dim), (x, leaf(5), start))
+    assert check_again(lambda x: ops.drawdown(x, dim)[:2], x) and check_again(lambda x: ops.ema(x, dim), x)
 assert check(ops.ema, leaf()) and check(lambda x: ops.drawdown(x).peak, leaf(4))
 holes = ow.tensor([1.0, nan, nan, 4.0], dtype=ow.float64, requires_grad=True)
 ops.forward_fill(holes).sum().backward()

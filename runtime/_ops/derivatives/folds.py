@@ -13,16 +13,22 @@ __all__ = ["fold_backward"]
 
 
 def fold_backward(
-    states: tuple[Callable[..., Any], Sequence[int]] | None,
     backward: Callable[..., Any],
+    states: Callable[..., Any] | None,
+    kept: Sequence[Any],
     dim: Any,
     keepdim: bool | None,
     grads: Sequence[Any],
     tensors: Sequence[Any],
+    taken: Sequence[int],
     numbers: Sequence[Any],
-) -> Any:
-    """Return the gradient by one of the tensors. `states` gives the state before each element, and which of its
-    variables `backward` takes; `keepdim` is None of a scan.
+    has_first: bool,
+    targets: Sequence[Sequence[int]],
+) -> tuple[Any, ...]:
+    """Return the gradients by tensors of the shapes `targets`. `backward` takes the gradients of results, those of the
+    tensors that are `taken`, the state before each element, and which elements are the first ones if it `has_first`.
+    The states are those variables of what `states` gives that are `kept`, or without it `kept` themselves; `keepdim` is
+    None of a scan.
     """
     tensors = ops.broadcast_tensors(list(tensors))
     shape = tensors[0].shape
@@ -42,14 +48,21 @@ def fold_backward(
 
     lines = [line(each) for each in tensors]
     if not lines[0].numel():
-        return tensors[0].new_zeros(shape)
-    kept = []
+        return tuple(tensors[0].new_zeros(size) for size in targets)
     if states is not None:
-        every = states[0](*lines, -1, *numbers)
+        every = states(*lines, -1, *numbers)
         every = every if isinstance(every, tuple) else (every,)
-        kept = [every[place] for place in states[1]]
-    taken = ops.broadcast_tensors([*map(of_result, grads), *lines, *kept])
-    last = ops.arange(length) == length - 1  # backwards the first element comes last
+        kept = [every[place] for place in kept]
+    else:
+        kept = [*map(line, kept)]
+    given = [each.expand([*leading, length]) for each in (*map(of_result, grads), *(lines[k] for k in taken), *kept)]
+    # Backwards the first element comes last.
+    first = [(ops.arange(length) == length - 1).expand([*leading, length])] if has_first else []
     count = () if keepdim is None else (length,)
-    found = backward(*[each.flip([-1]) for each in taken], last, -1, *numbers, *count).flip([-1])
-    return found.reshape([*leading, *(sizes[d] for d in dims)]).permute(inverse_permutation(order)).reshape(shape)
+    found = backward(*[each.flip([-1]) for each in given], *first, -1, *numbers, *count)
+    found = found if isinstance(found, tuple) else (found,)
+    ordered = [*leading, *(sizes[d] for d in dims)]
+    return tuple(
+        each.flip([-1]).reshape(ordered).permute(inverse_permutation(order)).reshape(shape).sum_to_size(size)
+        for each, size in zip(found, targets, strict=True)
+    )
