@@ -11,101 +11,28 @@ and the variables that are left are those of a reduction. Positions outside of t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from types import MappingProxyType
 
-from ..dtypes import INT64, INT_LIST
-from ..expr import Apply, Expr, Literal, Name, derive, names, simplify, substitute
+from ..dtypes import INT64
+from ..expr import Apply, Expr, Literal, Name, names, simplify, substitute
 from ..expr.affine import ONE, ZERO, Affine, Index, product, total, tree_of
 from ..expr.geometry import Geometry
-from ..expr.indexed import POSITIONS, SHAPE, Atoms, Fold, Range, Read, conjuncts, rebuilt, vanishes, within
-from ..expr.typed import Arg, Const, replaced
-from .compute import BATCH, Border, Compute, Result, Size, size_of, uniform_name
+from ..expr.indexed import Atoms, Fold, Range, Read, conjuncts, rebuilt
+from ..expr.typed import Arg, Const
+from .compute import BATCH, Border, Compute, Result, Size, following, size_of, uniform_name
+from .paths import EXTREMA, IndependentError, Path, UnsolvedIndexError, grad_name, paths, with_rests
 from .unrolled import unrolled
 
-GRAD = "grad_output"
-EXTREMA = ("max", "min")
-_CONSTANT = (*POSITIONS, "any", "all")
-"""Reductions to what does not change with the elements but in jumps."""
 _POSITION = "_n"
 """The index of the dimensions in front, where they are one."""
 _TO = ("_p{}", "_q{}")
 """The index variables of gradients, and of gradients of gradients."""
 
 
-class NoAdjointError(ValueError):
-    """Why an expression has none."""
-
-
-def grad_name(body: Compute) -> str:
-    """The argument that is the gradient of the result of a body."""
-    return GRAD if GRAD not in body.tensors else f"grad_{GRAD}"
-
-
-def shape_argument(tensor: str) -> str:
-    """The argument that is the shape of a tensor which is not given itself."""
-    return f"{tensor}_shape"
-
-
-class UnsolvedIndexError(NoAdjointError):
-    """No variable follows from an index; terms can still be added where they belong."""
-
-
-class IndependentError(NoAdjointError):
-    """The gradient is zero."""
-
-
-@dataclass(frozen=True)
-class Path:
-    """How a result depends on an element: the reductions that it goes through, and the derivative."""
-
-    read: Read
-    folds: tuple[Fold, ...]
-    derivative: Expr
-
-
 def adjoint(body: Compute, target: str, result: int) -> Compute:
     """The gradient by a tensor, of `grad` by the result. Raises NoAdjointError."""
-    return _Adjoint(body, target, body.results[result]).body()
-
-
-def is_linear(body: Compute, target: str) -> bool:
-    """Is every result a sum of products with one element of the tensor each?"""
-    places = (index for read in body.reads.values() for index in read.indices)
-    return not any(_reads(body, each, target) for each in places) and all(
-        all(not _reads(body, path.derivative, target) for path in paths(body, each.tree, target))
-        and vanishes(each.tree, lambda name: _is_zero(body, name, target))
-        for each in body.results
-    )
-
-
-def _reads(body: Compute, tree: Expr, target: str) -> bool:
-    return any(isinstance(atom, Read) and atom.tensor == target for _, atom in within(body.atoms, tree))
-
-
-def _is_zero(body: Compute, name: str, target: str) -> bool:
-    """Is what has the name zero where all elements of the tensor are?"""
-    atom = body.atoms.get(name)
-    if isinstance(atom, Read):
-        return atom.tensor == target
-    if not isinstance(atom, Fold) or atom.reduction != "sum":
-        return False
-    return vanishes(atom.value, lambda inner: _is_zero(body, inner, target))
-
-
-def paths(body: Compute, tree: Expr, target: str) -> Iterator[Path]:
-    for name in sorted(names(tree) & body.atoms.keys()):
-        atom = body.atoms[name]
-        if isinstance(atom, Read) and atom.tensor == target:
-            yield Path(atom, (), derive(tree, name))
-        elif isinstance(atom, Fold) and atom.reduction not in _CONSTANT:
-            inner = list(paths(body, atom.value, target))
-            if inner and atom.reduction not in ("sum", *EXTREMA):
-                raise NoAdjointError(f"the derivative of '{atom.reduction}' does not follow")
-            outer = derive(tree, name) if inner else ZERO
-            for path in inner:
-                factor = simplify(Apply("mul", (outer, path.derivative)))
-                yield Path(path.read, (atom, *path.folds), factor)
+    return _Adjoint(with_rests(body), target, body.results[result]).body()
 
 
 class _Adjoint:
@@ -131,34 +58,15 @@ class _Adjoint:
             tree = part if tree == ZERO else Apply("add", (tree, part))
         if tree == ZERO:
             raise IndependentError(f"the result does not depend on '{self.target}'")
-        atoms = dict(within(self.atoms.named, tree))
-        reads = [each for each in atoms.values() if isinstance(each, Read)]
-        given = {each.tensor for each in reads}
-        ranks = {each.tensor: len(each.indices) for each in reads}
-        used = frozenset(
-            name
-            for each in (tree, *(part for atom in atoms.values() for part in atom.expressions))
-            for name in names(each)
-        )
-        uniforms = {name: self._shapes(each, given) for name, each in self.uniforms.items() if name in used}
-        sizes = tuple((self.to.format(dim), self._size(dim - rank, given)) for dim in range(self.opened, rank))
-        outside = {name: rule for name, rule in self.old.outside.items() if name in given}
-        made = Compute(
-            variables=sizes,
+        sizes = tuple((self.to.format(dim), self._size(dim - rank)) for dim in range(self.opened, rank))
+        made = following(self.old, Result(tree, self.result.source, "value"), self.atoms, sizes, self.uniforms)
+        made = replace(
+            made,
             batched=self.opened or (self.old.batched and not self.flat),
-            results=(Result(tree, self.result.source, "value"),),
-            atoms=MappingProxyType(atoms),
-            uniforms=MappingProxyType(uniforms),
-            outside=MappingProxyType({**outside, self.grad: Border.SKIP}),
-            let=tuple((name, self._shapes(each, given)) for name, each in self.old.let),
-            require=(),
-            late=(),
-            tensors=MappingProxyType(ranks),
-            integers=self.old.integers & given,
-            optional=self.old.optional & given,
-            span=self.old.span,
-            flat=frozenset(name for name in given if self._is_flat(name)),
+            outside=MappingProxyType({**made.outside, self.grad: Border.SKIP}),
+            flat=frozenset(filter(self._is_flat, made.tensors)),
         )
+        made = replace(made, outside=MappingProxyType({**made.outside, **dict.fromkeys(_leaving(made), Border.SKIP)}))
         return unrolled(made, loosely=True)
 
     def _is_flat(self, tensor: str) -> bool:
@@ -168,20 +76,14 @@ class _Adjoint:
 
     # ---- integers of the call
 
-    def _shapes(self, tree: Geometry, given: set[str]) -> Geometry:
-        """The shape of the tensor itself is an argument, unless its elements are read."""
-        if self.target in given:
-            return tree
-        return replaced(tree, Arg(INT_LIST, self.target + SHAPE), Arg(INT_LIST, shape_argument(self.target)))
-
-    def _size(self, dim: int, given: set[str]) -> Size:
+    def _size(self, dim: int) -> Size:
         """The size of a dimension of the gradient: that of one of `grad`, where they have the same index."""
         if (self.target, dim) in self.old.exact:
             return Size(Const(INT64, self.old.exact[self.target, dim]))
         for place, (_, size) in enumerate(self.old.variables):
             if (size.tensor, size.dim) == (self.target, dim):
                 return Size(None, self.grad, place - len(self.old.variables))
-        return Size(self._shapes(size_of(self.target, dim), given))
+        return Size(size_of(self.target, dim))
 
     def _uniform(self, geometry: Geometry) -> Expr:
         return Name(uniform_name(geometry, self.uniforms))
@@ -296,6 +198,15 @@ class _Adjoint:
             return numerator
         kept.append(Apply("eq", (Apply("remainder", (numerator, factor)), ZERO)))
         return Apply("floor_divide", (numerator, factor))
+
+
+def _leaving(body: Compute) -> Iterator[str]:
+    """Tensors whose elements are read where positions of the result, whose terms are left out, have none: what was
+    inside for all others has been found out before."""
+    for read, dim in body.checked():
+        index = body.index(read.indices[dim])
+        if index.affine is not None and index.plain is None and body.outside.get(read.tensor) in (None, Border.ERROR):
+            yield read.tensor
 
 
 def _closed(solved: dict[str, Expr]) -> dict[str, Expr]:

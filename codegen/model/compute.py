@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from itertools import count
+from types import MappingProxyType
 
 from ..dtypes import BOOL, INT64, INT_LIST, DType
 from ..errors import Span
@@ -14,9 +15,9 @@ from ..expr import Apply, Expr, Literal, Name, names
 from ..expr.affine import Index, index
 from ..expr.functions.lists import ITEM
 from ..expr.geometry import TARGET, Geometry
-from ..expr.indexed import POSITIONS, SHAPE, Atom, Fold, Integer, Range, Read, within
+from ..expr.indexed import POSITIONS, SHAPE, Atom, Atoms, Fold, Integer, Range, Read, within
 from ..expr.lower import Env, lower_integers, type_of
-from ..expr.typed import Arg, Const, Op
+from ..expr.typed import Arg, Const, Op, replaced
 from .parts import End, Expression, Requirement
 
 
@@ -48,6 +49,11 @@ def uniform_name(geometry: Geometry, uniforms: dict[str, Geometry]) -> str:
     name = next(name for name in map("_u{}".format, count()) if name not in uniforms)
     uniforms[name] = geometry
     return name
+
+
+def shape_argument(tensor: str) -> str:
+    """The argument that is the shape of a tensor which is not given itself."""
+    return f"{tensor}_shape"
 
 
 def size_of(tensor: str, dim: int) -> Geometry:
@@ -263,3 +269,46 @@ class Compute:
         """Is the index a variable whose bounds are data, which are checked where its loop begins?"""
         plain = self.index(read.indices[dim]).plain
         return plain in self.ragged and self.outside.get(read.tensor, Border.ERROR) is Border.ERROR
+
+
+def shapes_given(tree: Geometry, tensors: Iterable[str]) -> Geometry:
+    """The expression with the shapes of these tensors, which are not given themselves, as arguments."""
+    for name in tensors:
+        tree = replaced(tree, Arg(INT_LIST, name + SHAPE), Arg(INT_LIST, shape_argument(name)))
+    return tree
+
+
+def following(
+    old: Compute,
+    result: Result,
+    atoms: Atoms,
+    variables: tuple[tuple[str, Size], ...],
+    uniforms: Mapping[str, Geometry],
+) -> Compute:
+    """A body that follows from another one: of its tensors and integers, those that it uses."""
+    used = dict(within(atoms.named, result.tree))
+    reads = [each for each in used.values() if isinstance(each, Read)]
+    given = frozenset(each.tensor for each in reads)
+    missing = sorted(old.tensors.keys() - given)
+    trees = (result.tree, *(part for atom in used.values() for part in atom.expressions))
+    names_used = frozenset[str]().union(*map(names, trees))
+    return Compute(
+        variables=tuple(
+            (name, size if size.geometry is None else Size(shapes_given(size.geometry, missing)))
+            for name, size in variables
+        ),
+        batched=any(each.batched for each in reads),
+        results=(result,),
+        atoms=MappingProxyType(used),
+        uniforms=MappingProxyType(
+            {name: shapes_given(each, missing) for name, each in uniforms.items() if name in names_used}
+        ),
+        outside=MappingProxyType({name: rule for name, rule in old.outside.items() if name in given}),
+        let=tuple((name, shapes_given(each, missing)) for name, each in old.let),
+        require=(),
+        late=(),
+        tensors=MappingProxyType({each.tensor: len(each.indices) for each in reads}),
+        integers=old.integers & given,
+        optional=old.optional & given,
+        span=old.span,
+    )

@@ -14,17 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 
-from ..dtypes import INT64, INT_LIST
+from ..dtypes import INT64
 from ..expr import Apply, Expr, Literal, Name, names, simplify, substitute
 from ..expr.affine import ONE, ZERO, product, total
 from ..expr.geometry import TARGET, Geometry
-from ..expr.indexed import SHAPE, Atoms, Fold, Range, Read, chosen, rebuilt, within
+from ..expr.indexed import Atoms, Fold, Range, Read, chosen, rebuilt, within
 from ..expr.lower import lower_integers
 from ..expr.typed import Arg, Const, replaced
-from .adjoint import EXTREMA, IndependentError, NoAdjointError, Path, grad_name, paths, shape_argument
-from .compute import Border, Compute, Result, Size, size_of, uniform_name
+from .compute import Border, Compute, Result, Size, following, size_of, uniform_name
+from .paths import EXTREMA, IndependentError, NoAdjointError, Path, grad_name, paths, with_rests
 from .unrolled import unrolled
 
 _ELEMENT = "_e"
@@ -34,7 +33,7 @@ _ELEMENT = "_e"
 def scattered(body: Compute, target: str, result: int) -> tuple[Compute, Compute]:
     """The terms of the gradient, of `grad` by the result, and their places among all elements. Raises
     NoAdjointError."""
-    return _Scatter(body, target, body.results[result]).bodies()
+    return _Scatter(with_rests(body), target, body.results[result]).bodies()
 
 
 def _extent_of(bounds: Range) -> Expr:
@@ -65,8 +64,8 @@ class _Scatter:
         return self._body(terms, sizes, loosely=True), self._body(places, sizes, loosely=False)
 
     def _ranges(self, found: list[Path]) -> tuple[Range, ...]:
-        """The variables of the sums that all paths go through."""
-        sums = [[fold for fold in each.folds if fold.reduction == "sum"] for each in found]
+        """The variables of the sums and products that all paths go through."""
+        sums = [[fold for fold in each.folds if fold.reduction not in EXTREMA] for each in found]
         ranges = [tuple(bounds for fold in each for bounds in fold.ranges) for each in sums]
         if any(each != ranges[0] for each in ranges):
             raise NoAdjointError(f"elements of '{self.target}' are read within different reductions")
@@ -165,45 +164,15 @@ class _Scatter:
         return Name(uniform_name(size_of(self.target, dim - len(read.indices)), self.uniforms))
 
     def _body(self, tree: Expr, sizes: list[tuple[str, Size]], loosely: bool) -> Compute:
-        atoms = dict(within(self.atoms.named, tree))
-        reads = [each for each in atoms.values() if isinstance(each, Read)]
-        given = {each.tensor for each in reads}
-        used = frozenset(
-            name
-            for each in (tree, *(part for atom in atoms.values() for part in atom.expressions))
-            for name in names(each)
-        )
-        made = Compute(
-            variables=tuple((name, self._known(size, name, given)) for name, size in sizes),
-            batched=any(each.batched for each in reads),
-            results=(Result(tree, self.result.source, "value"),),
-            atoms=MappingProxyType(atoms),
-            uniforms=MappingProxyType(
-                {name: self._shapes(each, given) for name, each in self.uniforms.items() if name in used}
-            ),
-            outside=MappingProxyType({name: rule for name, rule in self.body.outside.items() if name in given}),
-            let=tuple((name, self._shapes(each, given)) for name, each in self.body.let),
-            require=(),
-            late=(),
-            tensors=MappingProxyType({each.tensor: len(each.indices) for each in reads}),
-            integers=self.body.integers & given,
-            optional=self.body.optional & given,
-            span=self.body.span,
-        )
+        given = {each.tensor for _, each in within(self.atoms.named, tree) if isinstance(each, Read)}
+        known = tuple((name, self._known(size, name, given)) for name, size in sizes)
+        made = following(self.body, Result(tree, self.result.source, "value"), self.atoms, known, self.uniforms)
         return unrolled(made, loosely)
 
     def _known(self, size: Size, name: str, given: set[str]) -> Size:
         """The size of a variable by the tensors that are given."""
-        if size.geometry is not None:
-            return Size(self._shapes(size.geometry, given))
-        if size.tensor in given:
+        if size.geometry is not None or size.tensor in given:
             return size
         if self.grad in given:
             return Size(None, self.grad, self.body.names.index(name) - len(self.body.names))
-        return Size(self._shapes(size_of(size.tensor, size.dim), given))
-
-    def _shapes(self, tree: Geometry, given: set[str]) -> Geometry:
-        """The shapes of tensors are arguments, unless their elements are read."""
-        for name in self.body.tensors.keys() - given:
-            tree = replaced(tree, Arg(INT_LIST, name + SHAPE), Arg(INT_LIST, shape_argument(name)))
-        return tree
+        return Size(size_of(size.tensor, size.dim))

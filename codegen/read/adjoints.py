@@ -17,18 +17,10 @@ from ..errors import Diagnostics
 from ..expr import Literal, names, substitute
 from ..expr.indexed import Read
 from ..expr.typed import names as typed_names
-from ..model.adjoint import (
-    GRAD,
-    IndependentError,
-    NoAdjointError,
-    UnsolvedIndexError,
-    adjoint,
-    grad_name,
-    is_linear,
-    shape_argument,
-)
-from ..model.compute import Compute
+from ..model.adjoint import adjoint
+from ..model.compute import Compute, shape_argument
 from ..model.operator import Declaration, Derivative, Operator
+from ..model.paths import GRAD, IndependentError, NoAdjointError, UnsolvedIndexError, grad_name, is_linear
 from ..model.scatter import scattered
 from ..source import Scalar
 from .internal import internal

@@ -264,3 +264,20 @@ assert ops.dots(ow.tensor([0]), ow.tensor([1]), ow.ones(1, 0), ow.ones(2, 0)).to
 raises(IndexError, "out of range", ops.dots, ow.tensor([0]), ow.tensor([2]), ow.ones(1, 3), ow.ones(2, 3))
 """,
     )
+
+
+def test_products_of_many_and_of_neighbours(woven: Woven) -> None:
+    run(
+        woven,
+        """
+x = ow.tensor([[1.0, 2, 3, 4], [2, 0, 0, 5]], dtype=ow.float64, requires_grad=True)
+assert ops.window_products(x, 3).tolist() == [[6, 24], [0, 0]]
+ops.window_products(x, 2).sum().backward()
+assert x.grad.tolist() == [[2, 4, 6, 3], [0, 2, 5, 0]]
+near(ops.vandermonde(x), [12, 0])
+near(ops.vandermonde(x)[0], np.linalg.det(np.vander([1.0, 2, 3, 4], increasing=True)))
+assert ops.steps_between(x).tolist() == [[2, 6, 12], [0, 0, 0]]
+for function in (lambda x: ops.window_products(x, 3), ops.vandermonde, ops.steps_between):
+    assert check(function, x) and check_again(function, x)
+""",
+    )

@@ -245,13 +245,25 @@ class Loops(Elements):
     # ---- what lies inside
 
     def _bounds(self) -> Iterator[str]:
-        for each in self.body.ranges.values():
-            if each.name in self.body.ragged:
-                continue
+        """The least and the greatest value of each variable of a reduction, after those on which it depends."""
+        waiting = [each for each in self.body.ranges.values() if each.name not in self.body.ragged]
+        while waiting:
+            unknown = {each.name for each in waiting}
+            each = next(each for each in waiting if not unknown & (names(each.first) | names(each.stop)))
+            waiting.remove(each)
             name = variable(each.name)
-            first, stop = self._integer(each.first), self._integer(each.stop)
+            first, stop = self._end(each.first, "least"), self._end(each.stop, "greatest")
             yield f"const int64_t first_{name} = {first}, last_{name} = {stop} - 1;"
             yield f"(void)first_{name}, (void)last_{name};"
+
+    def _end(self, bound: Expr, word: str) -> str:
+        """The least or the greatest value of a bound, or one that is further than any index."""
+        if not names(bound) & self.body.ranges.keys():
+            return self._integer(bound)
+        index = self.body.index(bound)
+        if index.affine is None or index.divisor != ONE or self.body.is_ragged(index):
+            return "-((int64_t)1 << 40)" if word == "least" else "((int64_t)1 << 40)"
+        return self._extreme(index.affine, word)
 
     def _cuts(self) -> Iterator[Cut]:
         seen: set[tuple[str, Expr, int]] = set()
