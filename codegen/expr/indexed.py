@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ..errors import suggest
+from . import random
 from .errors import ExpressionError, raise_all
 from .functions import ROWS
 from .functions.lists import ITEM, LENGTH
@@ -266,6 +267,10 @@ class _IndexReader(Reader):
             help = {"max": "of two numbers it is maximum(a, b)", "min": "of two numbers it is minimum(a, b)"}
             example = f"{called.id}(value for i in range(n))"
             return self._wrong(f"'{called.id}' reduces a generator", span, help.get(called.id, example))
+        if called.id in random.FUNCTIONS and not node.keywords:
+            if len(node.args) < 2:
+                return self._wrong(f"'{called.id}' takes a key and positions", span, f"{called.id}(key, y, x)")
+            return random.FUNCTIONS[called.id]([self.read(each) for each in node.args], span)
         if called.id == "int" and len(node.args) == 1:
             return Name(self.atoms.name(Integer(self.read(node.args[0]))), span=span)
         return super()._call(node, span)

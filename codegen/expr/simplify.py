@@ -16,8 +16,9 @@ from .functions import FUNCTIONS
 from .parse import parse
 from .tree import Apply, Expr, Literal, Name, apply
 
-# Larger integers might wrap in a narrow dtype, where folding would change the result.
+# Larger integers might wrap in a narrow dtype, or in every one, where folding would change the result.
 _SMALL = 127
+_LARGEST = 2**63 - 1
 
 # Pairs of a pattern and its replacement. `a` and `b` match numbers, `n` a negative number, `f` and `g` anything but a
 # number, other names anything; a name matches the same expression wherever it occurs. A number matches itself in any
@@ -191,6 +192,6 @@ def _fold(node: Apply, exact: bool) -> Expr | None:
         return None
     if node.function == "pow" and (exact or not isinstance(value, int)):
         return None  # for the C library to round
-    if exact and isinstance(value, int) and abs(value) > _SMALL:
+    if isinstance(value, int) and abs(value) > (_SMALL if exact else _LARGEST):
         return None
     return Literal(value, span=node.span)

@@ -176,4 +176,5 @@ def folded(tree: Expr) -> Expr:
     compute = _INTEGERS.get(tree.function)
     if compute is None or len(numbers) < len(args) or (tree.function in _DIVISIONS and numbers[1] == 0):
         return Apply(tree.function, args, span=tree.span)
-    return Literal(compute(*numbers), span=tree.span)
+    value = compute(*numbers)
+    return Literal(value if isinstance(value, bool) else (value + 2**63) % 2**64 - 2**63, span=tree.span)

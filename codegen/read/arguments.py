@@ -53,6 +53,8 @@ _KINDS: Mapping[Family, str] = {
     Family.LAPACK: "Tensor, float, int and bool",
     Family.ROUTINE: "Tensor, Tensor[], float, int, bool, int[], ScalarType, MemoryFormat and Generator",
 }
+_WITHOUT_LISTS = (Family.ELEMENTWISE, Family.ROWS, Family.FOLD, Family.LOOP)
+_WITH_LISTS = "expressions over indices take lists: compute: {'value[...]': 'self[...] * n[0]'}"
 _WITH_RESULTS = (Family.ELEMENTWISE, Family.FOLD, Family.ROWS, Family.LOOP)
 _TYPES: Mapping[str, str] = {"self": "Tensor", "dim": "int", "keepdim": "bool", "dtype": "ScalarType"}
 
@@ -180,7 +182,8 @@ def _check_kinds(entry: Entry) -> None:
     for argument in entry.schema.arguments[first_other:]:
         if argument.group is None and not _suits(entry.family, argument):
             message = f"{entry.family.body} takes {_KINDS[entry.family]} arguments, not {argument.type}"
-            entry.report(entry.argument_span(argument), message)
+            listed = _spelled(argument) == "int[]" and entry.family in _WITHOUT_LISTS
+            entry.report(entry.argument_span(argument), message, _WITH_LISTS if listed else None)
 
 
 def _suits(family: Family, argument: Argument) -> bool:
@@ -193,7 +196,7 @@ def _suits(family: Family, argument: Argument) -> bool:
         is_number = argument.is_scalar or argument.is_real or argument.is_integral
         return argument.is_tensor or is_number or base_name(argument.type) == "str"
     if family is Family.COMPUTE:
-        numbers = ("Scalar", "float", "int", "SymInt", "bool")
+        numbers = ("int", "SymInt") if argument.is_list else ("Scalar", "float", "int", "SymInt", "bool")
         return argument.is_tensor or base_name(argument.type) in numbers
     if family is Family.EXTERN:
         return (argument.is_tensor or argument.is_scalar) and not argument.is_optional

@@ -281,3 +281,44 @@ for function in (lambda x: ops.window_products(x, 3), ops.vandermonde, ops.steps
     assert check(function, x) and check_again(function, x)
 """,
     )
+
+
+def test_random_numbers_belong_to_a_key_and_positions(woven: Woven) -> None:
+    run(
+        woven,
+        """
+def mixed(word, position):
+    word = (word + position * 0x9E3779B97F4A7C15) % 2**64
+    for count, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        word = (word ^ word >> count) * factor % 2**64
+    return word ^ word >> 31
+
+ones = ow.ones(50, dtype=ow.float64)
+want = [0 if (mixed(12345, n) >> 40) / 2**24 < 0.25 else 4 / 3 for n in range(50)]
+near(ops.dropped_by(ones, 12345, 0.25), want)
+def normal(key, *positions):
+    for each in positions:
+        key = mixed(key, each)
+    u, v = ((mixed(key, each) >> 40) for each in (1, 2))
+    return np.sqrt(-2 * np.log((u + 0.5) / 2**24)) * np.cos(2 * np.pi * v / 2**24)
+want = [[np.exp(0.5 * (normal(7, y, x) + normal(7, y, x + 1))) for x in range(5)] for y in range(3)]
+near(ops.jittered(ow.ones(3, 5, dtype=ow.float64), 7, 0.5), want)
+
+many = ow.ones(200, 500)
+ow.manual_seed(3)
+first, second = ops.dropped(many), ops.dropped(many)
+ow.manual_seed(3)
+ow.set_num_threads(3)
+assert ops.dropped(many).equal(first) and not first.equal(second)
+assert ops.dropped(many, generator=ow.Generator().manual_seed(3)).equal(first)
+assert set(first.unique().tolist()) == {0.0, 2.0} and abs(first.mean().item() - 1) < 0.01
+logarithms = ops.jittered(many, 1).log() / 2**0.5
+assert abs(logarithms.mean().item()) < 0.02 and abs(logarithms.std().item() - 1) < 0.02
+
+x = ow.from_numpy(rng.uniform(0.5, 1, (3, 4))).requires_grad_()
+assert check(lambda x: ops.jittered(x, 9, 0.3), x) and check_again(lambda x: ops.jittered(x, 9, 0.3), x)
+ow.manual_seed(5)
+(y := ops.dropped(x)).sum().backward()
+near(x.grad * x.detach(), y.detach())
+""",
+    )

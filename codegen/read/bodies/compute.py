@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import product, takewhile
 from types import MappingProxyType
 
@@ -84,6 +84,7 @@ class _Reader:
             if tree is not None and (text := entry.text(node, next(iter(places.values())).value)) is not None
         )
         atoms = dict(within(self.atoms.named, *(each.tree for each in results)))
+        self._check_lists(results, (each for atom in atoms.values() for each in atom.expressions))
         reads = [each for each in atoms.values() if isinstance(each, Read)]
         ranks = self._ranks(reads)
         sizes = self._sizes(reads)
@@ -272,6 +273,15 @@ class _Reader:
         self._note(geometry)
         return uniform_name(geometry, self.uniforms)
 
+    def _check_lists(self, results: Iterable[Result], within: Iterable[Expr]) -> None:
+        """What is left of lists is no integer of the whole call."""
+        source = next(iter(results)).source
+        for name in (each for tree in (*(each.tree for each in results), *within) for each in _named(tree)):
+            if name.name in self.scope:
+                message = f"'{name.name}' is a list, of which only items at positions that are known before can be used"
+                span = (name.span.origin or source).span_at(name.span.offset, name.span.length)
+                self.entry.report(span, message, f"{name.name}[0]; a tensor has elements at all positions")
+
     # ---- sizes
 
     def _ranks(self, reads: list[Read]) -> dict[str, int] | None:
@@ -400,6 +410,13 @@ def _at(trees: Mapping[tuple[int, ...], Expr], known: tuple[int, ...]) -> Expr:
         return trees[known]
     size = 1 + max(place[len(known)] for place in trees if place[: len(known)] == known)
     return chosen(_PLACE.format(len(known)), [_at(trees, (*known, place)) for place in range(size)])
+
+
+def _named(tree: Expr) -> Iterator[Name]:
+    if isinstance(tree, Name):
+        yield tree
+    for each in tree.children:
+        yield from _named(each)
 
 
 def _functions(tree: Expr) -> set[str]:
