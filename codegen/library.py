@@ -9,7 +9,7 @@ from . import cache as caches
 from .check import calls, check
 from .check.calls import Provided
 from .errors import Diagnostics
-from .model.operator import Operator
+from .model.operator import Declaration, Operator
 from .read import adjoints, copies, entry, fold_adjoints, functions, like, loop_adjoints, rows_adjoints
 from .source import load
 from .source.text import to_yaml
@@ -44,15 +44,22 @@ def read(
     declarations = [declaration for declaration in entries if declaration is not None]
     complete = len(declarations) == len(entries)
     declarations += copies.derived(declarations)
-    declarations = adjoints.derived(declarations, diagnostics)
-    declarations = fold_adjoints.derived(declarations, diagnostics)
-    declarations = rows_adjoints.derived(declarations, diagnostics)
-    declarations = loop_adjoints.derived(declarations, diagnostics)
+    declarations = [each for declaration in declarations for each in _with_gradients(declaration, diagnostics)]
     if not sound:
         check(declarations, diagnostics, taken, complete=complete, is_sound=cache.is_sound)
         calls.check(declarations, diagnostics, provided)
     diagnostics.raise_if_any()
     return tuple(operator for operator in declarations if isinstance(operator, Operator))
+
+
+def _with_gradients(declaration: Declaration, diagnostics: Diagnostics) -> Iterable[Declaration]:
+    """The declaration, and the operators of the gradients that its body has if they are `auto`."""
+    if isinstance(declaration, Operator):
+        for follow in (adjoints.follow, fold_adjoints.follow, rows_adjoints.follow, loop_adjoints.follow):
+            made = follow(declaration, diagnostics)
+            if made is not None:
+                return made
+    return (declaration,)
 
 
 class Entries:

@@ -19,7 +19,7 @@ from ..expr.indexed import Read
 from ..expr.typed import names as typed_names
 from ..model.adjoint import adjoint
 from ..model.compute import Compute, shape_argument
-from ..model.operator import Declaration, Derivative, Operator
+from ..model.operator import Derivative, Operator
 from ..model.paths import GRAD, IndependentError, NoAdjointError, UnsolvedIndexError, grad_name, is_linear
 from ..model.scatter import scattered
 from ..source import Scalar
@@ -35,15 +35,9 @@ def name_of(operator: str, argument: str) -> str:
     return f"{operator}_backward_{argument}"
 
 
-def derived(declarations: Iterable[Declaration], diagnostics: Diagnostics) -> list[Declaration]:
-    """The declarations, with formulas in place of `auto`, and the operators that these call."""
-    found: list[Declaration] = []
-    for declaration in declarations:
-        if isinstance(declaration, Operator) and isinstance(declaration.body, Compute):
-            found += _with_adjoints(declaration, declaration.body, diagnostics)
-        else:
-            found.append(declaration)
-    return found
+def follow(operator: Operator, diagnostics: Diagnostics) -> Iterable[Operator] | None:
+    """The operator, with formulas in place of `auto`, and those that these call; None where the body is another one."""
+    return _with_adjoints(operator, operator.body, diagnostics) if isinstance(operator.body, Compute) else None
 
 
 def _with_adjoints(operator: Operator, body: Compute, diagnostics: Diagnostics) -> Iterator[Operator]:

@@ -19,7 +19,6 @@ from ..model.folding import Folding
 from ..model.operator import (
     MAX_INPUTS,
     MAX_OUTPUTS,
-    Declaration,
     Derivative,
     Family,
     Operator,
@@ -34,18 +33,12 @@ _DEPTH = 2
 """How often an operator can be differentiated."""
 
 
-def derived(declarations: Iterable[Declaration], diagnostics: Diagnostics) -> list[Declaration]:
-    """The declarations, with formulas in place of `auto`, and the operators that these call."""
-    found: list[Declaration] = []
-    for declaration in declarations:
-        body = declaration.body if isinstance(declaration, Operator) else None
-        if isinstance(body, (Reduce, Scan)):
-            body = of_one_value(body)
-        if isinstance(declaration, Operator) and isinstance(body, Folding):
-            found += _with_adjoint(declaration, body, diagnostics, _DEPTH)
-        else:
-            found.append(declaration)
-    return found
+def follow(operator: Operator, diagnostics: Diagnostics) -> Iterable[Operator] | None:
+    """The operator, with formulas in place of `auto`, and those that these call; None where the body is another one."""
+    body = operator.body
+    if isinstance(body, (Reduce, Scan)):
+        body = of_one_value(body)
+    return _with_adjoint(operator, body, diagnostics, _DEPTH) if isinstance(body, Folding) else None
 
 
 def _with_adjoint(operator: Operator, body: Folding, diagnostics: Diagnostics | None, depth: int) -> Iterator[Operator]:

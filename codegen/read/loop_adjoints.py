@@ -15,7 +15,6 @@ from ..expr import Expr, ExpressionError, Literal, Name, apply, derive, simplify
 from ..model.computation import own_dtypes, variable_dtypes
 from ..model.operator import (
     MAX_INPUTS,
-    Declaration,
     Derivative,
     Elementwise,
     Expression,
@@ -30,15 +29,9 @@ from .internal import internal
 _DEPTH = 2
 
 
-def derived(declarations: Iterable[Declaration], diagnostics: Diagnostics) -> list[Declaration]:
-    """The declarations, with formulas in place of `auto`, and the operators that these call."""
-    found: list[Declaration] = []
-    for declaration in declarations:
-        if isinstance(declaration, Operator) and _is_loop(declaration):
-            found += _with_gradients(declaration, _DEPTH, diagnostics)
-        else:
-            found.append(declaration)
-    return found
+def follow(operator: Operator, diagnostics: Diagnostics) -> Iterable[Operator] | None:
+    """The operator, with formulas in place of `auto`, and those that these call; None where the body is another one."""
+    return _with_gradients(operator, _DEPTH, diagnostics) if _is_loop(operator) else None
 
 
 def _is_loop(operator: Operator) -> bool:

@@ -17,7 +17,6 @@ from ..model.operator import (
     MAX_OUTPUTS,
     MAX_ROW_LETS,
     MAX_ROW_VALUES,
-    Declaration,
     Derivative,
     Extent,
     Operator,
@@ -31,15 +30,9 @@ _DEPTH = 2
 """How often an operator can be differentiated."""
 
 
-def derived(declarations: Iterable[Declaration], diagnostics: Diagnostics) -> list[Declaration]:
-    """The declarations, with formulas in place of `auto`, and the operators that these call."""
-    found: list[Declaration] = []
-    for declaration in declarations:
-        if isinstance(declaration, Operator) and isinstance(declaration.body, Rows):
-            found += _with_adjoint(declaration, declaration.body, diagnostics, _DEPTH)
-        else:
-            found.append(declaration)
-    return found
+def follow(operator: Operator, diagnostics: Diagnostics) -> Iterable[Operator] | None:
+    """The operator, with formulas in place of `auto`, and those that these call; None where the body is another one."""
+    return _with_adjoint(operator, operator.body, diagnostics, _DEPTH) if isinstance(operator.body, Rows) else None
 
 
 def _with_adjoint(operator: Operator, body: Rows, diagnostics: Diagnostics | None, depth: int) -> Iterator[Operator]:
