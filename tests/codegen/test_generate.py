@@ -16,6 +16,7 @@ import pytest
 
 from codegen import emit, generate, library
 from codegen.__main__ import main
+from codegen.model import compute
 
 ROOT = Path(__file__).resolve().parents[2]
 OPS = Path(__file__).parent / "golden" / "ops.yaml"
@@ -208,3 +209,13 @@ def test_one_process_writes_at_a_time(tmp_path: Path) -> None:
     os.close(handle)
     other.join(60)
     assert (tmp_path / "a.c").read_text() == "new"
+
+
+# ---- limits -------------------------------------------------------------------------------------------------
+
+
+def test_limits_of_expressions_over_indices_are_those_of_the_core() -> None:
+    """No C that includes both sees them, as it does the limits of opweave.h."""
+    header = (CORE / "kernel" / "compute.h").read_text()
+    for name, limit in (("VARIABLES", compute.MAX_VARIABLES), ("UNIFORMS", compute.MAX_UNIFORMS)):
+        assert re.search(rf"#define OW_MAX_{name} {limit}\b", header), name
