@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .._base.dtypes import EXPORTS, dtype
 from .._base.handles import integers, type_name
 from .._base.tensor_class import Tensor
-from .._base.types import check_placement, layout, sparse_bsc, sparse_bsr, sparse_coo, sparse_csc, sparse_csr
+from .._base.types import check_placement, layout, sparse_bsc, sparse_bsr, sparse_coo, sparse_csc, sparse_csr, strided
 from .._dispatch.ops import ops
 from .._handle import alias
 from .._representations.sparse.factories import zeros
@@ -70,6 +70,7 @@ def sparse_coo_tensor(
     where = check_placement("sparse_coo_tensor", device=device, pin_memory=pin_memory)
     places = as_tensor(indices, device=where)
     elements = as_tensor(values, dtype=dtype, device=where)
+    _check_dense("sparse_coo_tensor", places, elements)
     if not elements.ndim:
         elements = elements.reshape(1)
     if not places.is_complex() and (places.dtype.is_integer or places.dtype.is_floating_point):
@@ -94,6 +95,14 @@ def _empty(size: Any, dtype: Any, device: Any, pin_memory: bool, requires_grad: 
     sizes = integers("sparse_coo_tensor", "size", (size,))
     result: TensorType = made(zeros(sizes, sparse_coo, dtype or ops.empty(0).dtype, where))
     return result.requires_grad_() if requires_grad else result
+
+
+def _check_dense(name: str, *parts: Any) -> None:
+    for each in parts:
+        if each.layout is not strided:
+            raise RuntimeError(
+                f"{name}(): expected dense tensors of indices and values, but got layout {each.layout!r}"
+            )
 
 
 def _extents(places: Any) -> tuple[int, ...]:
@@ -157,6 +166,7 @@ def _compressed(
     where = check_placement(name, device=options["device"], pin_memory=options["pin_memory"])
     starts, places = (_indices(each, where) for each in parts[:2])
     values = as_tensor(parts[2], dtype=options["dtype"], device=where)
+    _check_dense(name, starts, places, values)
     if size is not None and not isinstance(size, (tuple, list)):
         raise TypeError(f"{name}(): argument 'size' (position 4) must be tuple of ints, not {type_name(size)}")
     sizes = _inferred(layout, starts, places, values) if size is None else integers(name, "size", (size,), 4)

@@ -218,7 +218,8 @@ class Tensor(
     def data(self, value: Tensor) -> None:
         if not isinstance(value, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type_name(value)}")
-        if value.device != self.device or value.is_quantized is not self.is_quantized:
+        kinds = [(each.device, each.layout, each.is_quantized) for each in (self, value)]
+        if kinds[0] != kinds[1]:
             raise RuntimeError(
                 "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor "
                 "type."

@@ -227,3 +227,34 @@ def test_constructors_of_anything(seed):
         if made.numel() < 1000:
             assert made.to_dense().shape == made.shape
         repr(made)
+
+
+def test_sparse_tensors_where_dense_ones_are_wanted():
+    x, dense = torch.eye(3, layout=torch.sparse_coo), torch.ones(3, 3)
+    with pytest.raises(RuntimeError, match=r"expected dense tensors of indices and values, but got layout opweave\.sp"):
+        torch.sparse_coo_tensor(x.indices(), x)
+    with pytest.raises(RuntimeError, match="expected dense tensors of indices and values"):
+        torch.sparse_csr_tensor([0, 1], [0], x)
+    with pytest.raises(NotImplementedError, match="the list of numbers must be dense, and the tensor sparse"):
+        dense.index_select(0, x)
+    with pytest.raises(RuntimeError, match="incompatible tensor type"):
+        dense.data = x
+    with pytest.raises(TypeError, match="the data of a sparse tensor must be a sparse tensor, but got Tensor"):
+        x.data = dense
+    with pytest.raises(NotImplementedError, match="assignment to elements is not implemented for tensors of layout"):
+        x[0, 0] = 5
+    assert dense.tolist() == torch.ones(3, 3).tolist()
+
+
+def test_arguments_of_other_types():
+    x = torch.eye(3, layout=torch.sparse_coo)
+    with pytest.raises(TypeError, match=r"argument 'mat2' \(position 2\) must be Tensor, not int"):
+        torch.mm(x, 5)
+    with pytest.raises(TypeError, match="must be Tensor, not list"):
+        x.index_select(0, [0])
+    with pytest.raises(RuntimeError, match=r"Expected dtype int32 or int64 .* but got opweave\.float32"):
+        x.index_select(0, torch.tensor([0.0]))
+    with pytest.raises(IndexError, match="index 5 is out of range for dimension 0 of size 3"):
+        x.index_select(0, torch.tensor([5]))
+    with pytest.raises(TypeError, match=r"argument 'sparse_dim' \(position 1\) must be int, not float"):
+        torch.ones(2).to_sparse(1.5)

@@ -12,7 +12,8 @@ from typing import Any
 
 from ..._base.types import sparse_bsc, sparse_bsr, sparse_coo, sparse_csc, sparse_csr
 from ..._dispatch import kernels as dense
-from ..._dispatch.dispatcher import register
+from ..._dispatch.check import check
+from ..._dispatch.dispatcher import Handler, register
 from ..._dispatch.op import Op
 from ..._dispatch.ops import ops
 from . import copies, elementwise, factories, products, reductions, selection, views
@@ -55,7 +56,12 @@ def handle(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
     return unsupported(op, args)
 
 
+def _checked(rule: Handler) -> Handler:
+    """The rule, given arguments of the types in the schema."""
+    return lambda op, args, out, mode: rule(op, check(op, args), out, mode)
+
+
 register("sparse", handle)
 _named = {name: rule for rule, names in _RULES.items() for name in names}
 for _name in [name for name in vars(ops) if name in _named or name.endswith("_like")]:
-    register("sparse", _named.get(_name, factories.refuse), getattr(ops, _name).op)
+    register("sparse", _checked(_named.get(_name, factories.refuse)), getattr(ops, _name).op)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 from ..._base.dtypes import EXPORTS
-from ..._base.handles import integers, is_integer, type_name
+from ..._base.handles import integer, integers, is_integer, type_name
 from ..._base.tensor_class import Tensor
 from ..._base.types import layout as layout_class
 from ..._base.types import sparse_coo, strided
@@ -34,6 +34,9 @@ def converted(
     """The tensor in another layout."""
     if not isinstance(layout, layout_class):
         raise TypeError(f"{what}(): argument 'layout' must be opweave.layout, not {type_name(layout)}")
+    for name, count in (("sparse_dim", sparse_dim), ("dense_dim", dense_dim)):
+        if count is not None:
+            integer(what, name, count)
     source = scalar_name(tensor.layout)
     if layout is sparse_coo:
         return _to_coordinates(tensor, what, source, sparse_dim)

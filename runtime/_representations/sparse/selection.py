@@ -21,6 +21,13 @@ __all__: list[str] = []
 def index_select(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
     """Elements whose coordinate is in a list, once for each time that it is."""
     tensor, dim, index = args[:3]
+    if not is_sparse(tensor) or is_sparse(index):
+        unsupported(op, args, "the list of numbers must be dense, and the tensor sparse")
+    if index.dtype not in (EXPORTS["int32"], EXPORTS["int64"]) or index.ndim > 1:
+        raise RuntimeError(
+            "index_select(): Expected dtype int32 or int64 and at most one dimension for index, but got "
+            f"{index.dtype} and {index.ndim} dimensions"
+        )
     dim = wrap_dim(dim, tensor.ndim)
     found = as_coordinates(tensor._sparse)
     index = index.reshape(-1).to(EXPORTS["int64"])
@@ -50,7 +57,8 @@ def index(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
     """`x[indices]` of one list of numbers, or of a mask of one dimension."""
     tensor, indices = args[0], args[1]
     given = [(dim, each) for dim, each in enumerate(indices) if each is not None]
-    if len(given) != 1 or not isinstance(given[0][1], Tensor) or given[0][1].ndim > 1:
+    fits = is_sparse(tensor) and len(given) == 1 and not is_sparse(given[0][1])
+    if not fits or not isinstance(given[0][1], Tensor) or given[0][1].ndim > 1:
         unsupported(op, args, "of indices there is one list of numbers, or a mask of one dimension")
     dim, numbers = given[0]
     if numbers.dtype in (EXPORTS["bool"], EXPORTS["uint8"]):

@@ -56,6 +56,10 @@ def check_size(size: tuple[int, ...]) -> None:
 def made(payload: Payload) -> Any:
     """The sparse tensor that consists of this."""
     check_size(payload.size)
+    if payload.values.is_quantized or is_sparse(payload.values):
+        raise NotImplementedError(
+            "the values of a sparse tensor must be dense; dequantize() or to_dense() makes them so"
+        )
     result: Any = adopt(_handle_for(payload), SparseTensor)
     result._sparse = payload
     return result
@@ -122,6 +126,12 @@ class SparseTensor(Tensor):  # type: ignore[misc]
 
     def __format__(self, spec: str) -> str:
         return object.__format__(self, spec)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        raise NotImplementedError(
+            f"assignment to elements is not implemented for tensors of layout {self.layout}: use values(), or add a "
+            "sparse tensor of what changes"
+        )
 
     # ---- memory, which it has none of ----
 
