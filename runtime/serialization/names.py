@@ -21,6 +21,8 @@ _MOVED = {
         ("channelshuffle", "ChannelShuffle"),
         ("container", "ParameterDict ParameterList"),
         ("flatten", "Flatten Unflatten"),
+        ("loss", "LinearCrossEntropyLoss"),
+        ("transformer", "TransformerDecoderLayer TransformerEncoderLayer"),
         ("fold", "Fold Unfold"),
         (
             "instancenorm",
@@ -46,14 +48,22 @@ _AS_PUBLIC = ("distributions", "optim.lr_scheduler")
 _ELSEWHERE = {
     ("optim.adam", "AdamW"): "torch.optim.adamw",
     ("optim.adafactor", "Adafactor"): "torch.optim",
+    ("optim.muon", "Muon"): "torch.optim",
     ("nn.utils.old_norms", "SpectralNorm"): "torch.nn.utils.spectral_norm",
     ("nn.utils.old_norms", "WeightNorm"): "torch.nn.utils.weight_norm",
     ("nn.utils._pruning", "BasePruningMethod"): "torch.nn.utils.prune",
     ("nn.utils._pruning", "PruningContainer"): "torch.nn.utils.prune",
     ("utils.data.sampler", "DistributedSampler"): "torch.utils.data.distributed",
+    **{
+        ("utils.data.datapipes.decorators", name): "torch.utils.data.datapipes._decorator"
+        for name in (
+            "functional_datapipe",
+            "guaranteed_datapipes_determinism",
+            "non_deterministic",
+            "runtime_validation_disabled",
+        )
+    },
 }
-
-
 _BELOW = {(theirs, name): below for (below, name), theirs in _ELSEWHERE.items()}
 
 

@@ -20,7 +20,7 @@ from .._base.types import layout
 from .._C import lib
 from .._rebuild import _rebuild_sparse_tensor, _rebuild_tensor
 from .._representations.named.names import check_savable
-from .._tensor.storage import AnyStorage, TypedStorage, UntypedStorage, storage_of
+from .._tensor.storage import STORAGE_TYPES, AnyStorage, TypedStorage, UntypedStorage, storage_of
 from .._tensor.tensor import Tensor
 from ..nn.parameter import Parameter
 from ..utils.hooks import warn_if_has_hooks
@@ -90,8 +90,27 @@ class TorchPickler(_Pickler):  # type: ignore[misc]
         super().__init__(file, protocol=protocol)
         self._collected = collected
 
+    def save(self, obj: Any, save_persistent_id: bool = True) -> None:
+        """As pickle has it, without asking what objects of known classes are besides."""
+        function = self.dispatch.get(type(obj))
+        if function is None:
+            super().save(obj, save_persistent_id)
+            return
+        self.framer.commit_frame()
+        known = self.memo.get(id(obj))
+        if known is None:
+            function(self, obj)
+        else:
+            self.write(self.get(known[0]))
+
     def persistent_id(self, obj: Any) -> Any:
         return self._collected.reference(obj) if isinstance(obj, AnyStorage) else None
+
+    def save_storage(self, storage: Any) -> None:
+        """A reference to a storage."""
+        self.save_pers(self._collected.reference(storage))
+
+    dispatch.update(dict.fromkeys((UntypedStorage, TypedStorage, *STORAGE_TYPES.values()), save_storage))
 
     def save_global(self, obj: Any, name: str | None = None) -> None:
         named = torch_name(obj, name)
