@@ -79,10 +79,10 @@ class Elements(Texts):
             self._row(name, read, indices, part)
         elif any(each.affine is None for each in indices) or self._is_ragged(indices, sure):
             self._computed(name, read, sure, part, bool(group))
-        elif inside or all(sure):
+        elif not all(sure) and self._is_left_out(name, read, group):
+            part.clips += [] if inside else self._clips(read, indices, sure)
             self._plain(name, read, indices, part)
-        elif self._is_left_out(name, read, group):
-            part.clips += self._clips(read, indices, sure)
+        elif inside or all(sure):
             self._plain(name, read, indices, part)
         elif isinstance(self.body.outside.get(read.tensor, Border.ERROR), Border):
             self._computed(name, read, sure, part, bool(group))
@@ -149,7 +149,7 @@ class Elements(Texts):
             if step == "step" and self.dtype.name in _PICKED:
                 part.before += [
                     f"{ctype} {name}_picked[LANES];",
-                    f"if (OW_IS_SECOND(step)) ow_pick_{self.dtype.suffix}({name}_picked, {name}_from, n);",
+                    f"if (OW_IS_SECOND(step)) ow_pick_{self.dtype.suffix}({name}_picked, {name}_from, from, to);",
                 ]
                 value = f"OW_IS_SECOND(step) ? {name}_picked[lane] : {value}"
             part.statements.append(f"const {ctype} {name} = {value};")
