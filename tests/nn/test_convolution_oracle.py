@@ -30,7 +30,7 @@ def program(name: str, dims: int, groups: int, stride: int, batch: str, options:
 
 @pytest.mark.parametrize("name", ["conv", "conv_transpose"])
 @pytest.mark.parametrize("dims", [1, 2, 3])
-@pytest.mark.parametrize(("groups", "stride"), product((1, 2), (1, 2)))
+@pytest.mark.parametrize(("groups", "stride"), [*product((1, 2), (1, 2))])
 def test_values_and_gradients(name: str, dims: int, groups: int, stride: int) -> None:
     options = ", padding=1, dilation=2" if groups == 1 else ""
     check(program(name, dims, groups, stride, "2, " if stride == 2 else "", options))

@@ -13,7 +13,7 @@ MODES = {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3, "nearest": 2,
 SIZES = ("size={size}", "scale_factor=2", "scale_factor=0.6", "scale_factor=1.7, recompute_scale_factor=True")
 
 
-@pytest.mark.parametrize(("mode", "size"), product(MODES, SIZES))
+@pytest.mark.parametrize(("mode", "size"), [*product(MODES, SIZES)])
 def test_values_and_gradients(mode: str, size: str) -> None:
     dims = MODES[mode]
     shape = ", ".join(map(str, (2, 1, *(7, 6, 5)[:dims])))
