@@ -1,4 +1,4 @@
-"""Windows that reach beyond a tensor: nothing is read outside of its memory, which lies beside pages that nobody may read."""
+"""Windows that reach beyond a tensor, whose memory lies beside pages that may not be read: nothing outside is read."""
 
 from __future__ import annotations
 

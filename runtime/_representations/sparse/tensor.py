@@ -67,7 +67,8 @@ def made(payload: Payload) -> Any:
 
 def _handle_for(payload: Payload) -> float:
     code, size = payload.values.dtype.code, payload.size
-    handle = lib.as_strided(_without_memory(code)._h, size, (0,) * len(size), len(size), 0, code)
+    described = _without_memory(code)
+    handle = lib.as_strided(described._h, size, (0,) * len(size), len(size), 0, code)
     if not handle:
         raise_pending()
     lib.set_keys(handle, lib.keys(handle) | SPARSE)
