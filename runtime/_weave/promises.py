@@ -42,9 +42,12 @@ def run(yaml: Path, options: Sequence[str] = (), slow: bool = False) -> int:
     read_ = read(yaml, text.name_of(declarations))
     operators = [replace(_with_reference(each), file=os.fspath(yaml.resolve())) for each in read_]
     module = text.woven(declarations, os.fspath(yaml))
-    untested = [each.name for each in operators if not (each.internal or tests.has_suite(each))]
+    public = [each for each in operators if not each.internal]
+    untested = [each.name for each in public if not tests.has_suite(each)]
     if untested:
         print(f"no suite compares the values of {', '.join(untested)}")
+    if len(untested) == len(public):
+        return 0
     # The suites find functions where opweave has its own.
     for name in module.__all__:
         setattr(opweave, name, getattr(module, name))

@@ -78,3 +78,8 @@ def test_pytest_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(WeaveError, match="run by pytest, which is not installed: pip install pytest"):
         promises.run(tmp_path / "some_ops.yaml")
+
+
+def test_files_that_no_suite_tests(tmp_path: Path) -> None:
+    entries = "- func:" + KEPT.split("- func:")[3]
+    assert run(tmp_path, entries).stdout == "no suite compares the values of kept_last\n"
