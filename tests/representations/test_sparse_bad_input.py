@@ -258,3 +258,22 @@ def test_arguments_of_other_types():
         x.index_select(0, torch.tensor([5]))
     with pytest.raises(TypeError, match=r"argument 'sparse_dim' \(position 1\) must be int, not float"):
         torch.ones(2).to_sparse(1.5)
+
+
+def test_parts_are_not_overwritten():
+    """A part has memory of its own: what is written to it would be lost."""
+    x = torch.eye(3, layout=torch.sparse_coo)
+    for write in (lambda: x[1:].mul_(2), lambda: x[0].zero_(), lambda: x[:, 1:].copy_(x[:, :2])):
+        with pytest.raises(
+            NotImplementedError, match=r"parts of sparse tensors have memory of their own, .* clone\(\)"
+        ):
+            write()
+    assert x[1:].clone().mul_(2).sum() == 4
+    x.t().mul_(2)  # the same elements in the same memory
+    assert x.sum() == 6
+    with pytest.raises(NotImplementedError):
+        torch.diagonal_scatter(x, torch.ones(3).to_sparse())
+    with pytest.raises(NotImplementedError, match="along sparse and dense ones"):
+        torch.ones(2, 3, 3).to_sparse(2).diagonal(0, 1, 2)
+    with pytest.raises(NotImplementedError, match=r"^fill\(\) is not implemented for tensors of layout sparse_coo"):
+        torch.fill(x, 1.0)

@@ -14,10 +14,11 @@ from ..._base.types import sparse_bsc, sparse_bsr, sparse_coo, sparse_csc, spars
 from ..._dispatch import kernels as dense
 from ..._dispatch.check import check
 from ..._dispatch.dispatcher import Handler, register
-from ..._dispatch.op import Op
+from ..._dispatch.op import INPLACE, Op
 from ..._dispatch.ops import ops
 from . import copies, elementwise, factories, products, reductions, selection, views
 from .results import sparse_among, unsupported
+from .tensor import SparseTensor
 
 __all__ = ["sparse_bsc", "sparse_bsr", "sparse_coo", "sparse_csc", "sparse_csr"]
 
@@ -46,19 +47,37 @@ _RULES = {
 
 def handle(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
     """The handler of the key `sparse`: by the family of the operator. Composites are the calls that they make."""
+    _check_target(op, args, mode)
     if op.view and not op.is_composite:
         return views.handle(op, args, out, mode)
     rule = _FAMILIES.get(op.family)
     if rule is not None:
         return rule(op, args, out, mode)
     if op.is_decomposable and sparse_among(args):
-        return dense.run(op, args, out, mode)
+        result = dense.run(op, args, out, mode)
+        if not isinstance(result, SparseTensor) or hasattr(result, "_sparse"):
+            return result  # and no tensor like one of these whose elements were to be written
     return unsupported(op, args)
 
 
 def _checked(rule: Handler) -> Handler:
     """The rule, given arguments of the types in the schema."""
-    return lambda op, args, out, mode: rule(op, check(op, args), out, mode)
+
+    def checked(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
+        _check_target(op, args, mode)
+        return rule(op, check(op, args), out, mode)
+
+    return checked
+
+
+def _check_target(op: Op, args: Sequence[Any], mode: int) -> None:
+    """Refuses to overwrite what would be a view, of which the tensor would not learn."""
+    target = args[op.target] if mode == INPLACE or op.is_inplace else None
+    if isinstance(target, SparseTensor) and target._is_part:
+        raise NotImplementedError(
+            f"{op.name.rstrip('_')}_(): parts of sparse tensors have memory of their own, so the tensor would not "
+            "change; clone() the part, or use the function that is not in place"
+        )
 
 
 register("sparse", handle)

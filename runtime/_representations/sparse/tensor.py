@@ -77,6 +77,10 @@ def _handle_for(payload: Payload) -> float:
 
 def replace_payload(tensor: Any, payload: Payload) -> Any:
     """Makes a sparse tensor consist of something else, and returns it."""
+    if tensor._is_view:
+        raise NotImplementedError(
+            "a view of a sparse tensor cannot be given other elements, of which the tensor would not learn; clone() it"
+        )
     if payload.size != tuple(tensor.shape) or payload.values.dtype is not tensor.dtype:
         check_size(payload.size)
         described = adopt(_handle_for(payload), SparseTensor)
@@ -92,6 +96,8 @@ class SparseTensor(Tensor):  # type: ignore[misc]
     __torch_function__ = staticmethod(disabled)
 
     _sparse: Payload
+    _is_part = _is_view = False
+    """Is it what a view would be of a dense tensor, in memory of its own, or with the same values?"""
 
     # ---- what it is ----
 

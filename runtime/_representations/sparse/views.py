@@ -33,12 +33,20 @@ def handle(op: Op, args: Sequence[Any], out: Any, mode: int) -> Any:
         return unsupported(op, args)
     geometry = _geometry(op, args)
     if isinstance(geometry, (tuple, list)):
-        return tuple([_result(op, args, tensor, each) for each in geometry])
+        return tuple([_part(tensor, _result(op, args, tensor, each)) for each in geometry])
     result = _result(op, args, tensor, geometry)
-    if mode == INPLACE:
-        if not is_sparse(result):
-            unsupported(op, args, "its result has no sparse dimensions")
-        return replace_payload(tensor, result._sparse)
+    if mode != INPLACE:
+        return _part(tensor, result)
+    if not is_sparse(result):
+        unsupported(op, args, "its result has no sparse dimensions")
+    return replace_payload(tensor, result._sparse)
+
+
+def _part(tensor: Any, result: Any) -> Any:
+    """The result, which must not be overwritten where the tensor would not learn of it."""
+    if is_sparse(result):
+        result._is_view = True
+        result._is_part = result._sparse.values is not tensor._sparse.values
     return result
 
 
@@ -94,6 +102,8 @@ def _moved(op: Op, args: Sequence[Any], found: Coordinates, shape: Any, strides:
     """The elements that the view has, at their coordinates there; a dense tensor where no sparse dimension is left."""
     dense = prod(found.size[found.sparse_dim :])
     count = _sparse_dimensions(op, args, found, shape, strides, dense)
+    if dense and not _keeps_parts(shape, strides, offset, count, dense):
+        unsupported(op, args, "a dimension of the result is along sparse and dense ones")
     steps = tuple(stride // dense for stride in strides[:count]) if dense else (0,) * count
     start, inner = divmod(offset, dense) if dense else (0, 0)
     places = linear(found.indices, found.size[: found.sparse_dim]) - start
@@ -122,6 +132,15 @@ def _moved(op: Op, args: Sequence[Any], found: Coordinates, shape: Any, strides:
     extents = list(zip(steps, shape, strict=False))
     keeps_order = all(a >= b or 1 in (m, n) for (a, m), (b, n) in pairwise(extents))
     return Coordinates(ops.stack(rows), values, shape, found.is_coalesced and keeps_order)
+
+
+def _keeps_parts(shape: Any, strides: Any, offset: int, count: int, dense: int) -> bool:
+    """True if sparse dimensions step over whole dense parts, and dense ones stay within one."""
+    if 0 in shape:
+        return True
+    steps = list(zip(shape, strides, strict=True))
+    inner = offset % dense + sum((n - 1) * step for n, step in steps[count:])
+    return inner < dense and not any(step % dense for n, step in steps[:count] if n > 1)
 
 
 def _sparse_dimensions(op: Op, args: Sequence[Any], found: Coordinates, shape: Any, strides: Any, dense: int) -> int:
