@@ -20,7 +20,7 @@ from opweave.autograd import gradcheck, gradgradcheck
 
 INTERVALS = ((0.2, 0.8), (1.2, 1.8), (-0.8, -0.2), (2.1, 2.9))
 """No end of a piece of a piecewise function lies within."""
-STEPS = {"floor_divide", "trunc_divide", "next_real", "heaviside"}
+STEPS = {"floor_divide", "trunc_divide", "next_real", "heaviside", "fake_quantize_per_tensor_affine", "fake_quantized"}
 ROUGH = {"float_power", "zeta", "igamma", "igammac", "erfinv", "ndtri"}
 """Operators whose second differences are too rough to compare."""
 

@@ -39,8 +39,11 @@ SLOW = {"bessel_y0", "bessel_y1", "modified_bessel_k0", "modified_bessel_k1", "z
 SLOW |= CANCELLING.keys() - {"gelu"}
 """Operators whose exact values take long."""
 
+_STEPS = "the gradient is meant to differ from that of its steps"
 _MANY = "of so many inputs there are too many combinations; its parts are tried"
 LEFT_OUT = {
+    "fake_quantize_per_tensor_affine": _STEPS,
+    "fake_quantized": _STEPS,
     "normalized_slope": _MANY,
     "binary_entropy_terms": "torch bounds the gradient where a probability is almost 0 or 1, as it does the logarithm",
     "sinc": "far out, pi times the argument has no digits left of which a sine or a cosine is",
