@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from math import inf
 from typing import Any
 
 from ..dtypes import BOOL, INT64, DType
-from ..expr import Expr, lower, names
+from ..expr import FUNCTIONS, Apply, Expr, lower, names
 from ..expr.evaluate import compute, primitive
 from ..expr.functions.lists import ITEM, LENGTH
 from ..expr.geometry import Geometry
@@ -33,10 +34,11 @@ def results(
     tensors: Mapping[str, Array | None],
     arguments: Mapping[str, Any],
     dtype: DType,
+    steps: float = inf,
 ) -> tuple[Array, ...]:
     """The results of a call, computed in `dtype`. Tensors are of this dtype, of int64 if they are indices, or absent;
-    `arguments` are the others. Raises RefusedError."""
-    return _Call(operator, body, tensors, arguments, dtype).results()
+    `arguments` are the others. Raises RefusedError, also where reductions would take more than so many steps."""
+    return _Call(operator, body, tensors, arguments, dtype, steps).results()
 
 
 class _Call:
@@ -47,10 +49,12 @@ class _Call:
         tensors: Mapping[str, Array | None],
         arguments: Mapping[str, Any],
         dtype: DType,
+        steps: float,
     ) -> None:
         import numpy as np
 
         self.operator, self.body, self.dtype = operator, body, dtype
+        self.left = steps
         self.tensors = {name: each for name, each in tensors.items() if each is not None}
         self.types = dict(body.env({each.name: dtype for each in operator.params}, dtype))
         self.integers: dict[str, Any] = {**arguments}
@@ -132,8 +136,22 @@ class _Call:
                 known[name] = _whole(self._value(atom.value, env, live))
             else:
                 known[name] = self._fold(atom, env, live)
-        types = tuple((name, self.types[name]) for name in sorted(names(tree)))
-        return compute(_lowered(tree, types, dtype), known)
+        self._check_divisors(tree, known, live)
+        return compute(_lowered(tree, self._types_in(tree), dtype), known)
+
+    def _types_in(self, tree: Expr) -> tuple[tuple[str, DType], ...]:
+        return tuple((name, self.types[name]) for name in sorted(names(tree)))
+
+    def _check_divisors(self, tree: Expr, known: Mapping[str, Array], live: Array) -> None:
+        """Integers are not divided by zero."""
+        import numpy as np
+
+        for child in tree.children:
+            self._check_divisors(child, known, live)
+        if isinstance(tree, Apply) and FUNCTIONS[tree.function].may_fail:
+            divisor = _lowered(tree.args[1], self._types_in(tree.args[1]), None)
+            if divisor.dtype.is_integer and np.any((compute(divisor, known) == 0) & live):
+                raise RefusedError("a division by zero")
 
     def _read(self, read: Read, env: Mapping[str, Array], live: Array) -> Array:
         import numpy as np
@@ -201,6 +219,9 @@ class _Call:
             within = live & (first <= at) & (at < stop)
             number = np.array(at, np.int64)
             if np.any(within):
+                self.left -= 1
+                if self.left < 0:
+                    raise RefusedError("a reduction of more steps")
                 reached = position * np.maximum(stop - first, 1) + (number - first)
                 yield from self._steps(ranges[1:], {**env, ranges[0].name: number}, within, reached)
 

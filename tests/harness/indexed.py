@@ -23,6 +23,8 @@ from .drawn import Drawn
 
 _CALLS = 3
 _ATTEMPTS = 400
+_STEPS = 1000
+"""Of the loops of the reference, which may depend on sizes by their square."""
 _PASSED = 10
 """Calls that are passed over as their results are no numbers; those of some operators rarely are."""
 _LONG = (37, 70)
@@ -78,7 +80,7 @@ def _computed_calls(suite: type[BodyTests], long: Shape) -> tuple[Call, ...]:
             for name, shape in call.shapes.items()
         }
         try:
-            results = indices.results(operator, body, values, call.arguments, dtype)
+            results = indices.results(operator, body, values, call.arguments, dtype, _STEPS)
         except RefusedError:
             continue
         if not results[0].size:
