@@ -28,8 +28,10 @@ import measure
 import nn
 import optimizers
 import products
+import quantized
 import reductions
 import shaping
+import sparse
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "docs" / "performance.json"
@@ -53,6 +55,8 @@ SECTIONS: Mapping[str, tuple[str, tuple[Rows, ...]]] = {
     "optimizers": ("Steps of optimizers", (optimizers.rows,)),
     "nn": ("Layers of networks", (nn.rows,)),
     "files": ("Files, pickles and arrays of others", (files.rows,)),
+    "sparse": ("Sparse tensors, with SciPy in NumPy's place", (sparse.rows,)),
+    "quantized": ("Quantized tensors", (quantized.rows,)),
 }
 README: tuple[tuple[str, str, str], ...] = (
     ("calls", "a + b, 4 elements", "`a + b` of 4 elements"),
