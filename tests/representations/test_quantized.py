@@ -466,6 +466,7 @@ REFUSALS: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: L.promote_types(L.quint8, L.float32), RuntimeError, "offending types: QUInt8 Float"),
     (lambda: bool(sample()), RuntimeError, "ambiguous"),
     (lambda: sample().item(), RuntimeError, "6 elements"),
+    (lambda: L.quantize_per_tensor(L.eye(2).to_sparse(), 1.0, 0, L.quint8), NotImplementedError, "opweave.sparse_coo"),
 ]
 
 

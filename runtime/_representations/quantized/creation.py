@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 from ..._base.dtypes import EXPORTS, dtype
 from ..._base.tensor_class import Tensor
 from ..._base.type_names import type_name
-from ..._base.types import channels_last, channels_last_3d
+from ..._base.types import channels_last, channels_last_3d, strided
 from ..._dispatch.ops import ops
 from .description import check_quantized, check_tensor
 from .quantizer import PerChannel, per_channel, per_tensor
@@ -209,6 +209,8 @@ def _check_float(function: str, input: Any, message: str) -> None:
             f"Could not run 'aten::{function}' with arguments from the 'QuantizedCPU' backend. {function}() is for "
             "float tensors: call it of dequantize()"
         )
+    if input.layout is not strided:
+        raise NotImplementedError(f"{function}() takes dense tensors, but got one of {input.layout}; use to_dense()")
     if input.dtype is not _FLOAT32:
         raise RuntimeError(message)
 
