@@ -93,6 +93,7 @@ OW_INLINE int mean_of_windows_f32_lanes(const ow_compute_context *c, int64_t at,
                 const int64_t v_y = first_row + row;
                 (void)v_y;
                 int64_t from = 0, to = n;
+                (void)from, (void)to;
                 if (!inside) {
                     ow_cut(&from, &to, 0, (v_y + v_i + (-_u2)), (v_y + v_i + (-_u2)), size_self_0);
                     ow_cut(&from, &to, 1, (start + v_j + (-_u3)), (start + v_j + (-_u3)), size_self_1);
@@ -110,12 +111,14 @@ OW_INLINE int mean_of_windows_f32_lanes(const ow_compute_context *c, int64_t at,
     OW_FOR_ROWS {
         const int64_t v_y = first_row + row;
         (void)v_y;
+        int64_t from = 0, to = n;
+        (void)from, (void)to;
         float *const to0 = first_to0 + row * c->range[1] * 1;
         OW_FOR_LANES {
             to0[lane] = _3[row][lane] / (float)_u4;
         }
     }
-#line 119 "mean_of_windows.c"
+#line 122 "mean_of_windows.c"
     return status ? OW_INDEX_ERROR : failed ? OW_ZERO_DIVISION : OW_OK;
 }
 
@@ -238,6 +241,7 @@ OW_INLINE int mean_of_windows_f64_lanes(const ow_compute_context *c, int64_t at,
                 const int64_t v_y = first_row + row;
                 (void)v_y;
                 int64_t from = 0, to = n;
+                (void)from, (void)to;
                 if (!inside) {
                     ow_cut(&from, &to, 0, (v_y + v_i + (-_u2)), (v_y + v_i + (-_u2)), size_self_0);
                     ow_cut(&from, &to, 1, (start + v_j + (-_u3)), (start + v_j + (-_u3)), size_self_1);
@@ -255,12 +259,14 @@ OW_INLINE int mean_of_windows_f64_lanes(const ow_compute_context *c, int64_t at,
     OW_FOR_ROWS {
         const int64_t v_y = first_row + row;
         (void)v_y;
+        int64_t from = 0, to = n;
+        (void)from, (void)to;
         double *const to0 = first_to0 + row * c->range[1] * 1;
         OW_FOR_LANES {
             to0[lane] = _3[row][lane] / (double)_u4;
         }
     }
-#line 264 "mean_of_windows.c"
+#line 270 "mean_of_windows.c"
     return status ? OW_INDEX_ERROR : failed ? OW_ZERO_DIVISION : OW_OK;
 }
 
