@@ -34,7 +34,10 @@ SHARED = [
     if spec.module is None and spec.name in FUNCTIONS and oracle.has(spec.name)
 ]
 
-WITHOUT_OUT = ("relu", "selu", "celu", "rsub", "isnan", "isinf", "isreal", "isfinite", "fake_quantize_per_tensor_affine")
+WITHOUT_OUT = (
+    *("relu", "selu", "celu", "rsub", "isnan", "isinf", "isreal", "isfinite"),
+    "fake_quantize_per_tensor_affine",
+)
 """torch has no `out=` for these."""
 
 BINARY = [
