@@ -17,6 +17,7 @@ __all__ = [
     "gradient_of_resampled",
     "max_arguments",
     "mean_arguments",
+    "mean_of_equal_parts",
     "parts_arguments",
     "window_arguments",
 ]
@@ -162,6 +163,24 @@ def parts_arguments(name: str, input: Any, output_size: Any, dims: int) -> tuple
             f"{name}: elements of output_size must be greater than or equal to 0 but received {{{shown}}}"
         )
     return (input.unsqueeze(-2), [1, *size]) if dims == 1 else (input, size)
+
+
+def mean_of_equal_parts(image: Any, size: Sequence[int]) -> Any:
+    """The means of the parts as reductions, if all parts have one size; else None.
+
+    Whole rows are added before the elements of a row are, which lie side by side; halves are rounded once.
+    """
+    sizes, dims = image.shape[-len(size) :], len(size)
+    if not image.is_floating_point() or any(not each or whole % each for whole, each in zip(sizes, size, strict=True)):
+        return None
+    for dim in range(1, dims + 1):
+        image = image.unflatten(1 - 2 * dim, (size[-dim], -1))
+    inner = range(1 - 2 * dims, 0, 2)
+    if image.itemsize < 4:
+        return image.mean(list(inner))
+    for dim in inner:
+        image = image.mean(dim)
+    return image
 
 
 def gradient_of_chosen(grad: Any, indices: Any, shape: Sequence[int], dims: int) -> Any:

@@ -1,0 +1,33 @@
+"""Adaptive pooling where all parts have one size, which is a reduction, and where they have not."""
+
+from __future__ import annotations
+
+import opweave as ow
+from opweave.nn import functional
+
+
+def test_parts_of_one_size_are_windows() -> None:
+    image = ow.arange(16.0).view(1, 4, 4)
+    assert functional.adaptive_avg_pool2d(image, 2).tolist() == [[[2.5, 4.5], [10.5, 12.5]]]
+    assert functional.adaptive_avg_pool2d(image, (1, 4)).tolist() == [[[6.0, 7.0, 8.0, 9.0]]]
+    assert functional.adaptive_avg_pool1d(image[0], 2).tolist() == [[0.5, 2.5], [4.5, 6.5], [8.5, 10.5], [12.5, 14.5]]
+    assert functional.adaptive_avg_pool3d(image.view(1, 1, 4, 2, 2), 1).tolist() == [[[[[7.5]]]]]
+
+
+def test_parts_of_several_sizes_overlap() -> None:
+    assert functional.adaptive_avg_pool1d(ow.arange(5.0).view(1, 5), 2).tolist() == [[1.0, 3.0]]
+
+
+def test_halves_are_rounded_once() -> None:
+    rows = ow.tensor([[1.0, 1.0 + 2**-10], [1.0, 1.0]], dtype=ow.float16)
+    assert functional.adaptive_avg_pool2d(rows.view(1, 2, 2), 1).item() == 1.0
+    wide = ow.tensor([[2048.0, 2.0], [2048.0, 2.0]], dtype=ow.float16).view(1, 2, 2)
+    assert functional.adaptive_avg_pool2d(wide, 1).item() == 1025.0
+
+
+def test_gradients() -> None:
+    image = ow.rand(2, 4, 6, dtype=ow.float64, requires_grad=True)
+    for size in (1, 2, (4, 3), 3):
+        assert ow.autograd.gradcheck(lambda x, size=size: functional.adaptive_avg_pool2d(x, size), (image,))
+    (gradient,) = ow.autograd.grad(functional.adaptive_avg_pool2d(image, 2).sum(), image)
+    assert (gradient == 1 / 6).all()
