@@ -171,7 +171,9 @@ def mean_of_equal_parts(image: Any, size: Sequence[int]) -> Any:
     Whole rows are added before the elements of a row are, which lie side by side; halves are rounded once.
     """
     sizes, dims = image.shape[-len(size) :], len(size)
-    if not image.is_floating_point() or any(not each or whole % each for whole, each in zip(sizes, size, strict=True)):
+    if not image.is_floating_point() or image.has_names():  # a name is that of a whole dimension
+        return None
+    if any(not each or whole % each for whole, each in zip(sizes, size, strict=True)):
         return None
     for dim in range(1, dims + 1):
         image = image.unflatten(1 - 2 * dim, (size[-dim], -1))
