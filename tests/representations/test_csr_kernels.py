@@ -89,3 +89,11 @@ def test_products_with_dense_tensors() -> None:
     assert (found.numpy() == (left @ other[:, :2].T)[np.nonzero(dense)]).all()
     starts, places = opweave.tensor([0, 2, 2, 3]), opweave.tensor([4, 0, 1])
     assert ops.segment_sum(starts, places, opweave.from_numpy(other)).tolist() == [[12, 14, 16], [0, 0, 0], [3, 4, 5]]
+
+
+def test_rows_of_tensors_without_rows() -> None:
+    """A line of a row that is not there may be longer than the memory that any tensor without elements has."""
+    one = opweave.tensor([0])
+    for width in (3, 1 << 22):
+        with pytest.raises(IndexError, match=r"csr_matmul\(\): an index is out of range"):
+            ops.csr_matmul(opweave.tensor([0, 1]), one, opweave.ones(1), opweave.ones(0, width))

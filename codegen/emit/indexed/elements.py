@@ -126,12 +126,13 @@ class Elements(Texts):
                 place, size = f"{name}_{dim}", f"size_{read.tensor}_{dim}"
                 emitted = self._index_value(tree, place)
                 part.before += emitted.statements
-                value = f"({emitted.value})"
                 if rule is Border.ERROR:
-                    part.before.append(f"const int64_t {place} = ow_checked_index({value}, {size}, &status);")
+                    part.before.append(f"const int64_t {place} = {emitted.value};")
+                    part.before.append(f"if ((uint64_t){place} >= (uint64_t){size}) return OW_INDEX_ERROR;")
                 else:
                     assert isinstance(rule, Border)
-                    part.before.append(f"const int64_t {place} = ow_at_{rule.value}({value}, {size});")
+                    part.before.append(_needs_elements(size))
+                    part.before.append(f"const int64_t {place} = ow_at_{rule.value}({emitted.value}, {size});")
                 places[dim] = place
         self._plain(name, read, indices, part, places)
 
@@ -188,6 +189,7 @@ class Elements(Texts):
             part.statements += [*emitted.statements, f"const int64_t {place} = {emitted.value};"]
             if not is_sure and rule in (Border.NEAREST, Border.WRAP, Border.REFLECT):
                 assert isinstance(rule, Border)
+                part.before.append(_needs_elements(size))
                 places.append(f"ow_at_{rule.value}({place}, {size})")
             else:
                 places.append(place)
@@ -212,6 +214,11 @@ class Elements(Texts):
         if isinstance(rule, End):
             return identity(rule, self.dtype)
         return "0" if isinstance(rule, Border) else c_number(constant(float(str(rule)), self.dtype).value, self.dtype)
+
+
+def _needs_elements(size: str) -> str:
+    """Where a dimension has no positions, no index leads to one."""
+    return f"if (!{size}) return OW_INDEX_ERROR;"
 
 
 def lanes(inside: Part, checked: Part) -> Lanes:

@@ -158,12 +158,6 @@ OW_INLINE int64_t ow_at_reflect(int64_t i, int64_t size) {
     int64_t period = size > 1 ? 2 * (size - 1) : 1, at = ow_at_wrap(i, period);
     return at < size ? at : period - at;
 }
-/* The index, or one that is inside and `*status` set. */
-OW_INLINE int64_t ow_checked_index(int64_t i, int64_t size, int *status) {
-    if ((uint64_t)i < (uint64_t)size) return i;
-    *status = 1;
-    return 0;
-}
 /* Bounds that are data: a loop that would leave [0, size) is left out, and `*status` set. */
 OW_INLINE void ow_keep_inside(int64_t *first, int64_t *stop, int64_t size, int *status) {
     if (*first >= *stop || (*first >= 0 && *stop <= size)) return;
